@@ -1,0 +1,117 @@
+//! A character: everything Sinew knows about one thing that moves.
+
+use crate::{Clip, Mesh, Rig, Skin};
+use glam::{DVec3, Vec3};
+
+/// A mesh and whatever makes it move. Every part but the mesh may be absent, and the mesh may be empty
+/// (a BVH file holds a rig and a clip alone).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Character {
+    /// Name shown to the user.
+    pub name: String,
+    /// The surface in its rest pose.
+    pub mesh: Mesh,
+    /// How the surface looks.
+    pub surface: Surface,
+    /// Joint tree.
+    pub rig: Option<Rig>,
+    /// How the surface follows the rig.
+    pub skin: Option<Skin>,
+    /// Stored offsets of the surface.
+    pub morphs: Vec<Morph>,
+    /// Animations of the rig and the morphs.
+    pub clips: Vec<Clip>,
+    /// Painted regions by which a user moves the surface.
+    pub handles: Vec<Handle>,
+}
+
+/// What is drawn besides positions. Indices refer to the vertices and faces of the character's mesh.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Surface {
+    /// The polygons the triangles were cut from, if some had more than three corners: for writing them back.
+    pub polygons: Option<Vec<Vec<u32>>>,
+    /// Unit normals per vertex, if the file had them.
+    pub normals: Option<Vec<Vec3>>,
+    /// Texture coordinates.
+    pub uvs: Option<Uvs>,
+    /// Linear RGBA per vertex.
+    pub colors: Option<Vec<[f32; 4]>>,
+    /// Materials; empty means one neutral material.
+    pub materials: Vec<Material>,
+    /// Material of each triangle; empty means the first of all.
+    pub face_materials: Vec<u16>,
+}
+
+/// Texture coordinates with their own index, so that a seam does not cut the mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Uvs {
+    /// Coordinates, origin at the image's upper left as in glTF.
+    pub coords: Vec<[f32; 2]>,
+    /// Per triangle, the coordinate of each corner.
+    pub corners: Vec<[u32; 3]>,
+}
+
+/// Surface colour, in the metallic-roughness terms of glTF.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Name shown to the user.
+    pub name: String,
+    /// Linear RGBA factor.
+    pub base_color: [f32; 4],
+    /// Base colour texture.
+    pub base_color_image: Option<Image>,
+    /// 0 dielectric, 1 metal.
+    pub metallic: f32,
+    /// 0 mirror, 1 matte.
+    pub roughness: f32,
+    /// Drawn from both sides.
+    pub double_sided: bool,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: [0.8, 0.8, 0.8, 1.0],
+            base_color_image: None,
+            metallic: 0.0,
+            roughness: 0.9,
+            double_sided: false,
+        }
+    }
+}
+
+/// An encoded picture, kept as its file's bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// `image/png` or `image/jpeg`.
+    pub mime: String,
+    /// The encoded bytes, shared since several materials may use one picture.
+    pub bytes: std::sync::Arc<Vec<u8>>,
+}
+
+/// A morph target (blend shape): an offset for every vertex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Morph {
+    /// Name shown to the user.
+    pub name: String,
+    /// Offset of each vertex at weight 1.
+    pub offsets: Vec<Vec3>,
+    /// Weight when no clip says otherwise.
+    pub default_weight: f32,
+}
+
+/// A region of the surface that is moved as one (H2).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Handle {
+    /// Unique name.
+    pub name: String,
+    /// Vertices that belong to it, in increasing order.
+    pub vertices: Vec<u32>,
+    /// Weight of each of `vertices`, 0..=1.
+    pub weights: Vec<f32>,
+    /// Centre of rotation.
+    pub center: DVec3,
+    /// Names of handles that move along by default.
+    pub secondary: Vec<String>,
+}

@@ -1,0 +1,19 @@
+//! The types every capability of Sinew consumes and produces, and the mathematics they share.
+//!
+//! A [`Character`] is a [`Mesh`] with, optionally, a [`Rig`], a [`Skin`], morph targets, clips and handles.
+//! A motion is a [`Clip`] of a rig, or a [`MeshSequence`] of vertices. Nothing here reads files, clocks or
+//! global state.
+
+pub mod body;
+pub mod character;
+mod error;
+pub mod mesh;
+pub mod rig;
+pub mod sequence;
+
+pub use body::{BodyFrame, BodyLayout, BodyRecording};
+pub use character::{Character, Handle, Image, Material, Morph, Surface, Uvs};
+pub use error::{GeomError, Warnings};
+pub use mesh::{Mesh, RawMesh};
+pub use rig::{Clip, Dof, DofKind, EulerOrder, Joint, Pose, Rig, Skin, SkinSlot, Transform};
+pub use sequence::MeshSequence;

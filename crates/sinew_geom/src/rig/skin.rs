@@ -1,0 +1,120 @@
+//! Skin weights: which joints move a vertex, and how much.
+
+use super::Rig;
+use crate::{GeomError, Warnings};
+use glam::DAffine3;
+
+/// Weights of a surface on a rig, at most `influences` joints a vertex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skin {
+    /// What the indices of the influences refer to. One joint may stand in several slots, when parts of a
+    /// surface were bound to it in different spaces.
+    pub slots: Vec<SkinSlot>,
+    influences: usize,
+    indices: Vec<u16>,
+    weights: Vec<f32>,
+}
+
+/// A joint, and where the surface was when it was bound to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SkinSlot {
+    /// Joint of the rig.
+    pub joint: usize,
+    /// `joint_from_mesh` at the time of binding.
+    pub inverse_bind: DAffine3,
+}
+
+/// Weight sums further than this from one are mended with a warning; rounding to 8 bits stays below it.
+const SUM_TOLERANCE: f32 = 0.01;
+
+impl Skin {
+    /// Check and normalise weights. Both slices hold `influences` entries per vertex.
+    ///
+    /// Negative and non-finite weights become zero; sums are brought to one. A vertex without any weight is
+    /// bound fully to its first slot. What was mended beyond rounding is reported.
+    ///
+    /// # Errors
+    /// Slices of different or indivisible lengths, or a slot out of range.
+    pub fn new(
+        slots: Vec<SkinSlot>,
+        influences: usize,
+        indices: Vec<u16>,
+        mut weights: Vec<f32>,
+        warnings: &mut Warnings,
+    ) -> Result<Self, GeomError> {
+        let n_vertices = indices.len().checked_div(influences).unwrap_or(0);
+        if indices.len() != n_vertices * influences || weights.len() != indices.len() {
+            return Err(GeomError::Length {
+                what: "skin weights",
+                expected: indices.len(),
+                actual: weights.len(),
+            });
+        }
+        if let Some(&index) = indices.iter().find(|&&slot| slot as usize >= slots.len()) {
+            return Err(GeomError::OutOfRange { what: "skin joint", index: index.into(), len: slots.len() });
+        }
+        let (mut n_bare, mut n_off) = (0, 0);
+        for vertex in weights.chunks_exact_mut(influences.max(1)) {
+            vertex.iter_mut().filter(|w| !(w.is_finite() && **w >= 0.0)).for_each(|w| *w = 0.0);
+            let sum: f32 = vertex.iter().sum();
+            if sum > 0.0 && sum.is_finite() {
+                n_off += usize::from((sum - 1.0).abs() > SUM_TOLERANCE);
+                // Sums within rounding of one are left alone, so that files survive a round trip unchanged.
+                if (sum - 1.0).abs() > 1e-6 {
+                    vertex.iter_mut().for_each(|w| *w /= sum);
+                }
+            } else {
+                n_bare += 1;
+                vertex.fill(0.0);
+                vertex[0] = 1.0;
+            }
+        }
+        if n_off > 0 {
+            warnings.push(format!("{n_off} vertices have skin weights that do not sum to 1; normalised"));
+        }
+        if n_bare > 0 {
+            warnings.push(format!("{n_bare} vertices have no skin weight; bound to their first joint"));
+        }
+        Ok(Self { slots, influences, indices, weights })
+    }
+
+    /// Slots for every joint of a rig, bound at rest.
+    pub fn slots_at_rest(rig: &Rig) -> Vec<SkinSlot> {
+        let bind = |(joint, world_from_joint): (usize, DAffine3)| SkinSlot {
+            joint,
+            inverse_bind: world_from_joint.inverse(),
+        };
+        rig.rest_world().into_iter().enumerate().map(bind).collect()
+    }
+
+    /// Number of vertices.
+    pub fn n_vertices(&self) -> usize {
+        self.indices.len().checked_div(self.influences).unwrap_or(0)
+    }
+
+    /// Entries per vertex.
+    pub fn influences(&self) -> usize {
+        self.influences
+    }
+
+    /// Slot indices, `influences` per vertex.
+    pub fn indices(&self) -> &[u16] {
+        &self.indices
+    }
+
+    /// Weights, `influences` per vertex; they sum to one.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// Slots and weights of one vertex.
+    pub fn vertex(&self, vertex: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
+        let range = vertex * self.influences..(vertex + 1) * self.influences;
+        self.indices[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
+    }
+
+    /// `world_from_mesh` of every slot, for given joint transforms: the matrices skinning blends.
+    pub fn matrices(&self, world_from_joint: &[DAffine3]) -> Vec<DAffine3> {
+        self.slots.iter().map(|slot| world_from_joint[slot.joint] * slot.inverse_bind).collect()
+    }
+}
