@@ -1,8 +1,19 @@
 //! Triangle meshes: validated construction, polygons, adjacency, defects and their repair.
 
+mod adjacency;
+mod defects;
+mod edges;
+mod ragged;
 mod raw;
+mod repair;
+mod union_find;
 
-pub use raw::RawMesh;
+pub use adjacency::Adjacency;
+pub use defects::Defects;
+pub use edges::{EdgeTable, EdgeUse};
+pub use ragged::Ragged;
+pub use raw::{RawMesh, TriangleSource};
+pub use repair::{RepairParams, RepairReport, repair};
 
 use crate::GeomError;
 use glam::DVec3;
@@ -105,3 +116,6 @@ fn check_finite(positions: &[DVec3]) -> Result<(), GeomError> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;
