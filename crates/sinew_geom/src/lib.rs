@@ -7,7 +7,10 @@
 pub mod body;
 pub mod character;
 mod error;
+pub mod linalg;
+pub mod measure;
 pub mod mesh;
+pub mod operators;
 pub mod rig;
 pub mod sequence;
 

@@ -3,10 +3,12 @@
 mod clip;
 mod pose;
 mod skin;
+mod skinning;
 
 pub use clip::{Clip, Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
 pub use pose::{Pose, Transform};
 pub use skin::{Skin, SkinSlot};
+pub use skinning::{skin_dual_quaternion, skin_linear};
 
 use crate::GeomError;
 use glam::DAffine3;

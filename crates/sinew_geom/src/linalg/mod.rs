@@ -1,0 +1,16 @@
+//! Linear algebra: the only place that knows a matrix library.
+
+mod cholesky;
+mod iterative;
+mod polar;
+mod simd;
+mod sparse;
+mod supernodes;
+mod triangular;
+
+pub use cholesky::{Cholesky, SymbolicCholesky};
+pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
+pub use polar::{polar, svd3};
+pub(crate) use simd::{Kernel, dispatch};
+pub use sparse::SparseMatrix;
+pub use triangular::Real;

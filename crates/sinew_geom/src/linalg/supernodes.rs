@@ -1,0 +1,235 @@
+//! How a supernodal factor is laid out for our solves.
+//!
+//! # Source
+//! Own. The elimination tree is cut into subtrees of balanced work, so that threads can solve them side by
+//! side; what remains above them (the top) is solved alone.
+//! # Limits
+//! The cut does not depend on the number of threads: results are the same bits everywhere.
+
+use super::triangular::Real;
+use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw, supernodal};
+use std::ops::Range;
+
+/// Subtrees that can be solved side by side. More would enlarge the top, which is solved alone.
+pub(super) const N_PARTS: usize = 4;
+
+/// A block of columns with the same rows below them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Supernode {
+    /// First column, in our order.
+    pub column: usize,
+    /// Number of columns.
+    pub width: usize,
+    /// Start of its rows in [`Layout::rows`].
+    pub rows: usize,
+    /// Number of rows below the diagonal block.
+    pub height: usize,
+    /// How many of those belong to the supernode's own part; the rest belong to the top.
+    pub n_own: usize,
+    /// Start of its values: the diagonal block by columns, its diagonal inverted, then panels of 8, 4, 2 and 1
+    /// columns by rows.
+    pub values: usize,
+}
+
+/// Column order, rows and places of values.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub supernodes: Vec<Supernode>,
+    pub rows: Vec<u32>,
+    /// Our column of each original one.
+    pub column_of: Vec<u32>,
+    /// Supernodes and columns of each part; the last entry is the top.
+    pub parts: Vec<(Range<usize>, Range<usize>)>,
+    /// faer's supernode behind each of ours.
+    source: Vec<usize>,
+    /// Per row of `rows`, its position in faer's pattern of the supernode.
+    row_source: Vec<u32>,
+    /// Original index of each column of faer's order.
+    original: Vec<u32>,
+    n_values: usize,
+}
+
+impl Layout {
+    pub fn new(symbolic: &SymbolicCholesky<u32>) -> Self {
+        let inner = supernodal_part(symbolic);
+        let n = symbolic.ncols();
+        let n_supernodes = inner.n_supernodes();
+        let columns = |s: usize| inner.supernode_begin()[s] as usize..inner.supernode_end()[s] as usize;
+        let part_of = cut_tree(inner);
+        let mut source: Vec<usize> = (0..n_supernodes).collect();
+        source.sort_by_key(|&s| (part_of[s], s));
+        let mut new_column = vec![0u32; n];
+        let mut next = 0;
+        for column in source.iter().flat_map(|&s| columns(s)) {
+            new_column[column] = next;
+            next += 1;
+        }
+        let original: Vec<u32> = match symbolic.perm() {
+            Some(perm) => perm.arrays().0.to_vec(),
+            None => (0..n as u32).collect(),
+        };
+        let mut column_of = vec![0; n];
+        (0..n).for_each(|c| column_of[original[c] as usize] = new_column[c]);
+        let parts = ranges(&source, &part_of, |s| columns(s).len());
+        let top = parts[N_PARTS].1.start as u32;
+        let mut layout = Self {
+            supernodes: Vec::with_capacity(n_supernodes),
+            rows: Vec::new(),
+            column_of,
+            parts,
+            source,
+            row_source: Vec::new(),
+            original,
+            n_values: 0,
+        };
+        for index in 0..n_supernodes {
+            let s = layout.source[index];
+            let columns = columns(s);
+            layout.push(new_column[columns.start] as usize, columns.len(), top, {
+                inner.supernode(s).pattern().iter().map(|&c| new_column[c as usize])
+            });
+        }
+        layout
+    }
+
+    fn push(&mut self, column: usize, width: usize, top: u32, pattern: impl Iterator<Item = u32>) {
+        let mut rows: Vec<(u32, u32)> = pattern.enumerate().map(|(at, row)| (row, at as u32)).collect();
+        rows.sort_unstable();
+        let in_top = column as u32 >= top;
+        let n_own = if in_top { rows.len() } else { rows.partition_point(|&(row, _)| row < top) };
+        self.supernodes.push(Supernode {
+            column,
+            width,
+            rows: self.rows.len(),
+            height: rows.len(),
+            n_own,
+            values: self.n_values,
+        });
+        self.n_values += width * width + width * rows.len();
+        self.rows.extend(rows.iter().map(|&(row, _)| row));
+        self.row_source.extend(rows.iter().map(|&(_, at)| at));
+    }
+
+    /// Copy faer's factor into our places, in precision `T`.
+    pub fn pack<T: Real>(&self, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<T> {
+        let factor = supernodal::SupernodalLltRef::new(supernodal_part(symbolic), l);
+        let mut values = Vec::with_capacity(self.n_values);
+        for (node, &s) in self.supernodes.iter().zip(&self.source) {
+            let block = factor.supernode(s).val();
+            let w = node.width;
+            for j in 0..w {
+                values.extend((0..w).map(|i| match i.cmp(&j) {
+                    std::cmp::Ordering::Less => T::from_f64(0.0),
+                    std::cmp::Ordering::Equal => T::from_f64(1.0 / block[(j, j)]),
+                    std::cmp::Ordering::Greater => T::from_f64(block[(i, j)]),
+                }));
+            }
+            let rows = &self.row_source[node.rows..node.rows + node.height];
+            let mut j = 0;
+            while j < w {
+                let panel = panel_width(w - j);
+                for &row in rows {
+                    values.extend((j..j + panel).map(|c| T::from_f64(block[(w + row as usize, c)])));
+                }
+                j += panel;
+            }
+        }
+        values
+    }
+
+    /// Original index of a column of faer's order.
+    pub fn original_column(&self, column: usize) -> usize {
+        self.original.get(column).map_or(column, |&c| c as usize)
+    }
+
+    /// Bytes of the indices a pass over the factor reads.
+    pub fn n_bytes(&self) -> usize {
+        size_of_val(self.rows.as_slice()) + size_of_val(self.supernodes.as_slice())
+    }
+}
+
+/// Columns handled together when `left` remain.
+#[inline(always)]
+pub(super) fn panel_width(left: usize) -> usize {
+    match left {
+        8.. => 8,
+        4.. => 4,
+        2.. => 2,
+        _ => 1,
+    }
+}
+
+fn supernodal_part(symbolic: &SymbolicCholesky<u32>) -> &supernodal::SymbolicSupernodalCholesky<u32> {
+    match symbolic.raw() {
+        SymbolicCholeskyRaw::Supernodal(inner) => inner,
+        SymbolicCholeskyRaw::Simplicial(_) => unreachable!("supernodal factorisation is forced"),
+    }
+}
+
+/// Part of each supernode: a subtree, or `N_PARTS` for the top.
+fn cut_tree(inner: &supernodal::SymbolicSupernodalCholesky<u32>) -> Vec<usize> {
+    let n = inner.n_supernodes();
+    let mut supernode_of = vec![0usize; inner.ncols()];
+    let columns = |s: usize| inner.supernode_begin()[s] as usize..inner.supernode_end()[s] as usize;
+    (0..n).for_each(|s| supernode_of[columns(s)].fill(s));
+    let parent: Vec<Option<usize>> =
+        (0..n).map(|s| inner.supernode(s).pattern().first().map(|&c| supernode_of[c as usize])).collect();
+    // Work of a subtree: entries its solve reads, and a little for each supernode. Children come first.
+    let mut work: Vec<f64> = (0..n)
+        .map(|s| {
+            let w = columns(s).len();
+            (w * (inner.supernode(s).pattern().len() + w / 2 + 1) + 8) as f64
+        })
+        .collect();
+    let total: f64 = work.iter().sum();
+    let mut children = vec![Vec::new(); n];
+    for s in 0..n {
+        if let Some(p) = parent[s] {
+            work[p] += work[s];
+            children[p].push(s);
+        }
+    }
+    // Open the largest subtree until none is larger than a fraction of an even share.
+    let mut cut: Vec<usize> = (0..n).filter(|&s| parent[s].is_none()).collect();
+    let mut part_of = vec![usize::MAX; n];
+    while let Some((at, &s)) = cut.iter().enumerate().max_by(|a, b| work[*a.1].total_cmp(&work[*b.1])) {
+        if work[s] < total * 0.4 / N_PARTS as f64 || children[s].is_empty() {
+            break;
+        }
+        part_of[s] = N_PARTS;
+        cut.swap_remove(at);
+        cut.extend(&children[s]);
+    }
+    cut.sort_by(|&a, &b| work[b].total_cmp(&work[a]).then(a.cmp(&b)));
+    let mut load = [0f64; N_PARTS];
+    for s in cut {
+        let part = (0..N_PARTS).min_by(|&a, &b| load[a].total_cmp(&load[b])).unwrap_or(0);
+        load[part] += work[s];
+        part_of[s] = part;
+    }
+    for s in (0..n).rev() {
+        if part_of[s] == usize::MAX {
+            part_of[s] = parent[s].map_or(0, |p| part_of[p]);
+        }
+    }
+    part_of
+}
+
+/// Supernode and column ranges of the parts, for supernodes sorted by part.
+fn ranges(
+    source: &[usize],
+    part_of: &[usize],
+    width: impl Fn(usize) -> usize,
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let (mut s, mut c) = (0, 0);
+    (0..=N_PARTS)
+        .map(|part| {
+            let (s0, c0) = (s, c);
+            while s < source.len() && part_of[source[s]] == part {
+                c += width(source[s]);
+                s += 1;
+            }
+            (s0..s, c0..c)
+        })
+        .collect()
+}

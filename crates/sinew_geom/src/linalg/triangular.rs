@@ -1,0 +1,326 @@
+//! Forward and backward substitution with a supernodal factor and a few interleaved right-hand sides.
+//!
+//! # Source
+//! Own; grown from the measurements of handle editing. Differs from a general solver: values are stored in
+//! panels in the order they are read, and right-hand sides lie beside each other, so that each value of `L`
+//! is loaded once and meets a whole vector register.
+//! # Cost
+//! One pass over `L` each way: bound by memory. Four subtrees are solved side by side.
+
+use super::{
+    simd::{Kernel, dispatch},
+    supernodes::{Layout, N_PARTS, Supernode, panel_width},
+};
+use rayon::prelude::*;
+
+/// Precision a factor is stored and solved in.
+pub trait Real: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
+    /// Round to this precision.
+    fn from_f64(value: f64) -> Self;
+    /// Widen.
+    fn to_f64(self) -> f64;
+    /// `self · b`.
+    fn times(self, b: Self) -> Self;
+    /// `self + b`.
+    fn plus(self, b: Self) -> Self;
+    /// `c − self · b`, fused if `FMA`.
+    fn subtract_from<const FMA: bool>(self, b: Self, c: Self) -> Self;
+}
+
+macro_rules! impl_real {
+    ($t:ty) => {
+        impl Real for $t {
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn times(self, b: Self) -> Self {
+                self * b
+            }
+            #[inline(always)]
+            fn plus(self, b: Self) -> Self {
+                self + b
+            }
+            #[inline(always)]
+            fn subtract_from<const FMA: bool>(self, b: Self, c: Self) -> Self {
+                if FMA { (-self).mul_add(b, c) } else { c - self * b }
+            }
+        }
+    };
+}
+impl_real!(f32);
+impl_real!(f64);
+
+/// Unknowns below which threads cost more than they bring.
+const PARALLEL_UNKNOWNS: usize = 4_000;
+
+/// Solve for `R` right-hand sides, in vector registers of a fitting width.
+pub(super) fn solve<T: Real, const R: usize>(layout: &Layout, values: &[T], x: &mut [[f64; R]]) {
+    let mut first = 0;
+    while first < R {
+        match R - first {
+            1 => solve_width::<T, R, 1>(layout, values, x, first),
+            2 => solve_width::<T, R, 2>(layout, values, x, first),
+            3 | 4 => solve_width::<T, R, 4>(layout, values, x, first),
+            _ => solve_width::<T, R, 8>(layout, values, x, first),
+        }
+        first += 8;
+    }
+}
+
+/// Solve right-hand sides `first .. first + W`, as many as there are.
+fn solve_width<T: Real, const R: usize, const W: usize>(
+    layout: &Layout,
+    values: &[T],
+    x: &mut [[f64; R]],
+    first: usize,
+) {
+    let used = W.min(R - first);
+    let mut work = vec![[T::default(); W]; x.len()];
+    for (row, &column) in x.iter().zip(&layout.column_of) {
+        let target = &mut work[column as usize];
+        (0..used).for_each(|k| target[k] = T::from_f64(row[first + k]));
+    }
+    Substitution { layout, values }.run(&mut work);
+    for (row, &column) in x.iter_mut().zip(&layout.column_of) {
+        let source = &work[column as usize];
+        (0..used).for_each(|k| row[first + k] = source[k].to_f64());
+    }
+}
+
+struct Substitution<'a, T> {
+    layout: &'a Layout,
+    values: &'a [T],
+}
+
+impl<T: Real> Substitution<'_, T> {
+    fn run<const W: usize>(&self, x: &mut [[T; W]]) {
+        let (lower, top) = x.split_at_mut(self.layout.parts[N_PARTS].1.start);
+        let mut parts = split_parts(lower, &self.layout.parts);
+        let parallel = self.layout.column_of.len() >= PARALLEL_UNKNOWNS;
+        // Each part subtracts from a top of its own; the sums are taken in a fixed order.
+        let mut tops = vec![vec![[T::default(); W]; top.len()]; N_PARTS];
+        let forward = |(part, (own, top)): (usize, (&mut &mut [[T; W]], &mut Vec<[T; W]>))| {
+            dispatch(Forward { of: self, part, own, top });
+        };
+        if parallel {
+            parts.par_iter_mut().zip(&mut tops).enumerate().for_each(forward);
+        } else {
+            parts.iter_mut().zip(&mut tops).enumerate().for_each(forward);
+        }
+        for copy in &tops {
+            for (sum, part) in top.iter_mut().zip(copy) {
+                (0..W).for_each(|k| sum[k] = sum[k].plus(part[k]));
+            }
+        }
+        dispatch(Forward { of: self, part: N_PARTS, own: top, top: &mut [] });
+        dispatch(Backward { of: self, part: N_PARTS, own: top, top: &[] });
+        let top = &*top;
+        let backward = |(part, own): (usize, &mut &mut [[T; W]])| {
+            dispatch(Backward { of: self, part, own, top });
+        };
+        if parallel {
+            parts.par_iter_mut().enumerate().for_each(backward);
+        } else {
+            parts.iter_mut().enumerate().for_each(backward);
+        }
+    }
+
+    /// Diagonal block, values below it, own rows and top rows of a supernode.
+    #[inline(always)]
+    fn views(&self, node: &Supernode) -> (&[T], &[T], &[u32], &[u32]) {
+        let (w, h) = (node.width, node.height);
+        let (diagonal, below) = self.values[node.values..node.values + w * w + w * h].split_at(w * w);
+        let (own, top) = self.layout.rows[node.rows..node.rows + h].split_at(node.n_own);
+        (diagonal, below, own, top)
+    }
+}
+
+fn split_parts<'a, V>(
+    mut x: &'a mut [V],
+    parts: &[(std::ops::Range<usize>, std::ops::Range<usize>)],
+) -> Vec<&'a mut [V]> {
+    let mut out = Vec::with_capacity(N_PARTS);
+    for (_, columns) in &parts[..N_PARTS] {
+        let (part, rest) = x.split_at_mut(columns.len());
+        out.push(part);
+        x = rest;
+    }
+    out
+}
+
+struct Forward<'a, T, const W: usize> {
+    of: &'a Substitution<'a, T>,
+    part: usize,
+    own: &'a mut [[T; W]],
+    top: &'a mut [[T; W]],
+}
+
+impl<T: Real, const W: usize> Kernel for Forward<'_, T, W> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let (nodes, columns) = self.of.layout.parts[self.part].clone();
+        let top_start = self.of.layout.parts[N_PARTS].1.start;
+        for node in &self.of.layout.supernodes[nodes] {
+            let (diagonal, below, own_rows, top_rows) = self.of.views(node);
+            let (w, c) = (node.width, node.column - columns.start);
+            for j in 0..w {
+                let mut v = self.own[c + j];
+                (0..W).for_each(|k| v[k] = v[k].times(diagonal[j * w + j]));
+                self.own[c + j] = v;
+                for i in j + 1..w {
+                    subtract::<T, W, FMA>(&mut self.own[c + i], diagonal[j * w + i], &v);
+                }
+            }
+            let (mut j, mut at) = (0, 0);
+            while j < w {
+                let panel = panel_width(w - j);
+                let block = &below[at..at + panel * node.height];
+                let (block_own, block_top) = block.split_at(panel * own_rows.len());
+                let view = Panel {
+                    rows: (own_rows, top_rows),
+                    blocks: (block_own, block_top),
+                    starts: (columns.start, top_start),
+                    column: c + j,
+                };
+                match panel {
+                    8 => view.forward::<W, 8, FMA>(self.own, self.top),
+                    4 => view.forward::<W, 4, FMA>(self.own, self.top),
+                    2 => view.forward::<W, 2, FMA>(self.own, self.top),
+                    _ => view.forward::<W, 1, FMA>(self.own, self.top),
+                }
+                at += panel * node.height;
+                j += panel;
+            }
+        }
+    }
+}
+
+struct Backward<'a, T, const W: usize> {
+    of: &'a Substitution<'a, T>,
+    part: usize,
+    own: &'a mut [[T; W]],
+    top: &'a [[T; W]],
+}
+
+impl<T: Real, const W: usize> Kernel for Backward<'_, T, W> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let (nodes, columns) = self.of.layout.parts[self.part].clone();
+        let top_start = self.of.layout.parts[N_PARTS].1.start;
+        for node in self.of.layout.supernodes[nodes].iter().rev() {
+            let (diagonal, below, own_rows, top_rows) = self.of.views(node);
+            let (w, c) = (node.width, node.column - columns.start);
+            let (mut j, mut at) = (0, 0);
+            while j < w {
+                let panel = panel_width(w - j);
+                let block = &below[at..at + panel * node.height];
+                let (block_own, block_top) = block.split_at(panel * own_rows.len());
+                let view = Panel {
+                    rows: (own_rows, top_rows),
+                    blocks: (block_own, block_top),
+                    starts: (columns.start, top_start),
+                    column: c + j,
+                };
+                match panel {
+                    8 => view.backward::<W, 8, FMA>(self.own, self.top),
+                    4 => view.backward::<W, 4, FMA>(self.own, self.top),
+                    2 => view.backward::<W, 2, FMA>(self.own, self.top),
+                    _ => view.backward::<W, 1, FMA>(self.own, self.top),
+                }
+                at += panel * node.height;
+                j += panel;
+            }
+            for j in (0..w).rev() {
+                let mut v = self.own[c + j];
+                for i in j + 1..w {
+                    subtract::<T, W, FMA>(&mut v, diagonal[j * w + i], &self.own[c + i]);
+                }
+                (0..W).for_each(|k| v[k] = v[k].times(diagonal[j * w + j]));
+                self.own[c + j] = v;
+            }
+        }
+    }
+}
+
+/// A few columns of a supernode below its diagonal block: rows of its own part, then rows of the top.
+struct Panel<'a, T> {
+    rows: (&'a [u32], &'a [u32]),
+    blocks: (&'a [T], &'a [T]),
+    /// First column of the own part and of the top.
+    starts: (usize, usize),
+    /// First column, counted within the own part.
+    column: usize,
+}
+
+impl<T: Real> Panel<'_, T> {
+    #[inline(always)]
+    fn forward<const W: usize, const B: usize, const FMA: bool>(
+        &self,
+        own: &mut [[T; W]],
+        top: &mut [[T; W]],
+    ) {
+        let y: [[T; W]; B] = std::array::from_fn(|t| own[self.column + t]);
+        scatter::<T, W, B, FMA>(self.blocks.0, self.rows.0, self.starts.0, own, &y);
+        scatter::<T, W, B, FMA>(self.blocks.1, self.rows.1, self.starts.1, top, &y);
+    }
+
+    #[inline(always)]
+    fn backward<const W: usize, const B: usize, const FMA: bool>(&self, own: &mut [[T; W]], top: &[[T; W]]) {
+        let mut y: [[T; W]; B] = std::array::from_fn(|t| own[self.column + t]);
+        gather::<T, W, B, FMA>(self.blocks.0, self.rows.0, self.starts.0, own, &mut y);
+        gather::<T, W, B, FMA>(self.blocks.1, self.rows.1, self.starts.1, top, &mut y);
+        own[self.column..self.column + B].copy_from_slice(&y);
+    }
+}
+
+/// `x −= l · y`.
+#[inline(always)]
+fn subtract<T: Real, const W: usize, const FMA: bool>(x: &mut [T; W], l: T, y: &[T; W]) {
+    for k in 0..W {
+        x[k] = l.subtract_from::<FMA>(y[k], x[k]);
+    }
+}
+
+/// `x[row] −= Σ block[row] · y` for every row of a panel.
+#[inline(always)]
+fn scatter<T: Real, const W: usize, const B: usize, const FMA: bool>(
+    block: &[T],
+    rows: &[u32],
+    start: usize,
+    x: &mut [[T; W]],
+    y: &[[T; W]; B],
+) {
+    for (&row, l) in rows.iter().zip(block.as_chunks::<B>().0) {
+        let target = &mut x[row as usize - start];
+        let mut sum = *target;
+        for t in 0..B {
+            subtract::<T, W, FMA>(&mut sum, l[t], &y[t]);
+        }
+        *target = sum;
+    }
+}
+
+/// `y −= Σ block[row]ᵀ · x[row]` over the rows of a panel.
+#[inline(always)]
+fn gather<T: Real, const W: usize, const B: usize, const FMA: bool>(
+    block: &[T],
+    rows: &[u32],
+    start: usize,
+    x: &[[T; W]],
+    y: &mut [[T; W]; B],
+) {
+    for (&row, l) in rows.iter().zip(block.as_chunks::<B>().0) {
+        let source = x[row as usize - start];
+        for t in 0..B {
+            subtract::<T, W, FMA>(&mut y[t], l[t], &source);
+        }
+    }
+}

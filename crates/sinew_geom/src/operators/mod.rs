@@ -1,0 +1,7 @@
+//! Differential operators on meshes.
+
+mod gradient;
+mod laplacian;
+
+pub use gradient::{FacetDeformation, compute_deformation_gradients, decompose_gradient, mean_deformation};
+pub use laplacian::{LaplacianKind, build_cotangent_stiffness, build_laplacian};
