@@ -117,21 +117,23 @@ impl Layout {
         for (node, &s) in self.supernodes.iter().zip(&self.source) {
             let block = factor.supernode(s).val();
             let w = node.width;
-            for j in 0..w {
+            let columns: Vec<&[f64]> =
+                (0..w).filter_map(|j| block.col(j).try_as_col_major()).map(|c| c.as_slice()).collect();
+            for (j, column) in columns.iter().enumerate() {
                 values.extend((0..w).map(|i| match i.cmp(&j) {
                     std::cmp::Ordering::Less => T::from_f64(0.0),
-                    std::cmp::Ordering::Equal => T::from_f64(1.0 / block[(j, j)]),
-                    std::cmp::Ordering::Greater => T::from_f64(block[(i, j)]),
+                    std::cmp::Ordering::Equal => T::from_f64(1.0 / column[j]),
+                    std::cmp::Ordering::Greater => T::from_f64(column[i]),
                 }));
             }
             let rows = &self.row_source[node.rows..node.rows + node.height];
             let mut j = 0;
             while j < w {
-                let panel = panel_width(w - j);
+                let panel = &columns[j..j + panel_width(w - j)];
                 for &row in rows {
-                    values.extend((j..j + panel).map(|c| T::from_f64(block[(w + row as usize, c)])));
+                    values.extend(panel.iter().map(|column| T::from_f64(column[w + row as usize])));
                 }
-                j += panel;
+                j += panel.len();
             }
         }
         values

@@ -117,12 +117,17 @@ impl Kernel for Linear<'_> {
                     for (&slot, &w) in indices.iter().zip(weights) {
                         accumulate::<FMA>(&mut m, &self.columns[slot as usize], w);
                     }
-                    *out = transform::<FMA>(&m, *rest);
+                    let [x, y, z, _] = transform::<FMA>(&m, *rest);
+                    *out = Vec3::new(x, y, z);
                 }
             }
         }
     }
 }
+
+/// Vertices whose results wait in a buffer of padded vectors. Writing all four lanes there keeps the compiler
+/// from splitting registers to leave out the fourth; the buffer never leaves the nearest cache.
+const BLOCK: usize = 64;
 
 #[inline(always)]
 fn linear<const K: usize, const FMA: bool>(
@@ -132,13 +137,19 @@ fn linear<const K: usize, const FMA: bool>(
     rest: &[Vec3],
     out: &mut [Vec3],
 ) {
-    let rows = indices.as_chunks::<K>().0.iter().zip(weights.as_chunks::<K>().0);
-    for ((indices, weights), (rest, out)) in rows.zip(rest.iter().zip(out)) {
-        let mut m = [0.0; 16];
-        for k in 0..K {
-            accumulate::<FMA>(&mut m, &columns[indices[k] as usize], weights[k]);
+    let mut buffer = [[0.0; 4]; BLOCK];
+    let inputs = indices.as_chunks::<K>().0.chunks(BLOCK).zip(weights.as_chunks::<K>().0.chunks(BLOCK));
+    for ((indices, weights), (rest, out)) in inputs.zip(rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK))) {
+        for (((indices, weights), p), padded) in indices.iter().zip(weights).zip(rest).zip(&mut buffer) {
+            let mut m = [0.0; 16];
+            for k in 0..K {
+                accumulate::<FMA>(&mut m, &columns[indices[k] as usize], weights[k]);
+            }
+            *padded = transform::<FMA>(&m, *p);
         }
-        *out = transform::<FMA>(&m, *rest);
+        for (out, &[x, y, z, _]) in out.iter_mut().zip(&buffer) {
+            *out = Vec3::new(x, y, z);
+        }
     }
 }
 
@@ -151,7 +162,7 @@ fn accumulate<const FMA: bool>(sum: &mut [f32; 16], m: &[f32; 16], w: f32) {
 }
 
 #[inline(always)]
-fn transform<const FMA: bool>(m: &[f32; 16], p: Vec3) -> Vec3 {
+fn transform<const FMA: bool>(m: &[f32; 16], p: Vec3) -> [f32; 4] {
     let [x, y, z] = p.to_array();
     let mut r = [0.0; 4];
     for i in 0..4 {
@@ -161,7 +172,7 @@ fn transform<const FMA: bool>(m: &[f32; 16], p: Vec3) -> Vec3 {
             x * m[i] + (y * m[4 + i] + (z * m[8 + i] + m[12 + i]))
         };
     }
-    Vec3::new(r[0], r[1], r[2])
+    r
 }
 
 /// Rotation `x y z w`, then half of translation times rotation.
@@ -185,20 +196,36 @@ impl Kernel for Dual<'_> {
     type Output = ();
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Chunk { influences: k, indices, weights, rest, out } = self.chunk;
-        let rows = indices.chunks_exact(k).zip(weights.chunks_exact(k));
-        for ((indices, weights), (rest, out)) in rows.zip(rest.iter().zip(out)) {
-            let pivot = &self.duals[indices[0] as usize];
-            let mut sum = [0.0f32; 8];
-            for (&slot, &w) in indices.iter().zip(weights) {
-                let q = &self.duals[slot as usize];
-                let same_side: f32 = (0..4).map(|i| q[i] * pivot[i]).sum();
-                let w = if same_side < 0.0 { -w } else { w };
-                (0..8).for_each(|i| sum[i] += w * q[i]);
+        let Chunk { influences, indices, weights, rest, out } = self.chunk;
+        let rows = indices.chunks_exact(influences).zip(weights.chunks_exact(influences));
+        if let (4, (indices, _), (weights, _)) =
+            (influences, indices.as_chunks::<4>(), weights.as_chunks::<4>())
+        {
+            for ((indices, weights), (rest, out)) in indices.iter().zip(weights).zip(rest.iter().zip(out)) {
+                *out = apply_dual(&blend_duals::<FMA>(self.duals, indices, weights), *rest);
             }
-            *out = apply_dual(&sum, *rest);
+        } else {
+            for ((indices, weights), (rest, out)) in rows.zip(rest.iter().zip(out)) {
+                *out = apply_dual(&blend_duals::<FMA>(self.duals, indices, weights), *rest);
+            }
         }
     }
+}
+
+/// Weighted sum, every term on the side of the first one's rotation.
+#[inline(always)]
+fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[f32]) -> [f32; 8] {
+    let pivot = &duals[indices[0] as usize];
+    let mut sum = [0.0f32; 8];
+    for (&slot, &w) in indices.iter().zip(weights) {
+        let q = &duals[slot as usize];
+        let same_side = (q[0] * pivot[0] + q[1] * pivot[1]) + (q[2] * pivot[2] + q[3] * pivot[3]);
+        let w = w.copysign(w * same_side);
+        for i in 0..8 {
+            sum[i] = if FMA { w.mul_add(q[i], sum[i]) } else { w * q[i] + sum[i] };
+        }
+    }
+    sum
 }
 
 /// Normalise a blended dual quaternion and move a point by it.
