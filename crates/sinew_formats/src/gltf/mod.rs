@@ -9,9 +9,10 @@ mod extension;
 mod normals;
 mod read;
 pub(crate) mod schema;
-
+mod write;
 
 pub use read::{
-    GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file, read_morph_sequence,
+    GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
+    read_morph_sequence,
 };
-
+pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -63,7 +63,9 @@ impl<'a> Decoder<'a> {
         let normalized = accessor.normalized;
         match accessor.component_type {
             5126 => self.decode(index, path, f32::from_le_bytes),
-            5120 if normalized => self.decode(index, path, |b: [u8; 1]| (b[0] as i8 as f32 / 127.0).max(-1.0)),
+            5120 if normalized => {
+                self.decode(index, path, |b: [u8; 1]| (b[0] as i8 as f32 / 127.0).max(-1.0))
+            }
             5121 if normalized => self.decode(index, path, |b: [u8; 1]| b[0] as f32 / 255.0),
             5122 if normalized => {
                 self.decode(index, path, |b| (i16::from_le_bytes(b) as f32 / 32767.0).max(-1.0))
@@ -148,13 +150,14 @@ impl<'a> Decoder<'a> {
     ) -> Result<(), Fault> {
         let Some(sparse) = &accessor.sparse else { return Ok(()) };
         let place = format!("{place}/sparse");
-        let span =
-            |view, byte_offset| Span { view, byte_offset, stride: None, count: sparse.count };
+        let span = |view, byte_offset| Span { view, byte_offset, stride: None, count: sparse.count };
         let from = &sparse.indices;
         let indices_span = span(from.buffer_view, from.byte_offset);
         let indices: Vec<[u32; 1]> = match from.component_type {
             5121 => decode_strided(&self.strided(&indices_span, 1, &place)?, |b: [u8; 1]| b[0] as u32),
-            5123 => decode_strided(&self.strided(&indices_span, 2, &place)?, |b| u16::from_le_bytes(b) as u32),
+            5123 => {
+                decode_strided(&self.strided(&indices_span, 2, &place)?, |b| u16::from_le_bytes(b) as u32)
+            }
             5125 => decode_strided(&self.strided(&indices_span, 4, &place)?, u32::from_le_bytes),
             other => {
                 let cause = format!("componentType {other} is not an unsigned integer type");

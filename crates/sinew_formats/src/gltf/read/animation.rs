@@ -81,7 +81,8 @@ impl ClipReader<'_> {
             "translation" | "scale" => {
                 let keys = self.keys::<Vec3, 3>(channel, Vec3::from_array)?;
                 let track = &mut self.clip.joints[track];
-                let slot = if channel.target.path == "scale" { &mut track.scale } else { &mut track.translation };
+                let slot =
+                    if channel.target.path == "scale" { &mut track.scale } else { &mut track.translation };
                 slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
             }
             "rotation" => {
@@ -102,13 +103,17 @@ impl ClipReader<'_> {
 
     fn read_weights(&mut self, node: usize, channel: &Channel, place: &str) -> Result<(), Fault> {
         let Some(morphs) = self.targets.morphs_of.get(&node) else {
-            return Err(Fault::json(place, format!("node {node} has no mesh with morph targets in the scene")));
+            return Err(Fault::json(
+                place,
+                format!("node {node} has no mesh with morph targets in the scene"),
+            ));
         };
         if self.clip.morphs.iter().any(|track| track.morphs == *morphs) {
             return Err(Fault::json(place, format!("node {node} has two curves for one property")));
         }
         let (times, output, interpolation) = self.sampler(channel)?;
-        let values = self.decoder.floats::<1>(output, &self.path)?.into_iter().map(|[weight]| weight).collect();
+        let values =
+            self.decoder.floats::<1>(output, &self.path)?.into_iter().map(|[weight]| weight).collect();
         let keys = Keys::new(times, values, interpolation, morphs.len())
             .map_err(|error| Fault::json(place, error.to_string()))?;
         self.clip.morphs.push(MorphTrack { morphs: morphs.clone(), keys });

@@ -5,11 +5,11 @@ use super::animation::{Targets, read_clips};
 use super::bind::{Binder, Bound, Instance, size_of_points};
 use super::material::{default_material, read_materials};
 use super::merge::{Has, Merged};
+use super::own;
 use super::part::{Part, read_parts};
 use super::resource::{SideFiles, out_of_range};
 use super::rig::RigMap;
 use super::scene::Scene;
-use super::own;
 use crate::Fault;
 use crate::gltf::schema::{Mesh as MeshJson, Root};
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
@@ -164,7 +164,8 @@ impl SurfaceReader<'_> {
     }
 
     fn add_morphs(&mut self, instance: &Instance, merged: &mut Merged) {
-        let (mesh, node) = (&self.decoder.root.meshes[instance.mesh], &self.decoder.root.nodes[instance.node]);
+        let (mesh, node) =
+            (&self.decoder.root.meshes[instance.mesh], &self.decoder.root.nodes[instance.node]);
         let n_targets = self.meshes[&instance.mesh].iter().map(|part| part.targets.len()).max().unwrap_or(0);
         let first = merged.morphs.len();
         let weights = if node.weights.is_empty() { &mesh.weights } else { &node.weights };
@@ -183,7 +184,8 @@ impl SurfaceReader<'_> {
 }
 
 fn target_name(mesh: &MeshJson, target: usize) -> String {
-    let named = mesh.extras.get("targetNames").and_then(|names| names.get(target)).and_then(|name| name.as_str());
+    let named =
+        mesh.extras.get("targetNames").and_then(|names| names.get(target)).and_then(|name| name.as_str());
     named.map_or_else(|| format!("target {target}"), str::to_owned)
 }
 
@@ -212,7 +214,8 @@ fn build_surface(
     if n_materials > 0 && merged.face_materials.iter().any(|&material| is_default(material)) {
         materials.push(default_material());
     }
-    let in_file = |&material: &Option<usize>| material.filter(|_| !is_default(material)).unwrap_or(n_materials);
+    let in_file =
+        |&material: &Option<usize>| material.filter(|_| !is_default(material)).unwrap_or(n_materials);
     if materials.len() > u16::MAX as usize {
         return Err(vec![Fault::json("/materials", format!("{} are more than 65535", materials.len()))]);
     }

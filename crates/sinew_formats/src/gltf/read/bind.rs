@@ -87,8 +87,11 @@ impl Binder<'_> {
         warnings: &mut Warnings,
     ) -> Result<Placement, Fault> {
         let (joints, inverse_binds) = self.read_skin(skin)?;
-        let binds: Vec<DAffine3> =
-            joints.iter().zip(&inverse_binds).map(|(&joint, inverse)| self.rig.world[joint] * *inverse).collect();
+        let binds: Vec<DAffine3> = joints
+            .iter()
+            .zip(&inverse_binds)
+            .map(|(&joint, inverse)| self.rig.world[joint] * *inverse)
+            .collect();
         let world = if self.own_file { DAffine3::IDENTITY } else { most_typical(&binds) };
         let (world, mesh_from_world) = match invert(world) {
             Some(inverse) if !is_same(world, DAffine3::IDENTITY, size) => (world, inverse),
@@ -103,7 +106,8 @@ impl Binder<'_> {
         for (&joint, &inverse_bind) in joints.iter().zip(&inverse_binds) {
             let inverse_bind = inverse_bind * mesh_from_world;
             let rest = invert(self.rig.world[joint]).filter(|_| !self.own_file);
-            let at_rest = rest.filter(|_| is_same(self.rig.world[joint] * inverse_bind, DAffine3::IDENTITY, size));
+            let at_rest =
+                rest.filter(|_| is_same(self.rig.world[joint] * inverse_bind, DAffine3::IDENTITY, size));
             slots.push(self.slot(joint, at_rest.unwrap_or(inverse_bind))?);
         }
         let world = (world != DAffine3::IDENTITY).then_some(world);
@@ -164,7 +168,8 @@ fn largest(matrix: DMat3) -> f64 {
 
 /// Whether two transforms move points up to `size` from the origin to the same places.
 fn is_same(a: DAffine3, b: DAffine3, size: f64) -> bool {
-    largest(a.matrix3 - b.matrix3) <= SAME && (a.translation - b.translation).abs().max_element() <= SAME * size
+    largest(a.matrix3 - b.matrix3) <= SAME
+        && (a.translation - b.translation).abs().max_element() <= SAME * size
 }
 
 /// The transform nearest to all others: where they agree any of them, else the one of the least moved joint.

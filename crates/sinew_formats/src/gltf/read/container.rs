@@ -27,8 +27,11 @@ pub(super) fn split_container(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let start = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let text = &bytes[start..];
     if text.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Fault::new(Place::Byte(0), "this is neither a GLB (no `glTF` at its start) nor JSON text")
-            .with_remedy("check that the file is glTF 2.0"));
+        return Err(Fault::new(
+            Place::Byte(0),
+            "this is neither a GLB (no `glTF` at its start) nor JSON text",
+        )
+        .with_remedy("check that the file is glTF 2.0"));
     }
     Ok(Container { json: text, json_start: start, bin: None, binary: false })
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 pub(super) fn read_materials(decoder: &Decoder, side: SideFiles, warnings: &mut Warnings) -> Vec<Material> {
     let mut images: Vec<Option<Image>> = vec![None; decoder.root.images.len()];
     let materials = decoder.root.materials.iter().enumerate();
-    materials.map(|(index, material)| read_material(decoder, index, material, &mut images, side, warnings)).collect()
+    materials
+        .map(|(index, material)| read_material(decoder, index, material, &mut images, side, warnings))
+        .collect()
 }
 
 /// The material glTF prescribes where a primitive names none.
@@ -32,7 +34,9 @@ fn read_material(
     let image = surface.base_color_texture.as_ref().and_then(|texture| {
         let path = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture");
         if texture.tex_coord != 0 || texture.extensions.contains_key("KHR_texture_transform") {
-            warnings.push(format!("{path}: only TEXCOORD_0 without transform is read; the picture may be misplaced"));
+            warnings.push(format!(
+                "{path}: only TEXCOORD_0 without transform is read; the picture may be misplaced"
+            ));
         }
         let image = read_texture(decoder, texture.index, &path, images, side);
         image.map_err(|fault| warnings.push(format!("{path}: {fault}; the picture is left out"))).ok()
@@ -55,7 +59,8 @@ fn read_texture(
     side: SideFiles,
 ) -> Result<Image, Fault> {
     let textures = &decoder.root.textures;
-    let found = textures.get(texture).ok_or_else(|| out_of_range(path, "texture", texture, textures.len()))?;
+    let found =
+        textures.get(texture).ok_or_else(|| out_of_range(path, "texture", texture, textures.len()))?;
     let source = found.source.ok_or_else(|| {
         Fault::json(format!("/textures/{texture}"), "its picture is in a format only an extension knows")
     })?;

@@ -143,7 +143,12 @@ impl Merged {
         self.normals.extend(normals.iter().map(|&normal| (cofactor * normal).normalize_or_zero()));
     }
 
-    fn push_influences(&mut self, part: &Part, placement: &Placement, instance: &Instance) -> Result<(), Fault> {
+    fn push_influences(
+        &mut self,
+        part: &Part,
+        placement: &Placement,
+        instance: &Instance,
+    ) -> Result<(), Fault> {
         let width = self.has.influences;
         match (&placement.bound, &part.influences) {
             (Bound::Nothing, _) => {}
@@ -161,7 +166,9 @@ impl Merged {
                 let rows = influences.joints.chunks_exact(influences.width);
                 for (joints, weights) in rows.zip(influences.weights.chunks_exact(influences.width)) {
                     // Entries without weight name slot 0, whatever slot joint 0 has.
-                    let slot = |(&joint, &weight): (&u16, &f32)| if weight > 0.0 { slots[joint as usize] } else { 0 };
+                    let slot = |(&joint, &weight): (&u16, &f32)| {
+                        if weight > 0.0 { slots[joint as usize] } else { 0 }
+                    };
                     self.joints.extend(joints.iter().zip(weights).map(slot));
                     self.weights.extend_from_slice(weights);
                     self.joints.extend(std::iter::repeat_n(0, width - influences.width));

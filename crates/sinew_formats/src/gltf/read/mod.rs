@@ -98,7 +98,8 @@ fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
                 faults.push(Fault::json(path, format!("{name} is not supported")).with_remedy(DECOMPRESS));
             }
             "KHR_mesh_quantization" => {}
-            _ => warnings.push(format!("the file requires {name}, which is not known here; it was read without")),
+            _ => warnings
+                .push(format!("the file requires {name}, which is not known here; it was read without")),
         }
     }
     faults

@@ -84,7 +84,8 @@ fn read_vertices(
     path: &str,
     warnings: &mut Warnings,
 ) -> Result<Part, Fault> {
-    let attribute = |name: &str| (primitive.attributes.get(name).copied(), format!("{path}/attributes/{name}"));
+    let attribute =
+        |name: &str| (primitive.attributes.get(name).copied(), format!("{path}/attributes/{name}"));
     let (Some(accessor), place) = attribute("POSITION") else {
         return Err(no_positions(primitive, path));
     };

@@ -103,7 +103,8 @@ pub(super) fn load_uri(uri: &str, side: SideFiles) -> Result<Vec<u8>, String> {
     if !is_inside(&name) {
         return Err(format!("`{name}` is not a path inside the file's own folder; such files are not read"));
     }
-    side(&name).map_err(|error| format!("the side file `{name}` cannot be read ({error}); put it beside this"))
+    side(&name)
+        .map_err(|error| format!("the side file `{name}` cannot be read ({error}); put it beside this"))
 }
 
 /// Accepts missing padding: it carries nothing, and some exporters leave it out.
@@ -144,9 +145,19 @@ mod tests {
     fn uris_stay_in_their_folder() {
         let side = |name: &str| Ok(name.as_bytes().to_vec());
         assert_eq!(load_uri("sub/a%20b.bin", &side).unwrap(), b"sub/a b.bin");
-        for bad in
-            ["/etc/passwd", "../x", "a/../../x", "%2e%2e/x", "http://x/y", "C:\\x", "a\\..\\x", "", "%", "%zz", "%ff"]
-        {
+        for bad in [
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "%2e%2e/x",
+            "http://x/y",
+            "C:\\x",
+            "a\\..\\x",
+            "",
+            "%",
+            "%zz",
+            "%ff",
+        ] {
             assert!(load_uri(bad, &side).is_err(), "{bad}");
         }
     }

@@ -93,7 +93,8 @@ fn find_movers(root: &Root, scene: &Scene) -> Vec<bool> {
             movers[joint] |= used || scene.shown[joint];
         }
     }
-    let targets = root.animations.iter().flat_map(|animation| &animation.channels).map(|channel| &channel.target);
+    let targets =
+        root.animations.iter().flat_map(|animation| &animation.channels).map(|channel| &channel.target);
     for target in targets.filter(|target| target.path != "weights") {
         if let Some(node) = target.node.filter(|&node| node < n_nodes) {
             movers[node] |= scene.shown[node];

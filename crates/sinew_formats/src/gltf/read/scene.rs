@@ -1,8 +1,8 @@
 //! The node tree: parents, an order in which parents come first, transforms, and which nodes are shown.
 
 use super::resource::out_of_range;
-use crate::gltf::schema::{Node, Root};
 use crate::Fault;
+use crate::gltf::schema::{Node, Root};
 use glam::{DAffine3, DMat4, DQuat, DVec3, DVec4};
 use sinew_geom::{Transform, Warnings};
 
@@ -93,12 +93,7 @@ fn order_nodes(root: &Root, parent: &[Option<usize>], faults: &mut Vec<Fault>) -
     order
 }
 
-fn read_shown(
-    root: &Root,
-    parent: &[Option<usize>],
-    order: &[usize],
-    faults: &mut Vec<Fault>,
-) -> Vec<bool> {
+fn read_shown(root: &Root, parent: &[Option<usize>], order: &[usize], faults: &mut Vec<Fault>) -> Vec<bool> {
     let n_nodes = root.nodes.len();
     if root.scenes.is_empty() {
         return vec![true; n_nodes];
@@ -151,7 +146,9 @@ fn read_local(node: &Node, index: usize, warnings: &mut Warnings) -> (Transform,
     transform.rotation = node.rotation.map_or(DQuat::IDENTITY, DQuat::from_array);
     let length = transform.rotation.length_squared();
     if !transform.is_finite() || !(1e-12..1e12).contains(&length) {
-        warnings.push(format!("/nodes/{index}: its transform is not finite or its rotation zero; replaced by none"));
+        warnings.push(format!(
+            "/nodes/{index}: its transform is not finite or its rotation zero; replaced by none"
+        ));
         return (Transform::IDENTITY, DAffine3::IDENTITY);
     }
     // Within single precision of one it is left alone, so that files survive a round trip unchanged.

@@ -1,7 +1,7 @@
 //! Morph-target animation to a mesh sequence.
 
-use super::resource::SideFiles;
 use super::read_gltf;
+use super::resource::SideFiles;
 use crate::{Fault, FormatError, Place};
 use glam::Vec3;
 use sinew_geom::{Character, Clip, MeshSequence, Warnings};
@@ -63,8 +63,7 @@ pub fn morph_sequence(
 /// Keys per second: of the most usual distance of two keys, since some animations leave keys out.
 fn key_rate(clip: &Clip) -> f64 {
     let longest = clip.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len());
-    let mut steps: Vec<f32> =
-        longest.unwrap_or_default().windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mut steps: Vec<f32> = longest.unwrap_or_default().windows(2).map(|pair| pair[1] - pair[0]).collect();
     steps.sort_by(f32::total_cmp);
     match steps.get(steps.len() / 2) {
         // Frame rates are round numbers; key times are rounded to single precision.
