@@ -1,0 +1,90 @@
+//! The root extension `SINEW_character`: what glTF cannot say about a character.
+//!
+//! Arrays lie in buffer views, named by index; nodes are named by index.
+
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Dof, DofKind, EulerOrder, rig::Joint};
+
+/// Name in `extensions` and `extensionsUsed`.
+pub(super) const NAME: &str = "SINEW_character";
+/// What this code writes; it reads all versions up to this.
+pub(super) const VERSION: u32 = 1;
+
+/// The extension's object.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct SinewCharacter {
+    pub version: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handles: Vec<HandleJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<JointJson>,
+    /// Nodes without transform that glTF demands but the rig does not have: the common root of several
+    /// skeletons, and stand-ins for a joint that is bound twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub helper_nodes: Vec<usize>,
+}
+
+impl SinewCharacter {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty() && self.joints.is_empty() && self.helper_nodes.is_empty()
+    }
+}
+
+/// A handle; `vertices` and `weights` are buffer views of u32 and f32.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct HandleJson {
+    pub name: String,
+    pub vertices: usize,
+    pub weights: usize,
+    pub center: [f64; 3],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secondary: Vec<String>,
+}
+
+/// Degrees of freedom of a joint.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct JointJson {
+    pub node: usize,
+    pub euler: String,
+    pub dofs: Vec<DofJson>,
+}
+
+/// One degree of freedom; an end of the range that is absent is infinite.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct DofJson {
+    pub kind: String,
+    pub range: [Option<f64>; 2],
+}
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+impl JointJson {
+    /// What the extension says of a joint; `None` if that is nothing.
+    pub fn of(joint: &Joint, node: usize) -> Option<Self> {
+        let finite = |end: f64| Some(end).filter(|end| end.is_finite());
+        let dof = |dof: &Dof| DofJson { kind: dof.kind.suffix().to_owned(), range: dof.range.map(finite) };
+        let plain = joint.dofs.is_empty() && joint.euler == EulerOrder::default();
+        (!plain).then(|| Self {
+            node,
+            euler: joint.euler.axes().map(|axis| AXES[axis]).concat(),
+            dofs: joint.dofs.iter().map(dof).collect(),
+        })
+    }
+
+    /// Write what was read onto a joint; `None` if a word is unknown.
+    pub fn apply(&self, joint: &mut Joint) -> Option<()> {
+        let axis = |letter: char| "xyz".find(letter).unwrap_or(3);
+        let axes: Vec<usize> = self.euler.chars().map(axis).collect();
+        let euler = EulerOrder::from_axes(axes.try_into().ok()?)?;
+        let dof = |dof: &DofJson| {
+            let range = [dof.range[0].unwrap_or(f64::NEG_INFINITY), dof.range[1].unwrap_or(f64::INFINITY)];
+            Some(Dof { kind: DofKind::from_suffix(&dof.kind)?, range })
+        };
+        joint.dofs = self.dofs.iter().map(dof).collect::<Option<_>>()?;
+        joint.euler = euler;
+        Some(())
+    }
+}

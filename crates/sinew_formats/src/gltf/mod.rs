@@ -1,0 +1,18 @@
+//! glTF 2.0: `.glb`, `.gltf`, `.vrm`, `.vrma`.
+//!
+//! # Source
+//! Khronos Group, *glTF 2.0 Specification* (2021); `KHR_mesh_quantization`.
+//! # Limits
+//! No cameras, lights or compression (Draco, meshopt). Of materials, what [`sinew_geom::Material`] holds.
+
+mod extension;
+mod normals;
+mod read;
+pub(crate) mod schema;
+mod write;
+
+pub use read::{
+    GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
+    read_morph_sequence,
+};
+pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -1,0 +1,150 @@
+//! Animations to clips. A channel that cannot be used is left out with a warning: the model is still whole.
+
+use super::accessor::Decoder;
+use super::resource::out_of_range;
+use crate::Fault;
+use crate::gltf::schema::{Animation, Channel};
+use glam::{Quat, Vec3};
+use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
+use sinew_geom::{Clip, Warnings};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// What channels refer to.
+pub(super) struct Targets<'a> {
+    /// Joint of each node.
+    pub joint_of: &'a [Option<usize>],
+    /// Morphs of each node's mesh, where it has any.
+    pub morphs_of: &'a HashMap<usize, Range<usize>>,
+}
+
+/// Read all clips that move something.
+pub(super) fn read_clips(decoder: &Decoder, targets: &Targets, warnings: &mut Warnings) -> Vec<Clip> {
+    let mut clips = Vec::new();
+    for (index, animation) in decoder.root.animations.iter().enumerate() {
+        let name = match animation.name.as_deref() {
+            None | Some("") => format!("clip {index}"),
+            Some(name) => name.to_owned(),
+        };
+        let mut reader = ClipReader {
+            decoder,
+            targets,
+            animation,
+            path: format!("/animations/{index}"),
+            clip: Clip { name, ..Clip::default() },
+            track_of: HashMap::new(),
+        };
+        for (at, channel) in animation.channels.iter().enumerate() {
+            if let Err(fault) = reader.read_channel(at, channel) {
+                warnings.push(format!("/animations/{index}/channels/{at}: {fault}; the channel is left out"));
+            }
+        }
+        let moves = |track: &JointTrack| {
+            track.translation.is_some() || track.rotation.is_some() || track.scale.is_some()
+        };
+        reader.clip.joints.retain(moves);
+        match reader.clip.joints.is_empty() && reader.clip.morphs.is_empty() {
+            true => warnings.push(format!("/animations/{index}: moves nothing in the scene; left out")),
+            false => clips.push(reader.clip),
+        }
+    }
+    clips
+}
+
+struct ClipReader<'a> {
+    decoder: &'a Decoder<'a>,
+    targets: &'a Targets<'a>,
+    animation: &'a Animation,
+    path: String,
+    clip: Clip,
+    /// Track of each joint that has one.
+    track_of: HashMap<usize, usize>,
+}
+
+impl ClipReader<'_> {
+    fn read_channel(&mut self, at: usize, channel: &Channel) -> Result<(), Fault> {
+        // Without a node the target is that of an extension.
+        let Some(node) = channel.target.node else { return Ok(()) };
+        let place = format!("{}/channels/{at}/target", self.path);
+        if node >= self.targets.joint_of.len() {
+            return Err(out_of_range(&place, "node", node, self.targets.joint_of.len()));
+        }
+        if channel.target.path == "weights" {
+            return self.read_weights(node, channel, &place);
+        }
+        let Some(joint) = self.targets.joint_of[node] else {
+            return Err(Fault::json(place, format!("node {node} is not in the scene")));
+        };
+        let track = self.track(joint);
+        let taken = || Fault::json(&place, format!("node {node} has two curves for one property"));
+        match channel.target.path.as_str() {
+            "translation" | "scale" => {
+                let keys = self.keys::<Vec3, 3>(channel, Vec3::from_array)?;
+                let track = &mut self.clip.joints[track];
+                let slot =
+                    if channel.target.path == "scale" { &mut track.scale } else { &mut track.translation };
+                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
+            }
+            "rotation" => {
+                let keys = self.keys::<Quat, 4>(channel, Quat::from_array)?;
+                let slot = &mut self.clip.joints[track].rotation;
+                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
+            }
+            other => Err(Fault::json(place, format!("path {other:?} is not known"))),
+        }
+    }
+
+    fn track(&mut self, joint: usize) -> usize {
+        *self.track_of.entry(joint).or_insert_with(|| {
+            self.clip.joints.push(JointTrack { joint, translation: None, rotation: None, scale: None });
+            self.clip.joints.len() - 1
+        })
+    }
+
+    fn read_weights(&mut self, node: usize, channel: &Channel, place: &str) -> Result<(), Fault> {
+        let Some(morphs) = self.targets.morphs_of.get(&node) else {
+            return Err(Fault::json(
+                place,
+                format!("node {node} has no mesh with morph targets in the scene"),
+            ));
+        };
+        if self.clip.morphs.iter().any(|track| track.morphs == *morphs) {
+            return Err(Fault::json(place, format!("node {node} has two curves for one property")));
+        }
+        let (times, output, interpolation) = self.sampler(channel)?;
+        let values =
+            self.decoder.floats::<1>(output, &self.path)?.into_iter().map(|[weight]| weight).collect();
+        let keys = Keys::new(times, values, interpolation, morphs.len())
+            .map_err(|error| Fault::json(place, error.to_string()))?;
+        self.clip.morphs.push(MorphTrack { morphs: morphs.clone(), keys });
+        Ok(())
+    }
+
+    fn keys<T: Interpolate, const N: usize>(
+        &self,
+        channel: &Channel,
+        convert: impl Fn([f32; N]) -> T,
+    ) -> Result<Keys<T>, Fault> {
+        let (times, output, interpolation) = self.sampler(channel)?;
+        let values = self.decoder.floats::<N>(output, &self.path)?.into_iter().map(convert).collect();
+        let place = format!("{}/samplers/{}", self.path, channel.sampler);
+        Keys::new(times, values, interpolation, 1).map_err(|error| Fault::json(place, error.to_string()))
+    }
+
+    /// Times, accessor of the values, and interpolation.
+    fn sampler(&self, channel: &Channel) -> Result<(Vec<f32>, usize, Interpolation), Fault> {
+        let samplers = &self.animation.samplers;
+        let place = format!("{}/samplers/{}", self.path, channel.sampler);
+        let sampler = samplers
+            .get(channel.sampler)
+            .ok_or_else(|| out_of_range(&place, "sampler", channel.sampler, samplers.len()))?;
+        let times = self.decoder.floats::<1>(sampler.input, &place)?.into_iter().map(|[time]| time).collect();
+        let interpolation = match sampler.interpolation.as_deref() {
+            None | Some("LINEAR") => Interpolation::Linear,
+            Some("STEP") => Interpolation::Step,
+            Some("CUBICSPLINE") => Interpolation::Cubic,
+            Some(other) => return Err(Fault::json(place, format!("interpolation {other:?} is not known"))),
+        };
+        Ok((times, sampler.output, interpolation))
+    }
+}

@@ -1,0 +1,238 @@
+//! The parts of a file to one character.
+
+use super::accessor::Decoder;
+use super::animation::{Targets, read_clips};
+use super::bind::{Binder, Bound, Instance, size_of_points};
+use super::material::{default_material, read_materials};
+use super::merge::{Has, Merged};
+use super::own;
+use super::part::{Part, read_parts};
+use super::resource::{SideFiles, out_of_range};
+use super::rig::RigMap;
+use super::scene::Scene;
+use crate::Fault;
+use crate::gltf::schema::{Mesh as MeshJson, Root};
+use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// Meshes the scene shows, in file order.
+pub(super) fn instances(root: &Root, scene: &Scene) -> impl Iterator<Item = Instance> {
+    let shown = root.nodes.iter().enumerate().filter(|(node, _)| scene.shown[*node]);
+    shown.filter_map(|(node, found)| Some(Instance { node, mesh: found.mesh?, skin: found.skin }))
+}
+
+/// Build the character; its name is left empty.
+pub(super) fn assemble(
+    decoder: &Decoder,
+    scene: &Scene,
+    side: SideFiles,
+    warnings: &mut Warnings,
+) -> Result<Character, Vec<Fault>> {
+    let root = decoder.root;
+    let extension = own::read_extension(root, warnings);
+    let mut rig = RigMap::build(root, scene, extension.as_ref());
+    let instances: Vec<Instance> = instances(root, scene).collect();
+    let meshes = read_meshes(decoder, &instances, warnings)?;
+    let mut surface = SurfaceReader { decoder, scene, meshes, slots: Vec::new(), morphs_of: HashMap::new() };
+    let mut merged = surface.merge(&instances, &mut rig, warnings)?;
+    let targets = Targets { joint_of: &rig.joint_of, morphs_of: &surface.morphs_of };
+    let clips = read_clips(decoder, &targets, warnings);
+    let mut character = Character { clips, ..Character::default() };
+    character.morphs = std::mem::take(&mut merged.morphs);
+    character.skin = build_skin(surface.slots, &mut merged, warnings).map_err(as_faults)?;
+    (character.mesh, character.surface) = build_surface(decoder, merged, side, warnings)?;
+    if let Some(extension) = &extension {
+        own::apply_joints(extension, &mut rig, warnings);
+        character.handles = own::read_handles(extension, decoder, character.mesh.n_vertices(), warnings);
+    }
+    if !rig.joints.is_empty() {
+        character.rig = Some(Rig::new(rig.joints).map_err(as_faults)?);
+    }
+    Ok(character)
+}
+
+fn as_faults(error: GeomError) -> Vec<Fault> {
+    vec![Fault::new(crate::Place::Whole, error.to_string())]
+}
+
+/// Decode every mesh the scene shows, once.
+fn read_meshes(
+    decoder: &Decoder,
+    instances: &[Instance],
+    warnings: &mut Warnings,
+) -> Result<BTreeMap<usize, Vec<Part>>, Vec<Fault>> {
+    let root = decoder.root;
+    let mut faults = Vec::new();
+    let mut meshes = BTreeMap::new();
+    for instance in instances {
+        let node = instance.node;
+        if let Some(skin) = instance.skin.filter(|&skin| skin >= root.skins.len()) {
+            faults.push(out_of_range(&format!("/nodes/{node}/skin"), "skin", skin, root.skins.len()));
+        }
+        let Some(mesh) = root.meshes.get(instance.mesh) else {
+            let path = format!("/nodes/{node}/mesh");
+            faults.push(out_of_range(&path, "mesh", instance.mesh, root.meshes.len()));
+            continue;
+        };
+        meshes
+            .entry(instance.mesh)
+            .or_insert_with(|| read_parts(decoder, mesh, instance.mesh, &mut faults, warnings));
+    }
+    if faults.is_empty() { Ok(meshes) } else { Err(faults) }
+}
+
+struct SurfaceReader<'a> {
+    decoder: &'a Decoder<'a>,
+    scene: &'a Scene,
+    meshes: BTreeMap<usize, Vec<Part>>,
+    slots: Vec<SkinSlot>,
+    morphs_of: HashMap<usize, Range<usize>>,
+}
+
+impl SurfaceReader<'_> {
+    /// Whether an instance is skinned: it names a skin with joints and a part has weights.
+    fn is_skinned(&self, instance: &Instance) -> bool {
+        let skin = instance.skin.and_then(|skin| self.decoder.root.skins.get(skin));
+        skin.is_some_and(|skin| !skin.joints.is_empty())
+            && self.meshes[&instance.mesh].iter().any(|part| part.influences.is_some())
+    }
+
+    fn merge(
+        &mut self,
+        instances: &[Instance],
+        rig: &mut RigMap,
+        warnings: &mut Warnings,
+    ) -> Result<Merged, Vec<Fault>> {
+        let moving = instances.iter().any(|i| rig.moves[i.node] || self.is_skinned(i));
+        let has = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
+        let own_file = self.decoder.root.asset.generator.as_ref().is_some_and(|g| g.starts_with("Sinew "));
+        let (scene, decoder) = (self.scene, self.decoder);
+        let mut binder = Binder { decoder, scene, rig, own_file, slots: Vec::new(), slot_of: HashMap::new() };
+        let mut merged = Merged::new(has);
+        let mut faults = Vec::new();
+        for instance in instances {
+            let first_morph = merged.morphs.len();
+            let parts = &self.meshes[&instance.mesh];
+            let placement = match instance.skin.filter(|_| self.is_skinned(instance)) {
+                Some(skin) => {
+                    let size = parts.iter().map(|part| size_of_points(&part.positions)).fold(0.0, f64::max);
+                    binder.bind_skinned(skin, size, warnings)
+                }
+                None => binder.bind_rigid(instance.node, moving),
+            };
+            let placement = match placement {
+                Ok(placement) => placement,
+                Err(fault) => {
+                    faults.push(fault);
+                    continue;
+                }
+            };
+            debug_assert!(moving || matches!(placement.bound, Bound::Nothing));
+            for part in parts {
+                faults.extend(merged.push(part, &placement, instance, first_morph).err());
+            }
+            self.add_morphs(instance, &mut merged);
+        }
+        self.slots = binder.slots;
+        let (n_morphs, n_vertices) = (merged.morphs.len() as u64, merged.positions.len());
+        faults.extend(self.decoder.charge(n_morphs, 12 * n_vertices, "/meshes").err());
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        merged.finish_morphs();
+        Ok(merged)
+    }
+
+    /// Attributes of the whole surface; its memory is accounted for before any of it is allocated.
+    fn attributes(&self, instances: &[Instance], moving: bool) -> Result<Has, Fault> {
+        let mut has = Has::default();
+        let (mut n_vertices, mut n_faces) = (0, 0);
+        for instance in instances {
+            for part in &self.meshes[&instance.mesh] {
+                has.add(part, self.is_skinned(instance));
+                let n_targets = part.targets.iter().flatten().count() as u64;
+                self.decoder.charge(n_targets, 12 * part.positions.len(), &part.path)?;
+                n_vertices += part.positions.len() as u64;
+                n_faces += part.faces.iter().map(|(faces, _)| faces.len() as u64).sum::<u64>();
+            }
+        }
+        has.influences *= usize::from(moving);
+        self.decoder.charge(n_vertices, has.vertex_size(), "/meshes")?;
+        self.decoder.charge(n_faces, 40, "/meshes")?;
+        Ok(has)
+    }
+
+    fn add_morphs(&mut self, instance: &Instance, merged: &mut Merged) {
+        let (mesh, node) =
+            (&self.decoder.root.meshes[instance.mesh], &self.decoder.root.nodes[instance.node]);
+        let n_targets = self.meshes[&instance.mesh].iter().map(|part| part.targets.len()).max().unwrap_or(0);
+        let first = merged.morphs.len();
+        let weights = if node.weights.is_empty() { &mesh.weights } else { &node.weights };
+        for target in 0..n_targets {
+            let weight = weights.get(target).copied().filter(|weight| weight.is_finite());
+            merged.morphs.push(Morph {
+                name: target_name(mesh, target),
+                offsets: Vec::new(),
+                default_weight: weight.unwrap_or(0.0),
+            });
+        }
+        if n_targets > 0 {
+            self.morphs_of.insert(instance.node, first..first + n_targets);
+        }
+    }
+}
+
+fn target_name(mesh: &MeshJson, target: usize) -> String {
+    let named =
+        mesh.extras.get("targetNames").and_then(|names| names.get(target)).and_then(|name| name.as_str());
+    named.map_or_else(|| format!("target {target}"), str::to_owned)
+}
+
+fn build_skin(
+    slots: Vec<SkinSlot>,
+    merged: &mut Merged,
+    warnings: &mut Warnings,
+) -> Result<Option<Skin>, GeomError> {
+    if merged.joints.is_empty() {
+        return Ok(None);
+    }
+    let influences = merged.joints.len() / merged.positions.len().max(1);
+    let (joints, weights) = (std::mem::take(&mut merged.joints), std::mem::take(&mut merged.weights));
+    Skin::new(slots, influences, joints, weights, warnings).map(Some)
+}
+
+fn build_surface(
+    decoder: &Decoder,
+    merged: Merged,
+    side: SideFiles,
+    warnings: &mut Warnings,
+) -> Result<(Mesh, Surface), Vec<Fault>> {
+    let mut materials = read_materials(decoder, side, warnings);
+    let n_materials = materials.len();
+    let is_default = |material: Option<usize>| material.is_none_or(|material| material >= n_materials);
+    if n_materials > 0 && merged.face_materials.iter().any(|&material| is_default(material)) {
+        materials.push(default_material());
+    }
+    let in_file =
+        |&material: &Option<usize>| material.filter(|_| !is_default(material)).unwrap_or(n_materials);
+    if materials.len() > u16::MAX as usize {
+        return Err(vec![Fault::json("/materials", format!("{} are more than 65535", materials.len()))]);
+    }
+    let face_materials: Vec<u16> = match materials.len() {
+        0 | 1 => Vec::new(),
+        _ => merged.face_materials.iter().map(|material| in_file(material) as u16).collect(),
+    };
+    let all_first = face_materials.iter().all(|&material| material == 0);
+    let uvs = (!merged.uvs.is_empty()).then(|| Uvs { coords: merged.uvs, corners: merged.faces.clone() });
+    let surface = Surface {
+        polygons: None,
+        normals: Some(merged.normals).filter(|normals| !normals.is_empty()),
+        uvs,
+        colors: Some(merged.colors).filter(|colors| !colors.is_empty()),
+        materials,
+        face_materials: if all_first { Vec::new() } else { face_materials },
+    };
+    let mesh = Mesh::new(merged.positions, merged.faces).map_err(as_faults)?;
+    Ok((mesh, surface))
+}

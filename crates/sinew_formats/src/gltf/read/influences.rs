@@ -1,0 +1,105 @@
+//! Joint indices and weights of a primitive: any number of sets, the eight strongest kept.
+
+use super::accessor::Decoder;
+use crate::Fault;
+use crate::gltf::schema::Primitive;
+
+/// Influences kept per vertex.
+const MAX_INFLUENCES: usize = 8;
+
+/// Influences of every vertex, `width` each; the indices refer to the joints of whatever skin is used.
+pub(super) struct Influences {
+    pub width: usize,
+    pub joints: Vec<u16>,
+    pub weights: Vec<f32>,
+}
+
+impl Influences {
+    /// The vertex with the largest joint index, and that index.
+    pub fn largest_joint(&self) -> Option<(usize, u16)> {
+        let (at, &joint) = self.joints.iter().enumerate().max_by_key(|&(_, joint)| joint)?;
+        Some((at / self.width, joint))
+    }
+}
+
+/// Read `JOINTS_n` and `WEIGHTS_n`; `None` if the primitive has none.
+pub(super) fn read_influences(
+    decoder: &Decoder,
+    primitive: &Primitive,
+    path: &str,
+    n_vertices: usize,
+) -> Result<Option<Influences>, Fault> {
+    let mut sets = Vec::new();
+    while let Some(&joints) = primitive.attributes.get(&format!("JOINTS_{}", sets.len())) {
+        let set = sets.len();
+        let name = |kind: &str| format!("{path}/attributes/{kind}_{set}");
+        let Some(&weights) = primitive.attributes.get(&format!("WEIGHTS_{set}")) else {
+            return Err(Fault::json(name("JOINTS"), format!("there is no WEIGHTS_{set} for it")));
+        };
+        let joints = decoder.integers::<4>(joints, &name("JOINTS"))?;
+        let weights = decoder.floats::<4>(weights, &name("WEIGHTS"))?;
+        for (len, place) in [(joints.len(), name("JOINTS")), (weights.len(), name("WEIGHTS"))] {
+            if len != n_vertices {
+                return Err(Fault::json(place, format!("{len} elements for {n_vertices} vertices")));
+            }
+        }
+        sets.push((joints, weights));
+    }
+    if sets.is_empty() || n_vertices == 0 {
+        return Ok(None);
+    }
+    decoder.charge(n_vertices as u64, 6 * 4 * sets.len(), path)?;
+    gather(&sets, n_vertices, path).map(Some)
+}
+
+type Set = (Vec<[u32; 4]>, Vec<[f32; 4]>);
+
+/// Put the sets of each vertex side by side. Entries without weight name joint 0.
+fn gather(sets: &[Set], n_vertices: usize, path: &str) -> Result<Influences, Fault> {
+    let width = 4 * sets.len();
+    let mut joints = Vec::with_capacity(n_vertices * width);
+    let mut weights = Vec::with_capacity(n_vertices * width);
+    for vertex in 0..n_vertices {
+        for (set, (all_joints, all_weights)) in sets.iter().enumerate() {
+            for (&joint, &weight) in all_joints[vertex].iter().zip(&all_weights[vertex]) {
+                let used = weight.is_finite() && weight > 0.0;
+                let joint = u16::try_from(if used { joint } else { 0 }).map_err(|_| {
+                    let place = format!("{path}/attributes/JOINTS_{set}");
+                    Fault::json(place, format!("vertex {vertex} names joint {joint}; at most 65535 exist"))
+                })?;
+                joints.push(joint);
+                weights.push(if used { weight } else { 0.0 });
+            }
+        }
+    }
+    let mut influences = Influences { width, joints, weights };
+    if width > MAX_INFLUENCES {
+        influences = strongest(&influences);
+    }
+    Ok(trim(influences))
+}
+
+fn strongest(all: &Influences) -> Influences {
+    let rows = all.joints.chunks_exact(all.width).zip(all.weights.chunks_exact(all.width));
+    let mut out = Influences { width: MAX_INFLUENCES, joints: Vec::new(), weights: Vec::new() };
+    for (joints, weights) in rows {
+        let mut row: Vec<(f32, u16)> = weights.iter().copied().zip(joints.iter().copied()).collect();
+        row.sort_by(|a, b| b.0.total_cmp(&a.0));
+        out.joints.extend(row[..MAX_INFLUENCES].iter().map(|entry| entry.1));
+        out.weights.extend(row[..MAX_INFLUENCES].iter().map(|entry| entry.0));
+    }
+    out
+}
+
+/// Leave out the last columns if no vertex uses them, so that padding does not survive a round trip.
+fn trim(all: Influences) -> Influences {
+    let rows = || all.weights.chunks_exact(all.width);
+    let unused = |column: usize| rows().all(|row| row[column] == 0.0);
+    let width = (1..=all.width).rev().find(|&width| !unused(width - 1)).unwrap_or(1);
+    if width == all.width {
+        return all;
+    }
+    let joints = all.joints.chunks_exact(all.width).flat_map(|row| &row[..width]).copied().collect();
+    let weights = rows().flat_map(|row| &row[..width]).copied().collect();
+    Influences { width, joints, weights }
+}

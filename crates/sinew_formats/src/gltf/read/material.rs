@@ -1,0 +1,100 @@
+//! Materials and their pictures. A picture that cannot be had is left out with a warning.
+
+use super::accessor::Decoder;
+use super::resource::{SideFiles, load_uri, out_of_range};
+use crate::Fault;
+use crate::gltf::schema;
+use sinew_geom::{Image, Material, Warnings};
+use std::sync::Arc;
+
+/// All materials of a file, in its order.
+pub(super) fn read_materials(decoder: &Decoder, side: SideFiles, warnings: &mut Warnings) -> Vec<Material> {
+    let mut images: Vec<Option<Image>> = vec![None; decoder.root.images.len()];
+    let materials = decoder.root.materials.iter().enumerate();
+    materials
+        .map(|(index, material)| read_material(decoder, index, material, &mut images, side, warnings))
+        .collect()
+}
+
+/// The material glTF prescribes where a primitive names none.
+pub(super) fn default_material() -> Material {
+    Material { base_color: [1.0; 4], metallic: 1.0, roughness: 1.0, ..Material::default() }
+}
+
+fn read_material(
+    decoder: &Decoder,
+    index: usize,
+    material: &schema::Material,
+    images: &mut [Option<Image>],
+    side: SideFiles,
+    warnings: &mut Warnings,
+) -> Material {
+    let surface = material.pbr_metallic_roughness.clone().unwrap_or_default();
+    let unit = |x: f32, default: f32| if x.is_finite() { x.clamp(0.0, 1.0) } else { default };
+    let image = surface.base_color_texture.as_ref().and_then(|texture| {
+        let path = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture");
+        if texture.tex_coord != 0 || texture.extensions.contains_key("KHR_texture_transform") {
+            warnings.push(format!(
+                "{path}: only TEXCOORD_0 without transform is read; the picture may be misplaced"
+            ));
+        }
+        let image = read_texture(decoder, texture.index, &path, images, side);
+        image.map_err(|fault| warnings.push(format!("{path}: {fault}; the picture is left out"))).ok()
+    });
+    Material {
+        name: material.name.clone().unwrap_or_default(),
+        base_color: surface.base_color_factor.unwrap_or([1.0; 4]).map(|x| unit(x, 1.0)),
+        base_color_image: image,
+        metallic: unit(surface.metallic_factor.unwrap_or(1.0), 1.0),
+        roughness: unit(surface.roughness_factor.unwrap_or(1.0), 1.0),
+        double_sided: material.double_sided,
+    }
+}
+
+fn read_texture(
+    decoder: &Decoder,
+    texture: usize,
+    path: &str,
+    images: &mut [Option<Image>],
+    side: SideFiles,
+) -> Result<Image, Fault> {
+    let textures = &decoder.root.textures;
+    let found =
+        textures.get(texture).ok_or_else(|| out_of_range(path, "texture", texture, textures.len()))?;
+    let source = found.source.ok_or_else(|| {
+        Fault::json(format!("/textures/{texture}"), "its picture is in a format only an extension knows")
+    })?;
+    let n_images = images.len();
+    let place = format!("/textures/{texture}/source");
+    let slot = images.get_mut(source).ok_or_else(|| out_of_range(&place, "image", source, n_images))?;
+    if let Some(image) = slot {
+        return Ok(image.clone());
+    }
+    let image = read_image(decoder, source, side)?;
+    Ok(slot.insert(image).clone())
+}
+
+fn read_image(decoder: &Decoder, index: usize, side: SideFiles) -> Result<Image, Fault> {
+    let image = &decoder.root.images[index];
+    let path = format!("/images/{index}");
+    let bytes = match (&image.uri, image.buffer_view) {
+        (Some(uri), _) => load_uri(uri, side).map_err(|cause| Fault::json(&path, cause))?,
+        (None, Some(view)) => {
+            let bytes = decoder.view(view, &path)?;
+            decoder.charge(bytes.len() as u64, 1, &path)?;
+            bytes.to_vec()
+        }
+        (None, None) => return Err(Fault::json(path, "the image has neither uri nor bufferView")),
+    };
+    let mime = mime_of(&bytes).ok_or_else(|| Fault::json(path, "the picture is neither PNG nor JPEG"))?;
+    Ok(Image { mime: mime.to_owned(), bytes: Arc::new(bytes) })
+}
+
+/// What a picture is, by its first bytes: what the file says of it is sometimes wrong.
+pub(in crate::gltf) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Reading back `SINEW_character`. What is broken in it is left out with a warning.
+
+use super::accessor::Decoder;
+use super::rig::RigMap;
+use crate::Fault;
+use crate::gltf::extension::{HandleJson, NAME, SinewCharacter, VERSION};
+use crate::gltf::schema::Root;
+use glam::DVec3;
+use serde::Deserialize;
+use sinew_geom::{Handle, Warnings};
+
+/// The extension's object, if the file has one we can read.
+pub(super) fn read_extension(root: &Root, warnings: &mut Warnings) -> Option<SinewCharacter> {
+    let found = SinewCharacter::deserialize(root.extensions.get(NAME)?);
+    match found {
+        Ok(extension) if extension.version <= VERSION => Some(extension),
+        Ok(extension) => {
+            warnings.push(format!(
+                "/extensions/{NAME}: version {} is newer than this program; what it adds is not read",
+                extension.version
+            ));
+            Some(extension)
+        }
+        Err(error) => {
+            warnings.push(format!("/extensions/{NAME}: {error}; it was not read"));
+            None
+        }
+    }
+}
+
+/// Set the degrees of freedom of the joints.
+pub(super) fn apply_joints(extension: &SinewCharacter, rig: &mut RigMap, warnings: &mut Warnings) {
+    for (index, json) in extension.joints.iter().enumerate() {
+        let joint = rig.joint_of.get(json.node).copied().flatten();
+        if joint.and_then(|joint| json.apply(&mut rig.joints[joint])).is_none() {
+            warnings.push(format!("/extensions/{NAME}/joints/{index}: not understood; left out"));
+        }
+    }
+}
+
+/// Read the handles.
+pub(super) fn read_handles(
+    extension: &SinewCharacter,
+    decoder: &Decoder,
+    n_vertices: usize,
+    warnings: &mut Warnings,
+) -> Vec<Handle> {
+    let mut handles = Vec::new();
+    for (index, json) in extension.handles.iter().enumerate() {
+        let path = format!("/extensions/{NAME}/handles/{index}");
+        match read_handle(json, decoder, n_vertices, &path) {
+            Ok(handle) => handles.push(handle),
+            Err(fault) => warnings.push(format!("{path}: {fault}; the handle is left out")),
+        }
+    }
+    handles
+}
+
+fn read_handle(json: &HandleJson, decoder: &Decoder, n_vertices: usize, path: &str) -> Result<Handle, Fault> {
+    let words = |view| -> Result<Vec<[u8; 4]>, Fault> {
+        let bytes = decoder.view(view, path)?;
+        decoder.charge(bytes.len() as u64, 2, path)?;
+        Ok(bytes.as_chunks::<4>().0.to_vec())
+    };
+    let vertices: Vec<u32> = words(json.vertices)?.into_iter().map(u32::from_le_bytes).collect();
+    let weights: Vec<f32> = words(json.weights)?.into_iter().map(f32::from_le_bytes).collect();
+    if vertices.len() != weights.len() {
+        return Err(Fault::json(path, format!("{} vertices but {} weights", vertices.len(), weights.len())));
+    }
+    if let Some(vertex) = vertices.iter().find(|&&vertex| vertex as usize >= n_vertices) {
+        return Err(Fault::json(path, format!("names vertex {vertex}, but there are {n_vertices}")));
+    }
+    if !weights.iter().all(|weight| weight.is_finite()) {
+        return Err(Fault::json(path, "a weight is not finite"));
+    }
+    let center = DVec3::from_array(json.center);
+    Ok(Handle { name: json.name.clone(), vertices, weights, center, secondary: json.secondary.clone() })
+}

@@ -1,0 +1,83 @@
+//! Morph-target animation to a mesh sequence.
+
+use super::read_gltf;
+use super::resource::SideFiles;
+use crate::{Fault, FormatError, Place};
+use glam::Vec3;
+use sinew_geom::{Character, Clip, MeshSequence, Warnings};
+
+/// Largest sequence made, in bytes of positions.
+const MAX_BYTES: u64 = 1 << 30;
+/// Frame rate if there is only one key to tell it from.
+const DEFAULT_FPS: f64 = 30.0;
+
+/// Read the first morph animation of a glTF file as a mesh sequence.
+///
+/// Frames lie at multiples of `1 / fps` from the first key to the last; without `fps`, the usual distance of
+/// the keys is taken, so that every key is a frame where keys are regular.
+///
+/// # Errors
+/// As [`read_gltf`], and if the file has no morph animation.
+pub fn read_morph_sequence(
+    bytes: &[u8],
+    side: SideFiles,
+    name: &str,
+    fps: Option<f64>,
+    warnings: &mut Warnings,
+) -> Result<MeshSequence, FormatError> {
+    let file = read_gltf(bytes, side, name, warnings)?;
+    morph_sequence(&file.character, fps, warnings).map_err(|fault| FormatError::faults(name, vec![fault]))
+}
+
+/// The morph animation of a character as a mesh sequence, as [`read_morph_sequence`] does.
+///
+/// # Errors
+/// If no clip has morph weights, the frame rate is unusable, or the sequence would be too large.
+pub fn morph_sequence(
+    character: &Character,
+    fps: Option<f64>,
+    warnings: &mut Warnings,
+) -> Result<MeshSequence, Fault> {
+    let fault = |cause: String| Fault::new(Place::Whole, cause);
+    let clip = character.clips.iter().find(|clip| !clip.morphs.is_empty()).ok_or_else(|| {
+        fault("there is no animation of morph targets".to_owned())
+            .with_remedy("use a file whose animation has `weights`, or a folder of meshes")
+    })?;
+    if !clip.joints.is_empty() {
+        warnings.push("the clip also moves joints; only its morph targets were taken");
+    }
+    let times = clip.morphs.iter().map(|track| track.keys.times());
+    let start = times.clone().filter_map(|times| times.first()).copied().fold(f32::INFINITY, f32::min);
+    let end = times.filter_map(|times| times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
+    let fps = fps.unwrap_or_else(|| key_rate(clip));
+    // A little less than a frame may be missing to the last one through rounding.
+    let n_frames = (f64::from(end - start) * fps + 1e-3).floor() as u64 + 1;
+    if n_frames.saturating_mul(12 * character.mesh.n_vertices() as u64) > MAX_BYTES {
+        return Err(fault(format!("{n_frames} frames are too many")).with_remedy("give a lower frame rate"));
+    }
+    let time = |frame: u64| (f64::from(start) + frame as f64 / fps) as f32;
+    let frames = (0..n_frames).map(|frame| morphed(character, clip, time(frame))).collect();
+    MeshSequence::new(character.mesh.clone(), frames, fps).map_err(|error| fault(error.to_string()))
+}
+
+/// Keys per second: of the most usual distance of two keys, since some animations leave keys out.
+fn key_rate(clip: &Clip) -> f64 {
+    let longest = clip.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len());
+    let mut steps: Vec<f32> = longest.unwrap_or_default().windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.sort_by(f32::total_cmp);
+    match steps.get(steps.len() / 2) {
+        // Frame rates are round numbers; key times are rounded to single precision.
+        Some(&step) => (1e3 / f64::from(step)).round() / 1e3,
+        None => DEFAULT_FPS,
+    }
+}
+
+fn morphed(character: &Character, clip: &Clip, time: f32) -> Vec<Vec3> {
+    let mut weights: Vec<f32> = character.morphs.iter().map(|morph| morph.default_weight).collect();
+    clip.sample_morphs(time, &mut weights);
+    let mut positions: Vec<Vec3> = character.mesh.positions().iter().map(|p| p.as_vec3()).collect();
+    for (morph, weight) in character.morphs.iter().zip(weights).filter(|(_, weight)| *weight != 0.0) {
+        positions.iter_mut().zip(&morph.offsets).for_each(|(p, offset)| *p += weight * *offset);
+    }
+    positions
+}

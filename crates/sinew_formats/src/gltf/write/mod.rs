@@ -1,0 +1,224 @@
+//! [`Character`] to GLB.
+//!
+//! What players accept decides the form: one buffer, every accessor with a buffer view, nothing interleaved,
+//! the skinned mesh at the root of the scene, unique node names, four influences unless asked for more.
+
+mod animation;
+mod builder;
+mod geometry;
+mod material;
+mod sequence;
+mod skin;
+
+pub use sequence::write_sequence_glb;
+
+use super::extension::{HandleJson, JointJson, NAME, SinewCharacter, VERSION};
+use super::schema::{Attributes, Mesh, Node, Object, Scene};
+use crate::{FormatError, write_atomic};
+use builder::Builder;
+use glam::DVec3;
+use sinew_geom::{Character, Handle, Skin, Warnings};
+use skin::Names;
+use std::path::Path;
+
+/// How a GLB is written.
+#[derive(Debug, Clone)]
+pub struct GlbOptions {
+    /// Influences kept per vertex, 4 (the default) or up to 8; beyond 4 many players ignore the rest.
+    pub max_influences: usize,
+    /// Further root extensions. One that we write ourselves is merged: its own fields stand beside ours.
+    pub extensions: Object,
+    /// Bytes for those extensions. They become the buffer views 0, 1, …
+    pub views: Vec<Vec<u8>>,
+}
+
+impl Default for GlbOptions {
+    fn default() -> Self {
+        Self { max_influences: 4, extensions: Object::new(), views: Vec::new() }
+    }
+}
+
+/// Write a GLB to a path, replacing a file there in one step.
+///
+/// # Errors
+/// As [`write_glb`], and whatever the system reports.
+pub fn write_glb_file(
+    path: &Path,
+    character: &Character,
+    options: &GlbOptions,
+    warnings: &mut Warnings,
+) -> Result<(), FormatError> {
+    write_atomic(path, &write_glb(character, options, warnings)?)
+}
+
+/// Bytes of a GLB that holds a character.
+///
+/// Vertices keep their number and order unless texture coordinates have seams; copies at seams come last.
+/// Faces are grouped by material. What glTF cannot say (handles, degrees of freedom) goes to the root extension
+/// `SINEW_character`. Not a number is never written.
+///
+/// # Errors
+/// Parts that do not fit each other (a skin of another mesh), or more than 4 GiB.
+pub fn write_glb(
+    character: &Character,
+    options: &GlbOptions,
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>, FormatError> {
+    check(character)?;
+    let mut builder = Builder::new();
+    for view in &options.views {
+        builder.view(view, None);
+    }
+    let mut extension = SinewCharacter { version: VERSION, ..SinewCharacter::default() };
+    let mut names = Names::default();
+    let mut scene = Vec::new();
+    let mut skin_idx = None;
+    if let Some(rig) = &character.rig {
+        scene = skin::write_joints(&mut builder, rig, &mut names);
+        let joints = rig.joints().iter().enumerate();
+        extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
+        // A skin, even an unused one, is how players tell a skeleton from other nodes.
+        let slots =
+            character.skin.as_ref().map_or_else(|| Skin::slots_at_rest(rig), |skin| skin.slots.clone());
+        if !slots.is_empty() {
+            let helpers = &mut extension.helper_nodes;
+            skin_idx = Some(skin::write_skin(&mut builder, &slots, &mut names, helpers, warnings));
+            scene = common_root(&mut builder, scene, &mut names, helpers);
+        }
+    }
+    let mesh_node = write_mesh(&mut builder, character, options, warnings).map(|mesh| {
+        let skin = skin_idx.filter(|_| character.skin.is_some());
+        let name = if character.name.is_empty() { "mesh" } else { &character.name };
+        builder.root.nodes.push(Node {
+            name: Some(names.unique(name)),
+            mesh: Some(mesh),
+            skin,
+            ..Node::default()
+        });
+        builder.root.nodes.len() - 1
+    });
+    scene.extend(mesh_node);
+    let n_joints = character.rig.as_ref().map_or(0, |rig| rig.n_joints());
+    for clip in &character.clips {
+        animation::write_clip(&mut builder, clip, n_joints, mesh_node, &character.morphs, warnings);
+    }
+    extension.handles = character.handles.iter().map(|handle| write_handle(&mut builder, handle)).collect();
+    write_extensions(&mut builder, &extension, options);
+    finish_scene(&mut builder, scene);
+    builder.finish()
+}
+
+/// One scene that shows the given nodes; glTF forbids an empty list.
+fn finish_scene(builder: &mut Builder, nodes: Vec<usize>) {
+    builder.root.scene = Some(0);
+    builder.root.scenes.push(Scene { name: None, nodes });
+}
+
+/// Several skeletons get a common root, which glTF demands of the joints of a skin.
+fn common_root(
+    builder: &mut Builder,
+    roots: Vec<usize>,
+    names: &mut Names,
+    helpers: &mut Vec<usize>,
+) -> Vec<usize> {
+    if roots.len() < 2 {
+        return roots;
+    }
+    let node = Node { name: Some(names.unique("Skeleton")), children: roots, ..Node::default() };
+    builder.root.nodes.push(node);
+    helpers.push(builder.root.nodes.len() - 1);
+    vec![builder.root.nodes.len() - 1]
+}
+
+/// Write the mesh; `None` if it has no faces.
+fn write_mesh(
+    builder: &mut Builder,
+    character: &Character,
+    options: &GlbOptions,
+    warnings: &mut Warnings,
+) -> Option<usize> {
+    if character.mesh.n_faces() == 0 {
+        if character.mesh.n_vertices() > 0 {
+            warnings.push("the mesh has vertices but no faces; it was not written");
+        }
+        return None;
+    }
+    material::write_materials(builder, &character.surface.materials, warnings);
+    let vertices = geometry::split_vertices(character, warnings);
+    let mut attributes = geometry::write_attributes(builder, character, &vertices, warnings);
+    if let Some(skin) = &character.skin {
+        let max = options.max_influences.clamp(1, 8);
+        skin::write_influences(builder, skin, &vertices, max, &mut attributes, warnings);
+    }
+    let mut mesh = Mesh::default();
+    let mut targets = Vec::new();
+    for morph in &character.morphs {
+        let offsets = builder.points(&vertices.spread(&morph.offsets), true);
+        targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
+        mesh.weights.push(animation::finite(morph.default_weight));
+    }
+    mesh.primitives = geometry::write_primitives(builder, character, &vertices, &attributes);
+    mesh.primitives.iter_mut().for_each(|primitive| primitive.targets.clone_from(&targets));
+    if !targets.is_empty() {
+        let names: Vec<&str> = character.morphs.iter().map(|morph| morph.name.as_str()).collect();
+        mesh.extras = serde_json::json!({ "targetNames": names });
+    }
+    builder.root.meshes.push(mesh);
+    Some(builder.root.meshes.len() - 1)
+}
+
+fn write_handle(builder: &mut Builder, handle: &Handle) -> HandleJson {
+    let vertices: Vec<u8> = handle.vertices.iter().flat_map(|vertex| vertex.to_le_bytes()).collect();
+    let center = if handle.center.is_finite() { handle.center } else { DVec3::ZERO };
+    HandleJson {
+        name: handle.name.clone(),
+        vertices: builder.view(&vertices, None),
+        weights: builder.view(&builder::little_endian(handle.weights.iter().copied()), None),
+        center: center.to_array(),
+        secondary: handle.secondary.clone(),
+    }
+}
+
+fn write_extensions(builder: &mut Builder, own: &SinewCharacter, options: &GlbOptions) {
+    for (name, object) in &options.extensions {
+        builder.extend(name, object.clone());
+    }
+    if own.is_empty() && !options.extensions.contains_key(NAME) {
+        return;
+    }
+    let mut fields =
+        options.extensions.get(NAME).and_then(|object| object.as_object()).cloned().unwrap_or_default();
+    // These structs hold nothing that JSON cannot.
+    if let Ok(serde_json::Value::Object(own)) = serde_json::to_value(own) {
+        fields.extend(own);
+    }
+    builder.extend(NAME, fields.into());
+}
+
+/// Refuse what would make a file that says something else than the character.
+fn check(character: &Character) -> Result<(), FormatError> {
+    let n_vertices = character.mesh.n_vertices();
+    let misfit = |cause: String| {
+        Err(FormatError::Unwritable {
+            what: "the character",
+            cause,
+            remedy: "rebuild it for this mesh and rig",
+        })
+    };
+    if let Some(skin) = &character.skin {
+        if skin.n_vertices() != n_vertices {
+            return misfit(format!("its skin has {} vertices, its mesh {n_vertices}", skin.n_vertices()));
+        }
+        let n_joints = character.rig.as_ref().map_or(0, |rig| rig.n_joints());
+        if let Some(slot) = skin.slots.iter().find(|slot| slot.joint >= n_joints) {
+            return misfit(format!("its skin names joint {}, its rig has {n_joints}", slot.joint));
+        }
+    }
+    match character.morphs.iter().find(|morph| morph.offsets.len() != n_vertices) {
+        Some(morph) => {
+            let (name, n) = (&morph.name, morph.offsets.len());
+            misfit(format!("its morph {name:?} has {n} vertices, its mesh {n_vertices}"))
+        }
+        None => Ok(()),
+    }
+}
