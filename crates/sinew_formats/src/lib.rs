@@ -5,8 +5,25 @@
 //! [`Warnings`](sinew_geom::Warnings) argument.
 
 mod atomic;
+pub mod bvh;
 mod error;
 pub mod gltf;
+pub mod handles;
+pub mod medit;
+pub mod obj;
+pub mod off;
+mod open;
+pub mod ply;
+mod polygons;
+pub mod recording;
+mod sequence;
+pub mod stl;
+mod text;
 
 pub use atomic::write_atomic;
+pub use bvh::BvhFile;
 pub use error::{Fault, FormatError, Place};
+pub use gltf::GltfFile;
+pub use open::{Content, Format, read_any};
+pub use polygons::Model;
+pub use sequence::SequenceFolder;

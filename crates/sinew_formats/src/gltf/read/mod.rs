@@ -18,6 +18,7 @@ mod scene;
 mod sequence;
 
 pub use info::GltfInfo;
+pub(crate) use resource::side_files_in;
 pub use resource::{SideFiles, no_side_files};
 pub use sequence::{morph_sequence, read_morph_sequence};
 

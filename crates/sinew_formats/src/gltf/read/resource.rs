@@ -22,7 +22,7 @@ pub fn no_side_files(_: &str) -> io::Result<Vec<u8>> {
 }
 
 /// Side files beside a file on disk. Only regular files are opened.
-pub(super) fn side_files_in(folder: &Path) -> impl Fn(&str) -> io::Result<Vec<u8>> + '_ {
+pub(crate) fn side_files_in(folder: &Path) -> impl Fn(&str) -> io::Result<Vec<u8>> + '_ {
     move |name| {
         let path = folder.join(name);
         if !fs::metadata(&path)?.is_file() {

@@ -1,0 +1,126 @@
+//! Writing BVH.
+
+use super::END;
+use crate::{FormatError, text::whole};
+use glam::{DQuat, DVec3};
+use sinew_geom::{Clip, DofKind, EulerOrder, Joint, Pose, Rig, Warnings};
+use std::fmt::Write;
+
+/// Text of a BVH file: a rig and a clip sampled at a frame rate.
+///
+/// Joints read from BVH keep their channels and orders; others get rotations in Z X Y order, roots positions
+/// too. Rest rotations, which BVH does not have, go into the channels.
+///
+/// # Errors
+/// If the rig has no joint or the frame rate is not positive.
+pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> Result<Vec<u8>, FormatError> {
+    if rig.n_joints() == 0 || !(fps.is_finite() && fps > 0.0) {
+        return Err(whole(
+            "BVH",
+            "there is no joint to write, or no frame rate",
+            "give a character with a skeleton",
+        ));
+    }
+    let children: Vec<Vec<usize>> = (0..rig.n_joints())
+        .map(|j| (0..rig.n_joints()).filter(|&c| rig.joints()[c].parent == Some(j)).collect())
+        .collect();
+    let is_end = |j: usize| {
+        let joint = &rig.joints()[j];
+        children[j].is_empty() && joint.name.ends_with(END) && joint.dofs.is_empty() && joint.parent.is_some()
+    };
+    let channels: Vec<(Vec<DofKind>, EulerOrder)> = rig.joints().iter().map(channels_of).collect();
+    let mut out = String::from("HIERARCHY\n");
+    let mut order = Vec::new();
+    // Depth first without recursion: a joint to open, or the depth of a brace to close.
+    let mut stack: Vec<Result<usize, usize>> =
+        (0..rig.n_joints()).rev().filter(|&j| rig.joints()[j].parent.is_none()).map(Ok).collect();
+    let mut depth = 0;
+    while let Some(step) = stack.pop() {
+        match step {
+            Ok(joint) => {
+                write_joint(&mut out, &rig.joints()[joint], is_end(joint), depth, &channels[joint].0);
+                if !is_end(joint) {
+                    order.push(joint);
+                }
+                stack.push(Err(depth));
+                if children[joint].is_empty() && !is_end(joint) {
+                    let pad = "\t".repeat(depth + 1);
+                    let _ = write!(out, "{pad}End Site\n{pad}{{\n{pad}\tOFFSET 0 0 0\n{pad}}}\n");
+                }
+                depth += 1;
+                stack.extend(children[joint].iter().rev().map(|&c| Ok(c)));
+            }
+            Err(closing) => {
+                depth = closing;
+                let _ = writeln!(out, "{}}}", "\t".repeat(depth));
+            }
+        }
+    }
+    if clip.joints.iter().any(|track| track.scale.is_some()) {
+        warnings.push("BVH has no scale; the clip's scale curves were left out");
+    }
+    write_motion(&mut out, rig, clip, fps, &order, &channels);
+    Ok(out.into_bytes())
+}
+
+fn write_joint(out: &mut String, joint: &Joint, is_end: bool, depth: usize, kinds: &[DofKind]) {
+    let pad = "\t".repeat(depth);
+    let keyword = if depth == 0 { "ROOT" } else { "JOINT" };
+    // Writing to a string cannot fail.
+    let _ =
+        if is_end { writeln!(out, "{pad}End Site") } else { writeln!(out, "{pad}{keyword} {}", joint.name) };
+    let t = joint.rest.translation;
+    let _ = writeln!(out, "{pad}{{\n{pad}\tOFFSET {} {} {}", t.x, t.y, t.z);
+    if !is_end {
+        let _ = write!(out, "{pad}\tCHANNELS {}", kinds.len());
+        for kind in kinds {
+            let what = if (*kind as usize) < 3 { "position" } else { "rotation" };
+            let _ = write!(out, " {}{what}", ["X", "Y", "Z"][*kind as usize % 3]);
+        }
+        out.push('\n');
+    }
+}
+
+/// A joint's own channels if they can hold any motion of its kind, else the usual ones.
+fn channels_of(joint: &Joint) -> (Vec<DofKind>, EulerOrder) {
+    let kinds: Vec<DofKind> = joint.dofs.iter().map(|dof| dof.kind).collect();
+    let free = joint.dofs.iter().all(|dof| dof.range == [f64::NEG_INFINITY, f64::INFINITY]);
+    if free && !kinds.is_empty() {
+        return (kinds, joint.euler);
+    }
+    let rotations = [DofKind::Rz, DofKind::Rx, DofKind::Ry];
+    let kinds = match joint.parent {
+        None => [DofKind::Tx, DofKind::Ty, DofKind::Tz].into_iter().chain(rotations).collect(),
+        Some(_) => rotations.to_vec(),
+    };
+    (kinds, EulerOrder::Zxy)
+}
+
+fn write_motion(
+    out: &mut String,
+    rig: &Rig,
+    clip: &Clip,
+    fps: f64,
+    order: &[usize],
+    channels: &[(Vec<DofKind>, EulerOrder)],
+) {
+    let n_frames = (f64::from(clip.duration_secs()) * fps).round() as usize + 1;
+    let _ = writeln!(out, "MOTION\nFrames: {n_frames}\nFrame Time: {}", 1.0 / fps);
+    for frame in 0..n_frames {
+        let pose: Pose = clip.sample(rig, (frame as f64 / fps) as f32);
+        let mut first = true;
+        for &joint in order {
+            let local = &pose.locals[joint];
+            let (kinds, euler) = &channels[joint];
+            let angles: DVec3 = euler.to_angles(local.rotation * DQuat::IDENTITY);
+            for kind in kinds {
+                let value = match *kind as usize {
+                    axis @ 0..3 => local.translation[axis],
+                    axis => angles[axis - 3].to_degrees(),
+                };
+                let _ = write!(out, "{}{value:.6}", if std::mem::take(&mut first) { "" } else { " " });
+            }
+        }
+        out.push('\n');
+    }
+}

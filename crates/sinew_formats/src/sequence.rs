@@ -1,0 +1,189 @@
+//! Mesh sequences as folders of numbered files.
+//!
+//! The files that differ only in their last number are the frames, in the order of those numbers. A file
+//! named `rest`, `reference` or like the frames without a number is the rest pose; without one the first frame
+//! is. Frames can be read one by one, so that a sequence need not fit into memory.
+
+use crate::{Fault, Format, FormatError, Model, Place, text::whole};
+use glam::Vec3;
+use sinew_geom::{Mesh, MeshSequence, Warnings};
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+/// A folder of frames, opened but not read.
+#[derive(Debug, Clone)]
+pub struct SequenceFolder {
+    path: PathBuf,
+    frames: Vec<PathBuf>,
+    rest: Mesh,
+}
+
+impl SequenceFolder {
+    /// Find the frames of a folder and read the rest pose.
+    ///
+    /// # Errors
+    /// If the folder holds no numbered meshes, or the rest pose cannot be read.
+    pub fn open(path: &Path, warnings: &mut Warnings) -> Result<Self, FormatError> {
+        let entries = std::fs::read_dir(path).map_err(|e| FormatError::io(path, e))?;
+        let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+        files.retain(|file| Format::of_extension(file).is_some_and(Format::is_mesh));
+        files.sort();
+        let name = path.to_string_lossy();
+        let Some((pattern, frames)) = frames_of(&files) else {
+            let remedy =
+                "a sequence is a folder of numbered OBJ, PLY, OFF or STL files; for one mesh give the file";
+            return Err(whole(&name, "the folder holds no numbered mesh files", remedy));
+        };
+        let rest = files.iter().find(|file| is_rest(file, &pattern));
+        let others = files.len() - frames.len() - usize::from(rest.is_some());
+        if others > 0 {
+            warnings.push(format!("{others} mesh files do not belong to the numbered frames; left out"));
+        }
+        let rest_path = rest.unwrap_or(&frames[0]).clone();
+        let rest = read_model(&rest_path, warnings)?.character.mesh;
+        Ok(Self { path: path.to_owned(), frames, rest })
+    }
+
+    /// The mesh whose connectivity all frames must have.
+    pub fn rest(&self) -> &Mesh {
+        &self.rest
+    }
+
+    /// Files of the frames, in order.
+    pub fn frames(&self) -> &[PathBuf] {
+        &self.frames
+    }
+
+    /// Positions of one frame.
+    ///
+    /// # Errors
+    /// If the file cannot be read or its connectivity differs, with the first difference.
+    pub fn read_frame(&self, frame: usize) -> Result<Vec<Vec3>, FormatError> {
+        let Some(path) = self.frames.get(frame) else {
+            let cause = format!("there is no frame {frame} of {}", self.frames.len());
+            return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
+        };
+        let mesh = read_model(path, &mut Warnings::default())?.character.mesh;
+        match difference(&self.rest, &mesh) {
+            None => Ok(mesh.positions().iter().map(|p| p.as_vec3()).collect()),
+            Some(cause) => {
+                let fault =
+                    Fault::new(Place::Whole, format!("frame {frame} differs from the rest pose: {cause}"));
+                let remedy = "all frames of a sequence must share their vertices and faces";
+                Err(FormatError::faults(path, vec![fault.with_remedy(remedy)]))
+            }
+        }
+    }
+
+    /// Read all frames; `progress` is told the share done and may stop the work.
+    ///
+    /// # Errors
+    /// Every frame that cannot be used, or `None` if it was stopped.
+    pub fn read_all(
+        &self,
+        fps: f64,
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<MeshSequence>, FormatError> {
+        let mut frames = Vec::with_capacity(self.frames.len());
+        let mut faults = Vec::new();
+        for frame in 0..self.frames.len() {
+            match self.read_frame(frame) {
+                Ok(positions) => frames.push(positions),
+                Err(FormatError::Faults { path, faults: more }) => {
+                    // The list is shown under the folder's name; each fault says its file.
+                    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                    faults.extend(more.into_iter().map(|fault| Fault {
+                        cause: format!("{file}{}: {}", fault.place, fault.cause),
+                        place: Place::Whole,
+                        ..fault
+                    }));
+                }
+                Err(other) => return Err(other),
+            }
+            if progress((frame + 1) as f64 / self.frames.len() as f64).is_break() {
+                return Ok(None);
+            }
+        }
+        if !faults.is_empty() {
+            return Err(FormatError::faults(&self.path, faults));
+        }
+        let sequence = MeshSequence::new(self.rest.clone(), frames, fps);
+        sequence.map(Some).map_err(|e| whole(&self.path.to_string_lossy(), e.to_string(), "check the frames"))
+    }
+}
+
+fn read_model(path: &Path, warnings: &mut Warnings) -> Result<Model, FormatError> {
+    crate::open::read_mesh_file(path, warnings)
+}
+
+/// The largest group of files that differ only in their last number, in the order of the numbers.
+fn frames_of(files: &[PathBuf]) -> Option<(String, Vec<PathBuf>)> {
+    let mut groups: BTreeMap<String, Vec<(u128, &PathBuf)>> = BTreeMap::new();
+    for file in files {
+        if let Some((pattern, number)) = split_number(file) {
+            groups.entry(pattern).or_default().push((number, file));
+        }
+    }
+    let (pattern, mut frames) = groups.into_iter().max_by_key(|(_, frames)| frames.len())?;
+    frames.sort();
+    Some((pattern, frames.into_iter().map(|(_, file)| file.clone()).collect()))
+}
+
+/// A file's name with its last number replaced by a control character, and the number.
+fn split_number(file: &Path) -> Option<(String, u128)> {
+    let name = file.file_name()?.to_string_lossy().into_owned();
+    let stem_len = file.file_stem()?.to_string_lossy().len();
+    let end = name[..stem_len].rfind(|c: char| c.is_ascii_digit())? + 1;
+    let start = name[..end]
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + name[at..].chars().next().map_or(1, char::len_utf8));
+    Some((format!("{}\u{1}{}", &name[..start], &name[end..]), name[start..end].parse().ok()?))
+}
+
+fn is_rest(file: &Path, pattern: &str) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let bare = pattern.to_lowercase().replace(['\u{1}', '-', '_', ' '], "");
+    let plain = name.replace(['-', '_', ' '], "");
+    name.starts_with("rest.") || name.contains("reference") || (plain == bare && !bare.starts_with('.'))
+}
+
+/// How the connectivity of two meshes differs, if it does.
+fn difference(rest: &Mesh, frame: &Mesh) -> Option<String> {
+    if rest.n_vertices() != frame.n_vertices() {
+        return Some(format!("{} vertices instead of {}", frame.n_vertices(), rest.n_vertices()));
+    }
+    if rest.n_faces() != frame.n_faces() {
+        return Some(format!("{} triangles instead of {}", frame.n_faces(), rest.n_faces()));
+    }
+    let face = rest.faces().iter().zip(frame.faces()).position(|(a, b)| a != b)?;
+    let (wanted, found) = (rest.faces()[face], frame.faces()[face]);
+    Some(format!("triangle {face} joins vertices {found:?} instead of {wanted:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_stand_in_natural_order_and_strangers_are_told_apart() {
+        let files: Vec<PathBuf> = [
+            "a/walk2.obj",
+            "a/walk10.obj",
+            "a/walk1.obj",
+            "a/walk.obj",
+            "a/asset-1000-tri.obj",
+            "a/rest.obj",
+        ]
+        .map(PathBuf::from)
+        .to_vec();
+        let (pattern, frames) = frames_of(&files).unwrap();
+        assert_eq!(frames, ["a/walk1.obj", "a/walk2.obj", "a/walk10.obj"].map(PathBuf::from));
+        assert!(
+            is_rest(&files[3], &pattern) && is_rest(&files[5], &pattern) && !is_rest(&files[4], &pattern)
+        );
+        assert!(frames_of(&[PathBuf::from("a/b.obj")]).is_none());
+    }
+}

@@ -1,0 +1,105 @@
+//! STL, ASCII and binary.
+//!
+//! # Limits
+//! STL has no shared vertices; they are kept apart as the file has them. Merge them by `--repair`.
+
+use crate::{
+    Fault, FormatError, Place,
+    polygons::{Model, Polygons},
+    text::{Faults, fields, lines, number, shown, whole},
+};
+use glam::DVec3;
+use sinew_geom::Warnings;
+
+/// Bytes of the header and the count.
+const HEADER: usize = 84;
+/// Bytes of one binary facet.
+const FACET: usize = 50;
+
+/// Read STL from memory.
+///
+/// # Errors
+/// All faulty lines of an ASCII file, or the place where a binary one is cut short.
+pub fn read_stl(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
+    if bytes.is_empty() {
+        return Err(whole(name, "the file is empty", "export it again"));
+    }
+    // Binary files may start with "solid" too; only their length is telling.
+    let claimed = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+    let fits = claimed.is_some_and(|n| bytes.len() == HEADER + n as usize * FACET);
+    if bytes.trim_ascii_start().starts_with(b"solid") && !fits {
+        read_ascii(bytes, name, warnings)
+    } else {
+        read_binary(bytes, claimed, name, warnings)
+    }
+}
+
+fn read_binary(
+    bytes: &[u8],
+    claimed: Option<u32>,
+    name: &str,
+    warnings: &mut Warnings,
+) -> Result<Model, FormatError> {
+    let Some(claimed) = claimed else {
+        return Err(whole(
+            name,
+            "the file is too short for an STL header",
+            "it was cut short; export it again",
+        ));
+    };
+    let facets = &bytes[HEADER..];
+    let n = facets.len() / FACET;
+    if n < claimed as usize {
+        let cause = format!("the header announces {claimed} facets, the file holds {n}");
+        let fault = Fault::new(Place::Byte((HEADER + n * FACET) as u64), cause);
+        return Err(FormatError::faults(name, vec![fault.with_remedy("it was cut short; export it again")]));
+    }
+    let mut polygons = Polygons::default();
+    for facet in facets.chunks_exact(FACET).take(claimed as usize) {
+        let mut numbers = facet[12..48].as_chunks::<4>().0.iter().map(|&b| f64::from(f32::from_le_bytes(b)));
+        let mut next = || numbers.next().unwrap_or(0.0);
+        for _ in 0..3 {
+            polygons.corners.push(polygons.positions.len() as u32);
+            polygons.positions.push(DVec3::new(next(), next(), next()));
+        }
+        polygons.sizes.push(3);
+    }
+    polygons.finish(name, warnings)
+}
+
+fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
+    let mut polygons = Polygons::default();
+    let mut faults = Faults::default();
+    let mut open = 0;
+    for (line, content) in lines(bytes) {
+        let mut parts = fields(content);
+        match parts.next().map(<[u8]>::to_ascii_lowercase).as_deref() {
+            Some(b"vertex") => {
+                let mut next = || parts.next().and_then(number);
+                match (next(), next(), next()) {
+                    (Some(x), Some(y), Some(z)) => {
+                        polygons.corners.push(polygons.positions.len() as u32);
+                        polygons.positions.push(DVec3::new(x, y, z));
+                        open += 1;
+                    }
+                    _ => faults.line(line, format!("`{}` is not a vertex of three numbers", shown(content))),
+                }
+            }
+            Some(b"endloop") => {
+                polygons.sizes.push(open);
+                open = 0;
+            }
+            Some(b"solid" | b"facet" | b"outer" | b"endfacet" | b"endsolid") | None => {}
+            Some(_) => faults.line(line, format!("`{}` is not STL", shown(content))),
+        }
+        if faults.is_full() {
+            break;
+        }
+    }
+    if open > 0 {
+        let cause = "the last facet is not closed; the file was cut short";
+        faults.line(lines(bytes).count(), cause);
+    }
+    faults.finish(name)?;
+    polygons.finish(name, warnings)
+}

@@ -1,0 +1,97 @@
+//! Lines, fields and numbers of text formats, with every fault kept.
+
+use crate::{Fault, FormatError, Place};
+
+/// Faults after which reading stops: a file of another format would produce millions.
+const MAX_FAULTS: usize = 1_000;
+
+/// Lines of a text with their numbers, counted from 1; carriage returns are left out.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut rest = Some(bytes);
+    let split = std::iter::from_fn(move || {
+        let text = rest?;
+        match memchr::memchr(b'\n', text) {
+            Some(end) => {
+                rest = Some(&text[end + 1..]);
+                Some(&text[..end])
+            }
+            None => rest.take().filter(|last| !last.is_empty()),
+        }
+    });
+    split.enumerate().map(|(index, line)| (index + 1, line.strip_suffix(b"\r").unwrap_or(line)))
+}
+
+/// Fields of a line, separated by white space.
+pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty())
+}
+
+/// The part of a line before a `#`.
+pub(crate) fn without_comment(line: &[u8]) -> &[u8] {
+    &line[..memchr::memchr(b'#', line).unwrap_or(line.len())]
+}
+
+/// A number, if the whole field is one. `nan` and `inf` are numbers here: what they mean is decided later.
+pub(crate) fn number(field: &[u8]) -> Option<f64> {
+    fast_float2::parse(field).ok()
+}
+
+/// A whole number, if the whole field is one.
+pub(crate) fn integer(field: &[u8]) -> Option<i64> {
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// A field as it is shown in messages.
+pub(crate) fn shown(field: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&field[..field.len().min(40)]);
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Faults of one file while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    list: Vec<Fault>,
+}
+
+impl Faults {
+    /// Record a fault at a line.
+    pub fn line(&mut self, line: usize, cause: impl Into<String>) {
+        self.push(Fault::new(Place::Line(line), cause));
+    }
+
+    /// Record any fault.
+    pub fn push(&mut self, fault: Fault) {
+        self.list.push(fault);
+        if self.is_full() {
+            self.list.push(Fault::new(Place::Whole, "there are more faults; reading stopped here"));
+        }
+    }
+
+    /// Whether it is pointless to go on.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= MAX_FAULTS
+    }
+
+    /// Succeed if there was no fault.
+    pub fn finish(self, name: &str) -> Result<(), FormatError> {
+        if self.list.is_empty() { Ok(()) } else { Err(FormatError::faults(name, self.list)) }
+    }
+}
+
+/// An error of the file as a whole.
+pub(crate) fn whole(name: &str, cause: impl Into<String>, remedy: &str) -> FormatError {
+    FormatError::faults(name, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_as_they_like() {
+        let found: Vec<_> = lines(b"a\r\nb\n\nc").map(|(n, l)| (n, l.to_vec())).collect();
+        assert_eq!(found, [(1, b"a".to_vec()), (2, b"b".to_vec()), (3, vec![]), (4, b"c".to_vec())]);
+        assert_eq!(lines(b"").count(), 0);
+        assert_eq!(lines(b"\n").count(), 1);
+    }
+}
