@@ -1,5 +1,8 @@
 //! A character: everything Sinew knows about one thing that moves.
 
+mod evaluate;
+mod repair;
+
 use crate::{Clip, Mesh, Rig, Skin};
 use glam::{DVec3, Vec3};
 

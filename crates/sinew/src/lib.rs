@@ -1,0 +1,6 @@
+//! Sinew turns any mesh into a moving character and ships the result as a standard glTF file.
+//!
+//! This crate is the façade: it names the parts, and owns the examples and the capability tests.
+
+pub use sinew_formats as formats;
+pub use sinew_geom as geom;

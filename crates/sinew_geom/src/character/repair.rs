@@ -1,0 +1,151 @@
+//! Mending a character's mesh without losing what hangs on it.
+
+use super::{Character, Handle, Morph, Surface, Uvs};
+use crate::{
+    GeomError, Skin, Warnings,
+    mesh::{RepairParams, RepairReport, repair},
+};
+use glam::DVec3;
+
+impl Character {
+    /// Mend the mesh and carry skin, morphs, handles and surface over. Coincident vertices that move
+    /// differently (lips, fingers that touch) stay apart. Polygons become triangles if any face changed.
+    ///
+    /// # Errors
+    /// If a part does not fit the mesh to begin with.
+    pub fn repaired(&self, params: &RepairParams) -> Result<(Self, RepairReport), GeomError> {
+        let groups = self.handle_groups();
+        let alike = |a: u32, b: u32| {
+            self.moves_alike(a as usize, b as usize) && groups[a as usize] == groups[b as usize]
+        };
+        let (mesh, report) = repair(&self.mesh, params, alike);
+        if report.is_unchanged() {
+            return Ok((self.clone(), report));
+        }
+        let sources = &report.vertex_sources;
+        let surface = self.mended_surface(&mesh, &report);
+        let skin = self.skin.as_ref().map(|skin| pick_skin(skin, sources)).transpose()?;
+        let pick_morph = |m: &Morph| Morph { offsets: pick(&m.offsets, sources), ..m.clone() };
+        let handles = self.handles.iter().map(|h| pick_handle(h, sources)).collect();
+        let morphs = self.morphs.iter().map(pick_morph).collect();
+        Ok((Self { mesh, surface, skin, morphs, handles, ..self.clone() }, report))
+    }
+
+    fn moves_alike(&self, a: usize, b: usize) -> bool {
+        let same_skin = self.skin.as_ref().is_none_or(|skin| skin.vertex(a).eq(skin.vertex(b)));
+        same_skin && self.morphs.iter().all(|m| m.offsets.get(a) == m.offsets.get(b))
+    }
+
+    /// Bit set of the handles each vertex belongs to, folded into 64.
+    fn handle_groups(&self) -> Vec<u64> {
+        let mut groups = vec![0; self.mesh.n_vertices()];
+        for (index, handle) in self.handles.iter().enumerate() {
+            for &v in &handle.vertices {
+                if let Some(group) = groups.get_mut(v as usize) {
+                    *group |= 1 << (index % 64);
+                }
+            }
+        }
+        groups
+    }
+
+    fn mended_surface(&self, mesh: &crate::Mesh, report: &RepairReport) -> Surface {
+        let old = &self.surface;
+        let faces_kept =
+            mesh.n_faces() == self.mesh.n_faces() && report.flipped_faces == 0 && report.turned_edges == 0;
+        let renumbered = report.welded_vertices + report.split_vertices + report.removed_unreferenced > 0;
+        let uvs = old.uvs.as_ref().map(|uvs| {
+            let corners = report.face_sources.iter().enumerate().map(|(face, &source)| {
+                let was = self.mesh.corners(source as usize);
+                mesh.corners(face).map(|p| uvs.corners[source as usize][nearest(&was, p)])
+            });
+            Uvs { coords: uvs.coords.clone(), corners: corners.collect() }
+        });
+        Surface {
+            polygons: old.polygons.clone().filter(|_| faces_kept && !renumbered),
+            normals: old.normals.as_ref().map(|n| pick(n, &report.vertex_sources)),
+            uvs,
+            colors: old.colors.as_ref().map(|c| pick(c, &report.vertex_sources)),
+            materials: old.materials.clone(),
+            face_materials: match old.face_materials.is_empty() {
+                true => Vec::new(),
+                false => pick(&old.face_materials, &report.face_sources),
+            },
+        }
+    }
+}
+
+/// The corner of a face nearest to a point: faces may have been turned round.
+fn nearest(corners: &[DVec3; 3], p: DVec3) -> usize {
+    let mut best = 0;
+    for k in 1..3 {
+        if corners[k].distance_squared(p) < corners[best].distance_squared(p) {
+            best = k;
+        }
+    }
+    best
+}
+
+fn pick<T: Clone>(values: &[T], sources: &[u32]) -> Vec<T> {
+    sources.iter().filter_map(|&s| values.get(s as usize).cloned()).collect()
+}
+
+fn pick_skin(skin: &Skin, sources: &[u32]) -> Result<Skin, GeomError> {
+    let rows = |v: &u32| skin.vertex(*v as usize);
+    let indices = sources.iter().flat_map(rows).map(|(slot, _)| slot).collect();
+    let weights = sources.iter().flat_map(rows).map(|(_, w)| w).collect();
+    Skin::new(skin.slots.clone(), skin.influences(), indices, weights, &mut Warnings::default())
+}
+
+fn pick_handle(handle: &Handle, sources: &[u32]) -> Handle {
+    let kept = sources.iter().enumerate().filter_map(|(v, source)| {
+        let at = handle.vertices.binary_search(source).ok()?;
+        Some((v as u32, handle.weights.get(at).copied().unwrap_or(1.0)))
+    });
+    let (vertices, weights) = kept.unzip();
+    Handle { vertices, weights, ..handle.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mesh, SkinSlot};
+    use glam::DAffine3;
+
+    /// Two triangles with their own copies of a shared edge, as a texture seam leaves them.
+    fn seam() -> Character {
+        let [a, b, c, d] = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::ONE];
+        let mesh = Mesh::new(vec![a, b, c, c, b, d], vec![[0, 1, 2], [3, 4, 5]]).unwrap();
+        let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; 2];
+        let indices = vec![0, 1].repeat(6);
+        let weights = [[1.0, 0.0], [0.5, 0.5], [0.2, 0.8], [0.2, 0.8], [0.5, 0.5], [0.0, 1.0]].concat();
+        let skin = Skin::new(slots, 2, indices, weights, &mut Warnings::default()).unwrap();
+        let coords = (0..6).map(|i| [i as f32, 0.0]).collect();
+        let uvs = Some(Uvs { coords, corners: vec![[0, 1, 2], [3, 4, 5]] });
+        let handles =
+            vec![Handle { name: "h".into(), vertices: vec![5], weights: vec![0.5], ..Handle::default() }];
+        let surface = Surface { uvs, ..Surface::default() };
+        Character { mesh, surface, skin: Some(skin), handles, ..Character::default() }
+    }
+
+    #[test]
+    fn a_seam_is_closed_and_its_texture_kept() {
+        let (mended, report) = seam().repaired(&RepairParams::default()).unwrap();
+        assert_eq!((mended.mesh.n_vertices(), report.welded_vertices), (4, 2));
+        assert_eq!(mended.surface.uvs, seam().surface.uvs);
+        assert_eq!(mended.skin.unwrap().vertex(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
+        assert_eq!((mended.handles[0].vertices.as_slice(), mended.handles[0].weights[0]), (&[3][..], 0.5));
+    }
+
+    #[test]
+    fn lips_with_other_weights_stay_apart() {
+        let mut character = seam();
+        character.morphs = vec![Morph {
+            name: "open".into(),
+            offsets: (0..6).map(|v| glam::Vec3::splat(v as f32)).collect(),
+            default_weight: 0.0,
+        }];
+        let (mended, _) = character.repaired(&RepairParams::default()).unwrap();
+        assert_eq!(mended.mesh.n_vertices(), 6);
+    }
+}
