@@ -1,2 +1,39 @@
 //! The `sinew` command.
-fn main() {}
+//!
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 failed with a
+//! message, 2 wrong usage.
+
+mod args;
+mod commands;
+mod console;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use console::Console;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(&cli.common);
+    if let Some(threads) = cli.common.threads {
+        // Fails only if a pool exists already, which it does not at this point.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+    }
+    let done = match cli.command {
+        Some(Command::Info(args)) => commands::info::run(&args, &console),
+        Some(Command::Convert(args)) => commands::convert::run(&args, &console),
+        Some(Command::Sample(args)) => commands::sample::run(&args, &console),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
+            Ok(())
+        }
+        None => Cli::command().print_help().map_err(Into::into),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console.fail(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! `sinew info`: what is in a file, and its defects.
+
+use crate::{args::InfoArgs, console::Console};
+use serde_json::{Map, Value, json};
+use sinew::{
+    formats::{BvhFile, Content, GltfFile, SequenceFolder, read_any},
+    geom::{BodyRecording, Character, Mesh, RawMesh, Warnings, measure},
+};
+use std::path::Path;
+
+pub fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<()> {
+    let mut reports = Vec::new();
+    let mut failed = Vec::new();
+    for path in &args.files {
+        let mut warnings = Warnings::default();
+        let progress = console.progress(&format!("reading {}", path.display()));
+        let described = describe(path, &mut warnings);
+        drop(progress);
+        match described {
+            Ok(mut report) => {
+                report.insert("warnings".into(), json!(warnings.messages));
+                reports.push(report);
+            }
+            Err(error) => failed.push(error),
+        }
+    }
+    let value = match (args.files.len(), reports.len()) {
+        (1, 1) => Value::Object(reports[0].clone()),
+        _ => json!({ "files": reports }),
+    };
+    if failed.is_empty() {
+        console.result(&value, || reports.iter().map(as_text).collect::<Vec<_>>().join("\n"));
+        return Ok(());
+    }
+    // Every file gets its say: what could be read is shown, what could not is the error.
+    let texts: Vec<String> = failed.iter().map(|error| format!("{error:#}")).collect();
+    if !reports.is_empty() {
+        eprintln!("{}", reports.iter().map(as_text).collect::<Vec<_>>().join("\n"));
+    }
+    anyhow::bail!(texts.join("\n"))
+}
+
+type Report = Map<String, Value>;
+
+fn describe(path: &Path, warnings: &mut Warnings) -> anyhow::Result<Report> {
+    let content = read_any(path, warnings)?;
+    let mut report = Map::new();
+    report.insert("file".into(), json!(path.display().to_string()));
+    match &content {
+        Content::Model(model) => {
+            add(&mut report, json!({ "kind": "mesh" }));
+            describe_mesh(&mut report, &model.raw, &model.character.mesh);
+            describe_character(&mut report, &model.character);
+        }
+        Content::Gltf(file) => describe_gltf(&mut report, file),
+        Content::Bvh(file) => describe_bvh(&mut report, file),
+        Content::Recording(recording) => describe_recording(&mut report, recording),
+        Content::Sequence(folder) => describe_sequence(&mut report, folder)?,
+    }
+    hint(&report, warnings);
+    Ok(report)
+}
+
+fn add(report: &mut Report, fields: Value) {
+    if let Value::Object(fields) = fields {
+        report.extend(fields);
+    }
+}
+
+fn describe_mesh(report: &mut Report, raw: &RawMesh, mesh: &Mesh) {
+    let d = raw.defects();
+    let [low, high] = mesh.bounds();
+    let closed = d.boundary_edges == 0 && d.non_manifold_edges == 0 && raw.n_faces() > 0;
+    add(
+        report,
+        json!({
+            "vertices": raw.positions().len(),
+            "faces": raw.n_faces(),
+            "triangles": mesh.n_faces(),
+            "components": d.components,
+            "closed": closed,
+            "boundary_edges": d.boundary_edges,
+            "non_manifold_edges": d.non_manifold_edges,
+            "non_manifold_vertices": d.non_manifold_vertices,
+            "inconsistent_edges": d.inconsistent_edges,
+            "unreferenced_vertices": d.unreferenced_vertices,
+            "coincident_vertices": d.coincident_vertices,
+            "duplicate_faces": d.duplicate_faces,
+            "degenerate_faces": d.degenerate_faces,
+            "non_finite_vertices": d.non_finite_vertices,
+            "euler_characteristic": d.euler_characteristic,
+            "bounds": [low.to_array(), high.to_array()],
+            "diagonal": mesh.diagonal(),
+            "area": measure::compute_area(mesh),
+        }),
+    );
+    if closed {
+        report.insert("volume".into(), json!(measure::compute_volume(mesh)));
+    }
+}
+
+fn describe_character(report: &mut Report, character: &Character) {
+    let rig = character.rig.as_ref();
+    let clips: Vec<Value> = character
+        .clips
+        .iter()
+        .map(|clip| json!({ "name": clip.name, "duration_secs": clip.duration_secs() }))
+        .collect();
+    let materials: Vec<&str> = character.surface.materials.iter().map(|m| m.name.as_str()).collect();
+    let handles: Vec<&str> = character.handles.iter().map(|h| h.name.as_str()).collect();
+    add(
+        report,
+        json!({
+            "joints": rig.map_or(0, |rig| rig.n_joints()),
+            "clips": clips,
+            "morphs": character.morphs.len(),
+            "materials": materials,
+            "textured": character.surface.uvs.is_some(),
+            "handles": handles,
+        }),
+    );
+    if let Some(skin) = &character.skin {
+        report.insert("influences".into(), json!(skin.influences()));
+    }
+    if let Some(rig) = rig {
+        let n_dofs: usize = rig.joints().iter().map(|joint| joint.dofs.len()).sum();
+        report.insert("degrees_of_freedom".into(), json!(n_dofs));
+    }
+}
+
+/// Vertices and faces are counted as the file holds them, each mesh once; defects on the scene as shown.
+fn describe_gltf(report: &mut Report, file: &GltfFile) {
+    let mesh = &file.character.mesh;
+    let moves = !file.character.clips.is_empty();
+    let kind = match (mesh.n_faces(), &file.character.rig) {
+        (0, _) if moves => "motion",
+        (_, Some(_)) => "character",
+        _ => "mesh",
+    };
+    add(report, json!({ "kind": kind }));
+    describe_mesh(report, &RawMesh::from_mesh(mesh), mesh);
+    describe_character(report, &file.character);
+    add(
+        report,
+        json!({
+            "vertices": file.info.n_vertices,
+            "faces": file.info.n_faces,
+            "instances": file.info.n_instances,
+            "skins": file.info.skin_joints,
+            "generator": file.info.generator,
+        }),
+    );
+    // Joints are those of skins; the rig also holds nodes that only carry something.
+    let mut joints: Vec<usize> = file.character.skin.iter().flat_map(|s| s.slots.iter().map(|slot| slot.joint)).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    add(report, json!({ "joints": joints.len(), "nodes": file.character.rig.as_ref().map_or(0, |rig| rig.n_joints()) }));
+}
+
+fn describe_bvh(report: &mut Report, file: &BvhFile) {
+    add(report, json!({ "kind": "motion", "vertices": 0, "faces": 0 }));
+    describe_character(report, &file.character);
+    let rig_joints = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
+    add(
+        report,
+        json!({
+            "joints": rig_joints - file.n_end_sites,
+            "end_sites": file.n_end_sites,
+            "frames": file.n_frames,
+            "fps": 1.0 / file.frame_secs,
+        }),
+    );
+}
+
+fn describe_recording(report: &mut Report, recording: &BodyRecording) {
+    let frames = &recording.frames;
+    let tracked = |f: &&sinew::geom::BodyFrame| f.confidence.iter().all(|&c| c > 0.0);
+    add(
+        report,
+        json!({
+            "kind": "recording",
+            "layout": format!("{:?}", recording.layout),
+            "joints": recording.layout.names().len(),
+            "frames": frames.len(),
+            "fully_tracked_frames": frames.iter().filter(tracked).count(),
+            "duration_secs": frames.last().map_or(0.0, |frame| frame.time_secs),
+        }),
+    );
+}
+
+fn describe_sequence(report: &mut Report, folder: &SequenceFolder) -> anyhow::Result<()> {
+    let rest = folder.rest();
+    add(report, json!({ "kind": "sequence", "frames": folder.frames().len() }));
+    describe_mesh(report, &RawMesh::from_mesh(rest), rest);
+    let diagonal = rest.diagonal().max(f64::MIN_POSITIVE);
+    let mut farthest = 0.0f64;
+    for frame in 0..folder.frames().len() {
+        let positions = folder.read_frame(frame)?;
+        let moved = positions.iter().zip(rest.positions()).map(|(p, r)| p.as_dvec3().distance(*r));
+        farthest = moved.fold(farthest, f64::max);
+    }
+    add(report, json!({ "joints": 0, "clips": [], "largest_motion": farthest / diagonal }));
+    Ok(())
+}
+
+/// What a user with these defects will want to do.
+fn hint(report: &Report, warnings: &mut Warnings) {
+    let n = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let bad = n("non_manifold_edges") + n("non_manifold_vertices") + n("inconsistent_edges") + n("duplicate_faces");
+    let soup = n("components") > 1 && n("coincident_vertices") * 3 > n("vertices");
+    if bad + n("degenerate_faces") > 0 || soup {
+        warnings.push("the mesh has defects; `sinew convert --repair IN OUT` mends them");
+    }
+}
+
+fn as_text(report: &Report) -> String {
+    let mut out = String::new();
+    for (key, value) in report {
+        let shown = match value {
+            Value::Array(list) if list.is_empty() => continue,
+            Value::Array(list) if key == "warnings" || key == "clips" => {
+                list.iter().map(one_line).collect::<Vec<_>>().join(&format!("\n{:24}", ""))
+            }
+            Value::Null => continue,
+            Value::Number(number) if number.as_u64() == Some(0) && !ALWAYS.contains(&key.as_str()) => continue,
+            other => one_line(other),
+        };
+        out += &format!("{:<24}{shown}\n", key.replace('_', " "));
+    }
+    out
+}
+
+/// Counts that are told even when they are zero.
+const ALWAYS: [&str; 3] = ["vertices", "faces", "joints"];
+
+fn one_line(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(n) if n.is_f64() => format!("{:.6}", n.as_f64().unwrap_or_default()),
+        Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(" "),
+        Value::Object(map) => match (map.get("name"), map.get("duration_secs")) {
+            (Some(name), Some(secs)) => format!("{} ({:.2} s)", one_line(name), secs.as_f64().unwrap_or_default()),
+            _ => value.to_string(),
+        },
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What the user sees: results, warnings, errors, progress.
+
+use crate::args::Common;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use sinew::geom::Warnings;
+use std::{
+    io::{IsTerminal, Write},
+    ops::ControlFlow,
+    path::Path,
+    time::Duration,
+};
+
+/// Where and how to print.
+pub struct Console {
+    json: bool,
+    quiet: bool,
+    color: bool,
+}
+
+impl Console {
+    pub fn new(common: &Common) -> Self {
+        let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self { json: common.json, quiet: common.quiet, color }
+    }
+
+    /// Print the result: the object with `--json`, else the text.
+    pub fn result(&self, value: &Value, text: impl FnOnce() -> String) {
+        // A reader that has gone away is no failure of ours.
+        let mut out = std::io::stdout().lock();
+        let _ = if self.json { writeln!(out, "{value}") } else { writeln!(out, "{}", text().trim_end()) };
+    }
+
+    /// Print warnings of a file.
+    pub fn warn(&self, path: &Path, warnings: &Warnings) {
+        if !self.quiet {
+            for message in &warnings.messages {
+                eprintln!("{} {}: {message}", self.paint("33", "warning:"), path.display());
+            }
+        }
+    }
+
+    /// Print an error; with `--json` also as the one object.
+    pub fn fail(&self, error: &anyhow::Error) {
+        let message = format!("{error:#}");
+        for line in message.lines() {
+            eprintln!("{} {line}", self.paint("1;31", "error:"));
+        }
+        if self.json {
+            self.result(&json!({ "error": message }), String::new);
+        }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A bar for work that knows how far it is, a spinner for work that does not. Nothing is drawn unless a
+    /// person is looking, nor for work that is done at once.
+    pub fn progress(&self, what: &str) -> Progress {
+        let visible = !self.quiet && std::io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Progress { bar }
+    }
+}
+
+/// Progress of one piece of work; gone when dropped.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Show a share done, 0..=1.
+    pub fn update(&self, share: f64) -> ControlFlow<()> {
+        if self.bar.length().is_none() {
+            self.bar.set_length(1000);
+            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {eta}") {
+                self.bar.set_style(style);
+            }
+        }
+        self.bar.set_position((share.clamp(0.0, 1.0) * 1000.0) as u64);
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
