@@ -9,6 +9,7 @@ pub mod character;
 mod error;
 pub mod mesh;
 pub mod rig;
+pub mod sample;
 pub mod sequence;
 
 pub use body::{BodyFrame, BodyLayout, BodyRecording};
