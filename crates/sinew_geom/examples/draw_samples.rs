@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     let n_vertices: usize = args.next().map_or(Ok(20_000), |n| n.parse())?;
     let names: Vec<String> = args.collect();
     for sample in Sample::ALL.into_iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name())) {
-        if !sample.is_sequence() {
+        if !sample.is_sequence() && sample != Sample::Bar {
             draw_character(sample, n_vertices, &prefix)?;
         }
     }
@@ -30,6 +30,9 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     let character = build_character(sample, n_vertices)?;
     let seconds = start.elapsed().as_secs_f64();
     println!("{} {} vertices in {seconds:.2} s", sample.name(), character.mesh.n_vertices());
+    if prefix == "none" {
+        return Ok(());
+    }
     let [low, high] = character.mesh.bounds();
     let view = View {
         target: 0.5 * (low + high),
@@ -40,7 +43,7 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     };
     let file = |what: &str| format!("{prefix}-{}-{what}.png", sample.name());
     // Copies turned beside each other: three quarters, front, side, back, weights.
-    let turned = |item: Item, degrees: f64, column: f64| turn_item(item, view.target, degrees, column * view.half_height * 1.6);
+    let turned = |item: Item, degrees: f64, column: f64| turn_item(item, view.target, degrees, column * view.half_height * 1.36);
     let rest = || item(&character, character.mesh.positions().to_vec());
     let items = [
         turned(rest(), 32.0, -2.0),

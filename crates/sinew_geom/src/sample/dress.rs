@@ -1,5 +1,6 @@
 //! From a body plan to a character: surface, skin, materials, shading and handles.
 
+use super::field::Regions;
 use super::grow::{build_surface, vertex_normals};
 use super::plan::{HandlePlan, Plan};
 use super::weights::build_skin;
@@ -15,15 +16,17 @@ pub(super) type Tone = fn(DVec3, DVec3) -> [f64; 3];
 
 /// Grow and dress a creature.
 pub(super) fn build_creature(plan: &Plan, n_vertices: usize, tone: Tone) -> Result<(Character, Rig), GeomError> {
-    dress(plan, build_surface(&plan.field, n_vertices)?, tone)
+    let regions = Regions::new(&plan.field);
+    let mesh = build_surface(&regions, n_vertices)?;
+    dress(plan, mesh, &regions, tone)
 }
 
 /// Dress a given surface.
-pub(super) fn dress(plan: &Plan, mesh: Mesh, tone: Tone) -> Result<(Character, Rig), GeomError> {
+pub(super) fn dress(plan: &Plan, mesh: Mesh, regions: &Regions, tone: Tone) -> Result<(Character, Rig), GeomError> {
     let rig = plan.rig()?;
     let skin = build_skin(plan, &rig, &mesh)?;
     let handles = find_handles(plan, &mesh, &skin);
-    let surface = paint(plan, &mesh, tone);
+    let surface = paint(plan, &mesh, regions, tone);
     let character = Character {
         mesh,
         surface,
@@ -35,7 +38,7 @@ pub(super) fn dress(plan: &Plan, mesh: Mesh, tone: Tone) -> Result<(Character, R
     Ok((character, rig))
 }
 
-fn paint(plan: &Plan, mesh: &Mesh, tone: Tone) -> Surface {
+fn paint(plan: &Plan, mesh: &Mesh, regions: &Regions, tone: Tone) -> Surface {
     let normals = vertex_normals(mesh);
     let color = |(&p, &n): (&DVec3, &DVec3)| {
         let [r, g, b] = tone(p, n).map(|c| c.clamp(0.0, 1.0) as f32);
@@ -44,7 +47,7 @@ fn paint(plan: &Plan, mesh: &Mesh, tone: Tone) -> Surface {
     let colors = mesh.positions().par_iter().zip(&normals).map(color).collect();
     let tint = |f: usize| {
         let [a, b, c] = mesh.corners(f);
-        plan.field.owner((a + b + c) / 3.0).tint as u16
+        regions.owner((a + b + c) / 3.0).tint as u16
     };
     let face_materials = (0..mesh.n_faces()).into_par_iter().map(tint).collect();
     Surface {

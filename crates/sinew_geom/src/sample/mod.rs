@@ -11,8 +11,11 @@ mod field;
 mod grow;
 mod motion;
 mod nets;
+mod octopus;
 mod plan;
+mod quadruped;
 mod remesh;
+mod sack;
 mod weights;
 
 use crate::{Character, GeomError};
@@ -78,6 +81,9 @@ pub fn build_character(sample: Sample, n_vertices: usize) -> Result<Character, G
     check_count(n_vertices)?;
     match sample {
         Sample::Biped => biped::build_biped(n_vertices),
+        Sample::Quadruped => quadruped::build_quadruped(n_vertices),
+        Sample::Octopus => octopus::build_octopus(n_vertices),
+        Sample::Sack => sack::build_sack(n_vertices),
         _ => Err(wrong_kind(sample, "it is a sequence, not a character")),
     }
 }

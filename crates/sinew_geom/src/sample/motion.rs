@@ -13,6 +13,7 @@ pub(super) struct Sketch<'a> {
     plan: &'a Plan,
     angles: Vec<DVec3>,
     shifts: Vec<DVec3>,
+    scales: Vec<DVec3>,
 }
 
 impl Sketch<'_> {
@@ -38,6 +39,13 @@ impl Sketch<'_> {
             self.shifts[b] += by;
         }
     }
+
+    /// Stretch a bone, and what hangs on it, along its own axes.
+    pub fn scale(&mut self, bone: &str, by: DVec3) {
+        if let Some(b) = self.plan.find(bone) {
+            self.scales[b] *= by;
+        }
+    }
 }
 
 /// Bake a cyclic motion: `pose` is called with phases in 0..1, once per key; the last key repeats the first.
@@ -50,7 +58,7 @@ pub(super) fn build_clip(
 ) -> Result<Clip, GeomError> {
     let sketch = |frame: usize| {
         let n = plan.bones.len();
-        let mut sketch = Sketch { plan, angles: vec![DVec3::ZERO; n], shifts: vec![DVec3::ZERO; n] };
+        let mut sketch = Sketch { plan, angles: vec![DVec3::ZERO; n], shifts: vec![DVec3::ZERO; n], scales: vec![DVec3::ONE; n] };
         pose((frame % n_frames) as f64 / n_frames as f64, &mut sketch);
         sketch
     };
@@ -62,8 +70,10 @@ pub(super) fn build_clip(
         let moves = frames.iter().any(|f| f.shifts[joint] != DVec3::ZERO);
         let rotation = turns.then(|| rotation_keys(rig, joint, &frames, &times)).transpose()?;
         let translation = moves.then(|| translation_keys(rig, joint, &frames, &times)).transpose()?;
-        if turns || moves {
-            joints.push(JointTrack { joint, translation, rotation, scale: None });
+        let scales = frames.iter().any(|f| f.scales[joint] != DVec3::ONE);
+        let scale = scales.then(|| scale_keys(joint, &frames, &times)).transpose()?;
+        if turns || moves || scales {
+            joints.push(JointTrack { joint, translation, rotation, scale });
         }
     }
     Ok(Clip { name: name.into(), joints, morphs: Vec::new() })
@@ -86,6 +96,11 @@ fn rotation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> R
 fn translation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> Result<Keys<Vec3>, GeomError> {
     let rest = rig.joints()[joint].rest.translation;
     let values = frames.iter().map(|frame| (rest + frame.shifts[joint]).as_vec3()).collect();
+    Keys::new(times.to_vec(), values, Interpolation::Linear, 1)
+}
+
+fn scale_keys(joint: usize, frames: &[Sketch], times: &[f32]) -> Result<Keys<Vec3>, GeomError> {
+    let values = frames.iter().map(|frame| frame.scales[joint].as_vec3()).collect();
     Keys::new(times.to_vec(), values, Interpolation::Linear, 1)
 }
 

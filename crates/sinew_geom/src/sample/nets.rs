@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Cells along the side of a block.
-const SIDE: i32 = 8;
+const SIDE: i32 = 4;
 /// Samples along the side of a block.
 const POINTS: usize = SIDE as usize + 1;
 const CELLS: usize = (SIDE * SIDE * SIDE) as usize;
@@ -262,7 +262,6 @@ fn block_quads(
 impl Nets {
     /// Even out the vertices within the surface and pull them back onto the field.
     pub fn relax(&mut self, field: &Field, rounds: usize) {
-        self.project(field, |_, _, _| DVec3::ZERO);
         for _ in 0..rounds {
             let mut sums = vec![(DVec3::ZERO, 0.0); self.positions.len()];
             for quad in &self.quads {

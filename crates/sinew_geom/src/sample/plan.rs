@@ -1,6 +1,6 @@
 //! Body plans: bones, flesh around them, materials and handles, written down for the left half.
 
-use super::field::{Field, Group, Prim, Shape};
+use super::field::{Cone, Ellipsoid, Field, Group, Prim, Shape};
 use crate::{Dof, DofKind, GeomError, Joint, Material, Rig, Transform};
 use glam::{DMat3, DQuat, DVec3};
 
@@ -135,13 +135,13 @@ impl Plan {
 
     /// Add a round cone from `a` to `b`; it takes the tint of what was added before.
     pub fn cone(&mut self, at: (usize, usize), a: (DVec3, f64), b: (DVec3, f64)) -> &mut Prim {
-        let shape = Shape::Cone { a: a.0, b: b.0, ra: a.1, rb: b.1, across: DVec3::X, flat: 1.0 };
+        let shape = Shape::Cone(Cone::new(a.0, b.0, a.1, b.1));
         self.prim(at.0, at.1, shape, a.1.min(b.1))
     }
 
     /// Add an ellipsoid with axes along x, y, z.
     pub fn ellipsoid(&mut self, at: (usize, usize), center: DVec3, radii: DVec3) -> &mut Prim {
-        let shape = Shape::Ellipsoid { center, local_from_world: DMat3::IDENTITY, radii };
+        let shape = Shape::Ellipsoid(Ellipsoid::new(center, radii, DMat3::IDENTITY));
         self.prim(at.0, at.1, shape, radii.min_element())
     }
 
@@ -213,17 +213,17 @@ impl Prim {
 
     /// Make a cone `flat` times as thick along `across`.
     pub fn flat(&mut self, direction: DVec3, factor: f64) -> &mut Self {
-        if let Shape::Cone { across, flat, .. } = &mut self.shape {
-            (*across, *flat) = (direction.normalize(), factor);
+        if let Shape::Cone(cone) = &mut self.shape {
+            *cone = cone.flattened(direction, factor);
         }
         self
     }
 
     /// Turn an ellipsoid about an axis, in degrees.
     pub fn tilt(&mut self, axis: DVec3, degrees: f64) -> &mut Self {
-        if let Shape::Ellipsoid { local_from_world, .. } = &mut self.shape {
-            let turn = DMat3::from_axis_angle(axis.normalize(), degrees.to_radians());
-            *local_from_world *= turn.transpose();
+        if let Shape::Ellipsoid(ellipsoid) = &mut self.shape {
+            let turn = DMat3::from_axis_angle(axis.normalize_or(DVec3::X), degrees.to_radians());
+            *ellipsoid = ellipsoid.tilted(turn);
         }
         self
     }

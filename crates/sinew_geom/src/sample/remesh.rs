@@ -9,7 +9,7 @@
 //! # Limits
 //! Closed manifolds only; topology never changes.
 
-use super::field::{Active, Field};
+use super::field::Regions;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -22,8 +22,7 @@ const MAX_VALENCE: usize = 9;
 
 /// A closed triangle mesh under change.
 pub(super) struct Remesher<'a> {
-    field: &'a Field,
-    all: Active,
+    regions: &'a Regions<'a>,
     positions: Vec<DVec3>,
     faces: Vec<[u32; 3]>,
     /// Faces around each vertex; empty once the vertex is gone.
@@ -50,17 +49,17 @@ impl Ord for Cost {
 type Entry = Reverse<(Cost, u32, u32, u32)>;
 
 impl<'a> Remesher<'a> {
-    pub fn new(field: &'a Field, positions: Vec<DVec3>, faces: Vec<[u32; 3]>) -> Self {
+    pub fn new(regions: &'a Regions<'a>, positions: Vec<DVec3>, faces: Vec<[u32; 3]>) -> Self {
         let mut around = vec![Vec::with_capacity(7); positions.len()];
         for (f, face) in faces.iter().enumerate() {
             for &v in face {
                 around[v as usize].push(f as u32);
             }
         }
-        let mut grain: Vec<f64> = positions.par_iter().map(|&p| field.owner(p).grain).collect();
+        let mut grain: Vec<f64> = positions.par_iter().map(|&p| regions.owner(p).grain).collect();
         smooth_grain(&mut grain, &faces);
         let version = vec![0; positions.len()];
-        Self { field, all: field.all(), positions, faces, around, grain, version }
+        Self { regions, positions, faces, around, grain, version }
     }
 
     /// Collapse edges until `n_vertices` are left, or none can go any more.
@@ -121,7 +120,7 @@ impl<'a> Remesher<'a> {
             return false;
         }
         let (a, b) = (self.positions[u as usize], self.positions[v as usize]);
-        let (to, _) = self.field.project(&self.all, 0.5 * (a + b), 1e-4, a.distance(b));
+        let (to, _) = self.regions.project(0.5 * (a + b), 1e-4, a.distance(b));
         if !self.keeps_shape(u, v, to) || !self.keeps_shape(v, u, to) {
             return false;
         }
@@ -239,7 +238,7 @@ impl<'a> Remesher<'a> {
                     self.around[v].iter().map(|&f| normal(self.faces[f as usize].map(|w| self.positions[w as usize]))).sum();
                 let n = n.normalize_or(DVec3::Y);
                 let slid = p + (shift - n * shift.dot(n)) * 0.6;
-                self.field.project(&self.all, slid, 1e-4, limit).0
+                self.regions.project(slid, 1e-4, limit).0
             })
             .collect();
     }
