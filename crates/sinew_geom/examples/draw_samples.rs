@@ -6,8 +6,9 @@ mod common;
 
 use common::{Item, Picture, View};
 use glam::{DAffine3, DQuat, DVec3};
-use sinew_geom::sample::{Sample, build_character};
-use sinew_geom::{Character, Pose, Skin};
+use sinew_geom::sample::{Sample, build_character, build_sequence};
+use sinew_geom::{Character, MeshSequence, Pose, Skin};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -18,7 +19,9 @@ fn main() -> Result<()> {
     let n_vertices: usize = args.next().map_or(Ok(20_000), |n| n.parse())?;
     let names: Vec<String> = args.collect();
     for sample in Sample::ALL.into_iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name())) {
-        if !sample.is_sequence() && sample != Sample::Bar {
+        if sample.is_sequence() {
+            draw_sequence(sample, n_vertices, &prefix)?;
+        } else {
             draw_character(sample, n_vertices, &prefix)?;
         }
     }
@@ -56,6 +59,36 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     picture.draw(&items, &View { azimuth: 0.0, ..view });
     picture.write(Path::new(&file("rest")))?;
     draw_clips(&character, &view, &file)
+}
+
+fn draw_sequence(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> {
+    let start = std::time::Instant::now();
+    let sequence = build_sequence(sample, n_vertices, &mut |_| ControlFlow::Continue(()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{} {} vertices in {seconds:.2} s", sample.name(), sequence.rest().n_vertices());
+    if prefix == "none" {
+        return Ok(());
+    }
+    let n_shown = 8;
+    let items: Vec<Item> = (0..n_shown)
+        .map(|i| {
+            let frame = i * (sequence.n_frames() - 1) / (n_shown - 1);
+            let (column, row) = ((i % 4) as f64 - 1.5, (i / 4) as f64);
+            let shift = DVec3::new(column * 1.9, 0.0, row * 3.0);
+            let turn = DQuat::from_rotation_y(0.5);
+            cloth_item(&sequence, frame, |p| turn * p + shift)
+        })
+        .collect();
+    let mut picture = Picture::new(1600, 900);
+    let view = View { target: DVec3::new(0.0, 0.6, 1.5), half_height: 2.1, azimuth: 0.0, elevation: 24.0, floor: true };
+    picture.draw(&items, &view);
+    picture.write(Path::new(&format!("{prefix}-{}.png", sample.name())))
+}
+
+fn cloth_item(sequence: &MeshSequence, frame: usize, place: impl Fn(DVec3) -> DVec3) -> Item {
+    let positions = sequence.frames()[frame].iter().map(|&p| place(p.as_dvec3())).collect();
+    let faces = sequence.rest().faces().to_vec();
+    Item { colors: vec![[[0.62, 0.16, 0.14]; 3]; faces.len()], faces, positions }
 }
 
 fn draw_clips(character: &Character, view: &View, file: &impl Fn(&str) -> String) -> Result<()> {

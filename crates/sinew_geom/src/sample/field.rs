@@ -366,18 +366,26 @@ impl Field {
         (p + shift, gradient / slope2.sqrt())
     }
 
-    /// The primitive that makes the surface at a point: the nearest one that adds.
+    /// The primitive that makes the surface at a point: the nearest one that adds, of the nearest group.
     pub fn owner(&self, active: &Active, p: DVec3) -> &Prim {
         let p = mirror(p);
-        let mut best = (FAR, 0);
+        let mut own = [FAR; MAX_GROUPS];
+        let mut best = [(FAR, 0); MAX_GROUPS];
         for &i in &active.prims {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);
-            if d < best.0 && !prim.carve {
-                best = (d, i as usize);
+            let (sum, nearest) = (&mut own[prim.group], &mut best[prim.group]);
+            if prim.carve {
+                *sum = -smooth_min(-*sum, d, prim.blend);
+            } else {
+                *sum = smooth_min(*sum, d, prim.blend);
+                if d < nearest.0 {
+                    *nearest = (d, i as usize);
+                }
             }
         }
-        &self.prims[best.1]
+        let group = (0..MAX_GROUPS).min_by(|&a, &b| own[a].total_cmp(&own[b])).unwrap_or(0);
+        &self.prims[best[group].1]
     }
 
     /// A box around the whole creature, both halves.

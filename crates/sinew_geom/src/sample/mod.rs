@@ -5,10 +5,13 @@
 //! cloth. All are in metres, +Y up, facing +Z with their left at +X, standing on y = 0. The same request gives
 //! the same bits on every run and any number of threads.
 
+mod bar;
 mod biped;
+mod cloth;
 mod dress;
 mod field;
 mod grow;
+mod lattice;
 mod motion;
 mod nets;
 mod octopus;
@@ -16,9 +19,11 @@ mod plan;
 mod quadruped;
 mod remesh;
 mod sack;
+mod scenes;
 mod weights;
 
-use crate::{Character, GeomError};
+use crate::{Character, GeomError, MeshSequence};
+use std::ops::ControlFlow;
 
 /// A built-in character or sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +89,30 @@ pub fn build_character(sample: Sample, n_vertices: usize) -> Result<Character, G
         Sample::Quadruped => quadruped::build_quadruped(n_vertices),
         Sample::Octopus => octopus::build_octopus(n_vertices),
         Sample::Sack => sack::build_sack(n_vertices),
-        _ => Err(wrong_kind(sample, "it is a sequence, not a character")),
+        Sample::Bar => bar::build_bar(n_vertices),
+        Sample::Tablecloth | Sample::Flag | Sample::Balloon => {
+            Err(wrong_kind(sample, "it is a sequence, not a character"))
+        }
+    }
+}
+
+/// Simulate a sequence of about `n_vertices` vertices, 64 frames at 24 a second.
+///
+/// `progress` is told after each frame how much is done, 0..=1.
+///
+/// # Errors
+/// A count outside [`VERTEX_RANGE`], a sample that is a character, or a stop asked for by `progress`.
+pub fn build_sequence(
+    sample: Sample,
+    n_vertices: usize,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Result<MeshSequence, GeomError> {
+    check_count(n_vertices)?;
+    match sample {
+        Sample::Tablecloth => scenes::build_tablecloth(n_vertices, progress),
+        Sample::Flag => scenes::build_flag(n_vertices, progress),
+        Sample::Balloon => scenes::build_balloon(n_vertices, progress),
+        _ => Err(wrong_kind(sample, "it is a character, not a sequence")),
     }
 }
 

@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 const ARMS: [(&str, f64); 4] = [("arm1", 24.0), ("arm2", 66.0), ("arm3", 112.0), ("arm4", 157.0)];
 /// Bones of an arm, and pieces of flesh on each.
 const BONES: usize = 6;
-const PIECES: usize = 2;
+const PIECES: usize = 3;
 
 /// The whole character.
 pub(super) fn build_octopus(n_vertices: usize) -> Result<Character, GeomError> {
@@ -88,7 +88,7 @@ fn grow_arm(plan: &mut Plan, core: usize, name: &str, angle: f64, index: usize, 
         for k in 0..PIECES {
             let (a, b) = (at(k), at(k + 1));
             let ends = [a, b].map(|t| (arm_point(t, angle, index), arm_radius(t)));
-            plan.cone((limb, bone), ends[0], ends[1]).blend(0.4 * arm_radius(b)).tint(skin);
+            plan.cone((limb, bone), ends[0], ends[1]).blend(0.25 * arm_radius(b)).tint(skin);
         }
         parent = bone;
     }
