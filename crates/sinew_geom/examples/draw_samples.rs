@@ -80,7 +80,7 @@ fn draw_sequence(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> 
         })
         .collect();
     let mut picture = Picture::new(1600, 900);
-    let view = View { target: DVec3::new(0.0, 0.6, 1.5), half_height: 2.1, azimuth: 0.0, elevation: 24.0, floor: true };
+    let view = View { target: DVec3::new(0.4, 0.9, 1.5), half_height: 2.2, azimuth: 0.0, elevation: 24.0, floor: true };
     picture.draw(&items, &view);
     picture.write(Path::new(&format!("{prefix}-{}.png", sample.name())))
 }
@@ -95,7 +95,7 @@ fn draw_clips(character: &Character, view: &View, file: &impl Fn(&str) -> String
     let Some(rig) = &character.rig else { return Ok(()) };
     let n_frames = 6;
     for clip in &character.clips {
-        let width = view.half_height * 1.5;
+        let width = view.half_height * 1.42;
         let across = DQuat::from_rotation_y(view.azimuth.to_radians()) * DVec3::X;
         let items: Vec<Item> = (0..n_frames)
             .map(|i| {
@@ -105,7 +105,7 @@ fn draw_clips(character: &Character, view: &View, file: &impl Fn(&str) -> String
             })
             .collect();
         let mut picture = Picture::new(1600, 420);
-        picture.draw(&items, &View { half_height: view.half_height * 1.15, ..*view });
+        picture.draw(&items, &View { half_height: view.half_height * 1.3, ..*view });
         picture.write(Path::new(&file(&clip.name)))?;
     }
     Ok(())

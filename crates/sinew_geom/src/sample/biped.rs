@@ -63,8 +63,8 @@ fn grow_torso(plan: &mut Plan, [shirt, trousers]: [usize; 2]) -> usize {
     plan.ellipsoid((torso, spine), v(0.0, 1.05, 0.008), v(0.128, 0.13, 0.098)).blend(0.06).tint(shirt);
     plan.ellipsoid((torso, spine), v(0.0, 0.985, 0.0), v(0.146, 0.055, 0.112)).blend(0.04);
     plan.ellipsoid((torso, chest), v(0.0, 1.225, 0.0), v(0.148, 0.155, 0.105)).blend(0.08);
-    plan.ellipsoid((torso, chest), v(0.06, 1.25, 0.05), v(0.075, 0.06, 0.055)).blend(0.06);
-    plan.ellipsoid((torso, chest), v(0.07, 1.28, -0.055), v(0.075, 0.085, 0.05)).blend(0.06);
+    plan.ellipsoid((torso, chest), v(0.05, 1.265, 0.035), v(0.085, 0.075, 0.06)).blend(0.07);
+    plan.ellipsoid((torso, chest), v(0.06, 1.28, -0.045), v(0.085, 0.085, 0.055)).blend(0.07);
     plan.cone((torso, chest), (v(0.03, 1.345, -0.015), 0.058), (v(0.125, 1.335, -0.01), 0.06)).blend(0.06);
     torso
 }
@@ -145,23 +145,39 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [skin, hair, eyes, pup
     let column = plan.group(Some(torso), 0.02);
     plan.cone((column, neck), (v(0.0, 1.37, -0.012), 0.052), (v(0.0, 1.47, 0.0), 0.047)).tint(skin);
     let skull = plan.group(Some(column), 0.03);
-    let at = (skull, head);
-    plan.ellipsoid(at, v(0.0, 1.575, 0.0), v(0.098, 0.112, 0.106)).grain(0.8);
-    plan.ellipsoid(at, v(0.0, 1.508, 0.036), v(0.07, 0.06, 0.07)).blend(0.05).grain(0.8);
-    plan.ellipsoid(at, v(0.045, 1.52, 0.06), v(0.036, 0.032, 0.034)).blend(0.03);
-    plan.ellipsoid(at, v(0.039, 1.572, 0.118), v(0.032, 0.03, 0.03)).blend(0.03).carve();
-    plan.cone(at, (v(0.0, 1.567, 0.098), 0.009), (v(0.0, 1.537, 0.118), 0.0165)).blend(0.02);
-    plan.ellipsoid(at, v(0.103, 1.55, -0.004), v(0.016, 0.032, 0.022)).tilt(DVec3::Y, -20.0).blend(0.012);
-    plan.cone(at, (v(0.0, 1.484, 0.1), 0.007), (v(0.026, 1.489, 0.092), 0.006)).blend(0.01);
-    let cap = plan.group(Some(skull), 0.006);
-    plan.ellipsoid((cap, head), v(0.0, 1.612, -0.026), v(0.112, 0.104, 0.104)).tint(hair).grain(0.8);
-    plan.ellipsoid((cap, head), v(0.03, 1.672, 0.055), v(0.066, 0.034, 0.05)).tilt(DVec3::Z, -20.0).blend(0.03);
-    plan.ellipsoid((cap, head), v(0.0, 1.54, -0.06), v(0.088, 0.07, 0.06)).blend(0.03);
-    plan.cone((skull, head), (v(0.022, 1.6, 0.1), 0.0075), (v(0.058, 1.6, 0.087), 0.006)).blend(0.004).tint(hair);
+    grow_face(plan, skull, head, skin);
+    grow_hair(plan, skull, head, hair);
     let eye = plan.group(Some(skull), 0.004);
-    plan.ellipsoid((eye, head), v(0.037, 1.566, 0.083), v(0.0215, 0.025, 0.02)).tint(eyes).grain(0.7);
+    plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.6);
     let pupil = plan.group(Some(eye), 0.001);
-    plan.ellipsoid((pupil, head), v(0.0355, 1.566, 0.0955), v(0.0115, 0.013, 0.0095)).tint(pupils).grain(0.8);
+    plan.ellipsoid((pupil, head), face(0.0365, 0.104, 0.0975), v(0.0155, 0.0185, 0.0128)).tint(pupils).grain(0.6);
+}
+
+/// Point of the head, relative to the top of the neck. The head is drawn larger than life.
+fn face(x: f64, y: f64, z: f64) -> DVec3 {
+    v(0.0, 1.465, 0.0) + 1.1 * v(x, y, z)
+}
+
+fn grow_face(plan: &mut Plan, skull: usize, head: usize, skin: usize) {
+    let at = (skull, head);
+    plan.ellipsoid(at, face(0.0, 0.112, 0.0), v(0.108, 0.122, 0.115)).tint(skin).grain(0.75);
+    plan.ellipsoid(at, face(0.0, 0.042, 0.034), v(0.077, 0.062, 0.077)).blend(0.055).grain(0.75);
+    plan.ellipsoid(at, face(0.048, 0.055, 0.058), v(0.04, 0.036, 0.038)).blend(0.035);
+    plan.ellipsoid(at, face(0.041, 0.104, 0.122), v(0.034, 0.032, 0.03)).blend(0.03).carve();
+    plan.cone(at, (face(0.0, 0.1, 0.1), 0.009), (face(0.0, 0.073, 0.117), 0.0185)).blend(0.02);
+    plan.ellipsoid(at, face(0.1, 0.085, -0.006), v(0.017, 0.036, 0.025)).tilt(DVec3::Y, -22.0).blend(0.012);
+    plan.cone(at, (face(0.0, 0.0245, 0.1), 0.007), (face(0.027, 0.031, 0.092), 0.0055)).blend(0.01);
+}
+
+fn grow_hair(plan: &mut Plan, skull: usize, head: usize, hair: usize) {
+    let cap = plan.group(Some(skull), 0.006);
+    let at = (cap, head);
+    plan.ellipsoid(at, face(0.0, 0.147, -0.026), v(0.122, 0.115, 0.114)).tint(hair).grain(0.75);
+    plan.ellipsoid(at, face(0.032, 0.21, 0.05), v(0.075, 0.038, 0.056)).tilt(DVec3::Z, -18.0).blend(0.03);
+    plan.ellipsoid(at, face(0.0, 0.078, -0.058), v(0.096, 0.078, 0.066)).blend(0.03);
+    plan.cone(at, (face(0.096, 0.11, 0.012), 0.014), (face(0.097, 0.078, 0.018), 0.007)).blend(0.015);
+    let brow = plan.group(Some(skull), 0.003);
+    plan.cone((brow, head), (face(0.024, 0.1475, 0.099), 0.0075), (face(0.058, 0.146, 0.083), 0.006)).tint(hair).grain(0.8);
 }
 
 fn add_handles(plan: &mut Plan) {
@@ -184,8 +200,9 @@ fn add_handles(plan: &mut Plan) {
 fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
     let shade = 0.9 + 0.1 * n.y;
     let cheek = |c: DVec3, r: f64| (1.0 - v(p.x.abs(), p.y, p.z).distance(c) / r).max(0.0);
-    let blush = 0.35 * cheek(v(0.06, 1.525, 0.08), 0.045) + 0.3 * cheek(v(0.0, 1.535, 0.13), 0.03);
-    let lips = 0.5 * (1.0 - ((p.y - 1.4855) / 0.007).powi(2)).max(0.0) * f64::from(u8::from(p.z > 0.08 && p.x.abs() < 0.034));
+    let blush = 0.4 * cheek(face(0.062, 0.055, 0.082), 0.05) + 0.3 * cheek(face(0.0, 0.07, 0.13), 0.035);
+    let mouth = 1.0 - ((p.y - face(0.0, 0.026 + 4.0 * p.x * p.x, 0.0).y) / 0.008).powi(2);
+    let lips = 0.5 * mouth.max(0.0) * f64::from(u8::from(p.z > 0.09 && p.x.abs() < 0.036));
     [shade, shade * (1.0 - blush - lips), shade * (1.0 - blush - lips)]
 }
 

@@ -103,7 +103,7 @@ pub(super) struct Regions<'a> {
 }
 
 /// Side of the cubes of [`Regions`], in metres.
-const REGION: f64 = 0.06;
+const REGION: f64 = 0.04;
 
 impl<'a> Regions<'a> {
     pub fn new(field: &'a Field) -> Self {
@@ -379,7 +379,8 @@ impl Field {
                 *sum = -smooth_min(-*sum, d, prim.blend);
             } else {
                 *sum = smooth_min(*sum, d, prim.blend);
-                if d < nearest.0 {
+                // Bones that share a ball tie all around it; the first keeps it.
+                if d < nearest.0 - 1e-5 {
                     *nearest = (d, i as usize);
                 }
             }

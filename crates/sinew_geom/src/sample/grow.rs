@@ -49,7 +49,8 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         }
         let mut remesher = Remesher::new(regions, nets.positions, faces);
         remesher.thin(n_vertices);
-        remesher.polish(6);
+        remesher.polish(4);
+        remesher.snap_borders();
         let (positions, faces) = remesher.finish();
         return Mesh::new(positions, faces);
     }

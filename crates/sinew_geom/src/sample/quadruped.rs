@@ -6,8 +6,8 @@ use super::plan::{Plan, Side, v};
 use crate::{Character, DofKind::*, GeomError};
 use glam::DVec3;
 
-const SHOULDER: DVec3 = v(0.078, 0.415, 0.185);
-const ELBOW: DVec3 = v(0.084, 0.325, 0.105);
+const SHOULDER: DVec3 = v(0.072, 0.425, 0.165);
+const ELBOW: DVec3 = v(0.082, 0.325, 0.095);
 const WRIST: DVec3 = v(0.082, 0.125, 0.125);
 const HIP: DVec3 = v(0.072, 0.475, -0.225);
 const STIFLE: DVec3 = v(0.086, 0.325, -0.145);
@@ -60,7 +60,7 @@ fn grow_torso(plan: &mut Plan, [fur, white]: [usize; 2]) -> usize {
     plan.ellipsoid((torso, spine), v(0.0, 0.495, -0.07), v(0.078, 0.088, 0.15)).blend(0.07);
     plan.ellipsoid((torso, hips), v(0.0, 0.488, -0.235), v(0.082, 0.088, 0.1)).blend(0.07);
     plan.ellipsoid((torso, chest), v(0.0, 0.53, 0.14), v(0.07, 0.06, 0.1)).blend(0.06);
-    plan.ellipsoid((torso, chest), v(0.0, 0.455, 0.185), v(0.07, 0.095, 0.082)).blend(0.05).tint(white);
+    plan.ellipsoid((torso, chest), v(0.0, 0.465, 0.19), v(0.066, 0.1, 0.082)).blend(0.06).tint(white);
     plan.ellipsoid((torso, spine), v(0.0, 0.435, -0.02), v(0.05, 0.05, 0.12)).blend(0.06);
     torso
 }
@@ -77,8 +77,8 @@ fn grow_front_leg(plan: &mut Plan, torso: usize, chest: usize, [fur, dark]: [usi
     plan.limits(paw, &[(Rx, -20.0, 110.0), (Rz, -10.0, 10.0)]);
     plan.limits(toes, &[(Rx, -60.0, 40.0)]);
     let leg = plan.group(Some(torso), 0.05);
-    plan.cone((leg, blade), (v(0.05, 0.50, 0.115), 0.05), (SHOULDER, 0.055)).tint(fur);
-    plan.cone((leg, upper), (SHOULDER, 0.058), (ELBOW, 0.046)).blend(0.04);
+    plan.cone((leg, blade), (v(0.05, 0.50, 0.115), 0.05), (SHOULDER, 0.05)).tint(fur);
+    plan.cone((leg, upper), (SHOULDER, 0.05), (ELBOW, 0.045)).blend(0.04);
     plan.cone((leg, fore), (ELBOW, 0.045), (v(0.082, 0.20, 0.117), 0.031)).blend(0.03);
     plan.cone((leg, fore), (v(0.082, 0.215, 0.116), 0.031), (WRIST, 0.028)).blend(0.012).tint(dark);
     plan.cone((leg, paw), (WRIST, 0.028), (v(0.083, 0.045, 0.135), 0.031)).blend(0.02);
@@ -136,7 +136,7 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [fur, white, dark, bla
     plan.limits(jaw, &[(Rx, 0.0, 35.0)]);
     plan.limits(ear, &[(Rx, -30.0, 40.0), (Ry, -40.0, 40.0), (Rz, -40.0, 20.0)]);
     let column = plan.group(Some(torso), 0.05);
-    plan.cone((column, neck), (v(0.0, 0.53, 0.18), 0.082), (v(0.0, 0.69, 0.29), 0.064)).tint(fur);
+    plan.cone((column, neck), (v(0.0, 0.53, 0.18), 0.08), (v(0.0, 0.69, 0.29), 0.06)).tint(fur);
     plan.cone((column, neck), (v(0.0, 0.50, 0.215), 0.06), (v(0.0, 0.645, 0.305), 0.045)).blend(0.03).tint(white);
     let skull = plan.group(Some(column), 0.03);
     let at = (skull, head);

@@ -17,6 +17,8 @@ use std::collections::BinaryHeap;
 
 /// A collapse may not turn a face by more than this cosine.
 const MIN_TURN: f64 = 0.3;
+/// Nor make an angle with a smaller sine.
+const MIN_SINE: f64 = 0.2;
 /// Vertices of higher valence are not made by collapsing.
 const MAX_VALENCE: usize = 9;
 
@@ -151,7 +153,7 @@ impl<'a> Remesher<'a> {
             let before = face.map(|w| self.positions[w as usize]);
             let after = face.map(|w| if w == moved { to } else { self.positions[w as usize] });
             let (n, m) = (normal(before), normal(after));
-            n.dot(m) > MIN_TURN * n.length() * m.length() && min_sine(after) > 0.12
+            n.dot(m) > MIN_TURN * n.length() * m.length() && min_sine(after) > MIN_SINE
         })
     }
 
@@ -250,6 +252,43 @@ impl<'a> Remesher<'a> {
         let p = face.map(|v| self.positions[v as usize]);
         let grain: f64 = face.iter().map(|&v| self.grain[v as usize]).sum::<f64>() / 3.0;
         ((p[0] + p[1] + p[2]) / 3.0, normal(p).length().max(1e-12) / (grain * grain))
+    }
+
+    /// Move vertices next to a border between materials onto it, so that colours meet along edges.
+    pub fn snap_borders(&mut self) {
+        let regions = self.regions;
+        let tints: Vec<usize> = self.positions.par_iter().map(|&p| regions.owner(p).tint).collect();
+        let mut moves: Vec<(DVec3, f64)> = vec![(DVec3::ZERO, 0.0); self.positions.len()];
+        for face in self.faces.iter().filter(|&&face| face != GONE) {
+            for i in 0..3 {
+                let (u, v) = (face[i] as usize, face[(i + 1) % 3] as usize);
+                if u < v && tints[u] != tints[v] {
+                    let (t, at) = self.border_on_edge(u, v, tints[u]);
+                    let mine = &mut moves[if t < 0.5 { u } else { v }];
+                    *mine = (mine.0 + at, mine.1 + 1.0);
+                }
+            }
+        }
+        for v in (0..moves.len()).filter(|&v| moves[v].1 > 0.0) {
+            let (sum, count) = moves[v];
+            let p = self.positions[v];
+            let (to, _) = regions.project(sum / count, 1e-4, p.distance(sum / count));
+            if self.keeps_shape(v as u32, u32::MAX, to) {
+                self.positions[v] = to;
+            }
+        }
+    }
+
+    /// Where the material changes on the way from `u`, whose tint is given, to `v`.
+    fn border_on_edge(&self, u: usize, v: usize, tint: usize) -> (f64, DVec3) {
+        let (mut low, mut high) = (0.0, 1.0);
+        let at = |t: f64| self.positions[u].lerp(self.positions[v], t);
+        for _ in 0..7 {
+            let middle = 0.5 * (low + high);
+            let same = self.regions.owner(at(middle)).tint == tint;
+            *if same { &mut low } else { &mut high } = middle;
+        }
+        (low, at(low))
     }
 
     /// Positions and faces without those that are gone, in their old order.

@@ -135,7 +135,7 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
         v(x, 1.2 + y, 0.02 * x * (5.0 * x + 2.0 * y).sin())
     };
     let mut cloth = Cloth::new(sheet.points().map(lay).collect(), sheet.quads(), 0.15);
-    link_sheet(&mut cloth, &sheet, 5e-3);
+    link_sheet(&mut cloth, &sheet, 8e-4);
     for j in 0..=sheet.cells[1] {
         cloth.w[sheet.index(0, j) as usize] = 0.0;
     }
@@ -152,13 +152,13 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
 
 fn fly(cloth: &mut Cloth, time: f64, dt: f64, normals: &mut Vec<DVec3>) {
     let gust = 1.0 + 0.35 * (2.1 * time).sin() + 0.2 * (5.3 * time + 1.0).sin();
-    let turn = 0.45 * (1.7 * time).sin() + 0.3 * (3.9 * time + 2.0).sin();
-    let wind = v(7.5 * gust * turn.cos(), 0.8 * (2.9 * time).sin(), 7.5 * gust * turn.sin());
+    let turn = 0.2 * (1.7 * time).sin() + 0.14 * (3.9 * time + 2.0).sin();
+    let wind = v(7.5 * gust * turn.cos(), 0.6 + 0.6 * (2.9 * time).sin(), 7.5 * gust * turn.sin());
     let mut force = air_drag(cloth, wind, 0.9, normals);
     // Eddies run along the flag with the wind.
     for (p, f) in cloth.x.iter().zip(force.iter_mut()) {
         let eddy = (9.0 * p.x - 22.0 * time).sin() * (3.0 * p.y + 1.3 * time).cos();
-        f.z += 0.0011 * p.x * gust * eddy;
+        f.z += 0.002 * p.x * gust * eddy;
     }
     cloth.step(dt, 0.3, &force, |_, _, at| at);
 }
@@ -189,7 +189,7 @@ pub(super) fn build_balloon(n_vertices: usize, progress: Progress) -> Result<Mes
     let mut normals = Vec::new();
     let frames = simulate(&mut cloth, progress, |cloth, time, dt| {
         let mut force = air_drag(cloth, DVec3::ZERO, 1.5, &mut normals);
-        let held = 0.34 + 0.66 * (-0.9 * (time - 0.35).max(0.0)).exp();
+        let held = 0.16 + 0.84 * (-4.0 * (time - 0.2).max(0.0)).exp();
         let pressure = (900.0 * (held * rest_volume / cloth.volume().max(1e-6) - 1.0)).clamp(0.0, 900.0);
         normals.iter().zip(force.iter_mut()).for_each(|(n, f)| *f += *n * pressure);
         cloth.step(dt, 0.8, &force, |i, before, at| out_of_pole(before, at, skin[i]));
@@ -246,5 +246,5 @@ fn out_of_pole(before: DVec3, at: DVec3, skin: f64) -> DVec3 {
     if depth <= 0.0 || distance < 1e-9 {
         return at;
     }
-    push_out(before, at, away / distance, depth, 0.7)
+    push_out(before, at, away / distance, depth, 3.0)
 }
