@@ -18,7 +18,8 @@ fn main() -> Result<()> {
     let prefix = args.next().unwrap_or_else(|| "samples".into());
     let n_vertices: usize = args.next().map_or(Ok(20_000), |n| n.parse())?;
     let names: Vec<String> = args.collect();
-    for sample in Sample::ALL.into_iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name())) {
+    for sample in Sample::ALL.into_iter().filter(|s| names.is_empty() || names.iter().any(|n| n == s.name()))
+    {
         if sample.is_sequence() {
             draw_sequence(sample, n_vertices, &prefix)?;
         } else {
@@ -46,7 +47,9 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     };
     let file = |what: &str| format!("{prefix}-{}-{what}.png", sample.name());
     // Copies turned beside each other: three quarters, front, side, back, weights.
-    let turned = |item: Item, degrees: f64, column: f64| turn_item(item, view.target, degrees, column * view.half_height * 1.36);
+    let turned = |item: Item, degrees: f64, column: f64| {
+        turn_item(item, view.target, degrees, column * view.half_height * 1.36)
+    };
     let rest = || item(&character, character.mesh.positions().to_vec());
     let items = [
         turned(rest(), 32.0, -2.0),
@@ -80,7 +83,13 @@ fn draw_sequence(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> 
         })
         .collect();
     let mut picture = Picture::new(1600, 900);
-    let view = View { target: DVec3::new(0.4, 0.9, 1.5), half_height: 2.2, azimuth: 0.0, elevation: 24.0, floor: true };
+    let view = View {
+        target: DVec3::new(0.4, 0.9, 1.5),
+        half_height: 2.2,
+        azimuth: 0.0,
+        elevation: 24.0,
+        floor: true,
+    };
     picture.draw(&items, &view);
     picture.write(Path::new(&format!("{prefix}-{}.png", sample.name())))
 }

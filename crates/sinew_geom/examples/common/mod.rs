@@ -82,9 +82,7 @@ impl Picture {
                     normal = -normal;
                 }
                 self.depth[at] = z;
-                let base = std::array::from_fn(|k| {
-                    (0..3).map(|i| c[i][k] * w[i] as f32).sum::<f32>()
-                });
+                let base = std::array::from_fn(|k| (0..3).map(|i| c[i][k] * w[i] as f32).sum::<f32>());
                 self.color[at] = shade(normal, base);
             }
         });

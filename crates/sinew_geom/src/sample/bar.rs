@@ -20,7 +20,8 @@ pub(super) fn build_bar(n_vertices: usize) -> Result<Character, GeomError> {
     let regions = Regions::new(&plan.field);
     let (mut character, rig) = dress(&plan, bar_mesh(n_vertices)?, &regions, tone)?;
     character.name = "bar".into();
-    character.clips = vec![build_clip("bend", &plan, &rig, 60, bend)?, build_clip("twist", &plan, &rig, 60, twist)?];
+    character.clips =
+        vec![build_clip("bend", &plan, &rig, 60, bend)?, build_clip("twist", &plan, &rig, 60, twist)?];
     Ok(character)
 }
 

@@ -32,7 +32,7 @@ fn arm(x: f64, y: f64, z: f64) -> DVec3 {
     SHOULDER + DQuat::from_rotation_z(-DROOP.to_radians()) * v(x, y, z)
 }
 
-fn plan() -> Plan {
+pub(super) fn plan() -> Plan {
     let mut plan = Plan::default();
     let skin = plan.material("skin", 0xE8B08E, 0.7);
     let shirt = plan.material("shirt", 0x2F8F8B, 0.9);
@@ -105,9 +105,13 @@ fn grow_arm(plan: &mut Plan, torso: usize, chest: usize, [shirt, skin]: [usize; 
     let limb = plan.group(Some(torso), 0.045);
     plan.cone((limb, clavicle), (v(0.125, 1.335, -0.01), 0.058), (SHOULDER, 0.06)).tint(shirt);
     plan.cone((limb, upper), (SHOULDER, 0.061), (arm(0.15, 0.0, 0.0), 0.054)).blend(0.03);
-    plan.cone((limb, upper), (arm(0.13, 0.0, 0.0), 0.04), (arm(0.26, 0.0, -0.004), 0.038)).blend(0.01).tint(skin);
+    plan.cone((limb, upper), (arm(0.13, 0.0, 0.0), 0.04), (arm(0.26, 0.0, -0.004), 0.038))
+        .blend(0.01)
+        .tint(skin);
     plan.cone((limb, fore), (arm(0.26, 0.0, -0.004), 0.038), (arm(0.48, 0.0, 0.012), 0.027)).blend(0.02);
-    plan.ellipsoid((limb, fore), arm(0.325, 0.002, 0.002), v(0.062, 0.04, 0.043)).tilt(DVec3::Z, -DROOP).blend(0.03);
+    plan.ellipsoid((limb, fore), arm(0.325, 0.002, 0.002), v(0.062, 0.04, 0.043))
+        .tilt(DVec3::Z, -DROOP)
+        .blend(0.03);
     grow_hand(plan, limb, hand);
 }
 
@@ -150,7 +154,9 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [skin, hair, eyes, pup
     let eye = plan.group(Some(skull), 0.004);
     plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.6);
     let pupil = plan.group(Some(eye), 0.001);
-    plan.ellipsoid((pupil, head), face(0.0365, 0.104, 0.0975), v(0.0155, 0.0185, 0.0128)).tint(pupils).grain(0.6);
+    plan.ellipsoid((pupil, head), face(0.0365, 0.104, 0.0975), v(0.0155, 0.0185, 0.0128))
+        .tint(pupils)
+        .grain(0.6);
 }
 
 /// Point of the head, relative to the top of the neck. The head is drawn larger than life.
@@ -177,7 +183,9 @@ fn grow_hair(plan: &mut Plan, skull: usize, head: usize, hair: usize) {
     plan.ellipsoid(at, face(0.0, 0.078, -0.058), v(0.096, 0.078, 0.066)).blend(0.03);
     plan.cone(at, (face(0.096, 0.11, 0.012), 0.014), (face(0.097, 0.078, 0.018), 0.007)).blend(0.015);
     let brow = plan.group(Some(skull), 0.003);
-    plan.cone((brow, head), (face(0.024, 0.1475, 0.099), 0.0075), (face(0.058, 0.146, 0.083), 0.006)).tint(hair).grain(0.8);
+    plan.cone((brow, head), (face(0.024, 0.1475, 0.099), 0.0075), (face(0.058, 0.146, 0.083), 0.006))
+        .tint(hair)
+        .grain(0.8);
 }
 
 fn add_handles(plan: &mut Plan) {
@@ -192,7 +200,12 @@ fn add_handles(plan: &mut Plan) {
     plan.handle("forearm.L", fore, (arm(0.38, 0.0, 0.0), 0.05), &["hand.L"]);
     plan.handle("knee.L", bone(plan, "thigh.L"), (KNEE, 0.07), &["shin.L", "foot.L"]);
     plan.handle("shin.L", shin, (v(0.102, 0.27, -0.01), 0.08), &["foot.L"]);
-    plan.handle("chest", chest, (v(0.0, 1.26, 0.0), 0.16), &["head", "elbow.L", "elbow.R", "forearm.L", "forearm.R", "hand.L", "hand.R"]);
+    plan.handle(
+        "chest",
+        chest,
+        (v(0.0, 1.26, 0.0), 0.16),
+        &["head", "elbow.L", "elbow.R", "forearm.L", "forearm.R", "hand.L", "hand.R"],
+    );
     plan.handle("hips", hips, (v(0.0, 0.93, 0.0), 0.16), &[]);
 }
 
@@ -231,8 +244,14 @@ fn step(phase: f64) -> (f64, f64, f64) {
     } else {
         let t = (phase - 0.6) / 0.4;
         let ease = t * t * (3.0 - 2.0 * t);
-        let lift = 0.075 * (1.0 - t) * (1.0 - t) + 0.1 * (std::f64::consts::PI * t).sin() * (1.0 - 0.5 * t) + 0.008 * t;
-        (lift, -STRIDE + 0.03 + (2.0 * STRIDE - 0.03) * ease, 34.0 * (1.0 - t).powi(2) * (1.0 - t) - 16.0 * t * t)
+        let lift = 0.075 * (1.0 - t) * (1.0 - t)
+            + 0.1 * (std::f64::consts::PI * t).sin() * (1.0 - 0.5 * t)
+            + 0.008 * t;
+        (
+            lift,
+            -STRIDE + 0.03 + (2.0 * STRIDE - 0.03) * ease,
+            34.0 * (1.0 - t).powi(2) * (1.0 - t) - 16.0 * t * t,
+        )
     }
 }
 
@@ -252,7 +271,13 @@ fn walk(phase: f64, s: &mut Sketch) {
         s.turn_side("thigh", side, hip - 3.0, 0.0, 0.0);
         s.turn_side("shin", side, knee, 0.0, 0.0);
         s.turn_side("foot", side, pitch - hip - knee, 0.0, 0.0);
-        s.turn_side("toe", side, -pitch.max(0.0) * 0.85 * f64::from(u8::from(at.rem_euclid(1.0) < 0.72)), 0.0, 0.0);
+        s.turn_side(
+            "toe",
+            side,
+            -pitch.max(0.0) * 0.85 * f64::from(u8::from(at.rem_euclid(1.0) < 0.72)),
+            0.0,
+            0.0,
+        );
         let swing = -wave(at + 0.22);
         s.turn_side("upper_arm", side, 0.0, -24.0 * swing, 3.0);
         s.turn_side("forearm", side, 0.0, -12.0 - 16.0 * wave(at + 0.64).max(-0.6), 0.0);

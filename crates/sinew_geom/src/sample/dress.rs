@@ -15,14 +15,23 @@ const MIN_SHARE: f32 = 0.85;
 pub(super) type Tone = fn(DVec3, DVec3) -> [f64; 3];
 
 /// Grow and dress a creature.
-pub(super) fn build_creature(plan: &Plan, n_vertices: usize, tone: Tone) -> Result<(Character, Rig), GeomError> {
+pub(super) fn build_creature(
+    plan: &Plan,
+    n_vertices: usize,
+    tone: Tone,
+) -> Result<(Character, Rig), GeomError> {
     let regions = Regions::new(&plan.field);
     let mesh = build_surface(&regions, n_vertices)?;
     dress(plan, mesh, &regions, tone)
 }
 
 /// Dress a given surface.
-pub(super) fn dress(plan: &Plan, mesh: Mesh, regions: &Regions, tone: Tone) -> Result<(Character, Rig), GeomError> {
+pub(super) fn dress(
+    plan: &Plan,
+    mesh: Mesh,
+    regions: &Regions,
+    tone: Tone,
+) -> Result<(Character, Rig), GeomError> {
     let rig = plan.rig()?;
     let skin = build_skin(plan, &rig, &mesh)?;
     let handles = find_handles(plan, &mesh, &skin);

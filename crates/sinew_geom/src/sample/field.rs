@@ -257,7 +257,10 @@ impl Shape {
 impl Field {
     /// Everything.
     pub fn all(&self) -> Active {
-        Active { prims: (0..self.prims.len() as u32).collect(), groups: (0..self.groups.len() as u32).collect() }
+        Active {
+            prims: (0..self.prims.len() as u32).collect(),
+            groups: (0..self.groups.len() as u32).collect(),
+        }
     }
 
     /// Value at a point, negative inside.
@@ -268,7 +271,8 @@ impl Field {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);
             let sum = &mut own[prim.group];
-            *sum = if prim.carve { -smooth_min(-*sum, d, prim.blend) } else { smooth_min(*sum, d, prim.blend) };
+            *sum =
+                if prim.carve { -smooth_min(-*sum, d, prim.blend) } else { smooth_min(*sum, d, prim.blend) };
         }
         let mut total = own;
         for &g in active.groups.iter().rev() {

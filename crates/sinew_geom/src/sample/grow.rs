@@ -15,7 +15,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 /// Vertices at which fingers and ears are well resolved; coarser meshes are thinned from here.
-const FINE: usize = 26_000;
+const FINE: usize = 22_000;
 /// Above this, the grid alone gives the mesh.
 const THIN_LIMIT: usize = 120_000;
 /// Cell size of the run that measures the surface.
@@ -26,25 +26,23 @@ const TRIES: usize = 12;
 /// A closed, connected manifold of about `n_vertices` on the zero set of the field.
 pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh, GeomError> {
     let field = regions.field;
-    let mut cell = PROBE_CELL;
-    let probe = build_nets(field, cell).map_or(FINE, |nets| nets.positions.len());
-    let area = probe as f64 * cell * cell;
-    let wanted = if n_vertices <= THIN_LIMIT { (n_vertices * 3 / 2).max(FINE) } else { n_vertices };
+    let thin = n_vertices <= THIN_LIMIT;
+    // Where the count is met by thinning, a rough idea of the area will do.
+    let probe_cell = if thin { 2.0 * PROBE_CELL } else { PROBE_CELL };
+    let probe = build_nets(field, probe_cell).map_or(FINE, |nets| nets.positions.len());
+    let area = probe as f64 * probe_cell * probe_cell;
+    let wanted = if thin { (n_vertices * 3 / 2).max(FINE) } else { n_vertices };
     for attempt in 0..TRIES {
         // Alternate around the wanted size, ever wider, by at most two per cent.
         let nudge = 0.0016 * attempt.div_ceil(2) as f64 * if attempt % 2 == 0 { 1.0 } else { -1.0 };
-        cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
-        let t0 = std::time::Instant::now();
-        let Some(mut nets) = build_nets(field, cell) else { eprintln!("DBG nets none"); continue };
-        let t1 = t0.elapsed();
-        nets.relax(field, 3);
-        eprintln!("DBG nets {:?} relax {:?}", t1, t0.elapsed() - t1);
+        let cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
+        let Some(mut nets) = build_nets(field, cell) else { continue };
+        nets.relax(field, if thin { 1 } else { 3 });
         let faces = split_quads(&nets);
-        DBG.with(|d| *d.borrow_mut() = nets.positions.clone());
         if !is_sphere(nets.positions.len(), &faces) {
             continue;
         }
-        if n_vertices > THIN_LIMIT {
+        if !thin {
             return Mesh::new(nets.positions, faces);
         }
         let mut remesher = Remesher::new(regions, nets.positions, faces);
@@ -65,7 +63,10 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
 fn split_quads(nets: &Nets) -> Vec<[u32; 3]> {
     let split = |&[a, b, c, d]: &[u32; 4]| {
         let quality = |faces: [[u32; 3]; 2]| {
-            faces.map(|face| min_sine(face.map(|v| nets.positions[v as usize]))).into_iter().fold(1.0, f64::min)
+            faces
+                .map(|face| min_sine(face.map(|v| nets.positions[v as usize])))
+                .into_iter()
+                .fold(1.0, f64::min)
         };
         let (ac, bd) = ([[a, b, c], [a, c, d]], [[a, b, d], [b, c, d]]);
         if quality(ac) >= quality(bd) { ac } else { bd }
@@ -73,30 +74,16 @@ fn split_quads(nets: &Nets) -> Vec<[u32; 3]> {
     nets.quads.par_iter().map(split).flatten_iter().collect()
 }
 
-thread_local! { static DBG: std::cell::RefCell<Vec<DVec3>> = const { std::cell::RefCell::new(Vec::new()) }; }
-fn unsafe_dbg() -> Option<Vec<DVec3>> { DBG.with(|d| Some(d.borrow().clone())) }
 /// Whether triangles form one closed manifold of genus 0.
 pub(super) fn is_sphere(n_vertices: usize, faces: &[[u32; 3]]) -> bool {
     // V − E + F = 2 with E = 3F/2, and every directed edge once with its opposite present.
     if n_vertices * 2 != faces.len() + 4 {
-        eprintln!("DBG euler: V {n_vertices} F {} chi {}", faces.len(), n_vertices as i64 - faces.len() as i64 / 2);
-        {
-            let mut parent: Vec<u32> = (0..n_vertices as u32).collect();
-            fn root(p: &mut [u32], mut v: u32) -> u32 { while p[v as usize] != v { p[v as usize] = p[p[v as usize] as usize]; v = p[v as usize]; } v }
-            for &[a, b, c] in faces { for o in [b, c] { let (x, y) = (root(&mut parent, a), root(&mut parent, o)); if x != y { parent[x.max(y) as usize] = x.min(y); } } }
-            let mut m = std::collections::BTreeMap::new();
-            for v in 0..n_vertices as u32 { *m.entry(root(&mut parent, v)).or_insert(0) += 1; }
-            eprintln!("DBG parts {:?}", m.iter().take(12).collect::<Vec<_>>());
-            if let Some(pp) = unsafe_dbg() { for (r, _) in m.iter().take(12) { eprintln!("  at {:?}", pp.get(*r as usize)); } }
-        }
         return false;
     }
     let key = |u: u32, v: u32| u64::from(u) << 32 | u64::from(v);
-    let mut edges: Vec<u64> =
-        faces.iter().flat_map(|&[a, b, c]| [key(a, b), key(b, c), key(c, a)]).collect();
+    let mut edges: Vec<u64> = faces.iter().flat_map(|&[a, b, c]| [key(a, b), key(b, c), key(c, a)]).collect();
     edges.par_sort_unstable();
     if edges.windows(2).any(|pair| pair[0] == pair[1]) {
-        eprintln!("DBG duplicate edges {:?}", edges.windows(2).filter(|p| p[0]==p[1]).map(|p| unsafe_dbg().unwrap()[(p[0]>>32) as usize]).take(5).collect::<Vec<_>>());
         return false;
     }
     // Swapping the ends maps the set of edges onto itself; comparing sorted lists avoids a search per edge.

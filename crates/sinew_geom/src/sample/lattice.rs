@@ -119,7 +119,9 @@ impl BoxLattice {
         match (inside(u), inside(v)) {
             (true, _) => fold(v),
             (false, true) => fold(u),
-            (false, false) => fold(u) + fold(v) - values[self.index(p.clamp(IVec3::ZERO, self.cells)) as usize],
+            (false, false) => {
+                fold(u) + fold(v) - values[self.index(p.clamp(IVec3::ZERO, self.cells)) as usize]
+            }
         }
     }
 }

@@ -20,6 +20,8 @@ mod quadruped;
 mod remesh;
 mod sack;
 mod scenes;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 use crate::{Character, GeomError, MeshSequence};

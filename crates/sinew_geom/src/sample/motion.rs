@@ -58,7 +58,12 @@ pub(super) fn build_clip(
 ) -> Result<Clip, GeomError> {
     let sketch = |frame: usize| {
         let n = plan.bones.len();
-        let mut sketch = Sketch { plan, angles: vec![DVec3::ZERO; n], shifts: vec![DVec3::ZERO; n], scales: vec![DVec3::ONE; n] };
+        let mut sketch = Sketch {
+            plan,
+            angles: vec![DVec3::ZERO; n],
+            shifts: vec![DVec3::ZERO; n],
+            scales: vec![DVec3::ONE; n],
+        };
         pose((frame % n_frames) as f64 / n_frames as f64, &mut sketch);
         sketch
     };
@@ -93,7 +98,12 @@ fn rotation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> R
     Keys::new(times.to_vec(), values, Interpolation::Linear, 1)
 }
 
-fn translation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> Result<Keys<Vec3>, GeomError> {
+fn translation_keys(
+    rig: &Rig,
+    joint: usize,
+    frames: &[Sketch],
+    times: &[f32],
+) -> Result<Keys<Vec3>, GeomError> {
     let rest = rig.joints()[joint].rest.translation;
     let values = frames.iter().map(|frame| (rest + frame.shifts[joint]).as_vec3()).collect();
     Keys::new(times.to_vec(), values, Interpolation::Linear, 1)

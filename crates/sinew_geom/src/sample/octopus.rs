@@ -34,14 +34,18 @@ fn plan() -> Plan {
     let core = plan.group(None, 0.0);
     plan.ellipsoid((core, body), v(0.0, 0.215, 0.015), v(0.128, 0.115, 0.125)).tint(skin);
     plan.ellipsoid((core, body), v(0.0, 0.125, 0.0), v(0.15, 0.055, 0.15)).blend(0.07);
-    plan.ellipsoid((core, mantle), v(0.0, 0.43, -0.075), v(0.155, 0.2, 0.165)).tilt(DVec3::X, -22.0).blend(0.09);
+    plan.ellipsoid((core, mantle), v(0.0, 0.43, -0.075), v(0.155, 0.2, 0.165))
+        .tilt(DVec3::X, -22.0)
+        .blend(0.09);
     plan.ellipsoid((core, mantle), v(0.0, 0.58, -0.13), v(0.085, 0.085, 0.085)).blend(0.08);
     plan.ellipsoid((core, body), v(0.088, 0.275, 0.08), v(0.052, 0.056, 0.056)).blend(0.04);
     plan.cone((core, body), (v(0.035, 0.165, 0.11), 0.024), (v(0.0, 0.15, 0.175), 0.016)).blend(0.03);
     let eye = plan.group(Some(core), 0.004);
     plan.ellipsoid((eye, body), v(0.1, 0.282, 0.108), v(0.034, 0.036, 0.034)).tint(eyes).grain(0.8);
     let pupil = plan.group(Some(eye), 0.001);
-    plan.ellipsoid((pupil, body), v(0.109, 0.283, 0.1305), v(0.02, 0.0105, 0.0155)).tilt(DVec3::Y, 38.0).tint(pupils);
+    plan.ellipsoid((pupil, body), v(0.109, 0.283, 0.1305), v(0.02, 0.0105, 0.0155))
+        .tilt(DVec3::Y, 38.0)
+        .tint(pupils);
     for (index, (name, angle)) in ARMS.into_iter().enumerate() {
         grow_arm(&mut plan, core, name, angle.to_radians(), index, skin);
     }

@@ -63,7 +63,14 @@ fn twin_name(name: &str) -> String {
 
 impl Plan {
     /// Add a bone; a name ending in `.L` also adds its twin, right after it.
-    pub fn bone(&mut self, name: &str, parent: Option<usize>, head: DVec3, tail: DVec3, radius: f64) -> usize {
+    pub fn bone(
+        &mut self,
+        name: &str,
+        parent: Option<usize>,
+        head: DVec3,
+        tail: DVec3,
+        radius: f64,
+    ) -> usize {
         let side = if name.ends_with(".L") { Side::Left } else { Side::Center };
         let frame = parent.map_or(DQuat::IDENTITY, |p| self.bones[p].frame);
         let left = Bone { name: name.into(), parent, head, tail, radius, frame, dofs: Vec::new(), side };
@@ -90,7 +97,8 @@ impl Plan {
 
     /// Degrees of freedom of a bone, in degrees; its twin gets their mirror image.
     pub fn limits(&mut self, bone: usize, ranges: &[(DofKind, f64, f64)]) {
-        let dof = |&(kind, low, high): &(DofKind, f64, f64)| Dof { kind, range: [low, high].map(f64::to_radians) };
+        let dof =
+            |&(kind, low, high): &(DofKind, f64, f64)| Dof { kind, range: [low, high].map(f64::to_radians) };
         self.bones[bone].dofs = ranges.iter().map(dof).collect();
         if self.bones[bone].side == Side::Left {
             let mirrored = |&(kind, low, high): &(DofKind, f64, f64)| match kind {

@@ -118,7 +118,8 @@ fn grow_tail(plan: &mut Plan, torso: usize, [fur, white]: [usize; 2]) {
     let brush = plan.group(Some(torso), 0.03);
     let mut parent = 0;
     for i in 0..5 {
-        let bone = plan.bone(&format!("tail.{}", i + 1), Some(parent), TAIL[i], TAIL[i + 1], radii[i].max(0.045));
+        let bone =
+            plan.bone(&format!("tail.{}", i + 1), Some(parent), TAIL[i], TAIL[i + 1], radii[i].max(0.045));
         plan.limits(bone, &[(Rx, -50.0, 50.0), (Ry, -50.0, 50.0), (Rz, -20.0, 20.0)]);
         let tint = if i == 4 { white } else { fur };
         plan.cone((brush, bone), (TAIL[i], radii[i]), (TAIL[i + 1], radii[i + 1])).blend(0.02).tint(tint);
@@ -137,7 +138,9 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [fur, white, dark, bla
     plan.limits(ear, &[(Rx, -30.0, 40.0), (Ry, -40.0, 40.0), (Rz, -40.0, 20.0)]);
     let column = plan.group(Some(torso), 0.05);
     plan.cone((column, neck), (v(0.0, 0.53, 0.18), 0.08), (v(0.0, 0.69, 0.29), 0.06)).tint(fur);
-    plan.cone((column, neck), (v(0.0, 0.50, 0.215), 0.06), (v(0.0, 0.645, 0.305), 0.045)).blend(0.03).tint(white);
+    plan.cone((column, neck), (v(0.0, 0.50, 0.215), 0.06), (v(0.0, 0.645, 0.305), 0.045))
+        .blend(0.03)
+        .tint(white);
     let skull = plan.group(Some(column), 0.03);
     let at = (skull, head);
     plan.ellipsoid(at, v(0.0, 0.722, 0.325), v(0.082, 0.074, 0.086)).tint(fur).grain(0.8);
@@ -149,9 +152,17 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [fur, white, dark, bla
     plan.cone((chin, jaw), (v(0.0, 0.66, 0.36), 0.032), (v(0.0, 0.653, 0.475), 0.013)).tint(white);
     let pinna = plan.group(Some(skull), 0.018);
     let outward = v(0.35, -0.05, 1.0);
-    plan.cone((pinna, ear), (v(0.052, 0.768, 0.305), 0.042), (v(0.072, 0.84, 0.30), 0.024)).flat(outward, 0.42).tint(fur);
-    plan.cone((pinna, ear), (v(0.072, 0.84, 0.30), 0.024), (v(0.084, 0.887, 0.297), 0.007)).flat(outward, 0.5).blend(0.008).tint(dark);
-    plan.ellipsoid((pinna, ear), v(0.068, 0.81, 0.328), v(0.022, 0.048, 0.02)).tilt(DVec3::Z, -16.0).blend(0.01).carve();
+    plan.cone((pinna, ear), (v(0.052, 0.768, 0.305), 0.042), (v(0.072, 0.84, 0.30), 0.024))
+        .flat(outward, 0.42)
+        .tint(fur);
+    plan.cone((pinna, ear), (v(0.072, 0.84, 0.30), 0.024), (v(0.084, 0.887, 0.297), 0.007))
+        .flat(outward, 0.5)
+        .blend(0.008)
+        .tint(dark);
+    plan.ellipsoid((pinna, ear), v(0.068, 0.81, 0.328), v(0.022, 0.048, 0.02))
+        .tilt(DVec3::Z, -16.0)
+        .blend(0.01)
+        .carve();
     let eye = plan.group(Some(skull), 0.003);
     plan.ellipsoid((eye, head), v(0.047, 0.735, 0.389), v(0.0165, 0.0185, 0.0155)).tint(eyes).grain(0.6);
 }
@@ -210,7 +221,13 @@ fn walk(phase: f64, s: &mut Sketch) {
         let (hip, knee) = bend_leg(STIFLE - HIP, HOCK - STIFLE, end, 1.0);
         s.turn_side("thigh", side, hip, 0.0, 0.0);
         s.turn_side("shin", side, knee, 0.0, 0.0);
-        s.turn_side("hind_foot", side, 34.0 * fold - hip - knee - 90.0 * ahead.min(0.0) * (1.0 - fold), 0.0, 0.0);
+        s.turn_side(
+            "hind_foot",
+            side,
+            34.0 * fold - hip - knee - 90.0 * ahead.min(0.0) * (1.0 - fold),
+            0.0,
+            0.0,
+        );
         s.turn_side("hind_toes", side, 10.0 * fold + 90.0 * ahead.min(0.0) * (1.0 - fold), 0.0, 0.0);
         let (lift, ahead, fold) = step(at + 0.27, 0.105, 0.05);
         let end = WRIST - SHOULDER + v(0.0, lift - bob, ahead);

@@ -198,10 +198,10 @@ impl<'a> Remesher<'a> {
             return false;
         }
         // Never fold, never lose a vertex's fan, never make an edge that exists.
-        let (old, new) = ([normal([p(u), p(v), p(a)]), normal([p(v), p(u), p(b)])], [
-            normal([p(a), p(u), p(b)]),
-            normal([p(b), p(v), p(a)]),
-        ]);
+        let (old, new) = (
+            [normal([p(u), p(v), p(a)]), normal([p(v), p(u), p(b)])],
+            [normal([p(a), p(u), p(b)]), normal([p(b), p(v), p(a)])],
+        );
         let mean = old[0] + old[1];
         let flat = |n: DVec3| n.dot(mean) > 0.75 * n.length() * mean.length();
         let bent = new[0].dot(new[1]) < 0.6 * new[0].length() * new[1].length();
@@ -236,8 +236,10 @@ impl<'a> Remesher<'a> {
                 let (sum, total) = self.around[v].iter().fold((DVec3::ZERO, 0.0), weighted);
                 let shift = sum / total - p;
                 let limit = 0.7 * shift.length().max(1e-4);
-                let n: DVec3 =
-                    self.around[v].iter().map(|&f| normal(self.faces[f as usize].map(|w| self.positions[w as usize]))).sum();
+                let n: DVec3 = self.around[v]
+                    .iter()
+                    .map(|&f| normal(self.faces[f as usize].map(|w| self.positions[w as usize])))
+                    .sum();
                 let n = n.normalize_or(DVec3::Y);
                 let slid = p + (shift - n * shift.dot(n)) * 0.6;
                 self.regions.project(slid, 1e-4, limit).0

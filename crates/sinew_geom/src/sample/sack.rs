@@ -45,14 +45,20 @@ fn grow_cloth(plan: &mut Plan, [base, belly, chest, tie, foot, ear]: [usize; 6],
     plan.cone((bag, tie), (v(0.0, 0.47, 0.0), 0.07), (v(0.0, 0.55, 0.0), 0.055)).blend(0.05);
     // Gathers of the cloth above and below the knot.
     for (x, z) in [(0.0, 0.062), (0.055, 0.04), (0.072, 0.0), (0.055, -0.04), (0.0, -0.062)] {
-        plan.cone((bag, chest), (v(x * 0.95, 0.51, z * 0.95), 0.014), (v(x * 1.45, 0.44, z * 1.35), 0.012)).blend(0.028);
-        plan.cone((bag, tie), (v(x * 0.9, 0.555, z * 0.9), 0.014), (v(x * 1.25, 0.615, z * 1.3), 0.02)).blend(0.03);
+        plan.cone((bag, chest), (v(x * 0.95, 0.51, z * 0.95), 0.014), (v(x * 1.45, 0.44, z * 1.35), 0.012))
+            .blend(0.028);
+        plan.cone((bag, tie), (v(x * 0.9, 0.555, z * 0.9), 0.014), (v(x * 1.25, 0.615, z * 1.3), 0.02))
+            .blend(0.03);
     }
     plan.ellipsoid((bag, tie), v(0.0, 0.595, 0.0), v(0.085, 0.035, 0.06)).blend(0.04);
     let corner = plan.group(Some(bag), 0.07);
-    plan.cone((corner, foot), (v(0.14, 0.085, 0.0), 0.075), (v(0.262, 0.036, 0.01), 0.024)).flat(v(0.2, 1.0, 0.0), 0.85).tint(cloth);
+    plan.cone((corner, foot), (v(0.14, 0.085, 0.0), 0.075), (v(0.262, 0.036, 0.01), 0.024))
+        .flat(v(0.2, 1.0, 0.0), 0.85)
+        .tint(cloth);
     let horn = plan.group(Some(bag), 0.05);
-    plan.cone((horn, ear), (v(0.045, 0.585, 0.0), 0.045), (v(0.165, 0.672, 0.0), 0.015)).flat(DVec3::Z, 0.7).tint(cloth);
+    plan.cone((horn, ear), (v(0.045, 0.585, 0.0), 0.045), (v(0.165, 0.672, 0.0), 0.015))
+        .flat(DVec3::Z, 0.7)
+        .tint(cloth);
     // The floor flattens what rests on it.
     plan.ellipsoid((bag, base), v(0.0, -0.995, 0.0), v(2.0, 1.0, 2.0)).blend(0.035).carve();
     plan.ellipsoid((corner, foot), v(0.0, -0.995, 0.0), v(2.0, 1.0, 2.0)).blend(0.03).carve();
@@ -81,7 +87,16 @@ fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
 /// One hop on the spot: anticipation, take-off, flight, landing, settling.
 fn hop(phase: f64, s: &mut Sketch) {
     // Crouch and stretch over the phase, as values at given moments joined smoothly.
-    let keys = [(0.0, 0.0), (0.2, -1.0), (0.34, 0.9), (0.5, 0.15), (0.62, 0.6), (0.74, -0.9), (0.86, 0.25), (1.0, 0.0)];
+    let keys = [
+        (0.0, 0.0),
+        (0.2, -1.0),
+        (0.34, 0.9),
+        (0.5, 0.15),
+        (0.62, 0.6),
+        (0.74, -0.9),
+        (0.86, 0.25),
+        (1.0, 0.0),
+    ];
     let stretch = ease(&keys, phase);
     let air = ((phase - 0.3) / 0.36).clamp(0.0, 1.0);
     let height = 0.9 * air * (1.0 - air);

@@ -55,10 +55,11 @@ fn simulate(
 /// Bring frames to the wanted resolution.
 fn finish(
     quads: &[[u32; 4]],
+    rest: &[DVec3],
     frames: &[Vec<DVec3>],
     resample: impl Fn(&[DVec3]) -> Vec<DVec3> + Sync,
 ) -> Result<MeshSequence, GeomError> {
-    let rest = Mesh::new(resample(&frames[0]), split_quads(quads))?;
+    let rest = Mesh::new(resample(rest), split_quads(quads))?;
     let to_f32 = |frame: &Vec<DVec3>| resample(frame).iter().map(|p| p.as_vec3()).collect();
     MeshSequence::new(rest, frames.par_iter().map(to_f32).collect(), FPS)
 }
@@ -102,7 +103,7 @@ pub(super) fn build_tablecloth(n_vertices: usize, progress: Progress) -> Result<
         cloth.step(dt, 0.4, &force, |_, before, at| out_of_table(before, at));
     })?;
     let fine = sheet_of(n_vertices, 1.0);
-    finish(&fine.quads(), &frames, |frame| sheet.resample(frame, &fine))
+    finish(&fine.quads(), &frames[0], &frames, |frame| sheet.resample(frame, &fine))
 }
 
 /// A round table top with a rounded rim, on the floor.
@@ -135,6 +136,7 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
         v(x, 1.2 + y, 0.02 * x * (5.0 * x + 2.0 * y).sin())
     };
     let mut cloth = Cloth::new(sheet.points().map(lay).collect(), sheet.quads(), 0.15);
+    let laid_out = cloth.x.clone();
     link_sheet(&mut cloth, &sheet, 8e-4);
     for j in 0..=sheet.cells[1] {
         cloth.w[sheet.index(0, j) as usize] = 0.0;
@@ -147,7 +149,7 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
     }
     let frames = simulate(&mut cloth, progress, |cloth, time, dt| fly(cloth, time, dt, &mut normals))?;
     let fine = sheet_of(n_vertices, SIZE[0] / SIZE[1]);
-    finish(&fine.quads(), &frames, |frame| sheet.resample(frame, &fine))
+    finish(&fine.quads(), &laid_out, &frames, |frame| sheet.resample(frame, &fine))
 }
 
 fn fly(cloth: &mut Cloth, time: f64, dt: f64, normals: &mut Vec<DVec3>) {
@@ -195,7 +197,7 @@ pub(super) fn build_balloon(n_vertices: usize, progress: Progress) -> Result<Mes
         cloth.step(dt, 0.8, &force, |i, before, at| out_of_pole(before, at, skin[i]));
     })?;
     let fine = ball_of(n_vertices);
-    finish(&fine.quads(), &frames, |frame| ball.resample(frame, &fine))
+    finish(&fine.quads(), &frames[0], &frames, |frame| ball.resample(frame, &fine))
 }
 
 /// Bending links: across each pair of neighbouring quads, end to end.

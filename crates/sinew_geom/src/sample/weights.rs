@@ -145,7 +145,8 @@ fn wish(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i
     let step = if past { 1.0 } else { smooth_step(-width, width, (q - bone.head).dot(bone.along)) };
     let side = if bone.leaves_center { smooth_step(0.0, 0.5 * r, from_plane) } else { 1.0 };
     // Siblings share the border between them, and nothing further in.
-    let rivals = (0..half.len()).filter(|&j| j != i && half[j].parent == bone.parent && bone.parent.is_some());
+    let rivals =
+        (0..half.len()).filter(|&j| j != i && half[j].parent == bone.parent && bone.parent.is_some());
     let rival = rivals.map(|j| flesh[j]).fold(f64::INFINITY, f64::min);
     let tie = 0.35 * r;
     let won = if rival.is_finite() { 1.0 - smooth_step(-tie, tie, flesh[i] - rival) } else { 1.0 };
