@@ -263,7 +263,7 @@ fn walk(phase: f64, s: &mut Sketch) {
     s.turn("spine", 1.0, -6.0 * wave(phase + 0.22), -3.0 * wave(phase + 0.05));
     s.turn("chest", 1.0, -8.0 * wave(phase + 0.2), 1.5 * wave(phase));
     s.turn("neck", -2.0, 4.0 * wave(phase + 0.2), 0.0);
-    s.turn("head", -2.0 + 1.5 * wave(2.0 * phase), 4.0 * wave(phase + 0.2), -1.0 * wave(phase));
+    s.turn("head", -2.0 + 1.5 * wave(2.0 * phase), 4.0 * wave(phase + 0.2), -wave(phase));
     for (side, at) in [(Side::Left, phase), (Side::Right, phase + 0.5)] {
         let (up, ahead, pitch) = step(at);
         let end = ANKLE - HIP + v(0.0, up - drop, ahead);

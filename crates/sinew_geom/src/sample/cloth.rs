@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Macklin, Müller, Chentanez, *XPBD: position-based simulation of compliant constrained dynamics* (2016), with
-//! one iteration per small step after Macklin et al., *Small steps in physics simulation* (2019).
+//! two sweeps per small step after Macklin et al., *Small steps in physics simulation* (2019).
 //! # Symbols
 //! `x` positions, `w` inverse masses, `α` compliance over the square of the step
 //! # Cost
@@ -89,17 +89,12 @@ impl Cloth {
                 self.x[v] += dt * speed.clamp_length_max(MAX_SPEED);
             }
         }
-        for link in &self.links {
-            let [a, b] = link.ends.map(|v| v as usize);
-            let delta = self.x[a] - self.x[b];
-            let length = delta.length();
-            let alpha = link.compliance / (dt * dt);
-            let weight = self.w[a] + self.w[b] + alpha;
-            if weight > 0.0 && length > 1e-9 {
-                let push = delta * ((length - link.length) / (length * weight));
-                self.x[a] -= push * self.w[a];
-                self.x[b] += push * self.w[b];
-            }
+        // Back and forth, so that corrections travel both ways along the cloth.
+        for i in 0..self.links.len() {
+            self.satisfy(self.links[i], dt);
+        }
+        for i in (0..self.links.len()).rev() {
+            self.satisfy(self.links[i], dt);
         }
         let keep = (-damping * dt).exp();
         for v in 0..self.x.len() {
@@ -107,6 +102,20 @@ impl Cloth {
                 self.x[v] = place(v, self.before[v], self.x[v]);
             }
             self.velocity[v] = (self.x[v] - self.before[v]) * (keep / dt);
+        }
+    }
+
+    /// Bring a link to its length, as far as its compliance asks for it.
+    fn satisfy(&mut self, link: Link, dt: f64) {
+        let [a, b] = link.ends.map(|v| v as usize);
+        let delta = self.x[a] - self.x[b];
+        let length = delta.length();
+        let weight = self.w[a] + self.w[b];
+        if weight > 0.0 && length > 1e-9 {
+            let alpha = link.compliance / (dt * dt);
+            let push = delta * ((length - link.length) / (length * (weight + alpha)));
+            self.x[a] -= push * self.w[a];
+            self.x[b] += push * self.w[b];
         }
     }
 

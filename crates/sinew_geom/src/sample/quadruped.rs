@@ -207,8 +207,8 @@ fn walk(phase: f64, s: &mut Sketch) {
     let bob = 0.008 * wave(2.0 * phase + 0.1) - 0.012;
     s.shift("hips", v(0.006 * wave(phase), bob, 0.0));
     s.turn("hips", 1.2 * wave(2.0 * phase), 4.0 * wave(phase + 0.2), 2.5 * wave(phase));
-    s.turn("spine", -1.0 * wave(2.0 * phase), -4.0 * wave(phase + 0.2), -1.5 * wave(phase));
-    s.turn("chest", 0.0, -4.0 * wave(phase + 0.2), -1.0 * wave(phase));
+    s.turn("spine", -wave(2.0 * phase), -4.0 * wave(phase + 0.2), -1.5 * wave(phase));
+    s.turn("chest", 0.0, -4.0 * wave(phase + 0.2), -wave(phase));
     s.turn("neck", 8.0 + 3.0 * wave(2.0 * phase + 0.3), 3.0 * wave(phase + 0.2), 0.0);
     s.turn("head", -6.0 - 3.0 * wave(2.0 * phase + 0.35), 2.0 * wave(phase + 0.2), 0.0);
     for i in 1..=5 {

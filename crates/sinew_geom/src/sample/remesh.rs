@@ -39,9 +39,14 @@ pub(super) struct Remesher<'a> {
 const GONE: [u32; 3] = [u32::MAX; 3];
 
 /// Total order on costs, which are finite and not negative.
-#[derive(PartialEq, PartialOrd)]
+#[derive(PartialEq)]
 struct Cost(f64);
 impl Eq for Cost {}
+impl PartialOrd for Cost {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 impl Ord for Cost {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 const FRAMES: usize = 64;
 const FPS: f64 = 24.0;
 /// Simulation steps per frame.
-const STEPS: usize = 20;
+const STEPS: usize = 16;
 
 /// Told after each frame how much is done, 0..=1; may stop the work.
 pub(super) type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
@@ -73,7 +73,7 @@ fn sheet_of(n_vertices: usize, ratio: f64) -> Sheet {
 
 /// Structural, shear and bending links of a sheet.
 fn link_sheet(cloth: &mut Cloth, sheet: &Sheet, bend: f64) {
-    cloth.link_quads(1e-7, 4e-5);
+    cloth.link_quads(1e-7, 1e-5);
     let [n, m] = sheet.cells;
     for (i, j) in sheet.points() {
         if i + 2 <= n {
@@ -156,11 +156,11 @@ fn fly(cloth: &mut Cloth, time: f64, dt: f64, normals: &mut Vec<DVec3>) {
     let gust = 1.0 + 0.35 * (2.1 * time).sin() + 0.2 * (5.3 * time + 1.0).sin();
     let turn = 0.2 * (1.7 * time).sin() + 0.14 * (3.9 * time + 2.0).sin();
     let wind = v(7.5 * gust * turn.cos(), 0.6 + 0.6 * (2.9 * time).sin(), 7.5 * gust * turn.sin());
-    let mut force = air_drag(cloth, wind, 0.9, normals);
+    let mut force = air_drag(cloth, wind, 0.4, normals);
     // Eddies run along the flag with the wind.
     for (p, f) in cloth.x.iter().zip(force.iter_mut()) {
         let eddy = (9.0 * p.x - 22.0 * time).sin() * (3.0 * p.y + 1.3 * time).cos();
-        f.z += 0.002 * p.x * gust * eddy;
+        f.z += 0.001 * p.x * gust * eddy;
     }
     cloth.step(dt, 0.3, &force, |_, _, at| at);
 }
