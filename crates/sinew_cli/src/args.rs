@@ -6,7 +6,9 @@ use std::{num::NonZeroUsize, path::PathBuf};
 /// Turn any mesh into a moving character.
 #[derive(Parser)]
 #[command(name = "sinew", version, about, max_term_width = 100)]
-#[command(after_help = "Try:  sinew sample biped -o biped.glb   then open biped.glb in Blender or any glTF viewer")]
+#[command(
+    after_help = "Try:  sinew sample biped -o biped.glb   then open biped.glb in Blender or any glTF viewer"
+)]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,

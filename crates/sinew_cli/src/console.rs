@@ -59,7 +59,8 @@ impl Console {
     /// person is looking, nor for work that is done at once.
     pub fn progress(&self, what: &str) -> Progress {
         let visible = !self.quiet && std::io::stderr().is_terminal();
-        let target = if visible { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let target =
+            if visible { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target).with_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(500));
         Progress { bar }

@@ -13,6 +13,7 @@ pub mod mesh;
 pub mod operators;
 pub mod query;
 pub mod rig;
+pub mod sample;
 pub mod sequence;
 
 pub use body::{BodyFrame, BodyLayout, BodyRecording};

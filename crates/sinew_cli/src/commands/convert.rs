@@ -16,6 +16,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("reading {}", args.input.display()));
     let content = read_any(&args.input, &mut warnings)?;
+    let name = args.input.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut n_bytes = 0;
     match content {
         Content::Recording(_) => bail!(
@@ -26,14 +27,11 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
             let sequence = folder.read_all(args.fps.unwrap_or(30.0), &mut |share| progress.update(share))?;
             let sequence = sequence.context("stopped")?;
             let sequence = scaled(sequence, args.scale)?;
-            n_bytes += write_sequence(&sequence, &args.output, &mut |_| {})?;
+            n_bytes += write_sequence(&sequence, &name, &args.output, &mut warnings)?;
         }
         Content::Gltf(file) if is_folder(&args.output) => {
             let sequence = scaled(bake(&file, args, &mut warnings)?, args.scale)?;
-            n_bytes += write_sequence(&sequence, &args.output, &mut |share| {
-                // The caller does not stop the work.
-                let _ = progress.update(share);
-            })?;
+            n_bytes += write_sequence(&sequence, &name, &args.output, &mut warnings)?;
         }
         other => {
             let character = other.into_character().unwrap_or_default();
@@ -69,7 +67,8 @@ fn scaled(sequence: MeshSequence, scale: f64) -> anyhow::Result<MeshSequence> {
     if scale == 1.0 {
         return Ok(sequence);
     }
-    let rest = sequence.rest().with_positions(sequence.rest().positions().iter().map(|p| *p * scale).collect())?;
+    let rest =
+        sequence.rest().with_positions(sequence.rest().positions().iter().map(|p| *p * scale).collect())?;
     let frames =
         sequence.frames().iter().map(|frame| frame.iter().map(|p| *p * scale as f32).collect()).collect();
     Ok(MeshSequence::new(rest, frames, sequence.fps())?)
@@ -81,7 +80,8 @@ fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow:
     let clip = find_clip(character, args.clip.as_deref())
         .with_context(|| format!("{}: a folder of frames needs an animation", args.input.display()))?;
     if character.skin.is_none() && !character.morphs.is_empty() && args.fps.is_none() && args.clip.is_none() {
-        return Ok(gltf::morph_sequence(character, None, &args.input.to_string_lossy(), warnings)?);
+        return gltf::morph_sequence(character, None, warnings)
+            .map_err(|fault| anyhow::anyhow!("{}: {fault}", args.input.display()));
     }
     let fps = args.fps.unwrap_or(30.0);
     let n_frames = (f64::from(clip.duration_secs()) * fps).round() as usize + 1;

@@ -151,10 +151,14 @@ fn describe_gltf(report: &mut Report, file: &GltfFile) {
         }),
     );
     // Joints are those of skins; the rig also holds nodes that only carry something.
-    let mut joints: Vec<usize> = file.character.skin.iter().flat_map(|s| s.slots.iter().map(|slot| slot.joint)).collect();
+    let mut joints: Vec<usize> =
+        file.character.skin.iter().flat_map(|s| s.slots.iter().map(|slot| slot.joint)).collect();
     joints.sort_unstable();
     joints.dedup();
-    add(report, json!({ "joints": joints.len(), "nodes": file.character.rig.as_ref().map_or(0, |rig| rig.n_joints()) }));
+    add(
+        report,
+        json!({ "joints": joints.len(), "nodes": file.character.rig.as_ref().map_or(0, |rig| rig.n_joints()) }),
+    );
 }
 
 fn describe_bvh(report: &mut Report, file: &BvhFile) {
@@ -206,7 +210,8 @@ fn describe_sequence(report: &mut Report, folder: &SequenceFolder) -> anyhow::Re
 /// What a user with these defects will want to do.
 fn hint(report: &Report, warnings: &mut Warnings) {
     let n = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let bad = n("non_manifold_edges") + n("non_manifold_vertices") + n("inconsistent_edges") + n("duplicate_faces");
+    let bad =
+        n("non_manifold_edges") + n("non_manifold_vertices") + n("inconsistent_edges") + n("duplicate_faces");
     let soup = n("components") > 1 && n("coincident_vertices") * 3 > n("vertices");
     if bad + n("degenerate_faces") > 0 || soup {
         warnings.push("the mesh has defects; `sinew convert --repair IN OUT` mends them");
@@ -222,7 +227,9 @@ fn as_text(report: &Report) -> String {
                 list.iter().map(one_line).collect::<Vec<_>>().join(&format!("\n{:24}", ""))
             }
             Value::Null => continue,
-            Value::Number(number) if number.as_u64() == Some(0) && !ALWAYS.contains(&key.as_str()) => continue,
+            Value::Number(number) if number.as_u64() == Some(0) && !ALWAYS.contains(&key.as_str()) => {
+                continue;
+            }
             other => one_line(other),
         };
         out += &format!("{:<24}{shown}\n", key.replace('_', " "));
@@ -239,7 +246,9 @@ fn one_line(value: &Value) -> String {
         Value::Number(n) if n.is_f64() => format!("{:.6}", n.as_f64().unwrap_or_default()),
         Value::Array(list) => list.iter().map(one_line).collect::<Vec<_>>().join(" "),
         Value::Object(map) => match (map.get("name"), map.get("duration_secs")) {
-            (Some(name), Some(secs)) => format!("{} ({:.2} s)", one_line(name), secs.as_f64().unwrap_or_default()),
+            (Some(name), Some(secs)) => {
+                format!("{} ({:.2} s)", one_line(name), secs.as_f64().unwrap_or_default())
+            }
             _ => value.to_string(),
         },
         other => other.to_string(),

@@ -1,10 +1,10 @@
 //! Writing a result in the format its name asks for.
 
+use anyhow::{Context, bail, ensure};
 use sinew::{
     formats::{bvh, gltf, obj, ply, write_atomic},
     geom::{Character, MeshSequence, Warnings},
 };
-use anyhow::{Context, bail, ensure};
 use std::path::Path;
 
 /// How to write.
@@ -57,11 +57,18 @@ fn told_lost(character: &Character, warnings: &mut Warnings) {
     ];
     let lost: Vec<&str> = lost.iter().filter(|(has, _)| *has).map(|(_, what)| *what).collect();
     if !lost.is_empty() {
-        warnings.push(format!("this format holds a surface only; left out: {}. Write .glb to keep them", lost.join(", ")));
+        warnings.push(format!(
+            "this format holds a surface only; left out: {}. Write .glb to keep them",
+            lost.join(", ")
+        ));
     }
 }
 
-fn write_bvh(character: &Character, options: &OutputOptions, warnings: &mut Warnings) -> anyhow::Result<Vec<u8>> {
+fn write_bvh(
+    character: &Character,
+    options: &OutputOptions,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Vec<u8>> {
     let rig = character.rig.as_ref().context("there is no skeleton to write as BVH")?;
     let clip = find_clip(character, options.clip.as_deref())?;
     let fps = options.fps.unwrap_or_else(|| key_rate(clip));
@@ -93,14 +100,15 @@ fn key_rate(clip: &sinew::geom::Clip) -> f64 {
     }
 }
 
-/// Write a sequence: a GLB of morph targets, or a folder of OBJ files.
+/// Write a sequence: a GLB of morph targets, or a folder of OBJ files; returns the number of bytes.
 pub fn write_sequence(
     sequence: &MeshSequence,
+    name: &str,
     path: &Path,
-    progress: &mut dyn FnMut(f64),
+    warnings: &mut Warnings,
 ) -> anyhow::Result<u64> {
     if extension(path) == "glb" {
-        let bytes = gltf::write_sequence_glb(sequence)?;
+        let bytes = gltf::write_sequence_glb(sequence, name, warnings)?;
         write_atomic(path, &bytes)?;
         return Ok(bytes.len() as u64);
     }
@@ -109,14 +117,14 @@ pub fn write_sequence(
         "{}: a sequence is written as one .glb or as a folder of .obj files (a name without an ending)",
         path.display()
     );
-    std::fs::create_dir_all(path).with_context(|| format!("{}: the folder cannot be made", path.display()))?;
+    std::fs::create_dir_all(path)
+        .with_context(|| format!("{}: the folder cannot be made", path.display()))?;
     let mut n_bytes = 0;
     for frame in 0..sequence.n_frames() {
         let character = Character { mesh: sequence.mesh(frame)?, ..Character::default() };
         let bytes = obj::write_obj(&character);
         write_atomic(&path.join(format!("frame_{frame:04}.obj")), &bytes)?;
         n_bytes += bytes.len() as u64;
-        progress((frame + 1) as f64 / sequence.n_frames() as f64);
     }
     Ok(n_bytes)
 }

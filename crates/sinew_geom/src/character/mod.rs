@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod repair;
+mod scale;
 
 use crate::{Clip, Mesh, Rig, Skin};
 use glam::{DVec3, Vec3};

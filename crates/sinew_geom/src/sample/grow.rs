@@ -1,0 +1,127 @@
+//! From a field to a closed mesh of a wanted number of vertices.
+//!
+//! # Source
+//! Own arrangement of [`super::nets`] and [`super::remesh`].
+//! # Cost
+//! Linear in the larger of the wanted vertices and [`FINE`]. A million takes a few seconds.
+//! # Limits
+//! Exact up to [`THIN_LIMIT`] vertices, within one or two per cent above.
+
+use super::field::Regions;
+use super::nets::{Nets, build_nets};
+use super::remesh::{Remesher, min_sine};
+use crate::{GeomError, Mesh};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Vertices at which fingers and ears are well resolved; coarser meshes are thinned from here.
+const FINE: usize = 22_000;
+/// Above this, the grid alone gives the mesh.
+const THIN_LIMIT: usize = 120_000;
+/// Cell size of the run that measures the surface.
+const PROBE_CELL: f64 = 0.012;
+/// Attempts at other cell sizes when the grid falls badly between two limbs.
+const TRIES: usize = 12;
+
+/// A closed, connected manifold of about `n_vertices` on the zero set of the field.
+pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh, GeomError> {
+    let field = regions.field;
+    let thin = n_vertices <= THIN_LIMIT;
+    // Where the count is met by thinning, a rough idea of the area will do.
+    let probe_cell = if thin { 2.0 * PROBE_CELL } else { PROBE_CELL };
+    let probe = build_nets(field, probe_cell).map_or(FINE, |nets| nets.positions.len());
+    let area = probe as f64 * probe_cell * probe_cell;
+    let wanted = if thin { (n_vertices * 3 / 2).max(FINE) } else { n_vertices };
+    for attempt in 0..TRIES {
+        // Alternate around the wanted size, ever wider, by at most two per cent.
+        let nudge = 0.0016 * attempt.div_ceil(2) as f64 * if attempt % 2 == 0 { 1.0 } else { -1.0 };
+        let cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
+        let Some(mut nets) = build_nets(field, cell) else { continue };
+        nets.relax(field, if thin { 1 } else { 3 });
+        let faces = split_quads(&nets);
+        if !is_sphere(nets.positions.len(), &faces) {
+            continue;
+        }
+        if !thin {
+            return Mesh::new(nets.positions, faces);
+        }
+        let mut remesher = Remesher::new(regions, nets.positions, faces);
+        remesher.thin(n_vertices);
+        remesher.polish(4);
+        remesher.snap_borders();
+        let (positions, faces) = remesher.finish();
+        return Mesh::new(positions, faces);
+    }
+    Err(GeomError::Parameter {
+        name: "vertices",
+        value: n_vertices.to_string(),
+        expected: "no grid of about this size gives a closed surface; ask for a few per cent more",
+    })
+}
+
+/// Cut each quad along the diagonal that gives the better triangles.
+fn split_quads(nets: &Nets) -> Vec<[u32; 3]> {
+    let split = |&[a, b, c, d]: &[u32; 4]| {
+        let quality = |faces: [[u32; 3]; 2]| {
+            faces
+                .map(|face| min_sine(face.map(|v| nets.positions[v as usize])))
+                .into_iter()
+                .fold(1.0, f64::min)
+        };
+        let (ac, bd) = ([[a, b, c], [a, c, d]], [[a, b, d], [b, c, d]]);
+        if quality(ac) >= quality(bd) { ac } else { bd }
+    };
+    nets.quads.par_iter().map(split).flatten_iter().collect()
+}
+
+/// Whether triangles form one closed manifold of genus 0.
+pub(super) fn is_sphere(n_vertices: usize, faces: &[[u32; 3]]) -> bool {
+    // V − E + F = 2 with E = 3F/2, and every directed edge once with its opposite present.
+    if n_vertices * 2 != faces.len() + 4 {
+        return false;
+    }
+    let key = |u: u32, v: u32| u64::from(u) << 32 | u64::from(v);
+    let mut edges: Vec<u64> = faces.iter().flat_map(|&[a, b, c]| [key(a, b), key(b, c), key(c, a)]).collect();
+    edges.par_sort_unstable();
+    if edges.windows(2).any(|pair| pair[0] == pair[1]) {
+        return false;
+    }
+    // Swapping the ends maps the set of edges onto itself; comparing sorted lists avoids a search per edge.
+    let mut swapped: Vec<u64> = edges.iter().map(|&e| e.rotate_left(32)).collect();
+    swapped.par_sort_unstable();
+    edges == swapped && is_connected(n_vertices, faces)
+}
+
+fn is_connected(n_vertices: usize, faces: &[[u32; 3]]) -> bool {
+    let mut parent: Vec<u32> = (0..n_vertices as u32).collect();
+    fn root(parent: &mut [u32], mut v: u32) -> u32 {
+        while parent[v as usize] != v {
+            parent[v as usize] = parent[parent[v as usize] as usize];
+            v = parent[v as usize];
+        }
+        v
+    }
+    let mut parts = n_vertices;
+    for &[a, b, c] in faces {
+        for other in [b, c] {
+            let (x, y) = (root(&mut parent, a), root(&mut parent, other));
+            if x != y {
+                parent[x.max(y) as usize] = x.min(y);
+                parts -= 1;
+            }
+        }
+    }
+    parts == 1
+}
+
+/// Area-weighted unit normals.
+pub(super) fn vertex_normals(mesh: &Mesh) -> Vec<DVec3> {
+    let mut normals = vec![DVec3::ZERO; mesh.n_vertices()];
+    for (f, face) in mesh.faces().iter().enumerate() {
+        let n = super::remesh::normal(mesh.corners(f));
+        for &v in face {
+            normals[v as usize] += n;
+        }
+    }
+    normals.into_iter().map(|n| n.normalize_or(DVec3::Y)).collect()
+}
