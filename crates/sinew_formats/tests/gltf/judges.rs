@@ -8,14 +8,18 @@ use serde_json::json;
 use sinew_formats::gltf::{
     GlbOptions, no_side_files, read_gltf, read_morph_sequence, write_glb, write_sequence_glb,
 };
+use sinew_geom::rig::{Interpolate, Interpolation, Keys};
 use sinew_geom::{Character, Clip, Warnings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What three.js may differ by: single precision along a chain of joints.
 const THREE_LIMIT: f64 = 1e-5;
-/// What Blender may differ by at keys; between them it does not turn along the great arc.
+/// What Blender may differ by at keys; between them it does not turn along the great arc, so clips are put on
+/// its frame grid first.
 const BLENDER_LIMIT: f64 = 1e-4;
+/// Frames per second of `blender.py`.
+const BLENDER_FPS: f32 = 24.0;
 
 /// Rigs that go through our reader and writer before they are judged.
 const RIGS: [&str; 9] = [
@@ -170,7 +174,7 @@ fn rewritten(folder: &Path, name: &str, character: &Character, jobs: &mut Vec<Jo
     let mut warnings = Warnings::default();
     let bytes = write_glb(character, &GlbOptions::default(), &mut warnings).unwrap();
     println!("{name}: {} bytes {:?}", bytes.len(), warnings.messages);
-    let file = folder.join(format!("{}.glb", name.replace('/', "-")));
+    let file = folder.join(format!("{}.glb", name.trim_end_matches(".glb").replace('/', "-")));
     std::fs::write(&file, &bytes).unwrap();
     let again = read_gltf(&bytes, &no_side_files, name, &mut Warnings::default()).unwrap().character;
     let clips = if again.clips.is_empty() { vec![None] } else { (0..again.clips.len()).map(Some).collect() };
@@ -181,21 +185,45 @@ fn rewritten(folder: &Path, name: &str, character: &Character, jobs: &mut Vec<Jo
     }
 }
 
-fn written_jobs(folder: &Path, data: Option<&Path>) -> Vec<Job> {
+fn written_jobs(folder: &Path, data: Option<&Path>, prepare: fn(&mut Character)) -> Vec<Job> {
     let mut jobs = Vec::new();
-    rewritten(folder, "tube", &tube(5, 40), &mut jobs);
+    let mut add = |name: &str, mut character: Character| {
+        prepare(&mut character);
+        rewritten(folder, name, &character, &mut jobs);
+    };
+    add("tube", tube(5, 40));
     for name in RIGS.iter().filter(|_| data.is_some()) {
         let path = data.unwrap().join("rigs").join(name);
-        rewritten(folder, name, &read(&path).character, &mut jobs);
+        add(name, read(&path).character);
     }
     jobs
+}
+
+/// Give every track keys at Blender's frames.
+fn to_blender_frames(character: &mut Character) {
+    for clip in &mut character.clips {
+        let n_frames = (clip.duration_secs() * BLENDER_FPS).ceil() as usize + 1;
+        let times: Vec<f32> = (0..n_frames).map(|frame| frame as f32 / BLENDER_FPS).collect();
+        for track in &mut clip.joints {
+            on_grid(&mut track.translation, &times);
+            on_grid(&mut track.rotation, &times);
+            on_grid(&mut track.scale, &times);
+        }
+    }
+}
+
+fn on_grid<T: Interpolate>(keys: &mut Option<Keys<T>>, times: &[f32]) {
+    *keys = keys.take().map(|keys| {
+        let values = times.iter().map(|&time| keys.sample(time)).collect();
+        Keys::new(times.to_vec(), values, Interpolation::Linear, 1).unwrap()
+    });
 }
 
 #[test]
 fn written_files_are_valid_and_play_as_in_three() {
     let Some(_) = tools() else { return };
     let folder = scratch("three");
-    let mut jobs = written_jobs(&folder, data().as_deref());
+    let mut jobs = written_jobs(&folder, data().as_deref(), |_| ());
     for job in &mut jobs {
         job.times = spread_times(job.clip().map_or(0.0, Clip::duration_secs));
     }
@@ -215,7 +243,7 @@ fn written_files_are_valid_and_play_as_in_three() {
 fn written_files_play_as_in_blender() {
     let Some(tools) = tools() else { return };
     let folder = scratch("blender");
-    let jobs = written_jobs(&folder, data().as_deref());
+    let jobs = written_jobs(&folder, data().as_deref(), to_blender_frames);
     let mut blender = Command::new(tools.join("bpy/bin/python"));
     blender.arg(script("blender.py"));
     play(blender, &jobs, true);

@@ -10,6 +10,7 @@ use super::part::{Part, read_parts};
 use super::resource::{SideFiles, out_of_range};
 use super::rig::RigMap;
 use super::scene::Scene;
+use super::unscale::remove_scales;
 use crate::Fault;
 use crate::gltf::schema::{Mesh as MeshJson, Root};
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
@@ -49,7 +50,15 @@ pub(super) fn assemble(
     if !rig.joints.is_empty() {
         character.rig = Some(Rig::new(rig.joints).map_err(as_faults)?);
     }
+    if !is_own(root) {
+        remove_scales(&mut character).map_err(as_faults)?;
+    }
     Ok(character)
+}
+
+/// Whether Sinew wrote the file: then everything stands as it should and keeps its bits.
+fn is_own(root: &Root) -> bool {
+    root.asset.generator.as_ref().is_some_and(|generator| generator.starts_with("Sinew "))
 }
 
 fn as_faults(error: GeomError) -> Vec<Fault> {
@@ -106,7 +115,7 @@ impl SurfaceReader<'_> {
     ) -> Result<Merged, Vec<Fault>> {
         let moving = instances.iter().any(|i| rig.moves[i.node] || self.is_skinned(i));
         let has = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
-        let own_file = self.decoder.root.asset.generator.as_ref().is_some_and(|g| g.starts_with("Sinew "));
+        let own_file = is_own(self.decoder.root);
         let (scene, decoder) = (self.scene, self.decoder);
         let mut binder = Binder { decoder, scene, rig, own_file, slots: Vec::new(), slot_of: HashMap::new() };
         let mut merged = Merged::new(has);

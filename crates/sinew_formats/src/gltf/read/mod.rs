@@ -16,6 +16,7 @@ mod resource;
 mod rig;
 mod scene;
 mod sequence;
+mod unscale;
 
 pub use info::GltfInfo;
 pub use resource::{SideFiles, no_side_files};
