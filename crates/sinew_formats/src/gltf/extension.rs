@@ -23,12 +23,16 @@ pub(super) struct SinewCharacter {
     /// skeletons, and stand-ins for a joint that is bound twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub helper_nodes: Vec<usize>,
+    /// How many joints of the skin carry the surface; those behind them only complete the skeleton.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_joints: Option<usize>,
 }
 
 impl SinewCharacter {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        self.handles.is_empty() && self.joints.is_empty() && self.helper_nodes.is_empty()
+        let Self { version: _, handles, joints, helper_nodes, bound_joints } = self;
+        handles.is_empty() && joints.is_empty() && helper_nodes.is_empty() && bound_joints.is_none()
     }
 }
 

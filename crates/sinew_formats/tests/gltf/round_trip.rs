@@ -120,20 +120,22 @@ fn a_joint_bound_twice_and_two_roots_come_back() {
     let mut slots = skin.slots.clone();
     slots.push(SkinSlot { joint: 1, inverse_bind: DAffine3::from_translation(DVec3::new(0.5, 0.25, 0.0)) });
     let mut indices = skin.indices().to_vec();
+    // Entries without weight come back as slot 0, behind those with weight.
+    let mut weights = skin.weights().to_vec();
+    for (slots, weights) in indices.chunks_exact_mut(2).zip(weights.chunks_exact_mut(2)) {
+        if weights[0] == 0.0 {
+            slots.swap(0, 1);
+            weights.swap(0, 1);
+        }
+        slots[1] = if weights[1] == 0.0 { 0 } else { slots[1] };
+    }
     indices[0] = 3;
-    skin = Skin::new(slots, 2, indices, skin.weights().to_vec(), &mut Warnings::default()).unwrap();
+    skin = Skin::new(slots, 2, indices, weights, &mut Warnings::default()).unwrap();
     character.skin = Some(skin);
     let mut joints = character.rig.clone().unwrap().joints().to_vec();
     joints.push(Joint::new("prop", None, Transform::from_translation(DVec3::X)));
     character.rig = Some(Rig::new(joints).unwrap());
-    let mut found = again(&character);
-    // The lone prop carries nothing, so nothing tells it from other nodes, unless a clip moves it.
-    assert_eq!(found.skin, character.skin);
-    let mut clip = character.clips[0].clone();
-    let keys = Keys::new(vec![0.0], vec![Vec3::X], Interpolation::Linear, 1).unwrap();
-    clip.joints.push(JointTrack { joint: 3, translation: Some(keys), rotation: None, scale: None });
-    character.clips[0] = clip;
-    found = again(&character);
+    let found = again(&character);
     assert_eq!((found.rig, found.skin, found.clips), (character.rig, character.skin, character.clips));
 }
 
@@ -166,7 +168,8 @@ fn misfits_and_oddities() {
     character.rig = tube(2, 4).rig;
     assert!(write_glb(&character, &GlbOptions::default(), &mut Warnings::default()).is_err());
     // Nothing at all.
-    assert_eq!(again(&Character::default()), Character::default());
+    let nothing = Character { name: "nothing".into(), ..Character::default() };
+    assert_eq!(again(&nothing), nothing);
     // A rig and a clip alone, as from a BVH file.
     let character = Character { mesh: Mesh::default(), skin: None, ..tube(3, 4) };
     assert_eq!(again(&character), character);

@@ -35,7 +35,9 @@ pub(super) fn assemble(
     let mut rig = RigMap::build(root, scene, extension.as_ref());
     let instances: Vec<Instance> = instances(root, scene).collect();
     let meshes = read_meshes(decoder, &instances, warnings)?;
-    let mut surface = SurfaceReader { decoder, scene, meshes, slots: Vec::new(), morphs_of: HashMap::new() };
+    let bound_joints = extension.as_ref().and_then(|extension| extension.bound_joints);
+    let mut surface =
+        SurfaceReader { decoder, scene, meshes, bound_joints, slots: Vec::new(), morphs_of: HashMap::new() };
     let mut merged = surface.merge(&instances, &mut rig, warnings)?;
     let targets = Targets { joint_of: &rig.joint_of, morphs_of: &surface.morphs_of };
     let clips = read_clips(decoder, &targets, warnings);
@@ -95,6 +97,7 @@ struct SurfaceReader<'a> {
     decoder: &'a Decoder<'a>,
     scene: &'a Scene,
     meshes: BTreeMap<usize, Vec<Part>>,
+    bound_joints: Option<usize>,
     slots: Vec<SkinSlot>,
     morphs_of: HashMap<usize, Range<usize>>,
 }
@@ -117,7 +120,9 @@ impl SurfaceReader<'_> {
         let has = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
         let own_file = is_own(self.decoder.root);
         let (scene, decoder) = (self.scene, self.decoder);
-        let mut binder = Binder { decoder, scene, rig, own_file, slots: Vec::new(), slot_of: HashMap::new() };
+        let (bound_joints, slots) = (self.bound_joints, Vec::new());
+        let mut binder =
+            Binder { decoder, scene, rig, own_file, bound_joints, slots, slot_of: HashMap::new() };
         let mut merged = Merged::new(has);
         let mut faults = Vec::new();
         for instance in instances {

@@ -77,13 +77,15 @@ pub fn write_glb(
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
         extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
-        // A skin, even an unused one, is how players tell a skeleton from other nodes.
-        let slots =
-            character.skin.as_ref().map_or_else(|| Skin::slots_at_rest(rig), |skin| skin.slots.clone());
+        let slots = skin::all_slots(rig, character.skin.as_ref());
+        let n_bound = character.skin.as_ref().map_or(slots.len(), |skin| skin.slots.len());
+        extension.bound_joints = Some(n_bound).filter(|&n_bound| n_bound < slots.len());
         if !slots.is_empty() {
             let helpers = &mut extension.helper_nodes;
-            skin_idx = Some(skin::write_skin(&mut builder, &slots, &mut names, helpers, warnings));
-            scene = common_root(&mut builder, scene, &mut names, helpers);
+            let skeleton = common_root(&mut builder, &mut scene, &mut names, helpers);
+            let skin = skin::write_skin(&mut builder, &slots, &mut names, helpers, warnings);
+            builder.root.skins[skin].skeleton = skeleton;
+            skin_idx = Some(skin);
         }
     }
     let mesh_node = write_mesh(&mut builder, character, options, warnings).map(|mesh| {
@@ -117,17 +119,18 @@ fn finish_scene(builder: &mut Builder, nodes: Vec<usize>) {
 /// Several skeletons get a common root, which glTF demands of the joints of a skin.
 fn common_root(
     builder: &mut Builder,
-    roots: Vec<usize>,
+    roots: &mut Vec<usize>,
     names: &mut Names,
     helpers: &mut Vec<usize>,
-) -> Vec<usize> {
+) -> Option<usize> {
     if roots.len() < 2 {
-        return roots;
+        return None;
     }
-    let node = Node { name: Some(names.unique("Skeleton")), children: roots, ..Node::default() };
-    builder.root.nodes.push(node);
-    helpers.push(builder.root.nodes.len() - 1);
-    vec![builder.root.nodes.len() - 1]
+    let node = builder.root.nodes.len();
+    let children = std::mem::replace(roots, vec![node]);
+    builder.root.nodes.push(Node { name: Some(names.unique("Skeleton")), children, ..Node::default() });
+    helpers.push(node);
+    Some(node)
 }
 
 /// Write the mesh; `None` if it has no faces.
