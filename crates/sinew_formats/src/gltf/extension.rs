@@ -36,13 +36,15 @@ impl SinewCharacter {
     }
 }
 
-/// A handle; `vertices` and `weights` are buffer views of u32 and f32.
+/// A handle; `vertices` and `weights` are buffer views of u32 and f32, absent if it has no vertices.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct HandleJson {
     pub name: String,
-    pub vertices: usize,
-    pub weights: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vertices: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<usize>,
     pub center: [f64; 3],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secondary: Vec<String>,

@@ -3,15 +3,16 @@
 //! Errors are the largest distance of a vertex from where we evaluate it, relative to the diagonal.
 
 use crate::support::{data, diagonal, evaluate, files, read, tools, tube, workspace};
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 use serde_json::json;
 use sinew_formats::gltf::{
     GlbOptions, no_side_files, read_gltf, read_morph_sequence, write_glb, write_sequence_glb,
 };
-use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
-use sinew_geom::{Character, Clip, Pose, Warnings};
+use sinew_geom::rig::{Interpolate, Interpolation, Joint, JointTrack, Keys, MorphTrack};
+use sinew_geom::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// What three.js may differ by: single precision along a chain of joints.
 const THREE_LIMIT: f64 = 1e-5;
@@ -235,6 +236,102 @@ fn curve<T: Interpolate>(times: &[f32], values: impl Iterator<Item = T>) -> Keys
     Keys::new(times.to_vec(), values.collect(), Interpolation::Linear, 1).unwrap()
 }
 
+/// Everything there is, and a made-up character that uses every feature of the writer.
+#[test]
+fn everything_rewritten_is_valid() {
+    let Some(_) = tools() else { return };
+    let folder = scratch("valid");
+    let mut characters = vec![("everything".to_owned(), everything())];
+    for path in data().iter().flat_map(|data| files(data, &["glb", "gltf", "vrm", "vrma"])) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        characters.push((name, read(&path).character));
+    }
+    let mut paths = Vec::new();
+    for (index, (name, character)) in characters.iter().enumerate() {
+        for max_influences in [4, 8] {
+            let options = GlbOptions { max_influences, ..GlbOptions::default() };
+            let path = folder.join(format!("{index}-{name}-{max_influences}.glb"));
+            std::fs::write(&path, write_glb(character, &options, &mut Warnings::default()).unwrap()).unwrap();
+            paths.push(path);
+        }
+    }
+    println!("{}", run(Command::new("node").arg(script("validate.mjs")).args(paths)));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Two roots, a joint bound twice, six influences, a seam, two materials with a picture, colours, handles,
+/// degrees of freedom, morphs with curves of different kinds, a clip that begins before zero.
+fn everything() -> Character {
+    let mut character = tube(7, 12);
+    let n_vertices = character.mesh.n_vertices();
+    let mut joints = character.rig.take().unwrap().joints().to_vec();
+    joints.push(Joint::new("joint0", None, Transform::from_translation(DVec3::X)));
+    joints[3].dofs = vec![Dof { kind: DofKind::Rx, range: [-1.0, f64::INFINITY] }];
+    let mut slots = character.skin.take().unwrap().slots;
+    slots.push(SkinSlot { joint: 2, inverse_bind: DAffine3::from_translation(DVec3::Z) });
+    let indices = (0..n_vertices as u16)
+        .flat_map(|v| [v % 8, (v + 1) % 8, (v + 2) % 8, (v + 3) % 8, (v + 4) % 8, v % 8]);
+    let weights = (0..n_vertices).flat_map(|_| [0.3, 0.2, 0.2, 0.1, 0.1, 0.1]).collect();
+    let mut warnings = Warnings::default();
+    character.skin = Some(Skin::new(slots, 6, indices.collect(), weights, &mut warnings).unwrap());
+    character.rig = Some(Rig::new(joints).unwrap());
+    let mut uvs =
+        Uvs { coords: vec![[0.25, 0.75]; n_vertices + 1], corners: character.mesh.faces().to_vec() };
+    uvs.coords[n_vertices] = [0.5, 0.5];
+    uvs.corners[5][2] = n_vertices as u32;
+    let picture = Image { mime: "image/png".into(), bytes: Arc::new(PIXEL.to_vec()) };
+    character.surface = Surface {
+        uvs: Some(uvs),
+        colors: Some(vec![[0.1, 0.2, 0.3, 1.0]; n_vertices]),
+        materials: vec![
+            Material::default(),
+            Material {
+                base_color_image: Some(picture),
+                base_color: [1.0, 0.5, 0.5, 0.5],
+                ..Material::default()
+            },
+        ],
+        face_materials: (0..character.mesh.n_faces() as u16).map(|face| face % 2).collect(),
+        ..Surface::default()
+    };
+    let morph = |k: usize| Morph {
+        name: format!("bulge {k}"),
+        offsets: character
+            .mesh
+            .positions()
+            .iter()
+            .map(|p| (p.as_vec3() * 0.1 * k as f32).with_y(0.0))
+            .collect(),
+        default_weight: 0.1,
+    };
+    character.morphs = (0..3).map(morph).collect();
+    let keys = |values: Vec<f32>, kind, width| Keys::new(vec![-0.5, 0.25], values, kind, width).unwrap();
+    character.clips[0].morphs = vec![
+        MorphTrack { morphs: 0..1, keys: keys(vec![0.0; 6], Interpolation::Cubic, 1) },
+        MorphTrack { morphs: 1..3, keys: keys(vec![0.5; 4], Interpolation::Step, 2) },
+    ];
+    let lone =
+        Keys::new(vec![0.0], vec![Vec3::ZERO, Vec3::ONE, Vec3::ZERO], Interpolation::Cubic, 1).unwrap();
+    character.clips[0].joints[1].scale = Some(lone);
+    character.clips.push(Clip { name: "nothing".into(), ..Clip::default() });
+    let handle = |name: &str, vertices: Vec<u32>| Handle {
+        name: name.into(),
+        weights: vec![1.0; vertices.len()],
+        vertices,
+        ..Handle::default()
+    };
+    character.handles = vec![handle("tip", vec![1, 2, 3]), handle("none", vec![])];
+    character
+}
+
+/// A grey pixel.
+const PIXEL: [u8; 67] = [
+    0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00,
+    0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3A, 0x7E, 0x9B, 0x55, 0x00,
+    0x00, 0x00, 0x0A, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0x68, 0x00, 0x00, 0x00, 0x82, 0x00, 0x81,
+    0x77, 0xCD, 0x72, 0xB6, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+];
+
 #[test]
 fn written_files_are_valid_and_play_as_in_three() {
     let Some(_) = tools() else { return };
@@ -266,13 +363,9 @@ fn written_files_play_as_in_blender() {
     for job in &jobs {
         let error = job.error(&blender_order(&job.character));
         println!("blender {} {:?}: {error:.1e}", job.file.display(), job.clip().map(|clip| &clip.name));
-        if std::env::var_os("JUDGE_KEEP").is_none() {
-            assert!(error < BLENDER_LIMIT, "{}: {error:.1e}", job.file.display());
-        }
+        assert!(error < BLENDER_LIMIT, "{}: {error:.1e}", job.file.display());
     }
-    if std::env::var_os("JUDGE_KEEP").is_none() {
-        std::fs::remove_dir_all(folder).unwrap();
-    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// A mesh sequence, written with one target per frame.
