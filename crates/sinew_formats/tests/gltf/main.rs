@@ -1,5 +1,7 @@
 //! Tests of the glTF reader and writer on real, broken, random and judged files.
 
+#![allow(clippy::unwrap_used)] // A test may fail anywhere.
+
 mod bad;
 mod data;
 mod judges;

@@ -1,7 +1,7 @@
 //! Write, then read: what comes back is what was there.
 
 use crate::support::{data, diagonal, evaluate, files, read, tube};
-use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
+use glam::{DAffine3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
 use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, write_glb, write_glb_file};
 use sinew_geom::rig::{Interpolation, Joint, JointTrack, Keys, MorphTrack};
@@ -260,7 +260,7 @@ prop_compose! {
         // All faces of the first material are written as no list at all.
         face_materials[0] = 1;
         let bind = |(joint, (shift, turn)): (usize, &(Vec3, Quat))| {
-            let exact = DAffine3::from_rotation_translation(DQuat::from(turn.as_dquat()), shift.as_dvec3());
+            let exact = DAffine3::from_rotation_translation(turn.as_dquat(), shift.as_dvec3());
             let single = exact.to_cols_array().map(|x| f64::from(x as f32));
             SkinSlot { joint, inverse_bind: DAffine3::from_cols_array(&single) }
         };
