@@ -4,6 +4,7 @@
 
 mod bad;
 mod data;
+mod features;
 mod judges;
 mod round_trip;
 mod support;
