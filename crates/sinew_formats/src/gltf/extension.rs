@@ -23,22 +23,28 @@ pub(super) struct SinewCharacter {
     /// skeletons, and stand-ins for a joint that is bound twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub helper_nodes: Vec<usize>,
+    /// How many joints of the skin carry the surface; those behind them only complete the skeleton.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_joints: Option<usize>,
 }
 
 impl SinewCharacter {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        self.handles.is_empty() && self.joints.is_empty() && self.helper_nodes.is_empty()
+        let Self { version: _, handles, joints, helper_nodes, bound_joints } = self;
+        handles.is_empty() && joints.is_empty() && helper_nodes.is_empty() && bound_joints.is_none()
     }
 }
 
-/// A handle; `vertices` and `weights` are buffer views of u32 and f32.
+/// A handle; `vertices` and `weights` are buffer views of u32 and f32, absent if it has no vertices.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct HandleJson {
     pub name: String,
-    pub vertices: usize,
-    pub weights: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vertices: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<usize>,
     pub center: [f64; 3],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secondary: Vec<String>,

@@ -228,20 +228,17 @@ fn slice(bytes: &[u8], start: u64, len: u64) -> Option<&[u8]> {
     bytes.get(start..end)
 }
 
-/// The inner loop. Tightly packed elements take a path without the stride, which compiles to plain copies.
-fn decode_strided<T: Copy + Default, const N: usize, const B: usize>(
+/// The inner loop. Tightly packed elements take a path whose sizes are all constant, so that it compiles to
+/// plain vector code.
+fn decode_strided<T: Copy, const N: usize, const B: usize>(
     source: &Strided,
     read: impl Fn([u8; B]) -> T + Copy,
 ) -> Vec<[T; N]> {
-    let element = |bytes: &[u8]| {
-        let (components, _) = bytes.as_chunks::<B>();
-        let mut out = [T::default(); N];
-        out.iter_mut().zip(components).for_each(|(out, bytes)| *out = read(*bytes));
-        out
-    };
+    let elements = |bytes| -> &[[[u8; B]; N]] { <[u8]>::as_chunks::<B>(bytes).0.as_chunks::<N>().0 };
     if source.stride == source.size {
-        return source.bytes.chunks_exact(source.size).map(element).collect();
+        return elements(source.bytes).iter().map(|element| element.map(read)).collect();
     }
-    // The last element may be shorter than the stride, so it is reached by its start.
-    (0..source.count).map(|i| element(&source.bytes[i * source.stride..][..source.size])).collect()
+    // The last element may be shorter than the stride, so elements are reached by their starts.
+    let at = |i: usize| elements(&source.bytes[i * source.stride..][..source.size])[0].map(read);
+    (0..source.count).map(at).collect()
 }

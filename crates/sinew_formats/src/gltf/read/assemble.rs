@@ -10,6 +10,7 @@ use super::part::{Part, read_parts};
 use super::resource::{SideFiles, out_of_range};
 use super::rig::RigMap;
 use super::scene::Scene;
+use super::unscale::remove_scales;
 use crate::Fault;
 use crate::gltf::schema::{Mesh as MeshJson, Root};
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
@@ -34,7 +35,9 @@ pub(super) fn assemble(
     let mut rig = RigMap::build(root, scene, extension.as_ref());
     let instances: Vec<Instance> = instances(root, scene).collect();
     let meshes = read_meshes(decoder, &instances, warnings)?;
-    let mut surface = SurfaceReader { decoder, scene, meshes, slots: Vec::new(), morphs_of: HashMap::new() };
+    let bound_joints = extension.as_ref().and_then(|extension| extension.bound_joints);
+    let mut surface =
+        SurfaceReader { decoder, scene, meshes, bound_joints, slots: Vec::new(), morphs_of: HashMap::new() };
     let mut merged = surface.merge(&instances, &mut rig, warnings)?;
     let targets = Targets { joint_of: &rig.joint_of, morphs_of: &surface.morphs_of };
     let clips = read_clips(decoder, &targets, warnings);
@@ -49,7 +52,15 @@ pub(super) fn assemble(
     if !rig.joints.is_empty() {
         character.rig = Some(Rig::new(rig.joints).map_err(as_faults)?);
     }
+    if !is_own(root) {
+        remove_scales(&mut character).map_err(as_faults)?;
+    }
     Ok(character)
+}
+
+/// Whether Sinew wrote the file: then everything stands as it should and keeps its bits.
+fn is_own(root: &Root) -> bool {
+    root.asset.generator.as_ref().is_some_and(|generator| generator.starts_with("Sinew "))
 }
 
 fn as_faults(error: GeomError) -> Vec<Fault> {
@@ -86,6 +97,7 @@ struct SurfaceReader<'a> {
     decoder: &'a Decoder<'a>,
     scene: &'a Scene,
     meshes: BTreeMap<usize, Vec<Part>>,
+    bound_joints: Option<usize>,
     slots: Vec<SkinSlot>,
     morphs_of: HashMap<usize, Range<usize>>,
 }
@@ -106,9 +118,11 @@ impl SurfaceReader<'_> {
     ) -> Result<Merged, Vec<Fault>> {
         let moving = instances.iter().any(|i| rig.moves[i.node] || self.is_skinned(i));
         let has = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
-        let own_file = self.decoder.root.asset.generator.as_ref().is_some_and(|g| g.starts_with("Sinew "));
+        let own_file = is_own(self.decoder.root);
         let (scene, decoder) = (self.scene, self.decoder);
-        let mut binder = Binder { decoder, scene, rig, own_file, slots: Vec::new(), slot_of: HashMap::new() };
+        let (bound_joints, slots) = (self.bound_joints, Vec::new());
+        let mut binder =
+            Binder { decoder, scene, rig, own_file, bound_joints, slots, slot_of: HashMap::new() };
         let mut merged = Merged::new(has);
         let mut faults = Vec::new();
         for instance in instances {

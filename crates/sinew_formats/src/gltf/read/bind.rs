@@ -53,6 +53,8 @@ pub(super) struct Binder<'a> {
     pub rig: &'a mut RigMap,
     /// Whether Sinew wrote the file.
     pub own_file: bool,
+    /// Joints of a skin that carry something, if the file says how many.
+    pub bound_joints: Option<usize>,
     pub slots: Vec<SkinSlot>,
     pub slot_of: HashMap<(usize, [u32; 12]), u16>,
 }
@@ -117,14 +119,15 @@ impl Binder<'_> {
     /// Joints of the rig and inverse bind matrices of a skin.
     fn read_skin(&self, index: usize) -> Result<(Vec<usize>, Vec<DAffine3>), Fault> {
         let skin = &self.decoder.root.skins[index];
-        let mut joints = Vec::with_capacity(skin.joints.len());
-        for (at, &node) in skin.joints.iter().enumerate() {
+        let n_bound = self.bound_joints.unwrap_or(usize::MAX).min(skin.joints.len());
+        let mut joints = Vec::with_capacity(n_bound);
+        for (at, &node) in skin.joints[..n_bound].iter().enumerate() {
             let joint = self.rig.joint_of.get(node).copied().flatten();
             let path = || format!("/skins/{index}/joints/{at}");
             joints.push(joint.ok_or_else(|| out_of_range(&path(), "node", node, self.scene.parent.len()))?);
         }
         let Some(accessor) = skin.inverse_bind_matrices else {
-            return Ok((joints, vec![DAffine3::IDENTITY; skin.joints.len()]));
+            return Ok((joints, vec![DAffine3::IDENTITY; n_bound]));
         };
         let path = format!("/skins/{index}/inverseBindMatrices");
         let matrices = self.decoder.floats::<16>(accessor, &path)?;

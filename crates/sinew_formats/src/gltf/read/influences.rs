@@ -57,19 +57,24 @@ type Set = (Vec<[u32; 4]>, Vec<[f32; 4]>);
 /// Put the sets of each vertex side by side. Entries without weight name joint 0.
 fn gather(sets: &[Set], n_vertices: usize, path: &str) -> Result<Influences, Fault> {
     let width = 4 * sets.len();
-    let mut joints = Vec::with_capacity(n_vertices * width);
-    let mut weights = Vec::with_capacity(n_vertices * width);
-    for vertex in 0..n_vertices {
-        for (set, (all_joints, all_weights)) in sets.iter().enumerate() {
-            for (&joint, &weight) in all_joints[vertex].iter().zip(&all_weights[vertex]) {
-                let used = weight.is_finite() && weight > 0.0;
-                let joint = u16::try_from(if used { joint } else { 0 }).map_err(|_| {
-                    let place = format!("{path}/attributes/JOINTS_{set}");
-                    Fault::json(place, format!("vertex {vertex} names joint {joint}; at most 65535 exist"))
-                })?;
-                joints.push(joint);
-                weights.push(if used { weight } else { 0.0 });
+    let is_used = |weight: f32| weight.is_finite() && weight > 0.0;
+    let mut joints = vec![0; n_vertices * width];
+    let mut weights = vec![0.0; n_vertices * width];
+    for (set, (all_joints, all_weights)) in sets.iter().enumerate() {
+        let mut largest = 0;
+        let rows = joints.chunks_exact_mut(width).zip(weights.chunks_exact_mut(width));
+        for ((out_joints, out_weights), (joints, weights)) in rows.zip(all_joints.iter().zip(all_weights)) {
+            for at in 0..4 {
+                let used = is_used(weights[at]);
+                let joint = if used { joints[at] } else { 0 };
+                largest = largest.max(joint);
+                out_joints[4 * set + at] = joint as u16;
+                out_weights[4 * set + at] = if used { weights[at] } else { 0.0 };
             }
+        }
+        if largest > u32::from(u16::MAX) {
+            let place = format!("{path}/attributes/JOINTS_{set}");
+            return Err(Fault::json(place, format!("a vertex names joint {largest}; at most 65535 exist")));
         }
     }
     let mut influences = Influences { width, joints, weights };
@@ -94,8 +99,8 @@ fn strongest(all: &Influences) -> Influences {
 /// Leave out the last columns if no vertex uses them, so that padding does not survive a round trip.
 fn trim(all: Influences) -> Influences {
     let rows = || all.weights.chunks_exact(all.width);
-    let unused = |column: usize| rows().all(|row| row[column] == 0.0);
-    let width = (1..=all.width).rev().find(|&width| !unused(width - 1)).unwrap_or(1);
+    let is_used = |column: usize| rows().any(|row| row[column] != 0.0);
+    let width = (1..=all.width).rev().find(|&width| is_used(width - 1)).unwrap_or(1);
     if width == all.width {
         return all;
     }

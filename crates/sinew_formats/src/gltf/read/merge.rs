@@ -6,6 +6,7 @@ use crate::Fault;
 use crate::gltf::normals::smooth_normals;
 use glam::{DAffine3, DVec3, Mat3, Vec3};
 use sinew_geom::Morph;
+use std::borrow::Cow;
 
 /// Arrays of the merged surface. Attributes that no part has stay empty.
 #[derive(Default)]
@@ -131,8 +132,8 @@ impl Merged {
             let faces = part.faces.iter().flat_map(|(faces, _)| faces.iter().copied());
             smooth_normals(&part.positions, faces)
         };
-        let normals = part.normals.clone().unwrap_or_else(computed);
-        let Some(world) = world else { return self.normals.extend(normals) };
+        let normals = part.normals.as_ref().map_or_else(|| Cow::from(computed()), |normals| normals.into());
+        let Some(world) = world else { return self.normals.extend_from_slice(&normals) };
         let linear = world.matrix3;
         // The cofactor matrix turns normals as the inverse transpose does, and exists for flat transforms too.
         let cofactor = Mat3::from_cols(
@@ -163,12 +164,16 @@ impl Merged {
                     let cause = format!("vertex {vertex} names joint {joint}, but skin {skin} has {n}");
                     return Err(Fault::json(format!("{}/attributes/JOINTS_0", part.path), cause));
                 }
+                // Entries without weight name slot 0, whatever slot joint 0 has.
+                let slot =
+                    |(&joint, &weight): (&u16, &f32)| if weight > 0.0 { slots[joint as usize] } else { 0 };
+                if influences.width == width {
+                    self.joints.extend(influences.joints.iter().zip(&influences.weights).map(slot));
+                    self.weights.extend_from_slice(&influences.weights);
+                    return Ok(());
+                }
                 let rows = influences.joints.chunks_exact(influences.width);
                 for (joints, weights) in rows.zip(influences.weights.chunks_exact(influences.width)) {
-                    // Entries without weight name slot 0, whatever slot joint 0 has.
-                    let slot = |(&joint, &weight): (&u16, &f32)| {
-                        if weight > 0.0 { slots[joint as usize] } else { 0 }
-                    };
                     self.joints.extend(joints.iter().zip(weights).map(slot));
                     self.weights.extend_from_slice(weights);
                     self.joints.extend(std::iter::repeat_n(0, width - influences.width));

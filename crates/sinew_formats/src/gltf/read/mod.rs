@@ -16,6 +16,7 @@ mod resource;
 mod rig;
 mod scene;
 mod sequence;
+mod unscale;
 
 pub use info::GltfInfo;
 pub(crate) use resource::side_files_in;

@@ -57,7 +57,8 @@ pub(super) fn read_handles(
 }
 
 fn read_handle(json: &HandleJson, decoder: &Decoder, n_vertices: usize, path: &str) -> Result<Handle, Fault> {
-    let words = |view| -> Result<Vec<[u8; 4]>, Fault> {
+    let words = |view: Option<usize>| -> Result<Vec<[u8; 4]>, Fault> {
+        let Some(view) = view else { return Ok(Vec::new()) };
         let bytes = decoder.view(view, path)?;
         decoder.charge(bytes.len() as u64, 2, path)?;
         Ok(bytes.as_chunks::<4>().0.to_vec())

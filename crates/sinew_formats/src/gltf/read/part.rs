@@ -195,8 +195,8 @@ fn zero_non_finite(values: &mut [Vec3]) -> usize {
 /// Unit length, leaving alone what is so within rounding; zero for what has no direction.
 fn unit(mut normals: Vec<Vec3>) -> Vec<Vec3> {
     for normal in &mut normals {
-        let length = normal.length_squared();
-        if !((length - 1.0).abs() <= 1e-5) {
+        let is_unit = (normal.length_squared() - 1.0).abs() <= 1e-5;
+        if !is_unit {
             *normal = normal.normalize_or_zero();
         }
     }

@@ -1,6 +1,6 @@
 //! Clips to animations.
 
-use super::builder::Builder;
+use super::builder::{Builder, finite};
 use crate::gltf::schema::{Animation, Channel, Sampler, Target};
 use glam::Quat;
 use sinew_geom::rig::{Interpolate, Interpolation, Keys, MorphTrack};
@@ -162,11 +162,6 @@ fn grid(times: &[f32]) -> Vec<f32> {
     let end = times.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let n = ((end - start) * RESAMPLED).min(MAX_RESAMPLED) as usize;
     (0..n).map(|at| start + at as f32 / RESAMPLED).collect()
-}
-
-/// Zero for what is not a number.
-pub(super) fn finite(x: f32) -> f32 {
-    if x.is_finite() { x } else { 0.0 }
 }
 
 /// Unit length, leaving alone what is so within the noise of files.

@@ -50,6 +50,7 @@ impl Builder {
 
     /// Add points, with their bounding box if asked for: glTF wants it for positions.
     pub fn points(&mut self, points: &[Vec3], bounded: bool) -> usize {
+        let points: Vec<Vec3> = points.iter().map(|point| point.map(finite)).collect();
         let bytes = little_endian(points.iter().flat_map(|p| p.to_array()));
         let (mut min, mut max) = (Vec::new(), Vec::new());
         if let Some(&first) = points.first().filter(|_| bounded) {
@@ -170,8 +171,12 @@ fn unwritable(cause: String) -> FormatError {
     }
 }
 
-/// Bytes of floats. Values a file must not hold are replaced: NaN by zero, infinities by the largest number.
+/// Bytes of floats, none of them infinite or not a number.
 pub(super) fn little_endian(values: impl Iterator<Item = f32>) -> Vec<u8> {
-    let finite = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(f32::MIN, f32::MAX) };
     values.flat_map(|x| finite(x).to_le_bytes()).collect()
+}
+
+/// A number a file may hold: zero for what is none, the largest for infinity.
+pub(super) fn finite(x: f32) -> f32 {
+    if x.is_nan() { 0.0 } else { x.clamp(f32::MIN, f32::MAX) }
 }

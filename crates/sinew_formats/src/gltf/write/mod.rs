@@ -17,7 +17,7 @@ use super::schema::{Attributes, Mesh, Node, Object, Scene};
 use crate::{FormatError, write_atomic};
 use builder::Builder;
 use glam::DVec3;
-use sinew_geom::{Character, Handle, Skin, Warnings};
+use sinew_geom::{Character, Handle, Warnings};
 use skin::Names;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub struct GlbOptions {
     pub max_influences: usize,
     /// Further root extensions. One that we write ourselves is merged: its own fields stand beside ours.
     pub extensions: Object,
-    /// Bytes for those extensions. They become the buffer views 0, 1, …
+    /// Bytes for those extensions. They become the buffer views 0, 1, …, an empty one as four zeros.
     pub views: Vec<Vec<u8>>,
 }
 
@@ -67,7 +67,7 @@ pub fn write_glb(
     check(character)?;
     let mut builder = Builder::new();
     for view in &options.views {
-        builder.view(view, None);
+        builder.view(if view.is_empty() { &[0; 4] } else { view }, None);
     }
     let mut extension = SinewCharacter { version: VERSION, ..SinewCharacter::default() };
     let mut names = Names::default();
@@ -77,13 +77,15 @@ pub fn write_glb(
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
         extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
-        // A skin, even an unused one, is how players tell a skeleton from other nodes.
-        let slots =
-            character.skin.as_ref().map_or_else(|| Skin::slots_at_rest(rig), |skin| skin.slots.clone());
+        let slots = skin::all_slots(rig, character.skin.as_ref());
+        let n_bound = character.skin.as_ref().map_or(slots.len(), |skin| skin.slots.len());
+        extension.bound_joints = Some(n_bound).filter(|&n_bound| n_bound < slots.len());
         if !slots.is_empty() {
             let helpers = &mut extension.helper_nodes;
-            skin_idx = Some(skin::write_skin(&mut builder, &slots, &mut names, helpers, warnings));
-            scene = common_root(&mut builder, scene, &mut names, helpers);
+            let skeleton = common_root(&mut builder, &mut scene, &mut names, helpers);
+            let skin = skin::write_skin(&mut builder, &slots, &mut names, helpers, warnings);
+            builder.root.skins[skin].skeleton = skeleton;
+            skin_idx = Some(skin);
         }
     }
     let mesh_node = write_mesh(&mut builder, character, options, warnings).map(|mesh| {
@@ -117,17 +119,18 @@ fn finish_scene(builder: &mut Builder, nodes: Vec<usize>) {
 /// Several skeletons get a common root, which glTF demands of the joints of a skin.
 fn common_root(
     builder: &mut Builder,
-    roots: Vec<usize>,
+    roots: &mut Vec<usize>,
     names: &mut Names,
     helpers: &mut Vec<usize>,
-) -> Vec<usize> {
+) -> Option<usize> {
     if roots.len() < 2 {
-        return roots;
+        return None;
     }
-    let node = Node { name: Some(names.unique("Skeleton")), children: roots, ..Node::default() };
-    builder.root.nodes.push(node);
-    helpers.push(builder.root.nodes.len() - 1);
-    vec![builder.root.nodes.len() - 1]
+    let node = builder.root.nodes.len();
+    let children = std::mem::replace(roots, vec![node]);
+    builder.root.nodes.push(Node { name: Some(names.unique("Skeleton")), children, ..Node::default() });
+    helpers.push(node);
+    Some(node)
 }
 
 /// Write the mesh; `None` if it has no faces.
@@ -155,7 +158,7 @@ fn write_mesh(
     for morph in &character.morphs {
         let offsets = builder.points(&vertices.spread(&morph.offsets), true);
         targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
-        mesh.weights.push(animation::finite(morph.default_weight));
+        mesh.weights.push(builder::finite(morph.default_weight));
     }
     mesh.primitives = geometry::write_primitives(builder, character, &vertices, &attributes);
     mesh.primitives.iter_mut().for_each(|primitive| primitive.targets.clone_from(&targets));
@@ -168,12 +171,13 @@ fn write_mesh(
 }
 
 fn write_handle(builder: &mut Builder, handle: &Handle) -> HandleJson {
-    let vertices: Vec<u8> = handle.vertices.iter().flat_map(|vertex| vertex.to_le_bytes()).collect();
+    // glTF forbids views without bytes.
+    let mut view = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| builder.view(&bytes, None));
     let center = if handle.center.is_finite() { handle.center } else { DVec3::ZERO };
     HandleJson {
         name: handle.name.clone(),
-        vertices: builder.view(&vertices, None),
-        weights: builder.view(&builder::little_endian(handle.weights.iter().copied()), None),
+        vertices: view(handle.vertices.iter().flat_map(|vertex| vertex.to_le_bytes()).collect()),
+        weights: view(builder::little_endian(handle.weights.iter().copied())),
         center: center.to_array(),
         secondary: handle.secondary.clone(),
     }

@@ -1,7 +1,6 @@
 //! A mesh sequence as a morph-target animation: one target per frame.
 
-use super::animation::finite;
-use super::builder::{Builder, describe};
+use super::builder::{Builder, describe, finite};
 use super::{GlbOptions, finish_scene, geometry, write_mesh};
 use crate::FormatError;
 use crate::gltf::schema::{Animation, Attributes, Channel, Node, Sampler, Target};

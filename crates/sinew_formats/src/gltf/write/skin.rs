@@ -54,6 +54,17 @@ fn local(rest: &Transform) -> schema::Node {
     }
 }
 
+/// The slots of the skin, and behind them one for every joint that has none.
+///
+/// A skin is how players tell joints from other nodes, and Blender takes the bind pose only of joints whose
+/// parents are in the skin too; elsewhere it blends around the rest pose, which is not the same.
+pub(super) fn all_slots(rig: &Rig, skin: Option<&Skin>) -> Vec<SkinSlot> {
+    let mut slots = skin.map_or_else(Vec::new, |skin| skin.slots.clone());
+    let taken: HashSet<usize> = slots.iter().map(|slot| slot.joint).collect();
+    slots.extend(Skin::slots_at_rest(rig).into_iter().filter(|slot| !taken.contains(&slot.joint)));
+    slots
+}
+
 /// Write the skin. A joint in several slots gets a helper child for each further one, since glTF wants every
 /// joint of a skin once. The helpers' nodes are added to `helpers`.
 pub(super) fn write_skin(

@@ -1,0 +1,10 @@
+//! Tests of the glTF reader and writer on real, broken, random and judged files.
+
+#![allow(clippy::unwrap_used)] // A test may fail anywhere.
+
+mod bad;
+mod data;
+mod features;
+mod judges;
+mod round_trip;
+mod support;
