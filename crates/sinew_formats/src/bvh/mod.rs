@@ -43,8 +43,8 @@ pub struct BvhFile {
 /// # Errors
 /// All faults of the hierarchy, or all faulty frames.
 pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<BvhFile, FormatError> {
-    let mut rows = lines(bytes).filter(|(_, line)| fields(line).next().is_some()).peekable();
-    if rows.peek().is_none_or(|(_, line)| !line.trim_ascii().starts_with(b"HIERARCHY")) {
+    let mut rows = lines(bytes).filter(|(_, line)| fields(line).next().is_some());
+    if rows.next().is_none_or(|(_, line)| !line.trim_ascii().starts_with(b"HIERARCHY")) {
         return Err(whole(
             name,
             "the file does not start with `HIERARCHY`",

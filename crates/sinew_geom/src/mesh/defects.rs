@@ -14,7 +14,7 @@ pub struct Defects {
     pub non_finite_vertices: usize,
     /// Faces with the same vertices as an earlier face, whatever their direction.
     pub duplicate_faces: usize,
-    /// Faces without area.
+    /// Faces without area, of their own shape or at the scale of the mesh.
     pub degenerate_faces: usize,
     /// Edges with one face.
     pub boundary_edges: usize,
@@ -34,6 +34,10 @@ pub struct Defects {
 /// coordinates to `f32` leaves about 1e-7, exact collinearity in decimal digits about 1e-16.
 const AREA_TOLERANCE: f64 = 1e-10;
 
+/// So is a face whose area is below this fraction of the mesh's diagonal squared, with edges about a millionth of
+/// it. Such faces are counted, but never removed: a small part of a large scene is made of them.
+const SCALE_TOLERANCE: f64 = 1e-12;
+
 impl RawMesh {
     /// Count every kind of fault, in linear time but for sorting.
     pub fn defects(&self) -> Defects {
@@ -42,7 +46,7 @@ impl RawMesh {
             non_finite_vertices: self.positions().iter().filter(|p| !p.is_finite()).count(),
             coincident_vertices: count_coincident(self.positions()),
             duplicate_faces: count_duplicates(self),
-            degenerate_faces: self.faces().filter(|f| is_degenerate(self.positions(), f)).count(),
+            degenerate_faces: count_degenerate(self),
             ..Defects::default()
         };
         for edge in 0..edges.len() {
@@ -107,13 +111,27 @@ pub(super) fn join_fans(fans: &mut UnionFind, edges: &EdgeTable, edge: usize, ne
     }
 }
 
-/// Whether a polygon has no area, repeated corners included.
+/// Whether a polygon has no area for its size, repeated corners included.
 pub(super) fn is_degenerate(positions: &[DVec3], face: &[u32]) -> bool {
     let at = |i: usize| positions[face[i % face.len()] as usize];
     let longest = (0..face.len()).map(|i| at(i).distance_squared(at(i + 1))).fold(0.0, f64::max);
-    let twice_area: f64 = (2..face.len()).map(|i| (at(i - 1) - at(0)).cross(at(i) - at(0)).length()).sum();
     // Written so that NaN counts as degenerate.
-    !(twice_area > AREA_TOLERANCE * longest)
+    !(2.0 * fan_area(positions, face) > AREA_TOLERANCE * longest)
+}
+
+/// Area of a polygon cut into a fan.
+fn fan_area(positions: &[DVec3], face: &[u32]) -> f64 {
+    let at = |i: usize| positions[face[i] as usize];
+    (2..face.len()).map(|i| (at(i - 1) - at(0)).cross(at(i) - at(0)).length()).sum::<f64>() / 2.0
+}
+
+fn count_degenerate(raw: &RawMesh) -> usize {
+    let finite: Vec<DVec3> = raw.positions().iter().copied().filter(|p| p.is_finite()).collect();
+    let [low, high] = super::bounds(&finite);
+    let smallest = SCALE_TOLERANCE * low.distance_squared(high);
+    let flat =
+        |face: &&[u32]| is_degenerate(raw.positions(), face) || fan_area(raw.positions(), face) < smallest;
+    raw.faces().filter(flat).count()
 }
 
 fn count_coincident(positions: &[DVec3]) -> usize {

@@ -1,0 +1,29 @@
+//! Where the outside data is.
+
+use std::path::{Path, PathBuf};
+
+/// `SINEW_DATA`, else `../shared/data`; `None` if there is none, which CI does not accept.
+pub fn data() -> Option<PathBuf> {
+    let fallback = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let path = std::env::var_os("SINEW_DATA").map_or_else(fallback, PathBuf::from);
+    if path.is_dir() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("CI").is_none(), "{} is missing, and CI must have it", path.display());
+    eprintln!("skipped: no data at {} (set SINEW_DATA)", path.display());
+    None
+}
+
+/// All files below a folder, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
