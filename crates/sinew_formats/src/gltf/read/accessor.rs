@@ -14,7 +14,7 @@ use crate::gltf::schema::{Accessor, Root};
 use std::cell::Cell;
 
 /// What small files may grow to in memory; larger ones get [`GROWTH`] times their size on top.
-const BASE_BUDGET: u64 = 640 << 20;
+const BASE_BUDGET: u64 = 512 << 20;
 /// Quantised attributes grow about sixfold when decoded; instances a few times more.
 const GROWTH: u64 = 32;
 
