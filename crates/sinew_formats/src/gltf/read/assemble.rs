@@ -122,7 +122,7 @@ impl SurfaceReader<'_> {
         let (scene, decoder) = (self.scene, self.decoder);
         let (bound_joints, slots) = (self.bound_joints, Vec::new());
         let mut binder =
-            Binder { decoder, scene, rig, own_file, bound_joints, slots, slot_of: HashMap::new() };
+            Binder { decoder, scene, rig, own_file, bound_joints, slots, slots_of: HashMap::new() };
         let mut merged = Merged::new(has, n_vertices);
         let mut faults = Vec::new();
         for instance in instances {
