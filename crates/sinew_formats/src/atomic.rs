@@ -3,7 +3,7 @@
 use crate::FormatError;
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -18,9 +18,13 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
         let mut file = File::create_new(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&temporary, path)
+        fs::rename(&temporary, path)?;
+        // The new name is safe only once the folder is, too; systems that cannot do this do not need it.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
     };
-    write().map_err(|source| {
+    write().map_err(|source: io::Error| {
         // Nothing more can be done if even the removal fails.
         let _ = fs::remove_file(&temporary);
         FormatError::io(path, source)

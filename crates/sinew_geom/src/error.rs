@@ -84,6 +84,9 @@ pub enum GeomError {
     },
 }
 
+/// Messages kept; a broken file can cause millions, which nobody reads.
+const MAX_MESSAGES: usize = 1000;
+
 /// Partial failures: what was mended or left out while the work as a whole went on.
 ///
 /// Passed as an argument, so that a caller decides whether to print, collect or refuse.
@@ -94,11 +97,13 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Record one message, once.
+    /// Record one message, once. After a thousand, only that there are more is recorded.
     pub fn push(&mut self, message: impl Into<String>) {
         let message = message.into();
-        if !self.messages.contains(&message) {
-            self.messages.push(message);
+        if self.messages.len() > MAX_MESSAGES || self.messages.contains(&message) {
+            return;
         }
+        let is_last = self.messages.len() == MAX_MESSAGES;
+        self.messages.push(if is_last { "further warnings were left out".to_owned() } else { message });
     }
 }

@@ -14,6 +14,6 @@ mod write;
 pub(crate) use read::side_files_in;
 pub use read::{
     GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
-    read_morph_sequence,
+    read_morph_sequence, read_views,
 };
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

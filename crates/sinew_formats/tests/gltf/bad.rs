@@ -229,6 +229,66 @@ fn spared_parts_leave_a_warning() {
     }
 }
 
+/// Every value of the good file, replaced by everything it should not be.
+#[test]
+fn no_wrong_value_panics() {
+    let wrong = [
+        json!(null),
+        json!(true),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!([1, 2, 3, 4]),
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(2),
+        json!(3),
+        json!(255),
+        json!(5121),
+        json!(1.5),
+        json!(1e300),
+        json!(u32::MAX),
+        json!(u64::MAX),
+    ];
+    let mut paths = Vec::new();
+    list_paths(&good(), String::new(), &mut paths);
+    assert!(paths.len() > 100);
+    for path in &paths {
+        for value in &wrong {
+            let mut root = good();
+            *root.pointer_mut(path).unwrap() = value.clone();
+            let _ = read(root.to_string().as_bytes(), &mut Warnings::default());
+        }
+    }
+}
+
+fn list_paths(value: &Value, path: String, paths: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| list_paths(item, format!("{path}/{at}"), paths));
+        }
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, field)| list_paths(field, format!("{path}/{key}"), paths));
+        }
+        _ => {}
+    }
+    if !path.is_empty() {
+        paths.push(path);
+    }
+}
+
+/// A million warnings must not take time in their square.
+#[test]
+fn warnings_are_bounded() {
+    let mut root = good();
+    let nodes = (0..300_000).map(|_| json!({"rotation": [0, 0, 0, 0]}));
+    root["nodes"].as_array_mut().unwrap().extend(nodes);
+    let mut warnings = Warnings::default();
+    read(root.to_string().as_bytes(), &mut warnings).unwrap();
+    assert_eq!(warnings.messages.len(), 1001);
+}
+
 #[test]
 fn all_faults_are_listed() {
     let mut root = good();

@@ -153,7 +153,8 @@ fn integers_strides_and_quantisation() {
 
 #[test]
 fn strips_fans_and_lists() {
-    let table: [(u32, &[u8], &[[u32; 3]]); 4] = [
+    type Case<'a> = (u32, &'a [u8], &'a [[u32; 3]]);
+    let table: [Case; 4] = [
         (4, &[0, 1, 2, 2, 1, 3], &[[0, 1, 2], [2, 1, 3]]),
         // A list may end with a part of a triangle, which is ignored.
         (4, &[0, 1, 2, 3], &[[0, 1, 2]]),

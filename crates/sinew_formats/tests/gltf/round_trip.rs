@@ -3,7 +3,7 @@
 use crate::support::{data, diagonal, evaluate, files, read, tube};
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
-use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, write_glb, write_glb_file};
+use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, read_views, write_glb, write_glb_file};
 use sinew_geom::rig::{Interpolation, Joint, JointTrack, Keys, MorphTrack};
 use sinew_geom::*;
 use std::sync::Arc;
@@ -137,6 +137,25 @@ fn a_joint_bound_twice_and_two_roots_come_back() {
     character.rig = Some(Rig::new(joints).unwrap());
     let found = again(&character);
     assert_eq!((found.rig, found.skin, found.clips), (character.rig, character.skin, character.clips));
+}
+
+#[test]
+fn further_extensions_and_their_bytes_come_back() {
+    let mut options = GlbOptions { views: vec![vec![1, 2, 3], vec![], vec![9; 5]], ..GlbOptions::default() };
+    options.extensions.insert("SINEW_character".into(), serde_json::json!({"rules": 0, "version": 7}));
+    options.extensions.insert("ACME_note".into(), serde_json::json!({"text": "hello"}));
+    let mut character = tube(3, 4);
+    character.handles = vec![Handle { name: "tip".into(), ..Handle::default() }];
+    let mut warnings = Warnings::default();
+    let bytes = write_glb(&character, &options, &mut warnings).unwrap();
+    let file = read_gltf(&bytes, &no_side_files, "x", &mut warnings).unwrap();
+    assert_eq!(file.extensions["ACME_note"], options.extensions["ACME_note"]);
+    assert_eq!(file.extensions["SINEW_character"]["rules"], 0);
+    assert_eq!(file.extensions["SINEW_character"]["version"], 1);
+    assert_eq!(file.character.handles, character.handles);
+    let views = read_views(&bytes, &no_side_files, "x", &[2, 0, 1]).unwrap();
+    assert_eq!(views, [vec![9; 5], vec![1, 2, 3], vec![0; 4]]);
+    assert!(read_views(&bytes, &no_side_files, "x", &[99]).is_err());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::gltf::schema::{Accessor, Root};
 use std::cell::Cell;
 
 /// What small files may grow to in memory; larger ones get [`GROWTH`] times their size on top.
-const BASE_BUDGET: u64 = 640 << 20;
+const BASE_BUDGET: u64 = 512 << 20;
 /// Quantised attributes grow about sixfold when decoded; instances a few times more.
 const GROWTH: u64 = 32;
 
@@ -43,8 +43,8 @@ impl<'a> Decoder<'a> {
     /// Account for memory about to be allocated.
     pub fn charge(&self, count: u64, size: usize, path: &str) -> Result<(), Fault> {
         let left = count.checked_mul(size as u64).and_then(|bytes| self.budget_left.get().checked_sub(bytes));
-        self.budget_left.set(left.unwrap_or(0));
-        left.map(|_| ()).ok_or_else(|| {
+        // What is refused costs nothing, so that an absurd optional part does not take the rest along.
+        left.map(|left| self.budget_left.set(left)).ok_or_else(|| {
             Fault::json(path, format!("{count} elements need more memory than a file of this size may use"))
                 .with_remedy("the count is wrong, or the model must be split")
         })

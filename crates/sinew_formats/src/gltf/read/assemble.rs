@@ -117,13 +117,13 @@ impl SurfaceReader<'_> {
         warnings: &mut Warnings,
     ) -> Result<Merged, Vec<Fault>> {
         let moving = instances.iter().any(|i| rig.moves[i.node] || self.is_skinned(i));
-        let has = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
+        let (has, n_vertices) = self.attributes(instances, moving).map_err(|fault| vec![fault])?;
         let own_file = is_own(self.decoder.root);
         let (scene, decoder) = (self.scene, self.decoder);
         let (bound_joints, slots) = (self.bound_joints, Vec::new());
         let mut binder =
-            Binder { decoder, scene, rig, own_file, bound_joints, slots, slot_of: HashMap::new() };
-        let mut merged = Merged::new(has);
+            Binder { decoder, scene, rig, own_file, bound_joints, slots, slots_of: HashMap::new() };
+        let mut merged = Merged::new(has, n_vertices);
         let mut faults = Vec::new();
         for instance in instances {
             let first_morph = merged.morphs.len();
@@ -143,7 +143,7 @@ impl SurfaceReader<'_> {
                 }
             };
             debug_assert!(moving || matches!(placement.bound, Bound::Nothing));
-            for part in parts {
+            for part in self.meshes.get_mut(&instance.mesh).into_iter().flatten() {
                 faults.extend(merged.push(part, &placement, instance, first_morph).err());
             }
             self.add_morphs(instance, &mut merged);
@@ -158,8 +158,8 @@ impl SurfaceReader<'_> {
         Ok(merged)
     }
 
-    /// Attributes of the whole surface; its memory is accounted for before any of it is allocated.
-    fn attributes(&self, instances: &[Instance], moving: bool) -> Result<Has, Fault> {
+    /// Attributes and number of vertices of the whole surface; its memory is accounted for before any of it is allocated.
+    fn attributes(&self, instances: &[Instance], moving: bool) -> Result<(Has, usize), Fault> {
         let mut has = Has::default();
         let (mut n_vertices, mut n_faces) = (0, 0);
         for instance in instances {
@@ -174,7 +174,7 @@ impl SurfaceReader<'_> {
         has.influences *= usize::from(moving);
         self.decoder.charge(n_vertices, has.vertex_size(), "/meshes")?;
         self.decoder.charge(n_faces, 40, "/meshes")?;
-        Ok(has)
+        Ok((has, n_vertices as usize))
     }
 
     fn add_morphs(&mut self, instance: &Instance, merged: &mut Merged) {

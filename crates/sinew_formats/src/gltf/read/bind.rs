@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// Two bindings closer than this (relative to the size of the part) are the same: the noise of a chain of
 /// single-precision transforms, well below what players agree on (1e-5 of the diagonal).
 const SAME: f64 = 3e-6;
-/// Joints compared to find the bind transform of a skin.
+/// Joints compared to find the bind transform of a skin, and slots of a joint to find an equal one.
 const MAX_COMPARED: usize = 64;
 
 /// A mesh at a node.
@@ -56,7 +56,8 @@ pub(super) struct Binder<'a> {
     /// Joints of a skin that carry something, if the file says how many.
     pub bound_joints: Option<usize>,
     pub slots: Vec<SkinSlot>,
-    pub slot_of: HashMap<(usize, [u32; 12]), u16>,
+    /// Slots of each joint.
+    pub slots_of: HashMap<usize, Vec<u16>>,
 }
 
 impl Binder<'_> {
@@ -72,13 +73,13 @@ impl Binder<'_> {
             None => self.rig.still_joint(),
         };
         if let Some(inverse) = invert(self.rig.world[joint]) {
-            return Ok(placed(Bound::Rigid(self.slot(joint, inverse)?)));
+            return Ok(placed(Bound::Rigid(self.slot(joint, inverse, 0.0)?)));
         }
         // The joint is flattened at rest: the part stays in its own space.
         let above = self.scene.chain(node).take_while(|&node| self.rig.joint_of[node] != Some(joint));
         let joint_from_node =
             above.fold(DAffine3::IDENTITY, |product, node| self.scene.local[node].to_affine() * product);
-        Ok(Placement { world: None, bound: Bound::Rigid(self.slot(joint, joint_from_node)?) })
+        Ok(Placement { world: None, bound: Bound::Rigid(self.slot(joint, joint_from_node, 0.0)?) })
     }
 
     /// Bind a skinned instance of about this size.
@@ -110,7 +111,7 @@ impl Binder<'_> {
             let rest = invert(self.rig.world[joint]).filter(|_| !self.own_file);
             let at_rest =
                 rest.filter(|_| is_same(self.rig.world[joint] * inverse_bind, DAffine3::IDENTITY, size));
-            slots.push(self.slot(joint, at_rest.unwrap_or(inverse_bind))?);
+            slots.push(self.slot(joint, at_rest.unwrap_or(inverse_bind), size)?);
         }
         let world = (world != DAffine3::IDENTITY).then_some(world);
         Ok(Placement { world, bound: Bound::Skinned(slots) })
@@ -143,19 +144,26 @@ impl Binder<'_> {
         }
     }
 
-    /// The slot of a joint and a binding, rounded to what a file can hold so that a round trip keeps it.
-    fn slot(&mut self, joint: usize, inverse_bind: DAffine3) -> Result<u16, Fault> {
-        let single = inverse_bind.to_cols_array().map(|x| x as f32);
-        let key = (joint, single.map(f32::to_bits));
-        if let Some(&slot) = self.slot_of.get(&key) {
+    /// The slot of a joint and a binding, rounded to what a file can hold so that a round trip keeps it. Skins
+    /// of parts of one body differ by noise; in files not ours they share their slots.
+    fn slot(&mut self, joint: usize, inverse_bind: DAffine3, size: f64) -> Result<u16, Fault> {
+        let single = inverse_bind.to_cols_array().map(|x| f64::from(x as f32));
+        let inverse_bind = DAffine3::from_cols_array(&single);
+        let world = self.rig.world[joint];
+        let found = self.slots_of.entry(joint).or_default();
+        let is_found = |&&slot: &&u16| {
+            let other = self.slots[slot as usize].inverse_bind;
+            other == inverse_bind || !self.own_file && is_same(world * other, world * inverse_bind, size)
+        };
+        if let Some(&slot) = found.iter().take(MAX_COMPARED).find(is_found) {
             return Ok(slot);
         }
         let slot = u16::try_from(self.slots.len()).map_err(|_| {
             Fault::json("/skins", "more than 65536 different bindings of joints")
                 .with_remedy("split the file into several characters")
         })?;
-        self.slots.push(SkinSlot { joint, inverse_bind: DAffine3::from_cols_array(&single.map(f64::from)) });
-        self.slot_of.insert(key, slot);
+        found.push(slot);
+        self.slots.push(SkinSlot { joint, inverse_bind });
         Ok(slot)
     }
 }

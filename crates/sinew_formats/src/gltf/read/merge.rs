@@ -24,6 +24,7 @@ pub(super) struct Merged {
     /// Offsets of parts, written into the morphs once all vertices are known.
     offsets: Vec<Offsets>,
     has: Has,
+    n_vertices: usize,
 }
 
 /// Attributes at least one part has, and the number of influences.
@@ -59,14 +60,18 @@ impl Has {
 }
 
 impl Merged {
-    pub fn new(has: Has) -> Self {
-        Self { has, ..Self::default() }
+    /// For a surface of so many vertices in all.
+    pub fn new(has: Has, n_vertices: usize) -> Self {
+        let mut merged = Self { has, n_vertices, ..Self::default() };
+        merged.positions.reserve_exact(n_vertices);
+        merged
     }
 
-    /// Add one part of an instance. `first_morph` is where the morphs of the instance begin.
+    /// Add one part of an instance. `first_morph` is where the morphs of the instance begin. If the part is all
+    /// there is, its arrays are taken rather than copied.
     pub fn push(
         &mut self,
-        part: &Part,
+        part: &mut Part,
         placement: &Placement,
         instance: &Instance,
         first_morph: usize,
@@ -83,11 +88,11 @@ impl Merged {
         }
         let padded = self.positions.len();
         if self.has.uvs {
-            self.uvs.extend(part.uvs.iter().flatten());
+            join(&mut self.uvs, part.uvs.as_mut(), self.n_vertices);
             self.uvs.resize(padded, [0.0; 2]);
         }
         if self.has.colors {
-            self.colors.extend(part.colors.iter().flatten());
+            join(&mut self.colors, part.colors.as_mut(), self.n_vertices);
             self.colors.resize(padded, [1.0; 4]);
         }
         for (target, offsets) in part.targets.iter().enumerate() {
@@ -127,7 +132,10 @@ impl Merged {
         }
     }
 
-    fn push_normals(&mut self, part: &Part, world: Option<DAffine3>) {
+    fn push_normals(&mut self, part: &mut Part, world: Option<DAffine3>) {
+        if world.is_none() && part.normals.is_some() {
+            return join(&mut self.normals, part.normals.as_mut(), self.n_vertices);
+        }
         let computed = || {
             let faces = part.faces.iter().flat_map(|(faces, _)| faces.iter().copied());
             smooth_normals(&part.positions, faces)
@@ -146,12 +154,12 @@ impl Merged {
 
     fn push_influences(
         &mut self,
-        part: &Part,
+        part: &mut Part,
         placement: &Placement,
         instance: &Instance,
     ) -> Result<(), Fault> {
         let width = self.has.influences;
-        match (&placement.bound, &part.influences) {
+        match (&placement.bound, &mut part.influences) {
             (Bound::Nothing, _) => {}
             (Bound::Rigid(slot), _) => self.push_rigid(*slot, part.positions.len()),
             (Bound::Skinned(slots), None) => {
@@ -169,7 +177,7 @@ impl Merged {
                     |(&joint, &weight): (&u16, &f32)| if weight > 0.0 { slots[joint as usize] } else { 0 };
                 if influences.width == width {
                     self.joints.extend(influences.joints.iter().zip(&influences.weights).map(slot));
-                    self.weights.extend_from_slice(&influences.weights);
+                    join(&mut self.weights, Some(&mut influences.weights), self.n_vertices * width);
                     return Ok(());
                 }
                 let rows = influences.joints.chunks_exact(influences.width);
@@ -201,5 +209,14 @@ impl Merged {
             let Some(morph) = self.morphs.get_mut(part.morph) else { continue };
             morph.offsets[part.first_vertex..][..part.offsets.len()].copy_from_slice(&part.offsets);
         }
+    }
+}
+
+/// Append one array to another; if it is the whole of `n` elements it is taken.
+fn join<T: Copy>(to: &mut Vec<T>, from: Option<&mut Vec<T>>, n: usize) {
+    match from {
+        Some(from) if to.is_empty() && from.len() == n => *to = std::mem::take(from),
+        Some(from) => to.extend_from_slice(from),
+        None => {}
     }
 }

@@ -86,6 +86,29 @@ pub fn read_gltf(
     Ok(GltfFile { character, info, extensions: root.extensions.clone() })
 }
 
+/// Bytes of buffer views of a file, for those who know an extension that names them.
+///
+/// # Errors
+/// If the file is broken or has no such view.
+pub fn read_views(
+    bytes: &[u8],
+    side: SideFiles,
+    name: &str,
+    indices: &[usize],
+) -> Result<Vec<Vec<u8>>, FormatError> {
+    let fail = |faults| FormatError::faults(name, faults);
+    let container = container::split_container(bytes).map_err(|fault| fail(vec![fault]))?;
+    let root = json::parse_root(&container).map_err(fail)?;
+    let buffers = resource::Buffers::load(&root, container.bin, side);
+    let decoder = accessor::Decoder::new(&root, buffers, bytes.len());
+    let views = indices.iter().map(|&index| {
+        let view = decoder.view(index, "/bufferViews")?;
+        decoder.charge(view.len() as u64, 1, "/bufferViews")?;
+        Ok(view.to_vec())
+    });
+    views.collect::<Result<_, Fault>>().map_err(|fault| fail(vec![fault]))
+}
+
 fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
     let mut faults = Vec::new();
     let version = root.asset.min_version.as_ref().unwrap_or(&root.asset.version);

@@ -161,9 +161,14 @@ fn read_faces(
 ) -> Result<Vec<[u32; 3]>, Fault> {
     let corners = match primitive.indices {
         Some(accessor) => decoder.integers::<1>(accessor, &format!("{path}/indices"))?,
-        None => (0..n_vertices as u32).map(|vertex| [vertex]).collect(),
+        None => {
+            decoder.charge(n_vertices as u64, size_of::<u32>(), path)?;
+            (0..n_vertices as u32).map(|vertex| [vertex]).collect()
+        }
     };
     let corners = corners.as_flattened();
+    // A strip or fan has a triangle for every corner.
+    decoder.charge(corners.len() as u64, size_of::<[u32; 3]>(), path)?;
     if corners.iter().max().is_some_and(|&most| most as usize >= n_vertices) {
         let (at, vertex) =
             corners.iter().enumerate().find(|&(_, &v)| v as usize >= n_vertices).unwrap_or((0, &0));
