@@ -2,4 +2,5 @@
 
 mod data;
 mod mesh_check;
+mod structure;
 mod support;

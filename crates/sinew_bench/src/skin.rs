@@ -3,7 +3,7 @@
 use crate::measure::{compare, in_pool, print_head, print_row, triad_bandwidth};
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
-use sinew_geom::{
+use sinew::geom::{
     Skin, SkinSlot, Warnings,
     rig::{skin_dual_quaternion, skin_linear},
 };

@@ -10,17 +10,18 @@ use faer::{
         linalg::{SupernodalThreshold, cholesky as sparse},
     },
 };
-use sinew_geom::{
+use sinew::geom::{
     linalg::{Cholesky, SparseMatrix},
     mesh::Adjacency,
     operators::{LaplacianKind, build_cotangent_stiffness, build_laplacian},
+    sample::{Sample, build_character},
 };
 
 /// Print the table.
 pub fn run() -> anyhow::Result<()> {
     print_head();
     for n in [43_000, 100_000] {
-        let mesh = crate::test_mesh(n)?;
+        let mesh = build_character(Sample::Biped, n)?.mesh;
         let adjacency = Adjacency::new(&mesh);
         // A fifth of the vertices is held, as by painted handles.
         let held: Vec<f64> = (0..mesh.n_vertices()).map(|i| if i % 500 < 100 { 1.0 } else { 0.0 }).collect();

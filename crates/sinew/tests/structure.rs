@@ -1,0 +1,108 @@
+//! The shape of the workspace: arrows between crates, sources of algorithms, sizes of files.
+
+use crate::support::files_below;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates each crate may use. An arrow that is not listed is a mistake, or needs a line here.
+const ARROWS: [(&str, &[&str]); 5] = [
+    ("sinew_geom", &[]),
+    ("sinew_formats", &["sinew_geom"]),
+    ("sinew", &["sinew_geom", "sinew_formats"]),
+    ("sinew_cli", &["sinew"]),
+    ("sinew_bench", &["sinew"]),
+];
+
+/// Crates that hide a library, and the library nobody else may name.
+const HIDDEN: [(&str, &[&str]); 3] = [
+    ("faer", &["sinew_geom", "sinew_bench"]),
+    ("obvhs", &["sinew_geom"]),
+    ("anyhow", &["sinew_cli", "sinew_bench"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Names in the dependency sections of a manifest; development ones too, since they make arrows as well.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies");
+        } else if let (true, Some((name, _))) = (inside, line.split_once(['=', '.'])) {
+            names.push(name.trim().to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn arrows_between_crates_are_the_listed_ones() {
+    let mut seen = Vec::new();
+    for entry in std::fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let used = dependencies(&std::fs::read_to_string(folder.join("Cargo.toml")).unwrap());
+        let (_, allowed) =
+            ARROWS.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name} is not listed"));
+        for arrow in used.iter().filter(|used| used.starts_with("sinew")) {
+            assert!(allowed.contains(&arrow.as_str()), "{name} must not use {arrow}");
+        }
+        for (library, homes) in HIDDEN {
+            assert!(
+                !used.iter().any(|u| u == library) || homes.contains(&name.as_str()),
+                "{name} names {library}"
+            );
+        }
+        seen.push(name);
+    }
+    assert_eq!(seen.len(), ARROWS.len(), "{seen:?}");
+}
+
+fn sources() -> impl Iterator<Item = (PathBuf, String)> {
+    files_below(&crates())
+        .into_iter()
+        .filter(|path| {
+            path.extension().is_some_and(|e| e == "rs")
+                && !path.components().any(|c| c.as_os_str() == "target")
+        })
+        .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+}
+
+#[test]
+fn algorithms_name_their_source() {
+    let mut n_found = 0;
+    for (path, text) in sources() {
+        let declares = text.lines().any(|line| {
+            let line = line.trim_start();
+            let solver = line.starts_with("pub struct")
+                && (line.contains("Solver") || line.contains("Editor") || line.contains("Cholesky"));
+            let fit = line.starts_with("pub fn fit") || line.starts_with("pub fn solve_");
+            solver || fit
+        });
+        if declares {
+            n_found += 1;
+            assert!(text.contains("//! # Source"), "{} declares a solver without `# Source`", path.display());
+        }
+    }
+    assert!(n_found > 0);
+}
+
+#[test]
+fn no_file_makes_a_reader_scroll_for_its_point() {
+    for (path, text) in sources() {
+        let n = text.lines().count();
+        assert!(n <= 800, "{} has {n} lines; split it", path.display());
+    }
+}
+
+#[test]
+fn the_core_does_no_input_or_output() {
+    let words = ["std::fs", "std::net", "std::env", "SystemTime", "Instant::now", "println!", "eprintln!"];
+    for (path, text) in sources().filter(|(path, _)| path.to_string_lossy().contains("sinew_geom/src")) {
+        for word in words {
+            assert!(!text.contains(word), "{} uses {word}", path.display());
+        }
+    }
+}

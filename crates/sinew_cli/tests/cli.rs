@@ -1,0 +1,209 @@
+//! The command line as a script sees it.
+
+use serde_json::Value;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+const SINEW: &str = env!("CARGO_BIN_EXE_sinew");
+
+fn sinew(args: &[&str]) -> Output {
+    Command::new(SINEW).args(args).output().unwrap()
+}
+
+fn ok(args: &[&str]) -> Value {
+    let output = sinew(args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+    // Exactly one object, and nothing else.
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}"))
+}
+
+fn fails(args: &[&str], code: i32) -> String {
+    let output = sinew(args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+    said
+}
+
+/// A folder of this test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sinew-cli-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).to_string_lossy().into_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).unwrap();
+        self.at(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const QUAD: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+
+#[test]
+fn info_prints_the_contract_keys() {
+    let folder = Folder::new("info");
+    let report = ok(&["info", "--json", &folder.write("quad.obj", QUAD)]);
+    let keys = "kind vertices faces components boundary_edges non_manifold_edges unreferenced_vertices \
+                degenerate_faces joints clips warnings";
+    for key in keys.split_whitespace() {
+        assert!(report.get(key).is_some(), "{key} is missing in {report}");
+    }
+    assert_eq!(report["kind"], "mesh");
+    assert_eq!((report["vertices"].as_u64(), report["faces"].as_u64()), (Some(4), Some(1)));
+    assert_eq!(report["boundary_edges"], 4);
+}
+
+#[test]
+fn every_sample_can_be_made_told_and_converted() {
+    let folder = Folder::new("sample");
+    for name in ["biped", "quadruped", "octopus", "sack", "bar"] {
+        let glb = folder.at(&format!("{name}.glb"));
+        let made = ok(&["sample", name, "-n", "1500", "-o", &glb, "--json"]);
+        let told = ok(&["info", &glb, "--json"]);
+        assert_eq!(told["kind"], "character");
+        for key in ["vertices", "faces", "joints"] {
+            assert_eq!(made[key], told[key], "{name}: {key}");
+        }
+        assert_eq!((told["closed"].as_bool(), told["components"].as_u64()), (Some(true), Some(1)), "{name}");
+        assert!(!told["handles"].as_array().unwrap().is_empty() && !told["clips"].as_array().unwrap().is_empty());
+        let obj = folder.at(&format!("{name}.obj"));
+        let written = ok(&["convert", &glb, &obj, "--json"]);
+        assert_eq!(written["bytes"].as_u64(), Some(std::fs::metadata(&obj).unwrap().len()));
+        assert_eq!(ok(&["info", &obj, "--json"])["vertices"], made["vertices"]);
+    }
+}
+
+#[test]
+fn sequences_go_through_folders_and_glb() {
+    let folder = Folder::new("sequence");
+    let (glb, frames, again) = (folder.at("flag.glb"), folder.at("frames"), folder.at("again.glb"));
+    let made = ok(&["sample", "flag", "-n", "1000", "-o", &glb, "--json"]);
+    ok(&["convert", &glb, &frames, "--json"]);
+    let told = ok(&["info", &frames, "--json"]);
+    assert_eq!((told["kind"].as_str(), &told["frames"]), (Some("sequence"), &made["frames"]));
+    ok(&["convert", &frames, &again, "--fps", "24", "--json"]);
+    assert_eq!(ok(&["info", &again, "--json"])["vertices"], made["vertices"]);
+}
+
+#[test]
+fn a_clip_survives_bvh() {
+    let folder = Folder::new("bvh");
+    let (glb, bvh) = (folder.at("biped.glb"), folder.at("walk.bvh"));
+    let made = ok(&["sample", "biped", "-n", "1000", "-o", &glb, "--json"]);
+    ok(&["convert", &glb, &bvh, "--json"]);
+    let told = ok(&["info", &bvh, "--json"]);
+    assert_eq!((told["kind"].as_str(), &told["joints"]), (Some("motion"), &made["joints"]));
+}
+
+#[test]
+fn repair_mends_a_soup() {
+    let folder = Folder::new("repair");
+    let soup = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 4 5 6\nf 4 4 6\n";
+    let (input, output) = (folder.write("soup.obj", soup), folder.at("clean.obj"));
+    let report = ok(&["convert", "--repair", &input, &output, "--json"]);
+    assert!(report["warnings"].to_string().contains("coincident vertices were merged"), "{report}");
+    let told = ok(&["info", &output, "--json"]);
+    // The second face runs the wrong way round and is turned; the third has no area.
+    assert_eq!((&told["vertices"], &told["faces"], &told["inconsistent_edges"]), (&4.into(), &2.into(), &0.into()));
+}
+
+#[test]
+fn failures_name_file_line_cause_and_remedy() {
+    let folder = Folder::new("errors");
+    let bad = folder.write("bad.obj", "v 0 0 0\nv 1 x 0\nv 0 1 0\nf 1 2 9\n");
+    let said = fails(&["info", &bad], 1);
+    assert!(said.contains("bad.obj:2:") && said.contains("bad.obj:4:"), "{said}");
+    assert!(said.lines().all(|line| line.starts_with("error: ")), "{said}");
+    let said = fails(&["info", &folder.at("absent.obj")], 1);
+    assert!(said.contains("absent.obj"), "{said}");
+    assert!(fails(&["info", &folder.0.to_string_lossy()], 1).contains("no numbered mesh files"));
+    let empty = folder.write("empty.glb", "");
+    assert!(fails(&["info", &empty], 1).contains("the file is empty"));
+    let quad = folder.write("quad.obj", QUAD);
+    assert!(fails(&["convert", &quad, &folder.at("x.fbx")], 1).contains("writable are"));
+    assert!(fails(&["convert", &quad, &folder.at("x.bvh")], 1).contains("no skeleton"));
+    assert!(fails(&["sample", "biped", "-n", "3", "-o", &folder.at("x.glb")], 1).contains("1000"));
+    fails(&["sample", "unicorn", "-o", "x.glb"], 2);
+    fails(&["info"], 2);
+    // A failed write leaves no file behind.
+    assert!(!Path::new(&folder.at("x.fbx")).exists());
+}
+
+#[test]
+fn json_failures_are_one_object_too() {
+    let output = sinew(&["info", "--json", "absent.glb"]);
+    assert_eq!(output.status.code(), Some(1));
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(value["error"].as_str().unwrap().contains("absent.glb"));
+}
+
+#[test]
+fn no_command_shows_the_way() {
+    let output = sinew(&[]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for command in ["info", "convert", "sample", "completions"] {
+        assert!(text.contains(command), "{text}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(sinew(&["completions", shell]).stdout.len() > 1000);
+    }
+}
+
+#[test]
+fn the_same_request_gives_the_same_bytes_with_any_threads() {
+    let folder = Folder::new("same");
+    let files = [("1", "a.glb"), ("2", "b.glb")].map(|(threads, name)| {
+        let path = folder.at(name);
+        ok(&["sample", "octopus", "-n", "3000", "-o", &path, "--json", "--threads", threads]);
+        std::fs::read(path).unwrap()
+    });
+    assert!(files[0] == files[1]);
+}
+
+/// Every bad file, each in a process of its own that may use 1 GB: an answer or an error, never a crash.
+#[test]
+fn bad_files_never_crash_or_swallow_memory() {
+    let fallback = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let data = std::env::var_os("SINEW_DATA").map_or_else(fallback, PathBuf::from).join("bad");
+    if !data.is_dir() {
+        assert!(std::env::var_os("CI").is_none(), "CI must have the data");
+        eprintln!("skipped: no data at {}", data.display());
+        return;
+    }
+    let mut open = vec![data];
+    let mut n_files = 0;
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            n_files += 1;
+            let limited = format!("ulimit -v 1048576; exec '{SINEW}' info --json '{}'", path.display());
+            let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", path.display());
+            let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert!(value.get("error").is_some() || value.get("kind").is_some(), "{value}");
+        }
+    }
+    assert!(n_files > 60, "{n_files}");
+}
