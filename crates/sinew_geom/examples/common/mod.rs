@@ -90,7 +90,7 @@ impl Picture {
 
     /// Shadow of all surfaces on the floor, blurred.
     fn floor_shadow(&mut self, items: &[Item], view: &View, screen: &impl Fn(DVec3) -> DVec3) {
-        let light = DVec3::new(-0.35, 1.0, 0.25);
+        let light = DVec3::new(-0.3, 1.0, 0.3);
         let light = DMat3::from_rotation_y(view.azimuth.to_radians()) * light;
         let (width, height) = (self.width, self.height);
         let mut mask = vec![0f32; width * height];

@@ -152,11 +152,11 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [skin, hair, eyes, pup
     grow_face(plan, skull, head, skin);
     grow_hair(plan, skull, head, hair);
     let eye = plan.group(Some(skull), 0.004);
-    plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.6);
+    plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.45);
     let pupil = plan.group(Some(eye), 0.001);
     plan.ellipsoid((pupil, head), face(0.0365, 0.104, 0.0975), v(0.0155, 0.0185, 0.0128))
         .tint(pupils)
-        .grain(0.6);
+        .grain(0.45);
 }
 
 /// Point of the head, relative to the top of the neck. The head is drawn larger than life.

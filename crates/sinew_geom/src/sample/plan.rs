@@ -133,7 +133,7 @@ impl Plan {
     }
 
     fn prim(&mut self, group: usize, joint: usize, shape: Shape, radius: f64) -> &mut Prim {
-        let grain = (radius / 0.1).sqrt().clamp(0.2, 1.3);
+        let grain = (radius / 0.1).sqrt().clamp(0.12, 1.3);
         let tint = self.field.prims.last().map_or(0, |prim| prim.tint);
         let prim = Prim { shape, blend: 0.5 * radius, carve: false, group, joint, tint, grain };
         let at = self.field.prims.len();

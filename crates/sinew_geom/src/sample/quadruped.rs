@@ -164,7 +164,7 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [fur, white, dark, bla
         .blend(0.01)
         .carve();
     let eye = plan.group(Some(skull), 0.003);
-    plan.ellipsoid((eye, head), v(0.047, 0.735, 0.389), v(0.0165, 0.0185, 0.0155)).tint(eyes).grain(0.6);
+    plan.ellipsoid((eye, head), v(0.047, 0.735, 0.389), v(0.0165, 0.0185, 0.0155)).tint(eyes).grain(0.45);
 }
 
 fn add_handles(plan: &mut Plan) {
