@@ -37,19 +37,19 @@ fn draw_lineup(n_vertices: usize, prefix: &str) -> Result<()> {
     let mut items = draw_cast(n_vertices)?;
     let wood = [0.30, 0.17, 0.09];
     let scenes = [
-        (Sample::Flag, 6, [0.10, 0.13, 0.42], [-2.45, 0.0, -0.9], vec![rod(0.018, 2.25, wood)]),
+        (Sample::Flag, 6, [0.10, 0.13, 0.42], [-2.85, 0.0, -0.9], vec![rod(0.018, 2.25, wood)]),
         (
             Sample::Tablecloth,
             60,
             [0.60, 0.13, 0.12],
-            [0.55, 0.0, -0.95],
+            [0.78, 0.0, -1.1],
             vec![rod(0.05, 0.74, wood), rod(0.25, 0.03, wood)],
         ),
         (
             Sample::Balloon,
             34,
             [0.75, 0.50, 0.12],
-            [1.75, 0.0, -0.65],
+            [2.05, 0.0, -0.75],
             vec![rod(0.055, 0.60, wood), rod(0.18, 0.03, wood)],
         ),
     ];
@@ -62,19 +62,19 @@ fn draw_lineup(n_vertices: usize, prefix: &str) -> Result<()> {
         }
     }
     let mut picture = Picture::new(1600, 700);
-    let target = DVec3::new(-0.02, 0.93, 0.0);
-    picture.draw(&items, &View { target, half_height: 1.22, azimuth: 0.0, elevation: 9.0, floor: true });
+    let target = DVec3::new(0.0, 1.02, 0.0);
+    picture.draw(&items, &View { target, half_height: 1.36, azimuth: 0.0, elevation: 9.0, floor: true });
     picture.write(Path::new(&format!("{prefix}-lineup.png")))
 }
 
 /// The characters of the line-up, each in a moment of one of its clips.
 fn draw_cast(n_vertices: usize) -> Result<Vec<Item>> {
     let cast = [
-        (Sample::Biped, "greet", 0.45, [-1.30, 0.0, 0.35], 14.0),
-        (Sample::Quadruped, "wag", 0.2, [-0.40, 0.0, 0.65], 38.0),
-        (Sample::Octopus, "idle", 0.3, [0.62, 0.0, 0.55], -8.0),
-        (Sample::Sack, "sway", 0.3, [1.50, 0.0, 0.75], -18.0),
-        (Sample::Bar, "bend", 0.14, [2.18, 0.0, 0.35], -25.0),
+        (Sample::Biped, "greet", 0.45, [-1.72, 0.0, 0.35], 14.0),
+        (Sample::Quadruped, "wag", 0.2, [-0.95, 0.0, 0.65], 38.0),
+        (Sample::Octopus, "idle", 0.3, [0.12, 0.0, 0.75], -8.0),
+        (Sample::Sack, "sway", 0.3, [1.62, 0.0, 0.75], -18.0),
+        (Sample::Bar, "bend", 0.14, [2.72, 0.0, 0.2], 165.0),
     ];
     let mut items = Vec::new();
     for (sample, clip, at, place, degrees) in cast {
@@ -148,6 +148,14 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     let mut picture = Picture::new(1800, 520);
     picture.draw(&items, &View { azimuth: 0.0, ..view });
     picture.write(Path::new(&file("rest")))?;
+    if let Some(head) = character.handles.iter().find(|handle| handle.name == "head") {
+        // The face from nearby.
+        let target = head.center + DVec3::new(0.0, 0.25 * view.half_height * 0.6, 0.0);
+        let mut picture = Picture::new(800, 600);
+        picture
+            .draw(&[rest()], &View { target, half_height: 0.26 * view.half_height, azimuth: 24.0, ..view });
+        picture.write(Path::new(&file("face")))?;
+    }
     draw_clips(&character, &view, &file)
 }
 

@@ -111,11 +111,23 @@ impl<'a> Regions<'a> {
         let low = low - REGION;
         let count = ((high + REGION - low) / REGION).ceil().as_ivec3();
         let all = field.all();
-        let cube = |i: i32| {
-            let at = IVec3::new(i % count.x, i / count.x % count.y, i / (count.x * count.y));
-            field.narrow(&all, low + (at.as_dvec3() + 0.5) * REGION, 0.5 * REGION * 3f64.sqrt()).0
+        let narrowed = |within: &Active, at: DVec3, side: f64| {
+            field.narrow(within, low + (at + 0.5) * side, 0.5 * side * 3f64.sqrt()).0
         };
-        let cubes = (0..count.x * count.y * count.z).into_par_iter().map(cube).collect();
+        // Large cubes first: most primitives are ruled out once for many small ones.
+        let wide = (count + 3) / 4;
+        let at = |i: i32, n: IVec3| IVec3::new(i % n.x, i / n.x % n.y, i / (n.x * n.y));
+        let large: Vec<Active> = (0..wide.element_product())
+            .into_par_iter()
+            .map(|i| narrowed(&all, at(i, wide).as_dvec3(), 4.0 * REGION))
+            .collect();
+        let cube = |i: i32| {
+            let p = at(i, count);
+            let q = p / 4;
+            let within = &large[(q.x + wide.x * (q.y + wide.y * q.z)) as usize];
+            narrowed(within, p.as_dvec3(), REGION)
+        };
+        let cubes = (0..count.element_product()).into_par_iter().map(cube).collect();
         Self { field, all, low, count, cubes }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         }
         let mut remesher = Remesher::new(regions, nets.positions, faces);
         remesher.thin(n_vertices);
-        remesher.polish(4);
+        remesher.polish(3);
         remesher.snap_borders();
         let (positions, faces) = remesher.finish();
         return Mesh::new(positions, faces);

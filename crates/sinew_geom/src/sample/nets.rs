@@ -142,9 +142,9 @@ fn descend(
 ) {
     let width = size * side as f64;
     let center = (at.as_dvec3() + 0.5 * side as f64) * size;
-    // Half a diagonal, and a cell more: relaxed vertices may leave their block by that much.
-    let radius = width * 0.5 * 3f64.sqrt() + size / SIDE as f64;
-    let (active, value) = field.narrow(within, center, radius);
+    let radius = width * 0.5 * 3f64.sqrt();
+    // A cell more for what matters: relaxed vertices may leave their block by that much.
+    let (active, value) = field.narrow(within, center, radius + size / f64::from(SIDE));
     if value.abs() > radius * STRETCH {
         return;
     }
@@ -175,15 +175,20 @@ fn corner_offset(corner: usize) -> IVec3 {
 /// Sample a block and place its vertices; `None` if the surface does not cross it.
 fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &Patches) -> Option<Block> {
     let origin = (at * SIDE).as_dvec3() * cell;
-    let point = |p: IVec3| p.x as usize + POINTS * (p.y as usize + POINTS * p.z as usize);
-    let mut values = vec![0.0; POINTS * POINTS * POINTS];
-    for z in 0..=SIDE {
-        for y in 0..=SIDE {
-            for x in 0..=SIDE {
-                let p = IVec3::new(x, y, z);
-                values[point(p)] = field.value(&active, origin + p.as_dvec3() * cell);
-            }
-        }
+    let mut values = vec![f64::NAN; POINTS * POINTS * POINTS];
+    // Eighths of the block that the surface cannot reach only need a sign, once the others have their values.
+    let half = SIDE / 2;
+    let reach = 0.5 * f64::from(half) * cell * 3f64.sqrt() * STRETCH;
+    let middle = |low: IVec3| origin + (low.as_dvec3() + 0.5 * f64::from(half)) * cell;
+    let eighths = std::array::from_fn::<_, 8, _>(|k| {
+        let low = corner_offset(k) * half;
+        (low, field.value(&active, middle(low)))
+    });
+    for (low, _) in eighths.iter().filter(|(_, value)| value.abs() < reach) {
+        fill_unknown(&mut values, *low, half, |p| field.value(&active, origin + p.as_dvec3() * cell));
+    }
+    for (low, value) in eighths {
+        fill_unknown(&mut values, low, half, |_| value);
     }
     let mut block =
         Block { at, active, corners: vec![0; CELLS], first: vec![0; CELLS], positions: Vec::new() };
@@ -197,6 +202,25 @@ fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &P
         block.positions.extend(patch_centers(&corner, signs, patches).map(|q| low + q * cell));
     }
     block.corners.iter().any(|&s| s != 0 && s != 255).then_some(block)
+}
+
+/// Index of a sample in its block.
+fn point(p: IVec3) -> usize {
+    p.x as usize + POINTS * (p.y as usize + POINTS * p.z as usize)
+}
+
+/// Give the points of a cube of `side` cells that are still unknown their value.
+fn fill_unknown(values: &mut [f64], low: IVec3, side: i32, value: impl Fn(IVec3) -> f64) {
+    for z in 0..=side {
+        for y in 0..=side {
+            for x in 0..=side {
+                let p = low + IVec3::new(x, y, z);
+                if values[point(p)].is_nan() {
+                    values[point(p)] = value(p);
+                }
+            }
+        }
+    }
 }
 
 /// Mean of the edge crossings of each patch, in units of the cell.
