@@ -7,7 +7,7 @@ mod common;
 use common::{Item, Picture, View};
 use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::sample::{Sample, build_character, build_sequence};
-use sinew_geom::{Character, MeshSequence, Pose, Skin};
+use sinew_geom::{Character, EulerOrder, MeshSequence, Pose, Skin};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -156,7 +156,48 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
             .draw(&[rest()], &View { target, half_height: 0.26 * view.half_height, azimuth: 24.0, ..view });
         picture.write(Path::new(&file("face")))?;
     }
+    draw_flexed(&character, &view, &file)?;
     draw_clips(&character, &view, &file)
+}
+
+/// Joints far from rest, where skinning shows its faults; joints a character lacks are skipped.
+const FLEXED: [(&str, [f64; 3]); 12] = [
+    ("forearm.L", [0.0, -90.0, 0.0]),
+    ("forearm.R", [0.0, 140.0, 0.0]),
+    ("thigh.L", [-80.0, 0.0, 10.0]),
+    ("shin.L", [90.0, 0.0, 0.0]),
+    ("thigh.R", [20.0, 0.0, -25.0]),
+    ("upper_arm.R", [0.0, 0.0, -50.0]),
+    ("hand.L", [0.0, 0.0, -60.0]),
+    ("head", [0.0, 40.0, 0.0]),
+    ("spine", [15.0, 20.0, 0.0]),
+    ("index.1.L", [0.0, 0.0, -70.0]),
+    ("index.2.L", [0.0, 0.0, -70.0]),
+    ("tail.2", [0.0, 40.0, 0.0]),
+];
+
+fn draw_flexed(character: &Character, view: &View, file: &impl Fn(&str) -> String) -> Result<()> {
+    let Some(rig) = &character.rig else { return Ok(()) };
+    let mut pose = rig.rest_pose();
+    for (name, degrees) in FLEXED {
+        if let Some(joint) = rig.find(name) {
+            let angles = DVec3::from(degrees) * std::f64::consts::PI / 180.0;
+            let local = &mut pose.locals[joint];
+            local.rotation *= EulerOrder::default().to_quat(angles);
+        }
+    }
+    let bent = skinned(character, &pose);
+    let items = [-0.5, 0.5].map(|side| {
+        turn_item(
+            item(character, bent.clone()),
+            view.target,
+            75.0 * side + 10.0,
+            1.5 * side * view.half_height,
+        )
+    });
+    let mut picture = Picture::new(1100, 700);
+    picture.draw(&items, &View { azimuth: 0.0, ..*view });
+    picture.write(Path::new(&file("flexed")))
 }
 
 fn draw_sequence(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> {
