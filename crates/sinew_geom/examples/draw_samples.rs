@@ -42,14 +42,14 @@ fn draw_lineup(n_vertices: usize, prefix: &str) -> Result<()> {
             Sample::Tablecloth,
             60,
             [0.60, 0.13, 0.12],
-            [0.78, 0.0, -1.1],
+            [0.62, 0.0, -1.1],
             vec![rod(0.05, 0.74, wood), rod(0.25, 0.03, wood)],
         ),
         (
             Sample::Balloon,
             34,
             [0.75, 0.50, 0.12],
-            [2.05, 0.0, -0.75],
+            [1.92, 0.0, -0.75],
             vec![rod(0.055, 0.60, wood), rod(0.18, 0.03, wood)],
         ),
     ];
@@ -72,9 +72,9 @@ fn draw_cast(n_vertices: usize) -> Result<Vec<Item>> {
     let cast = [
         (Sample::Biped, "greet", 0.45, [-1.72, 0.0, 0.35], 14.0),
         (Sample::Quadruped, "wag", 0.2, [-0.95, 0.0, 0.65], 38.0),
-        (Sample::Octopus, "idle", 0.3, [0.12, 0.0, 0.75], -8.0),
-        (Sample::Sack, "sway", 0.3, [1.62, 0.0, 0.75], -18.0),
-        (Sample::Bar, "bend", 0.14, [2.72, 0.0, 0.2], 165.0),
+        (Sample::Octopus, "idle", 0.3, [0.16, 0.0, 0.75], -8.0),
+        (Sample::Sack, "sway", 0.3, [1.42, 0.0, 0.75], -18.0),
+        (Sample::Bar, "bend", 0.08, [2.78, 0.0, 0.2], -25.0),
     ];
     let mut items = Vec::new();
     for (sample, clip, at, place, degrees) in cast {
@@ -120,7 +120,8 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     let start = std::time::Instant::now();
     let character = build_character(sample, n_vertices)?;
     let seconds = start.elapsed().as_secs_f64();
-    println!("{} {} vertices in {seconds:.2} s", sample.name(), character.mesh.n_vertices());
+    let (n, angle) = (character.mesh.n_vertices(), min_angle(&character));
+    println!("{} {n} vertices in {seconds:.2} s, smallest angle {angle:.1} degrees", sample.name());
     if prefix == "none" {
         return Ok(());
     }
@@ -158,6 +159,16 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     }
     draw_flexed(&character, &view, &file)?;
     draw_clips(&character, &view, &file)
+}
+
+/// Smallest angle of any triangle, in degrees.
+fn min_angle(character: &Character) -> f64 {
+    let smallest = |f: usize| {
+        let p = character.mesh.corners(f);
+        let angle = |i: usize| (p[(i + 1) % 3] - p[i]).angle_between(p[(i + 2) % 3] - p[i]);
+        angle(0).min(angle(1)).min(angle(2))
+    };
+    (0..character.mesh.n_faces()).map(smallest).fold(f64::INFINITY, f64::min).to_degrees()
 }
 
 /// Joints far from rest, where skinning shows its faults; joints a character lacks are skipped.
