@@ -8,7 +8,9 @@
 //! # Limits
 //! Two patches joined by two edges (a gap of less than a cell) are not manifold: the caller checks and retries.
 
-use super::field::{Active, Field, STRETCH};
+use super::field::{Active, Field, Regions};
+use super::remesh::min_sine;
+use super::shape::STRETCH;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -18,6 +20,9 @@ const SIDE: i32 = 4;
 /// Samples along the side of a block.
 const POINTS: usize = SIDE as usize + 1;
 const CELLS: usize = (SIDE * SIDE * SIDE) as usize;
+
+/// Triangles whose smallest angle has a smaller sine are mended.
+const SLIVER: f64 = 0.25;
 
 /// Quads around a field, with what is needed to keep their vertices on it.
 pub(super) struct Nets {
@@ -302,6 +307,48 @@ impl Nets {
             });
         }
         self.project(field, |_, _, _| DVec3::ZERO);
+    }
+
+    /// Cut each quad along the diagonal that gives the better triangles.
+    pub fn triangles(&self) -> Vec<[u32; 3]> {
+        let quality = |faces: [[u32; 3]; 2]| {
+            let [a, b] = faces.map(|face| min_sine(face.map(|v| self.positions[v as usize])));
+            a.min(b)
+        };
+        let split = |&[a, b, c, d]: &[u32; 4]| {
+            let (ac, bd) = ([[a, b, c], [a, c, d]], [[a, b, d], [b, c, d]]);
+            if quality(ac) >= quality(bd) { ac } else { bd }
+        };
+        self.quads.par_iter().map(split).flatten_iter().collect()
+    }
+
+    /// Move the vertices of slivers to the middle of their neighbours, for creases push them together.
+    pub fn mend(&mut self, regions: &Regions, rounds: usize) {
+        for _ in 0..rounds {
+            let faces = self.triangles();
+            let mut bad = vec![false; self.positions.len()];
+            for face in &faces {
+                if min_sine(face.map(|v| self.positions[v as usize])) < SLIVER {
+                    face.iter().for_each(|&v| bad[v as usize] = true);
+                }
+            }
+            let mut sums = vec![(DVec3::ZERO, 0.0); self.positions.len()];
+            for [a, b, c, d] in &self.quads {
+                for (v, sides) in [(a, [b, d]), (b, [a, c]), (c, [b, d]), (d, [a, c])] {
+                    if bad[*v as usize] {
+                        let sum = &mut sums[*v as usize];
+                        *sum = (
+                            sum.0 + sides.iter().map(|&&w| self.positions[w as usize]).sum::<DVec3>(),
+                            sum.1 + 2.0,
+                        );
+                    }
+                }
+            }
+            for v in (0..bad.len()).filter(|&v| bad[v]) {
+                let middle = self.positions[v].lerp(sums[v].0 / sums[v].1, 0.7);
+                self.positions[v] = regions.project(middle, 0.05 * self.cell, 0.5 * self.cell).0;
+            }
+        }
     }
 
     fn project(&mut self, field: &Field, shift: impl Fn(usize, DVec3, DVec3) -> DVec3 + Sync) {

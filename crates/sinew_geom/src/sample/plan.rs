@@ -1,6 +1,7 @@
 //! Body plans: bones, flesh around them, materials and handles, written down for the left half.
 
-use super::field::{Cone, Ellipsoid, Field, Group, Prim, Shape};
+use super::field::{Field, Group, Prim};
+use super::shape::{Cone, Ellipsoid, Shape};
 use crate::{Dof, DofKind, GeomError, Joint, Material, Rig, Transform};
 use glam::{DMat3, DQuat, DVec3};
 
