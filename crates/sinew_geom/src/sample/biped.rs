@@ -76,7 +76,7 @@ fn grow_leg(plan: &mut Plan, torso: usize, [trousers, shoes]: [usize; 2]) {
     let toe = plan.bone("toe.L", Some(foot), BALL, BALL + v(0.005, 0.0, 0.08), 0.035);
     plan.limits(thigh, &[(Rx, -120.0, 30.0), (Ry, -40.0, 40.0), (Rz, -20.0, 60.0)]);
     plan.limits(shin, &[(Rx, 0.0, 150.0)]);
-    plan.limits(foot, &[(Rx, -30.0, 50.0), (Ry, -15.0, 15.0), (Rz, -20.0, 20.0)]);
+    plan.limits(foot, &[(Rx, -40.0, 50.0), (Ry, -15.0, 15.0), (Rz, -20.0, 20.0)]);
     plan.limits(toe, &[(Rx, -50.0, 30.0)]);
     let leg = plan.group(Some(torso), 0.05);
     plan.cone((leg, thigh), (HIP + v(0.0, 0.0, -0.005), 0.094), (KNEE, 0.064)).tint(trousers);
@@ -268,6 +268,7 @@ fn walk(phase: f64, s: &mut Sketch) {
         let (up, ahead, pitch) = step(at);
         let end = ANKLE - HIP + v(0.0, up - drop, ahead);
         let (hip, knee) = bend_leg(KNEE - HIP, ANKLE - KNEE, end, 1.0);
+        let knee = knee.max(0.0);
         s.turn_side("thigh", side, hip - 3.0, 0.0, 0.0);
         s.turn_side("shin", side, knee, 0.0, 0.0);
         s.turn_side("foot", side, pitch - hip - knee, 0.0, 0.0);

@@ -2,7 +2,7 @@
 
 use super::field::{Field, Group, Prim};
 use super::shape::{Cone, Ellipsoid, Shape};
-use crate::{Dof, DofKind, GeomError, Joint, Material, Rig, Transform};
+use crate::{Dof, DofKind, EulerOrder, GeomError, Joint, Material, Rig, Transform};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Which half of the body a bone moves.
@@ -189,7 +189,11 @@ impl Plan {
             rotation: (parent_from_world * bone.frame).normalize(),
             scale: DVec3::ONE,
         };
-        Joint { dofs: bone.dofs.clone(), ..Joint::new(bone.name.clone(), bone.parent, rest) }
+        // The middle angle of an order covers a half turn only; elbows need more about y.
+        let wide = |dof: &Dof| dof.kind == DofKind::Ry && dof.range.iter().any(|r| r.abs() > 1.6);
+        let bends_far = bone.parent.is_some() && bone.dofs.iter().any(wide);
+        let euler = if bends_far { EulerOrder::Yxz } else { EulerOrder::default() };
+        Joint { dofs: bone.dofs.clone(), euler, ..Joint::new(bone.name.clone(), bone.parent, rest) }
     }
 }
 

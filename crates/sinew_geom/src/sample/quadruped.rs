@@ -74,7 +74,7 @@ fn grow_front_leg(plan: &mut Plan, torso: usize, chest: usize, [fur, dark]: [usi
     plan.limits(blade, &[(Rx, -25.0, 25.0), (Rz, -10.0, 15.0)]);
     plan.limits(upper, &[(Rx, -70.0, 60.0), (Rz, -10.0, 30.0)]);
     plan.limits(fore, &[(Rx, -130.0, 35.0), (Ry, -20.0, 20.0)]);
-    plan.limits(paw, &[(Rx, -20.0, 110.0), (Rz, -10.0, 10.0)]);
+    plan.limits(paw, &[(Rx, -30.0, 110.0), (Rz, -10.0, 10.0)]);
     plan.limits(toes, &[(Rx, -60.0, 40.0)]);
     let leg = plan.group(Some(torso), 0.05);
     plan.cone((leg, blade), (v(0.05, 0.50, 0.115), 0.05), (SHOULDER, 0.05)).tint(fur);
