@@ -7,7 +7,7 @@ mod common;
 use common::{Item, Picture, View};
 use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::sample::{Sample, build_character, build_sequence};
-use sinew_geom::{Character, MeshSequence, Pose, Skin};
+use sinew_geom::{Character, EulerOrder, MeshSequence, Pose, Skin};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -26,14 +26,102 @@ fn main() -> Result<()> {
             draw_character(sample, n_vertices, &prefix)?;
         }
     }
+    if names.is_empty() && prefix != "none" {
+        draw_lineup(n_vertices, &prefix)?;
+    }
     Ok(())
+}
+
+/// All samples in one picture.
+fn draw_lineup(n_vertices: usize, prefix: &str) -> Result<()> {
+    let mut items = draw_cast(n_vertices)?;
+    let wood = [0.30, 0.17, 0.09];
+    let scenes = [
+        (Sample::Flag, 6, [0.10, 0.13, 0.42], [-2.85, 0.0, -0.9], vec![rod(0.018, 2.25, wood)]),
+        (
+            Sample::Tablecloth,
+            60,
+            [0.60, 0.13, 0.12],
+            [0.62, 0.0, -1.1],
+            vec![rod(0.05, 0.74, wood), rod(0.25, 0.03, wood)],
+        ),
+        (
+            Sample::Balloon,
+            34,
+            [0.75, 0.50, 0.12],
+            [1.92, 0.0, -0.75],
+            vec![rod(0.055, 0.60, wood), rod(0.18, 0.03, wood)],
+        ),
+    ];
+    for (sample, frame, color, place, props) in scenes {
+        let sequence = build_sequence(sample, n_vertices, &mut |_| ControlFlow::Continue(()))?;
+        let mut cloth = cloth_item(&sequence, frame, |p| p);
+        cloth.colors.fill([color; 3]);
+        for prop in props.into_iter().chain([cloth]) {
+            items.push(place_item(prop, 12.0, place.into()));
+        }
+    }
+    let mut picture = Picture::new(1600, 700);
+    let target = DVec3::new(0.0, 1.02, 0.0);
+    picture.draw(&items, &View { target, half_height: 1.36, azimuth: 0.0, elevation: 9.0, floor: true });
+    picture.write(Path::new(&format!("{prefix}-lineup.png")))
+}
+
+/// The characters of the line-up, each in a moment of one of its clips.
+fn draw_cast(n_vertices: usize) -> Result<Vec<Item>> {
+    let cast = [
+        (Sample::Biped, "greet", 0.45, [-1.72, 0.0, 0.35], 14.0),
+        (Sample::Quadruped, "wag", 0.2, [-0.95, 0.0, 0.65], 38.0),
+        (Sample::Octopus, "idle", 0.3, [0.16, 0.0, 0.75], -8.0),
+        (Sample::Sack, "sway", 0.3, [1.42, 0.0, 0.75], -18.0),
+        (Sample::Bar, "bend", 0.08, [2.78, 0.0, 0.2], -25.0),
+    ];
+    let mut items = Vec::new();
+    for (sample, clip, at, place, degrees) in cast {
+        let character = build_character(sample, n_vertices)?;
+        let found = character.clips.iter().find(|c| c.name == clip);
+        let (Some(rig), Some(clip)) = (&character.rig, found) else {
+            return Err(format!("{} has no clip {clip}", sample.name()).into());
+        };
+        let pose = clip.sample(rig, clip.duration_secs() * at);
+        items.push(place_item(item(&character, skinned(&character, &pose)), degrees, place.into()));
+    }
+    Ok(items)
+}
+
+/// An upright cylinder on the floor, rounded at its upper end.
+fn rod(radius: f64, top: f64, color: [f32; 3]) -> Item {
+    let n = 40u32;
+    let rings =
+        [(1.0, 0.0), (1.0, top - 0.3 * radius), (0.85, top - 0.08 * radius), (0.5, top), (0.001, top)];
+    let point = |i: usize| {
+        let angle = (i % n as usize) as f64 * std::f64::consts::TAU / f64::from(n);
+        let (r, y) = rings[i / n as usize];
+        DVec3::new(radius * r * angle.sin(), y, radius * r * angle.cos())
+    };
+    let positions: Vec<DVec3> = (0..rings.len() * n as usize).map(point).collect();
+    let quad = |(ring, i): (u32, u32)| {
+        let (a, b) = (ring * n + i, ring * n + (i + 1) % n);
+        [[a, b, b + n], [a, b + n, a + n]]
+    };
+    let faces: Vec<[u32; 3]> =
+        (0..rings.len() as u32 - 1).flat_map(|r| (0..n).map(move |i| (r, i))).flat_map(quad).collect();
+    Item { colors: vec![[color; 3]; faces.len()], faces, positions }
+}
+
+/// Turn about the origin's vertical and move.
+fn place_item(mut item: Item, degrees: f64, place: DVec3) -> Item {
+    let turn = DQuat::from_rotation_y(degrees.to_radians());
+    item.positions.iter_mut().for_each(|p| *p = turn * *p + place);
+    item
 }
 
 fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> {
     let start = std::time::Instant::now();
     let character = build_character(sample, n_vertices)?;
     let seconds = start.elapsed().as_secs_f64();
-    println!("{} {} vertices in {seconds:.2} s", sample.name(), character.mesh.n_vertices());
+    let (n, angle) = (character.mesh.n_vertices(), min_angle(&character));
+    println!("{} {n} vertices in {seconds:.2} s, smallest angle {angle:.1} degrees", sample.name());
     if prefix == "none" {
         return Ok(());
     }
@@ -61,7 +149,66 @@ fn draw_character(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()>
     let mut picture = Picture::new(1800, 520);
     picture.draw(&items, &View { azimuth: 0.0, ..view });
     picture.write(Path::new(&file("rest")))?;
+    if let Some(head) = character.handles.iter().find(|handle| handle.name == "head") {
+        // The face from nearby.
+        let target = head.center + DVec3::new(0.0, 0.25 * view.half_height * 0.6, 0.0);
+        let mut picture = Picture::new(800, 600);
+        picture
+            .draw(&[rest()], &View { target, half_height: 0.26 * view.half_height, azimuth: 24.0, ..view });
+        picture.write(Path::new(&file("face")))?;
+    }
+    draw_flexed(&character, &view, &file)?;
     draw_clips(&character, &view, &file)
+}
+
+/// Smallest angle of any triangle, in degrees.
+fn min_angle(character: &Character) -> f64 {
+    let smallest = |f: usize| {
+        let p = character.mesh.corners(f);
+        let angle = |i: usize| (p[(i + 1) % 3] - p[i]).angle_between(p[(i + 2) % 3] - p[i]);
+        angle(0).min(angle(1)).min(angle(2))
+    };
+    (0..character.mesh.n_faces()).map(smallest).fold(f64::INFINITY, f64::min).to_degrees()
+}
+
+/// Joints far from rest, where skinning shows its faults; joints a character lacks are skipped.
+const FLEXED: [(&str, [f64; 3]); 12] = [
+    ("forearm.L", [0.0, -90.0, 0.0]),
+    ("forearm.R", [0.0, 140.0, 0.0]),
+    ("thigh.L", [-80.0, 0.0, 10.0]),
+    ("shin.L", [90.0, 0.0, 0.0]),
+    ("thigh.R", [20.0, 0.0, -25.0]),
+    ("upper_arm.R", [0.0, 0.0, -50.0]),
+    ("hand.L", [0.0, 0.0, -60.0]),
+    ("head", [0.0, 40.0, 0.0]),
+    ("spine", [15.0, 20.0, 0.0]),
+    ("index.1.L", [0.0, 0.0, -70.0]),
+    ("index.2.L", [0.0, 0.0, -70.0]),
+    ("tail.2", [0.0, 40.0, 0.0]),
+];
+
+fn draw_flexed(character: &Character, view: &View, file: &impl Fn(&str) -> String) -> Result<()> {
+    let Some(rig) = &character.rig else { return Ok(()) };
+    let mut pose = rig.rest_pose();
+    for (name, degrees) in FLEXED {
+        if let Some(joint) = rig.find(name) {
+            let angles = DVec3::from(degrees) * std::f64::consts::PI / 180.0;
+            let local = &mut pose.locals[joint];
+            local.rotation *= EulerOrder::default().to_quat(angles);
+        }
+    }
+    let bent = skinned(character, &pose);
+    let items = [-0.5, 0.5].map(|side| {
+        turn_item(
+            item(character, bent.clone()),
+            view.target,
+            75.0 * side + 10.0,
+            1.5 * side * view.half_height,
+        )
+    });
+    let mut picture = Picture::new(1100, 700);
+    picture.draw(&items, &View { azimuth: 0.0, ..*view });
+    picture.write(Path::new(&file("flexed")))
 }
 
 fn draw_sequence(sample: Sample, n_vertices: usize, prefix: &str) -> Result<()> {

@@ -90,7 +90,7 @@ impl Picture {
 
     /// Shadow of all surfaces on the floor, blurred.
     fn floor_shadow(&mut self, items: &[Item], view: &View, screen: &impl Fn(DVec3) -> DVec3) {
-        let light = DVec3::new(-0.35, 1.0, 0.25);
+        let light = DVec3::new(-0.3, 1.0, 0.3);
         let light = DMat3::from_rotation_y(view.azimuth.to_radians()) * light;
         let (width, height) = (self.width, self.height);
         let mut mask = vec![0f32; width * height];
@@ -133,8 +133,11 @@ impl Picture {
                     let (sx, sy) = ((x + dx).clamp(0, w - 1), (y + dy).clamp(0, h - 1));
                     let (mx, my) = ((x - dx).clamp(0, w - 1), (y - dy).clamp(0, h - 1));
                     let (a, b) = (self.depth[(sy * w + sx) as usize], self.depth[(my * w + mx) as usize]);
-                    // Pairs of opposite taps cancel the slope of the surface itself.
-                    let over = (a.max(z - radius) + b.max(z - radius)) * 0.5 - z;
+                    // Pairs of opposite taps cancel the slope of the surface itself; what stands far in front or
+                    // behind is another thing and casts nothing.
+                    let near = |d: f64| if d.abs() < 1.5 * radius { d } else { 0.0 };
+                    let over =
+                        if a.min(b) < z - 1.5 * radius { 0.0 } else { 0.5 * (near(a - z) + near(b - z)) };
                     sum += (over / radius).clamp(0.0, 0.5);
                 }
                 dark[(y * w + x) as usize] = (sum / taps.len() as f64) as f32;

@@ -76,7 +76,7 @@ fn grow_leg(plan: &mut Plan, torso: usize, [trousers, shoes]: [usize; 2]) {
     let toe = plan.bone("toe.L", Some(foot), BALL, BALL + v(0.005, 0.0, 0.08), 0.035);
     plan.limits(thigh, &[(Rx, -120.0, 30.0), (Ry, -40.0, 40.0), (Rz, -20.0, 60.0)]);
     plan.limits(shin, &[(Rx, 0.0, 150.0)]);
-    plan.limits(foot, &[(Rx, -30.0, 50.0), (Ry, -15.0, 15.0), (Rz, -20.0, 20.0)]);
+    plan.limits(foot, &[(Rx, -40.0, 50.0), (Ry, -15.0, 15.0), (Rz, -20.0, 20.0)]);
     plan.limits(toe, &[(Rx, -50.0, 30.0)]);
     let leg = plan.group(Some(torso), 0.05);
     plan.cone((leg, thigh), (HIP + v(0.0, 0.0, -0.005), 0.094), (KNEE, 0.064)).tint(trousers);
@@ -152,11 +152,11 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [skin, hair, eyes, pup
     grow_face(plan, skull, head, skin);
     grow_hair(plan, skull, head, hair);
     let eye = plan.group(Some(skull), 0.004);
-    plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.6);
+    plan.ellipsoid((eye, head), face(0.0385, 0.105, 0.083), v(0.027, 0.032, 0.024)).tint(eyes).grain(0.45);
     let pupil = plan.group(Some(eye), 0.001);
     plan.ellipsoid((pupil, head), face(0.0365, 0.104, 0.0975), v(0.0155, 0.0185, 0.0128))
         .tint(pupils)
-        .grain(0.6);
+        .grain(0.45);
 }
 
 /// Point of the head, relative to the top of the neck. The head is drawn larger than life.
@@ -167,12 +167,12 @@ fn face(x: f64, y: f64, z: f64) -> DVec3 {
 fn grow_face(plan: &mut Plan, skull: usize, head: usize, skin: usize) {
     let at = (skull, head);
     plan.ellipsoid(at, face(0.0, 0.112, 0.0), v(0.108, 0.122, 0.115)).tint(skin).grain(0.75);
-    plan.ellipsoid(at, face(0.0, 0.042, 0.034), v(0.077, 0.062, 0.077)).blend(0.055).grain(0.75);
+    plan.ellipsoid(at, face(0.0, 0.036, 0.034), v(0.077, 0.068, 0.079)).blend(0.055).grain(0.75);
     plan.ellipsoid(at, face(0.048, 0.055, 0.058), v(0.04, 0.036, 0.038)).blend(0.035);
     plan.ellipsoid(at, face(0.041, 0.104, 0.122), v(0.034, 0.032, 0.03)).blend(0.03).carve();
     plan.cone(at, (face(0.0, 0.1, 0.1), 0.009), (face(0.0, 0.073, 0.117), 0.0185)).blend(0.02);
     plan.ellipsoid(at, face(0.1, 0.085, -0.006), v(0.017, 0.036, 0.025)).tilt(DVec3::Y, -22.0).blend(0.012);
-    plan.cone(at, (face(0.0, 0.0245, 0.1), 0.007), (face(0.027, 0.031, 0.092), 0.0055)).blend(0.01);
+    plan.cone(at, (face(0.0, 0.027, 0.103), 0.007), (face(0.03, 0.037, 0.092), 0.0055)).blend(0.01);
 }
 
 fn grow_hair(plan: &mut Plan, skull: usize, head: usize, hair: usize) {
@@ -183,7 +183,7 @@ fn grow_hair(plan: &mut Plan, skull: usize, head: usize, hair: usize) {
     plan.ellipsoid(at, face(0.0, 0.078, -0.058), v(0.096, 0.078, 0.066)).blend(0.03);
     plan.cone(at, (face(0.096, 0.11, 0.012), 0.014), (face(0.097, 0.078, 0.018), 0.007)).blend(0.015);
     let brow = plan.group(Some(skull), 0.003);
-    plan.cone((brow, head), (face(0.024, 0.1475, 0.099), 0.0075), (face(0.058, 0.146, 0.083), 0.006))
+    plan.cone((brow, head), (face(0.024, 0.1535, 0.097), 0.0075), (face(0.06, 0.149, 0.08), 0.0055))
         .tint(hair)
         .grain(0.8);
 }
@@ -214,8 +214,8 @@ fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
     let shade = 0.9 + 0.1 * n.y;
     let cheek = |c: DVec3, r: f64| (1.0 - v(p.x.abs(), p.y, p.z).distance(c) / r).max(0.0);
     let blush = 0.4 * cheek(face(0.062, 0.055, 0.082), 0.05) + 0.3 * cheek(face(0.0, 0.07, 0.13), 0.035);
-    let mouth = 1.0 - ((p.y - face(0.0, 0.026 + 4.0 * p.x * p.x, 0.0).y) / 0.008).powi(2);
-    let lips = 0.5 * mouth.max(0.0) * f64::from(u8::from(p.z > 0.09 && p.x.abs() < 0.036));
+    let mouth = 1.0 - ((p.y - face(0.0, 0.0285 + 9.0 * p.x * p.x, 0.0).y) / 0.0085).powi(2);
+    let lips = 0.5 * mouth.max(0.0) * f64::from(u8::from(p.z > 0.09 && p.x.abs() < 0.037));
     [shade, shade * (1.0 - blush - lips), shade * (1.0 - blush - lips)]
 }
 
@@ -268,6 +268,7 @@ fn walk(phase: f64, s: &mut Sketch) {
         let (up, ahead, pitch) = step(at);
         let end = ANKLE - HIP + v(0.0, up - drop, ahead);
         let (hip, knee) = bend_leg(KNEE - HIP, ANKLE - KNEE, end, 1.0);
+        let knee = knee.max(0.0);
         s.turn_side("thigh", side, hip - 3.0, 0.0, 0.0);
         s.turn_side("shin", side, knee, 0.0, 0.0);
         s.turn_side("foot", side, pitch - hip - knee, 0.0, 0.0);

@@ -8,8 +8,8 @@
 //! Exact up to [`THIN_LIMIT`] vertices, within one or two per cent above.
 
 use super::field::Regions;
-use super::nets::{Nets, build_nets};
-use super::remesh::{Remesher, min_sine};
+use super::nets::build_nets;
+use super::remesh::Remesher;
 use crate::{GeomError, Mesh};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -38,7 +38,10 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         let cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
         let Some(mut nets) = build_nets(field, cell) else { continue };
         nets.relax(field, if thin { 1 } else { 3 });
-        let faces = split_quads(&nets);
+        if !thin {
+            nets.mend(regions, 4);
+        }
+        let faces = nets.triangles();
         if !is_sphere(nets.positions.len(), &faces) {
             continue;
         }
@@ -47,7 +50,7 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         }
         let mut remesher = Remesher::new(regions, nets.positions, faces);
         remesher.thin(n_vertices);
-        remesher.polish(4);
+        remesher.polish(3);
         remesher.snap_borders();
         let (positions, faces) = remesher.finish();
         return Mesh::new(positions, faces);
@@ -57,21 +60,6 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         value: n_vertices.to_string(),
         expected: "no grid of about this size gives a closed surface; ask for a few per cent more",
     })
-}
-
-/// Cut each quad along the diagonal that gives the better triangles.
-fn split_quads(nets: &Nets) -> Vec<[u32; 3]> {
-    let split = |&[a, b, c, d]: &[u32; 4]| {
-        let quality = |faces: [[u32; 3]; 2]| {
-            faces
-                .map(|face| min_sine(face.map(|v| nets.positions[v as usize])))
-                .into_iter()
-                .fold(1.0, f64::min)
-        };
-        let (ac, bd) = ([[a, b, c], [a, c, d]], [[a, b, d], [b, c, d]]);
-        if quality(ac) >= quality(bd) { ac } else { bd }
-    };
-    nets.quads.par_iter().map(split).flatten_iter().collect()
 }
 
 /// Whether triangles form one closed manifold of genus 0.

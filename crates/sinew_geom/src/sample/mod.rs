@@ -20,6 +20,7 @@ mod quadruped;
 mod remesh;
 mod sack;
 mod scenes;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod weights;

@@ -2,7 +2,7 @@
 
 use super::plan::{Plan, Side};
 use crate::rig::{Interpolation, JointTrack, Keys};
-use crate::{Clip, EulerOrder, GeomError, Rig};
+use crate::{Clip, GeomError, Rig};
 use glam::{DVec3, Quat, Vec3};
 
 /// Keys per second; other tools round key times to this grid.
@@ -85,12 +85,12 @@ pub(super) fn build_clip(
 }
 
 fn rotation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> Result<Keys<Quat>, GeomError> {
-    let rest = rig.joints()[joint].rest.rotation;
+    let (rest, euler) = (rig.joints()[joint].rest.rotation, rig.joints()[joint].euler);
     let mut last = Quat::IDENTITY;
     let mut values = Vec::with_capacity(frames.len());
     for frame in frames {
         let angles = frame.angles[joint] * std::f64::consts::PI / 180.0;
-        let q = (rest * EulerOrder::default().to_quat(angles)).normalize().as_quat();
+        let q = (rest * euler.to_quat(angles)).normalize().as_quat();
         // The same half of the sphere as the key before, so that no blend takes the long way round.
         last = if q.dot(last) < 0.0 { -q } else { q };
         values.push(last);

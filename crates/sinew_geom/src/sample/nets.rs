@@ -8,7 +8,9 @@
 //! # Limits
 //! Two patches joined by two edges (a gap of less than a cell) are not manifold: the caller checks and retries.
 
-use super::field::{Active, Field, STRETCH};
+use super::field::{Active, Field, Regions};
+use super::remesh::min_sine;
+use super::shape::STRETCH;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -18,6 +20,9 @@ const SIDE: i32 = 4;
 /// Samples along the side of a block.
 const POINTS: usize = SIDE as usize + 1;
 const CELLS: usize = (SIDE * SIDE * SIDE) as usize;
+
+/// Triangles whose smallest angle has a smaller sine are mended.
+const SLIVER: f64 = 0.25;
 
 /// Quads around a field, with what is needed to keep their vertices on it.
 pub(super) struct Nets {
@@ -142,9 +147,9 @@ fn descend(
 ) {
     let width = size * side as f64;
     let center = (at.as_dvec3() + 0.5 * side as f64) * size;
-    // Half a diagonal, and a cell more: relaxed vertices may leave their block by that much.
-    let radius = width * 0.5 * 3f64.sqrt() + size / SIDE as f64;
-    let (active, value) = field.narrow(within, center, radius);
+    let radius = width * 0.5 * 3f64.sqrt();
+    // A cell more for what matters: relaxed vertices may leave their block by that much.
+    let (active, value) = field.narrow(within, center, radius + size / f64::from(SIDE));
     if value.abs() > radius * STRETCH {
         return;
     }
@@ -175,15 +180,20 @@ fn corner_offset(corner: usize) -> IVec3 {
 /// Sample a block and place its vertices; `None` if the surface does not cross it.
 fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &Patches) -> Option<Block> {
     let origin = (at * SIDE).as_dvec3() * cell;
-    let point = |p: IVec3| p.x as usize + POINTS * (p.y as usize + POINTS * p.z as usize);
-    let mut values = vec![0.0; POINTS * POINTS * POINTS];
-    for z in 0..=SIDE {
-        for y in 0..=SIDE {
-            for x in 0..=SIDE {
-                let p = IVec3::new(x, y, z);
-                values[point(p)] = field.value(&active, origin + p.as_dvec3() * cell);
-            }
-        }
+    let mut values = vec![f64::NAN; POINTS * POINTS * POINTS];
+    // Eighths of the block that the surface cannot reach only need a sign, once the others have their values.
+    let half = SIDE / 2;
+    let reach = 0.5 * f64::from(half) * cell * 3f64.sqrt() * STRETCH;
+    let middle = |low: IVec3| origin + (low.as_dvec3() + 0.5 * f64::from(half)) * cell;
+    let eighths = std::array::from_fn::<_, 8, _>(|k| {
+        let low = corner_offset(k) * half;
+        (low, field.value(&active, middle(low)))
+    });
+    for (low, _) in eighths.iter().filter(|(_, value)| value.abs() < reach) {
+        fill_unknown(&mut values, *low, half, |p| field.value(&active, origin + p.as_dvec3() * cell));
+    }
+    for (low, value) in eighths {
+        fill_unknown(&mut values, low, half, |_| value);
     }
     let mut block =
         Block { at, active, corners: vec![0; CELLS], first: vec![0; CELLS], positions: Vec::new() };
@@ -197,6 +207,25 @@ fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &P
         block.positions.extend(patch_centers(&corner, signs, patches).map(|q| low + q * cell));
     }
     block.corners.iter().any(|&s| s != 0 && s != 255).then_some(block)
+}
+
+/// Index of a sample in its block.
+fn point(p: IVec3) -> usize {
+    p.x as usize + POINTS * (p.y as usize + POINTS * p.z as usize)
+}
+
+/// Give the points of a cube of `side` cells that are still unknown their value.
+fn fill_unknown(values: &mut [f64], low: IVec3, side: i32, value: impl Fn(IVec3) -> f64) {
+    for z in 0..=side {
+        for y in 0..=side {
+            for x in 0..=side {
+                let p = low + IVec3::new(x, y, z);
+                if values[point(p)].is_nan() {
+                    values[point(p)] = value(p);
+                }
+            }
+        }
+    }
 }
 
 /// Mean of the edge crossings of each patch, in units of the cell.
@@ -278,6 +307,48 @@ impl Nets {
             });
         }
         self.project(field, |_, _, _| DVec3::ZERO);
+    }
+
+    /// Cut each quad along the diagonal that gives the better triangles.
+    pub fn triangles(&self) -> Vec<[u32; 3]> {
+        let quality = |faces: [[u32; 3]; 2]| {
+            let [a, b] = faces.map(|face| min_sine(face.map(|v| self.positions[v as usize])));
+            a.min(b)
+        };
+        let split = |&[a, b, c, d]: &[u32; 4]| {
+            let (ac, bd) = ([[a, b, c], [a, c, d]], [[a, b, d], [b, c, d]]);
+            if quality(ac) >= quality(bd) { ac } else { bd }
+        };
+        self.quads.par_iter().map(split).flatten_iter().collect()
+    }
+
+    /// Move the vertices of slivers to the middle of their neighbours, for creases push them together.
+    pub fn mend(&mut self, regions: &Regions, rounds: usize) {
+        for _ in 0..rounds {
+            let faces = self.triangles();
+            let mut bad = vec![false; self.positions.len()];
+            for face in &faces {
+                if min_sine(face.map(|v| self.positions[v as usize])) < SLIVER {
+                    face.iter().for_each(|&v| bad[v as usize] = true);
+                }
+            }
+            let mut sums = vec![(DVec3::ZERO, 0.0); self.positions.len()];
+            for [a, b, c, d] in &self.quads {
+                for (v, sides) in [(a, [b, d]), (b, [a, c]), (c, [b, d]), (d, [a, c])] {
+                    if bad[*v as usize] {
+                        let sum = &mut sums[*v as usize];
+                        *sum = (
+                            sum.0 + sides.iter().map(|&&w| self.positions[w as usize]).sum::<DVec3>(),
+                            sum.1 + 2.0,
+                        );
+                    }
+                }
+            }
+            for v in (0..bad.len()).filter(|&v| bad[v]) {
+                let middle = self.positions[v].lerp(sums[v].0 / sums[v].1, 0.7);
+                self.positions[v] = regions.project(middle, 0.05 * self.cell, 0.5 * self.cell).0;
+            }
+        }
     }
 
     fn project(&mut self, field: &Field, shift: impl Fn(usize, DVec3, DVec3) -> DVec3 + Sync) {

@@ -41,11 +41,12 @@ fn plan() -> Plan {
     plan.ellipsoid((core, body), v(0.088, 0.275, 0.08), v(0.052, 0.056, 0.056)).blend(0.04);
     plan.cone((core, body), (v(0.035, 0.165, 0.11), 0.024), (v(0.0, 0.15, 0.175), 0.016)).blend(0.03);
     let eye = plan.group(Some(core), 0.004);
-    plan.ellipsoid((eye, body), v(0.1, 0.282, 0.108), v(0.034, 0.036, 0.034)).tint(eyes).grain(0.8);
+    plan.ellipsoid((eye, body), v(0.1, 0.282, 0.108), v(0.034, 0.036, 0.034)).tint(eyes).grain(0.5);
     let pupil = plan.group(Some(eye), 0.001);
     plan.ellipsoid((pupil, body), v(0.109, 0.283, 0.1305), v(0.02, 0.0105, 0.0155))
         .tilt(DVec3::Y, 38.0)
-        .tint(pupils);
+        .tint(pupils)
+        .grain(0.6);
     for (index, (name, angle)) in ARMS.into_iter().enumerate() {
         grow_arm(&mut plan, core, name, angle.to_radians(), index, skin);
     }

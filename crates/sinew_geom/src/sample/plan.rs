@@ -1,7 +1,8 @@
 //! Body plans: bones, flesh around them, materials and handles, written down for the left half.
 
-use super::field::{Cone, Ellipsoid, Field, Group, Prim, Shape};
-use crate::{Dof, DofKind, GeomError, Joint, Material, Rig, Transform};
+use super::field::{Field, Group, Prim};
+use super::shape::{Cone, Ellipsoid, Shape};
+use crate::{Dof, DofKind, EulerOrder, GeomError, Joint, Material, Rig, Transform};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Which half of the body a bone moves.
@@ -133,7 +134,7 @@ impl Plan {
     }
 
     fn prim(&mut self, group: usize, joint: usize, shape: Shape, radius: f64) -> &mut Prim {
-        let grain = (radius / 0.1).sqrt().clamp(0.2, 1.3);
+        let grain = (radius / 0.1).sqrt().clamp(0.12, 1.3);
         let tint = self.field.prims.last().map_or(0, |prim| prim.tint);
         let prim = Prim { shape, blend: 0.5 * radius, carve: false, group, joint, tint, grain };
         let at = self.field.prims.len();
@@ -188,7 +189,11 @@ impl Plan {
             rotation: (parent_from_world * bone.frame).normalize(),
             scale: DVec3::ONE,
         };
-        Joint { dofs: bone.dofs.clone(), ..Joint::new(bone.name.clone(), bone.parent, rest) }
+        // The middle angle of an order covers a half turn only; elbows need more about y.
+        let wide = |dof: &Dof| dof.kind == DofKind::Ry && dof.range.iter().any(|r| r.abs() > 1.6);
+        let bends_far = bone.parent.is_some() && bone.dofs.iter().any(wide);
+        let euler = if bends_far { EulerOrder::Yxz } else { EulerOrder::default() };
+        Joint { dofs: bone.dofs.clone(), euler, ..Joint::new(bone.name.clone(), bone.parent, rest) }
     }
 }
 

@@ -74,7 +74,7 @@ fn grow_front_leg(plan: &mut Plan, torso: usize, chest: usize, [fur, dark]: [usi
     plan.limits(blade, &[(Rx, -25.0, 25.0), (Rz, -10.0, 15.0)]);
     plan.limits(upper, &[(Rx, -70.0, 60.0), (Rz, -10.0, 30.0)]);
     plan.limits(fore, &[(Rx, -130.0, 35.0), (Ry, -20.0, 20.0)]);
-    plan.limits(paw, &[(Rx, -20.0, 110.0), (Rz, -10.0, 10.0)]);
+    plan.limits(paw, &[(Rx, -30.0, 110.0), (Rz, -10.0, 10.0)]);
     plan.limits(toes, &[(Rx, -60.0, 40.0)]);
     let leg = plan.group(Some(torso), 0.05);
     plan.cone((leg, blade), (v(0.05, 0.50, 0.115), 0.05), (SHOULDER, 0.05)).tint(fur);
@@ -164,7 +164,7 @@ fn grow_head(plan: &mut Plan, torso: usize, chest: usize, [fur, white, dark, bla
         .blend(0.01)
         .carve();
     let eye = plan.group(Some(skull), 0.003);
-    plan.ellipsoid((eye, head), v(0.047, 0.735, 0.389), v(0.0165, 0.0185, 0.0155)).tint(eyes).grain(0.6);
+    plan.ellipsoid((eye, head), v(0.047, 0.735, 0.389), v(0.0165, 0.0185, 0.0155)).tint(eyes).grain(0.45);
 }
 
 fn add_handles(plan: &mut Plan) {

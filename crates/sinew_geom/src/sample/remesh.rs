@@ -313,7 +313,7 @@ impl<'a> Remesher<'a> {
 
 /// Blur the wanted edge length over the surface, so that it changes gradually.
 fn smooth_grain(grain: &mut Vec<f64>, faces: &[[u32; 3]]) {
-    for _ in 0..6 {
+    for _ in 0..3 {
         let mut sums: Vec<(f64, f64)> = grain.iter().map(|&g| (g, 1.0)).collect();
         for face in faces {
             for i in 0..3 {

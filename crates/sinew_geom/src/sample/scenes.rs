@@ -135,34 +135,45 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
         let (x, y) = (SIZE[0] * f64::from(i) / 77.0, SIZE[1] * f64::from(j) / 51.0);
         v(x, 1.2 + y, 0.02 * x * (5.0 * x + 2.0 * y).sin())
     };
-    let mut cloth = Cloth::new(sheet.points().map(lay).collect(), sheet.quads(), 0.15);
+    let mut cloth = Cloth::new(sheet.points().map(lay).collect(), sheet.quads(), 0.18);
     let laid_out = cloth.x.clone();
     link_sheet(&mut cloth, &sheet, 8e-4);
     for j in 0..=sheet.cells[1] {
         cloth.w[sheet.index(0, j) as usize] = 0.0;
     }
+    // No particle gets further from its place on the pole than the cloth between them is long. Lengths alone
+    // would take many sweeps to learn that, and the upper corner would pay for it.
+    let row = (sheet.cells[0] + 1) as usize;
+    let anchors: Vec<(DVec3, f64)> =
+        laid_out.iter().enumerate().map(|(i, p)| (laid_out[i - i % row], 1.03 * p.x)).collect();
     let mut normals = Vec::new();
+    let mut fly = |cloth: &mut Cloth, time: f64, dt: f64| {
+        let force = wind_on_flag(cloth, time, &mut normals);
+        cloth.step(dt, 0.3, &force, |i, _, at| {
+            anchors[i].0 + (at - anchors[i].0).clamp_length_max(anchors[i].1)
+        });
+    };
     // Past the first flutter, before the first frame.
     let dt = 1.0 / (FPS * STEPS as f64);
     for i in 0..STEPS * 24 {
-        fly(&mut cloth, i as f64 * dt - 1.0, dt, &mut normals);
+        fly(&mut cloth, i as f64 * dt - 1.0, dt);
     }
-    let frames = simulate(&mut cloth, progress, |cloth, time, dt| fly(cloth, time, dt, &mut normals))?;
+    let frames = simulate(&mut cloth, progress, fly)?;
     let fine = sheet_of(n_vertices, SIZE[0] / SIZE[1]);
     finish(&fine.quads(), &laid_out, &frames, |frame| sheet.resample(frame, &fine))
 }
 
-fn fly(cloth: &mut Cloth, time: f64, dt: f64, normals: &mut Vec<DVec3>) {
+fn wind_on_flag(cloth: &Cloth, time: f64, normals: &mut Vec<DVec3>) -> Vec<DVec3> {
     let gust = 1.0 + 0.35 * (2.1 * time).sin() + 0.2 * (5.3 * time + 1.0).sin();
     let turn = 0.2 * (1.7 * time).sin() + 0.14 * (3.9 * time + 2.0).sin();
-    let wind = v(7.5 * gust * turn.cos(), 0.6 + 0.6 * (2.9 * time).sin(), 7.5 * gust * turn.sin());
-    let mut force = air_drag(cloth, wind, 0.4, normals);
+    let wind = v(6.0 * gust * turn.cos(), 0.5 + 0.5 * (2.9 * time).sin(), 6.0 * gust * turn.sin());
+    let mut force = air_drag(cloth, wind, 0.3, normals);
     // Eddies run along the flag with the wind.
     for (p, f) in cloth.x.iter().zip(force.iter_mut()) {
         let eddy = (9.0 * p.x - 22.0 * time).sin() * (3.0 * p.y + 1.3 * time).cos();
         f.z += 0.001 * p.x * gust * eddy;
     }
-    cloth.step(dt, 0.3, &force, |_, _, at| at);
+    force
 }
 
 /// Air that moves at `wind`, felt across the cloth only.

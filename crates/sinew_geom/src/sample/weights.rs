@@ -142,8 +142,14 @@ fn wish(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i
     let width = SOFTNESS * r;
     // Far down the limb the border is behind, however the limb curls.
     let past = bone.grandchildren.contains(&home);
-    let step = if past { 1.0 } else { smooth_step(-width, width, (q - bone.head).dot(bone.along)) };
-    let side = if bone.leaves_center { smooth_step(0.0, 0.5 * r, from_plane) } else { 1.0 };
+    let depth = (q - bone.head).dot(bone.along);
+    let step = if past { 1.0 } else { smooth_step(-width, width, depth) };
+    // Where two limbs part, both give way to their parent; further out each is on its own.
+    let side = if bone.leaves_center && !past {
+        smooth_step(0.0, 0.5 * r, from_plane).max(smooth_step(r, 2.2 * r, depth))
+    } else {
+        1.0
+    };
     // Siblings share the border between them, and nothing further in.
     let rivals =
         (0..half.len()).filter(|&j| j != i && half[j].parent == bone.parent && bone.parent.is_some());
