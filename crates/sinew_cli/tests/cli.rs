@@ -81,7 +81,9 @@ fn every_sample_can_be_made_told_and_converted() {
             assert_eq!(made[key], told[key], "{name}: {key}");
         }
         assert_eq!((told["closed"].as_bool(), told["components"].as_u64()), (Some(true), Some(1)), "{name}");
-        assert!(!told["handles"].as_array().unwrap().is_empty() && !told["clips"].as_array().unwrap().is_empty());
+        assert!(
+            !told["handles"].as_array().unwrap().is_empty() && !told["clips"].as_array().unwrap().is_empty()
+        );
         let obj = folder.at(&format!("{name}.obj"));
         let written = ok(&["convert", &glb, &obj, "--json"]);
         assert_eq!(written["bytes"].as_u64(), Some(std::fs::metadata(&obj).unwrap().len()));
@@ -120,7 +122,10 @@ fn repair_mends_a_soup() {
     assert!(report["warnings"].to_string().contains("coincident vertices were merged"), "{report}");
     let told = ok(&["info", &output, "--json"]);
     // The second face runs the wrong way round and is turned; the third has no area.
-    assert_eq!((&told["vertices"], &told["faces"], &told["inconsistent_edges"]), (&4.into(), &2.into(), &0.into()));
+    assert_eq!(
+        (&told["vertices"], &told["faces"], &told["inconsistent_edges"]),
+        (&4.into(), &2.into(), &0.into())
+    );
 }
 
 #[test]
