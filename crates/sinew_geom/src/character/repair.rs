@@ -117,7 +117,7 @@ mod tests {
         let [a, b, c, d] = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::ONE];
         let mesh = Mesh::new(vec![a, b, c, c, b, d], vec![[0, 1, 2], [3, 4, 5]]).unwrap();
         let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; 2];
-        let indices = vec![0, 1].repeat(6);
+        let indices = [0, 1].repeat(6);
         let weights = [[1.0, 0.0], [0.5, 0.5], [0.2, 0.8], [0.2, 0.8], [0.5, 0.5], [0.0, 1.0]].concat();
         let skin = Skin::new(slots, 2, indices, weights, &mut Warnings::default()).unwrap();
         let coords = (0..6).map(|i| [i as f32, 0.0]).collect();

@@ -59,10 +59,8 @@ impl Layout {
         let mut source: Vec<usize> = (0..n_supernodes).collect();
         source.sort_by_key(|&s| (part_of[s], s));
         let mut new_column = vec![0u32; n];
-        let mut next = 0;
-        for column in source.iter().flat_map(|&s| columns(s)) {
-            new_column[column] = next;
-            next += 1;
+        for (new, column) in source.iter().flat_map(|&s| columns(s)).enumerate() {
+            new_column[column] = new as u32;
         }
         let original: Vec<u32> = match symbolic.perm() {
             Some(perm) => perm.arrays().0.to_vec(),

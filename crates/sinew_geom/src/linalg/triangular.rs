@@ -105,14 +105,10 @@ impl<T: Real> Substitution<'_, T> {
         let parallel = self.layout.column_of.len() >= PARALLEL_UNKNOWNS;
         // Each part subtracts from a top of its own; the sums are taken in a fixed order.
         let mut tops = vec![vec![[T::default(); W]; top.len()]; N_PARTS];
-        let forward = |(part, (own, top)): (usize, (&mut &mut [[T; W]], &mut Vec<[T; W]>))| {
-            dispatch(Forward { of: self, part, own, top });
-        };
-        if parallel {
-            parts.par_iter_mut().zip(&mut tops).enumerate().for_each(forward);
-        } else {
-            parts.iter_mut().zip(&mut tops).enumerate().for_each(forward);
-        }
+        let mut jobs: Vec<_> = parts.iter_mut().zip(&mut tops).enumerate().collect();
+        run_all(&mut jobs, parallel, |(part, (own, top))| {
+            dispatch(Forward { of: self, part: *part, own, top });
+        });
         for copy in &tops {
             for (sum, part) in top.iter_mut().zip(copy) {
                 (0..W).for_each(|k| sum[k] = sum[k].plus(part[k]));
@@ -121,14 +117,8 @@ impl<T: Real> Substitution<'_, T> {
         dispatch(Forward { of: self, part: N_PARTS, own: top, top: &mut [] });
         dispatch(Backward { of: self, part: N_PARTS, own: top, top: &[] });
         let top = &*top;
-        let backward = |(part, own): (usize, &mut &mut [[T; W]])| {
-            dispatch(Backward { of: self, part, own, top });
-        };
-        if parallel {
-            parts.par_iter_mut().enumerate().for_each(backward);
-        } else {
-            parts.iter_mut().enumerate().for_each(backward);
-        }
+        let mut jobs: Vec<_> = parts.iter_mut().enumerate().collect();
+        run_all(&mut jobs, parallel, |(part, own)| dispatch(Backward { of: self, part: *part, own, top }));
     }
 
     /// Diagonal block, values below it, own rows and top rows of a supernode.
@@ -139,6 +129,11 @@ impl<T: Real> Substitution<'_, T> {
         let (own, top) = self.layout.rows[node.rows..node.rows + h].split_at(node.n_own);
         (diagonal, below, own, top)
     }
+}
+
+/// Do every job, on several threads if it is worth it.
+fn run_all<J: Send>(jobs: &mut [J], parallel: bool, run: impl Fn(&mut J) + Sync + Send) {
+    if parallel { jobs.par_iter_mut().for_each(run) } else { jobs.iter_mut().for_each(run) }
 }
 
 fn split_parts<'a, V>(

@@ -115,8 +115,8 @@ pub(super) fn join_fans(fans: &mut UnionFind, edges: &EdgeTable, edge: usize, ne
 pub(super) fn is_degenerate(positions: &[DVec3], face: &[u32]) -> bool {
     let at = |i: usize| positions[face[i % face.len()] as usize];
     let longest = (0..face.len()).map(|i| at(i).distance_squared(at(i + 1))).fold(0.0, f64::max);
-    // Written so that NaN counts as degenerate.
-    !(2.0 * fan_area(positions, face) > AREA_TOLERANCE * longest)
+    let area = fan_area(positions, face);
+    area.is_nan() || 2.0 * area <= AREA_TOLERANCE * longest
 }
 
 /// Area of a polygon cut into a fan.

@@ -263,7 +263,7 @@ mod tests {
         fn linear_blending_matches_its_formula(influences in 1..9usize, entries in prop::collection::vec(-2.0..2.0f64, 60)) {
             let n = 37;
             let skin = skin(influences, n);
-            let matrices: Vec<_> = entries.chunks(12).map(|e| DAffine3::from_cols_slice(e)).collect();
+            let matrices: Vec<_> = entries.chunks(12).map(DAffine3::from_cols_slice).collect();
             let rest: Vec<Vec3> = (0..n).map(|i| Vec3::new(i as f32 * 0.1, 1.0, -(i as f32) * 0.03)).collect();
             let mut out = vec![Vec3::ZERO; n];
             skin_linear(&skin, &matrices, &rest, &mut out).unwrap();
