@@ -1,5 +1,7 @@
 //! Capability tests: one binary, one module per capability.
 
+#![allow(clippy::unwrap_used)]
+
 mod data;
 mod mesh_check;
 mod structure;

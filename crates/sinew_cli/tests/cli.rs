@@ -1,5 +1,7 @@
 //! The command line as a script sees it.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
