@@ -9,6 +9,7 @@ use sinew_formats::gltf::{
     GlbOptions, no_side_files, read_gltf, read_morph_sequence, write_glb, write_sequence_glb,
 };
 use sinew_geom::rig::{Interpolate, Interpolation, Joint, JointTrack, Keys, MorphTrack};
+use sinew_geom::sample::{Sample, build_character, build_sequence};
 use sinew_geom::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,6 +61,10 @@ impl Job {
         let mut worst: f64 = 0.0;
         for (time, theirs) in self.times.iter().zip(theirs.chunks_exact(order.len().max(1))) {
             let ours = evaluate(&self.character, self.clip(), *time);
+            // The product's own evaluation stands or falls with the reference that is judged.
+            let fast = self.character.positions_at(self.clip(), *time).unwrap();
+            let apart = ours.iter().zip(&fast).map(|(a, b)| a.distance(b.as_dvec3())).fold(0.0, f64::max);
+            assert!(apart < 1e-5 * diagonal(&ours), "{}: kernel differs by {apart}", self.file.display());
             let distance = |(their, &vertex): (&DVec3, &u32)| their.distance(ours[vertex as usize]);
             let largest = theirs.iter().zip(order).map(distance).fold(0.0, f64::max);
             worst = worst.max(largest / diagonal(&ours));
@@ -193,6 +198,9 @@ fn written_jobs(folder: &Path, data: Option<&Path>, prepare: fn(&mut Character))
         rewritten(folder, name, &character, &mut jobs);
     };
     add("tube", tube(5, 40));
+    for sample in Sample::ALL.into_iter().filter(|sample| !sample.is_sequence()) {
+        add(sample.name(), build_character(sample, 1_500).unwrap());
+    }
     for name in RIGS.iter().filter(|_| data.is_some()) {
         let path = data.unwrap().join("rigs").join(name);
         add(name, read(&path).character);
@@ -247,6 +255,13 @@ fn everything_rewritten_is_valid() {
         characters.push((name, read(&path).character));
     }
     let mut paths = Vec::new();
+    for sample in Sample::ALL.into_iter().filter(|sample| sample.is_sequence()) {
+        let sequence = build_sequence(sample, 1_000, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+        let path = folder.join(format!("{}.glb", sample.name()));
+        let bytes = write_sequence_glb(&sequence, sample.name(), &mut Warnings::default()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        paths.push(path);
+    }
     for (index, (name, character)) in characters.iter().enumerate() {
         for max_influences in [4, 8] {
             let options = GlbOptions { max_influences, ..GlbOptions::default() };
