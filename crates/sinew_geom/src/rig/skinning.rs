@@ -196,18 +196,22 @@ impl Kernel for Dual<'_> {
     type Output = ();
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Chunk { influences, indices, weights, rest, out } = self.chunk;
-        let rows = indices.chunks_exact(influences).zip(weights.chunks_exact(influences));
-        if let (4, (indices, _), (weights, _)) =
-            (influences, indices.as_chunks::<4>(), weights.as_chunks::<4>())
-        {
-            for ((indices, weights), (rest, out)) in indices.iter().zip(weights).zip(rest.iter().zip(out)) {
-                *out = apply_dual(&blend_duals::<FMA>(self.duals, indices, weights), *rest);
+        let Chunk { influences: k, indices, weights, rest, out } = self.chunk;
+        // Components of a block lie beside each other, so that eight vertices fill a register.
+        let mut blended = [[0.0; BLOCK]; 8];
+        let inputs = indices.chunks(BLOCK * k).zip(weights.chunks(BLOCK * k));
+        for ((indices, weights), (rest, out)) in inputs.zip(rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK))) {
+            let rows = indices.chunks_exact(k).zip(weights.chunks_exact(k));
+            for (v, (indices, weights)) in rows.enumerate().take(BLOCK) {
+                let q = match (indices, weights) {
+                    (&[a, b, c, d], &[..]) => blend_duals::<FMA>(self.duals, &[a, b, c, d], weights),
+                    _ => blend_duals::<FMA>(self.duals, indices, weights),
+                };
+                for i in 0..8 {
+                    blended[i][v] = q[i];
+                }
             }
-        } else {
-            for ((indices, weights), (rest, out)) in rows.zip(rest.iter().zip(out)) {
-                *out = apply_dual(&blend_duals::<FMA>(self.duals, indices, weights), *rest);
-            }
+            apply_duals(&blended, rest, out);
         }
     }
 }
@@ -228,14 +232,35 @@ fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[
     sum
 }
 
-/// Normalise a blended dual quaternion and move a point by it.
+/// Normalise the blended dual quaternions of a block and move its points by them.
 #[inline(always)]
-fn apply_dual(q: &[f32; 8], p: Vec3) -> Vec3 {
-    let scale = 1.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt();
-    let (r, w) = (Vec3::new(q[0], q[1], q[2]) * scale, q[3] * scale);
-    let (d, dw) = (Vec3::new(q[4], q[5], q[6]) * scale, q[7] * scale);
-    let turned = p + 2.0 * r.cross(r.cross(p) + w * p);
-    turned + 2.0 * (w * d - dw * r + r.cross(d))
+fn apply_duals(blended: &[[f32; BLOCK]; 8], rest: &[Vec3], out: &mut [Vec3]) {
+    let [qx, qy, qz, qw, dx, dy, dz, dw] = blended;
+    let mut p = [[0.0; BLOCK]; 3];
+    for (v, point) in rest.iter().enumerate().take(BLOCK) {
+        (p[0][v], p[1][v], p[2][v]) = (point.x, point.y, point.z);
+    }
+    let mut moved = [[0.0; BLOCK]; 3];
+    for v in 0..BLOCK {
+        let (x, y, z, w) = (qx[v], qy[v], qz[v], qw[v]);
+        let (px, py, pz) = (p[0][v], p[1][v], p[2][v]);
+        // All terms are quadratic in the quaternion: one division replaces the normalisation.
+        let scale = 2.0 / (x * x + y * y + z * z + w * w);
+        // r × p + w p
+        let (ax, ay, az) = (y * pz - z * py + w * px, z * px - x * pz + w * py, x * py - y * px + w * pz);
+        let turned = [y * az - z * ay, z * ax - x * az, x * ay - y * ax];
+        let shift = [
+            w * dx[v] - dw[v] * x + y * dz[v] - z * dy[v],
+            w * dy[v] - dw[v] * y + z * dx[v] - x * dz[v],
+            w * dz[v] - dw[v] * z + x * dy[v] - y * dx[v],
+        ];
+        moved[0][v] = px + scale * (turned[0] + shift[0]);
+        moved[1][v] = py + scale * (turned[1] + shift[1]);
+        moved[2][v] = pz + scale * (turned[2] + shift[2]);
+    }
+    for (v, out) in out.iter_mut().enumerate().take(BLOCK) {
+        *out = Vec3::new(moved[0][v], moved[1][v], moved[2][v]);
+    }
 }
 
 #[cfg(test)]
