@@ -14,12 +14,12 @@ const MAX_LISTED: usize = 20;
 #[non_exhaustive]
 pub enum FormatError {
     /// The operating system refused.
-    #[error("{}: {source}; check that the path exists and is accessible", path.display())]
+    #[error("{}: {error}; check that the path exists and is accessible", path.display())]
     Io {
         /// The file in question.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said. Part of the message, so not also its source: chains would print it twice.
+        error: io::Error,
     },
     /// The content is wrong; every fault found is listed.
     #[error("{}", FaultList { path, faults })]
@@ -43,8 +43,8 @@ pub enum FormatError {
 
 impl FormatError {
     /// A failure of the operating system at a path.
-    pub fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_owned(), source }
+    pub fn io(path: &Path, error: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), error }
     }
 
     /// Faults of a file.

@@ -150,19 +150,26 @@ fn describe_gltf(report: &mut Report, file: &GltfFile) {
             "generator": file.info.generator,
         }),
     );
-    // Joints are those of skins; the rig also holds nodes that only carry something.
-    let mut joints: Vec<usize> =
-        file.character.skin.iter().flat_map(|s| s.slots.iter().map(|slot| slot.joint)).collect();
+    let n_nodes = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
+    add(report, json!({ "joints": n_joints(file), "nodes": n_nodes }));
+}
+
+/// Joints that move the surface; without a surface, those of the largest skin, or all that a clip could move.
+fn n_joints(file: &GltfFile) -> usize {
+    let slots = file.character.skin.iter().flat_map(|skin| &skin.slots);
+    let mut joints: Vec<usize> = slots.map(|slot| slot.joint).collect();
     joints.sort_unstable();
     joints.dedup();
-    add(
-        report,
-        json!({ "joints": joints.len(), "nodes": file.character.rig.as_ref().map_or(0, |rig| rig.n_joints()) }),
-    );
+    let in_rig = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
+    match joints.len() {
+        0 => file.info.skin_joints.iter().copied().max().unwrap_or(in_rig),
+        n => n,
+    }
 }
 
 fn describe_bvh(report: &mut Report, file: &BvhFile) {
-    add(report, json!({ "kind": "motion", "vertices": 0, "faces": 0 }));
+    add(report, json!({ "kind": "motion" }));
+    describe_mesh(report, &RawMesh::default(), &Mesh::default());
     describe_character(report, &file.character);
     let rig_joints = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
     add(
@@ -178,15 +185,17 @@ fn describe_bvh(report: &mut Report, file: &BvhFile) {
 
 fn describe_recording(report: &mut Report, recording: &BodyRecording) {
     let frames = &recording.frames;
+    add(report, json!({ "kind": "recording" }));
+    describe_mesh(report, &RawMesh::default(), &Mesh::default());
     let tracked = |f: &&sinew::geom::BodyFrame| f.confidence.iter().all(|&c| c > 0.0);
     add(
         report,
         json!({
-            "kind": "recording",
             "layout": format!("{:?}", recording.layout),
             "joints": recording.layout.names().len(),
             "frames": frames.len(),
             "fully_tracked_frames": frames.iter().filter(tracked).count(),
+            "clips": [],
             "duration_secs": frames.last().map_or(0.0, |frame| frame.time_secs),
         }),
     );
@@ -220,7 +229,11 @@ fn hint(report: &Report, warnings: &mut Warnings) {
 
 fn as_text(report: &Report) -> String {
     let mut out = String::new();
+    let no_mesh = report.get("vertices").and_then(Value::as_u64) == Some(0);
     for (key, value) in report {
+        if no_mesh && OF_MESHES.contains(&key.as_str()) {
+            continue;
+        }
         let shown = match value {
             Value::Array(list) if list.is_empty() => continue,
             Value::Array(list) if key == "warnings" || key == "clips" => {
@@ -236,6 +249,9 @@ fn as_text(report: &Report) -> String {
     }
     out
 }
+
+/// What is not told of a file without a mesh.
+const OF_MESHES: [&str; 7] = ["vertices", "faces", "closed", "bounds", "diagonal", "area", "textured"];
 
 /// Counts that are told even when they are zero.
 const ALWAYS: [&str; 3] = ["vertices", "faces", "joints"];
