@@ -1,9 +1,13 @@
 //! `handles.json`: painted regions in a file of their own.
 
-use crate::{Fault, FormatError};
+use crate::{
+    Fault, FormatError,
+    text::{Faults, without_mark},
+};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Handle, Mesh};
+use std::collections::HashMap;
 
 #[derive(Serialize, Deserialize)]
 struct File {
@@ -29,26 +33,28 @@ struct Entry {
 /// All faults with their JSON paths: vertices that do not exist, weights outside 0..=1, names twice, unknown
 /// secondary handles.
 pub fn read_handles(bytes: &[u8], mesh: &Mesh, name: &str) -> Result<Vec<Handle>, FormatError> {
-    let file: File = serde_json::from_slice(bytes).map_err(|error| {
+    let file: File = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
         let fault = Fault::new(crate::Place::Line(error.line()), error.to_string());
         let shape = "expected {\"handles\":[{\"name\":\"hand\",\"vertices\":[0,1]}]}";
         FormatError::faults(name, vec![fault.with_remedy(shape)])
     })?;
-    let mut faults = Vec::new();
-    let names: Vec<&str> = file.handles.iter().map(|h| h.name.as_str()).collect();
+    let mut faults = Faults::default();
+    // Each name with the first handle that has it.
+    let mut names = HashMap::new();
+    for (index, entry) in file.handles.iter().enumerate() {
+        names.entry(entry.name.as_str()).or_insert(index);
+    }
     for (index, entry) in file.handles.iter().enumerate() {
         check(entry, index, &names, mesh, &mut faults);
     }
-    if !faults.is_empty() {
-        return Err(FormatError::faults(name, faults));
-    }
+    faults.finish(name)?;
     Ok(file.handles.into_iter().map(|entry| build(entry, mesh)).collect())
 }
 
-fn check(entry: &Entry, index: usize, names: &[&str], mesh: &Mesh, faults: &mut Vec<Fault>) {
+fn check(entry: &Entry, index: usize, names: &HashMap<&str, usize>, mesh: &Mesh, faults: &mut Faults) {
     let mut fault =
         |path: String, cause: String| faults.push(Fault::json(format!("/handles/{index}{path}"), cause));
-    if names[..index].contains(&entry.name.as_str()) {
+    if names.get(entry.name.as_str()).is_some_and(|&first| first < index) {
         fault("/name".into(), format!("there are two handles named {:?}", entry.name));
     }
     let n = mesh.n_vertices();
@@ -67,7 +73,7 @@ fn check(entry: &Entry, index: usize, names: &[&str], mesh: &Mesh, faults: &mut 
         }
     }
     for (at, other) in
-        entry.secondary.iter().enumerate().filter(|(_, other)| !names.contains(&other.as_str()))
+        entry.secondary.iter().enumerate().filter(|(_, other)| !names.contains_key(other.as_str()))
     {
         fault(format!("/secondary/{at}"), format!("there is no handle named {other:?}"));
     }

@@ -6,7 +6,7 @@
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{integer, number, shown, whole},
+    text::{Faults, integer, number, shown, whole, without_mark},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -14,9 +14,12 @@ use sinew_geom::Warnings;
 /// Read `.mesh` from memory.
 ///
 /// # Errors
-/// The first place where the text stops making sense: records have no lines of their own to go on from.
+/// All vertices that do not exist, or the first place where the text stops making sense: records have no lines of
+/// their own to go on from.
 pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
-    let mut words = Words { bytes, at: 0 };
+    let mut words = Words { bytes: without_mark(bytes), at: 0 };
+    // Where each face ends in the text.
+    let mut face_ends = Vec::new();
     let mut polygons = Polygons::default();
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
         return Err(whole(
@@ -57,8 +60,11 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
                 }
                 b"Triangles" | b"Quadrilaterals" => {
                     for _ in 0..width - 1 {
-                        polygons.corners.push(words.index(polygons.positions.len()).map_err(fail)?);
+                        // Counted from 1; what cannot be an index is found out of range below.
+                        let index = words.integer().map_err(fail)?;
+                        polygons.corners.push(u32::try_from(index - 1).unwrap_or(u32::MAX));
                     }
+                    face_ends.push(words.at);
                     words.next();
                     polygons.sizes.push(width as u32 - 1);
                 }
@@ -74,7 +80,25 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
             warnings.push(format!("{n} {what} were left out; the surface was read"));
         }
     }
+    check_indices(&words, &polygons, &face_ends).finish(name)?;
     polygons.finish(name, warnings)
+}
+
+fn check_indices(words: &Words, polygons: &Polygons, face_ends: &[usize]) -> Faults {
+    let (mut faults, mut corners) = (Faults::default(), polygons.corners.as_slice());
+    let n = polygons.positions.len();
+    for (face, &size) in polygons.sizes.iter().enumerate() {
+        let (own, rest) = corners.split_at(size as usize);
+        corners = rest;
+        if own.iter().any(|&v| v as usize >= n) {
+            let cause = format!("face {} uses a vertex that is not between 1 and {n}", face + 1);
+            faults.line(words.line_at(face_ends[face]), cause);
+        }
+        if faults.is_full() {
+            break;
+        }
+    }
+    faults
 }
 
 /// Words of the text, comments left out, with the place for messages.
@@ -109,17 +133,12 @@ impl<'a> Words<'a> {
         word.and_then(integer).filter(|n| *n >= 0).ok_or_else(|| self.fault(word, "a whole number"))
     }
 
-    fn index(&mut self, n: usize) -> Result<u32, Fault> {
-        let index = self.integer()?;
-        match index {
-            1.. if index as usize <= n => Ok(index as u32 - 1),
-            _ => Err(self.fault(None, &format!("a vertex between 1 and {n} instead of {index}"))),
-        }
+    fn line_at(&self, at: usize) -> usize {
+        1 + memchr::memchr_iter(b'\n', &self.bytes[..at]).count()
     }
 
     fn fault(&self, word: Option<&[u8]>, expected: &str) -> Fault {
-        let line = 1 + memchr::memchr_iter(b'\n', &self.bytes[..self.at]).count();
-        let found = word.map_or(String::new(), |word| format!(", found `{}`", shown(word)));
-        Fault::new(Place::Line(line), format!("expected {expected}{found}"))
+        let found = word.map_or("the end of the file".to_owned(), |word| format!("`{}`", shown(word)));
+        Fault::new(Place::Line(self.line_at(self.at)), format!("expected {expected}, found {found}"))
     }
 }

@@ -4,7 +4,7 @@
 //! ASCII, three dimensions. Normals and texture coordinates of NOFF and STOFF are skipped.
 
 use crate::{
-    FormatError,
+    Fault, FormatError, Place,
     polygons::{Model, Polygons},
     text::{Faults, fields, integer, lines, number, shown, whole, without_comment},
 };
@@ -27,6 +27,9 @@ pub fn read_off(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
         return Err(whole(name, format!("`{}` is not an OFF header", shown(head)), REMEDY));
     };
     let (prefix, after) = (&head[..end - 3], &head[end..]);
+    if prefix.len() > 6 || !prefix.iter().all(|byte| b"STCN4n".contains(byte)) {
+        return Err(whole(name, format!("`{}` is not an OFF header", shown(head)), REMEDY));
+    }
     if prefix.contains(&b'4') || prefix.contains(&b'n') || after.trim_ascii().starts_with(b"BINARY") {
         return Err(whole(
             name,
@@ -34,18 +37,21 @@ pub fn read_off(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
             "save it as plain ASCII OFF",
         ));
     }
-    let counts: Vec<i64> = fields(after).map_while(integer).collect();
+    let count = |field| integer(field).filter(|n| *n >= 0);
+    let counts: Vec<i64> = fields(after).map_while(count).collect();
     let (line, counts) = match counts.as_slice() {
         [] => match rows.next() {
-            Some((line, row)) => (line, fields(row).map_while(integer).collect()),
+            Some((line, row)) => (line, fields(row).map_while(count).collect()),
             None => (first_line, counts),
         },
         _ => (first_line, counts),
     };
     let [n_vertices, n_faces, ..] = counts[..] else {
-        return Err(whole(name, format!("line {line} holds no numbers of vertices and faces"), REMEDY));
+        let fault = Fault::new(Place::Line(line), "the numbers of vertices and faces are missing");
+        return Err(FormatError::faults(name, vec![fault.with_remedy(REMEDY)]));
     };
-    let mut reader = Reader { colors: prefix.contains(&b'C'), ..Reader::default() };
+    let n_normal = if prefix.contains(&b'N') { 3 } else { 0 };
+    let mut reader = Reader { colors: prefix.contains(&b'C').then_some(n_normal), ..Reader::default() };
     let mut last_line = line;
     for (line, row) in rows {
         last_line = line;
@@ -67,13 +73,19 @@ pub fn read_off(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
         reader.faults.line(last_line, cause);
     }
     reader.faults.finish(name)?;
+    // Any number above one means that all are bytes.
+    if reader.polygons.colors.iter().flatten().any(|&c| c > 1.0) {
+        reader.polygons.colors.iter_mut().flatten().for_each(|c| *c /= 255.0);
+    }
+    reader.polygons.colors.iter_mut().for_each(|c| c[3] = if c[3] < 0.0 { 1.0 } else { c[3] });
     reader.polygons.finish(name, warnings)
 }
 
 #[derive(Default)]
 struct Reader {
     polygons: Polygons,
-    colors: bool,
+    /// Numbers between the position and the colour, if there are colours.
+    colors: Option<usize>,
     faults: Faults,
 }
 
@@ -89,12 +101,12 @@ impl Reader {
                 return self.polygons.positions.push(DVec3::ZERO);
             }
         }
-        if self.colors {
-            let rgb: Vec<f64> = values.map_while(Result::ok).collect();
-            if let [r, g, b, ..] = rgb[..] {
-                // Whole numbers above one are bytes.
-                let scale = if r > 1.0 || g > 1.0 || b > 1.0 { 255.0 } else { 1.0 };
-                self.polygons.colors.push([r, g, b, scale].map(|c| (c / scale) as f32));
+        if let Some(n_before) = self.colors {
+            let rgba: Vec<f64> = values.map_while(Result::ok).skip(n_before).take(4).collect();
+            if let [r, g, b, ..] = rgba[..] {
+                // No opacity stands as a negative one until the scale is known.
+                let a = rgba.get(3).map_or(-1.0, |a| a.max(0.0));
+                self.polygons.colors.push([r, g, b, a].map(|c| c as f32));
             }
         }
     }

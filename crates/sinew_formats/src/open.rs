@@ -2,10 +2,15 @@
 
 use crate::{
     BvhFile, Fault, FormatError, GltfFile, Model, Place, SequenceFolder, bvh, gltf, medit, obj, off, ply,
-    recording, stl, text::whole,
+    recording, stl,
+    text::{whole, without_mark},
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    io::{ErrorKind, Read},
+    path::Path,
+};
 
 /// Frames a second where a file does not say.
 const DEFAULT_FPS: f64 = 30.0;
@@ -45,7 +50,7 @@ impl Format {
 
     /// Format by the first bytes, where they are telling.
     fn of_content(bytes: &[u8]) -> Option<Self> {
-        let text = bytes.trim_ascii_start();
+        let text = without_mark(bytes).trim_ascii_start();
         let starts = |word: &[u8]| text.starts_with(word);
         match () {
             () if starts(b"glTF") => Some(Self::Gltf),
@@ -160,7 +165,9 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
             "give a file or a folder of frames",
         ));
     }
-    let mut bytes = Vec::with_capacity(meta.len() as usize);
+    let mut bytes = Vec::new();
+    // A sparse file may claim more than there is memory.
+    bytes.try_reserve_exact(meta.len() as usize).map_err(|_| io(ErrorKind::OutOfMemory.into()))?;
     file.read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
 }

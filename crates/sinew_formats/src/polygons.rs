@@ -36,13 +36,18 @@ pub(crate) struct Polygons {
 
 impl Polygons {
     /// Check, triangulate and carry the attributes over.
-    pub fn finish(self, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
+    pub fn finish(mut self, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
         let raw = RawMesh::new(self.positions, self.corners, &self.sizes)
             .map_err(|error| text::whole(name, error.to_string(), "the file is damaged; export it again"))?;
         let (mesh, sources) = raw.triangulate(warnings);
         let n = mesh.n_vertices();
         let polygons = (!raw.is_triangles())
             .then(|| raw.faces().filter(|f| f.len() >= 3).map(<[u32]>::to_vec).collect());
+        let is_bad = |uv: &&mut [f32; 2]| !(uv[0].is_finite() && uv[1].is_finite());
+        let n_bad = self.uv_coords.iter_mut().filter(is_bad).map(|uv| *uv = [0.0; 2]).count();
+        if n_bad > 0 {
+            warnings.push(format!("{n_bad} texture coordinates are not finite; they were set to zero"));
+        }
         let starts: Vec<usize> = self
             .sizes
             .iter()

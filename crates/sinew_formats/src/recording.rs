@@ -4,7 +4,7 @@
 
 use crate::{
     Fault, FormatError,
-    text::{Faults, fields, lines, number, shown, whole},
+    text::{Faults, fields, finite, lines, shown, whole, without_mark},
 };
 use glam::{DVec3, Vec3};
 use serde_json::Value;
@@ -14,6 +14,8 @@ use sinew_geom::{BodyFrame, BodyLayout, BodyRecording, Warnings};
 const KINECT_FPS: f64 = 30.0;
 /// Joints of the first Kinect.
 const N_KINECT: usize = 20;
+/// Numbers of a line that holds a whole frame.
+const WIDE: usize = 1 + 3 * N_KINECT;
 
 /// MSR Action3D's order of joints, as indices into [`BodyLayout::Kinect20`]: shoulders (left, right), shoulder
 /// centre, spine, hips, hip centre, elbows, wrists, hands, knees, ankles, feet, head. The sides were told by the
@@ -28,25 +30,29 @@ const MSR_ORDER: [usize; N_KINECT] = [4, 8, 2, 1, 12, 16, 0, 5, 9, 6, 10, 7, 11,
 pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<BodyRecording, FormatError> {
     let mut faults = Faults::default();
     let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
+    // The first line tells the layout.
+    let mut width = None;
     for (line, content) in lines(bytes).filter(|(_, l)| fields(l).next().is_some()) {
-        let row: Result<Vec<f64>, &[u8]> =
-            fields(content).map(|word| number(word).filter(|x| x.is_finite()).ok_or(word)).collect();
+        let row: Result<Vec<f64>, &[u8]> = fields(content).map(|word| finite(word).ok_or(word)).collect();
         match row {
-            Ok(row) => rows.push((line, row)),
+            Ok(row) => {
+                let width = *width.get_or_insert(if row.len() == WIDE { WIDE } else { 4 });
+                if row.len() != width {
+                    faults.line(line, format!("line has {} numbers, expected {width}", row.len()));
+                } else {
+                    rows.push((line, row));
+                }
+            }
             Err(word) => faults.line(line, format!("`{}` is not a finite number", shown(word))),
         }
         if faults.is_full() {
             break;
         }
     }
-    let wide = rows.first().is_some_and(|(_, row)| row.len() == 1 + 3 * N_KINECT);
-    let width = if wide { 1 + 3 * N_KINECT } else { 4 };
-    for (line, row) in rows.iter().filter(|(_, row)| row.len() != width).take(100) {
-        faults.line(*line, format!("line has {} numbers, expected {width}", row.len()));
-    }
+    let wide = width == Some(WIDE);
     if rows.is_empty() {
         faults.line(1, "there is no line of numbers");
-    } else if !wide && !rows.len().is_multiple_of(N_KINECT) {
+    } else if faults.is_empty() && !wide && rows.len() % N_KINECT != 0 {
         let cause = format!("the last frame has {} of {N_KINECT} joints", rows.len() % N_KINECT);
         faults.line(rows[rows.len() - 1].0, cause);
     }
@@ -98,7 +104,7 @@ fn tall_frames(rows: &[(usize, Vec<f64>)]) -> Vec<BodyFrame> {
 /// # Errors
 /// All faulty frames with their JSON paths.
 pub fn read_landmarks(bytes: &[u8], fps: f64, name: &str) -> Result<BodyRecording, FormatError> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| {
+    let value: Value = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
         FormatError::faults(name, vec![Fault::new(crate::Place::Line(error.line()), error.to_string())])
     })?;
     let Some(list) = value.as_array().filter(|list| !list.is_empty()) else {
@@ -108,6 +114,9 @@ pub fn read_landmarks(bytes: &[u8], fps: f64, name: &str) -> Result<BodyRecordin
             "expected [[[x, y, z], …], …] or [{\"nose\": {\"x\": …}}, …]",
         ));
     };
+    if !(fps.is_finite() && fps > 0.0) {
+        return Err(whole(name, format!("{fps} frames a second are impossible"), "give a positive rate"));
+    }
     let layout = if list[0].is_object() { BodyLayout::Coco17 } else { BodyLayout::MediaPipe33 };
     let mut faults = Faults::default();
     let mut frames = Vec::with_capacity(list.len());
@@ -136,6 +145,9 @@ fn read_points(frame: &Value, layout: BodyLayout) -> Result<Points, (String, Str
             return Err((String::new(), format!("frame has {n} points, expected {}", names.len())));
         }
     }
+    if layout == BodyLayout::Coco17 && !frame.is_object() {
+        return Err((String::new(), "frame is not an object of named points".to_owned()));
+    }
     let (mut points, mut confidence) = (Vec::new(), Vec::new());
     for (k, name) in names.iter().enumerate() {
         let (place, point) = match layout {
@@ -146,7 +158,11 @@ fn read_points(frame: &Value, layout: BodyLayout) -> Result<Points, (String, Str
             |key: &str, index: usize| point.get(key).or_else(|| point.get(index)).and_then(Value::as_f64);
         match (at("x", 0), at("y", 1)) {
             (Some(x), Some(y)) => {
-                points.push(DVec3::new(x, y, at("z", 2).unwrap_or(0.0)).as_vec3());
+                let position = DVec3::new(x, y, at("z", 2).unwrap_or(0.0)).as_vec3();
+                if !position.is_finite() {
+                    return Err((place, "point is too far away".to_owned()));
+                }
+                points.push(position);
                 let sure =
                     ["score", "visibility"].iter().find_map(|key| point.get(key)).and_then(Value::as_f64);
                 confidence.push(sure.unwrap_or(1.0).clamp(0.0, 1.0) as f32);

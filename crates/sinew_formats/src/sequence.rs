@@ -27,6 +27,10 @@ impl SequenceFolder {
     /// # Errors
     /// If the folder holds no numbered meshes, or the rest pose cannot be read.
     pub fn open(path: &Path, warnings: &mut Warnings) -> Result<Self, FormatError> {
+        if path.is_file() {
+            let remedy = "a sequence is a folder of numbered mesh files; give the folder that holds them";
+            return Err(whole(&path.to_string_lossy(), "this is a file, not a folder", remedy));
+        }
         let entries = std::fs::read_dir(path).map_err(|e| FormatError::io(path, e))?;
         let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
         files.retain(|file| Format::of_extension(file).is_some_and(Format::is_mesh));

@@ -6,7 +6,7 @@
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{Faults, fields, lines, number, shown, whole},
+    text::{Faults, fields, lines, number, shown, whole, without_mark},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -24,10 +24,13 @@ pub fn read_stl(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
     if bytes.is_empty() {
         return Err(whole(name, "the file is empty", "export it again"));
     }
-    // Binary files may start with "solid" too; only their length is telling.
+    // Binary files may start with "solid" too; their length is telling, and text has no zeros.
     let claimed = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
     let fits = claimed.is_some_and(|n| bytes.len() == HEADER + n as usize * FACET);
-    if bytes.trim_ascii_start().starts_with(b"solid") && !fits {
+    let text = without_mark(bytes).trim_ascii_start();
+    let is_solid = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    let is_text = !bytes[..bytes.len().min(1024)].contains(&0);
+    if is_solid && is_text && !fits {
         read_ascii(bytes, name, warnings)
     } else {
         read_binary(bytes, claimed, name, warnings)
@@ -54,6 +57,10 @@ fn read_binary(
         let fault = Fault::new(Place::Byte((HEADER + n * FACET) as u64), cause);
         return Err(FormatError::faults(name, vec![fault.with_remedy("it was cut short; export it again")]));
     }
+    let n_more = facets.len() - claimed as usize * FACET;
+    if n_more > 0 {
+        warnings.push(format!("{n_more} bytes after the last of {claimed} facets were left out"));
+    }
     let mut polygons = Polygons::default();
     for facet in facets.chunks_exact(FACET).take(claimed as usize) {
         let mut numbers = facet[12..48].as_chunks::<4>().0.iter().map(|&b| f64::from(f32::from_le_bytes(b)));
@@ -70,7 +77,7 @@ fn read_binary(
 fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
     let mut polygons = Polygons::default();
     let mut faults = Faults::default();
-    let mut open = 0;
+    let (mut open, mut is_closed) = (0, false);
     for (line, content) in lines(bytes) {
         let mut parts = fields(content);
         match parts.next().map(<[u8]>::to_ascii_lowercase).as_deref() {
@@ -89,7 +96,12 @@ fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model
                 polygons.sizes.push(open);
                 open = 0;
             }
-            Some(b"solid" | b"facet" | b"outer" | b"endfacet" | b"endsolid") | None => {}
+            Some(b"facet" | b"endfacet") if open > 0 => {
+                faults.line(line, "the facet before has no `endloop`");
+                open = 0;
+            }
+            Some(b"endsolid") => is_closed = true,
+            Some(b"solid" | b"facet" | b"outer" | b"endfacet") | None => {}
             Some(_) => faults.line(line, format!("`{}` is not STL", shown(content))),
         }
         if faults.is_full() {
@@ -99,6 +111,8 @@ fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model
     if open > 0 {
         let cause = "the last facet is not closed; the file was cut short";
         faults.line(lines(bytes).count(), cause);
+    } else if !is_closed {
+        warnings.push("the file has no `endsolid`; it may have been cut short");
     }
     faults.finish(name)?;
     polygons.finish(name, warnings)

@@ -5,9 +5,14 @@ use crate::{Fault, FormatError, Place};
 /// Faults after which reading stops: a file of another format would produce millions.
 const MAX_FAULTS: usize = 1_000;
 
-/// Lines of a text with their numbers, counted from 1; carriage returns are left out.
+/// The text after the mark that some editors put before UTF-8.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// Lines of a text with their numbers, counted from 1; carriage returns and a byte order mark are left out.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut rest = Some(bytes);
+    let mut rest = Some(without_mark(bytes));
     let split = std::iter::from_fn(move || {
         let text = rest?;
         match memchr::memchr(b'\n', text) {
@@ -36,6 +41,11 @@ pub(crate) fn number(field: &[u8]) -> Option<f64> {
     fast_float2::parse(field).ok()
 }
 
+/// A number that stays finite as `f32`.
+pub(crate) fn finite(field: &[u8]) -> Option<f64> {
+    number(field).filter(|x| (*x as f32).is_finite())
+}
+
 /// A whole number, if the whole field is one.
 pub(crate) fn integer(field: &[u8]) -> Option<i64> {
     std::str::from_utf8(field).ok()?.parse().ok()
@@ -59,12 +69,20 @@ impl Faults {
         self.push(Fault::new(Place::Line(line), cause));
     }
 
-    /// Record any fault.
+    /// Record any fault, unless there are too many already.
     pub fn push(&mut self, fault: Fault) {
+        if self.is_full() {
+            return;
+        }
         self.list.push(fault);
         if self.is_full() {
             self.list.push(Fault::new(Place::Whole, "there are more faults; reading stopped here"));
         }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// Whether it is pointless to go on.
@@ -93,5 +111,6 @@ mod tests {
         assert_eq!(found, [(1, b"a".to_vec()), (2, b"b".to_vec()), (3, vec![]), (4, b"c".to_vec())]);
         assert_eq!(lines(b"").count(), 0);
         assert_eq!(lines(b"\n").count(), 1);
+        assert_eq!(lines(b"\xef\xbb\xbfa").next(), Some((1, b"a".as_slice())));
     }
 }

@@ -13,15 +13,18 @@ pub use write::write_bvh;
 use crate::{
     FormatError,
     polygons::stem,
-    text::{Faults, fields, integer, lines, number, shown, whole},
+    text::{Faults, fields, finite, integer, lines, number, shown, whole},
 };
 use glam::{DVec3, Quat, Vec3};
-use sinew_geom::Warnings;
 use sinew_geom::{
-    Character, Clip, Dof, DofKind, EulerOrder, Joint, Rig, Transform,
+    Character, Clip, Dof, DofKind, EulerOrder, GeomError, Joint, Rig, Transform, Warnings,
     rig::{Interpolation, JointTrack, Keys},
 };
 
+/// Bytes of a joint's name; longer ones are not names, and are copied to end sites.
+const MAX_NAME: usize = 1000;
+/// Frame times that make sense, in seconds; beyond them single precision cannot tell frames apart.
+const FRAME_SECS: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
 /// Ending of the names of end sites.
 const END: &str = "_end";
 
@@ -74,8 +77,9 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     std::mem::take(&mut tree.faults).finish(name)?;
     let n_end_sites = tree.n_end_sites;
     let (n_frames, frame_secs) = (motion.n_rows, motion.frame_secs.unwrap_or(1.0 / 30.0));
-    let clip = build_clip(&tree, &motion, frame_secs, &stem(name));
-    let rig = Rig::new(tree.joints).map_err(|e| whole(name, e.to_string(), "export the file again"))?;
+    let damaged = |e: GeomError| whole(name, e.to_string(), "export the file again");
+    let clip = build_clip(&tree, &motion, frame_secs, &stem(name)).map_err(damaged)?;
+    let rig = Rig::new(tree.joints).map_err(damaged)?;
     let clips = clip.into_iter().collect();
     let character = Character { name: stem(name), rig: Some(rig), clips, ..Character::default() };
     Ok(BvhFile { character, n_end_sites, n_frames, frame_secs })
@@ -88,6 +92,8 @@ struct Tree {
     /// Joint and kind of every channel, in the order of the rows.
     channels: Vec<(usize, DofKind)>,
     open: Vec<usize>,
+    /// Whether the innermost open joint is an end site.
+    in_end_site: bool,
     n_end_sites: usize,
     motion_line: Option<usize>,
     last_line: usize,
@@ -99,6 +105,9 @@ impl Tree {
         self.last_line = line;
         let mut words = fields(row);
         match words.next() {
+            Some(b"ROOT" | b"JOINT" | b"End") if self.in_end_site => {
+                self.faults.line(line, "an end site holds another joint");
+            }
             Some(b"ROOT" | b"JOINT") => {
                 let name = String::from_utf8_lossy(row)
                     .trim()
@@ -107,6 +116,9 @@ impl Tree {
                 // A brace may stand on the same line.
                 let name =
                     name.map(|n| n.trim_end_matches('{').trim_end().to_owned()).filter(|n| !n.is_empty());
+                if name.as_ref().is_some_and(|name| name.len() > MAX_NAME) {
+                    return self.faults.line(line, format!("a name is longer than {MAX_NAME} bytes"));
+                }
                 self.add(name.unwrap_or_else(|| format!("joint {}", self.joints.len())));
             }
             Some(b"End") => {
@@ -114,12 +126,17 @@ impl Tree {
                 let name = format!("{parent}{END}");
                 self.n_end_sites += 1;
                 self.add(name);
+                self.in_end_site = true;
             }
             Some(b"OFFSET") => self.read_offset(line, words),
             Some(b"CHANNELS") => self.read_channels(line, words),
             Some(b"}") => {
-                if self.open.pop().is_none() {
-                    self.faults.line(line, "`}` closes nothing");
+                let n_braces = 1 + words.take_while(|word| word == b"}").count();
+                for _ in 0..n_braces {
+                    self.in_end_site = false;
+                    if self.open.pop().is_none() {
+                        self.faults.line(line, "`}` closes nothing");
+                    }
                 }
             }
             Some(b"{") | None => {}
@@ -134,7 +151,7 @@ impl Tree {
     }
 
     fn read_offset<'a>(&mut self, line: usize, mut words: impl Iterator<Item = &'a [u8]>) {
-        let mut next = || words.next().and_then(number).filter(|x| x.is_finite());
+        let mut next = || words.next().and_then(finite);
         match (next(), next(), next(), self.open.last()) {
             (Some(x), Some(y), Some(z), Some(&joint)) => {
                 self.joints[joint].rest.translation = DVec3::new(x, y, z);
@@ -148,6 +165,9 @@ impl Tree {
         let Some(&joint) = self.open.last() else {
             return self.faults.line(line, "CHANNELS stands outside a joint");
         };
+        if self.channels.last().is_some_and(|(last, _)| *last == joint) {
+            return self.faults.line(line, "a joint has CHANNELS twice");
+        }
         let claimed = words.next().and_then(integer);
         let mut kinds = Vec::new();
         for word in words {
@@ -213,14 +233,17 @@ impl Motion {
     fn read_line(&mut self, line: usize, row: &[u8], faults: &mut Faults) {
         self.last_line = line;
         let text = row.trim_ascii();
-        let after = |key: &[u8]| text.strip_prefix(key).and_then(|rest| fields(rest).next());
+        let after = |key: &[u8]| {
+            let (start, rest) = text.split_at_checked(key.len())?;
+            start.eq_ignore_ascii_case(key).then(|| fields(rest).next())?
+        };
         if let Some(word) = after(b"Frames:") {
             self.claimed = integer(word).filter(|n| *n >= 0);
             if self.claimed.is_none() {
                 faults.line(line, format!("`{}` is not a number of frames", shown(word)));
             }
         } else if let Some(word) = after(b"Frame Time:") {
-            self.frame_secs = number(word).filter(|t| t.is_finite() && *t > 0.0);
+            self.frame_secs = number(word).filter(|t| FRAME_SECS.contains(t));
             if self.frame_secs.is_none() {
                 faults.line(line, format!("`{}` is not a frame time", shown(word)));
             }
@@ -232,7 +255,7 @@ impl Motion {
     fn read_row(&mut self, line: usize, row: &[u8], faults: &mut Faults) {
         let start = self.values.len();
         for word in fields(row) {
-            match number(word).filter(|x| x.is_finite()) {
+            match finite(word) {
                 Some(value) => self.values.push(value),
                 None => {
                     self.values.truncate(start);
@@ -273,23 +296,18 @@ impl Motion {
     }
 }
 
-fn build_clip(tree: &Tree, motion: &Motion, frame_secs: f64, name: &str) -> Option<Clip> {
+fn build_clip(tree: &Tree, motion: &Motion, frame_secs: f64, name: &str) -> Result<Option<Clip>, GeomError> {
     if motion.n_rows == 0 {
-        return None;
+        return Ok(None);
     }
     let times: Vec<f32> = (0..motion.n_rows).map(|frame| (frame as f64 * frame_secs) as f32).collect();
     let mut joints = Vec::new();
-    for (index, joint) in tree.joints.iter().enumerate() {
-        let columns: Vec<(usize, DofKind)> = tree
-            .channels
-            .iter()
-            .enumerate()
-            .filter(|(_, (j, _))| *j == index)
-            .map(|(c, &(_, k))| (c, k))
-            .collect();
-        if columns.is_empty() {
-            continue;
-        }
+    let mut column = 0;
+    // The channels of a joint follow one another.
+    for channels in tree.channels.chunk_by(|a, b| a.0 == b.0) {
+        let (index, joint) = (channels[0].0, &tree.joints[channels[0].0]);
+        let columns: Vec<(usize, DofKind)> = (column..).zip(channels.iter().map(|(_, kind)| *kind)).collect();
+        column += channels.len();
         let rows = || motion.values.chunks_exact(motion.n_channels);
         let moves = columns.iter().any(|(_, kind)| (*kind as usize) < 3);
         let turns = columns.iter().any(|(_, kind)| (*kind as usize) >= 3);
@@ -297,16 +315,16 @@ fn build_clip(tree: &Tree, motion: &Motion, frame_secs: f64, name: &str) -> Opti
         let rotation = || continuous(rows().map(|row| rotation(joint, &columns, row)));
         joints.push(JointTrack {
             joint: index,
-            translation: moves.then(|| keys(&times, translation())).flatten(),
-            rotation: turns.then(|| keys(&times, rotation())).flatten(),
+            translation: moves.then(|| keys(&times, translation())).transpose()?,
+            rotation: turns.then(|| keys(&times, rotation())).transpose()?,
             scale: None,
         });
     }
-    Some(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
+    Ok(Some(Clip { name: name.to_owned(), joints, morphs: Vec::new() }))
 }
 
-fn keys<T: sinew_geom::rig::Interpolate>(times: &[f32], values: Vec<T>) -> Option<Keys<T>> {
-    Keys::new(times.to_vec(), values, Interpolation::Linear, 1).ok()
+fn keys<T: sinew_geom::rig::Interpolate>(times: &[f32], values: Vec<T>) -> Result<Keys<T>, GeomError> {
+    Keys::new(times.to_vec(), values, Interpolation::Linear, 1)
 }
 
 fn position(joint: &Joint, columns: &[(usize, DofKind)], row: &[f64]) -> Vec3 {

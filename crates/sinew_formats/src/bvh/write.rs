@@ -1,10 +1,15 @@
 //! Writing BVH.
 
-use super::END;
+use super::{END, MAX_NAME};
 use crate::{FormatError, text::whole};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Clip, DofKind, EulerOrder, Joint, Pose, Rig, Warnings};
 use std::fmt::Write;
+
+/// Frames beyond which a file is of no use.
+const MAX_FRAMES: f64 = 1e7;
+/// Indentation beyond which nobody sees the difference, but long chains fill disks.
+const MAX_INDENT: usize = 40;
 
 /// Text of a BVH file: a rig and a clip sampled at a frame rate.
 ///
@@ -12,7 +17,7 @@ use std::fmt::Write;
 /// too. Rest rotations, which BVH does not have, go into the channels.
 ///
 /// # Errors
-/// If the rig has no joint or the frame rate is not positive.
+/// If the rig has no joint, the frame rate is not positive or there are more than ten million frames.
 pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> Result<Vec<u8>, FormatError> {
     if rig.n_joints() == 0 || !(fps.is_finite() && fps > 0.0) {
         return Err(whole(
@@ -21,9 +26,18 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
             "give a character with a skeleton",
         ));
     }
-    let children: Vec<Vec<usize>> = (0..rig.n_joints())
-        .map(|j| (0..rig.n_joints()).filter(|&c| rig.joints()[c].parent == Some(j)).collect())
-        .collect();
+    let n_frames = f64::from(clip.duration_secs()) * fps;
+    if n_frames > MAX_FRAMES {
+        let cause = format!("{n_frames} frames are more than {MAX_FRAMES}");
+        let remedy = "choose a lower frame rate";
+        return Err(FormatError::Unwritable { what: "the clip", cause, remedy });
+    }
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); rig.n_joints()];
+    for (index, joint) in rig.joints().iter().enumerate() {
+        if let Some(parent) = joint.parent {
+            children[parent].push(index);
+        }
+    }
     let is_end = |j: usize| {
         let joint = &rig.joints()[j];
         children[j].is_empty() && joint.name.ends_with(END) && joint.dofs.is_empty() && joint.parent.is_some()
@@ -44,7 +58,7 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
                 }
                 stack.push(Err(depth));
                 if children[joint].is_empty() && !is_end(joint) {
-                    let pad = "\t".repeat(depth + 1);
+                    let pad = indent(depth + 1);
                     let _ = write!(out, "{pad}End Site\n{pad}{{\n{pad}\tOFFSET 0 0 0\n{pad}}}\n");
                 }
                 depth += 1;
@@ -52,7 +66,7 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
             }
             Err(closing) => {
                 depth = closing;
-                let _ = writeln!(out, "{}}}", "\t".repeat(depth));
+                let _ = writeln!(out, "{}}}", indent(depth));
             }
         }
     }
@@ -63,12 +77,27 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
     Ok(out.into_bytes())
 }
 
+fn indent(depth: usize) -> String {
+    "\t".repeat(depth.min(MAX_INDENT))
+}
+
+/// A name that stays on its line and is not taken for a brace.
+fn plain_name(joint: &Joint) -> String {
+    let line = joint.name.replace(char::is_control, " ");
+    let name = line.trim_end_matches(|c: char| c == '{' || c.is_whitespace()).trim_start();
+    let name = name[..name.floor_char_boundary(MAX_NAME)].trim_end();
+    if name.is_empty() { "joint".to_owned() } else { name.to_owned() }
+}
+
 fn write_joint(out: &mut String, joint: &Joint, is_end: bool, depth: usize, kinds: &[DofKind]) {
-    let pad = "\t".repeat(depth);
+    let pad = indent(depth);
     let keyword = if depth == 0 { "ROOT" } else { "JOINT" };
     // Writing to a string cannot fail.
-    let _ =
-        if is_end { writeln!(out, "{pad}End Site") } else { writeln!(out, "{pad}{keyword} {}", joint.name) };
+    let _ = if is_end {
+        writeln!(out, "{pad}End Site")
+    } else {
+        writeln!(out, "{pad}{keyword} {}", plain_name(joint))
+    };
     let t = joint.rest.translation;
     let _ = writeln!(out, "{pad}{{\n{pad}\tOFFSET {} {} {}", t.x, t.y, t.z);
     if !is_end {

@@ -17,6 +17,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3};
 use sinew_geom::{Material, Warnings};
+use std::collections::{BTreeSet, HashMap};
 
 /// Read OBJ from memory. `side` gives the material library and pictures; they may be missing.
 ///
@@ -69,8 +70,9 @@ struct Reader {
     normal_corners: Vec<u32>,
     has_uvs: bool,
     has_normals: bool,
-    libraries: Vec<String>,
+    libraries: BTreeSet<String>,
     material_names: Vec<String>,
+    material_indices: HashMap<String, u16>,
     material: Option<u16>,
     n_skipped: usize,
     /// Line of each face, for faults that show only at the end.
@@ -80,15 +82,15 @@ struct Reader {
 
 impl Reader {
     fn read_line(&mut self, line: usize, content: &[u8]) {
-        let mut fields = fields(content);
+        let mut fields = fields(content).take_while(|field| field[0] != b'#');
         let Some(keyword) = fields.next() else { return };
         match keyword {
             b"v" => self.read_vertex(line, fields),
             b"f" | b"fo" => self.read_face(line, fields),
             b"vt" => self.read_uv(line, fields),
             b"vn" => self.read_normal(line, fields),
-            b"usemtl" => self.use_material(&rest_of(content, keyword)),
-            b"mtllib" => self.libraries.push(rest_of(content, keyword)),
+            b"usemtl" => self.use_material(rest_of(content, keyword)),
+            b"mtllib" => drop(self.libraries.insert(rest_of(content, keyword))),
             b"l" | b"p" | b"curv" | b"curv2" | b"surf" => self.n_skipped += 1,
             // Groups, smoothing, comments, and whatever else a program may have added.
             _ => {}
@@ -101,12 +103,13 @@ impl Reader {
         for field in fields.by_ref().take(7) {
             match number(field) {
                 Some(value) => values[n] = value,
-                None => return self.faults.line(line, format!("`{}` is not a number", shown(field))),
+                None => self.faults.line(line, format!("`{}` is not a number", shown(field))),
             }
             n += 1;
         }
+        // A faulty vertex still counts, so that the faces after it are not called faulty too.
         if n < 3 {
-            return self.faults.line(line, format!("a vertex needs 3 coordinates, this one has {n}"));
+            self.faults.line(line, format!("a vertex needs 3 coordinates, this one has {n}"));
         }
         let [x, y, z, rgb @ ..] = values;
         // Six numbers are a position and a colour; seven a position, its weight and a colour.
@@ -125,27 +128,28 @@ impl Reader {
 
     fn read_uv<'a>(&mut self, line: usize, mut fields: impl Iterator<Item = &'a [u8]>) {
         let (u, v) = (fields.next().and_then(number), fields.next().map_or(Some(0.0), number));
-        match u.zip(v) {
-            // OBJ counts from the lower edge of the picture, glTF from the upper.
-            Some((u, v)) => self.polygons.uv_coords.push([u as f32, 1.0 - v as f32]),
-            None => self.faults.line(line, "a texture coordinate needs one or two numbers"),
+        if u.is_none() || v.is_none() {
+            self.faults.line(line, "a texture coordinate needs one or two numbers");
         }
+        // OBJ counts from the lower edge of the picture, glTF from the upper.
+        self.polygons.uv_coords.push([u.unwrap_or(0.0) as f32, 1.0 - v.unwrap_or(0.0) as f32]);
     }
 
     fn read_normal<'a>(&mut self, line: usize, mut fields: impl Iterator<Item = &'a [u8]>) {
         let mut next = || fields.next().and_then(number);
-        match (next(), next(), next()) {
-            (Some(x), Some(y), Some(z)) => self.normals.push(DVec3::new(x, y, z).as_vec3()),
-            _ => self.faults.line(line, "a normal needs three numbers"),
-        }
+        let normal = match (next(), next(), next()) {
+            (Some(x), Some(y), Some(z)) => DVec3::new(x, y, z),
+            _ => {
+                self.faults.line(line, "a normal needs three numbers");
+                DVec3::Y
+            }
+        };
+        self.normals.push(normal.as_vec3());
     }
 
     fn read_face<'a>(&mut self, line: usize, fields: impl Iterator<Item = &'a [u8]>) {
         let start = self.polygons.corners.len();
         for field in fields {
-            if field[0] == b'#' {
-                break;
-            }
             match self.read_corner(field) {
                 Ok([v, uv, normal]) => {
                     self.polygons.corners.push(v);
@@ -195,12 +199,16 @@ impl Reader {
         Ok(corner)
     }
 
-    fn use_material(&mut self, name: &str) {
-        let index = self.material_names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.material_names.push(name.to_owned());
-            self.material_names.len() - 1
+    /// Materials beyond what a face can name stand for the last one.
+    fn use_material(&mut self, name: String) {
+        let index = self.material_names.len().min(u16::MAX as usize) as u16;
+        let index = *self.material_indices.entry(name).or_insert_with_key(|name| {
+            if self.material_names.len() <= u16::MAX as usize {
+                self.material_names.push(name.clone());
+            }
+            index
         });
-        self.material = Some(index.min(u16::MAX as usize) as u16);
+        self.material = Some(index);
     }
 
     fn finish(mut self, side: SideFiles, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
@@ -223,12 +231,11 @@ impl Reader {
             self.polygons.face_materials.resize(self.polygons.sizes.len(), 0);
         }
         let known = mtl::read_libraries(&self.libraries, side, warnings);
-        let find = |name: &String| {
-            known
-                .iter()
-                .find(|m| m.name == *name)
-                .cloned()
-                .unwrap_or(Material { name: name.clone(), ..Material::default() })
+        // The first of several materials of one name counts.
+        let by_name: HashMap<&str, &Material> = known.iter().rev().map(|m| (m.name.as_str(), m)).collect();
+        let find = |name: &String| match by_name.get(name.as_str()) {
+            Some(&material) => material.clone(),
+            None => Material { name: name.clone(), ..Material::default() },
         };
         self.polygons.materials = self.material_names.iter().map(find).collect();
         self.polygons.finish(name, warnings)

@@ -5,10 +5,14 @@ use crate::{
     text::{fields, lines, number},
 };
 use sinew_geom::{Image, Material, Warnings};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// All materials of the libraries that can be had. A missing library or picture is a warning.
-pub(super) fn read_libraries(names: &[String], side: SideFiles, warnings: &mut Warnings) -> Vec<Material> {
+pub(super) fn read_libraries(
+    names: &BTreeSet<String>,
+    side: SideFiles,
+    warnings: &mut Warnings,
+) -> Vec<Material> {
     let mut materials = Vec::new();
     for name in names {
         match load(name, side) {

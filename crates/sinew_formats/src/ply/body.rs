@@ -3,8 +3,11 @@
 use super::header::{Element, Encoding, Header, Scalar};
 use crate::{
     Fault, Place,
-    text::{fields, number, shown},
+    text::{Faults, fields, number, shown},
 };
+
+/// Whether reading can go on.
+pub(super) type Flow = std::ops::ControlFlow<()>;
 
 /// The rest of the file, read from front to back.
 pub(super) struct Source<'a> {
@@ -25,66 +28,90 @@ impl<'a> Source<'a> {
         room.min(usize::try_from(element.count).unwrap_or(usize::MAX))
     }
 
-    /// Visit the scalars of every record; a list stands as its length.
-    pub fn records(&mut self, element: &Element, mut visit: impl FnMut(&[f64])) -> Result<(), Fault> {
-        let mut values = vec![0.0; element.properties.len()];
-        self.walk(element, usize::MAX, |scalars, _| visit(scalars), &mut values)
+    /// Place of a record by the number that [`Source::lists`] tells.
+    pub fn place_of(&self, at: usize) -> Place {
+        match self.encoding {
+            Encoding::Ascii => Place::Line(at),
+            _ => Place::Byte(at as u64),
+        }
     }
 
-    /// Visit one list of every record.
+    /// Visit the scalars of every record; a list stands as its length.
+    pub fn records(&mut self, element: &Element, faults: &mut Faults, mut visit: impl FnMut(&[f64])) -> Flow {
+        self.walk(element, usize::MAX, faults, |scalars, _, _| visit(scalars))
+    }
+
+    /// Visit one list of every record, with the line or byte of the record.
     pub fn lists(
         &mut self,
         element: &Element,
         list: usize,
-        mut visit: impl FnMut(&[f64]),
-    ) -> Result<(), Fault> {
-        let mut values = vec![0.0; element.properties.len()];
-        self.walk(element, list, |_, items| visit(items), &mut values)
+        faults: &mut Faults,
+        mut visit: impl FnMut(&[f64], usize),
+    ) -> Flow {
+        self.walk(element, list, faults, |_, items, at| visit(items, at))
     }
 
+    /// A faulty line is visited too, as far as it was read, so that the records after it keep their numbers.
     fn walk(
         &mut self,
         element: &Element,
         list: usize,
-        mut visit: impl FnMut(&[f64], &[f64]),
-        values: &mut [f64],
-    ) -> Result<(), Fault> {
+        faults: &mut Faults,
+        mut visit: impl FnMut(&[f64], &[f64], usize),
+    ) -> Flow {
         if element.properties.is_empty() {
-            return Ok(());
+            return Flow::Continue(());
         }
-        let mut items = Vec::new();
+        let (mut values, mut items) = (vec![0.0; element.properties.len()], Vec::new());
         for record in 0..element.count {
             items.clear();
-            match self.encoding {
-                Encoding::Ascii => self.read_line(element, record, list, values, &mut items)?,
-                Encoding::Little => self.read_bytes::<true>(element, record, list, values, &mut items)?,
-                Encoding::Big => self.read_bytes::<false>(element, record, list, values, &mut items)?,
+            let start = self.at;
+            let read = match self.encoding {
+                Encoding::Ascii => match self.next_line() {
+                    Some(line) => self.read_line(element, line, list, &mut values, &mut items),
+                    None => {
+                        faults.push(self.cut_short(element, record));
+                        return Flow::Break(());
+                    }
+                },
+                Encoding::Little => self.read_bytes::<true>(element, record, list, &mut values, &mut items),
+                Encoding::Big => self.read_bytes::<false>(element, record, list, &mut values, &mut items),
+            };
+            if let Err(fault) = read {
+                faults.push(fault);
+                // Bytes after a wrong count are anything; a line after a wrong line is a line.
+                if self.encoding != Encoding::Ascii || faults.is_full() {
+                    return Flow::Break(());
+                }
             }
-            visit(values, &items);
+            visit(&values, &items, if self.encoding == Encoding::Ascii { self.line } else { start });
         }
-        Ok(())
+        Flow::Continue(())
     }
 
-    fn read_line(
-        &mut self,
-        element: &Element,
-        record: u64,
-        list: usize,
-        values: &mut [f64],
-        items: &mut Vec<f64>,
-    ) -> Result<(), Fault> {
-        let line = loop {
-            if self.at >= self.bytes.len() {
-                return Err(self.cut_short(element, record));
-            }
+    /// The next line that is not blank.
+    fn next_line(&mut self) -> Option<&'a [u8]> {
+        while self.at < self.bytes.len() {
             let rest = &self.bytes[self.at..];
             let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             self.at += (end + 1).min(rest.len());
             self.line += 1;
             if fields(&rest[..end]).next().is_some() {
-                break &rest[..end];
+                return Some(&rest[..end]);
             }
-        };
+        }
+        None
+    }
+
+    fn read_line(
+        &self,
+        element: &Element,
+        line: &[u8],
+        list: usize,
+        values: &mut [f64],
+        items: &mut Vec<f64>,
+    ) -> Result<(), Fault> {
         let at = Place::Line(self.line);
         let mut words = fields(line).map(|word| number(word).ok_or(word));
         let mut next = || match words.next() {

@@ -3,7 +3,7 @@
 use super::bad_header;
 use crate::{
     FormatError, Place,
-    text::{Faults, fields, integer, shown},
+    text::{Faults, fields, integer, shown, without_mark},
 };
 
 /// How the body is written.
@@ -114,31 +114,17 @@ pub(super) struct Header {
     pub n_lines: usize,
 }
 
-impl Header {
-    /// Where a record lies: its line in an ASCII file, else the element's line in the header.
-    pub fn place_of(&self, element: &str, record: usize) -> Place {
-        let Some(at) = self.elements.iter().position(|e| e.name == element) else { return Place::Whole };
-        match self.encoding {
-            Encoding::Ascii => {
-                let before: u64 = self.elements[..at].iter().map(|e| e.count).sum();
-                Place::Line((self.n_lines as u64).saturating_add(before) as usize + record + 1)
-            }
-            _ => self.elements[at].place(),
-        }
-    }
-}
-
 pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Header, FormatError> {
     if bytes.is_empty() {
         return Err(bad_header(name, "the file is empty"));
     }
-    if !bytes.starts_with(b"ply") {
+    if !without_mark(bytes).starts_with(b"ply") {
         return Err(bad_header(name, "the file does not start with `ply`"));
     }
     let mut header = Header { encoding: Encoding::Ascii, elements: Vec::new(), n_bytes: 0, n_lines: 0 };
     let mut faults = Faults::default();
     let mut has_format = false;
-    let mut rest = bytes;
+    let mut rest = without_mark(bytes);
     loop {
         let Some(end) = memchr::memchr(b'\n', rest) else {
             // A header without a body may lack the last line break.
@@ -175,6 +161,7 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Header, FormatError> {
                 }),
                 None => faults.line(header.n_lines, format!("`{}` is not a count", shown(count))),
             },
+            [b"element", ..] => faults.line(header.n_lines, "an element needs a name and a count"),
             [b"property", property @ ..] => match (header.elements.last_mut(), parse_property(property)) {
                 (Some(element), Some(property)) => element.properties.push(property),
                 (None, _) => faults.line(header.n_lines, "a property stands before any element"),

@@ -13,13 +13,13 @@ mod write;
 pub use write::write_ply;
 
 use crate::{
-    FormatError,
+    Fault, FormatError,
     polygons::{Model, Polygons},
     text::{Faults, whole},
 };
-use body::Source;
+use body::{Flow, Source};
 use glam::{DVec3, Vec3};
-use header::{Element, Header};
+use header::Element;
 use sinew_geom::Warnings;
 
 /// Read PLY from memory.
@@ -29,108 +29,122 @@ use sinew_geom::Warnings;
 pub fn read_ply(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
     let header = header::parse(bytes, name)?;
     let mut source = Source::new(bytes, &header);
-    let mut polygons = Polygons::default();
-    let mut faults = Faults::default();
+    let mut reader = Reader::default();
     for element in &header.elements {
-        let read = match element.name.as_str() {
-            "vertex" => read_vertices(&mut source, element, &mut polygons),
-            "face" => read_faces(&mut source, element, &mut polygons),
-            "tristrips" => read_strips(&mut source, element, &mut polygons),
-            _ => source.records(element, |_| {}),
+        let flow = match element.name.as_str() {
+            "vertex" => reader.read_vertices(&mut source, element),
+            "face" => reader.read_faces(&mut source, element),
+            "tristrips" => reader.read_strips(&mut source, element),
+            _ => source.records(element, &mut reader.faults, |_| {}),
         };
-        if let Err(fault) = read {
-            faults.push(fault);
+        if flow.is_break() {
             break;
         }
     }
-    check_indices(&header, &polygons, &mut faults);
+    reader.check_indices(&source);
+    let Reader { mut polygons, faults, .. } = reader;
     faults.finish(name)?;
+    if !polygons.uv_coords.is_empty() && polygons.uv_coords.len() == polygons.positions.len() {
+        polygons.uv_corners = polygons.corners.clone();
+    }
     polygons.finish(name, warnings)
 }
 
-fn check_indices(header: &Header, polygons: &Polygons, faults: &mut Faults) {
-    let n = polygons.positions.len();
-    let mut at = 0;
-    for (face, &size) in polygons.sizes.iter().enumerate() {
-        let corners = &polygons.corners[at..at + size as usize];
-        at += size as usize;
-        if let Some(bad) = corners.iter().find(|&&v| v as usize >= n) {
-            faults.push(crate::Fault::new(
-                header.place_of("face", face),
-                format!("face {face} uses vertex {bad}, but there are {n}"),
-            ));
-            if faults.is_full() {
-                break;
-            }
-        }
-    }
+#[derive(Default)]
+struct Reader {
+    polygons: Polygons,
+    /// Line or byte of each face.
+    face_places: Vec<usize>,
+    faults: Faults,
 }
 
-fn read_vertices(source: &mut Source, element: &Element, out: &mut Polygons) -> Result<(), crate::Fault> {
-    let column = |names: &[&str]| names.iter().find_map(|name| element.scalar(name));
-    let all = |names: &[&[&str]]| names.iter().map(|n| column(n)).collect::<Option<Vec<usize>>>();
-    let Some(xyz) = all(&[&["x"], &["y"], &["z"]]) else {
-        let cause = "vertices have no x, y and z";
-        return Err(crate::Fault::new(element.place(), cause));
-    };
-    let normal = all(&[&["nx"], &["ny"], &["nz"]]);
-    let uv = all(&[&["s", "u", "texture_u"], &["t", "v", "texture_v"]]);
-    let color = all(&[&["red", "r"], &["green", "g"], &["blue", "b"]]);
-    let alpha = column(&["alpha", "a"]);
-    let byte_color = color.as_ref().is_some_and(|c| element.properties[c[0]].is_integer());
-    out.positions.reserve(source.plausible(element));
-    source.records(element, |values| {
-        out.positions.push(DVec3::new(values[xyz[0]], values[xyz[1]], values[xyz[2]]));
-        if let Some(n) = &normal {
-            out.normals.push(DVec3::new(values[n[0]], values[n[1]], values[n[2]]).as_vec3());
-        }
-        if let Some(uv) = &uv {
-            out.uv_coords.push([values[uv[0]] as f32, 1.0 - values[uv[1]] as f32]);
-        }
-        if let Some(c) = &color {
-            let scale = if byte_color { 1.0 / 255.0 } else { 1.0 };
-            let a = alpha.map_or(1.0, |a| values[a] * scale);
-            out.colors.push(
-                [values[c[0]] * scale, values[c[1]] * scale, values[c[2]] * scale, a].map(|x| x as f32),
-            );
-        }
-    })?;
-    out.normals.iter_mut().for_each(|n| *n = n.normalize_or(Vec3::Y));
-    Ok(())
-}
-
-fn read_faces(source: &mut Source, element: &Element, out: &mut Polygons) -> Result<(), crate::Fault> {
-    let Some(list) = ["vertex_indices", "vertex_index"].iter().find_map(|name| element.list(name)) else {
-        return source.records(element, |_| {});
-    };
-    out.sizes.reserve(source.plausible(element));
-    let with_uvs = !out.uv_coords.is_empty();
-    source.lists(element, list, |indices| {
-        out.sizes.push(indices.len() as u32);
-        out.corners.extend(indices.iter().map(|&i| index(i)));
-        if with_uvs {
-            out.uv_corners.extend(indices.iter().map(|&i| index(i)));
-        }
-    })
-}
-
-/// Each strip is a run of vertices, −1 starting a new one; every second triangle is turned.
-fn read_strips(source: &mut Source, element: &Element, out: &mut Polygons) -> Result<(), crate::Fault> {
-    let Some(list) = element.properties.iter().position(|p| p.is_list()) else {
-        return source.records(element, |_| {});
-    };
-    source.lists(element, list, |indices| {
-        for strip in indices.split(|&i| i < 0.0) {
-            for (k, three) in strip.windows(3).enumerate() {
-                let [a, b, c] = [index(three[0]), index(three[1]), index(three[2])];
-                // Repeated vertices turn a corner of the strip and are no faces.
-                if a != b && b != c && c != a {
-                    out.corners.extend(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
-                    out.sizes.push(3);
+impl Reader {
+    /// Indices out of range; only at the end is it known how many vertices there are.
+    fn check_indices(&mut self, source: &Source) {
+        let (n, mut at) = (self.polygons.positions.len(), 0);
+        for (face, &size) in self.polygons.sizes.iter().enumerate() {
+            let corners = &self.polygons.corners[at..at + size as usize];
+            at += size as usize;
+            if let Some(&bad) = corners.iter().find(|&&v| v as usize >= n) {
+                let which =
+                    if bad == u32::MAX { "a negative vertex".into() } else { format!("vertex {bad}") };
+                let cause = format!("face {face} uses {which}, but there are {n}");
+                self.faults.push(Fault::new(source.place_of(self.face_places[face]), cause));
+                if self.faults.is_full() {
+                    break;
                 }
             }
         }
-    })
+    }
+
+    fn read_vertices(&mut self, source: &mut Source, element: &Element) -> Flow {
+        let out = &mut self.polygons;
+        let column = |names: &[&str]| names.iter().find_map(|name| element.scalar(name));
+        let all = |names: &[&[&str]]| names.iter().map(|n| column(n)).collect::<Option<Vec<usize>>>();
+        let Some(xyz) = all(&[&["x"], &["y"], &["z"]]) else {
+            let cause = "vertices have no x, y and z";
+            self.faults.push(Fault::new(element.place(), cause));
+            return Flow::Break(());
+        };
+        let normal = all(&[&["nx"], &["ny"], &["nz"]]);
+        let uv = all(&[&["s", "u", "texture_u"], &["t", "v", "texture_v"]]);
+        let color = all(&[&["red", "r"], &["green", "g"], &["blue", "b"]]);
+        let alpha = column(&["alpha", "a"]);
+        let byte_color = color.as_ref().is_some_and(|c| element.properties[c[0]].is_integer());
+        out.positions.reserve(source.plausible(element));
+        let flow = source.records(element, &mut self.faults, |values| {
+            out.positions.push(DVec3::new(values[xyz[0]], values[xyz[1]], values[xyz[2]]));
+            if let Some(n) = &normal {
+                out.normals.push(DVec3::new(values[n[0]], values[n[1]], values[n[2]]).as_vec3());
+            }
+            if let Some(uv) = &uv {
+                out.uv_coords.push([values[uv[0]] as f32, 1.0 - values[uv[1]] as f32]);
+            }
+            if let Some(c) = &color {
+                let scale = if byte_color { 1.0 / 255.0 } else { 1.0 };
+                let a = alpha.map_or(1.0, |a| values[a] * scale);
+                out.colors.push(
+                    [values[c[0]] * scale, values[c[1]] * scale, values[c[2]] * scale, a].map(|x| x as f32),
+                );
+            }
+        });
+        out.normals.iter_mut().for_each(|n| *n = n.normalize_or(Vec3::Y));
+        flow
+    }
+
+    fn read_faces(&mut self, source: &mut Source, element: &Element) -> Flow {
+        let out = &mut self.polygons;
+        let Some(list) = ["vertex_indices", "vertex_index"].iter().find_map(|name| element.list(name)) else {
+            return source.records(element, &mut self.faults, |_| {});
+        };
+        out.sizes.reserve(source.plausible(element));
+        source.lists(element, list, &mut self.faults, |indices, at| {
+            out.sizes.push(indices.len() as u32);
+            out.corners.extend(indices.iter().map(|&i| index(i)));
+            self.face_places.push(at);
+        })
+    }
+
+    /// Each strip is a run of vertices, −1 starting a new one; every second triangle is turned.
+    fn read_strips(&mut self, source: &mut Source, element: &Element) -> Flow {
+        let out = &mut self.polygons;
+        let Some(list) = element.properties.iter().position(|p| p.is_list()) else {
+            return source.records(element, &mut self.faults, |_| {});
+        };
+        source.lists(element, list, &mut self.faults, |indices, at| {
+            for strip in indices.split(|&i| i < 0.0) {
+                for (k, three) in strip.windows(3).enumerate() {
+                    let [a, b, c] = [index(three[0]), index(three[1]), index(three[2])];
+                    // Repeated vertices turn a corner of the strip and are no faces.
+                    if a != b && b != c && c != a {
+                        out.corners.extend(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
+                        out.sizes.push(3);
+                        self.face_places.push(at);
+                    }
+                }
+            }
+        })
+    }
 }
 
 /// A vertex index; what is negative or too large becomes one that the range check reports.

@@ -4,6 +4,10 @@ use super::Mesh;
 use crate::{GeomError, Warnings};
 use glam::{DVec2, DVec3};
 
+/// Comparisons spent on concave polygons of one mesh; they grow with the square of the corners, and beyond this
+/// (some 20 000 corners in one polygon) polygons become fans.
+const MAX_EAR_WORK: usize = 1 << 29;
+
 /// Polygons as read. Faces may have any number of corners (even fewer than three), coordinates may be
 /// non-finite; only indices are known to be in range.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +95,7 @@ impl RawMesh {
                 "{n_bad} vertices have NaN or infinite coordinates; they were moved to the origin"
             ));
         }
+        let mut work = MAX_EAR_WORK;
         let mut triangles = Vec::with_capacity(self.n_faces());
         let mut sources = Vec::with_capacity(self.n_faces());
         let mut n_small = 0;
@@ -99,7 +104,7 @@ impl RawMesh {
                 n_small += 1;
                 continue;
             }
-            for local in triangulate_polygon(&positions, corners) {
+            for local in triangulate_polygon(&positions, corners, &mut work) {
                 triangles.push(local.map(|c| corners[c as usize]));
                 sources.push(TriangleSource { face: face as u32, corners: local });
             }
@@ -121,7 +126,7 @@ pub struct TriangleSource {
 }
 
 /// Triangles as indices into `corners`. A triangle or a convex polygon costs no allocation beyond the result.
-fn triangulate_polygon(positions: &[DVec3], corners: &[u32]) -> Vec<[u32; 3]> {
+fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut usize) -> Vec<[u32; 3]> {
     let n = corners.len() as u32;
     let fan = || (1..n - 1).map(|i| [0, i, i + 1]).collect::<Vec<_>>();
     if n == 3 {
@@ -139,22 +144,31 @@ fn triangulate_polygon(positions: &[DVec3], corners: &[u32]) -> Vec<[u32; 3]> {
     if (0..n).all(|i| turn(i, (i + 1) % n, (i + 2) % n) >= 0.0) {
         return fan();
     }
+    let Some(left) = work.checked_sub(points.len() * points.len()) else { return fan() };
+    *work = left;
     let mut ring: Vec<u32> = (0..n).collect();
+    let is_ear = |ring: &[u32], i: usize| {
+        let m = ring.len();
+        let (a, b, c) = (ring[(i + m - 1) % m], ring[i], ring[(i + 1) % m]);
+        turn(a, b, c) > 0.0
+            && ring
+                .iter()
+                .filter(|&&p| p != a && p != b && p != c)
+                .all(|&p| turn(a, b, p) < 0.0 || turn(b, c, p) < 0.0 || turn(c, a, p) < 0.0)
+    };
+    let mut ears: Vec<bool> = (0..ring.len()).map(|i| is_ear(&ring, i)).collect();
     let mut triangles = Vec::with_capacity(n as usize - 2);
     while ring.len() > 3 {
         let m = ring.len();
-        let is_ear = |i: usize| {
-            let (a, b, c) = (ring[(i + m - 1) % m], ring[i], ring[(i + 1) % m]);
-            turn(a, b, c) > 0.0
-                && ring
-                    .iter()
-                    .filter(|&&p| p != a && p != b && p != c)
-                    .all(|&p| turn(a, b, p) < 0.0 || turn(b, c, p) < 0.0 || turn(c, a, p) < 0.0)
-        };
         // A self-crossing polygon may have no ear left; cutting anywhere still covers every corner.
-        let ear = (0..m).find(|&i| is_ear(i)).unwrap_or(0);
+        let ear = ears.iter().position(|&is_ear| is_ear).unwrap_or(0);
         triangles.push([ring[(ear + m - 1) % m], ring[ear], ring[(ear + 1) % m]]);
         ring.remove(ear);
+        ears.remove(ear);
+        // Cutting an ear changes only its neighbours.
+        for i in [(ear + m - 2) % (m - 1), ear % (m - 1)] {
+            ears[i] = is_ear(&ring, i);
+        }
     }
     triangles.push([ring[0], ring[1], ring[2]]);
     triangles

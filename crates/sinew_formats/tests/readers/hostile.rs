@@ -1,0 +1,129 @@
+//! Files made to waste time or memory.
+
+use sinew_formats::{FormatError, bvh, gltf::no_side_files, handles, medit, obj, off, ply, recording, stl};
+use sinew_geom::{Mesh, Warnings};
+use std::{fmt::Write, time::Instant};
+
+/// Seconds one file may take; tests run unoptimised, beside each other.
+const MAX_SECS: f64 = 20.0;
+
+type Read = fn(&[u8]) -> Result<(), FormatError>;
+
+/// Every reader by the name of its format.
+pub const READERS: &[(&str, Read)] = &[
+    ("obj", |b| obj::read_obj(b, &no_side_files, "a.obj", &mut Warnings::default()).map(drop)),
+    ("ply", |b| ply::read_ply(b, "a.ply", &mut Warnings::default()).map(drop)),
+    ("stl", |b| stl::read_stl(b, "a.stl", &mut Warnings::default()).map(drop)),
+    ("off", |b| off::read_off(b, "a.off", &mut Warnings::default()).map(drop)),
+    ("mesh", |b| medit::read_medit(b, "a.mesh", &mut Warnings::default()).map(drop)),
+    ("bvh", |b| bvh::read_bvh(b, "a.bvh", &mut Warnings::default()).map(drop)),
+    ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
+    ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),
+    ("handles", |b| handles::read_handles(b, &Mesh::default(), "a.json").map(drop)),
+];
+
+fn read(format: &str, text: &str) -> Result<(), FormatError> {
+    let start = Instant::now();
+    let (_, read) = READERS.iter().find(|(name, _)| *name == format).unwrap();
+    let result = read(text.as_bytes());
+    let took = start.elapsed().as_secs_f64();
+    assert!(took < MAX_SECS, "{format}, {} bytes: {took} s", text.len());
+    result
+}
+
+#[test]
+fn a_polygon_of_a_hundred_thousand_corners_in_zigzag() {
+    // Concave everywhere: ears are searched in vain.
+    let mut text = String::new();
+    let n = 100_000;
+    for k in 0..n {
+        let _ = writeln!(text, "v {} {} 0", k % 7, (k * 31) % 11);
+    }
+    text.push('f');
+    (1..=n).for_each(|k| drop(write!(text, " {k}")));
+    read("obj", &text).unwrap();
+}
+
+#[test]
+fn many_concave_polygons() {
+    let mut text = String::new();
+    (0..1000).for_each(|k| drop(writeln!(text, "v {} {} 0", k % 7, (k * 31) % 11)));
+    let corners = (1..=1000).map(|k| format!(" {k}")).collect::<String>();
+    (0..250).for_each(|_| drop(writeln!(text, "f{corners}")));
+    read("obj", &text).unwrap();
+}
+
+#[test]
+fn many_materials_and_libraries() {
+    let mut text = String::from("v 0 0 0\n");
+    (0..100_000).for_each(|k| drop(write!(text, "usemtl m{k}\nf 1 1 1\nmtllib l{k}\n")));
+    read("obj", &text).unwrap();
+}
+
+#[test]
+fn many_handles_that_name_each_other() {
+    let entries: Vec<String> = (0..50_000)
+        .map(|k| format!(r#"{{"name":"h{k}","vertices":[],"secondary":["h{}"]}}"#, 49_999 - k))
+        .collect();
+    read("handles", &format!(r#"{{"handles":[{}]}}"#, entries.join(","))).unwrap();
+}
+
+#[test]
+fn endless_lines_and_endless_faults() {
+    for (format, head) in [
+        ("obj", ""),
+        ("ply", "ply\n"),
+        ("stl", "solid\n"),
+        ("off", "OFF\n9 9 9\n"),
+        ("mesh", "MeshVersionFormatted 1\n"),
+        ("bvh", "HIERARCHY\n"),
+        ("txt", ""),
+    ] {
+        for body in [
+            "x ".repeat(2_000_000),
+            "f x\n".repeat(500_000),
+            "{\n".repeat(500_000),
+            "#".repeat(2_000_000),
+            "\\\n".repeat(500_000),
+            "0 ".repeat(2_000_000),
+            "\n".repeat(2_000_000),
+        ] {
+            let _ = read(format, &format!("{head}{body}"));
+        }
+    }
+}
+
+#[test]
+fn headers_that_claim_everything() {
+    let most = i64::MAX;
+    let text = format!(
+        "ply\nformat ascii 1.0\nelement a {most}\nelement b {most}\nelement c {most}\nelement vertex {most}\nproperty char x\nproperty char y\nproperty char z\n\
+         element face {most}\nproperty list char char vertex_indices\nend_header\n"
+    );
+    assert!(read("ply", &text).is_err());
+    assert!(read("ply", &text.replace("ascii", "binary_big_endian")).is_err());
+    // Elements without properties take no room, however many there are; the face after them is wrong.
+    let text = format!(
+        "ply\nformat ascii 1.0\nelement a {most}\nelement b {most}\nelement c {most}\n\
+         element face 1\nproperty list char char vertex_indices\nend_header\n3 0 1 2\n"
+    );
+    assert!(read("ply", &text).is_err());
+    for text in
+        [format!("OFF {most} {most} {most}\n0 0 0\n"), format!("OFF 1 {most} 0\n0 0 0\n{most} 0 0 0\n")]
+    {
+        assert!(read("off", &text).is_err());
+    }
+    for word in ["Vertices", "Triangles", "Quadrilaterals", "Tetrahedra", "Corners", "Edges", "Hexahedra"] {
+        assert!(read("mesh", &format!("MeshVersionFormatted 1 Dimension 3 {word} {most} 1 1 1 1")).is_err());
+    }
+}
+
+#[test]
+fn as_many_channels_as_numbers() {
+    let n = 50_000;
+    let joint = "JOINT j\n{\nCHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation\n}\n";
+    let rows = ("0 ".repeat(6 * n) + "\n").repeat(5);
+    let text =
+        format!("HIERARCHY\nROOT r\n{{\n{}}}\nMOTION\nFrames: 5\nFrame Time: 1\n{rows}", joint.repeat(n));
+    read("bvh", &text).unwrap();
+}

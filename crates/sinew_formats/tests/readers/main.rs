@@ -1,0 +1,16 @@
+//! Tests of the readers of meshes, motions and recordings on good, bad, random and damaged files.
+
+#![allow(clippy::unwrap_used)] // A test may fail anywhere.
+
+mod bvh;
+mod hostile;
+mod judges;
+mod obj;
+mod off;
+mod ply;
+mod recording;
+mod regression;
+mod sequence;
+mod stl;
+mod support;
+mod sweeps;

@@ -1,0 +1,16 @@
+//! Any bytes as glTF; what is read can be written and read again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, write_glb};
+use sinew_geom::Warnings;
+
+fuzz_target!(|bytes: &[u8]| {
+    let warnings = &mut Warnings::default();
+    if let Ok(file) = read_gltf(bytes, &no_side_files, "fuzz.glb", warnings) {
+        let written = write_glb(&file.character, &GlbOptions::default(), warnings);
+        let written = written.expect("what was read is written");
+        read_gltf(&written, &no_side_files, "again.glb", warnings).expect("a written GLB is read");
+    }
+});
