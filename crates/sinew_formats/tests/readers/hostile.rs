@@ -2,7 +2,7 @@
 
 use sinew_formats::{FormatError, bvh, gltf::no_side_files, handles, medit, obj, off, ply, recording, stl};
 use sinew_geom::{Mesh, Warnings};
-use std::{fmt::Write, time::Instant};
+use std::time::Instant;
 
 /// Seconds one file may take; tests run unoptimised, beside each other.
 const MAX_SECS: f64 = 20.0;
@@ -36,27 +36,25 @@ fn a_polygon_of_a_hundred_thousand_corners_in_zigzag() {
     // Concave everywhere: ears are searched in vain.
     let mut text = String::new();
     let n = 100_000;
-    for k in 0..n {
-        let _ = writeln!(text, "v {} {} 0", k % 7, (k * 31) % 11);
-    }
+    text.extend((0..n).map(|k| format!("v {} {} 0\n", k % 7, (k * 31) % 11)));
     text.push('f');
-    (1..=n).for_each(|k| drop(write!(text, " {k}")));
+    text.extend((1..=n).map(|k| format!(" {k}")));
     read("obj", &text).unwrap();
 }
 
 #[test]
 fn many_concave_polygons() {
     let mut text = String::new();
-    (0..1000).for_each(|k| drop(writeln!(text, "v {} {} 0", k % 7, (k * 31) % 11)));
+    text.extend((0..1000).map(|k| format!("v {} {} 0\n", k % 7, (k * 31) % 11)));
     let corners = (1..=1000).map(|k| format!(" {k}")).collect::<String>();
-    (0..250).for_each(|_| drop(writeln!(text, "f{corners}")));
+    text.push_str(&format!("f{corners}\n").repeat(250));
     read("obj", &text).unwrap();
 }
 
 #[test]
 fn many_materials_and_libraries() {
     let mut text = String::from("v 0 0 0\n");
-    (0..100_000).for_each(|k| drop(write!(text, "usemtl m{k}\nf 1 1 1\nmtllib l{k}\n")));
+    text.extend((0..100_000).map(|k| format!("usemtl m{k}\nf 1 1 1\nmtllib l{k}\n")));
     read("obj", &text).unwrap();
 }
 

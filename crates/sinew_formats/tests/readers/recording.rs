@@ -33,13 +33,13 @@ fn bad_recordings_are_refused_with_every_line() {
         // Words, values that are not finite, and values beyond single precision.
         (
             tall()
-                .replace("3 0.5 2 1", "3 x 2 1")
-                .replace("5 0.5 2 1", "5 nan 2 1")
-                .replace("7 0.5 2 1", "7 1e300 2 1"),
+                .replace("\n3 0.5 2 1", "\n3 x 2 1")
+                .replace("\n5 0.5 2 1", "\n5 nan 2 1")
+                .replace("\n7 0.5 2 1", "\n7 1e300 2 1"),
             &[(Line(4), "`x` is not"), (Line(6), "`nan` is not"), (Line(8), "`1e300` is not")],
         ),
         // A line of another width.
-        (tall() + &tall().replace("4 0.5 2 0", "4 0.5"), &[(Line(25), "line has 2 numbers, expected 4")]),
+        (tall() + &tall().replace("\n4 0.5 2 0", "\n4 0.5"), &[(Line(25), "line has 2 numbers, expected 4")]),
         // A frame without its last joints.
         (tall() + "0 0 0 0\n", &[(Line(21), "the last frame has 1 of 20 joints")]),
         // Cut short within a wide line.
