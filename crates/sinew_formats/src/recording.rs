@@ -52,7 +52,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
     let wide = width == Some(WIDE);
     if rows.is_empty() {
         faults.line(1, "there is no line of numbers");
-    } else if faults.is_empty() && !wide && rows.len() % N_KINECT != 0 {
+    } else if faults.is_empty() && !wide && !rows.len().is_multiple_of(N_KINECT) {
         let cause = format!("the last frame has {} of {N_KINECT} joints", rows.len() % N_KINECT);
         faults.line(rows[rows.len() - 1].0, cause);
     }

@@ -1,10 +1,10 @@
 //! BVH.
 
-use crate::support::{check, data};
+use crate::support::{Expected, check, data};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew_formats::{
-    BvhFile, FormatError, Place,
+    BvhFile, FormatError,
     Place::{Line, Whole},
     bvh::{read_bvh, write_bvh},
 };
@@ -25,7 +25,7 @@ fn motion(text: &str) -> String {
 
 #[test]
 fn bad_files_are_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, and another format.
         (String::new(), &[(Whole, "does not start with `HIERARCHY`")]),
         ("ply\n".into(), &[(Whole, "does not start with `HIERARCHY`")]),
@@ -129,7 +129,7 @@ fn odd_but_good_files_are_read() {
         let mut world = Vec::new();
         rig.forward(&file.character.clips[0].sample(&rig, 0.0083), &mut world).unwrap();
         // A quarter turn about z carries x to y.
-        let tip = DVec3::from(world[2].translation);
+        let tip = world[2].translation;
         assert!(tip.distance(DVec3::new(0.0, 3.0, 0.0)) < 1e-6, "{tip}");
     }
 }

@@ -1,9 +1,9 @@
 //! OFF and MEDIT.
 
-use crate::support::{check, data, loads};
+use crate::support::{Expected, check, data, loads};
 use glam::DVec3;
 use sinew_formats::{
-    Model, Place,
+    Model,
     Place::{Line, Whole},
     medit::read_medit,
     off::read_off,
@@ -18,7 +18,7 @@ fn model(text: &str) -> (Model, String) {
 
 #[test]
 fn bad_off_is_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, or only a comment.
         (String::new(), &[(Whole, "the file is empty")]),
         ("# nothing\n".into(), &[(Whole, "the file is empty")]),
@@ -130,7 +130,7 @@ const MEDIT: &str = "MeshVersionFormatted 1\nDimension 3\nVertices\n3\n0 0 0 1\n
 
 #[test]
 fn bad_medit_is_refused_with_its_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, and another format of the same name.
         (String::new(), &[(Whole, "does not start with `MeshVersionFormatted`")]),
         ("<mesh>".into(), &[(Whole, "does not start with `MeshVersionFormatted`")]),

@@ -1,9 +1,8 @@
 //! Kinect recordings and landmarks.
 
-use crate::support::{check, data};
+use crate::support::{Expected, check, data};
 use glam::Vec3;
 use sinew_formats::{
-    Place,
     Place::{Json, Line, Whole},
     recording::{read_kinect, read_landmarks},
 };
@@ -26,7 +25,7 @@ fn tall() -> String {
 
 #[test]
 fn bad_recordings_are_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, or blanks.
         (String::new(), &[(Line(1), "no line of numbers")]),
         ("\n  \n".into(), &[(Line(1), "no line of numbers")]),
@@ -87,7 +86,7 @@ fn real_recordings_are_read() {
 #[test]
 fn bad_landmarks_are_refused_with_every_path() {
     let good = format!("[{}]", vec!["[0, 1, 2]"; 33].join(","));
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, half a list, another kind of JSON, no frames.
         (String::new(), &[(Line(1), "EOF")]),
         ("[\n[".into(), &[(Line(2), "EOF")]),
