@@ -73,7 +73,9 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
             break;
         }
     }
-    motion.check(&mut tree.faults, bytes, warnings);
+    if tree.motion_line.is_some() {
+        motion.check(&mut tree.faults, bytes, warnings);
+    }
     std::mem::take(&mut tree.faults).finish(name)?;
     let n_end_sites = tree.n_end_sites;
     let (n_frames, frame_secs) = (motion.n_rows, motion.frame_secs.unwrap_or(1.0 / 30.0));

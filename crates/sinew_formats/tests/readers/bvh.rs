@@ -1,10 +1,10 @@
 //! BVH.
 
-use crate::support::{check, data};
+use crate::support::{Expected, check, data};
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew_formats::{
-    BvhFile, FormatError, Place,
+    BvhFile, FormatError,
     Place::{Line, Whole},
     bvh::{read_bvh, write_bvh},
 };
@@ -25,7 +25,7 @@ fn motion(text: &str) -> String {
 
 #[test]
 fn bad_files_are_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, and another format.
         (String::new(), &[(Whole, "does not start with `HIERARCHY`")]),
         ("ply\n".into(), &[(Whole, "does not start with `HIERARCHY`")]),
@@ -37,7 +37,7 @@ fn bad_files_are_refused_with_every_line() {
         // Cut short within the hierarchy.
         (
             TREE[..60].into(),
-            &[(Line(5), "channels"), (Line(5), "1 joints are not closed"), (Line(5), "no MOTION"), (Line(1), "no `Frames:`"), (Line(1), "no `Frame Time:`")],
+            &[(Line(5), "`Xrotati` is unknown"), (Line(5), "1 joints are not closed"), (Line(5), "no MOTION")],
         ),
         // A brace too few and a brace too many.
         (
@@ -73,7 +73,7 @@ fn bad_files_are_refused_with_every_line() {
             &[(Line(11), "an end site holds another")],
         ),
         // No motion at all.
-        (TREE.replace("MOTION\n", ""), &[(Line(14), "no MOTION"), (Line(1), "no `Frames:`"), (Line(1), "no `Frame Time:`")]),
+        (TREE.replace("MOTION\n", ""), &[(Line(14), "no MOTION")]),
         // A frame too short, one too long, one of words, one that is not finite: four faults.
         (
             motion("Frames: 5\nFrame Time: .1\n0 0\n0 0 0 0\n0 x 0\n0 0 0\n0 nan 0\n"),
@@ -129,7 +129,7 @@ fn odd_but_good_files_are_read() {
         let mut world = Vec::new();
         rig.forward(&file.character.clips[0].sample(&rig, 0.0083), &mut world).unwrap();
         // A quarter turn about z carries x to y.
-        let tip = DVec3::from(world[2].translation);
+        let tip = world[2].translation;
         assert!(tip.distance(DVec3::new(0.0, 3.0, 0.0)) < 1e-6, "{tip}");
     }
 }
@@ -191,7 +191,7 @@ fn a_hundred_thousand_nested_joints_take_moments() {
     let rig = file.character.rig.unwrap();
     assert_eq!(rig.n_joints(), n);
     let written = write_bvh(&rig, &file.character.clips[0], 1.0, &mut Warnings::default()).unwrap();
-    assert!(written.len() < 200 * n);
+    assert!(written.len() < 400 * n);
     assert_eq!(
         read_bvh(&written, "b.bvh", &mut Warnings::default()).unwrap().character.rig.unwrap().n_joints(),
         n + 1
@@ -317,7 +317,9 @@ fn plain_text(rig: &Rig, rows: &[Vec<f64>]) -> String {
     text.push_str(&"}\n".repeat(open.len()));
     let _ = write!(text, "MOTION\nFrames: {}\nFrame Time: 0.04\n", rows.len());
     for row in rows {
-        row.iter().for_each(|x| drop(write!(text, "{x} ")));
+        for x in row {
+            let _ = write!(text, "{x} ");
+        }
         text.push('\n');
     }
     text

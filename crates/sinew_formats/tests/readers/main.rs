@@ -9,7 +9,6 @@ mod obj;
 mod off;
 mod ply;
 mod recording;
-mod regression;
 mod sequence;
 mod stl;
 mod support;

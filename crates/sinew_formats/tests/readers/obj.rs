@@ -1,6 +1,6 @@
 //! OBJ.
 
-use crate::support::{characters, check, data, loads, same_polygons};
+use crate::support::{Expected, characters, check, data, loads, same_polygons};
 use glam::DVec3;
 use proptest::prelude::*;
 use sinew_formats::{
@@ -23,7 +23,7 @@ fn model(text: &str) -> (Model, String) {
 
 #[test]
 fn bad_files_are_refused_with_every_line() {
-    let table: &[(&str, &[(sinew_formats::Place, &str)])] = &[
+    let table: &[(&str, Expected)] = &[
         // Text instead of a number.
         ("v 0 zero 0\n", &[(Line(1), "`zero` is not a number")]),
         // Two coordinates.

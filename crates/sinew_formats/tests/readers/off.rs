@@ -1,9 +1,9 @@
 //! OFF and MEDIT.
 
-use crate::support::{check, data, loads};
+use crate::support::{Expected, check, data, loads};
 use glam::DVec3;
 use sinew_formats::{
-    Model, Place,
+    Model,
     Place::{Line, Whole},
     medit::read_medit,
     off::read_off,
@@ -18,7 +18,7 @@ fn model(text: &str) -> (Model, String) {
 
 #[test]
 fn bad_off_is_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, or only a comment.
         (String::new(), &[(Whole, "the file is empty")]),
         ("# nothing\n".into(), &[(Whole, "the file is empty")]),
@@ -116,9 +116,9 @@ fn what_can_be_mended_in_off_is_mended_and_told() {
 fn real_files_with_comments_and_colours() {
     let Some(data) = data() else { return };
     for (name, n_vertices, n_faces) in [
-        ("trimesh/comments.off", 16, 28),
-        ("trimesh/whitespace.off", 16, 28),
-        ("cgal/mesh_with_colors.off", 6, 2),
+        ("trimesh/comments.off", 8, 6),
+        ("trimesh/whitespace.off", 8, 6),
+        ("cgal/mesh_with_colors.off", 8, 4),
     ] {
         let text = std::fs::read_to_string(data.join("bad").join(name)).unwrap();
         let raw = model(&text).0.raw;
@@ -130,7 +130,7 @@ const MEDIT: &str = "MeshVersionFormatted 1\nDimension 3\nVertices\n3\n0 0 0 1\n
 
 #[test]
 fn bad_medit_is_refused_with_its_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, and another format of the same name.
         (String::new(), &[(Whole, "does not start with `MeshVersionFormatted`")]),
         ("<mesh>".into(), &[(Whole, "does not start with `MeshVersionFormatted`")]),
@@ -143,8 +143,8 @@ fn bad_medit_is_refused_with_its_line() {
         // Cut short.
         (MEDIT[..MEDIT.len() - 7].into(), &[(Line(7), "found the end of the file")]),
         // More claimed than there is.
-        (MEDIT.replace("\n3\n", "\n1000000000000\n"), &[(Line(8), "found the end of the file")]),
-        (format!("{MEDIT}Triangles\n4000000000\n1 2 3 0\n"), &[(Line(11), "found the end of the file")]),
+        (MEDIT.replace("\n3\n", "\n1000000000000\n"), &[(Line(7), "found the end of the file")]),
+        (format!("{MEDIT}Triangles\n4000000000\n1 2 3 0\n"), &[(Line(10), "found the end of the file")]),
         // Vertices that do not exist, in two faces.
         (
             format!("{MEDIT}Triangles\n3\n1 2 4 0\n1 2 3 0\n0 1 2 0\nEnd\n"),

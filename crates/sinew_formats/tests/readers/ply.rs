@@ -1,10 +1,10 @@
 //! PLY.
 
-use crate::support::{characters, check, data, loads, same_polygons};
+use crate::support::{Expected, characters, check, data, loads, same_polygons};
 use glam::DVec3;
 use proptest::prelude::*;
 use sinew_formats::{
-    Model, Place,
+    Model,
     Place::{Byte, Line, Whole},
     ply::{read_ply, write_ply},
 };
@@ -44,7 +44,7 @@ const POINTS: &str = "0 0 0\n1 0 0\n0 1 0\n";
 #[test]
 fn bad_text_is_refused_with_every_line() {
     let cut = "the file ends at record 1 of 3 of element vertex";
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing.
         (String::new(), &[(Whole, "the file is empty")]),
         // Another format.

@@ -1,9 +1,8 @@
 //! Kinect recordings and landmarks.
 
-use crate::support::{check, data};
+use crate::support::{Expected, check, data};
 use glam::Vec3;
 use sinew_formats::{
-    Place,
     Place::{Json, Line, Whole},
     recording::{read_kinect, read_landmarks},
 };
@@ -26,20 +25,20 @@ fn tall() -> String {
 
 #[test]
 fn bad_recordings_are_refused_with_every_line() {
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, or blanks.
         (String::new(), &[(Line(1), "no line of numbers")]),
         ("\n  \n".into(), &[(Line(1), "no line of numbers")]),
         // Words, values that are not finite, and values beyond single precision.
         (
             tall()
-                .replace("3 0.5 2 1", "3 x 2 1")
-                .replace("5 0.5 2 1", "5 nan 2 1")
-                .replace("7 0.5 2 1", "7 1e300 2 1"),
+                .replace("\n3 0.5 2 1", "\n3 x 2 1")
+                .replace("\n5 0.5 2 1", "\n5 nan 2 1")
+                .replace("\n7 0.5 2 1", "\n7 1e300 2 1"),
             &[(Line(4), "`x` is not"), (Line(6), "`nan` is not"), (Line(8), "`1e300` is not")],
         ),
         // A line of another width.
-        (tall() + &tall().replace("4 0.5 2 0", "4 0.5"), &[(Line(25), "line has 2 numbers, expected 4")]),
+        (tall() + &tall().replace("\n4 0.5 2 0", "\n4 0.5"), &[(Line(25), "line has 2 numbers, expected 4")]),
         // A frame without its last joints.
         (tall() + "0 0 0 0\n", &[(Line(21), "the last frame has 1 of 20 joints")]),
         // Cut short within a wide line.
@@ -87,7 +86,7 @@ fn real_recordings_are_read() {
 #[test]
 fn bad_landmarks_are_refused_with_every_path() {
     let good = format!("[{}]", vec!["[0, 1, 2]"; 33].join(","));
-    let table: &[(String, &[(Place, &str)])] = &[
+    let table: &[(String, Expected)] = &[
         // Nothing, half a list, another kind of JSON, no frames.
         (String::new(), &[(Line(1), "EOF")]),
         ("[\n[".into(), &[(Line(2), "EOF")]),

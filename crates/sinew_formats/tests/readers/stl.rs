@@ -1,9 +1,9 @@
 //! STL.
 
-use crate::support::{check, loads};
+use crate::support::{Expected, check, loads};
 use glam::DVec3;
 use sinew_formats::{
-    Model, Place,
+    Model,
     Place::{Byte, Line, Whole},
     stl::read_stl,
 };
@@ -33,7 +33,7 @@ const CORNER: [f32; 9] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
 #[test]
 fn bad_files_are_refused_with_their_places() {
     let solid = |body: &str| format!("solid a\n{body}endsolid\n").into_bytes();
-    let table: &[(Vec<u8>, &[(Place, &str)])] = &[
+    let table: &[(Vec<u8>, Expected)] = &[
         // Nothing.
         (vec![], &[(Whole, "the file is empty")]),
         // Neither text nor long enough for a header.

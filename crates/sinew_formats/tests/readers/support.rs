@@ -34,6 +34,9 @@ fn present(folder: PathBuf, what: &str) -> Option<PathBuf> {
     None
 }
 
+/// Faults as a table has them: where, and a part of what is said.
+pub type Expected<'a> = &'a [(Place, &'a str)];
+
 /// The faults of a reading that must fail.
 pub fn faults<T>(result: Result<T, FormatError>) -> Vec<Fault> {
     match result {
@@ -44,7 +47,7 @@ pub fn faults<T>(result: Result<T, FormatError>) -> Vec<Fault> {
 }
 
 /// Check that the faults are exactly these: where, and a part of what is said.
-pub fn check<T>(input: &str, result: Result<T, FormatError>, expected: &[(Place, &str)]) {
+pub fn check<T>(input: &str, result: Result<T, FormatError>, expected: Expected) {
     let found = faults(result);
     let list = || found.iter().map(|f| format!("{:?} {f}", f.place)).collect::<Vec<_>>();
     assert_eq!(found.len(), expected.len(), "{input:?} gave {:?}", list());

@@ -85,7 +85,8 @@ impl RawMesh {
     /// Triangulate into a valid [`Mesh`] with the same vertices in the same order.
     ///
     /// Convex polygons become fans, concave ones are ear-clipped in their best-fitting plane; faces of fewer
-    /// than three corners are left out. Non-finite vertices are moved to the origin. Both are reported.
+    /// than three corners are left out, and beyond some 20 000 concave corners in one polygon fans must do.
+    /// Non-finite vertices are moved to the origin. Both are reported.
     /// The second value tells, for each triangle, which corners of which face it came from.
     pub fn triangulate(&self, warnings: &mut Warnings) -> (Mesh, Vec<TriangleSource>) {
         let mut positions = self.positions.clone();
@@ -95,7 +96,7 @@ impl RawMesh {
                 "{n_bad} vertices have NaN or infinite coordinates; they were moved to the origin"
             ));
         }
-        let mut work = MAX_EAR_WORK;
+        let mut work = Some(MAX_EAR_WORK);
         let mut triangles = Vec::with_capacity(self.n_faces());
         let mut sources = Vec::with_capacity(self.n_faces());
         let mut n_small = 0;
@@ -108,6 +109,9 @@ impl RawMesh {
                 triangles.push(local.map(|c| corners[c as usize]));
                 sources.push(TriangleSource { face: face as u32, corners: local });
             }
+        }
+        if work.is_none() {
+            warnings.push("the largest concave polygons were cut into fans, which may overlap");
         }
         if n_small > 0 {
             warnings.push(format!("{n_small} faces have fewer than 3 corners and were left out"));
@@ -126,7 +130,7 @@ pub struct TriangleSource {
 }
 
 /// Triangles as indices into `corners`. A triangle or a convex polygon costs no allocation beyond the result.
-fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut usize) -> Vec<[u32; 3]> {
+fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut Option<usize>) -> Vec<[u32; 3]> {
     let n = corners.len() as u32;
     let fan = || (1..n - 1).map(|i| [0, i, i + 1]).collect::<Vec<_>>();
     if n == 3 {
@@ -144,8 +148,10 @@ fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut usize) -
     if (0..n).all(|i| turn(i, (i + 1) % n, (i + 2) % n) >= 0.0) {
         return fan();
     }
-    let Some(left) = work.checked_sub(points.len() * points.len()) else { return fan() };
-    *work = left;
+    *work = work.and_then(|left| left.checked_sub(points.len() * points.len()));
+    if work.is_none() {
+        return fan();
+    }
     let mut ring: Vec<u32> = (0..n).collect();
     let is_ear = |ring: &[u32], i: usize| {
         let m = ring.len();

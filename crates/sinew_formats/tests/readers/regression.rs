@@ -1,1 +1,0 @@
-//! What fuzzing found.
