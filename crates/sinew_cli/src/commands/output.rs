@@ -38,7 +38,10 @@ pub fn write_character(
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
             told_lost(character, warnings);
-            if extension(path) == "obj" { obj::write_obj(character) } else { ply::write_ply(character) }
+            if extension(path) == "obj" {
+                return Ok(obj::write_obj_file(path, character)?);
+            }
+            ply::write_ply(character)
         }
         "bvh" => write_bvh(character, options, warnings)?,
         "gltf" => bail!("{}: glTF is written as one binary file; name it .glb", path.display()),

@@ -7,7 +7,7 @@
 mod mtl;
 mod write;
 
-pub use write::write_obj;
+pub use write::{write_obj, write_obj_file};
 
 use crate::{
     FormatError,

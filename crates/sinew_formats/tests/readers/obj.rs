@@ -4,12 +4,13 @@ use crate::support::{Expected, characters, check, data, loads, same_polygons};
 use glam::DVec3;
 use proptest::prelude::*;
 use sinew_formats::{
-    FormatError, Model,
+    Content, FormatError, Model,
     Place::Line,
     gltf::no_side_files,
-    obj::{read_obj, write_obj},
+    obj::{read_obj, write_obj, write_obj_file},
+    read_any,
 };
-use sinew_geom::Warnings;
+use sinew_geom::{Image, Warnings};
 
 const THREE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
 
@@ -163,4 +164,29 @@ proptest! {
         };
         prop_assert_eq!(rgb(&character.surface.colors), rgb(&again.character.surface.colors));
     }
+}
+
+/// A textured quad with normals, two materials and a picture comes back whole through OBJ, MTL and PNG.
+#[test]
+fn materials_textures_and_polygons_survive() {
+    let folder = std::env::temp_dir().join(format!("sinew-obj-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let pixel = vec![0x89, b'P', b'N', b'G', 1, 2, 3];
+    let source = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvt 0.5 0.5\nvn 0 0 1\n\
+                  usemtl skin\nf 1/1/1 2/2/1 3/3/1 4/4/1\nusemtl cloth\nf 2/5/1 5/2/1 3/3/1\n";
+    let mut first = read(source).unwrap().character;
+    first.surface.materials[1].base_color_image =
+        Some(Image { mime: "image/png".into(), bytes: std::sync::Arc::new(pixel) });
+    first.surface.materials[1].base_color = [1.0; 4];
+    let path = folder.join("a b.obj");
+    write_obj_file(&path, &first).unwrap();
+    let Content::Model(again) = read_any(&path, &mut Warnings::default()).unwrap() else { panic!() };
+    std::fs::remove_dir_all(folder).unwrap();
+    let (old, new) = (&first.surface, &again.character.surface);
+    assert_eq!(again.character.mesh, first.mesh);
+    assert_eq!((&new.polygons, &new.uvs, &new.normals), (&old.polygons, &old.uvs, &old.normals));
+    assert_eq!(new.face_materials, old.face_materials);
+    assert_eq!(new.materials[1], old.materials[1]);
+    let apart = |k: usize| (new.materials[0].base_color[k] - old.materials[0].base_color[k]).abs();
+    assert!((0..4).all(|k| apart(k) < 1e-5));
 }
