@@ -16,8 +16,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(&cli.common);
     if let Some(threads) = cli.common.threads {
+        // More threads than cores would only get in each other's way.
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
         // Fails only if a pool exists already, which it does not at this point.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get().min(most)).build_global();
     }
     let done = match cli.command {
         Some(Command::Info(args)) => commands::info::run(&args, &console),
