@@ -1,6 +1,10 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use sinew::geom::sample::Sample;
 use std::{num::NonZeroUsize, path::PathBuf};
 
 /// Turn any mesh into a moving character.
@@ -86,8 +90,8 @@ pub struct ConvertArgs {
 #[derive(Args)]
 pub struct SampleArgs {
     /// Which one
-    #[arg(value_enum)]
-    pub name: SampleName,
+    #[arg(value_parser = sample_parser())]
+    pub name: Sample,
     /// About how many vertices, 1000 to 1000000
     #[arg(long, short = 'n', default_value_t = 5_000, value_name = "N")]
     pub vertices: usize,
@@ -96,14 +100,8 @@ pub struct SampleArgs {
     pub output: PathBuf,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum SampleName {
-    Biped,
-    Quadruped,
-    Octopus,
-    Sack,
-    Bar,
-    Tablecloth,
-    Flag,
-    Balloon,
+/// Names of the samples, for errors, help and completions.
+fn sample_parser() -> impl TypedValueParser<Value = Sample> {
+    PossibleValuesParser::new(Sample::ALL.map(Sample::name))
+        .try_map(|name| Sample::from_name(&name).ok_or("there is no such sample"))
 }

@@ -88,7 +88,10 @@ fn every_sample_can_be_made_told_and_converted() {
         );
         let obj = folder.at(&format!("{name}.obj"));
         let written = ok(&["convert", &glb, &obj, "--json"]);
-        assert_eq!(written["bytes"].as_u64(), Some(std::fs::metadata(&obj).unwrap().len()));
+        // The surface and its material library.
+        let sizes =
+            [&obj, &folder.at(&format!("{name}.mtl"))].map(|path| std::fs::metadata(path).unwrap().len());
+        assert_eq!(written["bytes"].as_u64(), Some(sizes[0] + sizes[1]));
         assert_eq!(ok(&["info", &obj, "--json"])["vertices"], made["vertices"]);
     }
 }

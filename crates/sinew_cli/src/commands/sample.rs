@@ -6,11 +6,11 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use sinew::geom::{
     MeshSequence, Warnings,
-    sample::{Sample, build_character, build_sequence},
+    sample::{build_character, build_sequence},
 };
 
 pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
-    let sample = Sample::ALL[args.name as usize];
+    let sample = args.name;
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("growing {}", sample.name()));
     let (mut report, n_bytes) = if sample.is_sequence() {

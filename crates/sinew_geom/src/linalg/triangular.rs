@@ -121,13 +121,22 @@ impl<T: Real> Substitution<'_, T> {
         run_all(&mut jobs, parallel, |(part, own)| dispatch(Backward { of: self, part: *part, own, top }));
     }
 
-    /// Diagonal block, values below it, own rows and top rows of a supernode.
+    /// The panels of a supernode, for the part whose first column is `own_start`.
     #[inline(always)]
-    fn views(&self, node: &Supernode) -> (&[T], &[T], &[u32], &[u32]) {
+    fn panels(&self, node: &Supernode, own_start: usize) -> impl Iterator<Item = Panel<'_, T>> {
         let (w, h) = (node.width, node.height);
-        let (diagonal, below) = self.values[node.values..node.values + w * w + w * h].split_at(w * w);
-        let (own, top) = self.layout.rows[node.rows..node.rows + h].split_at(node.n_own);
-        (diagonal, below, own, top)
+        let below = &self.values[node.values + w * w..node.values + w * w + w * h];
+        let rows = self.layout.rows[node.rows..node.rows + h].split_at(node.n_own);
+        let starts = (own_start, self.layout.parts[N_PARTS].1.start);
+        let first = node.column - own_start;
+        let mut j = 0;
+        std::iter::from_fn(move || {
+            let width = panel_width(w.checked_sub(j).filter(|&left| left > 0)?);
+            let blocks = below[j * h..(j + width) * h].split_at(width * rows.0.len());
+            let column = first + j;
+            j += width;
+            Some(Panel { rows, blocks, starts, column, width })
+        })
     }
 }
 
@@ -161,10 +170,9 @@ impl<T: Real, const W: usize> Kernel for Forward<'_, T, W> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let (nodes, columns) = self.of.layout.parts[self.part].clone();
-        let top_start = self.of.layout.parts[N_PARTS].1.start;
         for node in &self.of.layout.supernodes[nodes] {
-            let (diagonal, below, own_rows, top_rows) = self.of.views(node);
             let (w, c) = (node.width, node.column - columns.start);
+            let diagonal = &self.of.values[node.values..node.values + w * w];
             for j in 0..w {
                 let mut v = self.own[c + j];
                 (0..W).for_each(|k| v[k] = v[k].times(diagonal[j * w + j]));
@@ -173,25 +181,13 @@ impl<T: Real, const W: usize> Kernel for Forward<'_, T, W> {
                     subtract::<T, W, FMA>(&mut self.own[c + i], diagonal[j * w + i], &v);
                 }
             }
-            let (mut j, mut at) = (0, 0);
-            while j < w {
-                let panel = panel_width(w - j);
-                let block = &below[at..at + panel * node.height];
-                let (block_own, block_top) = block.split_at(panel * own_rows.len());
-                let view = Panel {
-                    rows: (own_rows, top_rows),
-                    blocks: (block_own, block_top),
-                    starts: (columns.start, top_start),
-                    column: c + j,
-                };
-                match panel {
-                    8 => view.forward::<W, 8, FMA>(self.own, self.top),
-                    4 => view.forward::<W, 4, FMA>(self.own, self.top),
-                    2 => view.forward::<W, 2, FMA>(self.own, self.top),
-                    _ => view.forward::<W, 1, FMA>(self.own, self.top),
+            for panel in self.of.panels(node, columns.start) {
+                match panel.width {
+                    8 => panel.forward::<W, 8, FMA>(self.own, self.top),
+                    4 => panel.forward::<W, 4, FMA>(self.own, self.top),
+                    2 => panel.forward::<W, 2, FMA>(self.own, self.top),
+                    _ => panel.forward::<W, 1, FMA>(self.own, self.top),
                 }
-                at += panel * node.height;
-                j += panel;
             }
         }
     }
@@ -209,29 +205,16 @@ impl<T: Real, const W: usize> Kernel for Backward<'_, T, W> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let (nodes, columns) = self.of.layout.parts[self.part].clone();
-        let top_start = self.of.layout.parts[N_PARTS].1.start;
         for node in self.of.layout.supernodes[nodes].iter().rev() {
-            let (diagonal, below, own_rows, top_rows) = self.of.views(node);
             let (w, c) = (node.width, node.column - columns.start);
-            let (mut j, mut at) = (0, 0);
-            while j < w {
-                let panel = panel_width(w - j);
-                let block = &below[at..at + panel * node.height];
-                let (block_own, block_top) = block.split_at(panel * own_rows.len());
-                let view = Panel {
-                    rows: (own_rows, top_rows),
-                    blocks: (block_own, block_top),
-                    starts: (columns.start, top_start),
-                    column: c + j,
-                };
-                match panel {
-                    8 => view.backward::<W, 8, FMA>(self.own, self.top),
-                    4 => view.backward::<W, 4, FMA>(self.own, self.top),
-                    2 => view.backward::<W, 2, FMA>(self.own, self.top),
-                    _ => view.backward::<W, 1, FMA>(self.own, self.top),
+            let diagonal = &self.of.values[node.values..node.values + w * w];
+            for panel in self.of.panels(node, columns.start) {
+                match panel.width {
+                    8 => panel.backward::<W, 8, FMA>(self.own, self.top),
+                    4 => panel.backward::<W, 4, FMA>(self.own, self.top),
+                    2 => panel.backward::<W, 2, FMA>(self.own, self.top),
+                    _ => panel.backward::<W, 1, FMA>(self.own, self.top),
                 }
-                at += panel * node.height;
-                j += panel;
             }
             for j in (0..w).rev() {
                 let mut v = self.own[c + j];
@@ -253,6 +236,8 @@ struct Panel<'a, T> {
     starts: (usize, usize),
     /// First column, counted within the own part.
     column: usize,
+    /// Number of columns: 8, 4, 2 or 1.
+    width: usize,
 }
 
 impl<T: Real> Panel<'_, T> {
