@@ -8,13 +8,15 @@ use std::fmt::Write;
 
 /// Frames beyond which a file is of no use.
 const MAX_FRAMES: f64 = 1e7;
+/// Motion below this share of a bone's length (and of the unit) is rounding.
+const STILL: f32 = 1e-5;
 /// Indentation beyond which nobody sees the difference, but long chains fill disks.
 const MAX_INDENT: usize = 40;
 
 /// Text of a BVH file: a rig and a clip sampled at a frame rate.
 ///
-/// Joints read from BVH keep their channels and orders; others get rotations in Z X Y order, roots positions
-/// too. Rest rotations, which BVH does not have, go into the channels.
+/// Joints read from BVH keep their channels and orders; others get rotations in Z X Y order, roots and joints that
+/// the clip moves positions too. Rest rotations, which BVH does not have, go into the channels.
 ///
 /// # Errors
 /// If the rig has no joint, the frame rate is not positive or there are more than ten million frames.
@@ -42,7 +44,15 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
         let joint = &rig.joints()[j];
         children[j].is_empty() && joint.name.ends_with(END) && joint.dofs.is_empty() && joint.parent.is_some()
     };
-    let channels: Vec<(Vec<DofKind>, EulerOrder)> = rig.joints().iter().map(channels_of).collect();
+    let mut moves = vec![false; rig.n_joints()];
+    for track in &clip.joints {
+        let Some(joint) = rig.joints().get(track.joint) else { continue };
+        let rest = joint.rest.translation.as_vec3();
+        let keys = track.translation.iter().flat_map(|keys| keys.values());
+        moves[track.joint] = keys.into_iter().any(|t| t.distance(rest) > STILL * (1.0 + rest.length()));
+    }
+    let channels: Vec<(Vec<DofKind>, EulerOrder)> =
+        rig.joints().iter().zip(moves).map(|(joint, moves)| channels_of(joint, moves)).collect();
     let mut out = String::from("HIERARCHY\n");
     let mut order = Vec::new();
     // Depth first without recursion: a joint to open, or the depth of a brace to close.
@@ -72,6 +82,9 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
     }
     if clip.joints.iter().any(|track| track.scale.is_some()) {
         warnings.push("BVH has no scale; the clip's scale curves were left out");
+    }
+    if rig.joints().iter().any(|joint| (joint.rest.scale - DVec3::ONE).abs().max_element() > 1e-3) {
+        warnings.push("BVH has no scale; joints that are scaled at rest were written without it");
     }
     write_motion(&mut out, rig, clip, fps, &order, &channels);
     Ok(out.into_bytes())
@@ -110,17 +123,19 @@ fn write_joint(out: &mut String, joint: &Joint, is_end: bool, depth: usize, kind
     }
 }
 
-/// A joint's own channels if they can hold any motion of its kind, else the usual ones.
-fn channels_of(joint: &Joint) -> (Vec<DofKind>, EulerOrder) {
+/// A joint's own channels if they can hold its motion, else the usual ones: roots and joints whose clip moves them
+/// get positions.
+fn channels_of(joint: &Joint, moves: bool) -> (Vec<DofKind>, EulerOrder) {
     let kinds: Vec<DofKind> = joint.dofs.iter().map(|dof| dof.kind).collect();
     let free = joint.dofs.iter().all(|dof| dof.range == [f64::NEG_INFINITY, f64::INFINITY]);
-    if free && !kinds.is_empty() {
+    let can_move = [DofKind::Tx, DofKind::Ty, DofKind::Tz].iter().all(|kind| kinds.contains(kind));
+    if free && !kinds.is_empty() && (can_move || !moves) {
         return (kinds, joint.euler);
     }
     let rotations = [DofKind::Rz, DofKind::Rx, DofKind::Ry];
-    let kinds = match joint.parent {
-        None => [DofKind::Tx, DofKind::Ty, DofKind::Tz].into_iter().chain(rotations).collect(),
-        Some(_) => rotations.to_vec(),
+    let kinds = match joint.parent.is_none() || moves {
+        true => [DofKind::Tx, DofKind::Ty, DofKind::Tz].into_iter().chain(rotations).collect(),
+        false => rotations.to_vec(),
     };
     (kinds, EulerOrder::Zxy)
 }

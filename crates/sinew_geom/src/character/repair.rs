@@ -36,13 +36,13 @@ impl Character {
         same_skin && self.morphs.iter().all(|m| m.offsets.get(a) == m.offsets.get(b))
     }
 
-    /// Bit set of the handles each vertex belongs to, folded into 64.
-    fn handle_groups(&self) -> Vec<u64> {
-        let mut groups = vec![0; self.mesh.n_vertices()];
+    /// The handles each vertex belongs to.
+    fn handle_groups(&self) -> Vec<Vec<u32>> {
+        let mut groups = vec![Vec::new(); self.mesh.n_vertices()];
         for (index, handle) in self.handles.iter().enumerate() {
             for &v in &handle.vertices {
                 if let Some(group) = groups.get_mut(v as usize) {
-                    *group |= 1 << (index % 64);
+                    group.push(index as u32);
                 }
             }
         }
@@ -63,7 +63,12 @@ impl Character {
         });
         Surface {
             polygons: old.polygons.clone().filter(|_| faces_kept && !renumbered),
-            normals: old.normals.as_ref().map(|n| pick(n, &report.vertex_sources)),
+            // Where vertices were merged or faces turned, the old normals belong to other shapes.
+            normals: old
+                .normals
+                .as_ref()
+                .filter(|_| report.welded_vertices + report.flipped_faces + report.turned_edges == 0)
+                .map(|n| pick(n, &report.vertex_sources)),
             uvs,
             colors: old.colors.as_ref().map(|c| pick(c, &report.vertex_sources)),
             materials: old.materials.clone(),

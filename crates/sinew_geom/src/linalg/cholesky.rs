@@ -99,7 +99,8 @@ impl<T: triangular::Real> Cholesky<T> {
     /// # Errors
     /// If the pattern differs from the analysed one, or the matrix is not positive definite.
     pub fn factor(symbolic: Arc<SymbolicCholesky>, a: &SparseMatrix) -> Result<Self, GeomError> {
-        if a.columns() != symbolic.columns || a.n_rows() + 1 != symbolic.starts.len() {
+        let same_rows = a.starts().iter().map(|&s| s as u32).eq(symbolic.starts.iter().copied());
+        if a.columns() != symbolic.columns || !same_rows {
             return Err(GeomError::Length {
                 what: "matrix pattern",
                 expected: symbolic.columns.len(),

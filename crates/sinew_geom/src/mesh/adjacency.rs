@@ -56,6 +56,8 @@ impl Adjacency {
             open.iter().enumerate().map(|(index, &[from, _])| (from, index as u32))
         });
         let mut used = vec![false; open.len()];
+        // How many of the edges leaving a vertex are surely used: many loops may meet in one.
+        let mut behind = vec![0usize; mesh.n_vertices()];
         let mut loops = Vec::new();
         for first in 0..open.len() {
             let mut at = first;
@@ -63,8 +65,11 @@ impl Adjacency {
             while !used[at] {
                 used[at] = true;
                 walk.push(open[at][0]);
-                let onward = leaving.row(open[at][1] as usize).iter().find(|&&next| !used[next as usize]);
-                let Some(&next) = onward else { break };
+                let (row, skip) = (leaving.row(open[at][1] as usize), &mut behind[open[at][1] as usize]);
+                while row.get(*skip).is_some_and(|&next| used[next as usize]) {
+                    *skip += 1;
+                }
+                let Some(&next) = row.get(*skip) else { break };
                 at = next as usize;
             }
             if !walk.is_empty() {

@@ -16,6 +16,8 @@ pub struct Defects {
     pub duplicate_faces: usize,
     /// Faces without area, of their own shape or at the scale of the mesh.
     pub degenerate_faces: usize,
+    /// Those of them that have a shape, but are too small to be seen at the scale of the mesh.
+    pub tiny_faces: usize,
     /// Edges with one face.
     pub boundary_edges: usize,
     /// Edges with more than two faces.
@@ -46,9 +48,9 @@ impl RawMesh {
             non_finite_vertices: self.positions().iter().filter(|p| !p.is_finite()).count(),
             coincident_vertices: count_coincident(self.positions()),
             duplicate_faces: count_duplicates(self),
-            degenerate_faces: count_degenerate(self),
             ..Defects::default()
         };
+        self.count_degenerate(&mut defects);
         for edge in 0..edges.len() {
             let n_forward = edges.uses(edge).filter(|used| used.forward).count();
             let n_backward = edges.n_uses(edge) - n_forward;
@@ -60,6 +62,18 @@ impl RawMesh {
         let n_used = self.positions().len() - defects.unreferenced_vertices;
         defects.euler_characteristic = n_used as i64 - edges.len() as i64 + self.n_faces() as i64;
         defects
+    }
+
+    fn count_degenerate(&self, defects: &mut Defects) {
+        let finite: Vec<DVec3> = self.positions().iter().copied().filter(|p| p.is_finite()).collect();
+        let [low, high] = super::bounds(&finite);
+        let smallest = SCALE_TOLERANCE * low.distance_squared(high);
+        for face in self.faces() {
+            let flat = is_degenerate(self.positions(), face);
+            let tiny = !flat && fan_area(self.positions(), face) < smallest;
+            defects.degenerate_faces += usize::from(flat || tiny);
+            defects.tiny_faces += usize::from(tiny);
+        }
     }
 
     /// Unreferenced and bow-tie vertices, and components.
@@ -123,15 +137,6 @@ pub(super) fn is_degenerate(positions: &[DVec3], face: &[u32]) -> bool {
 fn fan_area(positions: &[DVec3], face: &[u32]) -> f64 {
     let at = |i: usize| positions[face[i] as usize];
     (2..face.len()).map(|i| (at(i - 1) - at(0)).cross(at(i) - at(0)).length()).sum::<f64>() / 2.0
-}
-
-fn count_degenerate(raw: &RawMesh) -> usize {
-    let finite: Vec<DVec3> = raw.positions().iter().copied().filter(|p| p.is_finite()).collect();
-    let [low, high] = super::bounds(&finite);
-    let smallest = SCALE_TOLERANCE * low.distance_squared(high);
-    let flat =
-        |face: &&[u32]| is_degenerate(raw.positions(), face) || fan_area(raw.positions(), face) < smallest;
-    raw.faces().filter(flat).count()
 }
 
 fn count_coincident(positions: &[DVec3]) -> usize {

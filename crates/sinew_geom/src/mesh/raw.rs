@@ -159,7 +159,8 @@ fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut Option<u
         turn(a, b, c) > 0.0
             && ring
                 .iter()
-                .filter(|&&p| p != a && p != b && p != c)
+                // A bridge to a hole visits points twice; a copy of a corner is not inside the ear.
+                .filter(|&&p| [a, b, c].iter().all(|&q| flat[q as usize] != flat[p as usize]))
                 .all(|&p| turn(a, b, p) < 0.0 || turn(b, c, p) < 0.0 || turn(c, a, p) < 0.0)
     };
     let mut ears: Vec<bool> = (0..ring.len()).map(|i| is_ear(&ring, i)).collect();

@@ -145,8 +145,11 @@ struct Repair {
 impl Repair {
     /// Merge each vertex into the first earlier one within `distance` that it may join.
     fn weld(&mut self, distance: f64, may_weld: impl Fn(u32, u32) -> bool) {
-        let cell = if distance > 0.0 { distance } else { 1.0 };
-        let exact = distance <= 0.0;
+        let [low, high] = super::bounds(&self.positions);
+        // Below the resolution of the coordinates only equal ones are near, and cells could not be numbered.
+        let exact = distance <= 1e-15 * low.distance(high).max(low.length()).max(high.length());
+        let distance = if exact { 0.0 } else { distance };
+        let cell = if exact { 1.0 } else { distance };
         let key = |p: DVec3| -> [i64; 3] {
             let p = p + DVec3::ZERO;
             if exact {

@@ -44,8 +44,8 @@ pub fn compute_deformation_gradients(rest: &Mesh, pose: &[DVec3]) -> Result<Vec<
     let gradient = |face: &[u32; 3]| {
         let from = frame(face.map(|v| rest.positions()[v as usize]));
         let to = frame(face.map(|v| pose[v as usize]));
-        match from.zip(to) {
-            Some((from, to)) => to * from.inverse(),
+        match from {
+            Some(from) => to.unwrap_or_else(|| flat_frame(face.map(|v| pose[v as usize]))) * from.inverse(),
             None => DMat3::IDENTITY,
         }
     };
@@ -57,6 +57,11 @@ fn frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
     let normal = (b - a).cross(c - a);
     let length = normal.length();
     (length > 0.0).then(|| DMat3::from_cols(b - a, c - a, normal / length.sqrt()))
+}
+
+/// The frame of a facet that has collapsed: its normal has gone.
+fn flat_frame([a, b, c]: [DVec3; 3]) -> DMat3 {
+    DMat3::from_cols(b - a, c - a, DVec3::ZERO)
 }
 
 /// Rotation, scale and shear of one gradient (eqs. 2.65–2.66, 3.17–3.19).
@@ -105,6 +110,16 @@ mod tests {
     use super::*;
     use crate::{Warnings, mesh::tests::cube};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_facet_that_collapses_is_not_rigid() {
+        let rest = Mesh::new(vec![DVec3::ZERO, DVec3::X, DVec3::Y], vec![[0, 1, 2]]).unwrap();
+        let gradients = compute_deformation_gradients(&rest, &[DVec3::ZERO; 3]).unwrap();
+        assert_eq!(decompose_gradient(&gradients[0]).scale, 0.0);
+        let line = [DVec3::ZERO, DVec3::X, DVec3::X * 0.5];
+        let c = compute_deformation_gradients(&rest, &line).unwrap()[0];
+        assert!((c * DVec3::Y).distance(DVec3::X * 0.5) < 1e-12 && (c * DVec3::Z).length() < 1e-12);
+    }
 
     proptest! {
         /// An affine map of the whole mesh is found again in every facet's plane, and a rigid one decomposes

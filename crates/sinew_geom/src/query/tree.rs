@@ -72,16 +72,17 @@ impl SurfaceTree {
         tree
     }
 
-    /// The place on the surface nearest to a point; `None` for an empty mesh or a point that is not finite.
+    /// The place on the surface nearest to a point; `None` for an empty mesh, or a point that is not
+    /// finite or farther than 1e150.
     pub fn closest_point(&self, point: DVec3) -> Option<SurfacePoint> {
         let p = point - self.center;
         if self.triangles.is_empty() || !p.is_finite() {
             return None;
         }
-        let mut best = (f64::INFINITY, 0u32, [0.0; 3]);
+        let mut best = (f64::INFINITY, u32::MAX, [0.0; 3]);
         let mut stack = vec![(0usize, self.box_distance(0, p))];
         while let Some((node, reach)) = stack.pop() {
-            if reach >= best.0 {
+            if reach > best.0 {
                 continue;
             }
             let node = &self.bvh.nodes[node];
@@ -105,6 +106,10 @@ impl SurfaceTree {
             }
         }
         let (distance, face, barycentric) = best;
+        if face == u32::MAX {
+            // The point is so far away that squared distances overflow.
+            return None;
+        }
         let position = at(&self.triangles[face as usize], barycentric) + self.center;
         Some(SurfacePoint { face, barycentric, position, distance: distance.sqrt() })
     }

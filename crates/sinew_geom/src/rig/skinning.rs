@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Linear blending; dual quaternions after Kavan et al., *Geometric Skinning with Approximate Dual Quaternion
-//! Blending* (2008), algorithm 1, signs chosen against the vertex's first influence.
+//! Blending* (2008), algorithm 1, signs chosen against the vertex's heaviest influence.
 //! # Symbols
 //! `M_j` [3 × 4] `world_from_mesh` of slot `j`, stored as four padded columns so that two fill a wide register
 //! # Cost
@@ -216,10 +216,16 @@ impl Kernel for Dual<'_> {
     }
 }
 
-/// Weighted sum, every term on the side of the first one's rotation.
+/// Weighted sum, every term on the side of the heaviest one's rotation.
 #[inline(always)]
 fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[f32]) -> [f32; 8] {
-    let pivot = &duals[indices[0] as usize];
+    let mut heaviest = 0;
+    for k in 1..weights.len().min(indices.len()) {
+        if weights[k] > weights[heaviest] {
+            heaviest = k;
+        }
+    }
+    let pivot = &duals[indices[heaviest] as usize];
     let mut sum = [0.0f32; 8];
     for (&slot, &w) in indices.iter().zip(weights) {
         let q = &duals[slot as usize];
@@ -324,6 +330,18 @@ mod tests {
         skin_dual_quaternion(&skin, &matrices, &[Vec3::Y], &mut b).unwrap();
         assert!(a[0].length() < 0.1, "linear blending collapses");
         assert!((b[0].length() - 1.0).abs() < 1e-6, "dual quaternions do not");
+    }
+
+    #[test]
+    fn an_influence_without_weight_does_not_choose_the_side() {
+        let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; 3];
+        let skin = Skin::new(slots, 3, vec![0, 1, 2], vec![0.0, 0.5, 0.5], &mut Warnings::default()).unwrap();
+        let third = std::f64::consts::TAU / 3.0;
+        let matrices = [-third, 0.0, third].map(|angle| rigid([0.0, 0.0, 1.0], angle, 0.0));
+        let mut out = [Vec3::ZERO];
+        skin_dual_quaternion(&skin, &matrices, &[Vec3::X], &mut out).unwrap();
+        let half = (third / 2.0) as f32;
+        assert!(out[0].distance(Vec3::new(half.cos(), half.sin(), 0.0)) < 1e-6, "{}", out[0]);
     }
 
     #[test]
