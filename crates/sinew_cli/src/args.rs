@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 /// Turn any mesh into a moving character.
 #[derive(Parser)]
-#[command(name = "sinew", version, about, max_term_width = 100)]
+#[command(name = "sinew", version, about = "Turn any mesh into a moving character", max_term_width = 100)]
 #[command(
     after_help = "Try:  sinew sample biped -o biped.glb   then open biped.glb in Blender or any glTF viewer"
 )]
@@ -32,7 +32,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of everything random; the same seed gives the same result
+    /// Seed of commands that use chance (none of today's do); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }

@@ -1,6 +1,7 @@
 //! What the user sees: results, warnings, errors, progress.
 
 use crate::args::Common;
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use sinew::geom::Warnings;
@@ -25,10 +26,12 @@ impl Console {
     }
 
     /// Print the result: the object with `--json`, else the text.
-    pub fn result(&self, value: &Value, text: impl FnOnce() -> String) {
-        // A reader that has gone away is no failure of ours.
-        let mut out = std::io::stdout().lock();
-        let _ = if self.json { writeln!(out, "{value}") } else { writeln!(out, "{}", text().trim_end()) };
+    ///
+    /// # Errors
+    /// If it cannot be written, except to a reader that has gone away.
+    pub fn result(&self, value: &Value, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        let text = if self.json { value.to_string() } else { text().trim_end().to_owned() };
+        print(format!("{text}\n").as_bytes())
     }
 
     /// Print warnings of a file.
@@ -46,8 +49,9 @@ impl Console {
         for line in message.lines() {
             eprintln!("{} {line}", self.paint("1;31", "error:"));
         }
-        if self.json {
-            self.result(&json!({ "error": message }), String::new);
+        if self.json && !error.is::<Told>() {
+            // There is nowhere left to say that this failed too.
+            let _ = self.result(&json!({ "error": message }), String::new);
         }
     }
 
@@ -66,6 +70,32 @@ impl Console {
         Progress { bar }
     }
 }
+
+/// Write to standard output. A reader that has gone away (`| head`) is no failure of ours.
+///
+/// # Errors
+/// Whatever else the system reports, such as a full disk.
+pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A failure whose JSON object has been printed already.
+#[derive(Debug)]
+pub struct Told(pub String);
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Told {}
 
 /// Progress of one piece of work; gone when dropped.
 pub struct Progress {

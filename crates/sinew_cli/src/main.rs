@@ -26,10 +26,11 @@ fn main() -> ExitCode {
         Some(Command::Convert(args)) => commands::convert::run(&args, &console),
         Some(Command::Sample(args)) => commands::sample::run(&args, &console),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);
+            console::print(&script)
         }
-        None => Cli::command().print_help().map_err(Into::into),
+        None => console::print(Cli::command().render_long_help().to_string().as_bytes()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -156,6 +156,52 @@ fn failures_name_file_line_cause_and_remedy() {
 }
 
 #[test]
+fn quads_may_bend_any_way_within_a_sequence() {
+    let folder = Folder::new("quads");
+    let frames = folder.0.join("frames");
+    std::fs::create_dir_all(&frames).unwrap();
+    std::fs::write(frames.join("f1.obj"), QUAD).unwrap();
+    // The same face, concave: it would be cut along its other diagonal.
+    std::fs::write(frames.join("f2.obj"), QUAD.replace("v 1 1 0", "v 0.2 0.2 0")).unwrap();
+    let told = ok(&["info", &frames.to_string_lossy(), "--json"]);
+    assert_eq!(told["frames"], 2);
+    std::fs::write(frames.join("f3.obj"), QUAD.replace("f 1 2 3 4", "f 1 2 4 3")).unwrap();
+    let said = fails(&["convert", &frames.to_string_lossy(), &folder.at("x.glb")], 1);
+    assert!(said.contains("f3.obj") && said.contains("[0, 1, 3, 2] instead of [0, 1, 2, 3]"), "{said}");
+}
+
+#[test]
+fn frames_of_two_lengths_do_not_mix_and_unused_options_are_told() {
+    let folder = Folder::new("mix");
+    let (glb, frames) = (folder.at("bar.glb"), folder.at("frames"));
+    ok(&["sample", "bar", "-n", "1000", "-o", &glb, "--json"]);
+    let long = ok(&["convert", &glb, &frames, "--fps", "20", "--repair", "--json"]);
+    assert!(long["warnings"].to_string().contains("--repair has no effect"), "{long}");
+    assert!(fails(&["convert", &glb, &frames, "--fps", "10"], 1).contains("another folder"));
+    assert!(fails(&["convert", &glb, &folder.at("other"), "--fps", "1e9"], 1).contains("lower --fps"));
+    assert!(
+        fails(&["sample", "flag", "-n", "20000", "-o", &folder.at("x.obj")], 1).contains("folder of .obj")
+    );
+}
+
+#[test]
+fn what_could_be_read_is_shown_beside_what_could_not() {
+    let folder = Folder::new("mixed");
+    let quad = folder.write("quad.obj", QUAD);
+    let output = sinew(&["info", &quad, "absent.obj", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["files"][0]["vertices"], 4);
+    assert!(value["error"].as_str().unwrap().contains("absent.obj"));
+    let output = sinew(&["info", &quad, "absent.obj"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("quad.obj"));
+    // A full disk is a failure, not a lost result.
+    let full =
+        Command::new("sh").args(["-c", &format!("'{SINEW}' info '{quad}' > /dev/full")]).output().unwrap();
+    assert_eq!(full.status.code(), Some(1));
+}
+
+#[test]
 fn json_failures_are_one_object_too() {
     let output = sinew(&["info", "--json", "absent.glb"]);
     assert_eq!(output.status.code(), Some(1));

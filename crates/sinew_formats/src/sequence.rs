@@ -6,7 +6,7 @@
 
 use crate::{Fault, Format, FormatError, Model, Place, text::whole};
 use glam::Vec3;
-use sinew_geom::{Mesh, MeshSequence, Warnings};
+use sinew_geom::{Mesh, MeshSequence, RawMesh, Warnings};
 use std::{
     collections::BTreeMap,
     ops::ControlFlow,
@@ -19,6 +19,8 @@ pub struct SequenceFolder {
     path: PathBuf,
     frames: Vec<PathBuf>,
     rest: Mesh,
+    /// Polygons of the rest pose: frames share these, while triangles depend on the shape.
+    polygons: RawMesh,
 }
 
 impl SequenceFolder {
@@ -47,8 +49,8 @@ impl SequenceFolder {
             warnings.push(format!("{others} mesh files do not belong to the numbered frames; left out"));
         }
         let rest_path = rest.unwrap_or(&frames[0]).clone();
-        let rest = read_model(&rest_path, warnings)?.character.mesh;
-        Ok(Self { path: path.to_owned(), frames, rest })
+        let model = read_model(&rest_path, warnings)?;
+        Ok(Self { path: path.to_owned(), frames, rest: model.character.mesh, polygons: model.raw })
     }
 
     /// The mesh whose connectivity all frames must have.
@@ -70,9 +72,9 @@ impl SequenceFolder {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
             return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
         };
-        let mesh = read_model(path, &mut Warnings::default())?.character.mesh;
-        match difference(&self.rest, &mesh) {
-            None => Ok(mesh.positions().iter().map(|p| p.as_vec3()).collect()),
+        let model = read_model(path, &mut Warnings::default())?;
+        match difference(&self.polygons, &model.raw) {
+            None => Ok(model.character.mesh.positions().iter().map(|p| p.as_vec3()).collect()),
             Some(cause) => {
                 let fault =
                     Fault::new(Place::Whole, format!("frame {frame} differs from the rest pose: {cause}"));
@@ -155,16 +157,17 @@ fn is_rest(file: &Path, pattern: &str) -> bool {
 }
 
 /// How the connectivity of two meshes differs, if it does.
-fn difference(rest: &Mesh, frame: &Mesh) -> Option<String> {
-    if rest.n_vertices() != frame.n_vertices() {
-        return Some(format!("{} vertices instead of {}", frame.n_vertices(), rest.n_vertices()));
+fn difference(rest: &RawMesh, frame: &RawMesh) -> Option<String> {
+    let (n, wanted) = (frame.positions().len(), rest.positions().len());
+    if n != wanted {
+        return Some(format!("{n} vertices instead of {wanted}"));
     }
     if rest.n_faces() != frame.n_faces() {
-        return Some(format!("{} triangles instead of {}", frame.n_faces(), rest.n_faces()));
+        return Some(format!("{} faces instead of {}", frame.n_faces(), rest.n_faces()));
     }
-    let face = rest.faces().iter().zip(frame.faces()).position(|(a, b)| a != b)?;
-    let (wanted, found) = (rest.faces()[face], frame.faces()[face]);
-    Some(format!("triangle {face} joins vertices {found:?} instead of {wanted:?}"))
+    let face = rest.faces().zip(frame.faces()).position(|(a, b)| a != b)?;
+    let (wanted, found) = (rest.face(face), frame.face(face));
+    Some(format!("face {face} joins vertices {found:?} instead of {wanted:?}"))
 }
 
 #[cfg(test)]

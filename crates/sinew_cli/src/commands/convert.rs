@@ -1,6 +1,8 @@
 //! `sinew convert`: any readable format to any writable one.
 
-use super::output::{OutputOptions, find_clip, is_folder, write_character, write_sequence};
+use super::output::{
+    OutputOptions, check_name, find_clip, is_folder, write_character, write_frames, write_sequence,
+};
 use crate::{args::ConvertArgs, console::Console};
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
@@ -16,6 +18,10 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("reading {}", args.input.display()));
     let content = read_any(&args.input, &mut warnings)?;
+    let is_sequence = matches!(content, Content::Sequence(_));
+    let bakes = matches!(content, Content::Gltf(_)) && is_folder(&args.output);
+    check_name(&args.output, is_sequence || bakes)?;
+    told_unused(args, &content, &mut warnings);
     let name = args.input.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut n_bytes = 0;
     match content {
@@ -30,8 +36,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
             n_bytes += write_sequence(&sequence, &name, &args.output, &mut warnings)?;
         }
         Content::Gltf(file) if is_folder(&args.output) => {
-            let sequence = scaled(bake(&file, args, &mut warnings)?, args.scale)?;
-            n_bytes += write_sequence(&sequence, &name, &args.output, &mut warnings)?;
+            n_bytes += bake(&file, args, &mut warnings)?;
         }
         other => {
             let character = other.into_character().unwrap_or_default();
@@ -48,8 +53,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     console.warn(&args.input, &warnings);
     let written = args.output.display().to_string();
     let value = json!({ "written": written, "bytes": n_bytes, "warnings": warnings.messages });
-    console.result(&value, || format!("{written}  {n_bytes} bytes"));
-    Ok(())
+    console.result(&value, || format!("{written}  {n_bytes} bytes"))
 }
 
 fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<Character> {
@@ -58,6 +62,12 @@ fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -
         let params = RepairParams { weld: Some(args.weld.unwrap_or(0.0)), ..RepairParams::default() };
         let (mended, report) = character.repaired(&params)?;
         report.describe(warnings);
+        let (before, after) = (character.mesh.n_faces(), mended.mesh.n_faces());
+        ensure!(
+            before == 0 || after > 0,
+            "{}: no face has any area, so nothing is left to write",
+            args.input.display()
+        );
         character = mended;
     }
     if args.scale == 1.0 { Ok(character) } else { Ok(character.scaled(args.scale)?) }
@@ -74,18 +84,37 @@ fn scaled(sequence: MeshSequence, scale: f64) -> anyhow::Result<MeshSequence> {
     Ok(MeshSequence::new(rest, frames, sequence.fps())?)
 }
 
-/// Vertices of a clip over time: morph animation as it is keyed, anything else sampled.
-fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<MeshSequence> {
+/// Vertices of a clip over time, frame by frame into a folder: morph animation as it is keyed, anything else
+/// sampled. Returns the number of bytes.
+fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<u64> {
     let character = &file.character;
     let clip = find_clip(character, args.clip.as_deref())
         .with_context(|| format!("{}: a folder of frames needs an animation", args.input.display()))?;
     if character.skin.is_none() && !character.morphs.is_empty() && args.fps.is_none() && args.clip.is_none() {
-        return gltf::morph_sequence(character, None, warnings)
-            .map_err(|fault| anyhow::anyhow!("{}: {fault}", args.input.display()));
+        let sequence = gltf::morph_sequence(character, None, warnings)
+            .map_err(|fault| anyhow::anyhow!("{}: {fault}", args.input.display()))?;
+        let sequence = scaled(sequence, args.scale)?;
+        return write_frames(&args.output, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?));
     }
     let fps = args.fps.unwrap_or(30.0);
     let n_frames = (f64::from(clip.duration_secs()) * fps).round() as usize + 1;
-    let frames: Result<Vec<_>, _> =
-        (0..n_frames).map(|f| character.positions_at(Some(clip), (f as f64 / fps) as f32)).collect();
-    Ok(MeshSequence::new(character.mesh.clone(), frames?, fps)?)
+    write_frames(&args.output, n_frames, |frame| {
+        let positions = character.positions_at(Some(clip), (frame as f64 / fps) as f32)?;
+        let scaled = positions.iter().map(|p| p.as_dvec3() * args.scale).collect();
+        Ok(character.mesh.with_positions(scaled)?)
+    })
+}
+
+/// Say which options this kind of conversion does not use.
+fn told_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
+    let (sequence, bakes) = (matches!(content, Content::Sequence(_)), is_folder(&args.output));
+    let to_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
+    let unused = [
+        (args.repair && (sequence || bakes), "--repair"),
+        (args.clip.is_some() && (sequence || !(bakes || to_bvh)), "--clip"),
+        (args.fps.is_some() && !(sequence || bakes || to_bvh), "--fps"),
+    ];
+    for (_, option) in unused.iter().filter(|(unused, _)| *unused) {
+        warnings.push(format!("{option} has no effect on this conversion"));
+    }
 }

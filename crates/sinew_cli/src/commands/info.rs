@@ -1,6 +1,9 @@
 //! `sinew info`: what is in a file, and its defects.
 
-use crate::{args::InfoArgs, console::Console};
+use crate::{
+    args::InfoArgs,
+    console::{Console, Told},
+};
 use serde_json::{Map, Value, json};
 use sinew::{
     formats::{BvhFile, Content, GltfFile, SequenceFolder, read_any},
@@ -24,20 +27,23 @@ pub fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<()> {
             Err(error) => failed.push(error),
         }
     }
-    let value = match (args.files.len(), reports.len()) {
+    let texts: Vec<String> = failed.iter().map(|error| format!("{error:#}")).collect();
+    let mut value = match (args.files.len(), reports.len()) {
         (1, 1) => Value::Object(reports[0].clone()),
         _ => json!({ "files": reports }),
     };
-    if failed.is_empty() {
-        console.result(&value, || reports.iter().map(as_text).collect::<Vec<_>>().join("\n"));
-        return Ok(());
+    if failed.is_empty() || !reports.is_empty() {
+        // Every file gets its say: what could be read is shown, what could not is the error.
+        if !texts.is_empty() {
+            value["error"] = json!(texts.join("\n"));
+        }
+        console.result(&value, || reports.iter().map(as_text).collect::<Vec<_>>().join("\n"))?;
     }
-    // Every file gets its say: what could be read is shown, what could not is the error.
-    let texts: Vec<String> = failed.iter().map(|error| format!("{error:#}")).collect();
-    if !reports.is_empty() {
-        eprintln!("{}", reports.iter().map(as_text).collect::<Vec<_>>().join("\n"));
+    match (failed.is_empty(), reports.is_empty()) {
+        (true, _) => Ok(()),
+        (false, true) => anyhow::bail!(texts.join("\n")),
+        (false, false) => Err(Told(texts.join("\n")).into()),
     }
-    anyhow::bail!(texts.join("\n"))
 }
 
 type Report = Map<String, Value>;
@@ -87,6 +93,7 @@ fn describe_mesh(report: &mut Report, raw: &RawMesh, mesh: &Mesh) {
             "coincident_vertices": d.coincident_vertices,
             "duplicate_faces": d.duplicate_faces,
             "degenerate_faces": d.degenerate_faces,
+            "tiny_faces": d.tiny_faces,
             "non_finite_vertices": d.non_finite_vertices,
             "euler_characteristic": d.euler_characteristic,
             "bounds": [low.to_array(), high.to_array()],
@@ -222,7 +229,11 @@ fn hint(report: &Report, warnings: &mut Warnings) {
     let bad =
         n("non_manifold_edges") + n("non_manifold_vertices") + n("inconsistent_edges") + n("duplicate_faces");
     let soup = n("components") > 1 && n("coincident_vertices") * 3 > n("vertices");
-    if bad + n("degenerate_faces") > 0 || soup {
+    let flat = n("degenerate_faces") - n("tiny_faces");
+    if report.get("kind").is_some_and(|kind| kind != "sequence") && n("boundary_edges") > 0 {
+        warnings.push(format!("the surface is open, with {} boundary edges", n("boundary_edges")));
+    }
+    if bad + flat > 0 || soup {
         warnings.push("the mesh has defects; `sinew convert --repair IN OUT` mends them");
     }
 }

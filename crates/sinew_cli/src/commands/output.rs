@@ -3,7 +3,7 @@
 use anyhow::{Context, bail, ensure};
 use sinew::{
     formats::{bvh, gltf, obj, ply, write_atomic},
-    geom::{Character, MeshSequence, Warnings},
+    geom::{Character, Mesh, MeshSequence, Warnings},
 };
 use std::path::Path;
 
@@ -37,22 +37,24 @@ pub fn write_character(
         }
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
-            told_lost(character, warnings);
+            told_lost(character, extension(path) == "ply", warnings);
             if extension(path) == "obj" {
                 return Ok(obj::write_obj_file(path, character)?);
             }
             ply::write_ply(character)
         }
         "bvh" => write_bvh(character, options, warnings)?,
-        "gltf" => bail!("{}: glTF is written as one binary file; name it .glb", path.display()),
-        other => bail!("{}: `.{other}` cannot be written; writable are glb, obj, ply, bvh", path.display()),
+        _ => return check_name(path, false).map(|()| 0),
     };
     write_atomic(path, &bytes)?;
     Ok(bytes.len() as u64)
 }
 
-fn told_lost(character: &Character, warnings: &mut Warnings) {
+fn told_lost(character: &Character, is_ply: bool, warnings: &mut Warnings) {
+    let surface = &character.surface;
     let lost = [
+        (is_ply && surface.uvs.is_some(), "texture coordinates"),
+        (is_ply && !surface.materials.is_empty(), "materials"),
         (character.rig.is_some(), "skeleton and skin"),
         (!character.clips.is_empty(), "animations"),
         (!character.morphs.is_empty(), "morph targets"),
@@ -61,7 +63,7 @@ fn told_lost(character: &Character, warnings: &mut Warnings) {
     let lost: Vec<&str> = lost.iter().filter(|(has, _)| *has).map(|(_, what)| *what).collect();
     if !lost.is_empty() {
         warnings.push(format!(
-            "this format holds a surface only; left out: {}. Write .glb to keep them",
+            "this format cannot hold everything; left out: {}. Write .glb to keep it",
             lost.join(", ")
         ));
     }
@@ -86,6 +88,7 @@ pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Re
             .clips
             .iter()
             .find(|clip| clip.name == name)
+            .or_else(|| character.clips.iter().find(|clip| clip.name.eq_ignore_ascii_case(name)))
             .with_context(|| format!("there is no clip {name:?}; there are: {}", names())),
         None => character.clips.first().context("there is no animation to write"),
     }
@@ -96,8 +99,10 @@ fn key_rate(clip: &sinew::geom::Clip) -> f64 {
     let times = clip.joints.iter().filter_map(|t| t.rotation.as_ref().map(|k| k.times()));
     match times.max_by_key(|t| t.len()) {
         Some(times) if times.len() > 1 => {
-            let rate = f64::from((times.len() - 1) as f32 / (times[times.len() - 1] - times[0]));
-            if rate.is_finite() && (1.0..=1000.0).contains(&rate) { rate } else { 30.0 }
+            let rate = (times.len() - 1) as f64 / f64::from(times[times.len() - 1] - times[0]);
+            let off = |(i, t): (usize, &f32)| (f64::from(*t - times[0]) * rate - i as f64).abs() > 0.01;
+            let even = !times.iter().enumerate().any(off);
+            if even && (1.0..=1000.0).contains(&rate) { rate } else { 30.0 }
         }
         _ => 30.0,
     }
@@ -115,19 +120,54 @@ pub fn write_sequence(
         write_atomic(path, &bytes)?;
         return Ok(bytes.len() as u64);
     }
+    write_frames(path, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
+}
+
+/// Frames of a sequence beyond which somebody mistyped.
+const MAX_FRAMES: usize = 100_000;
+
+/// Write frames one by one as OBJ files into a folder, which may hold an older run of the same length or less.
+pub fn write_frames(
+    folder: &Path,
+    n_frames: usize,
+    mut frame: impl FnMut(usize) -> anyhow::Result<Mesh>,
+) -> anyhow::Result<u64> {
+    let shown = folder.display();
     ensure!(
-        is_folder(path),
-        "{}: a sequence is written as one .glb or as a folder of .obj files (a name without an ending)",
-        path.display()
+        n_frames <= MAX_FRAMES,
+        "{shown}: {n_frames} frames are more than {MAX_FRAMES}; choose a lower --fps"
     );
-    std::fs::create_dir_all(path)
-        .with_context(|| format!("{}: the folder cannot be made", path.display()))?;
+    ensure!(
+        is_folder(folder),
+        "{shown}: a sequence is written as one .glb or as a folder of .obj files (a name without an ending)"
+    );
+    std::fs::create_dir_all(folder).with_context(|| format!("{shown}: the folder cannot be made"))?;
+    let file = |frame: usize| folder.join(format!("frame_{frame:04}.obj"));
+    ensure!(
+        !file(n_frames).exists(),
+        "{shown}: the folder holds a longer sequence, whose frames would mix with the {n_frames} new ones; \
+         give another folder"
+    );
     let mut n_bytes = 0;
-    for frame in 0..sequence.n_frames() {
-        let character = Character { mesh: sequence.mesh(frame)?, ..Character::default() };
-        let bytes = obj::write_obj(&character);
-        write_atomic(&path.join(format!("frame_{frame:04}.obj")), &bytes)?;
+    for index in 0..n_frames {
+        let bytes = obj::write_obj(&Character { mesh: frame(index)?, ..Character::default() });
+        write_atomic(&file(index), &bytes)?;
         n_bytes += bytes.len() as u64;
     }
     Ok(n_bytes)
+}
+
+/// Refuse a name that cannot be written before any work is done.
+pub fn check_name(path: &Path, is_sequence: bool) -> anyhow::Result<()> {
+    let (shown, ending) = (path.display(), extension(path));
+    match (ending.as_str(), is_sequence) {
+        ("glb", _) | ("obj" | "ply" | "bvh", false) => Ok(()),
+        ("", true) => Ok(()),
+        ("", false) => bail!("{shown}: give a file name that ends in .glb, .obj, .ply or .bvh"),
+        ("gltf", _) => bail!("{shown}: glTF is written as one binary file; name it .glb"),
+        (_, true) => bail!(
+            "{shown}: a sequence is written as one .glb or as a folder of .obj files (a name without an ending)"
+        ),
+        (other, false) => bail!("{shown}: `.{other}` cannot be written; writable are glb, obj, ply, bvh"),
+    }
 }

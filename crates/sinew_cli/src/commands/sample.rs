@@ -1,8 +1,8 @@
 //! `sinew sample`: a built-in character or sequence.
 
-use super::output::{OutputOptions, is_folder, write_character, write_sequence};
+use super::output::{OutputOptions, check_name, write_character, write_sequence};
 use crate::{args::SampleArgs, console::Console};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use serde_json::{Value, json};
 use sinew::geom::{
     MeshSequence, Warnings,
@@ -11,17 +11,13 @@ use sinew::geom::{
 
 pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     let sample = args.name;
+    check_name(&args.output, sample.is_sequence())?;
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("growing {}", sample.name()));
     let (mut report, n_bytes) = if sample.is_sequence() {
         let sequence = build_sequence(sample, args.vertices, &mut |share| progress.update(share))?;
         (describe_sequence(&sequence), write_sequence(&sequence, sample.name(), &args.output, &mut warnings)?)
     } else {
-        ensure!(
-            !is_folder(&args.output),
-            "{}: give a file name that ends in .glb, .obj or .ply",
-            args.output.display()
-        );
         let character = build_character(sample, args.vertices)?;
         let options = OutputOptions { clip: None, fps: None, influences: 4 };
         let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
@@ -42,8 +38,7 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     report["written"] = json!(args.output.display().to_string());
     report["bytes"] = json!(n_bytes);
     report["warnings"] = json!(warnings.messages);
-    console.result(&report, || as_text(&report));
-    Ok(())
+    console.result(&report, || as_text(&report))
 }
 
 fn describe_sequence(sequence: &MeshSequence) -> Value {

@@ -201,6 +201,11 @@ impl Reader {
 
     /// Materials beyond what a face can name stand for the last one.
     fn use_material(&mut self, name: String) {
+        if self.material_names.is_empty() && !self.polygons.sizes.is_empty() {
+            // Faces before the first name have a material of their own.
+            self.material_names.push("default".to_owned());
+            self.polygons.face_materials.resize(self.polygons.sizes.len(), 0);
+        }
         let index = self.material_names.len().min(u16::MAX as usize) as u16;
         let index = *self.material_indices.entry(name).or_insert_with_key(|name| {
             if self.material_names.len() <= u16::MAX as usize {

@@ -15,10 +15,15 @@ pub(super) fn read_libraries(
 ) -> Vec<Material> {
     let mut materials = Vec::new();
     for name in names {
-        match load(name, side) {
-            Some(bytes) => read_library(&bytes, side, &mut materials, warnings),
-            None => warnings
-                .push(format!("material library `{name}` was not found beside the file; colours are plain")),
+        // A name may hold spaces, or a line several names.
+        let several = || name.split_whitespace().filter_map(|word| load(word, side)).collect::<Vec<_>>();
+        let libraries = load(name, side).map_or_else(several, |bytes| vec![bytes]);
+        if libraries.is_empty() {
+            warnings
+                .push(format!("material library `{name}` was not found beside the file; colours are plain"));
+        }
+        for bytes in libraries {
+            read_library(&bytes, side, &mut materials, warnings);
         }
     }
     materials

@@ -2,7 +2,10 @@
 
 use crate::{FormatError, write_atomic};
 use sinew_geom::{Character, Material, Uvs};
-use std::{fmt::Write, path::Path};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 /// Text of an OBJ file: vertices in their order, colours, normals, texture coordinates, polygons and the names of
 /// their materials. Numbers are written with as many digits as it takes to read the same number again.
@@ -10,14 +13,15 @@ pub fn write_obj(character: &Character) -> Vec<u8> {
     write_text(character, None).into_bytes()
 }
 
-/// Write `NAME.obj` and, if there are materials, `NAME.mtl` and the pictures beside it; returns the number of bytes
+/// Write `NAME.obj` and, if there are materials, `NAME.mtl` (`NAME_sinew.mtl` if there is a foreign one) and the
+/// pictures beside it; returns the number of bytes
 /// of all of them.
 ///
 /// # Errors
 /// Whatever the system reports.
 pub fn write_obj_file(path: &Path, character: &Character) -> Result<u64, FormatError> {
     let materials = &character.surface.materials;
-    let library = path.with_extension("mtl");
+    let library = library_path(path);
     let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut n_bytes = 0;
     if !materials.is_empty() {
@@ -35,6 +39,18 @@ pub fn write_obj_file(path: &Path, character: &Character) -> Result<u64, FormatE
     let text = write_text(character, Some(name).filter(|_| !materials.is_empty()).as_deref());
     write_atomic(path, text.as_bytes())?;
     Ok(n_bytes + text.len() as u64)
+}
+
+/// `NAME.mtl`, unless somebody else wrote that: a library may hold more than we know.
+fn library_path(path: &Path) -> PathBuf {
+    let usual = path.with_extension("mtl");
+    match std::fs::read(&usual) {
+        Ok(bytes) if !bytes.starts_with(b"# Sinew") => {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            path.with_file_name(format!("{stem}_sinew.mtl"))
+        }
+        _ => usual,
+    }
 }
 
 // Writing to a string cannot fail, so results of `write!` are dropped below.
@@ -71,10 +87,8 @@ fn write_faces(out: &mut String, character: &Character, with_normals: bool) {
         let used = surface.face_materials.get(first).or(surface.materials.first().map(|_| &0));
         if used != material {
             material = used;
-            if let Some(named) =
-                used.and_then(|&m| surface.materials.get(usize::from(m)).map(|named| (m, named)))
-            {
-                let _ = writeln!(out, "usemtl {}", material_name(named.1, named.0.into()));
+            if let Some(m) = used.map(|&m| usize::from(m)).filter(|&m| m < surface.materials.len()) {
+                let _ = writeln!(out, "usemtl {}", material_name(&surface.materials, m));
             }
         }
         let uvs = polygon_uvs(surface.uvs.as_ref(), mesh.faces(), first, corners.len());
@@ -122,7 +136,7 @@ fn write_library(materials: &[Material], stem: &str) -> String {
         let _ = writeln!(
             out,
             "newmtl {}\nKd {r} {g} {b}\nd {}",
-            material_name(material, index),
+            material_name(materials, index),
             material.base_color[3]
         );
         if let Some(image) = &material.base_color_image {
@@ -132,10 +146,14 @@ fn write_library(materials: &[Material], stem: &str) -> String {
     out
 }
 
-/// A name that survives as one line; nameless materials are told apart by their number.
-fn material_name(material: &Material, index: usize) -> String {
-    let name: String = material.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if name.trim().is_empty() { format!("material_{index}") } else { name.trim().to_owned() }
+/// A name that survives as one line; nameless materials and those whose name stood before get their number.
+fn material_name(materials: &[Material], index: usize) -> String {
+    let plain = |m: &Material| m.name.replace(char::is_control, " ").trim().to_owned();
+    let name = plain(&materials[index]);
+    match name.is_empty() || materials[..index].iter().any(|earlier| plain(earlier) == name) {
+        true => format!("{name}_{index}"),
+        false => name,
+    }
 }
 
 fn picture_name(stem: &str, index: usize, mime: &str) -> String {

@@ -65,8 +65,13 @@ impl Property {
         self.count.is_some()
     }
 
-    pub fn is_integer(&self) -> bool {
-        !matches!(self.scalar, Scalar::F32 | Scalar::F64)
+    /// Value of a full colour channel: the largest of an integer type, one of a real one.
+    pub fn largest_color(&self) -> f64 {
+        match self.scalar {
+            Scalar::F32 | Scalar::F64 => 1.0,
+            Scalar::I16 | Scalar::U16 => f64::from(u16::MAX),
+            _ => f64::from(u8::MAX),
+        }
     }
 }
 

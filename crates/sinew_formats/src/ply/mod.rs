@@ -90,7 +90,7 @@ impl Reader {
         let uv = all(&[&["s", "u", "texture_u"], &["t", "v", "texture_v"]]);
         let color = all(&[&["red", "r"], &["green", "g"], &["blue", "b"]]);
         let alpha = column(&["alpha", "a"]);
-        let byte_color = color.as_ref().is_some_and(|c| element.properties[c[0]].is_integer());
+        let scale = color.as_ref().map_or(1.0, |c| 1.0 / element.properties[c[0]].largest_color());
         out.positions.reserve(source.plausible(element));
         let flow = source.records(element, &mut self.faults, |values| {
             out.positions.push(DVec3::new(values[xyz[0]], values[xyz[1]], values[xyz[2]]));
@@ -101,7 +101,6 @@ impl Reader {
                 out.uv_coords.push([values[uv[0]] as f32, 1.0 - values[uv[1]] as f32]);
             }
             if let Some(c) = &color {
-                let scale = if byte_color { 1.0 / 255.0 } else { 1.0 };
                 let a = alpha.map_or(1.0, |a| values[a] * scale);
                 out.colors.push(
                     [values[c[0]] * scale, values[c[1]] * scale, values[c[2]] * scale, a].map(|x| x as f32),

@@ -1,7 +1,7 @@
 //! BVH.
 
 use crate::support::{Expected, check, data};
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use sinew_formats::{
     BvhFile, FormatError,
@@ -377,4 +377,20 @@ fn real_motions_survive_writing() {
             }
         }
     }
+}
+
+/// A hip that is not the root moves too: glTF rigs are built that way.
+#[test]
+fn joints_that_a_clip_moves_keep_their_motion() {
+    use sinew_geom::rig::{Interpolation, JointTrack, Keys};
+    let at = |y: f64| Transform::from_translation(DVec3::Y * y);
+    let rig = Rig::new(vec![Joint::new("root", None, at(0.0)), Joint::new("hip", Some(0), at(1.0))]).unwrap();
+    let values = vec![Vec3::Y, Vec3::new(0.5, 1.0, 0.25)];
+    let keys = Keys::new(vec![0.0, 1.0], values, Interpolation::Linear, 1).unwrap();
+    let track = JointTrack { joint: 1, translation: Some(keys), rotation: None, scale: None };
+    let clip = Clip { name: "sway".into(), joints: vec![track], morphs: Vec::new() };
+    let bytes = write_bvh(&rig, &clip, 4.0, &mut Warnings::default()).unwrap();
+    let again = read_bvh(&bytes, "a.bvh", &mut Warnings::default()).unwrap().character;
+    let pose = again.clips[0].sample(again.rig.as_ref().unwrap(), 1.0);
+    assert!(pose.locals[1].translation.distance(DVec3::new(0.5, 1.0, 0.25)) < 1e-5);
 }

@@ -129,7 +129,8 @@ mod tests {
         let uvs = Some(Uvs { coords, corners: vec![[0, 1, 2], [3, 4, 5]] });
         let handles =
             vec![Handle { name: "h".into(), vertices: vec![5], weights: vec![0.5], ..Handle::default() }];
-        let surface = Surface { uvs, ..Surface::default() };
+        let normals = Some(vec![glam::Vec3::X; 6]);
+        let surface = Surface { uvs, normals, ..Surface::default() };
         Character { mesh, surface, skin: Some(skin), handles, ..Character::default() }
     }
 
@@ -138,6 +139,7 @@ mod tests {
         let (mended, report) = seam().repaired(&RepairParams::default()).unwrap();
         assert_eq!((mended.mesh.n_vertices(), report.welded_vertices), (4, 2));
         assert_eq!(mended.surface.uvs, seam().surface.uvs);
+        assert_eq!(mended.surface.normals, None, "normals of one side do not fit the merged vertex");
         assert_eq!(mended.skin.unwrap().vertex(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
         assert_eq!((mended.handles[0].vertices.as_slice(), mended.handles[0].weights[0]), (&[3][..], 0.5));
     }

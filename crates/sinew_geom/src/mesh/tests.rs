@@ -60,6 +60,15 @@ fn a_concave_polygon_keeps_its_area() {
 }
 
 #[test]
+fn a_hole_on_a_bridge_stays_a_hole() {
+    // A square of 3 × 3 with a square hole, cut open along a bridge as exporters do.
+    let p = [[0, 0], [3, 0], [3, 3], [0, 3], [1, 1], [1, 2], [2, 2], [2, 1]];
+    let p = p.map(|[x, y]| DVec3::new(f64::from(x), f64::from(y), 0.0)).to_vec();
+    let raw = RawMesh::new(p, vec![0, 1, 2, 3, 0, 4, 5, 6, 7, 4], &[10]).unwrap();
+    assert!((crate::measure::compute_area(&triangles(&raw)) - 8.0).abs() < 1e-12);
+}
+
+#[test]
 fn faults_are_counted_one_by_one() {
     let base = triangles(&cube());
     let (p, f) = base.clone().into_parts();

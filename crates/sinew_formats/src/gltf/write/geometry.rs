@@ -75,6 +75,12 @@ pub(super) fn write_attributes(
 ) -> Attributes {
     let (mesh, surface) = (&character.mesh, &character.surface);
     let positions = single(mesh.positions());
+    let beyond = |p: &&DVec3| p.abs().max_element() > f64::from(f32::MAX);
+    let n_beyond = mesh.positions().iter().filter(beyond).count();
+    if n_beyond > 0 {
+        warnings
+            .push(format!("{n_beyond} vertices lie beyond what glTF can hold and were moved to its limit"));
+    }
     let mut attributes = Attributes::new();
     let mut add = |name: &str, accessor| attributes.insert(name.to_owned(), accessor);
     add("POSITION", builder.points(&vertices.spread(&positions), true));
