@@ -76,10 +76,10 @@ fn frames_that_differ_are_named_with_the_difference() {
     let sequence = folder.open().unwrap();
     let expected = [
         (Whole, "f2.obj: frame 1 differs from the rest pose: 4 vertices instead of 3"),
-        (Whole, "f3.obj: frame 2 differs from the rest pose: 2 triangles instead of 1"),
+        (Whole, "f3.obj: frame 2 differs from the rest pose: 2 faces instead of 1"),
         (
             Whole,
-            "f4.obj: frame 3 differs from the rest pose: triangle 0 joins vertices [0, 2, 1] instead of [0, 1, 2]",
+            "f4.obj: frame 3 differs from the rest pose: face 0 joins vertices [0, 2, 1] instead of [0, 1, 2]",
         ),
         (Whole, "f5.obj:1: `x` is not a number"),
         (Whole, "f5.obj:2: a vertex needs 3 coordinates"),
