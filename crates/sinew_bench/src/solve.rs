@@ -48,9 +48,6 @@ fn compare_solves<const R: usize>(what: &str, a: &SparseMatrix) -> anyhow::Resul
         // A pass forth and a pass back; the speed of reading depends on which cache the factor fits into.
         let limit = 2e3 * ours.n_bytes() as f64 / read_bandwidth(ours.n_bytes(), threads);
         for peer in &peers {
-            if threads == 2 && !peer.supernodal {
-                continue;
-            }
             let [ours_ms, peer_ms] = in_pool(threads, || {
                 compare(
                     11,

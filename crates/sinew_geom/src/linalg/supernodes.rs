@@ -8,6 +8,7 @@
 
 use super::triangular::Real;
 use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw, supernodal};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Subtrees that can be solved side by side. More would enlarge the top, which is solved alone.
@@ -22,13 +23,34 @@ pub(super) struct Supernode {
     pub width: usize,
     /// Start of its rows in [`Layout::rows`].
     pub rows: usize,
-    /// Number of rows below the diagonal block.
+    /// Number of rows below the columns.
     pub height: usize,
     /// How many of those belong to the supernode's own part; the rest belong to the top.
     pub n_own: usize,
-    /// Start of its values: the diagonal block by columns, its diagonal inverted, then panels of 8, 4, 2 and 1
-    /// columns by rows.
+    /// Start of its values, panel after panel of up to [`PANEL`] columns: the triangle on the diagonal by
+    /// rows, with its diagonal inverted; then, by rows, the supernode's columns after the panel; then its rows.
     pub values: usize,
+}
+
+/// Most columns that are solved in registers at once.
+pub(super) const PANEL: usize = 8;
+
+impl Supernode {
+    /// First column, width and first value of each panel, counted within the supernode.
+    #[inline(always)]
+    pub fn panels(&self) -> impl DoubleEndedIterator<Item = (usize, usize, usize)> + use<> {
+        let (w, h) = (self.width, self.height);
+        (0..w.div_ceil(PANEL)).map(move |p| {
+            let j = p * PANEL;
+            // Columns before the panel reach down from their own diagonal to the last row.
+            let before = j * (w + h) - j * j.saturating_sub(1) / 2;
+            (j, (w - j).min(PANEL), before)
+        })
+    }
+
+    fn n_values(&self) -> usize {
+        self.width * (self.width + 1) / 2 + self.width * self.height
+    }
 }
 
 /// Column order, rows and places of values.
@@ -42,8 +64,6 @@ pub(super) struct Layout {
     pub parts: Vec<(Range<usize>, Range<usize>)>,
     /// faer's supernode behind each of ours.
     source: Vec<usize>,
-    /// Per row of `rows`, its position in faer's pattern of the supernode.
-    row_source: Vec<u32>,
     /// Original index of each column of faer's order.
     original: Vec<u32>,
     n_values: usize,
@@ -70,70 +90,49 @@ impl Layout {
         (0..n).for_each(|c| column_of[original[c] as usize] = new_column[c]);
         let parts = ranges(&source, &part_of, |s| columns(s).len());
         let top = parts[N_PARTS].1.start as u32;
-        let mut layout = Self {
-            supernodes: Vec::with_capacity(n_supernodes),
-            rows: Vec::new(),
-            column_of,
-            parts,
-            source,
-            row_source: Vec::new(),
-            original,
-            n_values: 0,
-        };
-        for index in 0..n_supernodes {
-            let s = layout.source[index];
-            let columns = columns(s);
-            layout.push(new_column[columns.start] as usize, columns.len(), top, {
-                inner.supernode(s).pattern().iter().map(|&c| new_column[c as usize])
-            });
+        let (mut supernodes, mut rows, mut n_values) = (Vec::with_capacity(n_supernodes), Vec::new(), 0);
+        for &s in &source {
+            let start = rows.len();
+            rows.extend(inner.supernode(s).pattern().iter().map(|&c| new_column[c as usize]));
+            // Rows are ancestors, and we keep the order of ancestors: first those of the part, then the top.
+            debug_assert!(rows[start..].is_sorted());
+            let column = new_column[columns(s).start];
+            let n_own =
+                if column >= top { rows.len() - start } else { rows[start..].partition_point(|&r| r < top) };
+            let node = Supernode {
+                column: column as usize,
+                width: columns(s).len(),
+                rows: start,
+                height: rows.len() - start,
+                n_own,
+                values: n_values,
+            };
+            n_values += node.n_values();
+            supernodes.push(node);
         }
-        layout
-    }
-
-    fn push(&mut self, column: usize, width: usize, top: u32, pattern: impl Iterator<Item = u32>) {
-        let mut rows: Vec<(u32, u32)> = pattern.enumerate().map(|(at, row)| (row, at as u32)).collect();
-        rows.sort_unstable();
-        let in_top = column as u32 >= top;
-        let n_own = if in_top { rows.len() } else { rows.partition_point(|&(row, _)| row < top) };
-        self.supernodes.push(Supernode {
-            column,
-            width,
-            rows: self.rows.len(),
-            height: rows.len(),
-            n_own,
-            values: self.n_values,
-        });
-        self.n_values += width * width + width * rows.len();
-        self.rows.extend(rows.iter().map(|&(row, _)| row));
-        self.row_source.extend(rows.iter().map(|&(_, at)| at));
+        Self { supernodes, rows, column_of, parts, source, original, n_values }
     }
 
     /// Copy faer's factor into our places, in precision `T`.
     pub fn pack<T: Real>(&self, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<T> {
         let factor = supernodal::SupernodalLltRef::new(supernodal_part(symbolic), l);
-        let mut values = Vec::with_capacity(self.n_values);
+        let mut values = vec![T::default(); self.n_values];
+        let mut rest = values.as_mut_slice();
+        let mut jobs = Vec::with_capacity(self.supernodes.len());
         for (node, &s) in self.supernodes.iter().zip(&self.source) {
-            let block = factor.supernode(s).val();
-            let w = node.width;
-            let columns: Vec<&[f64]> =
-                (0..w).filter_map(|j| block.col(j).try_as_col_major()).map(|c| c.as_slice()).collect();
-            for (j, column) in columns.iter().enumerate() {
-                values.extend((0..w).map(|i| match i.cmp(&j) {
-                    std::cmp::Ordering::Less => T::from_f64(0.0),
-                    std::cmp::Ordering::Equal => T::from_f64(1.0 / column[j]),
-                    std::cmp::Ordering::Greater => T::from_f64(column[i]),
-                }));
-            }
-            let rows = &self.row_source[node.rows..node.rows + node.height];
-            let mut j = 0;
-            while j < w {
-                let panel = &columns[j..j + panel_width(w - j)];
-                for &row in rows {
-                    values.extend(panel.iter().map(|column| T::from_f64(column[w + row as usize])));
-                }
-                j += panel.len();
-            }
+            let (own, after) = rest.split_at_mut(node.n_values());
+            jobs.push((node, s, own));
+            rest = after;
         }
+        jobs.into_par_iter().with_min_len(256).for_each(|(node, s, values)| {
+            let block = factor.supernode(s).val();
+            let column = |j: usize| block.col(j).try_as_col_major().map_or(&[][..], |c| c.as_slice());
+            for (j, width, start) in node.panels() {
+                let columns: [&[f64]; PANEL] =
+                    std::array::from_fn(|t| if t < width { column(j + t) } else { &[] });
+                pack_panel(&columns[..width], j, &mut values[start..]);
+            }
+        });
         values
     }
 
@@ -148,14 +147,21 @@ impl Layout {
     }
 }
 
-/// Columns handled together when `left` remain.
-#[inline(always)]
-pub(super) fn panel_width(left: usize) -> usize {
-    match left {
-        8.. => 8,
-        4.. => 4,
-        2.. => 2,
-        _ => 1,
+/// Copy columns `first ..` of a supernode by rows: the triangle, its diagonal inverted, then all rows below it.
+fn pack_panel<T: Real>(columns: &[&[f64]], first: usize, values: &mut [T]) {
+    let mut at = 0;
+    for i in 0..columns.len() {
+        for (t, column) in columns[..=i].iter().enumerate() {
+            let value = column[first + i];
+            values[at] = T::from_f64(if t == i { 1.0 / value } else { value });
+            at += 1;
+        }
+    }
+    for (t, column) in columns.iter().enumerate() {
+        let below = &column[first + columns.len()..];
+        for (target, &value) in values[at..].chunks_exact_mut(columns.len()).zip(below) {
+            target[t] = T::from_f64(value);
+        }
     }
 }
 

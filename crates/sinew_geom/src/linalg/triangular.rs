@@ -9,7 +9,7 @@
 
 use super::{
     simd::{Kernel, dispatch},
-    supernodes::{Layout, N_PARTS, Supernode, panel_width},
+    supernodes::{Layout, N_PARTS, Supernode},
 };
 use rayon::prelude::*;
 
@@ -93,6 +93,19 @@ fn solve_width<T: Real, const R: usize, const W: usize>(
     }
 }
 
+/// Compile `$work` for every width of a panel, and run the one that fits.
+macro_rules! for_width {
+    ($width:expr, $b:ident => $work:expr) => {
+        for_width!(@ $width, $b => $work; 1 2 3 4 5 6 7 8)
+    };
+    (@ $width:expr, $b:ident => $work:expr; $($n:literal)*) => {
+        match $width {
+            $($n => { const $b: usize = $n; $work })*
+            _ => unreachable!("panels have at most eight columns"),
+        }
+    };
+}
+
 struct Substitution<'a, T> {
     layout: &'a Layout,
     values: &'a [T],
@@ -121,22 +134,24 @@ impl<T: Real> Substitution<'_, T> {
         run_all(&mut jobs, parallel, |(part, own)| dispatch(Backward { of: self, part: *part, own, top }));
     }
 
-    /// The panels of a supernode, for the part whose first column is `own_start`.
+    /// A panel of a supernode, for the part whose first column is `own_start`.
     #[inline(always)]
-    fn panels(&self, node: &Supernode, own_start: usize) -> impl Iterator<Item = Panel<'_, T>> {
-        let (w, h) = (node.width, node.height);
-        let below = &self.values[node.values + w * w..node.values + w * w + w * h];
-        let rows = self.layout.rows[node.rows..node.rows + h].split_at(node.n_own);
+    fn panel(
+        &self,
+        node: &Supernode,
+        own_start: usize,
+        (j, width, start): (usize, usize, usize),
+    ) -> Panel<'_, T> {
+        let n_triangle = width * (width + 1) / 2;
+        let n_after = node.width - j - width;
+        let values = &self.values[node.values + start..];
+        let (triangle, below) = values.split_at(n_triangle);
+        let (after, below) = below.split_at(width * n_after);
+        let (own, below) = below.split_at(width * node.n_own);
+        let top = &below[..width * (node.height - node.n_own)];
+        let rows = self.layout.rows[node.rows..node.rows + node.height].split_at(node.n_own);
         let starts = (own_start, self.layout.parts[N_PARTS].1.start);
-        let first = node.column - own_start;
-        let mut j = 0;
-        std::iter::from_fn(move || {
-            let width = panel_width(w.checked_sub(j).filter(|&left| left > 0)?);
-            let blocks = below[j * h..(j + width) * h].split_at(width * rows.0.len());
-            let column = first + j;
-            j += width;
-            Some(Panel { rows, blocks, starts, column, width })
-        })
+        Panel { triangle, after, rows, blocks: (own, top), starts, column: node.column - own_start + j }
     }
 }
 
@@ -171,23 +186,10 @@ impl<T: Real, const W: usize> Kernel for Forward<'_, T, W> {
     fn run<const FMA: bool>(self) {
         let (nodes, columns) = self.of.layout.parts[self.part].clone();
         for node in &self.of.layout.supernodes[nodes] {
-            let (w, c) = (node.width, node.column - columns.start);
-            let diagonal = &self.of.values[node.values..node.values + w * w];
-            for j in 0..w {
-                let mut v = self.own[c + j];
-                (0..W).for_each(|k| v[k] = v[k].times(diagonal[j * w + j]));
-                self.own[c + j] = v;
-                for i in j + 1..w {
-                    subtract::<T, W, FMA>(&mut self.own[c + i], diagonal[j * w + i], &v);
-                }
-            }
-            for panel in self.of.panels(node, columns.start) {
-                match panel.width {
-                    8 => panel.forward::<W, 8, FMA>(self.own, self.top),
-                    4 => panel.forward::<W, 4, FMA>(self.own, self.top),
-                    2 => panel.forward::<W, 2, FMA>(self.own, self.top),
-                    _ => panel.forward::<W, 1, FMA>(self.own, self.top),
-                }
+            for panel in node.panels() {
+                let width = panel.1;
+                let panel = self.of.panel(node, columns.start, panel);
+                for_width!(width, B => panel.forward::<W, B, FMA>(self.own, self.top));
             }
         }
     }
@@ -206,38 +208,26 @@ impl<T: Real, const W: usize> Kernel for Backward<'_, T, W> {
     fn run<const FMA: bool>(self) {
         let (nodes, columns) = self.of.layout.parts[self.part].clone();
         for node in self.of.layout.supernodes[nodes].iter().rev() {
-            let (w, c) = (node.width, node.column - columns.start);
-            let diagonal = &self.of.values[node.values..node.values + w * w];
-            for panel in self.of.panels(node, columns.start) {
-                match panel.width {
-                    8 => panel.backward::<W, 8, FMA>(self.own, self.top),
-                    4 => panel.backward::<W, 4, FMA>(self.own, self.top),
-                    2 => panel.backward::<W, 2, FMA>(self.own, self.top),
-                    _ => panel.backward::<W, 1, FMA>(self.own, self.top),
-                }
-            }
-            for j in (0..w).rev() {
-                let mut v = self.own[c + j];
-                for i in j + 1..w {
-                    subtract::<T, W, FMA>(&mut v, diagonal[j * w + i], &self.own[c + i]);
-                }
-                (0..W).for_each(|k| v[k] = v[k].times(diagonal[j * w + j]));
-                self.own[c + j] = v;
+            for panel in node.panels().rev() {
+                let width = panel.1;
+                let panel = self.of.panel(node, columns.start, panel);
+                for_width!(width, B => panel.backward::<W, B, FMA>(self.own, self.top));
             }
         }
     }
 }
 
-/// A few columns of a supernode below its diagonal block: rows of its own part, then rows of the top.
+/// A few columns of a supernode: their triangle, the supernode's columns after them, rows of its own part, then
+/// rows of the top.
 struct Panel<'a, T> {
+    triangle: &'a [T],
+    after: &'a [T],
     rows: (&'a [u32], &'a [u32]),
     blocks: (&'a [T], &'a [T]),
     /// First column of the own part and of the top.
     starts: (usize, usize),
     /// First column, counted within the own part.
     column: usize,
-    /// Number of columns: 8, 4, 2 or 1.
-    width: usize,
 }
 
 impl<T: Real> Panel<'_, T> {
@@ -247,16 +237,45 @@ impl<T: Real> Panel<'_, T> {
         own: &mut [[T; W]],
         top: &mut [[T; W]],
     ) {
-        let y: [[T; W]; B] = std::array::from_fn(|t| own[self.column + t]);
+        let (y, after) =
+            own[self.column..].split_first_chunk_mut::<B>().expect("a panel lies within its part");
+        for i in 0..B {
+            let row = &self.triangle[i * (i + 1) / 2..];
+            let mut v = y[i];
+            for t in 0..i {
+                subtract::<T, W, FMA>(&mut v, row[t], &y[t]);
+            }
+            (0..W).for_each(|k| v[k] = v[k].times(row[i]));
+            y[i] = v;
+        }
+        let y = *y;
+        for (x, l) in after.iter_mut().zip(self.after.as_chunks::<B>().0) {
+            *x = combine::<T, W, B, FMA>(*x, l, &y);
+        }
         scatter::<T, W, B, FMA>(self.blocks.0, self.rows.0, self.starts.0, own, &y);
         scatter::<T, W, B, FMA>(self.blocks.1, self.rows.1, self.starts.1, top, &y);
     }
 
     #[inline(always)]
     fn backward<const W: usize, const B: usize, const FMA: bool>(&self, own: &mut [[T; W]], top: &[[T; W]]) {
-        let mut y: [[T; W]; B] = std::array::from_fn(|t| own[self.column + t]);
+        let (y, after) = own[self.column..].split_first_chunk::<B>().expect("a panel lies within its part");
+        let mut y = *y;
+        for (x, l) in after.iter().zip(self.after.as_chunks::<B>().0) {
+            for t in 0..B {
+                subtract::<T, W, FMA>(&mut y[t], l[t], x);
+            }
+        }
         gather::<T, W, B, FMA>(self.blocks.0, self.rows.0, self.starts.0, own, &mut y);
         gather::<T, W, B, FMA>(self.blocks.1, self.rows.1, self.starts.1, top, &mut y);
+        for i in (0..B).rev() {
+            let row = &self.triangle[i * (i + 1) / 2..];
+            let mut v = y[i];
+            (0..W).for_each(|k| v[k] = v[k].times(row[i]));
+            y[i] = v;
+            for t in 0..i {
+                subtract::<T, W, FMA>(&mut y[t], row[t], &v);
+            }
+        }
         own[self.column..self.column + B].copy_from_slice(&y);
     }
 }
@@ -267,6 +286,19 @@ fn subtract<T: Real, const W: usize, const FMA: bool>(x: &mut [T; W], l: T, y: &
     for k in 0..W {
         x[k] = l.subtract_from::<FMA>(y[k], x[k]);
     }
+}
+
+/// `x − Σ l · y`. A plain loop: with closures here, eight lanes were not vectorised (ten times as slow).
+#[inline(always)]
+fn combine<T: Real, const W: usize, const B: usize, const FMA: bool>(
+    mut x: [T; W],
+    l: &[T; B],
+    y: &[[T; W]; B],
+) -> [T; W] {
+    for t in 0..B {
+        subtract::<T, W, FMA>(&mut x, l[t], &y[t]);
+    }
+    x
 }
 
 /// `x[row] −= Σ block[row] · y` for every row of a panel.
@@ -280,11 +312,7 @@ fn scatter<T: Real, const W: usize, const B: usize, const FMA: bool>(
 ) {
     for (&row, l) in rows.iter().zip(block.as_chunks::<B>().0) {
         let target = &mut x[row as usize - start];
-        let mut sum = *target;
-        for t in 0..B {
-            subtract::<T, W, FMA>(&mut sum, l[t], &y[t]);
-        }
-        *target = sum;
+        *target = combine::<T, W, B, FMA>(*target, l, y);
     }
 }
 
