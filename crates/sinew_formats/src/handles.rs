@@ -6,7 +6,10 @@ use crate::{
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Handle, Mesh};
+use sinew_geom::{
+    Handle, Mesh,
+    character::{compute_default_center, find_borders},
+};
 use std::collections::HashMap;
 
 #[derive(Serialize, Deserialize)]
@@ -27,7 +30,7 @@ struct Entry {
 }
 
 /// Read handles of a mesh: `{"handles":[{"name", "vertices", "weights"?, "center"?, "secondary"?}]}`. Weights
-/// default to 1, the centre to the centroid.
+/// default to 1, the centre to that of the border with surface that belongs to no handle.
 ///
 /// # Errors
 /// All faults with their JSON paths: vertices that do not exist, weights outside 0..=1, names twice, unknown
@@ -48,7 +51,10 @@ pub fn read_handles(bytes: &[u8], mesh: &Mesh, name: &str) -> Result<Vec<Handle>
         check(entry, index, &names, mesh, &mut faults);
     }
     faults.finish(name)?;
-    Ok(file.handles.into_iter().map(|entry| build(entry, mesh)).collect())
+    let mut is_soft = vec![true; mesh.n_vertices()];
+    file.handles.iter().flat_map(|entry| &entry.vertices).for_each(|&v| is_soft[v as usize] = false);
+    let on_border = find_borders(mesh, &is_soft);
+    Ok(file.handles.into_iter().map(|entry| build(entry, mesh, &on_border)).collect())
 }
 
 fn check(entry: &Entry, index: usize, names: &HashMap<&str, usize>, mesh: &Mesh, faults: &mut Faults) {
@@ -79,15 +85,16 @@ fn check(entry: &Entry, index: usize, names: &HashMap<&str, usize>, mesh: &Mesh,
     }
 }
 
-fn build(entry: Entry, mesh: &Mesh) -> Handle {
+fn build(entry: Entry, mesh: &Mesh, on_border: &[bool]) -> Handle {
     let weights = entry.weights.unwrap_or_else(|| vec![1.0; entry.vertices.len()]);
     let mut pairs: Vec<(u32, f32)> = entry.vertices.into_iter().zip(weights).collect();
     pairs.sort_by_key(|&(v, _)| v);
     pairs.dedup_by_key(|&mut (v, _)| v);
     let (vertices, weights): (Vec<u32>, Vec<f32>) = pairs.into_iter().unzip();
-    let sum: DVec3 = vertices.iter().map(|&v| mesh.positions()[v as usize]).sum();
-    let centroid = sum / vertices.len().max(1) as f64;
-    let center = entry.center.map_or(centroid, DVec3::from_array);
+    let center = match entry.center {
+        Some(center) => DVec3::from_array(center),
+        None => compute_default_center(mesh, &vertices, on_border),
+    };
     Handle { name: entry.name, vertices, weights, center, secondary: entry.secondary }
 }
 
@@ -117,7 +124,7 @@ mod tests {
         let text = br#"{"handles":[{"name":"a","vertices":[1,0]},{"name":"b","vertices":[2],"weights":[0.5],"center":[1,2,3],"secondary":["a"]}]}"#;
         let handles = read_handles(text, &mesh(), "h.json").unwrap();
         assert_eq!(handles[0].vertices, [0, 1]);
-        assert_eq!(handles[0].center, DVec3::X / 2.0);
+        assert_eq!(handles[0].center, DVec3::X / 2.0, "both ends border on nothing soft");
         assert_eq!(read_handles(&write_handles(&handles), &mesh(), "h.json").unwrap(), handles);
     }
 

@@ -1,11 +1,14 @@
 //! A character: everything Sinew knows about one thing that moves.
 
 mod evaluate;
+mod handle;
 mod repair;
 mod scale;
 
 use crate::{Clip, Mesh, Rig, Skin};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
+
+pub use handle::{Handle, Move, compute_default_center, find_borders};
 
 /// A mesh and whatever makes it move. Every part but the mesh may be absent, and the mesh may be empty
 /// (a BVH file holds a rig and a clip alone).
@@ -103,19 +106,4 @@ pub struct Morph {
     pub offsets: Vec<Vec3>,
     /// Weight when no clip says otherwise.
     pub default_weight: f32,
-}
-
-/// A region of the surface that is moved as one (H2).
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Handle {
-    /// Unique name.
-    pub name: String,
-    /// Vertices that belong to it, in increasing order.
-    pub vertices: Vec<u32>,
-    /// Weight of each of `vertices`, 0..=1.
-    pub weights: Vec<f32>,
-    /// Centre of rotation.
-    pub center: DVec3,
-    /// Names of handles that move along by default.
-    pub secondary: Vec<String>,
 }

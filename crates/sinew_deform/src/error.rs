@@ -1,0 +1,66 @@
+//! Why a surface could not be posed.
+
+use sinew_geom::GeomError;
+use thiserror::Error;
+
+/// Why handles, moves or a deformation were refused.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DeformError {
+    /// There is nothing to hold the mesh by.
+    #[error("there is no handle with a vertex; paint at least one")]
+    NoHandle,
+    /// A handle names a vertex that does not exist.
+    #[error("handle {handle:?} has vertex {vertex}, but the mesh has only {n_vertices}")]
+    HandleVertex {
+        /// Its name.
+        handle: String,
+        /// The offending index.
+        vertex: u32,
+        /// Number of vertices present.
+        n_vertices: usize,
+    },
+    /// A weight is outside 0..=1, or there are not as many as vertices.
+    #[error("handle {handle:?}: {cause}")]
+    HandleWeight {
+        /// Its name.
+        handle: String,
+        /// What is wrong with the weights.
+        cause: String,
+    },
+    /// A number of a handle or a move is NaN or infinite.
+    #[error("{what} is not finite")]
+    NonFinite {
+        /// Which number, in words.
+        what: String,
+    },
+    /// A move names a handle that does not exist.
+    #[error("move {at} names handle {name:?}, which does not exist; there are: {known}")]
+    UnknownHandle {
+        /// Which move, counted from 0.
+        at: usize,
+        /// The name it uses.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+    /// A rotation has an axis of no length.
+    #[error("move {at} turns about an axis without direction")]
+    NoAxis {
+        /// Which move, counted from 0.
+        at: usize,
+    },
+    /// A slice or list has the wrong length.
+    #[error("{what} has {actual} entries, expected {expected}")]
+    Length {
+        /// Name of the list.
+        what: &'static str,
+        /// Required number of entries.
+        expected: usize,
+        /// Number found.
+        actual: usize,
+    },
+    /// The mathematics below failed.
+    #[error(transparent)]
+    Geom(#[from] GeomError),
+}

@@ -1,0 +1,10 @@
+//! Pose any mesh without a skeleton: handles painted on the surface, moved by hand, the soft surface between
+//! them following at once.
+
+mod error;
+mod handles;
+mod pose;
+
+pub use error::DeformError;
+pub use handles::HandleSet;
+pub use pose::{HandleMotion, HandlePose, Twist};
