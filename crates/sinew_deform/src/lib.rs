@@ -4,6 +4,7 @@
 mod error;
 mod handles;
 mod pose;
+pub mod quality;
 
 pub use error::DeformError;
 pub use handles::HandleSet;

@@ -1,8 +1,10 @@
 //! Questions about a surface: how far, which side, what is hit.
 
 mod dijkstra;
+mod intersections;
 mod tree;
 mod winding;
 
 pub use dijkstra::compute_distances;
+pub use intersections::find_self_intersections;
 pub use tree::{RayHit, SurfacePoint, SurfaceTree};
