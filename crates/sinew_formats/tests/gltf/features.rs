@@ -3,9 +3,11 @@
 use crate::support::evaluate;
 use glam::{DVec3, Quat, Vec3};
 use serde_json::{Value, json};
-use sinew_formats::gltf::{GltfFile, morph_sequence, read_gltf};
-use sinew_geom::Warnings;
+use sinew_formats::gltf::{
+    GlbOptions, GltfFile, morph_sequence, no_side_files, portable_extensions, read_gltf, write_glb,
+};
 use sinew_geom::rig::Interpolation;
+use sinew_geom::{AlphaMode, Warnings};
 use std::cell::RefCell;
 
 /// A text file under construction, its one buffer a side file.
@@ -366,6 +368,41 @@ fn rotation_keys_are_brought_to_unit_length_and_zeros_left_out() {
         spline.rotation.as_ref().unwrap().values().iter().map(|q| q.to_array()).collect();
     assert_eq!([kept[1], kept[4]], [[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]);
     assert_eq!([kept[2], kept[3]], [[3.0; 4], [5.0; 4]]);
+}
+
+#[test]
+fn alpha_modes_are_kept_and_what_is_not_is_told_at_once() {
+    let mut maker = Maker::new();
+    let p = maker.floats(&TRIANGLE, "VEC3", 3);
+    let mesh = maker.mesh(json!({"attributes": {"POSITION": p, "TANGENT": p, "_HEAT": p}, "material": 0}));
+    maker.node(json!({"mesh": mesh}));
+    let half = json!({"baseColorFactor": [1, 1, 1, 0.5], "metallicRoughnessTexture": {"index": 0}});
+    maker.root["materials"] = json!([
+        {"pbrMetallicRoughness": half, "normalTexture": {"index": 0}},
+        {"alphaMode": "BLEND", "emissiveFactor": [0, 0, 0]},
+        {"alphaMode": "MASK", "emissiveFactor": [0, 1, 0]},
+        {"alphaMode": "MASK", "alphaCutoff": 0.25, "extensions": {"KHR_materials_unlit": {}}},
+        {"alphaMode": "FOG"}
+    ]);
+    maker.root["cameras"] = json!([{"type": "perspective"}]);
+    maker.root["extensions"] =
+        json!({"VRMC_vrm": {"bones": {"hips": {"node": 0}}}, "ACME_note": {"by": "me"}});
+    let (file, warnings) = maker.read();
+    let modes: Vec<AlphaMode> = file.character.surface.materials.iter().map(|m| m.alpha).collect();
+    let mask = AlphaMode::Mask;
+    assert_eq!(modes, [AlphaMode::Opaque, AlphaMode::Blend, mask(0.5), mask(0.25), AlphaMode::Opaque]);
+    assert!(warnings[0].contains("\"FOG\" is unknown"), "{warnings:?}");
+    let lost = "not kept: attribute TANGENT, attribute _HEAT, cameras, emissive colours, \
+                extension KHR_materials_unlit, extension VRMC_vrm, metallic-roughness textures, normal textures";
+    assert_eq!(warnings[1..], [lost]);
+    let portable = portable_extensions(&file.extensions);
+    assert_eq!(serde_json::Value::Object(portable), json!({"ACME_note": {"by": "me"}}));
+    // Written and read again, an opaque half stays opaque and the others what they are.
+    let bytes = write_glb(&file.character, &GlbOptions::default(), &mut Warnings::default()).unwrap();
+    let again = read_gltf(&bytes, &no_side_files, "again.glb", &mut Warnings::default()).unwrap();
+    let written: Vec<AlphaMode> = again.character.surface.materials.iter().map(|m| m.alpha).collect();
+    assert_eq!(written, modes);
+    assert_eq!(again.character.surface.materials[0].base_color[3], 0.5);
 }
 
 #[test]
