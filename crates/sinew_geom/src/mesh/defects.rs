@@ -117,7 +117,7 @@ pub(super) fn edge_ends(used: super::EdgeUse, next: &[u32]) -> [u32; 2] {
 }
 
 /// Faces that share an edge belong to one fan at either end of it.
-fn join_fans(fans: &mut UnionFind, edges: &EdgeTable, edge: usize, next: &[u32]) {
+pub(super) fn join_fans(fans: &mut UnionFind, edges: &EdgeTable, edge: usize, next: &[u32]) {
     let mut uses = edges.uses(edge).map(|used| edge_ends(used, next));
     if let Some([low, high]) = uses.next() {
         for [other_low, other_high] in uses {

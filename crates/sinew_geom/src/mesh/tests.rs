@@ -165,6 +165,17 @@ fn a_wall_goes_and_a_sheet_stays() {
     assert_eq!((mended.n_faces(), report.removed_duplicates), (20, 4));
     assert_eq!(RawMesh::from_mesh(&mended).defects().boundary_edges, 0);
     assert!((crate::measure::compute_volume(&mended) - 2.0).abs() < 1e-12);
+    // A fold in the corner of a closed box, as the camels of Sumner and Popović have them.
+    let (p, mut f) = boxes(&[Some(0), None, None, None, None, None, None, None]).into_parts();
+    let [a, b, c] = f[0];
+    let across = f.iter().flatten().copied().find(|v| {
+        let joins = |x: u32| f.iter().any(|t| t.contains(&x) && t.contains(v));
+        ![a, b, c].contains(v) && joins(b) && !f.iter().any(|t| t.contains(&c) && t.contains(v))
+    });
+    let fold = [b, c, across.unwrap()];
+    f.extend([fold, [fold[0], fold[2], fold[1]]]);
+    let (mended, _) = repair(&Mesh::new(p, f).unwrap(), &RepairParams::default(), |_, _| true);
+    assert_eq!((mended.n_faces(), RawMesh::from_mesh(&mended).defects().boundary_edges), (12, 0));
     let p = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]].map(|[x, y]| DVec3::new(x, y, 0.0));
     let sheet = Mesh::new(p.to_vec(), vec![[0, 1, 2], [0, 2, 1], [0, 2, 3], [0, 3, 2]]).unwrap();
     assert_eq!(repair(&sheet, &RepairParams::default(), |_, _| true).0.n_faces(), 2);

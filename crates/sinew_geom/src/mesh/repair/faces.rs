@@ -109,33 +109,41 @@ impl Repair {
         (copy_of, balance)
     }
 
-    /// Patches of faces that run both ways and whose rim is closed by others without them: what two solids that
-    /// share a side leave between them. A sheet drawn from both sides has a rim of its own and is none.
+    /// Patches of faces that run both ways and hang, along most of their rim, on a surface that is closed without them:
+    /// what two solids that share a side leave between them, and folds. A sheet drawn from both sides is mostly free.
     fn walls(&self, copy_of: &[usize], balance: &[Option<i32>]) -> Vec<bool> {
         let two_sided = |face: usize| balance[face] == Some(0);
+        let mut is_wall = vec![false; self.faces.len()];
+        if !(0..self.faces.len()).any(two_sided) {
+            return is_wall;
+        }
         let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
         let mut patches = UnionFind::new(self.faces.len());
         // Per edge, a two-sided face at it and the numbers of two-sided and of other faces, copies left out.
-        let at_edges: Vec<(u32, usize, usize)> = (0..edges.len())
-            .filter_map(|edge| {
-                let distinct =
-                    edges.uses(edge).map(|used| used.face).filter(|&f| copy_of[f as usize] == f as usize);
-                let (both, others): (Vec<u32>, Vec<u32>) = distinct.partition(|&f| two_sided(f as usize));
-                both.iter().skip(1).for_each(|&f| _ = patches.union(both[0], f));
-                both.first().map(|&face| (face, both.len(), others.len()))
-            })
-            .collect();
-        let (mut is_open, mut has_rim) = (vec![false; self.faces.len()], vec![false; self.faces.len()]);
-        for (face, n_both, n_others) in at_edges {
-            let patch = patches.find(face) as usize;
-            has_rim[patch] |= n_others > 0;
-            is_open[patch] |= if n_others == 0 { n_both < 2 } else { n_others % 2 == 1 };
+        let mut rims: Vec<(u32, usize, usize)> = Vec::new();
+        for edge in 0..edges.len() {
+            let distinct =
+                edges.uses(edge).map(|used| used.face).filter(|&f| copy_of[f as usize] == f as usize);
+            let (both, others): (Vec<u32>, Vec<u32>) = distinct.partition(|&f| two_sided(f as usize));
+            if let Some((&first, more)) = both.split_first() {
+                more.iter().for_each(|&f| _ = patches.union(first, f));
+                rims.push((first, both.len(), others.len()));
+            }
         }
-        (0..self.faces.len())
-            .map(|face| {
-                let patch = patches.find(face as u32) as usize;
-                two_sided(face) && has_rim[patch] && !is_open[patch]
-            })
-            .collect()
+        // Edges by which a patch hangs on others, less those by which it is free; one that others need ends it.
+        let mut hold = vec![0i64; self.faces.len()];
+        for (face, n_both, n_others) in rims {
+            let patch = &mut hold[patches.find(face) as usize];
+            *patch = match (n_others, n_both) {
+                (0, 1) => patch.saturating_sub(1),
+                (0, _) => *patch,
+                (n, _) if n % 2 == 1 => i64::MIN,
+                _ => patch.saturating_add(i64::from(*patch != i64::MIN)),
+            };
+        }
+        for (face, is_wall) in is_wall.iter_mut().enumerate() {
+            *is_wall = two_sided(face) && hold[patches.find(face as u32) as usize] > 0;
+        }
+        is_wall
     }
 }

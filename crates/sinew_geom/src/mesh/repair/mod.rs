@@ -8,7 +8,7 @@
 //! # Limits
 //! Holes are not filled and self-intersections not removed. A surface that cannot be oriented keeps
 //! inconsistent edges. A closed surface stays closed, unless it touches itself along an edge and its faces are one
-//! fan around both ends of it: then it is cut there.
+//! fan around both ends of it: then it is cut there. A sheet drawn from both sides counts as open: one side stays.
 
 mod faces;
 mod split;
@@ -26,7 +26,7 @@ pub struct RepairParams {
     pub weld: Option<f64>,
     /// Remove faces with a repeated vertex; turn or remove other faces without area, unless that tears a hole.
     pub remove_degenerate: bool,
-    /// Keep one of several faces with the same vertices, and none of a wall between two solids.
+    /// Keep one of several faces with the same vertices, and none of a wall between two solids or of a fold.
     pub remove_duplicates: bool,
     /// Turn faces until neighbours agree, following the majority of each part.
     pub orient: bool,

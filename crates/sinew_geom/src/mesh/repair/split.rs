@@ -1,7 +1,11 @@
 //! Giving every fan its own vertex.
 
 use super::Repair;
-use crate::mesh::{EdgeTable, EdgeUse, defects::edge_ends, union_find::UnionFind};
+use crate::mesh::{
+    EdgeTable, EdgeUse,
+    defects::{edge_ends, join_fans},
+    union_find::UnionFind,
+};
 
 impl Repair {
     /// Multiply vertices until every edge has at most two faces and every vertex one fan.
@@ -39,11 +43,12 @@ impl Repair {
         let next: Vec<u32> = (0..n_corners).map(|c| c / 3 * 3 + (c + 1) % 3).collect();
         let mut fans = UnionFind::new(n_corners as usize);
         for edge in 0..edges.len() {
+            if edges.n_uses(edge) <= 2 {
+                join_fans(&mut fans, &edges, edge, &next);
+                continue;
+            }
             let uses: Vec<EdgeUse> = edges.uses(edge).collect();
-            let pairs = match uses[..] {
-                [a, b] => vec![[a, b]],
-                _ => self.pair_uses(edges.vertices()[edge], &uses),
-            };
+            let pairs = self.pair_uses(edges.vertices()[edge], &uses);
             for [[low, high], [other_low, other_high]] in pairs.iter().map(|p| p.map(|u| edge_ends(u, &next)))
             {
                 fans.union(low, other_low);
