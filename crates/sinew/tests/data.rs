@@ -57,7 +57,7 @@ fn every_sequence_loads_with_its_connectivity() {
         };
         assert_eq!(folder.frames().len(), n_frames, "{name}");
         assert!(n_vertices == 0 || folder.rest().n_vertices() == n_vertices, "{name}");
-        let all = folder.read_all(24.0, &mut |_| std::ops::ControlFlow::Continue(()));
+        let all = folder.read_all(24.0, &mut warnings, &mut |_| std::ops::ControlFlow::Continue(()));
         assert_eq!(all.unwrap_or_else(|error| panic!("{error}")).unwrap().n_frames(), n_frames, "{name}");
     }
 }

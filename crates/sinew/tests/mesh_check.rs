@@ -2,8 +2,8 @@
 
 use crate::support::data;
 use sinew::{
-    formats::{Content, read_any},
-    geom::{RawMesh, Warnings},
+    formats::{Content, Format, read_any},
+    geom::{Character, RawMesh, Warnings, mesh::RepairParams},
 };
 use std::collections::BTreeMap;
 
@@ -88,4 +88,26 @@ fn defects_agree_with_independent_measurements() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert_eq!(n_compared, 83, "meshes compared");
+}
+
+/// Whatever is closed stays so when it is mended.
+#[test]
+fn repair_opens_nothing_closed() {
+    let Some(data) = data() else { return };
+    let mut n_closed = 0;
+    for path in crate::support::files_below(&data) {
+        let inside = path.strip_prefix(&data).unwrap();
+        let is_mesh = Format::of_extension(&path).is_some_and(Format::is_mesh);
+        if inside.starts_with("sequences") || !is_mesh {
+            continue;
+        }
+        let Ok(Content::Model(model)) = read_any(&path, &mut Warnings::default()) else { continue };
+        let n_open = |character: &Character| RawMesh::from_mesh(&character.mesh).defects().boundary_edges;
+        if model.character.mesh.n_faces() > 0 && n_open(&model.character) == 0 {
+            let (mended, report) = model.character.repaired(&RepairParams::default()).unwrap();
+            assert_eq!(n_open(&mended), 0, "{}: {report:?}", inside.display());
+            n_closed += 1;
+        }
+    }
+    assert!(n_closed > 20, "{n_closed}");
 }

@@ -5,6 +5,7 @@ use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 use sinew::geom::{
     Skin, SkinSlot, Warnings,
+    measure::largest_error,
     rig::{skin_dual_quaternion, skin_linear},
 };
 
@@ -32,7 +33,7 @@ pub fn run() -> anyhow::Result<()> {
                 || plain_loop(&skin, &flat, &rest, &mut b),
             )
         });
-        let worst = a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        let worst = largest_error(a.iter().zip(&b).map(|(a, b)| f64::from(a.distance(*b))));
         anyhow::ensure!(worst < 1e-3, "the contenders disagree by {worst}");
         let name = format!("linear blend, 1 M x 4, {threads} threads");
         print_row(&name, ours, "loop over glam::Affine3A", loop_ms, Some(limit));

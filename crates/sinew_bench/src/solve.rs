@@ -12,6 +12,7 @@ use faer::{
 };
 use sinew::geom::{
     linalg::{Cholesky, SparseMatrix},
+    measure::largest_error,
     mesh::Adjacency,
     operators::{LaplacianKind, build_cotangent_stiffness, build_laplacian},
     sample::{Sample, build_character},
@@ -58,8 +59,8 @@ fn compare_solves<const R: usize>(what: &str, a: &SparseMatrix) -> anyhow::Resul
                     || peer.solve::<R>(&rhs, &mut columns),
                 )
             });
-            let worst =
-                (0..n).map(|i| (x[i][0] - columns[i]).abs() / (1.0 + x[i][0].abs())).fold(0.0, f64::max);
+            let errors = (0..n).map(|i| (x[i][0] - columns[i]).abs() / (1.0 + x[i][0].abs()));
+            let worst = largest_error(errors);
             anyhow::ensure!(worst < 1e-6, "the contenders disagree by {worst}");
             let kind =
                 if peer.supernodal { "faer supernodal, sequential" } else { "faer simplicial, sequential" };

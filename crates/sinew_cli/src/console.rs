@@ -38,7 +38,7 @@ impl Console {
     pub fn warn(&self, path: &Path, warnings: &Warnings) {
         if !self.quiet {
             for message in &warnings.messages {
-                eprintln!("{} {}: {message}", self.paint("33", "warning:"), path.display());
+                say(&format!("{} {}: {message}", self.paint("33", "warning:"), path.display()));
             }
         }
     }
@@ -47,7 +47,7 @@ impl Console {
     pub fn fail(&self, error: &anyhow::Error) {
         let message = format!("{error:#}");
         for line in message.lines() {
-            eprintln!("{} {line}", self.paint("1;31", "error:"));
+            say(&format!("{} {line}", self.paint("1;31", "error:")));
         }
         if self.json && !error.is::<Told>() {
             // There is nowhere left to say that this failed too.
@@ -69,6 +69,11 @@ impl Console {
         bar.enable_steady_tick(Duration::from_millis(500));
         Progress { bar }
     }
+}
+
+/// Write a line to standard error. If that is closed or full there is nowhere left to say so.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Write to standard output. A reader that has gone away (`| head`) is no failure of ours.

@@ -30,6 +30,13 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);
             console::print(&script)
         }
+        // Scripts ask for one object, which help is not.
+        None if cli.common.json => Cli::command()
+            .error(
+                clap::error::ErrorKind::MissingSubcommand,
+                "--json needs a command, such as `sinew info FILE --json`",
+            )
+            .exit(),
         None => console::print(Cli::command().render_long_help().to_string().as_bytes()),
     };
     match done {

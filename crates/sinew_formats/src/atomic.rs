@@ -8,19 +8,30 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Replace a file as one step: a temporary file beside it is written, flushed to disk and renamed.
+/// Replace a file as one step: a temporary file beside it is written, flushed to disk and renamed. A link stays and
+/// what it points to is replaced; the permissions of a file that was there stay, too.
 ///
 /// # Errors
-/// Whatever the system reports; the temporary file is then removed and the old file is untouched.
+/// Whatever the system reports; the temporary file is then removed and the old file is untouched. Folders, devices
+/// and pipes are refused.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
-    let temporary = temporary_beside(path);
+    let target = behind_links(path).map_err(|error| FormatError::io(path, error))?;
+    let temporary = temporary_beside(&target);
     let write = || {
+        let before = fs::metadata(&target).ok();
+        if before.as_ref().is_some_and(|before| !before.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
+        }
         let mut file = File::create_new(&temporary)?;
         file.write_all(bytes)?;
+        if let Some(before) = before {
+            file.set_permissions(before.permissions())?;
+        }
         file.sync_all()?;
-        fs::rename(&temporary, path)?;
+        fs::rename(&temporary, &target)?;
         // The new name is safe only once the folder is, too; systems that cannot do this do not need it.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     };
@@ -29,6 +40,22 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
         let _ = fs::remove_file(&temporary);
         FormatError::io(path, source)
     })
+}
+
+/// Links followed before a ring of them is suspected, as systems do.
+const MAX_LINKS: usize = 40;
+
+/// The path itself or, if it is a link, what it points to in the end, which need not exist.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::symlink_metadata(&target) {
+            // A relative link counts from its own folder.
+            Ok(meta) if meta.is_symlink() => target = target.with_file_name("").join(fs::read_link(&target)?),
+            _ => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links point to one another"))
 }
 
 /// A name no other process or thread of ours is writing to.
@@ -43,6 +70,32 @@ fn temporary_beside(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = std::env::temp_dir().join(format!("sinew-links-{}", std::process::id()));
+        fs::create_dir_all(dir.join("inner")).unwrap();
+        let (real, link, far) = (dir.join("inner/real.bin"), dir.join("link.bin"), dir.join("far.bin"));
+        fs::write(&real, b"old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("inner/real.bin", &link).unwrap();
+        symlink("link.bin", &far).unwrap();
+        write_atomic(&far, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        // A link to nothing yet, a ring, and what is no file.
+        symlink("inner/fresh.bin", dir.join("hope")).unwrap();
+        write_atomic(&dir.join("hope"), b"x").unwrap();
+        assert_eq!(fs::read(dir.join("inner/fresh.bin")).unwrap(), b"x");
+        symlink("ring", dir.join("ring")).unwrap();
+        assert!(write_atomic(&dir.join("ring"), b"x").is_err());
+        assert!(write_atomic(&dir.join("inner"), b"x").is_err());
+        assert!(write_atomic(Path::new("/dev/null"), b"x").is_err());
+        fs::remove_dir_all(&dir).unwrap();
+    }
 
     #[test]
     fn replaces_and_leaves_nothing_behind() {

@@ -6,10 +6,12 @@
 
 mod atomic;
 pub mod bvh;
+mod color;
 mod error;
 pub mod gltf;
 pub mod handles;
 pub mod medit;
+mod names;
 pub mod obj;
 pub mod off;
 mod open;

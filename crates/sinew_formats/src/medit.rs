@@ -11,6 +11,9 @@ use crate::{
 use glam::DVec3;
 use sinew_geom::Warnings;
 
+/// What to do about faulty lines.
+const REMEDY: &str = "vertices count from 1; export the file again";
+
 /// Read `.mesh` from memory.
 ///
 /// # Errors
@@ -80,7 +83,7 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
             warnings.push(format!("{n} {what} were left out; the surface was read"));
         }
     }
-    check_indices(&words, &polygons, &face_ends).finish(name)?;
+    check_indices(&words, &polygons, &face_ends).finish_with(name, REMEDY)?;
     polygons.finish(name, warnings)
 }
 

@@ -13,6 +13,10 @@ use sinew_geom::Warnings;
 
 const REMEDY: &str = "an OFF file starts with `OFF` and the numbers of vertices, faces and edges";
 
+/// What to do about faulty lines.
+const LINE_REMEDY: &str =
+    "vertices are `x y z`, faces a count and as many vertices from 0 on; export the file again";
+
 /// Read OFF from memory.
 ///
 /// # Errors
@@ -72,7 +76,7 @@ pub fn read_off(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
         );
         reader.faults.line(last_line, cause);
     }
-    reader.faults.finish(name)?;
+    reader.faults.finish_with(name, LINE_REMEDY)?;
     // Any number above one means that all are bytes.
     if reader.polygons.colors.iter().flatten().any(|&c| c > 1.0) {
         reader.polygons.colors.iter_mut().flatten().for_each(|c| *c /= 255.0);
@@ -106,7 +110,7 @@ impl Reader {
             if let [r, g, b, ..] = rgba[..] {
                 // No opacity stands as a negative one until the scale is known.
                 let a = rgba.get(3).map_or(-1.0, |a| a.max(0.0));
-                self.polygons.colors.push([r, g, b, a].map(|c| c as f32));
+                self.polygons.colors.push([r, g, b, a]);
             }
         }
     }

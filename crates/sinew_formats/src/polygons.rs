@@ -1,6 +1,6 @@
 //! What mesh files have in common: polygons with optional attributes, and how they become a character.
 
-use crate::{FormatError, text};
+use crate::{FormatError, color::linear_color, text};
 use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Material, Mesh, RawMesh, Surface, Uvs, Warnings};
 
@@ -27,8 +27,8 @@ pub(crate) struct Polygons {
     pub uv_corners: Vec<u32>,
     /// Parallel to `positions`, or empty.
     pub normals: Vec<Vec3>,
-    /// Parallel to `positions`, or empty.
-    pub colors: Vec<[f32; 4]>,
+    /// As seen on a screen, parallel to `positions`, or empty.
+    pub colors: Vec<[f64; 4]>,
     pub materials: Vec<Material>,
     /// Parallel to `sizes`, or empty.
     pub face_materials: Vec<u16>,
@@ -72,11 +72,12 @@ impl Polygons {
         } else {
             sources.iter().map(|s| self.face_materials[s.face as usize]).collect()
         };
+        let colors = self.colors.into_iter().map(linear_color).collect();
         let surface = Surface {
             polygons,
             normals: usable(self.normals, n, "normals", |n| n.is_finite() && n.length() > 0.5, warnings),
             uvs,
-            colors: usable(self.colors, n, "colours", |c| c.iter().all(|x| x.is_finite()), warnings),
+            colors: usable(colors, n, "colours", |c| c.iter().all(|x| x.is_finite()), warnings),
             materials: self.materials,
             face_materials,
         };

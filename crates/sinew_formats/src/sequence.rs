@@ -6,7 +6,7 @@
 
 use crate::{Fault, Format, FormatError, Model, Place, text::whole};
 use glam::Vec3;
-use sinew_geom::{Mesh, MeshSequence, RawMesh, Warnings};
+use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{
     collections::BTreeMap,
     ops::ControlFlow,
@@ -21,6 +21,10 @@ pub struct SequenceFolder {
     rest: Mesh,
     /// Polygons of the rest pose: frames share these, while triangles depend on the shape.
     polygons: RawMesh,
+    surface: Surface,
+    rest_path: PathBuf,
+    /// What was mended in the rest pose, so that it is not told again for every frame.
+    told: Vec<String>,
 }
 
 impl SequenceFolder {
@@ -49,8 +53,12 @@ impl SequenceFolder {
             warnings.push(format!("{others} mesh files do not belong to the numbered frames; left out"));
         }
         let rest_path = rest.unwrap_or(&frames[0]).clone();
-        let model = read_model(&rest_path, warnings)?;
-        Ok(Self { path: path.to_owned(), frames, rest: model.character.mesh, polygons: model.raw })
+        let mut told = Warnings::default();
+        let model = read_model(&rest_path, &mut told)?;
+        told.messages.iter().for_each(|message| warnings.push(message.clone()));
+        let (told, path) = (told.messages, path.to_owned());
+        let Character { mesh: rest, surface, .. } = model.character;
+        Ok(Self { path, frames, rest, polygons: model.raw, surface, rest_path, told })
     }
 
     /// The mesh whose connectivity all frames must have.
@@ -58,21 +66,28 @@ impl SequenceFolder {
         &self.rest
     }
 
+    /// How the rest pose looks; its normals do not fit the frames.
+    pub fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
     /// Files of the frames, in order.
     pub fn frames(&self) -> &[PathBuf] {
         &self.frames
     }
 
-    /// Positions of one frame.
+    /// Positions of one frame. What was mended is told with the name of its file.
     ///
     /// # Errors
     /// If the file cannot be read or its connectivity differs, with the first difference.
-    pub fn read_frame(&self, frame: usize) -> Result<Vec<Vec3>, FormatError> {
+    pub fn read_frame(&self, frame: usize, warnings: &mut Warnings) -> Result<Vec<Vec3>, FormatError> {
         let Some(path) = self.frames.get(frame) else {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
             return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
         };
-        let model = read_model(path, &mut Warnings::default())?;
+        let mut mended = Warnings::default();
+        let model = read_model(path, &mut mended)?;
+        self.tell(path, mended, warnings);
         match difference(&self.polygons, &model.raw) {
             None => Ok(model.character.mesh.positions().iter().map(|p| p.as_vec3()).collect()),
             Some(cause) => {
@@ -84,6 +99,17 @@ impl SequenceFolder {
         }
     }
 
+    fn tell(&self, path: &Path, mended: Warnings, warnings: &mut Warnings) {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        for message in mended.messages {
+            match self.told.contains(&message) {
+                true if path == self.rest_path => {}
+                true => warnings.push(format!("in other frames too: {message}")),
+                false => warnings.push(format!("{file}: {message}")),
+            }
+        }
+    }
+
     /// Read all frames; `progress` is told the share done and may stop the work.
     ///
     /// # Errors
@@ -91,12 +117,13 @@ impl SequenceFolder {
     pub fn read_all(
         &self,
         fps: f64,
+        warnings: &mut Warnings,
         progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<MeshSequence>, FormatError> {
         let mut frames = Vec::with_capacity(self.frames.len());
         let mut faults = Vec::new();
         for frame in 0..self.frames.len() {
-            match self.read_frame(frame) {
+            match self.read_frame(frame, warnings) {
                 Ok(positions) => frames.push(positions),
                 Err(FormatError::Faults { path, faults: more }) => {
                     // The list is shown under the folder's name; each fault says its file.

@@ -11,6 +11,10 @@ use crate::{
 use glam::DVec3;
 use sinew_geom::Warnings;
 
+/// What to do about faulty lines.
+const REMEDY: &str =
+    "a facet is `facet`, `outer loop`, three `vertex x y z`, `endloop`, `endfacet`; export the file again";
+
 /// Bytes of the header and the count.
 const HEADER: usize = 84;
 /// Bytes of one binary facet.
@@ -114,6 +118,6 @@ fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model
     } else if !is_closed {
         warnings.push("the file has no `endsolid`; it may have been cut short");
     }
-    faults.finish(name)?;
+    faults.finish_with(name, REMEDY)?;
     polygons.finish(name, warnings)
 }

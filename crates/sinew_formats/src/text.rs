@@ -76,7 +76,8 @@ impl Faults {
         }
         self.list.push(fault);
         if self.is_full() {
-            self.list.push(Fault::new(Place::Whole, "there are more faults; reading stopped here"));
+            let more = Fault::new(Place::Whole, "there are more faults; reading stopped here");
+            self.list.push(more.with_remedy("mend these first; is it another format?"));
         }
     }
 
@@ -92,7 +93,16 @@ impl Faults {
 
     /// Succeed if there was no fault.
     pub fn finish(self, name: &str) -> Result<(), FormatError> {
-        if self.list.is_empty() { Ok(()) } else { Err(FormatError::faults(name, self.list)) }
+        self.finish_with(name, "correct it there, or export the file again")
+    }
+
+    /// The same, where faults that do not say what to do get this remedy.
+    pub fn finish_with(mut self, name: &str, remedy: &str) -> Result<(), FormatError> {
+        if self.list.is_empty() {
+            return Ok(());
+        }
+        self.list.iter_mut().for_each(|fault| _ = fault.remedy.get_or_insert_with(|| remedy.to_owned()));
+        Err(FormatError::faults(name, self.list))
     }
 }
 

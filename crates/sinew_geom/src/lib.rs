@@ -17,7 +17,7 @@ pub mod sample;
 pub mod sequence;
 
 pub use body::{BodyFrame, BodyLayout, BodyRecording};
-pub use character::{Character, Handle, Image, Material, Morph, Move, Surface, Uvs};
+pub use character::{AlphaMode, Character, Handle, Image, Material, Morph, Move, Surface, Uvs};
 pub use error::{GeomError, Warnings};
 pub use mesh::{Mesh, RawMesh};
 pub use rig::{Clip, Dof, DofKind, EulerOrder, Joint, Pose, Rig, Skin, SkinSlot, Transform};

@@ -3,6 +3,12 @@
 use crate::{Mesh, mesh::EdgeTable};
 use glam::DVec3;
 
+/// Largest of some errors, 0 if there are none. Unlike a fold by `f64::max`, one that is not a number wins: it must not
+/// pass for a small error.
+pub fn largest_error(errors: impl IntoIterator<Item = f64>) -> f64 {
+    errors.into_iter().fold(0.0, |worst, x| if x > worst || x.is_nan() { x } else { worst })
+}
+
 /// Area of every face.
 pub fn compute_face_areas(mesh: &Mesh) -> Vec<f64> {
     (0..mesh.n_faces()).map(|face| area_vector(mesh.corners(face)).length()).collect()
@@ -63,6 +69,13 @@ pub(crate) fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
 mod tests {
     use super::*;
     use crate::{Warnings, mesh::tests::cube};
+
+    #[test]
+    fn an_error_that_is_not_a_number_wins() {
+        assert_eq!(largest_error([0.1, 0.3, 0.2]), 0.3);
+        assert_eq!(largest_error([]), 0.0);
+        assert!(largest_error([0.1, f64::NAN, 0.2]).is_nan());
+    }
 
     #[test]
     fn the_unit_cube_measures_as_it_should() {

@@ -1,15 +1,20 @@
 //! `sinew convert`: any readable format to any writable one.
 
 use super::output::{
-    OutputOptions, check_name, find_clip, is_folder, write_character, write_frames, write_sequence,
+    OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
+    write_sequence,
 };
-use crate::{args::ConvertArgs, console::Console};
+use crate::{
+    args::ConvertArgs,
+    console::{Console, Progress},
+};
 use anyhow::{Context, bail, ensure};
-use serde_json::json;
+use serde_json::{Map, json};
 use sinew::{
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
 };
+use std::path::Path;
 
 pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     ensure!(args.scale.is_finite() && args.scale > 0.0, "--scale {} must be positive", args.scale);
@@ -22,38 +27,60 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     let bakes = matches!(content, Content::Gltf(_)) && is_folder(&args.output);
     check_name(&args.output, is_sequence || bakes)?;
     told_unused(args, &content, &mut warnings);
-    let name = args.input.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut n_bytes = 0;
-    match content {
-        Content::Recording(_) => bail!(
-            "{}: a recording of a body is not a character; it can drive one by `sinew puppet`",
-            args.input.display()
-        ),
-        Content::Sequence(folder) => {
-            let sequence = folder.read_all(args.fps.unwrap_or(30.0), &mut |share| progress.update(share))?;
-            let sequence = sequence.context("stopped")?;
-            let sequence = scaled(sequence, args.scale)?;
-            n_bytes += write_sequence(&sequence, &name, &args.output, &mut warnings)?;
-        }
-        Content::Gltf(file) if is_folder(&args.output) => {
-            n_bytes += bake(&file, args, &mut warnings)?;
-        }
-        other => {
-            let character = other.into_character().unwrap_or_default();
-            let character = prepared(character, args, &mut warnings)?;
-            let options = OutputOptions {
-                clip: args.clip.clone(),
-                fps: args.fps,
-                influences: usize::from(args.influences),
-            };
-            n_bytes += write_character(&character, &args.output, &options, &mut warnings)?;
-        }
-    }
+    let n_bytes = write(content, args, &progress, &mut warnings).map_err(|error| named(error, args))?;
     drop(progress);
     console.warn(&args.input, &warnings);
     let written = args.output.display().to_string();
     let value = json!({ "written": written, "bytes": n_bytes, "warnings": warnings.messages });
     console.result(&value, || format!("{written}  {n_bytes} bytes"))
+}
+
+/// Errors of parts that do not know which file they work on get its name.
+fn named(error: anyhow::Error, args: &ConvertArgs) -> anyhow::Error {
+    let text = format!("{error:#}");
+    let knows = |path: &Path| {
+        text.strip_prefix(&*path.to_string_lossy()).is_some_and(|rest| rest.starts_with([':', '/']))
+    };
+    let named = knows(&args.input) || knows(&args.output);
+    if named { error } else { error.context(args.input.display().to_string()) }
+}
+
+/// Write what was read; returns the number of bytes.
+fn write(
+    content: Content,
+    args: &ConvertArgs,
+    progress: &Progress,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    let mut options = OutputOptions {
+        clip: args.clip.clone(),
+        fps: args.fps,
+        influences: usize::from(args.influences),
+        extensions: Map::new(),
+    };
+    match &content {
+        // Its own frame time is exact, while times of keys are rounded.
+        Content::Bvh(file) => options.fps = args.fps.or(Some(1.0 / file.frame_secs)),
+        Content::Gltf(file) => options.extensions = gltf::portable_extensions(&file.extensions),
+        _ => {}
+    }
+    match content {
+        Content::Recording(_) => {
+            bail!("a recording of a body is not a character; it can drive one by `sinew puppet`")
+        }
+        Content::Sequence(folder) => {
+            let fps = args.fps.unwrap_or(30.0);
+            let sequence = folder.read_all(fps, warnings, &mut |share| progress.update(share))?;
+            let sequence = scaled(sequence.context("stopped")?, args.scale)?;
+            let name = args.input.file_stem().unwrap_or_default().to_string_lossy();
+            write_sequence(&sequence, folder.surface(), &name, &args.output, warnings)
+        }
+        Content::Gltf(file) if is_folder(&args.output) => bake(&file, args, warnings),
+        other => {
+            let character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
+            write_character(&character, &args.output, &options, warnings)
+        }
+    }
 }
 
 fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<Character> {
@@ -63,11 +90,7 @@ fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -
         let (mended, report) = character.repaired(&params)?;
         report.describe(warnings);
         let (before, after) = (character.mesh.n_faces(), mended.mesh.n_faces());
-        ensure!(
-            before == 0 || after > 0,
-            "{}: no face has any area, so nothing is left to write",
-            args.input.display()
-        );
+        ensure!(before == 0 || after > 0, "no face has any area, so nothing is left to write");
         character = mended;
     }
     if args.scale == 1.0 { Ok(character) } else { Ok(character.scaled(args.scale)?) }
@@ -88,17 +111,17 @@ fn scaled(sequence: MeshSequence, scale: f64) -> anyhow::Result<MeshSequence> {
 /// sampled. Returns the number of bytes.
 fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<u64> {
     let character = &file.character;
-    let clip = find_clip(character, args.clip.as_deref())
-        .with_context(|| format!("{}: a folder of frames needs an animation", args.input.display()))?;
+    let clip = find_clip(character, args.clip.as_deref()).context("a folder of frames needs an animation")?;
     if character.skin.is_none() && !character.morphs.is_empty() && args.fps.is_none() && args.clip.is_none() {
-        let sequence = gltf::morph_sequence(character, None, warnings)
-            .map_err(|fault| anyhow::anyhow!("{}: {fault}", args.input.display()))?;
+        let sequence =
+            gltf::morph_sequence(character, None, warnings).map_err(|fault| anyhow::anyhow!("{fault}"))?;
         let sequence = scaled(sequence, args.scale)?;
-        return write_frames(&args.output, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?));
+        let n_frames = sequence.n_frames();
+        return write_frames(&args.output, &character.surface, n_frames, |frame| Ok(sequence.mesh(frame)?));
     }
     let fps = args.fps.unwrap_or(30.0);
-    let n_frames = (f64::from(clip.duration_secs()) * fps).round() as usize + 1;
-    write_frames(&args.output, n_frames, |frame| {
+    let n_frames = count_frames(clip, fps)?;
+    write_frames(&args.output, &character.surface, n_frames, |frame| {
         let positions = character.positions_at(Some(clip), (frame as f64 / fps) as f32)?;
         let scaled = positions.iter().map(|p| p.as_dvec3() * args.scale).collect();
         Ok(character.mesh.with_positions(scaled)?)

@@ -61,7 +61,7 @@ fn describe(path: &Path, warnings: &mut Warnings) -> anyhow::Result<Report> {
         Content::Gltf(file) => describe_gltf(&mut report, file),
         Content::Bvh(file) => describe_bvh(&mut report, file),
         Content::Recording(recording) => describe_recording(&mut report, recording),
-        Content::Sequence(folder) => describe_sequence(&mut report, folder)?,
+        Content::Sequence(folder) => describe_sequence(&mut report, folder, warnings)?,
     }
     hint(&report, warnings);
     Ok(report)
@@ -208,14 +208,18 @@ fn describe_recording(report: &mut Report, recording: &BodyRecording) {
     );
 }
 
-fn describe_sequence(report: &mut Report, folder: &SequenceFolder) -> anyhow::Result<()> {
+fn describe_sequence(
+    report: &mut Report,
+    folder: &SequenceFolder,
+    warnings: &mut Warnings,
+) -> anyhow::Result<()> {
     let rest = folder.rest();
     add(report, json!({ "kind": "sequence", "frames": folder.frames().len() }));
     describe_mesh(report, &RawMesh::from_mesh(rest), rest);
     let diagonal = rest.diagonal().max(f64::MIN_POSITIVE);
     let mut farthest = 0.0f64;
     for frame in 0..folder.frames().len() {
-        let positions = folder.read_frame(frame)?;
+        let positions = folder.read_frame(frame, warnings)?;
         let moved = positions.iter().zip(rest.positions()).map(|(p, r)| p.as_dvec3().distance(*r));
         farthest = moved.fold(farthest, f64::max);
     }

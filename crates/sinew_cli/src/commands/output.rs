@@ -1,9 +1,10 @@
 //! Writing a result in the format its name asks for.
 
 use anyhow::{Context, bail, ensure};
+use serde_json::{Map, Value};
 use sinew::{
     formats::{bvh, gltf, obj, ply, write_atomic},
-    geom::{Character, Mesh, MeshSequence, Warnings},
+    geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
 };
 use std::path::Path;
 
@@ -12,6 +13,8 @@ pub struct OutputOptions {
     pub clip: Option<String>,
     pub fps: Option<f64>,
     pub influences: usize,
+    /// Root extensions that a GLB takes over.
+    pub extensions: Map<String, Value>,
 }
 
 /// Whether a path names a folder rather than a file.
@@ -32,12 +35,14 @@ pub fn write_character(
 ) -> anyhow::Result<u64> {
     let bytes = match extension(path).as_str() {
         "glb" => {
-            let glb = gltf::GlbOptions { max_influences: options.influences, ..Default::default() };
+            let extensions = options.extensions.clone();
+            let glb =
+                gltf::GlbOptions { max_influences: options.influences, extensions, ..Default::default() };
             gltf::write_glb(character, &glb, warnings)?
         }
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
-            told_lost(character, extension(path) == "ply", warnings);
+            told_lost(character, options, extension(path) == "ply", warnings);
             if extension(path) == "obj" {
                 return Ok(obj::write_obj_file(path, character)?);
             }
@@ -50,7 +55,7 @@ pub fn write_character(
     Ok(bytes.len() as u64)
 }
 
-fn told_lost(character: &Character, is_ply: bool, warnings: &mut Warnings) {
+fn told_lost(character: &Character, options: &OutputOptions, is_ply: bool, warnings: &mut Warnings) {
     let surface = &character.surface;
     let lost = [
         (is_ply && surface.uvs.is_some(), "texture coordinates"),
@@ -59,6 +64,7 @@ fn told_lost(character: &Character, is_ply: bool, warnings: &mut Warnings) {
         (!character.clips.is_empty(), "animations"),
         (!character.morphs.is_empty(), "morph targets"),
         (!character.handles.is_empty(), "handles"),
+        (!options.extensions.is_empty(), "glTF extensions"),
     ];
     let lost: Vec<&str> = lost.iter().filter(|(has, _)| *has).map(|(_, what)| *what).collect();
     if !lost.is_empty() {
@@ -81,7 +87,7 @@ fn write_bvh(
 }
 
 /// The named clip, or the first.
-pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Result<&'a sinew::geom::Clip> {
+pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Result<&'a Clip> {
     let names = || character.clips.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
     match name {
         Some(name) => character
@@ -95,9 +101,15 @@ pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Re
 }
 
 /// Frame rate of a clip's own keys, if they are even; else 30.
-fn key_rate(clip: &sinew::geom::Clip) -> f64 {
-    let times = clip.joints.iter().filter_map(|t| t.rotation.as_ref().map(|k| k.times()));
-    match times.max_by_key(|t| t.len()) {
+fn key_rate(clip: &Clip) -> f64 {
+    let times = clip.joints.iter().flat_map(|track| {
+        [
+            track.rotation.as_ref().map(|keys| keys.times()),
+            track.translation.as_ref().map(|keys| keys.times()),
+            track.scale.as_ref().map(|keys| keys.times()),
+        ]
+    });
+    match times.flatten().max_by_key(|t| t.len()) {
         Some(times) if times.len() > 1 => {
             let rate = (times.len() - 1) as f64 / f64::from(times[times.len() - 1] - times[0]);
             let off = |(i, t): (usize, &f32)| (f64::from(*t - times[0]) * rate - i as f64).abs() > 0.01;
@@ -108,27 +120,41 @@ fn key_rate(clip: &sinew::geom::Clip) -> f64 {
     }
 }
 
-/// Write a sequence: a GLB of morph targets, or a folder of OBJ files; returns the number of bytes.
+/// Write a sequence that looks like `surface`: a GLB of morph targets, or a folder of OBJ files; returns the number of
+/// bytes.
 pub fn write_sequence(
     sequence: &MeshSequence,
+    surface: &Surface,
     name: &str,
     path: &Path,
     warnings: &mut Warnings,
 ) -> anyhow::Result<u64> {
     if extension(path) == "glb" {
-        let bytes = gltf::write_sequence_glb(sequence, name, warnings)?;
+        let bytes = gltf::write_sequence_glb(sequence, surface, name, warnings)?;
         write_atomic(path, &bytes)?;
         return Ok(bytes.len() as u64);
     }
-    write_frames(path, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
+    write_frames(path, surface, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
 }
 
 /// Frames of a sequence beyond which somebody mistyped.
 const MAX_FRAMES: usize = 100_000;
 
-/// Write frames one by one as OBJ files into a folder, which may hold an older run of the same length or less.
+/// Frames from the start of a clip to its end. Compared before it becomes an integer, which would saturate.
+pub fn count_frames(clip: &Clip, fps: f64) -> anyhow::Result<usize> {
+    let n_frames = (f64::from(clip.duration_secs()) * fps).round() + 1.0;
+    ensure!(
+        n_frames <= MAX_FRAMES as f64,
+        "{n_frames} frames are more than {MAX_FRAMES}; choose a lower --fps"
+    );
+    Ok(n_frames as usize)
+}
+
+/// Write frames one by one as OBJ files into a folder, which may hold an older run of the same length or less. They
+/// share one material library.
 pub fn write_frames(
     folder: &Path,
+    surface: &Surface,
     n_frames: usize,
     mut frame: impl FnMut(usize) -> anyhow::Result<Mesh>,
 ) -> anyhow::Result<u64> {
@@ -148,9 +174,13 @@ pub fn write_frames(
         "{shown}: the folder holds a longer sequence, whose frames would mix with the {n_frames} new ones; \
          give another folder"
     );
-    let mut n_bytes = 0;
+    let (library, mut n_bytes) = obj::write_obj_library(&folder.join("frames.obj"), &surface.materials)?;
+    // Normals of the rest pose do not fit the frames.
+    let surface = Surface { normals: None, ..surface.clone() };
+    let mut character = Character { surface, ..Character::default() };
     for index in 0..n_frames {
-        let bytes = obj::write_obj(&Character { mesh: frame(index)?, ..Character::default() });
+        character.mesh = frame(index)?;
+        let bytes = obj::write_obj_with(&character, library.as_deref());
         write_atomic(&file(index), &bytes)?;
         n_bytes += bytes.len() as u64;
     }

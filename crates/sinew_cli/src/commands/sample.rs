@@ -3,9 +3,9 @@
 use super::output::{OutputOptions, check_name, write_character, write_sequence};
 use crate::{args::SampleArgs, console::Console};
 use anyhow::Context;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sinew::geom::{
-    MeshSequence, Warnings,
+    MeshSequence, Surface, Warnings,
     sample::{build_character, build_sequence},
 };
 
@@ -16,10 +16,12 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     let progress = console.progress(&format!("growing {}", sample.name()));
     let (mut report, n_bytes) = if sample.is_sequence() {
         let sequence = build_sequence(sample, args.vertices, &mut |share| progress.update(share))?;
-        (describe_sequence(&sequence), write_sequence(&sequence, sample.name(), &args.output, &mut warnings)?)
+        let plain = Surface::default();
+        let n_bytes = write_sequence(&sequence, &plain, sample.name(), &args.output, &mut warnings)?;
+        (describe_sequence(&sequence), n_bytes)
     } else {
         let character = build_character(sample, args.vertices)?;
-        let options = OutputOptions { clip: None, fps: None, influences: 4 };
+        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
         let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
         let rig = character.rig.as_ref().context("samples have a skeleton")?;
         let clips: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();

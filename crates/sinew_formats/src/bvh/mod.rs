@@ -21,6 +21,9 @@ use sinew_geom::{
     rig::{Interpolation, JointTrack, Keys},
 };
 
+/// What to do about faulty lines.
+const REMEDY: &str = "correct the line, or export the motion again";
+
 /// Bytes of a joint's name; longer ones are not names, and are copied to end sites.
 const MAX_NAME: usize = 1000;
 /// Frame times that make sense, in seconds; beyond them single precision cannot tell frames apart.
@@ -67,16 +70,16 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     }
     let mut motion = Motion { n_channels: tree.channels.len(), ..Motion::default() };
     tree.check();
+    // Against a hierarchy that was misread every frame would look wrong.
+    std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     for (line, row) in rows {
         motion.read_line(line, row, &mut tree.faults);
         if tree.faults.is_full() {
             break;
         }
     }
-    if tree.motion_line.is_some() {
-        motion.check(&mut tree.faults, bytes, warnings);
-    }
-    std::mem::take(&mut tree.faults).finish(name)?;
+    motion.check(&mut tree.faults, bytes, warnings);
+    std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     let n_end_sites = tree.n_end_sites;
     let (n_frames, frame_secs) = (motion.n_rows, motion.frame_secs.unwrap_or(1.0 / 30.0));
     let damaged = |e: GeomError| whole(name, e.to_string(), "export the file again");

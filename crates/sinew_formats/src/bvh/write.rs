@@ -40,9 +40,16 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
             children[parent].push(index);
         }
     }
+    let mut is_moved = vec![false; rig.n_joints()];
+    for track in clip.joints.iter().filter(|track| track.joint < rig.n_joints()) {
+        is_moved[track.joint] = true;
+    }
+    // An end site has a place and nothing else.
     let is_end = |j: usize| {
         let joint = &rig.joints()[j];
-        children[j].is_empty() && joint.name.ends_with(END) && joint.dofs.is_empty() && joint.parent.is_some()
+        let still = !is_moved[j] && joint.rest.rotation.angle_between(DQuat::IDENTITY) < 1e-9;
+        let bare = children[j].is_empty() && joint.dofs.is_empty() && joint.parent.is_some();
+        still && bare && joint.name.ends_with(END)
     };
     let mut moves = vec![false; rig.n_joints()];
     for track in &clip.joints {

@@ -2,8 +2,31 @@
 //!
 //! Arrays lie in buffer views, named by index; nodes are named by index.
 
+use super::schema::Object;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sinew_geom::{Dof, DofKind, EulerOrder, rig::Joint};
+
+/// Root extensions that mean nothing without what nodes, materials or primitives say of them.
+const REFERRED_TO: [&str; 4] =
+    ["KHR_lights_punctual", "EXT_lights_image_based", "KHR_materials_variants", "KHR_audio_emitter"];
+
+/// The root extensions that mean the same in another file: those without whole numbers, which may be indices of nodes
+/// or of anything else that is numbered anew.
+pub fn portable_extensions(extensions: &Object) -> Object {
+    let is_portable = |name: &str, value| name != NAME && !REFERRED_TO.contains(&name) && !has_index(value);
+    let portable = extensions.iter().filter(|(name, value)| is_portable(name, value));
+    portable.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn has_index(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(items) => items.iter().any(has_index),
+        Value::Object(fields) => fields.values().any(has_index),
+        _ => false,
+    }
+}
 
 /// Name in `extensions` and `extensionsUsed`.
 pub(super) const NAME: &str = "SINEW_character";

@@ -11,6 +11,7 @@ mod read;
 pub(crate) mod schema;
 mod write;
 
+pub use extension::portable_extensions;
 pub(crate) use read::side_files_in;
 pub use read::{
     GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,

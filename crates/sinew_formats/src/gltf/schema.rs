@@ -49,6 +49,9 @@ pub struct Root {
     pub buffer_views: Vec<BufferView>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<Buffer>,
+    /// Only told of.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub cameras: Value,
     #[serde(skip_serializing_if = "Object::is_empty")]
     pub extensions: Object,
 }
@@ -178,8 +181,21 @@ pub struct Material {
     pub pbr_metallic_roughness: Option<MetallicRoughness>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha_cutoff: Option<f32>,
     #[serde(skip_serializing_if = "is_default")]
     pub double_sided: bool,
+    /// These are only told of, so whatever they hold is good enough.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub normal_texture: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub occlusion_texture: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub emissive_texture: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub emissive_factor: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub extensions: Value,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -189,6 +205,9 @@ pub struct MetallicRoughness {
     pub base_color_factor: Option<[f32; 4]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_color_texture: Option<TextureInfo>,
+    /// Only told of.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub metallic_roughness_texture: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metallic_factor: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]

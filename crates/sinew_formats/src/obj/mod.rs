@@ -7,7 +7,7 @@
 mod mtl;
 mod write;
 
-pub use write::{write_obj, write_obj_file};
+pub use write::{write_obj, write_obj_file, write_obj_library, write_obj_with};
 
 use crate::{
     FormatError,
@@ -18,6 +18,9 @@ use crate::{
 use glam::{DVec3, Vec3};
 use sinew_geom::{Material, Warnings};
 use std::collections::{BTreeSet, HashMap};
+
+/// What to do about faulty lines.
+const REMEDY: &str = "correct the line (`v x y z`, `f 1 2 3`), or export the file again";
 
 /// Read OBJ from memory. `side` gives the material library and pictures; they may be missing.
 ///
@@ -121,7 +124,7 @@ impl Reader {
         if let Some([r, g, b]) = rgb
             && self.polygons.colors.len() == self.polygons.positions.len()
         {
-            self.polygons.colors.push([r as f32, g as f32, b as f32, 1.0]);
+            self.polygons.colors.push([r, g, b, 1.0]);
         }
         self.polygons.positions.push(DVec3::new(x, y, z));
     }
@@ -218,12 +221,16 @@ impl Reader {
 
     fn finish(mut self, side: SideFiles, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
         self.check_range(warnings);
-        std::mem::take(&mut self.faults).finish(name)?;
+        std::mem::take(&mut self.faults).finish_with(name, REMEDY)?;
         if self.n_skipped > 0 {
             warnings.push(format!("{} lines, points or curves were left out", self.n_skipped));
         }
         if self.has_normals {
             self.polygons.normals = self.vertex_normals();
+            if self.polygons.normals.is_empty() && !self.polygons.positions.is_empty() {
+                let cause = "some vertices have several normals (hard edges) or corners without one";
+                warnings.push(format!("{cause}; normals were left out, so that edges will look smooth"));
+            }
         }
         if !self.polygons.colors.is_empty() && self.polygons.colors.len() < self.polygons.positions.len() {
             warnings.push("only some vertices have a colour; colours were left out");

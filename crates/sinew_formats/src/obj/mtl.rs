@@ -1,10 +1,11 @@
 //! Material libraries: base colours and their pictures.
 
 use crate::{
+    color::linear_from_srgb,
     gltf::SideFiles,
     text::{fields, lines, number},
 };
-use sinew_geom::{Image, Material, Warnings};
+use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// All materials of the libraries that can be had. A missing library or picture is a warning.
@@ -44,12 +45,13 @@ fn read_library(bytes: &[u8], side: SideFiles, materials: &mut Vec<Material>, wa
             b"Kd" => {
                 for (channel, value) in material.base_color.iter_mut().zip(parts.filter_map(number)).take(3) {
                     // MTL colours are as seen on a screen, glTF factors are linear.
-                    *channel = (value.clamp(0.0, 1.0) as f32).powf(2.2);
+                    *channel = linear_from_srgb(value.clamp(0.0, 1.0)) as f32;
                 }
             }
             b"d" => {
                 if let Some(alpha) = parts.next().and_then(number) {
                     material.base_color[3] = alpha.clamp(0.0, 1.0) as f32;
+                    material.alpha = if alpha < 1.0 { AlphaMode::Blend } else { AlphaMode::Opaque };
                 }
             }
             b"map_Kd" => match read_image(&text(), side) {

@@ -1,7 +1,7 @@
 //! Writing OBJ, with its material library and pictures beside it.
 
-use crate::{FormatError, write_atomic};
-use sinew_geom::{Character, Material, Uvs};
+use crate::{FormatError, color::screen_color, names::Names, write_atomic};
+use sinew_geom::{AlphaMode, Character, Image, Material, Uvs};
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -13,32 +13,49 @@ pub fn write_obj(character: &Character) -> Vec<u8> {
     write_text(character, None).into_bytes()
 }
 
+/// As [`write_obj`], naming a material library that [`write_obj_library`] has written.
+pub fn write_obj_with(character: &Character, library: Option<&str>) -> Vec<u8> {
+    write_text(character, library).into_bytes()
+}
+
 /// Write `NAME.obj` and, if there are materials, `NAME.mtl` (`NAME_sinew.mtl` if there is a foreign one) and the
-/// pictures beside it; returns the number of bytes
-/// of all of them.
+/// pictures beside it; returns the number of bytes of all of them.
 ///
 /// # Errors
 /// Whatever the system reports.
 pub fn write_obj_file(path: &Path, character: &Character) -> Result<u64, FormatError> {
-    let materials = &character.surface.materials;
-    let library = library_path(path);
-    let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut n_bytes = 0;
-    if !materials.is_empty() {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let text = write_library(materials, &stem);
-        for (index, material) in materials.iter().enumerate() {
-            if let Some(image) = &material.base_color_image {
-                write_atomic(&path.with_file_name(picture_name(&stem, index, &image.mime)), &image.bytes)?;
-                n_bytes += image.bytes.len() as u64;
-            }
-        }
-        write_atomic(&library, text.as_bytes())?;
-        n_bytes += text.len() as u64;
-    }
-    let text = write_text(character, Some(name).filter(|_| !materials.is_empty()).as_deref());
-    write_atomic(path, text.as_bytes())?;
+    let (library, n_bytes) = write_obj_library(path, &character.surface.materials)?;
+    let text = write_obj_with(character, library.as_deref());
+    write_atomic(path, &text)?;
     Ok(n_bytes + text.len() as u64)
+}
+
+/// Write the material library and the pictures of an OBJ file of this path; returns the library's name, if there are
+/// materials, and the number of bytes. No file of somebody else is overwritten.
+///
+/// # Errors
+/// Whatever the system reports.
+pub fn write_obj_library(path: &Path, materials: &[Material]) -> Result<(Option<String>, u64), FormatError> {
+    if materials.is_empty() {
+        return Ok((None, 0));
+    }
+    let library = library_path(path);
+    let mut n_bytes = 0;
+    let mut pictures = Vec::with_capacity(materials.len());
+    for (index, material) in materials.iter().enumerate() {
+        let Some(image) = &material.base_color_image else {
+            pictures.push(None);
+            continue;
+        };
+        let picture = picture_path(path, index, image);
+        write_atomic(&picture, &image.bytes)?;
+        n_bytes += image.bytes.len() as u64;
+        pictures.push(picture.file_name().map(|name| name.to_string_lossy().into_owned()));
+    }
+    let text = write_library(materials, &pictures);
+    write_atomic(&library, text.as_bytes())?;
+    let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((Some(name), n_bytes + text.len() as u64))
 }
 
 /// `NAME.mtl`, unless somebody else wrote that: a library may hold more than we know.
@@ -64,7 +81,8 @@ fn write_text(character: &Character, library: Option<&str>) -> String {
     }
     for (v, p) in mesh.positions().iter().enumerate() {
         let _ = write!(out, "v {} {} {}", p.x, p.y, p.z);
-        if let Some([r, g, b, _]) = surface.colors.as_ref().and_then(|colors| colors.get(v)) {
+        if let Some(color) = surface.colors.as_ref().and_then(|colors| colors.get(v)) {
+            let [r, g, b, _] = screen_color(*color);
             let _ = write!(out, " {r} {g} {b}");
         }
         out.push('\n');
@@ -83,12 +101,13 @@ fn write_text(character: &Character, library: Option<&str>) -> String {
 fn write_faces(out: &mut String, character: &Character, with_normals: bool) {
     let (mesh, surface) = (&character.mesh, &character.surface);
     let mut material = None;
+    let names = material_names(&surface.materials);
     let mut write_face = |corners: &[u32], first: usize| {
         let used = surface.face_materials.get(first).or(surface.materials.first().map(|_| &0));
         if used != material {
             material = used;
-            if let Some(m) = used.map(|&m| usize::from(m)).filter(|&m| m < surface.materials.len()) {
-                let _ = writeln!(out, "usemtl {}", material_name(&surface.materials, m));
+            if let Some(name) = used.and_then(|&m| names.get(usize::from(m))) {
+                let _ = writeln!(out, "usemtl {name}");
             }
         }
         let uvs = polygon_uvs(surface.uvs.as_ref(), mesh.faces(), first, corners.len());
@@ -128,34 +147,38 @@ fn polygon_uvs(uvs: Option<&Uvs>, faces: &[[u32; 3]], first: usize, n_corners: u
     pairs
 }
 
-fn write_library(materials: &[Material], stem: &str) -> String {
+fn write_library(materials: &[Material], pictures: &[Option<String>]) -> String {
     let mut out = String::from("# Sinew\n");
-    for (index, material) in materials.iter().enumerate() {
-        // MTL colours are as seen on a screen, glTF factors are linear.
-        let [r, g, b] = [0, 1, 2].map(|k| material.base_color[k].clamp(0.0, 1.0).powf(1.0 / 2.2));
-        let _ = writeln!(
-            out,
-            "newmtl {}\nKd {r} {g} {b}\nd {}",
-            material_name(materials, index),
-            material.base_color[3]
-        );
-        if let Some(image) = &material.base_color_image {
-            let _ = writeln!(out, "map_Kd {}", picture_name(stem, index, &image.mime));
+    for ((material, name), picture) in materials.iter().zip(material_names(materials)).zip(pictures) {
+        let [r, g, b, a] = screen_color(material.base_color.map(|x| x.clamp(0.0, 1.0)));
+        let opacity = if material.alpha == AlphaMode::Opaque { 1.0 } else { a };
+        let _ = writeln!(out, "newmtl {name}\nKd {r} {g} {b}\nd {opacity}");
+        if let Some(picture) = picture {
+            let _ = writeln!(out, "map_Kd {picture}");
         }
     }
     out
 }
 
-/// A name that survives as one line; nameless materials and those whose name stood before get their number.
-fn material_name(materials: &[Material], index: usize) -> String {
+/// Names that survive as one line each and differ.
+fn material_names(materials: &[Material]) -> Vec<String> {
+    let mut names = Names::default();
     let plain = |m: &Material| m.name.replace(char::is_control, " ").trim().to_owned();
-    let name = plain(&materials[index]);
-    match name.is_empty() || materials[..index].iter().any(|earlier| plain(earlier) == name) {
-        true => format!("{name}_{index}"),
-        false => name,
-    }
+    let name = |m| Some(plain(m)).filter(|name| !name.is_empty()).unwrap_or_else(|| "material".to_owned());
+    materials.iter().map(|m| names.unique(&name(m))).collect()
 }
 
-fn picture_name(stem: &str, index: usize, mime: &str) -> String {
-    format!("{}_{index}.{}", stem.replace(' ', "_"), if mime == "image/png" { "png" } else { "jpg" })
+/// `NAME_0.png`, or the next name that nobody uses for another picture.
+fn picture_path(path: &Path, index: usize, image: &Image) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().replace(' ', "_");
+    let ending = if image.mime == "image/png" { "png" } else { "jpg" };
+    let mut found = path.with_file_name(format!("{stem}_{index}.{ending}"));
+    for count in 2.. {
+        let is_ours = std::fs::read(&found).map_or_else(|_| !found.exists(), |bytes| bytes == *image.bytes);
+        if is_ours {
+            break;
+        }
+        found = path.with_file_name(format!("{stem}_{index}_{count}.{ending}"));
+    }
+    found
 }

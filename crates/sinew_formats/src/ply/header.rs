@@ -6,6 +6,9 @@ use crate::{
     text::{Faults, fields, integer, shown, without_mark},
 };
 
+/// What to do about faulty lines.
+const REMEDY: &str = "correct the header, or export the file again";
+
 /// How the body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -178,7 +181,7 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Header, FormatError> {
     if !has_format {
         faults.line(1, "the header has no `format`");
     }
-    faults.finish(name)?;
+    faults.finish_with(name, REMEDY)?;
     Ok(header)
 }
 

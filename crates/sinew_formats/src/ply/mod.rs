@@ -22,6 +22,9 @@ use glam::{DVec3, Vec3};
 use header::Element;
 use sinew_geom::Warnings;
 
+/// What to do about faulty lines.
+const REMEDY: &str = "the body does not agree with the header; export the file again";
+
 /// Read PLY from memory.
 ///
 /// # Errors
@@ -33,7 +36,10 @@ pub fn read_ply(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
     for element in &header.elements {
         let flow = match element.name.as_str() {
             "vertex" => reader.read_vertices(&mut source, element),
-            "face" => reader.read_faces(&mut source, element),
+            "face" => {
+                tell_lost(element, warnings);
+                reader.read_faces(&mut source, element)
+            }
             "tristrips" => reader.read_strips(&mut source, element),
             _ => source.records(element, &mut reader.faults, |_| {}),
         };
@@ -43,7 +49,7 @@ pub fn read_ply(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
     }
     reader.check_indices(&source);
     let Reader { mut polygons, faults, .. } = reader;
-    faults.finish(name)?;
+    faults.finish_with(name, REMEDY)?;
     if !polygons.uv_coords.is_empty() && polygons.uv_coords.len() == polygons.positions.len() {
         polygons.uv_corners = polygons.corners.clone();
     }
@@ -102,9 +108,7 @@ impl Reader {
             }
             if let Some(c) = &color {
                 let a = alpha.map_or(1.0, |a| values[a] * scale);
-                out.colors.push(
-                    [values[c[0]] * scale, values[c[1]] * scale, values[c[2]] * scale, a].map(|x| x as f32),
-                );
+                out.colors.push([values[c[0]] * scale, values[c[1]] * scale, values[c[2]] * scale, a]);
             }
         });
         out.normals.iter_mut().for_each(|n| *n = n.normalize_or(Vec3::Y));
@@ -113,7 +117,7 @@ impl Reader {
 
     fn read_faces(&mut self, source: &mut Source, element: &Element) -> Flow {
         let out = &mut self.polygons;
-        let Some(list) = ["vertex_indices", "vertex_index"].iter().find_map(|name| element.list(name)) else {
+        let Some(list) = INDEX_LISTS.iter().find_map(|name| element.list(name)) else {
             return source.records(element, &mut self.faults, |_| {});
         };
         out.sizes.reserve(source.plausible(element));
@@ -145,6 +149,19 @@ impl Reader {
         })
     }
 }
+
+/// Say what else faces have: texture coordinates of their corners, colours.
+fn tell_lost(element: &Element, warnings: &mut Warnings) {
+    let is_index = |name: &str| INDEX_LISTS.contains(&name);
+    let lost = element.properties.iter().map(|p| p.name.as_str()).filter(|name| !is_index(name));
+    let lost: Vec<&str> = lost.collect();
+    if !lost.is_empty() && element.count > 0 {
+        warnings.push(format!("only the corners of faces are read; left out: {}", lost.join(", ")));
+    }
+}
+
+/// Names of the lists of a face's corners.
+const INDEX_LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
 
 /// A vertex index; what is negative or too large becomes one that the range check reports.
 fn index(value: f64) -> u32 {

@@ -1,6 +1,6 @@
 //! Writing PLY, binary little endian.
 
-use crate::polygons::faces_of;
+use crate::{color::screen_color, polygons::faces_of};
 use sinew_geom::Character;
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub fn write_ply(character: &Character) -> Vec<u8> {
             normals[v].to_array().iter().for_each(|x| out.extend(x.to_le_bytes()));
         }
         if let Some(colors) = colors {
-            out.extend(colors[v].map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8));
+            out.extend(screen_color(colors[v]).map(|c| (c.clamp(0.0, 1.0) * 255.0).round() as u8));
         }
     }
     for face in faces {

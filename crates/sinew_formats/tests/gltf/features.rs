@@ -3,9 +3,11 @@
 use crate::support::evaluate;
 use glam::{DVec3, Quat, Vec3};
 use serde_json::{Value, json};
-use sinew_formats::gltf::{GltfFile, read_gltf};
-use sinew_geom::Warnings;
+use sinew_formats::gltf::{
+    GlbOptions, GltfFile, morph_sequence, no_side_files, portable_extensions, read_gltf, write_glb,
+};
 use sinew_geom::rig::Interpolation;
+use sinew_geom::{AlphaMode, Warnings};
 use std::cell::RefCell;
 
 /// A text file under construction, its one buffer a side file.
@@ -330,4 +332,141 @@ fn matrices_are_taken_apart() {
     // Without weights the mesh hangs on its node.
     let corner = evaluate(&file.character, None, 0.0)[1];
     assert!(corner.distance(matrix.transform_point3(DVec3::X)) < 1e-6);
+}
+
+#[test]
+fn rotation_keys_are_brought_to_unit_length_and_zeros_left_out() {
+    let mut maker = Maker::new();
+    let times = maker.floats(&[0.0, 1.0], "SCALAR", 2);
+    let long = maker.floats(&[0.0, 0.0, 0.0, 4.0, 0.0, 1e-30, 0.0, 0.0], "VEC4", 2);
+    let zero = maker.floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], "VEC4", 2);
+    // Tangents of any length, zero included, belong to a spline.
+    let tangents = [[0.0; 4], [0.0, 0.0, 0.0, 2.0], [3.0; 4], [5.0; 4], [0.0, 2.0, 0.0, 0.0], [0.0; 4]];
+    let spline = maker.floats(tangents.as_flattened(), "VEC4", 6);
+    (0..3).for_each(|_| _ = maker.node(json!({})));
+    let channel = |at: usize| json!({"sampler": at, "target": {"node": at, "path": "rotation"}});
+    maker.root["animations"] = json!([{
+        "channels": [channel(0), channel(1), channel(2)],
+        "samplers": [
+            {"input": times, "output": long},
+            {"input": times, "output": zero},
+            {"input": times, "output": spline, "interpolation": "CUBICSPLINE"}
+        ]
+    }]);
+    let (file, warnings) = maker.read();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("/animations/0/channels/1: value 1 is a rotation of four zeros"),
+        "{warnings:?}"
+    );
+    let [long, spline] = &file.character.clips[0].joints[..] else { panic!("two tracks") };
+    assert_eq!(
+        long.rotation.as_ref().unwrap().values(),
+        [Quat::IDENTITY, Quat::from_xyzw(0.0, 1.0, 0.0, 0.0)]
+    );
+    let kept: Vec<[f32; 4]> =
+        spline.rotation.as_ref().unwrap().values().iter().map(|q| q.to_array()).collect();
+    assert_eq!([kept[1], kept[4]], [[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]);
+    assert_eq!([kept[2], kept[3]], [[3.0; 4], [5.0; 4]]);
+}
+
+#[test]
+fn alpha_modes_are_kept_and_what_is_not_is_told_at_once() {
+    let mut maker = Maker::new();
+    let p = maker.floats(&TRIANGLE, "VEC3", 3);
+    let mesh = maker.mesh(json!({"attributes": {"POSITION": p, "TANGENT": p, "_HEAT": p}, "material": 0}));
+    maker.node(json!({"mesh": mesh}));
+    let half = json!({"baseColorFactor": [1, 1, 1, 0.5], "metallicRoughnessTexture": {"index": 0}});
+    maker.root["materials"] = json!([
+        {"pbrMetallicRoughness": half, "normalTexture": {"index": 0}},
+        {"alphaMode": "BLEND", "emissiveFactor": [0, 0, 0]},
+        {"alphaMode": "MASK", "emissiveFactor": [0, 1, 0]},
+        {"alphaMode": "MASK", "alphaCutoff": 0.25, "extensions": {"KHR_materials_unlit": {}}},
+        {"alphaMode": "FOG"}
+    ]);
+    maker.root["cameras"] = json!([{"type": "perspective"}]);
+    maker.root["extensions"] =
+        json!({"VRMC_vrm": {"bones": {"hips": {"node": 0}}}, "ACME_note": {"by": "me"}});
+    let (file, warnings) = maker.read();
+    let modes: Vec<AlphaMode> = file.character.surface.materials.iter().map(|m| m.alpha).collect();
+    let mask = AlphaMode::Mask;
+    assert_eq!(modes, [AlphaMode::Opaque, AlphaMode::Blend, mask(0.5), mask(0.25), AlphaMode::Opaque]);
+    assert!(warnings[0].contains("\"FOG\" is unknown"), "{warnings:?}");
+    let lost = "not kept: attribute TANGENT, attribute _HEAT, cameras, emissive colours, \
+                extension KHR_materials_unlit, extension VRMC_vrm, metallic-roughness textures, normal textures";
+    assert_eq!(warnings[1..], [lost]);
+    let portable = portable_extensions(&file.extensions);
+    assert_eq!(serde_json::Value::Object(portable), json!({"ACME_note": {"by": "me"}}));
+    // Written and read again, an opaque half stays opaque and the others what they are.
+    let bytes = write_glb(&file.character, &GlbOptions::default(), &mut Warnings::default()).unwrap();
+    let again = read_gltf(&bytes, &no_side_files, "again.glb", &mut Warnings::default()).unwrap();
+    let written: Vec<AlphaMode> = again.character.surface.materials.iter().map(|m| m.alpha).collect();
+    assert_eq!(written, modes);
+    assert_eq!(again.character.surface.materials[0].base_color[3], 0.5);
+}
+
+#[test]
+fn vertices_without_weight_follow_their_own_skin() {
+    let mut maker = Maker::new();
+    let p = maker.floats(&TRIANGLE, "VEC3", 3);
+    let joints = maker.accessor(&[0; 12], 5121, "VEC4", 3);
+    let full = maker.floats(&[1.0, 0.0, 0.0, 0.0].repeat(3), "VEC4", 3);
+    // The last vertex has no weight at all.
+    let bare = maker.floats(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "VEC4", 3);
+    for (skin, weights) in [full, bare].into_iter().enumerate() {
+        let mesh =
+            maker.mesh(json!({"attributes": {"POSITION": p, "JOINTS_0": joints, "WEIGHTS_0": weights}}));
+        maker.node(json!({"mesh": mesh, "skin": skin}));
+    }
+    let [first, second] = [0, 10].map(|x| maker.node(json!({"translation": [x, 0, 0]})));
+    maker.root["skins"] = json!([{"joints": [first]}, {"joints": [second]}]);
+    let (file, warnings) = maker.read();
+    assert!(warnings.iter().any(|w| w.contains("1 vertices have no skin weight")), "{warnings:?}");
+    let skin = file.character.skin.unwrap();
+    let joint_of = |v: usize| skin.slots[skin.vertex(v).find(|(_, w)| *w > 0.0).unwrap().0 as usize].joint;
+    assert_eq!((joint_of(0), joint_of(5)), (joint_of(1), joint_of(3)));
+    assert_ne!(joint_of(0), joint_of(5));
+}
+
+#[test]
+fn only_rounding_of_weights_is_mended_in_silence() {
+    for (bytes, normalized, told) in [([128u8, 128, 0, 0], true, false), ([128, 120, 0, 0], true, true)] {
+        let mut maker = Maker::new();
+        let p = maker.floats(&TRIANGLE, "VEC3", 3);
+        let joints = maker.accessor(&[0, 1, 0, 0].repeat(3), 5121, "VEC4", 3);
+        let weights = maker.accessor(&bytes.repeat(3), 5121, "VEC4", 3);
+        maker.root["accessors"][weights]["normalized"] = json!(normalized);
+        let mesh =
+            maker.mesh(json!({"attributes": {"POSITION": p, "JOINTS_0": joints, "WEIGHTS_0": weights}}));
+        maker.node(json!({"mesh": mesh, "skin": 0}));
+        let nodes = [0, 1].map(|x| maker.node(json!({"translation": [x, 0, 0]})));
+        maker.root["skins"] = json!([{"joints": nodes}]);
+        let (file, warnings) = maker.read();
+        assert_eq!(warnings.iter().any(|w| w.contains("do not sum to 1")), told, "{warnings:?}");
+        let sum: f32 = file.character.skin.unwrap().vertex(0).map(|(_, w)| w).sum();
+        assert!((sum - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn endless_morph_clips_are_refused() {
+    for end in [1e30, f32::MAX] {
+        let mut maker = Maker::new();
+        let p = maker.floats(&TRIANGLE, "VEC3", 3);
+        let mesh = maker.mesh(json!({"attributes": {"POSITION": p}, "targets": [{"POSITION": p}]}));
+        maker.node(json!({"mesh": mesh}));
+        let times = maker.floats(&[0.0, end], "SCALAR", 2);
+        let weights = maker.floats(&[0.0, 1.0], "SCALAR", 2);
+        maker.root["animations"] = json!([{
+            "channels": [{"sampler": 0, "target": {"node": 0, "path": "weights"}}],
+            "samplers": [{"input": times, "output": weights}]
+        }]);
+        let (file, _) = maker.read();
+        let sequence = |fps| morph_sequence(&file.character, fps, &mut Warnings::default());
+        for fps in [30.0, 1e300, f64::NAN] {
+            assert!(sequence(Some(fps)).unwrap_err().to_string().contains("too many"));
+        }
+        // Its own two keys are two frames.
+        assert_eq!(sequence(None).unwrap().n_frames(), 2);
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use sinew_formats::gltf::{
     GlbOptions, no_side_files, read_gltf, read_morph_sequence, write_glb, write_sequence_glb,
 };
+use sinew_geom::measure::largest_error;
 use sinew_geom::rig::{Interpolate, Interpolation, Joint, JointTrack, Keys, MorphTrack};
 use sinew_geom::sample::{Sample, build_character, build_sequence};
 use sinew_geom::*;
@@ -36,6 +37,9 @@ const RIGS: [&str; 9] = [
     "threejs/RobotExpressive.glb",
 ];
 
+/// Files with vertices whose weights are not numbers: three.js passes that on, we bind them to their first joint.
+const BROKEN: [(&str, usize); 1] = [("rigs/quaternius/Crab.glb", 6)];
+
 /// One file to be played at some times of a clip.
 struct Job {
     file: PathBuf,
@@ -48,6 +52,11 @@ struct Job {
 impl Job {
     fn clip(&self) -> Option<&Clip> {
         self.clip.map(|clip| &self.character.clips[clip])
+    }
+
+    /// Vertices at which the judge is right to give no numbers.
+    fn n_broken(&self) -> usize {
+        BROKEN.iter().find(|(file, _)| self.file.ends_with(file)).map_or(0, |(_, n)| *n)
     }
 
     /// Largest error over all times; `order` lists, for every vertex the judge gives, which one of ours it is.
@@ -63,11 +72,14 @@ impl Job {
             let ours = evaluate(&self.character, self.clip(), *time);
             // The product's own evaluation stands or falls with the reference that is judged.
             let fast = self.character.positions_at(self.clip(), *time).unwrap();
-            let apart = ours.iter().zip(&fast).map(|(a, b)| a.distance(b.as_dvec3())).fold(0.0, f64::max);
+            let apart = largest_error(ours.iter().zip(&fast).map(|(a, b)| a.distance(b.as_dvec3())));
             assert!(apart < 1e-5 * diagonal(&ours), "{}: kernel differs by {apart}", self.file.display());
             let distance = |(their, &vertex): (&DVec3, &u32)| their.distance(ours[vertex as usize]);
-            let largest = theirs.iter().zip(order).map(distance).fold(0.0, f64::max);
-            worst = worst.max(largest / diagonal(&ours));
+            let n_broken = theirs.iter().filter(|their| !their.is_finite()).count();
+            assert_eq!(n_broken, self.n_broken(), "vertices that are not numbers to the judge of {name}");
+            let sound = theirs.iter().zip(order).filter(|(their, _)| their.is_finite());
+            let largest = largest_error(sound.map(distance));
+            worst = largest_error([worst, largest / diagonal(&ours)]);
         }
         worst
     }
@@ -258,7 +270,9 @@ fn everything_rewritten_is_valid() {
     for sample in Sample::ALL.into_iter().filter(|sample| sample.is_sequence()) {
         let sequence = build_sequence(sample, 1_000, &mut |_| std::ops::ControlFlow::Continue(())).unwrap();
         let path = folder.join(format!("{}.glb", sample.name()));
-        let bytes = write_sequence_glb(&sequence, sample.name(), &mut Warnings::default()).unwrap();
+        let bytes =
+            write_sequence_glb(&sequence, &Surface::default(), sample.name(), &mut Warnings::default())
+                .unwrap();
         std::fs::write(&path, bytes).unwrap();
         paths.push(path);
     }
@@ -303,6 +317,7 @@ fn everything() -> Character {
             Material {
                 base_color_image: Some(picture),
                 base_color: [1.0, 0.5, 0.5, 0.5],
+                alpha: AlphaMode::Blend,
                 ..Material::default()
             },
         ],
@@ -392,14 +407,14 @@ fn written_sequences_play_in_both() {
     let mut warnings = Warnings::default();
     // Key frames on Blender's grid.
     let sequence = read_morph_sequence(&bytes, &no_side_files, "Horse", Some(24.0), &mut warnings).unwrap();
-    let written = write_sequence_glb(&sequence, "gallop", &mut warnings).unwrap();
+    let written = write_sequence_glb(&sequence, &Surface::default(), "gallop", &mut warnings).unwrap();
     let file = folder.join("gallop.glb");
     std::fs::write(&file, &written).unwrap();
     println!("{}", run(Command::new("node").arg(script("validate.mjs")).arg(&file)));
     let character = read(&file).character;
     for (frame, positions) in sequence.frames().iter().enumerate() {
         let ours = evaluate(&character, character.clips.first(), frame as f32 / 24.0);
-        let worst = ours.iter().zip(positions).map(|(a, b)| a.distance(b.as_dvec3())).fold(0.0, f64::max);
+        let worst = largest_error(ours.iter().zip(positions).map(|(a, b)| a.distance(b.as_dvec3())));
         assert!(worst < 1e-5 * diagonal(&ours), "frame {frame}: {worst}");
     }
     let times = key_times(&character.clips[0]);

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)] // A test may fail anywhere.
 
 mod bad;
+#[path = "../common/mod.rs"]
+mod common;
 mod data;
 mod features;
 mod judges;

@@ -1,37 +1,11 @@
-//! Where test data lies, a plain evaluator, and small made-up characters.
+//! A plain evaluator, and small made-up characters.
 
+pub use crate::common::{data, tools, workspace};
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use sinew_formats::gltf::{GltfFile, read_gltf_file};
 use sinew_geom::rig::{Interpolation, Joint, JointTrack, Keys};
 use sinew_geom::{Character, Clip, Mesh, Rig, Skin, Transform, Warnings};
 use std::path::{Path, PathBuf};
-
-/// The root of the workspace.
-pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-/// Outside test data, if it is there: `SINEW_DATA`, else `../shared/data`.
-pub fn data() -> Option<PathBuf> {
-    let named = std::env::var_os("SINEW_DATA").map(PathBuf::from);
-    present(named.unwrap_or_else(|| workspace().join("../shared/data")), "data")
-}
-
-/// The outside judges, if they are installed: `SINEW_TOOLS`, else `.tools`.
-pub fn tools() -> Option<PathBuf> {
-    let named = std::env::var_os("SINEW_TOOLS").map(PathBuf::from);
-    present(named.unwrap_or_else(|| workspace().join(".tools")), "judges; run tests/judges/install")
-}
-
-/// A folder that only continuous integration insists on.
-fn present(folder: PathBuf, what: &str) -> Option<PathBuf> {
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "no {what} at {}", folder.display());
-    eprintln!("skipped: no {what}");
-    None
-}
 
 /// All files below a folder with one of these extensions, sorted.
 pub fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {

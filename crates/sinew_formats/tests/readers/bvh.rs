@@ -394,3 +394,37 @@ fn joints_that_a_clip_moves_keep_their_motion() {
     let pose = again.clips[0].sample(again.rig.as_ref().unwrap(), 1.0);
     assert!(pose.locals[1].translation.distance(DVec3::new(0.5, 1.0, 0.25)) < 1e-5);
 }
+
+#[test]
+fn a_joint_that_only_sounds_like_an_end_keeps_its_motion() {
+    use glam::Quat;
+    use sinew_geom::rig::{Interpolation, JointTrack, Keys};
+    let rest = Transform::from_translation(DVec3::Y);
+    let turned = Transform { rotation: glam::DQuat::from_rotation_x(0.5), ..rest };
+    let joints = vec![
+        Joint::new("hip", None, rest),
+        Joint::new("tail_end", Some(0), rest),
+        Joint::new("turned_end", Some(0), turned),
+        Joint::new("plain_end", Some(0), rest),
+    ];
+    let rig = Rig::new(joints).unwrap();
+    let turns = vec![Quat::IDENTITY, Quat::from_rotation_y(1.0)];
+    let rotation = Some(Keys::new(vec![0.0, 1.0], turns, Interpolation::Linear, 1).unwrap());
+    let track = JointTrack { joint: 1, translation: None, rotation, scale: None };
+    let clip = Clip { joints: vec![track], ..Clip::default() };
+    let text = String::from_utf8(write_bvh(&rig, &clip, 10.0, &mut Warnings::default()).unwrap()).unwrap();
+    assert!(text.contains("JOINT tail_end") && text.contains("JOINT turned_end"), "{text}");
+    assert!(!text.contains("plain_end"), "{text}");
+    let again = read(&text).unwrap().character;
+    let pose = again.clips[0].sample(again.rig.as_ref().unwrap(), 1.0);
+    let tail = again.rig.unwrap().joints().iter().position(|joint| joint.name == "tail_end").unwrap();
+    assert!(pose.locals[tail].rotation.angle_between(glam::DQuat::from_rotation_y(1.0)) < 1e-6);
+}
+
+#[test]
+fn frames_are_not_held_against_a_hierarchy_that_was_misread() {
+    let text = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Wrotation\n}\nMOTION\nFrames: 2\nFrame Time: 0.1\n0\n0\n";
+    let error = read(text).unwrap_err();
+    check("", read(text), &[(Line(5), "`Wrotation` is unknown")]);
+    assert!(error.to_string().contains("correct the line"), "{error}");
+}

@@ -3,7 +3,7 @@
 use crate::support::{data, tools, workspace};
 use glam::DVec3;
 use sinew_formats::bvh::read_bvh;
-use sinew_geom::Warnings;
+use sinew_geom::{Warnings, measure::largest_error};
 use std::{fmt::Write, process::Command};
 
 /// Largest difference of a joint, as a share of the skeleton's size.
@@ -63,8 +63,8 @@ fn joints_stand_where_blender_puts_them() {
             rig.forward(&file.character.clips[0].sample(&rig, time), &mut world).unwrap();
             let ours: Vec<DVec3> = bones.iter().map(|&j| world[j].translation).collect();
             let [low, high] = sinew_geom::mesh::bounds(&ours);
-            let far = ours.iter().zip(judged).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-            worst = worst.max(far / low.distance(high));
+            let far = largest_error(ours.iter().zip(judged).map(|(a, b)| a.distance(*b)));
+            worst = largest_error([worst, far / low.distance(high)]);
         }
         let _ = writeln!(report, "{}: {worst:.1e}", path.display());
         assert!(worst < LIMIT, "{report}");

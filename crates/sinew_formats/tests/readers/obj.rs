@@ -10,7 +10,7 @@ use sinew_formats::{
     obj::{read_obj, write_obj, write_obj_file},
     read_any,
 };
-use sinew_geom::{Image, Warnings};
+use sinew_geom::{AlphaMode, Image, Material, Warnings};
 
 const THREE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
 
@@ -131,6 +131,42 @@ fn attributes_arrive_where_they_belong() {
 }
 
 #[test]
+fn hard_edges_are_told() {
+    let text = format!("{THREE}v 0 0 1\nvn 0 0 1\nvn 0 1 0\nf 1//1 2//1 3//1\nf 1//2 4//2 2//2\n");
+    let (hard, warnings) = model(&text);
+    assert_eq!(hard.character.surface.normals, None);
+    assert!(warnings.contains("hard edges"), "{warnings}");
+    let (smooth, warnings) = model(&format!("{THREE}vn 0 0 1\nf 1//1 2//1 3//1\n"));
+    assert!(smooth.character.surface.normals.is_some());
+    assert_eq!(warnings, "");
+}
+
+#[test]
+fn pictures_of_others_are_not_overwritten_and_names_differ() {
+    let folder = std::env::temp_dir().join(format!("sinew-pictures-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut character = read(&format!("{THREE}usemtl a\nf 1 2 3\n")).unwrap().character;
+    let bytes = std::sync::Arc::new(vec![0x89, b'P', b'N', b'G', 1]);
+    let picture = Image { mime: "image/png".into(), bytes: bytes.clone() };
+    character.surface.materials[0].base_color_image = Some(picture);
+    // A name that the second of the same name would get, and one without any.
+    let more = ["a_2", "a", ""].map(|name| Material { name: name.into(), ..Material::default() });
+    character.surface.materials.extend(more);
+    std::fs::write(folder.join("m_0.png"), b"a holiday").unwrap();
+    for _ in 0..2 {
+        write_obj_file(&folder.join("m.obj"), &character).unwrap();
+    }
+    assert_eq!(std::fs::read(folder.join("m_0.png")).unwrap(), b"a holiday");
+    assert_eq!(std::fs::read(folder.join("m_0_2.png")).unwrap(), *bytes);
+    let text = std::fs::read_to_string(folder.join("m.mtl")).unwrap();
+    let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("newmtl ")).collect();
+    assert_eq!(names, ["a", "a_2", "a_3", "material"]);
+    assert!(text.contains("map_Kd m_0_2.png"), "{text}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 4);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn materials_come_from_the_library() {
     let library = "newmtl red\r\nKd 1 0 0\r\nd 0.5\r\nnewmtl red\r\nKd 0 1 0\r\n";
     let side = |name: &str| match name {
@@ -139,7 +175,8 @@ fn materials_come_from_the_library() {
     };
     let text = format!("mtllib ./my colours.mtl\nmtllib other.mtl\n{THREE}usemtl red\nf 1 2 3\n");
     let (model, warnings) = loads(|warnings| read_obj(text.as_bytes(), &side, "a.obj", warnings));
-    assert_eq!(model.character.surface.materials[0].base_color, [1.0, 0.0, 0.0, 0.5]);
+    let red = &model.character.surface.materials[0];
+    assert_eq!((red.base_color, red.alpha), ([1.0, 0.0, 0.0, 0.5], AlphaMode::Blend));
     assert!(warnings.contains("`other.mtl` was not found"), "{warnings}");
 }
 

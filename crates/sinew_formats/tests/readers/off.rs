@@ -94,8 +94,13 @@ fn colours_are_bytes_or_shares() {
     };
     // A dark byte among bytes is still a byte.
     let bytes = colors(["255 0 0 255", "1 0 0 255", "0 51 0 0"]);
-    assert_eq!(bytes, [[1.0, 0.0, 0.0, 1.0], [1.0 / 255.0, 0.0, 0.0, 1.0], [0.0, 0.2, 0.0, 0.0]]);
-    assert_eq!(colors(["1 0 0", "0 .5 0", "0 0 0 .25"])[1..], [[0.0, 0.5, 0.0, 1.0], [0.0, 0.0, 0.0, 0.25]]);
+    // As seen on a screen there, linear here: worked out by the formulae of sRGB.
+    assert_eq!(bytes[0], [1.0, 0.0, 0.0, 1.0]);
+    assert!((bytes[1][0] - 1.0 / 255.0 / 12.92).abs() < 1e-9 && bytes[1][3] == 1.0);
+    assert!((bytes[2][1] - 0.033_104_77).abs() < 1e-7 && bytes[2][3] == 0.0);
+    let shares = colors(["1 0 0", "0 .5 0", "0 0 0 .25"]);
+    assert!((shares[1][1] - 0.214_041_14).abs() < 1e-7 && shares[1][3] == 1.0);
+    assert_eq!(shares[2], [0.0, 0.0, 0.0, 0.25]);
     let (model, warnings) = model("COFF 2 0 0\n0 0 0 1 1 1\n1 0 0\n");
     assert_eq!(model.character.surface.colors, None);
     assert!(warnings.contains("colours are incomplete"), "{warnings}");

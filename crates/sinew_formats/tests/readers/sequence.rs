@@ -46,17 +46,37 @@ fn frames_are_read_in_natural_order() {
     let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let folder = Folder::new("order", &files);
     let sequence = folder.open().unwrap();
+    let warnings = &mut Warnings::default();
     let mut shares = Vec::new();
     let mut progress = |share| {
         shares.push(share);
         ControlFlow::Continue(())
     };
-    let frames = sequence.read_all(24.0, &mut progress).unwrap().unwrap();
+    let frames = sequence.read_all(24.0, warnings, &mut progress).unwrap().unwrap();
     let first: Vec<f32> = frames.frames().iter().map(|frame| frame[0].x).collect();
     assert_eq!((first, shares.last()), (vec![1.0, 2.0, 10.0], Some(&1.0)));
     assert_eq!(sequence.rest().positions()[0].x, 1.0);
-    assert!(sequence.read_all(24.0, &mut |_| ControlFlow::Break(())).unwrap().is_none());
-    assert!(sequence.read_frame(3).is_err());
+    assert!(sequence.read_all(24.0, warnings, &mut |_| ControlFlow::Break(())).unwrap().is_none());
+    assert!(sequence.read_frame(3, warnings).is_err());
+}
+
+#[test]
+fn what_was_mended_in_a_frame_is_told_with_its_name() {
+    let bad = TRIANGLE.replace("v 1 0 0", "v nan 0 0");
+    let files = [("f1.obj", TRIANGLE), ("f2.obj", bad.as_str()), ("f3.obj", TRIANGLE)];
+    let folder = Folder::new("mended", &files);
+    let mut warnings = Warnings::default();
+    folder.open().unwrap().read_all(24.0, &mut warnings, &mut go_on).unwrap();
+    let [only] = warnings.messages.as_slice() else { panic!("{warnings:?}") };
+    assert!(only.starts_with("f2.obj: 1 vertices have NaN"), "{only}");
+    // What the rest pose has as well is told once.
+    let files = ["f1.obj", "f2.obj", "f3.obj"].map(|name| (name, bad.as_str()));
+    let folder = Folder::new("mended-all", &files);
+    let mut warnings = Warnings::default();
+    let sequence = SequenceFolder::open(&folder.0, &mut warnings).unwrap();
+    sequence.read_all(24.0, &mut warnings, &mut go_on).unwrap();
+    assert_eq!(warnings.messages.len(), 2, "{warnings:?}");
+    assert!(warnings.messages[1].starts_with("in other frames too: 1 vertices"), "{warnings:?}");
 }
 
 #[test]
@@ -74,6 +94,7 @@ fn frames_that_differ_are_named_with_the_difference() {
     ];
     let folder = Folder::new("differ", &files);
     let sequence = folder.open().unwrap();
+    let warnings = &mut Warnings::default();
     let expected = [
         (Whole, "f2.obj: frame 1 differs from the rest pose: 4 vertices instead of 3"),
         (Whole, "f3.obj: frame 2 differs from the rest pose: 2 faces instead of 1"),
@@ -84,11 +105,11 @@ fn frames_that_differ_are_named_with_the_difference() {
         (Whole, "f5.obj:1: `x` is not a number"),
         (Whole, "f5.obj:2: a vertex needs 3 coordinates"),
     ];
-    check("", sequence.read_all(24.0, &mut go_on), &expected);
-    let error = sequence.read_frame(1).unwrap_err();
+    check("", sequence.read_all(24.0, warnings, &mut go_on), &expected);
+    let error = sequence.read_frame(1, warnings).unwrap_err();
     assert!(error.to_string().contains("f2.obj: frame 1 differs"), "{error}");
     std::fs::remove_file(folder.0.join("f6.obj")).unwrap();
-    let error = sequence.read_frame(5).unwrap_err();
+    let error = sequence.read_frame(5, warnings).unwrap_err();
     assert!(matches!(error, FormatError::Io { path, .. } if path.ends_with("f6.obj")));
 }
 

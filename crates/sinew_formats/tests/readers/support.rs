@@ -1,38 +1,10 @@
-//! Where test data lies, and how an outcome is compared with a table.
+//! How an outcome is compared with a table.
 
+pub use crate::common::{data, tools, workspace};
 use glam::DVec3;
 use proptest::prelude::*;
 use sinew_formats::{Fault, FormatError, Model, Place};
 use sinew_geom::{Character, Mesh, Surface, Warnings};
-use std::path::{Path, PathBuf};
-
-/// The root of the workspace.
-pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
-/// Outside test data, if it is there: `SINEW_DATA`, else `../shared/data`.
-pub fn data() -> Option<PathBuf> {
-    let named = std::env::var_os("SINEW_DATA").map(PathBuf::from);
-    present(named.unwrap_or_else(|| workspace().join("../shared/data")), "data")
-}
-
-/// The outside judges, if they are installed: `SINEW_TOOLS`, else `.tools`.
-pub fn tools() -> Option<PathBuf> {
-    let named = std::env::var_os("SINEW_TOOLS").map(PathBuf::from);
-    let tools = named.unwrap_or_else(|| workspace().join(".tools"));
-    present(tools.join("bpy"), "judges; run tests/judges/install").map(|_| tools)
-}
-
-/// A folder that only continuous integration insists on.
-fn present(folder: PathBuf, what: &str) -> Option<PathBuf> {
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "no {what} at {}", folder.display());
-    eprintln!("skipped: no {what}");
-    None
-}
 
 /// Faults as a table has them: where, and a part of what is said.
 pub type Expected<'a> = &'a [(Place, &'a str)];

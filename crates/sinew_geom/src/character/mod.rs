@@ -73,6 +73,20 @@ pub struct Material {
     pub roughness: f32,
     /// Drawn from both sides.
     pub double_sided: bool,
+    /// What the fourth component of the colour means.
+    pub alpha: AlphaMode,
+}
+
+/// How a surface lets through what is behind it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum AlphaMode {
+    /// Not at all, whatever its opacity.
+    #[default]
+    Opaque,
+    /// Fully where its opacity is below this, else not at all.
+    Mask(f32),
+    /// By its opacity.
+    Blend,
 }
 
 impl Default for Material {
@@ -84,6 +98,7 @@ impl Default for Material {
             metallic: 0.0,
             roughness: 0.9,
             double_sided: false,
+            alpha: AlphaMode::Opaque,
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{Character, Handle, Morph, Surface, Uvs};
 use crate::{
-    GeomError, Skin, Warnings,
+    GeomError, Mesh, Skin, Warnings,
     mesh::{RepairParams, RepairReport, repair},
 };
-use glam::DVec3;
+use std::collections::HashMap;
 
 impl Character {
     /// Mend the mesh and carry skin, morphs, handles and surface over. Coincident vertices that move
@@ -49,18 +49,12 @@ impl Character {
         groups
     }
 
-    fn mended_surface(&self, mesh: &crate::Mesh, report: &RepairReport) -> Surface {
+    fn mended_surface(&self, mesh: &Mesh, report: &RepairReport) -> Surface {
         let old = &self.surface;
         let faces_kept =
             mesh.n_faces() == self.mesh.n_faces() && report.flipped_faces == 0 && report.turned_edges == 0;
         let renumbered = report.welded_vertices + report.split_vertices + report.removed_unreferenced > 0;
-        let uvs = old.uvs.as_ref().map(|uvs| {
-            let corners = report.face_sources.iter().enumerate().map(|(face, &source)| {
-                let was = self.mesh.corners(source as usize);
-                mesh.corners(face).map(|p| uvs.corners[source as usize][nearest(&was, p)])
-            });
-            Uvs { coords: uvs.coords.clone(), corners: corners.collect() }
-        });
+        let uvs = old.uvs.as_ref().map(|uvs| self.mended_uvs(uvs, mesh, report));
         Surface {
             polygons: old.polygons.clone().filter(|_| faces_kept && !renumbered),
             // Where vertices were merged or faces turned, the old normals belong to other shapes.
@@ -78,17 +72,27 @@ impl Character {
             },
         }
     }
-}
 
-/// The corner of a face nearest to a point: faces may have been turned round.
-fn nearest(corners: &[DVec3; 3], p: DVec3) -> usize {
-    let mut best = 0;
-    for k in 1..3 {
-        if corners[k].distance_squared(p) < corners[best].distance_squared(p) {
-            best = k;
-        }
+    /// Every corner keeps the coordinate it had in its own face or, where an edge was turned, in that across the edge.
+    fn mended_uvs(&self, uvs: &Uvs, mesh: &Mesh, report: &RepairReport) -> Uvs {
+        let across: HashMap<u32, u32> =
+            report.turned_faces.iter().flat_map(|&[a, b]| [(a, b), (b, a)]).collect();
+        let corners = report.face_sources.iter().zip(mesh.faces()).map(|(&source, face)| {
+            let sources = [Some(source), across.get(&source).copied()];
+            let candidates = sources.into_iter().flatten().flat_map(|f| (0..3).map(move |k| (f as usize, k)));
+            face.map(|v| {
+                let (p, vertex) = (mesh.positions()[v as usize], report.vertex_sources[v as usize]);
+                // Merged vertices are found by their place.
+                let far = |&(f, k): &(usize, usize)| match self.mesh.faces()[f][k] {
+                    same if same == vertex => -1.0,
+                    other => self.mesh.positions()[other as usize].distance_squared(p),
+                };
+                let found = candidates.clone().min_by(|a, b| far(a).total_cmp(&far(b)));
+                found.map_or(0, |(f, k)| uvs.corners[f][k])
+            })
+        });
+        Uvs { coords: uvs.coords.clone(), corners: corners.collect() }
     }
-    best
 }
 
 fn pick<T: Clone>(values: &[T], sources: &[u32]) -> Vec<T> {
@@ -114,8 +118,8 @@ fn pick_handle(handle: &Handle, sources: &[u32]) -> Handle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mesh, SkinSlot};
-    use glam::DAffine3;
+    use crate::SkinSlot;
+    use glam::{DAffine3, DVec3};
 
     /// Two triangles with their own copies of a shared edge, as a texture seam leaves them.
     fn seam() -> Character {
@@ -142,6 +146,22 @@ mod tests {
         assert_eq!(mended.surface.normals, None, "normals of one side do not fit the merged vertex");
         assert_eq!(mended.skin.unwrap().vertex(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
         assert_eq!((mended.handles[0].vertices.as_slice(), mended.handles[0].weights[0]), (&[3][..], 0.5));
+    }
+
+    #[test]
+    fn a_turned_cap_takes_the_coordinates_of_both_faces() {
+        let p = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, -1.0]];
+        let faces = vec![[0, 1, 3], [0, 2, 1], [0, 4, 2], [2, 4, 1]];
+        let positions = p.iter().map(|&[x, y]| DVec3::new(x, y, 0.0)).collect();
+        // The picture lies on the surface, so that every coordinate tells its vertex.
+        let coords = p.iter().map(|p| p.map(|x| x as f32)).collect();
+        let uvs = Some(Uvs { coords, corners: faces.clone() });
+        let surface = Surface { uvs, ..Surface::default() };
+        let mesh = Mesh::new(positions, faces).unwrap();
+        let character = Character { mesh, surface, ..Character::default() };
+        let (mended, report) = character.repaired(&RepairParams::default()).unwrap();
+        assert_eq!(report.turned_edges, 1);
+        assert_eq!(mended.surface.uvs.unwrap().corners, mended.mesh.faces());
     }
 
     #[test]

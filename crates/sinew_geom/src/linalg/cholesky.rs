@@ -259,7 +259,7 @@ mod tests {
         let mut y = x.clone();
         Cholesky::<f64>::new(&a).unwrap().solve(&mut x).unwrap();
         Cholesky::<f32>::new(&a).unwrap().solve(&mut y).unwrap();
-        let worst = x.iter().zip(&y).map(|(p, q)| (p[0] - q[0]).abs()).fold(0.0, f64::max);
+        let worst = crate::measure::largest_error(x.iter().zip(&y).map(|(p, q)| (p[0] - q[0]).abs()));
         assert!(worst < 1e-4 && worst > 0.0, "{worst}");
     }
 

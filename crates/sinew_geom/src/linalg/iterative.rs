@@ -47,7 +47,7 @@ fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), GeomE
 /// Solve `A x = b` for a symmetric positive definite matrix, starting from `x`.
 ///
 /// # Errors
-/// Lengths that do not fit, a right-hand side that is not finite, or a direction of non-positive curvature.
+/// A matrix that is not square, lengths that do not fit, a right-hand side that is not finite, or a direction of non-positive curvature.
 pub fn conjugate_gradients(
     a: &SparseMatrix,
     b: &[f64],
@@ -55,6 +55,7 @@ pub fn conjugate_gradients(
     params: &IterationParams,
 ) -> Result<IterationReport, GeomError> {
     let n = a.n_rows();
+    check("columns of a square matrix", n, a.n_cols())?;
     check("right-hand side", n, b.len())?;
     check("unknowns", n, x.len())?;
     finite(b)?;
@@ -221,6 +222,14 @@ mod tests {
         let a = SparseMatrix::from_triplets(1, 2, [(0, 0, 1.0), (0, 1, 2.0)]);
         let (x, _) = lsqr(&a, &[5.0], 0.0, &IterationParams::default()).unwrap();
         assert!((x[0] - 1.0).abs() < 1e-12 && (x[1] - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_matrix_must_be_square() {
+        let a = SparseMatrix::from_triplets(2, 3, [(0, 0, 1.0), (1, 1, 1.0)]);
+        let result = conjugate_gradients(&a, &[1.0; 2], &mut [0.0; 2], &IterationParams::default());
+        let what = "columns of a square matrix";
+        assert_eq!(result.unwrap_err(), GeomError::Length { what, expected: 2, actual: 3 });
     }
 
     #[test]

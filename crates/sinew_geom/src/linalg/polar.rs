@@ -1,7 +1,7 @@
 //! Singular values and polar factors of 3 × 3 matrices.
 //!
 //! # Source
-//! One-sided Jacobi rotations (Hestenes 1958), which find small singular values accurately.
+//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding of the largest.
 //! # Cost
 //! About four sweeps of three rotations.
 
@@ -11,14 +11,16 @@ use glam::{DMat3, DVec3};
 pub fn svd3(a: &DMat3) -> (DMat3, DVec3, DMat3) {
     let mut columns = [a.x_axis, a.y_axis, a.z_axis];
     let mut v = [DVec3::X, DVec3::Y, DVec3::Z];
-    let tiny = f64::EPSILON * columns.iter().map(|c| c.length_squared()).sum::<f64>();
+    let noise = f64::EPSILON * columns.iter().map(|c| c.length_squared()).sum::<f64>().sqrt();
     // Convergence is quadratic; 12 sweeps are never reached by finite input.
     for _ in 0..12 {
         let mut turned = false;
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let (x, y, xy) =
                 (columns[i].length_squared(), columns[j].length_squared(), columns[i].dot(columns[j]));
-            if xy.abs() <= tiny * 1e-3 || xy.abs() <= f64::EPSILON * (x * y).sqrt() {
+            // Orthogonal, or as near to it as rotations that round at `noise` can bring the shorter of the two.
+            let (long, short) = (x.max(y).sqrt(), x.min(y).sqrt());
+            if xy.abs() <= long * (f64::EPSILON * short).max(0.1 * noise) {
                 continue;
             }
             turned = true;
@@ -37,12 +39,17 @@ pub fn svd3(a: &DMat3) -> (DMat3, DVec3, DMat3) {
     }
     sort_columns(&mut columns, &mut v);
     let u0 = columns[0].try_normalize().unwrap_or(DVec3::X);
-    let along = columns[1] - u0 * u0.dot(columns[1]);
-    // A column of rounding noise has no direction of its own.
-    let u1 = if along.length_squared() > tiny { along.normalize() } else { u0.any_orthonormal_vector() };
+    let u1 = perpendicular(columns[1], u0).unwrap_or_else(|| u0.any_orthonormal_vector());
     let u2 = u0.cross(u1);
     let sigma = DVec3::new(u0.dot(columns[0]), u1.dot(columns[1]), u2.dot(columns[2]));
     (DMat3::from_cols(u0, u1, u2), sigma, DMat3::from_cols(v[0], v[1], v[2]))
+}
+
+/// Direction of a column that should be orthogonal to `u0`; a column of rounding noise may have none.
+fn perpendicular(column: DVec3, u0: DVec3) -> Option<DVec3> {
+    let direction = column.try_normalize()?;
+    let along = direction - u0 * u0.dot(direction);
+    (along.length_squared() > 0.25).then(|| along.normalize())
 }
 
 /// Longest column first; a swap turns one column round, so that `v` stays a rotation.
@@ -90,6 +97,27 @@ mod tests {
             let (r, stretch) = polar(&a);
             prop_assert!(size(r * stretch - a) < 1e-12);
             prop_assert!(size(stretch - stretch.transpose()) < 1e-12);
+        }
+
+        /// Singular values of any size are found to the rounding of the largest, and so is the matrix.
+        #[test]
+        fn small_singular_values_are_not_lost(
+            turns in prop::array::uniform2(prop::array::uniform3(-3.0..3.0f64)),
+            powers in prop::array::uniform2(0.0..20.0f64),
+            scale in -60.0..60.0f64,
+        ) {
+            let [u, v] = turns.map(|[x, y, z]| DMat3::from_euler(glam::EulerRot::XYZ, x, y, z));
+            let mut known = [1.0, 10f64.powf(-powers[0]), 10f64.powf(-powers[1])];
+            known.sort_by(|a, b| b.total_cmp(a));
+            let a = u * DMat3::from_diagonal(DVec3::from_array(known)) * v.transpose();
+            let factor = 10f64.powf(scale);
+            let (u, s, v) = svd3(&(a * factor));
+            for m in [u, v] {
+                prop_assert!(size(m * m.transpose() - DMat3::IDENTITY) < 1e-14);
+            }
+            let s = s / factor;
+            prop_assert!((s.abs() - DVec3::from_array(known)).abs().max_element() < 3e-15, "{s} {known:?}");
+            prop_assert!(size(u * DMat3::from_diagonal(s) * v.transpose() - a) < 3e-15);
         }
     }
 }

@@ -18,14 +18,17 @@ impl SparseMatrix {
     /// From `(row, column, value)`; values at the same place are added in the order given.
     ///
     /// # Panics
-    /// In debug builds, if an index is out of range.
+    /// If an index is out of range: that is a bug of the caller.
     pub fn from_triplets(
         n_rows: usize,
         n_cols: usize,
         triplets: impl IntoIterator<Item = (u32, u32, f64)>,
     ) -> Self {
         let mut rows: Vec<(u32, u32, f64)> = triplets.into_iter().collect();
-        debug_assert!(rows.iter().all(|&(r, c, _)| (r as usize) < n_rows && (c as usize) < n_cols));
+        for &(row, column, _) in &rows {
+            let inside = (row as usize) < n_rows && (column as usize) < n_cols;
+            assert!(inside, "entry ({row}, {column}) lies outside a {n_rows} × {n_cols} matrix");
+        }
         rows.sort_by_key(|&(row, column, _)| (row, column));
         let mut matrix =
             Self { n_cols, starts: Vec::with_capacity(n_rows + 1), columns: Vec::new(), values: Vec::new() };
@@ -201,6 +204,12 @@ mod tests {
             m.row(i).for_each(|(c, v)| row[c as usize] += v);
         }
         out
+    }
+
+    #[test]
+    #[should_panic(expected = "entry (1, 4) lies outside a 2 × 4 matrix")]
+    fn an_entry_outside_is_a_bug_of_the_caller() {
+        SparseMatrix::from_triplets(2, 4, [(1, 4, 1.0)]);
     }
 
     proptest! {

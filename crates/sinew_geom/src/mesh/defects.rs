@@ -110,13 +110,15 @@ fn next_corners(raw: &RawMesh) -> Vec<u32> {
     next
 }
 
+/// A face's corners at an edge, that at the smaller vertex first.
+pub(super) fn edge_ends(used: super::EdgeUse, next: &[u32]) -> [u32; 2] {
+    let (from, to) = (used.half_edge, next[used.half_edge as usize]);
+    if used.forward { [from, to] } else { [to, from] }
+}
+
 /// Faces that share an edge belong to one fan at either end of it.
 pub(super) fn join_fans(fans: &mut UnionFind, edges: &EdgeTable, edge: usize, next: &[u32]) {
-    let ends = |used: super::EdgeUse| {
-        let (from, to) = (used.half_edge, next[used.half_edge as usize]);
-        if used.forward { [from, to] } else { [to, from] }
-    };
-    let mut uses = edges.uses(edge).map(ends);
+    let mut uses = edges.uses(edge).map(|used| edge_ends(used, next));
     if let Some([low, high]) = uses.next() {
         for [other_low, other_high] in uses {
             fans.union(low, other_low);

@@ -136,7 +136,9 @@ fn triangulate_polygon(positions: &[DVec3], corners: &[u32], work: &mut Option<u
     if n == 3 {
         return vec![[0, 1, 2]];
     }
-    let points: Vec<DVec3> = corners.iter().map(|&v| positions[v as usize]).collect();
+    // From the first corner: far from the origin the products would cancel.
+    let first = positions[corners[0] as usize];
+    let points: Vec<DVec3> = corners.iter().map(|&v| positions[v as usize] - first).collect();
     // Newell's normal: exact for planar polygons, a good average for the others.
     let normal: DVec3 = (0..points.len()).map(|i| points[i].cross(points[(i + 1) % points.len()])).sum();
     let Some(normal) = normal.try_normalize() else { return fan() };

@@ -187,9 +187,17 @@ fn at(t: &[DVec3; 3], w: [f64; 3]) -> DVec3 {
     t[0] * w[0] + t[1] * w[1] + t[2] * w[2]
 }
 
+/// Below this share of the squared product of two sides the area of a triangle is rounding, and so would be the signs
+/// that say on which side of an edge a point lies.
+const FLAT: f64 = 1e-12;
+
 /// Barycentric weights of the point of a triangle nearest to `p`.
-fn closest_weights(&[a, b, c]: &[DVec3; 3], p: DVec3) -> [f64; 3] {
+fn closest_weights(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
+    let &[a, b, c] = triangle;
     let (ab, ac, ap) = (b - a, c - a, p - a);
+    if ab.cross(ac).length_squared() <= FLAT * ab.length_squared() * ac.length_squared() {
+        return closest_on_edges(triangle, p);
+    }
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
         return [1.0, 0.0, 0.0];
@@ -221,6 +229,19 @@ fn closest_weights(&[a, b, c]: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     }
     let sum = va + vb + vc;
     [va / sum, vb / sum, vc / sum]
+}
+
+/// The same for a triangle without area, which is no more than its edges.
+fn closest_on_edges(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
+    let candidates = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| {
+        let edge = triangle[j] - triangle[i];
+        let share = ratio((p - triangle[i]).dot(edge), edge.length_squared()).clamp(0.0, 1.0);
+        let mut weights = [0.0; 3];
+        (weights[i], weights[j]) = (1.0 - share, share);
+        weights
+    });
+    let distance = |w: &[f64; 3]| at(triangle, *w).distance_squared(p);
+    candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or([1.0, 0.0, 0.0])
 }
 
 /// A share of an edge; an edge without length gives its start.
@@ -287,6 +308,29 @@ mod tests {
             prop_assert!((found.distance - expected).abs() < 1e-12);
             prop_assert!((found.barycentric.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             prop_assert!((found.position.distance(p) - expected).abs() < 1e-9);
+        }
+
+        /// Nothing on a triangle of any shape, slivers and needles included, is nearer than what is found.
+        #[test]
+        fn no_point_of_a_triangle_is_nearer(
+            corners in prop::array::uniform3(prop::array::uniform3(-1.0..1.0f64)),
+            (share, width) in (-0.5..1.5f64, prop_oneof![Just(0.0), Just(1e-15), Just(1e-12), Just(1e-8), Just(1e-4), Just(1.0)]),
+            turn in 0..3usize,
+            p in prop::array::uniform3(-2.0..2.0f64),
+        ) {
+            let [a, b, c] = corners.map(DVec3::from_array);
+            let mut triangle = [a, b, a.lerp(b, share) + width * c];
+            triangle.rotate_left(turn);
+            let p = DVec3::from_array(p);
+            let tree = SurfaceTree::new(&Mesh::new(triangle.to_vec(), vec![[0, 1, 2]]).unwrap());
+            let found = tree.closest_point(p).unwrap();
+            prop_assert!((found.position.distance(p) - found.distance).abs() < 1e-9);
+            let steps = 60;
+            for (i, j) in (0..=steps).flat_map(|i| (0..=steps - i).map(move |j| (i, j))) {
+                let (u, v) = (i as f64 / steps as f64, j as f64 / steps as f64);
+                let other = at(&triangle, [1.0 - u - v, u, v]).distance(p);
+                prop_assert!(found.distance < other + 1e-6, "{found:?}, but {other}");
+            }
         }
 
         /// A ray from inside leaves a cube once, through its front seen from behind.

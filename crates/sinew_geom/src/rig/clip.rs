@@ -207,7 +207,8 @@ impl Clip {
         joints.chain(morphs).flatten().fold(0.0, f32::max)
     }
 
-    /// Pose of a rig at a time. Joints without a track rest.
+    /// Pose of a rig at a time. Joints without a track rest, and so do rotations without a direction, such as four
+    /// zeros.
     pub fn sample(&self, rig: &Rig, time: f32) -> Pose {
         let mut pose = rig.rest_pose();
         for track in &self.joints {
@@ -216,7 +217,11 @@ impl Clip {
                 local.translation = keys.sample(time).as_dvec3();
             }
             if let Some(keys) = &track.rotation {
-                local.rotation = keys.sample(time).as_dquat().normalize();
+                let sampled = keys.sample(time).as_dquat();
+                let squared = sampled.length_squared();
+                if squared > 0.0 && squared.is_finite() {
+                    local.rotation = sampled.normalize();
+                }
             }
             if let Some(keys) = &track.scale {
                 local.scale = keys.sample(time).as_dvec3();
@@ -234,5 +239,26 @@ impl Clip {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Transform, rig::Joint};
+    use glam::DQuat;
+
+    #[test]
+    fn a_rotation_without_direction_rests() {
+        let rest = Transform { rotation: DQuat::from_rotation_x(1.0), ..Transform::default() };
+        let rig = Rig::new(vec![Joint::new("a", None, rest)]).unwrap();
+        let values =
+            vec![Quat::from_array([0.0; 4]), Quat::from_rotation_y(1.0), Quat::from_array([1e-30; 4])];
+        let keys = Keys::new(vec![0.0, 1.0, 2.0], values, Interpolation::Step, 1).unwrap();
+        let track = JointTrack { joint: 0, translation: None, rotation: Some(keys), scale: None };
+        let clip = Clip { joints: vec![track], ..Clip::default() };
+        assert_eq!(clip.sample(&rig, 0.5).locals[0].rotation, rest.rotation);
+        assert!(clip.sample(&rig, 1.5).locals[0].rotation.angle_between(DQuat::from_rotation_y(1.0)) < 1e-6);
+        assert!(clip.sample(&rig, 2.5).locals[0].rotation.is_finite());
     }
 }

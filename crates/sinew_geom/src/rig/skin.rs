@@ -24,8 +24,9 @@ pub struct SkinSlot {
     pub inverse_bind: DAffine3,
 }
 
-/// Weight sums further than this from one are mended with a warning; rounding to 8 bits stays below it.
-const SUM_TOLERANCE: f32 = 0.01;
+/// Weight sums further than this from one are mended with a warning. Readers of weights rounded to few bits bring their
+/// sums to one themselves.
+const SUM_TOLERANCE: f32 = 1e-3;
 
 impl Skin {
     /// Check and normalise weights. Both slices hold `influences` entries per vertex.

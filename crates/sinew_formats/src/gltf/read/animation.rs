@@ -51,6 +51,25 @@ pub(super) fn read_clips(decoder: &Decoder, targets: &Targets, warnings: &mut Wa
     clips
 }
 
+/// Rotations of unit length; those within rounding are left alone, so that files survive a round trip unchanged.
+/// Tangents have any length.
+fn unit_rotations(keys: Keys<Quat>) -> Result<Keys<Quat>, String> {
+    let is_value = |at: usize| keys.interpolation() != Interpolation::Cubic || at % 3 == 1;
+    let mut values = keys.values().to_vec();
+    for (at, value) in values.iter_mut().enumerate().filter(|(at, _)| is_value(*at)) {
+        // In double precision, where no finite key is too short or too long for its square.
+        let exact = value.as_dquat();
+        let squared = exact.length_squared();
+        if squared == 0.0 {
+            return Err(format!("value {at} is a rotation of four zeros, which has no direction"));
+        }
+        if (squared - 1.0).abs() > 1e-5 {
+            *value = exact.normalize().as_quat();
+        }
+    }
+    Keys::new(keys.times().to_vec(), values, keys.interpolation(), 1).map_err(|error| error.to_string())
+}
+
 struct ClipReader<'a> {
     decoder: &'a Decoder<'a>,
     targets: &'a Targets<'a>,
@@ -87,6 +106,7 @@ impl ClipReader<'_> {
             }
             "rotation" => {
                 let keys = self.keys::<Quat, 4>(channel, Quat::from_array)?;
+                let keys = unit_rotations(keys).map_err(|cause| Fault::json(&place, cause))?;
                 let slot = &mut self.clip.joints[track].rotation;
                 slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
             }

@@ -4,8 +4,14 @@ use super::accessor::Decoder;
 use crate::Fault;
 use crate::gltf::schema::Primitive;
 
+/// `componentType` of single-precision numbers.
+const FLOAT: u32 = 5126;
 /// Influences kept per vertex.
 const MAX_INFLUENCES: usize = 8;
+
+/// How far rounding to 8 bits can bring a weight from what it was, and a little for our own rounding; longer integers
+/// less.
+const ROUNDING: f32 = 0.501 / 255.0;
 
 /// Influences of every vertex, `width` each; the indices refer to the joints of whatever skin is used.
 pub(super) struct Influences {
@@ -30,6 +36,7 @@ pub(super) fn read_influences(
     n_vertices: usize,
 ) -> Result<Option<Influences>, Fault> {
     let mut sets = Vec::new();
+    let mut rounded = false;
     while let Some(&joints) = primitive.attributes.get(&format!("JOINTS_{}", sets.len())) {
         let set = sets.len();
         let name = |kind: &str| format!("{path}/attributes/{kind}_{set}");
@@ -37,6 +44,7 @@ pub(super) fn read_influences(
             return Err(Fault::json(name("JOINTS"), format!("there is no WEIGHTS_{set} for it")));
         };
         let joints = decoder.integers::<4>(joints, &name("JOINTS"))?;
+        rounded |= decoder.accessor(weights, &name("WEIGHTS"))?.component_type != FLOAT;
         let weights = decoder.floats::<4>(weights, &name("WEIGHTS"))?;
         for (len, place) in [(joints.len(), name("JOINTS")), (weights.len(), name("WEIGHTS"))] {
             if len != n_vertices {
@@ -49,7 +57,22 @@ pub(super) fn read_influences(
         return Ok(None);
     }
     decoder.charge(n_vertices as u64, 6 * 4 * sets.len(), path)?;
-    gather(&sets, n_vertices, path).map(Some)
+    let mut influences = gather(&sets, n_vertices, path)?;
+    if rounded {
+        unround(&mut influences);
+    }
+    Ok(Some(influences))
+}
+
+/// Sums that differ from one no more than rounding explains are brought to one; others remain, to be warned of.
+fn unround(influences: &mut Influences) {
+    let tolerance = influences.width as f32 * ROUNDING;
+    for row in influences.weights.chunks_exact_mut(influences.width) {
+        let sum: f32 = row.iter().sum();
+        if (sum - 1.0).abs() <= tolerance && (sum - 1.0).abs() > 1e-6 {
+            row.iter_mut().for_each(|weight| *weight /= sum);
+        }
+    }
 }
 
 type Set = (Vec<[u32; 4]>, Vec<[f32; 4]>);

@@ -4,8 +4,11 @@ use super::accessor::Decoder;
 use super::resource::{SideFiles, load_uri, out_of_range};
 use crate::Fault;
 use crate::gltf::schema;
-use sinew_geom::{Image, Material, Warnings};
+use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::sync::Arc;
+
+/// `alphaCutoff` where a file does not say.
+const DEFAULT_CUTOFF: f32 = 0.5;
 
 /// All materials of a file, in its order.
 pub(super) fn read_materials(decoder: &Decoder, side: SideFiles, warnings: &mut Warnings) -> Vec<Material> {
@@ -48,6 +51,22 @@ fn read_material(
         metallic: unit(surface.metallic_factor.unwrap_or(1.0), 1.0),
         roughness: unit(surface.roughness_factor.unwrap_or(1.0), 1.0),
         double_sided: material.double_sided,
+        alpha: read_alpha(index, material, warnings),
+    }
+}
+
+fn read_alpha(index: usize, material: &schema::Material, warnings: &mut Warnings) -> AlphaMode {
+    match material.alpha_mode.as_deref() {
+        None | Some("OPAQUE") => AlphaMode::Opaque,
+        Some("BLEND") => AlphaMode::Blend,
+        Some("MASK") => {
+            let cutoff = material.alpha_cutoff.filter(|cutoff| cutoff.is_finite() && *cutoff >= 0.0);
+            AlphaMode::Mask(cutoff.unwrap_or(DEFAULT_CUTOFF))
+        }
+        Some(other) => {
+            warnings.push(format!("/materials/{index}/alphaMode: {other:?} is unknown; drawn opaque"));
+            AlphaMode::Opaque
+        }
     }
 }
 

@@ -172,24 +172,36 @@ impl Merged {
                     let cause = format!("vertex {vertex} names joint {joint}, but skin {skin} has {n}");
                     return Err(Fault::json(format!("{}/attributes/JOINTS_0", part.path), cause));
                 }
+                let start = self.joints.len();
                 // Entries without weight name slot 0, whatever slot joint 0 has.
                 let slot =
                     |(&joint, &weight): (&u16, &f32)| if weight > 0.0 { slots[joint as usize] } else { 0 };
                 if influences.width == width {
                     self.joints.extend(influences.joints.iter().zip(&influences.weights).map(slot));
                     join(&mut self.weights, Some(&mut influences.weights), self.n_vertices * width);
-                    return Ok(());
+                } else {
+                    let rows = influences.joints.chunks_exact(influences.width);
+                    for (joints, weights) in rows.zip(influences.weights.chunks_exact(influences.width)) {
+                        self.joints.extend(joints.iter().zip(weights).map(slot));
+                        self.weights.extend_from_slice(weights);
+                        self.joints.extend(std::iter::repeat_n(0, width - influences.width));
+                        self.weights.extend(std::iter::repeat_n(0.0, width - influences.width));
+                    }
                 }
-                let rows = influences.joints.chunks_exact(influences.width);
-                for (joints, weights) in rows.zip(influences.weights.chunks_exact(influences.width)) {
-                    self.joints.extend(joints.iter().zip(weights).map(slot));
-                    self.weights.extend_from_slice(weights);
-                    self.joints.extend(std::iter::repeat_n(0, width - influences.width));
-                    self.weights.extend(std::iter::repeat_n(0.0, width - influences.width));
-                }
+                self.bind_bare(start, slots.first().copied().unwrap_or(0));
             }
         }
         Ok(())
+    }
+
+    /// Vertices from `start` on that have no weight will follow the first joint of their own skin.
+    fn bind_bare(&mut self, start: usize, first_slot: u16) {
+        let width = self.has.influences;
+        let rows =
+            self.joints[start..].chunks_exact_mut(width).zip(self.weights[start..].chunks_exact(width));
+        for (joints, _) in rows.filter(|(_, weights)| weights.iter().all(|&weight| weight == 0.0)) {
+            joints[0] = first_slot;
+        }
     }
 
     fn push_rigid(&mut self, slot: u16, n_vertices: usize) {

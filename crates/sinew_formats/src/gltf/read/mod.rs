@@ -5,6 +5,7 @@ mod animation;
 mod assemble;
 mod bind;
 mod container;
+mod ignored;
 mod influences;
 mod info;
 mod json;
@@ -39,7 +40,8 @@ pub struct GltfFile {
     pub character: Character,
     /// Counts over the whole file.
     pub info: GltfInfo,
-    /// Extensions at the root of the file as they stand there, for those who know them.
+    /// Extensions at the root of the file as they stand there, for those who know them. What another file may
+    /// take over, [`portable_extensions`](super::portable_extensions) tells.
     pub extensions: Object,
 }
 
@@ -81,6 +83,7 @@ pub fn read_gltf(
     let mut character = assemble::assemble(&decoder, &scene, side, warnings).map_err(fail)?;
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     character.name = stem.unwrap_or_default();
+    ignored::warn_ignored(&root, warnings);
     let mut info = GltfInfo::count(&root);
     info.n_instances = assemble::instances(&root, &scene).count();
     Ok(GltfFile { character, info, extensions: root.extensions.clone() })

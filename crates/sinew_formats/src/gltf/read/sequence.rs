@@ -7,7 +7,7 @@ use glam::Vec3;
 use sinew_geom::{Character, Clip, MeshSequence, Warnings};
 
 /// Largest sequence made, in bytes of positions.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: f64 = (1u64 << 30) as f64;
 /// Frame rate if there is only one key to tell it from.
 const DEFAULT_FPS: f64 = 30.0;
 
@@ -51,10 +51,13 @@ pub fn morph_sequence(
     let end = times.filter_map(|times| times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
     let fps = fps.unwrap_or_else(|| key_rate(clip));
     // A little less than a frame may be missing to the last one through rounding.
-    let n_frames = (f64::from(end - start) * fps + 1e-3).floor() as u64 + 1;
-    if n_frames.saturating_mul(12 * character.mesh.n_vertices() as u64) > MAX_BYTES {
+    let n_frames = ((f64::from(end) - f64::from(start)) * fps + 1e-3).floor() + 1.0;
+    let n_bytes = n_frames * 12.0 * character.mesh.n_vertices().max(1) as f64;
+    // Compared before it becomes an integer, which would wrap or saturate; not a number is refused, too.
+    if !(0.0..=MAX_BYTES).contains(&n_bytes) {
         return Err(fault(format!("{n_frames} frames are too many")).with_remedy("give a lower frame rate"));
     }
+    let n_frames = n_frames as u64;
     let time = |frame: u64| (f64::from(start) + frame as f64 / fps) as f32;
     let frames = (0..n_frames).map(|frame| morphed(character, clip, time(frame))).collect();
     MeshSequence::new(character.mesh.clone(), frames, fps).map_err(|error| fault(error.to_string()))
@@ -67,7 +70,10 @@ fn key_rate(clip: &Clip) -> f64 {
     steps.sort_by(f32::total_cmp);
     match steps.get(steps.len() / 2) {
         // Frame rates are round numbers; key times are rounded to single precision.
-        Some(&step) => (1e3 / f64::from(step)).round() / 1e3,
+        Some(&step) => {
+            let rate = 1.0 / f64::from(step);
+            if rate < 1.0 { rate } else { (1e3 * rate).round() / 1e3 }
+        }
         None => DEFAULT_FPS,
     }
 }

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use crate::gltf::read::material::mime_of;
 use crate::gltf::schema::{self, MetallicRoughness, Texture, TextureInfo};
-use sinew_geom::{Image, Material, Warnings};
+use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::collections::HashMap;
 
 /// Write all materials; one neutral material if there are none, since glTF's own default is a white metal.
@@ -26,16 +26,26 @@ pub(super) fn write_materials(builder: &mut Builder, materials: &[Material], war
         }
         let unit = |x: f32| if x.is_finite() { x.clamp(0.0, 1.0) } else { 1.0 };
         let base_color = material.base_color.map(unit);
+        let (alpha_mode, alpha_cutoff) = match material.alpha {
+            AlphaMode::Opaque => (None, None),
+            AlphaMode::Mask(cutoff) => {
+                (Some("MASK"), Some(if cutoff.is_finite() { cutoff.max(0.0) } else { 0.5 }))
+            }
+            AlphaMode::Blend => (Some("BLEND"), None),
+        };
         builder.root.materials.push(schema::Material {
             name: Some(material.name.clone()).filter(|name| !name.is_empty()),
             pbr_metallic_roughness: Some(MetallicRoughness {
                 base_color_factor: Some(base_color),
                 base_color_texture: texture,
+                metallic_roughness_texture: serde_json::Value::Null,
                 metallic_factor: Some(unit(material.metallic)),
                 roughness_factor: Some(unit(material.roughness)),
             }),
-            alpha_mode: (base_color[3] < 1.0).then(|| "BLEND".to_owned()),
+            alpha_mode: alpha_mode.map(str::to_owned),
+            alpha_cutoff,
             double_sided: material.double_sided,
+            ..schema::Material::default()
         });
     }
 }

@@ -14,11 +14,10 @@ pub use sequence::write_sequence_glb;
 
 use super::extension::{HandleJson, JointJson, NAME, SinewCharacter, VERSION};
 use super::schema::{Attributes, Mesh, Node, Object, Scene};
-use crate::{FormatError, write_atomic};
+use crate::{FormatError, names::Names, write_atomic};
 use builder::Builder;
 use glam::DVec3;
 use sinew_geom::{Character, Handle, Warnings};
-use skin::Names;
 use std::path::Path;
 
 /// How a GLB is written.

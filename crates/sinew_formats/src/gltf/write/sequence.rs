@@ -5,28 +5,32 @@ use super::{GlbOptions, finish_scene, geometry, write_mesh};
 use crate::FormatError;
 use crate::gltf::schema::{Animation, Attributes, Channel, Node, Sampler, Target};
 use glam::Vec3;
-use sinew_geom::{Character, MeshSequence, Warnings};
+use sinew_geom::{Character, MeshSequence, Surface, Warnings};
 
 /// Bytes of a GLB that plays a mesh sequence.
 ///
 /// Each frame that differs from the rest and from the frame before it becomes a target, with a linear key of
-/// weight one at its time. Weights take one byte each, since they are zero or one. `name` names the clip.
+/// weight one at its time. Weights take one byte each, since they are zero or one. `surface` is how the rest pose
+/// looks, but for its normals, which do not follow the frames. `name` names the clip.
 ///
 /// # Errors
 /// More than 4 GiB.
 pub fn write_sequence_glb(
     sequence: &MeshSequence,
+    surface: &Surface,
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, FormatError> {
     let mut builder = Builder::new();
-    let character = Character { mesh: sequence.rest().clone(), ..Character::default() };
+    let surface = Surface { normals: None, ..surface.clone() };
+    let character = Character { mesh: sequence.rest().clone(), surface, ..Character::default() };
     let mesh = write_mesh(&mut builder, &character, &GlbOptions::default(), warnings);
     let mut scene = Vec::new();
     if let Some(mesh) = mesh {
         builder.root.nodes.push(Node { name: Some(name.to_owned()), mesh: Some(mesh), ..Node::default() });
         scene.push(0);
-        let target_of = write_targets(&mut builder, sequence, mesh);
+        let vertices = geometry::split_vertices(&character, warnings);
+        let target_of = write_targets(&mut builder, sequence, &vertices, mesh);
         write_weights(&mut builder, sequence.fps(), &target_of, name);
     }
     finish_scene(&mut builder, scene);
@@ -34,7 +38,12 @@ pub fn write_sequence_glb(
 }
 
 /// Write the targets; returns the target of each frame, `None` where the frame is the rest.
-fn write_targets(builder: &mut Builder, sequence: &MeshSequence, mesh: usize) -> Vec<Option<usize>> {
+fn write_targets(
+    builder: &mut Builder,
+    sequence: &MeshSequence,
+    vertices: &geometry::Vertices,
+    mesh: usize,
+) -> Vec<Option<usize>> {
     let rest = geometry::single(sequence.rest().positions());
     let (mut targets, mut names) = (Vec::new(), Vec::new());
     let mut target_of: Vec<Option<usize>> = Vec::with_capacity(sequence.n_frames());
@@ -47,7 +56,10 @@ fn write_targets(builder: &mut Builder, sequence: &MeshSequence, mesh: usize) ->
         } else {
             let offset = |(p, rest): (&Vec3, &Vec3)| (p - rest).map(finite);
             let offsets: Vec<Vec3> = frame.iter().zip(&rest).map(offset).collect();
-            targets.push(Attributes::from([("POSITION".to_owned(), builder.points(&offsets, true))]));
+            targets.push(Attributes::from([(
+                "POSITION".to_owned(),
+                builder.points(&vertices.spread(&offsets), true),
+            )]));
             names.push(format!("frame {index}"));
             Some(targets.len() - 1)
         };

@@ -3,6 +3,7 @@
 use super::builder::{Builder, VERTICES, describe};
 use super::geometry::Vertices;
 use crate::gltf::schema::{self, Attributes};
+use crate::names::Names;
 use glam::{DAffine3, DMat4};
 use sinew_geom::{Rig, Skin, SkinSlot, Transform, Warnings};
 use std::collections::HashSet;
@@ -12,21 +13,8 @@ const MANY_JOINTS: usize = 256;
 /// The Khronos validator accepts sums this far from one, per influence.
 const SUM_TOLERANCE: f64 = 1.9e-7;
 
-/// Names used so far; glTF does not demand that they differ, but players find nodes by them.
-#[derive(Default)]
-pub(super) struct Names(HashSet<String>);
-
-impl Names {
-    pub fn unique(&mut self, name: &str) -> String {
-        let candidates = (2..).map(|count| format!("{name}_{count}"));
-        let found = std::iter::once(name.to_owned()).chain(candidates).find(|name| !self.0.contains(name));
-        let name = found.unwrap_or_default();
-        self.0.insert(name.clone());
-        name
-    }
-}
-
-/// Write the joints as nodes: joint `i` is node `i`. Returns the nodes that have no parent.
+/// Write the joints as nodes: joint `i` is node `i`. glTF does not demand that their names differ, but players find
+/// nodes by them. Returns the nodes that have no parent.
 pub(super) fn write_joints(builder: &mut Builder, rig: &Rig, names: &mut Names) -> Vec<usize> {
     let mut roots = Vec::new();
     for joint in rig.joints() {

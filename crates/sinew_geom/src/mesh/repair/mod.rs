@@ -7,21 +7,26 @@
 //! Linear in the faces, but for sorting; a few passes.
 //! # Limits
 //! Holes are not filled and self-intersections not removed. A surface that cannot be oriented keeps
-//! inconsistent edges.
+//! inconsistent edges. A closed surface stays closed, unless it touches itself along an edge and its faces are one
+//! fan around both ends of it: then it is cut there. A sheet drawn from both sides counts as open: one side stays.
 
-use super::{EdgeTable, Mesh, Ragged, RawMesh, defects::is_degenerate, union_find::UnionFind};
+mod faces;
+mod split;
+
+use super::{EdgeTable, Mesh, Ragged, RawMesh};
 use crate::Warnings;
 use glam::DVec3;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// Which faults to mend; by default all of them, welding only what coincides exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepairParams {
-    /// Merge vertices closer than this, in metres; `Some(0.0)` merges exact coincidences, `None` nothing.
+    /// Merge vertices of open edges closer than this, in metres; `Some(0.0)` merges exact coincidences, `None`
+    /// nothing.
     pub weld: Option<f64>,
-    /// Remove faces with a repeated vertex; turn or remove other faces without area.
+    /// Remove faces with a repeated vertex; turn or remove other faces without area, unless that tears a hole.
     pub remove_degenerate: bool,
-    /// Keep one of several faces with the same vertices.
+    /// Keep one of several faces with the same vertices, and none of a wall between two solids or of a fold.
     pub remove_duplicates: bool,
     /// Turn faces until neighbours agree, following the majority of each part.
     pub orient: bool,
@@ -55,8 +60,12 @@ pub struct RepairReport {
     pub welded_vertices: usize,
     /// Faces without area removed.
     pub removed_degenerate: usize,
+    /// Faces without area that stayed, since without them the surface would have a hole.
+    pub kept_degenerate: usize,
     /// Edges turned to give a face without area some.
     pub turned_edges: usize,
+    /// Per turned edge, the original triangles on its two sides, between which the new ones' corners came from.
+    pub turned_faces: Vec<[u32; 2]>,
     /// Repeated faces removed.
     pub removed_duplicates: usize,
     /// Faces whose direction was reversed.
@@ -87,6 +96,7 @@ impl RepairReport {
         let lines = [
             (self.welded_vertices, "coincident vertices were merged"),
             (self.removed_degenerate, "faces without area were removed"),
+            (self.kept_degenerate, "faces without area had to stay, since removing them would tear holes"),
             (self.turned_edges, "edges were turned to give flat faces some area"),
             (self.removed_duplicates, "duplicate faces were removed"),
             (self.flipped_faces, "faces were turned to agree with their neighbours"),
@@ -143,7 +153,8 @@ struct Repair {
 }
 
 impl Repair {
-    /// Merge each vertex into the first earlier one within `distance` that it may join.
+    /// Merge each vertex into the first earlier one within `distance` that it may join. Only where the surface is
+    /// open is there anything to join: solids that touch are whole.
     fn weld(&mut self, distance: f64, may_weld: impl Fn(u32, u32) -> bool) {
         let [low, high] = super::bounds(&self.positions);
         // Below the resolution of the coordinates only equal ones are near, and cells could not be numbered.
@@ -161,8 +172,13 @@ impl Repair {
         let reach = if exact { 0..=0 } else { -1..=1 };
         let mut cells: HashMap<[i64; 3], Vec<u32>> = HashMap::with_capacity(self.positions.len());
         let mut target: Vec<u32> = Vec::with_capacity(self.positions.len());
+        let is_open = self.open_vertices();
         for (v, &p) in self.positions.iter().enumerate() {
             let v = v as u32;
+            if !is_open[v as usize] {
+                target.push(v);
+                continue;
+            }
             let [x, y, z] = key(p);
             let near = |&u: &u32| {
                 self.positions[u as usize].distance_squared(p) <= distance * distance && may_weld(u, v)
@@ -186,68 +202,14 @@ impl Repair {
         }
     }
 
-    /// A flat face with three different corners (a cap) borrows area: turn its longest edge.
-    fn turn_caps(&mut self) {
+    /// Vertices at an edge with one face.
+    fn open_vertices(&self) -> Vec<bool> {
         let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
-        let mut touched = vec![false; self.faces.len()];
-        for face in 0..self.faces.len() {
-            let [a, b, c] = self.faces[face];
-            let distinct = a != b && b != c && c != a;
-            if touched[face] || !distinct || !is_degenerate(&self.positions, &self.faces[face]) {
-                continue;
-            }
-            let Some((mine, other, across)) = self.cap_neighbor(face, &edges) else { continue };
-            if touched[other] {
-                continue;
-            }
-            let corner = |k: usize| self.faces[face][(mine + k) % 3];
-            let (from, to, apex) = (corner(0), corner(1), corner(2));
-            let turned = [[apex, from, across], [across, to, apex]];
-            let exists = edges.find(apex, across).is_some();
-            if exists || apex == across || turned.iter().any(|f| is_degenerate(&self.positions, f)) {
-                continue;
-            }
-            self.faces[face] = turned[0];
-            self.faces[other] = turned[1];
-            (touched[face], touched[other]) = (true, true);
-            self.report.turned_edges += 1;
+        let mut is_open = vec![false; self.positions.len()];
+        for edge in (0..edges.len()).filter(|&edge| edges.n_uses(edge) == 1) {
+            edges.vertices()[edge].iter().for_each(|&v| is_open[v as usize] = true);
         }
-    }
-
-    /// The corner at which a cap's longest edge starts, the one face across it and that face's far vertex.
-    fn cap_neighbor(&self, face: usize, edges: &EdgeTable) -> Option<(usize, usize, u32)> {
-        let corners = self.faces[face];
-        let at = |k: usize| self.positions[corners[k % 3] as usize];
-        let length = |k: usize| at(k).distance_squared(at(k + 1));
-        let longest = (0..3).max_by(|&i, &j| length(i).total_cmp(&length(j)))?;
-        let (from, to) = (corners[longest], corners[(longest + 1) % 3]);
-        let edge = edges.find(from, to)?;
-        let mut uses = edges.uses(edge);
-        if uses.len() != 2 {
-            return None;
-        }
-        let other = uses.find(|used| used.face as usize != face)?.face as usize;
-        let across = self.faces[other].into_iter().find(|&v| v != from && v != to)?;
-        Some((longest, other, across))
-    }
-
-    fn remove_degenerate(&mut self) {
-        let keep: Vec<bool> = self.faces.iter().map(|f| !is_degenerate(&self.positions, f)).collect();
-        self.report.removed_degenerate = self.keep_faces(&keep);
-    }
-
-    fn remove_duplicates(&mut self) {
-        let mut seen = HashSet::with_capacity(self.faces.len());
-        let keep: Vec<bool> = self
-            .faces
-            .iter()
-            .map(|face| {
-                let mut key = *face;
-                key.sort_unstable();
-                seen.insert(key)
-            })
-            .collect();
-        self.report.removed_duplicates = self.keep_faces(&keep);
+        is_open
     }
 
     /// Walk every part over its two-faced edges and turn the minority.
@@ -293,52 +255,6 @@ impl Repair {
                     self.report.flipped_faces += 1;
                 }
             }
-        }
-    }
-
-    /// Give every fan its own vertex; edges with more than two faces hold no fan together.
-    fn split(&mut self) {
-        let before = self.positions.len();
-        self.split_fans();
-        // Faces that meet in a bad edge may still be one fan around both its ends: cut the surplus loose.
-        let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
-        let mut loose: Vec<usize> = (0..edges.len())
-            .filter(|&edge| edges.n_uses(edge) > 2)
-            .flat_map(|edge| edges.uses(edge).skip(2).map(|used| used.face as usize).collect::<Vec<_>>())
-            .collect();
-        loose.sort_unstable();
-        loose.dedup();
-        if !loose.is_empty() {
-            for face in loose {
-                for k in 0..3 {
-                    self.faces[face][k] = self.copy_vertex(self.faces[face][k]);
-                }
-            }
-            self.split_fans();
-        }
-        self.report.split_vertices = self.positions.len() - before;
-    }
-
-    fn split_fans(&mut self) {
-        let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
-        let n_corners = self.faces.len() as u32 * 3;
-        let next: Vec<u32> = (0..n_corners).map(|c| c / 3 * 3 + (c + 1) % 3).collect();
-        let mut fans = UnionFind::new(n_corners as usize);
-        for edge in (0..edges.len()).filter(|&edge| edges.n_uses(edge) == 2) {
-            super::defects::join_fans(&mut fans, &edges, edge, &next);
-        }
-        // The first fan met at a vertex keeps it, each further one receives a copy.
-        let mut taken = vec![false; self.positions.len()];
-        let mut vertex_of_fan = vec![u32::MAX; n_corners as usize];
-        for corner in 0..n_corners {
-            let fan = fans.find(corner) as usize;
-            let (face, k) = (corner as usize / 3, corner as usize % 3);
-            let v = self.faces[face][k];
-            if vertex_of_fan[fan] == u32::MAX {
-                let fresh = !std::mem::replace(&mut taken[v as usize], true);
-                vertex_of_fan[fan] = if fresh { v } else { self.copy_vertex(v) };
-            }
-            self.faces[face][k] = vertex_of_fan[fan];
         }
     }
 

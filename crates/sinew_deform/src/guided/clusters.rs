@@ -1,0 +1,194 @@
+//! A few thousand nodes that stand for the surface of a soft piece and the border of its handles.
+//!
+//! # Source
+//! Own: disks grown over the edges choose seeds, then each vertex joins the seed nearest along edges. No node
+//! mixes soft surface and handle, so that borders stay where they were painted.
+//! # Cost
+//! `O(n log n)` of the vertices near the soft surface.
+
+use crate::{HandleSet, soft::SoftPiece};
+use glam::DVec3;
+use sinew_geom::{Mesh, mesh::Adjacency};
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+/// Nodes over the surface around one piece.
+#[derive(Debug, Clone)]
+pub(crate) struct Clusters {
+    /// Vertices in reach: those of the piece and of its handles' borders, in increasing order.
+    pub vertices: Vec<u32>,
+    /// Node of each of `vertices`.
+    pub node_of: Vec<u32>,
+    /// Centre of each node.
+    pub centers: Vec<DVec3>,
+    /// Handle that holds each node, if any.
+    pub owners: Vec<Option<u32>>,
+    /// Mean distance between neighbouring nodes.
+    pub spacing: f64,
+}
+
+impl Clusters {
+    /// Cluster the surroundings of a piece into about `budget` nodes; if there are fewer vertices, each is a node.
+    pub fn new(
+        mesh: &Mesh,
+        adjacency: &Adjacency,
+        handles: &HandleSet,
+        piece: &SoftPiece,
+        budget: usize,
+    ) -> Self {
+        let spacing = spacing_for(mesh, adjacency, piece, budget);
+        let mut reach = find_reach(mesh, adjacency, handles, piece, 2.5 * spacing);
+        reach.sort_unstable();
+        let mut local = vec![u32::MAX; mesh.n_vertices()];
+        reach.iter().enumerate().for_each(|(at, &v)| local[v as usize] = at as u32);
+        let owners: Vec<Option<u32>> = reach
+            .iter()
+            .map(|&v| handles.owner(v as usize).filter(|_| handles.is_rigid(v as usize)).map(|h| h as u32))
+            .collect();
+        let area = Patch { mesh, adjacency, vertices: &reach, local: &local, owners: &owners };
+        let seeds = if piece.vertices.len() <= budget {
+            (0..reach.len() as u32).collect()
+        } else {
+            area.find_seeds(spacing)
+        };
+        let node_of = area.nearest_seed(&seeds);
+        let mut sums = vec![(DVec3::ZERO, 0usize); seeds.len()];
+        for (&v, &node) in reach.iter().zip(&node_of) {
+            let sum = &mut sums[node as usize];
+            *sum = (sum.0 + mesh.positions()[v as usize], sum.1 + 1);
+        }
+        let centers = sums.iter().map(|(sum, count)| *sum / (*count).max(1) as f64).collect();
+        let owners = seeds.iter().map(|&s| owners[s as usize]).collect();
+        Self { vertices: reach, node_of, centers, owners, spacing }
+    }
+}
+
+/// Distance between nodes at which `budget` of them cover the piece.
+fn spacing_for(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece, budget: usize) -> f64 {
+    let (mut area, mut length, mut n_edges) = (0.0, 0.0, 0usize);
+    for &v in &piece.vertices {
+        for &f in adjacency.vertex_faces.row(v as usize) {
+            let [a, b, c] = mesh.corners(f as usize);
+            area += (b - a).cross(c - a).length() / 6.0;
+        }
+        for &w in adjacency.neighbors.row(v as usize) {
+            length += mesh.positions()[v as usize].distance(mesh.positions()[w as usize]);
+            n_edges += 1;
+        }
+    }
+    let edge = length / n_edges.max(1) as f64;
+    if piece.vertices.len() <= budget { edge } else { (std::env::var("DENS").ok().and_then(|v| v.parse().ok()).unwrap_or(0.89) * area / budget as f64).sqrt().max(edge) }
+}
+
+/// Vertices of the piece, and those of handles within `width` of it along edges (at least two rings).
+fn find_reach(
+    mesh: &Mesh,
+    adjacency: &Adjacency,
+    handles: &HandleSet,
+    piece: &SoftPiece,
+    width: f64,
+) -> Vec<u32> {
+    let mut reach = piece.vertices.clone();
+    let mut depth = vec![f64::INFINITY; mesh.n_vertices()];
+    piece.vertices.iter().for_each(|&v| depth[v as usize] = 0.0);
+    let mut ring = piece.vertices.clone();
+    for round in 0.. {
+        let mut next = Vec::new();
+        for &v in &ring {
+            for &w in adjacency.neighbors.row(v as usize) {
+                let there =
+                    depth[v as usize] + mesh.positions()[v as usize].distance(mesh.positions()[w as usize]);
+                if handles.is_rigid(w as usize)
+                    && depth[w as usize].is_infinite()
+                    && (round < 2 || there <= width)
+                {
+                    depth[w as usize] = there;
+                    next.push(w);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        reach.extend(&next);
+        ring = next;
+    }
+    reach
+}
+
+struct Patch<'a> {
+    mesh: &'a Mesh,
+    adjacency: &'a Adjacency,
+    vertices: &'a [u32],
+    local: &'a [u32],
+    owners: &'a [Option<u32>],
+}
+
+impl Patch<'_> {
+    fn position(&self, at: u32) -> DVec3 {
+        self.mesh.positions()[self.vertices[at as usize] as usize]
+    }
+
+    /// Neighbours of the same kind: soft beside soft, handle beside the same handle.
+    fn neighbors(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let owner = self.owners[at as usize];
+        let row = self.adjacency.neighbors.row(self.vertices[at as usize] as usize);
+        row.iter()
+            .map(|&w| self.local[w as usize])
+            .filter(move |&w| w != u32::MAX && self.owners[w as usize] == owner)
+    }
+
+    /// Seeds no two of which are nearer than `spacing` along the surface.
+    fn find_seeds(&self, spacing: f64) -> Vec<u32> {
+        let n = self.vertices.len();
+        // Any fixed order without pattern spreads seeds evenly.
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.sort_by_key(|&i| (u64::from(i) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut covered = vec![false; n];
+        let mut stamp = vec![u32::MAX; n];
+        let (mut seeds, mut queue) = (Vec::new(), Vec::new());
+        for seed in order {
+            if covered[seed as usize] {
+                continue;
+            }
+            let center = self.position(seed);
+            queue.clear();
+            queue.push(seed);
+            stamp[seed as usize] = seed;
+            while let Some(at) = queue.pop() {
+                covered[at as usize] = true;
+                for next in self.neighbors(at) {
+                    if stamp[next as usize] != seed && self.position(next).distance(center) < spacing {
+                        stamp[next as usize] = seed;
+                        queue.push(next);
+                    }
+                }
+            }
+            seeds.push(seed);
+        }
+        seeds
+    }
+
+    /// Index of the seed nearest to each vertex along edges. Every vertex can reach one of its own kind.
+    fn nearest_seed(&self, seeds: &[u32]) -> Vec<u32> {
+        let mut best = vec![(f64::INFINITY, u32::MAX); self.vertices.len()];
+        let mut queue = BinaryHeap::new();
+        for (index, &seed) in seeds.iter().enumerate() {
+            best[seed as usize] = (0.0, index as u32);
+            queue.push(Reverse((0u64, seed)));
+        }
+        while let Some(Reverse((bits, at))) = queue.pop() {
+            let (here, index) = best[at as usize];
+            if f64::from_bits(bits) > here {
+                continue;
+            }
+            for next in self.neighbors(at) {
+                let there = here + self.position(at).distance(self.position(next));
+                if there < best[next as usize].0 {
+                    best[next as usize] = (there, index);
+                    queue.push(Reverse((there.to_bits(), next)));
+                }
+            }
+        }
+        best.into_iter().map(|(_, index)| index).collect()
+    }
+}

@@ -1,0 +1,157 @@
+//! Nodes inside the body, so that limbs resist collapsing.
+//!
+//! # Source
+//! After Zhou et al., *Large mesh deformation using the volumetric graph Laplacian* (2005): a lattice of points
+//! inside, linked to each other and to the surface. Inside is what the winding number says, so open and
+//! self-intersecting meshes have an inside too.
+
+use super::clusters::Clusters;
+use crate::HandleSet;
+use glam::{DVec3, IVec3};
+use rayon::prelude::*;
+use sinew_geom::{Mesh, query::SurfaceTree};
+use std::collections::HashMap;
+
+/// Lattice nodes near a piece, with their links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interior {
+    pub nodes: Vec<DVec3>,
+    /// Handle that holds each node.
+    pub owners: Vec<Option<u32>>,
+    /// Links among lattice nodes.
+    pub edges: Vec<(u32, u32, f64)>,
+    /// Links from surface nodes (first) to lattice nodes (second).
+    pub links: Vec<(u32, u32, f64)>,
+}
+
+/// Lattice points that are tried at most: each costs a winding number.
+const MAX_TRIED: f64 = 40_000.0;
+
+impl Interior {
+    /// Fill the surroundings of a piece with at most about `budget` nodes.
+    pub fn new(
+        mesh: &Mesh,
+        tree: &SurfaceTree,
+        handles: &HandleSet,
+        clusters: &Clusters,
+        budget: usize,
+    ) -> Self {
+        let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
+        let size = high - low;
+        let mut step = std::env::var("STEP").ok().and_then(|v| v.parse().ok()).unwrap_or(1.6) * clusters.spacing;
+        let volume = (size.x + step) * (size.y + step) * (size.z + step);
+        step = step.max((volume / MAX_TRIED).cbrt());
+        loop {
+            let found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
+            if found.nodes.len() <= budget {
+                return found.linked(tree, clusters, step);
+            }
+            step *= (found.nodes.len() as f64 / budget as f64).cbrt().max(1.05);
+        }
+    }
+
+    fn fill(
+        mesh: &Mesh,
+        tree: &SurfaceTree,
+        handles: &HandleSet,
+        clusters: &Clusters,
+        [low, high]: [DVec3; 2],
+        step: f64,
+    ) -> Lattice {
+        let counts = ((high - low) / step).ceil().max(DVec3::ONE).as_ivec3();
+        // The lattice is centred on the piece.
+        let origin = (low + high) / 2.0 - (counts - 1).as_dvec3() * (step / 2.0);
+        let mut in_reach = vec![false; mesh.n_vertices()];
+        clusters.vertices.iter().for_each(|&v| in_reach[v as usize] = true);
+        let cells: Vec<IVec3> = (0..counts.z)
+            .flat_map(|z| (0..counts.y).flat_map(move |y| (0..counts.x).map(move |x| IVec3::new(x, y, z))))
+            .collect();
+        let inside: Vec<(IVec3, DVec3, Option<u32>)> = cells
+            .into_par_iter()
+            .filter_map(|cell| {
+                let p = origin + cell.as_dvec3() * step;
+                let near = tree.closest_point(p)?;
+                if near.distance < 0.4 * step {
+                    return None;
+                }
+                let corners = mesh.faces()[near.face as usize];
+                let heaviest = (0..3).max_by(|&a, &b| near.barycentric[a].total_cmp(&near.barycentric[b]))?;
+                let v = corners[heaviest] as usize;
+                if !in_reach[v] || tree.winding_number(p).abs() < 0.5 {
+                    return None;
+                }
+                let owner = handles.owner(v).filter(|_| handles.is_rigid(v)).map(|h| h as u32);
+                Some((cell, p, owner))
+            })
+            .collect();
+        Lattice {
+            index: inside.iter().enumerate().map(|(at, (cell, ..))| (*cell, at as u32)).collect(),
+            nodes: inside.iter().map(|(_, p, _)| *p).collect(),
+            owners: inside.iter().map(|(.., owner)| *owner).collect(),
+            cells: inside.iter().map(|(cell, ..)| *cell).collect(),
+            origin,
+        }
+    }
+}
+
+struct Lattice {
+    nodes: Vec<DVec3>,
+    owners: Vec<Option<u32>>,
+    cells: Vec<IVec3>,
+    index: HashMap<IVec3, u32>,
+    origin: DVec3,
+}
+
+impl Lattice {
+    fn linked(self, tree: &SurfaceTree, clusters: &Clusters, step: f64) -> Interior {
+        let half: Vec<IVec3> = (-1..=1)
+            .flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| IVec3::new(x, y, z))))
+            .filter(|d| (d.x, d.y, d.z) > (0, 0, 0))
+            .collect();
+        let edges = (0..self.nodes.len())
+            .into_par_iter()
+            .flat_map_iter(|a| {
+                half.iter()
+                    .filter_map(|d| Some((*self.index.get(&(self.cells[a] + *d))?, *d)))
+                    .filter(|&(b, _)| runs_inside(tree, self.nodes[a], self.nodes[b as usize]))
+                    .map(|(b, d)| (a as u32, b, 1.0 / f64::from(d.length_squared())))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        // Many surface nodes share the stiffness of one lattice cell.
+        let share = (step / clusters.spacing).powi(2).max(1.0);
+        let links = (0..clusters.centers.len())
+            .into_par_iter()
+            .flat_map_iter(|node| {
+                let p = clusters.centers[node];
+                self.nearest(p, step, 6)
+                    .into_iter()
+                    .filter(|&(b, _)| {
+                        runs_inside(tree, p * 0.98 + self.nodes[b as usize] * 0.02, self.nodes[b as usize])
+                    })
+                    .map(|(b, d)| (node as u32, b, (-(d / step).powi(2)).exp() / share))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        Interior { nodes: self.nodes, owners: self.owners, edges, links }
+    }
+
+    /// The lattice nodes nearest to a point, within 2.2 steps.
+    fn nearest(&self, p: DVec3, step: f64, count: usize) -> Vec<(u32, f64)> {
+        let cell = ((p - self.origin) / step).round().as_ivec3();
+        let mut found: Vec<(u32, f64)> = (-3..=3)
+            .flat_map(|x| (-3..=3).flat_map(move |y| (-3..=3).map(move |z| IVec3::new(x, y, z))))
+            .filter_map(|d| self.index.get(&(cell + d)))
+            .map(|&b| (b, self.nodes[b as usize].distance(p)))
+            .filter(|(_, d)| *d < 2.2 * step)
+            .collect();
+        found.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        found.truncate(count);
+        found
+    }
+}
+
+/// Whether a segment stays inside the body, judged at three places.
+fn runs_inside(tree: &SurfaceTree, a: DVec3, b: DVec3) -> bool {
+    [0.25, 0.5, 0.75].iter().all(|&t| tree.winding_number(a.lerp(b, t)).abs() > 0.35)
+}

@@ -1,0 +1,94 @@
+//! The default way to pose: fast at any size, smooth, keeps volume, and never depends on how one got there.
+//!
+//! # Source
+//! Own, after measurements of its parts. Rotations of handles are spread harmonically over the soft surface
+//! (Zayer et al., *Harmonic guidance for surface deformation*, 2005), starting with them a few
+//! as-rigid-as-possible iterations are run on a graph of a few thousand surface and interior nodes (Zhou et al.
+//! 2005), and the surface follows its nodes (Sumner et al., *Embedded deformation*, 2007).
+
+mod clusters;
+mod graph;
+mod interior;
+mod proxy;
+mod transfer;
+
+use crate::{
+    DeformError, HandlePose, HandleSet,
+    soft::{SoftPiece, SoftSurface},
+};
+use glam::DVec3;
+use proxy::Proxy;
+use rayon::prelude::*;
+use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
+
+/// Choices of the guided method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GuidedParams {
+    /// About how many nodes stand for the soft surface (default 3000); half as many may be added inside.
+    pub n_nodes: usize,
+    /// Iterations a frame (default 8).
+    pub iterations: usize,
+    /// How much rotations follow their neighbours' (default 0).
+    pub smoothness: f64,
+}
+
+impl Default for GuidedParams {
+    fn default() -> Self {
+        Self { n_nodes: 3000, iterations: 8, smoothness: 0.0 }
+    }
+}
+
+/// All soft pieces as small graphs.
+#[derive(Debug, Clone)]
+pub(crate) struct Guided {
+    proxies: Vec<Proxy>,
+    params: GuidedParams,
+}
+
+impl Guided {
+    pub fn new(
+        mesh: &Mesh,
+        adjacency: &Adjacency,
+        handles: &HandleSet,
+        soft: &SoftSurface,
+        params: &GuidedParams,
+    ) -> Result<Self, DeformError> {
+        let tree = SurfaceTree::new(mesh);
+        let area = |piece: &SoftPiece| piece_area(mesh, adjacency, piece);
+        let total: f64 = soft.pieces.iter().map(area).sum();
+        let build = |piece: &SoftPiece| {
+            let share = if total > 0.0 { area(piece) / total } else { 1.0 };
+            let budget = ((params.n_nodes as f64 * share) as usize).max(64);
+            Proxy::new(mesh, adjacency, &tree, handles, piece, budget)
+        };
+        let proxies = soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?;
+        Ok(Self { proxies, params: *params })
+    }
+
+    pub fn solve(
+        &self,
+        soft: &SoftSurface,
+        pose: &HandlePose,
+        positions: &mut [DVec3],
+    ) -> Result<(), DeformError> {
+        let solved: Vec<Vec<DVec3>> = self
+            .proxies
+            .par_iter()
+            .map(|proxy| proxy.pose_vertices(pose, &self.params))
+            .collect::<Result<_, _>>()?;
+        for (piece, posed) in soft.pieces.iter().zip(&solved) {
+            piece.vertices.iter().zip(posed).for_each(|(&v, p)| positions[v as usize] = *p);
+        }
+        Ok(())
+    }
+}
+
+fn piece_area(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece) -> f64 {
+    let around = piece.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
+    around
+        .map(|&f| {
+            let [a, b, c] = mesh.corners(f as usize);
+            (b - a).cross(c - a).length() / 6.0
+        })
+        .sum()
+}

@@ -1,0 +1,242 @@
+//! The graph of one soft piece, and its solution for a pose.
+
+use super::{GuidedParams, clusters::Clusters, graph::Graph, interior::Interior, transfer::Transfer};
+use crate::{
+    DeformError, HandlePose, HandleSet, pose::nearest_turn, quality::half_cotangents, soft::SoftPiece,
+};
+use glam::{DMat3, DQuat, DVec3};
+use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
+use std::collections::BTreeMap;
+
+/// A soft piece as a small graph.
+#[derive(Debug, Clone)]
+pub(crate) struct Proxy {
+    pub clusters: Clusters,
+    graph: Graph,
+    /// Handle that holds each node.
+    owners: Vec<Option<u32>>,
+    /// Handles that hold the piece; the first is the one with the most nodes.
+    handles: Vec<u32>,
+    /// Per node, the harmonic weight of each of `handles`.
+    weights: Vec<Vec<f64>>,
+    /// How vertices follow nodes; none if each vertex of the piece is a node.
+    transfer: Option<Transfer>,
+    /// Area of the piece.
+    area: f64,
+    coarse: Option<Box<(Proxy, Vec<[(u32, f64); 4]>)>>,
+    /// Node of each vertex of the piece.
+    node_of: Vec<u32>,
+}
+
+impl Proxy {
+    pub fn new(
+        mesh: &Mesh,
+        adjacency: &Adjacency,
+        tree: &SurfaceTree,
+        handles: &HandleSet,
+        piece: &SoftPiece,
+        budget: usize,
+    ) -> Result<Self, DeformError> {
+        let handle_set = handles;
+        let clusters = Clusters::new(mesh, adjacency, handles, piece, budget);
+        let n_surface = clusters.centers.len() as u32;
+        let interior = Interior::new(mesh, tree, handles, &clusters, std::env::var("INT").ok().and_then(|v| v.parse().ok()).unwrap_or(budget / 2));
+        let mut edges = surface_edges(mesh, adjacency, &clusters);
+        let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+        let (bi, bl) = (var("BETA", 1.0), var("LINK", 1.0));
+        edges.extend(interior.edges.iter().map(|&(a, b, w)| (a + n_surface, b + n_surface, w * bi)));
+        edges.extend(interior.links.iter().map(|&(a, b, w)| (a, b + n_surface, w * bl)));
+        if std::env::var("VERB").is_ok() { eprintln!("surface {} interior {} edges {} links {} spacing {}", n_surface, interior.nodes.len(), interior.edges.len(), interior.links.len(), clusters.spacing); }
+        let rest = [clusters.centers.as_slice(), &interior.nodes].concat();
+        let mut owners = [clusters.owners.as_slice(), &interior.owners].concat();
+        hold_loose(rest.len(), &edges, &mut owners, piece.handles[0]);
+        let held: Vec<bool> = owners.iter().map(Option::is_some).collect();
+        let n = rest.len();
+        let node_of: Vec<u32> = piece
+            .vertices
+            .iter()
+            .filter_map(|v| clusters.vertices.binary_search(v).ok())
+            .map(|at| clusters.node_of[at])
+            .collect();
+        let transfer = if piece.vertices.len() <= budget {
+            None
+        } else {
+            Some(Transfer::new(mesh, adjacency, &piece.vertices, &clusters, &edges)?)
+        };
+        let graph = Graph::new(rest, &edges, &held, vec![0.0; n])?;
+        let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
+        owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
+        let mut handles: Vec<u32> = counts.keys().copied().collect();
+        handles.sort_by_key(|h| (std::cmp::Reverse(counts[h]), *h));
+        let mut proxy = Self { clusters, graph, owners, handles, weights: Vec::new(), transfer, node_of, area: super::piece_area(mesh, adjacency, piece), coarse: None };
+        proxy.weights = proxy.harmonic_weights()?;
+        let nc = var("COARSE", 0.0) as usize;
+        if nc > 0 && budget > nc {
+            let coarse = Proxy::new(mesh, adjacency, tree, handle_set, piece, nc)?;
+            let map = proxy.graph.rest.iter().map(|p| {
+                let mut all: Vec<(u32, f64)> = coarse.graph.rest.iter().enumerate().map(|(k, q)| (k as u32, q.distance(*p))).collect();
+                all.sort_by(|a, b| a.1.total_cmp(&b.1));
+                let reach = all[4].1 * 1.001;
+                let mut w: [(u32, f64); 4] = std::array::from_fn(|k| (all[k].0, (1.0 - (all[k].1 / reach).powi(2)).powi(2) + 1e-9));
+                let sum: f64 = w.iter().map(|x| x.1).sum();
+                w.iter_mut().for_each(|x| x.1 /= sum);
+                w
+            }).collect();
+            proxy.coarse = Some(Box::new((coarse, map)));
+        }
+        Ok(proxy)
+    }
+
+    /// Positions of the piece's vertices.
+    pub fn pose_vertices(&self, pose: &HandlePose, params: &GuidedParams) -> Result<Vec<DVec3>, DeformError> {
+        let (x, rotations) = self.solve(pose, params)?;
+        match &self.transfer {
+            Some(transfer) => Ok(transfer.apply(&self.clusters, &x, &rotations)?),
+            None => Ok(self.node_of.iter().map(|&k| x[k as usize]).collect()),
+        }
+    }
+
+    pub fn n_nodes(&self) -> usize {
+        self.graph.n_nodes()
+    }
+
+    fn harmonic_weights(&self) -> Result<Vec<Vec<f64>>, DeformError> {
+        let mut weights = vec![vec![0.0; self.handles.len()]; self.n_nodes()];
+        for (k, &handle) in self.handles.iter().enumerate() {
+            let mut values: Vec<[f64; 1]> =
+                self.owners.iter().map(|owner| [f64::from(u8::from(*owner == Some(handle)))]).collect();
+            self.graph.interpolate(&mut values)?;
+            values.iter().zip(&mut weights).for_each(|(v, row)| row[k] = v[0]);
+        }
+        Ok(weights)
+    }
+
+    /// Rotations of all nodes, spread from the handles. They are taken relative to one handle, so that turning
+    /// everything turns the result.
+    fn guide(&self, pose: &HandlePose) -> Vec<DMat3> {
+        let reference = &pose.motions()[self.handles[0] as usize];
+        let turns: Vec<DVec3> = self
+            .handles
+            .iter()
+            .map(|&h| {
+                let motion = &pose.motions()[h as usize];
+                let relative = reference.rotation.inverse() * motion.rotation;
+                nearest_turn(relative, reference.rotation.inverse() * (motion.turn - reference.turn))
+            })
+            .collect();
+        let blend = |row: &Vec<f64>| {
+            let turn: DVec3 = row.iter().zip(&turns).map(|(w, t)| *t * *w).sum();
+            DMat3::from_quat(reference.rotation * DQuat::from_scaled_axis(turn))
+        };
+        self.weights.iter().map(blend).collect()
+    }
+
+    /// Positions and rotations of all nodes.
+    pub fn solve(
+        &self,
+        pose: &HandlePose,
+        params: &GuidedParams,
+    ) -> Result<(Vec<DVec3>, Vec<DMat3>), DeformError> {
+        let mut rotations = self.guide(pose);
+        let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
+        let mut iterations = params.iterations;
+        if let Some(c) = &self.coarse {
+            let (coarse, map) = &**c;
+            let (_, rc) = coarse.solve(pose, params)?;
+            let q: Vec<DQuat> = rc.iter().map(DQuat::from_mat3).collect();
+            for (r, m) in rotations.iter_mut().zip(map) {
+                let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+                for &(k, w) in m { let a = q[k as usize]; let a = if a.dot(q[m[0].0 as usize]) < 0.0 { -a } else { a }; sum = sum + a * w; }
+                *r = DMat3::from_quat(sum.normalize());
+            }
+            iterations = var("FINE", 0.0) as usize;
+        }
+        let guide = rotations.clone();
+        let gamma = if self.coarse.is_some() { var("GAMMA", 0.0) * self.clusters.spacing.powi(2) } else { 0.0 };
+        let mut x = self.graph.rest.clone();
+        for (i, owner) in self.owners.iter().enumerate() {
+            if let Some(handle) = owner {
+                let motion = &pose.motions()[*handle as usize];
+                x[i] = motion.position(self.graph.rest[i]);
+                rotations[i] = DMat3::from_quat(motion.rotation_at(self.graph.rest[i]));
+            }
+        }
+        let targets = x.clone();
+        self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        let mu = var("MU", 0.0);
+        let mut last = x.clone();
+        for it in 0..iterations {
+            if mu > 0.0 && it > 0 {
+                let now = x.clone();
+                for (p, l) in x.iter_mut().zip(&last) { *p += (*p - *l) * mu; }
+                last = now;
+            } else { last = x.clone(); }
+            self.graph.fit_rotations_to(&x, params.smoothness * self.area, &mut rotations, &guide, gamma);
+            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        }
+        if std::env::var("VERB").is_ok() { eprintln!("factor {:.1} MB", self.graph.bytes() as f64 / 1e6); }
+        let steps = var("SMOOTH", 0.0) as usize;
+        if steps > 0 {
+            self.graph.fit_rotations(&x, 0.0, &mut rotations);
+            for _ in 0..steps { self.graph.smooth(&mut rotations); }
+            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        } else {
+        self.graph.fit_rotations(&x, params.smoothness * self.area, &mut rotations);
+        }
+        for (i, owner) in self.owners.iter().enumerate() {
+            if let Some(handle) = owner {
+                rotations[i] =
+                    DMat3::from_quat(pose.motions()[*handle as usize].rotation_at(self.graph.rest[i]));
+            }
+        }
+        Ok((x, rotations))
+    }
+}
+
+/// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
+/// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
+fn surface_edges(mesh: &Mesh, adjacency: &Adjacency, clusters: &Clusters) -> Vec<(u32, u32, f64)> {
+    let mut node = vec![u32::MAX; mesh.n_vertices()];
+    clusters.vertices.iter().zip(&clusters.node_of).for_each(|(&v, &k)| node[v as usize] = k);
+    let mut faces: Vec<u32> =
+        clusters.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize)).copied().collect();
+    faces.sort_unstable();
+    faces.dedup();
+    let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for face in faces {
+        let corners = mesh.faces()[face as usize];
+        let cotangents = half_cotangents(mesh.corners(face as usize));
+        for k in 0..3 {
+            let [a, b] = [corners[(k + 1) % 3], corners[(k + 2) % 3]];
+            let (i, j) = (node[a as usize], node[b as usize]);
+            if i != u32::MAX && j != u32::MAX && i != j {
+                let fine = mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
+                let coarse = clusters.centers[i as usize].distance(clusters.centers[j as usize]);
+                let scale = if coarse > 0.0 { (fine / coarse).min(1.0) } else { 1.0 };
+                *sums.entry((i.min(j), i.max(j))).or_default() += cotangents[k] * scale;
+            }
+        }
+    }
+    // Obtuse triangles have negative cotangents, which would push nodes apart.
+    sums.into_iter().map(|((i, j), w)| (i, j, w.max(0.05))).collect()
+}
+
+/// Hold nodes that no held node can be reached from: they would be anywhere.
+fn hold_loose(n: usize, edges: &[(u32, u32, f64)], owners: &mut [Option<u32>], handle: u32) {
+    let mut near = vec![Vec::new(); n];
+    for &(a, b, _) in edges {
+        near[a as usize].push(b);
+        near[b as usize].push(a);
+    }
+    let mut reached: Vec<bool> = owners.iter().map(Option::is_some).collect();
+    let mut queue: Vec<u32> = (0..n as u32).filter(|&i| reached[i as usize]).collect();
+    while let Some(i) = queue.pop() {
+        for &j in &near[i as usize] {
+            if !reached[j as usize] {
+                reached[j as usize] = true;
+                queue.push(j);
+            }
+        }
+    }
+    (0..n).filter(|&i| !reached[i]).for_each(|i| owners[i] = Some(handle));
+}

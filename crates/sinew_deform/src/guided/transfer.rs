@@ -1,0 +1,139 @@
+//! How the vertices of a piece follow the nodes of its graph.
+//!
+//! # Source
+//! Sumner et al., *Embedded deformation for shape manipulation* (2007), eqs. 3–5: the nearest nodes, weighted by
+//! a kernel that vanishes at the next one. Differs: candidates are neighbours on the surface, so that fingers do
+//! not glue, and beside a handle vertices blend into its motion, so that its border does not tear.
+
+use super::clusters::Clusters;
+use glam::{DAffine3, DMat3, DVec3, Vec3};
+use sinew_geom::{GeomError, Mesh, Skin, SkinSlot, mesh::Adjacency, rig::skin_linear};
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+/// Nodes a vertex follows.
+const INFLUENCES: usize = 8;
+
+/// Weights of a piece's vertices.
+#[derive(Debug, Clone)]
+pub(crate) struct Transfer {
+    skin: Skin,
+    rest: Vec<Vec3>,
+    center: DVec3,
+}
+
+impl Transfer {
+    pub fn new(
+        mesh: &Mesh,
+        adjacency: &Adjacency,
+        vertices: &[u32],
+        clusters: &Clusters,
+        edges: &[(u32, u32, f64)],
+    ) -> Result<Self, GeomError> {
+        let n_nodes = clusters.centers.len();
+        let mut near: Vec<Vec<u32>> = (0..n_nodes as u32).map(|i| vec![i]).collect();
+        for &(a, b, _) in edges.iter().filter(|(a, b, _)| (*a.max(b) as usize) < n_nodes) {
+            near[a as usize].push(b);
+            near[b as usize].push(a);
+        }
+        let mut node = vec![u32::MAX; mesh.n_vertices()];
+        clusters.vertices.iter().zip(&clusters.node_of).for_each(|(&v, &k)| node[v as usize] = k);
+        let borders = nearest_borders(mesh, adjacency, vertices, clusters, &node);
+        let (mut indices, mut weights) = (Vec::new(), Vec::new());
+        for (&v, border) in vertices.iter().zip(&borders) {
+            let p = mesh.positions()[v as usize];
+            let mut chosen = nearest_nodes(p, &near[node[v as usize] as usize], clusters, border.is_some());
+            if let Some((k, share)) = *border {
+                chosen.iter_mut().for_each(|(_, w)| *w *= 1.0 - share);
+                chosen.push((k, share));
+            }
+            chosen.resize(INFLUENCES, (chosen[0].0, 0.0));
+            indices.extend(chosen.iter().map(|&(k, _)| k as u16));
+            weights.extend(chosen.iter().map(|&(_, w)| w as f32));
+        }
+        let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
+        let center = (low + high) / 2.0;
+        let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; n_nodes];
+        let skin = Skin::new(slots, INFLUENCES, indices, weights, &mut sinew_geom::Warnings::default())?;
+        let rest = vertices.iter().map(|&v| (mesh.positions()[v as usize] - center).as_vec3()).collect();
+        Ok(Self { skin, rest, center })
+    }
+
+    /// Positions of the piece's vertices for posed nodes.
+    pub fn apply(
+        &self,
+        clusters: &Clusters,
+        x: &[DVec3],
+        rotations: &[DMat3],
+    ) -> Result<Vec<DVec3>, GeomError> {
+        let matrices: Vec<DAffine3> = clusters
+            .centers
+            .iter()
+            .zip(x.iter().zip(rotations))
+            // x' = R (x − g) + y, with places counted from the piece's centre to keep single precision exact.
+            .map(|(g, (y, r))| DAffine3 {
+                matrix3: *r,
+                translation: *y - self.center + *r * (self.center - *g),
+            })
+            .collect();
+        let mut out = vec![Vec3::ZERO; self.rest.len()];
+        skin_linear(&self.skin, &matrices, &self.rest, &mut out)?;
+        Ok(out.iter().map(|p| p.as_dvec3() + self.center).collect())
+    }
+}
+
+/// The nodes nearest to a point, with weights that sum to one.
+fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters, leave_one: bool) -> Vec<(u32, f64)> {
+    let count = if leave_one { INFLUENCES - 1 } else { INFLUENCES };
+    let mut all: Vec<(u32, f64)> =
+        candidates.iter().map(|&k| (k, clusters.centers[k as usize].distance(p))).collect();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    // The kernel reaches to the first node that is left out.
+    let reach = all.get(count).or(all.last()).map_or(1.0, |last| last.1 * 1.001).max(f64::MIN_POSITIVE);
+    all.truncate(count);
+    all.iter_mut().for_each(|(_, d)| *d = (1.0 - (*d / reach).powi(2)).max(0.0).powi(2) + 1e-6);
+    let sum: f64 = all.iter().map(|(_, w)| w).sum();
+    all.iter_mut().for_each(|(_, w)| *w /= sum);
+    all
+}
+
+/// For vertices beside a handle, the handle's node there, and how much they follow it.
+fn nearest_borders(
+    mesh: &Mesh,
+    adjacency: &Adjacency,
+    vertices: &[u32],
+    clusters: &Clusters,
+    node: &[u32],
+) -> Vec<Option<(u32, f64)>> {
+    let width = 1.0 * clusters.spacing;
+    let mut best = vec![(f64::INFINITY, u32::MAX); mesh.n_vertices()];
+    let mut queue = BinaryHeap::new();
+    for &v in &clusters.vertices {
+        if clusters.owners[node[v as usize] as usize].is_some() {
+            best[v as usize] = (0.0, node[v as usize]);
+            queue.push(Reverse((0u64, v)));
+        }
+    }
+    while let Some(Reverse((bits, v))) = queue.pop() {
+        let (here, border) = best[v as usize];
+        if f64::from_bits(bits) > here {
+            continue;
+        }
+        for &w in adjacency.neighbors.row(v as usize) {
+            let there = here + mesh.positions()[v as usize].distance(mesh.positions()[w as usize]);
+            if node[w as usize] != u32::MAX && there < width && there < best[w as usize].0 {
+                best[w as usize] = (there, border);
+                queue.push(Reverse((there.to_bits(), w)));
+            }
+        }
+    }
+    vertices
+        .iter()
+        .map(|&v| {
+            let (distance, border) = best[v as usize];
+            (border != u32::MAX).then(|| {
+                let t = 1.0 - distance / width;
+                (border, t * t * (3.0 - 2.0 * t))
+            })
+        })
+        .collect()
+}

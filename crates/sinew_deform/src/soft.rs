@@ -1,0 +1,97 @@
+//! The soft surface: connected pieces between handles, each a problem of its own.
+
+use crate::HandleSet;
+use glam::DVec3;
+use sinew_geom::{Mesh, Warnings, mesh::Adjacency, query::SurfaceTree};
+
+/// Who moves each vertex.
+#[derive(Debug, Clone)]
+pub(crate) struct SoftSurface {
+    /// Pieces that are held by a handle and have to be solved.
+    pub pieces: Vec<SoftPiece>,
+    /// Per vertex, the handle that moves it rigidly, or `None` for vertices of a piece.
+    pub carrier: Vec<Option<u32>>,
+}
+
+/// A connected piece of soft surface that touches at least one handle.
+#[derive(Debug, Clone)]
+pub(crate) struct SoftPiece {
+    /// Its vertices, in increasing order; those that follow a handle with less than full weight are among them.
+    pub vertices: Vec<u32>,
+    /// Handles that hold it, in increasing order.
+    pub handles: Vec<u32>,
+}
+
+impl SoftSurface {
+    /// Find the pieces. A piece that touches no handle moves with the nearest one, and is told of.
+    pub fn new(mesh: &Mesh, adjacency: &Adjacency, handles: &HandleSet, warnings: &mut Warnings) -> Self {
+        let n = mesh.n_vertices();
+        let owner = |v: usize| handles.owner(v).map(|h| h as u32);
+        let mut carrier: Vec<Option<u32>> =
+            (0..n).map(|v| if handles.is_rigid(v) { owner(v) } else { None }).collect();
+        let (mut pieces, mut loose) = (Vec::new(), Vec::new());
+        let mut seen: Vec<bool> = (0..n).map(|v| handles.is_rigid(v)).collect();
+        for start in 0..n {
+            if seen[start] {
+                continue;
+            }
+            seen[start] = true;
+            let (mut vertices, mut holding) = (vec![start as u32], Vec::new());
+            let mut at = 0;
+            while at < vertices.len() {
+                let v = vertices[at] as usize;
+                at += 1;
+                holding.extend(owner(v));
+                for &next in adjacency.neighbors.row(v) {
+                    let next = next as usize;
+                    if handles.is_rigid(next) {
+                        holding.extend(owner(next));
+                    } else if !seen[next] {
+                        seen[next] = true;
+                        vertices.push(next as u32);
+                    }
+                }
+            }
+            vertices.sort_unstable();
+            holding.sort_unstable();
+            holding.dedup();
+            let piece = SoftPiece { vertices, handles: holding };
+            if piece.handles.is_empty() { loose.push(piece) } else { pieces.push(piece) }
+        }
+        if !loose.is_empty() {
+            carry_loose(mesh, handles, &loose, &mut carrier, warnings);
+        }
+        Self { pieces, carrier }
+    }
+}
+
+/// Give pieces that touch no handle to the handle nearest to them.
+fn carry_loose(
+    mesh: &Mesh,
+    handles: &HandleSet,
+    loose: &[SoftPiece],
+    carrier: &mut [Option<u32>],
+    warnings: &mut Warnings,
+) {
+    let held: Vec<u32> =
+        (0..mesh.n_vertices() as u32).filter(|&v| handles.owner(v as usize).is_some()).collect();
+    let points: Vec<DVec3> = held.iter().map(|&v| mesh.positions()[v as usize]).collect();
+    // A hierarchy over points is one over faces without extent.
+    let faces = (0..points.len() as u32).map(|i| [i; 3]).collect();
+    let Ok(cloud) = Mesh::new(points, faces) else { return };
+    let tree = SurfaceTree::new(&cloud);
+    for piece in loose {
+        let nearest = piece
+            .vertices
+            .iter()
+            .filter_map(|&v| tree.closest_point(mesh.positions()[v as usize]))
+            .min_by(|a, b| a.distance.total_cmp(&b.distance).then(a.face.cmp(&b.face)));
+        let owner = nearest.and_then(|hit| handles.owner(held[hit.face as usize] as usize)).unwrap_or(0);
+        piece.vertices.iter().for_each(|&v| carrier[v as usize] = Some(owner as u32));
+    }
+    let n_vertices: usize = loose.iter().map(|piece| piece.vertices.len()).sum();
+    warnings.push(format!(
+        "{} soft parts ({n_vertices} vertices) touch no handle; each moves rigidly with the handle nearest to it",
+        loose.len()
+    ));
+}

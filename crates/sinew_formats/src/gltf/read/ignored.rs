@@ -1,0 +1,48 @@
+//! What a file holds and we do not keep, said in one sentence.
+
+use crate::gltf::extension::{NAME, portable_extensions};
+use crate::gltf::schema::{Material, Root};
+use serde_json::Value;
+use sinew_geom::Warnings;
+use std::collections::BTreeSet;
+
+/// Warn of textures, attributes, cameras and extensions that are left out.
+pub(super) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
+    let mut lost = BTreeSet::new();
+    root.materials.iter().for_each(|material| add_material(material, &mut lost));
+    let primitives = root.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let attributes = primitives.flat_map(|primitive| primitive.attributes.keys());
+    lost.extend(attributes.filter(|name| !is_read(name)).map(|name| format!("attribute {name}")));
+    if root.cameras.as_array().is_some_and(|cameras| !cameras.is_empty()) {
+        lost.insert("cameras".to_owned());
+    }
+    let portable = portable_extensions(&root.extensions);
+    let is_lost = |name: &&String| *name != NAME && !portable.contains_key(*name);
+    lost.extend(root.extensions.keys().filter(is_lost).map(|name| format!("extension {name}")));
+    if !lost.is_empty() {
+        warnings.push(format!("not kept: {}", lost.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+}
+
+fn is_read(attribute: &str) -> bool {
+    ["POSITION", "NORMAL", "TEXCOORD_0", "COLOR_0"].contains(&attribute)
+        || ["JOINTS_", "WEIGHTS_"].iter().any(|start| attribute.starts_with(start))
+}
+
+fn add_material(material: &Material, lost: &mut BTreeSet<String>) {
+    let shine = material.pbr_metallic_roughness.as_ref().map(|surface| &surface.metallic_roughness_texture);
+    let glows = |factor: &Value| {
+        let channels = factor.as_array().into_iter().flatten();
+        channels.filter_map(Value::as_f64).any(|channel| channel != 0.0)
+    };
+    let slots = [
+        (!material.normal_texture.is_null(), "normal textures"),
+        (!material.occlusion_texture.is_null(), "occlusion textures"),
+        (!material.emissive_texture.is_null(), "emissive textures"),
+        (glows(&material.emissive_factor), "emissive colours"),
+        (shine.is_some_and(|texture| !texture.is_null()), "metallic-roughness textures"),
+    ];
+    lost.extend(slots.iter().filter(|(has, _)| *has).map(|(_, what)| (*what).to_owned()));
+    let extensions = material.extensions.as_object().into_iter().flatten();
+    lost.extend(extensions.map(|(name, _)| format!("extension {name}")));
+}
