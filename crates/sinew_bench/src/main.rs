@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p sinew_bench -- load|skin|solve`
 
+mod deform;
 mod load;
 mod measure;
 mod skin;
@@ -12,6 +13,7 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(!areas.is_empty(), "usage: sinew_bench load|skin|solve …");
     for area in &areas {
         match area.as_str() {
+            "deform" => deform::run()?,
             "load" => load::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,

@@ -62,6 +62,12 @@ impl Default for HandleMotion {
 }
 
 impl HandleMotion {
+    /// A rigid motion without whole turns.
+    pub fn rigid(rotation: DQuat, translation: DVec3) -> Self {
+        let rotation = rotation.normalize();
+        Self { rotation, translation, turn: nearest_turn(rotation, DVec3::ZERO), twists: Vec::new() }
+    }
+
     /// Where a point of the handle goes.
     pub fn position(&self, rest: DVec3) -> DVec3 {
         let twisted = self.twists.iter().fold(rest, |x, twist| {

@@ -67,14 +67,18 @@ fn survey(name: &str) -> anyhow::Result<(Mesh, HandleSet, DMat3, DVec3)> {
 
 /// Range of the soft vertices along an axis.
 fn soft_range(mesh: &Mesh, handles: &HandleSet, axis: usize) -> [f64; 2] {
-    let soft = (0..mesh.n_vertices()).filter(|&v| handles.owner(v).is_none()).map(|v| mesh.positions()[v][axis]);
+    let soft =
+        (0..mesh.n_vertices()).filter(|&v| handles.owner(v).is_none()).map(|v| mesh.positions()[v][axis]);
     soft.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
 }
 
 pub fn bar(degrees: f64) -> anyhow::Result<Edit> {
     let (mesh, handles, ..) = survey("bar")?;
     let turn = DVec3::Z * degrees.to_radians();
-    let pose = HandlePose::from_motions(&handles, vec![HandleMotion::default(), motion(turn, DVec3::ZERO, DVec3::ZERO)])?;
+    let pose = HandlePose::from_motions(
+        &handles,
+        vec![HandleMotion::default(), motion(turn, DVec3::ZERO, DVec3::ZERO)],
+    )?;
     let limb = Some((2, soft_range(&mesh, &handles, 2)));
     let name = if degrees > 150.0 { "bar 180" } else { "bar 135" };
     Ok(Edit { name, mesh, handles, pose, limb, twist: Some(degrees.to_radians()) })

@@ -18,10 +18,31 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 fn quality() -> anyhow::Result<()> {
-    println!("{:<14}{:<10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}", "edit", "method", "volume %", "edges %", "energy", "flips", "selfint", "twist °", "section", "prep ms", "frame ms");
+    println!(
+        "{:<14}{:<10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}",
+        "edit",
+        "method",
+        "volume %",
+        "edges %",
+        "energy",
+        "flips",
+        "selfint",
+        "twist °",
+        "section",
+        "prep ms",
+        "frame ms"
+    );
     let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-    let guided = GuidedParams { n_nodes: var("NODES", 3000.0) as usize, iterations: var("ITERS", 8.0) as usize, smoothness: var("ALPHA", 0.0) };
-    for edit in [edits::bar(135.0)?, edits::bar(180.0)?, edits::cylinder()?, edits::cactus()?, edits::arm_raise()?] {
+    let guided = GuidedParams {
+        n_nodes: var("NODES", 3000.0) as usize,
+        iterations: var("ITERS", 8.0) as usize,
+        smoothness: var("TAU", 20.0),
+        stiffness_inside: var("BETA", 0.5),
+        stiffness_links: var("LINK", 1.2),
+    };
+    for edit in
+        [edits::bar(135.0)?, edits::bar(180.0)?, edits::cylinder()?, edits::cactus()?, edits::arm_raise()?]
+    {
         row(&edit, "guided", &EditParams { method: Method::Guided, guided })?;
     }
     Ok(())
@@ -36,8 +57,14 @@ fn row(edit: &Edit, name: &str, params: &EditParams) -> anyhow::Result<()> {
     editor.solve(&edit.pose, &mut positions)?;
     let frame = start.elapsed();
     if let Ok(folder) = std::env::var("DUMP") {
-        let character = sinew::geom::Character { mesh: edit.mesh.with_positions(positions.clone())?, ..Default::default() };
-        std::fs::write(format!("{folder}/{}-{name}.obj", edit.name.replace(' ', "_")), sinew::formats::obj::write_obj(&character))?;
+        let character = sinew::geom::Character {
+            mesh: edit.mesh.with_positions(positions.clone())?,
+            ..Default::default()
+        };
+        std::fs::write(
+            format!("{folder}/{}-{name}.obj", edit.name.replace(' ', "_")),
+            sinew::formats::obj::write_obj(&character),
+        )?;
     }
     let q = measure_quality(&edit.mesh, &positions);
     let mut section = (f64::NAN, f64::NAN);

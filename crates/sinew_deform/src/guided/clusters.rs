@@ -76,7 +76,7 @@ fn spacing_for(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece, budget: us
         }
     }
     let edge = length / n_edges.max(1) as f64;
-    if piece.vertices.len() <= budget { edge } else { (std::env::var("DENS").ok().and_then(|v| v.parse().ok()).unwrap_or(0.89) * area / budget as f64).sqrt().max(edge) }
+    if piece.vertices.len() <= budget { edge } else { (0.89 * area / budget as f64).sqrt().max(edge) }
 }
 
 /// Vertices of the piece, and those of handles within `width` of it along edges (at least two rings).

@@ -2,14 +2,17 @@
 //!
 //! # Source
 //! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), on a graph as in Zhou et al., *Large mesh
-//! deformation using the volumetric graph Laplacian* (2005). Rotations may be smoothed: Levi and Gotsman,
-//! *Smooth rotation enhanced as-rigid-as-possible mesh animation* (2015).
+//! deformation using the volumetric graph Laplacian* (2005). Differs: rotations may be evened out, once, after
+//! the iterations. (Smoothing within them, as SR-ARAP does, needs hundreds of iterations to converge.)
 //! # Symbols
-//! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian of the free nodes
+//! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian; `D` its diagonal
+//! # Cost
+//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution.
 
 use crate::DeformError;
-use glam::{DMat3, DVec3};
-use sinew_geom::linalg::{Cholesky, SparseMatrix, polar};
+use glam::{DMat3, DQuat, DVec3};
+use rayon::prelude::*;
+use sinew_geom::linalg::{self, Cholesky, SparseMatrix};
 
 /// A graph ready to be solved.
 #[derive(Debug, Clone)]
@@ -27,17 +30,26 @@ pub(crate) struct Graph {
     /// How strongly each node is drawn to its target, besides the held ones.
     anchors: Vec<f64>,
     factor: Option<Cholesky<f64>>,
+    /// `D` of all nodes.
+    degrees: Vec<f64>,
+    /// Factor of `D + τ L`.
+    smoother: Cholesky<f64>,
 }
 
 const HELD: u32 = u32::MAX;
+/// Nodes below which a thread is not worth its hand-over.
+const GRAIN: usize = 256;
+/// Rounds of rotation fitting an iteration: the next iteration goes on from there.
+const ROUNDS: usize = 3;
 
 impl Graph {
-    /// Assemble and factor. Every connected part of the free nodes must have a held or anchored node.
+    /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or anchored node.
     pub fn new(
         rest: Vec<DVec3>,
         edges: &[(u32, u32, f64)],
         held: &[bool],
         anchors: Vec<f64>,
+        smoothness: f64,
     ) -> Result<Self, DeformError> {
         let n = rest.len();
         let mut starts = vec![0u32; n + 1];
@@ -57,7 +69,20 @@ impl Graph {
         let mut unknown = vec![HELD; n];
         let free: Vec<u32> = (0..n as u32).filter(|&i| !held[i as usize]).collect();
         free.iter().enumerate().for_each(|(at, &i)| unknown[i as usize] = at as u32);
-        let mut graph = Self { rest, starts, half_edges, unknown, free, anchors, factor: None };
+        let smoother = edges.iter().flat_map(|&(a, b, w)| {
+            let off = -smoothness * w;
+            [(a, b, off), (b, a, off), (a, a, w - off), (b, b, w - off)]
+        });
+        let lone =
+            (0..n as u32).filter(|&i| starts[i as usize] == starts[i as usize + 1]).map(|i| (i, i, 1.0));
+        let smoother = Cholesky::new(&SparseMatrix::from_triplets(n, n, smoother.chain(lone)))?;
+        let degree = |i: usize| match &half_edges[starts[i] as usize..starts[i + 1] as usize] {
+            [] => 1.0,
+            row => row.iter().map(|(_, w)| w).sum(),
+        };
+        let degrees = (0..n).map(degree).collect();
+        let mut graph =
+            Self { rest, starts, half_edges, unknown, free, anchors, factor: None, degrees, smoother };
         if !graph.free.is_empty() {
             graph.factor = Some(Cholesky::new(&graph.matrix())?);
         }
@@ -67,9 +92,8 @@ impl Graph {
     fn matrix(&self) -> SparseMatrix {
         let mut triplets = Vec::with_capacity(self.half_edges.len() + self.free.len());
         for (at, &i) in self.free.iter().enumerate() {
-            let mut diagonal = self.anchors[i as usize];
+            let diagonal = self.anchors[i as usize] + self.degrees[i as usize];
             for &(j, w) in self.row(i as usize) {
-                diagonal += w;
                 if self.unknown[j as usize] != HELD {
                     triplets.push((at as u32, self.unknown[j as usize], -w));
                 }
@@ -108,62 +132,69 @@ impl Graph {
         Ok(())
     }
 
-    /// The rotations that fit best, smoothed by `alpha` towards those of neighbours.
-    pub fn fit_rotations(&self, x: &[DVec3], alpha: f64, rotations: &mut [DMat3]) {
-        self.fit_rotations_to(x, alpha, rotations, &[], 0.0)
-    }
-    pub fn fit_rotations_to(&self, x: &[DVec3], alpha: f64, rotations: &mut [DMat3], guide: &[DMat3], gamma: f64) {
-        let before = if alpha > 0.0 { rotations.to_vec() } else { Vec::new() };
-        for i in 0..self.n_nodes() {
-            let mut s = DMat3::ZERO;
+    /// Turn rotations towards those that fit the positions best.
+    pub fn fit_rotations(&self, x: &[DVec3], rotations: &mut [DQuat]) {
+        let covariance = |i: usize| {
+            let mut sum = DMat3::ZERO;
             for &(j, w) in self.row(i) {
-                let (e, d) = (self.rest[i] - self.rest[j as usize], x[i] - x[j as usize]);
-                let d = d * w;
-                s += DMat3::from_cols(d * e.x, d * e.y, d * e.z);
-                if alpha > 0.0 {
-                    s += before[j as usize] * (2.0 * alpha * w);
-                }
+                let e = self.rest[i] - self.rest[j as usize];
+                let d = (x[i] - x[j as usize]) * w;
+                sum += DMat3::from_cols(d * e.x, d * e.y, d * e.z);
             }
-            if gamma > 0.0 { let wt: f64 = self.row(i).iter().map(|e| e.1).sum(); s += guide[i] * (gamma * wt); }
-            rotations[i] = polar(&s).0;
-        }
+            sum
+        };
+        let matrices: Vec<DMat3> =
+            (0..self.n_nodes()).into_par_iter().with_min_len(GRAIN).map(covariance).collect();
+        linalg::fit_rotations(&matrices, rotations, ROUNDS);
     }
 
-    pub fn bytes(&self) -> usize { self.factor.as_ref().map_or(0, |f| f.n_bytes()) }
-    pub fn smooth(&self, rotations: &mut [DMat3]) {
-        let before = rotations.to_vec();
-        for i in 0..self.n_nodes() {
-            let wt: f64 = self.row(i).iter().map(|e| e.1).sum();
-            let mut s = before[i] * wt;
-            for &(j, w) in self.row(i) { s += before[j as usize] * w; }
-            rotations[i] = polar(&s).0;
+    /// Even rotations out: `(D + τ L) R' = D R`. Creases spread over a few nodes, so that flesh does not fold
+    /// into itself.
+    pub fn smooth_rotations(&self, rotations: &mut [DQuat]) -> Result<(), DeformError> {
+        // Two columns of each rotation matrix; the third follows from them.
+        let mut columns: Vec<[f64; 6]> = rotations
+            .iter()
+            .zip(&self.degrees)
+            .map(|(q, degree)| {
+                let [u, v] = [*q * DVec3::X * *degree, *q * DVec3::Y * *degree];
+                [u.x, u.y, u.z, v.x, v.y, v.z]
+            })
+            .collect();
+        self.smoother.solve(&mut columns)?;
+        for (q, c) in rotations.iter_mut().zip(&columns) {
+            let (u, v) = (DVec3::new(c[0], c[1], c[2]), DVec3::new(c[3], c[4], c[5]));
+            let along = u.normalize_or_zero();
+            let across = (v - along * v.dot(along)).normalize_or_zero();
+            // Opposite neighbours can cancel out; then the node keeps its own rotation.
+            if along != DVec3::ZERO && across != DVec3::ZERO {
+                *q = DQuat::from_mat3(&DMat3::from_cols(along, across, along.cross(across)));
+            }
         }
+        Ok(())
     }
 
     /// Positions for given rotations: held nodes stay where they are, the others solve `L x = b`.
     pub fn solve_positions(
         &self,
-        rotations: &[DMat3],
+        rotations: &[DQuat],
         targets: &[DVec3],
         x: &mut [DVec3],
     ) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
-        let mut rhs: Vec<[f64; 3]> = self
-            .free
-            .iter()
-            .map(|&i| {
-                let i = i as usize;
-                let mut sum = targets[i] * self.anchors[i];
-                for &(j, w) in self.row(i) {
-                    let j = j as usize;
-                    sum += (rotations[i] + rotations[j]) * (self.rest[i] - self.rest[j]) * (0.5 * w);
-                    if self.unknown[j] == HELD {
-                        sum += x[j] * w;
-                    }
+        let matrices: Vec<DMat3> = rotations.iter().map(|q| DMat3::from_quat(*q)).collect();
+        let value = |&i: &u32| {
+            let i = i as usize;
+            let mut sum = targets[i] * self.anchors[i];
+            for &(j, w) in self.row(i) {
+                let j = j as usize;
+                sum += (matrices[i] + matrices[j]) * (self.rest[i] - self.rest[j]) * (0.5 * w);
+                if self.unknown[j] == HELD {
+                    sum += x[j] * w;
                 }
-                sum.to_array()
-            })
-            .collect();
+            }
+            sum.to_array()
+        };
+        let mut rhs: Vec<[f64; 3]> = self.free.par_iter().with_min_len(GRAIN).map(value).collect();
         factor.solve(&mut rhs)?;
         self.free.iter().zip(&rhs).for_each(|(&i, p)| x[i as usize] = DVec3::from_array(*p));
         Ok(())

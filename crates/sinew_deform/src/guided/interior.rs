@@ -38,7 +38,7 @@ impl Interior {
     ) -> Self {
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let size = high - low;
-        let mut step = std::env::var("STEP").ok().and_then(|v| v.parse().ok()).unwrap_or(1.6) * clusters.spacing;
+        let mut step = 1.6 * clusters.spacing;
         let volume = (size.x + step) * (size.y + step) * (size.z + step);
         step = step.max((volume / MAX_TRIED).cbrt());
         loop {

@@ -28,13 +28,17 @@ pub struct GuidedParams {
     pub n_nodes: usize,
     /// Iterations a frame (default 8).
     pub iterations: usize,
-    /// How much rotations follow their neighbours' (default 0).
+    /// How far rotations are evened out after the iterations (default 20, about five nodes).
     pub smoothness: f64,
+    /// Stiffness of links among nodes inside, against that of the surface (default 0.5).
+    pub stiffness_inside: f64,
+    /// Stiffness of links between surface and inside (default 1.2).
+    pub stiffness_links: f64,
 }
 
 impl Default for GuidedParams {
     fn default() -> Self {
-        Self { n_nodes: 3000, iterations: 8, smoothness: 0.0 }
+        Self { n_nodes: 3000, iterations: 8, smoothness: 20.0, stiffness_inside: 0.5, stiffness_links: 1.2 }
     }
 }
 
@@ -59,7 +63,7 @@ impl Guided {
         let build = |piece: &SoftPiece| {
             let share = if total > 0.0 { area(piece) / total } else { 1.0 };
             let budget = ((params.n_nodes as f64 * share) as usize).max(64);
-            Proxy::new(mesh, adjacency, &tree, handles, piece, budget)
+            Proxy::new(mesh, adjacency, &tree, handles, piece, budget, params)
         };
         let proxies = soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?;
         Ok(Self { proxies, params: *params })

@@ -4,9 +4,12 @@ use super::{GuidedParams, clusters::Clusters, graph::Graph, interior::Interior, 
 use crate::{
     DeformError, HandlePose, HandleSet, pose::nearest_turn, quality::half_cotangents, soft::SoftPiece,
 };
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DQuat, DVec3};
 use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
 use std::collections::BTreeMap;
+
+/// Share of the last step that an iteration goes on by.
+const MOMENTUM: f64 = 0.5;
 
 /// A soft piece as a small graph.
 #[derive(Debug, Clone)]
@@ -21,9 +24,6 @@ pub(crate) struct Proxy {
     weights: Vec<Vec<f64>>,
     /// How vertices follow nodes; none if each vertex of the piece is a node.
     transfer: Option<Transfer>,
-    /// Area of the piece.
-    area: f64,
-    coarse: Option<Box<(Proxy, Vec<[(u32, f64); 4]>)>>,
     /// Node of each vertex of the piece.
     node_of: Vec<u32>,
 }
@@ -36,17 +36,19 @@ impl Proxy {
         handles: &HandleSet,
         piece: &SoftPiece,
         budget: usize,
+        params: &GuidedParams,
     ) -> Result<Self, DeformError> {
-        let handle_set = handles;
         let clusters = Clusters::new(mesh, adjacency, handles, piece, budget);
         let n_surface = clusters.centers.len() as u32;
-        let interior = Interior::new(mesh, tree, handles, &clusters, std::env::var("INT").ok().and_then(|v| v.parse().ok()).unwrap_or(budget / 2));
+        let interior = Interior::new(mesh, tree, handles, &clusters, budget / 2);
         let mut edges = surface_edges(mesh, adjacency, &clusters);
-        let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-        let (bi, bl) = (var("BETA", 1.0), var("LINK", 1.0));
-        edges.extend(interior.edges.iter().map(|&(a, b, w)| (a + n_surface, b + n_surface, w * bi)));
-        edges.extend(interior.links.iter().map(|&(a, b, w)| (a, b + n_surface, w * bl)));
-        if std::env::var("VERB").is_ok() { eprintln!("surface {} interior {} edges {} links {} spacing {}", n_surface, interior.nodes.len(), interior.edges.len(), interior.links.len(), clusters.spacing); }
+        edges.extend(
+            interior
+                .edges
+                .iter()
+                .map(|&(a, b, w)| (a + n_surface, b + n_surface, params.stiffness_inside * w)),
+        );
+        edges.extend(interior.links.iter().map(|&(a, b, w)| (a, b + n_surface, params.stiffness_links * w)));
         let rest = [clusters.centers.as_slice(), &interior.nodes].concat();
         let mut owners = [clusters.owners.as_slice(), &interior.owners].concat();
         hold_loose(rest.len(), &edges, &mut owners, piece.handles[0]);
@@ -63,27 +65,13 @@ impl Proxy {
         } else {
             Some(Transfer::new(mesh, adjacency, &piece.vertices, &clusters, &edges)?)
         };
-        let graph = Graph::new(rest, &edges, &held, vec![0.0; n])?;
+        let graph = Graph::new(rest, &edges, &held, vec![0.0; n], params.smoothness)?;
         let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
         owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
         let mut handles: Vec<u32> = counts.keys().copied().collect();
         handles.sort_by_key(|h| (std::cmp::Reverse(counts[h]), *h));
-        let mut proxy = Self { clusters, graph, owners, handles, weights: Vec::new(), transfer, node_of, area: super::piece_area(mesh, adjacency, piece), coarse: None };
+        let mut proxy = Self { clusters, graph, owners, handles, weights: Vec::new(), transfer, node_of };
         proxy.weights = proxy.harmonic_weights()?;
-        let nc = var("COARSE", 0.0) as usize;
-        if nc > 0 && budget > nc {
-            let coarse = Proxy::new(mesh, adjacency, tree, handle_set, piece, nc)?;
-            let map = proxy.graph.rest.iter().map(|p| {
-                let mut all: Vec<(u32, f64)> = coarse.graph.rest.iter().enumerate().map(|(k, q)| (k as u32, q.distance(*p))).collect();
-                all.sort_by(|a, b| a.1.total_cmp(&b.1));
-                let reach = all[4].1 * 1.001;
-                let mut w: [(u32, f64); 4] = std::array::from_fn(|k| (all[k].0, (1.0 - (all[k].1 / reach).powi(2)).powi(2) + 1e-9));
-                let sum: f64 = w.iter().map(|x| x.1).sum();
-                w.iter_mut().for_each(|x| x.1 /= sum);
-                w
-            }).collect();
-            proxy.coarse = Some(Box::new((coarse, map)));
-        }
         Ok(proxy)
     }
 
@@ -113,7 +101,7 @@ impl Proxy {
 
     /// Rotations of all nodes, spread from the handles. They are taken relative to one handle, so that turning
     /// everything turns the result.
-    fn guide(&self, pose: &HandlePose) -> Vec<DMat3> {
+    fn guide(&self, pose: &HandlePose) -> Vec<DQuat> {
         let reference = &pose.motions()[self.handles[0] as usize];
         let turns: Vec<DVec3> = self
             .handles
@@ -126,7 +114,7 @@ impl Proxy {
             .collect();
         let blend = |row: &Vec<f64>| {
             let turn: DVec3 = row.iter().zip(&turns).map(|(w, t)| *t * *w).sum();
-            DMat3::from_quat(reference.rotation * DQuat::from_scaled_axis(turn))
+            reference.rotation * DQuat::from_scaled_axis(turn)
         };
         self.weights.iter().map(blend).collect()
     }
@@ -136,60 +124,39 @@ impl Proxy {
         &self,
         pose: &HandlePose,
         params: &GuidedParams,
-    ) -> Result<(Vec<DVec3>, Vec<DMat3>), DeformError> {
+    ) -> Result<(Vec<DVec3>, Vec<DQuat>), DeformError> {
         let mut rotations = self.guide(pose);
-        let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-        let mut iterations = params.iterations;
-        if let Some(c) = &self.coarse {
-            let (coarse, map) = &**c;
-            let (_, rc) = coarse.solve(pose, params)?;
-            let q: Vec<DQuat> = rc.iter().map(DQuat::from_mat3).collect();
-            for (r, m) in rotations.iter_mut().zip(map) {
-                let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-                for &(k, w) in m { let a = q[k as usize]; let a = if a.dot(q[m[0].0 as usize]) < 0.0 { -a } else { a }; sum = sum + a * w; }
-                *r = DMat3::from_quat(sum.normalize());
-            }
-            iterations = var("FINE", 0.0) as usize;
-        }
-        let guide = rotations.clone();
-        let gamma = if self.coarse.is_some() { var("GAMMA", 0.0) * self.clusters.spacing.powi(2) } else { 0.0 };
         let mut x = self.graph.rest.clone();
+        self.place_held(pose, &mut x, &mut rotations);
+        let targets = x.clone();
+        self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        let mut before = x.clone();
+        for _ in 0..params.iterations {
+            // Each iteration goes on a little in the direction of the last, which halves their number.
+            let ahead: Vec<DVec3> = x.iter().zip(&before).map(|(x, b)| *x + (*x - *b) * MOMENTUM).collect();
+            before.copy_from_slice(&x);
+            self.graph.fit_rotations(&ahead, &mut rotations);
+            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        }
+        if params.smoothness > 0.0 {
+            self.graph.fit_rotations(&x, &mut rotations);
+            self.graph.smooth_rotations(&mut rotations)?;
+            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+        }
+        self.graph.fit_rotations(&x, &mut rotations);
+        self.place_held(pose, &mut x, &mut rotations);
+        Ok((x, rotations))
+    }
+
+    /// Put held nodes where their handles say.
+    fn place_held(&self, pose: &HandlePose, x: &mut [DVec3], rotations: &mut [DQuat]) {
         for (i, owner) in self.owners.iter().enumerate() {
             if let Some(handle) = owner {
                 let motion = &pose.motions()[*handle as usize];
                 x[i] = motion.position(self.graph.rest[i]);
-                rotations[i] = DMat3::from_quat(motion.rotation_at(self.graph.rest[i]));
+                rotations[i] = motion.rotation_at(self.graph.rest[i]);
             }
         }
-        let targets = x.clone();
-        self.graph.solve_positions(&rotations, &targets, &mut x)?;
-        let mu = var("MU", 0.0);
-        let mut last = x.clone();
-        for it in 0..iterations {
-            if mu > 0.0 && it > 0 {
-                let now = x.clone();
-                for (p, l) in x.iter_mut().zip(&last) { *p += (*p - *l) * mu; }
-                last = now;
-            } else { last = x.clone(); }
-            self.graph.fit_rotations_to(&x, params.smoothness * self.area, &mut rotations, &guide, gamma);
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
-        }
-        if std::env::var("VERB").is_ok() { eprintln!("factor {:.1} MB", self.graph.bytes() as f64 / 1e6); }
-        let steps = var("SMOOTH", 0.0) as usize;
-        if steps > 0 {
-            self.graph.fit_rotations(&x, 0.0, &mut rotations);
-            for _ in 0..steps { self.graph.smooth(&mut rotations); }
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
-        } else {
-        self.graph.fit_rotations(&x, params.smoothness * self.area, &mut rotations);
-        }
-        for (i, owner) in self.owners.iter().enumerate() {
-            if let Some(handle) = owner {
-                rotations[i] =
-                    DMat3::from_quat(pose.motions()[*handle as usize].rotation_at(self.graph.rest[i]));
-            }
-        }
-        Ok((x, rotations))
     }
 }
 

@@ -6,12 +6,12 @@
 //! not glue, and beside a handle vertices blend into its motion, so that its border does not tear.
 
 use super::clusters::Clusters;
-use glam::{DAffine3, DMat3, DVec3, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_geom::{GeomError, Mesh, Skin, SkinSlot, mesh::Adjacency, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Nodes a vertex follows.
-const INFLUENCES: usize = 8;
+const INFLUENCES: usize = 6;
 
 /// Weights of a piece's vertices.
 #[derive(Debug, Clone)]
@@ -63,16 +63,15 @@ impl Transfer {
         &self,
         clusters: &Clusters,
         x: &[DVec3],
-        rotations: &[DMat3],
+        rotations: &[DQuat],
     ) -> Result<Vec<DVec3>, GeomError> {
         let matrices: Vec<DAffine3> = clusters
             .centers
             .iter()
             .zip(x.iter().zip(rotations))
             // x' = R (x − g) + y, with places counted from the piece's centre to keep single precision exact.
-            .map(|(g, (y, r))| DAffine3 {
-                matrix3: *r,
-                translation: *y - self.center + *r * (self.center - *g),
+            .map(|(g, (y, r))| {
+                DAffine3::from_rotation_translation(*r, *y - self.center + *r * (self.center - *g))
             })
             .collect();
         let mut out = vec![Vec3::ZERO; self.rest.len()];

@@ -3,6 +3,7 @@
 mod cholesky;
 mod iterative;
 mod polar;
+mod rotations;
 mod simd;
 mod sparse;
 mod supernodes;
@@ -11,6 +12,7 @@ mod triangular;
 pub use cholesky::{Cholesky, SymbolicCholesky};
 pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
 pub use polar::{polar, svd3};
+pub use rotations::fit_rotations;
 pub(crate) use simd::{Kernel, dispatch};
 pub use sparse::SparseMatrix;
 pub use triangular::Real;
