@@ -2,9 +2,12 @@
 //! them following at once.
 
 mod error;
+mod geodesic;
 mod handles;
 mod pose;
+pub mod select;
 
 pub use error::DeformError;
 pub use handles::HandleSet;
 pub use pose::{HandleMotion, HandlePose, Twist};
+pub use select::Selector;
