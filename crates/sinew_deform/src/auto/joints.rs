@@ -30,8 +30,9 @@ pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
         return Vec::new();
     }
     let share = |k: usize| if n_segments == 3 { THREE[k] } else { 1.0 / n_segments as f64 };
-    // Half as long again as it should be costs as much as a girth a tenth below its surroundings gains.
-    let uneven = |k: usize, from: f64, to: f64| 0.8 * ((to - from) / length / share(k) - 1.0).powi(2);
+    // Twice or half as long as it should be costs as much as a girth a fifth below its surroundings gains; next
+    // to nothing costs more than any joint is worth.
+    let uneven = |k: usize, from: f64, to: f64| ((to - from) / length / share(k)).max(1e-3).ln().powi(2);
     let quality: Vec<f64> = (0..places.len()).map(|i| joint_cost(limb, &places, length, i)).collect();
     let m = places.len();
     let mut cost = vec![vec![f64::INFINITY; m]; n_segments - 1];

@@ -22,8 +22,11 @@ const BODY_STRETCH: f64 = 1.2;
 const TWO_SEGMENTS: f64 = 0.6;
 const THREE_SEGMENTS: f64 = 1.4;
 
+/// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
+const TWIN: f64 = 0.15;
+
 /// Share of a segment's vertices that its bands must leave, or it is no use as a handle.
-const LEAST_RIGID: f64 = 0.3;
+const LEAST_RIGID: f64 = 0.4;
 
 /// Most segments of a limb, however many handles are asked for.
 const MOST_SEGMENTS: usize = 8;
@@ -63,11 +66,8 @@ pub(super) fn plan_part(part: &Part, f: &[f64], params: &AutoParams, count: Opti
         }
         None => {
             let limbs = limbs_of(part, f, params.least_limb);
-            limbs
-                .iter()
-                .enumerate()
-                .flat_map(|(index, limb)| cut_limb(index, limb, usual_segments(limb)))
-                .collect()
+            let n_segments = usual_segments(&limbs);
+            limbs.iter().zip(n_segments).enumerate().flat_map(|(k, (limb, n))| cut_limb(k, limb, n)).collect()
         }
     };
     settle(part, f, segments)
@@ -99,9 +99,16 @@ fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
     limbs.iter_mut().for_each(|limb| limb.shorten(n / (n + 1.0)));
 }
 
-fn usual_segments(limb: &Limb) -> usize {
-    let slenderness = limb.length() / limb.girth().max(f64::MIN_POSITIVE);
-    1 + usize::from(slenderness >= TWO_SEGMENTS) + usize::from(slenderness >= THREE_SEGMENTS)
+/// Segments by how slender each limb is; limbs that resemble each other get the same number.
+fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
+    let slenderness = |limb: &Limb| limb.length() / limb.girth().max(f64::MIN_POSITIVE);
+    let near = |x: f64, y: f64| (x - y).abs() <= TWIN * x.max(y);
+    let twins = |a: &Limb, b: &Limb| near(a.area, b.area) && near(a.length(), b.length());
+    let of = |limb: &Limb| {
+        let most = limbs.iter().filter(|other| twins(limb, other)).map(slenderness).fold(0.0, f64::max);
+        1 + usize::from(most >= TWO_SEGMENTS) + usize::from(most >= THREE_SEGMENTS)
+    };
+    limbs.iter().map(of).collect()
 }
 
 /// As many segments as asked for, always dividing the limb whose segments are the most slender.
