@@ -309,7 +309,7 @@ mod tests {
         let shift = |x: f64| Move::Translate { handles: vec!["arm".into()], vector: DVec3::X * x };
         let flat = Move::Rotate { main: "arm".into(), handles: vec![], axis: DVec3::ZERO, radians: 1.0 };
         for bad in [shift(f64::NAN), flat, rotate("foot", &[], 1.0), rotate("arm", &[], f64::INFINITY)] {
-            assert!(HandlePose::from_moves(&mesh, &set, &[bad.clone()]).is_err(), "{bad:?}");
+            assert!(HandlePose::from_moves(&mesh, &set, std::slice::from_ref(&bad)).is_err(), "{bad:?}");
         }
     }
 }

@@ -1,0 +1,124 @@
+//! Handles found without a user: from the shape alone, or from the bones of a skin (H20).
+//!
+//! # Source
+//! Ours, from known parts: how remote each vertex is (average geodesic distance), the tree of its level sets,
+//! limbs where that tree branches, cut where the girth is small for what lies beyond, segments at narrow places
+//! and bends. The files of this folder name their sources.
+//! # Cost
+//! 32 runs of Dijkstra; everything else is linear or nearly.
+//! # Limits
+//! Limbs lying against the body and welded to it are not seen, nor joints inside a straight limb of even girth,
+//! which is cut evenly. Regions do not depend on the model's placement or numbering, up to ties; names do tell
+//! sides in the model's axes.
+
+mod bands;
+mod joints;
+mod limbs;
+mod loops;
+mod names;
+mod part;
+mod plan;
+mod profile;
+mod regions;
+mod remoteness;
+mod skin;
+mod small;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use skin::{SkinHandleParams, handles_from_skin};
+
+use crate::DeformError;
+use names::name_handles;
+use part::{Part, split_parts};
+use plan::{Plan, plan_part};
+use remoteness::compute_remoteness;
+use sinew_geom::{GeomError, Handle, Mesh, Warnings};
+use std::ops::ControlFlow;
+
+/// What kind of handles to look for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AutoParams {
+    /// About how many handles; by default, as many as the shape suggests.
+    pub count: Option<usize>,
+    /// Area of the smallest limb with a handle of its own, as a share of its connected part. Default 0.01.
+    /// If `count` is more than these give, limbs of a quarter of it count as well.
+    pub least_limb: f64,
+    /// Area of the smallest connected part that is searched for limbs, as a share of all. Default 0.02; smaller
+    /// parts are one handle, or belong to the one they touch.
+    pub least_part: f64,
+}
+
+impl Default for AutoParams {
+    fn default() -> Self {
+        Self { count: None, least_limb: 0.01, least_part: 0.02 }
+    }
+}
+
+/// Find handles on a mesh without bones: limbs and their segments, with soft bands between them.
+///
+/// Centres lie in the middle of the band towards the body; the secondary handles of a handle are those further
+/// out. `progress` is told how much is done, 0..=1.
+///
+/// # Errors
+/// If no face has an area, or `progress` asked to stop.
+pub fn find_handles(
+    mesh: &Mesh,
+    params: &AutoParams,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    warnings: &mut Warnings,
+) -> Result<Vec<Handle>, DeformError> {
+    let (mut parts, n_loose) = split_parts(mesh);
+    if parts.is_empty() {
+        return Err(DeformError::NoHandle);
+    }
+    if n_loose > 0 {
+        warnings.push(format!("{n_loose} vertices belong to no face and to no handle"));
+    }
+    let total: f64 = parts.iter().map(|part| part.area).sum();
+    let n_large = parts.iter().take_while(|part| part.area >= params.least_part * total).count().max(1);
+    let small = parts.split_off(n_large);
+    let mut plans = Vec::new();
+    let mut done = 0.0;
+    for part in &parts {
+        let share = part.area / total;
+        let remoteness = compute_remoteness(part, &mut |x| progress(0.95 * (done + share * x)));
+        let f = remoteness.ok_or_else(|| stopped(done))?;
+        done += share;
+        let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
+        plans.push(plan_part(part, &f, params, count));
+    }
+    let mut handles = Vec::new();
+    for (index, (part, plan)) in parts.iter().zip(&plans).enumerate() {
+        handles.extend(to_handles(part, plan, index));
+    }
+    small::add_small_parts(&parts, &plans, &small, mesh.diagonal(), &mut handles, warnings);
+    let _ = progress(1.0);
+    Ok(handles)
+}
+
+fn stopped(done: f64) -> DeformError {
+    let value = format!("stopped after {:.0} %", 100.0 * done);
+    DeformError::Geom(GeomError::Parameter { name: "handles", value, expected: "the caller asked to stop" })
+}
+
+fn to_handles(part: &Part, plan: &Plan, index: usize) -> Vec<Handle> {
+    let prefix = if index == 0 { String::new() } else { format!("part_{}_", index + 1) };
+    let names: Vec<String> =
+        name_handles(plan, part.mesh.diagonal()).into_iter().map(|name| prefix.clone() + &name).collect();
+    let handle = |k: usize| {
+        let mut vertices: Vec<u32> =
+            plan.rigid[k].iter().flat_map(|&v| part.originals[v as usize].iter().copied()).collect();
+        vertices.sort_unstable();
+        let further = |&other: &usize| other != k && plan.regions.is_within(other, k);
+        Handle {
+            name: names[k].clone(),
+            weights: vec![1.0; vertices.len()],
+            vertices,
+            center: plan.centers[k],
+            secondary: (0..names.len()).filter(further).map(|other| names[other].clone()).collect(),
+        }
+    };
+    (0..names.len()).map(handle).collect()
+}

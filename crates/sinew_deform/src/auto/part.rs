@@ -1,0 +1,104 @@
+//! The connected parts of a mesh, with vertices at the same place made one.
+
+use crate::geodesic::Steps;
+use glam::DVec3;
+use sinew_geom::{Mesh, measure::compute_face_areas, mesh::Adjacency};
+
+/// One connected part, as a mesh of its own.
+pub(super) struct Part {
+    pub mesh: Mesh,
+    pub adjacency: Adjacency,
+    /// Vertices of the whole mesh at each vertex of the part.
+    pub originals: Vec<Vec<u32>>,
+    /// Area of each face.
+    pub face_areas: Vec<f64>,
+    /// A third of the area of the faces around each vertex.
+    pub vertex_areas: Vec<f64>,
+    /// Area of the part.
+    pub area: f64,
+}
+
+impl Part {
+    fn new(mesh: Mesh, originals: Vec<Vec<u32>>) -> Self {
+        let adjacency = Adjacency::new(&mesh);
+        let face_areas = compute_face_areas(&mesh);
+        let mut vertex_areas = vec![0.0; mesh.n_vertices()];
+        for (face, area) in mesh.faces().iter().zip(&face_areas) {
+            face.iter().for_each(|&v| vertex_areas[v as usize] += area / 3.0);
+        }
+        let area = face_areas.iter().sum();
+        Self { mesh, adjacency, originals, face_areas, vertex_areas, area }
+    }
+
+    pub fn steps(&self) -> Steps {
+        Steps::new(&self.mesh, &self.adjacency)
+    }
+
+    /// Centre of the surface, each vertex counting as much as the area around it.
+    pub fn centroid(&self) -> DVec3 {
+        let positions = self.mesh.positions().iter();
+        positions.zip(&self.vertex_areas).map(|(&p, a)| p * *a).sum::<DVec3>()
+            / self.area.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The parts that have faces with area, largest first, and how many vertices are in none.
+pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Part>, usize) {
+    let place = weld(mesh.positions());
+    let n_places = place.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut positions = vec![DVec3::ZERO; n_places];
+    place.iter().zip(mesh.positions()).for_each(|(&at, &p)| positions[at as usize] = p);
+    let faces: Vec<[u32; 3]> = (mesh.faces().iter().map(|face| face.map(|v| place[v as usize])))
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .collect();
+    let Ok(welded) = Mesh::new(positions, faces) else { return (Vec::new(), mesh.n_vertices()) };
+    let (component, n_components) = Adjacency::new(&welded).components();
+    let mut local = vec![u32::MAX; n_places];
+    let mut points: Vec<Vec<DVec3>> = vec![Vec::new(); n_components];
+    for (v, &c) in component.iter().enumerate() {
+        local[v] = points[c as usize].len() as u32;
+        points[c as usize].push(welded.positions()[v]);
+    }
+    let mut triangles: Vec<Vec<[u32; 3]>> = vec![Vec::new(); n_components];
+    for face in welded.faces() {
+        triangles[component[face[0] as usize] as usize].push(face.map(|v| local[v as usize]));
+    }
+    let mut originals: Vec<Vec<Vec<u32>>> = points.iter().map(|p| vec![Vec::new(); p.len()]).collect();
+    for (v, &at) in place.iter().enumerate() {
+        let at = at as usize;
+        originals[component[at] as usize][local[at] as usize].push(v as u32);
+    }
+    let mut parts: Vec<Part> = (points.into_iter().zip(triangles).zip(originals))
+        .filter(|((_, triangles), _)| !triangles.is_empty())
+        .filter_map(|((points, triangles), originals)| {
+            Some(Part::new(Mesh::new(points, triangles).ok()?, originals))
+        })
+        .filter(|part| part.area > 0.0)
+        .collect();
+    parts.sort_by(|a, b| b.area.total_cmp(&a.area));
+    let used: usize = parts.iter().flat_map(|part| &part.originals).map(Vec::len).sum();
+    (parts, mesh.n_vertices() - used)
+}
+
+/// Number of the place of each vertex, counted in the order of first use.
+fn weld(positions: &[DVec3]) -> Vec<u32> {
+    // Adding zero makes −0 and 0 the same.
+    let key = |v: &u32| (positions[*v as usize] + DVec3::ZERO).to_array().map(f64::to_bits);
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    order.sort_by_cached_key(|v| (key(v), *v));
+    let mut first = vec![0u32; positions.len()];
+    for group in order.chunk_by(|a, b| key(a) == key(b)) {
+        group.iter().for_each(|&v| first[v as usize] = group[0]);
+    }
+    let mut place = vec![0u32; positions.len()];
+    let mut n = 0;
+    for v in 0..positions.len() {
+        place[v] = if first[v] as usize == v {
+            n += 1;
+            n - 1
+        } else {
+            place[first[v] as usize]
+        };
+    }
+    place
+}

@@ -1,0 +1,221 @@
+//! The handles of one connected part: limbs, cut into segments, with soft bands between them.
+
+use super::{
+    AutoParams,
+    bands::find_rigid,
+    joints::find_joints,
+    limbs::{Limb, find_limbs},
+    part::Part,
+    profile::compute_profiles,
+    regions::{Cut, Regions, cut_regions},
+    tree::build_tree,
+};
+use glam::DVec3;
+
+/// What the body must keep of the surface once the limbs are taken off.
+const LEAST_BODY: f64 = 0.15;
+
+/// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
+const BODY_STRETCH: f64 = 1.2;
+
+/// Lengths in girths from which on a limb has two and three segments unless the user asks for a number.
+const TWO_SEGMENTS: f64 = 0.6;
+const THREE_SEGMENTS: f64 = 1.4;
+
+/// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
+const TWIN: f64 = 0.15;
+
+/// Share of a segment's vertices that its bands must leave, or it is no use as a handle.
+const LEAST_RIGID: f64 = 0.4;
+
+/// Most segments of a limb, however many handles are asked for.
+const MOST_SEGMENTS: usize = 8;
+
+/// A limb or a piece of one.
+#[derive(Debug, Clone)]
+pub(super) struct Segment {
+    pub limb: usize,
+    pub cut: Cut,
+    /// Along the limb.
+    pub length: f64,
+    /// End of its limb, for its name.
+    pub tip: DVec3,
+}
+
+/// Handles of a part: 0 is the body, `k + 1` is segment `k`.
+pub(super) struct Plan {
+    pub segments: Vec<Segment>,
+    pub regions: Regions,
+    /// Vertices of the part in each handle.
+    pub rigid: Vec<Vec<u32>>,
+    /// Where each handle turns.
+    pub centers: Vec<DVec3>,
+}
+
+/// Find the handles of a part from how remote its vertices are.
+pub(super) fn plan_part(part: &Part, f: &[f64], params: &AutoParams, count: Option<usize>) -> Plan {
+    let segments = match count {
+        Some(count) => {
+            let mut limbs = limbs_of(part, f, params.least_limb);
+            if limbs.len() + 1 < count {
+                // More handles are wanted than there are limbs: look at smaller ones as well.
+                limbs = limbs_of(part, f, params.least_limb / 4.0);
+            }
+            limbs.truncate(count.saturating_sub(1));
+            share_out(&limbs, count)
+        }
+        None => {
+            let limbs = limbs_of(part, f, params.least_limb);
+            let n_segments = usual_segments(&limbs);
+            limbs.iter().zip(n_segments).enumerate().flat_map(|(k, (limb, n))| cut_limb(k, limb, n)).collect()
+        }
+    };
+    settle(part, f, segments)
+}
+
+/// Limbs, largest first, that leave a body.
+fn limbs_of(part: &Part, f: &[f64], least: f64) -> Vec<Limb> {
+    let least_area = least * part.area;
+    let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), 0.3 * least_area);
+    let profiles = compute_profiles(part, f, &tree);
+    let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
+    limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
+    leave_a_body(part, &mut limbs);
+    limbs
+}
+
+/// If the limbs leave nothing between them, the stoutest becomes the body, or all become shorter.
+fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
+    let rest = part.area - limbs.iter().map(|limb| limb.area).sum::<f64>();
+    if rest >= LEAST_BODY * part.area || limbs.is_empty() {
+        return;
+    }
+    let stoutest = (0..limbs.len()).min_by(|&a, &b| limbs[a].stretch.total_cmp(&limbs[b].stretch));
+    if let Some(stoutest) = stoutest.filter(|&k| limbs[k].stretch < BODY_STRETCH && limbs.len() > 2) {
+        limbs.remove(stoutest);
+        return;
+    }
+    let n = limbs.len() as f64;
+    limbs.iter_mut().for_each(|limb| limb.shorten(n / (n + 1.0)));
+}
+
+/// Segments by how slender each limb is; limbs that resemble each other get the same number.
+fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
+    let slenderness = |limb: &Limb| limb.length() / limb.girth().max(f64::MIN_POSITIVE);
+    let near = |x: f64, y: f64| (x - y).abs() <= TWIN * x.max(y);
+    let twins = |a: &Limb, b: &Limb| near(a.area, b.area) && near(a.length(), b.length());
+    let of = |limb: &Limb| {
+        let most = limbs.iter().filter(|other| twins(limb, other)).map(slenderness).fold(0.0, f64::max);
+        1 + usize::from(most >= TWO_SEGMENTS) + usize::from(most >= THREE_SEGMENTS)
+    };
+    limbs.iter().map(of).collect()
+}
+
+/// As many segments as asked for, always dividing the limb whose segments are the most slender.
+fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
+    let mut n_segments = vec![1; limbs.len()];
+    let slenderness =
+        |k: usize, n: usize| limbs[k].length() / limbs[k].girth().max(f64::MIN_POSITIVE) / n as f64;
+    for _ in limbs.len() + 1..count {
+        let next = (0..limbs.len())
+            .filter(|&k| n_segments[k] < MOST_SEGMENTS)
+            .max_by(|&a, &b| slenderness(a, n_segments[a]).total_cmp(&slenderness(b, n_segments[b])));
+        if let Some(next) = next {
+            n_segments[next] += 1;
+        }
+    }
+    limbs.iter().enumerate().flat_map(|(index, limb)| cut_limb(index, limb, n_segments[index])).collect()
+}
+
+fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
+    let mut starts = vec![0];
+    starts.extend(find_joints(limb, n_segments));
+    let ends = starts[1..].iter().copied().chain([limb.slices.len()]);
+    let tip = limb.slices.last().map_or(DVec3::ZERO, |slice| slice.strip.center);
+    let segment = |(&from, to): (&usize, usize)| Segment {
+        limb: index,
+        cut: limb.slices[from].cut,
+        length: limb.slices[from..to].iter().map(|slice| slice.strip.width()).sum(),
+        tip,
+    };
+    starts.iter().zip(ends).map(segment).collect()
+}
+
+/// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
+fn settle(part: &Part, f: &[f64], mut segments: Vec<Segment>) -> Plan {
+    let steps = part.steps();
+    loop {
+        let cuts: Vec<Cut> = segments.iter().map(|segment| segment.cut).collect();
+        let lengths: Vec<f64> = segments.iter().map(|segment| segment.length).collect();
+        let regions = cut_regions(part, f, &cuts);
+        let rigid = find_rigid(part, &steps, f, &cuts, &lengths, &regions);
+        let superfluous = find_crumb(&segments, &regions, &rigid).and_then(|crumb| remedy(&segments, crumb));
+        match superfluous {
+            Some(cut) => drop(segments.remove(cut)),
+            None => {
+                let centers = find_centers(part, f, &cuts, &regions);
+                return Plan { segments, regions, rigid, centers };
+            }
+        }
+    }
+}
+
+/// The cut to do without for the sake of a region.
+fn remedy(segments: &[Segment], region: usize) -> Option<usize> {
+    let Some(own) = region.checked_sub(1) else {
+        // The body: give it the largest limb.
+        let above = |k: usize| segments[k].cut.above;
+        return (0..segments.len()).max_by(|&a, &b| above(a).total_cmp(&above(b)));
+    };
+    let in_limb = |k: usize| segments.get(k).is_some_and(|segment| segment.limb == segments[own].limb);
+    // The first segment of a limb grows outward, so that the limb still ends at the body.
+    let is_first = own == 0 || !in_limb(own - 1);
+    Some(if is_first && in_limb(own + 1) { own + 1 } else { own })
+}
+
+/// The region of which least is left between its bands, if that is too little.
+fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Option<usize> {
+    let mut sizes = vec![0usize; rigid.len()];
+    regions.of_vertex.iter().for_each(|&region| sizes[region as usize] += 1);
+    let share = |region: usize| rigid[region].len() as f64 / sizes[region].max(1) as f64;
+    let is_crumb = |region: usize| {
+        let limb = |k: usize| segments[k - 1].limb;
+        // A limb may be a crumb rather than nothing; its segments may not.
+        let is_segment =
+            region > 0 && (1..rigid.len()).any(|other| other != region && limb(other) == limb(region));
+        rigid[region].is_empty() || (is_segment && share(region) < LEAST_RIGID)
+    };
+    (0..rigid.len()).filter(|&region| is_crumb(region)).min_by(|&a, &b| share(a).total_cmp(&share(b)))
+}
+
+/// The middle of each cut, which is the middle of the soft band; of the body, the middle of its surface.
+fn find_centers(part: &Part, f: &[f64], cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
+    let at = |v: u32| part.mesh.positions()[v as usize];
+    let mut sums = vec![(DVec3::ZERO, 0.0); cuts.len() + 1];
+    for (v, &region) in regions.of_vertex.iter().enumerate().filter(|(_, region)| **region == 0) {
+        let weight = part.vertex_areas[v];
+        let sum = &mut sums[region as usize];
+        *sum = (sum.0 + at(v as u32) * weight, sum.1 + weight);
+    }
+    for face in part.mesh.faces() {
+        let of = face.map(|v| regions.of_vertex[v as usize] as usize);
+        if of[0] == of[1] && of[1] == of[2] {
+            continue;
+        }
+        for k in 1..=cuts.len() {
+            let inside = of.map(|region| regions.is_within(region, k));
+            let crossing = |i: usize| {
+                let (a, b) = (face[i], face[(i + 1) % 3]);
+                let (fa, fb) = (f[a as usize], f[b as usize]);
+                let share = ((cuts[k - 1].level - fa) / (fb - fa)).clamp(0.0, 1.0);
+                (inside[i] != inside[(i + 1) % 3]).then(|| at(a).lerp(at(b), share))
+            };
+            let mut ends = (0..3).filter_map(crossing);
+            if let (Some(p), Some(q)) = (ends.next(), ends.next()) {
+                let weight = p.distance(q);
+                sums[k] = (sums[k].0 + (p + q) * (0.5 * weight), sums[k].1 + weight);
+            }
+        }
+    }
+    sums.into_iter().map(|(sum, weight)| if weight > 0.0 { sum / weight } else { part.centroid() }).collect()
+}

@@ -1,0 +1,77 @@
+//! Choosing vertices, as a user paints handles: boxes on the screen, floods, brushes, rings, mirrors (H2).
+//!
+//! # Source
+//! Hansen, *Boneless pose editing and animation* (2006), §8.3.3. Differs: floods run over faces, so that a box
+//! smaller than a face still finds its surface; a box whose centre misses begins at the visible face nearest to
+//! it; brushes measure over the surface.
+//! # Cost
+//! new: one hierarchy of boxes, `O(n log n)`. Each selection is linear at most; a brush costs what it covers,
+//! plus clearing `n` numbers.
+
+mod brush;
+mod flood;
+mod mirror;
+mod rings;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use mirror::{Mirrored, Plane};
+pub use rings::{add, remove};
+pub use view::{Ray, ScreenBox, View};
+
+use crate::geodesic::Steps;
+use sinew_geom::{
+    Mesh,
+    measure::compute_vertex_normals,
+    mesh::Adjacency,
+    query::{RayHit, SurfaceTree},
+};
+
+/// Whether a flood stops where the surface turns away from the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flood {
+    /// Only what faces the viewer.
+    #[default]
+    Facing,
+    /// All around: a limb with its far side, though not what lies behind it.
+    Around,
+}
+
+/// What selections on one mesh share. Selections are vertices in increasing order, each once.
+#[derive(Debug, Clone)]
+pub struct Selector<'a> {
+    mesh: &'a Mesh,
+    adjacency: Adjacency,
+    tree: SurfaceTree,
+    steps: Steps,
+    normals: Vec<glam::DVec3>,
+}
+
+impl<'a> Selector<'a> {
+    /// Prepare a mesh.
+    pub fn new(mesh: &'a Mesh) -> Self {
+        let adjacency = Adjacency::new(mesh);
+        let steps = Steps::new(mesh, &adjacency);
+        let normals = compute_vertex_normals(mesh.positions(), mesh.faces());
+        Self { mesh, adjacency, tree: SurfaceTree::new(mesh), steps, normals }
+    }
+
+    /// The first place of the surface seen through a point of the screen.
+    pub fn pick(&self, view: &View, at: glam::DVec2) -> Option<RayHit> {
+        let ray = view.ray(self.mesh, at)?;
+        self.tree.first_hit(ray.origin, ray.direction)
+    }
+
+    /// All vertices within a box on the screen, seen or not. What lies behind the viewer is not in it.
+    pub fn in_box(&self, view: &View, screen: &ScreenBox) -> Vec<u32> {
+        let inside = |p| view.project(p).is_some_and(|at| screen.contains(at));
+        let positions = self.mesh.positions().iter().enumerate();
+        positions.filter(|(_, p)| inside(**p)).map(|(v, _)| v as u32).collect()
+    }
+}
+
+/// Vertices marked true.
+fn marked(marks: &[bool]) -> Vec<u32> {
+    (0..marks.len() as u32).filter(|&v| marks[v as usize]).collect()
+}
