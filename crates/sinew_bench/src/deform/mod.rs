@@ -5,7 +5,7 @@ mod edits;
 use edits::Edit;
 use sinew::{
     deform::{
-        EditParams, GuidedParams, Method, SurfaceEditor,
+        EditParams, SurfaceEditor,
         quality::{measure_quality, measure_sections},
     },
     geom::Warnings,
@@ -32,18 +32,10 @@ fn quality() -> anyhow::Result<()> {
         "prep ms",
         "frame ms"
     );
-    let var = |name: &str, d: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-    let guided = GuidedParams {
-        n_nodes: var("NODES", 3000.0) as usize,
-        iterations: var("ITERS", 8.0) as usize,
-        smoothness: var("TAU", 20.0),
-        stiffness_inside: var("BETA", 0.5),
-        stiffness_links: var("LINK", 1.2),
-    };
     for edit in
         [edits::bar(135.0)?, edits::bar(180.0)?, edits::cylinder()?, edits::cactus()?, edits::arm_raise()?]
     {
-        row(&edit, "guided", &EditParams { method: Method::Guided, guided })?;
+        row(&edit, "guided", &EditParams::default())?;
     }
     Ok(())
 }

@@ -39,6 +39,8 @@ pub(crate) struct Graph {
 const HELD: u32 = u32::MAX;
 /// Nodes below which a thread is not worth its hand-over.
 const GRAIN: usize = 256;
+/// Passes of smoothing: several gentle ones take out creases and leave slow bends and twists.
+const PASSES: usize = 3;
 /// Rounds of rotation fitting an iteration: the next iteration goes on from there.
 const ROUNDS: usize = 3;
 
@@ -148,7 +150,7 @@ impl Graph {
         linalg::fit_rotations(&matrices, rotations, ROUNDS);
     }
 
-    /// Even rotations out: `(D + τ L) R' = D R`. Creases spread over a few nodes, so that flesh does not fold
+    /// Even rotations out: `(D + τ L) R' = D R`, some times over. Creases spread over a few nodes, so that flesh does not fold
     /// into itself.
     pub fn smooth_rotations(&self, rotations: &mut [DQuat]) -> Result<(), DeformError> {
         // Two columns of each rotation matrix; the third follows from them.
@@ -160,7 +162,12 @@ impl Graph {
                 [u.x, u.y, u.z, v.x, v.y, v.z]
             })
             .collect();
-        self.smoother.solve(&mut columns)?;
+        for pass in 0..PASSES {
+            if pass > 0 {
+                columns.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
+            }
+            self.smoother.solve(&mut columns)?;
+        }
         for (q, c) in rotations.iter_mut().zip(&columns) {
             let (u, v) = (DVec3::new(c[0], c[1], c[2]), DVec3::new(c[3], c[4], c[5]));
             let along = u.normalize_or_zero();

@@ -24,21 +24,21 @@ use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
 /// Choices of the guided method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GuidedParams {
-    /// About how many nodes stand for the soft surface (default 3000); half as many may be added inside.
+    /// About how many nodes stand for the soft surface (default 2500); half as many may be added inside.
     pub n_nodes: usize,
     /// Iterations a frame (default 8).
     pub iterations: usize,
-    /// How far rotations are evened out after the iterations (default 20, about five nodes).
+    /// How far rotations are evened out after the iterations (default 9, a few nodes).
     pub smoothness: f64,
-    /// Stiffness of links among nodes inside, against that of the surface (default 0.5).
+    /// Stiffness of links among nodes inside, against that of the surface (default 0.4).
     pub stiffness_inside: f64,
-    /// Stiffness of links between surface and inside (default 1.2).
+    /// Stiffness of links between surface and inside (default 4).
     pub stiffness_links: f64,
 }
 
 impl Default for GuidedParams {
     fn default() -> Self {
-        Self { n_nodes: 3000, iterations: 8, smoothness: 20.0, stiffness_inside: 0.5, stiffness_links: 1.2 }
+        Self { n_nodes: 2500, iterations: 8, smoothness: 9.0, stiffness_inside: 0.4, stiffness_links: 4.0 }
     }
 }
 
