@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod data;
+mod edits;
+mod handles;
 mod mesh_check;
 mod structure;
 mod support;

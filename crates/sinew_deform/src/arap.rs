@@ -165,6 +165,12 @@ impl ArapPiece {
         Ok(x)
     }
 
+    /// Handles that hold the piece, and how much each of its vertices follows them.
+    pub fn harmonic_weights(&self) -> (&[u32], impl Iterator<Item = &[f64]>) {
+        let (handles, rows) = self.guide.weights();
+        (handles, rows.take(self.n_free))
+    }
+
     /// `Σ S_f` around each vertex that has a rotation.
     fn covariances(&self, x: &[DVec3]) -> Vec<DMat3> {
         let of_face = |(f, e): (&[u32; 3], &[DVec3; 3])| {

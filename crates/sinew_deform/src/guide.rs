@@ -26,6 +26,11 @@ impl Guide {
         Self { handles, weights }
     }
 
+    /// The handles, and for each place the weight of each.
+    pub fn weights(&self) -> (&[u32], impl Iterator<Item = &[f64]>) {
+        (&self.handles, self.weights.chunks_exact(self.handles.len()))
+    }
+
     /// Rotation of each place.
     pub fn rotations(&self, pose: &HandlePose) -> Vec<DQuat> {
         let reference = &pose.motions()[self.handles[0] as usize];

@@ -13,6 +13,7 @@ mod lipman;
 mod pose;
 pub mod quality;
 pub mod select;
+mod skin;
 mod soft;
 #[cfg(test)]
 mod tests;
@@ -26,3 +27,4 @@ pub use handles::HandleSet;
 pub use lipman::{Frames, LipmanParams};
 pub use pose::{HandleMotion, HandlePose, Twist};
 pub use select::Selector;
+pub use skin::{SkinError, build_skin, measure_skin};

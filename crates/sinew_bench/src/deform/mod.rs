@@ -1,91 +1,74 @@
 //! Handles: quality of the standard edits, and speed beside libigl.
 
+#[path = "../../../sinew/tests/edits.rs"]
 mod edits;
+mod speed;
 
 use edits::Edit;
 use sinew::{
-    deform::{
-        EditParams, Method, SurfaceEditor,
-        quality::{measure_quality, measure_sections},
-    },
+    deform::{EditParams, Method, SurfaceEditor, quality::measure_quality},
     geom::Warnings,
 };
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 /// Print the tables.
 pub fn run() -> anyhow::Result<()> {
-    quality()
+    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    if data.is_dir() {
+        quality(&data).map_err(|error| anyhow::anyhow!("{error}"))?;
+    } else {
+        println!("{}: no data, so no quality of the standard edits", data.display());
+    }
+    speed::run()
 }
 
-fn quality() -> anyhow::Result<()> {
+fn quality(data: &std::path::Path) -> edits::Tried<()> {
     println!(
-        "{:<14}{:<10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}",
+        "{:<14}{:<10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>11}{:>10}",
         "edit",
         "method",
         "volume %",
         "edges %",
         "energy",
-        "flips",
+        "flipped",
         "selfint",
         "twist °",
         "section",
-        "prep ms",
+        "prepare ms",
         "frame ms"
     );
+    let bars = [edits::bar(data, 135.0)?, edits::bar(data, 180.0)?];
     for edit in
-        [edits::bar(135.0)?, edits::bar(180.0)?, edits::cylinder()?, edits::cactus()?, edits::arm_raise()?]
+        bars.into_iter().chain([edits::cylinder(data)?, edits::cactus(data)?, edits::arm_raise(data)?])
     {
         for method in Method::ALL {
-            row(&edit, method.name(), &EditParams { method, ..EditParams::default() })?;
+            row(&edit, method)?;
         }
     }
     Ok(())
 }
 
-fn row(edit: &Edit, name: &str, params: &EditParams) -> anyhow::Result<()> {
+fn row(edit: &Edit, method: Method) -> edits::Tried<()> {
+    let params = EditParams { method, ..EditParams::default() };
     let start = Instant::now();
-    let editor = SurfaceEditor::new(&edit.mesh, &edit.handles, params, &mut Warnings::default())?;
-    let prepare = start.elapsed();
+    let editor = SurfaceEditor::new(&edit.mesh, &edit.handles, &params, &mut Warnings::default())?;
+    let prepare = start.elapsed().as_secs_f64() * 1e3;
     let mut positions = edit.mesh.positions().to_vec();
-    let start = Instant::now();
-    editor.solve(&edit.pose, &mut positions)?;
-    let frame = start.elapsed();
-    if let Ok(folder) = std::env::var("DUMP") {
-        let character = sinew::geom::Character {
-            mesh: edit.mesh.with_positions(positions.clone())?,
-            ..Default::default()
-        };
-        std::fs::write(
-            format!("{folder}/{}-{name}.obj", edit.name.replace(' ', "_")),
-            sinew::formats::obj::write_obj(&character),
-        )?;
-    }
+    let frame = crate::measure::time(3, || drop(editor.solve(&edit.pose, &mut positions)));
     let q = measure_quality(&edit.mesh, &positions);
-    let mut section = (f64::NAN, f64::NAN);
-    if let Some((axis, [low, high])) = edit.limb {
-        let slices = measure_sections(edit.mesh.positions(), &positions, axis, [low, high], 24);
-        section.1 = slices.iter().map(|s| s.area_ratio).fold(f64::INFINITY, f64::min);
-        if let Some(twist) = edit.twist {
-            let off = |s: &sinew::deform::quality::Section| {
-                let want = twist * (s.place - low) / (high - low);
-                let d = (s.twist - want).rem_euclid(std::f64::consts::TAU);
-                d.min(std::f64::consts::TAU - d)
-            };
-            section.0 = slices.iter().map(off).fold(0.0, f64::max).to_degrees();
-        }
-    }
+    let limb = edit.measure_limb(&positions);
+    let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
     println!(
-        "{:<14}{name:<10}{:>9.2}{:>9.2}{:>9.4}{:>9}{:>9}{:>9.2}{:>10.3}{:>9.1}{:>9.2}",
+        "{:<14}{:<10}{:>9.2}{:>9.2}{:>9.4}{:>9}{:>9}{:>9}{:>10}{prepare:>11.1}{frame:>10.2}",
         edit.name,
+        method.name(),
         (q.volume_ratio - 1.0) * 100.0,
         q.edge_rms * 100.0,
         q.arap_energy,
         q.flipped,
         q.self_intersections,
-        section.0,
-        section.1,
-        prepare.as_secs_f64() * 1e3,
-        frame.as_secs_f64() * 1e3
+        number(limb.and_then(|l| l.0)),
+        number(limb.map(|l| l.1)),
     );
     Ok(())
 }

@@ -24,8 +24,9 @@ pub(crate) struct Interior {
     pub links: Vec<(u32, u32, f64)>,
 }
 
-/// Lattice points that are tried at most: each costs a winding number.
-const MAX_TRIED: f64 = 40_000.0;
+/// Lattice points that are tried at most, and to find out how much is inside: each costs a winding number.
+const MAX_TRIED: f64 = 30_000.0;
+const FIRST_TRIED: f64 = 3_000.0;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
@@ -37,17 +38,22 @@ impl Interior {
         budget: usize,
     ) -> Self {
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
-        let size = high - low;
-        let mut step = 1.6 * clusters.spacing;
-        let volume = (size.x + step) * (size.y + step) * (size.z + step);
-        step = step.max((volume / MAX_TRIED).cbrt());
-        loop {
-            let found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
-            if found.nodes.len() <= budget {
-                return found.linked(tree, clusters, step);
+        let finest = 1.6 * clusters.spacing;
+        let size = high - low + DVec3::splat(finest);
+        let volume = size.x * size.y * size.z;
+        let mut step = finest.max((volume / FIRST_TRIED).cbrt());
+        let mut found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
+        // A coarse lattice tells how fine it may be.
+        for _ in 0..2 {
+            let fitting = step * (found.nodes.len() as f64 / budget as f64).cbrt();
+            let next = fitting.max(finest).max((volume / MAX_TRIED).cbrt());
+            if next > 0.95 * step && found.nodes.len() <= budget {
+                break;
             }
-            step *= (found.nodes.len() as f64 / budget as f64).cbrt().max(1.05);
+            step = next;
+            found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
         }
+        found.linked(tree, clusters, step)
     }
 
     fn fill(
@@ -66,7 +72,7 @@ impl Interior {
         let cells: Vec<IVec3> = (0..counts.z)
             .flat_map(|z| (0..counts.y).flat_map(move |y| (0..counts.x).map(move |x| IVec3::new(x, y, z))))
             .collect();
-        let inside: Vec<(IVec3, DVec3, Option<u32>)> = cells
+        let inside: Vec<(IVec3, DVec3, f64, Option<u32>)> = cells
             .into_par_iter()
             .filter_map(|cell| {
                 let p = origin + cell.as_dvec3() * step;
@@ -81,12 +87,13 @@ impl Interior {
                     return None;
                 }
                 let owner = handles.owner(v).filter(|_| handles.is_rigid(v)).map(|h| h as u32);
-                Some((cell, p, owner))
+                Some((cell, p, near.distance, owner))
             })
             .collect();
         Lattice {
             index: inside.iter().enumerate().map(|(at, (cell, ..))| (*cell, at as u32)).collect(),
-            nodes: inside.iter().map(|(_, p, _)| *p).collect(),
+            nodes: inside.iter().map(|(_, p, ..)| *p).collect(),
+            depths: inside.iter().map(|(_, _, depth, _)| *depth).collect(),
             owners: inside.iter().map(|(.., owner)| *owner).collect(),
             cells: inside.iter().map(|(cell, ..)| *cell).collect(),
             origin,
@@ -96,6 +103,8 @@ impl Interior {
 
 struct Lattice {
     nodes: Vec<DVec3>,
+    /// Distance of each node from the surface.
+    depths: Vec<f64>,
     owners: Vec<Option<u32>>,
     cells: Vec<IVec3>,
     index: HashMap<IVec3, u32>,
@@ -113,7 +122,7 @@ impl Lattice {
             .flat_map_iter(|a| {
                 half.iter()
                     .filter_map(|d| Some((*self.index.get(&(self.cells[a] + *d))?, *d)))
-                    .filter(|&(b, _)| runs_inside(tree, self.nodes[a], self.nodes[b as usize]))
+                    .filter(|&(b, _)| self.sees(tree, b as usize, self.nodes[a], self.depths[a]))
                     .map(|(b, d)| (a as u32, b, 1.0 / f64::from(d.length_squared())))
                     .collect::<Vec<_>>()
             })
@@ -126,14 +135,19 @@ impl Lattice {
                 let p = clusters.centers[node];
                 self.nearest(p, step, 6)
                     .into_iter()
-                    .filter(|&(b, _)| {
-                        runs_inside(tree, p * 0.98 + self.nodes[b as usize] * 0.02, self.nodes[b as usize])
-                    })
+                    .filter(|&(b, _)| self.sees(tree, b as usize, p, 0.0))
                     .map(|(b, d)| (node as u32, b, (-(d / step).powi(2)).exp() / share))
                     .collect::<Vec<_>>()
             })
             .collect();
         Interior { nodes: self.nodes, owners: self.owners, edges, links }
+    }
+
+    /// Whether the way from a node to a point, itself so far from the surface, meets no surface. Where it ends on
+    /// the surface does not count.
+    fn sees(&self, tree: &SurfaceTree, node: usize, point: DVec3, depth: f64) -> bool {
+        let (from, way) = (self.nodes[node], point - self.nodes[node]);
+        self.depths[node] + depth >= way.length() || tree.first_hit(from, way).is_none_or(|hit| hit.t > 0.98)
     }
 
     /// The lattice nodes nearest to a point, within 2.2 steps.
@@ -149,9 +163,4 @@ impl Lattice {
         found.truncate(count);
         found
     }
-}
-
-/// Whether a segment stays inside the body, judged at three places.
-fn runs_inside(tree: &SurfaceTree, a: DVec3, b: DVec3) -> bool {
-    [0.25, 0.5, 0.75].iter().all(|&t| tree.winding_number(a.lerp(b, t)).abs() > 0.35)
 }

@@ -1,0 +1,108 @@
+//! Handles: the standard edits keep their shape, and poses can be replayed on other bodies.
+
+use crate::{edits, support::data};
+use glam::DVec3;
+use sinew::{
+    deform::{EditParams, HandlePose, HandleSet, SurfaceEditor, quality::measure_quality},
+    geom::{
+        Character, Mesh, Move, Warnings,
+        sample::{Sample, build_character},
+    },
+};
+
+/// Limits of an edit: volume and edges in percent, faces, twist in degrees, what is left of sections.
+struct Limits {
+    volume: f64,
+    edges: f64,
+    faces: isize,
+    twist: f64,
+    section: f64,
+}
+
+#[test]
+fn the_standard_edits_keep_their_shape() {
+    let Some(data) = data() else { return };
+    let limits = |volume, faces, twist, section, edges| Limits { volume, edges, faces, twist, section };
+    let cases = [
+        (edits::bar(&data, 180.0), limits(5.0, 0, 5.0, 0.9, 9.0)),
+        (edits::cylinder(&data), limits(8.0, 0, f64::INFINITY, 0.9, 12.0)),
+        (edits::cactus(&data), limits(5.0, 0, f64::INFINITY, 0.0, 6.0)),
+        (edits::arm_raise(&data), limits(1.0, 25, f64::INFINITY, 0.0, 6.0)),
+    ];
+    for (edit, limits) in cases {
+        let edit = edit.unwrap();
+        let editor =
+            SurfaceEditor::new(&edit.mesh, &edit.handles, &EditParams::default(), &mut Warnings::default())
+                .unwrap();
+        let mut out = edit.mesh.positions().to_vec();
+        editor.solve(&edit.pose, &mut out).unwrap();
+        let q = measure_quality(&edit.mesh, &out);
+        let (twist, section) = edit.measure_limb(&out).unwrap_or((None, 1.0));
+        let name = edit.name;
+        assert!((q.volume_ratio - 1.0).abs() * 100.0 <= limits.volume, "{name}: volume {}", q.volume_ratio);
+        assert!(q.edge_rms * 100.0 <= limits.edges, "{name}: edges {}", q.edge_rms);
+        assert!(q.self_intersections <= limits.faces, "{name}: faces {}", q.self_intersections);
+        assert!(twist.unwrap_or(0.0) <= limits.twist, "{name}: twist {twist:?}");
+        assert!(section >= limits.section, "{name}: section {section}");
+    }
+}
+
+/// A forearm raised, its hand turned, a shin bent: by names, angles and axes alone.
+fn greeting() -> Vec<Move> {
+    let turn = |main: &str, axis, degrees: f64| Move::Rotate {
+        main: main.into(),
+        handles: vec![],
+        axis,
+        radians: degrees.to_radians(),
+    };
+    vec![turn("forearm.L", DVec3::Z, 35.0), turn("hand.L", DVec3::X, 40.0), turn("shin.R", DVec3::X, 25.0)]
+}
+
+fn posed(character: &Character, moves: &[Move]) -> (HandlePose, Vec<DVec3>) {
+    let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default()).unwrap();
+    let pose = HandlePose::from_moves(&character.mesh, &handles, moves).unwrap();
+    let editor =
+        SurfaceEditor::new(&character.mesh, &handles, &EditParams::default(), &mut Warnings::default())
+            .unwrap();
+    let mut out = character.mesh.positions().to_vec();
+    editor.solve(&pose, &mut out).unwrap();
+    (pose, out)
+}
+
+fn center(points: &[DVec3], vertices: &[u32]) -> DVec3 {
+    vertices.iter().map(|&v| points[v as usize]).sum::<DVec3>() / vertices.len() as f64
+}
+
+#[test]
+fn a_pose_of_a_small_biped_replays_on_a_large_and_on_a_tall_one() {
+    let small = build_character(Sample::Biped, 5_000).unwrap();
+    let large = build_character(Sample::Biped, 50_000).unwrap();
+    let moves = greeting();
+    let (pose, out) = posed(&small, &moves);
+    let (pose_large, out_large) = posed(&large, &moves);
+    let diagonal = small.mesh.diagonal();
+    for (a, b) in small.handles.iter().zip(&large.handles) {
+        let off = center(&out, &a.vertices).distance(center(&out_large, &b.vertices));
+        assert!(off < 0.02 * diagonal, "{}: {off}", a.name);
+    }
+    for (a, b) in pose.motions().iter().zip(pose_large.motions()) {
+        assert!(a.rotation.angle_between(b.rotation) < 1e-9);
+    }
+    // A taller, thinner body: the same turns about its own joints.
+    let stretch = |p: DVec3| DVec3::new(p.x * 0.9, p.y * 1.3, p.z);
+    let positions = small.mesh.positions().iter().map(|p| stretch(*p)).collect();
+    let mut tall = Character {
+        mesh: Mesh::new(positions, small.mesh.faces().to_vec()).unwrap(),
+        handles: small.handles.clone(),
+        ..Character::default()
+    };
+    tall.handles.iter_mut().for_each(|h| h.center = stretch(h.center));
+    let (pose_tall, out_tall) = posed(&tall, &moves);
+    for (a, b) in pose.motions().iter().zip(pose_tall.motions()) {
+        assert!(a.rotation.angle_between(b.rotation) < 1e-9);
+    }
+    for (character, out) in [(&small, &out), (&large, &out_large), (&tall, &out_tall)] {
+        let q = measure_quality(&character.mesh, out);
+        assert!((q.volume_ratio - 1.0).abs() < 0.05 && q.edge_rms < 0.12, "{q:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! A traditional rig out of handles: a bone each, and at most four convex weights a vertex (H20).
+//!
+//! # Source
+//! Hansen, *Boneless pose editing and animation* (2006), §10.5 proposes it. Weights are harmonic between handles
+//! (as in Baran and Popović, *Automatic rigging and animation of 3D characters*, 2007, without the heat term:
+//! handles say where bones reach the surface).
+//! # Cost
+//! One sparse Cholesky a soft piece and one solve a handle that holds it.
+
+use crate::{
+    DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor, arap::ArapPiece, soft::SoftSurface,
+};
+use glam::{DAffine3, DVec3, Vec3};
+use sinew_geom::{Joint, Mesh, Move, Rig, Skin, Transform, Warnings, mesh::Adjacency, rig::skin_linear};
+
+/// Bones a vertex may follow: what every player supports.
+const INFLUENCES: usize = 4;
+
+/// A rig with a joint at every handle's centre, and a skin that follows it.
+///
+/// A joint's parent is the handle that takes it along: the one with the fewest secondary handles of those that
+/// name it.
+///
+/// # Errors
+/// If the handles belong to another mesh, or a soft piece cannot be solved.
+pub fn build_skin(
+    mesh: &Mesh,
+    handles: &HandleSet,
+    warnings: &mut Warnings,
+) -> Result<(Rig, Skin), DeformError> {
+    let (rig, joint_of) = build_rig(handles)?;
+    let adjacency = Adjacency::new(mesh);
+    let soft = SoftSurface::new(mesh, &adjacency, handles, warnings);
+    let mut indices = vec![0u16; mesh.n_vertices() * INFLUENCES];
+    let mut weights = vec![0f32; mesh.n_vertices() * INFLUENCES];
+    for (v, carrier) in soft.carrier.iter().enumerate() {
+        if let Some(handle) = carrier {
+            indices[v * INFLUENCES] = joint_of[*handle as usize];
+            weights[v * INFLUENCES] = 1.0;
+        }
+    }
+    for piece in &soft.pieces {
+        let solved = ArapPiece::new(mesh, &adjacency, handles, piece)?;
+        let (names, rows) = solved.harmonic_weights();
+        for (&v, row) in piece.vertices.iter().zip(rows) {
+            let mut ranked: Vec<(u16, f64)> =
+                names.iter().zip(row).map(|(&h, &w)| (joint_of[h as usize], w.max(0.0))).collect();
+            ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            ranked.truncate(INFLUENCES);
+            let sum: f64 = ranked.iter().map(|(_, w)| w).sum();
+            for (k, (joint, w)) in ranked.iter().enumerate() {
+                indices[v as usize * INFLUENCES + k] = *joint;
+                weights[v as usize * INFLUENCES + k] = if sum > 0.0 { (w / sum) as f32 } else { 0.0 };
+            }
+        }
+    }
+    let skin = Skin::new(Skin::slots_at_rest(&rig), INFLUENCES, indices, weights, warnings)?;
+    Ok((rig, skin))
+}
+
+/// Joints in an order with parents first, and the joint of each handle.
+fn build_rig(handles: &HandleSet) -> Result<(Rig, Vec<u16>), DeformError> {
+    let all = handles.handles();
+    let taken_by = |child: usize| {
+        let takes = |h: &usize| *h != child && all[*h].secondary.contains(&all[child].name);
+        (0..all.len()).filter(takes).min_by_key(|&h| (all[h].secondary.len(), h))
+    };
+    let parents: Vec<Option<usize>> = (0..all.len()).map(taken_by).collect();
+    let mut order: Vec<usize> = Vec::with_capacity(all.len());
+    let mut joint_of = vec![u16::MAX; all.len()];
+    // Handles may name each other in a circle; then the first of them becomes a root.
+    while order.len() < all.len() {
+        let open = |h: &usize| joint_of[*h] == u16::MAX;
+        let ready = |h: &usize| parents[*h].is_none_or(|p| joint_of[p] != u16::MAX);
+        let next = (0..all.len()).filter(open).find(ready).or_else(|| (0..all.len()).find(open)).unwrap_or(0);
+        joint_of[next] = order.len() as u16;
+        order.push(next);
+    }
+    let joints = order.iter().enumerate().map(|(at, &h)| {
+        let parent = parents[h].filter(|&p| usize::from(joint_of[p]) < at);
+        let from = parent.map_or(DVec3::ZERO, |p| all[p].center);
+        Joint::new(
+            all[h].name.clone(),
+            parent.map(|p| usize::from(joint_of[p])),
+            Transform::from_translation(all[h].center - from),
+        )
+    });
+    Ok((Rig::new(joints.collect())?, joint_of))
+}
+
+/// How far a skin is from the handles it came from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SkinError {
+    /// Root mean square distance over vertices and poses, over the diagonal of the mesh.
+    pub rms: f64,
+    /// Largest distance, over the diagonal.
+    pub max: f64,
+    /// Number of poses compared.
+    pub n_poses: usize,
+}
+
+/// Compare a skin of [`build_skin`] with the guided method: every handle turned by 40° about each axis, with what
+/// it takes along.
+///
+/// # Errors
+/// If the handles belong to another mesh.
+pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<SkinError, DeformError> {
+    let editor = SurfaceEditor::new(mesh, handles, &EditParams::default(), &mut Warnings::default())?;
+    let (_, joint_of) = build_rig(handles)?;
+    let rest: Vec<Vec3> = mesh.positions().iter().map(|p| p.as_vec3()).collect();
+    let (mut skinned, mut posed) = (rest.clone(), mesh.positions().to_vec());
+    let (mut sum, mut max, mut n_poses) = (0.0, 0.0f64, 0);
+    for handle in handles.handles().iter().filter(|h| !h.vertices.is_empty()) {
+        for axis in DVec3::AXES {
+            let turn = Move::Rotate {
+                main: handle.name.clone(),
+                handles: vec![],
+                axis,
+                radians: 40f64.to_radians(),
+            };
+            let pose = HandlePose::from_moves(mesh, handles, &[turn])?;
+            editor.solve(&pose, &mut posed)?;
+            let mut matrices = vec![DAffine3::IDENTITY; handles.len()];
+            for (h, motion) in pose.motions().iter().enumerate() {
+                matrices[usize::from(joint_of[h])] = motion.affine();
+            }
+            skin_linear(skin, &matrices, &rest, &mut skinned)?;
+            for (a, b) in posed.iter().zip(&skinned) {
+                let d = a.distance_squared(b.as_dvec3());
+                sum += d;
+                max = max.max(d);
+            }
+            n_poses += 1;
+        }
+    }
+    let count = (n_poses * mesh.n_vertices()).max(1) as f64;
+    let size = mesh.diagonal().max(f64::MIN_POSITIVE);
+    Ok(SkinError { rms: (sum / count).sqrt() / size, max: max.sqrt() / size, n_poses })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sinew_geom::sample::{Sample, build_character};
+
+    #[test]
+    fn a_biped_with_handles_becomes_one_with_bones() {
+        let character = build_character(Sample::Biped, 3000).unwrap();
+        let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default()).unwrap();
+        let (rig, skin) = build_skin(&character.mesh, &handles, &mut Warnings::default()).unwrap();
+        assert_eq!(rig.n_joints(), handles.len());
+        let joint = |name: &str| rig.find(name).unwrap();
+        assert_eq!(rig.joints()[joint("hand.L")].parent, Some(joint("forearm.L")));
+        assert_eq!(rig.joints()[joint("forearm.L")].parent, Some(joint("elbow.L")));
+        for v in 0..skin.n_vertices() {
+            let sum: f32 = skin.vertex(v).map(|(_, w)| w).sum();
+            assert!((sum - 1.0).abs() < 1e-5);
+            if let Some(h) = handles.owner(v).filter(|_| handles.is_rigid(v)) {
+                let own = joint(&handles.handles()[h].name) as u16;
+                assert!(skin.vertex(v).any(|(j, w)| j == own && w == 1.0));
+            }
+        }
+        let error = measure_skin(&character.mesh, &handles, &skin).unwrap();
+        assert!(error.rms < 0.01 && error.max < 0.08, "{error:?}");
+    }
+}
