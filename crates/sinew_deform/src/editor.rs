@@ -2,12 +2,14 @@
 
 use crate::{
     DeformError, HandlePose, HandleSet,
+    arap::{ArapParams, ArapPiece},
     guided::{Guided, GuidedParams},
+    lipman::{LipmanParams, LipmanPiece},
     soft::SoftSurface,
 };
 use glam::DVec3;
 use rayon::prelude::*;
-use sinew_geom::{Mesh, Warnings, mesh::Adjacency};
+use sinew_geom::{Mesh, Warnings, mesh::Adjacency, operators::build_laplacian};
 
 /// How the soft surface follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +17,29 @@ pub enum Method {
     /// Harmonic guidance, then as rigid as possible on a small graph with interior.
     #[default]
     Guided,
+    /// As rigid as possible, spokes and rims, at full resolution.
+    Arap,
+    /// The thesis's Laplacian editing after Lipman et al. 2004.
+    Lipman,
+}
+
+impl Method {
+    /// All of them, the default first.
+    pub const ALL: [Self; 3] = [Self::Guided, Self::Arap, Self::Lipman];
+
+    /// Name by which a user asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guided => "guided",
+            Self::Arap => "arap",
+            Self::Lipman => "lipman",
+        }
+    }
+
+    /// The method of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
 }
 
 /// Choices of a [`SurfaceEditor`].
@@ -24,6 +49,10 @@ pub struct EditParams {
     pub method: Method,
     /// Of the guided method.
     pub guided: GuidedParams,
+    /// Of the as-rigid-as-possible method.
+    pub arap: ArapParams,
+    /// Of the thesis's method.
+    pub lipman: LipmanParams,
 }
 
 /// A mesh with handles, prepared for posing.
@@ -38,6 +67,8 @@ pub struct SurfaceEditor {
 #[derive(Debug, Clone)]
 enum Engine {
     Guided(Guided),
+    Arap(Vec<ArapPiece>, ArapParams),
+    Lipman(Vec<LipmanPiece>),
 }
 
 impl SurfaceEditor {
@@ -59,6 +90,17 @@ impl SurfaceEditor {
         let soft = SoftSurface::new(mesh, &adjacency, handles, warnings);
         let engine = match params.method {
             Method::Guided => Engine::Guided(Guided::new(mesh, &adjacency, handles, &soft, &params.guided)?),
+            Method::Arap => {
+                let pieces =
+                    soft.pieces.par_iter().map(|piece| ArapPiece::new(mesh, &adjacency, handles, piece));
+                Engine::Arap(pieces.collect::<Result<_, _>>()?, params.arap)
+            }
+            Method::Lipman => {
+                let laplacian = build_laplacian(mesh, &adjacency, params.lipman.laplacian);
+                let build =
+                    |piece| LipmanPiece::new(mesh, &adjacency, &laplacian, handles, piece, &params.lipman);
+                Engine::Lipman(soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?)
+            }
         };
         Ok(Self { rest: mesh.positions().to_vec(), n_handles: handles.len(), soft, engine })
     }
@@ -83,9 +125,19 @@ impl SurfaceEditor {
         };
         let inputs = self.rest.par_iter().zip(&self.soft.carrier);
         positions.par_iter_mut().zip(inputs).with_min_len(4096).for_each(carry);
-        match &self.engine {
-            Engine::Guided(guided) => guided.solve(&self.soft, pose, positions),
+        let solved: Vec<Vec<DVec3>> = match &self.engine {
+            Engine::Guided(guided) => guided.solve(pose)?,
+            Engine::Arap(pieces, params) => {
+                pieces.par_iter().map(|piece| piece.pose(pose, params)).collect::<Result<_, _>>()?
+            }
+            Engine::Lipman(pieces) => {
+                pieces.par_iter().map(|piece| piece.pose(pose)).collect::<Result<_, _>>()?
+            }
+        };
+        for (piece, posed) in self.soft.pieces.iter().zip(&solved) {
+            piece.vertices.iter().zip(posed).for_each(|(&v, p)| positions[v as usize] = *p);
         }
+        Ok(())
     }
 
     /// Number of vertices that are solved for, rather than carried by a handle.

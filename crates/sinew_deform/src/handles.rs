@@ -105,6 +105,13 @@ impl HandleSet {
         self.weight[vertex] >= 1.0
     }
 
+    /// Handle and spring of a vertex that follows its handle, but not fully: nothing at weight 0, rigid as the
+    /// weight nears 1, and at ½ as strong as its surroundings (whose cotangents sum to about 3).
+    pub(crate) fn spring(&self, vertex: usize) -> Option<(u32, f64)> {
+        let weight = self.weight(vertex);
+        (weight > 0.0 && weight < 1.0).then(|| (self.owner[vertex], 3.0 * weight / (1.0 - weight)))
+    }
+
     /// Vertices that belong to no handle.
     pub fn is_soft(&self) -> Vec<bool> {
         self.owner.iter().map(|&owner| owner == NONE).collect()

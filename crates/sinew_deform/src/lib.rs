@@ -1,21 +1,28 @@
 //! Pose any mesh without a skeleton: handles painted on the surface, moved by hand, the soft surface between
 //! them following at once.
 
+mod arap;
 mod auto;
 mod editor;
 mod error;
 mod geodesic;
+mod guide;
 mod guided;
 mod handles;
+mod lipman;
 mod pose;
 pub mod quality;
 pub mod select;
 mod soft;
+#[cfg(test)]
+mod tests;
 
+pub use arap::ArapParams;
 pub use auto::{AutoParams, SkinHandleParams, find_handles, handles_from_skin};
 pub use editor::{EditParams, Method, SurfaceEditor};
 pub use error::DeformError;
 pub use guided::GuidedParams;
 pub use handles::HandleSet;
+pub use lipman::{Frames, LipmanParams};
 pub use pose::{HandleMotion, HandlePose, Twist};
 pub use select::Selector;

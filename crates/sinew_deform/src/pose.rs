@@ -101,7 +101,12 @@ impl HandleMotion {
 impl HandlePose {
     /// Nothing moved.
     pub fn rest(handles: &HandleSet) -> Self {
-        Self { motions: vec![HandleMotion::default(); handles.len()] }
+        Self::identity(handles.len())
+    }
+
+    /// Nothing moved, for a number of handles.
+    pub(crate) fn identity(n_handles: usize) -> Self {
+        Self { motions: vec![HandleMotion::default(); n_handles] }
     }
 
     /// Replay moves from rest (§6.4.2).

@@ -5,7 +5,7 @@ mod edits;
 use edits::Edit;
 use sinew::{
     deform::{
-        EditParams, SurfaceEditor,
+        EditParams, Method, SurfaceEditor,
         quality::{measure_quality, measure_sections},
     },
     geom::Warnings,
@@ -35,7 +35,9 @@ fn quality() -> anyhow::Result<()> {
     for edit in
         [edits::bar(135.0)?, edits::bar(180.0)?, edits::cylinder()?, edits::cactus()?, edits::arm_raise()?]
     {
-        row(&edit, "guided", &EditParams::default())?;
+        for method in Method::ALL {
+            row(&edit, method.name(), &EditParams { method, ..EditParams::default() })?;
+        }
     }
     Ok(())
 }

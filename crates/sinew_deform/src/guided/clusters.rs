@@ -22,6 +22,8 @@ pub(crate) struct Clusters {
     pub centers: Vec<DVec3>,
     /// Handle that holds each node, if any.
     pub owners: Vec<Option<u32>>,
+    /// Handle and spring of each node whose vertices follow one without being rigid.
+    pub springs: Vec<Option<(u32, f64)>>,
     /// Mean distance between neighbouring nodes.
     pub spacing: f64,
 }
@@ -58,7 +60,15 @@ impl Clusters {
         }
         let centers = sums.iter().map(|(sum, count)| *sum / (*count).max(1) as f64).collect();
         let owners = seeds.iter().map(|&s| owners[s as usize]).collect();
-        Self { vertices: reach, node_of, centers, owners, spacing }
+        let mut springs: Vec<Option<(u32, f64)>> = vec![None; seeds.len()];
+        for (&v, &node) in reach.iter().zip(&node_of) {
+            if let Some((handle, spring)) = handles.spring(v as usize) {
+                let share = spring / sums[node as usize].1 as f64;
+                let sum = springs[node as usize].get_or_insert((handle, 0.0));
+                sum.1 += share;
+            }
+        }
+        Self { vertices: reach, node_of, centers, owners, springs, spacing }
     }
 }
 

@@ -69,21 +69,9 @@ impl Guided {
         Ok(Self { proxies, params: *params })
     }
 
-    pub fn solve(
-        &self,
-        soft: &SoftSurface,
-        pose: &HandlePose,
-        positions: &mut [DVec3],
-    ) -> Result<(), DeformError> {
-        let solved: Vec<Vec<DVec3>> = self
-            .proxies
-            .par_iter()
-            .map(|proxy| proxy.pose_vertices(pose, &self.params))
-            .collect::<Result<_, _>>()?;
-        for (piece, posed) in soft.pieces.iter().zip(&solved) {
-            piece.vertices.iter().zip(posed).for_each(|(&v, p)| positions[v as usize] = *p);
-        }
-        Ok(())
+    /// Positions of the vertices of every piece.
+    pub fn solve(&self, pose: &HandlePose) -> Result<Vec<Vec<DVec3>>, DeformError> {
+        self.proxies.par_iter().map(|proxy| proxy.pose_vertices(pose, &self.params)).collect()
     }
 }
 

@@ -1,9 +1,7 @@
 //! The graph of one soft piece, and its solution for a pose.
 
 use super::{GuidedParams, clusters::Clusters, graph::Graph, interior::Interior, transfer::Transfer};
-use crate::{
-    DeformError, HandlePose, HandleSet, pose::nearest_turn, quality::half_cotangents, soft::SoftPiece,
-};
+use crate::{DeformError, HandlePose, HandleSet, guide::Guide, quality::half_cotangents, soft::SoftPiece};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
 use std::collections::BTreeMap;
@@ -18,10 +16,9 @@ pub(crate) struct Proxy {
     graph: Graph,
     /// Handle that holds each node.
     owners: Vec<Option<u32>>,
-    /// Handles that hold the piece; the first is the one with the most nodes.
-    handles: Vec<u32>,
-    /// Per node, the harmonic weight of each of `handles`.
-    weights: Vec<Vec<f64>>,
+    /// Handle that pulls at each node, and how strongly.
+    springs: Vec<Option<(u32, f64)>>,
+    guide: Guide,
     /// How vertices follow nodes; none if each vertex of the piece is a node.
     transfer: Option<Transfer>,
     /// Node of each vertex of the piece.
@@ -51,9 +48,11 @@ impl Proxy {
         edges.extend(interior.links.iter().map(|&(a, b, w)| (a, b + n_surface, params.stiffness_links * w)));
         let rest = [clusters.centers.as_slice(), &interior.nodes].concat();
         let mut owners = [clusters.owners.as_slice(), &interior.owners].concat();
-        hold_loose(rest.len(), &edges, &mut owners, piece.handles[0]);
+        let mut springs = clusters.springs.clone();
+        springs.resize(rest.len(), None);
+        hold_loose(&edges, &springs, &mut owners, piece.handles[0]);
         let held: Vec<bool> = owners.iter().map(Option::is_some).collect();
-        let n = rest.len();
+        let anchors = springs.iter().map(|spring| spring.map_or(0.0, |(_, s)| s)).collect();
         let node_of: Vec<u32> = piece
             .vertices
             .iter()
@@ -65,14 +64,16 @@ impl Proxy {
         } else {
             Some(Transfer::new(mesh, adjacency, &piece.vertices, &clusters, &edges)?)
         };
-        let graph = Graph::new(rest, &edges, &held, vec![0.0; n], params.smoothness)?;
+        let graph = Graph::new(rest, &edges, &held, anchors, params.smoothness)?;
         let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
         owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
         let mut handles: Vec<u32> = counts.keys().copied().collect();
+        // The guide is taken relative to the handle with the most nodes.
         handles.sort_by_key(|h| (std::cmp::Reverse(counts[h]), *h));
-        let mut proxy = Self { clusters, graph, owners, handles, weights: Vec::new(), transfer, node_of };
-        proxy.weights = proxy.harmonic_weights()?;
-        Ok(proxy)
+        let columns = handles.iter().map(|&h| harmonic_weights(&graph, &owners, &springs, h));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let guide = Guide::new(handles, &columns);
+        Ok(Self { clusters, graph, owners, springs, guide, transfer, node_of })
     }
 
     /// Positions of the piece's vertices.
@@ -84,51 +85,21 @@ impl Proxy {
         }
     }
 
-    pub fn n_nodes(&self) -> usize {
-        self.graph.n_nodes()
-    }
-
-    fn harmonic_weights(&self) -> Result<Vec<Vec<f64>>, DeformError> {
-        let mut weights = vec![vec![0.0; self.handles.len()]; self.n_nodes()];
-        for (k, &handle) in self.handles.iter().enumerate() {
-            let mut values: Vec<[f64; 1]> =
-                self.owners.iter().map(|owner| [f64::from(u8::from(*owner == Some(handle)))]).collect();
-            self.graph.interpolate(&mut values)?;
-            values.iter().zip(&mut weights).for_each(|(v, row)| row[k] = v[0]);
-        }
-        Ok(weights)
-    }
-
-    /// Rotations of all nodes, spread from the handles. They are taken relative to one handle, so that turning
-    /// everything turns the result.
-    fn guide(&self, pose: &HandlePose) -> Vec<DQuat> {
-        let reference = &pose.motions()[self.handles[0] as usize];
-        let turns: Vec<DVec3> = self
-            .handles
-            .iter()
-            .map(|&h| {
-                let motion = &pose.motions()[h as usize];
-                let relative = reference.rotation.inverse() * motion.rotation;
-                nearest_turn(relative, reference.rotation.inverse() * (motion.turn - reference.turn))
-            })
-            .collect();
-        let blend = |row: &Vec<f64>| {
-            let turn: DVec3 = row.iter().zip(&turns).map(|(w, t)| *t * *w).sum();
-            reference.rotation * DQuat::from_scaled_axis(turn)
-        };
-        self.weights.iter().map(blend).collect()
-    }
-
     /// Positions and rotations of all nodes.
     pub fn solve(
         &self,
         pose: &HandlePose,
         params: &GuidedParams,
     ) -> Result<(Vec<DVec3>, Vec<DQuat>), DeformError> {
-        let mut rotations = self.guide(pose);
+        let mut rotations = self.guide.rotations(pose);
         let mut x = self.graph.rest.clone();
         self.place_held(pose, &mut x, &mut rotations);
-        let targets = x.clone();
+        let mut targets = x.clone();
+        for (target, spring) in targets.iter_mut().zip(&self.springs) {
+            if let Some((handle, _)) = spring {
+                *target = pose.motions()[*handle as usize].position(*target);
+            }
+        }
         self.graph.solve_positions(&rotations, &targets, &mut x)?;
         let mut before = x.clone();
         for _ in 0..params.iterations {
@@ -160,6 +131,21 @@ impl Proxy {
     }
 }
 
+/// How much each node follows a handle.
+fn harmonic_weights(
+    graph: &Graph,
+    owners: &[Option<u32>],
+    springs: &[Option<(u32, f64)>],
+    handle: u32,
+) -> Result<Vec<f64>, DeformError> {
+    let follows = |(owner, spring): (&Option<u32>, &Option<(u32, f64)>)| {
+        [f64::from(u8::from(owner.or(spring.map(|s| s.0)) == Some(handle)))]
+    };
+    let mut values: Vec<[f64; 1]> = owners.iter().zip(springs).map(follows).collect();
+    graph.interpolate(&mut values)?;
+    Ok(values.iter().map(|v| v[0]).collect())
+}
+
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
 /// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
 fn surface_edges(mesh: &Mesh, adjacency: &Adjacency, clusters: &Clusters) -> Vec<(u32, u32, f64)> {
@@ -189,13 +175,19 @@ fn surface_edges(mesh: &Mesh, adjacency: &Adjacency, clusters: &Clusters) -> Vec
 }
 
 /// Hold nodes that no held node can be reached from: they would be anywhere.
-fn hold_loose(n: usize, edges: &[(u32, u32, f64)], owners: &mut [Option<u32>], handle: u32) {
+fn hold_loose(
+    edges: &[(u32, u32, f64)],
+    springs: &[Option<(u32, f64)>],
+    owners: &mut [Option<u32>],
+    handle: u32,
+) {
+    let n = owners.len();
     let mut near = vec![Vec::new(); n];
     for &(a, b, _) in edges {
         near[a as usize].push(b);
         near[b as usize].push(a);
     }
-    let mut reached: Vec<bool> = owners.iter().map(Option::is_some).collect();
+    let mut reached: Vec<bool> = (0..n).map(|i| owners[i].is_some() || springs[i].is_some()).collect();
     let mut queue: Vec<u32> = (0..n as u32).filter(|&i| reached[i as usize]).collect();
     while let Some(i) = queue.pop() {
         for &j in &near[i as usize] {

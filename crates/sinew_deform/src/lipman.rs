@@ -1,0 +1,382 @@
+//! Laplacian editing as the thesis has it.
+//!
+//! # Source
+//! Hansen, *Boneless pose editing and animation* (2006), §4.1.5–4.1.8, §6.5.1 (band), §6.5.2 (normals), after
+//! Lipman et al., *Differential coordinates for interactive mesh editing* (2004). Differs: the smooth solve of
+//! every frame is replaced by a precomputed linear map of the handles' motions, which is the same to rounding.
+//! # Symbols
+//! columns: free vertices and the band; rows: differentials of free vertices and of the band but its last ring.
+//! `L` [rows × columns]; `W` diagonal weights of the band; `N = Lᵀ L + W²`; `δ = L p`; `F_i` local frames;
+//! `M` [columns × 4 handles] map of the smooth solve
+//! # Cost
+//! new: one sparse Cholesky of `N` a piece, four solves a handle for `M`. solve: `M` applied, frames, one
+//! back-substitution.
+//! # Limits
+//! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°.
+
+use crate::{DeformError, HandlePose, HandleSet, soft::SoftPiece};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use sinew_geom::{
+    Mesh,
+    linalg::{Cholesky, SparseMatrix},
+    mesh::{Adjacency, Ragged},
+    operators::LaplacianKind,
+};
+
+/// How the rotation of details is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Frames {
+    /// From a second, smooth solution (§4.1.7.1).
+    #[default]
+    SmoothSolve,
+    /// From a solution without rotation: what Blender's Laplacian Deform does.
+    UnrotatedSolve,
+    /// From normals averaged over a neighbourhood, before and after a solution without rotation (end of §4.1.7).
+    EstimatedNormals,
+}
+
+/// Choices of the thesis's method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LipmanParams {
+    /// Which differentials are kept (default cotangent).
+    pub laplacian: LaplacianKind,
+    /// Rings of handle vertices that enter the system (default 2).
+    pub band: usize,
+    /// How the rotation of details is found (default by the smooth solve).
+    pub frames: Frames,
+    /// Radius of the neighbourhood of estimated normals, in mean edge lengths (default 4).
+    pub normal_radius: f64,
+}
+
+impl Default for LipmanParams {
+    fn default() -> Self {
+        Self { laplacian: LaplacianKind::Cotangent, band: 2, frames: Frames::SmoothSolve, normal_radius: 4.0 }
+    }
+}
+
+/// One soft piece, factored.
+#[derive(Debug, Clone)]
+pub(crate) struct LipmanPiece {
+    /// Which columns are soft vertices of the piece, in its order.
+    soft: Vec<u32>,
+    /// Constrained columns with their handle, weight and rest position.
+    band: Vec<(u32, u32, f64, DVec3)>,
+    /// Rest positions of columns.
+    rest: Vec<DVec3>,
+    /// Column of each row.
+    rows: Vec<u32>,
+    l: SparseMatrix,
+    lt: SparseMatrix,
+    factor: Cholesky<f64>,
+    /// Rest differentials in the local frames of the smooth rest surface.
+    local: Vec<DVec3>,
+    surface: LocalSurface,
+    /// Handles of the band, and per column four entries a handle.
+    handles: Vec<u32>,
+    map: Vec<f64>,
+    frames: Frames,
+    /// Columns around each row with their shares, for estimated normals.
+    averages: Option<SparseMatrix>,
+}
+
+impl LipmanPiece {
+    pub fn new(
+        mesh: &Mesh,
+        adjacency: &Adjacency,
+        laplacian: &SparseMatrix,
+        handles: &HandleSet,
+        piece: &SoftPiece,
+        params: &LipmanParams,
+    ) -> Result<Self, DeformError> {
+        let rings = band_rings(adjacency, handles, piece, params.band.max(1), reach_of(params.laplacian));
+        let columns: Vec<u32> = rings.concat();
+        let mut column_of = vec![u32::MAX; mesh.n_vertices()];
+        columns.iter().enumerate().for_each(|(c, &v)| column_of[v as usize] = c as u32);
+        let rest: Vec<DVec3> = columns.iter().map(|&v| mesh.positions()[v as usize]).collect();
+        // A row is kept if the whole neighbourhood it speaks of is in the system.
+        let complete = |v: u32| laplacian.row(v as usize).all(|(j, _)| column_of[j as usize] != u32::MAX);
+        let rows: Vec<u32> = (0..columns.len() as u32).filter(|&c| complete(columns[c as usize])).collect();
+        let entries = rows.iter().enumerate().flat_map(|(r, &c)| {
+            let column_of = &column_of;
+            laplacian
+                .row(columns[c as usize] as usize)
+                .map(move |(j, value)| (r as u32, column_of[j as usize], value))
+        });
+        let l = SparseMatrix::from_triplets(rows.len(), columns.len(), entries);
+        let band: Vec<(u32, u32, f64, DVec3)> = (0..columns.len())
+            .filter_map(|c| {
+                let v = columns[c] as usize;
+                Some((c as u32, handles.owner(v)? as u32, handles.weight(v), rest[c]))
+            })
+            .collect();
+        let mut squared = vec![0.0; columns.len()];
+        band.iter().for_each(|&(c, _, w, _)| squared[c as usize] = w * w);
+        let factor = Cholesky::new(&l.gram().add_diagonal(&squared))?;
+        let surface = LocalSurface::new(mesh, adjacency, &columns, &column_of, &rows);
+        let mut holding: Vec<u32> = band.iter().map(|&(_, h, ..)| h).collect();
+        holding.sort_unstable();
+        holding.dedup();
+        let averages = (params.frames == Frames::EstimatedNormals)
+            .then(|| neighborhood_averages(&rest, &surface, &rows, params.normal_radius));
+        let lt = l.transpose();
+        let mut built = Self {
+            soft: piece.vertices.iter().map(|&v| column_of[v as usize]).collect(),
+            band,
+            rest,
+            rows,
+            l,
+            lt,
+            factor,
+            local: Vec::new(),
+            surface,
+            handles: holding,
+            map: Vec::new(),
+            frames: params.frames,
+            averages,
+        };
+        built.map = built.handle_map()?;
+        built.local = built.local_differentials()?;
+        Ok(built)
+    }
+
+    /// `M`: where the smooth surface goes if one handle moves by one entry of its matrix.
+    fn handle_map(&self) -> Result<Vec<f64>, DeformError> {
+        let (n, h) = (self.rest.len(), self.handles.len());
+        let mut map = vec![0.0; n * 4 * h];
+        for (k, &handle) in self.handles.iter().enumerate() {
+            let mut rhs = vec![[0.0; 4]; n];
+            for &(c, _, w, p) in self.band.iter().filter(|b| b.1 == handle) {
+                rhs[c as usize] = [p.x, p.y, p.z, 1.0].map(|x| w * w * x);
+            }
+            self.factor.solve(&mut rhs)?;
+            for (c, values) in rhs.iter().enumerate() {
+                map[(c * h + k) * 4..][..4].copy_from_slice(values);
+            }
+        }
+        Ok(map)
+    }
+
+    /// The smooth surface (eq. 4.8): by the map if handles are rigid, else by a solve.
+    pub(crate) fn smooth(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
+        let motions = pose.motions();
+        if self.handles.iter().any(|&h| !motions[h as usize].twists.is_empty()) {
+            return self.smooth_by_solve(pose);
+        }
+        let matrices: Vec<[DVec3; 4]> = self
+            .handles
+            .iter()
+            .map(|&h| {
+                let a = motions[h as usize].affine();
+                [a.matrix3.x_axis, a.matrix3.y_axis, a.matrix3.z_axis, a.translation]
+            })
+            .collect();
+        let point = |row: &[f64]| {
+            let parts = row.chunks_exact(4).zip(&matrices);
+            parts.map(|(w, m)| m[0] * w[0] + m[1] * w[1] + m[2] * w[2] + m[3] * w[3]).sum()
+        };
+        Ok(self.map.par_chunks(4 * self.handles.len()).with_min_len(1024).map(point).collect())
+    }
+
+    /// The smooth surface as the thesis has it: a solve without differentials.
+    pub(crate) fn smooth_by_solve(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
+        self.solve(&vec![DVec3::ZERO; self.rows.len()], pose)
+    }
+
+    /// The surface with given differentials (eq. 4.9).
+    pub(crate) fn solve(
+        &self,
+        differentials: &[DVec3],
+        pose: &HandlePose,
+    ) -> Result<Vec<DVec3>, DeformError> {
+        let delta: Vec<[f64; 3]> = differentials.iter().map(|d| d.to_array()).collect();
+        let mut x = vec![[0.0; 3]; self.rest.len()];
+        self.lt.mul_interleaved(&delta, &mut x);
+        for &(c, handle, w, rest) in &self.band {
+            let target = pose.motions()[handle as usize].position(rest) * (w * w);
+            (0..3).for_each(|k| x[c as usize][k] += target[k]);
+        }
+        self.factor.solve(&mut x)?;
+        Ok(x.into_iter().map(DVec3::from_array).collect())
+    }
+
+    /// δ of the rest surface, seen from its local frames (steps 1 and 2 of §4.1.7.1).
+    fn local_differentials(&self) -> Result<Vec<DVec3>, DeformError> {
+        let delta = self.differentials(&self.rest);
+        let frames = match self.frames {
+            Frames::SmoothSolve => self.surface.frames(&self.smooth_rest()?, &self.rows),
+            Frames::UnrotatedSolve => self.surface.frames(&self.rest, &self.rows),
+            Frames::EstimatedNormals => self.estimated_frames(&self.rest),
+        };
+        Ok(delta.iter().zip(&frames).map(|(d, f)| f.transpose() * *d).collect())
+    }
+
+    fn smooth_rest(&self) -> Result<Vec<DVec3>, DeformError> {
+        let n_handles = self.handles.iter().max().map_or(0, |h| *h as usize + 1);
+        self.smooth(&HandlePose::identity(n_handles))
+    }
+
+    fn differentials(&self, x: &[DVec3]) -> Vec<DVec3> {
+        let x: Vec<[f64; 3]> = x.iter().map(|p| p.to_array()).collect();
+        let mut delta = vec![[0.0; 3]; self.rows.len()];
+        self.l.mul_interleaved(&x, &mut delta);
+        delta.into_iter().map(DVec3::from_array).collect()
+    }
+
+    /// The surface whose details keep their direction (eq. 4.9).
+    fn unrotated(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
+        self.solve(&self.differentials(&self.rest), pose)
+    }
+
+    /// Frames from averaged normals of the surface itself.
+    fn estimated_frames(&self, x: &[DVec3]) -> Vec<DMat3> {
+        let Some(averages) = &self.averages else { return Vec::new() };
+        let normals: Vec<[f64; 3]> = self.surface.normals(x).iter().map(|n| n.to_array()).collect();
+        let mut mean = vec![[0.0; 3]; self.rows.len()];
+        averages.mul_interleaved(&normals, &mut mean);
+        let normal = |r: usize| DVec3::from_array(mean[r]).normalize_or_zero();
+        (0..self.rows.len()).map(|r| self.surface.frame(r, self.rows[r] as usize, normal(r), x)).collect()
+    }
+
+    /// Positions of the piece's vertices.
+    pub fn pose(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
+        let frames = match self.frames {
+            Frames::SmoothSolve => self.surface.frames(&self.smooth(pose)?, &self.rows),
+            Frames::UnrotatedSolve => self.surface.frames(&self.unrotated(pose)?, &self.rows),
+            Frames::EstimatedNormals => self.estimated_frames(&self.unrotated(pose)?),
+        };
+        let turned: Vec<DVec3> = self.local.iter().zip(&frames).map(|(d, f)| *f * *d).collect();
+        let x = self.solve(&turned, pose)?;
+        Ok(self.soft.iter().map(|&c| x[c as usize]).collect())
+    }
+}
+
+/// How many rings a row of the Laplacian reaches.
+fn reach_of(kind: LaplacianKind) -> usize {
+    if kind == LaplacianKind::Squared { 2 } else { 1 }
+}
+
+/// The piece's vertices, then rings of rigid handle vertices around it.
+fn band_rings(
+    adjacency: &Adjacency,
+    handles: &HandleSet,
+    piece: &SoftPiece,
+    width: usize,
+    reach: usize,
+) -> Vec<Vec<u32>> {
+    let mut seen = vec![false; adjacency.neighbors.len()];
+    piece.vertices.iter().for_each(|&v| seen[v as usize] = true);
+    let mut rings = vec![piece.vertices.clone()];
+    for _ in 0..width * reach {
+        let mut next = Vec::new();
+        for &v in rings.last().into_iter().flatten() {
+            for &w in adjacency.neighbors.row(v as usize) {
+                if handles.is_rigid(w as usize) && !std::mem::replace(&mut seen[w as usize], true) {
+                    next.push(w);
+                }
+            }
+        }
+        next.sort_unstable();
+        rings.push(next);
+    }
+    rings
+}
+
+/// Faces around the columns of a system, to find normals and frames.
+#[derive(Debug, Clone)]
+struct LocalSurface {
+    faces: Vec<[u32; 3]>,
+    faces_of: Ragged,
+    /// The neighbour towards which each row's frame points.
+    toward: Vec<u32>,
+}
+
+impl LocalSurface {
+    fn new(mesh: &Mesh, adjacency: &Adjacency, columns: &[u32], column_of: &[u32], rows: &[u32]) -> Self {
+        let mut near: Vec<u32> =
+            columns.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize)).copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        let local = |f: &u32| {
+            let face = mesh.faces()[*f as usize].map(|v| column_of[v as usize]);
+            (!face.contains(&u32::MAX)).then_some(face)
+        };
+        let faces: Vec<[u32; 3]> = near.iter().filter_map(local).collect();
+        let faces_of = Ragged::from_pairs(columns.len(), || {
+            faces.iter().enumerate().flat_map(|(f, corners)| corners.map(|c| (c, f as u32)))
+        });
+        let first = |&c: &u32| {
+            let row = adjacency.neighbors.row(columns[c as usize] as usize);
+            row.iter().map(|&v| column_of[v as usize]).find(|&c| c != u32::MAX).unwrap_or(c)
+        };
+        Self { toward: rows.iter().map(first).collect(), faces, faces_of }
+    }
+
+    fn normals(&self, x: &[DVec3]) -> Vec<DVec3> {
+        let normal = |f: &[u32; 3]| {
+            let [a, b, c] = f.map(|c| x[c as usize]);
+            (b - a).cross(c - a)
+        };
+        let of_faces: Vec<DVec3> = self.faces.par_iter().with_min_len(2048).map(normal).collect();
+        let sum = |c: usize| {
+            let sum: DVec3 = self.faces_of.row(c).iter().map(|&f| of_faces[f as usize]).sum();
+            sum.normalize_or_zero()
+        };
+        (0..x.len()).into_par_iter().with_min_len(2048).map(sum).collect()
+    }
+
+    /// Local frames `{u, n × u, n}` of the rows.
+    fn frames(&self, x: &[DVec3], rows: &[u32]) -> Vec<DMat3> {
+        let normals = self.normals(x);
+        let frame = |r: usize| self.frame(r, rows[r] as usize, normals[rows[r] as usize], x);
+        (0..rows.len()).into_par_iter().with_min_len(2048).map(frame).collect()
+    }
+
+    fn frame(&self, row: usize, column: usize, normal: DVec3, x: &[DVec3]) -> DMat3 {
+        let edge = x[self.toward[row] as usize] - x[column];
+        let along = (edge - normal * edge.dot(normal)).normalize_or_zero();
+        if along == DVec3::ZERO || normal == DVec3::ZERO {
+            return DMat3::IDENTITY;
+        }
+        DMat3::from_cols(along, normal.cross(along), normal)
+    }
+}
+
+/// Shares of the columns around each row: the polynomial `2t³/r³ − 3t²/r² + 1` of the distance along edges.
+fn neighborhood_averages(rest: &[DVec3], surface: &LocalSurface, rows: &[u32], radius: f64) -> SparseMatrix {
+    let mut edges: Vec<[u32; 2]> =
+        surface.faces.iter().flat_map(|f| (0..3).map(|k| [f[k], f[(k + 1) % 3]])).collect();
+    edges.iter_mut().for_each(|e| e.sort_unstable());
+    edges.sort_unstable();
+    edges.dedup();
+    let length = |e: &[u32; 2]| rest[e[0] as usize].distance(rest[e[1] as usize]);
+    let mean = edges.iter().map(length).sum::<f64>() / edges.len().max(1) as f64;
+    let r = (radius * mean).max(f64::MIN_POSITIVE);
+    let near = Ragged::from_pairs(rest.len(), || edges.iter().flat_map(|&[a, b]| [(a, b), (b, a)]));
+    let entries: Vec<Vec<(u32, u32, f64)>> = rows
+        .par_iter()
+        .enumerate()
+        .map(|(row, &start)| {
+            let mut found = vec![(start, 0.0f64)];
+            let mut at = 0;
+            // A small Dijkstra: the nearest open vertex is always next.
+            while at < found.len() {
+                let next = (at..found.len()).min_by(|&a, &b| found[a].1.total_cmp(&found[b].1)).unwrap_or(at);
+                found.swap(at, next);
+                let (v, here) = found[at];
+                at += 1;
+                for &w in near.row(v as usize) {
+                    let there = here + rest[v as usize].distance(rest[w as usize]);
+                    match found.iter_mut().find(|(u, _)| *u == w) {
+                        Some(entry) => entry.1 = entry.1.min(there),
+                        None if there < r => found.push((w, there)),
+                        None => {}
+                    }
+                }
+            }
+            let share = |t: f64| 2.0 * (t / r).powi(3) - 3.0 * (t / r).powi(2) + 1.0;
+            found.iter().map(|&(c, t)| (row as u32, c, share(t))).collect()
+        })
+        .collect();
+    SparseMatrix::from_triplets(rows.len(), rest.len(), entries.into_iter().flatten())
+}
