@@ -126,7 +126,7 @@ pub struct PoseArgs {
     pub moves: PathBuf,
     /// How the soft surface between the handles follows
     #[arg(long, default_value = "guided", value_parser = method_parser())]
-    pub method: MethodName,
+    pub method: Method,
     /// File to write (glb, obj, ply)
     #[arg(long, short)]
     pub output: PathBuf,
@@ -153,31 +153,10 @@ pub struct HandlesAutoArgs {
     pub output: PathBuf,
 }
 
-/// A method by its name on the command line.
-#[derive(Debug, Clone, Copy)]
-pub struct MethodName(&'static str, Method);
-
-impl MethodName {
-    /// All methods, the default first. A new one is a line here.
-    const ALL: [Self; 1] = [Self("guided", Method::Guided)];
-
-    pub fn name(self) -> &'static str {
-        self.0
-    }
-
-    pub fn method(self) -> Method {
-        self.1
-    }
-
-    fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
-    }
-}
-
 /// Names of the methods, for errors, help and completions.
-fn method_parser() -> impl TypedValueParser<Value = MethodName> {
-    PossibleValuesParser::new(MethodName::ALL.map(MethodName::name))
-        .try_map(|name| MethodName::from_name(&name).ok_or("there is no such method"))
+fn method_parser() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(Method::name))
+        .try_map(|name| Method::from_name(&name).ok_or("there is no such method"))
 }
 
 /// Names of the samples, for errors, help and completions.

@@ -114,7 +114,7 @@ fn pose(
     let target = HandlePose::from_moves(mesh, &set, moves).map_err(|error| with_path(error, &args.moves))?;
     let progress = console.progress("preparing");
     let start = Instant::now();
-    let params = EditParams { method: args.method.method(), ..EditParams::default() };
+    let params = EditParams { method: args.method, ..EditParams::default() };
     let editor = SurfaceEditor::new(mesh, &set, &params, warnings);
     let editor = editor.map_err(|error| with_path(error, &args.model))?;
     let prepare_ms = milliseconds(start);
