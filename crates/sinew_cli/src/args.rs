@@ -4,7 +4,7 @@ use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use sinew::geom::sample::Sample;
+use sinew::{deform::Method, geom::sample::Sample};
 use std::{num::NonZeroUsize, path::PathBuf};
 
 /// Turn any mesh into a moving character.
@@ -45,6 +45,20 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Make a built-in character or cloth sequence
     Sample(SampleArgs),
+    /// Deform a model by moving its handles
+    #[command(
+        after_help = "moves.json: {\"moves\":[{\"rotate\":{\"main\":\"elbow.L\",\"axis\":[0,0,1],\"degrees\":60}},\n  \
+                      {\"translate\":{\"handles\":[\"head\"],\"vector\":[0,0.1,0]}},\n  \
+                      {\"twist\":{\"handles\":[\"hand.L\"],\"axis\":[1,0,0],\"degrees\":90,\"over\":[\"forearm.L\"]}}]}\n\
+                      Axes are in model space at rest. Without \"handles\", rotate turns main and what moves along.\n\n\
+                      frame_ms is the median of five solves (fewer if they take over 2 s together)."
+    )]
+    Pose(PoseArgs),
+    /// Work with handles: the regions by which a surface is moved
+    Handles {
+        #[command(subcommand)]
+        command: HandlesCommand,
+    },
     /// Print completions for a shell: `source <(sinew completions bash)`
     Completions {
         /// Which shell
@@ -98,6 +112,51 @@ pub struct SampleArgs {
     /// File to write (glb, obj, ply), or a folder for a sequence of obj files
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct PoseArgs {
+    /// Mesh or character to pose
+    pub model: PathBuf,
+    /// Handles (handles.json) [default: those the model carries, else found as by `handles auto`]
+    #[arg(long, value_name = "FILE")]
+    pub handles: Option<PathBuf>,
+    /// What to do with them (moves.json)
+    #[arg(long, value_name = "FILE")]
+    pub moves: PathBuf,
+    /// How the soft surface between the handles follows
+    #[arg(long, default_value = "guided", value_parser = method_parser())]
+    pub method: Method,
+    /// File to write (glb, obj, ply)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+#[derive(Subcommand)]
+pub enum HandlesCommand {
+    /// Find handles: of the bones if there is a skin, else of the shape
+    Auto(HandlesAutoArgs),
+}
+
+#[derive(Args)]
+pub struct HandlesAutoArgs {
+    /// Mesh or character
+    pub model: PathBuf,
+    /// About how many, up to 1000 [default: as many as the shape suggests]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub count: Option<u16>,
+    /// Use the shape alone even if there is a skin
+    #[arg(long)]
+    pub from_shape: bool,
+    /// File to write: handles alone (json), or the character with them (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+/// Names of the methods, for errors, help and completions.
+fn method_parser() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(Method::name))
+        .try_map(|name| Method::from_name(&name).ok_or("there is no such method"))
 }
 
 /// Names of the samples, for errors, help and completions.

@@ -7,7 +7,7 @@ mod args;
 mod commands;
 mod console;
 
-use args::{Cli, Command};
+use args::{Cli, Command, HandlesCommand};
 use clap::{CommandFactory, Parser};
 use console::Console;
 use std::process::ExitCode;
@@ -25,6 +25,10 @@ fn main() -> ExitCode {
         Some(Command::Info(args)) => commands::info::run(&args, &console),
         Some(Command::Convert(args)) => commands::convert::run(&args, &console),
         Some(Command::Sample(args)) => commands::sample::run(&args, &console),
+        Some(Command::Pose(args)) => commands::pose::run(&args, &console),
+        Some(Command::Handles { command: HandlesCommand::Auto(args) }) => {
+            commands::handles::run_auto(&args, &console)
+        }
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

@@ -11,6 +11,7 @@ mod error;
 pub mod gltf;
 pub mod handles;
 pub mod medit;
+pub mod moves;
 mod names;
 pub mod obj;
 pub mod off;

@@ -1,6 +1,9 @@
 //! One file per command.
 
 pub mod convert;
+pub mod handles;
 pub mod info;
+mod input;
 mod output;
+pub mod pose;
 pub mod sample;

@@ -1,6 +1,8 @@
 //! Files made to waste time or memory.
 
-use sinew_formats::{FormatError, bvh, gltf::no_side_files, handles, medit, obj, off, ply, recording, stl};
+use sinew_formats::{
+    FormatError, bvh, gltf::no_side_files, handles, medit, moves, obj, off, ply, recording, stl,
+};
 use sinew_geom::{Mesh, Warnings};
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ pub const READERS: &[(&str, Read)] = &[
     ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
     ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),
     ("handles", |b| handles::read_handles(b, &Mesh::default(), "a.json").map(drop)),
+    ("moves", |b| moves::read_moves(b, "a.json").map(drop)),
 ];
 
 fn read(format: &str, text: &str) -> Result<(), FormatError> {
@@ -67,6 +70,16 @@ fn many_handles_that_name_each_other() {
         .map(|k| format!(r#"{{"name":"h{k}","vertices":[],"secondary":["h{}"]}}"#, 49_999 - k))
         .collect();
     read("handles", &format!(r#"{{"handles":[{}]}}"#, entries.join(","))).unwrap();
+}
+
+#[test]
+fn many_moves_and_endless_lists_of_faults() {
+    let step = r#"{"rotate":{"main":"a","axis":[0,0,1],"degrees":1}}"#;
+    read("moves", &format!(r#"{{"moves":[{step}{}]}}"#, format!(",{step}").repeat(100_000))).unwrap();
+    read("moves", &format!(r#"{{"moves":[7{}]}}"#, ",7".repeat(1_000_000))).unwrap_err();
+    let names = format!(r#"{{"translate":{{"handles":[7{}],"vector":[0,0,0]}}}}"#, ",7".repeat(1_000_000));
+    read("moves", &format!(r#"{{"moves":[{names}]}}"#)).unwrap_err();
+    read("moves", &"[".repeat(1_000_000)).unwrap_err();
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn add_handles(plan: &mut Plan) {
     plan.handle("head", head, (v(0.0, 1.58, 0.0), 0.2), &[]);
     plan.handle("hand.L", hand, (arm(0.58, 0.0, 0.0), 0.14), &[]);
     plan.handle("foot.L", foot, (v(0.11, 0.03, 0.05), 0.18), &[]);
-    plan.handle("elbow.L", bone(plan, "upper_arm.L"), (arm(0.25, 0.0, 0.0), 0.045), &["hand.L"]);
+    plan.handle("elbow.L", bone(plan, "upper_arm.L"), (arm(0.25, 0.0, 0.0), 0.045), &["forearm.L", "hand.L"]);
     plan.handle("forearm.L", fore, (arm(0.38, 0.0, 0.0), 0.05), &["hand.L"]);
     plan.handle("knee.L", bone(plan, "thigh.L"), (KNEE, 0.07), &["shin.L", "foot.L"]);
     plan.handle("shin.L", shin, (v(0.102, 0.27, -0.01), 0.08), &["foot.L"]);

@@ -1,0 +1,37 @@
+//! Reading a model that is to be posed.
+
+use crate::console::Console;
+use anyhow::{anyhow, bail};
+use serde_json::{Map, Value};
+use sinew::{
+    formats::{Content, gltf, read_any},
+    geom::{Character, Warnings},
+};
+use std::path::Path;
+
+/// A character with a surface, and the extensions a GLB takes over.
+pub fn read_surface(
+    path: &Path,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<(Character, Map<String, Value>)> {
+    let shown = path.display();
+    let _progress = console.progress(&format!("reading {shown}"));
+    let content = read_any(path, warnings)?;
+    let extensions = match &content {
+        Content::Gltf(file) => gltf::portable_extensions(&file.extensions),
+        Content::Recording(_) => bail!("{shown}: a recording of a body has no surface; give a mesh"),
+        Content::Sequence(_) => bail!("{shown}: a folder of frames moves already; give one of its files"),
+        _ => Map::new(),
+    };
+    let character = content.into_character().unwrap_or_default();
+    if character.mesh.n_faces() == 0 {
+        bail!("{shown}: there are no faces, so there is no surface to pose; give a mesh with faces");
+    }
+    Ok((character, extensions))
+}
+
+/// An error of a part that does not know the file it works on.
+pub fn with_path(error: impl Into<anyhow::Error>, path: &Path) -> anyhow::Error {
+    anyhow!("{}: {:#}", path.display(), error.into())
+}

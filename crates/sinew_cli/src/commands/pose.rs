@@ -1,0 +1,199 @@
+//! `sinew pose`: a model deformed by its handles.
+
+use super::{
+    handles::{Source, find},
+    input::{read_surface, with_path},
+    output::{OutputOptions, check_name, write_character},
+};
+use crate::{args::PoseArgs, console::Console};
+use anyhow::ensure;
+use serde_json::{Value, json};
+use sinew::{
+    deform::{
+        AutoParams, EditParams, HandlePose, HandleSet, SurfaceEditor,
+        quality::{Quality, measure_quality},
+    },
+    formats::{FormatError, handles::read_handles, moves::read_moves},
+    geom::{Character, Handle, Mesh, Move, Warnings},
+};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// Solves whose median is told.
+const N_SOLVES: usize = 5;
+/// Time after which no further solve is made for the sake of the median.
+const MAX_TIMING: Duration = Duration::from_secs(2);
+
+pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
+    check_name(&args.output, false)?;
+    let bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
+    ensure!(!bvh, "{}: a posed surface is written as .glb, .obj or .ply", args.output.display());
+    let mut warnings = Warnings::default();
+    let moves = read_moves(&read_bytes(&args.moves)?, &args.moves.to_string_lossy())?;
+    if moves.is_empty() {
+        warnings.push(format!("{} holds no moves; the model stays at rest", args.moves.display()));
+    }
+    let (character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let (handles, source) = choose_handles(&character, args, console, &mut warnings)?;
+    let posed = pose(&character.mesh, &handles, &moves, args, console, &mut warnings)?;
+    let quality = {
+        let _progress = console.progress("measuring");
+        measure_quality(&character.mesh, posed.mesh.positions())
+    };
+    let names: Vec<&str> = posed.handles.iter().map(|h| h.name.as_str()).collect();
+    let mut report = describe(&posed, &quality);
+    report["handles"] = json!(names);
+    report["handles_from"] = json!(source.name());
+    report["method"] = json!(args.method.name());
+    report["moves"] = json!(moves.len());
+    let result = posed_character(character, posed, &mut warnings);
+    let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+    let n_bytes = write_character(&result, &args.output, &options, &mut warnings)?;
+    console.warn(&args.model, &warnings);
+    report["written"] = json!(args.output.display().to_string());
+    report["bytes"] = json!(n_bytes);
+    report["warnings"] = json!(warnings.messages);
+    console.result(&report, || as_text(&report, source))
+}
+
+/// The whole file; devices, which may never end, are refused.
+fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let io = |error| FormatError::io(path, error);
+    let is_file = std::fs::metadata(path).map_err(io)?.is_file();
+    ensure!(is_file, "{}: this is not a regular file; give a JSON file", path.display());
+    Ok(std::fs::read(path).map_err(io)?)
+}
+
+/// Handles of a file, else of the model, else found, which is told.
+fn choose_handles(
+    character: &Character,
+    args: &PoseArgs,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<(Vec<Handle>, Source)> {
+    if let Some(path) = &args.handles {
+        let handles = read_handles(&read_bytes(path)?, &character.mesh, &path.to_string_lossy())?;
+        return Ok((handles, Source::File));
+    }
+    if !character.handles.is_empty() {
+        return Ok((character.handles.clone(), Source::Model));
+    }
+    let found = find(character, &AutoParams::default(), false, console, warnings);
+    let (handles, source) = found.map_err(|error| with_path(error, &args.model))?;
+    warnings.push(format!(
+        "the model carries no handles and --handles is not given; {} were {}",
+        handles.len(),
+        source.told()
+    ));
+    Ok((handles, source))
+}
+
+/// A posed surface, and what it took.
+struct Posed {
+    mesh: Mesh,
+    /// The handles where they have gone.
+    handles: Vec<Handle>,
+    n_soft: usize,
+    prepare_ms: f64,
+    frame_ms: f64,
+    n_solves: usize,
+}
+
+fn pose(
+    mesh: &Mesh,
+    handles: &[Handle],
+    moves: &[Move],
+    args: &PoseArgs,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Posed> {
+    let handles_path = args.handles.as_deref().unwrap_or(&args.model);
+    let set = HandleSet::new(mesh, handles, warnings).map_err(|error| with_path(error, handles_path))?;
+    let target = HandlePose::from_moves(mesh, &set, moves).map_err(|error| with_path(error, &args.moves))?;
+    let progress = console.progress("preparing");
+    let start = Instant::now();
+    let params = EditParams { method: args.method, ..EditParams::default() };
+    let editor = SurfaceEditor::new(mesh, &set, &params, warnings);
+    let editor = editor.map_err(|error| with_path(error, &args.model))?;
+    let prepare_ms = milliseconds(start);
+    drop(progress);
+    let _progress = console.progress("posing");
+    let mut positions = mesh.positions().to_vec();
+    let mut times = Vec::new();
+    let start = Instant::now();
+    while times.is_empty() || (times.len() < N_SOLVES && start.elapsed() < MAX_TIMING) {
+        let start = Instant::now();
+        editor.solve(&target, &mut positions).map_err(|error| with_path(error, &args.model))?;
+        times.push(milliseconds(start));
+    }
+    times.sort_by(f64::total_cmp);
+    let is_sound = positions.iter().all(|p| p.as_vec3().is_finite());
+    ensure!(is_sound, "{}: these moves lead out of the range of numbers", args.moves.display());
+    let centers = set.handles().iter().zip(target.motions());
+    let handles = centers.map(|(h, motion)| Handle { center: motion.position(h.center), ..h.clone() });
+    Ok(Posed {
+        handles: handles.collect(),
+        mesh: mesh.with_positions(positions)?,
+        n_soft: editor.n_soft(),
+        prepare_ms,
+        frame_ms: times[times.len() / 2],
+        n_solves: times.len(),
+    })
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+/// The character as it is posed. What moves its old rest shape does not fit the new one and is left out.
+fn posed_character(rest: Character, posed: Posed, warnings: &mut Warnings) -> Character {
+    let lost = [
+        (rest.rig.is_some() || rest.skin.is_some(), "skeleton and skin"),
+        (!rest.clips.is_empty(), "animations"),
+        (!rest.morphs.is_empty(), "morph targets"),
+    ];
+    let lost: Vec<&str> = lost.iter().filter(|(has, _)| *has).map(|(_, what)| *what).collect();
+    if !lost.is_empty() {
+        let lost = lost.join(", ");
+        warnings.push(format!("these fit the shape at rest, not the posed one, and are left out: {lost}"));
+    }
+    let mut surface = rest.surface;
+    surface.normals = None;
+    Character { name: rest.name, mesh: posed.mesh, surface, handles: posed.handles, ..Character::default() }
+}
+
+fn describe(posed: &Posed, quality: &Quality) -> Value {
+    json!({
+        "vertices": posed.mesh.n_vertices(),
+        "roi_vertices": posed.n_soft,
+        "prepare_ms": posed.prepare_ms,
+        "frame_ms": posed.frame_ms,
+        "solves": posed.n_solves,
+        "volume_ratio": quality.volume_ratio,
+        "edge_rms": quality.edge_rms,
+        "arap_energy": quality.arap_energy,
+        "flipped": quality.flipped,
+        "self_intersections": quality.self_intersections,
+    })
+}
+
+fn as_text(report: &Value, source: Source) -> String {
+    let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
+    let n_handles = report["handles"].as_array().map_or(0, Vec::len);
+    let written = report["written"].as_str().unwrap_or_default();
+    [
+        format!("{written}  {} vertices, {} bytes", report["vertices"], report["bytes"]),
+        format!("  handles             {n_handles} {}", source.told()),
+        format!("  soft vertices       {}", report["roi_vertices"]),
+        format!("  prepared in         {:.1} ms", x("prepare_ms")),
+        format!("  posed in            {:.2} ms, median of {}", x("frame_ms"), report["solves"]),
+        format!("  volume              {:.1} % of rest", 100.0 * x("volume_ratio")),
+        format!("  edge change         {:.1} % RMS", 100.0 * x("edge_rms")),
+        format!("  ARAP energy / area  {:.3e}", x("arap_energy")),
+        format!("  flipped faces       {}", report["flipped"]),
+        format!("  self-intersections  {} faces more than at rest", report["self_intersections"]),
+    ]
+    .join("\n")
+}
