@@ -12,7 +12,8 @@
 //! new: one sparse Cholesky of `N` a piece, four solves a handle for `M`. solve: `M` applied, frames, one
 //! back-substitution.
 //! # Limits
-//! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°.
+//! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
+//! too small to hold frames, details keep their direction instead.
 
 use crate::{DeformError, HandlePose, HandleSet, soft::SoftPiece};
 use glam::{DMat3, DVec3};
@@ -112,7 +113,16 @@ impl LipmanPiece {
             .collect();
         let mut squared = vec![0.0; columns.len()];
         band.iter().for_each(|&(c, _, w, _)| squared[c as usize] = w * w);
-        let factor = Cholesky::new(&l.gram().add_diagonal(&squared))?;
+        let normal = l.gram().add_diagonal(&squared);
+        // Fused or flat faces can leave a direction without any hold; a trace of stiffness gives it one.
+        let factor = Cholesky::new(&normal).or_else(|_| {
+            let n = columns.len();
+            let mean = (0..n)
+                .flat_map(|i| normal.row(i).filter(move |e| e.0 as usize == i))
+                .map(|e| e.1)
+                .sum::<f64>();
+            Cholesky::new(&normal.add_diagonal(&vec![1e-9 * (mean / n as f64).max(1e-9); n]))
+        })?;
         let surface = LocalSurface::new(mesh, adjacency, &columns, &column_of, &rows);
         let mut holding: Vec<u32> = band.iter().map(|&(_, h, ..)| h).collect();
         holding.sort_unstable();
@@ -223,6 +233,18 @@ impl LipmanPiece {
         delta.into_iter().map(DVec3::from_array).collect()
     }
 
+    /// Whether a solution stays near its handles. Handles of a vertex or two do not hold frames, and details that
+    /// disagree can then push the surface far away.
+    fn is_plausible(&self, x: &[DVec3], pose: &HandlePose) -> bool {
+        let size = |points: &[DVec3]| {
+            let [low, high] = sinew_geom::mesh::bounds(points);
+            low.distance(high)
+        };
+        let moved: Vec<DVec3> =
+            self.band.iter().map(|&(_, h, _, rest)| pose.motions()[h as usize].position(rest)).collect();
+        x.iter().all(|p| p.is_finite()) && size(x) <= 1.5 * (size(&self.rest) + size(&moved))
+    }
+
     /// The surface whose details keep their direction (eq. 4.9).
     fn unrotated(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
         self.solve(&self.differentials(&self.rest), pose)
@@ -246,7 +268,10 @@ impl LipmanPiece {
             Frames::EstimatedNormals => self.estimated_frames(&self.unrotated(pose)?),
         };
         let turned: Vec<DVec3> = self.local.iter().zip(&frames).map(|(d, f)| *f * *d).collect();
-        let x = self.solve(&turned, pose)?;
+        let mut x = self.solve(&turned, pose)?;
+        if !self.is_plausible(&x, pose) {
+            x = self.unrotated(pose)?;
+        }
         Ok(self.soft.iter().map(|&c| x[c as usize]).collect())
     }
 }

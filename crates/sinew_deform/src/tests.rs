@@ -172,7 +172,8 @@ fn unsound_meshes_give_sound_results() {
         let handles = [handle("a", pick(0..2 * n)), handle("b", pick(n * n - 2 * n..n * n))];
         HandleSet::new(mesh, &handles, &mut Warnings::default()).unwrap()
     };
-    let with = |change: &dyn Fn(&mut Vec<DVec3>, &mut Vec<[u32; 3]>)| {
+    type Change<'a> = &'a dyn Fn(&mut Vec<DVec3>, &mut Vec<[u32; 3]>);
+    let with = |change: Change| {
         let (mut positions, mut faces) = base.clone().into_parts();
         change(&mut positions, &mut faces);
         Mesh::new(positions, faces).unwrap()
@@ -261,5 +262,23 @@ fn a_handle_of_everything_moves_everything() {
     for method in Method::ALL {
         let out = solve(&mesh, &set, method, &pose);
         assert_eq!(out, mesh.positions().iter().map(|p| motion.position(*p)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn tiny_handles_and_flat_faces_explode_nothing() {
+    // A face whose corners lie on a line, held by one vertex; a sheet held by two.
+    let line = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0, DVec3::new(1.0, 1.0, 0.0)];
+    let flat = Mesh::new(line.to_vec(), vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+    for (mesh, held) in [(flat, vec![0]), (sheet(14), vec![0, 195])] {
+        let handles: Vec<Handle> = held.iter().map(|v| handle(&v.to_string(), vec![*v])).collect();
+        let set = HandleSet::new(&mesh, &handles, &mut Warnings::default()).unwrap();
+        let mut motions = vec![HandleMotion::default(); held.len()];
+        motions[0] = HandleMotion::rigid(DQuat::IDENTITY, DVec3::new(0.0, 0.0, 0.5 * mesh.diagonal()));
+        let pose = HandlePose::from_motions(&set, motions).unwrap();
+        for method in Method::ALL {
+            let [low, high] = sinew_geom::mesh::bounds(&solve(&mesh, &set, method, &pose));
+            assert!(low.distance(high) < 4.0 * mesh.diagonal(), "{method:?}: {low} {high}");
+        }
     }
 }
