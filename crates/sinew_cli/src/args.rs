@@ -4,7 +4,10 @@ use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use sinew::{deform::Method, geom::sample::Sample};
+use sinew::{
+    deform::{Frames, Method},
+    geom::{operators::LaplacianKind, sample::Sample},
+};
 use std::{num::NonZeroUsize, path::PathBuf};
 
 /// Turn any mesh into a moving character.
@@ -90,6 +93,9 @@ pub struct ConvertArgs {
     /// Multiply all lengths, for example 0.01 for centimetres
     #[arg(long, default_value_t = 1.0)]
     pub scale: f64,
+    /// Turn handles into bones with at most 4 weights a vertex, for tools that know skeletons only
+    #[arg(long)]
+    pub as_skin: bool,
     /// Which clip to write as BVH or as a sequence [default: the first]
     #[arg(long)]
     pub clip: Option<String>,
@@ -127,6 +133,16 @@ pub struct PoseArgs {
     /// How the soft surface between the handles follows
     #[arg(long, default_value = "guided", value_parser = method_parser())]
     pub method: Method,
+    /// Of lipman: which differentials of the surface are kept
+    #[arg(long, default_value = "cotangent", value_parser = laplacian_parser())]
+    pub laplacian: LaplacianKind,
+    /// Of lipman: rings of handle vertices that enter the system
+    #[arg(long, value_name = "RINGS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    pub band: u8,
+    /// Of lipman: where the rotation of details is read: a smooth solution (the thesis), one without rotation
+    /// (as Blender), or averaged normals
+    #[arg(long, default_value = "smooth", value_parser = frames_parser())]
+    pub frames: Frames,
     /// File to write (glb, obj, ply)
     #[arg(long, short)]
     pub output: PathBuf,
@@ -151,6 +167,18 @@ pub struct HandlesAutoArgs {
     /// File to write: handles alone (json), or the character with them (glb)
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+/// Names of the Laplacians, for errors, help and completions.
+fn laplacian_parser() -> impl TypedValueParser<Value = LaplacianKind> {
+    PossibleValuesParser::new(LaplacianKind::ALL.map(LaplacianKind::name))
+        .try_map(|name| LaplacianKind::from_name(&name).ok_or("there is no such Laplacian"))
+}
+
+/// Names of the sources of rotations, for errors, help and completions.
+fn frames_parser() -> impl TypedValueParser<Value = Frames> {
+    PossibleValuesParser::new(Frames::ALL.map(Frames::name))
+        .try_map(|name| Frames::from_name(&name).ok_or("there is no such choice"))
 }
 
 /// Names of the methods, for errors, help and completions.

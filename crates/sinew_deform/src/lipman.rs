@@ -37,6 +37,25 @@ pub enum Frames {
     EstimatedNormals,
 }
 
+impl Frames {
+    /// All of them, the thesis's first.
+    pub const ALL: [Self; 3] = [Self::SmoothSolve, Self::UnrotatedSolve, Self::EstimatedNormals];
+
+    /// Name by which a user asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SmoothSolve => "smooth",
+            Self::UnrotatedSolve => "unrotated",
+            Self::EstimatedNormals => "estimated",
+        }
+    }
+
+    /// The choice of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|frames| frames.name() == name)
+    }
+}
+
 /// Choices of the thesis's method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LipmanParams {

@@ -11,6 +11,7 @@ use crate::{
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, json};
 use sinew::{
+    deform::{HandleSet, SkinError, build_skin, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
 };
@@ -27,12 +28,25 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     let bakes = matches!(content, Content::Gltf(_)) && is_folder(&args.output);
     check_name(&args.output, is_sequence || bakes)?;
     told_unused(args, &content, &mut warnings);
-    let n_bytes = write(content, args, &progress, &mut warnings).map_err(|error| named(error, args))?;
+    let written = write(content, args, &progress, &mut warnings).map_err(|error| named(error, args))?;
+    let (n_bytes, skin) = written;
     drop(progress);
     console.warn(&args.input, &warnings);
     let written = args.output.display().to_string();
-    let value = json!({ "written": written, "bytes": n_bytes, "warnings": warnings.messages });
-    console.result(&value, || format!("{written}  {n_bytes} bytes"))
+    let mut value = json!({ "written": written, "bytes": n_bytes, "warnings": warnings.messages });
+    let mut text = format!("{written}  {n_bytes} bytes");
+    if let Some(error) = skin {
+        value["skin_error_rms"] = json!(error.rms);
+        value["skin_error_max"] = json!(error.max);
+        let percent = |x: f64| 100.0 * x;
+        text += &format!(
+            "\nskin differs from the handles by {:.2} % of the diagonal on average, {:.2} % at most, over {} poses",
+            percent(error.rms),
+            percent(error.max),
+            error.n_poses
+        );
+    }
+    console.result(&value, || text)
 }
 
 /// Errors of parts that do not know which file they work on get its name.
@@ -45,13 +59,13 @@ fn named(error: anyhow::Error, args: &ConvertArgs) -> anyhow::Error {
     if named { error } else { error.context(args.input.display().to_string()) }
 }
 
-/// Write what was read; returns the number of bytes.
+/// Write what was read; returns the number of bytes, and how good a skin made of handles is.
 fn write(
     content: Content,
     args: &ConvertArgs,
     progress: &Progress,
     warnings: &mut Warnings,
-) -> anyhow::Result<u64> {
+) -> anyhow::Result<(u64, Option<SkinError>)> {
     let mut options = OutputOptions {
         clip: args.clip.clone(),
         fps: args.fps,
@@ -64,7 +78,7 @@ fn write(
         Content::Gltf(file) => options.extensions = gltf::portable_extensions(&file.extensions),
         _ => {}
     }
-    match content {
+    let n_bytes = match content {
         Content::Recording(_) => {
             bail!("a recording of a body is not a character; it can drive one by `sinew puppet`")
         }
@@ -77,10 +91,31 @@ fn write(
         }
         Content::Gltf(file) if is_folder(&args.output) => bake(&file, args, warnings),
         other => {
-            let character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
-            write_character(&character, &args.output, &options, warnings)
+            let mut character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
+            let error = if args.as_skin { Some(into_skin(&mut character, warnings)?) } else { None };
+            let n_bytes = write_character(&character, &args.output, &options, warnings)?;
+            return Ok((n_bytes, error));
         }
+    };
+    Ok((n_bytes?, None))
+}
+
+/// Replace whatever moves a character by bones made of its handles.
+fn into_skin(character: &mut Character, warnings: &mut Warnings) -> anyhow::Result<SkinError> {
+    ensure!(
+        !character.handles.is_empty(),
+        "--as-skin needs handles, and there are none; make some by `sinew handles auto`"
+    );
+    let set = HandleSet::new(&character.mesh, &character.handles, warnings)?;
+    let (rig, skin) = build_skin(&character.mesh, &set, warnings)?;
+    let error = measure_skin(&character.mesh, &set, &skin)?;
+    if character.rig.is_some() {
+        warnings.push("the skeleton, skin and animations of the input were replaced by those of the handles");
     }
+    // Clips of the old joints mean nothing to the new ones.
+    character.clips.clear();
+    (character.rig, character.skin) = (Some(rig), Some(skin));
+    Ok(error)
 }
 
 fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<Character> {
@@ -134,6 +169,7 @@ fn told_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
     let to_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
     let unused = [
         (args.repair && (sequence || bakes), "--repair"),
+        (args.as_skin && (sequence || bakes), "--as-skin"),
         (args.clip.is_some() && (sequence || !(bakes || to_bvh)), "--clip"),
         (args.fps.is_some() && !(sequence || bakes || to_bvh), "--fps"),
     ];

@@ -10,7 +10,7 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 use sinew::{
     deform::{
-        AutoParams, EditParams, HandlePose, HandleSet, SurfaceEditor,
+        AutoParams, EditParams, HandlePose, HandleSet, LipmanParams, SurfaceEditor,
         quality::{Quality, measure_quality},
     },
     formats::{FormatError, handles::read_handles, moves::read_moves},
@@ -114,7 +114,13 @@ fn pose(
     let target = HandlePose::from_moves(mesh, &set, moves).map_err(|error| with_path(error, &args.moves))?;
     let progress = console.progress("preparing");
     let start = Instant::now();
-    let params = EditParams { method: args.method, ..EditParams::default() };
+    let lipman = LipmanParams {
+        laplacian: args.laplacian,
+        band: args.band.into(),
+        frames: args.frames,
+        ..LipmanParams::default()
+    };
+    let params = EditParams { method: args.method, lipman, ..EditParams::default() };
     let editor = SurfaceEditor::new(mesh, &set, &params, warnings);
     let editor = editor.map_err(|error| with_path(error, &args.model))?;
     let prepare_ms = milliseconds(start);

@@ -31,6 +31,26 @@ pub enum LaplacianKind {
     Squared,
 }
 
+impl LaplacianKind {
+    /// All of them, in the thesis's order.
+    pub const ALL: [Self; 4] = [Self::Umbrella, Self::EdgeLength, Self::Cotangent, Self::Squared];
+
+    /// Name by which a user asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Umbrella => "umbrella",
+            Self::EdgeLength => "edge-length",
+            Self::Cotangent => "cotangent",
+            Self::Squared => "squared",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// Weights whose sum is below this fraction of their magnitudes cancel; the row is then made uniform.
 const CANCELLATION: f64 = 1e-9;
 
@@ -117,18 +137,11 @@ mod tests {
         Mesh::new(positions, faces).unwrap()
     }
 
-    const KINDS: [LaplacianKind; 4] = [
-        LaplacianKind::Umbrella,
-        LaplacianKind::EdgeLength,
-        LaplacianKind::Cotangent,
-        LaplacianKind::Squared,
-    ];
-
     #[test]
     fn rows_sum_to_zero_and_moving_changes_nothing() {
         let mesh = grid(6);
         let adjacency = Adjacency::new(&mesh);
-        for kind in KINDS {
+        for kind in LaplacianKind::ALL {
             let l = build_laplacian(&mesh, &adjacency, kind);
             let mut out = vec![0.0; 36];
             l.mul_vec(&[1.0; 36], &mut out);
