@@ -27,6 +27,7 @@ fn main() -> Result<()> {
         args.drain(at..at + 2);
     }
     let (out, inputs) = args.split_first().ok_or("usage: show_handles OUT_DIR [--count N] MESH|SAMPLE…")?;
+    std::fs::create_dir_all(out)?;
     for input in inputs {
         let mut warnings = Warnings::default();
         let character = load(input, &mut warnings)?;

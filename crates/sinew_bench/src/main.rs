@@ -1,6 +1,6 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- load|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|load|skin|solve`
 
 mod deform;
 mod load;
@@ -10,14 +10,14 @@ mod solve;
 
 fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
-    anyhow::ensure!(!areas.is_empty(), "usage: sinew_bench load|skin|solve …");
+    anyhow::ensure!(!areas.is_empty(), "usage: sinew_bench deform|load|skin|solve …");
     for area in &areas {
         match area.as_str() {
             "deform" => deform::run()?,
             "load" => load::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,
-            other => anyhow::bail!("there is no bench {other:?}; there are load, skin and solve"),
+            other => anyhow::bail!("there is no bench {other:?}; there are deform, load, skin and solve"),
         }
     }
     Ok(())

@@ -60,6 +60,21 @@ fn a_raised_arm_moves_the_hand_and_not_the_feet() {
 }
 
 #[test]
+fn handles_become_bones() {
+    let folder = Folder::new("as_skin");
+    let (glb, rigged) = (folder.at("biped.glb"), folder.at("rigged.glb"));
+    ok(&["sample", "biped", "-n", "3000", "-o", &glb, "--json"]);
+    let report = ok(&["convert", &glb, &rigged, "--as-skin", "--json"]);
+    assert!(report["skin_error_rms"].as_f64().unwrap() < 0.01, "{report}");
+    let (rest, rigged) = (character(&glb), character(&rigged));
+    assert_eq!(rigged.rig.map(|rig| rig.n_joints()), Some(rest.handles.len()));
+    assert!(rigged.skin.is_some_and(|skin| skin.influences() <= 4) && rigged.clips.is_empty());
+    let obj = bare_quadruped(&folder);
+    let refused = fails(&["convert", &obj, &folder.at("fox2.glb"), "--as-skin"], 1);
+    assert!(refused.contains("needs handles") && refused.contains("handles auto"), "{refused}");
+}
+
+#[test]
 fn a_pose_is_the_same_in_every_format_and_with_any_threads() {
     let folder = Folder::new("formats");
     let glb = folder.at("biped.glb");
