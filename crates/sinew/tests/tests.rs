@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../sinew_formats/tests/common/mod.rs"]
+mod common;
 mod data;
 mod edits;
 mod handles;

@@ -13,7 +13,12 @@
 //! # Limits
 //! Surface only: limbs that bend or twist far lose volume. Use the guided method for that.
 
-use crate::{DeformError, HandlePose, HandleSet, guide::Guide, quality::half_cotangents, soft::SoftPiece};
+use crate::{
+    DeformError, HandlePose, HandleSet,
+    guide::Guide,
+    quality::half_cotangents,
+    soft::{Posed, SoftPiece},
+};
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{
@@ -141,7 +146,7 @@ impl ArapPiece {
     }
 
     /// Positions of the piece's vertices.
-    pub fn pose(&self, pose: &HandlePose, params: &ArapParams) -> Result<Vec<DVec3>, DeformError> {
+    pub fn pose(&self, pose: &HandlePose, params: &ArapParams) -> Result<Posed, DeformError> {
         let mut x = self.rest.clone();
         let mut rotations = self.guide.rotations(pose);
         for (at, &owner) in self.owners.iter().enumerate() {
@@ -162,7 +167,8 @@ impl ArapPiece {
             self.solve_positions(&rotations, &pulls, &mut x)?;
         }
         x.truncate(self.n_free);
-        Ok(x)
+        rotations.truncate(self.n_free);
+        Ok(Posed { positions: x, rotations })
     }
 
     /// Handles that hold the piece, and how much each of its vertices follows them.

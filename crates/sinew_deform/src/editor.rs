@@ -9,7 +9,7 @@ use crate::{
     arap::{ArapParams, ArapPiece},
     guided::{Guided, GuidedParams},
     lipman::{LipmanParams, LipmanPiece},
-    soft::SoftSurface,
+    soft::{Posed, SoftSurface},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -86,10 +86,7 @@ impl SurfaceEditor {
         params: &EditParams,
         warnings: &mut Warnings,
     ) -> Result<Self, DeformError> {
-        if handles.n_vertices() != mesh.n_vertices() {
-            let (expected, actual) = (mesh.n_vertices(), handles.n_vertices());
-            return Err(DeformError::Length { what: "handle structure", expected, actual });
-        }
+        check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
         let adjacency = Adjacency::new(mesh);
         let soft = SoftSurface::new(mesh, &adjacency, handles, warnings);
         let engine = match params.method {
@@ -114,14 +111,8 @@ impl SurfaceEditor {
     /// # Errors
     /// If the pose belongs to other handles, or `positions` has another length than the mesh.
     pub fn solve(&self, pose: &HandlePose, positions: &mut [DVec3]) -> Result<(), DeformError> {
-        if pose.motions().len() != self.n_handles {
-            let (expected, actual) = (self.n_handles, pose.motions().len());
-            return Err(DeformError::Length { what: "pose", expected, actual });
-        }
-        if positions.len() != self.rest.len() {
-            let (expected, actual) = (self.rest.len(), positions.len());
-            return Err(DeformError::Length { what: "positions", expected, actual });
-        }
+        check("pose", self.n_handles, pose.motions().len())?;
+        check("positions", self.rest.len(), positions.len())?;
         let carry = |(out, (rest, carrier)): (&mut DVec3, (&DVec3, &Option<u32>))| {
             if let Some(handle) = carrier {
                 *out = pose.motions()[*handle as usize].position(*rest);
@@ -129,23 +120,61 @@ impl SurfaceEditor {
         };
         let inputs = self.rest.par_iter().zip(&self.soft.carrier);
         positions.par_iter_mut().zip(inputs).with_min_len(4096).for_each(carry);
-        let solved: Vec<Vec<DVec3>> = match &self.engine {
-            Engine::Guided(guided) => guided.solve(pose)?,
-            Engine::Arap(pieces, params) => {
-                pieces.par_iter().map(|piece| piece.pose(pose, params)).collect::<Result<_, _>>()?
-            }
-            Engine::Lipman(pieces) => {
-                pieces.par_iter().map(|piece| piece.pose(pose)).collect::<Result<_, _>>()?
-            }
-        };
-        for (piece, posed) in self.soft.pieces.iter().zip(&solved) {
-            piece.vertices.iter().zip(posed).for_each(|(&v, p)| positions[v as usize] = *p);
+        for (piece, posed) in self.soft.pieces.iter().zip(self.solve_pieces(pose, false)?) {
+            piece.vertices.iter().zip(posed.positions).for_each(|(&v, p)| positions[v as usize] = p);
         }
         Ok(())
+    }
+
+    /// Pose the surface and turn its normals along, rather than compute them anew (§6.5.2).
+    ///
+    /// # Errors
+    /// As [`SurfaceEditor::solve`], and if the normals have another length than the mesh.
+    pub fn solve_with_normals(
+        &self,
+        pose: &HandlePose,
+        rest_normals: &[DVec3],
+        positions: &mut [DVec3],
+        normals: &mut [DVec3],
+    ) -> Result<(), DeformError> {
+        check("pose", self.n_handles, pose.motions().len())?;
+        for (what, actual) in
+            [("positions", positions.len()), ("rest normals", rest_normals.len()), ("normals", normals.len())]
+        {
+            check(what, self.rest.len(), actual)?;
+        }
+        for (v, carrier) in self.soft.carrier.iter().enumerate() {
+            if let Some(handle) = carrier {
+                let motion = &pose.motions()[*handle as usize];
+                positions[v] = motion.position(self.rest[v]);
+                normals[v] = motion.rotation_at(self.rest[v]) * rest_normals[v];
+            }
+        }
+        for (piece, posed) in self.soft.pieces.iter().zip(self.solve_pieces(pose, true)?) {
+            for (at, &v) in piece.vertices.iter().enumerate() {
+                positions[v as usize] = posed.positions[at];
+                normals[v as usize] = posed.rotations[at] * rest_normals[v as usize];
+            }
+        }
+        Ok(())
+    }
+
+    fn solve_pieces(&self, pose: &HandlePose, with_rotations: bool) -> Result<Vec<Posed>, DeformError> {
+        match &self.engine {
+            Engine::Guided(guided) => guided.solve(pose, with_rotations),
+            Engine::Arap(pieces, params) => pieces.par_iter().map(|piece| piece.pose(pose, params)).collect(),
+            Engine::Lipman(pieces) => {
+                pieces.par_iter().map(|piece| piece.pose(pose, with_rotations)).collect()
+            }
+        }
     }
 
     /// Number of vertices that are solved for, rather than carried by a handle.
     pub fn n_soft(&self) -> usize {
         self.soft.pieces.iter().map(|piece| piece.vertices.len()).sum()
     }
+}
+
+fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), DeformError> {
+    if expected == actual { Ok(()) } else { Err(DeformError::Length { what, expected, actual }) }
 }

@@ -15,8 +15,11 @@
 //! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
 //! too small to hold frames, details keep their direction instead.
 
-use crate::{DeformError, HandlePose, HandleSet, soft::SoftPiece};
-use glam::{DMat3, DVec3};
+use crate::{
+    DeformError, HandlePose, HandleSet,
+    soft::{Posed, SoftPiece},
+};
+use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{
     Mesh,
@@ -78,8 +81,8 @@ impl Default for LipmanParams {
 /// One soft piece, factored.
 #[derive(Debug, Clone)]
 pub(crate) struct LipmanPiece {
-    /// Which columns are soft vertices of the piece, in its order.
-    soft: Vec<u32>,
+    /// The first so many columns are the vertices of the piece.
+    n_soft: usize,
     /// Constrained columns with their handle, weight and rest position.
     band: Vec<(u32, u32, f64, DVec3)>,
     /// Rest positions of columns.
@@ -89,7 +92,8 @@ pub(crate) struct LipmanPiece {
     l: SparseMatrix,
     lt: SparseMatrix,
     factor: Cholesky<f64>,
-    /// Rest differentials in the local frames of the smooth rest surface.
+    /// Local frames of the smooth rest surface, and the rest differentials in them.
+    rest_frames: Vec<DMat3>,
     local: Vec<DVec3>,
     surface: LocalSurface,
     /// Handles of the band, and per column four entries a handle.
@@ -150,13 +154,14 @@ impl LipmanPiece {
             .then(|| neighborhood_averages(&rest, &surface, &rows, params.normal_radius));
         let lt = l.transpose();
         let mut built = Self {
-            soft: piece.vertices.iter().map(|&v| column_of[v as usize]).collect(),
+            n_soft: piece.vertices.len(),
             band,
             rest,
             rows,
             l,
             lt,
             factor,
+            rest_frames: Vec::new(),
             local: Vec::new(),
             surface,
             handles: holding,
@@ -165,7 +170,7 @@ impl LipmanPiece {
             averages,
         };
         built.map = built.handle_map()?;
-        built.local = built.local_differentials()?;
+        (built.rest_frames, built.local) = built.local_differentials()?;
         Ok(built)
     }
 
@@ -230,14 +235,15 @@ impl LipmanPiece {
     }
 
     /// δ of the rest surface, seen from its local frames (steps 1 and 2 of §4.1.7.1).
-    fn local_differentials(&self) -> Result<Vec<DVec3>, DeformError> {
+    fn local_differentials(&self) -> Result<(Vec<DMat3>, Vec<DVec3>), DeformError> {
         let delta = self.differentials(&self.rest);
         let frames = match self.frames {
             Frames::SmoothSolve => self.surface.frames(&self.smooth_rest()?, &self.rows),
             Frames::UnrotatedSolve => self.surface.frames(&self.rest, &self.rows),
             Frames::EstimatedNormals => self.estimated_frames(&self.rest),
         };
-        Ok(delta.iter().zip(&frames).map(|(d, f)| f.transpose() * *d).collect())
+        let local = delta.iter().zip(&frames).map(|(d, f)| f.transpose() * *d).collect();
+        Ok((frames, local))
     }
 
     fn smooth_rest(&self) -> Result<Vec<DVec3>, DeformError> {
@@ -280,7 +286,7 @@ impl LipmanPiece {
     }
 
     /// Positions of the piece's vertices.
-    pub fn pose(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
+    pub fn pose(&self, pose: &HandlePose, with_rotations: bool) -> Result<Posed, DeformError> {
         let frames = match self.frames {
             Frames::SmoothSolve => self.surface.frames(&self.smooth(pose)?, &self.rows),
             Frames::UnrotatedSolve => self.surface.frames(&self.unrotated(pose)?, &self.rows),
@@ -291,7 +297,13 @@ impl LipmanPiece {
         if !self.is_plausible(&x, pose) {
             x = self.unrotated(pose)?;
         }
-        Ok(self.soft.iter().map(|&c| x[c as usize]).collect())
+        // Soft vertices come first among columns, and their rows are all complete (§6.5.2).
+        let turn = |c: usize| DQuat::from_mat3(&(frames[c] * self.rest_frames[c].transpose()));
+        let n_turned = if with_rotations { self.n_soft } else { 0 };
+        Ok(Posed {
+            positions: x[..self.n_soft].to_vec(),
+            rotations: (0..n_turned).into_par_iter().with_min_len(1024).map(turn).collect(),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The soft surface: connected pieces between handles, each a problem of its own.
 
 use crate::HandleSet;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use sinew_geom::{Mesh, Warnings, mesh::Adjacency, query::SurfaceTree};
 
 /// Who moves each vertex.
@@ -20,6 +20,15 @@ pub(crate) struct SoftPiece {
     pub vertices: Vec<u32>,
     /// Handles that hold it, in increasing order.
     pub handles: Vec<u32>,
+}
+
+/// A posed piece.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Posed {
+    /// Where its vertices go.
+    pub positions: Vec<DVec3>,
+    /// How the surface around them turns; empty if nobody asked.
+    pub rotations: Vec<DQuat>,
 }
 
 impl SoftSurface {

@@ -7,7 +7,7 @@ use crate::{
 use glam::{DQuat, DVec3};
 use sinew_geom::{
     Handle, Mesh, Warnings,
-    measure::largest_error,
+    measure::{compute_vertex_normals, largest_error},
     mesh::Adjacency,
     operators::{LaplacianKind, build_laplacian},
     sample::{Sample, build_character},
@@ -280,5 +280,24 @@ fn tiny_handles_and_flat_faces_explode_nothing() {
             let [low, high] = sinew_geom::mesh::bounds(&solve(&mesh, &set, method, &pose));
             assert!(low.distance(high) < 4.0 * mesh.diagonal(), "{method:?}: {low} {high}");
         }
+    }
+}
+
+#[test]
+fn normals_turn_with_the_surface() {
+    // A bar bent by 46°: normals carried along are near those of the posed surface.
+    let (mesh, handles) = bar(6000);
+    let pose = bent(&handles);
+    let rest = compute_vertex_normals(mesh.positions(), mesh.faces());
+    for method in Method::ALL {
+        let params = EditParams { method, ..EditParams::default() };
+        let editor = SurfaceEditor::new(&mesh, &handles, &params, &mut Warnings::default()).unwrap();
+        let (mut positions, mut normals) = (mesh.positions().to_vec(), rest.clone());
+        editor.solve_with_normals(&pose, &rest, &mut positions, &mut normals).unwrap();
+        assert_eq!(positions, solve(&mesh, &handles, method, &pose), "{method:?}");
+        let exact = compute_vertex_normals(&positions, mesh.faces());
+        let angles = normals.iter().zip(&exact).map(|(a, b)| a.angle_between(*b).to_degrees());
+        let mean = angles.clone().sum::<f64>() / normals.len() as f64;
+        assert!(mean < 5.0, "{method:?}: {mean}° on average, {}° at most", largest_error(angles));
     }
 }

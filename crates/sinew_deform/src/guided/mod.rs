@@ -14,9 +14,8 @@ mod transfer;
 
 use crate::{
     DeformError, HandlePose, HandleSet,
-    soft::{SoftPiece, SoftSurface},
+    soft::{Posed, SoftPiece, SoftSurface},
 };
-use glam::DVec3;
 use proxy::Proxy;
 use rayon::prelude::*;
 use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
@@ -69,9 +68,10 @@ impl Guided {
         Ok(Self { proxies, params: *params })
     }
 
-    /// Positions of the vertices of every piece.
-    pub fn solve(&self, pose: &HandlePose) -> Result<Vec<Vec<DVec3>>, DeformError> {
-        self.proxies.par_iter().map(|proxy| proxy.pose_vertices(pose, &self.params)).collect()
+    /// Every piece, posed.
+    pub fn solve(&self, pose: &HandlePose, with_rotations: bool) -> Result<Vec<Posed>, DeformError> {
+        let posed = |proxy: &Proxy| proxy.pose_vertices(pose, &self.params, with_rotations);
+        self.proxies.par_iter().map(posed).collect()
     }
 }
 

@@ -1,7 +1,12 @@
 //! The graph of one soft piece, and its solution for a pose.
 
 use super::{GuidedParams, clusters::Clusters, graph::Graph, interior::Interior, transfer::Transfer};
-use crate::{DeformError, HandlePose, HandleSet, guide::Guide, quality::half_cotangents, soft::SoftPiece};
+use crate::{
+    DeformError, HandlePose, HandleSet,
+    guide::Guide,
+    quality::half_cotangents,
+    soft::{Posed, SoftPiece},
+};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
 use std::collections::BTreeMap;
@@ -77,11 +82,22 @@ impl Proxy {
     }
 
     /// Positions of the piece's vertices.
-    pub fn pose_vertices(&self, pose: &HandlePose, params: &GuidedParams) -> Result<Vec<DVec3>, DeformError> {
+    pub fn pose_vertices(
+        &self,
+        pose: &HandlePose,
+        params: &GuidedParams,
+        with_rotations: bool,
+    ) -> Result<Posed, DeformError> {
         let (x, rotations) = self.solve(pose, params)?;
         match &self.transfer {
-            Some(transfer) => Ok(transfer.apply(&self.clusters, &x, &rotations)?),
-            None => Ok(self.node_of.iter().map(|&k| x[k as usize]).collect()),
+            Some(transfer) => Ok(Posed {
+                positions: transfer.apply(&self.clusters, &x, &rotations)?,
+                rotations: if with_rotations { transfer.blend(&rotations) } else { Vec::new() },
+            }),
+            None => Ok(Posed {
+                positions: self.node_of.iter().map(|&k| x[k as usize]).collect(),
+                rotations: self.node_of.iter().map(|&k| rotations[k as usize]).collect(),
+            }),
         }
     }
 

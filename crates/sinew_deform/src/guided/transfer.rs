@@ -7,6 +7,7 @@
 
 use super::clusters::Clusters;
 use glam::{DAffine3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 use sinew_geom::{GeomError, Mesh, Skin, SkinSlot, mesh::Adjacency, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -77,6 +78,22 @@ impl Transfer {
         let mut out = vec![Vec3::ZERO; self.rest.len()];
         skin_linear(&self.skin, &matrices, &self.rest, &mut out)?;
         Ok(out.iter().map(|p| p.as_dvec3() + self.center).collect())
+    }
+}
+
+impl Transfer {
+    /// Rotations of the piece's vertices: those of their nodes, blended.
+    pub fn blend(&self, rotations: &[DQuat]) -> Vec<DQuat> {
+        let blend = |v: usize| {
+            let first = self.skin.vertex(v).next().map_or(DQuat::IDENTITY, |(k, _)| rotations[k as usize]);
+            let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+            for (k, w) in self.skin.vertex(v) {
+                let q = rotations[k as usize];
+                sum += q * (f64::from(w) * q.dot(first).signum());
+            }
+            if sum.length_squared() > 0.0 { sum.normalize() } else { first }
+        };
+        (0..self.skin.n_vertices()).into_par_iter().with_min_len(1024).map(blend).collect()
     }
 }
 
