@@ -169,6 +169,12 @@ impl SurfaceEditor {
         }
     }
 
+    /// Equations and unknowns of the thesis's method, over all pieces; `None` for other methods.
+    pub fn system_size(&self) -> Option<[usize; 2]> {
+        let Engine::Lipman(pieces) = &self.engine else { return None };
+        Some(pieces.iter().map(LipmanPiece::size).fold([0, 0], |[m, n], [a, b]| [m + a, n + b]))
+    }
+
     /// Number of vertices that are solved for, rather than carried by a handle.
     pub fn n_soft(&self) -> usize {
         self.soft.pieces.iter().map(|piece| piece.vertices.len()).sum()

@@ -307,6 +307,13 @@ impl LipmanPiece {
     }
 }
 
+impl LipmanPiece {
+    /// Equations (differentials and constraints) and unknowns.
+    pub fn size(&self) -> [usize; 2] {
+        [self.rows.len() + self.band.len(), self.rest.len()]
+    }
+}
+
 /// How many rings a row of the Laplacian reaches.
 fn reach_of(kind: LaplacianKind) -> usize {
     if kind == LaplacianKind::Squared { 2 } else { 1 }

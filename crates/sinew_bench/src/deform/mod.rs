@@ -3,6 +3,7 @@
 #[path = "../../../sinew/tests/edits.rs"]
 mod edits;
 mod speed;
+mod thesis;
 
 use edits::Edit;
 use sinew::{
@@ -19,7 +20,8 @@ pub fn run() -> anyhow::Result<()> {
     } else {
         println!("{}: no data, so no quality of the standard edits", data.display());
     }
-    speed::run()
+    speed::run()?;
+    thesis::run()
 }
 
 fn quality(data: &std::path::Path) -> edits::Tried<()> {

@@ -61,7 +61,7 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 /// Both arms up, a leg forward.
-fn waving(character: &Character) -> Vec<Move> {
+pub fn waving(character: &Character) -> Vec<Move> {
     let turn = |name: &str, axis: DVec3, degrees: f64| Move::Rotate {
         main: name.into(),
         handles: Vec::new(),
