@@ -23,6 +23,10 @@ pub(crate) struct Graph {
     starts: Vec<u32>,
     /// Neighbour and weight of every half edge.
     half_edges: Vec<(u32, f64)>,
+    /// `w_ij (p_i − p_j)` of every half edge.
+    edges: Vec<DVec3>,
+    /// Half of the sum of each node's `edges`.
+    pulls: Vec<DVec3>,
     /// Unknown of each node, or `u32::MAX` if it is held.
     unknown: Vec<u32>,
     /// Free nodes.
@@ -83,8 +87,23 @@ impl Graph {
             row => row.iter().map(|(_, w)| w).sum(),
         };
         let degrees = (0..n).map(degree).collect();
-        let mut graph =
-            Self { rest, starts, half_edges, unknown, free, anchors, factor: None, degrees, smoother };
+        let span = |i: usize| starts[i] as usize..starts[i + 1] as usize;
+        let row = |i: usize| half_edges[span(i)].iter().map(move |&(j, w)| (i, j as usize, w));
+        let edges: Vec<DVec3> = (0..n).flat_map(row).map(|(i, j, w)| (rest[i] - rest[j]) * w).collect();
+        let pulls = (0..n).map(|i| edges[span(i)].iter().sum::<DVec3>() * 0.5).collect();
+        let mut graph = Self {
+            rest,
+            starts,
+            half_edges,
+            edges,
+            pulls,
+            unknown,
+            free,
+            anchors,
+            factor: None,
+            degrees,
+            smoother,
+        };
         if !graph.free.is_empty() {
             graph.factor = Some(Cholesky::new(&graph.matrix())?);
         }
@@ -107,6 +126,10 @@ impl Graph {
 
     fn row(&self, node: usize) -> &[(u32, f64)] {
         &self.half_edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    fn edges(&self, node: usize) -> &[DVec3] {
+        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
     /// Number of nodes.
@@ -138,9 +161,8 @@ impl Graph {
     pub fn fit_rotations(&self, x: &[DVec3], rotations: &mut [DQuat]) {
         let covariance = |i: usize| {
             let mut sum = DMat3::ZERO;
-            for &(j, w) in self.row(i) {
-                let e = self.rest[i] - self.rest[j as usize];
-                let d = (x[i] - x[j as usize]) * w;
+            for (&(j, _), e) in self.row(i).iter().zip(self.edges(i)) {
+                let d = x[i] - x[j as usize];
                 sum += DMat3::from_cols(d * e.x, d * e.y, d * e.z);
             }
             sum
@@ -191,10 +213,10 @@ impl Graph {
         let matrices: Vec<DMat3> = rotations.iter().map(|q| DMat3::from_quat(*q)).collect();
         let value = |&i: &u32| {
             let i = i as usize;
-            let mut sum = targets[i] * self.anchors[i];
-            for &(j, w) in self.row(i) {
+            let mut sum = targets[i] * self.anchors[i] + matrices[i] * self.pulls[i];
+            for (&(j, w), e) in self.row(i).iter().zip(self.edges(i)) {
                 let j = j as usize;
-                sum += (matrices[i] + matrices[j]) * (self.rest[i] - self.rest[j]) * (0.5 * w);
+                sum += matrices[j] * *e * 0.5;
                 if self.unknown[j] == HELD {
                     sum += x[j] * w;
                 }

@@ -41,6 +41,9 @@ impl Default for GuidedParams {
     }
 }
 
+/// Nodes from which a piece is worth several threads.
+const LARGE: usize = 600;
+
 /// All soft pieces as small graphs.
 #[derive(Debug, Clone)]
 pub(crate) struct Guided {
@@ -71,7 +74,14 @@ impl Guided {
     /// Every piece, posed.
     pub fn solve(&self, pose: &HandlePose, with_rotations: bool) -> Result<Vec<Posed>, DeformError> {
         let posed = |proxy: &Proxy| proxy.pose_vertices(pose, &self.params, with_rotations);
-        self.proxies.par_iter().map(posed).collect()
+        // Large pieces one after the other, each on all threads; then the small ones side by side. Mixed, a thread
+        // that waits for its share of a large piece would take up a whole other piece meanwhile.
+        let mut all: Vec<Option<Result<Posed, DeformError>>> =
+            self.proxies.iter().map(|proxy| (proxy.n_nodes() >= LARGE).then(|| posed(proxy))).collect();
+        all.par_iter_mut().zip(&self.proxies).filter(|(done, _)| done.is_none()).for_each(|(done, proxy)| {
+            *done = Some(posed(proxy));
+        });
+        all.into_iter().flatten().collect()
     }
 }
 

@@ -101,6 +101,11 @@ impl Proxy {
         }
     }
 
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.graph.n_nodes()
+    }
+
     /// Positions and rotations of all nodes.
     pub fn solve(
         &self,

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 const LANES: usize = 8;
 /// Rotations handed to a thread at a time.
-const CHUNK: usize = 512;
+const CHUNK: usize = 256;
 
 /// Turn each rotation `R` towards the best fit of its matrix `A` (largest `tr(Rᵀ A)`), in some rounds.
 ///
