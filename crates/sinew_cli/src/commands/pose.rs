@@ -17,6 +17,7 @@ use sinew::{
     geom::{Character, Handle, Mesh, Move, Warnings},
 };
 use std::{
+    io::Read,
     path::Path,
     time::{Duration, Instant},
 };
@@ -58,12 +59,17 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     console.result(&report, || as_text(&report, source))
 }
 
-/// The whole file; devices, which may never end, are refused.
+/// Bytes beyond which a file of handles or moves is none.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// The whole file or pipe, unless it does not end.
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let io = |error| FormatError::io(path, error);
-    let is_file = std::fs::metadata(path).map_err(io)?.is_file();
-    ensure!(is_file, "{}: this is not a regular file; give a JSON file", path.display());
-    Ok(std::fs::read(path).map_err(io)?)
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(io)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
+    let fits = bytes.len() as u64 <= MAX_BYTES;
+    ensure!(fits, "{}: this is larger than 256 MB; give a JSON file of handles or moves", path.display());
+    Ok(bytes)
 }
 
 /// Handles of a file, else of the model, else found, which is told.
