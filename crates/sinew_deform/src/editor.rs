@@ -79,7 +79,7 @@ impl SurfaceEditor {
     /// Find the soft pieces between the handles, assemble and factor their systems.
     ///
     /// # Errors
-    /// If the handles belong to another mesh.
+    /// If the handles belong to another mesh, or a piece's system cannot be factored.
     pub fn new(
         mesh: &Mesh,
         handles: &HandleSet,

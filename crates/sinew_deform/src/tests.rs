@@ -71,7 +71,7 @@ fn rest_stays_and_rigid_motion_is_rigid() {
             let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
             let moved = mesh.positions().iter().map(|p| motion.position(*p));
             let off = farthest(&solve(&mesh, &handles, method, &pose), moved);
-            assert!(off <= 10.0 * tolerance(method, &mesh), "{method:?} moved: {off}");
+            assert!(off <= 2.0 * tolerance(method, &mesh), "{method:?} moved: {off}");
         }
     }
 }
@@ -90,7 +90,7 @@ fn turning_everything_turns_the_pose() {
         let first = solve(&mesh, &handles, method, &pose);
         let off =
             farthest(&solve(&mesh, &handles, method, &turned), first.iter().map(|p| whole.position(*p)));
-        assert!(off <= 30.0 * tolerance(method, &mesh), "{method:?}: {off}");
+        assert!(off <= 3.0 * tolerance(method, &mesh), "{method:?}: {off}");
     }
 }
 
@@ -299,5 +299,29 @@ fn normals_turn_with_the_surface() {
         let angles = normals.iter().zip(&exact).map(|(a, b)| a.angle_between(*b).to_degrees());
         let mean = angles.clone().sum::<f64>() / normals.len() as f64;
         assert!(mean < 5.0, "{method:?}: {mean}° on average, {}° at most", largest_error(angles));
+    }
+}
+
+#[test]
+fn a_handle_one_ring_wide_between_two_pieces_has_normals_too() {
+    // The squared Laplacian looks across it, so soft vertices beside it have no row of their own.
+    let mesh = sheet(9);
+    let names = [("a", 0..9u32), ("middle", 36..45), ("b", 72..81)];
+    let handles: Vec<Handle> = names.map(|(name, range)| handle(name, range.collect())).to_vec();
+    let set = HandleSet::new(&mesh, &handles, &mut Warnings::default()).unwrap();
+    let mut params = EditParams { method: Method::Lipman, ..EditParams::default() };
+    params.lipman.laplacian = LaplacianKind::Squared;
+    let editor = SurfaceEditor::new(&mesh, &set, &params, &mut Warnings::default()).unwrap();
+    // The middle rolls about its own line, y = 4.
+    let roll = DQuat::from_rotation_x(0.6);
+    let middle = HandleMotion::rigid(roll, DVec3::Y * 4.0 - roll * (DVec3::Y * 4.0));
+    let motions = vec![HandleMotion::default(), middle, HandleMotion::default()];
+    let pose = HandlePose::from_motions(&set, motions).unwrap();
+    let rest = compute_vertex_normals(mesh.positions(), mesh.faces());
+    let (mut positions, mut normals) = (mesh.positions().to_vec(), rest.clone());
+    editor.solve_with_normals(&pose, &rest, &mut positions, &mut normals).unwrap();
+    for v in (27..36).chain(45..54) {
+        let off = normals[v].angle_between(roll * rest[v]);
+        assert!(off < 0.3, "vertex {v} beside the middle is {off} off");
     }
 }

@@ -64,7 +64,8 @@ impl Guided {
         let total: f64 = soft.pieces.iter().map(area).sum();
         let build = |piece: &SoftPiece| {
             let share = if total > 0.0 { area(piece) / total } else { 1.0 };
-            let budget = ((params.n_nodes as f64 * share) as usize).max(64);
+            // Vertices name their nodes in 16 bits.
+            let budget = ((params.n_nodes as f64 * share) as usize).clamp(64, 32_000);
             Proxy::new(mesh, adjacency, &tree, handles, piece, budget, params)
         };
         let proxies = soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?;

@@ -79,9 +79,7 @@ impl Transfer {
         skin_linear(&self.skin, &matrices, &self.rest, &mut out)?;
         Ok(out.iter().map(|p| p.as_dvec3() + self.center).collect())
     }
-}
 
-impl Transfer {
     /// Rotations of the piece's vertices: those of their nodes, blended.
     pub fn blend(&self, rotations: &[DQuat]) -> Vec<DQuat> {
         let blend = |v: usize| {
@@ -120,7 +118,7 @@ fn nearest_borders(
     clusters: &Clusters,
     node: &[u32],
 ) -> Vec<Option<(u32, f64)>> {
-    let width = 1.0 * clusters.spacing;
+    let width = clusters.spacing;
     let mut best = vec![(f64::INFINITY, u32::MAX); mesh.n_vertices()];
     let mut queue = BinaryHeap::new();
     for &v in &clusters.vertices {

@@ -300,17 +300,23 @@ impl LipmanPiece {
         if !self.is_plausible(&x, pose) {
             x = self.unrotated(pose)?;
         }
-        // Soft vertices come first among columns, and their rows are all complete (§6.5.2).
-        let turn = |c: usize| DQuat::from_mat3(&(frames[c] * self.rest_frames[c].transpose()));
+        // Normals turn with the frames (§6.5.2). A vertex beside another piece may have no complete row, and so no
+        // frame; it turns with the handle nearest to it.
+        let turn = |c: usize| match self.rows.binary_search(&(c as u32)) {
+            Ok(row) => DQuat::from_mat3(&(frames[row] * self.rest_frames[row].transpose())),
+            Err(_) => {
+                let distance = |b: &&(u32, u32, f64, DVec3)| b.3.distance_squared(self.rest[c]);
+                let nearest = self.band.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                nearest.map_or(DQuat::IDENTITY, |b| pose.motions()[b.1 as usize].rotation_at(b.3))
+            }
+        };
         let n_turned = if with_rotations { self.n_soft } else { 0 };
         Ok(Posed {
             positions: x[..self.n_soft].to_vec(),
             rotations: (0..n_turned).into_par_iter().with_min_len(1024).map(turn).collect(),
         })
     }
-}
 
-impl LipmanPiece {
     /// Equations (differentials and constraints) and unknowns.
     pub fn size(&self) -> [usize; 2] {
         [self.rows.len() + self.band.len(), self.rest.len()]
