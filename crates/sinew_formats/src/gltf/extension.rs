@@ -49,13 +49,21 @@ pub(super) struct SinewCharacter {
     /// How many joints of the skin carry the surface; those behind them only complete the skeleton.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_joints: Option<usize>,
+    /// Buffer view of u32: which vertex each of the last vertices is a copy of, made where texture coordinates
+    /// jump. Without it, a surface read back would be cut open along its seams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seam_copies: Option<usize>,
 }
 
 impl SinewCharacter {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        let Self { version: _, handles, joints, helper_nodes, bound_joints } = self;
-        handles.is_empty() && joints.is_empty() && helper_nodes.is_empty() && bound_joints.is_none()
+        let Self { version: _, handles, joints, helper_nodes, bound_joints, seam_copies } = self;
+        handles.is_empty()
+            && joints.is_empty()
+            && helper_nodes.is_empty()
+            && bound_joints.is_none()
+            && seam_copies.is_none()
     }
 }
 

@@ -96,19 +96,22 @@ fn files_are_written_in_one_step() {
 }
 
 #[test]
-fn seams_add_vertices_at_the_end() {
+fn seams_are_cut_in_the_file_and_joined_again() {
     let mut character = tube(2, 1);
     let faces = character.mesh.faces().to_vec();
     // Every corner has the coordinate of its vertex, but one corner has another.
     let mut uvs = Uvs { coords: (0..24).map(|i| [i as f32, 0.5]).collect(), corners: faces.clone() };
     uvs.coords.push([7.0, 7.0]);
     uvs.corners[3][1] = 24;
-    character.surface.uvs = Some(uvs);
-    let split = again(&character);
-    assert_eq!(split.mesh.n_vertices(), 25);
-    assert_eq!(split.mesh.positions()[..24], *character.mesh.positions());
-    assert_eq!(split.mesh.positions()[24], character.mesh.positions()[faces[3][1] as usize]);
-    assert_eq!(split.surface.uvs.as_ref().unwrap().coords[24], [7.0, 7.0]);
+    character.surface.uvs = Some(uvs.clone());
+    let bytes = write_glb(&character, &GlbOptions::default(), &mut Warnings::default()).unwrap();
+    let file = read_gltf(&bytes, &no_side_files, "a.glb", &mut Warnings::default()).unwrap();
+    assert_eq!(file.info.n_vertices, 25, "players see the seam");
+    let joined = file.character;
+    assert_eq!(joined.mesh.positions(), character.mesh.positions());
+    assert_eq!(joined.mesh.faces(), faces);
+    assert_eq!(joined.skin.unwrap().n_vertices(), 24);
+    assert_eq!(joined.surface.uvs, Some(uvs));
     // Another index of the same coordinate is no seam.
     let mut uvs = character.surface.uvs.clone().unwrap();
     uvs.coords[24] = uvs.coords[faces[3][1] as usize];

@@ -47,6 +47,7 @@ pub(super) fn assemble(
     (character.mesh, character.surface) = build_surface(decoder, merged, side, warnings)?;
     if let Some(extension) = &extension {
         own::apply_joints(extension, &mut rig, warnings);
+        own::join_copies(extension, decoder, &mut character, warnings).map_err(as_faults)?;
         character.handles = own::read_handles(extension, decoder, character.mesh.n_vertices(), warnings);
     }
     if !rig.joints.is_empty() {

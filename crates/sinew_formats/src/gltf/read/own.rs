@@ -7,7 +7,7 @@ use crate::gltf::extension::{HandleJson, NAME, SinewCharacter, VERSION};
 use crate::gltf::schema::Root;
 use glam::DVec3;
 use serde::Deserialize;
-use sinew_geom::{Handle, Warnings};
+use sinew_geom::{Character, GeomError, Handle, Mesh, Skin, Warnings};
 
 /// The extension's object, if the file has one we can read.
 pub(super) fn read_extension(root: &Root, warnings: &mut Warnings) -> Option<SinewCharacter> {
@@ -56,15 +56,56 @@ pub(super) fn read_handles(
     handles
 }
 
-fn read_handle(json: &HandleJson, decoder: &Decoder, n_vertices: usize, path: &str) -> Result<Handle, Fault> {
-    let words = |view: Option<usize>| -> Result<Vec<[u8; 4]>, Fault> {
-        let Some(view) = view else { return Ok(Vec::new()) };
-        let bytes = decoder.view(view, path)?;
-        decoder.charge(bytes.len() as u64, 2, path)?;
-        Ok(bytes.as_chunks::<4>().0.to_vec())
+/// Join the copies that were made at seams with what they were copied from, so that the surface is whole again.
+pub(super) fn join_copies(
+    extension: &SinewCharacter,
+    decoder: &Decoder,
+    character: &mut Character,
+    warnings: &mut Warnings,
+) -> Result<(), GeomError> {
+    let path = format!("/extensions/{NAME}/seamCopies");
+    let Some(view) = extension.seam_copies else { return Ok(()) };
+    let copies: Vec<u32> = match read_words(Some(view), decoder, &path) {
+        Ok(words) => words.into_iter().map(u32::from_le_bytes).collect(),
+        Err(fault) => {
+            warnings.push(format!("{path}: {fault}; the surface stays cut along its seams"));
+            return Ok(());
+        }
     };
-    let vertices: Vec<u32> = words(json.vertices)?.into_iter().map(u32::from_le_bytes).collect();
-    let weights: Vec<f32> = words(json.weights)?.into_iter().map(f32::from_le_bytes).collect();
+    let n = character.mesh.n_vertices().saturating_sub(copies.len());
+    if copies.len() > character.mesh.n_vertices() || copies.iter().any(|&source| source as usize >= n) {
+        warnings.push(format!("{path}: does not fit the mesh; the surface stays cut along its seams"));
+        return Ok(());
+    }
+    let source = |v: u32| if (v as usize) < n { v } else { copies[v as usize - n] };
+    let (mut positions, faces) = std::mem::take(&mut character.mesh).into_parts();
+    positions.truncate(n);
+    character.mesh = Mesh::new(positions, faces.into_iter().map(|face| face.map(source)).collect())?;
+    let surface = &mut character.surface;
+    surface.normals.iter_mut().for_each(|normals| normals.truncate(n));
+    surface.colors.iter_mut().for_each(|colors| colors.truncate(n));
+    character.morphs.iter_mut().for_each(|morph| morph.offsets.truncate(n));
+    if let Some(skin) = character.skin.take() {
+        let n_kept = n * skin.influences();
+        let (indices, weights) = (skin.indices()[..n_kept].to_vec(), skin.weights()[..n_kept].to_vec());
+        character.skin = Some(Skin::new(skin.slots.clone(), skin.influences(), indices, weights, warnings)?);
+    }
+    Ok(())
+}
+
+/// Four-byte words of a buffer view; none without one.
+fn read_words(view: Option<usize>, decoder: &Decoder, path: &str) -> Result<Vec<[u8; 4]>, Fault> {
+    let Some(view) = view else { return Ok(Vec::new()) };
+    let bytes = decoder.view(view, path)?;
+    decoder.charge(bytes.len() as u64, 2, path)?;
+    Ok(bytes.as_chunks::<4>().0.to_vec())
+}
+
+fn read_handle(json: &HandleJson, decoder: &Decoder, n_vertices: usize, path: &str) -> Result<Handle, Fault> {
+    let vertices: Vec<u32> =
+        read_words(json.vertices, decoder, path)?.into_iter().map(u32::from_le_bytes).collect();
+    let weights: Vec<f32> =
+        read_words(json.weights, decoder, path)?.into_iter().map(f32::from_le_bytes).collect();
     if vertices.len() != weights.len() {
         return Err(Fault::json(path, format!("{} vertices but {} weights", vertices.len(), weights.len())));
     }

@@ -87,7 +87,8 @@ pub fn write_glb(
             skin_idx = Some(skin);
         }
     }
-    let mesh_node = write_mesh(&mut builder, character, options, warnings).map(|mesh| {
+    let mesh = write_mesh(&mut builder, character, options, &mut extension, warnings);
+    let mesh_node = mesh.map(|mesh| {
         let skin = skin_idx.filter(|_| character.skin.is_some());
         let name = if character.name.is_empty() { "mesh" } else { &character.name };
         builder.root.nodes.push(Node {
@@ -137,6 +138,7 @@ fn write_mesh(
     builder: &mut Builder,
     character: &Character,
     options: &GlbOptions,
+    extension: &mut SinewCharacter,
     warnings: &mut Warnings,
 ) -> Option<usize> {
     if character.mesh.n_faces() == 0 {
@@ -147,6 +149,11 @@ fn write_mesh(
     }
     material::write_materials(builder, &character.surface.materials, warnings);
     let vertices = geometry::split_vertices(character, warnings);
+    let copies = &vertices.sources[character.mesh.n_vertices()..];
+    if !copies.is_empty() {
+        let bytes: Vec<u8> = copies.iter().flat_map(|source| source.to_le_bytes()).collect();
+        extension.seam_copies = Some(builder.view(&bytes, None));
+    }
     let mut attributes = geometry::write_attributes(builder, character, &vertices, warnings);
     if let Some(skin) = &character.skin {
         let max = options.max_influences.clamp(1, 8);

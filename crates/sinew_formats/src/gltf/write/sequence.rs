@@ -1,8 +1,9 @@
 //! A mesh sequence as a morph-target animation: one target per frame.
 
 use super::builder::{Builder, describe, finite};
-use super::{GlbOptions, finish_scene, geometry, write_mesh};
+use super::{GlbOptions, finish_scene, geometry, write_extensions, write_mesh};
 use crate::FormatError;
+use crate::gltf::extension::{SinewCharacter, VERSION};
 use crate::gltf::schema::{Animation, Attributes, Channel, Node, Sampler, Target};
 use glam::Vec3;
 use sinew_geom::{Character, MeshSequence, Surface, Warnings};
@@ -24,7 +25,9 @@ pub fn write_sequence_glb(
     let mut builder = Builder::new();
     let surface = Surface { normals: None, ..surface.clone() };
     let character = Character { mesh: sequence.rest().clone(), surface, ..Character::default() };
-    let mesh = write_mesh(&mut builder, &character, &GlbOptions::default(), warnings);
+    let options = GlbOptions::default();
+    let mut extension = SinewCharacter { version: VERSION, ..SinewCharacter::default() };
+    let mesh = write_mesh(&mut builder, &character, &options, &mut extension, warnings);
     let mut scene = Vec::new();
     if let Some(mesh) = mesh {
         builder.root.nodes.push(Node { name: Some(name.to_owned()), mesh: Some(mesh), ..Node::default() });
@@ -33,6 +36,7 @@ pub fn write_sequence_glb(
         let target_of = write_targets(&mut builder, sequence, &vertices, mesh);
         write_weights(&mut builder, sequence.fps(), &target_of, name);
     }
+    write_extensions(&mut builder, &extension, &options);
     finish_scene(&mut builder, scene);
     builder.finish()
 }
