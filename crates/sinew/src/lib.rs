@@ -5,3 +5,4 @@
 pub use sinew_deform as deform;
 pub use sinew_formats as formats;
 pub use sinew_geom as geom;
+pub use sinew_session as session;

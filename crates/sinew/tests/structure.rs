@@ -4,12 +4,14 @@ use crate::support::files_below;
 use std::path::{Path, PathBuf};
 
 /// Which of our crates each crate may use. An arrow that is not listed is a mistake, or needs a line here.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("sinew_geom", &[]),
     ("sinew_formats", &["sinew_geom"]),
     ("sinew_deform", &["sinew_geom"]),
-    ("sinew", &["sinew_geom", "sinew_formats", "sinew_deform"]),
-    ("sinew_cli", &["sinew"]),
+    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform"]),
+    ("sinew", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_session"]),
+    ("sinew_studio", &["sinew"]),
+    ("sinew_cli", &["sinew", "sinew_studio"]),
     ("sinew_bench", &["sinew"]),
 ];
 
@@ -17,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
 const HIDDEN: [(&str, &[&str]); 3] = [
     ("faer", &["sinew_geom", "sinew_bench"]),
     ("obvhs", &["sinew_geom"]),
-    ("anyhow", &["sinew_cli", "sinew_bench"]),
+    ("anyhow", &["sinew_cli", "sinew_studio", "sinew_bench"]),
 ];
 
 fn crates() -> PathBuf {

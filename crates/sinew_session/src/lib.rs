@@ -1,1 +1,37 @@
-//! The document.
+//! The document of Sinew: what a user works on, as a program without a window would see it.
+//!
+//! ```text
+//! Command ─► History ─► Document (immutable, its parts shared)
+//!               │           ├─► Stage: positions and normals of what is shown
+//!               ▼           └─► project file
+//!            Journal on disk ─► recovery after a crash
+//! ```
+
+mod command;
+mod document;
+mod error;
+mod export;
+mod history;
+mod job;
+mod journal;
+mod open;
+mod project;
+mod recovery;
+mod session;
+mod stack;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Command, EditChange, HandleData, PaintOp};
+pub use document::{Changes, Document, Example, Unknown};
+pub use error::SessionError;
+pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
+pub use history::{Gesture, History};
+pub use job::{Job, Jobs};
+pub use open::{grow_sample, open_file};
+pub use project::{read_project, write_project};
+pub use recovery::{Recovered, Recovery};
+pub use session::{Event, Session};
+pub use stack::{MotionStack, Source, StackParams};
+pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};

@@ -75,7 +75,7 @@ fn write(
     match &content {
         // Its own frame time is exact, while times of keys are rounded.
         Content::Bvh(file) => options.fps = args.fps.or(Some(1.0 / file.frame_secs)),
-        Content::Gltf(file) => options.extensions = gltf::portable_extensions(&file.extensions),
+        Content::Gltf(file) => options.extensions = gltf::portable_extensions(&file.extensions, warnings),
         _ => {}
     }
     let n_bytes = match content {

@@ -19,7 +19,7 @@ pub fn read_surface(
     let _progress = console.progress(&format!("reading {shown}"));
     let content = read_any(path, warnings)?;
     let extensions = match &content {
-        Content::Gltf(file) => gltf::portable_extensions(&file.extensions),
+        Content::Gltf(file) => gltf::portable_extensions(&file.extensions, warnings),
         Content::Recording(_) => bail!("{shown}: a recording of a body has no surface; give a mesh"),
         Content::Sequence(_) => bail!("{shown}: a folder of frames moves already; give one of its files"),
         _ => Map::new(),

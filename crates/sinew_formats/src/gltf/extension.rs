@@ -5,18 +5,24 @@
 use super::schema::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sinew_geom::{Dof, DofKind, EulerOrder, rig::Joint};
+use sinew_geom::{Dof, DofKind, EulerOrder, Warnings, rig::Joint};
 
 /// Root extensions that mean nothing without what nodes, materials or primitives say of them.
 const REFERRED_TO: [&str; 4] =
     ["KHR_lights_punctual", "EXT_lights_image_based", "KHR_materials_variants", "KHR_audio_emitter"];
 
 /// The root extensions that mean the same in another file: those without whole numbers, which may be indices of nodes
-/// or of anything else that is numbered anew.
-pub fn portable_extensions(extensions: &Object) -> Object {
-    let is_portable = |name: &str, value| name != NAME && !REFERRED_TO.contains(&name) && !has_index(value);
-    let portable = extensions.iter().filter(|(name, value)| is_portable(name, value));
-    portable.map(|(name, value)| (name.clone(), value.clone())).collect()
+/// or of anything else that is numbered anew. What is left out is told.
+pub fn portable_extensions(extensions: &Object, warnings: &mut Warnings) -> Object {
+    let is_portable =
+        |(name, value): &(&String, &Value)| !REFERRED_TO.contains(&name.as_str()) && !has_index(value);
+    let of_others = extensions.iter().filter(|(name, _)| *name != NAME);
+    let (portable, lost): (Vec<_>, Vec<_>) = of_others.partition(is_portable);
+    if !lost.is_empty() {
+        let names: Vec<String> = lost.iter().map(|(name, _)| format!("extension {name}")).collect();
+        warnings.push(format!("not kept: {}", names.join(", ")));
+    }
+    portable.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn has_index(value: &Value) -> bool {
@@ -29,9 +35,18 @@ fn has_index(value: &Value) -> bool {
 }
 
 /// Name in `extensions` and `extensionsUsed`.
-pub(super) const NAME: &str = "SINEW_character";
+pub const NAME: &str = "SINEW_character";
 /// What this code writes; it reads all versions up to this.
-pub(super) const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
+
+/// What our extension says of a file beyond the character: what a project keeps there, and what later versions may.
+pub fn fields_beyond_character(extensions: &Object) -> Object {
+    let mut fields = extensions.get(NAME).and_then(Value::as_object).cloned().unwrap_or_default();
+    for own in ["version", "handles", "joints", "helperNodes", "boundJoints", "seamCopies"] {
+        fields.remove(own);
+    }
+    fields
+}
 
 /// The extension's object.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -123,5 +138,27 @@ impl JointJson {
         joint.dofs = self.dofs.iter().map(dof).collect::<Option<_>>()?;
         joint.euler = euler;
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list of names above follows the struct.
+    #[test]
+    fn own_fields_are_not_beyond_the_character() {
+        let full = SinewCharacter {
+            version: 1,
+            handles: vec![HandleJson::default()],
+            joints: vec![JointJson { node: 0, euler: "xyz".into(), dofs: Vec::new() }],
+            helper_nodes: vec![0],
+            bound_joints: Some(1),
+            seam_copies: Some(1),
+        };
+        let mut object = serde_json::to_value(full).unwrap();
+        object["rules"] = "stand".into();
+        let extensions = Object::from_iter([(NAME.to_owned(), object)]);
+        assert_eq!(fields_beyond_character(&extensions).keys().collect::<Vec<_>>(), ["rules"]);
     }
 }

@@ -11,7 +11,8 @@ mod read;
 pub(crate) mod schema;
 mod write;
 
-pub use extension::portable_extensions;
+pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
+pub use extension::{fields_beyond_character, portable_extensions};
 pub(crate) use read::side_files_in;
 pub use read::{
     GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,

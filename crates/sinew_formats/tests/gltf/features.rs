@@ -393,9 +393,11 @@ fn alpha_modes_are_kept_and_what_is_not_is_told_at_once() {
     assert_eq!(modes, [AlphaMode::Opaque, AlphaMode::Blend, mask(0.5), mask(0.25), AlphaMode::Opaque]);
     assert!(warnings[0].contains("\"FOG\" is unknown"), "{warnings:?}");
     let lost = "not kept: attribute TANGENT, attribute _HEAT, cameras, emissive colours, \
-                extension KHR_materials_unlit, extension VRMC_vrm, metallic-roughness textures, normal textures";
+                extension KHR_materials_unlit, metallic-roughness textures, normal textures";
     assert_eq!(warnings[1..], [lost]);
-    let portable = portable_extensions(&file.extensions);
+    let mut told = Warnings::default();
+    let portable = portable_extensions(&file.extensions, &mut told);
+    assert_eq!(told.messages, ["not kept: extension VRMC_vrm"]);
     assert_eq!(serde_json::Value::Object(portable), json!({"ACME_note": {"by": "me"}}));
     // Written and read again, an opaque half stays opaque and the others what they are.
     let bytes = write_glb(&file.character, &GlbOptions::default(), &mut Warnings::default()).unwrap();

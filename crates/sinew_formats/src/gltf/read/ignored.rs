@@ -1,12 +1,12 @@
 //! What a file holds and we do not keep, said in one sentence.
 
-use crate::gltf::extension::{NAME, portable_extensions};
 use crate::gltf::schema::{Material, Root};
 use serde_json::Value;
 use sinew_geom::Warnings;
 use std::collections::BTreeSet;
 
-/// Warn of textures, attributes, cameras and extensions that are left out.
+/// Warn of textures, attributes, cameras and extensions of materials that are left out. Root extensions are the
+/// caller's to keep.
 pub(super) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
     let mut lost = BTreeSet::new();
     root.materials.iter().for_each(|material| add_material(material, &mut lost));
@@ -16,9 +16,6 @@ pub(super) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
     if root.cameras.as_array().is_some_and(|cameras| !cameras.is_empty()) {
         lost.insert("cameras".to_owned());
     }
-    let portable = portable_extensions(&root.extensions);
-    let is_lost = |name: &&String| *name != NAME && !portable.contains_key(*name);
-    lost.extend(root.extensions.keys().filter(is_lost).map(|name| format!("extension {name}")));
     if !lost.is_empty() {
         warnings.push(format!("not kept: {}", lost.into_iter().collect::<Vec<_>>().join(", ")));
     }

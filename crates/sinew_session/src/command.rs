@@ -1,0 +1,359 @@
+//! What a user can do to a document, as data: it is sent by the page, written to the journal and replayed.
+
+mod handles;
+mod moves;
+
+use crate::{Document, Example, SessionError};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+use sinew_deform::{EditParams, Frames, Method};
+use sinew_geom::{Character, Clip, Move, mesh::RepairParams, operators::LaplacianKind};
+use std::sync::Arc;
+
+pub use handles::{HandleData, PaintOp};
+pub(crate) use moves::{moves_from_value, moves_to_value};
+
+/// One undoable step. Applying it to a state of the document gives the next state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Command {
+    /// An empty handle to paint.
+    AddHandle {
+        name: String,
+    },
+    RemoveHandle {
+        name: String,
+    },
+    RenameHandle {
+        name: String,
+        to: String,
+    },
+    /// Move the rotation centre, given in the rest pose.
+    SetCenter {
+        name: String,
+        center: [f64; 3],
+    },
+    /// Let the centre follow what is painted again: the middle of the handle's border.
+    ResetCenter {
+        name: String,
+    },
+    /// Which handles move along.
+    SetSecondary {
+        name: String,
+        secondary: Vec<String>,
+    },
+    ClearHandles {},
+    /// Add a handle, or exchange the one of its name; its vertices are taken from others.
+    PutHandle {
+        handle: HandleData,
+    },
+    /// Exchange all handles.
+    SetHandles {
+        handles: Vec<HandleData>,
+    },
+    /// Add vertices to a handle, which is made if need be, or take them away.
+    Paint {
+        handle: String,
+        op: PaintOp,
+        vertices: Vec<u32>,
+        weight: f32,
+    },
+    /// Exchange the moves of the present pose.
+    SetPose {
+        #[serde(with = "moves")]
+        moves: Vec<Move>,
+    },
+    /// Keep the present pose under a name; the thumbnail is a data URL of a PNG file.
+    SaveExample {
+        name: String,
+        #[serde(default)]
+        thumbnail: Option<String>,
+    },
+    /// Take up a stored pose.
+    LoadExample {
+        name: String,
+    },
+    RenameExample {
+        name: String,
+        to: String,
+    },
+    RemoveExample {
+        name: String,
+    },
+    /// Choose how the soft surface follows; what is absent stays.
+    SetEdit(EditChange),
+    Rename {
+        name: String,
+    },
+    /// Multiply all lengths.
+    Scale {
+        factor: f64,
+    },
+    /// Mend the mesh.
+    Repair {},
+    RenameClip {
+        clip: String,
+        to: String,
+    },
+    RemoveClip {
+        clip: String,
+    },
+}
+
+/// Settings to change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct EditChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub laplacian: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n_nodes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arap_iterations: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smoothness: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<f64>,
+}
+
+/// Bytes of a thumbnail beyond which it is none.
+const MAX_THUMBNAIL: usize = 1 << 20;
+
+impl Command {
+    /// The state after this step.
+    ///
+    /// # Errors
+    /// If it names what does not exist or makes no sense; nothing is changed then.
+    pub fn apply(&self, before: &Document) -> Result<Document, SessionError> {
+        let mut document = before.clone();
+        self.apply_to(&mut document)?;
+        Ok(document)
+    }
+
+    fn apply_to(&self, document: &mut Document) -> Result<(), SessionError> {
+        match self {
+            Self::AddHandle { name } => handles::add(document, name),
+            Self::RemoveHandle { name } => handles::remove(document, name),
+            Self::RenameHandle { name, to } => handles::rename(document, name, to),
+            Self::SetCenter { name, center } => handles::set_center(document, name, *center),
+            Self::ResetCenter { name } => handles::reset_center(document, name),
+            Self::SetSecondary { name, secondary } => handles::set_secondary(document, name, secondary),
+            Self::ClearHandles {} => handles::set_all(document, Vec::new()),
+            Self::PutHandle { handle } => handles::put(document, handle.clone()),
+            Self::SetHandles { handles } => handles::set_all(document, handles.clone()),
+            Self::Paint { handle, op, vertices, weight } => {
+                handles::paint(document, handle, *op, vertices, *weight)
+            }
+            Self::SetPose { moves } => moves::set_pose(document, moves),
+            Self::SaveExample { name, thumbnail } => save_example(document, name, thumbnail.as_deref()),
+            Self::LoadExample { name } => {
+                document.pose = document.examples[document.find_example(name)?].moves.clone();
+                Ok(())
+            }
+            Self::RenameExample { name, to } => rename_example(document, name, to),
+            Self::RemoveExample { name } => {
+                document.examples.remove(document.find_example(name)?);
+                Ok(())
+            }
+            Self::SetEdit(change) => change.apply(&mut document.edit),
+            Self::Rename { name } => {
+                document.name.clone_from(name);
+                Ok(())
+            }
+            Self::Scale { factor } => scale(document, *factor),
+            Self::Repair {} => {
+                let mended = document.character().repaired(&RepairParams::default())?.0;
+                exchange(document, mended);
+                Ok(())
+            }
+            Self::RenameClip { clip, to } => {
+                let at = document.find_clip(clip)?;
+                if clip != to {
+                    check_name("clip", to, document.find_clip(to).is_ok())?;
+                }
+                document.clips[at] = Arc::new(Clip { name: to.clone(), ..(*document.clips[at]).clone() });
+                Ok(())
+            }
+            Self::RemoveClip { clip } => {
+                document.clips.remove(document.find_clip(clip)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the history calls it.
+    pub fn label(&self) -> String {
+        match self {
+            Self::AddHandle { name } => format!("Add handle {name}"),
+            Self::RemoveHandle { name } => format!("Remove handle {name}"),
+            Self::RenameHandle { to, .. } => format!("Rename handle to {to}"),
+            Self::SetCenter { name, .. } => format!("Move centre of {name}"),
+            Self::ResetCenter { name } => format!("Reset centre of {name}"),
+            Self::SetSecondary { name, .. } => format!("Set what follows {name}"),
+            Self::ClearHandles {} => "Clear handles".into(),
+            Self::PutHandle { handle } => format!("Put handle {}", handle.name),
+            Self::SetHandles { handles } => format!("Set {} handles", handles.len()),
+            Self::Paint { handle, op: PaintOp::Remove, .. } => format!("Erase from {handle}"),
+            Self::Paint { handle, .. } => format!("Paint {handle}"),
+            Self::SetPose { moves } if moves.is_empty() => "Reset pose".into(),
+            Self::SetPose { moves } => moves.last().map_or_else(String::new, moves::label),
+            Self::SaveExample { name, .. } => format!("Save example {name}"),
+            Self::LoadExample { name } => format!("Load example {name}"),
+            Self::RenameExample { to, .. } => format!("Rename example to {to}"),
+            Self::RemoveExample { name } => format!("Remove example {name}"),
+            Self::SetEdit(_) => "Change method".into(),
+            Self::Rename { name } => format!("Rename to {name}"),
+            Self::Scale { factor } => format!("Scale by {factor}"),
+            Self::Repair {} => "Mend mesh".into(),
+            Self::RenameClip { to, .. } => format!("Rename clip to {to}"),
+            Self::RemoveClip { clip } => format!("Remove clip {clip}"),
+        }
+    }
+
+    /// Steps with the same key that follow each other at once (a slider, a number scrubbed) are one step.
+    pub fn merge_key(&self) -> Option<String> {
+        match self {
+            Self::SetCenter { name, .. } => Some(format!("center {name}")),
+            Self::SetEdit(_) => Some("edit".into()),
+            _ => None,
+        }
+    }
+}
+
+impl EditChange {
+    /// All settings, for showing and saving.
+    pub fn of_all(params: &EditParams) -> Self {
+        Self {
+            method: Some(params.method.name().into()),
+            laplacian: Some(params.lipman.laplacian.name().into()),
+            band: Some(params.lipman.band),
+            frames: Some(params.lipman.frames.name().into()),
+            n_nodes: Some(params.guided.n_nodes),
+            iterations: Some(params.guided.iterations),
+            arap_iterations: Some(params.arap.iterations),
+            smoothness: Some(params.guided.smoothness),
+            inside: Some(params.guided.stiffness_inside),
+        }
+    }
+
+    /// Change what is given.
+    ///
+    /// # Errors
+    /// If a name is unknown or a number out of range.
+    pub fn apply(&self, params: &mut EditParams) -> Result<(), SessionError> {
+        if let Some(name) = &self.method {
+            let names = Method::ALL.map(Method::name).into_iter();
+            params.method =
+                Method::from_name(name).ok_or_else(|| SessionError::absent("method", name, names))?;
+        }
+        if let Some(name) = &self.laplacian {
+            let names = LaplacianKind::ALL.map(LaplacianKind::name).into_iter();
+            params.lipman.laplacian = LaplacianKind::from_name(name)
+                .ok_or_else(|| SessionError::absent("Laplacian", name, names))?;
+        }
+        if let Some(name) = &self.frames {
+            let names = Frames::ALL.map(Frames::name).into_iter();
+            params.lipman.frames =
+                Frames::from_name(name).ok_or_else(|| SessionError::absent("frames", name, names))?;
+        }
+        if let Some(band) = self.band {
+            params.lipman.band = within("band", band as f64, [1.0, 100.0])? as usize;
+        }
+        if let Some(n) = self.n_nodes {
+            params.guided.n_nodes = within("nodes", n as f64, [100.0, 20_000.0])? as usize;
+        }
+        if let Some(n) = self.iterations {
+            params.guided.iterations = within("iterations", n as f64, [1.0, 200.0])? as usize;
+        }
+        if let Some(n) = self.arap_iterations {
+            params.arap.iterations = within("iterations", n as f64, [1.0, 1000.0])? as usize;
+        }
+        if let Some(x) = self.smoothness {
+            params.guided.smoothness = within("smoothness", x, [0.0, 1000.0])?;
+        }
+        if let Some(x) = self.inside {
+            params.guided.stiffness_inside = within("inside", x, [0.0, 1000.0])?;
+        }
+        Ok(())
+    }
+}
+
+fn within(what: &'static str, value: f64, [low, high]: [f64; 2]) -> Result<f64, SessionError> {
+    if (low..=high).contains(&value) {
+        return Ok(value);
+    }
+    Err(SessionError::Value { what, cause: format!("{value} is not within {low} and {high}") })
+}
+
+/// Characters of a name; longer ones are no names.
+const MAX_NAME: usize = 200;
+
+fn check_name(what: &'static str, name: &str, is_taken: bool) -> Result<(), SessionError> {
+    let cause = match () {
+        () if name.trim().is_empty() => "it is empty",
+        () if name.len() > MAX_NAME => "it is too long",
+        () if is_taken => "it is taken",
+        () => return Ok(()),
+    };
+    Err(SessionError::Name { what, name: name.chars().take(40).collect(), cause })
+}
+
+fn save_example(document: &mut Document, name: &str, thumbnail: Option<&str>) -> Result<(), SessionError> {
+    check_name("example", name, false)?;
+    let thumbnail = thumbnail.map(decode_thumbnail).transpose()?.map(Arc::new);
+    let example = Arc::new(Example { name: name.to_owned(), moves: document.pose.clone(), thumbnail });
+    match document.find_example(name) {
+        Ok(at) => document.examples[at] = example,
+        Err(_) => document.examples.push(example),
+    }
+    Ok(())
+}
+
+fn decode_thumbnail(url: &str) -> Result<Vec<u8>, SessionError> {
+    let bytes = url.strip_prefix("data:image/png;base64,").and_then(|text| BASE64_STANDARD.decode(text).ok());
+    let is_png = |bytes: &Vec<u8>| bytes.starts_with(b"\x89PNG") && bytes.len() <= MAX_THUMBNAIL;
+    bytes.filter(is_png).ok_or_else(|| SessionError::Value {
+        what: "thumbnail",
+        cause: "expected a data URL of a PNG file below 1 MB".into(),
+    })
+}
+
+fn rename_example(document: &mut Document, name: &str, to: &str) -> Result<(), SessionError> {
+    let at = document.find_example(name)?;
+    if name != to {
+        check_name("example", to, document.find_example(to).is_ok())?;
+    }
+    let example = &document.examples[at];
+    document.examples[at] = Arc::new(Example { name: to.to_owned(), ..(**example).clone() });
+    Ok(())
+}
+
+fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
+    within("scale", factor, [1e-6, 1e6])?;
+    let scaled = document.character().scaled(factor)?;
+    exchange(document, scaled);
+    document.pose = Arc::new(moves::scaled(&document.pose, factor));
+    for example in &mut document.examples {
+        let moves = Arc::new(moves::scaled(&example.moves, factor));
+        *example = Arc::new(Example { moves, ..(**example).clone() });
+    }
+    Ok(())
+}
+
+/// Exchange the character, keeping what the user made of it.
+fn exchange(document: &mut Document, character: Character) {
+    let fresh = Document::new(character);
+    document.body = fresh.body;
+    document.handles = fresh.handles;
+    document.clips = fresh.clips;
+}

@@ -1,0 +1,156 @@
+//! The document: one character and what its user made of it.
+
+use crate::SessionError;
+use serde_json::{Map, Value};
+use sinew_deform::EditParams;
+use sinew_geom::{Character, Clip, Handle, Mesh, Move};
+use std::sync::Arc;
+
+/// A state of the document. Its parts are shared, so that keeping every state of a long session costs only what
+/// changed from one to the next; that is how undo works.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// Name shown to the user.
+    pub name: String,
+    /// Mesh, surface, rig, skin and morphs. Its name, handles and clips are empty: they stand beside it.
+    pub body: Arc<Character>,
+    /// Painted regions.
+    pub handles: Vec<Arc<Handle>>,
+    /// Animations.
+    pub clips: Vec<Arc<Clip>>,
+    /// The present pose, as the moves that made it.
+    pub pose: Arc<Vec<Move>>,
+    /// Stored poses.
+    pub examples: Vec<Arc<Example>>,
+    /// How the soft surface follows the handles.
+    pub edit: EditParams,
+    /// What a project file said that this version does not know, to be written back.
+    pub unknown: Arc<Unknown>,
+}
+
+/// A stored pose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// Unique name.
+    pub name: String,
+    /// The moves that make it.
+    pub moves: Arc<Vec<Move>>,
+    /// A small picture of it, as a PNG file.
+    pub thumbnail: Option<Arc<Vec<u8>>>,
+}
+
+/// Data of others.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unknown {
+    /// Root extensions of the file.
+    pub extensions: Map<String, Value>,
+    /// Fields of our own extension.
+    pub fields: Map<String, Value>,
+    /// Bytes that these name as `{"bufferView": n}`, by number.
+    pub views: Vec<Arc<Vec<u8>>>,
+}
+
+impl Document {
+    /// A document of a character as it was read or grown.
+    pub fn new(mut character: Character) -> Self {
+        let handles = std::mem::take(&mut character.handles).into_iter().map(Arc::new).collect();
+        let clips = std::mem::take(&mut character.clips).into_iter().map(Arc::new).collect();
+        let name = std::mem::take(&mut character.name);
+        Self { name, handles, clips, body: Arc::new(character), ..Self::default() }
+    }
+
+    /// The character as a whole, for writing.
+    pub fn character(&self) -> Character {
+        Character {
+            name: self.name.clone(),
+            handles: self.plain_handles(),
+            clips: self.clips.iter().map(|clip| (**clip).clone()).collect(),
+            ..(*self.body).clone()
+        }
+    }
+
+    /// The surface at rest.
+    pub fn mesh(&self) -> &Mesh {
+        &self.body.mesh
+    }
+
+    /// The handles, as solvers take them.
+    pub fn plain_handles(&self) -> Vec<Handle> {
+        self.handles.iter().map(|handle| (**handle).clone()).collect()
+    }
+
+    /// Place of a handle in the list.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn find_handle(&self, name: &str) -> Result<usize, SessionError> {
+        let names = || self.handles.iter().map(|handle| handle.name.as_str());
+        names().position(|found| found == name).ok_or_else(|| SessionError::absent("handle", name, names()))
+    }
+
+    /// Place of a stored pose in the list.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn find_example(&self, name: &str) -> Result<usize, SessionError> {
+        let names = || self.examples.iter().map(|example| example.name.as_str());
+        names().position(|found| found == name).ok_or_else(|| SessionError::absent("example", name, names()))
+    }
+
+    /// Place of a clip in the list.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn find_clip(&self, name: &str) -> Result<usize, SessionError> {
+        let names = || self.clips.iter().map(|clip| clip.name.as_str());
+        names().position(|found| found == name).ok_or_else(|| SessionError::absent("clip", name, names()))
+    }
+
+    /// What differs from another state.
+    pub fn changes_since(&self, before: &Self) -> Changes {
+        Changes {
+            name: self.name != before.name,
+            surface: !Arc::ptr_eq(&self.body, &before.body),
+            handles: !is_same(&self.handles, &before.handles),
+            clips: !is_same(&self.clips, &before.clips),
+            pose: !Arc::ptr_eq(&self.pose, &before.pose),
+            examples: !is_same(&self.examples, &before.examples),
+            edit: self.edit != before.edit,
+        }
+    }
+}
+
+fn is_same<T>(a: &[Arc<T>], b: &[Arc<T>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
+}
+
+/// Which parts of a document differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Changes {
+    pub name: bool,
+    pub surface: bool,
+    pub handles: bool,
+    pub clips: bool,
+    pub pose: bool,
+    pub examples: bool,
+    pub edit: bool,
+}
+
+impl Changes {
+    /// Everything, as when another file was opened.
+    pub const ALL: Self = Self {
+        name: true,
+        surface: true,
+        handles: true,
+        clips: true,
+        pose: true,
+        examples: true,
+        edit: true,
+    };
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

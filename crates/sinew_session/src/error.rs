@@ -1,0 +1,93 @@
+//! Why something could not be done.
+
+use sinew_deform::DeformError;
+use sinew_formats::FormatError;
+use sinew_geom::GeomError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a command, a job or a file failed; the document is then as it was before.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A file.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Handles and poses.
+    #[error(transparent)]
+    Deform(#[from] DeformError),
+    /// Meshes and rigs.
+    #[error(transparent)]
+    Geom(#[from] GeomError),
+    /// A name that does not exist.
+    #[error("there is no {what} {name:?}; known are: {known}")]
+    Absent {
+        /// Of what kind.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A name that cannot be given.
+    #[error("{name:?} cannot be the name of a {what}: {cause}; choose another")]
+    Name {
+        /// Of what kind.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// Why not.
+        cause: &'static str,
+    },
+    /// A value that makes no sense.
+    #[error("{what}: {cause}")]
+    Value {
+        /// Which.
+        what: &'static str,
+        /// Why not, and what would do.
+        cause: String,
+    },
+    /// A project of a later version of this program.
+    #[error(
+        "{}: the project was made by a newer version of Sinew (format {found}; this one reads up to {known}); update Sinew to open it",
+        path.display()
+    )]
+    Newer {
+        /// The file, left as it is.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The latest we know.
+        known: u64,
+    },
+    /// What was to be opened holds nothing to work on.
+    #[error("{}: {cause}; {remedy}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        cause: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The user stopped it.
+    #[error("stopped")]
+    Cancelled,
+}
+
+/// Names listed in a message.
+const MAX_LISTED: usize = 12;
+
+impl SessionError {
+    /// A name that does not exist among those that do.
+    pub fn absent<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let mut known: Vec<&str> = known.collect();
+        let n_more = known.len().saturating_sub(MAX_LISTED);
+        known.truncate(MAX_LISTED);
+        let mut listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        if n_more > 0 {
+            listed += &format!(" and {n_more} more");
+        }
+        Self::Absent { what, name: name.to_owned(), known: listed }
+    }
+}

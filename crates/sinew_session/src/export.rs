@@ -1,0 +1,186 @@
+//! Results for other programs.
+
+use crate::{Document, MotionStack, SessionError, Source, Stage, stack::StackParams};
+use serde::{Deserialize, Serialize};
+use sinew_deform::{HandleSet, build_skin, measure_skin};
+use sinew_formats::{bvh, gltf, handles::write_handles, moves::write_moves, obj, ply};
+use sinew_geom::{Character, Surface, Warnings};
+use std::ops::ControlFlow;
+
+/// Format of an exported file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum ExportFormat {
+    Glb,
+    Obj,
+    Ply,
+    Bvh,
+    Moves,
+    Handles,
+}
+
+impl ExportFormat {
+    /// Ending of the file's name.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Glb => "glb",
+            Self::Obj => "obj",
+            Self::Ply => "ply",
+            Self::Bvh => "bvh",
+            Self::Moves => "moves.json",
+            Self::Handles => "handles.json",
+        }
+    }
+}
+
+/// What is exported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportWhat {
+    /// The character with its skeleton, clips and handles.
+    #[default]
+    Character,
+    /// The surface in its present pose.
+    Posed,
+    /// Bones and weights made of the handles; examples become clips.
+    Skin,
+    /// Vertices over time.
+    Clip,
+}
+
+/// Choices of an export.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExportParams {
+    /// Format of the file.
+    pub format: ExportFormat,
+    /// What of the document.
+    #[serde(default)]
+    pub what: ExportWhat,
+    /// Of BVH and vertices over time: which clip; the first if absent.
+    #[serde(default)]
+    pub clip: Option<String>,
+    /// Of vertices over time: whether the pose of the handles is the shape that moves.
+    #[serde(default)]
+    pub reshaped: bool,
+    /// Frames a second of BVH and vertices over time; 30 if absent.
+    #[serde(default)]
+    pub fps: Option<f64>,
+    /// Influences a vertex, 1..=8; 4 if absent.
+    #[serde(default)]
+    pub influences: Option<usize>,
+}
+
+/// A file to be written.
+#[derive(Debug, Clone)]
+pub struct Exported {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// Make a file of a document.
+///
+/// # Errors
+/// If the document has nothing of the kind, or the work is stopped.
+pub fn export(
+    document: &Document,
+    params: &ExportParams,
+    stack: &mut MotionStack,
+    stage: &mut Stage,
+    progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    warnings: &mut Warnings,
+) -> Result<Exported, SessionError> {
+    let bytes = match params.format {
+        ExportFormat::Moves => write_moves(&document.pose),
+        ExportFormat::Handles => write_handles(&document.plain_handles()),
+        ExportFormat::Bvh => {
+            let rig =
+                document.body.rig.as_ref().ok_or_else(|| nothing("skeleton", "export a GLB instead"))?;
+            bvh::write_bvh(rig, &document.clips[clip_index(document, params)?], rate(params), warnings)?
+        }
+        _ if params.what == ExportWhat::Clip => {
+            if params.format != ExportFormat::Glb {
+                return Err(nothing("clip in OBJ and PLY files", "export it as GLB"));
+            }
+            let source = Source::Clip(document.clips[clip_index(document, params)?].name.clone());
+            let steps = StackParams { source, reshape: params.reshaped, fps: rate(params) };
+            let sequence = stack.run(document, &steps, stage, progress)?;
+            gltf::write_sequence_glb(&sequence, &document.body.surface, &document.name, warnings)?
+        }
+        format => {
+            let character = character(document, params.what, stage, progress, warnings)?;
+            if progress(0.8).is_break() {
+                return Err(SessionError::Cancelled);
+            }
+            match format {
+                ExportFormat::Obj => obj::write_obj(&character),
+                ExportFormat::Ply => ply::write_ply(&character),
+                _ => {
+                    let max_influences = params.influences.unwrap_or(4);
+                    let extensions = gltf::portable_extensions(&document.unknown.extensions, warnings);
+                    let options = gltf::GlbOptions { max_influences, extensions, ..Default::default() };
+                    gltf::write_glb(&character, &options, warnings)?
+                }
+            }
+        }
+    };
+    let stem: String = document.name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
+    let stem = if stem.trim_matches(['_', '.', ' ']).is_empty() { "sinew".to_owned() } else { stem };
+    Ok(Exported { name: format!("{stem}.{}", params.format.ending()), bytes })
+}
+
+/// Letters that every file system takes.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || " -_.".contains(c)
+}
+
+fn rate(params: &ExportParams) -> f64 {
+    params.fps.unwrap_or(30.0)
+}
+
+fn clip_index(document: &Document, params: &ExportParams) -> Result<usize, SessionError> {
+    match &params.clip {
+        Some(name) => document.find_clip(name),
+        None if document.clips.is_empty() => Err(nothing("clip", "export the character or its pose")),
+        None => Ok(0),
+    }
+}
+
+fn nothing(what: &'static str, remedy: &'static str) -> SessionError {
+    SessionError::Value { what, cause: format!("there is none to export; {remedy}") }
+}
+
+fn character(
+    document: &Document,
+    what: ExportWhat,
+    stage: &mut Stage,
+    progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    warnings: &mut Warnings,
+) -> Result<Character, SessionError> {
+    let whole = document.character();
+    match what {
+        ExportWhat::Character | ExportWhat::Clip => Ok(whole),
+        ExportWhat::Posed => {
+            let mut positions = document.mesh().positions().to_vec();
+            if !document.pose.is_empty() {
+                positions = stage.prepare(document, progress)?.positions(&document.pose)?;
+            }
+            let mesh = document.mesh().with_positions(positions)?;
+            let surface = Surface { normals: None, ..whole.surface };
+            Ok(Character { name: whole.name, mesh, surface, ..Character::default() })
+        }
+        ExportWhat::Skin => {
+            let set = HandleSet::new(&whole.mesh, &whole.handles, warnings)?;
+            let (rig, skin) = build_skin(&whole.mesh, &set, warnings)?;
+            let error = measure_skin(&whole.mesh, &set, &skin)?;
+            warnings.push(format!(
+                "as a skin, poses differ from those of the handles by {:.2} % of the size on average, {:.2} % at most",
+                100.0 * error.rms,
+                100.0 * error.max
+            ));
+            Ok(Character { rig: Some(rig), skin: Some(skin), clips: Vec::new(), ..whole })
+        }
+    }
+}

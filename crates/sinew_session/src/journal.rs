@@ -1,0 +1,257 @@
+//! Work written to disk while it is done, so that a crash loses at most the last moment.
+//!
+//! A folder for each document: `base-N.sinew.glb`, the document as it was opened, written before the first change;
+//! `journal.jsonl`, whose first line names the base and whose others are the steps since; `lock`, held while the
+//! document is open. A line is small whatever the size of the mesh, so nothing waits for a save.
+
+use crate::{Command, Document, SessionError, write_project};
+use serde::{Deserialize, Serialize};
+use sinew_formats::{FormatError, write_atomic};
+use sinew_geom::Warnings;
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, Sender, channel},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// Steps reach the disk after this time at the latest; a drag in progress counts once in it.
+const FLUSH_AFTER: Duration = Duration::from_millis(700);
+/// Bytes of a journal beyond which it begins anew from the present state.
+const MAX_BYTES: u64 = 64 << 20;
+
+pub(crate) const LINES: &str = "journal.jsonl";
+pub(crate) const LOCK: &str = "lock";
+
+/// A line of a journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// The first line: which file the lines go on from, and what the user knows the document as.
+    Opened { base: String, name: String, path: Option<PathBuf>, is_dirty: bool },
+    /// A step; `merged` if it took the place of the one before.
+    Done { merged: bool, command: Command },
+    /// Another step became the present one, so many back or forward.
+    Jump(isize),
+    /// The present step was taken back without a trace.
+    Forget,
+    /// The document was saved as it is at this point.
+    Saved(PathBuf),
+}
+
+enum Message {
+    Entry(Entry, Box<Document>),
+    Flush(Sender<()>),
+}
+
+/// Writes down what happens to one document, on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    folder: PathBuf,
+    sender: Option<Sender<Message>>,
+    thread: Option<JoinHandle<()>>,
+    // Closing the file gives up the lock.
+    _lock: File,
+}
+
+impl Journal {
+    /// Begin a journal of a document below a folder.
+    pub fn begin(root: &Path, document: &Document, path: Option<&Path>) -> Result<Self, SessionError> {
+        let folder = new_folder(root)?;
+        let fail = |error| FormatError::Io { path: folder.clone(), error };
+        let lock = File::create(folder.join(LOCK)).map_err(fail)?;
+        lock.try_lock().map_err(|error| fail(error.into()))?;
+        let (sender, receiver) = channel();
+        let writer = Writer {
+            folder: folder.clone(),
+            base: document.clone(),
+            path: path.map(Path::to_owned),
+            is_dirty: false,
+            file: None,
+            generation: 0,
+            n_bytes: 0,
+            n_steps: 0,
+        };
+        let thread = std::thread::Builder::new()
+            .name("journal".into())
+            .spawn(move || writer.run(&receiver))
+            .map_err(|error| FormatError::Io { path: folder.clone(), error })?;
+        Ok(Self { folder, sender: Some(sender), thread: Some(thread), _lock: lock })
+    }
+
+    /// Write a line down soon; `document` is the state after it.
+    pub fn push(&self, entry: Entry, document: &Document) {
+        self.send(Message::Entry(entry, Box::new(document.clone())));
+    }
+
+    /// Wait until everything so far is on disk.
+    pub fn flush(&self) {
+        let (done, wait) = channel();
+        self.send(Message::Flush(done));
+        // The thread is gone only if it could not write, which it has said.
+        let _ = wait.recv();
+    }
+
+    fn send(&self, message: Message) {
+        if let Some(sender) = &self.sender {
+            let _ = sender.send(message);
+        }
+    }
+
+    /// Finish writing, and keep or remove the folder.
+    pub fn end(mut self, keep: bool) {
+        self.join();
+        if !keep {
+            // A folder that stays is offered for recovery, which does no harm.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    fn join(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// A folder no other document has.
+fn new_folder(root: &Path) -> Result<PathBuf, FormatError> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    for attempt in 0..1000 {
+        let folder = root.join(format!("{}-{}-{attempt}", now.as_millis(), std::process::id()));
+        match fs::create_dir_all(root).and_then(|()| fs::create_dir(&folder)) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(FormatError::Io { path: folder, error }),
+        }
+    }
+    Err(FormatError::Io { path: root.to_owned(), error: io::ErrorKind::AlreadyExists.into() })
+}
+
+struct Writer {
+    folder: PathBuf,
+    base: Document,
+    path: Option<PathBuf>,
+    is_dirty: bool,
+    file: Option<File>,
+    generation: usize,
+    n_bytes: u64,
+    /// Steps from the base to the present state.
+    n_steps: isize,
+}
+
+impl Writer {
+    fn run(mut self, receiver: &Receiver<Message>) {
+        while let Ok(first) = receiver.recv() {
+            let (mut pending, mut waiting) = (Vec::new(), Vec::new());
+            let until = Instant::now() + FLUSH_AFTER;
+            let mut next = Ok(first);
+            while let Ok(message) = next {
+                match message {
+                    Message::Entry(entry, document) => add(&mut pending, entry, *document),
+                    Message::Flush(done) => {
+                        waiting.push(done);
+                        break;
+                    }
+                }
+                next = receiver.recv_timeout(until.saturating_duration_since(Instant::now()));
+            }
+            if let Err(error) = self.write(pending) {
+                eprintln!("warning: {}: unsaved work cannot be kept: {error}", self.folder.display());
+                return;
+            }
+            waiting.into_iter().for_each(|done| {
+                let _ = done.send(());
+            });
+        }
+    }
+
+    fn write(&mut self, pending: Vec<(Entry, Document)>) -> Result<(), SessionError> {
+        let Some((_, last)) = pending.last() else { return Ok(()) };
+        let last = last.clone();
+        if self.file.is_none() {
+            self.begin()?;
+        }
+        let mut text = Vec::new();
+        for (entry, _) in &pending {
+            self.follow(entry);
+            serde_json::to_writer(&mut text, entry).map_err(|error| self.fail(LINES, error.into()))?;
+            text.push(b'\n');
+        }
+        self.n_bytes += text.len() as u64;
+        // Back beyond the base there is nothing to replay.
+        if self.n_bytes > MAX_BYTES || self.n_steps < 0 {
+            self.base = last;
+            return self.begin();
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = file.write_all(&text).and_then(|()| file.sync_data());
+        written.map_err(|error| self.fail(LINES, error).into())
+    }
+
+    /// Keep account of where the lines lead.
+    fn follow(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Done { merged, .. } => self.n_steps += isize::from(!merged),
+            Entry::Jump(steps) => self.n_steps += steps,
+            Entry::Forget => self.n_steps -= 1,
+            Entry::Opened { .. } | Entry::Saved(_) => {}
+        }
+        self.is_dirty = !matches!(entry, Entry::Saved(_));
+        if let Entry::Saved(path) = entry {
+            self.path = Some(path.clone());
+        }
+    }
+
+    /// Write the base, then lines that begin with it, then do away with the base before. Whenever this is cut off,
+    /// the journal that is there names a base that is there.
+    fn begin(&mut self) -> Result<(), SessionError> {
+        let old = self.folder.join(base_name(self.generation));
+        self.generation += 1;
+        let base = base_name(self.generation);
+        let bytes = write_project(&self.base, &mut Warnings::default())?;
+        write_atomic(&self.folder.join(&base), &bytes)?;
+        let (name, path, is_dirty) = (self.base.name.clone(), self.path.clone(), self.is_dirty);
+        let head = Entry::Opened { base, name, path, is_dirty };
+        let mut head = serde_json::to_vec(&head).map_err(|error| self.fail(LINES, error.into()))?;
+        head.push(b'\n');
+        let lines = self.folder.join(LINES);
+        write_atomic(&lines, &head)?;
+        let file = OpenOptions::new().append(true).open(&lines).map_err(|error| self.fail(LINES, error))?;
+        (self.file, self.n_bytes, self.n_steps) = (Some(file), head.len() as u64, 0);
+        // There is none the first time.
+        let _ = fs::remove_file(old);
+        Ok(())
+    }
+
+    fn fail(&self, file: &str, error: io::Error) -> FormatError {
+        FormatError::Io { path: self.folder.join(file), error }
+    }
+}
+
+fn base_name(generation: usize) -> String {
+    format!("base-{generation}.sinew.glb")
+}
+
+/// Add a line. Of a drag in progress, whose every moment replaces the last, only the newest is worth a line.
+fn add(pending: &mut Vec<(Entry, Document)>, entry: Entry, document: Document) {
+    if let (Entry::Done { merged: true, command: Command::SetPose { .. } }, Some((last, state))) =
+        (&entry, pending.last_mut())
+        && let Entry::Done { command: Command::SetPose { moves }, .. } = last
+        && let Entry::Done { command: Command::SetPose { moves: newest }, .. } = entry
+    {
+        *moves = newest;
+        *state = document;
+        return;
+    }
+    pending.push((entry, document));
+}

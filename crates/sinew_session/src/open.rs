@@ -1,0 +1,118 @@
+//! Documents out of files and samples.
+
+use crate::{Document, Example, SessionError, project::document_of};
+use glam::DVec3;
+use sinew_formats::{
+    Content, FormatError,
+    gltf::{no_side_files, read_gltf, read_views, write_sequence_glb},
+    read_any,
+};
+use sinew_geom::{
+    Material, MeshSequence, Move, Surface, Warnings,
+    sample::{Sample, build_character, build_sequence},
+};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
+
+/// Frames a second of a folder of frames, which does not say.
+const FPS: f64 = 30.0;
+
+/// Open a file that holds something with a surface: a project, a character, a mesh, or a folder of frames.
+///
+/// # Errors
+/// As the reader of its format, and if there is no surface in it.
+pub fn open_file(
+    path: &Path,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    warnings: &mut Warnings,
+) -> Result<Document, SessionError> {
+    let unusable = |cause: &str, remedy| SessionError::Unusable {
+        path: path.to_owned(),
+        cause: cause.to_owned(),
+        remedy,
+    };
+    let document = match read_any(path, warnings)? {
+        Content::Gltf(file) => document_of(*file, path, &|indices| views_of(path, indices), warnings)?,
+        Content::Sequence(folder) => {
+            let sequence = folder.read_all(FPS, warnings, progress)?.ok_or(SessionError::Cancelled)?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            of_sequence(&sequence, folder.surface(), &name, warnings)?
+        }
+        Content::Recording(_) => {
+            return Err(unusable("a recording of a body has no surface", "open a mesh or a character"));
+        }
+        Content::Bvh(_) => {
+            return Err(unusable("a skeleton's motion has no surface", "open a mesh or a character"));
+        }
+        Content::Model(model) => Document::new(model.character),
+    };
+    if document.mesh().n_faces() == 0 {
+        return Err(unusable(
+            "there are no faces, so there is no surface to work on",
+            "open a mesh with faces",
+        ));
+    }
+    Ok(document)
+}
+
+fn views_of(path: &Path, indices: &[usize]) -> Result<Vec<Vec<u8>>, FormatError> {
+    let bytes = std::fs::read(path).map_err(|error| FormatError::Io { path: path.to_owned(), error })?;
+    read_views(&bytes, &no_side_files, &path.to_string_lossy(), indices)
+}
+
+/// A sequence as a character whose frames are morph targets: the one form in which glTF can say it.
+fn of_sequence(
+    sequence: &MeshSequence,
+    surface: &Surface,
+    name: &str,
+    warnings: &mut Warnings,
+) -> Result<Document, SessionError> {
+    let bytes = write_sequence_glb(sequence, surface, name, warnings)?;
+    let mut document = Document::new(read_gltf(&bytes, &no_side_files, name, warnings)?.character);
+    document.name = name.to_owned();
+    Ok(document)
+}
+
+/// Grow a built-in character or cloth. The biped comes with three poses to begin with.
+///
+/// # Errors
+/// If the number of vertices is out of range, or the user stopped it.
+pub fn grow_sample(
+    sample: Sample,
+    n_vertices: usize,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    warnings: &mut Warnings,
+) -> Result<Document, SessionError> {
+    if sample.is_sequence() {
+        let sequence = build_sequence(sample, n_vertices, progress)?;
+        // Cloth is seen from both sides.
+        let cloth = Material { name: sample.name().into(), double_sided: true, ..Material::default() };
+        let surface = Surface { materials: vec![cloth], ..Surface::default() };
+        return of_sequence(&sequence, &surface, sample.name(), warnings);
+    }
+    let mut document = Document::new(build_character(sample, n_vertices)?);
+    if sample == Sample::Biped {
+        document.examples = biped_poses();
+    }
+    Ok(document)
+}
+
+fn biped_poses() -> Vec<Arc<Example>> {
+    let turn = |main: &str, axis: DVec3, degrees: f64| Move::Rotate {
+        main: main.into(),
+        handles: Vec::new(),
+        axis,
+        radians: degrees.to_radians(),
+    };
+    let wave = vec![turn("elbow.L", DVec3::Z, 70.0), turn("forearm.L", DVec3::Z, 45.0)];
+    let bow = vec![turn("chest", DVec3::X, 40.0), turn("head", DVec3::X, 20.0)];
+    let step = vec![
+        turn("knee.L", DVec3::X, -50.0),
+        turn("shin.L", DVec3::X, 60.0),
+        turn("elbow.R", DVec3::X, -35.0),
+        turn("elbow.L", DVec3::X, 25.0),
+    ];
+    let example = |(name, moves): (&str, Vec<Move>)| {
+        Arc::new(Example { name: name.into(), moves: Arc::new(moves), thumbnail: None })
+    };
+    [("wave", wave), ("bow", bow), ("step", step)].into_iter().map(example).collect()
+}

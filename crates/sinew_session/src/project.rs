@@ -1,0 +1,185 @@
+//! The project file `NAME.sinew.glb`: a plain glTF 2.0 file that opens anywhere, with what glTF cannot say in the
+//! root extension `SINEW_character`.
+//!
+//! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json),
+//! `edit`. An object `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes
+//! it names in this way come along.
+
+use crate::{
+    Document, EditChange, Example, SessionError, Unknown,
+    command::{moves_from_value, moves_to_value},
+};
+use serde_json::{Map, Value, json};
+use sinew_deform::EditParams;
+use sinew_formats::{
+    FormatError, GltfFile,
+    gltf::{
+        CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, no_side_files,
+        portable_extensions, read_gltf, read_views, write_glb,
+    },
+};
+use sinew_geom::Warnings;
+use std::{path::Path, sync::Arc};
+
+/// The key by which bytes are named.
+const VIEW: &str = "bufferView";
+
+/// Bytes of a project file.
+///
+/// # Errors
+/// If the character cannot be written as glTF.
+pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec<u8>, SessionError> {
+    let mut views: Vec<Vec<u8>> = Vec::new();
+    let mut fields = document.unknown.fields.clone();
+    let mut extensions = document.unknown.extensions.clone();
+    let kept = &document.unknown.views;
+    fields.values_mut().chain(extensions.values_mut()).for_each(|value| {
+        renumber(value, &mut |old| {
+            views.push(kept.get(old)?.as_ref().clone());
+            Some(views.len() - 1)
+        });
+    });
+    fields.insert("name".into(), json!(document.name));
+    fields.insert("pose".into(), moves_to_value(&document.pose));
+    fields
+        .insert("edit".into(), serde_json::to_value(EditChange::of_all(&document.edit)).unwrap_or_default());
+    let example = |example: &Arc<Example>| {
+        let mut object = json!({ "name": example.name, "moves": moves_to_value(&example.moves) });
+        if let Some(png) = &example.thumbnail {
+            views.push(png.as_ref().clone());
+            object["thumbnail"] = json!({ VIEW: views.len() - 1 });
+        }
+        object
+    };
+    fields.insert("examples".into(), document.examples.iter().map(example).collect());
+    extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
+    let options = GlbOptions { max_influences: 8, extensions, views };
+    Ok(write_glb(&document.character(), &options, warnings)?)
+}
+
+/// Read a project file, or any GLB, from its bytes. `path` is for messages.
+///
+/// # Errors
+/// If the file is broken, or was written by a later version of this program.
+pub fn read_project(bytes: &[u8], path: &Path, warnings: &mut Warnings) -> Result<Document, SessionError> {
+    let name = path.to_string_lossy();
+    let file = read_gltf(bytes, &no_side_files, &name, warnings)?;
+    document_of(file, path, &|indices| read_views(bytes, &no_side_files, &name, indices), warnings)
+}
+
+/// Reads buffer views of the file by their numbers.
+pub(crate) type Views<'a> = dyn Fn(&[usize]) -> Result<Vec<Vec<u8>>, FormatError> + 'a;
+
+/// The document of a glTF file.
+pub(crate) fn document_of(
+    file: GltfFile,
+    path: &Path,
+    views: &Views,
+    warnings: &mut Warnings,
+) -> Result<Document, SessionError> {
+    let own = file.extensions.get(CHARACTER_EXTENSION);
+    let found = own.and_then(|own| own["version"].as_u64()).unwrap_or(0);
+    if found > u64::from(CHARACTER_VERSION) {
+        let known = u64::from(CHARACTER_VERSION);
+        return Err(SessionError::Newer { path: path.to_owned(), found, known });
+    }
+    let mut fields = fields_beyond_character(&file.extensions);
+    let is_project = fields.contains_key("pose");
+    let mut document = Document::new(file.character);
+    let mut told = Vec::new();
+    let mut absent = Vec::new();
+    let mut read = |index: usize| {
+        let bytes = views(&[index]).ok().and_then(|mut bytes| bytes.pop());
+        if bytes.is_none() {
+            absent.push(format!("there is no buffer view {index}"));
+        }
+        bytes
+    };
+    document.examples = take_examples(&mut fields, &mut read, &mut told);
+    if let Some(name) = fields.remove("name").as_ref().and_then(Value::as_str) {
+        document.name = name.to_owned();
+    }
+    if let Some(moves) = fields.remove("pose") {
+        match moves_from_value(&moves) {
+            Ok(moves) => document.pose = Arc::new(moves),
+            Err(error) => told.push(format!("the pose was left out: {error}")),
+        }
+    }
+    if let Some(edit) = fields.remove("edit") {
+        let change = serde_json::from_value::<EditChange>(edit).map_err(|error| error.to_string());
+        let applied = change.and_then(|change| {
+            let mut params = EditParams::default();
+            change.apply(&mut params).map(|()| params).map_err(|error| error.to_string())
+        });
+        match applied {
+            Ok(params) => document.edit = params,
+            Err(error) => told.push(format!("the method of editing was left out: {error}")),
+        }
+    }
+    // The numbers of nodes and the like that others' data may hold stay true only in a file that we wrote ourselves.
+    let mut extensions =
+        if is_project { file.extensions.clone() } else { portable_extensions(&file.extensions, warnings) };
+    extensions.remove(CHARACTER_EXTENSION);
+    document.unknown = Arc::new(keep_unknown(fields, extensions, &mut read));
+    let told = told.iter().chain(&absent);
+    told.for_each(|message| warnings.push(format!("/extensions/{CHARACTER_EXTENSION}: {message}")));
+    Ok(document)
+}
+
+fn take_examples(
+    fields: &mut Map<String, Value>,
+    read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+    told: &mut Vec<String>,
+) -> Vec<Arc<Example>> {
+    let Some(Value::Array(list)) = fields.remove("examples") else { return Vec::new() };
+    let mut examples: Vec<Arc<Example>> = Vec::new();
+    for (at, value) in list.iter().enumerate() {
+        let name = value["name"].as_str().map_or_else(|| format!("example {at}"), str::to_owned);
+        if examples.iter().any(|other| other.name == name) {
+            told.push(format!("/examples/{at}: there are two called {name:?}; the second was left out"));
+            continue;
+        }
+        match moves_from_value(&value["moves"]) {
+            Ok(moves) => {
+                let view = value["thumbnail"][VIEW].as_u64();
+                let thumbnail = view.and_then(|view| read(view as usize)).map(Arc::new);
+                examples.push(Arc::new(Example { name, moves: Arc::new(moves), thumbnail }));
+            }
+            Err(error) => told.push(format!("/examples/{at} was left out: {error}")),
+        }
+    }
+    examples
+}
+
+/// Data of others with the bytes it names, numbered from 0.
+fn keep_unknown(
+    mut fields: Map<String, Value>,
+    mut extensions: Map<String, Value>,
+    read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+) -> Unknown {
+    let mut views = Vec::new();
+    fields.values_mut().chain(extensions.values_mut()).for_each(|value| {
+        renumber(value, &mut |old| {
+            views.push(Arc::new(read(old)?));
+            Some(views.len() - 1)
+        });
+    });
+    Unknown { extensions, fields, views }
+}
+
+/// Give every named buffer view in a value its new number; a name without one is taken out.
+fn renumber(value: &mut Value, number: &mut dyn FnMut(usize) -> Option<usize>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| renumber(item, number)),
+        Value::Object(fields) => {
+            if let Some(old) = fields.get(VIEW).and_then(Value::as_u64) {
+                match number(old as usize) {
+                    Some(new) => fields.insert(VIEW.into(), json!(new)),
+                    None => fields.remove(VIEW),
+                };
+            }
+            fields.values_mut().for_each(|field| renumber(field, number));
+        }
+        _ => {}
+    }
+}

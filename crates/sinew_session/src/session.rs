@@ -1,0 +1,279 @@
+//! A document that is being worked on: its history, its file, its journal, and who wants to hear of changes.
+
+use crate::{
+    Changes, Command, Document, Gesture, History, Recovered, SessionError,
+    history::Applied,
+    journal::{Entry, Journal},
+    write_project,
+};
+use sinew_formats::write_atomic;
+use sinew_geom::{Move, Warnings};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, Sender, channel},
+    time::Instant,
+};
+
+/// Something that happened to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Parts of the document are others now.
+    Changed(Changes),
+    /// The list of steps, or which is the present one, changed.
+    History,
+    /// The document was written to its file.
+    Saved(PathBuf),
+}
+
+/// A document that is being worked on.
+#[derive(Debug)]
+pub struct Session {
+    history: History,
+    path: Option<PathBuf>,
+    /// The step as saved; `None` if it can no longer be reached.
+    saved_at: Option<usize>,
+    drag: Option<Drag>,
+    journals: Option<PathBuf>,
+    journal: Option<Journal>,
+    listeners: Vec<Sender<Event>>,
+    started: Instant,
+}
+
+/// A move in progress.
+#[derive(Debug)]
+struct Drag {
+    gesture: Gesture,
+    /// The moves before it.
+    before: Vec<Move>,
+}
+
+impl Session {
+    /// Work on a document. Unsaved work is kept in folders below `journals`; with `None` it is not.
+    pub fn new(document: Document, path: Option<PathBuf>, journals: Option<PathBuf>) -> Self {
+        let mut session = Self {
+            history: History::new(document),
+            path,
+            saved_at: Some(0),
+            drag: None,
+            journals,
+            journal: None,
+            listeners: Vec::new(),
+            started: Instant::now(),
+        };
+        session.begin_journal();
+        session
+    }
+
+    /// The present state.
+    pub fn document(&self) -> &Document {
+        self.history.document()
+    }
+
+    /// All states.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The project file, if it has been saved.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Whether there is something to save.
+    pub fn is_dirty(&self) -> bool {
+        self.saved_at != Some(self.history.at())
+    }
+
+    /// Hear of everything that happens from now on.
+    pub fn subscribe(&mut self) -> Receiver<Event> {
+        let (sender, receiver) = channel();
+        self.listeners.push(sender);
+        receiver
+    }
+
+    /// Work on another document. Unsaved work on this one stays recoverable.
+    pub fn open(&mut self, document: Document, path: Option<PathBuf>) {
+        self.exchange(History::new(document), path, Some(0));
+    }
+
+    /// Go on with work that was recovered.
+    pub fn take_up(&mut self, recovered: Recovered) {
+        let Recovered { history, path } = recovered;
+        self.exchange(history, path, None);
+        // So that it can be recovered again, should this end badly, too.
+        if let Some(journal) = &self.journal {
+            journal.push(Entry::Jump(0), self.history.document());
+        }
+    }
+
+    fn exchange(&mut self, history: History, path: Option<PathBuf>, saved_at: Option<usize>) {
+        let was_dirty = self.is_dirty();
+        self.end_journal(was_dirty);
+        (self.history, self.path, self.saved_at, self.drag) = (history, path, saved_at, None);
+        self.begin_journal();
+        self.tell(Event::Changed(Changes::ALL));
+        self.tell(Event::History);
+    }
+
+    /// Do something. Everything done in one gesture is one step of history.
+    ///
+    /// # Errors
+    /// As the command; nothing is changed then.
+    pub fn apply(&mut self, command: &Command, gesture: Option<Gesture>) -> Result<Changes, SessionError> {
+        let before = self.document().clone();
+        let at_before = self.history.at();
+        let Applied { at, merged } = self.history.apply(command, gesture, self.started.elapsed())?;
+        // A step that took the place of the saved one, or was done after going back behind it.
+        if self.saved_at.is_some_and(|saved| saved > at_before || (merged && saved == at)) {
+            self.saved_at = None;
+        }
+        self.record(Entry::Done { merged, command: command.clone() });
+        let changes = self.document().changes_since(&before);
+        self.tell(Event::Changed(changes));
+        if !merged {
+            self.tell(Event::History);
+        }
+        Ok(changes)
+    }
+
+    /// Show a move in progress: the moves before the gesture, then this one. The last of a gesture stays.
+    ///
+    /// # Errors
+    /// If the move does not fit the handles; what was shown before stays.
+    pub fn drag(&mut self, gesture: Gesture, step: Move) -> Result<(), SessionError> {
+        if self.drag.as_ref().is_none_or(|drag| drag.gesture != gesture) {
+            self.drag = Some(Drag { gesture, before: self.document().pose.to_vec() });
+        }
+        let mut moves = self.drag.as_ref().map(|drag| drag.before.clone()).unwrap_or_default();
+        join(&mut moves, step);
+        self.apply(&Command::SetPose { moves }, Some(gesture)).map(|_| ())
+    }
+
+    /// The moves before a gesture, or the present ones if it has not begun.
+    pub fn moves_before(&self, gesture: Gesture) -> &[Move] {
+        match &self.drag {
+            Some(drag) if drag.gesture == gesture => &drag.before,
+            _ => &self.document().pose,
+        }
+    }
+
+    /// Take back a move in progress, leaving no trace.
+    pub fn cancel_drag(&mut self, gesture: Gesture) -> bool {
+        let before = self.document().clone();
+        let is_forgotten = self.history.forget(gesture);
+        if is_forgotten {
+            self.drag = None;
+            self.record(Entry::Forget);
+            self.tell(Event::Changed(self.document().changes_since(&before)));
+            self.tell(Event::History);
+        }
+        is_forgotten
+    }
+
+    /// Go to a step of the history; false if there is none such or it is the present one.
+    pub fn jump(&mut self, step: usize) -> bool {
+        let (before, at) = (self.document().clone(), self.history.at());
+        let moved = self.history.jump(step);
+        if moved {
+            self.drag = None;
+            self.record(Entry::Jump(step as isize - at as isize));
+            self.tell(Event::Changed(self.document().changes_since(&before)));
+            self.tell(Event::History);
+        }
+        moved
+    }
+
+    /// One step back.
+    pub fn undo(&mut self) -> bool {
+        self.history.at() > 0 && self.jump(self.history.at() - 1)
+    }
+
+    /// One step forward again.
+    pub fn redo(&mut self) -> bool {
+        self.jump(self.history.at() + 1)
+    }
+
+    /// Write the project to a file, which becomes the document's own.
+    ///
+    /// # Errors
+    /// If it cannot be written; the file that was there is then untouched.
+    pub fn save(&mut self, path: &Path, warnings: &mut Warnings) -> Result<u64, SessionError> {
+        let bytes = write_project(self.document(), warnings)?;
+        write_atomic(path, &bytes)?;
+        self.mark_saved(self.history.at(), path);
+        Ok(bytes.len() as u64)
+    }
+
+    /// Note that the state of a step has been written to a file, as a job does beside the work.
+    pub fn mark_saved(&mut self, step: usize, path: &Path) {
+        self.path = Some(path.to_owned());
+        self.saved_at = Some(step);
+        if step == self.history.at() {
+            self.record(Entry::Saved(path.to_owned()));
+        }
+        self.tell(Event::Saved(path.to_owned()));
+    }
+
+    /// Wait until the work is safe on disk.
+    pub fn flush(&self) {
+        if let Some(journal) = &self.journal {
+            journal.flush();
+        }
+    }
+
+    fn record(&self, entry: Entry) {
+        if let Some(journal) = &self.journal {
+            journal.push(entry, self.history.document());
+        }
+    }
+
+    fn begin_journal(&mut self) {
+        let Some(root) = &self.journals else { return };
+        match Journal::begin(root, self.history.document(), self.path.as_deref()) {
+            Ok(journal) => self.journal = Some(journal),
+            Err(error) => eprintln!("warning: unsaved work will not be kept: {error}"),
+        }
+    }
+
+    fn end_journal(&mut self, keep: bool) {
+        if let Some(journal) = self.journal.take() {
+            journal.end(keep);
+        }
+    }
+
+    fn tell(&mut self, event: Event) {
+        if event != Event::Changed(Changes::default()) {
+            self.listeners.retain(|listener| listener.send(event.clone()).is_ok());
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let is_dirty = self.is_dirty();
+        self.end_journal(is_dirty);
+    }
+}
+
+/// Append a move. A turn that goes on about the same axis as the last is one turn.
+fn join(moves: &mut Vec<Move>, step: Move) {
+    if let (
+        Some(Move::Rotate { main, handles, axis, radians }),
+        Move::Rotate { main: new_main, handles: new_handles, axis: new_axis, radians: more },
+    ) = (moves.last_mut(), &step)
+        && main == new_main
+        && handles == new_handles
+        && axis.distance(*new_axis) < 1e-9
+    {
+        *radians += more;
+        return;
+    }
+    if let (Some(Move::Translate { handles, vector }), Move::Translate { handles: new_handles, vector: more }) =
+        (moves.last_mut(), &step)
+        && handles == new_handles
+    {
+        *vector += *more;
+        return;
+    }
+    moves.push(step);
+}

@@ -1,0 +1,167 @@
+//! The motion stack: what moves, then what is made of it, one step on the other. A step runs again only if what it
+//! stands on has changed.
+//!
+//! Today's steps: source (a clip, or the pose held), reshape (the handles' pose becomes the shape that moves), bake
+//! (vertices over time). Refitting, flesh and skins fitted to the result come between as they are built.
+
+use crate::{Document, SessionError, Stage, stage::Prepared};
+use glam::Vec3;
+use sinew_deform::EditParams;
+use sinew_geom::{Character, Clip, Handle, MeshSequence, Move};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// Frames beyond which somebody mistyped.
+const MAX_FRAMES: f64 = 100_000.0;
+
+/// What moves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Nothing: one frame.
+    Still,
+    /// An animation of the skeleton or of morph targets, by name.
+    Clip(String),
+}
+
+/// Steps chosen by the user.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackParams {
+    /// What moves.
+    pub source: Source,
+    /// Whether the shape that moves is the one the handles were moved to, rather than the one at rest.
+    pub reshape: bool,
+    /// Frames a second.
+    pub fps: f64,
+}
+
+/// The steps with what each gave last.
+#[derive(Debug, Default)]
+pub struct MotionStack {
+    reshape: Option<Cached<ReshapeKey, Character>>,
+    bake: Option<Cached<BakeKey, MeshSequence>>,
+    /// How often each step has run: reshape, bake.
+    pub runs: [usize; 2],
+}
+
+#[derive(Debug)]
+struct Cached<K, V> {
+    key: K,
+    value: Arc<V>,
+}
+
+/// Parts are compared by identity: the document shares what did not change. Holding them keeps the identity true.
+#[derive(Debug, Clone)]
+struct ReshapeKey {
+    body: Arc<Character>,
+    handles: Vec<Arc<Handle>>,
+    pose: Arc<Vec<Move>>,
+    edit: EditParams,
+}
+
+impl PartialEq for ReshapeKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.body, &other.body)
+            && Arc::ptr_eq(&self.pose, &other.pose)
+            && self.edit == other.edit
+            && self.handles.len() == other.handles.len()
+            && self.handles.iter().zip(&other.handles).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct BakeKey {
+    body: Arc<Character>,
+    clip: Option<Arc<Clip>>,
+    fps: f64,
+}
+
+impl PartialEq for BakeKey {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_clip = match (&self.clip, &other.clip) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        Arc::ptr_eq(&self.body, &other.body) && is_same_clip && self.fps == other.fps
+    }
+}
+
+impl MotionStack {
+    /// Vertices over time. What has not changed since the last call is not computed again.
+    ///
+    /// # Errors
+    /// If there is no such clip, the frame rate makes no sense, or a step fails or is stopped.
+    pub fn run(
+        &mut self,
+        document: &Document,
+        params: &StackParams,
+        stage: &mut Stage,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Arc<MeshSequence>, SessionError> {
+        let clip = match &params.source {
+            Source::Still => None,
+            Source::Clip(name) => Some(document.clips[document.find_clip(name)?].clone()),
+        };
+        let n_frames = count_frames(clip.as_deref(), params.fps)?;
+        let body = if params.reshape && !document.pose.is_empty() {
+            self.reshape(document, stage, progress)?
+        } else {
+            document.body.clone()
+        };
+        let key = BakeKey { body, clip, fps: params.fps };
+        if let Some(cached) = self.bake.as_ref().filter(|cached| cached.key == key) {
+            return Ok(cached.value.clone());
+        }
+        self.runs[1] += 1;
+        let mut frames = Vec::new();
+        for frame in 0..n_frames {
+            if progress(frame as f64 / n_frames as f64).is_break() {
+                return Err(SessionError::Cancelled);
+            }
+            frames.push(match &key.clip {
+                Some(clip) => key.body.positions_at(Some(clip), (frame as f64 / params.fps) as f32)?,
+                None => key.body.mesh.positions().iter().map(|p| p.as_vec3()).collect::<Vec<Vec3>>(),
+            });
+        }
+        let value = Arc::new(MeshSequence::new(key.body.mesh.clone(), frames, params.fps)?);
+        self.bake = Some(Cached { key, value: value.clone() });
+        Ok(value)
+    }
+
+    /// The character with its posed surface as the one at rest; its skin goes on from there.
+    fn reshape(
+        &mut self,
+        document: &Document,
+        stage: &mut Stage,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Arc<Character>, SessionError> {
+        let key = ReshapeKey {
+            body: document.body.clone(),
+            handles: document.handles.clone(),
+            pose: document.pose.clone(),
+            edit: document.edit,
+        };
+        if let Some(cached) = self.reshape.as_ref().filter(|cached| cached.key == key) {
+            return Ok(cached.value.clone());
+        }
+        self.runs[0] += 1;
+        let prepared: Arc<Prepared> = stage.prepare(document, progress)?;
+        let mesh = document.mesh().with_positions(prepared.positions(&document.pose)?)?;
+        let surface = sinew_geom::Surface { normals: None, ..document.body.surface.clone() };
+        let value = Arc::new(Character { mesh, surface, ..(*document.body).clone() });
+        self.reshape = Some(Cached { key, value: value.clone() });
+        Ok(value)
+    }
+}
+
+fn count_frames(clip: Option<&Clip>, fps: f64) -> Result<usize, SessionError> {
+    let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
+    if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
+        return Err(SessionError::Value {
+            what: "frame rate",
+            cause: format!(
+                "{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}"
+            ),
+        });
+    }
+    Ok(n_frames as usize)
+}

@@ -1,0 +1,267 @@
+//! What is shown: where every vertex is, and which way it faces.
+
+use crate::{Document, SessionError};
+use glam::{DQuat, DVec3, Vec3};
+use sinew_deform::{DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor};
+use sinew_geom::{Character, Handle, Move, Warnings, measure::compute_vertex_normals};
+use std::{
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Which of its shapes a document shows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Display {
+    /// As it was made.
+    Rest,
+    /// As its handles were moved.
+    #[default]
+    Posed,
+    /// A moment of a clip.
+    Clip {
+        /// Its name.
+        clip: String,
+        /// Seconds from its beginning.
+        time: f32,
+    },
+}
+
+/// A shape.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Frame {
+    /// Of every vertex.
+    pub positions: Vec<Vec3>,
+    /// Unit normal of every vertex; zero where there is no surface.
+    pub normals: Vec<Vec3>,
+    /// Centre and rotation of every handle.
+    pub handles: Vec<(DVec3, DQuat)>,
+    /// Time it took to find.
+    pub solve_time: Duration,
+}
+
+/// A mesh with handles, prepared for posing by one method.
+#[derive(Debug)]
+pub struct Prepared {
+    body: Arc<Character>,
+    handles: Vec<Arc<Handle>>,
+    edit: EditParams,
+    set: HandleSet,
+    editor: SurfaceEditor,
+    rest_normals: Vec<DVec3>,
+    /// What had to be mended or is worth knowing.
+    pub warnings: Vec<String>,
+    /// Time it took.
+    pub time: Duration,
+}
+
+impl Prepared {
+    /// Prepare the present handles and method of a document. `progress` hears the share done and may stop it.
+    ///
+    /// # Errors
+    /// If no handle has a vertex, if the surface cannot be prepared, or if it was stopped.
+    pub fn new(
+        document: &Document,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Self, SessionError> {
+        let start = Instant::now();
+        if progress(0.0).is_break() {
+            return Err(SessionError::Cancelled);
+        }
+        let mut warnings = Warnings::default();
+        let mesh = document.mesh();
+        let set = HandleSet::new(mesh, &document.plain_handles(), &mut warnings)?;
+        let editor = SurfaceEditor::new(mesh, &set, &document.edit, &mut warnings)?;
+        let rest_normals = compute_vertex_normals(mesh.positions(), mesh.faces());
+        Ok(Self {
+            body: document.body.clone(),
+            handles: document.handles.clone(),
+            edit: document.edit,
+            set,
+            editor,
+            rest_normals,
+            warnings: warnings.messages,
+            time: start.elapsed(),
+        })
+    }
+
+    /// Whether it is still what the document needs. Names and what moves along do not matter to the surface.
+    pub fn fits(&self, document: &Document) -> bool {
+        let is_same = |(a, b): (&Arc<Handle>, &Arc<Handle>)| {
+            Arc::ptr_eq(a, b)
+                || (a.name == b.name
+                    && a.center == b.center
+                    && a.secondary == b.secondary
+                    && a.vertices == b.vertices
+                    && a.weights == b.weights)
+        };
+        Arc::ptr_eq(&self.body, &document.body)
+            && self.edit == document.edit
+            && self.handles.len() == document.handles.len()
+            && self.handles.iter().zip(&document.handles).all(is_same)
+    }
+
+    /// Where moves bring the handles.
+    ///
+    /// # Errors
+    /// If a move does not fit the handles.
+    pub fn pose(&self, moves: &[Move]) -> Result<HandlePose, SessionError> {
+        Ok(HandlePose::from_moves(&self.body.mesh, &self.set, moves)?)
+    }
+
+    /// A move whose axis is given as it is seen now, after other moves, as it is kept: carried back to rest with the
+    /// handle it belongs to.
+    ///
+    /// # Errors
+    /// If the moves do not fit the handles.
+    pub fn at_rest(&self, before: &[Move], step: Move) -> Result<Move, SessionError> {
+        let pose = self.pose(before)?;
+        let back = |name: Option<&String>, axis: DVec3| {
+            let handle = name.and_then(|name| self.set.find(name));
+            handle.map_or(axis, |handle| pose.motions()[handle].rotation.inverse() * axis)
+        };
+        Ok(match step {
+            Move::Rotate { main, handles, axis, radians } => {
+                let axis = back(Some(&main), axis);
+                Move::Rotate { main, handles, axis, radians }
+            }
+            Move::Twist { handles, axis, radians, over } => {
+                let axis = back(handles.first(), axis);
+                Move::Twist { handles, axis, radians, over }
+            }
+            shift @ Move::Translate { .. } => shift,
+        })
+    }
+
+    /// The posed surface in full precision.
+    ///
+    /// # Errors
+    /// If a move does not fit the handles.
+    pub fn positions(&self, moves: &[Move]) -> Result<Vec<DVec3>, SessionError> {
+        let mut positions = self.body.mesh.positions().to_vec();
+        if !moves.is_empty() {
+            self.editor.solve(&self.pose(moves)?, &mut positions)?;
+        }
+        Ok(positions)
+    }
+
+    /// The posed surface.
+    ///
+    /// # Errors
+    /// If a move does not fit the handles.
+    pub fn frame(&self, moves: &[Move]) -> Result<Frame, SessionError> {
+        let start = Instant::now();
+        let pose = self.pose(moves)?;
+        let n = self.rest_normals.len();
+        let (mut positions, mut normals) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
+        self.editor.solve_with_normals(&pose, &self.rest_normals, &mut positions, &mut normals)?;
+        if let Some(index) = positions.iter().position(|p| !p.is_finite()) {
+            return Err(DeformError::NonFinite { what: format!("vertex {index} of the pose") }.into());
+        }
+        Ok(Frame {
+            positions: positions.iter().map(|p| p.as_vec3()).collect(),
+            normals: normals.iter().map(|n| n.as_vec3()).collect(),
+            handles: self.handle_frames(&pose),
+            solve_time: start.elapsed(),
+        })
+    }
+
+    fn handle_frames(&self, pose: &HandlePose) -> Vec<(DVec3, DQuat)> {
+        let motions = self.set.handles().iter().zip(pose.motions());
+        motions.map(|(handle, motion)| (motion.position(handle.center), motion.rotation)).collect()
+    }
+}
+
+/// Finds shapes, keeping what was prepared for as long as it serves.
+#[derive(Debug, Default)]
+pub struct Stage {
+    prepared: Option<Arc<Prepared>>,
+}
+
+impl Stage {
+    /// What poses the document; prepared anew if handles, mesh or method have changed.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub fn prepare(
+        &mut self,
+        document: &Document,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Arc<Prepared>, SessionError> {
+        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.fits(document)) {
+            return Ok(prepared.clone());
+        }
+        // The old one may be large; there should not be two.
+        self.prepared = None;
+        let prepared = Arc::new(Prepared::new(document, progress)?);
+        self.prepared = Some(prepared.clone());
+        Ok(prepared)
+    }
+
+    /// What was prepared, if it still serves.
+    pub fn ready(&self, document: &Document) -> Option<&Arc<Prepared>> {
+        self.prepared.as_ref().filter(|prepared| prepared.fits(document))
+    }
+
+    /// The shape a document shows. Without moves nothing needs to be prepared.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`], or if there is no such clip.
+    pub fn show(
+        &mut self,
+        document: &Document,
+        display: &Display,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Frame, SessionError> {
+        match display {
+            Display::Posed if !document.pose.is_empty() => {
+                self.prepare(document, progress)?.frame(&document.pose)
+            }
+            Display::Clip { clip, time } => {
+                let start = Instant::now();
+                let clip = &document.clips[document.find_clip(clip)?];
+                let positions = document.body.positions_at(Some(clip), *time)?;
+                Ok(frame_of(document, positions, start))
+            }
+            Display::Rest | Display::Posed => {
+                let start = Instant::now();
+                let positions = document.mesh().positions().iter().map(|p| p.as_vec3()).collect();
+                Ok(frame_of(document, positions, start))
+            }
+        }
+    }
+}
+
+fn frame_of(document: &Document, positions: Vec<Vec3>, start: Instant) -> Frame {
+    let normals = smooth_normals(&positions, document.mesh().faces());
+    let handles = document.handles.iter().map(|handle| (handle.center, DQuat::IDENTITY)).collect();
+    Frame { positions, normals, handles, solve_time: start.elapsed() }
+}
+
+/// Normals for the eye: faces weighted by area, which costs a fraction of weighting them by angle.
+fn smooth_normals(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<Vec3> {
+    let mut normals = vec![Vec3::ZERO; positions.len()];
+    for face in faces {
+        let [a, b, c] = face.map(|v| positions[v as usize]);
+        let normal = (b - a).cross(c - a);
+        face.iter().for_each(|&v| normals[v as usize] += normal);
+    }
+    normals.iter_mut().for_each(|n| *n = n.normalize_or_zero());
+    normals
+}
+
+/// How much longer than at rest the edges at each vertex are, on average; 1 where there are none.
+pub fn compute_stretch(rest: &[DVec3], positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<f32> {
+    let mut sums = vec![[0f32; 2]; positions.len()];
+    for face in faces {
+        for k in 0..3 {
+            let [a, b] = [face[k] as usize, face[(k + 1) % 3] as usize];
+            let (now, then) = (positions[a].distance(positions[b]), rest[a].distance(rest[b]) as f32);
+            for v in [a, b] {
+                sums[v][0] += now;
+                sums[v][1] += then;
+            }
+        }
+    }
+    sums.iter().map(|[now, then]| if *then > 0.0 { now / then } else { 1.0 }).collect()
+}

@@ -1,0 +1,486 @@
+//! The document as a user's program sees it: done, undone, saved, killed, recovered.
+
+use super::*;
+use glam::DVec3;
+use proptest::prelude::*;
+use serde_json::json;
+use sinew_geom::{
+    Move, Warnings,
+    sample::{Sample, build_character},
+};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::Duration,
+};
+
+static BIPED: LazyLock<Document> = LazyLock::new(|| {
+    let mut document = Document::new(build_character(Sample::Biped, 1_000).unwrap());
+    document.examples =
+        grow_sample(Sample::Biped, 1_000, &mut |_| ControlFlow::Continue(()), &mut Warnings::default())
+            .unwrap()
+            .examples;
+    document
+});
+
+fn go_on(_: f64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn turn(main: &str, degrees: f64) -> Move {
+    Move::Rotate { main: main.into(), handles: vec![], axis: DVec3::Z, radians: degrees.to_radians() }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("sinew-session-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Everything a user would see of a document.
+fn seen(document: &Document) -> String {
+    format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        document.name,
+        document.mesh().positions().first(),
+        document.handles,
+        document.clips.iter().map(|clip| &clip.name).collect::<Vec<_>>(),
+        document.pose,
+        document.examples,
+        document.edit,
+        document.unknown,
+    )
+}
+
+/// Angles are written in degrees, which rounds the last bit.
+fn is_same(a: &Command, b: &Command) -> bool {
+    match (a, b) {
+        (Command::SetPose { moves: a }, Command::SetPose { moves: b }) => {
+            let radians = |step: &Move| match step {
+                Move::Rotate { radians, .. } => *radians,
+                _ => 0.0,
+            };
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (radians(a) - radians(b)).abs() < 1e-12)
+        }
+        _ => a == b,
+    }
+}
+
+fn commands() -> impl Strategy<Value = Command> {
+    let handle = prop::sample::select(vec!["hand.L", "head", "chest", "fresh", "hand.R"]);
+    let handle = handle.prop_map(str::to_owned);
+    let vertices = prop::collection::vec(0u32..1000, 1..20);
+    prop_oneof![
+        handle.clone().prop_map(|name| Command::AddHandle { name }),
+        handle.clone().prop_map(|name| Command::RemoveHandle { name }),
+        (handle.clone(), handle.clone()).prop_map(|(name, to)| Command::RenameHandle { name, to }),
+        (handle.clone(), prop::array::uniform3(-2.0..2.0))
+            .prop_map(|(name, center)| Command::SetCenter { name, center }),
+        handle.clone().prop_map(|name| Command::ResetCenter { name }),
+        (handle.clone(), handle.clone())
+            .prop_map(|(name, other)| Command::SetSecondary { name, secondary: vec![other] }),
+        Just(Command::ClearHandles {}),
+        (handle.clone(), vertices.clone(), prop::sample::select(vec![0.5f32, 1.0])).prop_map(
+            |(handle, vertices, weight)| Command::Paint { handle, op: PaintOp::Add, vertices, weight }
+        ),
+        (handle.clone(), vertices.clone()).prop_map(|(handle, vertices)| Command::Paint {
+            handle,
+            op: PaintOp::Remove,
+            vertices,
+            weight: 1.0
+        }),
+        (handle.clone(), vertices).prop_map(|(name, mut vertices)| {
+            vertices.sort_unstable();
+            vertices.dedup();
+            let weights = vec![1.0; vertices.len()];
+            let handle = HandleData { name, vertices, weights, center: [0.0; 3], secondary: vec![] };
+            Command::PutHandle { handle }
+        }),
+        (handle.clone(), -200.0..200.0)
+            .prop_map(|(main, degrees)| Command::SetPose { moves: vec![turn(&main, degrees)] }),
+        Just(Command::SetPose { moves: vec![] }),
+        handle.clone().prop_map(|name| Command::SaveExample { name, thumbnail: None }),
+        handle.clone().prop_map(|name| Command::LoadExample { name }),
+        handle.clone().prop_map(|name| Command::RemoveExample { name }),
+        (handle.clone(), handle).prop_map(|(name, to)| Command::RenameExample { name, to }),
+        (0.0..50.0).prop_map(|x| Command::SetEdit(EditChange { smoothness: Some(x), ..Default::default() })),
+        (0.5..2.0).prop_map(|factor| Command::Scale { factor }),
+        "[a-z]{1,9}".prop_map(|name| Command::Rename { name }),
+        Just(Command::RemoveClip { clip: "walk".into() }),
+        Just(Command::RenameClip { clip: "walk".into(), to: "stroll".into() }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What was done can be undone and done again, to the letter; and commands survive their serial form.
+    #[test]
+    fn undo_and_redo_are_exact(list in prop::collection::vec(commands(), 1..12)) {
+        let mut history = History::new(BIPED.clone());
+        let mut states = vec![seen(history.document())];
+        for (at, command) in list.iter().enumerate() {
+            let back: Command = serde_json::from_str(&serde_json::to_string(command).unwrap()).unwrap();
+            prop_assert!(is_same(&back, command), "{back:?}");
+            // Far apart in time, so that nothing merges.
+            if history.apply(command, None, Duration::from_secs(at as u64)).is_ok() {
+                states.push(seen(history.document()));
+            }
+        }
+        prop_assert_eq!(history.len(), states.len());
+        for state in states.iter().rev().skip(1) {
+            prop_assert!(history.undo());
+            prop_assert_eq!(&seen(history.document()), state);
+        }
+        prop_assert!(!history.undo());
+        for state in &states[1..] {
+            prop_assert!(history.redo());
+            prop_assert_eq!(&seen(history.document()), state);
+        }
+        prop_assert!(!history.redo());
+    }
+
+    /// After any work each vertex belongs to one handle at most, and moves name only handles there are.
+    #[test]
+    fn documents_stay_sound(list in prop::collection::vec(commands(), 1..12)) {
+        let mut history = History::new(BIPED.clone());
+        for command in &list {
+            // Refused commands change nothing.
+            let before = seen(history.document());
+            if history.apply(command, None, Duration::ZERO).is_err() {
+                prop_assert_eq!(before, seen(history.document()));
+            }
+        }
+        let document = history.document();
+        let mut owned = vec![0; document.mesh().n_vertices()];
+        document.handles.iter().flat_map(|handle| &handle.vertices).for_each(|&v| owned[v as usize] += 1);
+        prop_assert!(owned.iter().all(|&n| n <= 1));
+        for example in &document.examples {
+            for step in example.moves.iter() {
+                if let Move::Rotate { main, .. } = step {
+                    prop_assert!(document.find_handle(main).is_ok(), "{} names {main}", example.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
+    let mut session = Session::new(BIPED.clone(), None, None);
+    let events = session.subscribe();
+    for degrees in 1..=30 {
+        session.drag(Gesture(1), turn("elbow.L", f64::from(degrees))).unwrap();
+    }
+    assert_eq!(session.history().len(), 2);
+    assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
+    // A second turn about the same axis goes on with the first, as its own step of history.
+    session.drag(Gesture(2), turn("elbow.L", 12.0)).unwrap();
+    assert_eq!(session.history().len(), 3);
+    let Move::Rotate { radians, .. } = session.document().pose[0] else { panic!() };
+    assert!((radians - 42f64.to_radians()).abs() < 1e-12);
+    assert!(session.cancel_drag(Gesture(2)) && !session.cancel_drag(Gesture(2)));
+    assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
+    assert_eq!(session.history().len(), 2);
+    let changes: Vec<Event> = events.try_iter().collect();
+    assert_eq!(changes.iter().filter(|event| matches!(event, Event::Changed(c) if c.pose)).count(), 32);
+    assert!(session.drag(Gesture(3), turn("no such handle", 1.0)).is_err());
+    assert_eq!(session.history().len(), 2);
+}
+
+#[test]
+fn numbers_scrubbed_quickly_are_one_step() {
+    let mut history = History::new(BIPED.clone());
+    let center = |x: f64| Command::SetCenter { name: "head".into(), center: [x, 1.5, 0.0] };
+    for (ms, x) in [(0, 0.1), (400, 0.2), (800, 0.3), (1400, 0.4)] {
+        history.apply(&center(x), None, Duration::from_millis(ms)).unwrap();
+    }
+    assert_eq!(history.len(), 3, "{:?}", history.labels().collect::<Vec<_>>());
+    history.undo();
+    assert_eq!(history.document().handles[history.document().find_handle("head").unwrap()].center.x, 0.3);
+    // After going back, nothing merges with what is there.
+    history.apply(&center(0.9), None, Duration::from_millis(1410)).unwrap();
+    assert_eq!(history.at(), 2);
+}
+
+#[test]
+fn a_document_knows_whether_it_is_saved() {
+    let dir = folder("dirty");
+    let path = dir.join("a.sinew.glb");
+    let mut session = Session::new(BIPED.clone(), None, None);
+    assert!(!session.is_dirty());
+    session.apply(&Command::Rename { name: "first".into() }, None).unwrap();
+    assert!(session.is_dirty());
+    session.save(&path, &mut Warnings::default()).unwrap();
+    assert!(!session.is_dirty() && session.path() == Some(&path));
+    session.undo();
+    assert!(session.is_dirty());
+    session.redo();
+    assert!(!session.is_dirty());
+    session.undo();
+    // The saved state can no longer be reached.
+    session.apply(&Command::Rename { name: "second".into() }, None).unwrap();
+    session.undo();
+    session.redo();
+    assert!(session.is_dirty());
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+fn worked_on() -> Document {
+    let mut history = History::new(BIPED.clone());
+    let png = "data:image/png;base64,iVBORw0KGgo=";
+    for command in [
+        Command::Rename { name: "Ötzi".into() },
+        Command::Paint { handle: "brow".into(), op: PaintOp::Add, vertices: vec![1, 2, 3], weight: 0.25 },
+        Command::SetPose { moves: vec![turn("elbow.L", 500.0), turn("head", -20.0)] },
+        Command::SaveExample { name: "odd".into(), thumbnail: Some(png.into()) },
+        Command::SetEdit(EditChange { method: Some("lipman".into()), band: Some(3), ..Default::default() }),
+    ] {
+        history.apply(&command, None, Duration::ZERO).unwrap();
+    }
+    history.document().clone()
+}
+
+#[test]
+fn a_project_comes_back_as_it_was() {
+    let document = worked_on();
+    let mut warnings = Warnings::default();
+    let bytes = write_project(&document, &mut warnings).unwrap();
+    let back = read_project(&bytes, Path::new("other name.sinew.glb"), &mut warnings).unwrap();
+    assert_eq!(warnings.messages, [""; 0]);
+    assert_eq!(seen(&Document { body: document.body.clone(), ..back.clone() }), seen(&document));
+    assert_eq!(back.clips.len(), document.clips.len());
+    for (a, b) in back.mesh().positions().iter().zip(document.mesh().positions()) {
+        assert_eq!(a.as_vec3(), b.as_vec3());
+    }
+    // From then on it is the same file each time. (Sums of weights are rounded once.)
+    let again = write_project(&back, &mut warnings).unwrap();
+    let third = read_project(&again, Path::new("x.sinew.glb"), &mut warnings).unwrap();
+    assert!(write_project(&third, &mut warnings).unwrap() == again);
+}
+
+#[test]
+fn what_a_later_version_adds_survives_with_its_bytes() {
+    let mut document = worked_on();
+    let fields =
+        json!({ "lattice": { "cells": { "bufferView": 1 }, "name": "flesh" }, "rules": ["stand", 7] });
+    let extensions = json!({ "ACME_props": { "node": 3, "sound": [{ "bufferView": 0 }] } });
+    document.unknown = std::sync::Arc::new(Unknown {
+        fields: fields.as_object().unwrap().clone(),
+        extensions: extensions.as_object().unwrap().clone(),
+        views: [vec![1u8, 2, 3, 4], vec![9; 12]].map(std::sync::Arc::new).to_vec(),
+    });
+    let mut warnings = Warnings::default();
+    let mut bytes = write_project(&document, &mut warnings).unwrap();
+    for _ in 0..2 {
+        let back = read_project(&bytes, Path::new("a.sinew.glb"), &mut warnings).unwrap();
+        let value = |view: &serde_json::Value| {
+            back.unknown.views[view["bufferView"].as_u64().unwrap() as usize].as_slice().to_vec()
+        };
+        assert_eq!(value(&back.unknown.fields["lattice"]["cells"]), [9; 12]);
+        assert_eq!(value(&back.unknown.extensions["ACME_props"]["sound"][0]), [1, 2, 3, 4]);
+        assert_eq!(back.unknown.fields["rules"], json!(["stand", 7]));
+        assert_eq!(back.unknown.extensions["ACME_props"]["node"], 3);
+        bytes = write_project(&back, &mut warnings).unwrap();
+    }
+    assert_eq!(warnings.messages, [""; 0]);
+}
+
+#[test]
+fn a_project_of_a_later_version_is_refused_and_left_alone() {
+    let dir = folder("newer");
+    let path = dir.join("later.sinew.glb");
+    let bytes = write_project(&BIPED, &mut Warnings::default()).unwrap();
+    let old = br#""version":1"#;
+    let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
+    let mut newer = bytes.clone();
+    newer[at + old.len() - 1] = b'9';
+    std::fs::write(&path, &newer).unwrap();
+    let error = open_file(&path, &mut |_| ControlFlow::Continue(()), &mut Warnings::default()).unwrap_err();
+    assert!(matches!(&error, SessionError::Newer { found: 9, known: 1, .. }), "{error}");
+    assert!(error.to_string().contains("later.sinew.glb") && error.to_string().contains("update Sinew"));
+    assert_eq!(std::fs::read(&path).unwrap(), newer);
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn steps_of_the_motion_stack_run_only_when_their_input_changed() {
+    let (mut stage, mut stack) = (Stage::default(), MotionStack::default());
+    let mut document = worked_on();
+    document.edit = Default::default();
+    let clip = document.clips[0].name.clone();
+    let mut params = StackParams { source: Source::Clip(clip), reshape: true, fps: 12.0 };
+    let first = stack.run(&document, &params, &mut stage, &go_on).unwrap();
+    assert_eq!(stack.runs, [1, 1]);
+    // Nothing changed; then only the frame rate; then a name, on which nothing depends; then the pose.
+    assert!(std::sync::Arc::ptr_eq(&first, &stack.run(&document, &params, &mut stage, &go_on).unwrap()));
+    params.fps = 24.0;
+    let finer = stack.run(&document, &params, &mut stage, &go_on).unwrap();
+    assert_eq!((stack.runs, finer.n_frames() > first.n_frames()), ([1, 2], true));
+    document = Command::Rename { name: "x".into() }.apply(&document).unwrap();
+    stack.run(&document, &params, &mut stage, &go_on).unwrap();
+    assert_eq!(stack.runs, [1, 2]);
+    document = Command::SetPose { moves: vec![] }.apply(&document).unwrap();
+    let plain = stack.run(&document, &params, &mut stage, &go_on).unwrap();
+    assert_eq!(stack.runs, [1, 3]);
+    assert_ne!(plain.frames()[0], finer.frames()[0]);
+    let expected = document.body.positions_at(Some(&document.clips[0]), 0.0).unwrap();
+    assert_eq!(plain.frames()[0], expected);
+    assert!(matches!(
+        stack.run(&document, &StackParams { fps: 7.0, ..params }, &mut stage, &|_| ControlFlow::Break(())),
+        Err(SessionError::Cancelled)
+    ));
+}
+
+#[test]
+fn what_is_seen_turns_with_the_handle_it_is_seen_on() {
+    let prepared = Prepared::new(&BIPED, &go_on).unwrap();
+    let before = vec![turn("elbow.L", 90.0)];
+    let seen = Move::Rotate { main: "forearm.L".into(), handles: vec![], axis: DVec3::Y, radians: 0.5 };
+    let kept = prepared.at_rest(&before, seen).unwrap();
+    let pose = prepared.pose(&[before.clone(), vec![kept]].concat()).unwrap();
+    let start = prepared.pose(&before).unwrap();
+    let hand = BIPED.find_handle("forearm.L").unwrap();
+    // About the axis as seen, whatever the elbow did before.
+    let turned = pose.motions()[hand].rotation * start.motions()[hand].rotation.inverse();
+    assert!(turned.to_scaled_axis().distance(DVec3::Y * 0.5) < 1e-12);
+    // Cancelled before it began.
+    assert!(matches!(Prepared::new(&BIPED, &|_| ControlFlow::Break(())), Err(SessionError::Cancelled)));
+}
+
+#[test]
+fn jobs_tell_how_far_they_are_and_can_be_stopped() {
+    let jobs = Jobs::default();
+    let (a, b) = (jobs.start("one"), jobs.start("two"));
+    assert_eq!(a.share(), None);
+    assert!(a.update(0.25).is_continue() && a.share() == Some(0.25));
+    assert!(jobs.cancel(b.id()) && b.update(0.5).is_break() && a.update(0.5).is_continue());
+    jobs.finish(&a);
+    assert!(!jobs.cancel(a.id()) && jobs.list().len() == 1);
+}
+
+/// The other side of the next test: works without end in a process of its own, to be killed.
+#[test]
+fn work_until_killed() {
+    let Some(root) = std::env::var_os("SINEW_TEST_KILL") else { return };
+    let root = PathBuf::from(root);
+    let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
+    session.apply(&Command::Rename { name: "worked on".into() }, None).unwrap();
+    for step in 0.. {
+        session.drag(Gesture(step / 200), turn("elbow.L", (step % 200) as f64)).unwrap();
+        if step % 37 == 0 {
+            session.save(&root.join("project.sinew.glb"), &mut Warnings::default()).unwrap();
+            session.apply(&Command::Rename { name: format!("worked on {step}") }, None).unwrap();
+        }
+        // When it was done, for the other side to compare with.
+        std::fs::write(root.join("clock.new"), step.to_string()).unwrap();
+        std::fs::rename(root.join("clock.new"), root.join("clock")).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn killing_it_loses_a_moment_at_most() {
+    for (round, wait_ms) in [1500, 2300, 3100].into_iter().enumerate() {
+        let root = folder(&format!("kill-{round}"));
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["tests::work_until_killed", "--exact", "--nocapture"])
+            .env("SINEW_TEST_KILL", &root)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Not before it has begun: a slow machine must not make this pass.
+        let clock =
+            || std::fs::read_to_string(root.join("clock")).ok().and_then(|text| text.parse::<u64>().ok());
+        while clock().is_none_or(|step| step < 10) {
+            assert!(child.try_wait().unwrap().is_none(), "the child ended by itself");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(wait_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let last = clock().unwrap();
+        // The file is whole whenever it was being written.
+        let mut warnings = Warnings::default();
+        open_file(&root.join("project.sinew.glb"), &mut |_| ControlFlow::Continue(()), &mut warnings)
+            .unwrap();
+        let found = Recovery::find_all(&root.join("journals"));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].title.starts_with("biped") && found[0].path.is_some());
+        let recovered = found[0].recover(&mut warnings).unwrap();
+        assert_eq!(warnings.messages, [""; 0]);
+        let document = recovered.history.document();
+        let step = match document.pose.as_slice() {
+            [Move::Rotate { radians, .. }] => *radians,
+            other => panic!("{other:?}"),
+        };
+        assert!(step >= 0.0 && recovered.history.len() >= 2);
+        // Names are numbered by the step: five seconds are a thousand steps of five milliseconds.
+        let named: u64 = document.name.trim_start_matches("worked on").trim().parse().unwrap();
+        assert!(last - named < 400, "{last} was done, {named} was found");
+        // Nobody else may take it up as long as we look at it.
+        assert!(Recovery::find_all(&root.join("journals")).is_empty());
+        // Taken up, it is a session that can be recovered again.
+        let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
+        session.take_up(recovered);
+        assert!(session.is_dirty());
+        session.flush();
+        drop(session);
+        found.into_iter().for_each(Recovery::discard);
+        assert_eq!(Recovery::find_all(&root.join("journals")).len(), 1);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
+
+#[test]
+fn a_long_journal_begins_anew_and_going_back_beyond_it_is_kept() {
+    let root = folder("anew");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    session.apply(&Command::Rename { name: "first".into() }, None).unwrap();
+    session.apply(&Command::Rename { name: "second".into() }, None).unwrap();
+    session.flush();
+    // Twenty thousand vertices a line: more than the journal holds.
+    let vertices: Vec<u32> = (0..1000).cycle().take(400_000).collect();
+    for stroke in 0..40 {
+        let weight = if stroke % 2 == 0 { 1.0 } else { 0.5 };
+        let paint =
+            Command::Paint { handle: "all".into(), op: PaintOp::Add, vertices: vertices.clone(), weight };
+        session.apply(&paint, None).unwrap();
+        session.flush();
+    }
+    let n_bytes = |root: &Path| -> u64 {
+        let folder = std::fs::read_dir(root).unwrap().next().unwrap().unwrap().path();
+        std::fs::metadata(folder.join("journal.jsonl")).unwrap().len()
+    };
+    assert!(n_bytes(&root) < 64 << 20);
+    session.jump(1);
+    session.flush();
+    drop(session);
+    let found = Recovery::find_all(&root);
+    let recovered = found[0].recover(&mut Warnings::default()).unwrap();
+    assert_eq!(recovered.history.document().name, "first");
+    drop(found);
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn saved_work_is_not_offered_for_recovery() {
+    let root = folder("clean");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
+    session.apply(&Command::Rename { name: "x".into() }, None).unwrap();
+    session.save(&root.join("x.sinew.glb"), &mut Warnings::default()).unwrap();
+    drop(session);
+    assert!(Recovery::find_all(&root.join("journals")).is_empty());
+    // Unsaved work on a document stays when another is opened.
+    let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
+    session.apply(&Command::Rename { name: "y".into() }, None).unwrap();
+    session.open(BIPED.clone(), None);
+    let found = Recovery::find_all(&root.join("journals"));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].recover(&mut Warnings::default()).unwrap().history.document().name, "y");
+    found.into_iter().for_each(Recovery::discard);
+    assert!(Recovery::find_all(&root.join("journals")).is_empty());
+    std::fs::remove_dir_all(root).unwrap();
+}
