@@ -14,7 +14,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 #[derive(Parser)]
 #[command(name = "sinew", version, about = "Turn any mesh into a moving character", max_term_width = 100)]
 #[command(
-    after_help = "Try:  sinew sample biped -o biped.glb   then open biped.glb in Blender or any glTF viewer"
+    after_help = "Without a command, the studio opens. Try also:  sinew sample biped -o biped.glb"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -62,11 +62,33 @@ pub enum Command {
         #[command(subcommand)]
         command: HandlesCommand,
     },
+    /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
+    #[cfg(feature = "studio")]
+    Studio(StudioArgs),
     /// Print completions for a shell: `source <(sinew completions bash)`
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+#[cfg(feature = "studio")]
+#[derive(Args, Default)]
+pub struct StudioArgs {
+    /// Project, character, mesh or folder of frames to open [default: the built-in sample]
+    pub file: Option<PathBuf>,
+    /// Port on this machine [default: any free one]
+    #[arg(long, value_name = "P", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address, and do not open the browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Let others on the network in, who must know the address with its token
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<std::net::IpAddr>,
+    /// Folder that the studio may open from and save to [default: that of FILE, else the present one]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
 }
 
 #[derive(Args)]

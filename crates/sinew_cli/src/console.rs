@@ -43,6 +43,14 @@ impl Console {
         }
     }
 
+    /// Print something worth knowing.
+    #[cfg(feature = "studio")]
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            say(&format!("{} {text}", self.paint("36", "note:")));
+        }
+    }
+
     /// Print an error; with `--json` also as the one object.
     pub fn fail(&self, error: &anyhow::Error) {
         let message = format!("{error:#}");

@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Some(Command::Handles { command: HandlesCommand::Auto(args) }) => {
             commands::handles::run_auto(&args, &console)
         }
+        #[cfg(feature = "studio")]
+        Some(Command::Studio(args)) => commands::studio::run(&args, &console),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);
@@ -41,6 +43,9 @@ fn main() -> ExitCode {
                 "--json needs a command, such as `sinew info FILE --json`",
             )
             .exit(),
+        #[cfg(feature = "studio")]
+        None => commands::studio::run(&args::StudioArgs::default(), &console),
+        #[cfg(not(feature = "studio"))]
         None => console::print(Cli::command().render_long_help().to_string().as_bytes()),
     };
     match done {

@@ -1,1 +1,23 @@
-//! The studio.
+//! The studio: a local server, and the page it serves.
+//!
+//! ```text
+//! browser ◄─ socket ─► Studio ─► Session (document, history, journal)
+//!    ▲                   │ newest drag, newest display
+//!    └── frames ◄── engine thread (prepares, solves)     jobs on threads of their own
+//! ```
+//! `PROTOCOL.md` says what goes over the wire.
+
+mod assets;
+mod engine;
+mod files;
+mod frames;
+mod guard;
+mod painter;
+mod requests;
+mod server;
+mod socket;
+mod state;
+mod studio;
+mod wire;
+
+pub use server::{StudioOptions, serve};

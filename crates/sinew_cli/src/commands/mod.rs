@@ -7,3 +7,5 @@ mod input;
 mod output;
 pub mod pose;
 pub mod sample;
+#[cfg(feature = "studio")]
+pub mod studio;

@@ -57,6 +57,11 @@ impl<'a> Selector<'a> {
         Self { mesh, adjacency, tree: SurfaceTree::new(mesh), steps, normals }
     }
 
+    /// The mesh it selects on.
+    pub fn mesh(&self) -> &Mesh {
+        self.mesh
+    }
+
     /// The first place of the surface seen through a point of the screen.
     pub fn pick(&self, view: &View, at: glam::DVec2) -> Option<RayHit> {
         let ray = view.ray(self.mesh, at)?;

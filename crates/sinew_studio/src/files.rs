@@ -1,0 +1,220 @@
+//! The places pages may read and write: one folder of the user's, what was dropped on the page, what was exported.
+
+use crate::studio::lock;
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Component, Path, PathBuf},
+    sync::Mutex,
+};
+
+/// Bytes of a file that may be dropped on the page. Larger ones are opened by name.
+pub const MAX_UPLOAD: u64 = 1 << 30;
+/// Exports kept for the browser to fetch.
+const MAX_DOWNLOADS: usize = 8;
+/// Entries of a folder that are listed.
+const MAX_ENTRIES: usize = 5000;
+/// Characters of a dropped file's name.
+const MAX_NAME: usize = 255;
+
+/// The places.
+#[derive(Debug)]
+pub struct Files {
+    root: PathBuf,
+    /// A folder of our own.
+    home: PathBuf,
+    /// A folder of this run, removed at its end.
+    scratch: PathBuf,
+    downloads: Mutex<BTreeMap<String, Download>>,
+}
+
+/// An exported file.
+#[derive(Debug, Clone)]
+pub struct Download {
+    /// Its name.
+    pub name: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    order: usize,
+}
+
+impl Files {
+    /// Pages may read and write below `root`; our own files lie below `home`.
+    ///
+    /// # Errors
+    /// If `root` is no folder, or ours cannot be made.
+    pub fn new(root: &Path, home: &Path, run: &str) -> anyhow::Result<Self> {
+        let root = root.canonicalize().with_context(|| format!("{}: the folder cannot be opened", root.display()))?;
+        ensure!(root.is_dir(), "{}: this is not a folder", root.display());
+        let scratch = home.join("runs").join(run);
+        fs::create_dir_all(&scratch).with_context(|| format!("{}: the folder cannot be made", scratch.display()))?;
+        Ok(Self { root, home: home.to_owned(), scratch, downloads: Mutex::default() })
+    }
+
+    /// The user's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where unsaved work is kept.
+    pub fn journals(&self) -> PathBuf {
+        self.home.join("unsaved")
+    }
+
+    /// A path below the root that exists.
+    ///
+    /// # Errors
+    /// If it does not exist or lies elsewhere, by links or otherwise.
+    pub fn existing(&self, path: &str) -> anyhow::Result<PathBuf> {
+        let path = self.root.join(path);
+        let real = path.canonicalize().with_context(|| format!("{}: cannot be opened", path.display()))?;
+        ensure!(real.starts_with(&self.root), "{}: lies outside {}", path.display(), self.root.display());
+        Ok(real)
+    }
+
+    /// A path below the root that may be written.
+    ///
+    /// # Errors
+    /// If its folder does not exist or lies elsewhere.
+    pub fn writable(&self, path: &str) -> anyhow::Result<PathBuf> {
+        let path = self.root.join(path);
+        let name = path.file_name().with_context(|| format!("{}: is not the name of a file", path.display()))?;
+        let folder = path.parent().unwrap_or(&self.root);
+        let folder = self.existing(&folder.to_string_lossy())?;
+        let target = folder.join(name);
+        // A link that is there already may point elsewhere.
+        if target.is_symlink() {
+            return self.existing(&target.to_string_lossy());
+        }
+        Ok(target)
+    }
+
+    /// What is in a folder.
+    ///
+    /// # Errors
+    /// If it cannot be read or lies outside the root.
+    pub fn list(&self, folder: Option<&str>) -> anyhow::Result<Value> {
+        let folder = self.existing(folder.unwrap_or("."))?;
+        let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+        let mut rows: Vec<(bool, String, u64)> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let meta = fs::metadata(entry.path()).ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                (!name.starts_with('.')).then_some((!meta.is_dir(), name, meta.len()))
+            })
+            .collect();
+        rows.sort_by_cached_key(|(is_file, name, _)| (*is_file, name.to_lowercase()));
+        rows.truncate(MAX_ENTRIES);
+        let row = |(is_file, name, bytes): &(bool, String, u64)| {
+            json!({ "name": name, "path": folder.join(name), "is_folder": !is_file, "bytes": bytes })
+        };
+        let parent = (folder != self.root).then(|| folder.parent()).flatten();
+        Ok(json!({
+            "folder": folder, "parent": parent, "entries": rows.iter().map(row).collect::<Vec<_>>()
+        }))
+    }
+
+    /// Where a dropped file goes. Files of one drop lie together, so that they find each other.
+    ///
+    /// # Errors
+    /// If a name is none.
+    pub fn upload(&self, drop: &str, name: &str) -> anyhow::Result<PathBuf> {
+        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        ensure!(!drop.is_empty() && drop.len() < 64 && is_plain(drop), "{drop:?} is not the name of a drop");
+        ensure!(!name.is_empty() && name.len() <= MAX_NAME, "the name of the file is empty or too long");
+        let name = Path::new(name);
+        if name.components().any(|part| !matches!(part, Component::Normal(_))) {
+            bail!("{}: is not the name of a dropped file", name.display());
+        }
+        Ok(self.scratch.join("drops").join(drop).join(name))
+    }
+
+    /// Keep an exported file for the browser; returns its number.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_download(&self, id: String, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let folder = self.scratch.join("exports");
+        let path = folder.join(&id);
+        let write = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, bytes));
+        write.with_context(|| format!("{}: the export cannot be kept", path.display()))?;
+        let mut downloads = lock(&self.downloads);
+        let order = downloads.values().map(|download| download.order + 1).max().unwrap_or(0);
+        downloads.insert(id, Download { name: name.to_owned(), path, order });
+        while downloads.len() > MAX_DOWNLOADS {
+            let Some(oldest) = downloads.iter().min_by_key(|(_, d)| d.order).map(|(id, _)| id.clone()) else { break };
+            if let Some(old) = downloads.remove(&oldest) {
+                // What stays is removed with the run's folder.
+                let _ = fs::remove_file(old.path);
+            }
+        }
+        Ok(())
+    }
+
+    /// An exported file by its number.
+    pub fn download(&self, id: &str) -> Option<Download> {
+        lock(&self.downloads).get(id).cloned()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Nothing of the user's lies there.
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// Where programs keep what they know between runs.
+pub fn default_home() -> PathBuf {
+    let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || var("HOME").or_else(|| var("USERPROFILE"));
+    var("SINEW_HOME")
+        .or_else(|| var("XDG_STATE_HOME").map(|folder| folder.join("sinew")))
+        .or_else(|| var("LOCALAPPDATA").map(|folder| folder.join("Sinew")))
+        .or_else(|| home().map(|folder| folder.join(".local/state/sinew")))
+        .unwrap_or_else(|| std::env::temp_dir().join("sinew"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_outside_the_root_is_reached() {
+        let base = std::env::temp_dir().join(format!("sinew-files-{}", std::process::id()));
+        let (root, home) = (base.join("root"), base.join("home"));
+        fs::create_dir_all(root.join("inner")).unwrap();
+        fs::write(base.join("secret.txt"), b"x").unwrap();
+        fs::write(root.join("inner/a.obj"), b"x").unwrap();
+        let files = Files::new(&root, &home, "1").unwrap();
+        assert!(files.existing("inner/a.obj").is_ok());
+        let absolute = base.join("secret.txt").display().to_string();
+        for path in ["../secret.txt", "inner/../../secret.txt", &absolute, "/etc/passwd", "absent.obj"] {
+            assert!(files.existing(path).is_err(), "{path}");
+        }
+        for path in ["../new.glb", "/tmp/new.glb", "absent/new.glb", ".."] {
+            assert!(files.writable(path).is_err(), "{path}");
+        }
+        assert_eq!(files.writable("inner/new.glb").unwrap().file_name().unwrap(), "new.glb");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&base, root.join("out")).unwrap();
+            std::os::unix::fs::symlink(base.join("secret.txt"), root.join("link.glb")).unwrap();
+            assert!(files.existing("out/secret.txt").is_err() && files.writable("out/new.glb").is_err());
+            assert!(files.writable("link.glb").is_err());
+            assert!(files.list(Some("out")).is_err());
+        }
+        for (drop, name) in [("1", "../a"), ("1", "/a"), ("..", "a"), ("1", ""), ("", "a"), ("a/b", "a")] {
+            assert!(files.upload(drop, name).is_err(), "{drop} {name}");
+        }
+        assert!(files.upload("7", "frames/0001.obj").unwrap().ends_with("drops/7/frames/0001.obj"));
+        let listed = files.list(None).unwrap();
+        assert!(listed["parent"].is_null() && listed["entries"][0]["name"] == "inner");
+        drop(files);
+        assert!(!home.join("runs/1").exists());
+        fs::remove_dir_all(base).unwrap();
+    }
+}

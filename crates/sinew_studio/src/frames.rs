@@ -1,0 +1,285 @@
+//! Vertices on the wire: only what changed, small when large. The layout is in `PROTOCOL.md`.
+
+use glam::{DQuat, DVec3, Vec3};
+use sinew::{
+    geom::{Character, Handle},
+    session::Frame,
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// Meshes of more vertices are sent as 16-bit integers.
+pub const MAX_EXACT: usize = 100_000;
+/// Vertices that are sent together if one of them changed.
+const BLOCK: usize = 1024;
+
+const GEOMETRY: u32 = 1;
+const FRAME: u32 = 2;
+const HANDLES: u32 = 3;
+
+/// A surface as it is drawn: faces by material, vertices copied where texture coordinates jump.
+#[derive(Debug)]
+pub struct Geometry {
+    n_vertices: usize,
+    triangles: Vec<(u32, Vec<u32>)>,
+    sources: Option<Vec<u32>>,
+    uvs: Option<Vec<[f32; 2]>>,
+    colors: Option<Vec<[u8; 4]>>,
+}
+
+impl Geometry {
+    /// Of a character at rest.
+    pub fn new(character: &Character) -> Self {
+        let surface = &character.surface;
+        let mut triangles: Vec<(u32, Vec<u32>)> =
+            (0..surface.materials.len().max(1) as u32).map(|material| (material, Vec::new())).collect();
+        let mut copies: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut sources: Vec<u32> = (0..character.mesh.n_vertices() as u32).collect();
+        let mut uvs = surface.uvs.as_ref().map(|_| vec![[f32::NAN; 2]; sources.len()]);
+        for (face, corners) in character.mesh.faces().iter().enumerate() {
+            let mut drawn = *corners;
+            if let (Some(given), Some(uvs)) = (&surface.uvs, &mut uvs) {
+                for (corner, &uv) in drawn.iter_mut().zip(&given.corners[face]) {
+                    let (vertex, value) = (*corner, given.coords[uv as usize]);
+                    *corner = *copies.entry((vertex, uv)).or_insert_with(|| {
+                        // The first coordinate of a vertex is its own, further ones need a copy.
+                        if uvs[vertex as usize][0].is_nan() {
+                            uvs[vertex as usize] = value;
+                            return vertex;
+                        }
+                        sources.push(vertex);
+                        uvs.push(value);
+                        sources.len() as u32 - 1
+                    });
+                }
+            }
+            let material = surface.face_materials.get(face).copied().unwrap_or(0) as usize;
+            triangles[material.min(surface.materials.len().saturating_sub(1))].1.extend(drawn);
+        }
+        for uv in uvs.iter_mut().flatten().filter(|uv| uv[0].is_nan()) {
+            *uv = [0.0; 2];
+        }
+        let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+        let colors = surface.colors.as_ref().map(|colors| colors.iter().map(|c| c.map(byte)).collect());
+        let n_vertices = character.mesh.n_vertices();
+        let sources = (sources.len() > n_vertices).then_some(sources);
+        Self { n_vertices, triangles, sources, uvs, colors }
+    }
+}
+
+/// A shape to be drawn, with everything that belongs to it.
+#[derive(Debug)]
+pub struct Drawn {
+    /// Which geometry it belongs to.
+    pub revision: u32,
+    /// That geometry.
+    pub geometry: Arc<Geometry>,
+    /// Where its vertices are.
+    pub frame: Frame,
+    /// Stretch of each vertex, if it is asked for.
+    pub stretch: Option<Vec<f32>>,
+    /// The drag it answers, else 0.
+    pub drag: u32,
+    /// The handles it was made with.
+    pub handles: Vec<Arc<Handle>>,
+}
+
+/// What one page has, so that it is sent only what it lacks.
+#[derive(Debug, Default)]
+pub struct Sent {
+    last: Option<Arc<Drawn>>,
+    bounds: Option<[Vec3; 2]>,
+    handles: Option<(u32, Vec<Arc<Handle>>)>,
+}
+
+impl Sent {
+    /// The messages that bring the page to a shape, each with its number from `number` on.
+    pub fn update(&mut self, drawn: &Arc<Drawn>, number: &mut u32) -> Vec<Vec<u8>> {
+        let mut messages = Vec::new();
+        let is_new = self.last.as_ref().is_none_or(|last| last.revision != drawn.revision);
+        let quantised = drawn.geometry.n_vertices > MAX_EXACT;
+        let is_outside = quantised && !self.bounds.is_some_and(|bounds| holds(bounds, &drawn.frame.positions));
+        if is_new || is_outside {
+            self.bounds = quantised.then(|| roomy(&drawn.frame.positions));
+        }
+        let everything = [(0, drawn.frame.positions.len())];
+        let ranges = match &self.last {
+            Some(last) if !is_new && !is_outside => changed(&last.frame, &drawn.frame),
+            _ => everything.to_vec(),
+        };
+        let mut message = Message::new(if is_new { GEOMETRY } else { FRAME }, next(number), drawn, self.bounds);
+        if is_new {
+            message.geometry(&drawn.geometry);
+        }
+        for &(first, count) in &ranges {
+            message.shape(&drawn.frame, first, count, self.bounds);
+        }
+        if let Some(stretch) = &drawn.stretch {
+            let bytes: Vec<u8> = stretch.iter().map(|&s| stress(s)).collect();
+            message.section(10, 0, bytes.len() as u32, &bytes);
+        }
+        message.handle_frames(&drawn.frame.handles);
+        messages.push(message.bytes);
+        let has_handles = self.handles.as_ref().is_some_and(|(revision, handles)| {
+            *revision == drawn.revision
+                && handles.len() == drawn.handles.len()
+                && handles.iter().zip(&drawn.handles).all(|(a, b)| Arc::ptr_eq(a, b))
+        });
+        if !has_handles {
+            messages.push(owners(drawn, next(number)));
+            self.handles = Some((drawn.revision, drawn.handles.clone()));
+        }
+        self.last = Some(drawn.clone());
+        messages
+    }
+}
+
+fn next(number: &mut u32) -> u32 {
+    *number = number.wrapping_add(1);
+    *number
+}
+
+/// Who owns each vertex, and how firmly.
+fn owners(drawn: &Drawn, number: u32) -> Vec<u8> {
+    let n = drawn.geometry.n_vertices;
+    let (mut owner, mut weight) = (vec![u16::MAX; n], vec![0u8; n]);
+    for (index, handle) in drawn.handles.iter().enumerate().take(usize::from(u16::MAX)) {
+        for (&v, &w) in handle.vertices.iter().zip(&handle.weights).filter(|(v, _)| (**v as usize) < n) {
+            owner[v as usize] = index as u16;
+            weight[v as usize] = (w.clamp(0.0, 1.0) * 255.0).round() as u8;
+        }
+    }
+    let mut message = Message::new(HANDLES, number, drawn, None);
+    let bytes: Vec<u8> = owner.iter().flat_map(|owner| owner.to_le_bytes()).collect();
+    message.section(8, n as u32, 0, &bytes);
+    message.section(9, n as u32, 0, &weight);
+    message.bytes
+}
+
+struct Message {
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    fn new(kind: u32, number: u32, drawn: &Drawn, bounds: Option<[Vec3; 2]>) -> Self {
+        let [low, high] = bounds.unwrap_or_default();
+        let extent = high - low;
+        let solve_ms = drawn.frame.solve_time.as_secs_f32() * 1e3;
+        let mut bytes = Vec::new();
+        for word in [kind, number, drawn.revision, drawn.geometry.n_vertices as u32, solve_ms.to_bits(), drawn.drag] {
+            bytes.extend(word.to_le_bytes());
+        }
+        for value in [low.x, low.y, low.z, extent.x, extent.y, extent.z] {
+            bytes.extend(value.to_le_bytes());
+        }
+        Self { bytes }
+    }
+
+    fn section(&mut self, tag: u32, a: u32, b: u32, content: &[u8]) {
+        for word in [tag, a, b, content.len() as u32] {
+            self.bytes.extend(word.to_le_bytes());
+        }
+        self.bytes.extend(content);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    fn geometry(&mut self, geometry: &Geometry) {
+        for (material, triangles) in geometry.triangles.iter().filter(|(_, triangles)| !triangles.is_empty()) {
+            let bytes: Vec<u8> = triangles.iter().flat_map(|index| index.to_le_bytes()).collect();
+            self.section(1, triangles.len() as u32 / 3, *material, &bytes);
+        }
+        if let Some(sources) = &geometry.sources {
+            let bytes: Vec<u8> = sources.iter().flat_map(|source| source.to_le_bytes()).collect();
+            self.section(2, sources.len() as u32, 0, &bytes);
+        }
+        if let Some(uvs) = &geometry.uvs {
+            let bytes: Vec<u8> = uvs.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+            self.section(3, uvs.len() as u32, 0, &bytes);
+        }
+        if let Some(colors) = &geometry.colors {
+            self.section(4, colors.len() as u32, 0, colors.as_flattened());
+        }
+    }
+
+    fn shape(&mut self, frame: &Frame, first: usize, count: usize, bounds: Option<[Vec3; 2]>) {
+        let positions = &frame.positions[first..first + count];
+        let normals = &frame.normals[first..first + count];
+        let (at, n) = (first as u32, count as u32);
+        match bounds {
+            Some([low, high]) => {
+                let scale = 2.0 / (high - low).max(Vec3::splat(f32::MIN_POSITIVE));
+                let mut bytes = Vec::with_capacity(count * 8);
+                for (p, normal) in positions.iter().zip(normals) {
+                    let q = (((*p - low) * scale - 1.0).clamp(-Vec3::ONE, Vec3::ONE) * 32767.0).round();
+                    for value in [q.x, q.y, q.z] {
+                        bytes.extend((value as i16).to_le_bytes());
+                    }
+                    bytes.extend(octahedral(*normal).map(|x| x.to_le_bytes()[0]));
+                }
+                self.section(6, at, n, &bytes);
+            }
+            None => {
+                let bytes: Vec<u8> = positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
+                self.section(5, at, n, &bytes);
+                let signed = |x: f32| ((x * 127.0).round() as i8).to_le_bytes()[0];
+                let bytes: Vec<u8> =
+                    normals.iter().flat_map(|n| [signed(n.x), signed(n.y), signed(n.z), 0]).collect();
+                self.section(7, at, n, &bytes);
+            }
+        }
+    }
+
+    fn handle_frames(&mut self, handles: &[(DVec3, DQuat)]) {
+        let values = handles.iter().flat_map(|(center, rotation)| {
+            let (c, r) = (center.as_vec3(), rotation.as_quat());
+            [c.x, c.y, c.z, r.x, r.y, r.z, r.w]
+        });
+        let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+        self.section(11, handles.len() as u32, 0, &bytes);
+    }
+}
+
+/// Runs of vertices that differ between two shapes, in whole blocks.
+fn changed(before: &Frame, after: &Frame) -> Vec<(usize, usize)> {
+    let n = after.positions.len();
+    let differs = |first: usize| {
+        let range = first..(first + BLOCK).min(n);
+        before.positions[range.clone()] != after.positions[range.clone()]
+            || before.normals[range.clone()] != after.normals[range]
+    };
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for first in (0..n).step_by(BLOCK).filter(|&first| differs(first)) {
+        let count = BLOCK.min(n - first);
+        match ranges.last_mut() {
+            Some((start, length)) if *start + *length == first => *length += count,
+            _ => ranges.push((first, count)),
+        }
+    }
+    ranges
+}
+
+/// A box with room to move in, so that few poses leave it.
+fn roomy(positions: &[Vec3]) -> [Vec3; 2] {
+    let low = positions.iter().copied().reduce(Vec3::min).unwrap_or_default();
+    let high = positions.iter().copied().reduce(Vec3::max).unwrap_or_default();
+    let room = Vec3::splat((high - low).max_element() * 0.5);
+    [low - room, high + room]
+}
+
+fn holds([low, high]: [Vec3; 2], positions: &[Vec3]) -> bool {
+    positions.iter().all(|p| p.cmpge(low).all() && p.cmple(high).all())
+}
+
+/// A direction in two signed bytes (Cigolle et al., *Survey of efficient representations for independent unit
+/// vectors*, 2014): the octahedron folded out.
+fn octahedral(normal: Vec3) -> [i8; 2] {
+    let n = normal / normal.abs().element_sum().max(f32::MIN_POSITIVE);
+    let sign = |x: f32| if x < 0.0 { -1.0 } else { 1.0 };
+    let (x, y) =
+        if n.z < 0.0 { ((1.0 - n.y.abs()) * sign(n.x), (1.0 - n.x.abs()) * sign(n.y)) } else { (n.x, n.y) };
+    [x, y].map(|value| (value * 127.0).round() as i8)
+}
+
+/// Stretch as a byte: 128 unstretched, 0 pressed to half, 255 stretched to double.
+fn stress(stretch: f32) -> u8 {
+    (128.0 + 127.0 * stretch.max(1e-6).log2().clamp(-1.0, 1.0)).round() as u8
+}

@@ -1,0 +1,343 @@
+//! What is done when a page asks for it. Everything here may take its time: it runs beside the socket.
+
+use crate::{
+    guard::secret,
+    painter,
+    studio::{Shown, Studio, drag_gesture, lock, stroke_gesture},
+    wire::{Paint, Region, Request, What},
+};
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use sinew::{
+    deform::{AutoParams, SkinHandleParams, find_handles, handles_from_skin, select::Plane},
+    geom::{Warnings, sample::Sample},
+    session::{
+        Command, Display, ExportParams, HandleData, Job, SessionError, Stage, export, grow_sample, open_file,
+        write_project,
+    },
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How far from its mirror image a vertex may be, as a share of the diagonal.
+const MIRROR_TOLERANCE: f64 = 0.02;
+
+/// Do what a page asks for.
+///
+/// # Errors
+/// Why it could not be done.
+pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
+    // What was dragged before comes first.
+    studio.settle();
+    match request {
+        // The socket itself sees to these.
+        Request::Ack { .. } | Request::Drag { .. } => {}
+        Request::Do { command } => {
+            studio.session().apply(&command, None)?;
+            studio.touch();
+        }
+        Request::Undo => move_in_history(studio, |session| session.undo()),
+        Request::Redo => move_in_history(studio, |session| session.redo()),
+        Request::Jump { step } => move_in_history(studio, |session| session.jump(step)),
+        Request::CancelDrag { drag } => {
+            studio.session().cancel_drag(drag_gesture(drag));
+            studio.touch();
+        }
+        Request::Paint(request) => paint(studio, &request)?,
+        Request::MirrorHandle { handle } => return mirror(studio, &handle),
+        Request::AutoHandles { count, from_shape } => {
+            return job(studio, "Finding handles", |job| auto_handles(studio, job, count, from_shape));
+        }
+        Request::DefaultCenter { handle } => {
+            studio.session().apply(&Command::ResetCenter { name: handle }, None)?;
+            studio.touch();
+        }
+        Request::Pick { view, at } => return pick(studio, view, at),
+        Request::Display { what, clip, time } => display(studio, what, clip, time)?,
+        Request::Stress { on } => studio.change_looks(|looks| looks.stress = on),
+        Request::Refine { on } => studio.change_looks(|looks| looks.refine = on),
+        Request::Sample { name, vertices } => return sample(studio, &name, vertices),
+        Request::List { folder } => return studio.files.list(folder.as_deref()),
+        Request::Open { path } => {
+            let path = studio.files.existing(&path)?;
+            return open(studio, &path, true);
+        }
+        Request::OpenUpload { drop, name } => {
+            let path = studio.files.upload(&drop, &name)?;
+            // A dropped folder of frames is opened by any of its files; the folder is the document.
+            return open(studio, &path, false);
+        }
+        Request::Save { path } => return save(studio, path.as_deref()),
+        Request::Export(params) => return job(studio, "Exporting", |job| run_export(studio, job, &params)),
+        Request::Recover { recovery } => recover(studio, &recovery)?,
+        Request::Discard { recovery } => discard(studio, &recovery)?,
+        Request::Cancel { job } => {
+            studio.jobs.cancel(job);
+        }
+    }
+    Ok(json!({}))
+}
+
+fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Session) -> bool) {
+    step(&mut studio.session());
+    studio.touch();
+}
+
+/// Run long work as a job: pages see how far it is and may stop it.
+fn job<T>(
+    studio: &Studio,
+    title: &str,
+    work: impl FnOnce(&Job) -> Result<T, SessionError>,
+) -> anyhow::Result<T> {
+    let job = studio.jobs.start(title);
+    studio.tell_job(&job, false, None);
+    let done = work(&job);
+    studio.jobs.finish(&job);
+    studio.tell_job(&job, true, done.as_ref().err());
+    Ok(done?)
+}
+
+fn shown(studio: &Studio) -> anyhow::Result<Arc<Shown>> {
+    studio.shown.borrow().clone().context("nothing is shown yet")
+}
+
+fn paint(studio: &Studio, request: &Paint) -> anyhow::Result<()> {
+    let shown = shown(studio)?;
+    let handles = &studio.session().document().handles.clone();
+    let own = handles.iter().find(|handle| handle.name == request.handle);
+    let own: Vec<u32> = own.map(|handle| handle.vertices.clone()).unwrap_or_default();
+    let region = request.region.clone();
+    let op = match region {
+        Region::Grow(_) | Region::Shrink(_) => sinew::session::PaintOp::Replace,
+        _ => request.op,
+    };
+    let vertices = studio
+        .painter
+        .ask(shown.mesh(), move |selector| painter::select(selector, &region, &own))
+        .context("the selection failed")?;
+    if vertices.is_empty() && op != sinew::session::PaintOp::Replace {
+        return Ok(());
+    }
+    let command = Command::Paint { handle: request.handle.clone(), op, vertices, weight: request.weight };
+    studio.session().apply(&command, request.stroke.map(stroke_gesture))?;
+    studio.touch();
+    Ok(())
+}
+
+fn mirror(studio: &Studio, name: &str) -> anyhow::Result<Value> {
+    let document = studio.session().document().clone();
+    let handle = document.handles[document.find_handle(name)?].clone();
+    let [low, high] = document.mesh().bounds();
+    let middle = (low.x + high.x) / 2.0;
+    let plane = Plane { offset: middle, ..Plane::default() };
+    let tolerance = MIRROR_TOLERANCE * document.mesh().diagonal();
+    let mesh = Arc::new(document.mesh().clone());
+    let copy = handle.clone();
+    let (vertices, weights) = studio
+        .painter
+        .ask(mesh, move |selector| painter::mirror(selector, &copy, &plane, tolerance))
+        .context("the mirror image failed")?;
+    if vertices.is_empty() {
+        bail!("the surface has nothing opposite to {name:?}; the model must be symmetric about x = {middle:.3}");
+    }
+    let twin = twin_name(name);
+    let secondary = handle.secondary.iter().map(|other| twin_name(other));
+    let secondary = secondary.filter(|other| document.find_handle(other).is_ok()).collect();
+    let center = plane.reflect(handle.center).to_array();
+    let handle = HandleData { name: twin.clone(), vertices, weights, center, secondary };
+    studio.session().apply(&Command::PutHandle { handle }, None)?;
+    studio.touch();
+    Ok(json!({ "handle": twin }))
+}
+
+/// The name of the other side.
+fn twin_name(name: &str) -> String {
+    for (here, there) in [(".L", ".R"), (".R", ".L"), ("_L", "_R"), ("_R", "_L"), (".l", ".r"), (".r", ".l")] {
+        if let Some(stem) = name.strip_suffix(here) {
+            return format!("{stem}{there}");
+        }
+    }
+    format!("{name}.mirrored")
+}
+
+fn auto_handles(
+    studio: &Studio,
+    job: &Job,
+    count: Option<usize>,
+    from_shape: bool,
+) -> Result<Value, SessionError> {
+    let document = studio.session().document().clone();
+    let character = document.character();
+    let mut warnings = Warnings::default();
+    let of_bones = match (&character.skin, from_shape) {
+        (Some(_), false) => handles_from_skin(&character, &SkinHandleParams::default(), &mut warnings).ok(),
+        _ => None,
+    };
+    let handles = match of_bones {
+        Some(handles) => handles,
+        None => {
+            let params = AutoParams { count, ..AutoParams::default() };
+            find_handles(document.mesh(), &params, &mut |share| job.update(share), &mut warnings)?
+        }
+    };
+    if job.is_cancelled() {
+        return Err(SessionError::Cancelled);
+    }
+    let handles: Vec<HandleData> = handles.iter().map(HandleData::from).collect();
+    let n = handles.len();
+    studio.session().apply(&Command::SetHandles { handles }, None)?;
+    studio.touch();
+    Ok(json!({ "handles": n, "warnings": warnings.messages }))
+}
+
+fn pick(studio: &Studio, view: [f64; 16], at: [f64; 2]) -> anyhow::Result<Value> {
+    let shown = shown(studio)?;
+    let mesh = shown.mesh();
+    let hit = studio.painter.ask(mesh.clone(), move |selector| painter::pick(selector, &view, at)).flatten();
+    let Some(hit) = hit else { return Ok(Value::Null) };
+    let corners = mesh.faces()[hit.face as usize];
+    let points = mesh.corners(hit.face as usize);
+    let position = points.iter().zip(hit.barycentric).map(|(p, w)| *p * w).sum::<glam::DVec3>();
+    // The corner it is nearest to says whose it is.
+    let nearest = (0..3).max_by(|&a, &b| hit.barycentric[a].total_cmp(&hit.barycentric[b])).unwrap_or(0);
+    let vertex = corners[nearest];
+    let owner = shown.document.handles.iter().find(|handle| handle.vertices.binary_search(&vertex).is_ok());
+    Ok(json!({
+        "handle": owner.map(|handle| handle.name.clone()), "vertex": vertex, "face": hit.face,
+        "position": position.to_array(), "distance": hit.t,
+    }))
+}
+
+fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>) -> anyhow::Result<()> {
+    let display = match what {
+        What::Rest => Display::Rest,
+        What::Posed => Display::Posed,
+        What::Clip => {
+            let clip = clip.context("which clip?")?;
+            studio.session().document().find_clip(&clip)?;
+            let time = time.filter(|time| time.is_finite()).unwrap_or(0.0);
+            Display::Clip { clip, time }
+        }
+    };
+    let before = studio.looks().display;
+    // While a clip plays, only its vertices change.
+    let is_same = std::mem::discriminant(&before) == std::mem::discriminant(&display);
+    studio.change_looks(|looks| looks.display = display);
+    if !is_same {
+        studio.touch();
+    }
+    Ok(())
+}
+
+fn sample(studio: &Studio, name: &str, vertices: usize) -> anyhow::Result<Value> {
+    let sample = Sample::from_name(name).with_context(|| format!("there is no sample {name:?}"))?;
+    job(studio, &format!("Growing {name}"), |job| {
+        let mut warnings = Warnings::default();
+        let document = grow_sample(sample, vertices, &mut |share| job.update(share), &mut warnings)?;
+        if job.is_cancelled() {
+            return Err(SessionError::Cancelled);
+        }
+        studio.open(document, None, warnings);
+        Ok(json!({}))
+    })
+}
+
+/// Open a file. One that lies in the user's folder and is a project is saved there again.
+fn open(studio: &Studio, path: &Path, is_users: bool) -> anyhow::Result<Value> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    job(studio, &format!("Opening {name}"), |job| {
+        let mut warnings = Warnings::default();
+        let document = open_file(path, &mut |share| job.update(share), &mut warnings)?;
+        if job.is_cancelled() {
+            return Err(SessionError::Cancelled);
+        }
+        let is_project = name.to_ascii_lowercase().ends_with(".sinew.glb");
+        let own = (is_users && is_project).then(|| path.to_owned());
+        let n_warnings = warnings.messages.len();
+        studio.open(document, own, warnings);
+        Ok(json!({ "warnings": n_warnings }))
+    })
+}
+
+fn save(studio: &Studio, path: Option<&str>) -> anyhow::Result<Value> {
+    let path: PathBuf = match path {
+        Some(path) => {
+            let mut path = path.to_owned();
+            if !path.to_ascii_lowercase().ends_with(".glb") {
+                path += ".sinew.glb";
+            }
+            studio.files.writable(&path)?
+        }
+        None => match studio.session().path() {
+            Some(path) => path.to_owned(),
+            None => return Err(NeedsPath.into()),
+        },
+    };
+    let (document, step) = {
+        let session = studio.session();
+        (session.document().clone(), session.history().at())
+    };
+    let saved = job(studio, "Saving", |_| {
+        let bytes = write_project(&document, &mut Warnings::default())?;
+        sinew::formats::write_atomic(&path, &bytes)?;
+        Ok(bytes.len())
+    })?;
+    studio.session().mark_saved(step, &path);
+    studio.touch();
+    Ok(json!({ "path": path, "bytes": saved }))
+}
+
+/// The document has no file yet: the page must ask for one.
+#[derive(Debug)]
+pub struct NeedsPath;
+
+impl std::fmt::Display for NeedsPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the document has not been saved yet; choose a name")
+    }
+}
+
+impl std::error::Error for NeedsPath {}
+
+fn run_export(studio: &Studio, job: &Job, params: &ExportParams) -> Result<Value, SessionError> {
+    let document = studio.session().document().clone();
+    let mut warnings = Warnings::default();
+    let mut stack = lock(&studio.stack);
+    let progress = |share: f64| job.update(share);
+    let made = export(&document, params, &mut stack, &mut Stage::default(), &progress, &mut warnings)?;
+    drop(stack);
+    let fail = |error: anyhow::Error| SessionError::Value { what: "export", cause: format!("{error:#}") };
+    let id = secret().map_err(fail)?;
+    studio.files.keep_download(id.clone(), &made.name, &made.bytes).map_err(fail)?;
+    let told = json!({
+        "type": "download", "url": format!("/download/{id}"), "name": made.name, "bytes": made.bytes.len(),
+        "warnings": warnings.messages,
+    });
+    studio.tell(&told);
+    Ok(told)
+}
+
+fn recover(studio: &Studio, id: &str) -> anyhow::Result<()> {
+    let index = studio.recoveries().iter().position(|recovery| recovery.id() == id);
+    let recovery = studio.recoveries()[index.context("there is no such unsaved work")?].clone();
+    let mut warnings = Warnings::default();
+    let recovered = recovery.recover(&mut warnings)?;
+    studio.session().take_up(recovered);
+    // It is in the journal of this session now.
+    studio.session().flush();
+    discard(studio, id)?;
+    studio.exchanged(warnings);
+    Ok(())
+}
+
+fn discard(studio: &Studio, id: &str) -> anyhow::Result<()> {
+    let mut recoveries = studio.recoveries();
+    let index = recoveries.iter().position(|recovery| recovery.id() == id);
+    let recovery = recoveries.remove(index.context("there is no such unsaved work")?);
+    drop(recoveries);
+    recovery.discard();
+    studio.touch();
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! HTTP around the studio.
+
+use crate::{
+    assets::asset,
+    engine,
+    files::{Files, MAX_UPLOAD, default_home},
+    guard::{Guard, POLICY, secret},
+    socket,
+    studio::Studio,
+};
+use anyhow::Context;
+use axum::{
+    Router,
+    body::{Body, HttpBody},
+    extract::{Path as UrlPath, Query, Request, State, WebSocketUpgrade},
+    http::{HeaderValue, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+use serde_json::json;
+use sinew::{
+    geom::{Warnings, sample::Sample},
+    session::{grow_sample, open_file},
+};
+use std::{
+    future::poll_fn,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
+
+/// Vertices of the sample a first start shows.
+const SAMPLE_VERTICES: usize = 10_000;
+/// How often pages hear how far jobs are.
+const JOB_EVERY: Duration = Duration::from_millis(200);
+/// Largest message a page may send; frames go the other way.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// How to serve.
+#[derive(Debug, Clone, Default)]
+pub struct StudioOptions {
+    /// What to open; the sample character if absent.
+    pub file: Option<PathBuf>,
+    /// The port; any free one if 0.
+    pub port: u16,
+    /// Let others on the network in, with a token: the address to listen on.
+    pub listen: Option<IpAddr>,
+    /// The folder the page may open from and save to; that of the file, or the present one, if absent.
+    pub root: Option<PathBuf>,
+}
+
+/// Serve until the program is ended. `ready` is told the address to open.
+///
+/// # Errors
+/// If the file cannot be opened or the port is taken.
+pub fn serve(
+    options: &StudioOptions,
+    ready: impl FnOnce(&str, &Warnings) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let run = secret()?;
+    let here = std::env::current_dir().context("the present folder is gone")?;
+    let of_file = options.file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let root = options.root.as_deref().or(of_file).unwrap_or(&here);
+    let files = Files::new(root, &default_home(), &run)?;
+    let mut warnings = Warnings::default();
+    let mut go_on = |_| ControlFlow::Continue(());
+    let document = match &options.file {
+        Some(path) => open_file(path, &mut go_on, &mut warnings)?,
+        None => grow_sample(Sample::Biped, SAMPLE_VERTICES, &mut go_on, &mut warnings)?,
+    };
+    let is_project =
+        |path: &PathBuf| path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb");
+    let own = options.file.clone().filter(is_project);
+    let studio = Arc::new(Studio::new(run, document, own, files).context("the system gives no thread")?);
+    studio.exchanged(warnings.clone());
+    let engine = {
+        let studio = studio.clone();
+        std::thread::Builder::new().name("engine".into()).spawn(move || engine::run(&studio))?
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let done = runtime.block_on(listen(options, studio.clone(), |url| ready(url, &warnings)));
+    studio.pending().stop = true;
+    studio.ring();
+    // It ends as soon as it hears the bell.
+    let _ = engine.join();
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    studio.session().flush();
+    done
+}
+
+async fn listen(
+    options: &StudioOptions,
+    studio: Arc<Studio>,
+    ready: impl FnOnce(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let address = SocketAddr::new(options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), options.port);
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("{address} cannot be listened on; is another studio running there? choose another with --port")
+    })?;
+    let token = options.listen.map(|_| secret()).transpose()?;
+    let guard = Guard::new(listener.local_addr()?, token);
+    ready(&guard.url())?;
+    let app = Router::new()
+        .route("/", get(page))
+        .route("/{file}", get(page))
+        .route("/ws", get(upgrade))
+        .route("/image/{index}", get(image))
+        .route("/thumbnail/{index}", get(thumbnail))
+        .route("/download/{id}", get(download))
+        .route("/upload", post(upload))
+        .with_state(studio.clone())
+        .layer(from_fn_with_state(guard, check));
+    tokio::spawn(tell_jobs(studio));
+    tokio::select! {
+        done = async { axum::serve(listener, app).await } => Ok(done?),
+        _ = tokio::signal::ctrl_c() => Ok(()),
+    }
+}
+
+/// Every request passes here first.
+async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let is_page = request.uri().path() == "/";
+    let mut response = match guard.check(request.method(), request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err((status, cause)) => (status, format!("{cause}\n")).into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    if let (true, Some(cookie)) = (is_page && response.status().is_success(), guard.cookie()) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+async fn tell_jobs(studio: Arc<Studio>) {
+    let mut clock = tokio::time::interval(JOB_EVERY);
+    let mut told: Vec<(u64, Option<f64>)> = Vec::new();
+    loop {
+        clock.tick().await;
+        let jobs = studio.jobs.list();
+        for job in &jobs {
+            // Preparing tells of itself once it takes long.
+            let is_news = told.iter().any(|(id, share)| *id == job.id() && *share != job.share());
+            if is_news {
+                studio.tell_job(job, false, None);
+            }
+        }
+        told = jobs.iter().map(|job| (job.id(), job.share())).collect();
+    }
+}
+
+async fn page(file: Option<UrlPath<String>>) -> Response {
+    asset(file.as_ref().map_or("", |UrlPath(name)| name))
+}
+
+async fn upgrade(State(studio): State<Arc<Studio>>, upgrade: WebSocketUpgrade) -> Response {
+    upgrade.max_message_size(MAX_MESSAGE).on_upgrade(move |socket| socket::talk(socket, studio))
+}
+
+async fn image(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+    let document = studio.session().document().clone();
+    let material = document.body.surface.materials.get(index);
+    match material.and_then(|material| material.base_color_image.as_ref()) {
+        Some(image) => picture(&image.mime, image.bytes.to_vec()),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn thumbnail(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+    let document = studio.session().document().clone();
+    match document.examples.get(index).and_then(|example| example.thumbnail.clone()) {
+        Some(png) => picture("image/png", png.to_vec()),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Only pictures: a file may claim to be anything.
+fn picture(mime: &str, bytes: Vec<u8>) -> Response {
+    let kind = if mime == "image/jpeg" { "image/jpeg" } else { "image/png" };
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "private, max-age=3600")], bytes).into_response()
+}
+
+async fn download(State(studio): State<Arc<Studio>>, UrlPath(id): UrlPath<String>) -> Response {
+    let Some(download) = studio.files.download(&id) else { return StatusCode::NOT_FOUND.into_response() };
+    match tokio::fs::read(&download.path).await {
+        Ok(bytes) => {
+            let ascii: String =
+                download.name.chars().map(|c| if c.is_ascii_graphic() && c != '"' { c } else { '_' }).collect();
+            let encoded: String = download.name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let disposition = format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{encoded}");
+            let headers = [
+                (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+                (header::CONTENT_DISPOSITION, disposition),
+            ];
+            (headers, bytes).into_response()
+        }
+        Err(_) => StatusCode::GONE.into_response(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Drop {
+    drop: String,
+    name: String,
+}
+
+async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, request: Request) -> Response {
+    let path = match studio.files.upload(&drop.drop, &drop.name) {
+        Ok(path) => path,
+        Err(error) => return (StatusCode::BAD_REQUEST, format!("{error:#}\n")).into_response(),
+    };
+    let claimed = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<u64>().ok());
+    if claimed.is_some_and(|n| n > MAX_UPLOAD) {
+        return too_large();
+    }
+    match receive(request.into_body(), &path).await {
+        Ok(Some(bytes)) => axum_json(&json!({ "bytes": bytes })),
+        Ok(None) => {
+            let _ = tokio::fs::remove_file(&path).await;
+            too_large()
+        }
+        Err(error) => {
+            let _ = tokio::fs::remove_file(&path).await;
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("{}: {error}\n", drop.name)).into_response()
+        }
+    }
+}
+
+fn too_large() -> Response {
+    let text = "the file is larger than 1 GB; put it into the folder of the open dialog and open it from there\n";
+    (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
+}
+
+fn axum_json(value: &serde_json::Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+/// Write what comes to a file; `None` if it does not end in time.
+async fn receive(mut body: Body, path: &Path) -> std::io::Result<Option<u64>> {
+    if let Some(folder) = path.parent() {
+        tokio::fs::create_dir_all(folder).await?;
+    }
+    let mut file = tokio::fs::File::create(path).await?;
+    let mut n_bytes = 0;
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(std::io::Error::other)?;
+        if let Ok(data) = frame.into_data() {
+            n_bytes += data.len() as u64;
+            if n_bytes > MAX_UPLOAD {
+                return Ok(None);
+            }
+            file.write_all(&data).await?;
+        }
+    }
+    file.flush().await?;
+    Ok(Some(n_bytes))
+}

@@ -1,0 +1,148 @@
+//! The document as the page shows it, without its vertices.
+
+use crate::studio::Studio;
+use serde_json::{Value, json};
+use sinew::{
+    deform::{Frames, Method},
+    geom::{Clip, Material, operators::LaplacianKind, sample::Sample},
+    session::{Display, Document, EditChange, Job},
+};
+
+/// The first message to a page.
+pub fn welcome(studio: &Studio) -> Value {
+    json!({
+        "type": "welcome",
+        "version": env!("CARGO_PKG_VERSION"),
+        "session": studio.session_id,
+        "root": studio.files.root().display().to_string(),
+        "samples": Sample::ALL.map(Sample::name),
+        "methods": Method::ALL.map(Method::name),
+        "laplacians": LaplacianKind::ALL.map(LaplacianKind::name),
+        "frames": Frames::ALL.map(Frames::name),
+        "max_upload": crate::files::MAX_UPLOAD,
+    })
+}
+
+/// Everything the page's panels show.
+pub fn state(studio: &Studio) -> Value {
+    let (document, path, is_dirty, steps, at) = {
+        let session = studio.session();
+        let steps: Vec<String> = session.history().labels().map(str::to_owned).collect();
+        let path = session.path().map(|path| path.display().to_string());
+        (session.document().clone(), path, session.is_dirty(), steps, session.history().at())
+    };
+    let looks = studio.looks();
+    let mesh = document.mesh();
+    json!({
+        "type": "state",
+        "name": document.name,
+        "path": path,
+        "dirty": is_dirty,
+        "vertices": mesh.n_vertices(),
+        "faces": mesh.n_faces(),
+        "joints": document.body.rig.as_ref().map_or(0, |rig| rig.n_joints()),
+        "bounds": mesh.bounds().map(|corner| corner.to_array()),
+        "revision": studio.revision(),
+        "handles": handles(&document),
+        "n_moves": document.pose.len(),
+        "moves": moves(&document),
+        "examples": examples(&document),
+        "clips": document.clips.iter().map(|c| clip(c)).collect::<Vec<_>>(),
+        "materials": materials(&document.body.surface.materials, studio.revision()),
+        "edit": EditChange::of_all(&document.edit),
+        "display": display(&looks.display),
+        "stress": looks.stress,
+        "refine": looks.refine,
+        "history": { "steps": steps, "at": at },
+        "jobs": studio.jobs.list().iter().map(job).collect::<Vec<_>>(),
+        "recoveries": recoveries(studio),
+        "prepare_ms": studio.prepare_ms(),
+        "warnings": studio.warnings(),
+    })
+}
+
+fn job(job: &Job) -> Value {
+    json!({ "job": job.id(), "title": job.title(), "share": job.share(), "done": false })
+}
+
+fn handles(document: &Document) -> Vec<Value> {
+    let handle = |(index, handle): (usize, &std::sync::Arc<sinew::geom::Handle>)| {
+        json!({
+            "name": handle.name,
+            "vertices": handle.vertices.len(),
+            "center": handle.center.to_array(),
+            "secondary": handle.secondary,
+            "color": color(index),
+        })
+    };
+    document.handles.iter().enumerate().map(handle).collect()
+}
+
+/// Colours far from each other for neighbours in the list: hues by the golden angle, two lightnesses.
+fn color(index: usize) -> String {
+    let hue = (index as f64 * 137.508) % 360.0;
+    let lightness = if index % 2 == 0 { 0.55 } else { 0.68 };
+    let chroma = (1.0 - f64::abs(2.0 * lightness - 1.0)) * 0.62;
+    let channel = |offset: f64| {
+        let k = (offset + hue / 30.0) % 12.0;
+        let value = lightness - chroma / 2.0 * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+        (value * 255.0).round() as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
+}
+
+fn moves(document: &Document) -> Value {
+    let file = sinew::formats::moves::write_moves(&document.pose);
+    let mut file: Value = serde_json::from_slice(&file).unwrap_or_default();
+    file["moves"].take()
+}
+
+fn examples(document: &Document) -> Vec<Value> {
+    let thumbnail = |index: usize, png: &[u8]| format!("/thumbnail/{index}?{:016x}", digest(png));
+    let example = |(index, example): (usize, &std::sync::Arc<sinew::session::Example>)| {
+        let url = example.thumbnail.as_ref().map(|png| thumbnail(index, png));
+        json!({ "name": example.name, "thumbnail": url })
+    };
+    document.examples.iter().enumerate().map(example).collect()
+}
+
+/// Tells pictures apart, so that a browser does not show an old one (FNV-1a).
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+fn clip(clip: &Clip) -> Value {
+    json!({ "name": clip.name, "duration": clip.duration_secs(), "fps": 30 })
+}
+
+fn materials(materials: &[Material], revision: u32) -> Vec<Value> {
+    let default = Material::default();
+    let list = if materials.is_empty() { std::slice::from_ref(&default) } else { materials };
+    let material = |(index, material): (usize, &Material)| {
+        json!({
+            "name": material.name,
+            "color": material.base_color,
+            "image": material.base_color_image.as_ref().map(|_| format!("/image/{index}?{revision}")),
+            "metallic": material.metallic,
+            "roughness": material.roughness,
+            "double_sided": material.double_sided,
+        })
+    };
+    list.iter().enumerate().map(material).collect()
+}
+
+fn display(display: &Display) -> Value {
+    match display {
+        Display::Rest => json!({ "what": "rest", "clip": null, "time": 0.0 }),
+        Display::Posed => json!({ "what": "posed", "clip": null, "time": 0.0 }),
+        Display::Clip { clip, time } => json!({ "what": "clip", "clip": clip, "time": time }),
+    }
+}
+
+fn recoveries(studio: &Studio) -> Vec<Value> {
+    let recovery = |recovery: &sinew::session::Recovery| {
+        let age = recovery.changed.elapsed().unwrap_or_default().as_secs();
+        json!({ "recovery": recovery.id(), "title": recovery.title, "age_secs": age })
+    };
+    studio.recoveries().iter().map(recovery).collect()
+}

@@ -1,0 +1,283 @@
+//! What all pages on one server share.
+
+use crate::{files::Files, frames::Drawn, painter::Painter};
+use glam::DVec3;
+use serde_json::{Value, json};
+use sinew::{
+    geom::{Mesh, Warnings},
+    session::{Display, Document, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError},
+};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+use tokio::sync::{broadcast, watch};
+
+/// Messages a page may lag behind before it is told to ask for everything anew.
+const BACKLOG: usize = 256;
+/// Warnings of a file that are shown.
+const MAX_WARNINGS: usize = 50;
+
+/// The shared part.
+#[derive(Debug)]
+pub struct Studio {
+    /// A number no other run of the server has.
+    pub session_id: String,
+    session: Mutex<Session>,
+    view: Mutex<Looks>,
+    /// The newest wish of a hand that the engine has not taken up yet.
+    pending: Mutex<Pending>,
+    /// Rung whenever the engine has something to look at, and when it has taken up a drag.
+    bell: Condvar,
+    /// Long work.
+    pub jobs: Jobs,
+    /// Steps of the motion stack, kept between exports.
+    pub stack: Mutex<MotionStack>,
+    /// The newest shape.
+    pub shown: watch::Sender<Option<Arc<Shown>>>,
+    /// Rises whenever the state that pages show has changed.
+    pub state_number: watch::Sender<u64>,
+    /// Words for every page.
+    pub words: broadcast::Sender<Arc<str>>,
+    /// Finds vertices.
+    pub painter: Painter,
+    /// Where pages may read and write.
+    pub files: Files,
+    journals: PathBuf,
+    recoveries: Mutex<Vec<Recovery>>,
+    revision: AtomicU32,
+    prepare_us: AtomicU64,
+    warnings: Mutex<Vec<String>>,
+}
+
+/// How the document is shown.
+#[derive(Debug, Clone, Default)]
+pub struct Looks {
+    /// Which shape.
+    pub display: Display,
+    /// Whether stretch is sent with each frame.
+    pub stress: bool,
+    /// Whether poses are polished while nothing else is to do.
+    pub refine: bool,
+}
+
+/// What the engine has to do.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// A move in progress: its number, what it is, and whether it is the last.
+    pub drag: Option<(u32, Value, bool)>,
+    /// Whether the engine is at work on a drag.
+    pub is_dragging: bool,
+    /// Rises with every change.
+    pub tick: u64,
+    /// Whether the server ends.
+    pub stop: bool,
+}
+
+/// A shape that was shown.
+#[derive(Debug)]
+pub struct Shown {
+    /// What is drawn.
+    pub drawn: Arc<Drawn>,
+    /// The document it is of.
+    pub document: Document,
+    mesh: OnceLock<Arc<Mesh>>,
+}
+
+impl Shown {
+    /// A shape of a document.
+    pub fn new(drawn: Drawn, document: Document) -> Self {
+        Self { drawn: Arc::new(drawn), document, mesh: OnceLock::new() }
+    }
+
+    /// The surface as it is seen, for selecting on it.
+    pub fn mesh(&self) -> Arc<Mesh> {
+        let build = || {
+            let positions: Vec<DVec3> = self.drawn.frame.positions.iter().map(|p| p.as_dvec3()).collect();
+            // Frames are finite and of the mesh's size.
+            Arc::new(self.document.mesh().with_positions(positions).unwrap_or_else(|_| self.document.mesh().clone()))
+        };
+        self.mesh.get_or_init(build).clone()
+    }
+}
+
+impl Studio {
+    /// A studio with a document.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn new(session_id: String, document: Document, path: Option<PathBuf>, files: Files) -> std::io::Result<Self> {
+        let journals = files.journals();
+        let recoveries = Recovery::find_all(&journals);
+        Ok(Self {
+            session_id,
+            session: Mutex::new(Session::new(document, path, Some(journals.clone()))),
+            view: Mutex::default(),
+            pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
+            bell: Condvar::new(),
+            jobs: Jobs::default(),
+            stack: Mutex::default(),
+            shown: watch::Sender::new(None),
+            state_number: watch::Sender::new(0),
+            words: broadcast::Sender::new(BACKLOG),
+            painter: Painter::new()?,
+            files,
+            journals,
+            recoveries: Mutex::new(recoveries),
+            revision: AtomicU32::new(1),
+            prepare_us: AtomicU64::new(0),
+            warnings: Mutex::default(),
+        })
+    }
+
+    /// The session, for a moment: nothing long is done while it is held.
+    pub fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.session)
+    }
+
+    /// How the document is shown.
+    pub fn looks(&self) -> Looks {
+        lock(&self.view).clone()
+    }
+
+    /// Show it otherwise.
+    pub fn change_looks(&self, change: impl FnOnce(&mut Looks)) {
+        change(&mut lock(&self.view));
+        self.ring();
+    }
+
+    /// The engine's list, for a moment.
+    pub fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
+    }
+
+    /// Wait for the bell, giving up the list meanwhile.
+    pub fn wait<'a>(&self, pending: MutexGuard<'a, Pending>) -> MutexGuard<'a, Pending> {
+        self.bell.wait(pending).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Let the engine look.
+    pub fn ring(&self) {
+        self.pending().tick += 1;
+        self.bell.notify_all();
+    }
+
+    /// Leave a move in progress for the engine; one that it has not taken up is forgotten.
+    pub fn leave_drag(&self, drag: u32, step: Value, end: bool) {
+        let mut pending = self.pending();
+        pending.drag = Some((drag, step, end));
+        pending.tick += 1;
+        self.bell.notify_all();
+    }
+
+    /// Wait until no move is on its way, so that what follows is done after it.
+    pub fn settle(&self) {
+        let mut pending = self.pending();
+        while (pending.drag.is_some() || pending.is_dragging) && !pending.stop {
+            pending = self.wait(pending);
+        }
+    }
+
+    /// The engine is done with a drag.
+    pub fn drag_done(&self) {
+        self.pending().is_dragging = false;
+        self.bell.notify_all();
+    }
+
+    /// Let every page show the state anew.
+    pub fn touch(&self) {
+        self.state_number.send_modify(|number| *number += 1);
+        self.ring();
+    }
+
+    /// Which geometry is the present one.
+    pub fn revision(&self) -> u32 {
+        self.revision.load(Ordering::Relaxed)
+    }
+
+    /// The geometry is another now.
+    pub fn next_revision(&self) -> u32 {
+        self.revision.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Time the last preparation took, in milliseconds.
+    pub fn prepare_ms(&self) -> f64 {
+        self.prepare_us.load(Ordering::Relaxed) as f64 / 1e3
+    }
+
+    /// Remember how long a preparation took.
+    pub fn note_prepared(&self, time: std::time::Duration) {
+        self.prepare_us.store(time.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// Warnings about the document.
+    pub fn warnings(&self) -> Vec<String> {
+        lock(&self.warnings).clone()
+    }
+
+    /// Work on another document.
+    pub fn open(&self, document: Document, path: Option<PathBuf>, warnings: Warnings) {
+        self.session().open(document, path);
+        self.exchanged(warnings);
+    }
+
+    /// After the whole document was exchanged.
+    pub fn exchanged(&self, warnings: Warnings) {
+        let mut messages = warnings.messages;
+        messages.truncate(MAX_WARNINGS);
+        *lock(&self.warnings) = messages;
+        *lock(&self.view) = Looks { display: Display::Posed, ..self.looks() };
+        self.refresh_recoveries();
+        self.touch();
+    }
+
+    /// Unsaved work that can be taken up.
+    pub fn recoveries(&self) -> MutexGuard<'_, Vec<Recovery>> {
+        lock(&self.recoveries)
+    }
+
+    /// Look for unsaved work again, without what is known already.
+    pub fn refresh_recoveries(&self) {
+        let mut known = self.recoveries();
+        known.extend(Recovery::find_all(&self.journals));
+        known.sort_by_key(|recovery| std::cmp::Reverse(recovery.changed));
+    }
+
+    /// Say something to every page.
+    pub fn tell(&self, message: &Value) {
+        // Without a page nobody hears it, which is well.
+        let _ = self.words.send(message.to_string().into());
+    }
+
+    /// Show every page a notice.
+    pub fn notice(&self, level: &str, text: &str) {
+        self.tell(&json!({ "type": "notice", "level": level, "text": text }));
+    }
+
+    /// Tell how far a job is.
+    pub fn tell_job(&self, job: &Job, done: bool, error: Option<&SessionError>) {
+        let is_stop = matches!(error, Some(SessionError::Cancelled));
+        self.tell(&json!({
+            "type": "job", "job": job.id(), "title": job.title(), "share": job.share(), "done": done,
+            "error": error.filter(|_| !is_stop).map(ToString::to_string),
+        }));
+    }
+}
+
+/// A gesture of a drag.
+pub fn drag_gesture(drag: u32) -> Gesture {
+    Gesture(u64::from(drag))
+}
+
+/// A gesture of a brush stroke; its numbers are others than those of drags.
+pub fn stroke_gesture(stroke: u32) -> Gesture {
+    Gesture((1 << 32) + u64::from(stroke))
+}
+
+/// What is locked here is whole at every moment, whoever panicked.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
