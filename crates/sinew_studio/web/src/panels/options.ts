@@ -9,16 +9,6 @@ import { iconButton, segments, slider, type Segment } from '../ui/fields';
 import type { IconName } from '../ui/icons';
 import type { Look, ToolId } from '../store';
 
-const HINTS: Record<ToolId, string> = {
-  select: 'Click a handle · drag to orbit',
-  drag: 'Drag a handle to turn it about its centre · Ctrl moves it · empty space orbits',
-  rotate: 'Pull a ring, or drag the handle · R turns without a button',
-  translate: 'Pull an arrow, or drag the handle · G moves without a button',
-  twist: 'Drag a handle sideways to twist it along its limb',
-  centre: 'Drag a dot to place a rotation centre (at rest)',
-  box: 'Draw a box', lasso: 'Draw around', paint: 'Stroke over the surface', erase: 'Stroke over the handle',
-};
-
 const labelled = (label: string, ...nodes: Node[]): HTMLElement => h('label.inline', null, h('span', null, label), ...nodes);
 
 function weight(): HTMLElement {
@@ -63,14 +53,14 @@ function optionsOf(tool: ToolId): Node[] {
   if (tool === 'twist') {
     return [segments('option-twist', 'Axis', options.twistAxis, [
       { value: 'limb', label: 'Limb', tip: 'From the rotation centre along the handle' }, { value: 'x', label: 'X' }, { value: 'y', label: 'Y' }, { value: 'z', label: 'Z' },
-    ], (twistAxis) => store.setOptions({ twistAxis })), h('span.hint', null, HINTS.twist)];
+    ], (twistAxis) => store.setOptions({ twistAxis }))];
   }
   if (tool === 'rotate' || tool === 'translate') {
     return [segments('option-space', 'Axes', options.space, [
       { value: 'world', label: 'World' }, { value: 'local', label: 'Local', tip: 'Axes of the handle as it is turned' },
-    ], (space) => store.setOptions({ space })), h('span.hint', null, HINTS[tool])];
+    ], (space) => store.setOptions({ space }))];
   }
-  return [h('span.hint', null, HINTS[tool])];
+  return [h('span.tool-name', null, action(`tool-${tool}`).label)];
 }
 
 const LOOKS: Segment<Look>[] = [

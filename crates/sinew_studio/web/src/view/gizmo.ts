@@ -18,6 +18,8 @@ export class Gizmo {
   constructor(private readonly viewport: Viewport, private readonly overlay: Overlay) {
     this.controls = new TransformControls(viewport.rig.camera, viewport.canvas);
     this.controls.setSize(0.8);
+    const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name);
+    this.controls.setColors(color('--axis-x'), color('--axis-y'), color('--axis-z'), color('--warning'));
     viewport.scene.add(this.proxy, this.controls.getHelper());
     this.controls.addEventListener('change', () => viewport.request());
     this.controls.addEventListener('mouseDown', () => this.begin());
