@@ -38,7 +38,7 @@ export function perform(id: string): void {
 
 const NAMES: Record<string, string> = {
   ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', Numpad1: 'Num 1', Numpad3: 'Num 3', Numpad5: 'Num 5',
-  Numpad7: 'Num 7', NumpadDecimal: 'Num .', Escape: 'Esc', Delete: 'Del',
+  Numpad7: 'Num 7', NumpadAdd: 'Num +', NumpadSubtract: 'Num −', NumpadDecimal: 'Num .', Escape: 'Esc', Delete: 'Del',
 };
 
 /** `Ctrl+Numpad1` as people read it. */

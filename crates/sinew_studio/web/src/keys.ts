@@ -10,8 +10,8 @@ export function keyName(event: KeyboardEvent): string {
   if (event.code.startsWith('Numpad')) name = event.code;
   else if (event.key === ' ') name = 'Space';
   else if (isLetter) name = event.key.toUpperCase();
-  // With Alt some systems write other signs; the place of the key still tells the letter.
-  else if (event.altKey && event.code.startsWith('Key')) name = event.code.slice(3);
+  // With Alt some systems write other signs; the place of the key still tells which it is.
+  else if (event.altKey && /^(Key|Digit)/.test(event.code)) name = event.code.replace(/^(Key|Digit)/, '');
   const parts = [];
   if (event.ctrlKey || event.metaKey) parts.push('Ctrl');
   if (event.altKey) parts.push('Alt');
@@ -29,8 +29,9 @@ export function listenToKeys(tools: ToolManager): void {
     }
     if (event.key === 'Escape' && tools.cancel()) return;
     const name = keyName(event);
-    // A focused button is pressed by Space and Enter; arrows move a slider.
-    if (event.target instanceof HTMLButtonElement && (name === 'Space' || name === 'Enter')) return;
+    // A button reached by keyboard is pressed by Space and Enter, one that was clicked is not; arrows move a slider.
+    const onButton = event.target instanceof HTMLButtonElement && event.target.matches(':focus-visible');
+    if (onButton && (name === 'Space' || name === 'Enter')) return;
     if (event.target instanceof HTMLInputElement && name.startsWith('Arrow')) return;
     const found = actions().find((item) => keysOf(item).includes(name) && (item.enabled?.() ?? true));
     if (!found) return;

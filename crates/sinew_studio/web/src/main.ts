@@ -10,7 +10,7 @@ import { defineEdit } from './commands/edit';
 import { defineFile } from './commands/file';
 import { defineHandles } from './commands/handles';
 import { defineHelp } from './commands/help';
-import { definePose } from './commands/pose';
+import { capturePose, definePose } from './commands/pose';
 import { defineView } from './commands/view';
 import { exposeDebugging } from './debug';
 import { listenToDrops } from './dialogs/drop';
@@ -57,7 +57,7 @@ function start(root: HTMLElement): void {
   viewport.element.append(tools.modal.element, buildJobs());
   root.append(
     buildTopbar(), buildToolbar(),
-    h('main.stage', null, buildOptions(), viewport.element), buildSidebar(), buildTimeline(player), buildStatus(), buildBanner());
+    h('main.stage', null, buildOptions(), viewport.element), buildSidebar(() => capturePose(context)), buildTimeline(player), buildStatus(), buildBanner());
   mountToasts(root);
   mountTooltips();
   listenToKeys(tools);

@@ -44,18 +44,21 @@ function saveAs(): void {
   });
 }
 
+/** Offer what was found once, and take the offer back when another tab has answered it. */
 export function recover(): void {
-  for (const { recovery, title, age_secs } of store.doc?.recoveries ?? []) {
+  const found = store.doc?.recoveries ?? [];
+  for (const [recovery, close] of offered) if (!found.some((item) => item.recovery === recovery)) close();
+  for (const { recovery, title, age_secs } of found) {
     if (offered.has(recovery)) continue;
-    offered.add(recovery);
-    toast('warning', `Unsaved work of ${title} was found, ${age(age_secs)} old.`, [
+    const close = toast('warning', `Unsaved work of ${title} was found, ${age(age_secs)} old.`, [
       { label: 'Restore', run: () => void ask({ type: 'recover', recovery }) },
       { label: 'Discard', run: () => void ask({ type: 'discard', recovery }) },
     ]);
+    offered.set(recovery, close);
   }
 }
 
-const offered = new Set<string>();
+const offered = new Map<string, () => void>();
 
 function age(secs: number): string {
   if (secs < 90) return `${Math.round(secs)} s`;

@@ -43,8 +43,8 @@ export function defineHandles(): void {
       id: 'handle-mirror', label: 'Mirror handle', group: 'Handles', keys: { all: ['Ctrl+M'] }, enabled: chosen,
       run: () => void ask<{ handle: string }>({ type: 'mirror_handle', handle: store.main! }).then((twin) => { if (twin) store.selectMain(twin.handle, true); }),
     },
-    { id: 'handle-grow', label: 'Grow handle', group: 'Handles', keys: { all: ['Ctrl+NumpadAdd', 'Ctrl++'] }, enabled: chosen, run: () => reshape({ grow: 1 }) },
-    { id: 'handle-shrink', label: 'Shrink handle', group: 'Handles', keys: { all: ['Ctrl+NumpadSubtract', 'Ctrl+-'] }, enabled: chosen, run: () => reshape({ shrink: 1 }) },
+    { id: 'handle-grow', label: 'Grow handle', group: 'Handles', keys: { all: ['NumpadAdd', '='] }, enabled: chosen, run: () => reshape({ grow: 1 }) },
+    { id: 'handle-shrink', label: 'Shrink handle', group: 'Handles', keys: { all: ['NumpadSubtract', '-'] }, enabled: chosen, run: () => reshape({ shrink: 1 }) },
     {
       id: 'handle-store', label: 'Store secondary set', group: 'Handles', keys: { all: ['Ctrl+G'] }, enabled: chosen,
       run: () => void run({ set_secondary: { name: store.main!, secondary: [...store.secondary] } }),

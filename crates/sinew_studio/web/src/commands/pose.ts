@@ -27,9 +27,10 @@ export const TOOLS: ToolAction[] = [
   { id: 'erase', label: 'Erase from a handle', blender: ['Shift+P'] },
 ];
 
+export const capturePose = ({ viewport, gizmo }: Context): string => viewport.capture(() => gizmo.hide());
+
 export function savePose(context: Context, name: string): void {
-  // The picture is of the pose, whatever is displayed for painting.
-  void run({ save_example: { name, thumbnail: context.viewport.capture(() => context.gizmo.hide()) } });
+  void run({ save_example: { name, thumbnail: capturePose(context) } });
 }
 
 function freePoseName(): string {

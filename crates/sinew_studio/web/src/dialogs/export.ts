@@ -42,8 +42,8 @@ export function openExport(): void {
       parts.push(row('Frames per second', numberField({ id: 'export-fps', label: 'Frames per second', value: fps, min: 1, max: 240, step: 1, set: (value) => { fps = value; } })));
     }
     if (preset.what === 'skin') {
-      parts.push(row('Influences per vertex', selectField('export-influences', 'Influences', String(influences),
-        [{ value: '4', label: '4 (every engine)' }, { value: '8', label: '8 (finer, fewer engines)' }], (value) => { influences = Number(value); })));
+      parts.push(row('Influences', selectField('export-influences', 'Influences', String(influences),
+        [{ value: '4', label: '4 per vertex (every engine)' }, { value: '8', label: '8 per vertex (fewer engines)' }], (value) => { influences = Number(value); })));
     }
     details.replaceChildren(...parts);
   };

@@ -8,7 +8,7 @@ import { row, segments, slider } from '../ui/fields';
 
 export function openPreferences(): void {
   const body = h('div.stack');
-  const dialog = openDialog('preferences', 'Preferences', [body], [
+  openDialog('preferences', 'Preferences', [body], [
     { label: 'Tour again', run: () => perform('tour') },
     { label: 'Done', primary: true },
   ]);
@@ -34,7 +34,6 @@ export function openPreferences(): void {
       })));
   };
   build();
-  dialog.element.focus();
 }
 
 /** Theme and size on the root element, from which every style follows. */

@@ -37,7 +37,8 @@ function operation(): HTMLElement {
 
 function optionsOf(tool: ToolId): Node[] {
   const { options } = store;
-  const into = h('span.target', { 'data-testid': 'option-target' }, store.main === null ? 'into a new handle' : `into ${options.op === 'new' ? 'a new handle' : store.main}`);
+  const fresh = store.main === null || (options.op === 'new' && tool !== 'paint');
+  const into = h('span.target', { 'data-testid': 'option-target' }, fresh ? '→ new handle' : `→ ${store.main}`);
   if (tool === 'box' || tool === 'lasso') {
     return [operation(), segments('option-mode', 'Which vertices', options.mode, [
       { value: 'facing', label: 'Facing', tip: 'Only what can be seen' }, { value: 'all', label: 'Through', tip: 'All within, behind too' },
@@ -64,8 +65,11 @@ function optionsOf(tool: ToolId): Node[] {
 }
 
 const LOOKS: Segment<Look>[] = [
-  { value: 'shaded', label: 'Shaded' }, { value: 'matcap', label: 'Matcap' }, { value: 'handles', label: 'Handles', tip: 'Handles as colours, strong where the weight is 1' },
-  { value: 'textured', label: 'Textured' }, { value: 'stress', label: 'Stress', tip: 'Blue where pressed, red where stretched' },
+  { value: 'shaded', label: 'Shaded', icon: 'shaded', tip: 'Shaded' },
+  { value: 'matcap', label: 'Matcap', icon: 'matcap', tip: 'Matcap' },
+  { value: 'handles', label: 'Handles', icon: 'handles', tip: 'Handles as colours, strong where the weight is 1' },
+  { value: 'textured', label: 'Textured', icon: 'textured', tip: 'Textured' },
+  { value: 'stress', label: 'Stress', icon: 'stress', tip: 'Stress: blue where pressed, red where stretched' },
 ];
 
 export function buildOptions(): HTMLElement {

@@ -14,9 +14,10 @@ export function showTab(id: TabId): void {
   select.get(id)?.();
 }
 
-export function buildSidebar(): HTMLElement {
+/** `capture` takes a small picture of the pose in view. */
+export function buildSidebar(capture: () => string): HTMLElement {
   const tabs: [TabId, string, HTMLElement][] = [
-    ['properties', 'Properties', buildProperties()], ['poses', 'Poses', buildPoses()], ['history', 'History', buildHistory()],
+    ['properties', 'Properties', buildProperties()], ['poses', 'Poses', buildPoses(capture)], ['history', 'History', buildHistory()],
   ];
   const buttons = tabs.map(([id, title]) => h('button', {
     type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, 'data-testid': `tab-${id}`, onclick: () => showTab(id),

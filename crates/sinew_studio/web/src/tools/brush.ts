@@ -29,7 +29,7 @@ export class BrushTool implements Tool {
 
   down(event: PointerEvent): void {
     const { options } = store;
-    const target = regionTarget(event, this.erase ? 'remove' : options.op);
+    const target = regionTarget(event, this.erase ? 'remove' : 'add');
     if (!target) {
       toast('info', 'Select the handle to erase from, in the view or in the outliner.');
       return;

@@ -37,7 +37,8 @@ export function openDialog(id: string, title: string, body: Node[], buttons: Dia
   element.addEventListener('close', () => element.remove());
   document.body.append(element);
   element.showModal();
-  element.querySelector<HTMLElement>('[autofocus]')?.focus();
+  // Not the cross, which the browser would choose.
+  (element.querySelector<HTMLElement>('[autofocus], .dialog-body :is(input, select, button), button.primary') ?? element).focus();
   return { element, close };
 }
 

@@ -42,7 +42,7 @@ export class Looks {
   }
 
   wire(mesh: MeshBuffers, color: Color): Material {
-    const material = new MeshBasicMaterial({ wireframe: true, color, transparent: true, opacity: 0.28 });
+    const material = new MeshBasicMaterial({ wireframe: true, color, transparent: true, opacity: 0.2 });
     teach(material, { quantised: mesh.quantised, tinted: false, box: mesh.box });
     return material;
   }

@@ -11,6 +11,8 @@ import { MeshBuffers, type Taken } from './mesh';
 import { paintTint } from './tint';
 
 const THUMBNAIL = 160;
+/** Vertices looked at to find where the model is on the screen. */
+const SAMPLES = 2000;
 
 export class Viewport {
   readonly canvas = h('canvas.scene', { tabindex: 0, 'aria-label': 'Surface', 'data-testid': 'viewport' });
@@ -107,15 +109,33 @@ export class Viewport {
     const restore = hide();
     if (this.grid) this.grid.visible = false;
     this.draw();
-    const { width, height } = this.canvas;
-    const side = Math.min(width, height);
+    const { x, y, side } = this.modelSquare();
     const small = document.createElement('canvas');
     small.width = small.height = THUMBNAIL;
-    small.getContext('2d')?.drawImage(this.canvas, (width - side) / 2, (height - side) / 2, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
+    small.getContext('2d')?.drawImage(this.canvas, x, y, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
     restore();
     if (this.grid) this.grid.visible = store.grid;
     this.request();
     return small.toDataURL('image/png');
+  }
+
+  /** The square of the picture, in its own pixels, that holds what is seen of the model. */
+  private modelSquare(): { x: number; y: number; side: number } {
+    const ratio = this.canvas.width / this.canvas.clientWidth;
+    let [left, top, right, bottom] = [Infinity, Infinity, 0, 0];
+    const point = new Vector3();
+    const stride = Math.max(1, Math.floor(this.mesh.n / SAMPLES));
+    for (let v = 0; v < this.mesh.n; v += stride) {
+      const p = this.rig.project(this.mesh.position(v, point));
+      [left, top] = [Math.min(left, p.x), Math.min(top, p.y)];
+      [right, bottom] = [Math.max(right, p.x), Math.max(bottom, p.y)];
+    }
+    left = Math.max(0, left);
+    top = Math.max(0, top);
+    right = Math.min(this.canvas.clientWidth, right);
+    bottom = Math.min(this.canvas.clientHeight, bottom);
+    const side = Math.max(right - left, bottom - top, 16) * 1.08;
+    return { x: ((left + right - side) / 2) * ratio, y: ((top + bottom - side) / 2) * ratio, side: side * ratio };
   }
 
   private draw(): void {
@@ -153,7 +173,6 @@ export class Viewport {
     this.surface.geometry = this.wire.geometry = this.mesh.geometry;
     this.ghost.geometry = this.mesh.ghost;
     this.surface.material = this.looks.surface(store.look, this.mesh, store.doc?.materials ?? [], store.xray);
-    this.surface.castShadow = false;
     replaceMaterial(this.wire, store.wireframe ? this.looks.wire(this.mesh, token('--wire')) : null);
     replaceMaterial(this.ghost, store.ghost ? this.looks.ghost(this.mesh, token('--ghost')) : null);
     if (this.grid) this.grid.visible = store.grid;
