@@ -23,6 +23,8 @@ export interface Debugging {
   owners(): number[];
   view(): number[];
   dropConnection(): void;
+  /** Stop or go on drawing, to measure without rasterising. */
+  draw(on: boolean): void;
 }
 
 declare global {
@@ -57,5 +59,9 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),
     dropConnection: () => socket.drop(),
+    draw: (on) => {
+      viewport.drawing = on;
+      viewport.request();
+    },
   };
 }

@@ -5,9 +5,14 @@ import { address } from './net/address';
 import { decode } from './net/decode';
 import type { Download, Incoming, Job } from './net/protocol';
 import { PoseGesture } from './tools/gesture';
-import { formatBytes, h } from './ui/dom';
+import { formatBytes, formatCount, h } from './ui/dom';
 import { toast } from './ui/toast';
 import type { Viewport } from './view/viewport';
+
+/** From so many vertices on, the cost is told. */
+const LARGE = 200_000;
+/** Quantised position and normal. */
+const BYTES_PER_VERTEX = 8;
 
 export function receive(viewport: Viewport): void {
   listen({
@@ -32,10 +37,17 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
   if (taken === 'geometry') {
     stats.geometries++;
     stats.geometryMs = performance.now() - start;
+    if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
   }
   if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs);
   socket.send({ type: 'ack', frame: packet.frame });
   if (taken !== 'stale') store.emit('frame', null);
+}
+
+/** What a large mesh costs, so that nobody wonders why it is slow. */
+function tellCost(n: number, bytes: number): void {
+  const perFrame = n * BYTES_PER_VERTEX;
+  toast('info', `${formatCount(n)} vertices: ${formatBytes(bytes)} received, in the buffers after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} a frame.`);
 }
 
 function take(message: Incoming, viewport: Viewport): void {
@@ -54,7 +66,7 @@ function take(message: Incoming, viewport: Viewport): void {
     }
     case 'state': {
       // A jump in the model itself deserves a new look at it; edits of the same one do not.
-      const other = store.doc !== null && store.doc.vertices !== message.vertices && message.history.at === 0;
+      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.at === 0;
       if (other) viewport.frameNext();
       store.setDoc(message);
       takeJobs(message.jobs);

@@ -3,7 +3,7 @@ import { action, firstKeys, perform } from '../actions';
 import { store } from '../app';
 import { renameHandle } from '../commands/handles';
 import type { HandleInfo } from '../net/protocol';
-import { formatCount, h } from '../ui/dom';
+import { formatCount, h, whenChanged } from '../ui/dom';
 import { iconButton } from '../ui/fields';
 import { icon } from '../ui/icons';
 
@@ -16,20 +16,25 @@ export function buildOutliner(): HTMLElement {
   const buttons = ['handle-store', 'handle-mirror', 'handle-delete'].map((id, i) => tool(id, (['link', 'mirror', 'trash'] as const)[i]));
 
   let editing = false;
-  const show = (): void => {
+  const build = whenChanged(() => {
     for (const button of buttons) button.disabled = store.main === null;
     const handles = store.doc?.handles ?? [];
     count.textContent = handles.length > 0 ? String(handles.length) : '';
-    if (editing) return;
     const wanted = filter.value.toLowerCase();
     const seen = handles.filter((handle) => handle.name.toLowerCase().includes(wanted));
     const top = list.scrollTop;
-    list.replaceChildren(...seen.map((handle) => buildRow(handle, (on) => { editing = on; if (!on) show(); })));
+    list.replaceChildren(...seen.map((handle) => buildRow(handle, (on) => { editing = on; show(); })));
     if (handles.length === 0) {
       list.append(h('div.empty', null, h('p', null, 'No handles yet. Paint one, or let them be found.'),
         h('button', { 'data-testid': 'empty-auto', onclick: () => perform('handle-auto') }, icon('auto'), 'Automatic handles…')));
     }
     list.scrollTop = top;
+  });
+  // A row being renamed stays as it is; afterwards all are built, since its field is no longer wanted.
+  let renames = 0;
+  const show = (): void => {
+    if (editing) renames++;
+    else build([store.doc?.handles, store.selected(), [...store.hidden], store.solo, filter.value, renames]);
   };
   filter.addEventListener('input', show);
   store.on('doc', show);

@@ -75,7 +75,8 @@ export class PoseGesture {
     socket.ask({ type: 'drag', drag: this.drag, move }).catch((error: Refused) => {
       if (this.over) return;
       this.close();
-      toast('error', error.message);
+      // A lost connection has a banner of its own.
+      if (socket.isOpen) toast('error', error.message);
     });
   }
 

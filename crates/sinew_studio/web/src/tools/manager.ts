@@ -36,7 +36,9 @@ export class ToolManager {
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
-    canvas.addEventListener('pointermove', (event) => this.move(event));
+    canvas.addEventListener('pointermove', (event) => { if (!this.takesRaw) this.move(event); });
+    // Before the browser aligns them with its frames: up to a frame less between the hand and the surface.
+    canvas.addEventListener('pointerrawupdate', (event) => { if (this.takesRaw) this.move(event as PointerEvent); });
     canvas.addEventListener('pointerup', (event) => this.up(event));
     canvas.addEventListener('pointercancel', () => this.cancel());
     canvas.addEventListener('pointerleave', () => { if (!this.pressed && !this.modal.active) stage.overlay.show({}); });
@@ -64,7 +66,11 @@ export class ToolManager {
     if (this.last) this.sizing = { from: store.options.brushPx, x: this.last.clientX };
   }
 
-  get tool(): Tool {
+  private get takesRaw(): boolean {
+    return 'onpointerrawupdate' in window && (this.pressed !== null || this.modal.active);
+  }
+
+  private get tool(): Tool {
     return this.tools[store.tool];
   }
 

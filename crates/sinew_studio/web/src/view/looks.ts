@@ -13,6 +13,9 @@ import { teach } from './shader';
 
 const CLAY = 0xb9b4ae;
 
+/** For triangles without a material: white, so that vertex colours are seen as they are. */
+const UNPAINTED: MaterialInfo = { name: '', color: [0.9, 0.9, 0.9, 1], image: null, metallic: 0, roughness: 0.8, double_sided: true };
+
 export class Looks {
   private matcap: Texture | null = null;
   private readonly images = new Map<string, Texture>();
@@ -23,9 +26,9 @@ export class Looks {
   /** Materials for a look; the ones made before are let go. */
   surface(look: Look, mesh: MeshBuffers, infos: MaterialInfo[], xray: number): Material | Material[] {
     for (const material of this.made) material.dispose();
-    const materials = look === 'textured' && infos.length > 0
-      ? infos.map((info) => this.textured(info, mesh))
-      : [this.plain(look)];
+    const textured = look === 'textured';
+    const materials = textured ? [...infos, UNPAINTED].map((info) => this.textured(info, mesh)) : [this.plain(look)];
+    mesh.geometry.groups.forEach((group, i) => { group.materialIndex = textured ? Math.min(mesh.materials[i], infos.length) : 0; });
     for (const material of materials) {
       teach(material, { quantised: mesh.quantised, tinted: true, box: mesh.box });
       material.polygonOffset = true;
@@ -38,7 +41,7 @@ export class Looks {
       }
     }
     this.made = materials;
-    return materials.length > 1 || look === 'textured' && infos.length > 0 ? materials : materials[0];
+    return textured ? materials : materials[0];
   }
 
   wire(mesh: MeshBuffers, color: Color): Material {

@@ -24,6 +24,8 @@ export class MeshBuffers {
   stress: Uint8Array = new Uint8Array(0);
   /** Centre and rotation of each handle as displayed, seven numbers each. */
   handleFrames: Float32Array = new Float32Array(0);
+  /** Material of each group of triangles, as the document counts them. */
+  materials: number[] = [];
   private sources: Uint32Array | null = null;
   private renderOf: Uint32Array | null = null;
 
@@ -119,9 +121,11 @@ export class MeshBuffers {
     const parts = packet.sections.filter((s) => s.tag === TAG.triangles);
     const index = new Uint32Array(parts.reduce((sum, part) => sum + part.a * 3, 0));
     let at = 0;
+    this.materials = [];
     for (const part of parts) {
       index.set(words(packet, part), at);
       this.geometry.addGroup(at, part.a * 3, part.b);
+      this.materials.push(part.b);
       at += part.a * 3;
     }
     this.geometry.setIndex(new BufferAttribute(index, 1));

@@ -12,6 +12,7 @@ export interface Shape {
   spoke?: { x: number; y: number; toX: number; toY: number };
 }
 
+/** Radius of a dot in pixels where text is 13 px high; it grows with the text. */
 const DOT = 3.5;
 /** Pointer distance in pixels within which a centre is meant. */
 const REACH = 11;
@@ -19,6 +20,8 @@ const REACH = 11;
 export class Overlay {
   private readonly canvas = h('canvas.overlay', { 'aria-hidden': 'true' });
   private shape: Shape = {};
+  private textPx = 13;
+  private queued = 0;
 
   constructor(private readonly viewport: Viewport) {
     viewport.element.append(this.canvas);
@@ -27,10 +30,10 @@ export class Overlay {
     store.on('tool', () => viewport.request());
   }
 
-  /** Show what a tool is doing; drawn at once, without the picture below. */
+  /** Show what a tool is doing, without drawing the picture below anew. */
   show(shape: Shape): void {
     this.shape = shape;
-    this.draw();
+    if (this.queued === 0) this.queued = requestAnimationFrame(() => this.draw());
   }
 
   /** The handle whose rotation centre is under the pointer. */
@@ -60,6 +63,8 @@ export class Overlay {
   }
 
   private draw(): void {
+    cancelAnimationFrame(this.queued);
+    this.queued = 0;
     const { clientWidth, clientHeight } = this.viewport.element;
     const ratio = Math.min(devicePixelRatio, 2);
     if (this.canvas.width !== clientWidth * ratio || this.canvas.height !== clientHeight * ratio) {
@@ -70,12 +75,14 @@ export class Overlay {
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, clientWidth, clientHeight);
     const style = getComputedStyle(this.canvas);
+    this.textPx = Number.parseFloat(style.fontSize);
     if (store.centres) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
   }
 
   private drawCentres(g: CanvasRenderingContext2D, edge: string, accent: string): void {
     const all = store.tool === 'centre';
+    const dot = (DOT * this.textPx) / 13;
     for (const { name, color, point } of this.centres()) {
       const isMain = name === store.main;
       const isSecondary = store.secondary.has(name);
@@ -83,7 +90,7 @@ export class Overlay {
       if (p.behind) continue;
       g.globalAlpha = isMain || isSecondary || all ? 1 : 0.55;
       g.beginPath();
-      g.arc(p.x, p.y, all || isMain ? DOT + 1.5 : DOT, 0, 2 * Math.PI);
+      g.arc(p.x, p.y, dot * (all || isMain ? 1.4 : 1), 0, 2 * Math.PI);
       g.fillStyle = color;
       g.fill();
       g.lineWidth = 1.5;
@@ -91,7 +98,7 @@ export class Overlay {
       g.stroke();
       if (!isMain) continue;
       g.beginPath();
-      g.arc(p.x, p.y, DOT + 5, 0, 2 * Math.PI);
+      g.arc(p.x, p.y, dot * 2.4, 0, 2 * Math.PI);
       g.strokeStyle = accent;
       g.lineWidth = 2;
       g.stroke();

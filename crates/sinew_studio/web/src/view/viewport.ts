@@ -3,7 +3,7 @@ import { Color, DirectionalLight, Group, HemisphereLight, Mesh, Scene, Vector3, 
 import { stats, store } from '../app';
 import type { Packet } from '../net/decode';
 import type { Point } from '../net/protocol';
-import { h } from '../ui/dom';
+import { h, whenChanged } from '../ui/dom';
 import { CameraRig } from './camera';
 import { buildGrid, gridStep } from './grid';
 import { Looks } from './looks';
@@ -33,6 +33,8 @@ export class Viewport {
   private queued = 0;
   private tintStale = false;
   private firstFrame = true;
+  /** Off while a test measures without rasterising. */
+  drawing = true;
   /** Run after each drawing, for what lies above the picture. */
   readonly afterDraw: (() => void)[] = [];
 
@@ -55,11 +57,11 @@ export class Viewport {
     store.on('view', () => this.restyle());
     store.on('selection', () => this.retint());
     store.on('prefs', () => this.retheme());
-    let materials = '';
+    const showMaterials = whenChanged(() => this.restyle());
+    const showBounds = whenChanged(() => this.retheme());
     store.on('doc', (doc) => {
-      const now = JSON.stringify(doc.materials);
-      if (now !== materials) this.restyle();
-      materials = now;
+      showMaterials(doc.materials);
+      showBounds(doc.bounds);
       this.retint();
     });
   }
@@ -77,7 +79,7 @@ export class Viewport {
   }
 
   request(): void {
-    if (this.queued === 0) this.queued = requestAnimationFrame(() => this.draw());
+    if (this.queued === 0 && this.drawing) this.queued = requestAnimationFrame(() => this.draw());
   }
 
   frameAll(byUser = true): void {
@@ -190,7 +192,7 @@ export class Viewport {
     this.grid = buildGrid(gridStep(size), { line: token('--grid'), x: token('--axis-x'), z: token('--axis-z') });
     this.grid.visible = store.grid;
     this.scene.add(this.grid);
-    if (this.firstFrame && bounds) {
+    if (this.firstFrame && bounds && this.mesh.nRender > 0) {
       this.firstFrame = false;
       this.frameAll(false);
     }
