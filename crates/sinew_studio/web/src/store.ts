@@ -67,7 +67,10 @@ export class Store extends Emitter<Topics> {
     this.doc = doc;
     const names = new Set(doc.handles.map((h) => h.name));
     const before = this.selected().join('\n');
-    if (this.main !== null && !names.has(this.main)) this.main = null;
+    if (this.main !== null && !names.has(this.main)) {
+      this.main = null;
+      this.secondary.clear();
+    }
     for (const set of [this.secondary, this.hidden]) for (const name of set) if (!names.has(name)) set.delete(name);
     if (this.solo !== null && !names.has(this.solo)) this.solo = null;
     this.emit('doc', doc);

@@ -46,7 +46,7 @@ export function definePose(context: Context): void {
       id: `tool-${id}`, label, group: 'Tools', keys: { blender, industry: industry ?? blender },
       checked: () => store.tool === id, run: () => store.setTool(id),
     })),
-    { id: 'brush-size', label: 'Size of the brush', group: 'Tools', keys: { all: ['F'] }, enabled: isBrush, run: () => tools.sizeBrush() },
+    { id: 'brush-size', label: 'Size of the brush', group: 'Tools', keys: { all: ['F', 'S'] }, enabled: isBrush, run: () => tools.sizeBrush() },
     { id: 'brush-smaller', label: 'Smaller brush', group: 'Tools', keys: { all: ['['] }, run: () => resize(1 / 1.15) },
     { id: 'brush-larger', label: 'Larger brush', group: 'Tools', keys: { all: [']'] }, run: () => resize(1.15) },
     { id: 'move', label: 'Move selected (modal)', group: 'Pose', keys: { all: ['G'] }, run: () => posed(() => tools.modal.begin('translate')) },

@@ -4,7 +4,7 @@ import { store } from '../app';
 import type { Point } from '../net/protocol';
 import { toast } from '../ui/toast';
 import { paint, regionTarget, type Target } from './target';
-import { pick, type Stage, type Tool } from './tool';
+import { ensureDisplay, pick, type Stage, type Tool } from './tool';
 
 /** Share of the radius between the points of a stroke. */
 const SPACING = 0.3;
@@ -28,6 +28,7 @@ export class BrushTool implements Tool {
   constructor(private readonly stage: Stage, private readonly erase: boolean) {}
 
   down(event: PointerEvent): void {
+    if (!ensureDisplay('rest')) return;
     const { options } = store;
     const target = regionTarget(event, this.erase ? 'remove' : 'add');
     if (!target) {

@@ -1,6 +1,6 @@
 // Dragging rotation centres in the screen's plane, on the surface at rest.
 import { run, store } from '../app';
-import { clickSelect, pick, screenVector, strayed, type Stage, type Tool } from './tool';
+import { clickSelect, ensureDisplay, pick, screenVector, strayed, type Stage, type Tool } from './tool';
 
 export class CentreTool implements Tool {
   readonly cursor = 'move';
@@ -11,6 +11,7 @@ export class CentreTool implements Tool {
   constructor(private readonly stage: Stage) {}
 
   down(event: PointerEvent): void {
+    if (!ensureDisplay('rest')) return;
     const { x, y } = this.stage.viewport.pixel(event);
     this.start = this.last = event;
     this.handle = this.stage.overlay.centreAt(x, y);

@@ -4,7 +4,7 @@ import { store } from '../app';
 import type { Picked } from '../net/protocol';
 import { SweptAngle } from './angle';
 import { PoseGesture, toDegrees } from './gesture';
-import { clickSelect, pick, screenAxis, screenVector, strayed, type Stage, type Tool } from './tool';
+import { clickSelect, ensureDisplay, pick, screenAxis, screenVector, strayed, type Stage, type Tool } from './tool';
 
 interface Press {
   start: PointerEvent;
@@ -52,6 +52,7 @@ export class GrabTool implements Tool {
     // Until the server has said what was pressed, nothing moves.
     if (press.picked === undefined) return;
     if (!press.picked?.handle) return this.orbit(before, event);
+    if (!press.apply && !ensureDisplay('posed')) return void (this.press = null);
     press.apply ??= this.begin(press, press.picked.handle);
     press.apply(event);
   }

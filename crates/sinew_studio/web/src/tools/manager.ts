@@ -17,6 +17,7 @@ export class ToolManager {
   private pressed: Tool | null = null;
   private navigation: Navigation | null = null;
   private last: PointerEvent | null = null;
+  private shown: ToolId | null = null;
   /** Radius and pointer when F began to size the brush. */
   private sizing: { from: number; x: number } | null = null;
 
@@ -75,6 +76,8 @@ export class ToolManager {
   }
 
   private changed(tool: ToolId): void {
+    if (tool === this.shown) return;
+    this.shown = tool;
     this.stage.viewport.canvas.style.cursor = this.tools[tool].cursor;
     const what = REST_TOOLS.has(tool) ? 'rest' : 'posed';
     // Looking at a clip with the select tool is no reason to leave it.

@@ -3,7 +3,7 @@ import { toast } from '../ui/toast';
 import { store } from '../app';
 import type { Point } from '../net/protocol';
 import { paint, regionTarget } from './target';
-import { clickSelect, pick, strayed, type Stage, type Tool } from './tool';
+import { clickSelect, ensureDisplay, pick, strayed, type Stage, type Tool } from './tool';
 
 /** Pixels between the points of a lasso. */
 const SPACING = 4;
@@ -16,6 +16,7 @@ export class RegionTool implements Tool {
   constructor(private readonly stage: Stage, private readonly kind: 'box' | 'lasso') {}
 
   down(event: PointerEvent): void {
+    if (!ensureDisplay('rest')) return;
     this.start = event;
     this.path = [this.point(event)];
   }

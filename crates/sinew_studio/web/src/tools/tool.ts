@@ -1,7 +1,8 @@
 // What a tool is, and what tools share.
 import { Vector3 } from 'three';
-import { socket, store } from '../app';
+import { ask, socket, store } from '../app';
 import type { Picked } from '../net/protocol';
+import { toast } from '../ui/toast';
 import type { Overlay } from '../view/overlay';
 import type { Viewport } from '../view/viewport';
 
@@ -37,6 +38,14 @@ export async function pick(stage: Stage, event: PointerEvent): Promise<Picked | 
   } catch {
     return null;
   }
+}
+
+/** Is the right surface in view for a tool? If not, it is asked for, and the next press will do. */
+export function ensureDisplay(what: 'rest' | 'posed'): boolean {
+  if (store.doc?.display.what === what) return true;
+  void ask({ type: 'display', what });
+  toast('info', what === 'rest' ? 'Handles are painted on the surface at rest: it is shown now.' : 'Handles are moved in the pose: it is shown now.');
+  return false;
 }
 
 /** Click selects, shift-click adds as secondary, alt-click selects alone. */

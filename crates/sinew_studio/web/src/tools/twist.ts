@@ -3,7 +3,7 @@ import { Vector3 } from 'three';
 import { store } from '../app';
 import type { Vec3 } from '../net/protocol';
 import { PoseGesture } from './gesture';
-import { clickSelect, pick, strayed, type Stage, type Tool } from './tool';
+import { clickSelect, ensureDisplay, pick, strayed, type Stage, type Tool } from './tool';
 
 const DEGREES_PER_PIXEL = 0.6;
 const FIXED: Record<'x' | 'y' | 'z', Vec3> = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
@@ -33,6 +33,7 @@ export class TwistTool implements Tool {
     if (this.handle === null) this.stage.viewport.rig.orbit(event.clientX - this.last.clientX, event.clientY - this.last.clientY);
     this.last = event;
     if (!this.handle) return;
+    if (!this.gesture && !ensureDisplay('posed')) return this.cancel();
     this.gesture ??= this.begin(this.handle);
     const over = twistedOver(this.gesture.main);
     this.gesture.twist(this.axis, (event.clientX - this.start.clientX) * DEGREES_PER_PIXEL, over, event.timeStamp);
