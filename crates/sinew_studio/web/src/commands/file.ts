@@ -1,0 +1,67 @@
+// File commands: new, open, save, export.
+import { define } from '../actions';
+import { ask, socket, store } from '../app';
+import { openExport } from '../dialogs/export';
+import { openFiles } from '../dialogs/open';
+import { openSample } from '../dialogs/sample';
+import { Refused } from '../net/socket';
+import { askText, confirmLoss } from '../ui/dialog';
+import { formatBytes } from '../ui/dom';
+import { toast } from '../ui/toast';
+
+export function defineFile(): void {
+  define(
+    { id: 'new', label: 'New from sample…', group: 'File', run: () => unlessDirty(openSample) },
+    { id: 'open', label: 'Open…', group: 'File', keys: { all: ['Ctrl+O'] }, run: () => unlessDirty(openFiles) },
+    { id: 'save', label: 'Save', group: 'File', keys: { all: ['Ctrl+S'] }, run: () => void save() },
+    { id: 'save-as', label: 'Save as…', group: 'File', keys: { all: ['Ctrl+Shift+S'] }, run: saveAs },
+    { id: 'export', label: 'Export…', group: 'File', keys: { all: ['Ctrl+E'] }, enabled: () => store.doc !== null, run: openExport },
+  );
+}
+
+/** What replaces the document asks first if there is unsaved work. */
+export function unlessDirty(run: () => void): void {
+  if (!store.doc?.dirty) return run();
+  confirmLoss('Unsaved changes', `${store.doc.name} has changes that are not saved. They will be lost.`, 'Continue without saving', run);
+}
+
+async function save(path?: string): Promise<void> {
+  try {
+    const saved = await socket.ask<{ path: string; bytes: number }>({ type: 'save', path });
+    toast('info', `Saved ${saved.path} (${formatBytes(saved.bytes)})`);
+  } catch (error) {
+    if (error instanceof Refused && error.needsPath) saveAs();
+    else toast('error', (error as Error).message);
+  }
+}
+
+function saveAs(): void {
+  const name = (store.doc?.name ?? 'character').replace(/\.(sinew\.)?glb$/, '');
+  const root = store.welcome?.root ?? '';
+  const path = store.doc?.path ?? `${root}${root.endsWith('/') || root === '' ? '' : '/'}${name}.sinew.glb`;
+  askText('save-as', 'Save as', 'File', path, (text) => {
+    void save(text.endsWith('.sinew.glb') ? text : `${text.replace(/\.glb$/, '')}.sinew.glb`);
+  });
+}
+
+/** Offer what was found once, and take the offer back when another tab has answered it. */
+export function recover(): void {
+  const found = store.doc?.recoveries ?? [];
+  for (const [recovery, close] of offered) if (!found.some((item) => item.recovery === recovery)) close();
+  for (const { recovery, title, age_secs } of found) {
+    if (offered.has(recovery)) continue;
+    const close = toast('warning', `Unsaved work of ${title} was found, ${age(age_secs)} old.`, [
+      { label: 'Restore', run: () => void ask({ type: 'recover', recovery }) },
+      { label: 'Discard', run: () => void ask({ type: 'discard', recovery }) },
+    ]);
+    offered.set(recovery, close);
+  }
+}
+
+const offered = new Map<string, () => void>();
+
+function age(secs: number): string {
+  if (secs < 90) return `${Math.round(secs)} s`;
+  if (secs < 5400) return `${Math.round(secs / 60)} min`;
+  return secs < 129600 ? `${Math.round(secs / 3600)} h` : `${Math.round(secs / 86400)} days`;
+}

@@ -1,0 +1,13 @@
+// Help commands.
+import { define } from '../actions';
+import { openPreferences } from '../dialogs/preferences';
+import { openShortcuts } from '../dialogs/shortcuts';
+import type { Tour } from '../tour';
+
+export function defineHelp(tour: Tour): void {
+  define(
+    { id: 'shortcuts', label: 'Keyboard shortcuts', group: 'Help', keys: { all: ['?'] }, run: openShortcuts },
+    { id: 'tour', label: 'Take the tour', group: 'Help', run: () => tour.start() },
+    { id: 'preferences', label: 'Preferences…', group: 'Help', keys: { all: ['Ctrl+,'] }, run: openPreferences },
+  );
+}

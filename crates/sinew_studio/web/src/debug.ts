@@ -1,0 +1,67 @@
+// What tests and the curious may use from the console: `sinew` and `sinewStats`.
+import { actions, perform } from './actions';
+import { socket, stats, store } from './app';
+import type { Context } from './commands/context';
+import type { Outgoing } from './net/protocol';
+
+interface Place {
+  /** Pixels of the page. */
+  x: number;
+  y: number;
+  behind: boolean;
+}
+
+export interface Debugging {
+  ask(message: Outgoing): Promise<unknown>;
+  perform(action: string): void;
+  actions(): string[];
+  state(): unknown;
+  selection(): { main: string | null; secondary: string[] };
+  ready(): boolean;
+  vertex(index: number): { position: number[]; place: Place };
+  handle(name: string): Place | null;
+  owners(): number[];
+  view(): number[];
+  dropConnection(): void;
+  /** Stop or go on drawing, to measure without rasterising. */
+  draw(on: boolean): void;
+}
+
+declare global {
+  interface Window {
+    sinew: Debugging;
+    sinewStats: typeof stats;
+  }
+}
+
+export function exposeDebugging({ viewport, overlay }: Context): void {
+  const place = (point: Parameters<typeof viewport.rig.project>[0]): Place => {
+    const at = viewport.rig.project(point);
+    const rect = viewport.canvas.getBoundingClientRect();
+    return { x: at.x + rect.left, y: at.y + rect.top, behind: at.behind };
+  };
+  window.sinewStats = stats;
+  window.sinew = {
+    ask: (message) => socket.ask(message),
+    perform,
+    actions: () => actions().map(({ id }) => id),
+    state: () => store.doc,
+    selection: () => ({ main: store.main, secondary: [...store.secondary] }),
+    ready: () => store.doc !== null && viewport.mesh.nRender > 0,
+    vertex: (index) => {
+      const position = viewport.mesh.position(index);
+      return { position: position.toArray(), place: place(position) };
+    },
+    handle: (name) => {
+      const centre = overlay.centre(name);
+      return centre && place(centre);
+    },
+    owners: () => [...viewport.mesh.owners],
+    view: () => viewport.rig.view16(),
+    dropConnection: () => socket.drop(),
+    draw: (on) => {
+      viewport.drawing = on;
+      viewport.request();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Files dropped anywhere: checked, sent with progress, opened.
+import { ask, store } from '../app';
+import { unlessDirty } from '../commands/file';
+import { collect, mainFile, post, tooLarge, type Dropped, type Upload } from '../net/upload';
+import { h } from '../ui/dom';
+import { toast } from '../ui/toast';
+
+/** Jobs of the page itself have numbers the server never gives. */
+let nextJob = -1;
+
+export function listenToDrops(): void {
+  const veil = h('div.drop-veil', { hidden: true, 'data-testid': 'drop-veil' }, h('p', null, 'Drop a mesh, a character or a motion to open it'));
+  document.body.append(veil);
+  const isFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+  window.addEventListener('dragover', (event) => {
+    if (!isFiles(event)) return;
+    event.preventDefault();
+    veil.hidden = false;
+  });
+  window.addEventListener('dragleave', (event) => { if (event.relatedTarget === null) veil.hidden = true; });
+  window.addEventListener('drop', (event) => {
+    veil.hidden = true;
+    if (!isFiles(event) || !event.dataTransfer) return;
+    event.preventDefault();
+    void collect(event.dataTransfer).then((files) => unlessDirty(() => void sendFiles(files)));
+  });
+}
+
+export function chooseFiles(): void {
+  const input = h('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
+  input.addEventListener('change', () => void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.name, file }))));
+  input.click();
+}
+
+export async function sendFiles(files: Dropped[]): Promise<void> {
+  const main = mainFile(files);
+  if (!main) return;
+  const limit = store.welcome?.max_upload ?? Infinity;
+  const large = files.find((item) => item.file.size > limit);
+  if (large) {
+    toast('error', tooLarge(large.name, limit));
+    return;
+  }
+  const drop = 1 + Math.floor(Math.random() * 2 ** 30);
+  const job = nextJob--;
+  const total = files.reduce((sum, item) => sum + item.file.size, 0) || 1;
+  let before = 0;
+  let current: Upload | null = null;
+  let stopped = false;
+  const stop = (): void => {
+    stopped = true;
+    current?.abort();
+  };
+  const tell = (sent: number): void => store.setJob({ job, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
+  try {
+    for (const item of files) {
+      if (stopped) return;
+      tell(0);
+      current = post(drop, item, tell);
+      await current.done;
+      before += item.file.size;
+    }
+    await ask({ type: 'open_upload', drop, name: main.name });
+  } catch (error) {
+    if (!stopped) toast('error', (error as Error).message);
+  } finally {
+    store.setJob({ job, title: '', share: 1, done: true });
+  }
+}

@@ -1,0 +1,49 @@
+// The open dialog: folders of the server's root.
+import { ask, store } from '../app';
+import type { Folder } from '../net/protocol';
+import { openDialog } from '../ui/dialog';
+import { formatBytes, h } from '../ui/dom';
+import { icon } from '../ui/icons';
+import { chooseFiles } from './drop';
+
+export function openFiles(): void {
+  const path = h('div.path', { 'data-testid': 'open-path' });
+  const list = h('div.files', { role: 'listbox', 'aria-label': 'Files', 'data-testid': 'open-list' });
+  let picked: string | null = null;
+  const openPicked = (): boolean => {
+    if (picked === null) return false;
+    void ask({ type: 'open', path: picked });
+    return true;
+  };
+  const dialog = openDialog('open', 'Open', [path, list, h('p.note', null, 'Files may also be dropped anywhere on the page.')], [
+    { label: 'From this computer…', run: () => chooseFiles() },
+    { label: 'Cancel' },
+    { label: 'Open', primary: true, run: openPicked },
+  ]);
+
+  const entry = (name: string, isFolder: boolean, detail: string, choose: (el: HTMLElement) => void, enter: () => void): HTMLElement => {
+    const el = h('button.file', {
+      type: 'button', role: 'option', 'data-testid': `file-${name}`, onclick: () => choose(el), ondblclick: enter,
+    }, icon(name === '..' ? 'up' : isFolder ? 'folder' : 'file'), h('span.grow', null, name), h('span.dim', null, detail));
+    return el;
+  };
+
+  const show = async (folder?: string): Promise<void> => {
+    const found = await ask<Folder>({ type: 'list', folder });
+    if (!found) return;
+    picked = null;
+    path.textContent = found.folder;
+    const go = (to: string) => () => void show(to);
+    list.replaceChildren(
+      ...(found.parent === null ? [] : [entry('..', true, '', go(found.parent), () => {})]),
+      ...found.entries.map((item) => item.is_folder
+        ? entry(item.name, true, '', go(item.path), () => {})
+        : entry(item.name, false, formatBytes(item.bytes), (el) => {
+          picked = item.path;
+          for (const other of list.children) other.setAttribute('aria-selected', String(other === el));
+        }, () => { if (openPicked()) dialog.close(); })));
+    if (list.children.length === 0) list.append(h('p.note', null, 'Nothing here that can be opened.'));
+  };
+  path.textContent = store.welcome?.root ?? '';
+  void show();
+}

@@ -1,0 +1,185 @@
+// Types of what page and server say to each other: PROTOCOL.md in TypeScript.
+
+export type Vec3 = [number, number, number];
+export type Point = [number, number];
+
+export interface HandleInfo {
+  name: string;
+  vertices: number;
+  center: Vec3;
+  secondary: string[];
+  color: string;
+}
+
+export interface Clip {
+  name: string;
+  duration: number;
+  fps: number;
+}
+
+export interface MaterialInfo {
+  name: string;
+  color: [number, number, number, number];
+  image: string | null;
+  metallic: number;
+  roughness: number;
+  double_sided: boolean;
+}
+
+export interface Job {
+  job: number;
+  title: string;
+  share: number | null;
+  done: boolean;
+  error?: string;
+}
+
+export type Shown = 'rest' | 'posed' | 'clip';
+
+export interface Edit {
+  method: string;
+  laplacian: string;
+  band: number;
+  frames: string;
+  n_nodes: number;
+  iterations: number;
+  smoothness: number;
+  inside: number;
+}
+
+export interface Recovery {
+  recovery: string;
+  title: string;
+  age_secs: number;
+}
+
+export interface Doc {
+  name: string;
+  path: string | null;
+  dirty: boolean;
+  vertices: number;
+  faces: number;
+  joints: number;
+  bounds: [Vec3, Vec3];
+  revision: number;
+  handles: HandleInfo[];
+  n_moves: number;
+  moves: Move[];
+  examples: { name: string; thumbnail: string | null }[];
+  clips: Clip[];
+  materials: MaterialInfo[];
+  edit: Edit;
+  display: { what: Shown; clip: string | null; time: number };
+  stress: boolean;
+  refine: boolean;
+  history: { steps: string[]; at: number };
+  jobs: Job[];
+  recoveries: Recovery[];
+  prepare_ms: number;
+  warnings: string[];
+}
+
+export interface Welcome {
+  version: string;
+  session: string;
+  root: string;
+  samples: string[];
+  methods: string[];
+  laplacians: string[];
+  frames: string[];
+  max_upload: number;
+}
+
+export type Level = 'info' | 'warning' | 'error';
+
+export interface Download {
+  url: string;
+  name: string;
+  bytes: number;
+  warnings: string[];
+}
+
+export type Incoming =
+  | ({ type: 'welcome' } & Welcome)
+  | ({ type: 'state' } & Doc)
+  | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean }
+  | ({ type: 'job' } & Job)
+  | { type: 'notice'; level: Level; text: string }
+  | ({ type: 'download' } & Download);
+
+export type Move =
+  | { rotate: { main: string; handles: string[]; axis: Vec3; degrees: number } }
+  | { translate: { handles: string[]; vector: Vec3 } }
+  | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
+
+export type RegionMode = 'all' | 'facing' | 'around';
+
+export type Region =
+  | { box: { view: number[]; from: Point; to: Point; mode: RegionMode } }
+  | { lasso: { view: number[]; points: Point[]; mode: RegionMode } }
+  | { brush: { view: number[]; at: Point[]; radius: number } }
+  | { vertices: number[] }
+  | { grow: number }
+  | { shrink: number };
+
+export type PaintOp = 'add' | 'remove' | 'replace';
+
+export type Command =
+  | { add_handle: { name: string } }
+  | { remove_handle: { name: string } }
+  | { rename_handle: { name: string; to: string } }
+  | { set_center: { name: string; center: Vec3 } }
+  | { set_secondary: { name: string; secondary: string[] } }
+  | { clear_handles: Record<string, never> }
+  | { set_pose: { moves: Move[] } }
+  | { save_example: { name: string; thumbnail: string } }
+  | { load_example: { name: string } }
+  | { rename_example: { name: string; to: string } }
+  | { remove_example: { name: string } }
+  | { set_edit: Partial<Edit> }
+  | { rename: { name: string } }
+  | { scale: { factor: number } }
+  | { repair: Record<string, never> }
+  | { rename_clip: { clip: string; to: string } }
+  | { remove_clip: { clip: string } };
+
+export interface Picked {
+  handle: string | null;
+  vertex: number;
+  face: number;
+  position: Vec3;
+  distance: number;
+}
+
+export interface Folder {
+  folder: string;
+  parent: string | null;
+  entries: { name: string; path: string; is_folder: boolean; bytes: number }[];
+}
+
+export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles';
+export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip';
+
+/** What the page may ask for; `id` is added when an answer is wanted. */
+export type Outgoing =
+  | { type: 'ack'; frame: number }
+  | { type: 'do'; command: Command }
+  | { type: 'undo' | 'redo' }
+  | { type: 'jump'; step: number }
+  | { type: 'drag'; drag: number; move: Move; end?: boolean }
+  | { type: 'cancel_drag'; drag: number }
+  | { type: 'paint'; handle: string; op: PaintOp; region: Region; weight?: number; stroke?: number }
+  | { type: 'mirror_handle'; handle: string }
+  | { type: 'auto_handles'; count?: number; from_shape?: boolean }
+  | { type: 'default_center'; handle: string }
+  | { type: 'pick'; view: number[]; at: Point }
+  | { type: 'display'; what: Shown; clip?: string; time?: number }
+  | { type: 'stress' | 'refine'; on: boolean }
+  | { type: 'sample'; name: string; vertices: number }
+  | { type: 'list'; folder?: string }
+  | { type: 'open'; path: string }
+  | { type: 'open_upload'; drop: number; name: string }
+  | { type: 'save'; path?: string }
+  | { type: 'export'; format: ExportFormat; what: ExportWhat; clip?: string; fps?: number; influences?: number }
+  | { type: 'recover' | 'discard'; recovery: string }
+  | { type: 'cancel'; job: number };

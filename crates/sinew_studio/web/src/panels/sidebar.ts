@@ -1,0 +1,32 @@
+// The right side: handles above, and properties, poses and history as tabs below.
+import { h } from '../ui/dom';
+import { buildHistory } from './history';
+import { buildOutliner } from './outliner';
+import { buildPoses } from './poses';
+import { buildProperties } from './properties';
+
+export type TabId = 'properties' | 'poses' | 'history';
+
+const select = new Map<TabId, () => void>();
+
+/** Bring a tab to the front, as the tour does. */
+export function showTab(id: TabId): void {
+  select.get(id)?.();
+}
+
+/** `capture` takes a small picture of the pose in view. */
+export function buildSidebar(capture: () => string): HTMLElement {
+  const tabs: [TabId, string, HTMLElement][] = [
+    ['properties', 'Properties', buildProperties()], ['poses', 'Poses', buildPoses(capture)], ['history', 'History', buildHistory()],
+  ];
+  const buttons = tabs.map(([id, title]) => h('button', {
+    type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, 'data-testid': `tab-${id}`, onclick: () => showTab(id),
+  }, title));
+  const bodies = tabs.map(([id, , body]) => h('div.tab-body', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` }, body));
+  tabs.forEach(([id], i) => select.set(id, () => {
+    buttons.forEach((button, j) => button.setAttribute('aria-selected', String(i === j)));
+    bodies.forEach((body, j) => { body.hidden = i !== j; });
+  }));
+  showTab('poses');
+  return h('aside.sidebar', null, buildOutliner(), h('section.panel.tabbed', null, h('div.tabs', { role: 'tablist' }, ...buttons), ...bodies));
+}

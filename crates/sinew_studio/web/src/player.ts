@@ -1,0 +1,124 @@
+// Playing a clip: the page keeps the clock, the server answers with frames, the newest time wins.
+import { socket, store } from './app';
+import { Emitter } from './emitter';
+import type { Clip } from './net/protocol';
+
+export class Player extends Emitter<{ change: null }> {
+  playing = false;
+  loop = true;
+  time = 0;
+  fps = 30;
+  private clipName: string | null = null;
+  private wanted: number | null = null;
+  private asking = false;
+  private startedAt = 0;
+
+  constructor() {
+    super();
+    store.on('doc', (doc) => {
+      if (this.clip === undefined) this.choose(doc.clips[0]?.name ?? null, false);
+      // Another tab may have scrubbed.
+      if (!this.playing && !this.asking && doc.display.what === 'clip') {
+        this.clipName = doc.display.clip ?? this.clipName;
+        this.time = doc.display.time;
+      }
+      if (doc.display.what !== 'clip' && !this.asking) this.playing = false;
+      this.emit('change', null);
+    });
+    store.on('link', (link) => { if (link !== 'open') this.pause(); });
+  }
+
+  get clip(): Clip | undefined {
+    return store.doc?.clips.find((clip) => clip.name === this.clipName);
+  }
+
+  choose(name: string | null, show = true): void {
+    this.clipName = name;
+    this.time = 0;
+    this.fps = Math.round(this.clip?.fps ?? 30) || 30;
+    if (show) this.seek(0);
+    this.emit('change', null);
+  }
+
+  setFps(fps: number): void {
+    this.fps = fps;
+    this.emit('change', null);
+  }
+
+  toggle(): void {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  play(): void {
+    const clip = this.clip;
+    if (!clip) return;
+    if (this.time >= clip.duration) this.time = 0;
+    this.playing = true;
+    this.startedAt = performance.now() - this.time * 1000;
+    this.emit('change', null);
+    requestAnimationFrame(() => this.tick());
+  }
+
+  pause(): void {
+    if (!this.playing) return;
+    this.playing = false;
+    this.emit('change', null);
+  }
+
+  /** Whole frames forwards or back. */
+  step(frames: number): void {
+    this.pause();
+    this.seek((Math.round(this.time * this.fps) + frames) / this.fps);
+  }
+
+  seek(time: number): void {
+    const clip = this.clip;
+    if (!clip) return;
+    this.time = Math.min(clip.duration, Math.max(0, time));
+    this.startedAt = performance.now() - this.time * 1000;
+    this.show();
+  }
+
+  private tick(): void {
+    const clip = this.clip;
+    if (!this.playing || !clip) return;
+    let time = (performance.now() - this.startedAt) / 1000;
+    if (time >= clip.duration) {
+      if (this.loop) {
+        time %= Math.max(clip.duration, 1e-3);
+        this.startedAt = performance.now() - time * 1000;
+      } else {
+        time = clip.duration;
+        this.pause();
+      }
+    }
+    // Only times on the grid of the frame rate are shown.
+    const shown = Math.floor(time * this.fps + 1e-6) / this.fps;
+    if (shown !== this.time || !this.playing) {
+      this.time = shown;
+      this.show();
+    }
+    if (this.playing) requestAnimationFrame(() => this.tick());
+  }
+
+  private show(): void {
+    this.wanted = this.time;
+    this.emit('change', null);
+    this.pump();
+  }
+
+  private pump(): void {
+    const clip = this.clip;
+    if (this.asking || this.wanted === null || !clip) return;
+    const time = this.wanted;
+    this.wanted = null;
+    this.asking = true;
+    socket.ask({ type: 'display', what: 'clip', clip: clip.name, time })
+      .catch(() => this.pause())
+      .finally(() => {
+        this.asking = false;
+        this.pump();
+      });
+  }
+}

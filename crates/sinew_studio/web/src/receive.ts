@@ -1,0 +1,103 @@
+// What the server sends, and where it goes.
+import { listen, socket, stats, store } from './app';
+import { recover } from './commands/file';
+import { address } from './net/address';
+import { decode } from './net/decode';
+import type { Download, Incoming, Job } from './net/protocol';
+import { PoseGesture } from './tools/gesture';
+import { formatBytes, formatCount, h } from './ui/dom';
+import { toast } from './ui/toast';
+import type { Viewport } from './view/viewport';
+
+/** From so many vertices on, the cost is told. */
+const LARGE = 200_000;
+/** Quantised position and normal. */
+const BYTES_PER_VERTEX = 8;
+
+export function receive(viewport: Viewport): void {
+  listen({
+    link: (link) => {
+      store.link = link;
+      store.emit('link', link);
+    },
+    message: (message) => take(message, viewport),
+    binary: (buffer) => takeBinary(buffer, viewport),
+  });
+}
+
+function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
+  const start = performance.now();
+  const packet = decode(buffer);
+  if (!packet) return;
+  const taken = viewport.take(packet);
+  stats.bytes += buffer.byteLength;
+  stats.frames++;
+  if (taken === 'stale') stats.dropped++;
+  else stats.solveMs = packet.solveMs;
+  if (taken === 'geometry') {
+    stats.geometries++;
+    stats.geometryMs = performance.now() - start;
+    if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
+  }
+  if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs);
+  socket.send({ type: 'ack', frame: packet.frame });
+  if (taken !== 'stale') store.emit('frame', null);
+}
+
+/** What a large mesh costs, so that nobody wonders why it is slow. */
+function tellCost(n: number, bytes: number): void {
+  const perFrame = n * BYTES_PER_VERTEX;
+  toast('info', `${formatCount(n)} vertices: ${formatBytes(bytes)} received, in the buffers after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} a frame.`);
+}
+
+function take(message: Incoming, viewport: Viewport): void {
+  switch (message.type) {
+    case 'welcome': {
+      const before = store.welcome;
+      store.welcome = message;
+      if (before && before.session !== message.session) {
+        toast('warning', 'The studio was started anew. What you see is its present document; unsaved work of before is offered if it was found.');
+        viewport.frameNext();
+        store.jobs.clear();
+        store.emit('jobs', null);
+      }
+      store.emit('welcome', message);
+      return;
+    }
+    case 'state': {
+      // A jump in the model itself deserves a new look at it; edits of the same one do not.
+      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.at === 0;
+      if (other) viewport.frameNext();
+      store.setDoc(message);
+      takeJobs(message.jobs);
+      recover();
+      return;
+    }
+    case 'job': return takeJob(message);
+    case 'notice': void toast(message.level, message.text); return;
+    case 'download': return download(message);
+    default: return;
+  }
+}
+
+/** Jobs of the state are all there are; those of the page itself have negative numbers. */
+function takeJobs(jobs: Job[]): void {
+  const running = new Set(jobs.map(({ job }) => job));
+  for (const job of [...store.jobs.keys()]) if (job > 0 && !running.has(job)) store.jobs.delete(job);
+  for (const job of jobs) store.jobs.set(job.job, job);
+  store.emit('jobs', null);
+}
+
+function takeJob(job: Job): void {
+  store.setJob(job);
+  if (job.done && job.error) toast('error', job.error);
+}
+
+function download({ url, name, bytes, warnings }: Download): void {
+  const link = h('a', { href: address(url), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  toast('info', `${name} (${formatBytes(bytes)}) is ready.`);
+  for (const warning of warnings) toast('warning', warning);
+}

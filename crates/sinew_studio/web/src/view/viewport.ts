@@ -1,0 +1,218 @@
+// The picture of the surface: scene, lights and drawing, only when something has changed.
+import { Color, DirectionalLight, Group, HemisphereLight, Mesh, Scene, Vector3, WebGLRenderer, type LineSegments, type Material } from 'three';
+import { stats, store } from '../app';
+import type { Packet } from '../net/decode';
+import type { Point } from '../net/protocol';
+import { h, whenChanged } from '../ui/dom';
+import { CameraRig } from './camera';
+import { buildGrid, gridStep } from './grid';
+import { Looks } from './looks';
+import { MeshBuffers, type Taken } from './mesh';
+import { paintTint } from './tint';
+
+const THUMBNAIL = 160;
+/** Vertices looked at to find where the model is on the screen. */
+const SAMPLES = 2000;
+
+export class Viewport {
+  readonly canvas = h('canvas.scene', { tabindex: 0, 'aria-label': 'Surface', 'data-testid': 'viewport' });
+  readonly element = h('div.viewport', null, this.canvas);
+  readonly mesh = new MeshBuffers();
+  readonly rig = new CameraRig((byUser) => {
+    this.request();
+    store.emit('camera', byUser);
+  });
+  readonly scene = new Scene();
+  private readonly renderer: WebGLRenderer;
+  private readonly looks = new Looks(() => this.request());
+  private readonly lights = new Group();
+  private readonly surface = new Mesh();
+  private readonly wire = new Mesh();
+  private readonly ghost = new Mesh();
+  private grid: LineSegments | null = null;
+  private queued = 0;
+  private tintStale = false;
+  private firstFrame = true;
+  /** Off while a test measures without rasterising. */
+  drawing = true;
+  /** Run after each drawing, for what lies above the picture. */
+  readonly afterDraw: (() => void)[] = [];
+
+  constructor() {
+    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true, alpha: true });
+    const key = new DirectionalLight(0xffffff, 2.1);
+    key.position.set(-1.2, 1.6, 2);
+    const rim = new DirectionalLight(0xcfd8ff, 0.7);
+    rim.position.set(1.5, 0.6, -1.5);
+    this.lights.add(key, rim, new HemisphereLight(0xffffff, 0x70707c, 1.1));
+    for (const mesh of [this.surface, this.wire, this.ghost]) {
+      // The engine knows the bounds; three would compute them from every vertex.
+      mesh.frustumCulled = false;
+      mesh.visible = false;
+    }
+    this.ghost.renderOrder = 2;
+    this.wire.renderOrder = 1;
+    this.scene.add(this.lights, this.surface, this.wire, this.ghost);
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    store.on('view', () => this.restyle());
+    store.on('selection', () => this.retint());
+    store.on('prefs', () => this.retheme());
+    const showMaterials = whenChanged(() => this.restyle());
+    const showBounds = whenChanged(() => this.retheme());
+    store.on('doc', (doc) => {
+      showMaterials(doc.materials);
+      showBounds(doc.bounds);
+      this.retint();
+    });
+  }
+
+  /** Write a message into the buffers. */
+  take(packet: Packet): Taken {
+    const taken = this.mesh.take(packet);
+    if (taken === 'geometry') {
+      this.restyle();
+      this.retheme();
+    }
+    if (taken === 'handles' || (taken === 'frame' && store.look === 'stress')) this.tintStale = true;
+    if (taken !== 'stale') this.request();
+    return taken;
+  }
+
+  request(): void {
+    if (this.queued === 0 && this.drawing) this.queued = requestAnimationFrame(() => this.draw());
+  }
+
+  frameAll(byUser = true): void {
+    const bounds = store.doc?.bounds;
+    if (bounds) this.rig.frame(new Vector3(...bounds[0]), new Vector3(...bounds[1]), true, byUser);
+  }
+
+  frameSelected(): void {
+    const chosen = new Set(store.selected());
+    const indices = new Set(store.doc?.handles.flatMap((handle, i) => (chosen.has(handle.name) ? [i] : [])));
+    const box = this.mesh.bounds(indices);
+    if (box) this.rig.frame(box.min, box.max);
+    else this.frameAll();
+  }
+
+  pixel(event: { clientX: number; clientY: number }): { x: number; y: number } {
+    const rect = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - rect.left, y: event.clientY - rect.top };
+  }
+
+  /** Screen coordinates of the protocol: −1..1, y up. */
+  ndc(event: { clientX: number; clientY: number }): Point {
+    const { x, y } = this.pixel(event);
+    return [(x / this.canvas.clientWidth) * 2 - 1, 1 - (y / this.canvas.clientHeight) * 2];
+  }
+
+  /** A small picture of the pose, without grid and gizmo. */
+  capture(hide: () => () => void): string {
+    const restore = hide();
+    if (this.grid) this.grid.visible = false;
+    this.draw();
+    const { x, y, side } = this.modelSquare();
+    const small = document.createElement('canvas');
+    small.width = small.height = THUMBNAIL;
+    small.getContext('2d')?.drawImage(this.canvas, x, y, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
+    restore();
+    if (this.grid) this.grid.visible = store.grid;
+    this.request();
+    return small.toDataURL('image/png');
+  }
+
+  /** The square of the picture, in its own pixels, that holds what is seen of the model. */
+  private modelSquare(): { x: number; y: number; side: number } {
+    const ratio = this.canvas.width / this.canvas.clientWidth;
+    let [left, top, right, bottom] = [Infinity, Infinity, 0, 0];
+    const point = new Vector3();
+    const stride = Math.max(1, Math.floor(this.mesh.n / SAMPLES));
+    for (let v = 0; v < this.mesh.n; v += stride) {
+      const p = this.rig.project(this.mesh.position(v, point));
+      [left, top] = [Math.min(left, p.x), Math.min(top, p.y)];
+      [right, bottom] = [Math.max(right, p.x), Math.max(bottom, p.y)];
+    }
+    left = Math.max(0, left);
+    top = Math.max(0, top);
+    right = Math.min(this.canvas.clientWidth, right);
+    bottom = Math.min(this.canvas.clientHeight, bottom);
+    const side = Math.max(right - left, bottom - top, 16) * 1.08;
+    return { x: ((left + right - side) / 2) * ratio, y: ((top + bottom - side) / 2) * ratio, side: side * ratio };
+  }
+
+  private draw(): void {
+    cancelAnimationFrame(this.queued);
+    this.queued = 0;
+    const start = performance.now();
+    if (this.tintStale) {
+      paintTint(this.mesh, store);
+      this.tintStale = false;
+    }
+    this.lights.quaternion.copy(this.rig.quaternion);
+    this.renderer.render(this.scene, this.rig.camera);
+    stats.draws++;
+    stats.drawMs = performance.now() - start;
+    for (const run of this.afterDraw) run();
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.element;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.rig.resize(clientWidth, clientHeight);
+  }
+
+  private retint(): void {
+    this.tintStale = true;
+    this.request();
+  }
+
+  private restyle(): void {
+    const ready = this.mesh.nRender > 0;
+    this.surface.visible = ready;
+    if (!ready) return;
+    this.surface.geometry = this.wire.geometry = this.mesh.geometry;
+    this.ghost.geometry = this.mesh.ghost;
+    this.surface.material = this.looks.surface(store.look, this.mesh, store.doc?.materials ?? [], store.xray);
+    replaceMaterial(this.wire, store.wireframe ? this.looks.wire(this.mesh, token('--wire')) : null);
+    replaceMaterial(this.ghost, store.ghost ? this.looks.ghost(this.mesh, token('--ghost')) : null);
+    if (this.grid) this.grid.visible = store.grid;
+    this.retint();
+  }
+
+  private retheme(): void {
+    const bounds = store.doc?.bounds;
+    const size = bounds ? new Vector3(...bounds[0]).distanceTo(new Vector3(...bounds[1])) : 2;
+    if (this.grid) {
+      this.scene.remove(this.grid);
+      this.grid.geometry.dispose();
+      (this.grid.material as Material).dispose();
+    }
+    this.grid = buildGrid(gridStep(size), { line: token('--grid'), x: token('--axis-x'), z: token('--axis-z') });
+    this.grid.visible = store.grid;
+    this.scene.add(this.grid);
+    if (this.firstFrame && bounds && this.mesh.nRender > 0) {
+      this.firstFrame = false;
+      this.frameAll(false);
+    }
+    if (this.mesh.nRender > 0) this.restyle();
+    this.request();
+  }
+
+  /** The next geometry is another model: look at all of it. */
+  frameNext(): void {
+    this.firstFrame = true;
+  }
+}
+
+function replaceMaterial(mesh: Mesh, material: Material | null): void {
+  (mesh.material as Material).dispose();
+  mesh.visible = material !== null;
+  if (material) mesh.material = material;
+}
+
+/** A colour of the token file, so that themes are in one place. */
+function token(name: string): Color {
+  return new Color(getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888');
+}
