@@ -66,7 +66,11 @@ fn run(folder: &Path, program: &str, args: &[&str]) {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
             let told = [output.stdout, output.stderr].concat();
-            fail(&format!("`{program} {}` failed: {}", args.join(" "), String::from_utf8_lossy(&told).trim()));
+            fail(&format!(
+                "`{program} {}` failed: {}",
+                args.join(" "),
+                String::from_utf8_lossy(&told).trim()
+            ));
         }
         Err(_) => fail(
             "the studio's page is built with Node.js 18 or later, which is not installed: install it (Debian: \

@@ -13,9 +13,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 /// Turn any mesh into a moving character.
 #[derive(Parser)]
 #[command(name = "sinew", version, about = "Turn any mesh into a moving character", max_term_width = 100)]
-#[command(
-    after_help = "Without a command, the studio opens. Try also:  sinew sample biped -o biped.glb"
-)]
+#[command(after_help = "Without a command, the studio opens. Try also:  sinew sample biped -o biped.glb")]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,

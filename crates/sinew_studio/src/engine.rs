@@ -69,10 +69,10 @@ impl Engine<'_> {
             let step = prepared.at_rest(&before, step)?;
             self.studio.session().drag(gesture, step)
         });
-        match moved {
-            Ok(()) => self.last_drag = number,
-            Err(SessionError::Cancelled) => {}
-            Err(error) => self.studio.notice("error", &error.to_string()),
+        // Every drag is answered by a frame, even if nothing moved: the page waits for it.
+        self.last_drag = number;
+        if let Err(error) = moved.as_ref().map_err(ToString::to_string) {
+            self.fail(&error);
         }
         if end {
             self.studio.touch();
@@ -96,33 +96,35 @@ impl Engine<'_> {
             self.fail(&error.to_string());
             self.stage.show(&document, &Display::Rest, &go_on)
         });
-        match frame {
-            Ok(frame) => self.publish(document, frame, looks.stress),
-            Err(error) => self.fail(&error.to_string()),
+        let published = frame.and_then(|frame| self.publish(document, frame, looks.stress));
+        if let Err(error) = published {
+            self.fail(&error.to_string());
         }
     }
 
-    fn publish(&mut self, document: Document, frame: Frame, with_stress: bool) {
-        let (revision, geometry) = self.geometry(&document);
+    fn publish(&mut self, document: Document, frame: Frame, with_stress: bool) -> Result<(), SessionError> {
+        let (revision, geometry) = self.geometry(&document)?;
         let mesh = document.mesh();
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
-        let drag = std::mem::take(&mut self.last_drag);
+        let drag = self.last_drag;
         let drawn = Drawn { revision, geometry, frame, stretch, drag, handles: document.handles.clone() };
         self.studio.shown.send_replace(Some(Arc::new(Shown::new(drawn, document))));
+        Ok(())
     }
 
-    fn geometry(&mut self, document: &Document) -> (u32, Arc<Geometry>) {
+    fn geometry(&mut self, document: &Document) -> Result<(u32, Arc<Geometry>), SessionError> {
         if let Some((_, revision, geometry)) =
             self.geometry.as_ref().filter(|(body, ..)| Arc::ptr_eq(body, &document.body))
         {
-            return (*revision, geometry.clone());
+            return Ok((*revision, geometry.clone()));
         }
         let is_first = self.geometry.is_none();
         let revision = if is_first { self.studio.revision() } else { self.studio.next_revision() };
-        let geometry = Arc::new(Geometry::new(&document.body));
+        let rest = self.stage.show(document, &Display::Rest, &|_| ControlFlow::Continue(()))?;
+        let geometry = Arc::new(Geometry::new(&document.body, rest));
         self.geometry = Some((document.body.clone(), revision, geometry.clone()));
         self.studio.state_number.send_modify(|number| *number += 1);
-        (revision, geometry)
+        Ok((revision, geometry))
     }
 
     /// Prepare handles while nobody waits, so that the first drag starts at once.

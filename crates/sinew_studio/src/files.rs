@@ -46,10 +46,13 @@ impl Files {
     /// # Errors
     /// If `root` is no folder, or ours cannot be made.
     pub fn new(root: &Path, home: &Path, run: &str) -> anyhow::Result<Self> {
-        let root = root.canonicalize().with_context(|| format!("{}: the folder cannot be opened", root.display()))?;
+        let root = root
+            .canonicalize()
+            .with_context(|| format!("{}: the folder cannot be opened", root.display()))?;
         ensure!(root.is_dir(), "{}: this is not a folder", root.display());
         let scratch = home.join("runs").join(run);
-        fs::create_dir_all(&scratch).with_context(|| format!("{}: the folder cannot be made", scratch.display()))?;
+        fs::create_dir_all(&scratch)
+            .with_context(|| format!("{}: the folder cannot be made", scratch.display()))?;
         Ok(Self { root, home: home.to_owned(), scratch, downloads: Mutex::default() })
     }
 
@@ -80,7 +83,8 @@ impl Files {
     /// If its folder does not exist or lies elsewhere.
     pub fn writable(&self, path: &str) -> anyhow::Result<PathBuf> {
         let path = self.root.join(path);
-        let name = path.file_name().with_context(|| format!("{}: is not the name of a file", path.display()))?;
+        let name =
+            path.file_name().with_context(|| format!("{}: is not the name of a file", path.display()))?;
         let folder = path.parent().unwrap_or(&self.root);
         let folder = self.existing(&folder.to_string_lossy())?;
         let target = folder.join(name);
@@ -97,7 +101,8 @@ impl Files {
     /// If it cannot be read or lies outside the root.
     pub fn list(&self, folder: Option<&str>) -> anyhow::Result<Value> {
         let folder = self.existing(folder.unwrap_or("."))?;
-        let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
         let mut rows: Vec<(bool, String, u64)> = entries
             .flatten()
             .filter_map(|entry| {
@@ -108,9 +113,7 @@ impl Files {
             .collect();
         rows.sort_by_cached_key(|(is_file, name, _)| (*is_file, name.to_lowercase()));
         rows.truncate(MAX_ENTRIES);
-        let row = |(is_file, name, bytes): &(bool, String, u64)| {
-            json!({ "name": name, "path": folder.join(name), "is_folder": !is_file, "bytes": bytes })
-        };
+        let row = |(is_file, name, bytes): &(bool, String, u64)| json!({ "name": name, "path": folder.join(name), "is_folder": !is_file, "bytes": bytes });
         let parent = (folder != self.root).then(|| folder.parent()).flatten();
         Ok(json!({
             "folder": folder, "parent": parent, "entries": rows.iter().map(row).collect::<Vec<_>>()
@@ -145,7 +148,9 @@ impl Files {
         let order = downloads.values().map(|download| download.order + 1).max().unwrap_or(0);
         downloads.insert(id, Download { name: name.to_owned(), path, order });
         while downloads.len() > MAX_DOWNLOADS {
-            let Some(oldest) = downloads.iter().min_by_key(|(_, d)| d.order).map(|(id, _)| id.clone()) else { break };
+            let Some(oldest) = downloads.iter().min_by_key(|(_, d)| d.order).map(|(id, _)| id.clone()) else {
+                break;
+            };
             if let Some(old) = downloads.remove(&oldest) {
                 // What stays is removed with the run's folder.
                 let _ = fs::remove_file(old.path);

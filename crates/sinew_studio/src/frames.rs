@@ -24,11 +24,12 @@ pub struct Geometry {
     sources: Option<Vec<u32>>,
     uvs: Option<Vec<[f32; 2]>>,
     colors: Option<Vec<[u8; 4]>>,
+    rest: Frame,
 }
 
 impl Geometry {
-    /// Of a character at rest.
-    pub fn new(character: &Character) -> Self {
+    /// Of a character, with its shape at rest.
+    pub fn new(character: &Character, rest: Frame) -> Self {
         let surface = &character.surface;
         let mut triangles: Vec<(u32, Vec<u32>)> =
             (0..surface.materials.len().max(1) as u32).map(|material| (material, Vec::new())).collect();
@@ -62,7 +63,7 @@ impl Geometry {
         let colors = surface.colors.as_ref().map(|colors| colors.iter().map(|c| c.map(byte)).collect());
         let n_vertices = character.mesh.n_vertices();
         let sources = (sources.len() > n_vertices).then_some(sources);
-        Self { n_vertices, triangles, sources, uvs, colors }
+        Self { n_vertices, triangles, sources, uvs, colors, rest }
     }
 }
 
@@ -77,7 +78,7 @@ pub struct Drawn {
     pub frame: Frame,
     /// Stretch of each vertex, if it is asked for.
     pub stretch: Option<Vec<f32>>,
-    /// The drag it answers, else 0.
+    /// The newest drag it shows; 0 if there was none yet.
     pub drag: u32,
     /// The handles it was made with.
     pub handles: Vec<Arc<Handle>>,
@@ -88,28 +89,45 @@ pub struct Drawn {
 pub struct Sent {
     last: Option<Arc<Drawn>>,
     bounds: Option<[Vec3; 2]>,
-    handles: Option<(u32, Vec<Arc<Handle>>)>,
+    handles: Option<Vec<Arc<Handle>>>,
 }
 
 impl Sent {
     /// The messages that bring the page to a shape, each with its number from `number` on.
     pub fn update(&mut self, drawn: &Arc<Drawn>, number: &mut u32) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        let is_new = self.last.as_ref().is_none_or(|last| last.revision != drawn.revision);
+        let rest = &drawn.geometry.rest;
         let quantised = drawn.geometry.n_vertices > MAX_EXACT;
-        let is_outside = quantised && !self.bounds.is_some_and(|bounds| holds(bounds, &drawn.frame.positions));
-        if is_new || is_outside {
-            self.bounds = quantised.then(|| roomy(&drawn.frame.positions));
-        }
-        let everything = [(0, drawn.frame.positions.len())];
-        let ranges = match &self.last {
-            Some(last) if !is_new && !is_outside => changed(&last.frame, &drawn.frame),
-            _ => everything.to_vec(),
-        };
-        let mut message = Message::new(if is_new { GEOMETRY } else { FRAME }, next(number), drawn, self.bounds);
+        let is_new = self.last.as_ref().is_none_or(|last| last.revision != drawn.revision);
         if is_new {
+            self.bounds = quantised.then(|| roomy(&rest.positions));
+            let mut message = Message::new(GEOMETRY, next(number), drawn, self.bounds);
             message.geometry(&drawn.geometry);
+            message.shape(rest, 0, rest.positions.len(), self.bounds);
+            message.owners(drawn);
+            message.handle_frames(&rest.handles);
+            messages.push(message.bytes);
+            self.handles = Some(drawn.handles.clone());
         }
+        let mut ranges = match &self.last {
+            Some(last) if !is_new => changed(&last.frame, &drawn.frame),
+            _ => changed(rest, &drawn.frame),
+        };
+        if quantised && !self.bounds.is_some_and(|bounds| holds(bounds, &drawn.frame.positions)) {
+            self.bounds = Some(roomy(&drawn.frame.positions));
+            ranges = vec![(0, drawn.frame.positions.len())];
+        }
+        let has_handles = self.handles.as_ref().is_some_and(|handles| {
+            handles.len() == drawn.handles.len()
+                && handles.iter().zip(&drawn.handles).all(|(a, b)| Arc::ptr_eq(a, b))
+        });
+        if !has_handles {
+            let mut message = Message::new(HANDLES, next(number), drawn, None);
+            message.owners(drawn);
+            messages.push(message.bytes);
+            self.handles = Some(drawn.handles.clone());
+        }
+        let mut message = Message::new(FRAME, next(number), drawn, self.bounds);
         for &(first, count) in &ranges {
             message.shape(&drawn.frame, first, count, self.bounds);
         }
@@ -119,15 +137,6 @@ impl Sent {
         }
         message.handle_frames(&drawn.frame.handles);
         messages.push(message.bytes);
-        let has_handles = self.handles.as_ref().is_some_and(|(revision, handles)| {
-            *revision == drawn.revision
-                && handles.len() == drawn.handles.len()
-                && handles.iter().zip(&drawn.handles).all(|(a, b)| Arc::ptr_eq(a, b))
-        });
-        if !has_handles {
-            messages.push(owners(drawn, next(number)));
-            self.handles = Some((drawn.revision, drawn.handles.clone()));
-        }
         self.last = Some(drawn.clone());
         messages
     }
@@ -136,23 +145,6 @@ impl Sent {
 fn next(number: &mut u32) -> u32 {
     *number = number.wrapping_add(1);
     *number
-}
-
-/// Who owns each vertex, and how firmly.
-fn owners(drawn: &Drawn, number: u32) -> Vec<u8> {
-    let n = drawn.geometry.n_vertices;
-    let (mut owner, mut weight) = (vec![u16::MAX; n], vec![0u8; n]);
-    for (index, handle) in drawn.handles.iter().enumerate().take(usize::from(u16::MAX)) {
-        for (&v, &w) in handle.vertices.iter().zip(&handle.weights).filter(|(v, _)| (**v as usize) < n) {
-            owner[v as usize] = index as u16;
-            weight[v as usize] = (w.clamp(0.0, 1.0) * 255.0).round() as u8;
-        }
-    }
-    let mut message = Message::new(HANDLES, number, drawn, None);
-    let bytes: Vec<u8> = owner.iter().flat_map(|owner| owner.to_le_bytes()).collect();
-    message.section(8, n as u32, 0, &bytes);
-    message.section(9, n as u32, 0, &weight);
-    message.bytes
 }
 
 struct Message {
@@ -165,7 +157,9 @@ impl Message {
         let extent = high - low;
         let solve_ms = drawn.frame.solve_time.as_secs_f32() * 1e3;
         let mut bytes = Vec::new();
-        for word in [kind, number, drawn.revision, drawn.geometry.n_vertices as u32, solve_ms.to_bits(), drawn.drag] {
+        for word in
+            [kind, number, drawn.revision, drawn.geometry.n_vertices as u32, solve_ms.to_bits(), drawn.drag]
+        {
             bytes.extend(word.to_le_bytes());
         }
         for value in [low.x, low.y, low.z, extent.x, extent.y, extent.z] {
@@ -183,7 +177,8 @@ impl Message {
     }
 
     fn geometry(&mut self, geometry: &Geometry) {
-        for (material, triangles) in geometry.triangles.iter().filter(|(_, triangles)| !triangles.is_empty()) {
+        for (material, triangles) in geometry.triangles.iter().filter(|(_, triangles)| !triangles.is_empty())
+        {
             let bytes: Vec<u8> = triangles.iter().flat_map(|index| index.to_le_bytes()).collect();
             self.section(1, triangles.len() as u32 / 3, *material, &bytes);
         }
@@ -218,7 +213,8 @@ impl Message {
                 self.section(6, at, n, &bytes);
             }
             None => {
-                let bytes: Vec<u8> = positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
+                let bytes: Vec<u8> =
+                    positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
                 self.section(5, at, n, &bytes);
                 let signed = |x: f32| ((x * 127.0).round() as i8).to_le_bytes()[0];
                 let bytes: Vec<u8> =
@@ -226,6 +222,21 @@ impl Message {
                 self.section(7, at, n, &bytes);
             }
         }
+    }
+
+    /// Who owns each vertex, and how firmly.
+    fn owners(&mut self, drawn: &Drawn) {
+        let n = drawn.geometry.n_vertices;
+        let (mut owner, mut weight) = (vec![u16::MAX; n], vec![0u8; n]);
+        for (index, handle) in drawn.handles.iter().enumerate().take(usize::from(u16::MAX)) {
+            for (&v, &w) in handle.vertices.iter().zip(&handle.weights).filter(|(v, _)| (**v as usize) < n) {
+                owner[v as usize] = index as u16;
+                weight[v as usize] = (w.clamp(0.0, 1.0) * 255.0).round() as u8;
+            }
+        }
+        let bytes: Vec<u8> = owner.iter().flat_map(|owner| owner.to_le_bytes()).collect();
+        self.section(8, n as u32, 0, &bytes);
+        self.section(9, n as u32, 0, &weight);
     }
 
     fn handle_frames(&mut self, handles: &[(DVec3, DQuat)]) {

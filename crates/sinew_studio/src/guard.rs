@@ -45,8 +45,14 @@ impl Guard {
     ///
     /// # Errors
     /// What to answer instead.
-    pub fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-        let host = text(headers, header::HOST).ok_or((StatusCode::BAD_REQUEST, "a Host header is missing"))?;
+    pub fn check(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), (StatusCode, &'static str)> {
+        let host =
+            text(headers, header::HOST).ok_or((StatusCode::BAD_REQUEST, "a Host header is missing"))?;
         if !self.is_own_host(host) {
             return Err((StatusCode::MISDIRECTED_REQUEST, "this server answers to its own address only"));
         }
@@ -63,9 +69,10 @@ impl Guard {
             _ => {}
         }
         match &self.token {
-            Some(token) if !self.has_token(token, uri, headers) => {
-                Err((StatusCode::UNAUTHORIZED, "open the address that `sinew studio` printed: it holds a token"))
-            }
+            Some(token) if !self.has_token(token, uri, headers) => Err((
+                StatusCode::UNAUTHORIZED,
+                "open the address that `sinew studio` printed: it holds a token",
+            )),
             _ => Ok(()),
         }
     }
@@ -125,7 +132,8 @@ fn is_equal(a: &str, b: &str) -> bool {
 /// If the system has no randomness to give.
 pub fn secret() -> anyhow::Result<String> {
     let mut bytes = [0u8; 18];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -151,7 +159,13 @@ mod tests {
         assert_eq!(get(&[("host", "127.0.0.1:7717")]), 200);
         assert_eq!(get(&[("host", "localhost:7717")]), 200);
         // A name that somebody pointed at us, another port, no host, no port.
-        for host in ["evil.example:7717", "127.0.0.1:7718", "127.0.0.1", "localhost.evil.example:7717", "8.8.8.8:7717"] {
+        for host in [
+            "evil.example:7717",
+            "127.0.0.1:7718",
+            "127.0.0.1",
+            "localhost.evil.example:7717",
+            "8.8.8.8:7717",
+        ] {
             assert_eq!(get(&[("host", host)]), 421, "{host}");
         }
         assert_eq!(get(&[]), 400);

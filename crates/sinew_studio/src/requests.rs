@@ -140,7 +140,9 @@ fn mirror(studio: &Studio, name: &str) -> anyhow::Result<Value> {
         .ask(mesh, move |selector| painter::mirror(selector, &copy, &plane, tolerance))
         .context("the mirror image failed")?;
     if vertices.is_empty() {
-        bail!("the surface has nothing opposite to {name:?}; the model must be symmetric about x = {middle:.3}");
+        bail!(
+            "the surface has nothing opposite to {name:?}; the model must be symmetric about x = {middle:.3}"
+        );
     }
     let twin = twin_name(name);
     let secondary = handle.secondary.iter().map(|other| twin_name(other));
@@ -154,7 +156,8 @@ fn mirror(studio: &Studio, name: &str) -> anyhow::Result<Value> {
 
 /// The name of the other side.
 fn twin_name(name: &str) -> String {
-    for (here, there) in [(".L", ".R"), (".R", ".L"), ("_L", "_R"), ("_R", "_L"), (".l", ".r"), (".r", ".l")] {
+    for (here, there) in [(".L", ".R"), (".R", ".L"), ("_L", "_R"), ("_R", "_L"), (".l", ".r"), (".r", ".l")]
+    {
         if let Some(stem) = name.strip_suffix(here) {
             return format!("{stem}{there}");
         }
@@ -223,7 +226,10 @@ fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>)
     };
     let before = studio.looks().display;
     // While a clip plays, only its vertices change.
-    let is_same = std::mem::discriminant(&before) == std::mem::discriminant(&display);
+    let is_same = match (&before, &display) {
+        (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
+        (old, new) => old == new,
+    };
     studio.change_looks(|looks| looks.display = display);
     if !is_same {
         studio.touch();

@@ -51,6 +51,8 @@ pub struct StudioOptions {
     pub port: u16,
     /// Let others on the network in, with a token: the address to listen on.
     pub listen: Option<IpAddr>,
+    /// Where unsaved work and exports are kept; the user's folder for such things if absent.
+    pub home: Option<PathBuf>,
     /// The folder the page may open from and save to; that of the file, or the present one, if absent.
     pub root: Option<PathBuf>,
 }
@@ -65,17 +67,17 @@ pub fn serve(
 ) -> anyhow::Result<()> {
     let run = secret()?;
     let here = std::env::current_dir().context("the present folder is gone")?;
-    let of_file = options.file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let of_file =
+        options.file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     let root = options.root.as_deref().or(of_file).unwrap_or(&here);
-    let files = Files::new(root, &default_home(), &run)?;
+    let files = Files::new(root, &options.home.clone().unwrap_or_else(default_home), &run)?;
     let mut warnings = Warnings::default();
     let mut go_on = |_| ControlFlow::Continue(());
     let document = match &options.file {
         Some(path) => open_file(path, &mut go_on, &mut warnings)?,
         None => grow_sample(Sample::Biped, SAMPLE_VERTICES, &mut go_on, &mut warnings)?,
     };
-    let is_project =
-        |path: &PathBuf| path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb");
+    let is_project = |path: &PathBuf| path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb");
     let own = options.file.clone().filter(is_project);
     let studio = Arc::new(Studio::new(run, document, own, files).context("the system gives no thread")?);
     studio.exchanged(warnings.clone());
@@ -101,7 +103,9 @@ async fn listen(
 ) -> anyhow::Result<()> {
     let address = SocketAddr::new(options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), options.port);
     let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("{address} cannot be listened on; is another studio running there? choose another with --port")
+        format!(
+            "{address} cannot be listened on; is another studio running there? choose another with --port"
+        )
     })?;
     let token = options.listen.map(|_| secret()).transpose()?;
     let guard = Guard::new(listener.local_addr()?, token);
@@ -193,8 +197,11 @@ async fn download(State(studio): State<Arc<Studio>>, UrlPath(id): UrlPath<String
     let Some(download) = studio.files.download(&id) else { return StatusCode::NOT_FOUND.into_response() };
     match tokio::fs::read(&download.path).await {
         Ok(bytes) => {
-            let ascii: String =
-                download.name.chars().map(|c| if c.is_ascii_graphic() && c != '"' { c } else { '_' }).collect();
+            let ascii: String = download
+                .name
+                .chars()
+                .map(|c| if c.is_ascii_graphic() && c != '"' { c } else { '_' })
+                .collect();
             let encoded: String = download.name.bytes().map(|byte| format!("%{byte:02X}")).collect();
             let disposition = format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{encoded}");
             let headers = [
@@ -218,7 +225,8 @@ async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, req
         Ok(path) => path,
         Err(error) => return (StatusCode::BAD_REQUEST, format!("{error:#}\n")).into_response(),
     };
-    let claimed = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<u64>().ok());
+    let claimed =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<u64>().ok());
     if claimed.is_some_and(|n| n > MAX_UPLOAD) {
         return too_large();
     }
@@ -236,7 +244,8 @@ async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, req
 }
 
 fn too_large() -> Response {
-    let text = "the file is larger than 1 GB; put it into the folder of the open dialog and open it from there\n";
+    let text =
+        "the file is larger than 1 GB; put it into the folder of the open dialog and open it from there\n";
     (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
 }
 

@@ -21,7 +21,11 @@ const MAX_WAITING: usize = 1024;
 pub async fn talk(mut socket: WebSocket, studio: Arc<Studio>) {
     let (replies, mut answered) = mpsc::unbounded_channel::<String>();
     let (asked, waiting) = std::sync::mpsc::sync_channel::<(Option<Value>, Request)>(MAX_WAITING);
-    let worker = { let studio = studio.clone(); let replies = replies.clone(); move || work(&studio, &waiting, &replies) };
+    let worker = {
+        let studio = studio.clone();
+        let replies = replies.clone();
+        move || work(&studio, &waiting, &replies)
+    };
     if std::thread::Builder::new().name("page".into()).spawn(worker).is_err() {
         return;
     }

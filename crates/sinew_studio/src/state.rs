@@ -108,7 +108,9 @@ fn examples(document: &Document) -> Vec<Value> {
 
 /// Tells pictures apart, so that a browser does not show an old one (FNV-1a).
 fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 fn clip(clip: &Clip) -> Value {

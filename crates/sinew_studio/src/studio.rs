@@ -98,7 +98,12 @@ impl Shown {
         let build = || {
             let positions: Vec<DVec3> = self.drawn.frame.positions.iter().map(|p| p.as_dvec3()).collect();
             // Frames are finite and of the mesh's size.
-            Arc::new(self.document.mesh().with_positions(positions).unwrap_or_else(|_| self.document.mesh().clone()))
+            Arc::new(
+                self.document
+                    .mesh()
+                    .with_positions(positions)
+                    .unwrap_or_else(|_| self.document.mesh().clone()),
+            )
         };
         self.mesh.get_or_init(build).clone()
     }
@@ -109,7 +114,12 @@ impl Studio {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub fn new(session_id: String, document: Document, path: Option<PathBuf>, files: Files) -> std::io::Result<Self> {
+    pub fn new(
+        session_id: String,
+        document: Document,
+        path: Option<PathBuf>,
+        files: Files,
+    ) -> std::io::Result<Self> {
         let journals = files.journals();
         let recoveries = Recovery::find_all(&journals);
         Ok(Self {

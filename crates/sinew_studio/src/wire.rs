@@ -8,30 +8,80 @@ use sinew::session::{Command, ExportParams, PaintOp};
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
-    Ack { frame: u32 },
-    Do { command: Command },
+    Ack {
+        frame: u32,
+    },
+    Do {
+        command: Command,
+    },
     Undo,
     Redo,
-    Jump { step: usize },
-    Drag { drag: u32, r#move: Value, #[serde(default)] end: bool },
-    CancelDrag { drag: u32 },
+    Jump {
+        step: usize,
+    },
+    Drag {
+        drag: u32,
+        r#move: Value,
+        #[serde(default)]
+        end: bool,
+    },
+    CancelDrag {
+        drag: u32,
+    },
     Paint(Paint),
-    MirrorHandle { handle: String },
-    AutoHandles { count: Option<usize>, #[serde(default)] from_shape: bool },
-    DefaultCenter { handle: String },
-    Pick { view: [f64; 16], at: [f64; 2] },
-    Display { what: What, clip: Option<String>, time: Option<f32> },
-    Stress { on: bool },
-    Refine { on: bool },
-    Sample { name: String, vertices: usize },
-    List { folder: Option<String> },
-    Open { path: String },
-    OpenUpload { drop: String, name: String },
-    Save { path: Option<String> },
+    MirrorHandle {
+        handle: String,
+    },
+    AutoHandles {
+        count: Option<usize>,
+        #[serde(default)]
+        from_shape: bool,
+    },
+    DefaultCenter {
+        handle: String,
+    },
+    Pick {
+        view: [f64; 16],
+        at: [f64; 2],
+    },
+    Display {
+        what: What,
+        clip: Option<String>,
+        time: Option<f32>,
+    },
+    Stress {
+        on: bool,
+    },
+    Refine {
+        on: bool,
+    },
+    Sample {
+        name: String,
+        vertices: usize,
+    },
+    List {
+        folder: Option<String>,
+    },
+    Open {
+        path: String,
+    },
+    OpenUpload {
+        drop: String,
+        name: String,
+    },
+    Save {
+        path: Option<String>,
+    },
     Export(ExportParams),
-    Recover { recovery: String },
-    Discard { recovery: String },
-    Cancel { job: u64 },
+    Recover {
+        recovery: String,
+    },
+    Discard {
+        recovery: String,
+    },
+    Cancel {
+        job: u64,
+    },
 }
 
 /// Vertices of a handle to be, by where they appear.

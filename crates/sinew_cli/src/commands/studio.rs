@@ -14,6 +14,7 @@ pub fn run(args: &StudioArgs, console: &Console) -> anyhow::Result<()> {
         port: args.port,
         listen: args.listen,
         root: args.root.clone(),
+        home: None,
     };
     let progress = console.progress("starting the studio");
     serve(&options, |url, warnings| {

@@ -1,0 +1,426 @@
+//! The studio as a page sees it, over real sockets.
+
+use serde_json::{Value, json};
+use sinew_studio::{StudioOptions, serve};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    sync::mpsc::channel,
+    time::Duration,
+};
+use tungstenite::{Message, WebSocket, client::IntoClientRequest};
+
+/// A server of its own, which lives until the tests end.
+struct Server {
+    host: String,
+    folder: PathBuf,
+}
+
+impl Server {
+    fn start(name: &str, options: impl FnOnce(&Path) -> StudioOptions) -> Self {
+        let folder = std::env::temp_dir().join(format!("sinew-studio-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("root")).unwrap();
+        let options = StudioOptions {
+            home: Some(folder.join("home")),
+            root: Some(folder.join("root")),
+            ..options(&folder)
+        };
+        let (tell, told) = channel();
+        std::thread::spawn(move || {
+            serve(&options, |url, _| {
+                tell.send(url.to_owned())?;
+                Ok(())
+            })
+        });
+        let url = told.recv_timeout(Duration::from_secs(60)).expect("the server starts");
+        let host = url.trim_start_matches("http://").split('/').next().unwrap().to_owned();
+        Self { host, folder }
+    }
+
+    fn sample(name: &str) -> Self {
+        Self::start(name, |_| StudioOptions::default())
+    }
+
+    /// Status and body of a request of our own making.
+    fn raw(&self, head: &str, body: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        // It may have answered and gone before everything was sent.
+        let _ = stream.write_all(body);
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let status = text.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
+        (status, text)
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        self.raw(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n", self.host), b"")
+    }
+
+    fn upload(&self, drop: &str, name: &str, body: &[u8]) -> u16 {
+        let (host, n) = (&self.host, body.len());
+        let head = format!(
+            "POST /upload?drop={drop}&name={name} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: {n}\r\n"
+        );
+        self.raw(&head, body).0
+    }
+
+    fn page(&self) -> Page {
+        let mut request = format!("ws://{}/ws", self.host).into_client_request().unwrap();
+        request.headers_mut().insert("origin", format!("http://{}", self.host).parse().unwrap());
+        let stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let (socket, _) = tungstenite::client(request, stream).unwrap();
+        let mut page =
+            Page { socket, state: Value::Null, frames: Vec::new(), notices: Vec::new(), next: 1, jobs: 0 };
+        while page.state.is_null() || page.frames.is_empty() {
+            page.hear();
+        }
+        page
+    }
+}
+
+/// A page that believes what it is told.
+struct Page {
+    socket: WebSocket<TcpStream>,
+    state: Value,
+    frames: Vec<Vec<u8>>,
+    notices: Vec<Value>,
+    next: u64,
+    jobs: usize,
+}
+
+fn word(bytes: &[u8], index: usize) -> u32 {
+    u32::from_le_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap())
+}
+
+/// Tag, first number, second number and content of each section.
+fn sections(bytes: &[u8]) -> Vec<(u32, u32, u32, &[u8])> {
+    let (mut rest, mut found) = (&bytes[48..], Vec::new());
+    while !rest.is_empty() {
+        let n = word(rest, 3) as usize;
+        found.push((word(rest, 0), word(rest, 1), word(rest, 2), &rest[16..16 + n]));
+        rest = &rest[16 + n.next_multiple_of(4)..];
+    }
+    found
+}
+
+impl Page {
+    /// Take one message; text is returned.
+    fn hear(&mut self) -> Value {
+        match self.socket.read().expect("an answer in time") {
+            Message::Text(text) => {
+                let value: Value = serde_json::from_str(&text).unwrap();
+                match value["type"].as_str().unwrap() {
+                    "state" => self.state = value.clone(),
+                    "notice" => self.notices.push(value.clone()),
+                    "job" => self.jobs += 1,
+                    _ => {}
+                }
+                value
+            }
+            Message::Binary(bytes) => {
+                let frame = word(&bytes, 1);
+                self.frames.push(bytes.to_vec());
+                self.send(&json!({ "type": "ack", "frame": frame }));
+                Value::Null
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.socket.send(Message::text(message.to_string())).unwrap();
+    }
+
+    /// Ask and wait for the answer.
+    fn ask(&mut self, mut message: Value) -> Result<Value, String> {
+        let id = self.next;
+        self.next += 1;
+        message["id"] = json!(id);
+        self.send(&message);
+        loop {
+            let heard = self.hear();
+            if heard["type"] == "reply" && heard["id"] == id {
+                return match heard["error"].as_str() {
+                    Some(error) => Err(error.to_owned()),
+                    None => Ok(heard["ok"].clone()),
+                };
+            }
+        }
+    }
+
+    fn until(&mut self, what: impl Fn(&Self) -> bool) {
+        while !what(self) {
+            self.hear();
+        }
+    }
+
+    /// Move something and wait for the frame that shows it.
+    fn drag(&mut self, drag: u32, step: Value, end: bool) {
+        self.send(&json!({ "type": "drag", "drag": drag, "move": step, "end": end }));
+        self.until(|page| page.frames.last().is_some_and(|frame| word(frame, 5) == drag));
+    }
+
+    fn last_frame(&self) -> &[u8] {
+        self.frames.iter().rev().find(|frame| word(frame, 0) == 2).unwrap()
+    }
+
+    fn handle(&self, name: &str) -> &Value {
+        let handles = self.state["handles"].as_array().unwrap();
+        handles.iter().find(|handle| handle["name"] == name).unwrap_or(&Value::Null)
+    }
+}
+
+fn raise(degrees: f64) -> Value {
+    json!({ "rotate": { "main": "elbow.L", "handles": [], "axis": [0, 0, 1], "degrees": degrees } })
+}
+
+/// Looks at the whole figure from the front, without perspective: x and y halved, depth small.
+const VIEW: [f64; 16] = [0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, -0.1, 0.0, 0.0, -0.45, 0.0, 1.0];
+
+#[test]
+fn foreign_pages_and_names_are_kept_out() {
+    let server = Server::sample("guard");
+    let host = server.host.clone();
+    assert_eq!(server.get("/").0, 200);
+    let (status, text) = server.get("/app.js");
+    assert!(status == 200 && text.contains("content-security-policy: default-src 'none'"), "{status}");
+    let upgrade = |host: &str, origin: &str| {
+        let head = format!(
+            "GET /ws HTTP/1.1\r\nHost: {host}\r\n{origin}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        );
+        server.raw(&head, b"").0
+    };
+    assert_eq!(upgrade(&host, "Origin: http://evil.example\r\n"), 403);
+    assert_eq!(upgrade(&host, ""), 403);
+    let port = host.rsplit(':').next().unwrap();
+    let rebound = format!("evil.example:{port}");
+    assert_eq!(upgrade(&rebound, &format!("Origin: http://{rebound}\r\n")), 421);
+    assert_eq!(server.raw(&format!("GET / HTTP/1.1\r\nHost: {rebound}\r\n"), b"").0, 421);
+    let forged = format!(
+        "POST /upload?drop=1&name=a.obj HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\nContent-Length: 1\r\n"
+    );
+    assert_eq!(server.raw(&forged, b"x").0, 403);
+    // Nothing of the disk is behind an address.
+    for path in
+        ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/download/../../etc/passwd", "/image/9", "/none"]
+    {
+        let (status, text) = server.get(path);
+        assert!(status >= 400 && !text.contains("root:"), "{path} {status}");
+    }
+    let huge = format!(
+        "POST /upload?drop=1&name=a.obj HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 2147483648\r\n"
+    );
+    assert_eq!(server.raw(&huge, b"").0, 413);
+    assert_eq!(server.upload("1", "..%2Fa.obj", b"x"), 400);
+}
+
+#[test]
+fn on_the_network_the_token_is_needed() {
+    let server = Server::start("token", |_| StudioOptions {
+        listen: Some("127.0.0.1".parse().unwrap()),
+        ..StudioOptions::default()
+    });
+    assert_eq!(server.get("/").0, 401);
+    assert_eq!(server.get("/?token=0").0, 401);
+}
+
+#[test]
+fn a_drag_moves_the_surface_and_is_one_step() {
+    let server = Server::sample("drag");
+    let mut page = server.page();
+    assert_eq!(page.state["name"], "biped");
+    let geometry = page.frames[0].clone();
+    assert_eq!(word(&geometry, 0), 1);
+    let n = page.state["vertices"].as_u64().unwrap() as u32;
+    let tags: Vec<u32> = sections(&geometry).iter().map(|s| s.0).collect();
+    assert!([1, 5, 7, 8, 9, 11].iter().all(|tag| tags.contains(tag)), "{tags:?}");
+    assert_eq!(word(&geometry, 3), n);
+    for degrees in 1..=20 {
+        page.drag(7, raise(f64::from(degrees)), degrees == 20);
+    }
+    page.until(|page| page.state["history"]["steps"].as_array().unwrap().len() == 2);
+    assert_eq!(page.state["history"]["steps"][1], "Rotate elbow.L");
+    assert!((page.state["moves"][0]["rotate"]["degrees"].as_f64().unwrap() - 20.0).abs() < 1e-9);
+    // Only what moved is sent: the legs stay where they are.
+    let sent: u32 = sections(page.last_frame()).iter().filter(|s| s.0 == 5).map(|s| s.2).sum();
+    assert!(sent > 0 && sent < n, "{sent} of {n}");
+    // Back, and all is as it was.
+    let before = page.frames.len();
+    page.ask(json!({ "type": "undo" })).unwrap();
+    page.until(|page| page.frames.len() > before && page.state["history"]["at"] == 0);
+    assert_eq!(page.state["n_moves"], 0);
+    // A drag that is cancelled leaves no trace; one that makes no sense is said.
+    page.drag(8, raise(90.0), false);
+    page.ask(json!({ "type": "cancel_drag", "drag": 8 })).unwrap();
+    page.until(|page| page.state["n_moves"] == 0);
+    assert_eq!(page.state["history"]["steps"].as_array().unwrap().len(), 1);
+    page.drag(9, json!({ "rotate": { "main": "tail", "axis": [0, 0, 1], "degrees": 1 } }), true);
+    page.until(|page| !page.notices.is_empty());
+    assert!(page.notices[0]["text"].as_str().unwrap().contains("tail"));
+}
+
+#[test]
+fn two_pages_stay_in_step() {
+    let server = Server::sample("two");
+    let (mut one, mut two) = (server.page(), server.page());
+    one.drag(1, raise(45.0), true);
+    two.until(|page| page.state["n_moves"] == 1 && word(page.frames.last().unwrap(), 5) == 1);
+    two.ask(json!({ "type": "undo" })).unwrap();
+    one.until(|page| page.state["history"]["at"] == 0);
+    assert_eq!(one.state["n_moves"], 0);
+    // A page that goes away takes nothing with it, and one that comes sees everything.
+    drop(one);
+    two.ask(json!({ "type": "redo" })).unwrap();
+    let three = server.page();
+    assert_eq!(three.state["n_moves"], 1);
+}
+
+#[test]
+fn handles_are_painted_mirrored_and_found() {
+    let server = Server::sample("paint");
+    let mut page = server.page();
+    page.ask(json!({ "type": "do", "command": { "clear_handles": {} } })).unwrap();
+    page.until(|page| page.state["handles"].as_array().unwrap().is_empty());
+    let paint = |region: Value, op: &str, stroke: u32| json!({ "type": "paint", "handle": "arm.L", "op": op, "region": region, "stroke": stroke });
+    // Everything right of the middle on the screen is the figure's left: +x.
+    let side = json!({ "box": { "view": VIEW, "from": [0.15, -1.0], "to": [1.0, 1.0], "mode": "all" } });
+    page.ask(paint(side, "add", 1)).unwrap();
+    page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap_or(0) > 100);
+    let n_arm = page.handle("arm.L")["vertices"].as_u64().unwrap();
+    let grown = page.ask(paint(json!({ "grow": 2 }), "replace", 2));
+    grown.unwrap();
+    page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() > n_arm);
+    let lasso = json!({ "lasso": { "view": VIEW, "points": [[0.3, -1.0], [1.0, -1.0], [1.0, 1.0], [0.3, 1.0]], "mode": "all" } });
+    page.ask(paint(lasso, "remove", 3)).unwrap();
+    page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() < n_arm);
+    let brush = json!({ "brush": { "view": VIEW, "at": [[0.0, 0.0], [0.0, 0.05]], "radius": 0.05 } });
+    page.ask(json!({ "type": "paint", "handle": "belly", "op": "add", "region": brush, "stroke": 4 }))
+        .unwrap();
+    page.until(|page| page.handle("belly")["vertices"].as_u64().unwrap_or(0) > 3);
+    let twin = page.ask(json!({ "type": "mirror_handle", "handle": "arm.L" })).unwrap();
+    assert_eq!(twin["handle"], "arm.R");
+    page.until(|page| page.handle("arm.R")["vertices"].as_u64().unwrap_or(0) > 0);
+    let [left, right] = ["arm.L", "arm.R"].map(|name| page.handle(name)["center"][0].as_f64().unwrap());
+    assert!((left + right).abs() < 0.02 && left > 0.0, "{left} {right}");
+    let hit = page.ask(json!({ "type": "pick", "view": VIEW, "at": [0.0, 0.02] })).unwrap();
+    assert_eq!(hit["handle"], "belly");
+    assert!(page.ask(json!({ "type": "pick", "view": VIEW, "at": [0.99, 0.99] })).unwrap().is_null());
+    let found = page.ask(json!({ "type": "auto_handles", "from_shape": true })).unwrap();
+    assert!(found["handles"].as_u64().unwrap() >= 5 && page.jobs > 0);
+    // One stroke each, and all can be undone.
+    page.until(|page| page.state["history"]["steps"].as_array().unwrap().len() == 8);
+}
+
+#[test]
+fn projects_are_saved_opened_and_exported() {
+    let server = Server::sample("files");
+    let mut page = server.page();
+    page.drag(1, raise(60.0), true);
+    page.ask(json!({ "type": "do", "command": { "save_example": { "name": "up" } } })).unwrap();
+    let error = page.ask(json!({ "type": "save" })).unwrap_err();
+    assert!(error.contains("choose a name"), "{error}");
+    assert!(page.ask(json!({ "type": "save", "path": "../outside" })).is_err());
+    let saved = page.ask(json!({ "type": "save", "path": "mine" })).unwrap();
+    assert!(saved["path"].as_str().unwrap().ends_with("mine.sinew.glb"));
+    page.until(|page| page.state["dirty"] == false);
+    page.ask(json!({ "type": "sample", "name": "sack", "vertices": 1000 })).unwrap();
+    page.until(|page| page.state["name"] == "sack");
+    let listed = page.ask(json!({ "type": "list" })).unwrap();
+    assert_eq!(listed["entries"][0]["name"], "mine.sinew.glb");
+    page.ask(json!({ "type": "open", "path": listed["entries"][0]["path"] })).unwrap();
+    page.until(|page| page.state["name"] == "biped");
+    assert_eq!(
+        (page.state["n_moves"].as_u64(), page.state["examples"][3]["name"].as_str()),
+        (Some(1), Some("up"))
+    );
+    assert!(page.ask(json!({ "type": "open", "path": "/etc/passwd" })).is_err());
+    for (format, what) in [
+        ("glb", "character"),
+        ("glb", "posed"),
+        ("glb", "skin"),
+        ("glb", "clip"),
+        ("obj", "posed"),
+        ("ply", "posed"),
+        ("bvh", "clip"),
+        ("moves", "posed"),
+        ("handles", "posed"),
+    ] {
+        let made = page.ask(json!({ "type": "export", "format": format, "what": what })).unwrap();
+        let (status, text) = server.get(made["url"].as_str().unwrap());
+        assert!(
+            status == 200 && text.contains("attachment; filename=\"biped."),
+            "{format} {what}: {text:.200}"
+        );
+    }
+    assert!(page.ask(json!({ "type": "export", "format": "glb", "what": "clip", "clip": "none" })).is_err());
+}
+
+#[test]
+fn dropped_files_are_opened_or_refused_with_a_reason() {
+    let server = Server::sample("drop");
+    let mut page = server.page();
+    let cube = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    assert_eq!(server.upload("5", "cube.obj", cube), 200);
+    page.ask(json!({ "type": "open_upload", "drop": "5", "name": "cube.obj" })).unwrap();
+    page.until(|page| page.state["name"] == "cube");
+    assert_eq!((page.state["vertices"].as_u64(), page.state["path"].is_null()), (Some(4), true));
+    for (name, content, word) in [
+        ("broken.obj", &b"v 0 0 0\nf 1 2 3\n"[..], "vertex 2"),
+        ("empty.ply", b"", "empty"),
+        ("film.mp4", b"....", "picture or a video"),
+        ("walk.bvh", b"HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Xrotation Yrotation Zrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.1\n0 0 0\n", "no surface"),
+    ] {
+        assert_eq!(server.upload("6", name, content), 200);
+        let error = page.ask(json!({ "type": "open_upload", "drop": "6", "name": name })).unwrap_err();
+        assert!(error.contains(word) && error.contains(name), "{error}");
+    }
+    // What was there is still there.
+    assert_eq!(page.state["name"], "cube");
+    // Words that are none.
+    assert!(page.ask(json!({ "type": "dance" })).is_err());
+    page.socket.send(Message::text("{")).unwrap();
+    page.until(|page| !page.notices.is_empty());
+    // A clip of a folder of frames.
+    for frame in 0..3 {
+        let text = String::from_utf8_lossy(cube).replace("v 1 0 0", &format!("v 1 0 {frame}"));
+        assert_eq!(server.upload("8", &format!("run%2Ff{frame}.obj"), text.as_bytes()), 200);
+    }
+    page.ask(json!({ "type": "open_upload", "drop": "8", "name": "run" })).unwrap();
+    page.until(|page| page.state["name"] == "run");
+    let clip = page.state["clips"][0]["name"].clone();
+    let before = page.frames.len();
+    page.ask(json!({ "type": "display", "what": "clip", "clip": clip, "time": 0.05 })).unwrap();
+    page.until(|page| page.frames.len() > before && page.state["display"]["what"] == "clip");
+}
+
+#[test]
+fn unsaved_work_of_a_server_that_died_is_offered() {
+    let server = Server::start("recover", |folder| {
+        // What a server leaves behind that was killed: a journal nobody holds.
+        let home = folder.join("home/unsaved");
+        let mut session = sinew::session::Session::new(
+            sinew::session::Document::new(
+                sinew::geom::sample::build_character(sinew::geom::sample::Sample::Sack, 1000).unwrap(),
+            ),
+            None,
+            Some(home),
+        );
+        session.apply(&sinew::session::Command::Rename { name: "lost".into() }, None).unwrap();
+        session.flush();
+        StudioOptions::default()
+    });
+    let mut page = server.page();
+    assert_eq!(page.state["recoveries"].as_array().unwrap().len(), 1);
+    let id = page.state["recoveries"][0]["recovery"].clone();
+    page.ask(json!({ "type": "recover", "recovery": id })).unwrap();
+    page.until(|page| page.state["name"] == "lost");
+    assert!(page.state["dirty"] == true && page.state["recoveries"].as_array().unwrap().is_empty());
+    assert!(page.ask(json!({ "type": "discard", "recovery": "none" })).is_err());
+    let _ = std::fs::remove_dir_all(&server.folder);
+}
