@@ -22,12 +22,20 @@ struct Step {
     label: String,
     document: Document,
     merge: Option<Merge>,
+    /// The steps that were undone when this one was made: they come back should it be taken back without a trace.
+    undone: Vec<Step>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Merge {
     Gesture(Gesture),
     Key(String, Duration),
+}
+
+impl Step {
+    fn new(label: String, document: Document, merge: Option<Merge>, undone: Vec<Self>) -> Self {
+        Self { label, document, merge, undone }
+    }
 }
 
 /// What applying a command did to the list of steps.
@@ -42,7 +50,7 @@ pub struct Applied {
 impl History {
     /// The state a document was opened in.
     pub fn new(document: Document) -> Self {
-        Self { steps: vec![Step { label: "Opened".into(), document, merge: None }], at: 0 }
+        Self { steps: vec![Step::new("Opened".into(), document, None, Vec::new())], at: 0 }
     }
 
     /// The present state.
@@ -90,11 +98,13 @@ impl History {
 
     /// Put a state behind the present one, or in its place.
     fn replay(&mut self, label: String, document: Document, merge: Option<Merge>, merged: bool) {
-        self.steps.truncate(self.at + 1);
-        if merged {
-            self.steps.pop();
+        let mut undone = self.steps.split_off(self.at + 1);
+        if merged && let Some(last) = self.steps.pop() {
+            undone = last.undone;
         }
-        self.steps.push(Step { label, document, merge });
+        // What the steps before were made after cannot come back any more.
+        self.steps.iter_mut().rev().take(1).for_each(|step| step.undone.clear());
+        self.steps.push(Step::new(label, document, merge, undone));
         self.at = self.steps.len() - 1;
     }
 
@@ -125,8 +135,10 @@ impl History {
         if self.at == 0 {
             return false;
         }
-        self.at -= 1;
         self.steps.truncate(self.at + 1);
+        let undone = self.steps.pop().map(|step| step.undone).unwrap_or_default();
+        self.steps.extend(undone);
+        self.at -= 1;
         true
     }
 

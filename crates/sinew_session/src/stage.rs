@@ -48,7 +48,7 @@ pub struct Prepared {
     edit: EditParams,
     set: HandleSet,
     editor: SurfaceEditor,
-    rest_normals: Vec<DVec3>,
+    rest_normals: Arc<Vec<DVec3>>,
     /// What had to be mended or is worth knowing.
     pub warnings: Vec<String>,
     /// Time it took.
@@ -64,6 +64,14 @@ impl Prepared {
         document: &Document,
         progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
     ) -> Result<Self, SessionError> {
+        Self::with_normals(document, Arc::new(normals_of(document)), progress)
+    }
+
+    fn with_normals(
+        document: &Document,
+        rest_normals: Arc<Vec<DVec3>>,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Self, SessionError> {
         let start = Instant::now();
         if progress(0.0).is_break() {
             return Err(SessionError::Cancelled);
@@ -72,7 +80,6 @@ impl Prepared {
         let mesh = document.mesh();
         let set = HandleSet::new(mesh, &document.plain_handles(), &mut warnings)?;
         let editor = SurfaceEditor::new(mesh, &set, &document.edit, &mut warnings)?;
-        let rest_normals = compute_vertex_normals(mesh.positions(), mesh.faces());
         Ok(Self {
             body: document.body.clone(),
             handles: document.handles.clone(),
@@ -176,6 +183,7 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub struct Stage {
     prepared: Option<Arc<Prepared>>,
+    rest: Option<(Arc<Character>, Arc<Vec<DVec3>>)>,
 }
 
 impl Stage {
@@ -193,9 +201,20 @@ impl Stage {
         }
         // The old one may be large; there should not be two.
         self.prepared = None;
-        let prepared = Arc::new(Prepared::new(document, progress)?);
+        let normals = self.rest_normals(document);
+        let prepared = Arc::new(Prepared::with_normals(document, normals, progress)?);
         self.prepared = Some(prepared.clone());
         Ok(prepared)
+    }
+
+    /// Normals at rest. They turn with the surface, so that a pose that moves nothing looks as rest does.
+    fn rest_normals(&mut self, document: &Document) -> Arc<Vec<DVec3>> {
+        if let Some((_, normals)) = self.rest.as_ref().filter(|(body, _)| Arc::ptr_eq(body, &document.body)) {
+            return normals.clone();
+        }
+        let normals = Arc::new(normals_of(document));
+        self.rest = Some((document.body.clone(), normals.clone()));
+        normals
     }
 
     /// What was prepared, if it still serves.
@@ -221,19 +240,24 @@ impl Stage {
                 let start = Instant::now();
                 let clip = &document.clips[document.find_clip(clip)?];
                 let positions = document.body.positions_at(Some(clip), *time)?;
-                Ok(frame_of(document, positions, start))
+                let normals = smooth_normals(&positions, document.mesh().faces());
+                Ok(frame_of(document, positions, normals, start))
             }
             Display::Rest | Display::Posed => {
                 let start = Instant::now();
                 let positions = document.mesh().positions().iter().map(|p| p.as_vec3()).collect();
-                Ok(frame_of(document, positions, start))
+                let normals = self.rest_normals(document).iter().map(|n| n.as_vec3()).collect();
+                Ok(frame_of(document, positions, normals, start))
             }
         }
     }
 }
 
-fn frame_of(document: &Document, positions: Vec<Vec3>, start: Instant) -> Frame {
-    let normals = smooth_normals(&positions, document.mesh().faces());
+fn normals_of(document: &Document) -> Vec<DVec3> {
+    compute_vertex_normals(document.mesh().positions(), document.mesh().faces())
+}
+
+fn frame_of(document: &Document, positions: Vec<Vec3>, normals: Vec<Vec3>, start: Instant) -> Frame {
     let handles = document.handles.iter().map(|handle| (handle.center, DQuat::IDENTITY)).collect();
     Frame { positions, normals, handles, solve_time: start.elapsed() }
 }

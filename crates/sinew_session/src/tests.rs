@@ -186,6 +186,13 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     assert_eq!(session.history().len(), 2);
     let changes: Vec<Event> = events.try_iter().collect();
     assert_eq!(changes.iter().filter(|event| matches!(event, Event::Changed(c) if c.pose)).count(), 32);
+    // What was undone before a drag that is cancelled can still be done again.
+    session.undo();
+    session.drag(Gesture(4), turn("head", 5.0)).unwrap();
+    session.drag(Gesture(4), turn("head", 9.0)).unwrap();
+    assert!(session.cancel_drag(Gesture(4)) && session.document().pose.is_empty());
+    assert!(session.redo());
+    assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
     assert!(session.drag(Gesture(3), turn("no such handle", 1.0)).is_err());
     assert_eq!(session.history().len(), 2);
 }

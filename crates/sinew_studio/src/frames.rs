@@ -10,7 +10,11 @@ use std::{collections::HashMap, sync::Arc};
 /// Meshes of more vertices are sent as 16-bit integers.
 pub const MAX_EXACT: usize = 100_000;
 /// Vertices that are sent together if one of them changed.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 64;
+/// Movement that nobody sees, as a share of the box with room: a hundredth of a pixel on a large screen.
+const UNSEEN: f32 = 2e-6;
+/// Turn of a normal that its bytes do not show.
+const UNSEEN_TURN: f32 = 1e-3;
 
 const GEOMETRY: u32 = 1;
 const FRAME: u32 = 2;
@@ -87,7 +91,11 @@ pub struct Drawn {
 /// What one page has, so that it is sent only what it lacks.
 #[derive(Debug, Default)]
 pub struct Sent {
-    last: Option<Arc<Drawn>>,
+    revision: Option<u32>,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// Movement too small to be seen.
+    tolerance: f32,
     bounds: Option<[Vec3; 2]>,
     handles: Option<Vec<Arc<Handle>>>,
 }
@@ -98,9 +106,12 @@ impl Sent {
         let mut messages = Vec::new();
         let rest = &drawn.geometry.rest;
         let quantised = drawn.geometry.n_vertices > MAX_EXACT;
-        let is_new = self.last.as_ref().is_none_or(|last| last.revision != drawn.revision);
-        if is_new {
-            self.bounds = quantised.then(|| roomy(&rest.positions));
+        if self.revision != Some(drawn.revision) {
+            self.revision = Some(drawn.revision);
+            (self.positions, self.normals) = (rest.positions.clone(), rest.normals.clone());
+            let [low, high] = roomy(&rest.positions);
+            self.tolerance = UNSEEN * low.distance(high);
+            self.bounds = quantised.then_some([low, high]);
             let mut message = Message::new(GEOMETRY, next(number), drawn, self.bounds);
             message.geometry(&drawn.geometry);
             message.shape(rest, 0, rest.positions.len(), self.bounds);
@@ -109,10 +120,7 @@ impl Sent {
             messages.push(message.bytes);
             self.handles = Some(drawn.handles.clone());
         }
-        let mut ranges = match &self.last {
-            Some(last) if !is_new => changed(&last.frame, &drawn.frame),
-            _ => changed(rest, &drawn.frame),
-        };
+        let mut ranges = self.changed(&drawn.frame);
         if quantised && !self.bounds.is_some_and(|bounds| holds(bounds, &drawn.frame.positions)) {
             self.bounds = Some(roomy(&drawn.frame.positions));
             ranges = vec![(0, drawn.frame.positions.len())];
@@ -130,6 +138,9 @@ impl Sent {
         let mut message = Message::new(FRAME, next(number), drawn, self.bounds);
         for &(first, count) in &ranges {
             message.shape(&drawn.frame, first, count, self.bounds);
+            let range = first..first + count;
+            self.positions[range.clone()].copy_from_slice(&drawn.frame.positions[range.clone()]);
+            self.normals[range.clone()].copy_from_slice(&drawn.frame.normals[range]);
         }
         if let Some(stretch) = &drawn.stretch {
             let bytes: Vec<u8> = stretch.iter().map(|&s| stress(s)).collect();
@@ -137,8 +148,30 @@ impl Sent {
         }
         message.handle_frames(&drawn.frame.handles);
         messages.push(message.bytes);
-        self.last = Some(drawn.clone());
         messages
+    }
+
+    /// Runs of vertices that the page would see elsewhere, in whole blocks. What it has is compared, not what the
+    /// last shape was, so that small movements do not add up unseen.
+    fn changed(&self, frame: &Frame) -> Vec<(usize, usize)> {
+        let n = frame.positions.len();
+        let square = self.tolerance * self.tolerance;
+        let is_far = |(a, b): (&Vec3, &Vec3)| a.distance_squared(*b) > square;
+        let is_turned = |(a, b): (&Vec3, &Vec3)| a.distance_squared(*b) > UNSEEN_TURN * UNSEEN_TURN;
+        let differs = |first: usize| {
+            let range = first..(first + BLOCK).min(n);
+            self.positions[range.clone()].iter().zip(&frame.positions[range.clone()]).any(is_far)
+                || self.normals[range.clone()].iter().zip(&frame.normals[range]).any(is_turned)
+        };
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        for first in (0..n).step_by(BLOCK).filter(|&first| differs(first)) {
+            let count = BLOCK.min(n - first);
+            match ranges.last_mut() {
+                Some((start, length)) if *start + *length == first => *length += count,
+                _ => ranges.push((first, count)),
+            }
+        }
+        ranges
     }
 }
 
@@ -247,25 +280,6 @@ impl Message {
         let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
         self.section(11, handles.len() as u32, 0, &bytes);
     }
-}
-
-/// Runs of vertices that differ between two shapes, in whole blocks.
-fn changed(before: &Frame, after: &Frame) -> Vec<(usize, usize)> {
-    let n = after.positions.len();
-    let differs = |first: usize| {
-        let range = first..(first + BLOCK).min(n);
-        before.positions[range.clone()] != after.positions[range.clone()]
-            || before.normals[range.clone()] != after.normals[range]
-    };
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for first in (0..n).step_by(BLOCK).filter(|&first| differs(first)) {
-        let count = BLOCK.min(n - first);
-        match ranges.last_mut() {
-            Some((start, length)) if *start + *length == first => *length += count,
-            _ => ranges.push((first, count)),
-        }
-    }
-    ranges
 }
 
 /// A box with room to move in, so that few poses leave it.

@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn other_sites_and_names_are_refused() {
         let guard = Guard::new("127.0.0.1:7717".parse().unwrap(), None);
-        let get = |pairs| status(&guard, Method::GET, "/", pairs);
+        let get = |pairs: &[(&'static str, &str)]| status(&guard, Method::GET, "/", pairs);
         assert_eq!(get(&[("host", "127.0.0.1:7717")]), 200);
         assert_eq!(get(&[("host", "localhost:7717")]), 200);
         // A name that somebody pointed at us, another port, no host, no port.

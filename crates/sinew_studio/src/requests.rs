@@ -206,7 +206,9 @@ fn pick(studio: &Studio, view: [f64; 16], at: [f64; 2]) -> anyhow::Result<Value>
     // The corner it is nearest to says whose it is.
     let nearest = (0..3).max_by(|&a, &b| hit.barycentric[a].total_cmp(&hit.barycentric[b])).unwrap_or(0);
     let vertex = corners[nearest];
-    let owner = shown.document.handles.iter().find(|handle| handle.vertices.binary_search(&vertex).is_ok());
+    // The newest handles, which the shape need not have been made with.
+    let document = studio.session().document().clone();
+    let owner = document.handles.iter().find(|handle| handle.vertices.binary_search(&vertex).is_ok());
     Ok(json!({
         "handle": owner.map(|handle| handle.name.clone()), "vertex": vertex, "face": hit.face,
         "position": position.to_array(), "distance": hit.t,

@@ -244,9 +244,9 @@ fn a_drag_moves_the_surface_and_is_one_step() {
     for degrees in 1..=20 {
         page.drag(7, raise(f64::from(degrees)), degrees == 20);
     }
-    page.until(|page| page.state["history"]["steps"].as_array().unwrap().len() == 2);
-    assert_eq!(page.state["history"]["steps"][1], "Rotate elbow.L");
-    assert!((page.state["moves"][0]["rotate"]["degrees"].as_f64().unwrap() - 20.0).abs() < 1e-9);
+    let degrees = |page: &Page| page.state["moves"][0]["rotate"]["degrees"].as_f64().unwrap_or(0.0);
+    page.until(|page| (degrees(page) - 20.0).abs() < 1e-9);
+    assert_eq!(page.state["history"]["steps"], json!(["Opened", "Rotate elbow.L"]));
     // Only what moved is sent: the legs stay where they are.
     let sent: u32 = sections(page.last_frame()).iter().filter(|s| s.0 == 5).map(|s| s.2).sum();
     assert!(sent > 0 && sent < n, "{sent} of {n}");
@@ -258,8 +258,8 @@ fn a_drag_moves_the_surface_and_is_one_step() {
     // A drag that is cancelled leaves no trace; one that makes no sense is said.
     page.drag(8, raise(90.0), false);
     page.ask(json!({ "type": "cancel_drag", "drag": 8 })).unwrap();
-    page.until(|page| page.state["n_moves"] == 0);
-    assert_eq!(page.state["history"]["steps"].as_array().unwrap().len(), 1);
+    // What was undone before can be done again.
+    page.until(|page| page.state["history"] == json!({ "steps": ["Opened", "Rotate elbow.L"], "at": 0 }));
     page.drag(9, json!({ "rotate": { "main": "tail", "axis": [0, 0, 1], "degrees": 1 } }), true);
     page.until(|page| !page.notices.is_empty());
     assert!(page.notices[0]["text"].as_str().unwrap().contains("tail"));
