@@ -38,7 +38,10 @@ export class Stats {
 
   /** Median of the last samples, or null before the first drag. */
   median(last = 60): number | null {
-    const ms = this.samples.slice(-last).map((s) => s.ms).sort((a, b) => a - b);
+    const ms = this.samples
+      .slice(-last)
+      .map((s) => s.ms)
+      .sort((a, b) => a - b);
     return ms.length === 0 ? null : ms[ms.length >> 1];
   }
 }

@@ -21,7 +21,10 @@ export class PoseGesture {
   private over = false;
   private patience = 0;
 
-  constructor(readonly main: string, readonly handles: string[]) {
+  constructor(
+    readonly main: string,
+    readonly handles: string[],
+  ) {
     current.set(this.drag, this);
   }
 

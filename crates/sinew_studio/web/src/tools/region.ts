@@ -13,7 +13,10 @@ export class RegionTool implements Tool {
   private start: PointerEvent | null = null;
   private path: { x: number; y: number; at: Point }[] = [];
 
-  constructor(private readonly stage: Stage, private readonly kind: 'box' | 'lasso') {}
+  constructor(
+    private readonly stage: Stage,
+    private readonly kind: 'box' | 'lasso',
+  ) {}
 
   down(event: PointerEvent): void {
     if (!ensureDisplay('rest')) return;
@@ -46,9 +49,10 @@ export class RegionTool implements Tool {
     }
     const view = this.stage.viewport.rig.view16();
     const mode = store.options.mode;
-    const region = this.kind === 'box'
-      ? { box: { view, from: path[0].at, to: this.point(event).at, mode } }
-      : { lasso: { view, points: path.map((p) => p.at), mode } };
+    const region =
+      this.kind === 'box'
+        ? { box: { view, from: path[0].at, to: this.point(event).at, mode } }
+        : { lasso: { view, points: path.map((p) => p.at), mode } };
     void paint(target, region);
   }
 
