@@ -3,6 +3,14 @@ import { store } from '../app';
 import { h } from './dom';
 import { icon, type IconName } from './icons';
 
+type Axis = 0 | 1 | 2;
+
+export const AXES: [Axis, string][] = [
+  [0, 'X'],
+  [1, 'Y'],
+  [2, 'Z'],
+];
+
 export function row(label: string, ...controls: Node[]): HTMLElement {
   return h('div.field', null, h('span', null, label), h('div.controls', null, ...controls));
 }
