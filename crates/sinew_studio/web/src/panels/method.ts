@@ -19,7 +19,7 @@ export function methodSection(): HTMLElement {
   const choices = (values: string[] | undefined, current: string): { value: string; label: string }[] =>
     (values ?? [current]).map((value) => ({ value, label: METHOD_LABELS[value] ?? value.replace(/[-_]/g, ' ') }));
   const number = (
-    key: 'band' | 'n_nodes' | 'iterations' | 'smoothness' | 'inside',
+    key: 'band' | 'n_nodes' | 'iterations' | 'arap_iterations' | 'smoothness' | 'inside',
     label: string,
     min: number,
     max: number,
@@ -52,7 +52,7 @@ export function methodSection(): HTMLElement {
       number('smoothness', 'Smoothness', 0, 100, 0.5),
       number('inside', 'Stiffness inside', 0, 10, 0.1),
     );
-  } else if (edit.method === 'arap') parts.push(number('iterations', 'Iterations', 1, 200, 1));
+  } else if (edit.method === 'arap') parts.push(number('arap_iterations', 'Iterations', 1, 200, 1));
   else if (edit.method === 'lipman') {
     parts.push(
       row(
