@@ -39,7 +39,7 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
     stats.geometryMs = performance.now() - start;
     if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
   }
-  if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs);
+  if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs, start);
   socket.send({ type: 'ack', frame: packet.frame });
   if (taken !== 'stale') store.emit('frame', null);
 }

@@ -33,7 +33,7 @@ function card({ name, thumbnail }: Example, load: (name: string) => void): HTMLE
         'data-testid': `pose-load-${name}`,
         onclick: () => load(name),
       },
-      picture === undefined ? icon('drag') : h('img', { src: picture, alt: '' }),
+      picture === undefined ? icon('figure') : h('img', { src: picture, alt: '' }),
     ),
     h(
       'div.card-line',

@@ -63,8 +63,8 @@ export class PoseGesture {
   }
 
   /** The frame with our number is in the buffers. */
-  static seen(drag: number, solveMs: number): void {
-    stats.dragSeen(drag, solveMs);
+  static seen(drag: number, solveMs: number, arrived: number): void {
+    stats.dragSeen(drag, solveMs, arrived);
     current.get(drag)?.answered();
   }
 
