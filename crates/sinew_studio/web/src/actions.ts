@@ -37,13 +37,27 @@ export function perform(id: string): void {
 }
 
 const NAMES: Record<string, string> = {
-  ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', Numpad1: 'Num 1', Numpad3: 'Num 3', Numpad5: 'Num 5',
-  Numpad7: 'Num 7', NumpadAdd: 'Num +', NumpadSubtract: 'Num −', NumpadDecimal: 'Num .', Escape: 'Esc', Delete: 'Del',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  Numpad1: 'Num 1',
+  Numpad3: 'Num 3',
+  Numpad5: 'Num 5',
+  Numpad7: 'Num 7',
+  NumpadAdd: 'Num +',
+  NumpadSubtract: 'Num −',
+  NumpadDecimal: 'Num .',
+  Escape: 'Esc',
+  Delete: 'Del',
 };
 
 /** `Ctrl+Numpad1` as people read it. */
 export function shownKeys(keys: string): string {
-  return keys.split('+').map((part) => NAMES[part] ?? part).join(' ');
+  return keys
+    .split('+')
+    .map((part) => NAMES[part] ?? part)
+    .join(' ');
 }
 
 export const firstKeys = (item: Action): string => {

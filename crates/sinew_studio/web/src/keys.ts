@@ -21,6 +21,11 @@ export function keyName(event: KeyboardEvent): string {
 }
 
 export function listenToKeys(tools: ToolManager): void {
+  // A button that was clicked gives the keys back, so that Space plays and does not press it again.
+  document.addEventListener('click', (event) => {
+    const button = (event.target as Element | null)?.closest('button');
+    if (event.detail > 0 && button && button === document.activeElement && !button.closest('dialog')) button.blur();
+  });
   window.addEventListener('keydown', (event) => {
     if (document.querySelector('dialog[open]') || isTyping(event.target)) return;
     if (tools.modal.key(event)) {
@@ -29,9 +34,8 @@ export function listenToKeys(tools: ToolManager): void {
     }
     if (event.key === 'Escape' && tools.cancel()) return;
     const name = keyName(event);
-    // A button reached by keyboard is pressed by Space and Enter, one that was clicked is not; arrows move a slider.
-    const onButton = event.target instanceof HTMLButtonElement && event.target.matches(':focus-visible');
-    if (onButton && (name === 'Space' || name === 'Enter')) return;
+    // A button reached by keyboard is pressed by Space and Enter; arrows move a slider.
+    if (event.target instanceof HTMLButtonElement && (name === 'Space' || name === 'Enter')) return;
     if (event.target instanceof HTMLInputElement && name.startsWith('Arrow')) return;
     const found = actions().find((item) => keysOf(item).includes(name) && (item.enabled?.() ?? true));
     if (!found) return;

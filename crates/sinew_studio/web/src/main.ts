@@ -4,7 +4,9 @@ import './style/base.css';
 import './style/layout.css';
 import './style/controls.css';
 import './style/panels.css';
-import './style/overlays.css';
+import './style/dialogs.css';
+import './style/notices.css';
+import './style/picture.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';
 import { defineFile } from './commands/file';
@@ -18,6 +20,7 @@ import { applyPrefs } from './dialogs/preferences';
 import { listenToKeys } from './keys';
 import { buildBanner } from './panels/banner';
 import { buildJobs } from './panels/jobs';
+import { buildLegend } from './panels/legend';
 import { buildOptions } from './panels/options';
 import { buildSidebar } from './panels/sidebar';
 import { buildStatus } from './panels/status';
@@ -54,10 +57,16 @@ function start(root: HTMLElement): void {
   definePose(context);
   defineHelp(tour);
 
-  viewport.element.append(tools.modal.element, buildJobs());
+  viewport.element.append(tools.modal.element, buildJobs(), buildLegend());
   root.append(
-    buildTopbar(), buildToolbar(),
-    h('main.stage', null, buildOptions(), viewport.element), buildSidebar(() => capturePose(context)), buildTimeline(player), buildStatus(), buildBanner());
+    buildTopbar(),
+    buildToolbar(),
+    h('main.stage', null, buildOptions(), viewport.element),
+    buildSidebar(() => capturePose(context)),
+    buildTimeline(player),
+    buildStatus(),
+    buildBanner(),
+  );
   mountToasts(root);
   mountTooltips();
   listenToKeys(tools);
@@ -69,7 +78,9 @@ function start(root: HTMLElement): void {
     stop();
     tour.startOnce();
   });
-  addEventListener('beforeunload', (event) => { if (store.doc?.dirty) event.preventDefault(); });
+  addEventListener('beforeunload', (event) => {
+    if (store.doc?.dirty) event.preventDefault();
+  });
   socket.connect();
 }
 
@@ -78,7 +89,19 @@ try {
 } catch (error) {
   // Without WebGL there is no picture; say so instead of a blank page.
   const why = error instanceof Error ? error.message : String(error);
-  document.getElementById('app')!.replaceChildren(h('div.fatal', { role: 'alert' },
-    h('h1', null, 'The studio cannot draw here'), h('p', null, why),
-    h('p', null, 'It needs WebGL 2. Turn on hardware acceleration in the browser’s settings, or use a current Chrome, Edge, Firefox or Safari.')));
+  document
+    .getElementById('app')!
+    .replaceChildren(
+      h(
+        'div.fatal',
+        { role: 'alert' },
+        h('h1', null, 'The studio cannot draw here'),
+        h('p', null, why),
+        h(
+          'p',
+          null,
+          'It needs WebGL 2. Turn on hardware acceleration in the browser’s settings, or use a current Chrome, Edge, Firefox or Safari.',
+        ),
+      ),
+    );
 }

@@ -25,7 +25,9 @@ export class Player extends Emitter<{ change: null }> {
       if (doc.display.what !== 'clip' && !this.asking) this.playing = false;
       this.emit('change', null);
     });
-    store.on('link', (link) => { if (link !== 'open') this.pause(); });
+    store.on('link', (link) => {
+      if (link !== 'open') this.pause();
+    });
   }
 
   get clip(): Clip | undefined {
@@ -114,7 +116,8 @@ export class Player extends Emitter<{ change: null }> {
     const time = this.wanted;
     this.wanted = null;
     this.asking = true;
-    socket.ask({ type: 'display', what: 'clip', clip: clip.name, time })
+    socket
+      .ask({ type: 'display', what: 'clip', clip: clip.name, time })
       .catch(() => this.pause())
       .finally(() => {
         this.asking = false;

@@ -39,7 +39,7 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
     stats.geometryMs = performance.now() - start;
     if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
   }
-  if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs);
+  if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs, start);
   socket.send({ type: 'ack', frame: packet.frame });
   if (taken !== 'stale') store.emit('frame', null);
 }
@@ -47,7 +47,10 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
 /** What a large mesh costs, so that nobody wonders why it is slow. */
 function tellCost(n: number, bytes: number): void {
   const perFrame = n * BYTES_PER_VERTEX;
-  toast('info', `${formatCount(n)} vertices: ${formatBytes(bytes)} received, in the buffers after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} a frame.`);
+  toast(
+    'info',
+    `${formatCount(n)} vertices: ${formatBytes(bytes)} received, in the buffers after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} a frame.`,
+  );
 }
 
 function take(message: Incoming, viewport: Viewport): void {
@@ -56,7 +59,10 @@ function take(message: Incoming, viewport: Viewport): void {
       const before = store.welcome;
       store.welcome = message;
       if (before && before.session !== message.session) {
-        toast('warning', 'The studio was started anew. What you see is its present document; unsaved work of before is offered if it was found.');
+        toast(
+          'warning',
+          'The studio was started anew. What you see is its present document; unsaved work of before is offered if it was found.',
+        );
         viewport.frameNext();
         store.jobs.clear();
         store.emit('jobs', null);
@@ -73,10 +79,15 @@ function take(message: Incoming, viewport: Viewport): void {
       recover();
       return;
     }
-    case 'job': return takeJob(message);
-    case 'notice': void toast(message.level, message.text); return;
-    case 'download': return download(message);
-    default: return;
+    case 'job':
+      return takeJob(message);
+    case 'notice':
+      void toast(message.level, message.text);
+      return;
+    case 'download':
+      return download(message);
+    default:
+      return;
   }
 }
 

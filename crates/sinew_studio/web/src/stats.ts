@@ -7,6 +7,10 @@ export interface Sample {
   /** From the pointer event to vertices and normals written into the page's buffers. */
   ms: number;
   solveMs: number;
+  /** Of it, before the message could be sent: the browser's queue, and the answer to the one before. */
+  waitMs: number;
+  /** Of it, in the page after the frame arrived. */
+  writeMs: number;
 }
 
 export class Stats {
@@ -20,25 +24,29 @@ export class Stats {
   drawMs = 0;
   /** Milliseconds from the arrival of the last geometry to its buffers being ready. */
   geometryMs = 0;
-  private readonly sentAt = new Map<number, number>();
+  private readonly sent = new Map<number, { event: number; at: number }>();
 
   /** A drag message left the page; `eventTime` is the pointer event's own time stamp. */
   dragSent(drag: number, eventTime: number): void {
-    this.sentAt.set(drag, eventTime);
+    this.sent.set(drag, { event: eventTime, at: performance.now() });
   }
 
   /** The frame that answers it has been written into the buffers. */
-  dragSeen(drag: number, solveMs: number): void {
-    const sent = this.sentAt.get(drag);
-    if (sent === undefined) return;
-    this.sentAt.delete(drag);
-    this.samples.push({ drag, ms: performance.now() - sent, solveMs });
+  dragSeen(drag: number, solveMs: number, arrived: number): void {
+    const sent = this.sent.get(drag);
+    if (!sent) return;
+    this.sent.delete(drag);
+    const now = performance.now();
+    this.samples.push({ drag, ms: now - sent.event, solveMs, waitMs: sent.at - sent.event, writeMs: now - arrived });
     if (this.samples.length > KEEP) this.samples.shift();
   }
 
   /** Median of the last samples, or null before the first drag. */
   median(last = 60): number | null {
-    const ms = this.samples.slice(-last).map((s) => s.ms).sort((a, b) => a - b);
+    const ms = this.samples
+      .slice(-last)
+      .map((s) => s.ms)
+      .sort((a, b) => a - b);
     return ms.length === 0 ? null : ms[ms.length >> 1];
   }
 }

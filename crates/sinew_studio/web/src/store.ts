@@ -5,7 +5,7 @@ import type { Link } from './net/socket';
 import { loadPrefs, savePrefs, type Prefs } from './prefs';
 
 export type ToolId =
-  | 'select' | 'box' | 'lasso' | 'paint' | 'erase' | 'drag' | 'rotate' | 'translate' | 'twist' | 'centre';
+  'select' | 'box' | 'lasso' | 'paint' | 'erase' | 'drag' | 'rotate' | 'translate' | 'twist' | 'centre';
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
 
 /** Tools that work on the surface at rest; the others on it as posed. */
@@ -51,8 +51,13 @@ export class Store extends Emitter<Topics> {
 
   tool: ToolId = 'drag';
   readonly options: ToolOptions = {
-    mode: 'facing', op: 'add', weight: this.prefs.brushWeight, brushPx: this.prefs.brushPx,
-    singleFaces: false, twistAxis: 'limb', space: 'world',
+    mode: 'facing',
+    op: 'add',
+    weight: this.prefs.brushWeight,
+    brushPx: this.prefs.brushPx,
+    singleFaces: false,
+    twistAxis: 'limb',
+    space: 'world',
   };
   look: Look = this.prefs.lookOf as Look;
   wireframe = false;

@@ -15,31 +15,58 @@ interface Step {
 
 const STEPS: Step[] = [
   {
-    title: 'Look around', text: 'Drag on empty space to orbit. The wheel zooms, the right button pans.', at: 'viewport',
-    watch: (done) => store.on('camera', (byUser) => { if (byUser) done(); }),
+    title: 'Look around',
+    text: 'Drag on empty space to orbit. The wheel zooms, the right button pans.',
+    at: 'viewport',
+    watch: (done) =>
+      store.on('camera', (byUser) => {
+        if (byUser) done();
+      }),
   },
   {
-    title: 'Take a handle', text: 'Coloured parts are handles: rigid pieces you hold. Click an arm, or its name in the list. What it takes along is selected too.', at: 'viewport',
+    title: 'Take a handle',
+    text: 'Coloured parts are handles: rigid pieces you hold. Click an arm, or its name in the list. What it takes along is selected too.',
+    at: 'viewport',
     prepare: () => store.setTool('drag'),
-    watch: (done) => store.on('selection', () => { if (store.main !== null) done(); }),
+    watch: (done) =>
+      store.on('selection', () => {
+        if (store.main !== null) done();
+      }),
   },
   {
-    title: 'Pose it', text: 'Drag the arm. It turns about the dot at its joint, and the soft surface between the handles follows.', at: 'viewport',
-    watch: (done) => store.on('gesture', (kind) => { if (kind === 'pose') done(); }),
+    title: 'Pose it',
+    text: 'Drag the arm. It turns about the dot at its joint, and the soft surface between the handles follows.',
+    at: 'viewport',
+    watch: (done) =>
+      store.on('gesture', (kind) => {
+        if (kind === 'pose') done();
+      }),
   },
   {
-    title: 'Keep the pose', text: 'Save what you have made. A click on a picture brings a pose back; Ctrl Z undoes anything.', at: 'pose-save',
+    title: 'Keep the pose',
+    text: 'Save what you have made. A click on a picture brings a pose back; Ctrl Z undoes anything.',
+    at: 'pose-save',
     prepare: () => showTab('poses'),
     watch: (done) => {
       const before = store.doc?.history.at ?? 0;
       const count = store.doc?.examples.length ?? 0;
-      return store.on('doc', (doc) => { if (doc.examples.length > count || (doc.history.at > before && /save|pose/i.test(doc.history.steps[doc.history.at]))) done(); });
+      return store.on('doc', (doc) => {
+        if (
+          doc.examples.length > count ||
+          (doc.history.at > before && /save|pose/i.test(doc.history.steps[doc.history.at]))
+        )
+          done();
+      });
     },
   },
   {
-    title: 'Take it with you', text: 'Open the export: GLB plays in Blender, three.js and game engines. To start with your own mesh, drop it anywhere on this page.', at: 'export-button',
+    title: 'Take it with you',
+    text: 'Open the export: GLB plays in Blender, three.js and game engines. To start with your own mesh, drop it anywhere on this page.',
+    at: 'export-button',
     watch: (done) => {
-      const seen = new MutationObserver(() => { if (document.querySelector('[data-testid="dialog-export"]')) done(); });
+      const seen = new MutationObserver(() => {
+        if (document.querySelector('[data-testid="dialog-export"]')) done();
+      });
       seen.observe(document.body, { childList: true });
       return () => seen.disconnect();
     },
@@ -51,7 +78,12 @@ const PAUSE_MS = 700;
 
 export class Tour {
   private readonly spot = h('div.tour-spot', { 'aria-hidden': 'true', hidden: true });
-  private readonly card = h('div.tour-card', { role: 'dialog', 'aria-label': 'Tour', 'data-testid': 'tour', hidden: true });
+  private readonly card = h('div.tour-card', {
+    role: 'dialog',
+    'aria-label': 'Tour',
+    'data-testid': 'tour',
+    hidden: true,
+  });
   private at = -1;
   private unwatch: () => void = () => {};
 
@@ -77,10 +109,24 @@ export class Tour {
     const dots = STEPS.map((_, i) => h('span', { class: i < at ? 'done' : i === at ? 'now' : '' }));
     this.card.replaceChildren(
       h('div.tour-dots', { 'aria-label': `Step ${at + 1} of ${STEPS.length}` }, ...dots),
-      h('h3', { 'data-testid': 'tour-title' }, step.title), h('p', null, step.text),
-      h('div.row', null,
-        h('button.ghost', { type: 'button', 'data-testid': 'tour-skip', onclick: () => this.finish() }, 'Skip the tour'), h('span.grow'),
-        h('button', { type: 'button', 'data-testid': 'tour-next', onclick: () => this.show(at + 1) }, at + 1 === STEPS.length ? 'Finish' : 'Next')));
+      h('h3', { 'data-testid': 'tour-title' }, step.title),
+      h('p', null, step.text),
+      h(
+        'div.row',
+        null,
+        h(
+          'button.ghost',
+          { type: 'button', 'data-testid': 'tour-skip', onclick: () => this.finish() },
+          'Skip the tour',
+        ),
+        h('span.grow'),
+        h(
+          'button',
+          { type: 'button', 'data-testid': 'tour-next', onclick: () => this.show(at + 1) },
+          at + 1 === STEPS.length ? 'Finish' : 'Next',
+        ),
+      ),
+    );
     this.card.hidden = this.spot.hidden = false;
     let done = false;
     this.unwatch = step.watch(() => {
@@ -113,9 +159,14 @@ export class Tour {
     this.spot.classList.toggle('large', isLarge);
     const margin = isLarge ? -3 : 4;
     Object.assign(this.spot.style, {
-      left: `${box.left - margin}px`, top: `${box.top - margin}px`, width: `${box.width + 2 * margin}px`, height: `${box.height + 2 * margin}px`,
+      left: `${box.left - margin}px`,
+      top: `${box.top - margin}px`,
+      width: `${box.width + 2 * margin}px`,
+      height: `${box.height + 2 * margin}px`,
     });
-    const left = isLarge ? box.left + 16 : Math.min(innerWidth - card.width - 12, Math.max(12, box.left + box.width / 2 - card.width / 2));
+    const left = isLarge
+      ? box.left + 16
+      : Math.min(innerWidth - card.width - 12, Math.max(12, box.left + box.width / 2 - card.width / 2));
     const below = box.bottom + 12 + card.height < innerHeight;
     const top = isLarge ? box.bottom - card.height - 16 : below ? box.bottom + 12 : box.top - card.height - 12;
     this.card.style.left = `${left}px`;

@@ -5,13 +5,27 @@ import { ask, store } from '../app';
 export function defineEdit(): void {
   const at = (): number => store.doc?.history.at ?? 0;
   define(
-    { id: 'undo', label: 'Undo', group: 'Edit', keys: { all: ['Ctrl+Z'] }, enabled: () => at() > 0, run: () => void ask({ type: 'undo' }) },
     {
-      id: 'redo', label: 'Redo', group: 'Edit', keys: { all: ['Ctrl+Shift+Z', 'Ctrl+Y'] },
-      enabled: () => at() < (store.doc?.history.steps.length ?? 1) - 1, run: () => void ask({ type: 'redo' }),
+      id: 'undo',
+      label: 'Undo',
+      group: 'Edit',
+      keys: { all: ['Ctrl+Z'] },
+      enabled: () => at() > 0,
+      run: () => void ask({ type: 'undo' }),
     },
     {
-      id: 'select-all', label: 'Select all handles', group: 'Edit', keys: { blender: ['A'], industry: ['Ctrl+A'] },
+      id: 'redo',
+      label: 'Redo',
+      group: 'Edit',
+      keys: { all: ['Ctrl+Shift+Z', 'Ctrl+Y'] },
+      enabled: () => at() < (store.doc?.history.steps.length ?? 1) - 1,
+      run: () => void ask({ type: 'redo' }),
+    },
+    {
+      id: 'select-all',
+      label: 'Select all handles',
+      group: 'Edit',
+      keys: { blender: ['A'], industry: ['Ctrl+A'] },
       enabled: () => (store.doc?.handles.length ?? 0) > 0,
       run: () => {
         const names = store.doc!.handles.map((handle) => handle.name);
@@ -20,6 +34,13 @@ export function defineEdit(): void {
         store.emit('selection', null);
       },
     },
-    { id: 'select-none', label: 'Select nothing', group: 'Edit', keys: { all: ['Alt+A', 'Escape'] }, enabled: () => store.main !== null, run: () => store.selectMain(null) },
+    {
+      id: 'select-none',
+      label: 'Select nothing',
+      group: 'Edit',
+      keys: { all: ['Alt+A', 'Escape'] },
+      enabled: () => store.main !== null,
+      run: () => store.selectMain(null),
+    },
   );
 }

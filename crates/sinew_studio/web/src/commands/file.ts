@@ -15,14 +15,26 @@ export function defineFile(): void {
     { id: 'open', label: 'Open…', group: 'File', keys: { all: ['Ctrl+O'] }, run: () => unlessDirty(openFiles) },
     { id: 'save', label: 'Save', group: 'File', keys: { all: ['Ctrl+S'] }, run: () => void save() },
     { id: 'save-as', label: 'Save as…', group: 'File', keys: { all: ['Ctrl+Shift+S'] }, run: saveAs },
-    { id: 'export', label: 'Export…', group: 'File', keys: { all: ['Ctrl+E'] }, enabled: () => store.doc !== null, run: openExport },
+    {
+      id: 'export',
+      label: 'Export…',
+      group: 'File',
+      keys: { all: ['Ctrl+E'] },
+      enabled: () => store.doc !== null,
+      run: openExport,
+    },
   );
 }
 
 /** What replaces the document asks first if there is unsaved work. */
 export function unlessDirty(run: () => void): void {
   if (!store.doc?.dirty) return run();
-  confirmLoss('Unsaved changes', `${store.doc.name} has changes that are not saved. They will be lost.`, 'Continue without saving', run);
+  confirmLoss(
+    'Unsaved changes',
+    `${store.doc.name} has changes that are not saved. They will be lost.`,
+    'Continue without saving',
+    run,
+  );
 }
 
 async function save(path?: string): Promise<void> {

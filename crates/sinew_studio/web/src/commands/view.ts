@@ -6,7 +6,11 @@ import type { ViewName } from '../view/camera';
 import type { Context } from './context';
 
 const LOOKS: [Look, string][] = [
-  ['shaded', 'Shaded'], ['matcap', 'Matcap'], ['handles', 'Handles'], ['textured', 'Textured'], ['stress', 'Stress'],
+  ['shaded', 'Shaded'],
+  ['matcap', 'Matcap'],
+  ['handles', 'Handles'],
+  ['textured', 'Textured'],
+  ['stress', 'Stress'],
 ];
 
 export function setLook(look: Look): void {
@@ -17,11 +21,28 @@ export function setLook(look: Look): void {
 
 export function defineView({ viewport }: Context): void {
   const view = (name: ViewName, label: string, keys: string[]): Action => ({
-    id: `view-${name}`, label, group: 'View', keys: { all: keys }, run: () => viewport.rig.view(name),
+    id: `view-${name}`,
+    label,
+    group: 'View',
+    keys: { all: keys },
+    run: () => viewport.rig.view(name),
   });
   define(
-    { id: 'frame-selected', label: 'Frame selected', group: 'View', keys: { all: ['F', 'NumpadDecimal'] }, enabled: () => !isBrush(), run: () => viewport.frameSelected() },
-    { id: 'frame-all', label: 'Frame all', group: 'View', keys: { all: ['Home'], industry: ['A'] }, run: () => viewport.frameAll() },
+    {
+      id: 'frame-selected',
+      label: 'Frame selected',
+      group: 'View',
+      keys: { all: ['F', 'NumpadDecimal'] },
+      enabled: () => !isBrush(),
+      run: () => viewport.frameSelected(),
+    },
+    {
+      id: 'frame-all',
+      label: 'Frame all',
+      group: 'View',
+      keys: { all: ['Home'], industry: ['A'] },
+      run: () => viewport.frameAll(),
+    },
     view('front', 'Front', ['Numpad1', '1']),
     view('back', 'Back', ['Ctrl+Numpad1', 'Alt+1']),
     view('right', 'Right', ['Numpad3', '3']),
@@ -29,23 +50,72 @@ export function defineView({ viewport }: Context): void {
     view('top', 'Top', ['Numpad7', '7']),
     view('bottom', 'Bottom', ['Ctrl+Numpad7', 'Alt+7']),
     {
-      id: 'orthographic', label: 'Orthographic', group: 'View', keys: { all: ['Numpad5', '5'] },
-      checked: () => viewport.rig.isOrthographic, run: () => { viewport.rig.toggleOrthographic(); store.emit('view', null); },
+      id: 'orthographic',
+      label: 'Orthographic',
+      group: 'View',
+      keys: { all: ['Numpad5', '5'] },
+      checked: () => viewport.rig.isOrthographic,
+      run: () => {
+        viewport.rig.toggleOrthographic();
+        store.emit('view', null);
+      },
     },
     ...LOOKS.map(([look, label]): Action => ({
-      id: `look-${look}`, label: `${label} look`, group: 'Look', checked: () => store.look === look, run: () => setLook(look),
+      id: `look-${look}`,
+      label: `${label} look`,
+      group: 'Look',
+      checked: () => store.look === look,
+      run: () => setLook(look),
     })),
     {
-      id: 'look-next', label: 'Next look', group: 'Look', keys: { all: ['Z'] },
+      id: 'look-next',
+      label: 'Next look',
+      group: 'Look',
+      keys: { all: ['Z'] },
       run: () => setLook(LOOKS[(LOOKS.findIndex(([look]) => look === store.look) + 1) % LOOKS.length][0]),
     },
-    { id: 'wireframe', label: 'Wireframe', group: 'Look', keys: { all: ['Shift+Z'] }, checked: () => store.wireframe, run: () => store.setView({ wireframe: !store.wireframe }) },
-    { id: 'xray', label: 'See through', group: 'Look', keys: { all: ['Alt+Z'] }, checked: () => store.xray < 1, run: () => store.setView({ xray: store.xray < 1 ? 1 : 0.45 }) },
-    { id: 'ghost', label: 'Compare with rest', group: 'Look', keys: { all: ['C'] }, checked: () => store.ghost, run: () => store.setView({ ghost: !store.ghost }) },
-    { id: 'grid', label: 'Grid', group: 'Look', checked: () => store.grid, run: () => store.setView({ grid: !store.grid }) },
-    { id: 'centres', label: 'Rotation centres', group: 'Look', checked: () => store.centres, run: () => store.setView({ centres: !store.centres }) },
     {
-      id: 'theme', label: 'Light or dark', group: 'Look',
+      id: 'wireframe',
+      label: 'Wireframe',
+      group: 'Look',
+      keys: { all: ['Shift+Z'] },
+      checked: () => store.wireframe,
+      run: () => store.setView({ wireframe: !store.wireframe }),
+    },
+    {
+      id: 'xray',
+      label: 'See through',
+      group: 'Look',
+      keys: { all: ['Alt+Z'] },
+      checked: () => store.xray < 1,
+      run: () => store.setView({ xray: store.xray < 1 ? 1 : 0.45 }),
+    },
+    {
+      id: 'ghost',
+      label: 'Compare with rest',
+      group: 'Look',
+      keys: { all: ['C'] },
+      checked: () => store.ghost,
+      run: () => store.setView({ ghost: !store.ghost }),
+    },
+    {
+      id: 'grid',
+      label: 'Grid',
+      group: 'Look',
+      checked: () => store.grid,
+      run: () => store.setView({ grid: !store.grid }),
+    },
+    {
+      id: 'centres',
+      label: 'Rotation centres',
+      group: 'Look',
+      checked: () => store.centres,
+      run: () => store.setView({ centres: !store.centres }),
+    },
+    {
+      id: 'theme',
+      label: 'Light or dark',
+      group: 'Look',
       run: () => store.setPrefs({ theme: document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark' }),
     },
   );

@@ -9,7 +9,11 @@ import { toast } from '../ui/toast';
 let nextJob = -1;
 
 export function listenToDrops(): void {
-  const veil = h('div.drop-veil', { hidden: true, 'data-testid': 'drop-veil' }, h('p', null, 'Drop a mesh, a character or a motion to open it'));
+  const veil = h(
+    'div.drop-veil',
+    { hidden: true, 'data-testid': 'drop-veil' },
+    h('p', null, 'Drop a mesh, a character or a motion to open it'),
+  );
   document.body.append(veil);
   const isFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
   window.addEventListener('dragover', (event) => {
@@ -17,7 +21,9 @@ export function listenToDrops(): void {
     event.preventDefault();
     veil.hidden = false;
   });
-  window.addEventListener('dragleave', (event) => { if (event.relatedTarget === null) veil.hidden = true; });
+  window.addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) veil.hidden = true;
+  });
   window.addEventListener('drop', (event) => {
     veil.hidden = true;
     if (!isFiles(event) || !event.dataTransfer) return;
@@ -28,7 +34,10 @@ export function listenToDrops(): void {
 
 export function chooseFiles(): void {
   const input = h('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
-  input.addEventListener('change', () => void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.name, file }))));
+  input.addEventListener(
+    'change',
+    () => void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.name, file }))),
+  );
   input.click();
 }
 
@@ -51,7 +60,8 @@ export async function sendFiles(files: Dropped[]): Promise<void> {
     stopped = true;
     current?.abort();
   };
-  const tell = (sent: number): void => store.setJob({ job, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
+  const tell = (sent: number): void =>
+    store.setJob({ job, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
   try {
     for (const item of files) {
       if (stopped) return;

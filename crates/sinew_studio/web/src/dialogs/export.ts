@@ -13,16 +13,36 @@ interface Preset {
 }
 
 const PRESETS: Preset[] = [
-  { format: 'glb', what: 'character', label: 'GLB · character with handles and clips', note: 'Opens in Blender, three.js and Sinew. Nothing is lost.' },
-  { format: 'glb', what: 'skin', label: 'GLB · handles as bones', note: 'For engines that know skeletons only: Godot, Bevy, Unity.' },
+  {
+    format: 'glb',
+    what: 'character',
+    label: 'GLB · character with handles and clips',
+    note: 'Opens in Blender, three.js and Sinew. Nothing is lost.',
+  },
+  {
+    format: 'glb',
+    what: 'skin',
+    label: 'GLB · handles as bones',
+    note: 'For engines that know skeletons only: Godot, Bevy, Unity.',
+  },
   { format: 'glb', what: 'posed', label: 'GLB · the pose as it stands', note: 'A mesh in the present pose.' },
   { format: 'glb', what: 'clip', label: 'GLB · one clip', note: 'The character with a single animation.' },
   { format: 'obj', what: 'posed', label: 'OBJ · the pose as it stands', note: 'Mesh and materials only.' },
   { format: 'obj', what: 'character', label: 'OBJ · at rest', note: 'Mesh and materials only.' },
   { format: 'ply', what: 'posed', label: 'PLY · the pose as it stands', note: 'Mesh with vertex colours.' },
   { format: 'bvh', what: 'clip', label: 'BVH · one clip', note: 'Motion of the skeleton, for motion-capture tools.' },
-  { format: 'moves', what: 'posed', label: 'moves.json · what the hand did', note: 'Fits any model with handles of the same names.' },
-  { format: 'handles', what: 'character', label: 'handles.json · the handles', note: 'For the command line and other copies of this mesh.' },
+  {
+    format: 'moves',
+    what: 'posed',
+    label: 'moves.json · what the hand did',
+    note: 'Fits any model with handles of the same names.',
+  },
+  {
+    format: 'handles',
+    what: 'character',
+    label: 'handles.json · the handles',
+    note: 'For the command line and other copies of this mesh.',
+  },
 ];
 
 export function openExport(): void {
@@ -36,32 +56,95 @@ export function openExport(): void {
   const show = (): void => {
     const parts: Node[] = [h('p.note', null, preset.note)];
     if (preset.what === 'clip') {
-      parts.push(row('Clip', selectField('export-clip', 'Clip', clip ?? '', clips.map(({ name }) => ({ value: name, label: name })), (value) => { clip = value; })));
+      parts.push(
+        row(
+          'Clip',
+          selectField(
+            'export-clip',
+            'Clip',
+            clip ?? '',
+            clips.map(({ name }) => ({ value: name, label: name })),
+            (value) => {
+              clip = value;
+            },
+          ),
+        ),
+      );
     }
-    if (clips.length > 0 && (preset.format === 'glb' && preset.what !== 'posed' || preset.format === 'bvh')) {
-      parts.push(row('Frames per second', numberField({ id: 'export-fps', label: 'Frames per second', value: fps, min: 1, max: 240, step: 1, set: (value) => { fps = value; } })));
+    if (clips.length > 0 && ((preset.format === 'glb' && preset.what !== 'posed') || preset.format === 'bvh')) {
+      parts.push(
+        row(
+          'Frames per second',
+          numberField({
+            id: 'export-fps',
+            label: 'Frames per second',
+            value: fps,
+            min: 1,
+            max: 240,
+            step: 1,
+            set: (value) => {
+              fps = value;
+            },
+          }),
+        ),
+      );
     }
     if (preset.what === 'skin') {
-      parts.push(row('Influences', selectField('export-influences', 'Influences', String(influences),
-        [{ value: '4', label: '4 per vertex (every engine)' }, { value: '8', label: '8 per vertex (fewer engines)' }], (value) => { influences = Number(value); })));
+      parts.push(
+        row(
+          'Influences',
+          selectField(
+            'export-influences',
+            'Influences',
+            String(influences),
+            [
+              { value: '4', label: '4 per vertex (every engine)' },
+              { value: '8', label: '8 per vertex (fewer engines)' },
+            ],
+            (value) => {
+              influences = Number(value);
+            },
+          ),
+        ),
+      );
     }
     details.replaceChildren(...parts);
   };
   show();
-  openDialog('export', 'Export', [
-    row('Format', selectField('export-preset', 'Format', '0', presets.map(({ label }, i) => ({ value: String(i), label })), (value) => {
-      preset = presets[Number(value)];
-      show();
-    })),
-    details,
-  ], [
-    { label: 'Cancel' },
-    {
-      label: 'Export', primary: true,
-      run: () => void ask({
-        type: 'export', format: preset.format, what: preset.what,
-        clip: preset.what === 'clip' ? clip : undefined, fps, influences: preset.what === 'skin' ? influences : undefined,
-      }),
-    },
-  ]);
+  openDialog(
+    'export',
+    'Export',
+    [
+      row(
+        'Format',
+        selectField(
+          'export-preset',
+          'Format',
+          '0',
+          presets.map(({ label }, i) => ({ value: String(i), label })),
+          (value) => {
+            preset = presets[Number(value)];
+            show();
+          },
+        ),
+      ),
+      details,
+    ],
+    [
+      { label: 'Cancel' },
+      {
+        label: 'Export',
+        primary: true,
+        run: () =>
+          void ask({
+            type: 'export',
+            format: preset.format,
+            what: preset.what,
+            clip: preset.what === 'clip' ? clip : undefined,
+            fps,
+            influences: preset.what === 'skin' ? influences : undefined,
+          }),
+      },
+    ],
+  );
 }

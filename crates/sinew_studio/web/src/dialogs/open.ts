@@ -15,16 +15,37 @@ export function openFiles(): void {
     void ask({ type: 'open', path: picked });
     return true;
   };
-  const dialog = openDialog('open', 'Open', [path, list, h('p.note', null, 'Files may also be dropped anywhere on the page.')], [
-    { label: 'From this computer…', run: () => chooseFiles() },
-    { label: 'Cancel' },
-    { label: 'Open', primary: true, run: openPicked },
-  ]);
+  const dialog = openDialog(
+    'open',
+    'Open',
+    [path, list, h('p.note', null, 'Files may also be dropped anywhere on the page.')],
+    [
+      { label: 'From this computer…', run: () => chooseFiles() },
+      { label: 'Cancel' },
+      { label: 'Open', primary: true, run: openPicked },
+    ],
+  );
 
-  const entry = (name: string, isFolder: boolean, detail: string, choose: (el: HTMLElement) => void, enter: () => void): HTMLElement => {
-    const el = h('button.file', {
-      type: 'button', role: 'option', 'data-testid': `file-${name}`, onclick: () => choose(el), ondblclick: enter,
-    }, icon(name === '..' ? 'up' : isFolder ? 'folder' : 'file'), h('span.grow', null, name), h('span.dim', null, detail));
+  const entry = (
+    name: string,
+    isFolder: boolean,
+    detail: string,
+    choose: (el: HTMLElement) => void,
+    enter: () => void,
+  ): HTMLElement => {
+    const el = h(
+      'button.file',
+      {
+        type: 'button',
+        role: 'option',
+        'data-testid': `file-${name}`,
+        onclick: () => choose(el),
+        ondblclick: enter,
+      },
+      icon(name === '..' ? 'up' : isFolder ? 'folder' : 'file'),
+      h('span.grow', null, name),
+      h('span.dim', null, detail),
+    );
     return el;
   };
 
@@ -36,12 +57,23 @@ export function openFiles(): void {
     const go = (to: string) => () => void show(to);
     list.replaceChildren(
       ...(found.parent === null ? [] : [entry('..', true, '', go(found.parent), () => {})]),
-      ...found.entries.map((item) => item.is_folder
-        ? entry(item.name, true, '', go(item.path), () => {})
-        : entry(item.name, false, formatBytes(item.bytes), (el) => {
-          picked = item.path;
-          for (const other of list.children) other.setAttribute('aria-selected', String(other === el));
-        }, () => { if (openPicked()) dialog.close(); })));
+      ...found.entries.map((item) =>
+        item.is_folder
+          ? entry(item.name, true, '', go(item.path), () => {})
+          : entry(
+              item.name,
+              false,
+              formatBytes(item.bytes),
+              (el) => {
+                picked = item.path;
+                for (const other of list.children) other.setAttribute('aria-selected', String(other === el));
+              },
+              () => {
+                if (openPicked()) dialog.close();
+              },
+            ),
+      ),
+    );
     if (list.children.length === 0) list.append(h('p.note', null, 'Nothing here that can be opened.'));
   };
   path.textContent = store.welcome?.root ?? '';

@@ -5,17 +5,40 @@ import { openDialog } from '../ui/dialog';
 import { h } from '../ui/dom';
 
 const MOUSE: Record<'blender' | 'industry', [string, string][]> = {
-  blender: [['Orbit', 'Middle button, or left on empty space'], ['Pan', 'Shift middle, or right button'], ['Zoom', 'Wheel, Ctrl middle']],
-  industry: [['Orbit', 'Alt left, or left on empty space'], ['Pan', 'Alt middle, or right button'], ['Zoom', 'Wheel, Alt right']],
+  blender: [
+    ['Orbit', 'Middle button, or left on empty space'],
+    ['Pan', 'Shift middle, or right button'],
+    ['Zoom', 'Wheel, Ctrl middle'],
+  ],
+  industry: [
+    ['Orbit', 'Alt left, or left on empty space'],
+    ['Pan', 'Alt middle, or right button'],
+    ['Zoom', 'Wheel, Alt right'],
+  ],
 };
 
 const HANDLES: [string, string][] = [
-  ['Main handle', 'Click'], ['Main alone, without its set', 'Alt click'], ['Secondary handle', 'Shift click'],
-  ['Drag: move instead of turn', 'Ctrl drag'], ['Add / take away while selecting', 'Shift / Ctrl drag'],
+  ['Main handle', 'Click'],
+  ['Main alone, without its set', 'Alt click'],
+  ['Secondary handle', 'Shift click'],
+  ['Drag: move instead of turn', 'Ctrl drag'],
+  ['Add / take away while selecting', 'Shift / Ctrl drag'],
 ];
 
 const table = (title: string, rows: [string, string[]][]): HTMLElement =>
-  h('section', null, h('h3', null, title), h('dl', null, ...rows.flatMap(([label, keys]) => [h('dt', null, label), h('dd', null, ...keys.map((key) => h('kbd', null, key)))])));
+  h(
+    'section',
+    null,
+    h('h3', null, title),
+    h(
+      'dl',
+      null,
+      ...rows.flatMap(([label, keys]) => [
+        h('dt', null, label),
+        h('dd', null, ...keys.map((key) => h('kbd', null, key))),
+      ]),
+    ),
+  );
 
 export function openShortcuts(): void {
   const groups = new Map<string, [string, string[]][]>();
@@ -27,8 +50,20 @@ export function openShortcuts(): void {
     rows.push([item.label, keys.slice(0, 2).map(shownKeys)]);
   }
   const wrap = (rows: [string, string][]): [string, string[]][] => rows.map(([label, how]) => [label, [how]]);
-  openDialog('shortcuts', 'Keyboard and mouse', [h('div.sheet', null,
-    table('Mouse', wrap(MOUSE[store.prefs.keys])), table('Handles with the mouse', wrap(HANDLES)),
-    table('While moving (G, R)', [['Lock an axis, twice: local', ['X', 'Y', 'Z']], ['Type an amount', ['0–9', '-']], ['Confirm', ['Enter', 'Click']], ['Cancel', ['Esc', 'Right click']], ['Snap to 5°', ['Ctrl']]]),
-    ...[...groups].map(([title, rows]) => table(title, rows)))]);
+  openDialog('shortcuts', 'Keyboard and mouse', [
+    h(
+      'div.sheet',
+      null,
+      table('Mouse', wrap(MOUSE[store.prefs.keys])),
+      table('Handles with the mouse', wrap(HANDLES)),
+      table('While moving (G, R)', [
+        ['Lock an axis, twice: local', ['X', 'Y', 'Z']],
+        ['Type an amount', ['0–9', '-']],
+        ['Confirm', ['Enter', 'Click']],
+        ['Cancel', ['Esc', 'Right click']],
+        ['Snap to 5°', ['Ctrl']],
+      ]),
+      ...[...groups].map(([title, rows]) => table(title, rows)),
+    ),
+  ]);
 }

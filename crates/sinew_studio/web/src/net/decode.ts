@@ -3,8 +3,17 @@
 export const KIND = { geometry: 1, frame: 2, handles: 3 } as const;
 
 export const TAG = {
-  triangles: 1, sources: 2, uvs: 3, colours: 4, positions: 5, quantised: 6,
-  normals: 7, owners: 8, weights: 9, stress: 10, handleFrames: 11,
+  triangles: 1,
+  sources: 2,
+  uvs: 3,
+  colours: 4,
+  positions: 5,
+  quantised: 6,
+  normals: 7,
+  owners: 8,
+  weights: 9,
+  stress: 10,
+  handleFrames: 11,
 } as const;
 
 const HEADER_BYTES = 48;
@@ -61,9 +70,11 @@ export function decode(buffer: ArrayBuffer): Packet | null {
   };
 }
 
-export const floats = (p: Packet, s: Section): Float32Array<ArrayBuffer> => new Float32Array(p.buffer, s.at, s.bytes >> 2);
+export const floats = (p: Packet, s: Section): Float32Array<ArrayBuffer> =>
+  new Float32Array(p.buffer, s.at, s.bytes >> 2);
 export const words = (p: Packet, s: Section): Uint32Array<ArrayBuffer> => new Uint32Array(p.buffer, s.at, s.bytes >> 2);
 export const shorts = (p: Packet, s: Section): Int16Array<ArrayBuffer> => new Int16Array(p.buffer, s.at, s.bytes >> 1);
-export const ushorts = (p: Packet, s: Section): Uint16Array<ArrayBuffer> => new Uint16Array(p.buffer, s.at, s.bytes >> 1);
+export const ushorts = (p: Packet, s: Section): Uint16Array<ArrayBuffer> =>
+  new Uint16Array(p.buffer, s.at, s.bytes >> 1);
 export const bytes = (p: Packet, s: Section): Uint8Array<ArrayBuffer> => new Uint8Array(p.buffer, s.at, s.bytes);
 export const sbytes = (p: Packet, s: Section): Int8Array<ArrayBuffer> => new Int8Array(p.buffer, s.at, s.bytes);

@@ -43,6 +43,7 @@ export interface Edit {
   frames: string;
   n_nodes: number;
   iterations: number;
+  arap_iterations: number;
   smoothness: number;
   inside: number;
 }

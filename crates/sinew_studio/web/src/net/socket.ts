@@ -6,7 +6,10 @@ export type Link = 'connecting' | 'open' | 'lost';
 
 /** An answer that says no, in the server's words. */
 export class Refused extends Error {
-  constructor(message: string, readonly needsPath = false) {
+  constructor(
+    message: string,
+    readonly needsPath = false,
+  ) {
     super(message);
   }
 }
@@ -96,7 +99,8 @@ export class Socket {
 
   private closed(): void {
     this.ws = null;
-    for (const { reject } of this.waiting.values()) reject(new Refused('The connection was lost before the answer came.'));
+    for (const { reject } of this.waiting.values())
+      reject(new Refused('The connection was lost before the answer came.'));
     this.waiting.clear();
     this.events.link('lost', this.retryMs);
     this.retryTimer = window.setTimeout(() => this.connect(), this.retryMs);

@@ -67,6 +67,9 @@ export function post(drop: number, item: Dropped, progress: (sent: number) => vo
 }
 
 export function tooLarge(name: string, limit: number | null): string {
-  const most = limit === null ? 'more than this server takes' : `larger than the ${Math.floor(limit / 1e6)} MB that can be dropped`;
+  const most =
+    limit === null
+      ? 'more than this server takes'
+      : `larger than the ${Math.floor(limit / 1e6)} MB that can be dropped`;
   return `${name} is ${most}. Put it into the folder of the open dialog, or start \`sinew studio FILE\` with it.`;
 }

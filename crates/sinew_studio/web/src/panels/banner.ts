@@ -6,17 +6,33 @@ import { h } from '../ui/dom';
 const GRACE_MS = 400;
 
 export function buildBanner(): HTMLElement {
-  const element = h('div.banner', { role: 'alert', hidden: true, 'data-testid': 'banner' },
+  const element = h(
+    'div.banner',
+    { role: 'alert', hidden: true, 'data-testid': 'banner' },
     h('strong', null, 'The studio does not answer.'),
     h('span', null, 'Your work is kept there. If it was closed, start `sinew` again; this page reconnects by itself.'),
-    h('button', { type: 'button', 'data-testid': 'reconnect', onclick: () => { if (!socket.isOpen) socket.connect(); } }, 'Try now'));
+    h(
+      'button',
+      {
+        type: 'button',
+        'data-testid': 'reconnect',
+        onclick: () => {
+          if (!socket.isOpen) socket.connect();
+        },
+      },
+      'Try now',
+    ),
+  );
   let timer = 0;
   store.on('link', (link) => {
     if (link === 'open') {
       clearTimeout(timer);
       timer = 0;
       element.hidden = true;
-    } else if (timer === 0) timer = window.setTimeout(() => { element.hidden = false; }, GRACE_MS);
+    } else if (timer === 0)
+      timer = window.setTimeout(() => {
+        element.hidden = false;
+      }, GRACE_MS);
   });
   return element;
 }

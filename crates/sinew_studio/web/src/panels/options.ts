@@ -9,28 +9,59 @@ import { iconButton, segments, slider, type Segment } from '../ui/fields';
 import type { IconName } from '../ui/icons';
 import type { Look, ToolId } from '../store';
 
-const labelled = (label: string, ...nodes: Node[]): HTMLElement => h('label.inline', null, h('span', null, label), ...nodes);
+const labelled = (label: string, ...nodes: Node[]): HTMLElement =>
+  h('label.inline', null, h('span', null, label), ...nodes);
 
 function weight(): HTMLElement {
   const number = h('output', null, store.options.weight.toFixed(2));
-  return labelled('Weight', slider({
-    id: 'option-weight', label: 'Weight', min: 0.05, max: 1, step: 0.05, value: store.options.weight, tip: '1 is rigid, less gives way',
-    set: (value) => { store.options.weight = value; number.textContent = value.toFixed(2); },
-  }), number);
+  return labelled(
+    'Weight',
+    slider({
+      id: 'option-weight',
+      label: 'Weight',
+      min: 0.05,
+      max: 1,
+      step: 0.05,
+      value: store.options.weight,
+      tip: '1 is rigid, less gives way',
+      set: (value) => {
+        store.options.weight = value;
+        number.textContent = value.toFixed(2);
+      },
+    }),
+    number,
+  );
 }
 
 function brush(): HTMLElement[] {
   const number = h('output', null, `${store.options.brushPx} px`);
-  return [labelled('Size', slider({
-    id: 'option-size', label: 'Brush size', min: 2, max: 150, step: 1, value: Math.min(150, store.options.brushPx), tip: 'Size of the brush: [ and ], or F and move',
-    set: (value) => { store.options.brushPx = clampBrush(value); number.textContent = `${value} px`; },
-  }), number)];
+  return [
+    labelled(
+      'Size',
+      slider({
+        id: 'option-size',
+        label: 'Brush size',
+        min: 2,
+        max: 150,
+        step: 1,
+        value: Math.min(150, store.options.brushPx),
+        tip: 'Size of the brush: [ and ], or F and move',
+        set: (value) => {
+          store.options.brushPx = clampBrush(value);
+          number.textContent = `${value} px`;
+        },
+      }),
+      number,
+    ),
+  ];
 }
 
 function operation(): HTMLElement {
   const choices: Segment<PaintOp | 'new'>[] = [
-    { value: 'new', label: 'New', tip: 'Make a new handle' }, { value: 'add', label: 'Add', tip: 'Add to the main handle (Shift)' },
-    { value: 'remove', label: 'Take', tip: 'Take away from the main handle (Ctrl)' }, { value: 'replace', label: 'Set', tip: 'Replace what the main handle has' },
+    { value: 'new', label: 'New', tip: 'Make a new handle' },
+    { value: 'add', label: 'Add', tip: 'Add to the main handle (Shift)' },
+    { value: 'remove', label: 'Take', tip: 'Take away from the main handle (Ctrl)' },
+    { value: 'replace', label: 'Set', tip: 'Replace what the main handle has' },
   ];
   return segments('option-op', 'What it does', store.options.op, choices, (op) => store.setOptions({ op }));
 }
@@ -40,26 +71,71 @@ function optionsOf(tool: ToolId): Node[] {
   const fresh = store.main === null || (options.op === 'new' && tool !== 'paint');
   const into = h('span.target', { 'data-testid': 'option-target' }, fresh ? '→ new handle' : `→ ${store.main}`);
   if (tool === 'box' || tool === 'lasso') {
-    return [operation(), segments('option-mode', 'Which vertices', options.mode, [
-      { value: 'facing', label: 'Facing', tip: 'Only what can be seen' }, { value: 'all', label: 'Through', tip: 'All within, behind too' },
-      { value: 'around', label: 'Around', tip: 'All the way round a limb, but nothing behind it' },
-    ], (mode) => store.setOptions({ mode })), weight(), into];
+    return [
+      operation(),
+      segments(
+        'option-mode',
+        'Which vertices',
+        options.mode,
+        [
+          { value: 'facing', label: 'Facing', tip: 'Only what can be seen' },
+          { value: 'all', label: 'Through', tip: 'All within, behind too' },
+          { value: 'around', label: 'Around', tip: 'All the way round a limb, but nothing behind it' },
+        ],
+        (mode) => store.setOptions({ mode }),
+      ),
+      weight(),
+      into,
+    ];
   }
   if (tool === 'paint') {
-    return [...brush(), weight(), segments('option-faces', 'Brush', options.singleFaces ? 'faces' : 'round', [
-      { value: 'round', label: 'Round' }, { value: 'faces', label: 'Faces', tip: 'Single faces under the pointer' },
-    ], (value) => store.setOptions({ singleFaces: value === 'faces' })), into];
+    return [
+      ...brush(),
+      weight(),
+      segments(
+        'option-faces',
+        'Brush',
+        options.singleFaces ? 'faces' : 'round',
+        [
+          { value: 'round', label: 'Round' },
+          { value: 'faces', label: 'Faces', tip: 'Single faces under the pointer' },
+        ],
+        (value) => store.setOptions({ singleFaces: value === 'faces' }),
+      ),
+      into,
+    ];
   }
-  if (tool === 'erase') return [...brush(), h('span.target', null, store.main === null ? 'select a handle first' : `from ${store.main}`)];
+  if (tool === 'erase')
+    return [...brush(), h('span.target', null, store.main === null ? 'select a handle first' : `from ${store.main}`)];
   if (tool === 'twist') {
-    return [segments('option-twist', 'Axis', options.twistAxis, [
-      { value: 'limb', label: 'Limb', tip: 'From the rotation centre along the handle' }, { value: 'x', label: 'X' }, { value: 'y', label: 'Y' }, { value: 'z', label: 'Z' },
-    ], (twistAxis) => store.setOptions({ twistAxis }))];
+    return [
+      segments(
+        'option-twist',
+        'Axis',
+        options.twistAxis,
+        [
+          { value: 'limb', label: 'Limb', tip: 'From the rotation centre along the handle' },
+          { value: 'x', label: 'X' },
+          { value: 'y', label: 'Y' },
+          { value: 'z', label: 'Z' },
+        ],
+        (twistAxis) => store.setOptions({ twistAxis }),
+      ),
+    ];
   }
   if (tool === 'rotate' || tool === 'translate') {
-    return [segments('option-space', 'Axes', options.space, [
-      { value: 'world', label: 'World' }, { value: 'local', label: 'Local', tip: 'Axes of the handle as it is turned' },
-    ], (space) => store.setOptions({ space }))];
+    return [
+      segments(
+        'option-space',
+        'Axes',
+        options.space,
+        [
+          { value: 'world', label: 'World' },
+          { value: 'local', label: 'Local', tip: 'Axes of the handle as it is turned' },
+        ],
+        (space) => store.setOptions({ space }),
+      ),
+    ];
   }
   return [h('span.tool-name', null, action(`tool-${tool}`).label)];
 }
@@ -78,7 +154,8 @@ export function buildOptions(): HTMLElement {
   const showLeft = whenChanged(() => left.replaceChildren(...optionsOf(store.tool)));
   // Sliders of the strip change brush and weight themselves, and must not be rebuilt under the pointer.
   const refresh = (): void => {
-    if (!left.contains(document.activeElement) || !left.querySelector('input:active')) showLeft([store.tool, store.options, store.main]);
+    if (!left.contains(document.activeElement) || !left.querySelector('input:active'))
+      showLeft([store.tool, store.options, store.main]);
   };
   const toggle = (id: string, name: IconName): HTMLButtonElement => {
     const item = action(id);
@@ -86,12 +163,27 @@ export function buildOptions(): HTMLElement {
     button.setAttribute('aria-pressed', String(item.checked?.() ?? false));
     return button;
   };
-  const showRight = whenChanged(() => right.replaceChildren(
-    segments('look', 'Look', store.look, LOOKS, setLook),
-    toggle('wireframe', 'wire'), toggle('ghost', 'ghost'), toggle('grid', 'grid'),
-    slider({ id: 'xray', label: 'Transparency', min: 0.1, max: 1, step: 0.05, value: store.xray, tip: 'See through', set: (xray) => store.setView({ xray }) })));
+  const showRight = whenChanged(() =>
+    right.replaceChildren(
+      segments('look', 'Look', store.look, LOOKS, setLook),
+      toggle('wireframe', 'wire'),
+      toggle('ghost', 'ghost'),
+      toggle('grid', 'grid'),
+      slider({
+        id: 'xray',
+        label: 'Transparency',
+        min: 0.1,
+        max: 1,
+        step: 0.05,
+        value: store.xray,
+        tip: 'See through',
+        set: (xray) => store.setView({ xray }),
+      }),
+    ),
+  );
   const refreshRight = (): void => {
-    if (!right.querySelector('input:active')) showRight([store.look, store.wireframe, store.ghost, store.grid, store.xray]);
+    if (!right.querySelector('input:active'))
+      showRight([store.look, store.wireframe, store.ghost, store.grid, store.xray]);
   };
   store.on('tool', refresh);
   store.on('selection', refresh);

@@ -17,16 +17,40 @@ export function showTab(id: TabId): void {
 /** `capture` takes a small picture of the pose in view. */
 export function buildSidebar(capture: () => string): HTMLElement {
   const tabs: [TabId, string, HTMLElement][] = [
-    ['properties', 'Properties', buildProperties()], ['poses', 'Poses', buildPoses(capture)], ['history', 'History', buildHistory()],
+    ['properties', 'Properties', buildProperties()],
+    ['poses', 'Poses', buildPoses(capture)],
+    ['history', 'History', buildHistory()],
   ];
-  const buttons = tabs.map(([id, title]) => h('button', {
-    type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, 'data-testid': `tab-${id}`, onclick: () => showTab(id),
-  }, title));
-  const bodies = tabs.map(([id, , body]) => h('div.tab-body', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` }, body));
-  tabs.forEach(([id], i) => select.set(id, () => {
-    buttons.forEach((button, j) => button.setAttribute('aria-selected', String(i === j)));
-    bodies.forEach((body, j) => { body.hidden = i !== j; });
-  }));
+  const buttons = tabs.map(([id, title]) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        role: 'tab',
+        id: `tab-${id}`,
+        'aria-controls': `panel-${id}`,
+        'data-testid': `tab-${id}`,
+        onclick: () => showTab(id),
+      },
+      title,
+    ),
+  );
+  const bodies = tabs.map(([id, , body]) =>
+    h('div.tab-body', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` }, body),
+  );
+  tabs.forEach(([id], i) =>
+    select.set(id, () => {
+      buttons.forEach((button, j) => button.setAttribute('aria-selected', String(i === j)));
+      bodies.forEach((body, j) => {
+        body.hidden = i !== j;
+      });
+    }),
+  );
   showTab('poses');
-  return h('aside.sidebar', null, buildOutliner(), h('section.panel.tabbed', null, h('div.tabs', { role: 'tablist' }, ...buttons), ...bodies));
+  return h(
+    'aside.sidebar',
+    null,
+    buildOutliner(),
+    h('section.panel.tabbed', null, h('div.tabs', { role: 'tablist' }, ...buttons), ...bodies),
+  );
 }

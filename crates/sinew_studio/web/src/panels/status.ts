@@ -32,7 +32,10 @@ export function buildStatus(): HTMLElement {
     timer = 0;
     const { doc } = store;
     vertices.textContent = doc ? `${formatCount(doc.vertices)} vertices · ${formatCount(doc.faces)} faces` : '';
-    selection.textContent = store.main === null ? 'nothing selected' : `${store.main}${store.secondary.size > 0 ? ` + ${store.secondary.size}` : ''}`;
+    selection.textContent =
+      store.main === null
+        ? 'nothing selected'
+        : `${store.main}${store.secondary.size > 0 ? ` + ${store.secondary.size}` : ''}`;
     hint.textContent = HINTS[store.tool];
     solve.textContent = `solve ${stats.solveMs.toFixed(1)} ms`;
     draw.textContent = `draw ${stats.drawMs.toFixed(1)} ms`;
@@ -42,9 +45,21 @@ export function buildStatus(): HTMLElement {
     link.className = `link-${store.link}`;
   };
   // Numbers that change with every frame need not be written with every frame.
-  const later = (): void => { if (timer === 0) timer = window.setTimeout(show, REFRESH_MS); };
+  const later = (): void => {
+    if (timer === 0) timer = window.setTimeout(show, REFRESH_MS);
+  };
   for (const topic of ['frame', 'camera'] as const) store.on(topic, later);
   for (const topic of ['doc', 'selection', 'link', 'tool'] as const) store.on(topic, show);
   show();
-  return h('div.status', { role: 'status', 'aria-live': 'off', 'data-testid': 'status' }, vertices, selection, hint, solve, draw, latency, link);
+  return h(
+    'div.status',
+    { role: 'status', 'aria-live': 'off', 'data-testid': 'status' },
+    vertices,
+    selection,
+    hint,
+    solve,
+    draw,
+    latency,
+    link,
+  );
 }

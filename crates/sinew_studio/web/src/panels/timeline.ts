@@ -11,7 +11,15 @@ import { openMenu } from '../ui/menu';
 export function buildTimeline(player: Player): HTMLElement {
   const shown = h('div.shown');
   const clipSlot = h('div.clip-choice');
-  const scrub = h('input.scrub', { type: 'range', min: 0, max: 0, step: 1, value: 0, 'aria-label': 'Frame', 'data-testid': 'scrub' });
+  const scrub = h('input.scrub', {
+    type: 'range',
+    min: 0,
+    max: 0,
+    step: 1,
+    value: 0,
+    'aria-label': 'Frame',
+    'data-testid': 'scrub',
+  });
   scrub.addEventListener('input', () => {
     player.pause();
     player.seek(scrub.valueAsNumber / player.fps);
@@ -22,21 +30,41 @@ export function buildTimeline(player: Player): HTMLElement {
     loop.setAttribute('aria-pressed', String(player.loop));
   });
   loop.setAttribute('aria-pressed', 'true');
-  const fps = h('input.fps', { type: 'number', min: 1, max: 240, step: 1, value: 30, 'aria-label': 'Frames per second', 'data-testid': 'fps', 'data-tip': 'Frames per second' });
-  fps.addEventListener('change', () => { if (fps.valueAsNumber >= 1) player.setFps(Math.min(240, fps.valueAsNumber)); });
+  const fps = h('input.fps', {
+    type: 'number',
+    min: 1,
+    max: 240,
+    step: 1,
+    value: 30,
+    'aria-label': 'Frames per second',
+    'data-testid': 'fps',
+    'data-tip': 'Frames per second',
+  });
+  fps.addEventListener('change', () => {
+    if (fps.valueAsNumber >= 1) player.setFps(Math.min(240, fps.valueAsNumber));
+  });
   const frame = h('output.frame-number', { 'data-testid': 'frame-number' });
   const previous = iconButton('step-back', 'prev', 'Previous frame', () => perform('frame-previous'), '←');
   const next = iconButton('step-forward', 'next', 'Next frame', () => perform('frame-next'), '→');
 
   const showShown = whenChanged(() => {
     const what = store.doc?.display.what ?? 'rest';
-    shown.replaceChildren(segments('display', 'Shown', what, [
-      { value: 'rest', label: 'Rest' }, { value: 'posed', label: 'Pose' },
-      ...(player.clip ? [{ value: 'clip' as const, label: 'Clip' }] : []),
-    ], (choice) => {
-      if (choice === 'clip') player.seek(player.time);
-      else void ask({ type: 'display', what: choice });
-    }));
+    shown.replaceChildren(
+      segments(
+        'display',
+        'Shown',
+        what,
+        [
+          { value: 'rest', label: 'Rest' },
+          { value: 'posed', label: 'Pose' },
+          ...(player.clip ? [{ value: 'clip' as const, label: 'Clip' }] : []),
+        ],
+        (choice) => {
+          if (choice === 'clip') player.seek(player.time);
+          else void ask({ type: 'display', what: choice });
+        },
+      ),
+    );
   });
   const showClips = whenChanged(() => {
     const clips = store.doc?.clips ?? [];
@@ -44,13 +72,29 @@ export function buildTimeline(player: Player): HTMLElement {
       const name = player.clip?.name;
       if (name === undefined) return;
       openMenu(more, [
-        { id: 'clip-rename', label: 'Rename clip…', run: () => askText('rename-clip', 'Rename clip', 'Name', name, (to) => void run({ rename_clip: { clip: name, to } })) },
+        {
+          id: 'clip-rename',
+          label: 'Rename clip…',
+          run: () =>
+            askText('rename-clip', 'Rename clip', 'Name', name, (to) => void run({ rename_clip: { clip: name, to } })),
+        },
         { id: 'clip-delete', label: 'Delete clip', run: () => void run({ remove_clip: { clip: name } }) },
       ]);
     });
-    clipSlot.replaceChildren(...(clips.length === 0 ? [h('span.dim', null, 'No clips')] : [
-      selectField('clip', 'Clip', player.clip?.name ?? '', clips.map(({ name }) => ({ value: name, label: name })), (name) => player.choose(name)), more,
-    ]));
+    clipSlot.replaceChildren(
+      ...(clips.length === 0
+        ? [h('span.dim', null, 'No clips')]
+        : [
+            selectField(
+              'clip',
+              'Clip',
+              player.clip?.name ?? '',
+              clips.map(({ name }) => ({ value: name, label: name })),
+              (name) => player.choose(name),
+            ),
+            more,
+          ]),
+    );
   });
   const show = (): void => {
     const { clip } = player;
@@ -68,6 +112,17 @@ export function buildTimeline(player: Player): HTMLElement {
   };
   player.on('change', show);
   show();
-  return h('footer.timeline', { 'aria-label': 'Timeline', 'data-testid': 'timeline' },
-    shown, clipSlot, previous, play, next, loop, scrub, frame, h('label.inline', null, fps, h('span', null, 'fps')));
+  return h(
+    'footer.timeline',
+    { 'aria-label': 'Timeline', 'data-testid': 'timeline' },
+    shown,
+    clipSlot,
+    previous,
+    play,
+    next,
+    loop,
+    scrub,
+    frame,
+    h('label.inline', null, fps, h('span', null, 'fps')),
+  );
 }

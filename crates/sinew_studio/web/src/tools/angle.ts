@@ -7,7 +7,10 @@ export class SweptAngle {
   private last: number | null = null;
   private sum = 0;
 
-  constructor(private readonly x: number, private readonly y: number) {}
+  constructor(
+    private readonly x: number,
+    private readonly y: number,
+  ) {}
 
   /** Radians since the first call, counter-clockwise. */
   to(x: number, y: number): number {

@@ -25,7 +25,10 @@ export class BrushTool implements Tool {
   readonly cursor = 'none';
   private stroke: Stroke | null = null;
 
-  constructor(private readonly stage: Stage, private readonly erase: boolean) {}
+  constructor(
+    private readonly stage: Stage,
+    private readonly erase: boolean,
+  ) {}
 
   down(event: PointerEvent): void {
     if (!ensureDisplay('rest')) return;
@@ -37,15 +40,22 @@ export class BrushTool implements Tool {
     }
     const { viewport } = this.stage;
     const stroke: Stroke = {
-      number: nextStroke++, target, view: viewport.rig.view16(), radius: options.singleFaces ? 0 : null,
-      waiting: [viewport.ndc(event)], last: viewport.pixel(event), sending: false,
+      number: nextStroke++,
+      target,
+      view: viewport.rig.view16(),
+      radius: options.singleFaces ? 0 : null,
+      waiting: [viewport.ndc(event)],
+      last: viewport.pixel(event),
+      sending: false,
     };
     this.stroke = stroke;
     if (stroke.radius === 0) return this.send(stroke);
     // The circle is in pixels; how large that is on the surface depends on how far it is.
     void pick(this.stage, event).then((picked) => {
       const { bounds } = store.doc!;
-      const at = picked ? new Vector3(...picked.position) : new Vector3(...bounds[0]).add(new Vector3(...bounds[1])).multiplyScalar(0.5);
+      const at = picked
+        ? new Vector3(...picked.position)
+        : new Vector3(...bounds[0]).add(new Vector3(...bounds[1])).multiplyScalar(0.5);
       stroke.radius = options.brushPx * viewport.rig.metresPerPixel(at);
       this.send(stroke);
     });
@@ -68,7 +78,9 @@ export class BrushTool implements Tool {
 
   hover(event: PointerEvent): void {
     const { x, y } = this.stage.viewport.pixel(event);
-    this.stage.overlay.show({ circle: { x, y, r: store.options.singleFaces ? 3 : store.options.brushPx, erase: this.erase || event.ctrlKey } });
+    this.stage.overlay.show({
+      circle: { x, y, r: store.options.singleFaces ? 3 : store.options.brushPx, erase: this.erase || event.ctrlKey },
+    });
   }
 
   cancel(): void {

@@ -21,7 +21,10 @@ export class PoseGesture {
   private over = false;
   private patience = 0;
 
-  constructor(readonly main: string, readonly handles: string[]) {
+  constructor(
+    readonly main: string,
+    readonly handles: string[],
+  ) {
     current.set(this.drag, this);
   }
 
@@ -60,8 +63,8 @@ export class PoseGesture {
   }
 
   /** The frame with our number is in the buffers. */
-  static seen(drag: number, solveMs: number): void {
-    stats.dragSeen(drag, solveMs);
+  static seen(drag: number, solveMs: number, arrived: number): void {
+    stats.dragSeen(drag, solveMs, arrived);
     current.get(drag)?.answered();
   }
 

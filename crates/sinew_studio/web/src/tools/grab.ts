@@ -24,7 +24,10 @@ export class GrabTool implements Tool {
   readonly cursor = 'default';
   private press: Press | null = null;
 
-  constructor(private readonly stage: Stage, private readonly kind: Grab) {}
+  constructor(
+    private readonly stage: Stage,
+    private readonly kind: Grab,
+  ) {}
 
   down(event: PointerEvent): void {
     const press: Press = { start: event, last: event, moved: false, released: false };
@@ -95,7 +98,8 @@ export class GrabTool implements Tool {
     const { overlay, viewport } = this.stage;
     const centre = overlay.centre(main) ?? new Vector3();
     if (this.kind === 'translate' || press.start.ctrlKey) {
-      return (event) => gesture.translate(screenVector(this.stage, press.start, event, centre).toArray(), event.timeStamp);
+      return (event) =>
+        gesture.translate(screenVector(this.stage, press.start, event, centre).toArray(), event.timeStamp);
     }
     const middle = viewport.rig.project(centre);
     const swept = new SweptAngle(middle.x, middle.y);

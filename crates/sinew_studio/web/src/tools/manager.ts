@@ -21,7 +21,10 @@ export class ToolManager {
   /** Radius and pointer when F began to size the brush. */
   private sizing: { from: number; x: number } | null = null;
 
-  constructor(private readonly stage: Stage, private readonly gizmo: Gizmo) {
+  constructor(
+    private readonly stage: Stage,
+    private readonly gizmo: Gizmo,
+  ) {
     this.modal = new Modal(stage, () => this.last);
     this.tools = {
       select: new GrabTool(stage, 'look'),
@@ -37,12 +40,18 @@ export class ToolManager {
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
-    canvas.addEventListener('pointermove', (event) => { if (!this.takesRaw) this.move(event); });
+    canvas.addEventListener('pointermove', (event) => {
+      if (!this.takesRaw) this.move(event);
+    });
     // Before the browser aligns them with its frames: up to a frame less between the hand and the surface.
-    canvas.addEventListener('pointerrawupdate', (event) => { if (this.takesRaw) this.move(event as PointerEvent); });
+    canvas.addEventListener('pointerrawupdate', (event) => {
+      if (this.takesRaw) this.move(event as PointerEvent);
+    });
     canvas.addEventListener('pointerup', (event) => this.up(event));
     canvas.addEventListener('pointercancel', () => this.cancel());
-    canvas.addEventListener('pointerleave', () => { if (!this.pressed && !this.modal.active) stage.overlay.show({}); });
+    canvas.addEventListener('pointerleave', () => {
+      if (!this.pressed && !this.modal.active) stage.overlay.show({});
+    });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     canvas.addEventListener('wheel', (event) => wheel(event, stage.viewport, store.prefs), { passive: false });
     store.on('tool', (tool) => this.changed(tool));

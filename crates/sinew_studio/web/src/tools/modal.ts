@@ -24,7 +24,10 @@ export class Modal {
   private centre = new Vector3();
   private rotation = new Quaternion();
 
-  constructor(private readonly stage: Stage, private lastPointer: () => PointerEvent | null) {}
+  constructor(
+    private readonly stage: Stage,
+    private lastPointer: () => PointerEvent | null,
+  ) {}
 
   get active(): boolean {
     return this.gesture !== null;
@@ -153,7 +156,10 @@ export class Modal {
   private tell(what: string, amount: string): void {
     const along = this.axis ? `along ${this.axis.local ? 'local' : 'world'} ${this.axis.name}` : '';
     this.element.replaceChildren(
-      h('strong', null, `${what} ${store.main ?? ''}`), h('span.amount', { 'data-testid': 'modal-amount' }, amount), h('span', null, along),
-      h('span.hint', null, 'X Y Z axis · type a number · Enter or click confirms · Esc or right click cancels'));
+      h('strong', null, `${what} ${store.main ?? ''}`),
+      h('span.amount', { 'data-testid': 'modal-amount' }, amount),
+      h('span', null, along),
+      h('span.hint', null, 'X Y Z axis · type a number · Enter or click confirms · Esc or right click cancels'),
+    );
   }
 }

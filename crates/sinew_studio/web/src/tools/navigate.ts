@@ -4,9 +4,11 @@ import type { Viewport } from '../view/viewport';
 
 export type Navigation = (viewport: Viewport, from: PointerEvent, to: PointerEvent) => void;
 
-const orbit: Navigation = (viewport, from, to) => viewport.rig.orbit(to.clientX - from.clientX, to.clientY - from.clientY);
+const orbit: Navigation = (viewport, from, to) =>
+  viewport.rig.orbit(to.clientX - from.clientX, to.clientY - from.clientY);
 const pan: Navigation = (viewport, from, to) => viewport.rig.pan(to.clientX - from.clientX, to.clientY - from.clientY);
-const zoom: Navigation = (viewport, from, to) => viewport.rig.zoom(1.006 ** (to.clientY - from.clientY + from.clientX - to.clientX));
+const zoom: Navigation = (viewport, from, to) =>
+  viewport.rig.zoom(1.006 ** (to.clientY - from.clientY + from.clientX - to.clientX));
 
 /** Does a press move the camera, whatever tool is in hand? */
 export function navigationOf(event: PointerEvent, prefs: Prefs): Navigation | null {

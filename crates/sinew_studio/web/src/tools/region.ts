@@ -11,18 +11,25 @@ const SPACING = 4;
 export class RegionTool implements Tool {
   readonly cursor = 'crosshair';
   private start: PointerEvent | null = null;
+  /** A lasso ends where it began, so that its end tells nothing. */
+  private moved = false;
   private path: { x: number; y: number; at: Point }[] = [];
 
-  constructor(private readonly stage: Stage, private readonly kind: 'box' | 'lasso') {}
+  constructor(
+    private readonly stage: Stage,
+    private readonly kind: 'box' | 'lasso',
+  ) {}
 
   down(event: PointerEvent): void {
     if (!ensureDisplay('rest')) return;
     this.start = event;
+    this.moved = false;
     this.path = [this.point(event)];
   }
 
   move(event: PointerEvent): void {
     if (!this.start) return;
+    this.moved ||= strayed(this.start, event);
     const next = this.point(event);
     const last = this.path[this.path.length - 1];
     if (this.kind === 'box') this.path = [this.path[0], next];
@@ -35,7 +42,7 @@ export class RegionTool implements Tool {
     if (!start) return;
     const path = this.path;
     this.cancel();
-    if (!strayed(start, event)) {
+    if (!this.moved) {
       void pick(this.stage, event).then((picked) => clickSelect(picked?.handle ?? null, start));
       return;
     }
@@ -46,9 +53,10 @@ export class RegionTool implements Tool {
     }
     const view = this.stage.viewport.rig.view16();
     const mode = store.options.mode;
-    const region = this.kind === 'box'
-      ? { box: { view, from: path[0].at, to: this.point(event).at, mode } }
-      : { lasso: { view, points: path.map((p) => p.at), mode } };
+    const region =
+      this.kind === 'box'
+        ? { box: { view, from: path[0].at, to: this.point(event).at, mode } }
+        : { lasso: { view, points: path.map((p) => p.at), mode } };
     void paint(target, region);
   }
 

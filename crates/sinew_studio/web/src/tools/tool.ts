@@ -44,7 +44,12 @@ export async function pick(stage: Stage, event: PointerEvent): Promise<Picked | 
 export function ensureDisplay(what: 'rest' | 'posed'): boolean {
   if (store.doc?.display.what === what) return true;
   void ask({ type: 'display', what });
-  toast('info', what === 'rest' ? 'Handles are painted on the surface at rest: it is shown now.' : 'Handles are moved in the pose: it is shown now.');
+  toast(
+    'info',
+    what === 'rest'
+      ? 'Handles are painted on the surface at rest: it is shown now.'
+      : 'Handles are moved in the pose: it is shown now.',
+  );
   return false;
 }
 
@@ -63,5 +68,7 @@ export function screenAxis(stage: Stage): Vector3 {
 export function screenVector(stage: Stage, from: PointerEvent, to: PointerEvent, at: Vector3): Vector3 {
   const { rig } = stage.viewport;
   const scale = rig.metresPerPixel(at);
-  return new Vector3((to.clientX - from.clientX) * scale, (from.clientY - to.clientY) * scale, 0).applyQuaternion(rig.quaternion);
+  return new Vector3((to.clientX - from.clientX) * scale, (from.clientY - to.clientY) * scale, 0).applyQuaternion(
+    rig.quaternion,
+  );
 }

@@ -30,7 +30,8 @@ export class TwistTool implements Tool {
 
   move(event: PointerEvent): void {
     if (!this.start || !this.last || !strayed(this.start, event)) return;
-    if (this.handle === null) this.stage.viewport.rig.orbit(event.clientX - this.last.clientX, event.clientY - this.last.clientY);
+    if (this.handle === null)
+      this.stage.viewport.rig.orbit(event.clientX - this.last.clientX, event.clientY - this.last.clientY);
     this.last = event;
     if (!this.handle) return;
     if (!this.gesture && !ensureDisplay('posed')) return this.cancel();
@@ -54,7 +55,7 @@ export class TwistTool implements Tool {
   }
 
   private begin(name: string): PoseGesture {
-    if (name !== store.main && !store.secondary.has(name)) store.selectMain(name);
+    if (name !== store.main) store.selectMain(name);
     const { twistAxis } = store.options;
     this.axis = twistAxis === 'limb' ? limbAxis(this.stage, store.main!) : FIXED[twistAxis];
     return new PoseGesture(store.main!, store.selected());

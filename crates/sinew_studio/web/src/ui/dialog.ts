@@ -15,7 +15,28 @@ export interface DialogHandle {
   close(): void;
 }
 
-const slug = (label: string): string => label.toLowerCase().replace(/[^a-z]+/g, '-').replace(/-$/, '');
+/** Opened by the mouse, a dialog gives the keys back to the page when it closes, not to the button. */
+let lastInput: 'pointer' | 'key' = 'pointer';
+addEventListener(
+  'pointerdown',
+  () => {
+    lastInput = 'pointer';
+  },
+  true,
+);
+addEventListener(
+  'keydown',
+  () => {
+    lastInput = 'key';
+  },
+  true,
+);
+
+const slug = (label: string): string =>
+  label
+    .toLowerCase()
+    .replace(/[^a-z]+/g, '-')
+    .replace(/-$/, '');
 
 export function openDialog(id: string, title: string, body: Node[], buttons: DialogButton[] = []): DialogHandle {
   const element = h('dialog', { class: `dialog ${id}`, 'data-testid': `dialog-${id}`, 'aria-label': title });
@@ -23,32 +44,77 @@ export function openDialog(id: string, title: string, body: Node[], buttons: Dia
   const press = async (button: DialogButton): Promise<void> => {
     if ((await button.run?.()) !== false) close();
   };
-  const form = h('form', { method: 'dialog' },
-    h('header', null, h('h2', null, title),
-      h('button.ghost', { type: 'button', onclick: close, 'aria-label': 'Close', 'data-testid': 'dialog-close' }, icon('close'))),
+  const form = h(
+    'form',
+    { method: 'dialog' },
+    h(
+      'header',
+      null,
+      h('h2', null, title),
+      h(
+        'button.ghost',
+        { type: 'button', onclick: close, 'aria-label': 'Close', 'data-testid': 'dialog-close' },
+        icon('close'),
+      ),
+    ),
     h('div.dialog-body', null, ...body),
-    buttons.length > 0 && h('footer', null, ...buttons.map((button) => h('button', {
-      type: button.primary ? 'submit' : 'button',
-      class: button.primary ? 'primary' : button.danger ? 'danger' : '',
-      'data-testid': `dialog-${slug(button.label)}`,
-      onclick: (event: Event) => { event.preventDefault(); void press(button); },
-    }, button.label))));
+    buttons.length > 0 &&
+      h(
+        'footer',
+        null,
+        ...buttons.map((button) =>
+          h(
+            'button',
+            {
+              type: button.primary ? 'submit' : 'button',
+              class: button.primary ? 'primary' : button.danger ? 'danger' : '',
+              'data-testid': `dialog-${slug(button.label)}`,
+              onclick: (event: Event) => {
+                event.preventDefault();
+                void press(button);
+              },
+            },
+            button.label,
+          ),
+        ),
+      ),
+  );
   element.append(form);
-  element.addEventListener('close', () => element.remove());
+  const byPointer = lastInput === 'pointer';
+  element.addEventListener('close', () => {
+    element.remove();
+    if (byPointer) (document.activeElement as HTMLElement | null)?.blur();
+  });
   document.body.append(element);
   element.showModal();
   // Not the cross, which the browser would choose.
-  (element.querySelector<HTMLElement>('[autofocus], .dialog-body :is(input, select, button), button.primary') ?? element).focus();
+  (
+    element.querySelector<HTMLElement>('[autofocus], .dialog-body :is(input, select, button), button.primary') ??
+    element
+  ).focus();
   return { element, close };
 }
 
 /** Ask for one line of text. */
 export function askText(id: string, title: string, label: string, value: string, done: (text: string) => void): void {
   const input = h('input', { type: 'text', value, autofocus: true, 'data-testid': `${id}-input`, 'aria-label': label });
-  openDialog(id, title, [h('label.field', null, h('span', null, label), input)], [
-    { label: 'Cancel' },
-    { label: 'OK', primary: true, run: () => { if (input.value.trim() === '') return false; done(input.value.trim()); return true; } },
-  ]);
+  openDialog(
+    id,
+    title,
+    [h('label.field', null, h('span', null, label), input)],
+    [
+      { label: 'Cancel' },
+      {
+        label: 'OK',
+        primary: true,
+        run: () => {
+          if (input.value.trim() === '') return false;
+          done(input.value.trim());
+          return true;
+        },
+      },
+    ],
+  );
   input.select();
 }
 

@@ -4,7 +4,11 @@ type Attrs = Record<string, string | number | boolean | null | undefined | ((eve
 type Child = Node | string | null | undefined | false;
 
 /** `h('button.primary', {'data-testid': 'x', onclick}, 'Go')`. */
-export function h<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${string}`, attrs?: Attrs | null, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  spec: K | `${K}.${string}`,
+  attrs?: Attrs | null,
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const [tag, ...classes] = spec.split('.');
   const el = document.createElement(tag as K);
   if (classes.length > 0) el.className = classes.join(' ');

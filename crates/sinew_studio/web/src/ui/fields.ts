@@ -3,6 +3,14 @@ import { store } from '../app';
 import { h } from './dom';
 import { icon, type IconName } from './icons';
 
+type Axis = 0 | 1 | 2;
+
+export const AXES: [Axis, string][] = [
+  [0, 'X'],
+  [1, 'Y'],
+  [2, 'Z'],
+];
+
 export function row(label: string, ...controls: Node[]): HTMLElement {
   return h('div.field', null, h('span', null, label), h('div.controls', null, ...controls));
 }
@@ -22,8 +30,13 @@ export interface NumberOptions {
 export function numberField(options: NumberOptions): HTMLInputElement {
   const shown = (value: number): string => String(Number(value.toFixed(options.digits ?? 3)));
   const input = h('input', {
-    type: 'number', value: shown(options.value), step: options.step ?? 'any', min: options.min, max: options.max,
-    'aria-label': options.label, 'data-testid': options.id,
+    type: 'number',
+    value: shown(options.value),
+    step: options.step ?? 'any',
+    min: options.min,
+    max: options.max,
+    'aria-label': options.label,
+    'data-testid': options.id,
   });
   input.addEventListener('change', () => {
     const value = input.valueAsNumber;
@@ -39,7 +52,9 @@ export function numberField(options: NumberOptions): HTMLInputElement {
 export function lengthField(options: NumberOptions): HTMLInputElement {
   const scale = store.prefs.units === 'cm' ? 100 : 1;
   return numberField({
-    ...options, value: options.value * scale, digits: scale === 1 ? 4 : 2,
+    ...options,
+    value: options.value * scale,
+    digits: scale === 1 ? 4 : 2,
     set: (value) => options.set(value / scale),
   });
 }
@@ -49,9 +64,18 @@ export interface Choice {
   label: string;
 }
 
-export function selectField(id: string, label: string, value: string, choices: Choice[], set: (value: string) => void): HTMLSelectElement {
-  const select = h('select', { 'aria-label': label, 'data-testid': id },
-    ...choices.map((choice) => h('option', { value: choice.value, selected: choice.value === value }, choice.label)));
+export function selectField(
+  id: string,
+  label: string,
+  value: string,
+  choices: Choice[],
+  set: (value: string) => void,
+): HTMLSelectElement {
+  const select = h(
+    'select',
+    { 'aria-label': label, 'data-testid': id },
+    ...choices.map((choice) => h('option', { value: choice.value, selected: choice.value === value }, choice.label)),
+  );
   select.addEventListener('change', () => set(select.value));
   return select;
 }
@@ -69,10 +93,17 @@ export interface SliderOptions {
 
 export function slider(options: SliderOptions): HTMLInputElement {
   const input = h('input', {
-    type: 'range', min: options.min, max: options.max, step: options.step, value: options.value,
-    'aria-label': options.label, 'data-testid': options.id, 'data-tip': options.tip,
+    type: 'range',
+    min: options.min,
+    max: options.max,
+    step: options.step,
+    value: options.value,
+    'aria-label': options.label,
+    'data-testid': options.id,
+    'data-tip': options.tip,
   });
-  const fill = (): void => input.style.setProperty('--share', String((input.valueAsNumber - options.min) / (options.max - options.min)));
+  const fill = (): void =>
+    input.style.setProperty('--share', String((input.valueAsNumber - options.min) / (options.max - options.min)));
   fill();
   input.addEventListener('input', () => {
     fill();
@@ -95,14 +126,44 @@ export interface Segment<T extends string> {
 }
 
 /** One of a few, side by side. */
-export function segments<T extends string>(id: string, label: string, value: T, choices: Segment<T>[], set: (value: T) => void): HTMLElement {
-  return h('div.segments', { role: 'radiogroup', 'aria-label': label, 'data-testid': id },
-    ...choices.map((choice) => h('button', {
-      type: 'button', role: 'radio', 'aria-checked': String(choice.value === value), 'aria-label': choice.label,
-      'data-tip': choice.tip ?? null, 'data-testid': `${id}-${choice.value}`, onclick: () => set(choice.value),
-    }, choice.icon ? icon(choice.icon) : choice.label)));
+export function segments<T extends string>(
+  id: string,
+  label: string,
+  value: T,
+  choices: Segment<T>[],
+  set: (value: T) => void,
+): HTMLElement {
+  return h(
+    'div.segments',
+    { role: 'radiogroup', 'aria-label': label, 'data-testid': id },
+    ...choices.map((choice) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          role: 'radio',
+          'aria-checked': String(choice.value === value),
+          'aria-label': choice.label,
+          'data-tip': choice.tip ?? null,
+          'data-testid': `${id}-${choice.value}`,
+          onclick: () => set(choice.value),
+        },
+        choice.icon ? icon(choice.icon) : choice.label,
+      ),
+    ),
+  );
 }
 
-export function iconButton(id: string, name: IconName, tip: string, run: (event: MouseEvent) => void, keys = ''): HTMLButtonElement {
-  return h('button.icon-button', { type: 'button', 'data-testid': id, 'data-tip': tip, 'data-keys': keys || null, 'aria-label': tip, onclick: run }, icon(name));
+export function iconButton(
+  id: string,
+  name: IconName,
+  tip: string,
+  run: (event: MouseEvent) => void,
+  keys = '',
+): HTMLButtonElement {
+  return h(
+    'button.icon-button',
+    { type: 'button', 'data-testid': id, 'data-tip': tip, 'data-keys': keys || null, 'aria-label': tip, onclick: run },
+    icon(name),
+  );
 }

@@ -16,11 +16,26 @@ let close: () => void = () => {};
 
 export function openMenu(anchor: HTMLElement, entries: MenuEntry[]): void {
   close();
-  const items = entries.map((entry) => entry === 'line' ? h('hr') : h('button.menu-item', {
-    role: entry.checked === undefined ? 'menuitem' : 'menuitemcheckbox',
-    'aria-checked': entry.checked, disabled: entry.disabled, 'data-testid': `menu-${entry.id}`,
-    onclick: () => { close(); entry.run(); },
-  }, h('span.menu-check', null, entry.checked ? '✓' : ''), h('span.grow', null, entry.label), entry.keys ? h('kbd', null, entry.keys) : null));
+  const items = entries.map((entry) =>
+    entry === 'line'
+      ? h('hr')
+      : h(
+          'button.menu-item',
+          {
+            role: entry.checked === undefined ? 'menuitem' : 'menuitemcheckbox',
+            'aria-checked': entry.checked,
+            disabled: entry.disabled,
+            'data-testid': `menu-${entry.id}`,
+            onclick: () => {
+              close();
+              entry.run();
+            },
+          },
+          h('span.menu-check', null, entry.checked ? '✓' : ''),
+          h('span.grow', null, entry.label),
+          entry.keys ? h('kbd', null, entry.keys) : null,
+        ),
+  );
   const menu = h('div.menu', { role: 'menu' }, ...items);
   document.body.append(menu);
   const at = anchor.getBoundingClientRect();

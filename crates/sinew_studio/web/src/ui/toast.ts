@@ -20,11 +20,25 @@ export interface ToastAction {
 export function toast(level: Level, text: string, actions: ToastAction[] = []): () => void {
   const close = (): void => item.remove();
   const buttons = actions.map((action) =>
-    h('button.small', { onclick: () => { close(); action.run(); }, 'data-testid': `toast-${action.label.toLowerCase()}` }, action.label));
-  const item = h('div', { class: `toast ${level}`, 'data-testid': `toast-${level}` },
+    h(
+      'button.small',
+      {
+        onclick: () => {
+          close();
+          action.run();
+        },
+        'data-testid': `toast-${action.label.toLowerCase()}`,
+      },
+      action.label,
+    ),
+  );
+  const item = h(
+    'div',
+    { class: `toast ${level}`, 'data-testid': `toast-${level}` },
     icon(level === 'info' ? 'info' : 'warning'),
     h('div.toast-body', null, h('p', null, text), buttons.length > 0 && h('div.row', null, ...buttons)),
-    h('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, icon('close')));
+    h('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, icon('close')),
+  );
   region.append(item);
   while (region.children.length > MOST) region.firstElementChild?.remove();
   if (SHOWN_MS[level] > 0 && actions.length === 0) setTimeout(close, SHOWN_MS[level]);

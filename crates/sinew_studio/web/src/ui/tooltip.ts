@@ -19,6 +19,11 @@ export function mountTooltips(): void {
     tip.hidden = false;
     const at = el.getBoundingClientRect();
     const size = tip.getBoundingClientRect();
+    if (el.closest('.toolbar')) {
+      tip.style.left = `${at.right + 6}px`;
+      tip.style.top = `${at.top + (at.height - size.height) / 2}px`;
+      return;
+    }
     const below = at.bottom + 6 + size.height < innerHeight;
     tip.style.left = `${Math.max(4, Math.min(innerWidth - size.width - 4, at.left + at.width / 2 - size.width / 2))}px`;
     tip.style.top = `${below ? at.bottom + 6 : at.top - size.height - 6}px`;
@@ -26,7 +31,10 @@ export function mountTooltips(): void {
   document.addEventListener('pointerover', (event) => {
     hide();
     const el = (event.target as Element | null)?.closest<HTMLElement>('[data-tip]');
-    if (el && event.pointerType !== 'touch') timer = window.setTimeout(() => { if (el.isConnected) show(el); }, DELAY_MS);
+    if (el && event.pointerType !== 'touch')
+      timer = window.setTimeout(() => {
+        if (el.isConnected) show(el);
+      }, DELAY_MS);
   });
   document.addEventListener('pointerdown', hide);
   document.addEventListener('keydown', hide);

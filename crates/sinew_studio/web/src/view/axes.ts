@@ -25,7 +25,13 @@ const ENDS: { name: string; direction: [number, number, number]; view: ViewName;
 ];
 
 export class Axes {
-  private readonly root = svg('svg', { viewBox: '-42 -42 84 84', class: 'axes', role: 'group', 'aria-label': 'Views', 'data-testid': 'axes' });
+  private readonly root = svg('svg', {
+    viewBox: '-42 -42 84 84',
+    class: 'axes',
+    role: 'group',
+    'aria-label': 'Views',
+    'data-testid': 'axes',
+  });
   private readonly balls: Ball[];
 
   constructor(private readonly viewport: Viewport) {
@@ -36,10 +42,18 @@ export class Axes {
   }
 
   private build({ name, direction, view, positive }: (typeof ENDS)[number]): Ball {
-    const circle = svg('circle', {
-      r: positive ? 8.5 : 6.5, class: `axis-${name} ${positive ? 'positive' : 'negative'}`,
-      role: 'button', tabindex: 0, 'aria-label': `View from ${view}`, 'data-testid': `view-${view}`,
-    }, svg('title', {}));
+    const circle = svg(
+      'circle',
+      {
+        r: positive ? 8.5 : 6.5,
+        class: `axis-${name} ${positive ? 'positive' : 'negative'}`,
+        role: 'button',
+        tabindex: 0,
+        'aria-label': `View from ${view}`,
+        'data-testid': `view-${view}`,
+      },
+      svg('title', {}),
+    );
     circle.firstElementChild!.textContent = `View from ${view}`;
     circle.addEventListener('click', () => this.viewport.rig.view(view));
     circle.addEventListener('keydown', (event) => {

@@ -8,7 +8,12 @@ const GLIDE_MS = 160;
 export type ViewName = 'front' | 'back' | 'right' | 'left' | 'top' | 'bottom';
 
 const VIEWS: Record<ViewName, [number, number]> = {
-  front: [0, 0], back: [Math.PI, 0], right: [HALF_PI, 0], left: [-HALF_PI, 0], top: [0, HALF_PI], bottom: [0, -HALF_PI],
+  front: [0, 0],
+  back: [Math.PI, 0],
+  right: [HALF_PI, 0],
+  left: [-HALF_PI, 0],
+  top: [0, HALF_PI],
+  bottom: [0, -HALF_PI],
 };
 
 interface Place {
@@ -149,7 +154,14 @@ export class CameraRig {
     this.perspective.near = Math.max(distance / 200, far / 1e5);
     this.perspective.far = far;
     this.perspective.aspect = aspect;
-    Object.assign(this.orthographic, { left: -half * aspect, right: half * aspect, top: half, bottom: -half, near: -far, far });
+    Object.assign(this.orthographic, {
+      left: -half * aspect,
+      right: half * aspect,
+      top: half,
+      bottom: -half,
+      near: -far,
+      far,
+    });
     for (const camera of [this.perspective, this.orthographic]) {
       camera.quaternion.copy(rotation);
       camera.position.set(0, 0, distance).applyQuaternion(rotation).add(target);

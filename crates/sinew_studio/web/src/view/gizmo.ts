@@ -4,6 +4,7 @@ import { TransformControls } from 'three/addons/controls/TransformControls.js';
 import { store } from '../app';
 import type { Vec3 } from '../net/protocol';
 import { PoseGesture, toDegrees } from '../tools/gesture';
+import { tokenText } from './token';
 import type { Overlay } from './overlay';
 import type { Viewport } from './viewport';
 
@@ -15,17 +16,30 @@ export class Gizmo {
   private readonly startRotation = new Quaternion();
   private eventTime = 0;
 
-  constructor(private readonly viewport: Viewport, private readonly overlay: Overlay) {
+  constructor(
+    private readonly viewport: Viewport,
+    private readonly overlay: Overlay,
+  ) {
     this.controls = new TransformControls(viewport.rig.camera, viewport.canvas);
     this.controls.setSize(0.8);
-    const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name);
-    this.controls.setColors(color('--axis-x'), color('--axis-y'), color('--axis-z'), color('--warning'));
+    this.controls.setColors(
+      tokenText('--axis-x'),
+      tokenText('--axis-y'),
+      tokenText('--axis-z'),
+      tokenText('--warning'),
+    );
     viewport.scene.add(this.proxy, this.controls.getHelper());
     this.controls.addEventListener('change', () => viewport.request());
     this.controls.addEventListener('mouseDown', () => this.begin());
     this.controls.addEventListener('objectChange', () => this.move());
     this.controls.addEventListener('mouseUp', () => this.end());
-    viewport.canvas.addEventListener('pointermove', (event) => { this.eventTime = event.timeStamp; }, true);
+    viewport.canvas.addEventListener(
+      'pointermove',
+      (event) => {
+        this.eventTime = event.timeStamp;
+      },
+      true,
+    );
     for (const topic of ['selection', 'tool', 'doc', 'frame', 'camera'] as const) store.on(topic, () => this.place());
     this.place();
   }
@@ -44,7 +58,9 @@ export class Gizmo {
     const helper = this.controls.getHelper();
     const was = helper.visible;
     helper.visible = false;
-    return () => { helper.visible = was; };
+    return () => {
+      helper.visible = was;
+    };
   }
 
   cancel(): void {
@@ -57,7 +73,10 @@ export class Gizmo {
   private place(): void {
     this.controls.camera = this.viewport.rig.camera;
     if (this.gesture) return;
-    const shown = (store.tool === 'rotate' || store.tool === 'translate') && store.main !== null && store.doc?.display.what === 'posed';
+    const shown =
+      (store.tool === 'rotate' || store.tool === 'translate') &&
+      store.main !== null &&
+      store.doc?.display.what === 'posed';
     const centre = shown ? this.overlay.centre(store.main!) : null;
     this.controls.enabled = centre !== null;
     if (!centre) {
@@ -76,7 +95,9 @@ export class Gizmo {
   private rotation(): Quaternion {
     const index = store.doc?.handles.findIndex((handle) => handle.name === store.main) ?? -1;
     const frames = this.viewport.mesh.handleFrames;
-    return index >= 0 && (index + 1) * 7 <= frames.length ? new Quaternion().fromArray(frames, index * 7 + 3) : new Quaternion();
+    return index >= 0 && (index + 1) * 7 <= frames.length
+      ? new Quaternion().fromArray(frames, index * 7 + 3)
+      : new Quaternion();
   }
 
   private begin(): void {

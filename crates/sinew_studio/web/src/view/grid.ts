@@ -30,7 +30,10 @@ export function buildGrid(step: number, colours: GridColours): LineSegments {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new Float32BufferAttribute(positions, 3));
   geometry.setAttribute('color', new Float32BufferAttribute(rgba, 4));
-  const lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+  const lines = new LineSegments(
+    geometry,
+    new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+  );
   lines.renderOrder = -1;
   return lines;
 }

@@ -1,8 +1,20 @@
 // Looks of the surface: which materials draw it.
 import {
-  Color, DoubleSide, FrontSide, LinearFilter, LinearMipmapLinearFilter, MeshBasicMaterial, MeshLambertMaterial,
-  MeshMatcapMaterial, MeshPhongMaterial, MeshStandardMaterial, RepeatWrapping, SRGBColorSpace, TextureLoader,
-  type Material, type Texture,
+  Color,
+  DoubleSide,
+  FrontSide,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  MeshBasicMaterial,
+  MeshLambertMaterial,
+  MeshMatcapMaterial,
+  MeshPhongMaterial,
+  MeshStandardMaterial,
+  RepeatWrapping,
+  SRGBColorSpace,
+  TextureLoader,
+  type Material,
+  type Texture,
 } from 'three';
 import { address } from '../net/address';
 import type { MaterialInfo } from '../net/protocol';
@@ -10,11 +22,17 @@ import type { Look } from '../store';
 import { drawMatcap } from './matcap';
 import type { MeshBuffers } from './mesh';
 import { teach } from './shader';
-
-const CLAY = 0xb9b4ae;
+import { token } from './token';
 
 /** For triangles without a material: white, so that vertex colours are seen as they are. */
-const UNPAINTED: MaterialInfo = { name: '', color: [0.9, 0.9, 0.9, 1], image: null, metallic: 0, roughness: 0.8, double_sided: true };
+const UNPAINTED: MaterialInfo = {
+  name: '',
+  color: [0.9, 0.9, 0.9, 1],
+  image: null,
+  metallic: 0,
+  roughness: 0.8,
+  double_sided: true,
+};
 
 export class Looks {
   private matcap: Texture | null = null;
@@ -28,7 +46,9 @@ export class Looks {
     for (const material of this.made) material.dispose();
     const textured = look === 'textured';
     const materials = textured ? [...infos, UNPAINTED].map((info) => this.textured(info, mesh)) : [this.plain(look)];
-    mesh.geometry.groups.forEach((group, i) => { group.materialIndex = textured ? Math.min(mesh.materials[i], infos.length) : 0; });
+    mesh.geometry.groups.forEach((group, i) => {
+      group.materialIndex = textured ? Math.min(mesh.materials[i], infos.length) : 0;
+    });
     for (const material of materials) {
       teach(material, { quantised: mesh.quantised, tinted: true, box: mesh.box });
       material.polygonOffset = true;
@@ -61,8 +81,9 @@ export class Looks {
       this.matcap ??= drawMatcap();
       return new MeshMatcapMaterial({ matcap: this.matcap, side: DoubleSide });
     }
-    if (look === 'handles' || look === 'stress') return new MeshLambertMaterial({ color: CLAY, side: DoubleSide });
-    return new MeshPhongMaterial({ color: CLAY, specular: 0x2a2a2e, shininess: 28, side: DoubleSide });
+    const color = token('--clay');
+    if (look === 'handles' || look === 'stress') return new MeshLambertMaterial({ color, side: DoubleSide });
+    return new MeshPhongMaterial({ color, specular: 0x2a2a2e, shininess: 28, side: DoubleSide });
   }
 
   private textured(info: MaterialInfo, mesh: MeshBuffers): Material {

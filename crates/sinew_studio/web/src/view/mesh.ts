@@ -133,15 +133,28 @@ export class MeshBuffers {
 
   private write(packet: Packet, s: Section): void {
     switch (s.tag) {
-      case TAG.positions: return this.scatter('position', floats(packet, s), 3, s.a, s.b);
-      case TAG.quantised: return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b);
-      case TAG.normals: return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b);
-      case TAG.colours: return this.scatter('color', bytes(packet, s), 4, 0, s.a);
-      case TAG.owners: this.owners = ushorts(packet, s).slice(); return;
-      case TAG.weights: this.weights = bytes(packet, s).slice(0, s.a); return;
-      case TAG.stress: this.stress.set(bytes(packet, s).subarray(0, s.b), s.a); return;
-      case TAG.handleFrames: this.handleFrames = floats(packet, s).slice(); return;
-      default: return;
+      case TAG.positions:
+        return this.scatter('position', floats(packet, s), 3, s.a, s.b);
+      case TAG.quantised:
+        return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b);
+      case TAG.normals:
+        return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b);
+      case TAG.colours:
+        return this.scatter('color', bytes(packet, s), 4, 0, s.a);
+      case TAG.owners:
+        this.owners = ushorts(packet, s).slice();
+        return;
+      case TAG.weights:
+        this.weights = bytes(packet, s).slice(0, s.a);
+        return;
+      case TAG.stress:
+        this.stress.set(bytes(packet, s).subarray(0, s.b), s.a);
+        return;
+      case TAG.handleFrames:
+        this.handleFrames = floats(packet, s).slice();
+        return;
+      default:
+        return;
     }
   }
 
@@ -152,7 +165,8 @@ export class MeshBuffers {
     const target = attribute.array;
     let low = first;
     let high = first + count;
-    if (!this.sources) target.set(values.length === size * count ? values : values.subarray(0, size * count), first * size);
+    if (!this.sources)
+      target.set(values.length === size * count ? values : values.subarray(0, size * count), first * size);
     else {
       low = this.nRender;
       high = 0;

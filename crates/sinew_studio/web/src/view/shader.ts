@@ -36,16 +36,24 @@ export function teach(material: Material, { quantised, tinted, box }: Teach): vo
     if (quantised) {
       shader.uniforms.boxMin = box.min;
       shader.uniforms.boxExtent = box.extent;
-      shader.vertexShader = DECLARE + shader.vertexShader
-        .replace('#include <beginnormal_vertex>', 'vec3 objectNormal = unpackNormal(quantised.w);')
-        .replace('#include <begin_vertex>',
-          `vec3 transformed = boxMin + boxExtent * (quantised.xyz + ${LARGEST}.0) / ${2 * LARGEST}.0;`);
+      shader.vertexShader =
+        DECLARE +
+        shader.vertexShader
+          .replace('#include <beginnormal_vertex>', 'vec3 objectNormal = unpackNormal(quantised.w);')
+          .replace(
+            '#include <begin_vertex>',
+            `vec3 transformed = boxMin + boxExtent * (quantised.xyz + ${LARGEST}.0) / ${2 * LARGEST}.0;`,
+          );
     }
     if (tinted) {
-      shader.vertexShader = `attribute vec4 tint;\nvarying vec4 vTint;\n${shader.vertexShader}`
-        .replace('void main() {', 'void main() {\nvTint = tint;');
-      shader.fragmentShader = `varying vec4 vTint;\n${shader.fragmentShader}`
-        .replace('#include <color_fragment>', '#include <color_fragment>\ndiffuseColor.rgb = mix(diffuseColor.rgb, vTint.rgb, vTint.a);');
+      shader.vertexShader = `attribute vec4 tint;\nvarying vec4 vTint;\n${shader.vertexShader}`.replace(
+        'void main() {',
+        'void main() {\nvTint = tint;',
+      );
+      shader.fragmentShader = `varying vec4 vTint;\n${shader.fragmentShader}`.replace(
+        '#include <color_fragment>',
+        '#include <color_fragment>\ndiffuseColor.rgb = mix(diffuseColor.rgb, vTint.rgb, vTint.a);',
+      );
     }
   };
   material.customProgramCacheKey = () => `sinew-${quantised}-${tinted}`;

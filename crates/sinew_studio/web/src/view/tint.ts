@@ -1,10 +1,11 @@
 // Colours over the surface: whose vertex it is, what is selected, how far it is stretched.
 import { Color, type BufferAttribute } from 'three';
 import type { Store } from '../store';
+import { token } from './token';
 import { NO_OWNER, type MeshBuffers } from './mesh';
 
-/** Blue where pressed, clear where unchanged, red where stretched. */
-const STRESS = buildStress();
+/** Of the pressed colour where pressed, clear where unchanged, of the other where stretched; built at first use. */
+let stressTable: Uint8Array | null = null;
 
 export function paintTint(mesh: MeshBuffers, store: Store): void {
   const attribute = mesh.geometry.getAttribute('tint') as BufferAttribute | undefined;
@@ -17,12 +18,13 @@ export function paintTint(mesh: MeshBuffers, store: Store): void {
 }
 
 function paintStress(mesh: MeshBuffers, out: Uint8Array): void {
+  const table = (stressTable ??= buildStress());
   for (let r = 0; r < mesh.nRender; r++) {
     const from = mesh.stress[mesh.source(r)] * 4;
-    out[r * 4] = STRESS[from];
-    out[r * 4 + 1] = STRESS[from + 1];
-    out[r * 4 + 2] = STRESS[from + 2];
-    out[r * 4 + 3] = STRESS[from + 3];
+    out[r * 4] = table[from];
+    out[r * 4 + 1] = table[from + 1];
+    out[r * 4 + 2] = table[from + 2];
+    out[r * 4 + 3] = table[from + 3];
   }
 }
 
@@ -68,8 +70,8 @@ const WHITE = new Color(1, 1, 1);
 
 function buildStress(): Uint8Array {
   const table = new Uint8Array(256 * 4);
-  const pressed = new Color('#2f6fed');
-  const stretched = new Color('#e5484d');
+  const pressed = token('--pressed');
+  const stretched = token('--stretched');
   for (let i = 0; i < 256; i++) {
     const share = (i - 128) / 127;
     const end = share < 0 ? pressed : stretched;

@@ -1,5 +1,15 @@
 // The picture of the surface: scene, lights and drawing, only when something has changed.
-import { Color, DirectionalLight, Group, HemisphereLight, Mesh, Scene, Vector3, WebGLRenderer, type LineSegments, type Material } from 'three';
+import {
+  DirectionalLight,
+  Group,
+  HemisphereLight,
+  Mesh,
+  Scene,
+  Vector3,
+  WebGLRenderer,
+  type LineSegments,
+  type Material,
+} from 'three';
 import { stats, store } from '../app';
 import type { Packet } from '../net/decode';
 import type { Point } from '../net/protocol';
@@ -9,6 +19,7 @@ import { buildGrid, gridStep } from './grid';
 import { Looks } from './looks';
 import { MeshBuffers, type Taken } from './mesh';
 import { paintTint } from './tint';
+import { token } from './token';
 
 const THUMBNAIL = 160;
 /** Vertices looked at to find where the model is on the screen. */
@@ -210,9 +221,4 @@ function replaceMaterial(mesh: Mesh, material: Material | null): void {
   (mesh.material as Material).dispose();
   mesh.visible = material !== null;
   if (material) mesh.material = material;
-}
-
-/** A colour of the token file, so that themes are in one place. */
-function token(name: string): Color {
-  return new Color(getComputedStyle(document.documentElement).getPropertyValue(name).trim() || '#888');
 }
