@@ -13,12 +13,14 @@ mod proxy;
 mod transfer;
 
 use crate::{
-    DeformError, HandlePose, HandleSet,
+    DeformError, HandlePose,
+    held::HeldMesh,
     soft::{Posed, SoftPiece, SoftSurface},
+    tally::{Part, Tally},
 };
 use proxy::Proxy;
 use rayon::prelude::*;
-use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
+use sinew_geom::query::SurfaceTree;
 
 /// Choices of the guided method.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +43,8 @@ impl Default for GuidedParams {
     }
 }
 
+/// Share of the preparation that the hierarchy over the faces takes.
+const TREE_SHARE: f64 = 0.2;
 /// Nodes from which a piece is worth several threads.
 const LARGE: usize = 600;
 
@@ -52,23 +56,25 @@ pub(crate) struct Guided {
 }
 
 impl Guided {
+    /// Stand a graph for each piece. All together fill a share of the tally.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
-        handles: &HandleSet,
+        held: HeldMesh,
         soft: &SoftSurface,
         params: &GuidedParams,
+        tally: &Tally,
+        share: f64,
     ) -> Result<Self, DeformError> {
-        let tree = SurfaceTree::new(mesh);
-        let area = |piece: &SoftPiece| piece_area(mesh, adjacency, piece);
+        let tree = SurfaceTree::new(held.mesh);
+        tally.add(TREE_SHARE * share)?;
+        let area = |piece: &SoftPiece| piece_area(held, piece);
         let total: f64 = soft.pieces.iter().map(area).sum();
-        let build = |piece: &SoftPiece| {
-            let share = if total > 0.0 { area(piece) / total } else { 1.0 };
+        let build = |piece: &SoftPiece, part: Part| {
+            let size = if total > 0.0 { area(piece) / total } else { 1.0 };
             // Vertices name their nodes in 16 bits.
-            let budget = ((params.n_nodes as f64 * share) as usize).clamp(64, 32_000);
-            Proxy::new(mesh, adjacency, &tree, handles, piece, budget, params)
+            let budget = ((params.n_nodes as f64 * size) as usize).clamp(64, 32_000);
+            Proxy::new(held, &tree, piece, budget, params, part)
         };
-        let proxies = soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?;
+        let proxies = soft.build_pieces(tally, (1.0 - TREE_SHARE) * share, build)?;
         Ok(Self { proxies, params: *params })
     }
 
@@ -86,7 +92,7 @@ impl Guided {
     }
 }
 
-fn piece_area(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece) -> f64 {
+fn piece_area(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece) -> f64 {
     let around = piece.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
     around
         .map(|&f| {
