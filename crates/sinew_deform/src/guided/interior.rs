@@ -6,7 +6,7 @@
 //! self-intersecting meshes have an inside too.
 
 use super::clusters::{Clustering, Clusters};
-use crate::held::HeldMesh;
+use crate::{held::HeldMesh, soft::SoftPiece};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use sinew_geom::query::SurfaceTree;
@@ -31,15 +31,21 @@ const FIRST_TRIED: f64 = 3_000.0;
 /// large ones. They set the limit below a hundred nodes.
 const TRIED_A_NODE: f64 = 300.0;
 const FIRST_TRIED_A_NODE: f64 = 30.0;
-/// Nodes below which a piece has no inside worth the name: a patch of one ring.
-const LEAST_NODES: usize = 16;
+/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
+const LEAST_VERTICES: usize = 16;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
-    pub fn new(held: HeldMesh, tree: &SurfaceTree, clustering: &Clustering, budget: usize) -> Self {
+    pub fn new(
+        held: HeldMesh,
+        tree: &SurfaceTree,
+        clustering: &Clustering,
+        piece: &SoftPiece,
+        budget: usize,
+    ) -> Self {
         let clusters = &clustering.clusters;
         let n_nodes = clusters.centers.len();
-        if n_nodes < LEAST_NODES {
+        if piece.vertices.len() < LEAST_VERTICES {
             return Self::default();
         }
         let max_tried = MAX_TRIED.min(TRIED_A_NODE * n_nodes as f64);

@@ -52,7 +52,7 @@ impl Proxy {
         part.add(0.3)?;
         let clusters = &clustering.clusters;
         let n_surface = clusters.centers.len() as u32;
-        let interior = Interior::new(held, tree, &clustering, budget / 2);
+        let interior = Interior::new(held, tree, &clustering, piece, budget / 2);
         part.add(0.2)?;
         let mut edges = surface_edges(held, &clustering);
         edges.extend(
@@ -110,6 +110,11 @@ impl Proxy {
         }
     }
 
+    /// Never use more than one thread: other pieces are posed beside this one.
+    pub fn without_threads(&mut self) {
+        self.graph.without_threads();
+    }
+
     /// Number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.graph.n_nodes()
@@ -130,21 +135,29 @@ impl Proxy {
                 *target = pose.motions()[*handle as usize].position(*target);
             }
         }
-        self.graph.solve_positions(&rotations, &targets, &mut x)?;
-        let mut before = x.clone();
+        let graph = &self.graph;
+        let mut state = graph.begin(&x, rotations);
+        graph.solve_positions(&targets, &mut state)?;
+        let mut before = state.x.clone();
+        let mut ahead = before.clone();
         for _ in 0..params.iterations {
             // Each iteration goes on a little in the direction of the last, which halves their number.
-            let ahead: Vec<DVec3> = x.iter().zip(&before).map(|(x, b)| *x + (*x - *b) * MOMENTUM).collect();
-            before.copy_from_slice(&x);
-            self.graph.fit_rotations(&ahead, &mut rotations);
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+            for (ahead, (x, before)) in ahead.iter_mut().zip(state.x.iter().zip(&before)) {
+                (0..3).for_each(|k| ahead[k] = x[k] + (x[k] - before[k]) * MOMENTUM);
+            }
+            before.copy_from_slice(&state.x);
+            graph.fit_rotations(&mut state, Some(&ahead));
+            graph.solve_positions(&targets, &mut state)?;
         }
         if params.smoothness > 0.0 {
-            self.graph.fit_rotations(&x, &mut rotations);
-            self.graph.smooth_rotations(&mut rotations)?;
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+            graph.fit_rotations(&mut state, None);
+            graph.smooth_rotations(&mut state)?;
+            graph.solve_positions(&targets, &mut state)?;
         }
-        self.graph.fit_rotations(&x, &mut rotations);
+        graph.fit_rotations(&mut state, None);
+        graph.give_rotations(&mut state);
+        let mut rotations = state.rotations;
+        state.x.iter().zip(&mut x).for_each(|(p, x)| *x = DVec3::new(p[0], p[1], p[2]));
         self.place_held(pose, &mut x, &mut rotations);
         Ok((x, rotations))
     }
@@ -169,11 +182,11 @@ fn harmonic_weights(
     handle: u32,
 ) -> Result<Vec<f64>, DeformError> {
     let follows = |(owner, spring): (&Option<u32>, &Option<(u32, f64)>)| {
-        [f64::from(u8::from(owner.or(spring.map(|s| s.0)) == Some(handle)))]
+        f64::from(u8::from(owner.or(spring.map(|s| s.0)) == Some(handle)))
     };
-    let mut values: Vec<[f64; 1]> = owners.iter().zip(springs).map(follows).collect();
+    let mut values: Vec<f64> = owners.iter().zip(springs).map(follows).collect();
     graph.interpolate(&mut values)?;
-    Ok(values.iter().map(|v| v[0]).collect())
+    Ok(values)
 }
 
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
