@@ -14,17 +14,19 @@
 //! Surface only: limbs that bend or twist far lose volume. Use the guided method for that.
 
 use crate::{
-    DeformError, HandlePose, HandleSet,
+    DeformError, HandlePose,
     guide::Guide,
+    held::HeldMesh,
+    local::VertexMap,
     quality::half_cotangents,
     soft::{Posed, SoftPiece},
+    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{
-    Mesh,
     linalg::{Cholesky, SparseMatrix, fit_rotations},
-    mesh::{Adjacency, Ragged},
+    mesh::Ragged,
 };
 
 /// Choices of the as-rigid-as-possible method.
@@ -67,15 +69,14 @@ pub(crate) struct ArapPiece {
 }
 
 impl ArapPiece {
+    /// Assemble and factor, at a cost of the piece's size.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
-        handles: &HandleSet,
+        HeldMesh { mesh, adjacency, handles }: HeldMesh,
         piece: &SoftPiece,
+        part: Part,
     ) -> Result<Self, DeformError> {
-        let mut local = vec![u32::MAX; mesh.n_vertices()];
         let mut vertices = piece.vertices.clone();
-        vertices.iter().enumerate().for_each(|(at, &v)| local[v as usize] = at as u32);
+        let mut local = VertexMap::numbering(mesh.n_vertices(), &vertices);
         let n_free = vertices.len();
         // Two rings of held vertices: the first has rotations, the second only positions.
         let mut n_rotations = n_free;
@@ -84,8 +85,7 @@ impl ArapPiece {
             let to = vertices.len();
             for at in from..to {
                 for &w in adjacency.neighbors.row(vertices[at] as usize) {
-                    if local[w as usize] == u32::MAX {
-                        local[w as usize] = vertices.len() as u32;
+                    if local.insert(w, vertices.len() as u32) {
                         vertices.push(w);
                     }
                 }
@@ -106,8 +106,8 @@ impl ArapPiece {
             .collect();
         near.sort_unstable();
         near.dedup();
-        let corner = |f: &u32| mesh.faces()[*f as usize].map(|v| local[v as usize]);
-        let faces: Vec<[u32; 3]> = near.iter().map(corner).filter(|f| !f.contains(&u32::MAX)).collect();
+        let corners = |f: &u32| local.face(mesh.faces()[*f as usize]);
+        let faces: Vec<[u32; 3]> = near.iter().filter_map(corners).collect();
         let rest: Vec<DVec3> = vertices.iter().map(|&v| mesh.positions()[v as usize]).collect();
         let cotangents: Vec<[f64; 3]> =
             faces.iter().map(|f| half_cotangents(f.map(|v| rest[v as usize]))).collect();
@@ -121,7 +121,9 @@ impl ArapPiece {
             .collect();
         let mut diagonal = vec![0.0; n_free];
         springs.iter().for_each(|&(i, _, s)| diagonal[i as usize] = s);
+        part.add(0.3)?;
         let factor = Cholesky::new(&inner.add_diagonal(&diagonal))?;
+        part.add(0.5)?;
         let edges = faces
             .iter()
             .zip(&cotangents)
@@ -142,6 +144,7 @@ impl ArapPiece {
         };
         let columns = piece.handles.iter().map(weights).collect::<Result<Vec<Vec<f64>>, DeformError>>()?;
         let guide = Guide::new(piece.handles.clone(), &columns);
+        part.add(0.2)?;
         Ok(Self { n_free, rest, owners, n_rotations, faces, edges, faces_of, held, springs, factor, guide })
     }
 

@@ -8,12 +8,17 @@ use crate::{
     DeformError, HandlePose, HandleSet,
     arap::{ArapParams, ArapPiece},
     guided::{Guided, GuidedParams},
+    held::HeldMesh,
     lipman::{LipmanParams, LipmanPiece},
-    soft::{Posed, SoftSurface},
+    soft::{Posed, SoftPiece, SoftSurface},
+    tally::{Part, Progress, Tally, unheard},
 };
 use glam::DVec3;
 use rayon::prelude::*;
 use sinew_geom::{Mesh, Warnings, mesh::Adjacency, operators::build_laplacian};
+
+/// Share of the preparation that finding the soft pieces takes.
+pub(crate) const SOFT_SHARE: f64 = 0.1;
 
 /// How the soft surface follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,34 +80,65 @@ enum Engine {
     Lipman(Vec<LipmanPiece>),
 }
 
+impl Engine {
+    fn new(
+        held: HeldMesh,
+        soft: &SoftSurface,
+        params: &EditParams,
+        tally: &Tally,
+    ) -> Result<Self, DeformError> {
+        let share = 1.0 - SOFT_SHARE;
+        Ok(match params.method {
+            Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, tally, share)?),
+            Method::Arap => {
+                let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, part);
+                Self::Arap(soft.build_pieces(tally, share, build)?, params.arap)
+            }
+            Method::Lipman => {
+                let laplacian = build_laplacian(held.mesh, held.adjacency, params.lipman.laplacian);
+                let build = |piece: &SoftPiece, part: Part| {
+                    LipmanPiece::new(held, &laplacian, piece, &params.lipman, part)
+                };
+                Self::Lipman(soft.build_pieces(tally, share, build)?)
+            }
+        })
+    }
+}
+
 impl SurfaceEditor {
-    /// Find the soft pieces between the handles, assemble and factor their systems.
+    /// Prepare without telling how far it is: [`SurfaceEditor::prepare`] for the impatient.
     ///
     /// # Errors
-    /// If the handles belong to another mesh, or a piece's system cannot be factored.
+    /// As [`SurfaceEditor::prepare`], but it cannot be stopped.
     pub fn new(
         mesh: &Mesh,
         handles: &HandleSet,
         params: &EditParams,
         warnings: &mut Warnings,
     ) -> Result<Self, DeformError> {
+        Self::prepare(mesh, handles, params, warnings, &unheard)
+    }
+
+    /// Find the soft pieces between the handles, assemble and factor their systems. `progress` hears the share
+    /// done and may stop the work.
+    ///
+    /// # Errors
+    /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
+    pub fn prepare(
+        mesh: &Mesh,
+        handles: &HandleSet,
+        params: &EditParams,
+        warnings: &mut Warnings,
+        progress: Progress,
+    ) -> Result<Self, DeformError> {
         check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
+        let tally = Tally::new(progress)?;
         let adjacency = Adjacency::new(mesh);
-        let soft = SoftSurface::new(mesh, &adjacency, handles, warnings);
-        let engine = match params.method {
-            Method::Guided => Engine::Guided(Guided::new(mesh, &adjacency, handles, &soft, &params.guided)?),
-            Method::Arap => {
-                let pieces =
-                    soft.pieces.par_iter().map(|piece| ArapPiece::new(mesh, &adjacency, handles, piece));
-                Engine::Arap(pieces.collect::<Result<_, _>>()?, params.arap)
-            }
-            Method::Lipman => {
-                let laplacian = build_laplacian(mesh, &adjacency, params.lipman.laplacian);
-                let build =
-                    |piece| LipmanPiece::new(mesh, &adjacency, &laplacian, handles, piece, &params.lipman);
-                Engine::Lipman(soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?)
-            }
-        };
+        let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+        let soft = SoftSurface::new(held, warnings);
+        tally.add(SOFT_SHARE)?;
+        let engine = Engine::new(held, &soft, params, &tally)?;
+        tally.finish()?;
         Ok(Self { rest: mesh.positions().to_vec(), n_handles: handles.len(), soft, engine })
     }
 
@@ -177,7 +213,7 @@ impl SurfaceEditor {
 
     /// Number of vertices that are solved for, rather than carried by a handle.
     pub fn n_soft(&self) -> usize {
-        self.soft.pieces.iter().map(|piece| piece.vertices.len()).sum()
+        self.soft.n_vertices()
     }
 }
 

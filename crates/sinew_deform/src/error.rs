@@ -60,6 +60,9 @@ pub enum DeformError {
         /// Number found.
         actual: usize,
     },
+    /// Whoever waited for it asked to stop.
+    #[error("stopped before it was done")]
+    Cancelled,
     /// The mathematics below failed.
     #[error(transparent)]
     Geom(#[from] GeomError),

@@ -9,12 +9,15 @@ mod geodesic;
 mod guide;
 mod guided;
 mod handles;
+mod held;
 mod lipman;
+mod local;
 mod pose;
 pub mod quality;
 pub mod select;
 mod skin;
 mod soft;
+mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -28,3 +31,4 @@ pub use lipman::{Frames, LipmanParams};
 pub use pose::{HandleMotion, HandlePose, Twist};
 pub use select::Selector;
 pub use skin::{SkinError, build_skin, measure_skin};
+pub use tally::Progress;

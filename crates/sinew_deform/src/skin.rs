@@ -8,7 +8,11 @@
 //! One sparse Cholesky a soft piece and one solve a handle that holds it.
 
 use crate::{
-    DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor, arap::ArapPiece, soft::SoftSurface,
+    DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor,
+    arap::ArapPiece,
+    held::HeldMesh,
+    soft::SoftSurface,
+    tally::{Tally, unheard},
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Joint, Mesh, Move, Rig, Skin, Transform, Warnings, mesh::Adjacency, rig::skin_linear};
@@ -30,7 +34,9 @@ pub fn build_skin(
 ) -> Result<(Rig, Skin), DeformError> {
     let (rig, joint_of) = build_rig(handles)?;
     let adjacency = Adjacency::new(mesh);
-    let soft = SoftSurface::new(mesh, &adjacency, handles, warnings);
+    let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+    let soft = SoftSurface::new(held, warnings);
+    let tally = Tally::new(&unheard)?;
     let mut indices = vec![0u16; mesh.n_vertices() * INFLUENCES];
     let mut weights = vec![0f32; mesh.n_vertices() * INFLUENCES];
     for (v, carrier) in soft.carrier.iter().enumerate() {
@@ -39,8 +45,8 @@ pub fn build_skin(
             weights[v * INFLUENCES] = 1.0;
         }
     }
-    for piece in &soft.pieces {
-        let solved = ArapPiece::new(mesh, &adjacency, handles, piece)?;
+    let solved = soft.build_pieces(&tally, 1.0, |piece, part| ArapPiece::new(held, piece, part))?;
+    for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
             let mut ranked: Vec<(u16, f64)> =

@@ -1,8 +1,13 @@
 //! The soft surface: connected pieces between handles, each a problem of its own.
 
-use crate::HandleSet;
+use crate::{
+    DeformError, HandleSet,
+    held::HeldMesh,
+    tally::{Part, Tally},
+};
 use glam::{DQuat, DVec3};
-use sinew_geom::{Mesh, Warnings, mesh::Adjacency, query::SurfaceTree};
+use rayon::prelude::*;
+use sinew_geom::{Mesh, Warnings, query::SurfaceTree};
 
 /// Who moves each vertex.
 #[derive(Debug, Clone)]
@@ -32,8 +37,25 @@ pub(crate) struct Posed {
 }
 
 impl SoftSurface {
+    /// Number of vertices of all pieces.
+    pub fn n_vertices(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.vertices.len()).sum()
+    }
+
+    /// Prepare every piece, side by side. Together they fill a share of the tally, each by its vertices.
+    pub fn build_pieces<T: Send>(
+        &self,
+        tally: &Tally,
+        share: f64,
+        build: impl Fn(&SoftPiece, Part) -> Result<T, DeformError> + Sync,
+    ) -> Result<Vec<T>, DeformError> {
+        let a_vertex = share / self.n_vertices().max(1) as f64;
+        let part = |piece: &SoftPiece| Part { tally, share: a_vertex * piece.vertices.len() as f64 };
+        self.pieces.par_iter().map(|piece| build(piece, part(piece))).collect()
+    }
+
     /// Find the pieces. A piece that touches no handle moves with the nearest one, and is told of.
-    pub fn new(mesh: &Mesh, adjacency: &Adjacency, handles: &HandleSet, warnings: &mut Warnings) -> Self {
+    pub fn new(HeldMesh { mesh, adjacency, handles }: HeldMesh, warnings: &mut Warnings) -> Self {
         let n = mesh.n_vertices();
         let owner = |v: usize| handles.owner(v).map(|h| h as u32);
         let mut carrier: Vec<Option<u32>> =

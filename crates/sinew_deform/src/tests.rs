@@ -1,8 +1,11 @@
 //! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
 
 use crate::{
-    EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor, lipman::LipmanPiece,
+    DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
+    held::HeldMesh,
+    lipman::LipmanPiece,
     soft::SoftSurface,
+    tally::{Part, Tally, unheard},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{
@@ -11,6 +14,13 @@ use sinew_geom::{
     mesh::Adjacency,
     operators::{LaplacianKind, build_laplacian},
     sample::{Sample, build_character},
+};
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 fn handle(name: &str, vertices: Vec<u32>) -> Handle {
@@ -113,14 +123,16 @@ fn a_pose_does_not_depend_on_how_it_was_reached() {
 fn the_handle_map_is_the_smooth_solve() {
     let (mesh, handles) = bar(3000);
     let adjacency = Adjacency::new(&mesh);
-    let soft = SoftSurface::new(&mesh, &adjacency, &handles, &mut Warnings::default());
+    let held = HeldMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
+    let soft = SoftSurface::new(held, &mut Warnings::default());
+    let tally = Tally::new(&unheard).unwrap();
     for kind in
         [LaplacianKind::Umbrella, LaplacianKind::EdgeLength, LaplacianKind::Cotangent, LaplacianKind::Squared]
     {
         let laplacian = build_laplacian(&mesh, &adjacency, kind);
         let params = crate::LipmanParams { laplacian: kind, ..Default::default() };
-        let piece =
-            LipmanPiece::new(&mesh, &adjacency, &laplacian, &handles, &soft.pieces[0], &params).unwrap();
+        let part = Part { tally: &tally, share: 1.0 };
+        let piece = LipmanPiece::new(held, &laplacian, &soft.pieces[0], &params, part).unwrap();
         let pose = bent(&handles);
         let (mapped, solved) = (piece.smooth(&pose).unwrap(), piece.smooth_by_solve(&pose).unwrap());
         let off = farthest(&mapped, solved.into_iter()) / mesh.diagonal();
@@ -323,5 +335,46 @@ fn a_handle_one_ring_wide_between_two_pieces_has_normals_too() {
     for v in (27..36).chain(45..54) {
         let off = normals[v].angle_between(roll * rest[v]);
         assert!(off < 0.3, "vertex {v} beside the middle is {off} off");
+    }
+}
+
+#[test]
+fn preparation_tells_how_far_it_is() {
+    let (mesh, handles) = bar(6000);
+    for method in Method::ALL {
+        let params = EditParams { method, ..EditParams::default() };
+        let told = Mutex::new(Vec::new());
+        let progress = |share: f64| {
+            told.lock().unwrap().push(share);
+            ControlFlow::Continue(())
+        };
+        SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress).unwrap();
+        let told = told.into_inner().unwrap();
+        assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
+        assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
+        // What comes before the end has been counted whole: the parts sum up.
+        assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
+    }
+}
+
+#[test]
+fn preparation_can_be_stopped_anywhere() {
+    let (mesh, handles) = bar(3000);
+    for method in Method::ALL {
+        let params = EditParams { method, ..EditParams::default() };
+        for limit in [0.0, 0.3, 0.7, 1.0] {
+            let n_later = AtomicUsize::new(0);
+            let progress = |share: f64| {
+                if share < limit {
+                    return ControlFlow::Continue(());
+                }
+                n_later.fetch_add(1, Ordering::Relaxed);
+                ControlFlow::Break(())
+            };
+            let stopped =
+                SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress);
+            assert_eq!(stopped.err(), Some(DeformError::Cancelled), "{method:?} at {limit}");
+            assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is told after a stop");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #[path = "../../../sinew/tests/edits.rs"]
 mod edits;
+mod frames;
 mod speed;
 mod thesis;
 
@@ -20,8 +21,14 @@ pub fn run() -> anyhow::Result<()> {
     } else {
         println!("{}: no data, so no quality of the standard edits", data.display());
     }
+    frames::run()?;
     speed::run()?;
     thesis::run()
+}
+
+/// Print the frame times of the guided method alone.
+pub fn frames() -> anyhow::Result<()> {
+    frames::run()
 }
 
 fn quality(data: &std::path::Path) -> edits::Tried<()> {

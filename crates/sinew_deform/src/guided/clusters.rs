@@ -6,9 +6,8 @@
 //! # Cost
 //! `O(n log n)` of the vertices near the soft surface.
 
-use crate::{HandleSet, soft::SoftPiece};
+use crate::{held::HeldMesh, local::VertexMap, soft::SoftPiece};
 use glam::DVec3;
-use sinew_geom::{Mesh, mesh::Adjacency};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Nodes over the surface around one piece.
@@ -28,25 +27,33 @@ pub(crate) struct Clusters {
     pub spacing: f64,
 }
 
-impl Clusters {
+/// Clusters, and the places of vertices in them, which are wanted only while building.
+pub(crate) struct Clustering {
+    pub clusters: Clusters,
+    /// Place of each vertex in reach among `clusters.vertices`.
+    pub local: VertexMap,
+}
+
+impl Clustering {
+    /// Node of a vertex in reach.
+    pub fn node(&self, vertex: u32) -> Option<u32> {
+        self.local.get(vertex).map(|at| self.clusters.node_of[at as usize])
+    }
+}
+
+impl Clustering {
     /// Cluster the surroundings of a piece into about `budget` nodes; if there are fewer vertices, each is a node.
-    pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
-        handles: &HandleSet,
-        piece: &SoftPiece,
-        budget: usize,
-    ) -> Self {
-        let spacing = spacing_for(mesh, adjacency, piece, budget);
-        let mut reach = find_reach(mesh, adjacency, handles, piece, 2.5 * spacing);
+    pub fn new(held: HeldMesh, piece: &SoftPiece, budget: usize) -> Self {
+        let HeldMesh { mesh, handles, .. } = held;
+        let spacing = spacing_for(held, piece, budget);
+        let mut reach = find_reach(held, piece, 2.5 * spacing);
         reach.sort_unstable();
-        let mut local = vec![u32::MAX; mesh.n_vertices()];
-        reach.iter().enumerate().for_each(|(at, &v)| local[v as usize] = at as u32);
+        let local = VertexMap::numbering(mesh.n_vertices(), &reach);
         let owners: Vec<Option<u32>> = reach
             .iter()
             .map(|&v| handles.owner(v as usize).filter(|_| handles.is_rigid(v as usize)).map(|h| h as u32))
             .collect();
-        let area = Patch { mesh, adjacency, vertices: &reach, local: &local, owners: &owners };
+        let area = Patch { held, vertices: &reach, local: &local, owners: &owners };
         let seeds = if piece.vertices.len() <= budget {
             (0..reach.len() as u32).collect()
         } else {
@@ -68,12 +75,13 @@ impl Clusters {
                 sum.1 += share;
             }
         }
-        Self { vertices: reach, node_of, centers, owners, springs, spacing }
+        let clusters = Clusters { vertices: reach, node_of, centers, owners, springs, spacing };
+        Self { clusters, local }
     }
 }
 
 /// Distance between nodes at which `budget` of them cover the piece.
-fn spacing_for(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece, budget: usize) -> f64 {
+fn spacing_for(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece, budget: usize) -> f64 {
     let (mut area, mut length, mut n_edges) = (0.0, 0.0, 0usize);
     for &v in &piece.vertices {
         for &f in adjacency.vertex_faces.row(v as usize) {
@@ -90,61 +98,49 @@ fn spacing_for(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece, budget: us
 }
 
 /// Vertices of the piece, and those of handles within `width` of it along edges (at least two rings).
-fn find_reach(
-    mesh: &Mesh,
-    adjacency: &Adjacency,
-    handles: &HandleSet,
-    piece: &SoftPiece,
-    width: f64,
-) -> Vec<u32> {
+fn find_reach(HeldMesh { mesh, adjacency, handles }: HeldMesh, piece: &SoftPiece, width: f64) -> Vec<u32> {
     let mut reach = piece.vertices.clone();
-    let mut depth = vec![f64::INFINITY; mesh.n_vertices()];
-    piece.vertices.iter().for_each(|&v| depth[v as usize] = 0.0);
-    let mut ring = piece.vertices.clone();
+    let mut depth = vec![0.0; reach.len()];
+    let mut seen = VertexMap::numbering(mesh.n_vertices(), &reach);
+    let mut from = 0;
     for round in 0.. {
-        let mut next = Vec::new();
-        for &v in &ring {
-            for &w in adjacency.neighbors.row(v as usize) {
-                let there =
-                    depth[v as usize] + mesh.positions()[v as usize].distance(mesh.positions()[w as usize]);
-                if handles.is_rigid(w as usize)
-                    && depth[w as usize].is_infinite()
-                    && (round < 2 || there <= width)
-                {
-                    depth[w as usize] = there;
-                    next.push(w);
+        let to = reach.len();
+        for at in from..to {
+            let v = reach[at] as usize;
+            for &w in adjacency.neighbors.row(v) {
+                let there = depth[at] + mesh.positions()[v].distance(mesh.positions()[w as usize]);
+                let is_wanted = handles.is_rigid(w as usize) && (round < 2 || there <= width);
+                if is_wanted && seen.insert(w, 0) {
+                    depth.push(there);
+                    reach.push(w);
                 }
             }
         }
-        if next.is_empty() {
+        if reach.len() == to {
             break;
         }
-        reach.extend(&next);
-        ring = next;
+        from = to;
     }
     reach
 }
 
 struct Patch<'a> {
-    mesh: &'a Mesh,
-    adjacency: &'a Adjacency,
+    held: HeldMesh<'a>,
     vertices: &'a [u32],
-    local: &'a [u32],
+    local: &'a VertexMap,
     owners: &'a [Option<u32>],
 }
 
 impl Patch<'_> {
     fn position(&self, at: u32) -> DVec3 {
-        self.mesh.positions()[self.vertices[at as usize] as usize]
+        self.held.mesh.positions()[self.vertices[at as usize] as usize]
     }
 
     /// Neighbours of the same kind: soft beside soft, handle beside the same handle.
     fn neighbors(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let owner = self.owners[at as usize];
-        let row = self.adjacency.neighbors.row(self.vertices[at as usize] as usize);
-        row.iter()
-            .map(|&w| self.local[w as usize])
-            .filter(move |&w| w != u32::MAX && self.owners[w as usize] == owner)
+        let row = self.held.adjacency.neighbors.row(self.vertices[at as usize] as usize);
+        row.iter().filter_map(|&w| self.local.get(w)).filter(move |&w| self.owners[w as usize] == owner)
     }
 
     /// Seeds no two of which are nearer than `spacing` along the surface.

@@ -7,41 +7,60 @@
 //! # Symbols
 //! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian; `D` its diagonal
 //! # Cost
-//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution.
+//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution. Factors
+//! and edges are kept in single precision, since reading them is what costs; positions are not, and each step
+//! solves for what is left of the last one, so that rounding does not add up.
 
+use super::passes::{Covariances, Residuals};
 use crate::DeformError;
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
-use sinew_geom::linalg::{self, Cholesky, SparseMatrix};
+use sinew_geom::linalg::{self, Cholesky, SparseMatrix, dispatch};
 
 /// A graph ready to be solved.
 #[derive(Debug, Clone)]
 pub(crate) struct Graph {
     /// Rest positions.
     pub rest: Vec<DVec3>,
-    /// Row starts of `neighbors`.
-    starts: Vec<u32>,
-    /// Neighbour and weight of every half edge.
-    half_edges: Vec<(u32, f64)>,
-    /// `w_ij (p_i − p_j)` of every half edge.
-    edges: Vec<DVec3>,
-    /// Half of the sum of each node's `edges`.
-    pulls: Vec<DVec3>,
-    /// Unknown of each node, or `u32::MAX` if it is held.
-    unknown: Vec<u32>,
+    /// Row starts of `to` and `terms`.
+    pub(super) starts: Vec<u32>,
+    /// Node at the other end of every half edge.
+    pub(super) to: Vec<u32>,
+    /// `w_ij (p_i − p_j)` and `w_ij` of every half edge.
+    pub(super) terms: Vec<[f32; 4]>,
+    /// Sums of each node's `terms`.
+    pub(super) sums: Vec<[f64; 4]>,
+    /// Nodes whose rotation the solution depends on: the free ones, and held ones beside them.
+    pub(super) turning: Vec<u32>,
     /// Free nodes.
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
     /// How strongly each node is drawn to its target, besides the held ones.
-    anchors: Vec<f64>,
-    factor: Option<Cholesky<f64>>,
+    pub(super) anchors: Vec<f64>,
+    factor: Option<Cholesky<f32>>,
     /// `D` of all nodes.
     degrees: Vec<f64>,
     /// Factor of `D + τ L`.
-    smoother: Cholesky<f64>,
+    smoother: Cholesky<f32>,
+    /// Whether several threads may work on it.
+    has_threads: bool,
 }
 
-const HELD: u32 = u32::MAX;
-/// Nodes below which a thread is not worth its hand-over.
+/// Where the nodes of a graph are while it is solved.
+#[derive(Debug, Clone)]
+pub(crate) struct GraphState {
+    /// `x`; the fourth number fills a register.
+    pub x: Vec<[f64; 4]>,
+    /// `R` of all nodes.
+    pub rotations: Vec<DQuat>,
+    /// `R` of `turning` nodes, as they are fitted.
+    turned: Vec<DQuat>,
+    /// Columns of `R`, of `turning` nodes.
+    pub(super) matrices: Vec<[[f64; 4]; 3]>,
+    /// Right-hand sides of `free` nodes.
+    rhs: Vec<[f64; 4]>,
+}
+
+/// Nodes a thread takes at a time; fewer are not worth its hand-over.
 const GRAIN: usize = 256;
 /// Passes of smoothing: several gentle ones take out creases and leave slow bends and twists.
 const PASSES: usize = 3;
@@ -49,7 +68,8 @@ const PASSES: usize = 3;
 const ROUNDS: usize = 3;
 
 impl Graph {
-    /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or anchored node.
+    /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or
+    /// anchored node.
     pub fn new(
         rest: Vec<DVec3>,
         edges: &[(u32, u32, f64)],
@@ -65,71 +85,51 @@ impl Graph {
         }
         (0..n).for_each(|i| starts[i + 1] += starts[i]);
         let mut next = starts.clone();
-        let mut half_edges = vec![(0, 0.0); 2 * edges.len()];
+        let (mut to, mut terms) = (vec![0; 2 * edges.len()], vec![[0.0; 4]; 2 * edges.len()]);
+        let mut sums = vec![[0.0; 4]; n];
+        let mut is_turning: Vec<bool> = held.iter().map(|held| !held).collect();
         for &(a, b, w) in edges {
-            for (from, to) in [(a, b), (b, a)] {
-                half_edges[next[from as usize] as usize] = (to, w);
+            for (from, other) in [(a, b), (b, a)] {
+                let at = next[from as usize] as usize;
+                let e = (rest[from as usize] - rest[other as usize]) * w;
+                (to[at], terms[at]) = (other, [e.x as f32, e.y as f32, e.z as f32, w as f32]);
+                (0..4).for_each(|k| sums[from as usize][k] += f64::from(terms[at][k]));
                 next[from as usize] += 1;
+                is_turning[from as usize] |= !held[other as usize];
             }
         }
-        let mut unknown = vec![HELD; n];
         let free: Vec<u32> = (0..n as u32).filter(|&i| !held[i as usize]).collect();
-        free.iter().enumerate().for_each(|(at, &i)| unknown[i as usize] = at as u32);
         let smoother = edges.iter().flat_map(|&(a, b, w)| {
             let off = -smoothness * w;
             [(a, b, off), (b, a, off), (a, a, w - off), (b, b, w - off)]
         });
-        let lone =
-            (0..n as u32).filter(|&i| starts[i as usize] == starts[i as usize + 1]).map(|i| (i, i, 1.0));
+        let is_lone = |i: &u32| starts[*i as usize] == starts[*i as usize + 1];
+        let lone = (0..n as u32).filter(is_lone).map(|i| (i, i, 1.0));
         let smoother = Cholesky::new(&SparseMatrix::from_triplets(n, n, smoother.chain(lone)))?;
-        let degree = |i: usize| match &half_edges[starts[i] as usize..starts[i + 1] as usize] {
-            [] => 1.0,
-            row => row.iter().map(|(_, w)| w).sum(),
-        };
-        let degrees = (0..n).map(degree).collect();
-        let span = |i: usize| starts[i] as usize..starts[i + 1] as usize;
-        let row = |i: usize| half_edges[span(i)].iter().map(move |&(j, w)| (i, j as usize, w));
-        let edges: Vec<DVec3> = (0..n).flat_map(row).map(|(i, j, w)| (rest[i] - rest[j]) * w).collect();
-        let pulls = (0..n).map(|i| edges[span(i)].iter().sum::<DVec3>() * 0.5).collect();
-        let mut graph = Self {
+        let mut degrees = vec![0.0; n];
+        edges.iter().for_each(|&(a, b, w)| [a, b].iter().for_each(|&i| degrees[i as usize] += w));
+        (0..n as u32).filter(is_lone).for_each(|i| degrees[i as usize] = 1.0);
+        let factor = factor(edges, &free, &degrees, &anchors)?;
+        let turning = (0..n as u32).filter(|&i| is_turning[i as usize]).collect();
+        Ok(Self {
             rest,
             starts,
-            half_edges,
-            edges,
-            pulls,
-            unknown,
+            to,
+            terms,
+            sums,
+            turning,
             free,
             anchors,
-            factor: None,
+            factor,
             degrees,
             smoother,
-        };
-        if !graph.free.is_empty() {
-            graph.factor = Some(Cholesky::new(&graph.matrix())?);
-        }
-        Ok(graph)
+            has_threads: true,
+        })
     }
 
-    fn matrix(&self) -> SparseMatrix {
-        let mut triplets = Vec::with_capacity(self.half_edges.len() + self.free.len());
-        for (at, &i) in self.free.iter().enumerate() {
-            let diagonal = self.anchors[i as usize] + self.degrees[i as usize];
-            for &(j, w) in self.row(i as usize) {
-                if self.unknown[j as usize] != HELD {
-                    triplets.push((at as u32, self.unknown[j as usize], -w));
-                }
-            }
-            triplets.push((at as u32, at as u32, diagonal));
-        }
-        SparseMatrix::from_triplets(self.free.len(), self.free.len(), triplets)
-    }
-
-    fn row(&self, node: usize) -> &[(u32, f64)] {
-        &self.half_edges[self.starts[node] as usize..self.starts[node + 1] as usize]
-    }
-
-    fn edges(&self, node: usize) -> &[DVec3] {
-        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    /// Never use more than one thread: other graphs are solved beside this one.
+    pub fn without_threads(&mut self) {
+        self.has_threads = false;
     }
 
     /// Number of nodes.
@@ -137,60 +137,79 @@ impl Graph {
         self.rest.len()
     }
 
-    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes.
-    pub fn interpolate<const R: usize>(&self, values: &mut [[f64; R]]) -> Result<(), DeformError> {
+    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; free nodes that are
+    /// anchored hold what they are drawn to.
+    pub fn interpolate(&self, values: &mut [f64]) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
-        let mut rhs: Vec<[f64; R]> = self
-            .free
-            .iter()
-            .map(|&i| {
-                let mut sum = values[i as usize].map(|v| v * self.anchors[i as usize]);
-                for &(j, w) in self.row(i as usize).iter().filter(|(j, _)| self.unknown[*j as usize] == HELD)
-                {
-                    (0..R).for_each(|k| sum[k] += w * values[j as usize][k]);
+        let targets = values.to_vec();
+        // The second round makes up for the rounding of the factor.
+        for _ in 0..2 {
+            let residual = |&i: &u32| {
+                let i = i as usize;
+                let mut sum = self.anchors[i] * (targets[i] - values[i]);
+                for at in self.starts[i] as usize..self.starts[i + 1] as usize {
+                    sum += f64::from(self.terms[at][3]) * (values[self.to[at] as usize] - values[i]);
                 }
-                sum
-            })
-            .collect();
-        factor.solve(&mut rhs)?;
-        self.free.iter().zip(&rhs).for_each(|(&i, value)| values[i as usize] = *value);
+                [sum]
+            };
+            let mut rhs: Vec<[f64; 1]> = self.free.iter().map(residual).collect();
+            factor.solve(&mut rhs)?;
+            self.free.iter().zip(&rhs).for_each(|(&i, step)| values[i as usize] += step[0]);
+        }
         Ok(())
     }
 
-    /// Turn rotations towards those that fit the positions best.
-    pub fn fit_rotations(&self, x: &[DVec3], rotations: &mut [DQuat]) {
-        let covariance = |i: usize| {
-            let mut sum = DMat3::ZERO;
-            for (&(j, _), e) in self.row(i).iter().zip(self.edges(i)) {
-                let d = x[i] - x[j as usize];
-                sum += DMat3::from_cols(d * e.x, d * e.y, d * e.z);
-            }
-            sum
+    /// Begin with given places and rotations.
+    pub fn begin(&self, x: &[DVec3], rotations: Vec<DQuat>) -> GraphState {
+        let mut state = GraphState {
+            x: x.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect(),
+            turned: Vec::new(),
+            matrices: vec![[[0.0; 4]; 3]; self.n_nodes()],
+            rhs: vec![[0.0; 4]; self.free.len()],
+            rotations,
         };
-        let matrices: Vec<DMat3> =
-            (0..self.n_nodes()).into_par_iter().with_min_len(GRAIN).map(covariance).collect();
-        linalg::fit_rotations(&matrices, rotations, ROUNDS);
+        self.take_rotations(&mut state);
+        state
     }
 
-    /// Even rotations out: `(D + τ L) R' = D R`, some times over. Creases spread over a few nodes, so that flesh does not fold
-    /// into itself.
-    pub fn smooth_rotations(&self, rotations: &mut [DQuat]) -> Result<(), DeformError> {
+    /// Turn rotations towards those that fit positions best: those of the state, or others.
+    pub fn fit_rotations(&self, state: &mut GraphState, ahead: Option<&[[f64; 4]]>) {
+        let GraphState { x, turned, matrices, .. } = state;
+        let x = ahead.unwrap_or(x);
+        self.in_chunks(&self.turning, turned, |nodes, turned| {
+            let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; GRAIN], [DMat3::ZERO; GRAIN]);
+            let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
+            dispatch(Covariances { graph: self, nodes, x, out: wide });
+            for (matrix, wide) in covariances.iter_mut().zip(wide) {
+                let [a, b, c] = wide.map(|c| DVec3::new(c[0], c[1], c[2]));
+                *matrix = DMat3::from_cols(a, b, c);
+            }
+            linalg::fit_rotations(covariances, turned, ROUNDS);
+        });
+        self.turning.iter().zip(turned).for_each(|(&i, q)| matrices[i as usize] = columns(*q));
+    }
+
+    /// Even rotations out: `(D + τ L) R' = D R`, some times over. Creases spread over a few nodes, so that flesh
+    /// does not fold into itself.
+    pub fn smooth_rotations(&self, state: &mut GraphState) -> Result<(), DeformError> {
+        self.give_rotations(state);
         // Two columns of each rotation matrix; the third follows from them.
-        let mut columns: Vec<[f64; 6]> = rotations
+        let mut halves: Vec<[f64; 6]> = state
+            .rotations
             .iter()
             .zip(&self.degrees)
             .map(|(q, degree)| {
-                let [u, v] = [*q * DVec3::X * *degree, *q * DVec3::Y * *degree];
-                [u.x, u.y, u.z, v.x, v.y, v.z]
+                let [u, v, _] = columns(*q);
+                [u[0], u[1], u[2], v[0], v[1], v[2]].map(|x| x * degree)
             })
             .collect();
         for pass in 0..PASSES {
             if pass > 0 {
-                columns.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
+                halves.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
             }
-            self.smoother.solve(&mut columns)?;
+            self.smoother.solve(&mut halves)?;
         }
-        for (q, c) in rotations.iter_mut().zip(&columns) {
+        for (q, c) in state.rotations.iter_mut().zip(&halves) {
             let (u, v) = (DVec3::new(c[0], c[1], c[2]), DVec3::new(c[3], c[4], c[5]));
             let along = u.normalize_or_zero();
             let across = (v - along * v.dot(along)).normalize_or_zero();
@@ -199,33 +218,69 @@ impl Graph {
                 *q = DQuat::from_mat3(&DMat3::from_cols(along, across, along.cross(across)));
             }
         }
+        self.take_rotations(state);
         Ok(())
     }
 
-    /// Positions for given rotations: held nodes stay where they are, the others solve `L x = b`.
-    pub fn solve_positions(
-        &self,
-        rotations: &[DQuat],
-        targets: &[DVec3],
-        x: &mut [DVec3],
-    ) -> Result<(), DeformError> {
+    /// Positions for the state's rotations: held nodes stay where they are, the others solve `L x = b`.
+    pub fn solve_positions(&self, targets: &[DVec3], state: &mut GraphState) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
-        let matrices: Vec<DMat3> = rotations.iter().map(|q| DMat3::from_quat(*q)).collect();
-        let value = |&i: &u32| {
-            let i = i as usize;
-            let mut sum = targets[i] * self.anchors[i] + matrices[i] * self.pulls[i];
-            for (&(j, w), e) in self.row(i).iter().zip(self.edges(i)) {
-                let j = j as usize;
-                sum += matrices[j] * *e * 0.5;
-                if self.unknown[j] == HELD {
-                    sum += x[j] * w;
-                }
-            }
-            sum.to_array()
-        };
-        let mut rhs: Vec<[f64; 3]> = self.free.par_iter().with_min_len(GRAIN).map(value).collect();
-        factor.solve(&mut rhs)?;
-        self.free.iter().zip(&rhs).for_each(|(&i, p)| x[i as usize] = DVec3::from_array(*p));
+        let GraphState { x, matrices, rhs, .. } = state;
+        self.in_chunks(&self.free, rhs, |nodes, out| {
+            dispatch(Residuals { graph: self, nodes, x, matrices, targets, out });
+        });
+        factor.solve(rhs)?;
+        for (&i, step) in self.free.iter().zip(rhs.iter()) {
+            (0..3).for_each(|k| x[i as usize][k] += step[k]);
+        }
         Ok(())
     }
+
+    /// Work on some nodes at a time, by several threads if they are free.
+    fn in_chunks<T: Send>(&self, nodes: &[u32], out: &mut [T], work: impl Fn(&[u32], &mut [T]) + Sync) {
+        if self.has_threads {
+            nodes.par_chunks(GRAIN).zip(out.par_chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+        } else {
+            nodes.chunks(GRAIN).zip(out.chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+        }
+    }
+
+    /// Fitted rotations where all rotations are.
+    pub fn give_rotations(&self, state: &mut GraphState) {
+        self.turning.iter().zip(&state.turned).for_each(|(&i, q)| state.rotations[i as usize] = *q);
+    }
+
+    /// All rotations where fitted ones are.
+    fn take_rotations(&self, state: &mut GraphState) {
+        state.turned = self.turning.iter().map(|&i| state.rotations[i as usize]).collect();
+        let turned = self.turning.iter().zip(&state.turned);
+        turned.for_each(|(&i, q)| state.matrices[i as usize] = columns(*q));
+    }
+}
+
+/// Columns of a rotation's matrix, each filling a register.
+fn columns(rotation: DQuat) -> [[f64; 4]; 3] {
+    let m = DMat3::from_quat(rotation);
+    [m.x_axis, m.y_axis, m.z_axis].map(|c| [c.x, c.y, c.z, 0.0])
+}
+
+/// Factor of `L` of the free nodes, with anchors; none if all are held.
+fn factor(
+    edges: &[(u32, u32, f64)],
+    free: &[u32],
+    degrees: &[f64],
+    anchors: &[f64],
+) -> Result<Option<Cholesky<f32>>, DeformError> {
+    if free.is_empty() {
+        return Ok(None);
+    }
+    const HELD: u32 = u32::MAX;
+    let mut unknown = vec![HELD; degrees.len()];
+    free.iter().zip(0..).for_each(|(&i, at)| unknown[i as usize] = at);
+    let links = edges.iter().map(|&(a, b, w)| (unknown[a as usize], unknown[b as usize], w));
+    let links =
+        links.filter(|&(a, b, _)| a != HELD && b != HELD).flat_map(|(a, b, w)| [(a, b, -w), (b, a, -w)]);
+    let diagonal = free.iter().zip(0..).map(|(&i, at)| (at, at, degrees[i as usize] + anchors[i as usize]));
+    let matrix = SparseMatrix::from_triplets(free.len(), free.len(), links.chain(diagonal));
+    Ok(Some(Cholesky::new(&matrix)?))
 }

@@ -5,11 +5,11 @@
 //! inside, linked to each other and to the surface. Inside is what the winding number says, so open and
 //! self-intersecting meshes have an inside too.
 
-use super::clusters::Clusters;
-use crate::HandleSet;
+use super::clusters::{Clustering, Clusters};
+use crate::{held::HeldMesh, soft::SoftPiece};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
-use sinew_geom::{Mesh, query::SurfaceTree};
+use sinew_geom::query::SurfaceTree;
 use std::collections::HashMap;
 
 /// Lattice nodes near a piece, with their links.
@@ -27,48 +27,58 @@ pub(crate) struct Interior {
 /// Lattice points that are tried at most, and to find out how much is inside: each costs a winding number.
 const MAX_TRIED: f64 = 30_000.0;
 const FIRST_TRIED: f64 = 3_000.0;
+/// The same for each node of the surface, so that thousands of small pieces do not cost as much as thousands of
+/// large ones. They set the limit below a hundred nodes.
+const TRIED_A_NODE: f64 = 300.0;
+const FIRST_TRIED_A_NODE: f64 = 30.0;
+/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
+const LEAST_VERTICES: usize = 16;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
     pub fn new(
-        mesh: &Mesh,
+        held: HeldMesh,
         tree: &SurfaceTree,
-        handles: &HandleSet,
-        clusters: &Clusters,
+        clustering: &Clustering,
+        piece: &SoftPiece,
         budget: usize,
     ) -> Self {
+        let clusters = &clustering.clusters;
+        let n_nodes = clusters.centers.len();
+        if piece.vertices.len() < LEAST_VERTICES {
+            return Self::default();
+        }
+        let max_tried = MAX_TRIED.min(TRIED_A_NODE * n_nodes as f64);
+        let first_tried = FIRST_TRIED.min(FIRST_TRIED_A_NODE * n_nodes as f64);
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let finest = 1.6 * clusters.spacing;
         let size = high - low + DVec3::splat(finest);
         let volume = size.x * size.y * size.z;
-        let mut step = finest.max((volume / FIRST_TRIED).cbrt());
-        let mut found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
+        let mut step = finest.max((volume / first_tried).cbrt());
+        let mut found = Self::fill(held, tree, clustering, [low, high], step);
         // A coarse lattice tells how fine it may be.
         for _ in 0..2 {
             let fitting = step * (found.nodes.len() as f64 / budget as f64).cbrt();
-            let next = fitting.max(finest).max((volume / MAX_TRIED).cbrt());
+            let next = fitting.max(finest).max((volume / max_tried).cbrt());
             if next > 0.95 * step && found.nodes.len() <= budget {
                 break;
             }
             step = next;
-            found = Self::fill(mesh, tree, handles, clusters, [low, high], step);
+            found = Self::fill(held, tree, clustering, [low, high], step);
         }
         found.linked(tree, clusters, step)
     }
 
     fn fill(
-        mesh: &Mesh,
+        HeldMesh { mesh, handles, .. }: HeldMesh,
         tree: &SurfaceTree,
-        handles: &HandleSet,
-        clusters: &Clusters,
+        clustering: &Clustering,
         [low, high]: [DVec3; 2],
         step: f64,
     ) -> Lattice {
         let counts = ((high - low) / step).ceil().max(DVec3::ONE).as_ivec3();
         // The lattice is centred on the piece.
         let origin = (low + high) / 2.0 - (counts - 1).as_dvec3() * (step / 2.0);
-        let mut in_reach = vec![false; mesh.n_vertices()];
-        clusters.vertices.iter().for_each(|&v| in_reach[v as usize] = true);
         let cells: Vec<IVec3> = (0..counts.z)
             .flat_map(|z| (0..counts.y).flat_map(move |y| (0..counts.x).map(move |x| IVec3::new(x, y, z))))
             .collect();
@@ -83,7 +93,8 @@ impl Interior {
                 let corners = mesh.faces()[near.face as usize];
                 let heaviest = (0..3).max_by(|&a, &b| near.barycentric[a].total_cmp(&near.barycentric[b]))?;
                 let v = corners[heaviest] as usize;
-                if !in_reach[v] || tree.winding_number(p).abs() < 0.5 {
+                let is_near = clustering.local.get(corners[heaviest]).is_some();
+                if !is_near || tree.winding_number(p).abs() < 0.5 {
                     return None;
                 }
                 let owner = handles.owner(v).filter(|_| handles.is_rigid(v)).map(|h| h as u32);

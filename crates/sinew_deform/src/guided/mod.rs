@@ -9,16 +9,20 @@
 mod clusters;
 mod graph;
 mod interior;
+mod passes;
 mod proxy;
 mod transfer;
 
 use crate::{
-    DeformError, HandlePose, HandleSet,
+    DeformError, HandlePose,
+    held::HeldMesh,
     soft::{Posed, SoftPiece, SoftSurface},
+    tally::{Part, Tally},
 };
 use proxy::Proxy;
 use rayon::prelude::*;
-use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
+use sinew_geom::query::SurfaceTree;
+use std::cmp::Reverse;
 
 /// Choices of the guided method.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,52 +45,100 @@ impl Default for GuidedParams {
     }
 }
 
+/// Share of the preparation that the hierarchy over the faces takes.
+const TREE_SHARE: f64 = 0.2;
 /// Nodes from which a piece is worth several threads.
 const LARGE: usize = 600;
+/// Nodes of pieces that one thread poses in one go.
+const BATCH: usize = 200;
 
 /// All soft pieces as small graphs.
 #[derive(Debug, Clone)]
 pub(crate) struct Guided {
     proxies: Vec<Proxy>,
+    plan: Plan,
     params: GuidedParams,
 }
 
 impl Guided {
+    /// Stand a graph for each piece. All together fill a share of the tally.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
-        handles: &HandleSet,
+        held: HeldMesh,
         soft: &SoftSurface,
         params: &GuidedParams,
+        tally: &Tally,
+        share: f64,
     ) -> Result<Self, DeformError> {
-        let tree = SurfaceTree::new(mesh);
-        let area = |piece: &SoftPiece| piece_area(mesh, adjacency, piece);
+        let tree = SurfaceTree::new(held.mesh);
+        tally.add(TREE_SHARE * share)?;
+        let area = |piece: &SoftPiece| piece_area(held, piece);
         let total: f64 = soft.pieces.iter().map(area).sum();
-        let build = |piece: &SoftPiece| {
-            let share = if total > 0.0 { area(piece) / total } else { 1.0 };
+        let build = |piece: &SoftPiece, part: Part| {
+            let size = if total > 0.0 { area(piece) / total } else { 1.0 };
             // Vertices name their nodes in 16 bits.
-            let budget = ((params.n_nodes as f64 * share) as usize).clamp(64, 32_000);
-            Proxy::new(mesh, adjacency, &tree, handles, piece, budget, params)
+            let budget = ((params.n_nodes as f64 * size) as usize).clamp(64, 32_000);
+            Proxy::new(held, &tree, piece, budget, params, part)
         };
-        let proxies = soft.pieces.par_iter().map(build).collect::<Result<_, _>>()?;
-        Ok(Self { proxies, params: *params })
+        let mut proxies = soft.build_pieces(tally, (1.0 - TREE_SHARE) * share, build)?;
+        let plan = Plan::new(&proxies.iter().map(Proxy::n_nodes).collect::<Vec<_>>());
+        plan.batches.iter().flatten().for_each(|&at| proxies[at as usize].without_threads());
+        Ok(Self { proxies, plan, params: *params })
     }
 
     /// Every piece, posed.
     pub fn solve(&self, pose: &HandlePose, with_rotations: bool) -> Result<Vec<Posed>, DeformError> {
-        let posed = |proxy: &Proxy| proxy.pose_vertices(pose, &self.params, with_rotations);
-        // Large pieces one after the other, each on all threads; then the small ones side by side. Mixed, a thread
-        // that waits for its share of a large piece would take up a whole other piece meanwhile.
-        let mut all: Vec<Option<Result<Posed, DeformError>>> =
-            self.proxies.iter().map(|proxy| (proxy.n_nodes() >= LARGE).then(|| posed(proxy))).collect();
-        all.par_iter_mut().zip(&self.proxies).filter(|(done, _)| done.is_none()).for_each(|(done, proxy)| {
-            *done = Some(posed(proxy));
-        });
-        all.into_iter().flatten().collect()
+        let posed = |&at: &u32| {
+            let piece = self.proxies[at as usize].pose_vertices(pose, &self.params, with_rotations)?;
+            Ok((at, piece))
+        };
+        let batch = |batch: &Vec<u32>| batch.iter().map(posed).collect::<Result<Vec<_>, DeformError>>();
+        let first = self.plan.alone.iter().map(posed).collect::<Result<Vec<_>, _>>()?;
+        let rest = self.plan.batches.par_iter().with_max_len(1).map(batch).collect::<Result<Vec<_>, _>>()?;
+        let mut all = vec![Posed::default(); self.proxies.len()];
+        for (at, piece) in rest.into_iter().flatten().chain(first) {
+            all[at as usize] = piece;
+        }
+        Ok(all)
     }
 }
 
-fn piece_area(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece) -> f64 {
+/// Who is posed when. A thread that waits for its share of a piece takes up another piece meanwhile, so a piece is
+/// either posed by all threads, or by one.
+#[derive(Debug, Clone, Default)]
+struct Plan {
+    /// Pieces that are posed by all threads together, one after the other.
+    alone: Vec<u32>,
+    /// Pieces that one thread poses in one go; large ones come first, small ones share the cost of a hand-over.
+    batches: Vec<Vec<u32>>,
+}
+
+impl Plan {
+    fn new(n_nodes: &[usize]) -> Self {
+        let total: usize = n_nodes.iter().sum();
+        let mut order: Vec<u32> = (0..n_nodes.len() as u32).collect();
+        order.sort_by_key(|&at| (Reverse(n_nodes[at as usize]), at));
+        let mut plan = Self::default();
+        let mut open = 0;
+        for at in order {
+            let n = n_nodes[at as usize];
+            if n >= LARGE && 2 * n > total {
+                plan.alone.push(at);
+                continue;
+            }
+            match plan.batches.last_mut() {
+                Some(batch) if open + n <= BATCH => batch.push(at),
+                _ => {
+                    plan.batches.push(vec![at]);
+                    open = 0;
+                }
+            }
+            open += n;
+        }
+        plan
+    }
+}
+
+fn piece_area(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece) -> f64 {
     let around = piece.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
     around
         .map(|&f| {
@@ -94,4 +146,20 @@ fn piece_area(mesh: &Mesh, adjacency: &Adjacency, piece: &SoftPiece) -> f64 {
             (b - a).cross(c - a).length() / 6.0
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_has_one_place_in_the_plan() {
+        let plan = Plan::new(&[100, 5000, 3, 700, 150, 4]);
+        assert_eq!(plan.alone, [1]);
+        assert_eq!(plan.batches, [vec![3], vec![4], vec![0, 5, 2]]);
+        // None has more than half: all side by side. A single small one is not worth several threads.
+        assert_eq!(Plan::new(&[700, 700]).batches, [vec![0], vec![1]]);
+        assert_eq!(Plan::new(&[500]).batches, [vec![0]]);
+        assert!(Plan::new(&[]).batches.is_empty());
+    }
 }

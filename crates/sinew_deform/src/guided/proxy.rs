@@ -1,14 +1,22 @@
 //! The graph of one soft piece, and its solution for a pose.
 
-use super::{GuidedParams, clusters::Clusters, graph::Graph, interior::Interior, transfer::Transfer};
+use super::{
+    GuidedParams,
+    clusters::{Clustering, Clusters},
+    graph::Graph,
+    interior::Interior,
+    transfer::Transfer,
+};
 use crate::{
-    DeformError, HandlePose, HandleSet,
+    DeformError, HandlePose,
     guide::Guide,
+    held::HeldMesh,
     quality::half_cotangents,
     soft::{Posed, SoftPiece},
+    tally::Part,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::{Mesh, mesh::Adjacency, query::SurfaceTree};
+use sinew_geom::query::SurfaceTree;
 use std::collections::BTreeMap;
 
 /// Share of the last step that an iteration goes on by.
@@ -31,19 +39,22 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
+    /// Stand about `budget` nodes for a piece, at a cost of the piece's size.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
+        held: HeldMesh,
         tree: &SurfaceTree,
-        handles: &HandleSet,
         piece: &SoftPiece,
         budget: usize,
         params: &GuidedParams,
+        part: Part,
     ) -> Result<Self, DeformError> {
-        let clusters = Clusters::new(mesh, adjacency, handles, piece, budget);
+        let clustering = Clustering::new(held, piece, budget);
+        part.add(0.3)?;
+        let clusters = &clustering.clusters;
         let n_surface = clusters.centers.len() as u32;
-        let interior = Interior::new(mesh, tree, handles, &clusters, budget / 2);
-        let mut edges = surface_edges(mesh, adjacency, &clusters);
+        let interior = Interior::new(held, tree, &clustering, piece, budget / 2);
+        part.add(0.2)?;
+        let mut edges = surface_edges(held, &clustering);
         edges.extend(
             interior
                 .edges
@@ -56,20 +67,17 @@ impl Proxy {
         let mut springs = clusters.springs.clone();
         springs.resize(rest.len(), None);
         hold_loose(&edges, &springs, &mut owners, piece.handles[0]);
-        let held: Vec<bool> = owners.iter().map(Option::is_some).collect();
+        let is_held: Vec<bool> = owners.iter().map(Option::is_some).collect();
         let anchors = springs.iter().map(|spring| spring.map_or(0.0, |(_, s)| s)).collect();
-        let node_of: Vec<u32> = piece
-            .vertices
-            .iter()
-            .filter_map(|v| clusters.vertices.binary_search(v).ok())
-            .map(|at| clusters.node_of[at])
-            .collect();
+        let node_of: Vec<u32> = piece.vertices.iter().filter_map(|&v| clustering.node(v)).collect();
+        part.add(0.2)?;
         let transfer = if piece.vertices.len() <= budget {
             None
         } else {
-            Some(Transfer::new(mesh, adjacency, &piece.vertices, &clusters, &edges)?)
+            Some(Transfer::new(held, &piece.vertices, &clustering, &edges)?)
         };
-        let graph = Graph::new(rest, &edges, &held, anchors, params.smoothness)?;
+        part.add(0.2)?;
+        let graph = Graph::new(rest, &edges, &is_held, anchors, params.smoothness)?;
         let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
         owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
         let mut handles: Vec<u32> = counts.keys().copied().collect();
@@ -78,7 +86,8 @@ impl Proxy {
         let columns = handles.iter().map(|&h| harmonic_weights(&graph, &owners, &springs, h));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let guide = Guide::new(handles, &columns);
-        Ok(Self { clusters, graph, owners, springs, guide, transfer, node_of })
+        part.add(0.1)?;
+        Ok(Self { clusters: clustering.clusters, graph, owners, springs, guide, transfer, node_of })
     }
 
     /// Positions of the piece's vertices.
@@ -101,6 +110,11 @@ impl Proxy {
         }
     }
 
+    /// Never use more than one thread: other pieces are posed beside this one.
+    pub fn without_threads(&mut self) {
+        self.graph.without_threads();
+    }
+
     /// Number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.graph.n_nodes()
@@ -121,21 +135,29 @@ impl Proxy {
                 *target = pose.motions()[*handle as usize].position(*target);
             }
         }
-        self.graph.solve_positions(&rotations, &targets, &mut x)?;
-        let mut before = x.clone();
+        let graph = &self.graph;
+        let mut state = graph.begin(&x, rotations);
+        graph.solve_positions(&targets, &mut state)?;
+        let mut before = state.x.clone();
+        let mut ahead = before.clone();
         for _ in 0..params.iterations {
             // Each iteration goes on a little in the direction of the last, which halves their number.
-            let ahead: Vec<DVec3> = x.iter().zip(&before).map(|(x, b)| *x + (*x - *b) * MOMENTUM).collect();
-            before.copy_from_slice(&x);
-            self.graph.fit_rotations(&ahead, &mut rotations);
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+            for (ahead, (x, before)) in ahead.iter_mut().zip(state.x.iter().zip(&before)) {
+                (0..3).for_each(|k| ahead[k] = x[k] + (x[k] - before[k]) * MOMENTUM);
+            }
+            before.copy_from_slice(&state.x);
+            graph.fit_rotations(&mut state, Some(&ahead));
+            graph.solve_positions(&targets, &mut state)?;
         }
         if params.smoothness > 0.0 {
-            self.graph.fit_rotations(&x, &mut rotations);
-            self.graph.smooth_rotations(&mut rotations)?;
-            self.graph.solve_positions(&rotations, &targets, &mut x)?;
+            graph.fit_rotations(&mut state, None);
+            graph.smooth_rotations(&mut state)?;
+            graph.solve_positions(&targets, &mut state)?;
         }
-        self.graph.fit_rotations(&x, &mut rotations);
+        graph.fit_rotations(&mut state, None);
+        graph.give_rotations(&mut state);
+        let mut rotations = state.rotations;
+        state.x.iter().zip(&mut x).for_each(|(p, x)| *x = DVec3::new(p[0], p[1], p[2]));
         self.place_held(pose, &mut x, &mut rotations);
         Ok((x, rotations))
     }
@@ -160,18 +182,20 @@ fn harmonic_weights(
     handle: u32,
 ) -> Result<Vec<f64>, DeformError> {
     let follows = |(owner, spring): (&Option<u32>, &Option<(u32, f64)>)| {
-        [f64::from(u8::from(owner.or(spring.map(|s| s.0)) == Some(handle)))]
+        f64::from(u8::from(owner.or(spring.map(|s| s.0)) == Some(handle)))
     };
-    let mut values: Vec<[f64; 1]> = owners.iter().zip(springs).map(follows).collect();
+    let mut values: Vec<f64> = owners.iter().zip(springs).map(follows).collect();
     graph.interpolate(&mut values)?;
-    Ok(values.iter().map(|v| v[0]).collect())
+    Ok(values)
 }
 
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
 /// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
-fn surface_edges(mesh: &Mesh, adjacency: &Adjacency, clusters: &Clusters) -> Vec<(u32, u32, f64)> {
-    let mut node = vec![u32::MAX; mesh.n_vertices()];
-    clusters.vertices.iter().zip(&clusters.node_of).for_each(|(&v, &k)| node[v as usize] = k);
+fn surface_edges(
+    HeldMesh { mesh, adjacency, .. }: HeldMesh,
+    clustering: &Clustering,
+) -> Vec<(u32, u32, f64)> {
+    let clusters = &clustering.clusters;
     let mut faces: Vec<u32> =
         clusters.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize)).copied().collect();
     faces.sort_unstable();
@@ -179,11 +203,15 @@ fn surface_edges(mesh: &Mesh, adjacency: &Adjacency, clusters: &Clusters) -> Vec
     let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for face in faces {
         let corners = mesh.faces()[face as usize];
+        let nodes = corners.map(|v| clustering.node(v));
+        if nodes[0] == nodes[1] && nodes[1] == nodes[2] {
+            continue;
+        }
         let cotangents = half_cotangents(mesh.corners(face as usize));
         for k in 0..3 {
             let [a, b] = [corners[(k + 1) % 3], corners[(k + 2) % 3]];
-            let (i, j) = (node[a as usize], node[b as usize]);
-            if i != u32::MAX && j != u32::MAX && i != j {
+            let (Some(i), Some(j)) = (nodes[(k + 1) % 3], nodes[(k + 2) % 3]) else { continue };
+            if i != j {
                 let fine = mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
                 let coarse = clusters.centers[i as usize].distance(clusters.centers[j as usize]);
                 let scale = if coarse > 0.0 { (fine / coarse).min(1.0) } else { 1.0 };

@@ -5,10 +5,11 @@
 //! a kernel that vanishes at the next one. Differs: candidates are neighbours on the surface, so that fingers do
 //! not glue, and beside a handle vertices blend into its motion, so that its border does not tear.
 
-use super::clusters::Clusters;
+use super::clusters::{Clustering, Clusters};
+use crate::held::HeldMesh;
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
-use sinew_geom::{GeomError, Mesh, Skin, SkinSlot, mesh::Adjacency, rig::skin_linear};
+use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Nodes a vertex follows.
@@ -23,26 +24,26 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
+    /// Let vertices follow the nodes near them; `edges` tell which nodes are neighbours.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
+        held: HeldMesh,
         vertices: &[u32],
-        clusters: &Clusters,
+        clustering: &Clustering,
         edges: &[(u32, u32, f64)],
     ) -> Result<Self, GeomError> {
+        let (mesh, clusters) = (held.mesh, &clustering.clusters);
         let n_nodes = clusters.centers.len();
         let mut near: Vec<Vec<u32>> = (0..n_nodes as u32).map(|i| vec![i]).collect();
         for &(a, b, _) in edges.iter().filter(|(a, b, _)| (*a.max(b) as usize) < n_nodes) {
             near[a as usize].push(b);
             near[b as usize].push(a);
         }
-        let mut node = vec![u32::MAX; mesh.n_vertices()];
-        clusters.vertices.iter().zip(&clusters.node_of).for_each(|(&v, &k)| node[v as usize] = k);
-        let borders = nearest_borders(mesh, adjacency, vertices, clusters, &node);
+        let borders = nearest_borders(held, vertices, clustering);
         let (mut indices, mut weights) = (Vec::new(), Vec::new());
         for (&v, border) in vertices.iter().zip(&borders) {
             let p = mesh.positions()[v as usize];
-            let mut chosen = nearest_nodes(p, &near[node[v as usize] as usize], clusters, border.is_some());
+            let candidates = &near[clustering.node(v).unwrap_or_default() as usize];
+            let mut chosen = nearest_nodes(p, candidates, clusters, border.is_some());
             if let Some((k, share)) = *border {
                 chosen.iter_mut().for_each(|(_, w)| *w *= 1.0 - share);
                 chosen.push((k, share));
@@ -112,38 +113,38 @@ fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters, leave_one: b
 
 /// For vertices beside a handle, the handle's node there, and how much they follow it.
 fn nearest_borders(
-    mesh: &Mesh,
-    adjacency: &Adjacency,
+    HeldMesh { mesh, adjacency, .. }: HeldMesh,
     vertices: &[u32],
-    clusters: &Clusters,
-    node: &[u32],
+    Clustering { clusters, local }: &Clustering,
 ) -> Vec<Option<(u32, f64)>> {
     let width = clusters.spacing;
-    let mut best = vec![(f64::INFINITY, u32::MAX); mesh.n_vertices()];
+    let mut best = vec![(f64::INFINITY, u32::MAX); clusters.vertices.len()];
     let mut queue = BinaryHeap::new();
-    for &v in &clusters.vertices {
-        if clusters.owners[node[v as usize] as usize].is_some() {
-            best[v as usize] = (0.0, node[v as usize]);
-            queue.push(Reverse((0u64, v)));
+    for (at, &node) in clusters.node_of.iter().enumerate() {
+        if clusters.owners[node as usize].is_some() {
+            best[at] = (0.0, node);
+            queue.push(Reverse((0u64, at as u32)));
         }
     }
-    while let Some(Reverse((bits, v))) = queue.pop() {
-        let (here, border) = best[v as usize];
+    while let Some(Reverse((bits, at))) = queue.pop() {
+        let (here, border) = best[at as usize];
         if f64::from_bits(bits) > here {
             continue;
         }
-        for &w in adjacency.neighbors.row(v as usize) {
-            let there = here + mesh.positions()[v as usize].distance(mesh.positions()[w as usize]);
-            if node[w as usize] != u32::MAX && there < width && there < best[w as usize].0 {
-                best[w as usize] = (there, border);
-                queue.push(Reverse((there.to_bits(), w)));
+        let v = clusters.vertices[at as usize] as usize;
+        for &w in adjacency.neighbors.row(v) {
+            let there = here + mesh.positions()[v].distance(mesh.positions()[w as usize]);
+            let Some(next) = local.get(w).filter(|_| there < width) else { continue };
+            if there < best[next as usize].0 {
+                best[next as usize] = (there, border);
+                queue.push(Reverse((there.to_bits(), next)));
             }
         }
     }
     vertices
         .iter()
         .map(|&v| {
-            let (distance, border) = best[v as usize];
+            let (distance, border) = best[local.get(v)? as usize];
             (border != u32::MAX).then(|| {
                 let t = 1.0 - distance / width;
                 (border, t * t * (3.0 - 2.0 * t))

@@ -18,15 +18,16 @@
 mod surface;
 
 use crate::{
-    DeformError, HandlePose, HandleSet,
+    DeformError, HandlePose,
+    held::HeldMesh,
+    local::VertexMap,
     soft::{Posed, SoftPiece},
+    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{
-    Mesh,
     linalg::{Cholesky, SparseMatrix},
-    mesh::Adjacency,
     operators::LaplacianKind,
 };
 use surface::{LocalSurface, neighborhood_averages};
@@ -108,27 +109,26 @@ pub(crate) struct LipmanPiece {
 }
 
 impl LipmanPiece {
+    /// Assemble and factor, at a cost of the piece's size.
     pub fn new(
-        mesh: &Mesh,
-        adjacency: &Adjacency,
+        held: HeldMesh,
         laplacian: &SparseMatrix,
-        handles: &HandleSet,
         piece: &SoftPiece,
         params: &LipmanParams,
+        part: Part,
     ) -> Result<Self, DeformError> {
-        let rings = band_rings(adjacency, handles, piece, params.band.max(1), reach_of(params.laplacian));
-        let columns: Vec<u32> = rings.concat();
-        let mut column_of = vec![u32::MAX; mesh.n_vertices()];
-        columns.iter().enumerate().for_each(|(c, &v)| column_of[v as usize] = c as u32);
+        let HeldMesh { mesh, handles, .. } = held;
+        let columns = band_columns(held, piece, params.band.max(1) * reach_of(params.laplacian));
+        let column_of = VertexMap::numbering(mesh.n_vertices(), &columns);
         let rest: Vec<DVec3> = columns.iter().map(|&v| mesh.positions()[v as usize]).collect();
         // A row is kept if the whole neighbourhood it speaks of is in the system.
-        let complete = |v: u32| laplacian.row(v as usize).all(|(j, _)| column_of[j as usize] != u32::MAX);
+        let complete = |v: u32| laplacian.row(v as usize).all(|(j, _)| column_of.get(j).is_some());
         let rows: Vec<u32> = (0..columns.len() as u32).filter(|&c| complete(columns[c as usize])).collect();
         let entries = rows.iter().enumerate().flat_map(|(r, &c)| {
             let column_of = &column_of;
             laplacian
                 .row(columns[c as usize] as usize)
-                .map(move |(j, value)| (r as u32, column_of[j as usize], value))
+                .filter_map(move |(j, value)| Some((r as u32, column_of.get(j)?, value)))
         });
         let l = SparseMatrix::from_triplets(rows.len(), columns.len(), entries);
         let band: Vec<(u32, u32, f64, DVec3)> = (0..columns.len())
@@ -140,6 +140,7 @@ impl LipmanPiece {
         let mut squared = vec![0.0; columns.len()];
         band.iter().for_each(|&(c, _, w, _)| squared[c as usize] = w * w);
         let normal = l.gram().add_diagonal(&squared);
+        part.add(0.2)?;
         // Fused or flat faces can leave a direction without any hold; a trace of stiffness gives it one.
         let factor = Cholesky::new(&normal).or_else(|_| {
             let n = columns.len();
@@ -149,7 +150,8 @@ impl LipmanPiece {
                 .sum::<f64>();
             Cholesky::new(&normal.add_diagonal(&vec![1e-9 * (mean / n as f64).max(1e-9); n]))
         })?;
-        let surface = LocalSurface::new(mesh, adjacency, &columns, &column_of, &rows);
+        part.add(0.5)?;
+        let surface = LocalSurface::new(held, &columns, &column_of, &rows);
         let mut holding: Vec<u32> = band.iter().map(|&(_, h, ..)| h).collect();
         holding.sort_unstable();
         holding.dedup();
@@ -174,6 +176,7 @@ impl LipmanPiece {
         };
         built.map = built.handle_map()?;
         (built.rest_frames, built.local) = built.local_differentials()?;
+        part.add(0.3)?;
         Ok(built)
     }
 
@@ -329,27 +332,24 @@ fn reach_of(kind: LaplacianKind) -> usize {
 }
 
 /// The piece's vertices, then rings of rigid handle vertices around it.
-fn band_rings(
-    adjacency: &Adjacency,
-    handles: &HandleSet,
-    piece: &SoftPiece,
-    width: usize,
-    reach: usize,
-) -> Vec<Vec<u32>> {
-    let mut seen = vec![false; adjacency.neighbors.len()];
-    piece.vertices.iter().for_each(|&v| seen[v as usize] = true);
-    let mut rings = vec![piece.vertices.clone()];
-    for _ in 0..width * reach {
-        let mut next = Vec::new();
-        for &v in rings.last().into_iter().flatten() {
-            for &w in adjacency.neighbors.row(v as usize) {
-                if handles.is_rigid(w as usize) && !std::mem::replace(&mut seen[w as usize], true) {
-                    next.push(w);
+fn band_columns(held: HeldMesh, piece: &SoftPiece, n_rings: usize) -> Vec<u32> {
+    let mut columns = piece.vertices.clone();
+    let mut seen = VertexMap::numbering(held.mesh.n_vertices(), &columns);
+    let mut from = 0;
+    for _ in 0..n_rings {
+        let to = columns.len();
+        for at in from..to {
+            for &w in held.adjacency.neighbors.row(columns[at] as usize) {
+                if held.handles.is_rigid(w as usize) && seen.insert(w, 0) {
+                    columns.push(w);
                 }
             }
         }
-        next.sort_unstable();
-        rings.push(next);
+        columns[to..].sort_unstable();
+        if columns.len() == to {
+            break;
+        }
+        from = to;
     }
-    rings
+    columns
 }

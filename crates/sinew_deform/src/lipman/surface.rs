@@ -4,13 +4,10 @@
 //! Hansen, *Boneless pose editing and animation* (2006), §4.1.7: frames `{u, n × u, n}`, and normals averaged by a
 //! polynomial of the distance along edges.
 
+use crate::{held::HeldMesh, local::VertexMap};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
-use sinew_geom::{
-    Mesh,
-    linalg::SparseMatrix,
-    mesh::{Adjacency, Ragged},
-};
+use sinew_geom::{linalg::SparseMatrix, mesh::Ragged};
 
 /// Faces around the columns of a system, to find normals and frames.
 #[derive(Debug, Clone)]
@@ -22,22 +19,24 @@ pub(super) struct LocalSurface {
 }
 
 impl LocalSurface {
-    pub fn new(mesh: &Mesh, adjacency: &Adjacency, columns: &[u32], column_of: &[u32], rows: &[u32]) -> Self {
+    pub fn new(
+        HeldMesh { mesh, adjacency, .. }: HeldMesh,
+        columns: &[u32],
+        column_of: &VertexMap,
+        rows: &[u32],
+    ) -> Self {
         let mut near: Vec<u32> =
             columns.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize)).copied().collect();
         near.sort_unstable();
         near.dedup();
-        let local = |f: &u32| {
-            let face = mesh.faces()[*f as usize].map(|v| column_of[v as usize]);
-            (!face.contains(&u32::MAX)).then_some(face)
-        };
+        let local = |f: &u32| column_of.face(mesh.faces()[*f as usize]);
         let faces: Vec<[u32; 3]> = near.iter().filter_map(local).collect();
         let faces_of = Ragged::from_pairs(columns.len(), || {
             faces.iter().enumerate().flat_map(|(f, corners)| corners.map(|c| (c, f as u32)))
         });
         let first = |&c: &u32| {
             let row = adjacency.neighbors.row(columns[c as usize] as usize);
-            row.iter().map(|&v| column_of[v as usize]).find(|&c| c != u32::MAX).unwrap_or(c)
+            row.iter().find_map(|&v| column_of.get(v)).unwrap_or(c)
         };
         Self { toward: rows.iter().map(first).collect(), faces, faces_of }
     }

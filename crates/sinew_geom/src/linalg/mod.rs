@@ -13,6 +13,7 @@ pub use cholesky::{Cholesky, SymbolicCholesky};
 pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
 pub use polar::{polar, svd3};
 pub use rotations::fit_rotations;
-pub(crate) use simd::{AnyLanes, Kernel, Lanes8, dispatch};
+pub(crate) use simd::{AnyLanes, Lanes8};
+pub use simd::{Kernel, dispatch};
 pub use sparse::SparseMatrix;
 pub use triangular::Real;

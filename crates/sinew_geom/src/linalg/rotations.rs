@@ -23,6 +23,9 @@ const CHUNK: usize = 256;
 /// If the slices differ in length.
 pub fn fit_rotations(matrices: &[DMat3], rotations: &mut [DQuat], rounds: usize) {
     assert_eq!(matrices.len(), rotations.len(), "one rotation a matrix");
+    if matrices.len() <= 2 * CHUNK {
+        return dispatch(Fit { matrices, rotations, rounds });
+    }
     matrices.par_chunks(CHUNK).zip(rotations.par_chunks_mut(CHUNK)).for_each(|(matrices, rotations)| {
         dispatch(Fit { matrices, rotations, rounds });
     });

@@ -3,7 +3,7 @@
 /// A computation compiled twice: with fused multiply-add and wide registers, and without.
 ///
 /// Everything `run` calls must be `#[inline(always)]`, so that it is compiled for the chosen machine.
-pub(crate) trait Kernel {
+pub trait Kernel {
     /// What it computes.
     type Output;
     /// Do it. `FMA` tells whether `mul_add` is one instruction (otherwise it is a slow library call).
@@ -12,7 +12,7 @@ pub(crate) trait Kernel {
 
 /// Run a kernel with the best instructions this machine has.
 #[inline]
-pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         struct Fused<K>(K);

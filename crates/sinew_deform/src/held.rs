@@ -1,0 +1,15 @@
+//! A mesh with its neighbourhoods and its handles: what every method is prepared from.
+
+use crate::HandleSet;
+use sinew_geom::{Mesh, mesh::Adjacency};
+
+/// What is held, and by what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeldMesh<'a> {
+    /// The surface at rest.
+    pub mesh: &'a Mesh,
+    /// Its neighbourhoods.
+    pub adjacency: &'a Adjacency,
+    /// Who holds which vertex.
+    pub handles: &'a HandleSet,
+}
