@@ -72,7 +72,7 @@ function take(message: Incoming, viewport: Viewport): void {
     }
     case 'state': {
       // Scaling and mending give the mesh a new revision too, but are steps of the same document.
-      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.at === 0;
+      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.steps.length === 1;
       if (other) {
         viewport.frameNext();
         store.selectMain(null);
