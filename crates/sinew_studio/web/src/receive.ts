@@ -71,10 +71,14 @@ function take(message: Incoming, viewport: Viewport): void {
       return;
     }
     case 'state': {
-      // A jump in the model itself deserves a new look at it; edits of the same one do not.
-      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.at === 0;
-      if (other) viewport.frameNext();
+      // Scaling and mending give the mesh a new revision too, but are steps of the same document.
+      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.steps.length === 1;
+      if (other) {
+        viewport.frameNext();
+        store.selectMain(null);
+      }
       store.setDoc(message);
+      if (other) store.emit('opened', null);
       takeJobs(message.jobs);
       recover();
       return;

@@ -20,6 +20,8 @@ export interface Topics {
   view: null;
   jobs: null;
   prefs: Prefs;
+  /** Another document is there. */
+  opened: null;
   /** New vertices are in the buffers. */
   frame: null;
   /** The camera moved; `true` if by the hand of the user. */

@@ -25,7 +25,7 @@ const STEPS: Step[] = [
   },
   {
     title: 'Take a handle',
-    text: 'Coloured parts are handles: rigid pieces you hold. Click an arm, or its name in the list. What it takes along is selected too.',
+    text: 'Coloured parts are handles: rigid pieces you hold. Click a hand or an elbow, or its name in the list. What it takes along is selected too.',
     at: 'viewport',
     prepare: () => store.setTool('drag'),
     watch: (done) =>
@@ -35,7 +35,7 @@ const STEPS: Step[] = [
   },
   {
     title: 'Pose it',
-    text: 'Drag the arm. It turns about the dot at its joint, and the soft surface between the handles follows.',
+    text: 'Drag it. It turns about the dot at its joint, and the soft surface between the handles follows.',
     at: 'viewport',
     watch: (done) =>
       store.on('gesture', (kind) => {

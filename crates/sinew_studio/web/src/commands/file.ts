@@ -7,7 +7,7 @@ import { openSample } from '../dialogs/sample';
 import { Refused } from '../net/socket';
 import { askText, confirmLoss } from '../ui/dialog';
 import { formatBytes } from '../ui/dom';
-import { toast } from '../ui/toast';
+import { toast, type Toast } from '../ui/toast';
 
 export function defineFile(): void {
   define(
@@ -56,21 +56,27 @@ function saveAs(): void {
   });
 }
 
-/** Offer what was found once, and take the offer back when another tab has answered it. */
+/** Offer what was found, the newest first and one at a time; take it back when another tab has answered. */
 export function recover(): void {
-  const found = store.doc?.recoveries ?? [];
-  for (const [recovery, close] of offered) if (!found.some((item) => item.recovery === recovery)) close();
-  for (const { recovery, title, age_secs } of found) {
-    if (offered.has(recovery)) continue;
-    const close = toast('warning', `Unsaved work of ${title} was found, ${age(age_secs)} old.`, [
+  const found = [...(store.doc?.recoveries ?? [])].sort((a, b) => a.age_secs - b.age_secs);
+  if (offer && !found.some((item) => item.recovery === offer?.recovery)) offer.toast.close();
+  if (offer?.toast.isOpen) return;
+  const next = found.find((item) => !offered.has(item.recovery));
+  if (!next) return;
+  const { recovery, title, age_secs } = next;
+  offered.add(recovery);
+  const text = `Unsaved work of ${title} was found, ${age(age_secs)} old.`;
+  offer = {
+    recovery,
+    toast: toast('warning', text, [
       { label: 'Restore', run: () => void ask({ type: 'recover', recovery }) },
       { label: 'Discard', run: () => void ask({ type: 'discard', recovery }) },
-    ]);
-    offered.set(recovery, close);
-  }
+    ]),
+  };
 }
 
-const offered = new Map<string, () => void>();
+const offered = new Set<string>();
+let offer: { recovery: string; toast: Toast } | null = null;
 
 function age(secs: number): string {
   if (secs < 90) return `${Math.round(secs)} s`;

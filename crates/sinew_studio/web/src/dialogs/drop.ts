@@ -50,7 +50,7 @@ export async function sendFiles(files: Dropped[]): Promise<void> {
     toast('error', tooLarge(large.name, limit));
     return;
   }
-  const drop = 1 + Math.floor(Math.random() * 2 ** 30);
+  const drop = String(1 + Math.floor(Math.random() * 2 ** 30));
   const job = nextJob--;
   const total = files.reduce((sum, item) => sum + item.file.size, 0) || 1;
   let before = 0;

@@ -179,7 +179,7 @@ export type Outgoing =
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }
-  | { type: 'open_upload'; drop: number; name: string }
+  | { type: 'open_upload'; drop: string; name: string }
   | { type: 'save'; path?: string }
   | { type: 'export'; format: ExportFormat; what: ExportWhat; clip?: string; fps?: number; influences?: number }
   | { type: 'recover' | 'discard'; recovery: string }

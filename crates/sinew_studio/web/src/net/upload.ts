@@ -49,7 +49,7 @@ export interface Upload {
 }
 
 /** Post one file; XMLHttpRequest because fetch tells no progress. */
-export function post(drop: number, item: Dropped, progress: (sent: number) => void): Upload {
+export function post(drop: string, item: Dropped, progress: (sent: number) => void): Upload {
   const request = new XMLHttpRequest();
   const done = new Promise<void>((resolve, reject) => {
     request.open('POST', address(`/upload?drop=${drop}&name=${encodeURIComponent(item.name)}`));

@@ -82,6 +82,7 @@ export function buildPoses(capture: () => string): HTMLElement {
     icon('reset'),
     'Reset',
   );
+  store.on('opened', () => taken.clear());
   store.on('doc', (doc) => {
     show(doc.examples);
     moves.textContent = doc.n_moves === 0 ? 'at rest' : `${doc.n_moves} move${doc.n_moves === 1 ? '' : 's'}`;

@@ -3,7 +3,7 @@ import type { Level } from '../net/protocol';
 import { h } from './dom';
 import { icon } from './icons';
 
-const SHOWN_MS = { info: 4000, warning: 9000, error: 0 } satisfies Record<Level, number>;
+const SHOWN_MS = { info: 5000, warning: 9000, error: 0 } satisfies Record<Level, number>;
 const MOST = 5;
 
 const region = h('div.toasts', { role: 'log', 'aria-live': 'polite', 'data-testid': 'toasts' });
@@ -17,7 +17,12 @@ export interface ToastAction {
   run(): void;
 }
 
-export function toast(level: Level, text: string, actions: ToastAction[] = []): () => void {
+export interface Toast {
+  close(): void;
+  readonly isOpen: boolean;
+}
+
+export function toast(level: Level, text: string, actions: ToastAction[] = []): Toast {
   const close = (): void => item.remove();
   const buttons = actions.map((action) =>
     h(
@@ -39,8 +44,18 @@ export function toast(level: Level, text: string, actions: ToastAction[] = []): 
     h('div.toast-body', null, h('p', null, text), buttons.length > 0 && h('div.row', null, ...buttons)),
     h('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, icon('close')),
   );
+  // What is said again is not said twice.
+  for (const other of region.querySelectorAll(`.toast.${level}`)) {
+    if (other.querySelector('p')?.textContent === text) other.remove();
+  }
   region.append(item);
-  while (region.children.length > MOST) region.firstElementChild?.remove();
+  // What waits for an answer is not pushed out by what does not.
+  if (region.children.length > MOST) region.querySelector('.toast:not(:has(.row))')?.remove();
   if (SHOWN_MS[level] > 0 && actions.length === 0) setTimeout(close, SHOWN_MS[level]);
-  return close;
+  return {
+    close,
+    get isOpen() {
+      return item.isConnected;
+    },
+  };
 }

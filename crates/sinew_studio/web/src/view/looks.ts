@@ -72,6 +72,10 @@ export class Looks {
 
   ghost(mesh: MeshBuffers, color: Color): Material {
     const material = new MeshLambertMaterial({ color, transparent: true, opacity: 0.22, depthWrite: false });
+    // Behind the surface where both are the same, so that only what moved shows.
+    material.polygonOffset = true;
+    material.polygonOffsetFactor = 4;
+    material.polygonOffsetUnits = 8;
     teach(material, { quantised: mesh.quantised, tinted: false, box: mesh.ghostBox });
     return material;
   }
