@@ -15,7 +15,7 @@ pub enum SessionError {
     Format(#[from] FormatError),
     /// Handles and poses.
     #[error(transparent)]
-    Deform(#[from] DeformError),
+    Deform(DeformError),
     /// Meshes and rigs.
     #[error(transparent)]
     Geom(#[from] GeomError),
@@ -73,6 +73,15 @@ pub enum SessionError {
     /// The user stopped it.
     #[error("stopped")]
     Cancelled,
+}
+
+impl From<DeformError> for SessionError {
+    fn from(error: DeformError) -> Self {
+        match error {
+            DeformError::Cancelled => Self::Cancelled,
+            other => Self::Deform(other),
+        }
+    }
 }
 
 /// Names listed in a message.

@@ -73,13 +73,10 @@ impl Prepared {
         progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
     ) -> Result<Self, SessionError> {
         let start = Instant::now();
-        if progress(0.0).is_break() {
-            return Err(SessionError::Cancelled);
-        }
         let mut warnings = Warnings::default();
         let mesh = document.mesh();
         let set = HandleSet::new(mesh, &document.plain_handles(), &mut warnings)?;
-        let editor = SurfaceEditor::new(mesh, &set, &document.edit, &mut warnings)?;
+        let editor = SurfaceEditor::prepare(mesh, &set, &document.edit, &mut warnings, progress)?;
         Ok(Self {
             body: document.body.clone(),
             handles: document.handles.clone(),

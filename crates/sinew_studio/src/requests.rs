@@ -93,7 +93,8 @@ fn job<T>(
 ) -> anyhow::Result<T> {
     let job = studio.jobs.start(title);
     studio.tell_job(&job, false, None);
-    let done = work(&job);
+    // Whatever it says of being stopped, that is what happened.
+    let done = work(&job).map_err(|error| if job.is_cancelled() { SessionError::Cancelled } else { error });
     studio.jobs.finish(&job);
     studio.tell_job(&job, true, done.as_ref().err());
     Ok(done?)

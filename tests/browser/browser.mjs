@@ -1,0 +1,268 @@
+// A browser driven over its debugging protocol, no more of it than a user has: a mouse, keys, eyes, files dropped.
+// Playwright listens to every frame of a WebSocket, which drowns a page that streams vertices; this does not.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const tools = process.env.SINEW_TOOLS;
+const { WebSocket } = createRequire(join(tools, 'npm', 'package.json'))('ws');
+
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+const FLAGS = [
+  '--headless=new', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-first-run',
+  '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--disable-extensions', '--remote-debugging-port=0', '--hide-scrollbars', 'about:blank',
+];
+
+/** Start a browser with an empty profile. */
+export async function launch() {
+  const profile = mkdtempSync(join(tmpdir(), 'sinew-chromium-'));
+  const program = process.env.SINEW_CHROMIUM ?? 'chromium';
+  const child = spawn(program, [`--user-data-dir=${profile}`, ...FLAGS], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const address = await new Promise((found, fail) => {
+    let text = '';
+    child.stderr.on('data', (data) => {
+      text += data;
+      const match = /DevTools listening on (ws:\S+)/.exec(text);
+      if (match) found(match[1]);
+    });
+    child.on('exit', () => fail(new Error(`${program} ended: ${text.slice(-2000)}`)));
+    child.on('error', fail);
+  });
+  const connection = await connect(address);
+  const close = async () => {
+    connection.socket.close();
+    child.kill('SIGKILL');
+    await sleep(200);
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { open: (url, size) => openPage(connection, url, size), close };
+}
+
+function connect(address) {
+  const socket = new WebSocket(address, { maxPayload: 1 << 28 });
+  const waiting = new Map();
+  const listeners = [];
+  let last = 0;
+  socket.on('message', (data) => {
+    const message = JSON.parse(data);
+    const wait = waiting.get(message.id);
+    if (!wait) return listeners.forEach((listen) => listen(message));
+    waiting.delete(message.id);
+    if (message.error) wait.fail(new Error(`${wait.method}: ${message.error.message}`));
+    else wait.done(message.result);
+  });
+  const send = (method, params = {}, sessionId) =>
+    new Promise((done, fail) => {
+      waiting.set(++last, { done, fail, method });
+      socket.send(JSON.stringify({ id: last, method, params, sessionId }));
+    });
+  return new Promise((done, fail) => {
+    socket.on('open', () => done({ send, listeners, socket }));
+    socket.on('error', fail);
+  });
+}
+
+async function openPage({ send, listeners }, url, { width = 1280, height = 720, scale = 1, storage = {} } = {}) {
+  const { browserContextId } = await send('Target.createBrowserContext');
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const ask = (method, params) => send(method, params, sessionId);
+  const page = new Page(ask, browserContextId, send);
+  listeners.push((message) => message.sessionId === sessionId && page.hear(message));
+  await ask('Page.enable');
+  await ask('Runtime.enable');
+  await page.resize(width, height, scale);
+  const stored = JSON.stringify(storage);
+  const source = `for (const [k, v] of Object.entries(${stored})) localStorage.getItem(k) ?? localStorage.setItem(k, v);`;
+  await ask('Page.addScriptToEvaluateOnNewDocument', { source });
+  await page.go(url);
+  return page;
+}
+
+const KEYS = {
+  Enter: 13, Escape: 27, Space: 32, Delete: 46, Home: 36, Tab: 9, ArrowLeft: 37, ArrowRight: 39, Backspace: 8,
+};
+
+/** One tab. */
+class Page {
+  constructor(ask, context, send) {
+    Object.assign(this, { ask, context, send, faults: [], at: { x: 0, y: 0 } });
+  }
+
+  hear({ method, params }) {
+    if (method === 'Runtime.exceptionThrown') {
+      this.faults.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    }
+    const isBad = method === 'Runtime.consoleAPICalled' && params.type === 'error';
+    if (isBad) this.faults.push(params.args.map((arg) => arg.value ?? arg.description).join(' '));
+    if (method === 'Page.javascriptDialogOpening') this.ask('Page.handleJavaScriptDialog', { accept: true });
+  }
+
+  async go(url) {
+    await this.ask('Page.navigate', { url });
+    await this.until('window.sinew?.ready()', 60_000);
+    await this.settle();
+  }
+
+  async resize(width, height, scale = 1) {
+    const size = { width, height, deviceScaleFactor: scale, mobile: false };
+    await this.ask('Emulation.setDeviceMetricsOverride', size);
+    await sleep(150);
+  }
+
+  /** The value of an expression in the page, awaited. */
+  async value(expression) {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.ask('Runtime.evaluate', options);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  async until(expression, ms = 20_000) {
+    const end = Date.now() + ms;
+    while (!(await this.value(`Boolean(${expression})`).catch(() => false))) {
+      if (Date.now() > end) throw new Error(`never came true within ${ms} ms: ${expression}`);
+      await sleep(40);
+    }
+  }
+
+  /** Let frames and states that are on their way arrive. */
+  async settle(ms = 250) {
+    await sleep(ms);
+    await this.value('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  }
+
+  /** Middle of an element, which must be visible and on top. */
+  async place(id) {
+    const find = `document.querySelector('[data-testid="${CSS_escape(id)}"]')`;
+    await this.until(`${find}?.getClientRects().length`);
+    const place = await this.value(`(() => {
+      const element = ${find};
+      element.scrollIntoView({ block: 'nearest' });
+      const box = element.getBoundingClientRect();
+      const x = box.x + box.width / 2, y = box.y + box.height / 2;
+      const top = document.elementFromPoint(x, y);
+      return { x, y, covered: !(element.contains(top) || top?.contains(element)) };
+    })()`);
+    if (place.covered) throw new Error(`${id} is covered by something else`);
+    return place;
+  }
+
+  has(id) {
+    return this.value(`Boolean(document.querySelector('[data-testid="${CSS_escape(id)}"]')?.getClientRects().length)`);
+  }
+
+  text(id) {
+    return this.value(`document.querySelector('[data-testid="${CSS_escape(id)}"]')?.textContent ?? null`);
+  }
+
+  async mouse(type, { x, y }, { button = 'left', modifiers = 0, held = type !== 'mouseReleased' } = {}) {
+    const buttons = { left: 1, right: 2, middle: 4 }[button];
+    const options = { type, x, y, modifiers, clickCount: 1, pointerType: 'mouse' };
+    if (type === 'mouseMoved') await this.ask('Input.dispatchMouseEvent', { ...options, button: held ? button : 'none', buttons: held ? buttons : 0 });
+    else await this.ask('Input.dispatchMouseEvent', { ...options, button, buttons: type === 'mousePressed' ? buttons : 0 });
+    this.at = { x, y };
+  }
+
+  async click(target, options = {}) {
+    const place = typeof target === 'string' ? await this.place(target) : target;
+    await this.mouse('mouseMoved', place, { held: false });
+    await this.mouse('mousePressed', place, options);
+    await this.mouse('mouseReleased', place, options);
+    await sleep(60);
+  }
+
+  async doubleClick(target) {
+    const place = typeof target === 'string' ? await this.place(target) : target;
+    for (const clickCount of [1, 2]) {
+      for (const type of ['mousePressed', 'mouseReleased']) {
+        await this.ask('Input.dispatchMouseEvent', { type, ...place, button: 'left', clickCount, buttons: 1 });
+      }
+    }
+    await sleep(60);
+  }
+
+  /** Press, move through points in steps as a hand does, release. */
+  async drag(points, { steps = 12, pause = 12, ...options } = {}) {
+    const [first, ...rest] = points;
+    await this.mouse('mouseMoved', first, { held: false });
+    await this.mouse('mousePressed', first, options);
+    let from = first;
+    for (const to of rest) {
+      for (let k = 1; k <= steps; k += 1) {
+        const share = k / steps;
+        await this.mouse('mouseMoved', { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }, options);
+        await sleep(pause);
+      }
+      from = to;
+    }
+    await this.mouse('mouseReleased', from, options);
+    await sleep(80);
+  }
+
+  async move(place) {
+    await this.mouse('mouseMoved', place, { held: false });
+  }
+
+  /** A key, with `Ctrl+` and `Shift+` before it as on a menu. */
+  async key(name) {
+    const parts = name.split('+');
+    const key = parts.pop();
+    const modifiers = (parts.includes('Alt') ? 1 : 0) + (parts.includes('Ctrl') ? 2 : 0) + (parts.includes('Shift') ? 8 : 0);
+    const isText = key.length === 1;
+    const code = isText ? (/[0-9]/.test(key) ? `Digit${key}` : /[a-z]/i.test(key) ? `Key${key.toUpperCase()}` : '') : key;
+    const number = KEYS[key] ?? key.toUpperCase().charCodeAt(0);
+    const name_ = key === 'Space' ? ' ' : parts.includes('Shift') ? key.toUpperCase() : key;
+    const event = { key: name_, code, modifiers, windowsVirtualKeyCode: number };
+    const text = (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
+    await this.ask('Input.dispatchKeyEvent', { type: Object.keys(text).length ? 'keyDown' : 'rawKeyDown', ...event, ...text });
+    await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+    await sleep(40);
+  }
+
+  /** Put a text into a field, as typed. */
+  async type(id, text) {
+    await this.click(id);
+    await this.key('Ctrl+a');
+    await this.ask('Input.insertText', { text: String(text) });
+    await this.key('Enter');
+    await sleep(60);
+  }
+
+  /** Drop files on the window. */
+  async drop(files) {
+    const list = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString('base64') }));
+    await this.value(`(() => {
+      const transfer = new DataTransfer();
+      for (const { name, base64 } of ${JSON.stringify(list)}) {
+        transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+      }
+      for (const type of ['dragenter', 'dragover', 'drop']) {
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }
+    })()`);
+  }
+
+  async downloads(folder) {
+    await this.send('Browser.setDownloadBehavior', {
+      behavior: 'allow', downloadPath: folder, browserContextId: this.context,
+    });
+  }
+
+  async screenshot(path) {
+    const { data } = await this.ask('Page.captureScreenshot', { format: 'png' });
+    writeFileSync(path, Buffer.from(data, 'base64'));
+  }
+
+  close() {
+    return this.send('Target.disposeBrowserContext', { browserContextId: this.context });
+  }
+}
+
+const CSS_escape = (id) => id.replace(/["\\]/g, '\\$&');
+
+export const read = (path) => readFileSync(path);

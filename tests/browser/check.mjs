@@ -1,0 +1,36 @@
+// What a test expects, said in words when it is not so.
+export function expect(is, what) {
+  if (!is) throw new Error(`expected: ${what}`);
+}
+
+export function same(actual, wanted, what) {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(wanted)];
+  if (a !== b) throw new Error(`${what}: ${a}, expected ${b}`);
+}
+
+/** State of the document as the page has it. */
+export const state = (page) => page.value('sinew.state()');
+
+/** Position of a vertex as the page has it. */
+export const vertex = async (page, index) => (await page.value(`sinew.vertex(${index})`)).position;
+
+/** Places on the screen where a handle can be taken: its own vertices that are seen. */
+export async function grip(page, name) {
+  const place = await page.value(`(async () => {
+    const index = sinew.state().handles.findIndex((handle) => handle.name === ${JSON.stringify(name)});
+    const owners = sinew.owners();
+    const mine = owners.flatMap((owner, v) => (owner === index ? [v] : []));
+    const canvas = document.querySelector('[data-testid="viewport"] canvas, canvas[data-testid="viewport"]').getBoundingClientRect();
+    for (let k = 0; k < 60; k += 1) {
+      const v = mine[Math.floor(((k * 0.618) % 1) * mine.length)];
+      const { place } = sinew.vertex(v);
+      const at = [((place.x - canvas.left) / canvas.width) * 2 - 1, 1 - ((place.y - canvas.top) / canvas.height) * 2];
+      const hit = await sinew.ask({ type: 'pick', view: sinew.view(), at });
+      const top = document.elementFromPoint(place.x, place.y);
+      if (hit?.handle === ${JSON.stringify(name)} && top?.tagName === 'CANVAS') return { x: place.x, y: place.y };
+    }
+    return null;
+  })()`);
+  expect(place, `the handle ${name} is seen`);
+  return place;
+}

@@ -1,0 +1,59 @@
+// The studio as a user meets it, in a real browser: `node run.mjs [NAME…]`, by default every test.
+// SINEW_BINARY, SINEW_TOOLS and SINEW_DATA say where things are; screenshots go to SINEW_SHOTS.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch } from './browser.mjs';
+import { startStudio } from './studio.mjs';
+import * as first from './first_start.mjs';
+import * as workflow from './workflow.mjs';
+import * as trouble from './trouble.mjs';
+import * as pictures from './pictures.mjs';
+import * as feel from './feel.mjs';
+
+const wanted = process.argv.slice(2);
+const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
+mkdirSync(shots, { recursive: true });
+const browser = await launch();
+let [passed, failed] = [0, 0];
+
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...trouble, ...pictures, ...feel })) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
+  const pages = [];
+  const context = {
+    folder,
+    shots,
+    start: (options) => startStudio(folder, options),
+    open: async (studio, options = {}) => {
+      const storage = { 'sinew.prefs': JSON.stringify({ tourDone: !options.tour, theme: options.theme ?? 'dark' }) };
+      const page = await browser.open(studio.url, { storage, ...options });
+      pages.push(page);
+      return page;
+    },
+  };
+  const started = Date.now();
+  let studio;
+  try {
+    studio = await startStudio(folder);
+    await test({ ...context, studio });
+    const faults = pages.flatMap((page) => page.faults);
+    if (faults.length > 0) throw new Error(`the page complained: ${faults.join('; ')}`);
+    passed += 1;
+    console.log(`ok      ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED  ${name}: ${error.stack}`);
+    for (const [k, page] of pages.entries()) {
+      await page.screenshot(join(shots, `failed-${name}-${k}.png`)).catch(() => {});
+      const toasts = await page.text('toasts').catch(() => null);
+      if (toasts) console.log(`        it said: ${toasts}`);
+    }
+  }
+  await Promise.all(pages.map((page) => page.close().catch(() => {})));
+  await studio?.kill().catch(() => {});
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+await browser.close();
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);

@@ -1,0 +1,27 @@
+// A studio of its own for a test: started, asked for its address, killed.
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Start the binary; `folder` holds what it saves and keeps. */
+export async function startStudio(folder, { port = 0, file } = {}) {
+  const root = join(folder, 'root');
+  mkdirSync(root, { recursive: true });
+  const args = ['studio', '--no-open', '--json', '--port', String(port), '--root', root, ...(file ? [file] : [])];
+  const env = { ...process.env, SINEW_HOME: join(folder, 'home') };
+  const child = spawn(process.env.SINEW_BINARY, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise((found, fail) => {
+    let text = '';
+    child.stdout.on('data', (data) => {
+      text += data;
+      if (text.includes('\n')) found(JSON.parse(text).url);
+    });
+    child.on('exit', (code) => fail(new Error(`the studio ended with ${code}: ${text}`)));
+  });
+  const kill = () => new Promise((done) => {
+    child.removeAllListeners('exit');
+    child.on('exit', done);
+    child.kill('SIGKILL');
+  });
+  return { url, root, port: Number(new URL(url).port), kill };
+}

@@ -1,0 +1,125 @@
+// The whole way: a mesh in, handles painted, posed, undone, saved, opened again, exported, judged by others.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { read, sleep } from './browser.mjs';
+import { expect, grip, same, state, vertex } from './check.mjs';
+import { distance, inBlender, validate } from './judge.mjs';
+
+/** Wait for a file to be downloaded whole. */
+async function downloaded(folder, ending) {
+  for (let k = 0; k < 300; k += 1) {
+    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : [];
+    if (names.length > 0 && statSync(join(folder, names[0])).size > 0) return join(folder, names[0]);
+    await sleep(100);
+  }
+  throw new Error(`no ${ending} was downloaded`);
+}
+
+async function exportAs(page, folder, preset, ending) {
+  await page.downloads(folder);
+  await page.key('Ctrl+e');
+  await page.until(`document.querySelector('[data-testid="dialog-export"]')`);
+  if (preset) {
+    await page.value(`(() => {
+      const field = document.querySelector('[data-testid="dialog-export"] select');
+      const option = [...field.options].find((option) => option.textContent.includes(${JSON.stringify(preset)}));
+      field.value = option.value;
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+  }
+  await page.click('dialog-export-button').catch(() => page.click('export-go'));
+  return downloaded(folder, ending);
+}
+
+/** Pose on the sample by hand, back and forth in history, a picture of it, a project, an export. */
+export async function the_sample_is_posed_saved_and_exported({ studio, open, folder, shots }) {
+  const page = await open(studio);
+  const probe = (await page.value('sinew.owners()')).findIndex((owner) => owner === 1);
+  const atRest = await vertex(page, probe);
+  const elbow = await grip(page, 'elbow.L');
+  await page.drag([elbow, { x: elbow.x + 20, y: elbow.y - 110 }]);
+  await page.until('sinew.state().history.steps.length === 2');
+  await page.settle();
+  const posed = await vertex(page, probe);
+  expect(Math.hypot(...posed.map((x, k) => x - atRest[k])) > 0.1, 'the hand has moved');
+  await page.key('Ctrl+z');
+  await page.until('sinew.state().history.at === 0');
+  await page.settle();
+  same((await vertex(page, probe)).map((x) => x.toFixed(5)), atRest.map((x) => x.toFixed(5)), 'undone');
+  await page.key('Ctrl+Shift+z');
+  await page.until('sinew.state().history.at === 1');
+  // Typed numbers: turn the head by 30 degrees about y.
+  await page.click('handle-head');
+  const view = await page.place('viewport');
+  await page.move({ x: view.x, y: view.y });
+  for (const key of ['r', 'y', '3', '0', 'Enter']) await page.key(key);
+  await page.until('sinew.state().n_moves === 2');
+  const turn = (await state(page)).moves[1].rotate;
+  expect(Math.abs(turn.degrees - 30) < 1e-6 && Math.abs(turn.axis[1]) > 0.99, `a turn of 30 about y: ${JSON.stringify(turn)}`);
+  await page.screenshot(join(shots, 'posed.png'));
+  // Saved, and there after another page is opened on the file.
+  await page.value(`sinew.ask({ type: 'save', path: 'hero' })`);
+  await page.until('!sinew.state().dirty');
+  await page.value(`sinew.ask({ type: 'sample', name: 'sack', vertices: 1000 })`);
+  await page.until(`sinew.state().name === 'sack'`);
+  await page.key('Ctrl+o');
+  await page.click('file-hero.sinew.glb');
+  if (await page.has('dialog-open')) await page.click('dialog-open');
+  await page.until(`sinew.state().name === 'biped'`);
+  same((await state(page)).n_moves, 2, 'moves of the project');
+  validate(join(studio.root, 'hero.sinew.glb'));
+  await page.settle(600);
+  const again = await vertex(page, probe);
+  const out = join(folder, 'posed');
+  const file = await exportAs(page, out, 'the pose as it stands', '.glb');
+  validate(file);
+  const blender = inBlender(file);
+  same(blender.length, (await state(page)).vertices, 'vertices in Blender');
+  const some = [];
+  for (let v = 0; v < blender.length; v += 199) some.push(await vertex(page, v));
+  const error = distance([again, ...some], blender);
+  expect(error < 1e-4, `Blender shows the pose that the page shows: ${error}`);
+}
+
+/** A mesh of somebody else: dropped, handles painted and mirrored by mouse, found, posed, exported as a skin. */
+export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, folder, shots }) {
+  const data = process.env.SINEW_DATA;
+  const page = await open(studio);
+  const source = ['spot.obj', 'meshes/spot.obj'].map((name) => join(data, 'meshes', name)).find(existsSync)
+    ?? join(data, 'meshes', readdirSync(join(data, 'meshes')).find((name) => /spot.*\.obj$/i.test(name)) ?? '');
+  expect(existsSync(source), 'the mesh of a cow in SINEW_DATA/meshes');
+  await page.drop([{ name: 'spot.obj', bytes: read(source) }]);
+  await page.until(`sinew.state().name === 'spot'`, 30_000);
+  await page.settle(600);
+  same((await state(page)).handles.length, 0, 'handles of a plain mesh');
+  await page.screenshot(join(shots, 'dropped.png'));
+  // Painted by mouse: a box, then a brush.
+  await page.click('tool-box');
+  const { x, y } = await page.place('viewport');
+  await page.drag([{ x: x - 200, y: y - 260 }, { x: x + 200, y: y - 60 }]);
+  await page.until('sinew.state().handles.length === 1');
+  const n_box = (await state(page)).handles[0].vertices;
+  expect(n_box > 10, `vertices of the box: ${n_box}`);
+  await page.click('tool-paint');
+  await page.drag([{ x, y }, { x: x + 60, y: y + 10 }]);
+  await page.until(`sinew.state().handles[0].vertices > ${n_box} || sinew.state().handles.length === 2`);
+  await page.settle();
+  await page.screenshot(join(shots, 'painted.png'));
+  await page.key('Ctrl+z');
+  await page.until(`sinew.state().handles.length === 1 && sinew.state().handles[0].vertices === ${n_box}`);
+  // Found by the shape instead.
+  await page.value(`sinew.ask({ type: 'auto_handles', from_shape: true })`);
+  await page.until('sinew.state().handles.length > 3', 30_000);
+  await page.settle(800);
+  const handles = (await state(page)).handles;
+  const limb = handles.find((handle) => /leg|limb|foot|ear|head|tip/i.test(handle.name)) ?? handles[1];
+  await page.click(`handle-${limb.name}`);
+  await page.move({ x, y });
+  for (const key of ['r', 'x', '2', '5', 'Enter']) await page.key(key);
+  await page.until('sinew.state().n_moves === 1');
+  await page.settle(600);
+  await page.screenshot(join(shots, 'dropped-posed.png'));
+  const file = await exportAs(page, join(folder, 'skin'), 'handles as bones', '.glb');
+  validate(file);
+  same(inBlender(file).length >= (await state(page)).vertices, true, 'Blender reads all vertices');
+}
