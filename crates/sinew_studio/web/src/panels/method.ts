@@ -50,7 +50,7 @@ export function methodSection(): HTMLElement {
       number('n_nodes', 'Nodes', 50, 20000, 50),
       number('iterations', 'Iterations', 1, 100, 1),
       number('smoothness', 'Smoothness', 0, 100, 0.5),
-      number('inside', 'Stiffness inside', 0, 10, 0.1),
+      number('inside', 'Inside', 0, 10, 0.1),
     );
   } else if (edit.method === 'arap') parts.push(number('arap_iterations', 'Iterations', 1, 200, 1));
   else if (edit.method === 'lipman') {

@@ -5,7 +5,6 @@ import { icon } from './icons';
 export interface DialogButton {
   label: string;
   primary?: boolean;
-  danger?: boolean;
   /** Return false to stay open. */
   run?(): boolean | void | Promise<boolean | void>;
 }
@@ -67,7 +66,7 @@ export function openDialog(id: string, title: string, body: Node[], buttons: Dia
             'button',
             {
               type: button.primary ? 'submit' : 'button',
-              class: button.primary ? 'primary' : button.danger ? 'danger' : '',
+              class: button.primary ? 'primary' : '',
               'data-testid': `dialog-${slug(button.label)}`,
               onclick: (event: Event) => {
                 event.preventDefault();

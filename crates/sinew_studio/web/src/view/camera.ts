@@ -90,11 +90,6 @@ export class CameraRig {
     this.goTo({ ...this.place, target: this.place.target.clone(), yaw, pitch }, true);
   }
 
-  setAngles(yaw: number, pitch: number): void {
-    Object.assign(this.place, { yaw, pitch });
-    this.update(false);
-  }
-
   toggleOrthographic(): void {
     this.isOrthographic = !this.isOrthographic;
     this.update(true);

@@ -18,7 +18,7 @@ import {
 } from 'three';
 import { address } from '../net/address';
 import type { MaterialInfo } from '../net/protocol';
-import type { Look } from '../store';
+import type { Look, Store } from '../store';
 import { drawMatcap } from './matcap';
 import type { MeshBuffers } from './mesh';
 import { teach } from './shader';
@@ -34,6 +34,9 @@ const UNPAINTED: MaterialInfo = {
   double_sided: true,
 };
 
+/** What of the view's settings concerns the surface. */
+type Wish = Pick<Store, 'look' | 'xray' | 'wireframe'>;
+
 export class Looks {
   private matcap: Texture | null = null;
   private readonly images = new Map<string, Texture>();
@@ -42,7 +45,7 @@ export class Looks {
   constructor(private readonly changed: () => void) {}
 
   /** Materials for a look; the ones made before are let go. */
-  surface(look: Look, mesh: MeshBuffers, infos: MaterialInfo[], xray: number): Material | Material[] {
+  surface({ look, xray, wireframe: wired }: Wish, mesh: MeshBuffers, infos: MaterialInfo[]): Material | Material[] {
     for (const material of this.made) material.dispose();
     const textured = look === 'textured';
     const materials = textured ? [...infos, UNPAINTED].map((info) => this.textured(info, mesh)) : [this.plain(look)];
@@ -51,7 +54,8 @@ export class Looks {
     });
     for (const material of materials) {
       teach(material, { quantised: mesh.quantised, tinted: true, box: mesh.box });
-      material.polygonOffset = true;
+      // Behind the lines of the wireframe; without them it would only fray the outline.
+      material.polygonOffset = wired;
       material.polygonOffsetFactor = 1;
       material.polygonOffsetUnits = 1;
       if (xray < 1) {
@@ -74,7 +78,7 @@ export class Looks {
     const material = new MeshLambertMaterial({ color, transparent: true, opacity: 0.22, depthWrite: false });
     // Behind the surface where both are the same, so that only what moved shows.
     material.polygonOffset = true;
-    material.polygonOffsetFactor = 4;
+    material.polygonOffsetFactor = 2;
     material.polygonOffsetUnits = 8;
     teach(material, { quantised: mesh.quantised, tinted: false, box: mesh.ghostBox });
     return material;

@@ -185,7 +185,7 @@ export class Viewport {
     if (!ready) return;
     this.surface.geometry = this.wire.geometry = this.mesh.geometry;
     this.ghost.geometry = this.mesh.ghost;
-    this.surface.material = this.looks.surface(store.look, this.mesh, store.doc?.materials ?? [], store.xray);
+    this.surface.material = this.looks.surface(store, this.mesh, store.doc?.materials ?? []);
     replaceMaterial(this.wire, store.wireframe ? this.looks.wire(this.mesh, token('--wire')) : null);
     replaceMaterial(this.ghost, store.ghost ? this.looks.ghost(this.mesh, token('--ghost')) : null);
     if (this.grid) this.grid.visible = store.grid;
