@@ -152,6 +152,13 @@ class Page {
     return place;
   }
 
+  /** Press the button of the open dialog that says so. */
+  async press(label) {
+    const find = `[...document.querySelectorAll('dialog button, [role="dialog"] button')].find((b) => b.textContent.trim() === ${JSON.stringify(label)})`;
+    await this.until(`${find}?.getClientRects().length`);
+    await this.click(await this.value(`(() => { const box = ${find}.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`));
+  }
+
   has(id) {
     return this.value(`Boolean(document.querySelector('[data-testid="${CSS_escape(id)}"]')?.getClientRects().length)`);
   }

@@ -21,7 +21,7 @@ const SHOW_AFTER: Duration = Duration::from_millis(300);
 
 /// Show what there is to show, until the server ends.
 pub fn run(studio: &Studio) {
-    let mut engine = Engine { studio, stage: Stage::default(), geometry: None, last_drag: 0, failed: None };
+    let mut engine = Engine { studio, stage: Stage::default(), geometry: None, last_drag: 0, is_new: true, failed: None };
     let mut seen = 0;
     loop {
         let mut pending = studio.pending();
@@ -52,6 +52,8 @@ struct Engine<'a> {
     /// What is drawn of the body it was made of.
     geometry: Option<(Arc<Character>, u32, Arc<Geometry>)>,
     last_drag: u32,
+    /// Whether the geometry has not been shown yet.
+    is_new: bool,
     /// The last failure, so that it is told once.
     failed: Option<String>,
 }
@@ -108,7 +110,12 @@ impl Engine<'_> {
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
         let drag = self.last_drag;
         let drawn = Drawn { revision, geometry, frame, stretch, drag, handles: document.handles.clone() };
-        self.studio.shown.send_replace(Some(Arc::new(Shown::new(drawn, document))));
+        let shown = Arc::new(Shown::new(drawn, document));
+        self.studio.shown.send_replace(Some(shown.clone()));
+        // The first click on a new surface should not wait for its search tree.
+        if std::mem::take(&mut self.is_new) {
+            self.studio.painter.warm(shown.mesh());
+        }
         Ok(())
     }
 
@@ -118,6 +125,7 @@ impl Engine<'_> {
         {
             return Ok((*revision, geometry.clone()));
         }
+        self.is_new = true;
         let is_first = self.geometry.is_none();
         let revision = if is_first { self.studio.revision() } else { self.studio.next_revision() };
         let rest = self.stage.show(document, &Display::Rest, &|_| ControlFlow::Continue(()))?;

@@ -10,10 +10,16 @@ use std::net::{IpAddr, SocketAddr};
 /// Name of the cookie that carries the token once the page is open.
 const COOKIE: &str = "sinew_token";
 
-/// Sent with everything: the page may load nothing but what the server itself gives.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-                          connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
-                          frame-ancestors 'none'";
+/// Sent with everything: the page may load nothing but what the server itself gives. Some browsers do not count a
+/// socket as the server itself, so that it is named.
+pub fn policy(host: &str) -> String {
+    let socket = if host.bytes().all(|c| c.is_ascii_alphanumeric() || b".:[]-".contains(&c)) { host } else { "" };
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+         connect-src 'self' ws://{socket}; font-src 'self'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
+    )
+}
 
 /// The rules of one server.
 #[derive(Debug, Clone)]

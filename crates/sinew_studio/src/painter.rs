@@ -36,6 +36,12 @@ impl Painter {
         Ok(Self { sender })
     }
 
+    /// Prepare a mesh, so that the first question about it is answered at once.
+    pub fn warm(&self, mesh: Arc<Mesh>) {
+        // Without the thread there are no answers either, which is told then.
+        let _ = self.sender.send((mesh, Box::new(|_| {})));
+    }
+
     /// Ask something of a mesh and wait for the answer; `None` if that is beyond it.
     pub fn ask<T: Send + 'static>(
         &self,

@@ -66,8 +66,10 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
         }
         Request::OpenUpload { drop, name } => {
             let path = studio.files.upload(&drop, &name)?;
-            // A dropped folder of frames is opened by any of its files; the folder is the document.
-            return open(studio, &path, false);
+            // The user knows the file by its name, not by where we keep it.
+            let ours = format!("{}/", path.parent().unwrap_or(&path).display());
+            return open(studio, &path, false)
+                .map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")));
         }
         Request::Save { path } => return save(studio, path.as_deref()),
         Request::Export(params) => return job(studio, "Exporting", |job| run_export(studio, job, &params)),

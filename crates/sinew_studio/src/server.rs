@@ -4,7 +4,7 @@ use crate::{
     assets::asset,
     engine,
     files::{Files, MAX_UPLOAD, default_home},
-    guard::{Guard, POLICY, secret},
+    guard::{Guard, policy, secret},
     socket,
     studio::Studio,
 };
@@ -130,12 +130,17 @@ async fn listen(
 /// Every request passes here first.
 async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_page = request.uri().path() == "/";
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+    let policy = HeaderValue::from_str(&policy(host));
     let mut response = match guard.check(request.method(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err((status, cause)) => (status, format!("{cause}\n")).into_response(),
     };
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    // The host is plain letters, so that it is a header.
+    if let Ok(policy) = policy {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
