@@ -1,9 +1,11 @@
 //! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
 
 use crate::{
-    DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
+    DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor, SurfaceRefiner,
+    guided::Guided,
     held::HeldMesh,
     lipman::LipmanPiece,
+    quality::measure_quality,
     soft::SoftSurface,
     tally::{Part, Tally, unheard},
 };
@@ -376,5 +378,89 @@ fn preparation_can_be_stopped_anywhere() {
             assert_eq!(stopped.err(), Some(DeformError::Cancelled), "{method:?} at {limit}");
             assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is told after a stop");
         }
+    }
+}
+
+#[test]
+fn refining_makes_the_surface_more_rigid_and_keeps_its_handles() {
+    let (mesh, handles) = bar(6000);
+    let pose = bent(&handles);
+    let posed = solve(&mesh, &handles, Method::Guided, &pose);
+    let told = Mutex::new(Vec::new());
+    let progress = |share: f64| {
+        told.lock().unwrap().push(share);
+        ControlFlow::Continue(())
+    };
+    let refiner = SurfaceRefiner::new(&mesh, &handles, &progress).unwrap();
+    let told = told.into_inner().unwrap();
+    assert!(told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
+    let mut out = posed.clone();
+    let before = measure_quality(&mesh, &posed);
+    let mut last = (before.arap_energy, f64::INFINITY);
+    for _ in 0..4 {
+        let moved = refiner.refine(&pose, &mut out).unwrap();
+        let energy = measure_quality(&mesh, &out).arap_energy;
+        assert!(energy < last.0 && moved < last.1, "{energy}, moved {moved}, before {last:?}");
+        last = (energy, moved);
+    }
+    let after = measure_quality(&mesh, &out);
+    assert!((after.volume_ratio - before.volume_ratio).abs() < 0.005, "{before:?} {after:?}");
+    for v in (0..mesh.n_vertices()).filter(|&v| handles.is_rigid(v)) {
+        let wanted = pose.motions()[handles.owner(v).unwrap()].position(mesh.positions()[v]);
+        assert_eq!(out[v], wanted);
+    }
+    // From the same start it is the same, whatever was refined before.
+    let mut again = posed.clone();
+    refiner.refine(&HandlePose::rest(&handles), &mut mesh.positions().to_vec()).unwrap();
+    for _ in 0..4 {
+        refiner.refine(&pose, &mut again).unwrap();
+    }
+    assert_eq!(out, again);
+}
+
+#[test]
+fn refining_leaves_a_rigid_motion_alone_and_refuses_what_does_not_fit() {
+    let (mesh, handles) = bar(3000);
+    let motion = HandleMotion::rigid(DQuat::from_scaled_axis(DVec3::new(0.5, -2.0, 1.0)), DVec3::X * 3.0);
+    let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
+    let refiner = SurfaceRefiner::new(&mesh, &handles, &unheard).unwrap();
+    let mut out: Vec<DVec3> = mesh.positions().iter().map(|p| motion.position(*p)).collect();
+    assert!(refiner.refine(&pose, &mut out).unwrap() < 1e-9);
+    assert!(refiner.refine(&pose, &mut out[1..]).is_err());
+    out[5].y = f64::NAN;
+    assert!(matches!(refiner.refine(&pose, &mut out), Err(DeformError::NonFinite { .. })));
+    let stop = |_: f64| ControlFlow::Break(());
+    assert_eq!(SurfaceRefiner::new(&mesh, &handles, &stop).err(), Some(DeformError::Cancelled));
+}
+
+/// Every fifth vertex soft, in no order.
+fn sprinkled(mesh: &Mesh) -> HandleSet {
+    let noise = |v: u32| (u64::from(v) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    let n = mesh.n_vertices() as u32;
+    let pick = |k: u64| (0..n).filter(|&v| noise(v) % 5 != 0 && noise(v) / 5 % 2 == k).collect();
+    HandleSet::new(mesh, &[handle("a", pick(0)), handle("b", pick(1))], &mut Warnings::default()).unwrap()
+}
+
+#[test]
+fn thousands_of_small_pieces_cost_what_they_are() {
+    let mesh = build_character(Sample::Bar, 20_000).unwrap().mesh;
+    let handles = sprinkled(&mesh);
+    let adjacency = Adjacency::new(&mesh);
+    let held = HeldMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
+    let soft = SoftSurface::new(held, &mut Warnings::default());
+    assert!(soft.pieces.len() > 1500, "{}", soft.pieces.len());
+    let small = soft.pieces.iter().filter(|piece| !piece.has_inside()).count();
+    assert!(small * 10 > soft.pieces.len() * 9, "{small}");
+    // A small piece has a small map, and few nodes: itself and two rings.
+    let n_nodes =
+        Guided::new(held, &soft, &Default::default(), &Tally::new(&unheard).unwrap(), 1.0).unwrap().n_nodes();
+    let n_near: usize = soft.pieces.iter().map(|piece| 40 * piece.vertices.len()).sum();
+    assert!(n_nodes < n_near, "{n_nodes} nodes for {} vertices", soft.n_vertices());
+    let motion = HandleMotion::rigid(DQuat::from_rotation_x(0.5), DVec3::Y);
+    let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
+    for method in Method::ALL {
+        let moved = mesh.positions().iter().map(|p| motion.position(*p));
+        let off = farthest(&solve(&mesh, &handles, method, &pose), moved);
+        assert!(off <= 2.0 * tolerance(method, &mesh), "{method:?}: {off}");
     }
 }
