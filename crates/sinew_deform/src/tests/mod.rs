@@ -1,11 +1,12 @@
 //! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
 
+mod preparation;
+mod refinement;
+
 use crate::{
-    DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor, SurfaceRefiner,
-    guided::Guided,
+    EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
     held::HeldMesh,
     lipman::LipmanPiece,
-    quality::measure_quality,
     soft::SoftSurface,
     tally::{Part, Tally, unheard},
 };
@@ -16,13 +17,6 @@ use sinew_geom::{
     mesh::Adjacency,
     operators::{LaplacianKind, build_laplacian},
     sample::{Sample, build_character},
-};
-use std::{
-    ops::ControlFlow,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
 };
 
 fn handle(name: &str, vertices: Vec<u32>) -> Handle {
@@ -337,130 +331,5 @@ fn a_handle_one_ring_wide_between_two_pieces_has_normals_too() {
     for v in (27..36).chain(45..54) {
         let off = normals[v].angle_between(roll * rest[v]);
         assert!(off < 0.3, "vertex {v} beside the middle is {off} off");
-    }
-}
-
-#[test]
-fn preparation_tells_how_far_it_is() {
-    let (mesh, handles) = bar(6000);
-    for method in Method::ALL {
-        let params = EditParams { method, ..EditParams::default() };
-        let told = Mutex::new(Vec::new());
-        let progress = |share: f64| {
-            told.lock().unwrap().push(share);
-            ControlFlow::Continue(())
-        };
-        SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
-        assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
-        // What comes before the end has been counted whole: the parts sum up.
-        assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
-    }
-}
-
-#[test]
-fn preparation_can_be_stopped_anywhere() {
-    let (mesh, handles) = bar(3000);
-    for method in Method::ALL {
-        let params = EditParams { method, ..EditParams::default() };
-        for limit in [0.0, 0.3, 0.7, 1.0] {
-            let n_later = AtomicUsize::new(0);
-            let progress = |share: f64| {
-                if share < limit {
-                    return ControlFlow::Continue(());
-                }
-                n_later.fetch_add(1, Ordering::Relaxed);
-                ControlFlow::Break(())
-            };
-            let stopped =
-                SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress);
-            assert_eq!(stopped.err(), Some(DeformError::Cancelled), "{method:?} at {limit}");
-            assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is told after a stop");
-        }
-    }
-}
-
-#[test]
-fn refining_makes_the_surface_more_rigid_and_keeps_its_handles() {
-    let (mesh, handles) = bar(6000);
-    let pose = bent(&handles);
-    let posed = solve(&mesh, &handles, Method::Guided, &pose);
-    let told = Mutex::new(Vec::new());
-    let progress = |share: f64| {
-        told.lock().unwrap().push(share);
-        ControlFlow::Continue(())
-    };
-    let refiner = SurfaceRefiner::new(&mesh, &handles, &progress).unwrap();
-    let told = told.into_inner().unwrap();
-    assert!(told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
-    let mut out = posed.clone();
-    let before = measure_quality(&mesh, &posed);
-    let mut last = (before.arap_energy, f64::INFINITY);
-    for _ in 0..4 {
-        let moved = refiner.refine(&pose, &mut out).unwrap();
-        let energy = measure_quality(&mesh, &out).arap_energy;
-        assert!(energy < last.0 && moved < last.1, "{energy}, moved {moved}, before {last:?}");
-        last = (energy, moved);
-    }
-    let after = measure_quality(&mesh, &out);
-    assert!((after.volume_ratio - before.volume_ratio).abs() < 0.005, "{before:?} {after:?}");
-    for v in (0..mesh.n_vertices()).filter(|&v| handles.is_rigid(v)) {
-        let wanted = pose.motions()[handles.owner(v).unwrap()].position(mesh.positions()[v]);
-        assert_eq!(out[v], wanted);
-    }
-    // From the same start it is the same, whatever was refined before.
-    let mut again = posed.clone();
-    refiner.refine(&HandlePose::rest(&handles), &mut mesh.positions().to_vec()).unwrap();
-    for _ in 0..4 {
-        refiner.refine(&pose, &mut again).unwrap();
-    }
-    assert_eq!(out, again);
-}
-
-#[test]
-fn refining_leaves_a_rigid_motion_alone_and_refuses_what_does_not_fit() {
-    let (mesh, handles) = bar(3000);
-    let motion = HandleMotion::rigid(DQuat::from_scaled_axis(DVec3::new(0.5, -2.0, 1.0)), DVec3::X * 3.0);
-    let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
-    let refiner = SurfaceRefiner::new(&mesh, &handles, &unheard).unwrap();
-    let mut out: Vec<DVec3> = mesh.positions().iter().map(|p| motion.position(*p)).collect();
-    assert!(refiner.refine(&pose, &mut out).unwrap() < 1e-9);
-    assert!(refiner.refine(&pose, &mut out[1..]).is_err());
-    out[5].y = f64::NAN;
-    assert!(matches!(refiner.refine(&pose, &mut out), Err(DeformError::NonFinite { .. })));
-    let stop = |_: f64| ControlFlow::Break(());
-    assert_eq!(SurfaceRefiner::new(&mesh, &handles, &stop).err(), Some(DeformError::Cancelled));
-}
-
-/// Every fifth vertex soft, in no order.
-fn sprinkled(mesh: &Mesh) -> HandleSet {
-    let noise = |v: u32| (u64::from(v) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
-    let n = mesh.n_vertices() as u32;
-    let pick = |k: u64| (0..n).filter(|&v| noise(v) % 5 != 0 && noise(v) / 5 % 2 == k).collect();
-    HandleSet::new(mesh, &[handle("a", pick(0)), handle("b", pick(1))], &mut Warnings::default()).unwrap()
-}
-
-#[test]
-fn thousands_of_small_pieces_cost_what_they_are() {
-    let mesh = build_character(Sample::Bar, 20_000).unwrap().mesh;
-    let handles = sprinkled(&mesh);
-    let adjacency = Adjacency::new(&mesh);
-    let held = HeldMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
-    let soft = SoftSurface::new(held, &mut Warnings::default());
-    assert!(soft.pieces.len() > 1500, "{}", soft.pieces.len());
-    let small = soft.pieces.iter().filter(|piece| !piece.has_inside()).count();
-    assert!(small * 10 > soft.pieces.len() * 9, "{small}");
-    // A small piece has a small map, and few nodes: itself and two rings.
-    let n_nodes =
-        Guided::new(held, &soft, &Default::default(), &Tally::new(&unheard).unwrap(), 1.0).unwrap().n_nodes();
-    let n_near: usize = soft.pieces.iter().map(|piece| 40 * piece.vertices.len()).sum();
-    assert!(n_nodes < n_near, "{n_nodes} nodes for {} vertices", soft.n_vertices());
-    let motion = HandleMotion::rigid(DQuat::from_rotation_x(0.5), DVec3::Y);
-    let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
-    for method in Method::ALL {
-        let moved = mesh.positions().iter().map(|p| motion.position(*p));
-        let off = farthest(&solve(&mesh, &handles, method, &pose), moved);
-        assert!(off <= 2.0 * tolerance(method, &mesh), "{method:?}: {off}");
     }
 }
