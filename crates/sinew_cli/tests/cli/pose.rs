@@ -177,7 +177,8 @@ fn no_moves_leave_the_model_at_rest() {
     let moves = folder.write("moves.json", r#"{"moves":[]}"#);
     let report = ok(&["pose", &glb, "--moves", &moves, "-o", &out, "--json"]);
     assert!(report["warnings"].to_string().contains("holds no moves"), "{report}");
-    assert!(report["edge_rms"].as_f64().unwrap() < 1e-9, "{report}");
+    // The graph's edges are kept in single precision.
+    assert!(report["edge_rms"].as_f64().unwrap() < 1e-7, "{report}");
     let (rest, posed) = (character(&glb), character(&out));
     assert_eq!(rest.handles, posed.handles);
     for (a, b) in rest.mesh.positions().iter().zip(posed.mesh.positions()) {
