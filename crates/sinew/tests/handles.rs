@@ -8,8 +8,9 @@ use crate::{
 use glam::DVec3;
 use sinew::{
     deform::{
-        EditParams, Frames, HandlePose, HandleSet, LipmanParams, Method, SurfaceEditor,
-        quality::measure_quality,
+        EditParams, FINE_ITERATIONS, Frames, HandlePose, HandleSet, LipmanParams, Method, SurfaceEditor,
+        SurfaceRefiner,
+        quality::{Quality, measure_quality},
     },
     formats::obj::write_obj,
     geom::{
@@ -17,7 +18,7 @@ use sinew::{
         sample::{Sample, build_character},
     },
 };
-use std::process::Command;
+use std::{ops::ControlFlow, process::Command};
 
 /// Limits of an edit: volume and edges in percent, faces, twist in degrees, what is left of sections.
 struct Limits {
@@ -45,14 +46,28 @@ fn the_standard_edits_keep_their_shape() {
                 .unwrap();
         let mut out = edit.mesh.positions().to_vec();
         editor.solve(&edit.pose, &mut out).unwrap();
-        let q = measure_quality(&edit.mesh, &out);
-        let (twist, section) = edit.measure_limb(&out).unwrap_or((None, 1.0));
+        let posed = limits.check(&edit, &out);
+        // Fine iterations make edges better and keep the limits.
+        let refiner = SurfaceRefiner::new(&edit.mesh, &edit.handles, &|_| ControlFlow::Continue(())).unwrap();
+        for _ in 0..FINE_ITERATIONS {
+            refiner.refine(&edit.pose, &mut out).unwrap();
+        }
+        let refined = limits.check(&edit, &out);
+        assert!(refined.edge_rms < 0.985 * posed.edge_rms, "{}: {posed:?} {refined:?}", edit.name);
+    }
+}
+
+impl Limits {
+    fn check(&self, edit: &edits::Edit, out: &[DVec3]) -> Quality {
+        let q = measure_quality(&edit.mesh, out);
+        let (twist, section) = edit.measure_limb(out).unwrap_or((None, 1.0));
         let name = edit.name;
-        assert!((q.volume_ratio - 1.0).abs() * 100.0 <= limits.volume, "{name}: volume {}", q.volume_ratio);
-        assert!(q.edge_rms * 100.0 <= limits.edges, "{name}: edges {}", q.edge_rms);
-        assert!(q.self_intersections <= limits.faces, "{name}: faces {}", q.self_intersections);
-        assert!(twist.unwrap_or(0.0) <= limits.twist, "{name}: twist {twist:?}");
-        assert!(section >= limits.section, "{name}: section {section}");
+        assert!((q.volume_ratio - 1.0).abs() * 100.0 <= self.volume, "{name}: volume {}", q.volume_ratio);
+        assert!(q.edge_rms * 100.0 <= self.edges, "{name}: edges {}", q.edge_rms);
+        assert!(q.self_intersections <= self.faces, "{name}: faces {}", q.self_intersections);
+        assert!(twist.unwrap_or(0.0) <= self.twist, "{name}: twist {twist:?}");
+        assert!(section >= self.section, "{name}: section {section}");
+        q
     }
 }
 

@@ -163,6 +163,9 @@ pub struct PoseArgs {
     /// (as Blender), or averaged normals
     #[arg(long, default_value = "smooth", value_parser = frames_parser())]
     pub frames: Frames,
+    /// Refine the posed surface at full resolution, so many times; 1 is what suits the guided method
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub refine: u16,
     /// File to write (glb, obj, ply)
     #[arg(long, short)]
     pub output: PathBuf,

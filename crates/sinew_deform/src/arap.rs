@@ -46,6 +46,8 @@ impl Default for ArapParams {
 const GRAIN: usize = 2048;
 /// Rounds of rotation fitting an iteration: the next iteration goes on from there.
 const ROUNDS: usize = 3;
+/// Rounds where there is no last iteration to go on from.
+const ROUNDS_AFRESH: usize = 12;
 
 /// One soft piece, factored. Local vertices are the piece's, then those of handles around it.
 #[derive(Debug, Clone)]
@@ -64,15 +66,19 @@ pub(crate) struct ArapPiece {
     held: SparseMatrix,
     /// Free vertices that are drawn to a handle, with the handle and the spring.
     springs: Vec<(u32, u32, f64)>,
+    /// How firmly each free vertex stays where it is when refined; empty if not at all.
+    stays: Vec<f64>,
     factor: Cholesky<f64>,
     guide: Guide,
 }
 
 impl ArapPiece {
-    /// Assemble and factor, at a cost of the piece's size.
+    /// Assemble and factor, at a cost of the piece's size. With a reach, the piece can be refined, but not posed:
+    /// what a refinement does fades beyond this length.
     pub fn new(
         HeldMesh { mesh, adjacency, handles }: HeldMesh,
         piece: &SoftPiece,
+        reach: Option<f64>,
         part: Part,
     ) -> Result<Self, DeformError> {
         let mut vertices = piece.vertices.clone();
@@ -122,7 +128,7 @@ impl ArapPiece {
         let mut diagonal = vec![0.0; n_free];
         springs.iter().for_each(|&(i, _, s)| diagonal[i as usize] = s);
         part.add(0.3)?;
-        let factor = Cholesky::new(&inner.add_diagonal(&diagonal))?;
+        let mut factor = Cholesky::new(&inner.add_diagonal(&diagonal))?;
         part.add(0.5)?;
         let edges = faces
             .iter()
@@ -144,12 +150,55 @@ impl ArapPiece {
         };
         let columns = piece.handles.iter().map(weights).collect::<Result<Vec<Vec<f64>>, DeformError>>()?;
         let guide = Guide::new(piece.handles.clone(), &columns);
+        let stays = reach.map_or_else(Vec::new, |reach| vertex_areas(n_free, &faces, &rest, reach));
+        if !stays.is_empty() {
+            diagonal.iter_mut().zip(&stays).for_each(|(d, s)| *d += s);
+            factor = Cholesky::factor(factor.symbolic().clone(), &inner.add_diagonal(&diagonal))?;
+        }
         part.add(0.2)?;
-        Ok(Self { n_free, rest, owners, n_rotations, faces, edges, faces_of, held, springs, factor, guide })
+        Ok(Self {
+            n_free,
+            rest,
+            owners,
+            n_rotations,
+            faces,
+            edges,
+            faces_of,
+            held,
+            springs,
+            stays,
+            factor,
+            guide,
+        })
     }
 
     /// Positions of the piece's vertices.
     pub fn pose(&self, pose: &HandlePose, params: &ArapParams) -> Result<Posed, DeformError> {
+        let (mut x, mut rotations, pulls) = self.begin(pose);
+        self.solve_positions(&rotations, &pulls, &mut x)?;
+        for _ in 0..params.iterations {
+            fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS);
+            self.solve_positions(&rotations, &pulls, &mut x)?;
+        }
+        x.truncate(self.n_free);
+        rotations.truncate(self.n_free);
+        Ok(Posed { positions: x, rotations })
+    }
+
+    /// Positions of the piece's vertices after one iteration from others.
+    pub fn refine(&self, pose: &HandlePose, start: Vec<DVec3>) -> Result<Vec<DVec3>, DeformError> {
+        let (mut x, mut rotations, mut pulls) = self.begin(pose);
+        x[..self.n_free].copy_from_slice(&start);
+        pulls.extend(start.iter().zip(&self.stays).zip(0..).map(|((p, s), i)| (i, *p * *s)));
+        // The guide is a start that depends on the pose alone, but farther off than the last iteration's.
+        fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS_AFRESH);
+        self.solve_positions(&rotations, &pulls, &mut x)?;
+        x.truncate(self.n_free);
+        Ok(x)
+    }
+
+    /// Free vertices at rest and held ones moved, rotations of the guide, and what springs pull with.
+    fn begin(&self, pose: &HandlePose) -> (Vec<DVec3>, Vec<DQuat>, Vec<(u32, DVec3)>) {
         let mut x = self.rest.clone();
         let mut rotations = self.guide.rotations(pose);
         for (at, &owner) in self.owners.iter().enumerate() {
@@ -159,19 +208,11 @@ impl ArapPiece {
                 *rotation = motion.rotation_at(self.rest[v]);
             }
         }
-        let pulls: Vec<(u32, DVec3)> = self
-            .springs
-            .iter()
-            .map(|&(i, h, s)| (i, pose.motions()[h as usize].position(self.rest[i as usize]) * s))
-            .collect();
-        self.solve_positions(&rotations, &pulls, &mut x)?;
-        for _ in 0..params.iterations {
-            fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS);
-            self.solve_positions(&rotations, &pulls, &mut x)?;
-        }
-        x.truncate(self.n_free);
-        rotations.truncate(self.n_free);
-        Ok(Posed { positions: x, rotations })
+        let pull = |&(i, h, s): &(u32, u32, f64)| {
+            (i, pose.motions()[h as usize].position(self.rest[i as usize]) * s)
+        };
+        let pulls = self.springs.iter().map(pull).collect();
+        (x, rotations, pulls)
     }
 
     /// Handles that hold the piece, and how much each of its vertices follows them.
@@ -238,6 +279,17 @@ impl ArapPiece {
 fn edges_of(face: &[u32; 3], x: &[DVec3]) -> [DVec3; 3] {
     let [a, b, c] = face.map(|v| x[v as usize]);
     [c - b, a - c, b - a]
+}
+
+/// Areas around free vertices, in units of a squared length.
+fn vertex_areas(n_free: usize, faces: &[[u32; 3]], rest: &[DVec3], unit: f64) -> Vec<f64> {
+    let mut areas = vec![0.0; n_free];
+    for face in faces {
+        let [a, b, c] = face.map(|v| rest[v as usize]);
+        let third = (b - a).cross(c - a).length() / (6.0 * unit * unit);
+        face.iter().filter(|v| (**v as usize) < n_free).for_each(|&v| areas[v as usize] += third);
+    }
+    areas
 }
 
 /// `K` among free vertices, and between free and held ones.

@@ -91,7 +91,7 @@ impl Engine {
         Ok(match params.method {
             Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, tally, share)?),
             Method::Arap => {
-                let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, part);
+                let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, None, part);
                 Self::Arap(soft.build_pieces(tally, share, build)?, params.arap)
             }
             Method::Lipman => {
@@ -217,6 +217,7 @@ impl SurfaceEditor {
     }
 }
 
-fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), DeformError> {
+/// Refuse a list of the wrong length.
+pub(crate) fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), DeformError> {
     if expected == actual { Ok(()) } else { Err(DeformError::Length { what, expected, actual }) }
 }

@@ -45,7 +45,7 @@ pub fn build_skin(
             weights[v * INFLUENCES] = 1.0;
         }
     }
-    let solved = soft.build_pieces(&tally, 1.0, |piece, part| ArapPiece::new(held, piece, part))?;
+    let solved = soft.build_pieces(&tally, 1.0, |piece, part| ArapPiece::new(held, piece, None, part))?;
     for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {

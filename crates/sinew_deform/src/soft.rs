@@ -27,6 +27,26 @@ pub(crate) struct SoftPiece {
     pub handles: Vec<u32>,
 }
 
+/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
+const LEAST_WITH_INSIDE: usize = 16;
+
+impl SoftPiece {
+    /// Its area: a third of every face around each vertex.
+    pub fn area(&self, HeldMesh { mesh, adjacency, .. }: HeldMesh) -> f64 {
+        let around = self.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
+        let third = |&f: &u32| {
+            let [a, b, c] = mesh.corners(f as usize);
+            (b - a).cross(c - a).length() / 6.0
+        };
+        around.map(third).sum()
+    }
+
+    /// Whether what lies under it is worth being looked at.
+    pub fn has_inside(&self) -> bool {
+        self.vertices.len() >= LEAST_WITH_INSIDE
+    }
+}
+
 /// A posed piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posed {

@@ -15,17 +15,44 @@ const ROTATE: &str =
 const TRANSLATE: &str = r#"write {"translate":{"handles":["hand"],"vector":[0,0.1,0]}}"#;
 const TWIST: &str = r#"write {"twist":{"handles":["hand"],"axis":[1,0,0],"degrees":90,"over":["forearm"]}}"#;
 const KINDS: [&str; 3] = ["rotate", "translate", "twist"];
+/// Diagonals of models in metres, from molecules to worlds: beyond, translations would leave the range of numbers.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 /// A hundred turns: far beyond what a surface can wind up, and the end of what is counted turn by turn.
 const MAX_DEGREES: f64 = 36_000.0;
 
-/// Read moves: `{"moves":[…]}` of `{"rotate":{"main", "handles"?, "axis", "degrees"}}`,
+/// Moves as they were recorded.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecordedMoves {
+    /// The moves, in order.
+    pub moves: Vec<Move>,
+    /// Diagonal, in metres, of the model they were recorded on. If it is known, translations are meant relative to
+    /// it; if not, they are as long as they say on any model.
+    pub size: Option<f64>,
+}
+
+impl RecordedMoves {
+    /// The moves for a model of this diagonal: translations are scaled as the model is to the one they were
+    /// recorded on.
+    pub fn for_diagonal(&self, diagonal: f64) -> Vec<Move> {
+        let scale = self.size.map_or(1.0, |size| diagonal / size);
+        let scaled = |step: &Move| match step {
+            Move::Translate { handles, vector } => {
+                Move::Translate { handles: handles.clone(), vector: *vector * scale }
+            }
+            turn => turn.clone(),
+        };
+        self.moves.iter().map(scaled).collect()
+    }
+}
+
+/// Read moves: `{"moves":[…], "size"?}` of `{"rotate":{"main", "handles"?, "axis", "degrees"}}`,
 /// `{"translate":{"handles", "vector"}}` and `{"twist":{"handles", "axis", "degrees", "over"?}}`. Whether the handles
 /// exist is not known here.
 ///
 /// # Errors
 /// All faults with their JSON paths: kinds and keys that are unknown or missing, numbers beyond reason, axes without
-/// direction.
-pub fn read_moves(bytes: &[u8], name: &str) -> Result<Vec<Move>, FormatError> {
+/// direction, a size that is none.
+pub fn read_recorded_moves(bytes: &[u8], name: &str) -> Result<RecordedMoves, FormatError> {
     let text = without_mark(bytes);
     if text.trim_ascii().is_empty() {
         return Err(whole(name, "the file is empty", SHAPE));
@@ -41,9 +68,20 @@ pub fn read_moves(bytes: &[u8], name: &str) -> Result<Vec<Move>, FormatError> {
     Ok(moves)
 }
 
-fn read_file(file: &Value, faults: &mut Faults) -> Vec<Move> {
-    let root = Fields::new(file, String::new(), (&["moves"], SHAPE), faults);
-    let Some(entries) = root.and_then(|root| root.array("moves", true, faults)) else { return Vec::new() };
+/// Read moves as they were written, for the model they were recorded on: [`read_recorded_moves`] without the size.
+///
+/// # Errors
+/// As [`read_recorded_moves`].
+pub fn read_moves(bytes: &[u8], name: &str) -> Result<Vec<Move>, FormatError> {
+    read_recorded_moves(bytes, name).map(|recorded| recorded.moves)
+}
+
+fn read_file(file: &Value, faults: &mut Faults) -> RecordedMoves {
+    let Some(root) = Fields::new(file, String::new(), (&["moves", "size"], SHAPE), faults) else {
+        return RecordedMoves::default();
+    };
+    let size = root.size(faults);
+    let Some(entries) = root.array("moves", true, faults) else { return RecordedMoves::default() };
     let mut moves = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         if faults.is_full() {
@@ -51,7 +89,7 @@ fn read_file(file: &Value, faults: &mut Faults) -> Vec<Move> {
         }
         moves.extend(read_move(entry, format!("/moves/{index}"), faults));
     }
-    moves
+    RecordedMoves { moves, size }
 }
 
 /// One move; `None` if it has a fault.
@@ -220,6 +258,17 @@ impl<'a> Fields<'a> {
         Some(axis)
     }
 
+    /// A length that translations can be divided by, if there is one.
+    fn size(&self, faults: &mut Faults) -> Option<f64> {
+        let value = self.map.get("size").filter(|value| !value.is_null())?;
+        let size = value.as_f64().filter(|size| SIZES.contains(size));
+        if size.is_none() {
+            let cause = format!("expected the model's diagonal in metres, not {}", described(value));
+            self.fault("size", cause, faults);
+        }
+        size
+    }
+
     fn radians(&self, faults: &mut Faults) -> Option<f64> {
         let value = self.get("degrees", faults)?;
         // The last turn may have been rounded up when radians were written as degrees.
@@ -252,8 +301,21 @@ fn described(value: &Value) -> String {
     }
 }
 
-/// Text of a `moves.json`.
+/// Text of a `moves.json` whose translations are as long as they say on any model.
 pub fn write_moves(moves: &[Move]) -> Vec<u8> {
+    file_of(moves).to_string().into_bytes()
+}
+
+/// Text of a `moves.json`, with the size of the model if it is known.
+pub fn write_recorded_moves(recorded: &RecordedMoves) -> Vec<u8> {
+    let mut file = file_of(&recorded.moves);
+    if let Some(size) = recorded.size {
+        file["size"] = json!(size);
+    }
+    file.to_string().into_bytes()
+}
+
+fn file_of(moves: &[Move]) -> Value {
     let entry = |step: &Move| match step {
         Move::Rotate { main, handles, axis, radians } => {
             let mut body = json!({ "main": main });
@@ -272,7 +334,7 @@ pub fn write_moves(moves: &[Move]) -> Vec<u8> {
             json!({ "twist": { "handles": handles, "axis": axis.to_array(), "degrees": degrees, "over": over } })
         }
     };
-    json!({ "moves": moves.iter().map(entry).collect::<Vec<_>>() }).to_string().into_bytes()
+    json!({ "moves": moves.iter().map(entry).collect::<Vec<_>>() })
 }
 
 #[cfg(test)]
@@ -314,6 +376,31 @@ mod tests {
         let text = String::from_utf8(write_moves(&moves)).unwrap();
         assert_eq!(read_moves(text.as_bytes(), "m.json").unwrap(), moves, "{text}");
         assert_eq!(read_moves(b"\xef\xbb\xbf{\"moves\":[]}", "m.json").unwrap(), []);
+    }
+
+    #[test]
+    fn translations_scale_with_the_body_if_its_size_is_known() {
+        let shift = Move::Translate { handles: vec!["hand".into()], vector: DVec3::new(0.0, 0.1, 0.0) };
+        let turn = Move::Rotate { main: "arm".into(), handles: vec![], axis: DVec3::X * 2.0, radians: 1.0 };
+        let recorded = RecordedMoves { moves: vec![shift, turn.clone()], size: Some(2.0) };
+        let text = String::from_utf8(write_recorded_moves(&recorded)).unwrap();
+        let again = read_recorded_moves(text.as_bytes(), "m.json").unwrap();
+        assert_eq!(again.size, Some(2.0), "{text}");
+        assert_eq!(again.moves[0], recorded.moves[0]);
+        let child = again.for_diagonal(1.0);
+        assert!(matches!(&child[0], Move::Translate { vector, .. } if *vector == DVec3::Y * 0.05));
+        assert!(matches!(&child[1], Move::Rotate { axis, .. } if *axis == DVec3::X * 2.0));
+        // Files from before sizes mean what they say, on any model.
+        let old = read_recorded_moves(DESIGN.as_bytes(), "m.json").unwrap();
+        assert_eq!(old.size, None);
+        assert_eq!(old.for_diagonal(0.3), old.moves);
+        assert_eq!(read_moves(text.as_bytes(), "m.json").unwrap(), again.moves);
+        let none = read_recorded_moves(br#"{"moves":[],"size":null}"#, "m.json").unwrap();
+        assert_eq!(none, RecordedMoves::default());
+        for bad in ["0", "-1", "1e13", "1e-13", "\"two\"", "[]"] {
+            let message = faults(&format!(r#"{{"moves":[],"size":{bad}}}"#));
+            assert!(message.contains("/size: expected the model's diagonal in metres"), "{message}");
+        }
     }
 
     #[test]
@@ -359,10 +446,10 @@ mod tests {
         for (text, part) in [
             ("", "m.json: the file is empty; expected {"),
             (" \n", "the file is empty"),
-            ("[]", "m.json: expected an object with moves, not a list"),
+            ("[]", "m.json: expected an object with moves, size, not a list"),
             ("{}", r#"m.json: "moves" is missing"#),
             (r#"{"moves":3}"#, "/moves: expected a list, not 3"),
-            (r#"{"handles":[]}"#, r#""handles" means nothing here; known are moves"#),
+            (r#"{"handles":[]}"#, r#""handles" means nothing here; known are moves, size"#),
             ("{\"moves\":[\n{\"translate\":{\"handles\":[\"a\"],\"vector\":[NaN,0,0]}}]}", "m.json:2: "),
             (r#"{"moves":[{"translate":{"handles":["a"],"vector":[1e999,0,0]}}]}"#, "number out of range"),
             (r#"{"moves":["#, "m.json:1: EOF"),

@@ -7,23 +7,30 @@ mod speed;
 mod thesis;
 
 use edits::Edit;
+use glam::DVec3;
 use sinew::{
-    deform::{EditParams, Method, SurfaceEditor, quality::measure_quality},
+    deform::{EditParams, Method, SurfaceEditor, SurfaceRefiner, quality::measure_quality},
     geom::Warnings,
 };
-use std::{path::PathBuf, time::Instant};
+use std::{ops::ControlFlow, path::PathBuf, time::Instant};
 
 /// Print the tables.
 pub fn run() -> anyhow::Result<()> {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
-    if data.is_dir() {
-        quality(&data).map_err(|error| anyhow::anyhow!("{error}"))?;
-    } else {
-        println!("{}: no data, so no quality of the standard edits", data.display());
-    }
+    standard_edits()?;
     frames::run()?;
     speed::run()?;
     thesis::run()
+}
+
+/// Print the quality of the standard edits alone.
+pub fn standard_edits() -> anyhow::Result<()> {
+    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    if data.is_dir() {
+        quality(&data).map_err(|error| anyhow::anyhow!("{error}"))
+    } else {
+        println!("{}: no data, so no quality of the standard edits", data.display());
+        Ok(())
+    }
 }
 
 /// Print the frame times of the guided method alone.
@@ -53,6 +60,7 @@ fn quality(data: &std::path::Path) -> edits::Tried<()> {
         for method in Method::ALL {
             row(&edit, method)?;
         }
+        refined(&edit)?;
     }
     Ok(())
 }
@@ -64,13 +72,37 @@ fn row(edit: &Edit, method: Method) -> edits::Tried<()> {
     let prepare = start.elapsed().as_secs_f64() * 1e3;
     let mut positions = edit.mesh.positions().to_vec();
     let frame = crate::measure::time(3, || drop(editor.solve(&edit.pose, &mut positions)));
-    let q = measure_quality(&edit.mesh, &positions);
-    let limb = edit.measure_limb(&positions);
+    print(edit, method.name(), &positions, [prepare, frame]);
+    Ok(())
+}
+
+/// The guided method with fine iterations after it; the time of a frame is that of one of them.
+fn refined(edit: &Edit) -> edits::Tried<()> {
+    let editor =
+        SurfaceEditor::new(&edit.mesh, &edit.handles, &EditParams::default(), &mut Warnings::default())?;
+    let start = Instant::now();
+    let refiner = SurfaceRefiner::new(&edit.mesh, &edit.handles, &|_| ControlFlow::Continue(()))?;
+    let prepare = start.elapsed().as_secs_f64() * 1e3;
+    let mut positions = edit.mesh.positions().to_vec();
+    editor.solve(&edit.pose, &mut positions)?;
+    for step in 1..=8 {
+        let start = Instant::now();
+        refiner.refine(&edit.pose, &mut positions)?;
+        let frame = start.elapsed().as_secs_f64() * 1e3;
+        if [1, 2, 4, 8].contains(&step) {
+            print(edit, &format!("+ {step} fine"), &positions, [prepare, frame]);
+        }
+    }
+    Ok(())
+}
+
+fn print(edit: &Edit, method: &str, positions: &[DVec3], [prepare, frame]: [f64; 2]) {
+    let q = measure_quality(&edit.mesh, positions);
+    let limb = edit.measure_limb(positions);
     let number = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.2}"));
     println!(
-        "{:<14}{:<10}{:>9.2}{:>9.2}{:>9.4}{:>9}{:>9}{:>9}{:>10}{prepare:>11.1}{frame:>10.2}",
+        "{:<14}{method:<10}{:>9.2}{:>9.2}{:>9.4}{:>9}{:>9}{:>9}{:>10}{prepare:>11.1}{frame:>10.2}",
         edit.name,
-        method.name(),
         (q.volume_ratio - 1.0) * 100.0,
         q.edge_rms * 100.0,
         q.arap_energy,
@@ -79,5 +111,4 @@ fn row(edit: &Edit, method: Method) -> edits::Tried<()> {
         number(limb.and_then(|l| l.0)),
         number(limb.map(|l| l.1)),
     );
-    Ok(())
 }

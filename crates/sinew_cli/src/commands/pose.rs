@@ -10,10 +10,10 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 use sinew::{
     deform::{
-        AutoParams, EditParams, HandlePose, HandleSet, LipmanParams, SurfaceEditor,
+        AutoParams, EditParams, HandlePose, HandleSet, LipmanParams, SurfaceEditor, SurfaceRefiner,
         quality::{Quality, measure_quality},
     },
-    formats::{FormatError, handles::read_handles, moves::read_moves},
+    formats::{FormatError, handles::read_handles, moves::read_recorded_moves},
     geom::{Character, Handle, Mesh, Move, Warnings},
 };
 use std::{
@@ -22,6 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Movement of a refinement, in diagonals, below which no file would show the next.
+const SETTLED: f64 = 1e-9;
 /// Solves whose median is told.
 const N_SOLVES: usize = 5;
 /// Time after which no further solve is made for the sake of the median.
@@ -32,12 +34,13 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     let bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
     ensure!(!bvh, "{}: a posed surface is written as .glb, .obj or .ply", args.output.display());
     let mut warnings = Warnings::default();
-    let moves = read_moves(&read_bytes(&args.moves)?, &args.moves.to_string_lossy())?;
-    if moves.is_empty() {
+    let recorded = read_recorded_moves(&read_bytes(&args.moves)?, &args.moves.to_string_lossy())?;
+    if recorded.moves.is_empty() {
         warnings.push(format!("{} holds no moves; the model stays at rest", args.moves.display()));
     }
     let (character, extensions) = read_surface(&args.model, console, &mut warnings)?;
     let (handles, source) = choose_handles(&character, args, console, &mut warnings)?;
+    let moves = recorded.for_diagonal(character.mesh.diagonal());
     let posed = pose(&character.mesh, &handles, &moves, args, console, &mut warnings)?;
     let quality = {
         let _progress = console.progress("measuring");
@@ -49,6 +52,8 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     report["handles_from"] = json!(source.name());
     report["method"] = json!(args.method.name());
     report["moves"] = json!(moves.len());
+    report["moves_scaled_by"] = json!(recorded.size.map(|size| character.mesh.diagonal() / size));
+    report["refinements"] = json!(args.refine);
     let result = posed_character(character, posed, &mut warnings);
     let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
     let n_bytes = write_character(&result, &args.output, &options, &mut warnings)?;
@@ -127,11 +132,11 @@ fn pose(
         ..LipmanParams::default()
     };
     let params = EditParams { method: args.method, lipman, ..EditParams::default() };
-    let editor = SurfaceEditor::new(mesh, &set, &params, warnings);
+    let editor = SurfaceEditor::prepare(mesh, &set, &params, warnings, &|share| progress.update(share));
     let editor = editor.map_err(|error| with_path(error, &args.model))?;
     let prepare_ms = milliseconds(start);
     drop(progress);
-    let _progress = console.progress("posing");
+    let posing = console.progress("posing");
     let mut positions = mesh.positions().to_vec();
     let mut times = Vec::new();
     let start = Instant::now();
@@ -141,18 +146,46 @@ fn pose(
         times.push(milliseconds(start));
     }
     times.sort_by(f64::total_cmp);
+    drop(posing);
     let is_sound = positions.iter().all(|p| p.as_vec3().is_finite());
     ensure!(is_sound, "{}: these moves lead out of the range of numbers", args.moves.display());
     let centers = set.handles().iter().zip(target.motions());
     let handles = centers.map(|(h, motion)| Handle { center: motion.position(h.center), ..h.clone() });
     Ok(Posed {
         handles: handles.collect(),
-        mesh: mesh.with_positions(positions)?,
+        mesh: refine(mesh, &set, &target, args, console, mesh.with_positions(positions)?)?,
         n_soft: editor.n_soft(),
         prepare_ms,
         frame_ms: times[times.len() / 2],
         n_solves: times.len(),
     })
+}
+
+/// Refine a posed surface as often as is asked for, or until nothing moves any more.
+fn refine(
+    mesh: &Mesh,
+    handles: &HandleSet,
+    pose: &HandlePose,
+    args: &PoseArgs,
+    console: &Console,
+    posed: Mesh,
+) -> anyhow::Result<Mesh> {
+    if args.refine == 0 {
+        return Ok(posed);
+    }
+    let mut positions = posed.positions().to_vec();
+    let told = |error| with_path(error, &args.model);
+    let progress = console.progress("preparing to refine");
+    let refiner = SurfaceRefiner::new(mesh, handles, &|share| progress.update(share)).map_err(told)?;
+    drop(progress);
+    let progress = console.progress("refining");
+    for step in 1..=args.refine {
+        if refiner.refine(pose, &mut positions).map_err(told)? < SETTLED {
+            break;
+        }
+        let _ = progress.update(f64::from(step) / f64::from(args.refine));
+    }
+    Ok(posed.with_positions(positions)?)
 }
 
 fn milliseconds(since: Instant) -> f64 {

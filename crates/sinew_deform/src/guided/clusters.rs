@@ -46,7 +46,9 @@ impl Clustering {
     pub fn new(held: HeldMesh, piece: &SoftPiece, budget: usize) -> Self {
         let HeldMesh { mesh, handles, .. } = held;
         let spacing = spacing_for(held, piece, budget);
-        let mut reach = find_reach(held, piece, 2.5 * spacing);
+        // Beyond the second ring only nodes inside look.
+        let width = if piece.has_inside() { 2.5 * spacing } else { 0.0 };
+        let mut reach = find_reach(held, piece, width);
         reach.sort_unstable();
         let local = VertexMap::numbering(mesh.n_vertices(), &reach);
         let owners: Vec<Option<u32>> = reach

@@ -13,7 +13,7 @@
 
 use super::passes::{Covariances, Residuals};
 use crate::DeformError;
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::linalg::{self, Cholesky, SparseMatrix, dispatch};
 
@@ -29,7 +29,7 @@ pub(crate) struct Graph {
     /// `w_ij (p_i − p_j)` and `w_ij` of every half edge.
     pub(super) terms: Vec<[f32; 4]>,
     /// Sums of each node's `terms`.
-    pub(super) sums: Vec<[f64; 4]>,
+    pub(super) sums: Vec<[f32; 4]>,
     /// Nodes whose rotation the solution depends on: the free ones, and held ones beside them.
     pub(super) turning: Vec<u32>,
     /// Free nodes.
@@ -55,7 +55,7 @@ pub(crate) struct GraphState {
     /// `R` of `turning` nodes, as they are fitted.
     turned: Vec<DQuat>,
     /// Columns of `R`, of `turning` nodes.
-    pub(super) matrices: Vec<[[f64; 4]; 3]>,
+    pub(super) matrices: Vec<[[f32; 4]; 3]>,
     /// Right-hand sides of `free` nodes.
     rhs: Vec<[f64; 4]>,
 }
@@ -93,7 +93,7 @@ impl Graph {
                 let at = next[from as usize] as usize;
                 let e = (rest[from as usize] - rest[other as usize]) * w;
                 (to[at], terms[at]) = (other, [e.x as f32, e.y as f32, e.z as f32, w as f32]);
-                (0..4).for_each(|k| sums[from as usize][k] += f64::from(terms[at][k]));
+                (0..4).for_each(|k| sums[from as usize][k] += terms[at][k]);
                 next[from as usize] += 1;
                 is_turning[from as usize] |= !held[other as usize];
             }
@@ -181,7 +181,7 @@ impl Graph {
             let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
             dispatch(Covariances { graph: self, nodes, x, out: wide });
             for (matrix, wide) in covariances.iter_mut().zip(wide) {
-                let [a, b, c] = wide.map(|c| DVec3::new(c[0], c[1], c[2]));
+                let [a, b, c] = wide.map(|c| Vec3::new(c[0], c[1], c[2]).as_dvec3());
                 *matrix = DMat3::from_cols(a, b, c);
             }
             linalg::fit_rotations(covariances, turned, ROUNDS);
@@ -199,8 +199,8 @@ impl Graph {
             .iter()
             .zip(&self.degrees)
             .map(|(q, degree)| {
-                let [u, v, _] = columns(*q);
-                [u[0], u[1], u[2], v[0], v[1], v[2]].map(|x| x * degree)
+                let [u, v] = [*q * DVec3::X * *degree, *q * DVec3::Y * *degree];
+                [u.x, u.y, u.z, v.x, v.y, v.z]
             })
             .collect();
         for pass in 0..PASSES {
@@ -259,9 +259,9 @@ impl Graph {
 }
 
 /// Columns of a rotation's matrix, each filling a register.
-fn columns(rotation: DQuat) -> [[f64; 4]; 3] {
+fn columns(rotation: DQuat) -> [[f32; 4]; 3] {
     let m = DMat3::from_quat(rotation);
-    [m.x_axis, m.y_axis, m.z_axis].map(|c| [c.x, c.y, c.z, 0.0])
+    [m.x_axis, m.y_axis, m.z_axis].map(|c| [c.x as f32, c.y as f32, c.z as f32, 0.0])
 }
 
 /// Factor of `L` of the free nodes, with anchors; none if all are held.

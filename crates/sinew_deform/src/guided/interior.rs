@@ -31,8 +31,6 @@ const FIRST_TRIED: f64 = 3_000.0;
 /// large ones. They set the limit below a hundred nodes.
 const TRIED_A_NODE: f64 = 300.0;
 const FIRST_TRIED_A_NODE: f64 = 30.0;
-/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
-const LEAST_VERTICES: usize = 16;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
@@ -45,7 +43,7 @@ impl Interior {
     ) -> Self {
         let clusters = &clustering.clusters;
         let n_nodes = clusters.centers.len();
-        if piece.vertices.len() < LEAST_VERTICES {
+        if !piece.has_inside() {
             return Self::default();
         }
         let max_tried = MAX_TRIED.min(TRIED_A_NODE * n_nodes as f64);

@@ -71,7 +71,7 @@ impl Guided {
     ) -> Result<Self, DeformError> {
         let tree = SurfaceTree::new(held.mesh);
         tally.add(TREE_SHARE * share)?;
-        let area = |piece: &SoftPiece| piece_area(held, piece);
+        let area = |piece: &SoftPiece| piece.area(held);
         let total: f64 = soft.pieces.iter().map(area).sum();
         let build = |piece: &SoftPiece, part: Part| {
             let size = if total > 0.0 { area(piece) / total } else { 1.0 };
@@ -83,6 +83,12 @@ impl Guided {
         let plan = Plan::new(&proxies.iter().map(Proxy::n_nodes).collect::<Vec<_>>());
         plan.batches.iter().flatten().for_each(|&at| proxies[at as usize].without_threads());
         Ok(Self { proxies, plan, params: *params })
+    }
+
+    /// Number of nodes of all pieces.
+    #[cfg(test)]
+    pub fn n_nodes(&self) -> usize {
+        self.proxies.iter().map(Proxy::n_nodes).sum()
     }
 
     /// Every piece, posed.
@@ -136,16 +142,6 @@ impl Plan {
         }
         plan
     }
-}
-
-fn piece_area(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece) -> f64 {
-    let around = piece.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
-    around
-        .map(|&f| {
-            let [a, b, c] = mesh.corners(f as usize);
-            (b - a).cross(c - a).length() / 6.0
-        })
-        .sum()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //! # Symbols
 //! `e_ij = w_ij (p_i − p_j)`, `x` posed positions, `R` rotations, `a`, `t` anchors and their targets
 //! # Cost
-//! About twenty bytes an edge and end, and two positions or a rotation from the nearest cache.
+//! Twenty bytes an edge and end, and a position or a rotation and a position from the nearest cache. All but
+//! positions is in single precision: fewer bytes, and no conversions, which cost more than the sums.
 
 use super::graph::Graph;
 use glam::DVec3;
@@ -17,7 +18,7 @@ pub(super) struct Covariances<'a> {
     pub graph: &'a Graph,
     pub nodes: &'a [u32],
     pub x: &'a [[f64; 4]],
-    pub out: &'a mut [[[f64; 4]; 3]],
+    pub out: &'a mut [[[f32; 4]; 3]],
 }
 
 impl Kernel for Covariances<'_> {
@@ -29,13 +30,9 @@ impl Kernel for Covariances<'_> {
             let here = self.x[i as usize];
             let mut sum = [[0.0; 4]; 3];
             for (term, to) in row(self.graph, i as usize) {
-                let there = self.x[to as usize];
-                let mut d = [0.0; 4];
-                for l in 0..4 {
-                    d[l] = here[l] - there[l];
-                }
+                let d = way(&here, &self.x[to as usize]);
                 for c in 0..3 {
-                    add::<FMA>(&mut sum[c], &d, f64::from(term[c]));
+                    add::<FMA>(&mut sum[c], &d, term[c]);
                 }
             }
             *out = sum;
@@ -48,7 +45,7 @@ pub(super) struct Residuals<'a> {
     pub graph: &'a Graph,
     pub nodes: &'a [u32],
     pub x: &'a [[f64; 4]],
-    pub matrices: &'a [[[f64; 4]; 3]],
+    pub matrices: &'a [[[f32; 4]; 3]],
     pub targets: &'a [DVec3],
     pub out: &'a mut [[f64; 4]],
 }
@@ -61,27 +58,25 @@ impl Kernel for Residuals<'_> {
         for (&i, out) in self.nodes.iter().zip(self.out) {
             let i = i as usize;
             let (here, all) = (self.x[i], self.graph.sums[i]);
-            // What does not depend on the neighbours has been summed up before.
-            let mut turned = [0.0; 4];
-            for c in 0..3 {
-                add::<FMA>(&mut turned, &self.matrices[i][c], all[c]);
-            }
+            // Sums of each column and of the pulls, so that none waits for another.
+            let mut turned = [[0.0; 4]; 3];
             let mut pulled = [0.0; 4];
             for (term, to) in row(self.graph, i) {
                 let matrix = &self.matrices[to as usize];
                 for c in 0..3 {
-                    add::<FMA>(&mut turned, &matrix[c], f64::from(term[c]));
+                    add::<FMA>(&mut turned[c], &matrix[c], term[c]);
                 }
-                let there = self.x[to as usize];
-                let mut d = [0.0; 4];
-                for l in 0..4 {
-                    d[l] = there[l] - here[l];
-                }
-                add::<FMA>(&mut pulled, &d, f64::from(term[3]));
+                let d = way(&self.x[to as usize], &here);
+                add::<FMA>(&mut pulled, &d, term[3]);
+            }
+            // `R_i` is the same for all neighbours.
+            for c in 0..3 {
+                add::<FMA>(&mut turned[c], &self.matrices[i][c], all[c]);
             }
             let (target, anchor) = (self.targets[i].extend(0.0).to_array(), self.graph.anchors[i]);
             for l in 0..4 {
-                out[l] = 0.5 * turned[l] + pulled[l] + anchor * (target[l] - here[l]);
+                let inner = 0.5 * (turned[0][l] + turned[1][l] + turned[2][l]) + pulled[l];
+                out[l] = f64::from(inner) + anchor * (target[l] - here[l]);
             }
         }
     }
@@ -94,9 +89,19 @@ fn row(graph: &Graph, node: usize) -> impl Iterator<Item = (&[f32; 4], u32)> {
     graph.terms[span.clone()].iter().zip(graph.to[span].iter().copied())
 }
 
+/// `a − b`, rounded after the subtraction.
+#[inline(always)]
+fn way(a: &[f64; 4], b: &[f64; 4]) -> [f32; 4] {
+    let mut d = [0.0; 4];
+    for l in 0..4 {
+        d[l] = (a[l] - b[l]) as f32;
+    }
+    d
+}
+
 /// `sum += v · s`.
 #[inline(always)]
-fn add<const FMA: bool>(sum: &mut [f64; 4], v: &[f64; 4], s: f64) {
+fn add<const FMA: bool>(sum: &mut [f32; 4], v: &[f32; 4], s: f32) {
     for l in 0..4 {
         sum[l] = if FMA { v[l].mul_add(s, sum[l]) } else { sum[l] + v[l] * s };
     }

@@ -1,7 +1,10 @@
 //! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
 
+mod preparation;
+mod refinement;
+
 use crate::{
-    DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
+    EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
     held::HeldMesh,
     lipman::LipmanPiece,
     soft::SoftSurface,
@@ -14,13 +17,6 @@ use sinew_geom::{
     mesh::Adjacency,
     operators::{LaplacianKind, build_laplacian},
     sample::{Sample, build_character},
-};
-use std::{
-    ops::ControlFlow,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
 };
 
 fn handle(name: &str, vertices: Vec<u32>) -> Handle {
@@ -335,46 +331,5 @@ fn a_handle_one_ring_wide_between_two_pieces_has_normals_too() {
     for v in (27..36).chain(45..54) {
         let off = normals[v].angle_between(roll * rest[v]);
         assert!(off < 0.3, "vertex {v} beside the middle is {off} off");
-    }
-}
-
-#[test]
-fn preparation_tells_how_far_it_is() {
-    let (mesh, handles) = bar(6000);
-    for method in Method::ALL {
-        let params = EditParams { method, ..EditParams::default() };
-        let told = Mutex::new(Vec::new());
-        let progress = |share: f64| {
-            told.lock().unwrap().push(share);
-            ControlFlow::Continue(())
-        };
-        SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
-        assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
-        // What comes before the end has been counted whole: the parts sum up.
-        assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
-    }
-}
-
-#[test]
-fn preparation_can_be_stopped_anywhere() {
-    let (mesh, handles) = bar(3000);
-    for method in Method::ALL {
-        let params = EditParams { method, ..EditParams::default() };
-        for limit in [0.0, 0.3, 0.7, 1.0] {
-            let n_later = AtomicUsize::new(0);
-            let progress = |share: f64| {
-                if share < limit {
-                    return ControlFlow::Continue(());
-                }
-                n_later.fetch_add(1, Ordering::Relaxed);
-                ControlFlow::Break(())
-            };
-            let stopped =
-                SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress);
-            assert_eq!(stopped.err(), Some(DeformError::Cancelled), "{method:?} at {limit}");
-            assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is told after a stop");
-        }
     }
 }
