@@ -5,6 +5,7 @@
 #[path = "../../sinew_formats/tests/common/mod.rs"]
 mod common;
 mod data;
+mod documents;
 mod edits;
 mod handles;
 mod mesh_check;

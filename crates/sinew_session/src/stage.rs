@@ -95,7 +95,7 @@ impl Prepared {
     }
 
     /// Whether it is still what the document needs. Names and what moves along do not matter to the surface.
-    pub fn fits(&self, document: &Document) -> bool {
+    pub fn serves(&self, document: &Document) -> bool {
         let is_same = |(a, b): (&Arc<Handle>, &Arc<Handle>)| {
             Arc::ptr_eq(a, b)
                 || (a.name == b.name
@@ -228,7 +228,7 @@ impl Stage {
         document: &Document,
         progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
     ) -> Result<Arc<Prepared>, SessionError> {
-        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.fits(document)) {
+        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.serves(document)) {
             return Ok(prepared.clone());
         }
         // The old one may be large; there should not be two.
@@ -251,7 +251,7 @@ impl Stage {
 
     /// What was prepared, if it still serves.
     pub fn ready(&self, document: &Document) -> Option<&Arc<Prepared>> {
-        self.prepared.as_ref().filter(|prepared| prepared.fits(document))
+        self.prepared.as_ref().filter(|prepared| prepared.serves(document))
     }
 
     /// The shape a document shows. Without moves nothing needs to be prepared.
