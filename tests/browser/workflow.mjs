@@ -67,7 +67,9 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   await page.press('Open');
   await page.until(`sinew.state().name === 'biped'`);
   same((await state(page)).n_moves, 2, 'moves of the project');
-  validate(join(studio.root, 'hero.sinew.glb'));
+  const project = join(studio.root, 'hero.sinew.glb');
+  validate(project);
+  expect(inBlender(project).length >= 10_000, 'Blender opens the project as it is');
   await page.settle(600);
   const again = await vertex(page, probe);
   const out = join(folder, 'posed');
