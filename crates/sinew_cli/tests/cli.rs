@@ -340,9 +340,9 @@ fn the_studio_is_served_on_this_machine_only() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("http://127.0.0.1:"), "{line}");
-    let mut note = [0; 40];
+    let mut note = [0; 30];
     child.stderr.take().unwrap().read_exact(&mut note).unwrap();
-    assert!(String::from_utf8_lossy(&note).contains("open this address"), "{note:?}");
+    assert!(String::from_utf8_lossy(&note).contains("note: open this address"), "{note:?}");
     child.kill().unwrap();
     child.wait().unwrap();
     // What cannot be opened is said before anything is served.
