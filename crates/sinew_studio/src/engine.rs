@@ -12,6 +12,7 @@ use sinew::{
 };
 use std::{
     ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -38,19 +39,17 @@ pub fn run(studio: &Studio) {
         let drag = pending.drag.take();
         pending.is_dragging = drag.is_some();
         drop(pending);
-        if let Some((number, step, end)) = drag {
-            engine.drag(number, &step, end);
-            studio.drag_done();
+        // A fault of ours must not take the user's session with it.
+        if catch_unwind(AssertUnwindSafe(|| engine.turn(drag, seen))).is_err() {
+            engine.stage = Stage::default();
+            studio.notice("error", FAULT);
         }
-        engine.show(seen);
-        if studio.pending().tick == seen {
-            engine.prepare_ahead(seen);
-        }
-        if studio.looks().refine && studio.is_idle(seen, REST) {
-            engine.refine(seen);
-        }
+        studio.drag_done();
     }
 }
+
+/// What is said when we are wrong, not the user.
+pub const FAULT: &str = "an internal fault; your work is kept, undo the last step and report what you did";
 
 struct Engine<'a> {
     studio: &'a Studio,
@@ -65,6 +64,21 @@ struct Engine<'a> {
 }
 
 impl Engine<'_> {
+    /// Do what there is to do.
+    fn turn(&mut self, drag: Option<(u32, Value, bool)>, seen: u64) {
+        if let Some((number, step, end)) = drag {
+            self.drag(number, &step, end);
+            self.studio.drag_done();
+        }
+        self.show(seen);
+        if self.studio.pending().tick == seen {
+            self.prepare_ahead(seen);
+        }
+        if self.studio.looks().refine && self.studio.is_idle(seen, REST) {
+            self.refine(seen);
+        }
+    }
+
     /// Take up a move in progress.
     fn drag(&mut self, number: u32, step: &Value, end: bool) {
         let gesture = drag_gesture(number);

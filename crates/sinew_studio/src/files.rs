@@ -5,7 +5,7 @@ use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, File},
     path::{Component, Path, PathBuf},
     sync::Mutex,
 };
@@ -28,6 +28,21 @@ pub struct Files {
     /// A folder of this run, removed at its end.
     scratch: PathBuf,
     downloads: Mutex<BTreeMap<String, Download>>,
+    /// Held as long as we run, so that the next run does not take our folder for an old one.
+    _lock: File,
+}
+
+const LOCK: &str = "lock";
+
+/// Folders of runs that were killed.
+fn remove_old_runs(runs: &Path) {
+    for run in fs::read_dir(runs).into_iter().flatten().flatten() {
+        let lock = File::options().write(true).open(run.path().join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            // What cannot be removed now is tried again by the next run.
+            let _ = fs::remove_dir_all(run.path());
+        }
+    }
 }
 
 /// An exported file.
@@ -50,10 +65,13 @@ impl Files {
             .canonicalize()
             .with_context(|| format!("{}: the folder cannot be opened", root.display()))?;
         ensure!(root.is_dir(), "{}: this is not a folder", root.display());
+        remove_old_runs(&home.join("runs"));
         let scratch = home.join("runs").join(run);
-        fs::create_dir_all(&scratch)
-            .with_context(|| format!("{}: the folder cannot be made", scratch.display()))?;
-        Ok(Self { root, home: home.to_owned(), scratch, downloads: Mutex::default() })
+        let fail = || format!("{}: the folder cannot be made", scratch.display());
+        fs::create_dir_all(&scratch).with_context(fail)?;
+        let lock = File::create(scratch.join(LOCK)).with_context(fail)?;
+        lock.try_lock().with_context(fail)?;
+        Ok(Self { root, home: home.to_owned(), scratch, downloads: Mutex::default(), _lock: lock })
     }
 
     /// The user's folder.
@@ -135,7 +153,15 @@ impl Files {
         Ok(self.scratch.join("drops").join(drop).join(name))
     }
 
-    /// Keep an exported file for the browser; returns its number.
+    /// A drop has been read.
+    pub fn forget_upload(&self, drop: &str) {
+        if let Ok(path) = self.upload(drop, "x") {
+            // What stays is removed with the run's folder.
+            let _ = fs::remove_dir_all(path.parent().unwrap_or(&path));
+        }
+    }
+
+    /// Keep an exported file for the browser.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -220,6 +246,12 @@ mod tests {
         assert!(listed["parent"].is_null() && listed["entries"][0]["name"] == "inner");
         drop(files);
         assert!(!home.join("runs/1").exists());
+        // A run that was killed is cleared away by the next, one that goes on is not.
+        fs::create_dir_all(home.join("runs/killed")).unwrap();
+        fs::write(home.join("runs/killed/lock"), b"").unwrap();
+        let (one, two) = (Files::new(&root, &home, "2").unwrap(), Files::new(&root, &home, "3").unwrap());
+        assert!(!home.join("runs/killed").exists() && home.join("runs/2").exists());
+        drop((one, two));
         fs::remove_dir_all(base).unwrap();
     }
 }

@@ -68,8 +68,9 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
             let path = studio.files.upload(&drop, &name)?;
             // The user knows the file by its name, not by where we keep it.
             let ours = format!("{}/", path.parent().unwrap_or(&path).display());
-            return open(studio, &path, false)
-                .map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")));
+            let opened = open(studio, &path, false);
+            studio.files.forget_upload(&drop);
+            return opened.map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")));
         }
         Request::Save { path } => return save(studio, path.as_deref()),
         Request::Export(params) => return job(studio, "Exporting", |job| run_export(studio, job, &params)),

@@ -1,6 +1,7 @@
 //! One page: what it says, and what it is told.
 
 use crate::{
+    engine::FAULT,
     frames::Sent,
     requests::{self, NeedsPath},
     state::{state, welcome},
@@ -9,7 +10,10 @@ use crate::{
 };
 use axum::extract::ws::{Message, WebSocket};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 
 /// Binary messages that may be on their way to a page.
@@ -123,14 +127,20 @@ fn work(
         // Stopping a job must not wait for it, nor must anything else that comes after it.
         if is_long(&request) {
             let (shared, replies) = (studio.clone(), replies.clone());
-            let run = move || answer(&replies, id, requests::handle(&shared, request));
+            let run = move || answer(&replies, id, attempt(&shared, request));
             if std::thread::Builder::new().name("job".into()).spawn(run).is_err() {
                 studio.notice("error", "the system gives no thread for this; close other programs");
             }
         } else {
-            answer(replies, id, requests::handle(studio, request));
+            answer(replies, id, attempt(studio, request));
         }
     }
+}
+
+/// A fault of ours is an error like any other: the page and the document go on.
+fn attempt(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
+    let done = catch_unwind(AssertUnwindSafe(|| requests::handle(studio, request)));
+    done.unwrap_or_else(|_| Err(anyhow::anyhow!(FAULT)))
 }
 
 fn is_long(request: &Request) -> bool {
