@@ -15,16 +15,20 @@ mod bands;
 mod joints;
 mod limbs;
 mod loops;
+mod mirror;
 mod names;
 mod part;
 mod plan;
 mod profile;
+mod protrusions;
 mod regions;
 mod remoteness;
+mod select;
 mod skin;
 mod small;
 #[cfg(test)]
 mod tests;
+mod tips;
 mod tree;
 
 pub use skin::{SkinHandleParams, handles_from_skin};
@@ -87,7 +91,7 @@ pub fn find_handles(
         let f = remoteness.ok_or_else(|| stopped(done))?;
         done += share;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
-        plans.push(plan_part(part, &f, params, count));
+        plans.push(plan_part(part, f, params, count));
     }
     let mut handles = Vec::new();
     for (index, (part, plan)) in parts.iter().zip(&plans).enumerate() {
