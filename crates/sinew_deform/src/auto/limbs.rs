@@ -75,7 +75,14 @@ impl Limb {
 
     /// Length in girths.
     pub fn slenderness(&self) -> f64 {
-        self.length() / self.girth().max(f64::MIN_POSITIVE)
+        let usual = self.length() / self.girth().max(f64::MIN_POSITIVE);
+        // Half of the girths around a tip are those of its cap, which are short: a head would seem slender.
+        if self.is_from_tip() { usual.min(self.stretch) } else { usual }
+    }
+
+    /// Whether it is measured by the distance from its tip, rather than by remoteness.
+    pub fn is_from_tip(&self) -> bool {
+        self.slices.first().is_some_and(|slice| slice.cut.field != 0)
     }
 
     /// Area with limbs found further out.

@@ -90,9 +90,9 @@ fn reflect(p: DVec3, center: DVec3, normal: DVec3) -> DVec3 {
 }
 
 fn principal_axes(part: &Part, center: DVec3) -> [DVec3; 3] {
-    let mut moments = DMat3::ZERO;
+    let (mut moments, size) = (DMat3::ZERO, part.mesh.diagonal().max(f64::MIN_POSITIVE));
     for (&p, &area) in part.mesh.positions().iter().zip(&part.vertex_areas) {
-        let r = (p - center) / part.mesh.diagonal().max(f64::MIN_POSITIVE);
+        let r = (p - center) / size;
         moments += DMat3::from_cols(r * r.x, r * r.y, r * r.z) * (area / part.area);
     }
     let (axes, _, _) = svd3(&moments);

@@ -22,7 +22,7 @@ const BODY_STRETCH: f64 = 1.2;
 
 /// Lengths in girths from which on a limb has two and three segments unless the user asks for a number.
 pub(super) const TWO_SEGMENTS: f64 = 0.6;
-const THREE_SEGMENTS: f64 = 1.4;
+const THREE_SEGMENTS: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
 const TWIN: f64 = 0.15;
@@ -128,7 +128,7 @@ fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
 fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
     let mut n_segments = vec![1; limbs.len()];
     let slenderness =
-        |k: usize, n: usize| limbs[k].length() / limbs[k].girth().max(f64::MIN_POSITIVE) / n as f64;
+        |k: usize, n: usize| limbs[k].slenderness() / n as f64;
     for _ in limbs.len() + 1..count {
         let next = (0..limbs.len())
             .filter(|&k| n_segments[k] < MOST_SEGMENTS)

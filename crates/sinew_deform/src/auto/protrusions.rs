@@ -28,6 +28,9 @@ const LEAST_STRETCH: f64 = 0.2;
 /// Share of its `A / g²` that a protrusion must lose behind its end.
 const MOST_LEFT: f64 = 0.5;
 
+/// Share of a peak from which on a cut is as good: before the girth jumps, rather than within the jump.
+const NEAR_PEAK: f64 = 0.92;
+
 /// Share of the area beyond which it is not a limb but half of the body.
 const MOST_AREA: f64 = 0.3;
 
@@ -92,15 +95,15 @@ fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
     let stretch: Vec<f64> =
         slices.iter().map(|(_, cut)| cut.above / cut.girth.max(f64::MIN_POSITIVE).powi(2)).collect();
     let n_inside = |level: f64| field.iter().filter(|&&value| value > level).count();
+    let is_limb = |at: usize| {
+        let (strip, cut) = slices[at];
+        (least_area..=MOST_AREA * part.area).contains(&cut.above)
+            && strip.main_share >= ONE_LOOP
+            && n_inside(cut.level) >= LEAST_VERTICES
+    };
     (0..slices.len())
-        .filter(|&at| {
-            let (strip, cut) = slices[at];
-            stretch[at] >= LEAST_STRETCH
-                && (least_area..=MOST_AREA * part.area).contains(&cut.above)
-                && strip.main_share >= ONE_LOOP
-                && is_peak(&stretch, at)
-                && n_inside(cut.level) >= LEAST_VERTICES
-        })
+        .filter(|&at| stretch[at] >= LEAST_STRETCH && is_peak(&stretch, at))
+        .filter_map(|peak| (0..=peak).find(|&at| stretch[at] >= NEAR_PEAK * stretch[peak] && is_limb(at)))
         .map(|at| Limb::new(&slices[..=at], stretch[at]))
         .collect()
 }

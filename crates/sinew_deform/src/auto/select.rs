@@ -71,7 +71,7 @@ fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
         Relation::Apart
     } else if same {
         // Limbs of several segments are long enough for remoteness to see where they end.
-        let stubby = limb.slices[0].cut.field == 0 && limb.slenderness() < TWO_SEGMENTS;
+        let stubby = !limb.is_from_tip() && limb.slenderness() < TWO_SEGMENTS;
         if stubby && new.area > LONGER * old.area { Relation::Better } else { Relation::Clash }
     } else if shared >= (1.0 - SLACK) * new.area && new.area <= MOST_OF_CARRIER * old.area {
         Relation::Within
