@@ -13,7 +13,7 @@ use super::{
 const SLACK: f64 = 0.02;
 
 /// Share of what carries it that a limb on a limb may have: a finger is one, half of a head is none.
-const MOST_OF_CARRIER: f64 = 0.3;
+const MOST_OF_CARRIER: f64 = 0.2;
 
 /// Share of a region from which on a limb in it is the same limb, found shorter.
 const SAME: f64 = 0.4;

@@ -21,21 +21,45 @@ pub(super) fn find_tips(part: &Part, f: &[f64], least: f64) -> Vec<u32> {
     tips.map(|arc| arc.peak).collect()
 }
 
-/// `−F` for a tip, seen from a vertex in the middle of the body; nowhere below `−d(center)`.
+/// Share of the area within which the end of a limb is looked for.
+const REACH: f64 = 0.45;
+
+/// `−F` for a tip, seen from a vertex in the middle of the body; the same everywhere beyond a share of the area or
+/// the middle.
 pub(super) fn tip_field(part: &Part, steps: &Steps, tip: u32, center: u32) -> Vec<f64> {
-    let mut distance = smooth(part, steps.distances(&[(tip, 0.0)], f64::INFINITY));
-    let most = distance[center as usize];
+    let (mut area, mut last) = (0.0, tip);
+    let mut distance = steps.distances_until(&[(tip, 0.0)], f64::INFINITY, |v| {
+        area += part.vertex_areas[v as usize];
+        last = v;
+        v == center || area > REACH * part.area
+    });
+    let most = distance[last as usize];
     distance.iter_mut().for_each(|d| *d = d.min(most));
+    let distance = smooth(part, distance);
+    // The middle may have been smoothed below what is around it.
+    let from = distance[center as usize].min(most);
     let mut filled = vec![f64::NEG_INFINITY; distance.len()];
-    // Finite non-negative floats order like their bits.
-    let mut queue = BinaryHeap::from([(most.to_bits(), Reverse(center))]);
-    filled[center as usize] = most;
-    while let Some((bits, Reverse(v))) = queue.pop() {
+    filled[center as usize] = from;
+    // What is as high as it can be needs no queue.
+    let mut plateau = vec![center];
+    let mut queue = BinaryHeap::new();
+    loop {
+        let (v, value) = match plateau.pop() {
+            Some(v) => (v, from),
+            // Finite non-negative floats order like their bits.
+            None => match queue.pop() {
+                Some((bits, Reverse(v))) => (v, f64::from_bits(bits)),
+                None => break,
+            },
+        };
         for &w in part.adjacency.neighbors.row(v as usize) {
             if filled[w as usize] == f64::NEG_INFINITY {
-                let value = f64::from_bits(bits).min(distance[w as usize]);
-                filled[w as usize] = value;
-                queue.push((value.to_bits(), Reverse(w)));
+                filled[w as usize] = value.min(distance[w as usize]);
+                if filled[w as usize] >= from {
+                    plateau.push(w);
+                } else {
+                    queue.push((filled[w as usize].to_bits(), Reverse(w)));
+                }
             }
         }
     }
