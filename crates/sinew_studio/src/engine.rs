@@ -21,7 +21,8 @@ const SHOW_AFTER: Duration = Duration::from_millis(300);
 
 /// Show what there is to show, until the server ends.
 pub fn run(studio: &Studio) {
-    let mut engine = Engine { studio, stage: Stage::default(), geometry: None, last_drag: 0, is_new: true, failed: None };
+    let mut engine =
+        Engine { studio, stage: Stage::default(), geometry: None, last_drag: 0, is_new: true, failed: None };
     let mut seen = 0;
     loop {
         let mut pending = studio.pending();

@@ -13,7 +13,8 @@ const COOKIE: &str = "sinew_token";
 /// Sent with everything: the page may load nothing but what the server itself gives. Some browsers do not count a
 /// socket as the server itself, so that it is named.
 pub fn policy(host: &str) -> String {
-    let socket = if host.bytes().all(|c| c.is_ascii_alphanumeric() || b".:[]-".contains(&c)) { host } else { "" };
+    let socket =
+        if host.bytes().all(|c| c.is_ascii_alphanumeric() || b".:[]-".contains(&c)) { host } else { "" };
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
          connect-src 'self' ws://{socket}; font-src 'self'; base-uri 'none'; form-action 'none'; \

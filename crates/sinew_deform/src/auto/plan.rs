@@ -7,7 +7,7 @@ use super::{
     limbs::{Limb, find_limbs},
     mirror::Mirror,
     part::Part,
-    profile::compute_profiles,
+    profile::{N_STRIPS, compute_profiles},
     regions::{Cut, Fields, Regions, cut_regions},
     select::{add_protrusions, make_even},
     tree::build_tree,
@@ -84,7 +84,7 @@ pub(super) fn plan_part(part: &Part, f: Vec<f64>, params: &AutoParams, count: Op
 fn limbs_of(part: &Part, fields: &mut Fields, mirror: Option<&Mirror>, least: f64) -> Vec<Limb> {
     let (f, least_area) = (&fields.0[0], least * part.area);
     let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), 0.3 * least_area);
-    let profiles = compute_profiles(part, f, &tree);
+    let profiles = compute_profiles(part, f, &tree, N_STRIPS);
     let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
     limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
     leave_a_body(part, &mut limbs);
@@ -127,8 +127,7 @@ fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
 /// As many segments as asked for, always dividing the limb whose segments are the most slender.
 fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
     let mut n_segments = vec![1; limbs.len()];
-    let slenderness =
-        |k: usize, n: usize| limbs[k].slenderness() / n as f64;
+    let slenderness = |k: usize, n: usize| limbs[k].slenderness() / n as f64;
     for _ in limbs.len() + 1..count {
         let next = (0..limbs.len())
             .filter(|&k| n_segments[k] < MOST_SEGMENTS)
@@ -221,7 +220,8 @@ fn find_centers(part: &Part, fields: &Fields, cuts: &[Cut], regions: &Regions) -
             let crossing = |i: usize| {
                 let (a, b) = (face[i], face[(i + 1) % 3]);
                 let (fa, fb) = (f[a as usize], f[b as usize]);
-                let share = if fa == fb { 0.5 } else { ((cuts[k - 1].level - fa) / (fb - fa)).clamp(0.0, 1.0) };
+                let share =
+                    if fa == fb { 0.5 } else { ((cuts[k - 1].level - fa) / (fb - fa)).clamp(0.0, 1.0) };
                 (inside[i] != inside[(i + 1) % 3]).then(|| at(a).lerp(at(b), share))
             };
             let mut ends = (0..3).filter_map(crossing);

@@ -22,6 +22,9 @@ use rayon::prelude::*;
 /// Tips that are looked at: those most remote.
 const MOST_TIPS: usize = 48;
 
+/// Strips from a tip to as far as its end is looked for.
+const N_STRIPS: usize = 160;
+
 /// Least `A / g²`.
 const LEAST_STRETCH: f64 = 0.2;
 
@@ -82,7 +85,7 @@ pub(super) fn find_protrusions(part: &Part, f: &[f64], least_area: f64) -> (Vec<
 fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
     let highest = |best: u32, v: u32| if field[v as usize] > field[best as usize] { v } else { best };
     let peak = (0..field.len() as u32).fold(0, highest);
-    let mut strips = compute_profiles(part, field, &Tree::path(peak, field.len())).swap_remove(0);
+    let mut strips = compute_profiles(part, field, &Tree::path(peak, field.len()), N_STRIPS).swap_remove(0);
     // The last one holds all that is farther away than the middle of the body.
     strips.pop();
     let mut above = 0.0;
@@ -115,4 +118,17 @@ fn is_peak(stretch: &[f64], at: usize) -> bool {
     };
     let is_first = at == 0 || stretch[at - 1] < stretch[at];
     is_first && falls(&mut stretch[at + 1..].iter()) && falls(&mut stretch[..at].iter().rev())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_fall_to_half_on_both_sides() {
+        // A finger, its palm, which falls too little, the arm behind it, and the body, which has no end.
+        let stretch = [0.08, 0.3, 0.45, 0.2, 0.34, 0.3, 0.9, 1.8, 1.8, 0.3, 0.2, 0.5];
+        let peaks: Vec<usize> = (0..stretch.len()).filter(|&at| is_peak(&stretch, at)).collect();
+        assert_eq!(peaks, [2, 7]);
+    }
 }

@@ -147,7 +147,8 @@ pub(super) fn make_even(part: &Part, fields: &mut Fields, mirror: &Mirror, limbs
         if alike(k) >= TWINS {
             continue;
         }
-        let twin = (0..done.len()).filter(|&other| !done[other]).max_by(|&a, &b| alike(a).total_cmp(&alike(b)));
+        let twin =
+            (0..done.len()).filter(|&other| !done[other]).max_by(|&a, &b| alike(a).total_cmp(&alike(b)));
         let twin = twin.filter(|&other| alike(other) >= TWINS);
         match twin {
             Some(other) => {
