@@ -26,6 +26,8 @@ pub(super) struct Mirror {
     normal: DVec3,
     /// For each vertex, the corners of the face its mirror image lies in, and their shares.
     images: Vec<([u32; 3], [f64; 3])>,
+    /// How far each vertex can be trusted to have an image, 0..=1: a tail hanging to one side has none.
+    trust: Vec<f64>,
 }
 
 impl Mirror {
@@ -54,10 +56,12 @@ impl Mirror {
             .into_par_iter()
             .map(|v| {
                 let image = tree.closest_point(reflect(at(v), center, normal))?;
-                Some((part.mesh.faces()[image.face as usize], image.barycentric))
+                let trust = (2.0 - image.distance / tolerance.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+                Some(((part.mesh.faces()[image.face as usize], image.barycentric), trust))
             })
             .collect();
-        Some(Self { center, normal, images: images? })
+        let (images, trust) = images?.into_iter().unzip();
+        Some(Self { center, normal, images, trust })
     }
 
     /// The mirror image of a function.
@@ -70,7 +74,8 @@ impl Mirror {
 
     /// A function made the same on both sides.
     pub fn even(&self, f: &[f64]) -> Vec<f64> {
-        f.iter().zip(self.pull(f)).map(|(a, b)| 0.5 * (a + b)).collect()
+        let values = f.iter().zip(self.pull(f)).zip(&self.trust);
+        values.map(|((a, b), trust)| a + 0.5 * trust * (b - a)).collect()
     }
 
     /// The vertex nearest to the mirror image of one.

@@ -35,7 +35,7 @@ const MOST_SEGMENTS: usize = 8;
 
 /// Area of the smallest limb that is told by a jump of its girth, in least areas of those that are told by
 /// remoteness: a finger.
-const SMALL: f64 = 0.15;
+const SMALL: f64 = 0.1;
 
 /// A limb or a piece of one.
 #[derive(Debug, Clone)]
