@@ -7,6 +7,7 @@ import { launch } from './browser.mjs';
 import { startStudio } from './studio.mjs';
 import * as first from './first_start.mjs';
 import * as workflow from './workflow.mjs';
+import * as tools from './tools.mjs';
 import * as trouble from './trouble.mjs';
 import * as pictures from './pictures.mjs';
 import * as feel from './feel.mjs';
@@ -17,7 +18,7 @@ mkdirSync(shots, { recursive: true });
 const browser = await launch();
 let [passed, failed] = [0, 0];
 
-for (const [name, test] of Object.entries({ ...first, ...workflow, ...trouble, ...pictures, ...feel })) {
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
   const pages = [];

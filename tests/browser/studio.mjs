@@ -19,6 +19,7 @@ export async function startStudio(folder, { port = 0, file } = {}) {
     child.on('exit', (code) => fail(new Error(`the studio ended with ${code}: ${text}`)));
   });
   const kill = () => new Promise((done) => {
+    if (child.signalCode !== null || child.exitCode !== null) return done();
     child.removeAllListeners('exit');
     child.on('exit', done);
     child.kill('SIGKILL');

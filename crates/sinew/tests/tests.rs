@@ -6,6 +6,7 @@ mod auto_handles;
 #[path = "../../sinew_formats/tests/common/mod.rs"]
 mod common;
 mod data;
+mod documents;
 mod edits;
 mod handles;
 mod mesh_check;

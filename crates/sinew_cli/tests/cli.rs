@@ -311,10 +311,10 @@ fn json_failures_are_one_object_too() {
 
 #[test]
 fn no_command_shows_the_way() {
-    let output = sinew(&[]);
+    let output = sinew(&["help"]);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    for command in ["info", "convert", "sample", "pose", "handles", "completions"] {
+    for command in ["info", "convert", "sample", "pose", "handles", "studio", "completions"] {
         assert!(text.contains(command), "{text}");
     }
     // A script that asks for an object is told that there is none.
@@ -324,6 +324,33 @@ fn no_command_shows_the_way() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(sinew(&["completions", shell]).stdout.len() > 1000);
     }
+}
+
+/// Without a command the studio opens; here there is no browser to open it in, which is told.
+#[test]
+fn the_studio_is_served_on_this_machine_only() {
+    use std::io::{BufRead, BufReader, Read};
+    let folder = Folder::new("studio");
+    let start = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+        command.args(args).env("SINEW_HOME", folder.at("home")).env("PATH", folder.at("no programs"));
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = start(&[]);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("http://127.0.0.1:"), "{line}");
+    let mut note = [0; 30];
+    child.stderr.take().unwrap().read_exact(&mut note).unwrap();
+    assert!(String::from_utf8_lossy(&note).contains("note: open this address"), "{note:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What cannot be opened is said before anything is served.
+    let output = start(&["studio", "absent.glb"]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("absent.glb"));
+    let output = start(&["studio", "--root", &folder.at("absent")]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

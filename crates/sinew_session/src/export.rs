@@ -3,7 +3,12 @@
 use crate::{Document, MotionStack, SessionError, Source, Stage, stack::StackParams};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_skin, measure_skin};
-use sinew_formats::{bvh, gltf, handles::write_handles, moves::write_moves, obj, ply};
+use sinew_formats::{
+    bvh, gltf,
+    handles::write_handles,
+    moves::{RecordedMoves, write_recorded_moves},
+    obj, ply,
+};
 use sinew_geom::{Character, Surface, Warnings};
 use std::ops::ControlFlow;
 
@@ -93,7 +98,10 @@ pub fn export(
     warnings: &mut Warnings,
 ) -> Result<Exported, SessionError> {
     let bytes = match params.format {
-        ExportFormat::Moves => write_moves(&document.pose),
+        ExportFormat::Moves => {
+            let size = Some(document.mesh().diagonal());
+            write_recorded_moves(&RecordedMoves { moves: document.pose.to_vec(), size })
+        }
         ExportFormat::Handles => write_handles(&document.plain_handles()),
         ExportFormat::Bvh => {
             let rig =

@@ -22,6 +22,7 @@ mod stack;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod thumbnail;
 
 pub use command::{Command, EditChange, HandleData, PaintOp};
 pub use document::{Changes, Document, Example, Unknown};
@@ -35,3 +36,4 @@ pub use recovery::{Recovered, Recovery};
 pub use session::{Event, Session};
 pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};
+pub use thumbnail::draw_thumbnail;

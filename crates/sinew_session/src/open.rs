@@ -1,6 +1,6 @@
 //! Documents out of files and samples.
 
-use crate::{Document, Example, SessionError, project::document_of};
+use crate::{Document, Example, Prepared, SessionError, draw_thumbnail, project::document_of};
 use glam::DVec3;
 use sinew_formats::{
     Content, FormatError,
@@ -91,12 +91,15 @@ pub fn grow_sample(
     }
     let mut document = Document::new(build_character(sample, n_vertices)?);
     if sample == Sample::Biped {
-        document.examples = biped_poses();
+        document.examples = biped_poses()?;
     }
     Ok(document)
 }
 
-fn biped_poses() -> Vec<Arc<Example>> {
+/// Vertices of the figure that pictures of poses are drawn of.
+const PICTURE_VERTICES: usize = 3_000;
+
+fn biped_poses() -> Result<Vec<Arc<Example>>, SessionError> {
     let turn = |main: &str, axis: DVec3, degrees: f64| Move::Rotate {
         main: main.into(),
         handles: Vec::new(),
@@ -111,8 +114,11 @@ fn biped_poses() -> Vec<Arc<Example>> {
         turn("elbow.R", DVec3::X, -35.0),
         turn("elbow.L", DVec3::X, 25.0),
     ];
+    let figure = Document::new(build_character(Sample::Biped, PICTURE_VERTICES)?);
+    let prepared = Prepared::new(&figure, &|_| ControlFlow::Continue(()))?;
     let example = |(name, moves): (&str, Vec<Move>)| {
-        Arc::new(Example { name: name.into(), moves: Arc::new(moves), thumbnail: None })
+        let thumbnail = Some(Arc::new(draw_thumbnail(&figure.body, &prepared.positions(&moves)?)));
+        Ok(Arc::new(Example { name: name.into(), moves: Arc::new(moves), thumbnail }))
     };
     [("wave", wave), ("bow", bow), ("step", step)].into_iter().map(example).collect()
 }

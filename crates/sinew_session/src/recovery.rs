@@ -67,11 +67,11 @@ impl Recovery {
             let _ = fs::remove_dir_all(folder);
             return None;
         };
-        let saved = rest.iter().filter_map(|entry| match entry {
+        let mut saved = rest.iter().rev().filter_map(|entry| match entry {
             Entry::Saved(path) => Some(path.clone()),
             _ => None,
         });
-        let path = saved.last().or_else(|| path.clone());
+        let path = saved.next().or_else(|| path.clone());
         let is_dirty = rest.last().map_or(*is_dirty, |last| !matches!(last, Entry::Saved(_)));
         if !is_dirty {
             let _ = fs::remove_dir_all(folder);

@@ -2,11 +2,13 @@
 
 use crate::{Document, SessionError};
 use glam::{DQuat, DVec3, Vec3};
-use sinew_deform::{DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor};
+use sinew_deform::{
+    DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
+};
 use sinew_geom::{Character, Handle, Move, Warnings, measure::compute_vertex_normals};
 use std::{
     ops::ControlFlow,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -49,6 +51,8 @@ pub struct Prepared {
     set: HandleSet,
     editor: SurfaceEditor,
     rest_normals: Arc<Vec<DVec3>>,
+    /// Made when somebody waits for the last bit of quality.
+    refiner: OnceLock<SurfaceRefiner>,
     /// What had to be mended or is worth knowing.
     pub warnings: Vec<String>,
     /// Time it took.
@@ -84,13 +88,14 @@ impl Prepared {
             set,
             editor,
             rest_normals,
+            refiner: OnceLock::new(),
             warnings: warnings.messages,
             time: start.elapsed(),
         })
     }
 
     /// Whether it is still what the document needs. Names and what moves along do not matter to the surface.
-    pub fn fits(&self, document: &Document) -> bool {
+    pub fn serves(&self, document: &Document) -> bool {
         let is_same = |(a, b): (&Arc<Handle>, &Arc<Handle>)| {
             Arc::ptr_eq(a, b)
                 || (a.name == b.name
@@ -154,11 +159,41 @@ impl Prepared {
     /// # Errors
     /// If a move does not fit the handles.
     pub fn frame(&self, moves: &[Move]) -> Result<Frame, SessionError> {
+        self.solve(moves, |_, _| Ok(()))
+    }
+
+    /// The posed surface with its detail polished: for moments in which nothing else is to be done.
+    ///
+    /// # Errors
+    /// If a move does not fit the handles, or `progress` broke.
+    pub fn refined_frame(
+        &self,
+        moves: &[Move],
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Frame, SessionError> {
+        let refiner = match self.refiner.get() {
+            Some(refiner) => refiner,
+            None => {
+                let made = SurfaceRefiner::new(&self.body.mesh, &self.set, progress)?;
+                self.refiner.get_or_init(|| made)
+            }
+        };
+        self.solve(moves, |pose, positions| {
+            (0..FINE_ITERATIONS).try_for_each(|_| refiner.refine(pose, positions).map(|_| ()))
+        })
+    }
+
+    fn solve(
+        &self,
+        moves: &[Move],
+        polish: impl FnOnce(&HandlePose, &mut [DVec3]) -> Result<(), DeformError>,
+    ) -> Result<Frame, SessionError> {
         let start = Instant::now();
         let pose = self.pose(moves)?;
         let n = self.rest_normals.len();
         let (mut positions, mut normals) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
         self.editor.solve_with_normals(&pose, &self.rest_normals, &mut positions, &mut normals)?;
+        polish(&pose, &mut positions)?;
         if let Some(index) = positions.iter().position(|p| !p.is_finite()) {
             return Err(DeformError::NonFinite { what: format!("vertex {index} of the pose") }.into());
         }
@@ -193,7 +228,7 @@ impl Stage {
         document: &Document,
         progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
     ) -> Result<Arc<Prepared>, SessionError> {
-        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.fits(document)) {
+        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.serves(document)) {
             return Ok(prepared.clone());
         }
         // The old one may be large; there should not be two.
@@ -216,7 +251,7 @@ impl Stage {
 
     /// What was prepared, if it still serves.
     pub fn ready(&self, document: &Document) -> Option<&Arc<Prepared>> {
-        self.prepared.as_ref().filter(|prepared| prepared.fits(document))
+        self.prepared.as_ref().filter(|prepared| prepared.serves(document))
     }
 
     /// The shape a document shows. Without moves nothing needs to be prepared.

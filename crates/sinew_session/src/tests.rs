@@ -491,3 +491,22 @@ fn saved_work_is_not_offered_for_recovery() {
     assert!(Recovery::find_all(&root.join("journals")).is_empty());
     std::fs::remove_dir_all(root).unwrap();
 }
+
+#[test]
+fn pictures_of_poses_show_the_pose() {
+    let pixels = |png: &[u8]| {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        pixels
+    };
+    let rest = pixels(&draw_thumbnail(&BIPED.body, BIPED.mesh().positions()));
+    let covered = rest.as_chunks::<4>().0.iter().filter(|pixel| pixel[3] == 255).count();
+    // A figure fills some of the picture, and not all of it.
+    assert!((2_000..20_000).contains(&covered), "{covered}");
+    let [wave, bow] = [0, 1].map(|k| pixels(BIPED.examples[k].thumbnail.as_ref().unwrap()));
+    assert!(wave != bow && wave != rest);
+    // Nothing at all is a picture of nothing.
+    let nothing = draw_thumbnail(&sinew_geom::Character::default(), &[]);
+    assert!(pixels(&nothing).iter().all(|&byte| byte == 0));
+}

@@ -18,6 +18,8 @@ use std::{
 
 /// Preparation that takes longer is shown as a job.
 const SHOW_AFTER: Duration = Duration::from_millis(300);
+/// The hand rests if nothing came for this long.
+const REST: Duration = Duration::from_millis(150);
 
 /// Show what there is to show, until the server ends.
 pub fn run(studio: &Studio) {
@@ -43,6 +45,9 @@ pub fn run(studio: &Studio) {
         engine.show(seen);
         if studio.pending().tick == seen {
             engine.prepare_ahead(seen);
+        }
+        if studio.looks().refine && studio.is_idle(seen, REST) {
+            engine.refine(seen);
         }
     }
 }
@@ -134,6 +139,26 @@ impl Engine<'_> {
         self.geometry = Some((document.body.clone(), revision, geometry.clone()));
         self.studio.state_number.send_modify(|number| *number += 1);
         Ok((revision, geometry))
+    }
+
+    /// Polish the pose while nobody waits; stopped when something new is to be done.
+    fn refine(&mut self, seen: u64) {
+        let document = self.studio.session().document().clone();
+        let looks = self.studio.looks();
+        if looks.display != Display::Posed || document.pose.is_empty() {
+            return;
+        }
+        let Some(prepared) = self.stage.ready(&document).cloned() else { return };
+        let studio = self.studio;
+        let go_on = |_| match studio.pending().tick == seen {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let refined = prepared.refined_frame(&document.pose, &go_on);
+        match refined.and_then(|frame| self.publish(document, frame, looks.stress)) {
+            Ok(()) | Err(SessionError::Cancelled) => {}
+            Err(error) => self.fail(&error.to_string()),
+        }
     }
 
     /// Prepare handles while nobody waits, so that the first drag starts at once.

@@ -81,7 +81,7 @@ fn handles(document: &Document) -> Vec<Value> {
 /// Colours far from each other for neighbours in the list: hues by the golden angle, two lightnesses.
 fn color(index: usize) -> String {
     let hue = (index as f64 * 137.508) % 360.0;
-    let lightness = if index % 2 == 0 { 0.55 } else { 0.68 };
+    let lightness = if index.is_multiple_of(2) { 0.55 } else { 0.68 };
     let chroma = (1.0 - f64::abs(2.0 * lightness - 1.0)) * 0.62;
     let channel = |offset: f64| {
         let k = (offset + hue / 30.0) % 12.0;

@@ -169,6 +169,15 @@ impl Studio {
         self.bell.wait(pending).unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether nothing new comes for a while.
+    pub fn is_idle(&self, seen: u64, time: std::time::Duration) -> bool {
+        let pending = self.pending();
+        let is_same = |pending: &mut Pending| pending.tick == seen && !pending.stop;
+        let (pending, waited) =
+            self.bell.wait_timeout_while(pending, time, is_same).unwrap_or_else(PoisonError::into_inner);
+        waited.timed_out() && pending.tick == seen
+    }
+
     /// Let the engine look.
     pub fn ring(&self) {
         self.pending().tick += 1;

@@ -1,5 +1,7 @@
 //! The studio as a page sees it, over real sockets.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::{Value, json};
 use sinew_studio::{StudioOptions, serve};
 use std::{

@@ -2,7 +2,8 @@
 import { define, type Action } from '../actions';
 import { ask, run, store } from '../app';
 import type { ToolId } from '../store';
-import { clampBrush } from '../tools/manager';
+import { clampBrush, type ToolManager } from '../tools/manager';
+import type { ModalKind } from '../tools/modal';
 import { askText } from '../ui/dialog';
 import type { Context } from './context';
 import { isBrush } from './view';
@@ -66,14 +67,14 @@ export function definePose(context: Context): void {
       label: 'Move selected (modal)',
       group: 'Pose',
       keys: { all: ['G'] },
-      run: () => posed(() => tools.modal.begin('translate')),
+      run: () => modal(tools, 'translate'),
     },
     {
       id: 'turn',
       label: 'Rotate selected (modal)',
       group: 'Pose',
       keys: { all: ['R'] },
-      run: () => posed(() => tools.modal.begin('rotate')),
+      run: () => modal(tools, 'rotate'),
     },
     {
       id: 'pose-save',
@@ -133,6 +134,15 @@ export function definePose(context: Context): void {
     { id: 'show-rest', label: 'Show rest', group: 'Play', run: () => void ask({ type: 'display', what: 'rest' }) },
     { id: 'show-posed', label: 'Show pose', group: 'Play', run: () => void ask({ type: 'display', what: 'posed' }) },
   );
+}
+
+/** Hands type faster than displays change: keys are kept until the move begins. */
+function modal(tools: ToolManager, kind: ModalKind): void {
+  if (store.doc?.display.what === 'posed') return tools.modal.begin(kind);
+  tools.modal.await();
+  posed(() => {
+    if (tools.modal.awaited) tools.modal.begin(kind);
+  });
 }
 
 /** Moves need the posed surface in view; ask for it first if it is not. */

@@ -15,6 +15,8 @@ export type ModalKind = 'rotate' | 'translate';
 export class Modal {
   readonly element = h('div.modal-strip', { hidden: true, role: 'status', 'data-testid': 'modal-strip' });
   private gesture: PoseGesture | null = null;
+  /** Keys typed before it could begin: they are meant for it, not for the page. */
+  private waiting: KeyboardEvent[] | null = null;
   private kind: ModalKind = 'rotate';
   private axis: { name: string; local: boolean } | null = null;
   private typed = '';
@@ -33,7 +35,23 @@ export class Modal {
     return this.gesture !== null;
   }
 
+  /** Keep what is typed until it begins, unless Escape is. */
+  await(): void {
+    this.waiting = [];
+  }
+
+  get awaited(): boolean {
+    return this.waiting !== null;
+  }
+
   begin(kind: ModalKind): void {
+    const typed = this.waiting ?? [];
+    this.waiting = null;
+    this.enter(kind);
+    for (const event of typed) this.key(event);
+  }
+
+  private enter(kind: ModalKind): void {
     this.cancel();
     if (store.main === null) {
       toast('info', 'Select a handle first: click on the surface or in the outliner.');
@@ -70,6 +88,11 @@ export class Modal {
 
   /** True if the key was meant for it. */
   key(event: KeyboardEvent): boolean {
+    if (this.waiting) {
+      if (event.key === 'Escape') this.waiting = null;
+      else this.waiting.push(event);
+      return true;
+    }
     if (!this.gesture) return false;
     const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
     if (key === 'Escape') this.cancel();
