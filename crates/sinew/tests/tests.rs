@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod auto_handles;
 #[path = "../../sinew_formats/tests/common/mod.rs"]
 mod common;
 mod data;

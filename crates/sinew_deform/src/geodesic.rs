@@ -48,6 +48,17 @@ impl Steps {
     /// Distance of every vertex from the sources, each of which begins at a distance of its own; infinite if
     /// unreachable or beyond `limit`.
     pub fn distances(&self, sources: &[(u32, f64)], limit: f64) -> Vec<f64> {
+        self.distances_until(sources, limit, |_| false)
+    }
+
+    /// The same, up to the first vertex, in the order of distance, at which `stop` says so; beyond it some
+    /// distances are upper bounds, the others infinite.
+    pub fn distances_until(
+        &self,
+        sources: &[(u32, f64)],
+        limit: f64,
+        mut stop: impl FnMut(u32) -> bool,
+    ) -> Vec<f64> {
         let mut distance = vec![f64::INFINITY; self.starts.len() - 1];
         // Finite non-negative floats order like their bits, and bits are totally ordered.
         let mut queue = BinaryHeap::new();
@@ -61,6 +72,9 @@ impl Steps {
             let here = f64::from_bits(bits);
             if here > distance[v as usize] {
                 continue;
+            }
+            if stop(v) {
+                break;
             }
             let (first, last) = (self.starts[v as usize] as usize, self.starts[v as usize + 1] as usize);
             for &(next, length) in &self.steps[first..last] {

@@ -2,7 +2,7 @@
 
 use super::{
     part::Part,
-    regions::{Cut, Regions},
+    regions::{Cut, Fields, Regions},
 };
 use crate::geodesic::Steps;
 
@@ -23,12 +23,12 @@ const LEAST_PIECE: f64 = 0.2;
 pub(super) fn find_rigid(
     part: &Part,
     steps: &Steps,
-    f: &[f64],
+    fields: &Fields,
     cuts: &[Cut],
     lengths: &[f64],
     regions: &Regions,
 ) -> Vec<Vec<u32>> {
-    let mut soft = vec![false; f.len()];
+    let mut soft = vec![false; part.mesh.n_vertices()];
     let mut seeds: Vec<Vec<(u32, f64)>> = vec![Vec::new(); cuts.len()];
     for &[a, b] in part.adjacency.edges.vertices() {
         let [ra, rb] = [a, b].map(|v| regions.of_vertex[v as usize] as usize);
@@ -41,9 +41,11 @@ pub(super) fn find_rigid(
         let (inner, outer, mut region, end) =
             if regions.is_within(ra, rb) { (a, b, ra, rb) } else { (b, a, rb, ra) };
         let length = part.mesh.positions()[a as usize].distance(part.mesh.positions()[b as usize]);
-        let (high, low) = (f[inner as usize], f[outer as usize]);
         while region != end && region != 0 {
-            let share = ((high - cuts[region - 1].level) / (high - low)).clamp(0.0, 1.0);
+            let (cut, f) = (&cuts[region - 1], fields.of(&cuts[region - 1]));
+            let (high, low) = (f[inner as usize], f[outer as usize]);
+            // Where limbs measured differently meet, the line may not cross this edge at all.
+            let share = if high > low { ((high - cut.level) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
             seeds[region - 1].extend([(inner, share * length), (outer, (1.0 - share) * length)]);
             region = regions.parent[region];
         }

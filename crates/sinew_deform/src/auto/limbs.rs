@@ -54,6 +54,13 @@ pub(super) struct Slice {
 }
 
 impl Limb {
+    /// A limb from its strips and cuts, the tip first.
+    pub fn new(slices: &[(Strip, Cut)], stretch: f64) -> Self {
+        let slice = |&(strip, cut): &(Strip, Cut)| Slice { strip, cut, own: cut.above };
+        let area = slices.last().map_or(0.0, |(_, cut)| cut.above);
+        Self { slices: slices.iter().rev().map(slice).collect(), stretch, area }
+    }
+
     /// From the base to the tip, along the surface.
     pub fn length(&self) -> f64 {
         self.slices.iter().map(|slice| slice.strip.width()).sum()
@@ -64,6 +71,23 @@ impl Limb {
         let mut girths: Vec<f64> = self.slices.iter().map(|slice| slice.strip.girth).collect();
         girths.sort_by(f64::total_cmp);
         girths.get(girths.len() / 2).copied().unwrap_or(0.0)
+    }
+
+    /// Length in girths.
+    pub fn slenderness(&self) -> f64 {
+        let usual = self.length() / self.girth().max(f64::MIN_POSITIVE);
+        // Half of the girths around a tip are those of its cap, which are short: a head would seem slender.
+        if self.is_from_tip() { usual.min(self.stretch) } else { usual }
+    }
+
+    /// Whether it is measured by the distance from its tip, rather than by remoteness.
+    pub fn is_from_tip(&self) -> bool {
+        self.slices.first().is_some_and(|slice| slice.cut.field != 0)
+    }
+
+    /// Area with limbs found further out.
+    pub fn above(&self) -> f64 {
+        self.slices.first().map_or(0.0, |slice| slice.cut.above)
     }
 
     /// Drop slices next to the body until at most `share` of the area is left.
@@ -95,7 +119,7 @@ pub(super) fn find_limbs(tree: &Tree, profiles: &[Vec<Strip>], total: f64, least
         let mut above: f64 = arc.children.iter().map(|&child| areas[child]).sum();
         for &strip in strips {
             above += strip.area;
-            let cut = Cut { peak: arc.peak, level: strip.level, girth: strip.girth, above };
+            let cut = Cut { field: 0, peak: arc.peak, level: strip.level, girth: strip.girth, above };
             chain.slices.push(Slice { strip, cut, own: above - chain.taken });
         }
         areas[index] = above;

@@ -2,29 +2,34 @@
 //!
 //! # Source
 //! Ours, from known parts: how remote each vertex is (average geodesic distance), the tree of its level sets,
-//! limbs where that tree branches, cut where the girth is small for what lies beyond, segments at narrow places
-//! and bends. The files of this folder name their sources.
+//! limbs where that tree branches, cut where the girth is small for what lies beyond; then stubby and small limbs,
+//! each along the distance from its own tip; segments at narrow places and bends. Where a part is its own mirror
+//! image, one side is planned and the other is its image. The files of this folder name their sources.
 //! # Cost
-//! 32 runs of Dijkstra; everything else is linear or nearly.
+//! 32 runs of Dijkstra and at most 48 shorter ones, side by side; everything else is linear or nearly.
 //! # Limits
 //! Limbs lying against the body and welded to it are not seen, nor joints inside a straight limb of even girth,
-//! which is cut evenly. Regions do not depend on the model's placement or numbering, up to ties; names do tell
+//! which is cut evenly, nor a cone that widens evenly into the body, as a short tail does. Regions do not depend on the model's placement or numbering, up to ties; names do tell
 //! sides in the model's axes.
 
 mod bands;
 mod joints;
 mod limbs;
 mod loops;
+mod mirror;
 mod names;
 mod part;
 mod plan;
 mod profile;
+mod protrusions;
 mod regions;
 mod remoteness;
+mod select;
 mod skin;
 mod small;
 #[cfg(test)]
 mod tests;
+mod tips;
 mod tree;
 
 pub use skin::{SkinHandleParams, handles_from_skin};
@@ -43,7 +48,8 @@ pub struct AutoParams {
     /// About how many handles; by default, as many as the shape suggests.
     pub count: Option<usize>,
     /// Area of the smallest limb with a handle of its own, as a share of its connected part. Default 0.01.
-    /// If `count` is more than these give, limbs of a quarter of it count as well.
+    /// Limbs that end in a jump of the girth, as fingers do, may be a tenth of it, unless `count` asks for no more
+    /// handles than the larger ones and their joints give.
     pub least_limb: f64,
     /// Area of the smallest connected part that is searched for limbs, as a share of all. Default 0.02; smaller
     /// parts are one handle, or belong to the one they touch.
@@ -87,7 +93,7 @@ pub fn find_handles(
         let f = remoteness.ok_or_else(|| stopped(done))?;
         done += share;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
-        plans.push(plan_part(part, &f, params, count));
+        plans.push(plan_part(part, f, params, count));
     }
     let mut handles = Vec::new();
     for (index, (part, plan)) in parts.iter().zip(&plans).enumerate() {

@@ -5,22 +5,24 @@ use super::{
     bands::find_rigid,
     joints::find_joints,
     limbs::{Limb, find_limbs},
+    mirror::Mirror,
     part::Part,
-    profile::compute_profiles,
-    regions::{Cut, Regions, cut_regions},
+    profile::{N_STRIPS, compute_profiles},
+    regions::{Cut, Fields, Regions, cut_regions},
+    select::{add_protrusions, make_even},
     tree::build_tree,
 };
 use glam::DVec3;
 
 /// What the body must keep of the surface once the limbs are taken off.
-const LEAST_BODY: f64 = 0.15;
+pub(super) const LEAST_BODY: f64 = 0.15;
 
 /// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
 const BODY_STRETCH: f64 = 1.2;
 
 /// Lengths in girths from which on a limb has two and three segments unless the user asks for a number.
-const TWO_SEGMENTS: f64 = 0.6;
-const THREE_SEGMENTS: f64 = 1.4;
+pub(super) const TWO_SEGMENTS: f64 = 0.6;
+const THREE_SEGMENTS: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
 const TWIN: f64 = 0.15;
@@ -30,6 +32,10 @@ const LEAST_RIGID: f64 = 0.4;
 
 /// Most segments of a limb, however many handles are asked for.
 const MOST_SEGMENTS: usize = 8;
+
+/// Area of the smallest limb that is told by a jump of its girth, in least areas of those that are told by
+/// remoteness: a finger.
+const SMALL: f64 = 0.1;
 
 /// A limb or a piece of one.
 #[derive(Debug, Clone)]
@@ -53,34 +59,41 @@ pub(super) struct Plan {
 }
 
 /// Find the handles of a part from how remote its vertices are.
-pub(super) fn plan_part(part: &Part, f: &[f64], params: &AutoParams, count: Option<usize>) -> Plan {
+pub(super) fn plan_part(part: &Part, f: Vec<f64>, params: &AutoParams, count: Option<usize>) -> Plan {
+    let mirror = Mirror::find(part);
+    let mut fields = Fields(vec![mirror.as_ref().map_or_else(|| f.clone(), |mirror| mirror.even(&f))]);
+    let mut limbs = limbs_of(part, &mut fields, mirror.as_ref(), params.least_limb);
+    let n_segments = usual_segments(&limbs);
     let segments = match count {
         Some(count) => {
-            let mut limbs = limbs_of(part, f, params.least_limb);
-            if limbs.len() + 1 < count {
-                // More handles are wanted than there are limbs: look at smaller ones as well.
-                limbs = limbs_of(part, f, params.least_limb / 4.0);
+            if n_segments.iter().sum::<usize>() >= count {
+                // Rather the joints of large limbs than small limbs.
+                limbs.retain(|limb| limb.area >= params.least_limb * part.area);
             }
             limbs.truncate(count.saturating_sub(1));
             share_out(&limbs, count)
         }
         None => {
-            let limbs = limbs_of(part, f, params.least_limb);
-            let n_segments = usual_segments(&limbs);
             limbs.iter().zip(n_segments).enumerate().flat_map(|(k, (limb, n))| cut_limb(k, limb, n)).collect()
         }
     };
-    settle(part, f, segments)
+    settle(part, &fields, segments)
 }
 
-/// Limbs, largest first, that leave a body.
-fn limbs_of(part: &Part, f: &[f64], least: f64) -> Vec<Limb> {
-    let least_area = least * part.area;
+/// Limbs, largest first, that leave a body. Fields that some are measured in are added.
+fn limbs_of(part: &Part, fields: &mut Fields, mirror: Option<&Mirror>, least: f64) -> Vec<Limb> {
+    let (f, least_area) = (&fields.0[0], least * part.area);
     let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), 0.3 * least_area);
-    let profiles = compute_profiles(part, f, &tree);
+    let profiles = compute_profiles(part, f, &tree, N_STRIPS);
     let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
     limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
     leave_a_body(part, &mut limbs);
+    add_protrusions(part, fields, SMALL * least_area, &mut limbs);
+    if let Some(mirror) = mirror {
+        make_even(part, fields, mirror, &mut limbs);
+    }
+    // A limb comes before those on it.
+    limbs.sort_by(|a, b| b.above().total_cmp(&a.above()));
     limbs
 }
 
@@ -101,7 +114,7 @@ fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
 
 /// Segments by how slender each limb is; limbs that resemble each other get the same number.
 fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
-    let slenderness = |limb: &Limb| limb.length() / limb.girth().max(f64::MIN_POSITIVE);
+    let slenderness = Limb::slenderness;
     let near = |x: f64, y: f64| (x - y).abs() <= TWIN * x.max(y);
     let twins = |a: &Limb, b: &Limb| near(a.area, b.area) && near(a.length(), b.length());
     let of = |limb: &Limb| {
@@ -114,8 +127,7 @@ fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
 /// As many segments as asked for, always dividing the limb whose segments are the most slender.
 fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
     let mut n_segments = vec![1; limbs.len()];
-    let slenderness =
-        |k: usize, n: usize| limbs[k].length() / limbs[k].girth().max(f64::MIN_POSITIVE) / n as f64;
+    let slenderness = |k: usize, n: usize| limbs[k].slenderness() / n as f64;
     for _ in limbs.len() + 1..count {
         let next = (0..limbs.len())
             .filter(|&k| n_segments[k] < MOST_SEGMENTS)
@@ -142,18 +154,18 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
 }
 
 /// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
-fn settle(part: &Part, f: &[f64], mut segments: Vec<Segment>) -> Plan {
+fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>) -> Plan {
     let steps = part.steps();
     loop {
         let cuts: Vec<Cut> = segments.iter().map(|segment| segment.cut).collect();
         let lengths: Vec<f64> = segments.iter().map(|segment| segment.length).collect();
-        let regions = cut_regions(part, f, &cuts);
-        let rigid = find_rigid(part, &steps, f, &cuts, &lengths, &regions);
+        let regions = cut_regions(part, fields, &cuts);
+        let rigid = find_rigid(part, &steps, fields, &cuts, &lengths, &regions);
         let superfluous = find_crumb(&segments, &regions, &rigid).and_then(|crumb| remedy(&segments, crumb));
         match superfluous {
             Some(cut) => drop(segments.remove(cut)),
             None => {
-                let centers = find_centers(part, f, &cuts, &regions);
+                let centers = find_centers(part, fields, &cuts, &regions);
                 return Plan { segments, regions, rigid, centers };
             }
         }
@@ -189,7 +201,7 @@ fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Op
 }
 
 /// The middle of each cut, which is the middle of the soft band; of the body, the middle of its surface.
-fn find_centers(part: &Part, f: &[f64], cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
+fn find_centers(part: &Part, fields: &Fields, cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
     let at = |v: u32| part.mesh.positions()[v as usize];
     let mut sums = vec![(DVec3::ZERO, 0.0); cuts.len() + 1];
     for (v, &region) in regions.of_vertex.iter().enumerate().filter(|(_, region)| **region == 0) {
@@ -203,11 +215,13 @@ fn find_centers(part: &Part, f: &[f64], cuts: &[Cut], regions: &Regions) -> Vec<
             continue;
         }
         for k in 1..=cuts.len() {
+            let f = fields.of(&cuts[k - 1]);
             let inside = of.map(|region| regions.is_within(region, k));
             let crossing = |i: usize| {
                 let (a, b) = (face[i], face[(i + 1) % 3]);
                 let (fa, fb) = (f[a as usize], f[b as usize]);
-                let share = ((cuts[k - 1].level - fa) / (fb - fa)).clamp(0.0, 1.0);
+                let share =
+                    if fa == fb { 0.5 } else { ((cuts[k - 1].level - fa) / (fb - fa)).clamp(0.0, 1.0) };
                 (inside[i] != inside[(i + 1) % 3]).then(|| at(a).lerp(at(b), share))
             };
             let mut ends = (0..3).filter_map(crossing);

@@ -13,7 +13,7 @@ use super::{
 use glam::DVec3;
 
 /// Strips between the least and the most remote vertex. A tenth of a limb is then several strips.
-const N_STRIPS: usize = 320;
+pub(super) const N_STRIPS: usize = 320;
 
 /// Levels evenly spaced from the least to the most remote vertex.
 pub(super) struct Levels {
@@ -24,11 +24,11 @@ pub(super) struct Levels {
 
 impl Levels {
     /// `None` if all vertices are equally remote.
-    pub fn new(f: &[f64]) -> Option<Self> {
+    pub fn new(f: &[f64], count: usize) -> Option<Self> {
         let low = f.iter().copied().fold(f64::INFINITY, f64::min);
         let high = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let delta = (high - low) / N_STRIPS as f64;
-        (delta > 0.0 && delta.is_finite()).then_some(Self { low, delta, count: N_STRIPS })
+        let delta = (high - low) / count as f64;
+        (delta > 0.0 && delta.is_finite()).then_some(Self { low, delta, count })
     }
 
     pub fn level(&self, k: usize) -> f64 {
@@ -70,9 +70,9 @@ impl Strip {
 }
 
 /// Strips of every arc, the most remote first; strips without area are left out.
-pub(super) fn compute_profiles(part: &Part, f: &[f64], tree: &Tree) -> Vec<Vec<Strip>> {
-    let Some(levels) = Levels::new(f) else { return vec![Vec::new(); tree.arcs.len()] };
-    let mut strips = vec![vec![Strip::default(); N_STRIPS]; tree.arcs.len()];
+pub(super) fn compute_profiles(part: &Part, f: &[f64], tree: &Tree, n_strips: usize) -> Vec<Vec<Strip>> {
+    let Some(levels) = Levels::new(f, n_strips) else { return vec![Vec::new(); tree.arcs.len()] };
+    let mut strips = vec![vec![Strip::default(); n_strips]; tree.arcs.len()];
     for (face, corners) in part.mesh.faces().iter().enumerate() {
         let mut sorted = *corners;
         sorted.sort_by(|&a, &b| f[a as usize].total_cmp(&f[b as usize]).then(a.cmp(&b)));

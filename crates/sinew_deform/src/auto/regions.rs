@@ -2,9 +2,20 @@
 
 use super::part::Part;
 
+/// Functions to cut along: how remote each vertex is, then, negative, distances from tips.
+pub(super) struct Fields(pub Vec<Vec<f64>>);
+
+impl Fields {
+    pub fn of(&self, cut: &Cut) -> &[f64] {
+        &self.0[cut.field]
+    }
+}
+
 /// A level line: the rim of one connected piece of `{f > level}`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
+    /// Which function is `f`.
+    pub field: usize,
     /// A vertex of the piece.
     pub peak: u32,
     pub level: f64,
@@ -20,27 +31,34 @@ pub(super) struct Regions {
 }
 
 /// Cut the surface.
-pub(super) fn cut_regions(part: &Part, f: &[f64], cuts: &[Cut]) -> Regions {
-    let mut regions = Regions { of_vertex: vec![0; f.len()], parent: vec![0; cuts.len() + 1] };
+pub(super) fn cut_regions(part: &Part, fields: &Fields, cuts: &[Cut]) -> Regions {
+    let mut regions = Regions { of_vertex: vec![0; part.mesh.n_vertices()], parent: vec![0; cuts.len() + 1] };
     let mut order: Vec<usize> = (0..cuts.len()).collect();
     // Large pieces first, so that those within them are painted over them.
     order.sort_by(|&a, &b| cuts[b].above.total_cmp(&cuts[a].above).then(a.cmp(&b)));
     for k in order {
-        let Cut { peak, level, .. } = cuts[k];
-        let label = k as u32 + 1;
-        regions.parent[k + 1] = regions.of_vertex[peak as usize] as usize;
-        let mut stack = vec![peak];
-        regions.of_vertex[peak as usize] = label;
-        while let Some(v) = stack.pop() {
-            for &w in part.adjacency.neighbors.row(v as usize) {
-                if f[w as usize] > level && regions.of_vertex[w as usize] != label {
-                    regions.of_vertex[w as usize] = label;
-                    stack.push(w);
-                }
+        regions.parent[k + 1] = regions.of_vertex[cuts[k].peak as usize] as usize;
+        let piece = find_piece(part, fields.of(&cuts[k]), &cuts[k]);
+        piece.into_iter().for_each(|v| regions.of_vertex[v as usize] = k as u32 + 1);
+    }
+    regions
+}
+
+/// Vertices beyond a cut.
+pub(super) fn find_piece(part: &Part, f: &[f64], cut: &Cut) -> Vec<u32> {
+    let mut seen = vec![false; f.len()];
+    seen[cut.peak as usize] = true;
+    let mut piece = vec![cut.peak];
+    let mut next = 0;
+    while let Some(&v) = piece.get(next) {
+        next += 1;
+        for &w in part.adjacency.neighbors.row(v as usize) {
+            if f[w as usize] > cut.level && !std::mem::replace(&mut seen[w as usize], true) {
+                piece.push(w);
             }
         }
     }
-    regions
+    piece
 }
 
 impl Regions {

@@ -58,7 +58,7 @@ fn farthest(distance: &[f64]) -> usize {
     (0..distance.len()).fold(0, |best, v| if distance[v] > distance[best] { v } else { best })
 }
 
-fn smooth(part: &Part, mut values: Vec<f64>) -> Vec<f64> {
+pub(super) fn smooth(part: &Part, mut values: Vec<f64>) -> Vec<f64> {
     for _ in 0..N_SMOOTHINGS {
         let mean = |v: usize| {
             let row = part.adjacency.neighbors.row(v);

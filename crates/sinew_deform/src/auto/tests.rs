@@ -80,10 +80,14 @@ fn the_limbs_of_the_biped_are_found_at_any_size() {
             n,
             &["hand.L", "hand.R", "foot.L", "foot.R", "head", "shin.L", "shin.R"],
         );
-        // An arm takes its hand along; the hand takes nothing.
+        // An arm takes its hand along, with the fingers; a finger takes nothing.
         let arm = handles.iter().find(|h| h.name == "limb_lower_left_base").unwrap();
         let along: Vec<&str> = arm.secondary.iter().map(String::as_str).collect();
-        assert_eq!(along, ["limb_lower_left_middle", "limb_lower_left_tip"]);
+        assert_eq!(along[..2], ["limb_lower_left_middle", "limb_lower_left_tip"]);
+        for finger in &along[2..] {
+            assert!(finger.starts_with("limb_lower_left_branch"), "{finger}");
+            assert!(handles.iter().find(|h| h.name == *finger).unwrap().secondary.is_empty());
+        }
         assert_eq!(handles[0].secondary.len(), handles.len() - 1);
         // It turns at its own upper end.
         let tip = handles.iter().find(|h| h.name == "limb_lower_left_tip").unwrap();
@@ -97,6 +101,96 @@ fn the_limbs_of_the_quadruped_and_the_octopus_are_found() {
     assert_limbs(Sample::Quadruped, 8_000, &paws);
     let arms: Vec<String> = (1..=4).flat_map(|k| ["L", "R"].map(|side| format!("arm{k}.5.{side}"))).collect();
     assert_limbs(Sample::Octopus, 8_000, &arms.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn fingers_ears_and_the_ends_of_a_tie_are_found() {
+    let fingers = ["index.2.L", "middle.2.L", "pinky.2.L", "index.2.R", "middle.2.R", "pinky.2.R"];
+    assert_limbs(Sample::Biped, 20_000, &fingers);
+    assert_limbs(Sample::Quadruped, 20_000, &["ear.L", "ear.R", "head", "front_paw.L", "front_paw.R"]);
+    // Its two ears and the two ends of its tie.
+    let sack = find(&build_character(Sample::Sack, 20_000).unwrap().mesh, None);
+    assert_eq!(sack.len(), 5, "{:?}", sack.iter().map(|h| &h.name).collect::<Vec<_>>());
+}
+
+/// Every handle has one on the other side, or is its own, of which the mirror images of its vertices are.
+fn assert_even(mesh: &Mesh, handles: &[Handle], normal: DVec3, least: f64) {
+    let owners = owners(mesh, handles);
+    let tree = sinew_geom::query::SurfaceTree::new(mesh);
+    let [low, high] = mesh.bounds();
+    let center = 0.5 * (low + high);
+    let image = |v: u32| {
+        let p = mesh.positions()[v as usize];
+        let point = tree.closest_point(p - 2.0 * (p - center).dot(normal) * normal).unwrap();
+        let corner = (0..3).fold(0, |a, b| if point.barycentric[b] > point.barycentric[a] { b } else { a });
+        owners[mesh.faces()[point.face as usize][corner] as usize]
+    };
+    for handle in handles {
+        let images: Vec<_> = handle.vertices.iter().map(|&v| image(v)).collect();
+        let count = |k: usize| images.iter().filter(|owner| **owner == Some(k)).count();
+        let most = (0..handles.len()).map(count).max().unwrap();
+        let share = most as f64 / images.len() as f64;
+        assert!(share > least, "{}: {share}", handle.name);
+    }
+}
+
+#[test]
+fn left_and_right_are_cut_alike() {
+    for sample in [Sample::Biped, Sample::Quadruped, Sample::Octopus] {
+        let mesh = build_character(sample, 10_000).unwrap().mesh;
+        assert_even(&mesh, &find(&mesh, None), DVec3::X, 0.9);
+    }
+}
+
+#[test]
+fn a_mirror_is_found_wherever_the_model_stands() {
+    let mesh = build_character(Sample::Biped, 3_000).unwrap().mesh;
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 2.0);
+    let moved = mesh.positions().iter().map(|&p| turn * p * 3.0 + DVec3::new(5.0, -7.0, 1.0)).collect();
+    let moved = mesh.with_positions(moved).unwrap();
+    for (mesh, side) in [(&mesh, DVec3::X), (&moved, turn * DVec3::X)] {
+        let (parts, _) = split_parts(mesh);
+        let mirror = mirror::Mirror::find(&parts[0]).unwrap();
+        let across = mirror.reflect(DVec3::ZERO) - mirror.reflect(side);
+        assert!(across.distance(side) < 0.02, "{across}");
+        // A function of the side changes its sign, up to where the plane is, and evening takes it away.
+        let along: Vec<f64> = parts[0].mesh.positions().iter().map(|p| p.dot(side)).collect();
+        let even = mirror.even(&along);
+        let spread = even.iter().fold(0.0, |most: f64, x| most.max((x - even[0]).abs()));
+        assert!(spread < 0.03 * parts[0].mesh.diagonal(), "{spread}");
+    }
+    // One arm stretched out is enough for there to be none.
+    let reach = |p: DVec3| if p.x > 0.15 { p + DVec3::Y * 3.0 * (p.x - 0.15) } else { p };
+    let bent = mesh.with_positions(mesh.positions().iter().map(|&p| reach(p)).collect()).unwrap();
+    assert!(mirror::Mirror::find(&split_parts(&bent).0[0]).is_none());
+}
+
+#[test]
+fn what_a_tip_encloses_is_filled_in() {
+    let mesh = build_character(Sample::Quadruped, 4_000).unwrap().mesh;
+    let (parts, _) = split_parts(&mesh);
+    let part = &parts[0];
+    let at = |v: u32| part.mesh.positions()[v as usize];
+    let n = part.mesh.n_vertices() as u32;
+    let [nose, tail] =
+        [1.0, -1.0].map(|way| (0..n).max_by(|&a, &b| (way * at(a).z).total_cmp(&(way * at(b).z))).unwrap());
+    let field = tips::tip_field(part, &part.steps(), nose, tail);
+    let lowest = field.iter().copied().fold(0.0, f64::min);
+    // Whatever the distance, what is left is in one piece: no ear stands alone.
+    for share in [0.2, 0.4, 0.6, 0.8] {
+        let outside = |v: u32| field[v as usize] <= share * lowest;
+        let mut seen = vec![false; n as usize];
+        let mut stack = vec![tail];
+        seen[tail as usize] = true;
+        while let Some(v) = stack.pop() {
+            for &w in part.adjacency.neighbors.row(v as usize) {
+                if outside(w) && !std::mem::replace(&mut seen[w as usize], true) {
+                    stack.push(w);
+                }
+            }
+        }
+        assert!((0..n).all(|v| seen[v as usize] == outside(v)), "{share}");
+    }
 }
 
 #[test]
@@ -181,14 +275,14 @@ fn girth_and_width_of_a_tube_are_exact() {
     let f: Vec<f64> = part.mesh.positions().iter().map(|p| p.y).collect();
     let tree = build_tree(&f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), 0.01 * part.area);
     assert_eq!(tree.arcs.len(), 1);
-    let profile = &compute_profiles(part, &f, &tree)[0];
+    let profile = &compute_profiles(part, &f, &tree, profile::N_STRIPS)[0];
     let girth = 12.0 * (TAU / 24.0).sin();
     for strip in &profile[3..profile.len() - 3] {
         assert!((strip.girth - girth).abs() < 1e-9 && (strip.main_share - 1.0).abs() < 1e-9, "{strip:?}");
         assert!(DVec3::new(strip.center.x, 0.0, strip.center.z).length() < 1e-9);
     }
     assert!((profile.iter().map(|s| s.area).sum::<f64>() - 2.0 * girth).abs() < 1e-9);
-    let levels = profile::Levels::new(&f).unwrap();
+    let levels = profile::Levels::new(&f, profile::N_STRIPS).unwrap();
     assert!(measure_level_sets(part, &f, &tree, &levels)[0][9].length > 0.0);
 }
 

@@ -27,6 +27,14 @@ pub(super) struct Tree {
     pub of_vertex: Vec<u32>,
 }
 
+impl Tree {
+    /// All of a surface as one arc, for a function whose pieces are known to be connected.
+    pub fn path(peak: u32, n_vertices: usize) -> Self {
+        let arc = Arc { peak, bottom: f64::NEG_INFINITY, parent: None, children: Vec::new() };
+        Self { arcs: vec![arc], of_vertex: vec![0; n_vertices] }
+    }
+}
+
 /// Sweep a function over a graph. Pieces of less than `least` weight where they meet another are absorbed.
 pub(super) fn build_tree<'a>(
     f: &[f64],

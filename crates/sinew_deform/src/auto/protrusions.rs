@@ -1,0 +1,134 @@
+//! Limbs that remoteness does not see: each tip is grown along the distance from it until its girth jumps.
+//!
+//! # Source
+//! Ours. `A / g²` of what lies within a distance of a tip grows along a limb and falls where the limb ends, since
+//! the girth jumps there: every peak of it, such as at the root of a finger and at that of its arm, may be a limb.
+//! A disk has 0.08, half a ball 0.16.
+//! # Symbols
+//! `A` area within a distance of the tip, with what it encloses; `g` girth there
+//! # Cost
+//! That of the tips' distances, at most [`MOST_TIPS`] of them.
+
+use super::{
+    limbs::Limb,
+    part::Part,
+    profile::{Strip, compute_profiles},
+    regions::Cut,
+    tips::{find_tips, tip_field},
+    tree::Tree,
+};
+use rayon::prelude::*;
+
+/// Tips that are looked at: those most remote.
+const MOST_TIPS: usize = 48;
+
+/// Strips from a tip to as far as its end is looked for.
+const N_STRIPS: usize = 160;
+
+/// Least `A / g²`.
+const LEAST_STRETCH: f64 = 0.2;
+
+/// Share of its `A / g²` that a protrusion must lose behind its end.
+const MOST_LEFT: f64 = 0.5;
+
+/// Share of a peak from which on a cut is as good: before the girth jumps, rather than within the jump.
+const NEAR_PEAK: f64 = 0.92;
+
+/// Share of the area beyond which it is not a limb but half of the body.
+const MOST_AREA: f64 = 0.3;
+
+/// Share of the level set that is one loop.
+const ONE_LOOP: f64 = 0.9;
+
+/// Fewer vertices are no handle once bands are taken off.
+const LEAST_VERTICES: usize = 24;
+
+/// What may be a limb.
+pub(super) struct Protrusion {
+    pub limb: Limb,
+    /// Which of the fields it is measured in.
+    pub field: usize,
+    /// Whether each vertex is in it.
+    pub inside: Vec<bool>,
+}
+
+/// All protrusions of at least a given area, the most stretched first, and the fields they are measured in.
+pub(super) fn find_protrusions(part: &Part, f: &[f64], least_area: f64) -> (Vec<Protrusion>, Vec<Vec<f64>>) {
+    let lowest = |best: u32, v: u32| if f[v as usize] < f[best as usize] { v } else { best };
+    let center = (0..f.len() as u32).fold(0, lowest);
+    let mut tips = find_tips(part, f, 0.3 * least_area);
+    tips.sort_by(|&a, &b| f[b as usize].total_cmp(&f[a as usize]).then(a.cmp(&b)));
+    tips.truncate(MOST_TIPS);
+    let steps = part.steps();
+    let grown: Vec<_> = (tips.par_iter())
+        .map(|&tip| {
+            let field = tip_field(part, &steps, tip, center);
+            let limbs = grow(part, &field, least_area);
+            (limbs, field)
+        })
+        .filter(|(limbs, _)| !limbs.is_empty())
+        .collect();
+    let (mut protrusions, mut fields) = (Vec::new(), Vec::new());
+    for (limbs, field) in grown {
+        for limb in limbs {
+            let level = limb.slices[0].cut.level;
+            let inside = field.iter().map(|&value| value > level).collect();
+            protrusions.push(Protrusion { limb, field: fields.len(), inside });
+        }
+        fields.push(field);
+    }
+    protrusions.sort_by(|a, b| b.limb.stretch.total_cmp(&a.limb.stretch));
+    (protrusions, fields)
+}
+
+/// Limbs from a tip to each end it may have.
+fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
+    let highest = |best: u32, v: u32| if field[v as usize] > field[best as usize] { v } else { best };
+    let peak = (0..field.len() as u32).fold(0, highest);
+    let mut strips = compute_profiles(part, field, &Tree::path(peak, field.len()), N_STRIPS).swap_remove(0);
+    // The last one holds all that is farther away than the middle of the body.
+    strips.pop();
+    let mut above = 0.0;
+    let slices: Vec<(Strip, Cut)> = (strips.into_iter())
+        .map(|strip| {
+            above += strip.area;
+            (strip, Cut { field: 0, peak, level: strip.level, girth: strip.girth, above })
+        })
+        .collect();
+    let stretch: Vec<f64> =
+        slices.iter().map(|(_, cut)| cut.above / cut.girth.max(f64::MIN_POSITIVE).powi(2)).collect();
+    let n_inside = |level: f64| field.iter().filter(|&&value| value > level).count();
+    let is_limb = |at: usize| {
+        let (strip, cut) = slices[at];
+        (least_area..=MOST_AREA * part.area).contains(&cut.above)
+            && strip.main_share >= ONE_LOOP
+            && n_inside(cut.level) >= LEAST_VERTICES
+    };
+    (0..slices.len())
+        .filter(|&at| stretch[at] >= LEAST_STRETCH && is_peak(&stretch, at))
+        .filter_map(|peak| (0..=peak).find(|&at| stretch[at] >= NEAR_PEAK * stretch[peak] && is_limb(at)))
+        .map(|at| Limb::new(&slices[..=at], stretch[at]))
+        .collect()
+}
+
+/// Whether the value falls far enough on both sides before it is exceeded.
+fn is_peak(stretch: &[f64], at: usize) -> bool {
+    let falls = |values: &mut dyn Iterator<Item = &f64>| {
+        values.take_while(|&&x| x <= stretch[at]).any(|&x| x <= MOST_LEFT * stretch[at])
+    };
+    let is_first = at == 0 || stretch[at - 1] < stretch[at];
+    is_first && falls(&mut stretch[at + 1..].iter()) && falls(&mut stretch[..at].iter().rev())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_fall_to_half_on_both_sides() {
+        // A finger, its palm, which falls too little, the arm behind it, and the body, which has no end.
+        let stretch = [0.08, 0.3, 0.45, 0.2, 0.34, 0.3, 0.9, 1.8, 1.8, 0.3, 0.2, 0.5];
+        let peaks: Vec<usize> = (0..stretch.len()).filter(|&at| is_peak(&stretch, at)).collect();
+        assert_eq!(peaks, [2, 7]);
+    }
+}
