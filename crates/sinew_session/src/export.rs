@@ -48,7 +48,7 @@ pub enum ExportWhat {
     Character,
     /// The surface in its present pose.
     Posed,
-    /// Bones and weights made of the handles; examples become clips.
+    /// Bones and weights made of the handles.
     Skin,
     /// Vertices over time.
     Clip,

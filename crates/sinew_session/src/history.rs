@@ -1,7 +1,7 @@
 //! Undo: every state the document has had, with what led to it.
 
 use crate::{Command, Document, SessionError};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Steps with the same merge key that follow each other within this time are one step.
 const MERGE_WITHIN: Duration = Duration::from_millis(500);
@@ -140,6 +140,16 @@ impl History {
         self.steps.extend(undone);
         self.at -= 1;
         true
+    }
+
+    /// The step whose state is this one: `None` if it belongs to another document, `Some(None)` if the state is gone.
+    pub(crate) fn find(&self, document: &Document) -> Option<Option<usize>> {
+        let is_it = |step: &Step| step.document.changes_since(document).is_empty();
+        if is_it(&self.steps[self.at]) {
+            return Some(Some(self.at));
+        }
+        let is_ours = self.steps.iter().any(|step| Arc::ptr_eq(&step.document.body, &document.body));
+        is_ours.then(|| self.steps.iter().position(is_it))
     }
 
     /// Go to a step, forward or back; false if there is none such or it is the present one.

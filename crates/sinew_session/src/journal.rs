@@ -12,7 +12,10 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -52,6 +55,7 @@ pub(crate) struct Journal {
     folder: PathBuf,
     sender: Option<Sender<Message>>,
     thread: Option<JoinHandle<()>>,
+    fault: Arc<Mutex<Option<String>>>,
     // Closing the file gives up the lock.
     _lock: File,
 }
@@ -64,6 +68,7 @@ impl Journal {
         let lock = File::create(folder.join(LOCK)).map_err(fail)?;
         lock.try_lock().map_err(|error| fail(error.into()))?;
         let (sender, receiver) = channel();
+        let fault = Arc::new(Mutex::new(None));
         let writer = Writer {
             folder: folder.clone(),
             base: document.clone(),
@@ -73,12 +78,14 @@ impl Journal {
             generation: 0,
             n_bytes: 0,
             n_steps: 0,
+            reach: [0, 0],
+            fault: fault.clone(),
         };
         let thread = std::thread::Builder::new()
             .name("journal".into())
             .spawn(move || writer.run(&receiver))
             .map_err(|error| FormatError::Io { path: folder.clone(), error })?;
-        Ok(Self { folder, sender: Some(sender), thread: Some(thread), _lock: lock })
+        Ok(Self { folder, sender: Some(sender), thread: Some(thread), fault, _lock: lock })
     }
 
     /// Write a line down soon; `document` is the state after it.
@@ -86,12 +93,16 @@ impl Journal {
         self.send(Message::Entry(entry, Box::new(document.clone())));
     }
 
-    /// Wait until everything so far is on disk.
-    pub fn flush(&self) {
+    /// Wait until everything so far is on disk; false if it is not.
+    pub fn flush(&self) -> bool {
         let (done, wait) = channel();
         self.send(Message::Flush(done));
-        // The thread is gone only if it could not write, which it has said.
-        let _ = wait.recv();
+        wait.recv().is_ok() && self.fault().is_none()
+    }
+
+    /// Why the work is not safe on disk, if it is not.
+    pub fn fault(&self) -> Option<String> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn send(&self, message: Message) {
@@ -147,6 +158,9 @@ struct Writer {
     n_bytes: u64,
     /// Steps from the base to the present state.
     n_steps: isize,
+    /// The furthest step that a replay of the lines could go to, now and before the last step was done.
+    reach: [isize; 2],
+    fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Writer {
@@ -165,10 +179,14 @@ impl Writer {
                 }
                 next = receiver.recv_timeout(until.saturating_duration_since(Instant::now()));
             }
-            if let Err(error) = self.write(pending) {
-                eprintln!("warning: {}: unsaved work cannot be kept: {error}", self.folder.display());
-                return;
+            let last = pending.last().map(|(_, document)| document.clone());
+            let written = self.write(pending);
+            let fault = written.err().map(|error| format!("unsaved work is not kept: {error}"));
+            // What could not be written is in the present state, from which the next try begins anew.
+            if let (Some(_), Some(last)) = (&fault, last) {
+                (self.base, self.file) = (last, None);
             }
+            *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
             waiting.into_iter().for_each(|done| {
                 let _ = done.send(());
             });
@@ -182,14 +200,16 @@ impl Writer {
             self.begin()?;
         }
         let mut text = Vec::new();
+        let mut is_replayable = true;
         for (entry, _) in &pending {
             self.follow(entry);
+            is_replayable &= (0..=self.reach[0]).contains(&self.n_steps);
             serde_json::to_writer(&mut text, entry).map_err(|error| self.fail(LINES, error.into()))?;
             text.push(b'\n');
         }
         self.n_bytes += text.len() as u64;
-        // Back beyond the base there is nothing to replay.
-        if self.n_bytes > MAX_BYTES || self.n_steps < 0 {
+        // Steps that the lines do not hold, before the base or undone before it, cannot be gone to by a replay.
+        if self.n_bytes > MAX_BYTES || !is_replayable {
             self.base = last;
             return self.begin();
         }
@@ -201,9 +221,17 @@ impl Writer {
     /// Keep account of where the lines lead.
     fn follow(&mut self, entry: &Entry) {
         match entry {
-            Entry::Done { merged, .. } => self.n_steps += isize::from(!merged),
+            Entry::Done { merged: true, .. } => self.reach[0] = self.n_steps,
+            Entry::Done { merged: false, .. } => {
+                self.n_steps += 1;
+                self.reach = [self.n_steps, self.reach[0]];
+            }
             Entry::Jump(steps) => self.n_steps += steps,
-            Entry::Forget => self.n_steps -= 1,
+            Entry::Forget => {
+                self.n_steps -= 1;
+                // What was undone before comes back.
+                self.reach = [self.reach[1]; 2];
+            }
             Entry::Opened { .. } | Entry::Saved(_) => {}
         }
         self.is_dirty = !matches!(entry, Entry::Saved(_));
@@ -227,7 +255,7 @@ impl Writer {
         let lines = self.folder.join(LINES);
         write_atomic(&lines, &head)?;
         let file = OpenOptions::new().append(true).open(&lines).map_err(|error| self.fail(LINES, error))?;
-        (self.file, self.n_bytes, self.n_steps) = (Some(file), head.len() as u64, 0);
+        (self.file, self.n_bytes, self.n_steps, self.reach) = (Some(file), head.len() as u64, 0, [0, 0]);
         // There is none the first time.
         let _ = fs::remove_file(old);
         Ok(())

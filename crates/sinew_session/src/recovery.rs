@@ -9,6 +9,7 @@ use sinew_formats::FormatError;
 use sinew_geom::Warnings;
 use std::{
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -38,6 +39,8 @@ pub struct Recovered {
     pub history: History,
     /// Where it was saved last.
     pub path: Option<PathBuf>,
+    /// Whether all of it could be done again.
+    pub is_complete: bool,
 }
 
 impl Recovery {
@@ -61,19 +64,25 @@ impl Recovery {
         // Held by a program that still runs.
         lock.try_lock().ok()?;
         let lines = folder.join(LINES);
-        let text = fs::read(&lines).unwrap_or_default();
-        let entries = parse(&text);
-        let Some((Entry::Opened { name, path, is_dirty, .. }, rest)) = entries.split_first() else {
-            let _ = fs::remove_dir_all(folder);
-            return None;
+        let text = match fs::read(&lines) {
+            Ok(text) => text,
+            // Nothing was done yet when it ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let _ = fs::remove_dir_all(folder);
+                return None;
+            }
+            Err(_) => return None,
         };
+        let (entries, is_whole) = parse(&text);
+        // What this version does not understand is left for one that does.
+        let (Entry::Opened { name, path, is_dirty, .. }, rest) = entries.split_first()? else { return None };
         let mut saved = rest.iter().rev().filter_map(|entry| match entry {
             Entry::Saved(path) => Some(path.clone()),
             _ => None,
         });
         let path = saved.next().or_else(|| path.clone());
         let is_dirty = rest.last().map_or(*is_dirty, |last| !matches!(last, Entry::Saved(_)));
-        if !is_dirty {
+        if !is_dirty && is_whole {
             let _ = fs::remove_dir_all(folder);
             return None;
         }
@@ -88,7 +97,7 @@ impl Recovery {
     /// If the base cannot be read. Steps that cannot be done again end the work there, with a warning.
     pub fn recover(&self, warnings: &mut Warnings) -> Result<Recovered, SessionError> {
         let read = |path: PathBuf| fs::read(&path).map_err(|error| FormatError::Io { path, error });
-        let entries = parse(&read(self.folder.join(LINES))?);
+        let (entries, is_whole) = parse(&read(self.folder.join(LINES))?);
         let base = match entries.first() {
             Some(Entry::Opened { base, .. }) => {
                 self.folder.join(Path::new(base).file_name().unwrap_or_default())
@@ -97,13 +106,15 @@ impl Recovery {
         };
         let document: Document = read_project(&read(base.clone())?, &base, warnings)?;
         let mut history = History::new(document);
+        let mut is_complete = is_whole;
         for entry in &entries[1..] {
             let done = match entry {
                 Entry::Done { merged, command } => history.apply_recorded(command, *merged),
-                Entry::Jump(steps) => {
-                    history.jump(history.at().saturating_add_signed(*steps));
-                    Ok(())
-                }
+                Entry::Jump(0) => Ok(()),
+                Entry::Jump(steps) => match history.jump(history.at().saturating_add_signed(*steps)) {
+                    true => Ok(()),
+                    false => Err(self.broken("its journal goes to a step that it does not hold")),
+                },
                 Entry::Forget => {
                     history.forget_last();
                     Ok(())
@@ -113,10 +124,11 @@ impl Recovery {
             if let Err(error) = done {
                 warnings
                     .push(format!("the work after step {} could not be done again: {error}", history.at()));
+                is_complete = false;
                 break;
             }
         }
-        Ok(Recovered { history, path: self.path.clone() })
+        Ok(Recovered { history, path: self.path.clone(), is_complete })
     }
 
     fn broken(&self, cause: &str) -> SessionError {
@@ -130,7 +142,12 @@ impl Recovery {
     }
 }
 
-/// The lines of a journal; the last may have been cut off by the crash.
-fn parse(text: &[u8]) -> Vec<Entry> {
-    text.split(|&byte| byte == b'\n').map_while(|line| serde_json::from_slice(line).ok()).collect()
+/// The lines of a journal, and whether all were understood; the last may have been cut off by the crash.
+fn parse(text: &[u8]) -> (Vec<Entry>, bool) {
+    let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let lines = text[..end].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let n_lines = lines.clone().count();
+    let entries: Vec<Entry> = lines.map_while(|line| serde_json::from_slice(line).ok()).collect();
+    let is_whole = entries.len() == n_lines;
+    (entries, is_whole)
 }

@@ -98,7 +98,7 @@ impl Session {
 
     /// Go on with work that was recovered.
     pub fn take_up(&mut self, recovered: Recovered) {
-        let Recovered { history, path } = recovered;
+        let Recovered { history, path, .. } = recovered;
         self.exchange(history, path, None);
         // So that it can be recovered again, should this end badly, too.
         if let Some(journal) = &self.journal {
@@ -163,6 +163,8 @@ impl Session {
         let is_forgotten = self.history.forget(gesture);
         if is_forgotten {
             self.drag = None;
+            // A state that was saved in the middle of the move is gone.
+            self.saved_at = self.saved_at.filter(|saved| *saved <= self.history.at());
             self.record(Entry::Forget);
             self.tell(Event::Changed(self.document().changes_since(&before)));
             self.tell(Event::History);
@@ -200,24 +202,35 @@ impl Session {
     pub fn save(&mut self, path: &Path, warnings: &mut Warnings) -> Result<u64, SessionError> {
         let bytes = write_project(self.document(), warnings)?;
         write_atomic(path, &bytes)?;
-        self.mark_saved(self.history.at(), path);
+        let saved = self.document().clone();
+        self.mark_saved(&saved, path);
         Ok(bytes.len() as u64)
     }
 
-    /// Note that the state of a step has been written to a file, as a job does beside the work.
-    pub fn mark_saved(&mut self, step: usize, path: &Path) {
+    /// Note that a state has been written to a file, as a job does beside the work. The work may have gone on since,
+    /// or be on another document altogether, to which this means nothing; then false.
+    pub fn mark_saved(&mut self, saved: &Document, path: &Path) -> bool {
+        let Some(step) = self.history.find(saved) else { return false };
         self.path = Some(path.to_owned());
-        self.saved_at = Some(step);
-        if step == self.history.at() {
+        self.saved_at = step;
+        if step == Some(self.history.at()) {
             self.record(Entry::Saved(path.to_owned()));
         }
         self.tell(Event::Saved(path.to_owned()));
+        true
     }
 
-    /// Wait until the work is safe on disk.
-    pub fn flush(&self) {
-        if let Some(journal) = &self.journal {
-            journal.flush();
+    /// Wait until the work is on disk; false if it cannot be kept there.
+    pub fn flush(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::flush)
+    }
+
+    /// Why unsaved work is not safe at present, if it is not.
+    pub fn journal_fault(&self) -> Option<String> {
+        match (&self.journal, &self.journals) {
+            (Some(journal), _) => journal.fault(),
+            (None, Some(_)) => Some("unsaved work is not kept: its folder cannot be written".into()),
+            (None, None) => None,
         }
     }
 
@@ -231,7 +244,8 @@ impl Session {
         let Some(root) = &self.journals else { return };
         match Journal::begin(root, self.history.document(), self.path.as_deref()) {
             Ok(journal) => self.journal = Some(journal),
-            Err(error) => eprintln!("warning: unsaved work will not be kept: {error}"),
+            // Told by `journal_fault`.
+            Err(_) => self.journal = None,
         }
     }
 

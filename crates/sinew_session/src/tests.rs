@@ -510,3 +510,101 @@ fn pictures_of_poses_show_the_pose() {
     let nothing = draw_thumbnail(&sinew_geom::Character::default(), &[]);
     assert!(pixels(&nothing).iter().all(|&byte| byte == 0));
 }
+
+/// Undone and done again across a journal that does not hold those steps.
+#[test]
+fn recovered_work_can_be_undone_done_again_and_recovered() {
+    let root = folder("again");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    for name in ["one", "two", "three"] {
+        session.apply(&Command::Rename { name: name.into() }, None).unwrap();
+    }
+    assert!(session.flush());
+    drop(session);
+    type Work<'a> = (&'a dyn Fn(&mut Session), &'a str);
+    let rename = |session: &mut Session, name: &str| {
+        session.apply(&Command::Rename { name: name.into() }, None).unwrap();
+    };
+    let undone_and_done = |session: &mut Session| {
+        session.undo();
+        session.flush();
+        session.redo();
+    };
+    let undone_and_renamed = |session: &mut Session| {
+        rename(session, "four");
+        session.undo();
+        rename(session, "five");
+        rename(session, "six");
+        session.undo();
+    };
+    let to_the_start = |session: &mut Session| {
+        session.jump(0);
+        session.flush();
+        session.redo();
+        session.undo();
+    };
+    let work: [Work; 3] =
+        [(&undone_and_done, "three"), (&undone_and_renamed, "five"), (&to_the_start, "three")];
+    for (doing, name) in work {
+        let found = Recovery::find_all(&root);
+        let recovered = found[0].recover(&mut Warnings::default()).unwrap();
+        assert!(recovered.is_complete);
+        let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+        session.take_up(recovered);
+        assert!(session.flush());
+        found.into_iter().for_each(Recovery::discard);
+        doing(&mut session);
+        assert_eq!(session.document().name, name);
+        assert!(session.flush());
+        drop(session);
+        let found = Recovery::find_all(&root);
+        let mut warnings = Warnings::default();
+        assert_eq!(found[0].recover(&mut warnings).unwrap().history.document().name, name);
+        assert_eq!(warnings.messages, [""; 0]);
+    }
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+/// A save that ends after the work has gone on.
+#[test]
+fn a_late_save_marks_what_was_saved_and_nothing_else() {
+    let mut session = Session::new(BIPED.clone(), None, None);
+    let rename = |name: &str| Command::Rename { name: name.into() };
+    session.apply(&rename("saved"), None).unwrap();
+    let saved = session.document().clone();
+    session.undo();
+    session.apply(&rename("other"), None).unwrap();
+    assert!(session.mark_saved(&saved, Path::new("a.sinew.glb")));
+    assert!(session.is_dirty() && session.path().is_some());
+    // The same place in the history, but not the same state.
+    session.undo();
+    assert!(session.is_dirty());
+    session.open(BIPED.clone(), None);
+    let another = Document::new(build_character(Sample::Sack, 1_000).unwrap());
+    session.open(another, None);
+    assert!(!session.mark_saved(&saved, Path::new("a.sinew.glb")));
+    assert!(session.path().is_none() && !session.is_dirty());
+}
+
+#[test]
+fn a_journal_that_is_not_understood_is_left_alone() {
+    let root = folder("later");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    session.apply(&Command::Rename { name: "x".into() }, None).unwrap();
+    assert!(session.flush());
+    drop(session);
+    let of = std::fs::read_dir(&root).unwrap().next().unwrap().unwrap().path();
+    let lines = of.join("journal.jsonl");
+    let text = std::fs::read_to_string(&lines).unwrap();
+    std::fs::write(
+        &lines,
+        format!("{text}{{\"done\":{{\"merged\":false,\"command\":{{\"dance\":{{}}}}}}}}\n"),
+    )
+    .unwrap();
+    let found = Recovery::find_all(&root);
+    assert!(!found[0].recover(&mut Warnings::default()).unwrap().is_complete);
+    drop(found);
+    std::fs::write(&lines, "{\"begun\":1}\n").unwrap();
+    assert!(Recovery::find_all(&root).is_empty() && of.exists());
+    std::fs::remove_dir_all(root).unwrap();
+}

@@ -24,8 +24,15 @@ const REST: Duration = Duration::from_millis(150);
 
 /// Show what there is to show, until the server ends.
 pub fn run(studio: &Studio) {
-    let mut engine =
-        Engine { studio, stage: Stage::default(), geometry: None, last_drag: 0, is_new: true, failed: None };
+    let mut engine = Engine {
+        studio,
+        stage: Stage::default(),
+        geometry: None,
+        last_drag: 0,
+        is_new: true,
+        is_stopped: false,
+        failed: None,
+    };
     let mut seen = 0;
     loop {
         let mut pending = studio.pending();
@@ -36,8 +43,12 @@ pub fn run(studio: &Studio) {
             return;
         }
         seen = pending.tick;
-        let drag = pending.drag.take();
+        let drag = pending.drags.pop_front();
         pending.is_dragging = drag.is_some();
+        if !pending.drags.is_empty() {
+            // The next is taken up in the next turn.
+            seen = seen.wrapping_sub(1);
+        }
         drop(pending);
         // A fault of ours must not take the user's session with it.
         if catch_unwind(AssertUnwindSafe(|| engine.turn(drag, seen))).is_err() {
@@ -59,6 +70,8 @@ struct Engine<'a> {
     last_drag: u32,
     /// Whether the geometry has not been shown yet.
     is_new: bool,
+    /// Whether the user stopped the last preparation.
+    is_stopped: bool,
     /// The last failure, so that it is told once.
     failed: Option<String>,
 }
@@ -89,12 +102,18 @@ impl Engine<'_> {
         let moved = parse_move(step).and_then(|step| {
             let prepared = self.prepare(&document, None)?;
             let step = prepared.at_rest(&before, step)?;
-            self.studio.session().drag(gesture, step)
+            let mut session = self.studio.session();
+            // Another document may have been opened while this one was prepared.
+            match Arc::ptr_eq(&session.document().body, &document.body) {
+                true => session.drag(gesture, step),
+                false => Err(SessionError::Cancelled),
+            }
         });
         // Every drag is answered by a frame, even if nothing moved: the page waits for it.
         self.last_drag = number;
-        if let Err(error) = moved.as_ref().map_err(ToString::to_string) {
-            self.fail(&error);
+        match moved {
+            Ok(()) | Err(SessionError::Cancelled) => {}
+            Err(error) => self.fail(&error.to_string()),
         }
         if end {
             self.studio.touch();
@@ -108,13 +127,18 @@ impl Engine<'_> {
         let needs_editor = looks.display == Display::Posed && !document.pose.is_empty();
         if needs_editor {
             match self.prepare(&document, Some(seen)) {
-                Err(SessionError::Cancelled) => return,
+                Err(SessionError::Cancelled) if !self.is_stopped => return,
+                Err(SessionError::Cancelled) => {
+                    self.fail("preparing the surface was stopped; move a handle to start it again");
+                }
                 Err(error) => self.fail(&error.to_string()),
                 Ok(_) => {}
             }
         }
         let go_on = |_| ControlFlow::Continue(());
-        let frame = self.stage.show(&document, &looks.display, &go_on).or_else(|error| {
+        let is_ready = !needs_editor || self.stage.ready(&document).is_some();
+        let display = if is_ready { &looks.display } else { &Display::Rest };
+        let frame = self.stage.show(&document, display, &go_on).or_else(|error| {
             self.fail(&error.to_string());
             self.stage.show(&document, &Display::Rest, &go_on)
         });
@@ -130,7 +154,8 @@ impl Engine<'_> {
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
         let drag = self.last_drag;
         let drawn = Drawn { revision, geometry, frame, stretch, drag, handles: document.handles.clone() };
-        let shown = Arc::new(Shown::new(drawn, document));
+        let before = self.studio.shown.borrow().clone();
+        let shown = Arc::new(Shown::new(drawn, document, before.as_deref()));
         self.studio.shown.send_replace(Some(shown.clone()));
         // The first click on a new surface should not wait for its search tree.
         if std::mem::take(&mut self.is_new) {
@@ -179,7 +204,7 @@ impl Engine<'_> {
     fn prepare_ahead(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let has_handles = document.handles.iter().any(|handle| !handle.vertices.is_empty());
-        if has_handles && self.stage.ready(&document).is_none() {
+        if has_handles && !self.is_stopped && self.stage.ready(&document).is_none() {
             // What is wrong is told when it matters: when something is moved.
             let _ = self.prepare(&document, Some(seen));
         }
@@ -201,7 +226,7 @@ impl Engine<'_> {
         let progress = |share: f64| {
             let is_old = seen.is_some_and(|seen| {
                 let pending = studio.pending();
-                pending.tick != seen && pending.drag.is_none()
+                pending.tick != seen && pending.drags.is_empty()
             });
             let steps = (start.elapsed().as_secs_f64() / SHOW_AFTER.as_secs_f64()) as u64;
             if steps > told.swap(steps, std::sync::atomic::Ordering::Relaxed) {
@@ -211,6 +236,7 @@ impl Engine<'_> {
         };
         let prepared = self.stage.prepare(document, &progress);
         self.studio.jobs.finish(&job);
+        self.is_stopped = job.is_cancelled();
         if told.into_inner() > 0 {
             self.studio.tell_job(&job, true, prepared.as_ref().err());
         }

@@ -8,6 +8,7 @@ use sinew::{
 };
 use std::{
     collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         mpsc::{Receiver, Sender, channel},
@@ -50,8 +51,11 @@ impl Painter {
     ) -> Option<T> {
         let (answer, wait) = channel();
         let task: Task = Box::new(move |selector| {
-            // Nobody waits for an answer whose page has gone.
-            let _ = answer.send(question(selector));
+            // A fault of ours in one question must not end all answers; who asked hears that there is none.
+            if let Ok(found) = catch_unwind(AssertUnwindSafe(|| question(selector))) {
+                // Nobody waits for an answer whose page has gone.
+                let _ = answer.send(found);
+            }
         });
         self.sender.send((mesh, task)).ok()?;
         wait.recv().ok()

@@ -9,11 +9,14 @@ use crate::{
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use sinew::{
-    deform::{AutoParams, SkinHandleParams, find_handles, handles_from_skin, select::Plane},
+    deform::{
+        AutoParams, SkinHandleParams, find_handles, handles_from_skin,
+        select::{Plane, remove},
+    },
     geom::{Warnings, sample::Sample},
     session::{
-        Command, Display, ExportParams, HandleData, Job, SessionError, Stage, export, grow_sample, open_file,
-        write_project,
+        Command, Display, ExportParams, HandleData, Job, PaintOp, SessionError, Stage, export, grow_sample,
+        open_file, write_project,
     },
 };
 use std::{
@@ -21,6 +24,8 @@ use std::{
     sync::Arc,
 };
 
+/// Handles that may be asked for, as on the command line.
+const MAX_HANDLES: usize = 1000;
 /// How far from its mirror image a vertex may be, as a share of the diagonal.
 const MIRROR_TOLERANCE: f64 = 0.02;
 
@@ -72,7 +77,7 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
             studio.files.forget_upload(&drop);
             return opened.map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")));
         }
-        Request::Save { path } => return save(studio, path.as_deref()),
+        Request::Save { path, overwrite } => return save(studio, path.as_deref(), overwrite),
         Request::Export(params) => return job(studio, "Exporting", |job| run_export(studio, job, &params)),
         Request::Recover { recovery } => recover(studio, &recovery)?,
         Request::Discard { recovery } => discard(studio, &recovery)?,
@@ -112,21 +117,28 @@ fn paint(studio: &Studio, request: &Paint) -> anyhow::Result<()> {
     let handles = &studio.session().document().handles.clone();
     let own = handles.iter().find(|handle| handle.name == request.handle);
     let own: Vec<u32> = own.map(|handle| handle.vertices.clone()).unwrap_or_default();
-    let region = request.region.clone();
-    let op = match region {
-        Region::Grow(_) | Region::Shrink(_) => sinew::session::PaintOp::Replace,
-        _ => request.op,
-    };
-    let vertices = studio
+    let (region, before) = (request.region.clone(), own.clone());
+    let mut vertices = studio
         .painter
         .ask(shown.mesh(), move |selector| painter::select(selector, &region, &own))
         .context("the selection failed")?;
-    if vertices.is_empty() && op != sinew::session::PaintOp::Replace {
+    // What a handle has already keeps its weights when it grows or shrinks.
+    let op = match request.region {
+        Region::Grow(rings) if rings > 0 => {
+            vertices = remove(&vertices, &before);
+            PaintOp::Add
+        }
+        Region::Shrink(_) => {
+            vertices = remove(&before, &vertices);
+            PaintOp::Remove
+        }
+        _ => request.op,
+    };
+    if vertices.is_empty() && op != PaintOp::Replace {
         return Ok(());
     }
     let command = Command::Paint { handle: request.handle.clone(), op, vertices, weight: request.weight };
-    studio.session().apply(&command, request.stroke.map(stroke_gesture))?;
-    studio.touch();
+    studio.apply_on(&shown.document.body, &command, request.stroke.map(stroke_gesture))?;
     Ok(())
 }
 
@@ -153,8 +165,7 @@ fn mirror(studio: &Studio, name: &str) -> anyhow::Result<Value> {
     let secondary = secondary.filter(|other| document.find_handle(other).is_ok()).collect();
     let center = plane.reflect(handle.center).to_array();
     let handle = HandleData { name: twin.clone(), vertices, weights, center, secondary };
-    studio.session().apply(&Command::PutHandle { handle }, None)?;
-    studio.touch();
+    studio.apply_on(&document.body, &Command::PutHandle { handle }, None)?;
     Ok(json!({ "handle": twin }))
 }
 
@@ -185,6 +196,7 @@ fn auto_handles(
     let handles = match of_bones {
         Some(handles) => handles,
         None => {
+            let count = count.map(|count| count.clamp(1, MAX_HANDLES));
             let params = AutoParams { count, ..AutoParams::default() };
             find_handles(document.mesh(), &params, &mut |share| job.update(share), &mut warnings)?
         }
@@ -194,8 +206,7 @@ fn auto_handles(
     }
     let handles: Vec<HandleData> = handles.iter().map(HandleData::from).collect();
     let n = handles.len();
-    studio.session().apply(&Command::SetHandles { handles }, None)?;
-    studio.touch();
+    studio.apply_on(&document.body, &Command::SetHandles { handles }, None)?;
     Ok(json!({ "handles": n, "warnings": warnings.messages }))
 }
 
@@ -273,7 +284,8 @@ fn open(studio: &Studio, path: &Path, is_users: bool) -> anyhow::Result<Value> {
     })
 }
 
-fn save(studio: &Studio, path: Option<&str>) -> anyhow::Result<Value> {
+fn save(studio: &Studio, path: Option<&str>, overwrite: bool) -> anyhow::Result<Value> {
+    let _one_at_a_time = lock(&studio.saving);
     let path: PathBuf = match path {
         Some(path) => {
             let mut path = path.to_owned();
@@ -287,16 +299,19 @@ fn save(studio: &Studio, path: Option<&str>) -> anyhow::Result<Value> {
             None => return Err(NeedsPath.into()),
         },
     };
-    let (document, step) = {
+    let (document, own) = {
         let session = studio.session();
-        (session.document().clone(), session.history().at())
+        (session.document().clone(), session.path().map(Path::to_owned))
     };
+    if !overwrite && own.as_ref() != Some(&path) && path.exists() {
+        return Err(Exists(path).into());
+    }
     let saved = job(studio, "Saving", |_| {
         let bytes = write_project(&document, &mut Warnings::default())?;
         sinew::formats::write_atomic(&path, &bytes)?;
         Ok(bytes.len())
     })?;
-    studio.session().mark_saved(step, &path);
+    studio.session().mark_saved(&document, &path);
     studio.touch();
     Ok(json!({ "path": path, "bytes": saved }))
 }
@@ -312,6 +327,18 @@ impl std::fmt::Display for NeedsPath {
 }
 
 impl std::error::Error for NeedsPath {}
+
+/// The file is there already, and is not the document's own.
+#[derive(Debug)]
+pub struct Exists(PathBuf);
+
+impl std::fmt::Display for Exists {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} exists already; choose another name, or replace it", self.0.display())
+    }
+}
+
+impl std::error::Error for Exists {}
 
 fn run_export(studio: &Studio, job: &Job, params: &ExportParams) -> Result<Value, SessionError> {
     let document = studio.session().document().clone();
@@ -336,10 +363,13 @@ fn recover(studio: &Studio, id: &str) -> anyhow::Result<()> {
     let recovery = studio.recoveries()[index.context("there is no such unsaved work")?].clone();
     let mut warnings = Warnings::default();
     let recovered = recovery.recover(&mut warnings)?;
+    let is_complete = recovered.is_complete;
     studio.session().take_up(recovered);
-    // It is in the journal of this session now.
-    studio.session().flush();
-    discard(studio, id)?;
+    // Only what is wholly in the journal of this session now is no longer needed.
+    let is_kept = studio.session().flush();
+    if is_complete && is_kept {
+        discard(studio, id)?;
+    }
     studio.exchanged(warnings);
     Ok(())
 }

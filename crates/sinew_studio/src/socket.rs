@@ -3,7 +3,7 @@
 use crate::{
     engine::FAULT,
     frames::Sent,
-    requests::{self, NeedsPath},
+    requests::{self, Exists, NeedsPath},
     state::{state, welcome},
     studio::Studio,
     wire::Request,
@@ -87,14 +87,15 @@ pub async fn talk(mut socket: WebSocket, studio: Arc<Studio>) {
     }
 }
 
-/// Take a message. What is quick is done here, the rest is left to the page's own thread; the order is kept.
+/// Take a message. What is quick is done here, the rest is left to the page's own thread, which keeps its order and
+/// waits for drags that came before.
 fn hear(
     studio: &Arc<Studio>,
     asked: &std::sync::mpsc::SyncSender<(Option<Value>, Request)>,
     text: &str,
     in_flight: &mut Vec<u32>,
 ) -> Option<String> {
-    let fail = |id: Option<&Value>, cause: &str| Some(answer_error(id, cause, false));
+    let fail = |id: Option<&Value>, cause: &str| Some(answer_error(id, cause, None));
     let message: Value = match serde_json::from_str(text) {
         Ok(message) => message,
         Err(error) => return fail(None, &format!("not understood: {error}")),
@@ -104,6 +105,11 @@ fn hear(
         Ok(Request::Ack { frame }) => {
             in_flight.retain(|number| *number != frame);
             None
+        }
+        // Stopping something must not wait for it.
+        Ok(Request::Cancel { job }) => {
+            studio.jobs.cancel(job);
+            id.map(|id| json!({ "type": "reply", "id": id, "ok": {} }).to_string())
         }
         Ok(Request::Drag { drag, r#move, end }) => {
             studio.leave_drag(drag, r#move, end);
@@ -160,18 +166,28 @@ fn answer(replies: &mpsc::UnboundedSender<String>, id: Option<Value>, done: anyh
     let text = match (done, &id) {
         (Ok(value), Some(id)) => json!({ "type": "reply", "id": id, "ok": value }).to_string(),
         (Ok(_), None) => return,
-        (Err(error), id) => answer_error(id.as_ref(), &format!("{error:#}"), error.is::<NeedsPath>()),
+        (Err(error), id) => {
+            let flag = match () {
+                () if error.is::<NeedsPath>() => Some("needs_path"),
+                () if error.is::<Exists>() => Some("exists"),
+                () => None,
+            };
+            answer_error(id.as_ref(), &format!("{error:#}"), flag)
+        }
     };
     // A page that has gone needs no answer.
     let _ = replies.send(text);
 }
 
-fn answer_error(id: Option<&Value>, cause: &str, needs_path: bool) -> String {
+fn answer_error(id: Option<&Value>, cause: &str, flag: Option<&str>) -> String {
     match id {
-        Some(id) if needs_path => {
-            json!({ "type": "reply", "id": id, "error": cause, "needs_path": true }).to_string()
+        Some(id) => {
+            let mut reply = json!({ "type": "reply", "id": id, "error": cause });
+            if let Some(flag) = flag {
+                reply[flag] = json!(true);
+            }
+            reply.to_string()
         }
-        Some(id) => json!({ "type": "reply", "id": id, "error": cause }).to_string(),
         None => json!({ "type": "notice", "level": "error", "text": cause }).to_string(),
     }
 }

@@ -33,6 +33,8 @@ pub fn state(studio: &Studio) -> Value {
     };
     let looks = studio.looks();
     let mesh = document.mesh();
+    // Another run of the server counts its geometries from the beginning again.
+    let version = format!("{}-{}", studio.session_id, studio.revision());
     json!({
         "type": "state",
         "name": document.name,
@@ -48,7 +50,7 @@ pub fn state(studio: &Studio) -> Value {
         "moves": moves(&document),
         "examples": examples(&document),
         "clips": document.clips.iter().map(|c| clip(c)).collect::<Vec<_>>(),
-        "materials": materials(&document.body.surface.materials, studio.revision()),
+        "materials": materials(&document.body.surface.materials, &version),
         "edit": EditChange::of_all(&document.edit),
         "display": display(&looks.display),
         "stress": looks.stress,
@@ -117,14 +119,14 @@ fn clip(clip: &Clip) -> Value {
     json!({ "name": clip.name, "duration": clip.duration_secs(), "fps": 30 })
 }
 
-fn materials(materials: &[Material], revision: u32) -> Vec<Value> {
+fn materials(materials: &[Material], version: &str) -> Vec<Value> {
     let default = Material::default();
     let list = if materials.is_empty() { std::slice::from_ref(&default) } else { materials };
     let material = |(index, material): (usize, &Material)| {
         json!({
             "name": material.name,
             "color": material.base_color,
-            "image": material.base_color_image.as_ref().map(|_| format!("/image/{index}?{revision}")),
+            "image": material.base_color_image.as_ref().map(|_| format!("/image/{index}?{version}")),
             "metallic": material.metallic,
             "roughness": material.roughness,
             "double_sided": material.double_sided,

@@ -4,10 +4,11 @@ use crate::{files::Files, frames::Drawn, painter::Painter};
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
-    geom::{Mesh, Warnings},
-    session::{Display, Document, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError},
+    geom::{Character, Mesh, Warnings},
+    session::{Command, Display, Document, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError},
 };
 use std::{
+    collections::VecDeque,
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -18,6 +19,8 @@ use tokio::sync::{broadcast, watch};
 
 /// Messages a page may lag behind before it is told to ask for everything anew.
 const BACKLOG: usize = 256;
+/// Gestures that may wait for the engine; more come only from a page that is not ours.
+const MAX_DRAGS: usize = 64;
 /// Warnings of a file that are shown.
 const MAX_WARNINGS: usize = 50;
 
@@ -34,6 +37,8 @@ pub struct Studio {
     bell: Condvar,
     /// Long work.
     pub jobs: Jobs,
+    /// Held while a project is written and noted as such, so that two saves do not cross.
+    pub saving: Mutex<()>,
     /// Steps of the motion stack, kept between exports.
     pub stack: Mutex<MotionStack>,
     /// The newest shape.
@@ -67,8 +72,8 @@ pub struct Looks {
 /// What the engine has to do.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// A move in progress: its number, what it is, and whether it is the last.
-    pub drag: Option<(u32, Value, bool)>,
+    /// Moves in progress: number of the gesture, what it is, and whether it is the last. One for each gesture.
+    pub drags: VecDeque<(u32, Value, bool)>,
     /// Whether the engine is at work on a drag.
     pub is_dragging: bool,
     /// Rises with every change.
@@ -84,13 +89,18 @@ pub struct Shown {
     pub drawn: Arc<Drawn>,
     /// The document it is of.
     pub document: Document,
+    // Search structures are kept for as long as this is the same.
     mesh: OnceLock<Arc<Mesh>>,
 }
 
 impl Shown {
-    /// A shape of a document.
-    pub fn new(drawn: Drawn, document: Document) -> Self {
-        Self { drawn: Arc::new(drawn), document, mesh: OnceLock::new() }
+    /// A shape of a document. If it is where the one before was, so is its surface.
+    pub fn new(drawn: Drawn, document: Document, before: Option<&Self>) -> Self {
+        let is_same = |before: &&Self| {
+            before.drawn.revision == drawn.revision && before.drawn.frame.positions == drawn.frame.positions
+        };
+        let mesh = before.filter(is_same).map(|before| before.mesh.clone()).unwrap_or_default();
+        Self { drawn: Arc::new(drawn), document, mesh }
     }
 
     /// The surface as it is seen, for selecting on it.
@@ -129,6 +139,7 @@ impl Studio {
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
+            saving: Mutex::default(),
             stack: Mutex::default(),
             shown: watch::Sender::new(None),
             state_number: watch::Sender::new(0),
@@ -184,10 +195,16 @@ impl Studio {
         self.bell.notify_all();
     }
 
-    /// Leave a move in progress for the engine; one that it has not taken up is forgotten.
+    /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is
+    /// forgotten. The end of a gesture is not forgotten for the beginning of the next.
     pub fn leave_drag(&self, drag: u32, step: Value, end: bool) {
         let mut pending = self.pending();
-        pending.drag = Some((drag, step, end));
+        let has_room = pending.drags.len() < MAX_DRAGS;
+        match pending.drags.back_mut() {
+            Some(last) if last.0 == drag => *last = (drag, step, end),
+            _ if has_room => pending.drags.push_back((drag, step, end)),
+            _ => {}
+        }
         pending.tick += 1;
         self.bell.notify_all();
     }
@@ -195,7 +212,7 @@ impl Studio {
     /// Wait until no move is on its way, so that what follows is done after it.
     pub fn settle(&self) {
         let mut pending = self.pending();
-        while (pending.drag.is_some() || pending.is_dragging) && !pending.stop {
+        while (!pending.drags.is_empty() || pending.is_dragging) && !pending.stop {
             pending = self.wait(pending);
         }
     }
@@ -232,9 +249,30 @@ impl Studio {
         self.prepare_us.store(time.as_micros() as u64, Ordering::Relaxed);
     }
 
-    /// Warnings about the document.
+    /// Warnings about the document, and what keeps unsaved work from being safe.
     pub fn warnings(&self) -> Vec<String> {
-        lock(&self.warnings).clone()
+        let fault = self.session().journal_fault();
+        fault.into_iter().chain(lock(&self.warnings).iter().cloned()).collect()
+    }
+
+    /// Do something that was worked out on a surface, unless another document was opened meanwhile.
+    ///
+    /// # Errors
+    /// As the command.
+    pub fn apply_on(
+        &self,
+        body: &Arc<Character>,
+        command: &Command,
+        gesture: Option<Gesture>,
+    ) -> Result<(), SessionError> {
+        let mut session = self.session();
+        if !Arc::ptr_eq(&session.document().body, body) {
+            return Err(SessionError::Cancelled);
+        }
+        session.apply(command, gesture)?;
+        drop(session);
+        self.touch();
+        Ok(())
     }
 
     /// Work on another document.
@@ -248,6 +286,7 @@ impl Studio {
         let mut messages = warnings.messages;
         messages.truncate(MAX_WARNINGS);
         *lock(&self.warnings) = messages;
+        *lock(&self.stack) = MotionStack::default();
         *lock(&self.view) = Looks { display: Display::Posed, ..self.looks() };
         self.refresh_recoveries();
         self.touch();

@@ -71,6 +71,8 @@ pub enum Request {
     },
     Save {
         path: Option<String>,
+        #[serde(default)]
+        overwrite: bool,
     },
     Export(ExportParams),
     Recover {

@@ -16,6 +16,7 @@ use tungstenite::{Message, WebSocket, client::IntoClientRequest};
 /// A server of its own, which lives until the tests end.
 struct Server {
     host: String,
+    path: String,
     folder: PathBuf,
 }
 
@@ -37,8 +38,8 @@ impl Server {
             })
         });
         let url = told.recv_timeout(Duration::from_secs(60)).expect("the server starts");
-        let host = url.trim_start_matches("http://").split('/').next().unwrap().to_owned();
-        Self { host, folder }
+        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+        Self { host: host.to_owned(), path: format!("/{path}"), folder }
     }
 
     fn sample(name: &str) -> Self {
@@ -230,6 +231,8 @@ fn on_the_network_the_token_is_needed() {
     });
     assert_eq!(server.get("/").0, 401);
     assert_eq!(server.get("/?token=0").0, 401);
+    let (status, text) = server.get(&server.path);
+    assert!(status == 200 && text.contains("set-cookie: sinew_token="), "{status}");
 }
 
 #[test]
@@ -298,6 +301,8 @@ fn handles_are_painted_mirrored_and_found() {
     let grown = page.ask(paint(json!({ "grow": 2 }), "replace", 2));
     grown.unwrap();
     page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() > n_arm);
+    assert!(page.ask(json!({ "type": "auto_handles", "count": u64::MAX, "from_shape": true })).is_ok());
+    page.ask(json!({ "type": "undo" })).unwrap();
     let lasso = json!({ "lasso": { "view": VIEW, "points": [[0.3, -1.0], [1.0, -1.0], [1.0, 1.0], [0.3, 1.0]], "mode": "all" } });
     page.ask(paint(lasso, "remove", 3)).unwrap();
     page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() < n_arm);
@@ -331,8 +336,12 @@ fn projects_are_saved_opened_and_exported() {
     let saved = page.ask(json!({ "type": "save", "path": "mine" })).unwrap();
     assert!(saved["path"].as_str().unwrap().ends_with("mine.sinew.glb"));
     page.until(|page| page.state["dirty"] == false);
+    page.ask(json!({ "type": "save", "path": "mine" })).unwrap();
     page.ask(json!({ "type": "sample", "name": "sack", "vertices": 1000 })).unwrap();
     page.until(|page| page.state["name"] == "sack");
+    // The project of another document is not replaced without a word.
+    let error = page.ask(json!({ "type": "save", "path": "mine" })).unwrap_err();
+    assert!(error.contains("exists already"), "{error}");
     let listed = page.ask(json!({ "type": "list" })).unwrap();
     assert_eq!(listed["entries"][0]["name"], "mine.sinew.glb");
     page.ask(json!({ "type": "open", "path": listed["entries"][0]["path"] })).unwrap();

@@ -132,9 +132,9 @@ fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
         let next = (0..limbs.len())
             .filter(|&k| n_segments[k] < MOST_SEGMENTS)
             .max_by(|&a, &b| slenderness(a, n_segments[a]).total_cmp(&slenderness(b, n_segments[b])));
-        if let Some(next) = next {
-            n_segments[next] += 1;
-        }
+        // No limb can be divided any further, whatever is asked for.
+        let Some(next) = next else { break };
+        n_segments[next] += 1;
     }
     limbs.iter().enumerate().flat_map(|(index, limb)| cut_limb(index, limb, n_segments[index])).collect()
 }

@@ -29,7 +29,13 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
   const start = performance.now();
   const packet = decode(buffer);
   if (!packet) return;
-  const taken = viewport.take(packet);
+  let taken: ReturnType<Viewport['take']>;
+  try {
+    taken = viewport.take(packet);
+  } finally {
+    // Whatever became of it: without this the server would soon send nothing more.
+    socket.send({ type: 'ack', frame: packet.frame });
+  }
   stats.bytes += buffer.byteLength;
   stats.frames++;
   if (taken === 'stale') stats.dropped++;
@@ -40,7 +46,6 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
     if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
   }
   if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs, start);
-  socket.send({ type: 'ack', frame: packet.frame });
   if (taken !== 'stale') store.emit('frame', null);
 }
 

@@ -37,12 +37,14 @@ export function unlessDirty(run: () => void): void {
   );
 }
 
-async function save(path?: string): Promise<void> {
+async function save(path?: string, overwrite = false): Promise<void> {
   try {
-    const saved = await socket.ask<{ path: string; bytes: number }>({ type: 'save', path });
+    const saved = await socket.ask<{ path: string; bytes: number }>({ type: 'save', path, overwrite });
     toast('info', `Saved ${saved.path} (${formatBytes(saved.bytes)})`);
   } catch (error) {
     if (error instanceof Refused && error.needsPath) saveAs();
+    else if (error instanceof Refused && error.exists)
+      confirmLoss('Replace the file?', `${path} exists already. What is in it will be lost.`, 'Replace', () => void save(path, true));
     else toast('error', (error as Error).message);
   }
 }

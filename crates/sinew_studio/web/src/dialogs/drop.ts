@@ -1,7 +1,7 @@
 // Files dropped anywhere: checked, sent with progress, opened.
 import { ask, store } from '../app';
 import { unlessDirty } from '../commands/file';
-import { collect, mainFile, post, tooLarge, type Dropped, type Upload } from '../net/upload';
+import { collect, mainFile, mainName, post, tooLarge, type Dropped, type Upload } from '../net/upload';
 import { h } from '../ui/dom';
 import { toast } from '../ui/toast';
 
@@ -70,7 +70,7 @@ export async function sendFiles(files: Dropped[]): Promise<void> {
       await current.done;
       before += item.file.size;
     }
-    await ask({ type: 'open_upload', drop, name: main.name });
+    await ask({ type: 'open_upload', drop, name: mainName(files, main) });
   } catch (error) {
     if (!stopped) toast('error', (error as Error).message);
   } finally {

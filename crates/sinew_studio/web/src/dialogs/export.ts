@@ -17,7 +17,7 @@ const PRESETS: Preset[] = [
     format: 'glb',
     what: 'character',
     label: 'GLB · character with handles and clips',
-    note: 'Opens in Blender, three.js and Sinew. Nothing is lost.',
+    note: 'Opens in Blender, three.js and Sinew. Poses stay in the project.',
   },
   {
     format: 'glb',
@@ -26,7 +26,7 @@ const PRESETS: Preset[] = [
     note: 'For engines that know skeletons only: Godot, Bevy, Unity.',
   },
   { format: 'glb', what: 'posed', label: 'GLB · the pose as it stands', note: 'A mesh in the present pose.' },
-  { format: 'glb', what: 'clip', label: 'GLB · one clip', note: 'The character with a single animation.' },
+  { format: 'glb', what: 'clip', label: 'GLB · one clip as shapes', note: 'Vertices over time, as morph targets; plays anywhere.' },
   { format: 'obj', what: 'posed', label: 'OBJ · the pose as it stands', note: 'Mesh and materials only.' },
   { format: 'obj', what: 'character', label: 'OBJ · at rest', note: 'Mesh and materials only.' },
   { format: 'ply', what: 'posed', label: 'PLY · the pose as it stands', note: 'Mesh with vertex colours.' },

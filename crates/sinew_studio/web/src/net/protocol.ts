@@ -103,7 +103,7 @@ export interface Download {
 export type Incoming =
   | ({ type: 'welcome' } & Welcome)
   | ({ type: 'state' } & Doc)
-  | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean }
+  | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean; exists?: boolean }
   | ({ type: 'job' } & Job)
   | { type: 'notice'; level: Level; text: string }
   | ({ type: 'download' } & Download);
@@ -180,7 +180,7 @@ export type Outgoing =
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }
   | { type: 'open_upload'; drop: string; name: string }
-  | { type: 'save'; path?: string }
+  | { type: 'save'; path?: string; overwrite?: boolean }
   | { type: 'export'; format: ExportFormat; what: ExportWhat; clip?: string; fps?: number; influences?: number }
   | { type: 'recover' | 'discard'; recovery: string }
   | { type: 'cancel'; job: number };

@@ -9,6 +9,7 @@ export class Refused extends Error {
   constructor(
     message: string,
     readonly needsPath = false,
+    readonly exists = false,
   ) {
     super(message);
   }
@@ -93,7 +94,7 @@ export class Socket {
   private answer(reply: Extract<Incoming, { type: 'reply' }>): void {
     const waiting = this.waiting.get(reply.id);
     this.waiting.delete(reply.id);
-    if (reply.error !== undefined) waiting?.reject(new Refused(reply.error, reply.needs_path));
+    if (reply.error !== undefined) waiting?.reject(new Refused(reply.error, reply.needs_path, reply.exists));
     else waiting?.resolve(reply.ok);
   }
 

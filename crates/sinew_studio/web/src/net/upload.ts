@@ -19,6 +19,18 @@ export function mainFile(files: Dropped[]): Dropped | undefined {
   return [...files].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name))[0];
 }
 
+const FRAMES = ['obj', 'ply', 'stl', 'off'];
+
+/** What is opened: a folder of several meshes is a sequence, and is opened by its own name. */
+export function mainName(files: Dropped[], main: Dropped): string {
+  const ending = main.name.toLowerCase().split('.').pop() ?? '';
+  const slash = main.name.lastIndexOf('/');
+  if (slash < 0 || !FRAMES.includes(ending)) return main.name;
+  const folder = main.name.slice(0, slash);
+  const alike = files.filter(({ name }) => name.startsWith(`${folder}/`) && name.toLowerCase().endsWith(`.${ending}`));
+  return alike.length > 1 ? folder : main.name;
+}
+
 export async function collect(data: DataTransfer): Promise<Dropped[]> {
   // Entries must be asked for before the first await; the list is emptied after the event.
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((e) => e !== null);

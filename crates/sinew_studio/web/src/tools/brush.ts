@@ -21,6 +21,9 @@ interface Stroke {
   sending: boolean;
 }
 
+/** Places of a stroke that the server looks at in one message. */
+const MOST_PLACES = 256;
+
 export class BrushTool implements Tool {
   readonly cursor = 'none';
   private stroke: Stroke | null = null;
@@ -104,7 +107,7 @@ export class BrushTool implements Tool {
 
   private send(stroke: Stroke): void {
     if (stroke.sending || stroke.radius === null || stroke.waiting.length === 0) return;
-    const at = stroke.waiting.splice(0);
+    const at = stroke.waiting.splice(0, MOST_PLACES);
     stroke.sending = true;
     void paint(stroke.target, { brush: { view: stroke.view, at, radius: stroke.radius } }, stroke.number).then((ok) => {
       stroke.sending = false;

@@ -2,7 +2,6 @@
 import { Object3D, Quaternion, Vector3 } from 'three';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
 import { store } from '../app';
-import type { Vec3 } from '../net/protocol';
 import { PoseGesture, toDegrees } from '../tools/gesture';
 import { tokenText } from './token';
 import type { Overlay } from './overlay';
@@ -15,6 +14,8 @@ export class Gizmo {
   private readonly startPosition = new Vector3();
   private readonly startRotation = new Quaternion();
   private eventTime = 0;
+  private readonly lastAxis = new Vector3();
+  private lastDegrees = 0;
 
   constructor(
     private readonly viewport: Viewport,
@@ -105,6 +106,8 @@ export class Gizmo {
     this.gesture = new PoseGesture(store.main, store.selected());
     this.startPosition.copy(this.proxy.position);
     this.startRotation.copy(this.proxy.quaternion);
+    this.lastAxis.set(0, 0, 0);
+    this.lastDegrees = 0;
   }
 
   private move(): void {
@@ -117,8 +120,17 @@ export class Gizmo {
     if (turn.w < 0) turn.set(-turn.x, -turn.y, -turn.z, -turn.w);
     const sine = Math.hypot(turn.x, turn.y, turn.z);
     if (sine < 1e-9) return this.gesture.rotate([0, 1, 0], 0, this.eventTime);
-    const axis: Vec3 = [turn.x / sine, turn.y / sine, turn.z / sine];
-    this.gesture.rotate(axis, toDegrees(2 * Math.atan2(sine, turn.w)), this.eventTime);
+    const axis = new Vector3(turn.x, turn.y, turn.z).divideScalar(sine);
+    let degrees = toDegrees(2 * Math.atan2(sine, turn.w));
+    if (axis.dot(this.lastAxis) < 0) {
+      axis.negate();
+      degrees = -degrees;
+    }
+    // A ring is turned on beyond half a turn: of all angles that look alike, the one nearest to the last is meant.
+    degrees += 360 * Math.round((this.lastDegrees - degrees) / 360);
+    this.lastAxis.copy(axis);
+    this.lastDegrees = degrees;
+    this.gesture.rotate(axis.toArray(), degrees, this.eventTime);
   }
 
   private end(): void {

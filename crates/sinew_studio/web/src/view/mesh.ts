@@ -165,12 +165,10 @@ export class MeshBuffers {
     const target = attribute.array;
     let low = first;
     let high = first + count;
-    if (!this.sources)
-      target.set(values.length === size * count ? values : values.subarray(0, size * count), first * size);
-    else {
-      low = this.nRender;
-      high = 0;
-      for (let r = 0; r < this.nRender; r++) {
+    target.set(values.length === size * count ? values : values.subarray(0, size * count), first * size);
+    if (this.sources) {
+      // The first of them are the mesh's own vertices; only the copies at seams have to be looked through.
+      for (let r = this.n; r < this.nRender; r++) {
         const v = this.sources[r] - first;
         if (v < 0 || v >= count) continue;
         for (let k = 0; k < size; k++) target[r * size + k] = values[v * size + k];
