@@ -89,11 +89,22 @@ impl History {
         now: Duration,
     ) -> Result<Applied, SessionError> {
         let document = command.apply(self.document())?;
+        Ok(self.put(command, document, gesture, now))
+    }
+
+    /// Enter the state that a command gives.
+    pub(crate) fn put(
+        &mut self,
+        command: &Command,
+        document: Document,
+        gesture: Option<Gesture>,
+        now: Duration,
+    ) -> Applied {
         let merge =
             gesture.map(Merge::Gesture).or_else(|| command.merge_key().map(|key| Merge::Key(key, now)));
         let merged = self.at > 0 && merge.as_ref().is_some_and(|merge| self.goes_on(merge));
         self.replay(command.label(), document, merge, merged);
-        Ok(Applied { at: self.at, merged })
+        Applied { at: self.at, merged }
     }
 
     /// Put a state behind the present one, or in its place.

@@ -120,9 +120,20 @@ impl Session {
     /// # Errors
     /// As the command; nothing is changed then.
     pub fn apply(&mut self, command: &Command, gesture: Option<Gesture>) -> Result<Changes, SessionError> {
+        let after = command.apply(self.document())?;
+        Ok(self.put(command, after, gesture))
+    }
+
+    /// Enter what a long command gave that was applied beside the work; `None` if the document has changed since.
+    pub fn commit(&mut self, command: &Command, before: &Document, after: Document) -> Option<Changes> {
+        let is_same = self.document().changes_since(before).is_empty();
+        is_same.then(|| self.put(command, after, None))
+    }
+
+    fn put(&mut self, command: &Command, after: Document, gesture: Option<Gesture>) -> Changes {
         let before = self.document().clone();
         let at_before = self.history.at();
-        let Applied { at, merged } = self.history.apply(command, gesture, self.started.elapsed())?;
+        let Applied { at, merged } = self.history.put(command, after, gesture, self.started.elapsed());
         // A step that took the place of the saved one, or was done after going back behind it.
         if self.saved_at.is_some_and(|saved| saved > at_before || (merged && saved == at)) {
             self.saved_at = None;
@@ -133,7 +144,7 @@ impl Session {
         if !merged {
             self.tell(Event::History);
         }
-        Ok(changes)
+        changes
     }
 
     /// Show a move in progress: the moves before the gesture, then this one. The last of a gesture stays.

@@ -39,6 +39,15 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
     match request {
         // The socket itself sees to these.
         Request::Ack { .. } | Request::Drag { .. } => {}
+        Request::Do { command } if is_heavy(&command) => {
+            return job(studio, &command.label(), |_| {
+                let before = studio.session().document().clone();
+                let after = command.apply(&before)?;
+                studio.session().commit(&command, &before, after).ok_or(SessionError::Cancelled)?;
+                studio.touch();
+                Ok(json!({}))
+            });
+        }
         Request::Do { command } => {
             studio.session().apply(&command, None)?;
             studio.touch();
@@ -86,6 +95,11 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
         }
     }
     Ok(json!({}))
+}
+
+/// Commands that work on the whole surface: nobody waits for them, and nothing is locked meanwhile.
+pub fn is_heavy(command: &Command) -> bool {
+    matches!(command, Command::Repair {} | Command::Scale { .. })
 }
 
 fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Session) -> bool) {

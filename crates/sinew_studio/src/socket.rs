@@ -150,6 +150,9 @@ fn attempt(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
 }
 
 fn is_long(request: &Request) -> bool {
+    if let Request::Do { command } = request {
+        return requests::is_heavy(command);
+    }
     matches!(
         request,
         Request::AutoHandles { .. }
