@@ -364,12 +364,10 @@ fn run_export(studio: &Studio, job: &Job, params: &ExportParams) -> Result<Value
     let fail = |error: anyhow::Error| SessionError::Value { what: "export", cause: format!("{error:#}") };
     let id = secret().map_err(fail)?;
     studio.files.keep_download(id.clone(), &made.name, &made.bytes).map_err(fail)?;
-    let told = json!({
-        "type": "download", "url": format!("/download/{id}"), "name": made.name, "bytes": made.bytes.len(),
+    Ok(json!({
+        "url": format!("/download/{id}"), "name": made.name, "bytes": made.bytes.len(),
         "warnings": warnings.messages,
-    });
-    studio.tell(&told);
-    Ok(told)
+    }))
 }
 
 fn recover(studio: &Studio, id: &str) -> anyhow::Result<()> {

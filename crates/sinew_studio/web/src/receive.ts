@@ -1,11 +1,10 @@
 // What the server sends, and where it goes.
 import { listen, socket, stats, store } from './app';
 import { recover } from './commands/file';
-import { address } from './net/address';
 import { decode } from './net/decode';
-import type { Download, Incoming, Job } from './net/protocol';
+import type { Incoming, Job } from './net/protocol';
 import { PoseGesture } from './tools/gesture';
-import { formatBytes, formatCount, h } from './ui/dom';
+import { formatBytes, formatCount } from './ui/dom';
 import { toast } from './ui/toast';
 import type { Viewport } from './view/viewport';
 
@@ -93,8 +92,6 @@ function take(message: Incoming, viewport: Viewport): void {
     case 'notice':
       void toast(message.level, message.text);
       return;
-    case 'download':
-      return download(message);
     default:
       return;
   }
@@ -111,13 +108,4 @@ function takeJobs(jobs: Job[]): void {
 function takeJob(job: Job): void {
   store.setJob(job);
   if (job.done && job.error) toast('error', job.error);
-}
-
-function download({ url, name, bytes, warnings }: Download): void {
-  const link = h('a', { href: address(url), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  toast('info', `${name} (${formatBytes(bytes)}) is ready.`);
-  for (const warning of warnings) toast('warning', warning);
 }

@@ -1,9 +1,11 @@
 // The export dialog: what leaves, in which format.
 import { ask, store } from '../app';
-import type { ExportFormat, ExportWhat } from '../net/protocol';
+import { address } from '../net/address';
+import type { Download, ExportFormat, ExportWhat } from '../net/protocol';
 import { openDialog } from '../ui/dialog';
-import { h } from '../ui/dom';
+import { formatBytes, h } from '../ui/dom';
 import { numberField, row, selectField } from '../ui/fields';
+import { toast } from '../ui/toast';
 
 interface Preset {
   format: ExportFormat;
@@ -136,15 +138,25 @@ export function openExport(): void {
         label: 'Export',
         primary: true,
         run: () =>
-          void ask({
+          void ask<Download>({
             type: 'export',
             format: preset.format,
             what: preset.what,
             clip: preset.what === 'clip' ? clip : undefined,
             fps,
             influences: preset.what === 'skin' ? influences : undefined,
-          }),
+          }).then((made) => made && download(made)),
       },
     ],
   );
+}
+
+/** Only the page that asked takes the file. */
+function download({ url, name, bytes, warnings }: Download): void {
+  const link = h('a', { href: address(url), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  toast('info', `${name} (${formatBytes(bytes)}) is ready.`);
+  for (const warning of warnings) toast('warning', warning);
 }

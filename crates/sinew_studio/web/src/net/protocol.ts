@@ -105,8 +105,7 @@ export type Incoming =
   | ({ type: 'state' } & Doc)
   | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean; exists?: boolean }
   | ({ type: 'job' } & Job)
-  | { type: 'notice'; level: Level; text: string }
-  | ({ type: 'download' } & Download);
+  | { type: 'notice'; level: Level; text: string };
 
 export type Move =
   | { rotate: { main: string; handles: string[]; axis: Vec3; degrees: number } }

@@ -87,6 +87,8 @@ export class BrushTool implements Tool {
   }
 
   cancel(): void {
+    // What has been sent is one step to undo; the rest is not sent.
+    if (this.stroke) this.stroke.waiting.length = 0;
     this.stroke = null;
     this.stage.overlay.show({});
   }
