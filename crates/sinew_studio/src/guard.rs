@@ -85,7 +85,7 @@ impl Guard {
     }
 
     fn is_own_host(&self, host: &str) -> bool {
-        let Some((name, port)) = split_host(host) else { return false };
+        let (name, port) = split_host(host);
         if port != self.address.port() {
             return false;
         }
@@ -122,10 +122,11 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Name and port; brackets of IPv6 taken off.
-fn split_host(host: &str) -> Option<(&str, u16)> {
-    let (name, port) = host.rsplit_once(':')?;
-    Some((name.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?))
+/// Name and port, which browsers leave out if it is 80; brackets of IPv6 taken off.
+fn split_host(host: &str) -> (&str, u16) {
+    let parts = host.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse().ok()?)));
+    let (name, port) = parts.unwrap_or((host, 80));
+    (name.trim_start_matches('[').trim_end_matches(']'), port)
 }
 
 /// Compare without telling by the time it takes how much was right.
@@ -196,6 +197,8 @@ mod tests {
         assert_eq!(status(&guard, Method::GET, "/", &[host]), 401);
         assert_eq!(status(&guard, Method::GET, "/?token=abd", &[host]), 401);
         assert_eq!(status(&guard, Method::GET, "/?token=abc", &[host]), 200);
+        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "192.168.1.5")]), 200);
+        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "[::1]")]), 200);
         assert_eq!(status(&guard, Method::GET, "/app.js", &[host, ("cookie", "a=b; sinew_token=abc")]), 200);
         assert_eq!(status(&guard, Method::GET, "/app.js", &[host, ("cookie", "sinew_token=ab")]), 401);
         assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "evil.example:80")]), 421);
