@@ -1,10 +1,10 @@
-// Every panel at two sizes, for people to look at; here only that nothing is cut off or covered.
+// Every panel at two sizes, for people to look at; judged here is only that no control lies outside the window.
 import { join } from 'node:path';
 import { expect } from './check.mjs';
 
 const SIZES = { small: { width: 1280, height: 720 }, large: { width: 3840, height: 2160, scale: 2 } };
 
-/** Text that does not fit its box, and controls that lie outside the window. */
+/** Controls that lie outside the window, but for those in lists that scroll. */
 const CUT = `[...document.querySelectorAll('button, input, select, [data-testid]')].filter((element) => {
   const box = element.getBoundingClientRect();
   if (box.width === 0 || element.closest('[hidden]')) return false;

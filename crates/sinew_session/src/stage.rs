@@ -94,7 +94,8 @@ impl Prepared {
         })
     }
 
-    /// Whether it is still what the document needs. Names and what moves along do not matter to the surface.
+    /// Whether it is still what the document needs: the same surface, handles and method. Handles that were made anew
+    /// but are equal serve as well.
     pub fn serves(&self, document: &Document) -> bool {
         let is_same = |(a, b): (&Arc<Handle>, &Arc<Handle>)| {
             Arc::ptr_eq(a, b)
