@@ -1,8 +1,9 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|frames|load|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|edits|examples|frames|load|skin|solve`
 
 mod deform;
+mod examples;
 mod load;
 mod measure;
 mod skin;
@@ -10,18 +11,19 @@ mod solve;
 
 fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
-    anyhow::ensure!(!areas.is_empty(), "usage: sinew_bench deform|edits|frames|load|skin|solve …");
+    anyhow::ensure!(!areas.is_empty(), "usage: sinew_bench deform|edits|examples|frames|load|skin|solve …");
     for area in &areas {
         match area.as_str() {
             "deform" => deform::run()?,
             "edits" => deform::standard_edits()?,
+            "examples" => examples::run()?,
             "frames" => deform::frames()?,
             "load" => load::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,
             other => {
                 anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, frames, load, skin and solve"
+                    "there is no bench {other:?}; there are deform, edits, examples, frames, load, skin and solve"
                 )
             }
         }

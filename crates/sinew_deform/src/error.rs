@@ -50,6 +50,33 @@ pub enum DeformError {
         /// Which move, counted from 0.
         at: usize,
     },
+    /// There is nothing to blend.
+    #[error("there is no example pose; save at least one")]
+    NoExample,
+    /// An example does not fit the handles.
+    #[error("example {name:?} does not fit the handles: {cause}")]
+    Example {
+        /// Its name.
+        name: String,
+        /// Why.
+        cause: Box<DeformError>,
+    },
+    /// A target or path is for a handle that does not exist.
+    #[error("there is no handle {name:?} to bring to a target; there are: {known}")]
+    TargetHandle {
+        /// The name it uses.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+    /// A setting makes no sense.
+    #[error("{what}: {cause}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// What is wrong and what is expected.
+        cause: String,
+    },
     /// A slice or list has the wrong length.
     #[error("{what} has {actual} entries, expected {expected}")]
     Length {

@@ -5,6 +5,7 @@ mod arap;
 mod auto;
 mod editor;
 mod error;
+pub mod examples;
 mod geodesic;
 mod guide;
 mod guided;

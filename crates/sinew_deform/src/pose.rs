@@ -90,10 +90,14 @@ impl HandleMotion {
         DAffine3::from_rotation_translation(self.rotation, self.translation)
     }
 
-    fn rotate(&mut self, axis: DVec3, radians: f64, center: DVec3) {
-        let turn = DQuat::from_axis_angle(axis, radians);
-        self.translation = center + turn * (self.translation - center);
+    pub(crate) fn rotate(&mut self, axis: DVec3, radians: f64, center: DVec3) {
         self.turn = turn_further(self.turn, axis, radians);
+        self.carry(DQuat::from_axis_angle(axis, radians), center);
+    }
+
+    /// Turn about a centre without counting whole turns, which costs more than the turn itself.
+    pub(crate) fn carry(&mut self, turn: DQuat, center: DVec3) {
+        self.translation = center + turn * (self.translation - center);
         self.rotation = (turn * self.rotation).normalize();
     }
 }
@@ -134,6 +138,11 @@ impl HandlePose {
             Some(at) => Err(DeformError::NonFinite { what: format!("the motion of handle {at}") }),
             None => Ok(Self { motions }),
         }
+    }
+
+    /// A pose whose motions are known to be finite and one a handle.
+    pub(crate) fn from_checked(motions: Vec<HandleMotion>) -> Self {
+        Self { motions }
     }
 
     /// Motion of every handle.
@@ -203,7 +212,7 @@ fn direction(axis: DVec3, radians: f64, at: usize) -> Result<DVec3, DeformError>
 }
 
 /// Where along an axis the vertices of a handle begin and end, the end nearer to the origin last.
-fn twist_range(mesh: &Mesh, handles: &HandleSet, handle: usize, origin: DVec3, axis: DVec3) -> [f64; 2] {
+pub(crate) fn twist_range(mesh: &Mesh, handles: &HandleSet, handle: usize, origin: DVec3, axis: DVec3) -> [f64; 2] {
     let places =
         handles.handles()[handle].vertices.iter().map(|&v| (mesh.positions()[v as usize] - origin).dot(axis));
     let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));

@@ -11,6 +11,7 @@ pub mod linalg;
 pub mod measure;
 pub mod mesh;
 pub mod operators;
+pub mod path;
 pub mod query;
 pub mod rig;
 pub mod sample;

@@ -9,9 +9,9 @@ use glam::{DQuat, DVec3};
 const SHOULDER: DVec3 = v(0.165, 1.335, -0.005);
 /// Angle of the arms below the horizontal at rest.
 const DROOP: f64 = 38.0;
-const HIP: DVec3 = v(0.093, 0.875, 0.0);
-const KNEE: DVec3 = v(0.100, 0.475, 0.012);
-const ANKLE: DVec3 = v(0.105, 0.088, -0.018);
+pub(super) const HIP: DVec3 = v(0.093, 0.875, 0.0);
+pub(super) const KNEE: DVec3 = v(0.100, 0.475, 0.012);
+pub(super) const ANKLE: DVec3 = v(0.105, 0.088, -0.018);
 const BALL: DVec3 = v(0.113, 0.028, 0.095);
 
 /// The whole character.
@@ -231,7 +231,7 @@ fn rest_arms(s: &mut Sketch) {
 }
 
 /// Height of the ankle and its place ahead of the hip over one stride, and the pitch of the foot.
-fn step(phase: f64) -> (f64, f64, f64) {
+pub(super) fn step(phase: f64) -> (f64, f64, f64) {
     const STRIDE: f64 = 0.33;
     let phase = phase.rem_euclid(1.0);
     if phase < 0.6 {

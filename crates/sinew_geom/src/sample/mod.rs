@@ -16,6 +16,7 @@ mod motion;
 mod nets;
 mod octopus;
 mod plan;
+mod poses;
 mod quadruped;
 mod remesh;
 mod sack;
@@ -26,6 +27,7 @@ mod tests;
 mod weights;
 
 use crate::{Character, GeomError, MeshSequence};
+pub use poses::PoseSet;
 use std::ops::ControlFlow;
 
 /// A built-in character or sequence.

@@ -1,0 +1,21 @@
+//! Animate from examples: a pose space spanned by the user's poses, searched so that handles reach their targets
+//! (H10–H19).
+
+mod animate;
+mod blend;
+mod energy;
+mod history;
+mod objective;
+mod screw;
+mod search;
+mod space;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use animate::{Course, MotionFrame, Track};
+pub use blend::Blend;
+pub use energy::Target;
+pub use objective::{Objective, Term};
+pub use search::{Found, Optimiser, Reorder, Residual, SearchParams, Start};
+pub use space::{ExamplePose, PoseSpace};

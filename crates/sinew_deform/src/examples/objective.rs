@@ -1,0 +1,225 @@
+//! What makes a pose good: seven terms, any of them with any constant (H12).
+//!
+//! # Source
+//! Hansen (2006), §7.4, eqs. 7.1–7.8, constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
+//! Differs: eq. 7.6 has no value where all weights are zero; there it counts as zero, no example being in use.
+//!
+//! [`PoseSpace::unit`]: super::PoseSpace::unit
+
+use crate::DeformError;
+use std::{fmt, str::FromStr};
+
+/// A term of the objective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Term {
+    /// `dtt`, eq. 7.1: how far handles are from their targets.
+    DistanceToTarget,
+    /// `neu`, eq. 7.2: examples in use beyond a number.
+    ExamplesUsed {
+        /// How many may be in use at no cost.
+        free: usize,
+    },
+    /// `dtl`, eq. 7.3: how far handles are from where they were.
+    DistanceToLast,
+    /// `sow`, eq. 7.4: sum of the weights.
+    SumOfWeights,
+    /// `omsow`, eq. 7.5: how far the weights are from summing to 1.
+    OneMinusSum,
+    /// `now`, eq. 7.6: one weight of 1 is better than two of a half.
+    NumberOfWeights,
+    /// `dfe`, eq. 7.8: how unlike the pose is to the examples.
+    DifferenceFromExamples,
+}
+
+/// A weight above this is in use (`ε` of eq. 7.2).
+pub(super) const USED: f64 = 0.01;
+/// Width of the bell of eq. 7.7 (`ρ`), in units.
+pub(super) const BELL: f64 = 1.0;
+/// Examples that may be in use at no cost, if nothing else is said.
+const FREE: usize = 4;
+
+impl Term {
+    /// All terms, in the order of the thesis.
+    pub const ALL: [Self; 7] = [
+        Self::DistanceToTarget,
+        Self::ExamplesUsed { free: FREE },
+        Self::DistanceToLast,
+        Self::SumOfWeights,
+        Self::OneMinusSum,
+        Self::NumberOfWeights,
+        Self::DifferenceFromExamples,
+    ];
+
+    /// Short name, as the thesis abbreviates it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DistanceToTarget => "dtt",
+            Self::ExamplesUsed { .. } => "neu",
+            Self::DistanceToLast => "dtl",
+            Self::SumOfWeights => "sow",
+            Self::OneMinusSum => "omsow",
+            Self::NumberOfWeights => "now",
+            Self::DifferenceFromExamples => "dfe",
+        }
+    }
+
+    /// What it does, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::DistanceToTarget => "reach the targets",
+            Self::ExamplesUsed { .. } => "use few examples",
+            Self::DistanceToLast => "stay near the last pose",
+            Self::SumOfWeights => "keep weights small",
+            Self::OneMinusSum => "let weights sum to 1",
+            Self::NumberOfWeights => "prefer one example to two",
+            Self::DifferenceFromExamples => "look like an example",
+        }
+    }
+
+    /// `k` of table 7.2.
+    pub fn default_factor(self) -> f64 {
+        match self {
+            Self::DistanceToTarget => 1.0,
+            Self::OneMinusSum | Self::DifferenceFromExamples => 0.2,
+            _ => 0.1,
+        }
+    }
+}
+
+/// A sum of terms. As text: `dtt+0.2omsow+0.3dfe`; a term without a number has the constant of table 7.2, and
+/// `neu(3)` lets three examples be in use at no cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective {
+    terms: Vec<(Term, f64)>,
+}
+
+/// The one that the thesis times its optimisers with (table 9.6): reach the targets, let the weights sum to 1.
+impl Default for Objective {
+    fn default() -> Self {
+        Self::new([Term::DistanceToTarget, Term::OneMinusSum].map(|term| (term, term.default_factor())).to_vec())
+    }
+}
+
+impl Objective {
+    /// A sum of terms; of a term that is named twice the factors are added. Without a distance to targets there
+    /// would be nothing to reach, so it is always there.
+    pub fn new(terms: Vec<(Term, f64)>) -> Self {
+        let mut kept: Vec<(Term, f64)> = Vec::new();
+        for (term, factor) in terms {
+            match kept.iter_mut().find(|(other, _)| other.name() == term.name()) {
+                Some(same) => *same = (term, same.1 + factor),
+                None => kept.push((term, factor)),
+            }
+        }
+        if !kept.iter().any(|(term, _)| *term == Term::DistanceToTarget) {
+            kept.insert(0, (Term::DistanceToTarget, 1.0));
+        }
+        Self { terms: kept }
+    }
+
+    /// Its terms with their factors.
+    pub fn terms(&self) -> &[(Term, f64)] {
+        &self.terms
+    }
+
+    /// Factor of a term; 0 if it is not there.
+    pub(super) fn factor(&self, name: &str) -> f64 {
+        self.terms.iter().find(|(term, _)| term.name() == name).map_or(0.0, |(_, factor)| *factor)
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (term, factor)) in self.terms.iter().enumerate() {
+            let plus = if at > 0 { "+" } else { "" };
+            let number = if *factor == 1.0 { String::new() } else { factor.to_string() };
+            write!(f, "{plus}{number}{}", term.name())?;
+            if let Term::ExamplesUsed { free } = term {
+                write!(f, "({free})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Objective {
+    type Err = DeformError;
+
+    fn from_str(text: &str) -> Result<Self, DeformError> {
+        let terms = text.split('+').map(|part| parse_term(part.trim(), text)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::new(terms))
+    }
+}
+
+fn parse_term(part: &str, text: &str) -> Result<(Term, f64), DeformError> {
+    let refuse = |cause: String| DeformError::Setting { what: "objective", cause };
+    // An exponent would be taken for the beginning of a name, and nobody writes one here.
+    let split = part.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(part.len());
+    let (number, name) = part.split_at(split);
+    let number = number.trim().trim_end_matches('*').trim();
+    let (name, argument) = match name.split_once('(') {
+        Some((name, rest)) => {
+            let inner = rest.trim_end().strip_suffix(')');
+            (name.trim(), Some(inner.ok_or_else(|| refuse(format!("a ) is missing in {text:?}")))?))
+        }
+        None => (name.trim(), None),
+    };
+    let known = || Term::ALL.map(Term::name).join(", ");
+    let mut term = Term::ALL
+        .into_iter()
+        .find(|term| term.name().eq_ignore_ascii_case(name))
+        .ok_or_else(|| refuse(format!("there is no term {name:?} in {text:?}; there are: {}", known())))?;
+    match (&mut term, argument) {
+        (_, None) => {}
+        (Term::ExamplesUsed { free }, Some(argument)) => {
+            *free = argument.trim().parse().map_err(|_| {
+                refuse(format!("{argument:?} is no number of examples; write it as neu(3)"))
+            })?;
+        }
+        (_, Some(_)) => return Err(refuse(format!("only neu takes a number in brackets, not {name}"))),
+    }
+    let factor = match number {
+        "" => term.default_factor(),
+        _ => number.parse().map_err(|_| refuse(format!("{number:?} is no number in {text:?}")))?,
+    };
+    if !(0.0..=1e6).contains(&factor) {
+        return Err(refuse(format!("{factor} of {name} is not within 0 and 1000000")));
+    }
+    Ok((term, factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_and_written() {
+        let objective: Objective = "dtt + 0.2OMSoW+0.3*dfe +neu(3)".parse().unwrap();
+        assert_eq!(objective.to_string(), "dtt+0.2omsow+0.3dfe+0.1neu(3)");
+        assert_eq!(objective.to_string().parse::<Objective>().unwrap(), objective);
+        assert_eq!(Objective::default().to_string(), "dtt+0.2omsow");
+        // The distance to targets is always there, and a term named twice is one term.
+        assert_eq!("sow+0.5sow".parse::<Objective>().unwrap().to_string(), "dtt+0.6sow");
+    }
+
+    #[test]
+    fn wrong_text_says_what_is_wrong() {
+        let cases = [
+            ("", "there is no term"),
+            ("dtt+", "there is no term"),
+            ("dtt+foo", "\"foo\""),
+            ("xdtt", "\"xdtt\""),
+            ("0.2.1dtt", "no number"),
+            ("dtt-0.2sow", "no term"),
+            ("dtt+neu(x)", "neu(3)"),
+            ("dtt+neu(3", "is missing"),
+            ("dtt(2)", "only neu"),
+            ("-1dtt", "not within"),
+            ("99999999dtt", "not within"),
+        ];
+        for (text, expected) in cases {
+            let error = text.parse::<Objective>().unwrap_err().to_string();
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A small world to walk on: flat, stepped, hilly (H18).
+
+use crate::GeomError;
+
+/// Height of the ground over the plane, +Y up.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ground {
+    /// Level at a height.
+    Flat(f64),
+    /// Stairs along +Z: each step is `run` deep and `rise` high, the first at `start`; `count` of them.
+    Steps {
+        /// Height of a step; negative to go down.
+        rise: f64,
+        /// Depth of a step.
+        run: f64,
+        /// Where the first begins.
+        start: f64,
+        /// How many.
+        count: usize,
+    },
+    /// Waves in both directions.
+    Hills {
+        /// Height of a hill above a valley.
+        height: f64,
+        /// From hill to hill.
+        length: f64,
+    },
+    /// Heights on a grid.
+    Field(HeightField),
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        Self::Flat(0.0)
+    }
+}
+
+/// Heights on a grid, linear between its points and level beyond its edges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeightField {
+    origin: [f64; 2],
+    cell: f64,
+    rows: Vec<Vec<f64>>,
+}
+
+impl HeightField {
+    /// Rows of heights: row `j`, column `i` lies at `origin + cell (i, j)` in x and z.
+    ///
+    /// # Errors
+    /// If rows are empty or differ in length, or a number makes no sense.
+    pub fn new(origin: [f64; 2], cell: f64, rows: Vec<Vec<f64>>) -> Result<Self, GeomError> {
+        let refuse = |value: String, expected| Err(GeomError::Parameter { name: "heights", value, expected });
+        let width = rows.first().map_or(0, Vec::len);
+        if width == 0 || rows.iter().any(|row| row.len() != width) {
+            return refuse(format!("{} rows", rows.len()), "rows must have the same number of heights, at least one");
+        }
+        if !(cell.is_finite() && cell > 0.0) {
+            return refuse(format!("cell {cell}"), "it must be above 0");
+        }
+        if !rows.iter().flatten().chain(&origin).all(|x| x.is_finite()) {
+            return refuse("a number".into(), "it must be finite");
+        }
+        Ok(Self { origin, cell, rows })
+    }
+
+    fn height(&self, x: f64, z: f64) -> f64 {
+        let place = |value: f64, origin: f64, n: usize| {
+            let at = ((value - origin) / self.cell).clamp(0.0, (n - 1) as f64);
+            let low = (at as usize).min(n.saturating_sub(2));
+            (low, at - low as f64)
+        };
+        let (j, v) = place(z, self.origin[1], self.rows.len());
+        let (i, u) = place(x, self.origin[0], self.rows[0].len());
+        let at = |j: usize, i: usize| {
+            self.rows[j.min(self.rows.len() - 1)][i.min(self.rows[0].len() - 1)]
+        };
+        (1.0 - v) * ((1.0 - u) * at(j, i) + u * at(j, i + 1)) + v * ((1.0 - u) * at(j + 1, i) + u * at(j + 1, i + 1))
+    }
+}
+
+impl Ground {
+    /// Height at a place.
+    pub fn height(&self, x: f64, z: f64) -> f64 {
+        match self {
+            Self::Flat(height) => *height,
+            Self::Steps { rise, run, start, count } => {
+                let n = ((z - start) / run).floor() + 1.0;
+                rise * n.clamp(0.0, *count as f64)
+            }
+            Self::Hills { height, length } => {
+                let k = std::f64::consts::TAU / length;
+                // Level with slope zero at the origin, where people start.
+                0.25 * height * (2.0 - (k * z).cos() - (0.7 * k * x).cos())
+            }
+            Self::Field(field) => field.height(x, z),
+        }
+    }
+
+    /// Greatest height along a straight line, looked at in small steps.
+    pub fn highest_between(&self, from: [f64; 2], to: [f64; 2]) -> f64 {
+        const LOOKS: usize = 64;
+        (0..=LOOKS)
+            .map(|i| {
+                let t = i as f64 / LOOKS as f64;
+                self.height(from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]))
+            })
+            .fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Refuse numbers that make no ground.
+    ///
+    /// # Errors
+    /// If a length is not above zero or a number not finite.
+    pub fn check(&self) -> Result<(), GeomError> {
+        let (value, sound) = match self {
+            Self::Flat(height) => (format!("flat {height}"), height.is_finite()),
+            Self::Steps { rise, run, start, .. } => (
+                format!("steps {rise} high and {run} deep from {start}"),
+                rise.is_finite() && start.is_finite() && run.is_finite() && *run > 0.0,
+            ),
+            Self::Hills { height, length } => (
+                format!("hills {height} high, {length} long"),
+                height.is_finite() && length.is_finite() && *length > 0.0,
+            ),
+            Self::Field(_) => return Ok(()),
+        };
+        match sound {
+            true => Ok(()),
+            false => Err(GeomError::Parameter {
+                name: "ground",
+                value,
+                expected: "numbers must be finite and lengths above 0",
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_are_those_of_the_formula() {
+        let steps = Ground::Steps { rise: 0.2, run: 0.5, start: 1.0, count: 3 };
+        for (z, expected) in [(0.9, 0.0), (1.0, 0.2), (1.49, 0.2), (1.51, 0.4), (9.0, 0.6)] {
+            assert!((steps.height(0.0, z) - expected).abs() < 1e-12, "{z}");
+        }
+        let hills = Ground::Hills { height: 0.4, length: 4.0 };
+        assert!(hills.height(0.0, 0.0).abs() < 1e-12 && (hills.height(0.0, 2.0) - 0.2).abs() < 1e-12);
+        let field = HeightField::new([0.0, 0.0], 2.0, vec![vec![0.0, 1.0], vec![2.0, 3.0]]).unwrap();
+        let field = Ground::Field(field);
+        // Level beyond the edges, bilinear inside: the plane x/2 + z.
+        for (x, z, expected) in [(0.5, 1.0, 1.25), (2.0, 2.0, 3.0), (-5.0, 9.0, 2.0)] {
+            assert!((field.height(x, z) - expected).abs() < 1e-12, "{x} {z}: {}", field.height(x, z));
+        }
+        assert!((steps.highest_between([0.0, 0.0], [0.0, 1.6]) - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ground_that_makes_no_sense_is_refused() {
+        assert!(Ground::Steps { rise: 0.1, run: 0.0, start: 0.0, count: 1 }.check().is_err());
+        assert!(Ground::Hills { height: f64::NAN, length: 1.0 }.check().is_err());
+        assert!(HeightField::new([0.0; 2], 1.0, vec![vec![0.0], vec![]]).is_err());
+        assert!(HeightField::new([0.0; 2], 0.0, vec![vec![0.0]]).is_err());
+        assert!(Ground::Flat(0.0).check().is_ok());
+    }
+}
