@@ -5,8 +5,14 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sinew::{
-    deform::{Frames, Method},
-    geom::{operators::LaplacianKind, sample::Sample},
+    deform::{
+        Frames, Method,
+        examples::{Optimiser, Reorder},
+    },
+    geom::{
+        operators::LaplacianKind,
+        sample::{PoseSet, Sample},
+    },
 };
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -33,7 +39,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of commands that use chance (none of today's do); the same seed gives the same result
+    /// Seed of commands that use chance (`--optimiser annealing`); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -60,6 +66,19 @@ pub enum Command {
         #[command(subcommand)]
         command: HandlesCommand,
     },
+    /// Find the blend of example poses that brings handles to targets
+    #[command(after_help = "The objective is a sum of terms: dtt distance to targets, sow sum of weights, omsow weights \
+                            not summing to 1,\ndfe unlike the examples, now many weights, dtl far from the last pose, \
+                            neu(N) more than N examples in use.\nExample:  sinew sample biped --poses walk -o \
+                            walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3")]
+    Reach(ReachArgs),
+    /// Move a character along paths or from example to example
+    #[command(after_help = "paths.json: {\"walk\":{\"line\":[[0,0],[0,4]],\"feet\":[\"foot.L\",\"foot.R\"]},\
+                            \"ground\":{\"hills\":{\"height\":0.3,\"length\":3}}}\n  \
+                            or {\"paths\":[{\"handle\":\"hand.L\",\"points\":[[0.3,1.2,0.4],[0.3,1.5,0.4]],\
+                            \"seconds\":2,\"pin\":true}]}\nGround: {\"flat\":0}, {\"steps\":{\"rise\":0.15,\
+                            \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}")]
+    Animate(AnimateArgs),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),
@@ -135,7 +154,82 @@ pub struct SampleArgs {
     /// About how many vertices, 1000 to 1000000
     #[arg(long, short = 'n', default_value_t = 5_000, value_name = "N")]
     pub vertices: usize,
+    /// Example poses to put in: first, walk, limbs (biped), jump (sack); the file is a project then
+    #[arg(long, value_name = "SET", value_parser = poses_parser())]
+    pub poses: Option<PoseSet>,
     /// File to write (glb, obj, ply), or a folder for a sequence of obj files
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+/// How example poses are searched.
+#[derive(Args)]
+pub struct SearchArgs {
+    /// Search method: ours, or one of the thesis
+    #[arg(long, default_value = "newton", value_parser = optimiser_parser())]
+    pub optimiser: Optimiser,
+    /// What makes a pose good, such as "dtt+0.2omsow+0.3dfe" [default: dtt+0.2omsow, with +0.1dtl for motion]
+    #[arg(long, value_name = "TERMS")]
+    pub objective: Option<String>,
+    /// In which order examples are tried
+    #[arg(long, default_value = "none", value_parser = reorder_parser())]
+    pub reorder: Reorder,
+    /// Load examples one after the other, as in the thesis, so that their order matters
+    #[arg(long)]
+    pub in_order: bool,
+    /// Least and greatest weight [default: 0..1]
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    pub limits: Option<String>,
+    /// How far a weight may move in a frame
+    #[arg(long, value_name = "W")]
+    pub local: Option<f64>,
+    /// Stay within what the examples span, rather than let handles move a little further to reach their targets
+    #[arg(long)]
+    pub examples_only: bool,
+    /// Use a built-in set of poses rather than those of the project
+    #[arg(long, value_name = "SET", value_parser = poses_parser())]
+    pub poses: Option<PoseSet>,
+}
+
+#[derive(Args)]
+pub struct ReachArgs {
+    /// Project with handles and example poses
+    pub project: PathBuf,
+    /// A handle and the place for the middle of it, in metres: hand.L=0.3,1.2,0.4
+    #[arg(long, value_name = "NAME=X,Y,Z", allow_hyphen_values = true, required_unless_present = "by")]
+    pub to: Vec<String>,
+    /// The same, counted from where it is at rest
+    #[arg(long, value_name = "NAME=X,Y,Z", allow_hyphen_values = true)]
+    pub by: Vec<String>,
+    /// A handle that must stay where it is at rest
+    #[arg(long, value_name = "NAME")]
+    pub pin: Vec<String>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// File to write the posed surface to (glb, obj, ply)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct AnimateArgs {
+    /// Project with handles and example poses
+    pub project: PathBuf,
+    /// Paths, walk and ground (paths.json)
+    #[arg(long, value_name = "FILE", required_unless_present = "keyframes", conflicts_with = "keyframes")]
+    pub paths: Option<PathBuf>,
+    /// Examples to go through, one after the other
+    #[arg(long, value_name = "NAME,NAME,…")]
+    pub keyframes: Option<String>,
+    /// Of keyframes: seconds from one to the next
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    pub seconds: f64,
+    /// Frames a second
+    #[arg(long, default_value_t = 30.0)]
+    pub fps: f64,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// File to write (glb), or a folder of obj files
     #[arg(long, short)]
     pub output: PathBuf,
 }
@@ -214,4 +308,22 @@ fn method_parser() -> impl TypedValueParser<Value = Method> {
 fn sample_parser() -> impl TypedValueParser<Value = Sample> {
     PossibleValuesParser::new(Sample::ALL.map(Sample::name))
         .try_map(|name| Sample::from_name(&name).ok_or("there is no such sample"))
+}
+
+/// Names of the sets of poses, for errors, help and completions.
+fn poses_parser() -> impl TypedValueParser<Value = PoseSet> {
+    PossibleValuesParser::new(PoseSet::ALL.map(PoseSet::name))
+        .try_map(|name| PoseSet::from_name(&name).ok_or("there is no such set"))
+}
+
+/// Names of the optimisers, for errors, help and completions.
+fn optimiser_parser() -> impl TypedValueParser<Value = Optimiser> {
+    PossibleValuesParser::new(Optimiser::ALL.map(Optimiser::name))
+        .try_map(|name| Optimiser::from_name(&name).ok_or("there is no such optimiser"))
+}
+
+/// Names of the orders, for errors, help and completions.
+fn reorder_parser() -> impl TypedValueParser<Value = Reorder> {
+    PossibleValuesParser::new(Reorder::ALL.map(Reorder::name))
+        .try_map(|name| Reorder::from_name(&name).ok_or("there is no such order"))
 }

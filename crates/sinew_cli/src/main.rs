@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Some(Command::Handles { command: HandlesCommand::Auto(args) }) => {
             commands::handles::run_auto(&args, &console)
         }
+        Some(Command::Reach(args)) => commands::reach::run(&args, cli.common.seed, &console),
+        Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),
         Some(Command::Completions { shell }) => {

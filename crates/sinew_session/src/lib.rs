@@ -30,7 +30,7 @@ pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
-pub use open::{grow_sample, open_file};
+pub use open::{grow_sample, open_file, sample_poses};
 pub use project::{read_project, write_project};
 pub use recovery::{Recovered, Recovery};
 pub use session::{Event, Session};

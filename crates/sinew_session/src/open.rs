@@ -1,7 +1,6 @@
 //! Documents out of files and samples.
 
 use crate::{Document, Example, Prepared, SessionError, draw_thumbnail, project::document_of};
-use glam::DVec3;
 use sinew_formats::{
     Content, FormatError,
     gltf::{no_side_files, read_gltf, read_views, write_sequence_glb},
@@ -9,7 +8,7 @@ use sinew_formats::{
 };
 use sinew_geom::{
     Material, MeshSequence, Move, Surface, Warnings,
-    sample::{Sample, build_character, build_sequence},
+    sample::{PoseSet, Sample, build_character, build_sequence},
 };
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
@@ -91,7 +90,7 @@ pub fn grow_sample(
     }
     let mut document = Document::new(build_character(sample, n_vertices)?);
     if sample == Sample::Biped {
-        document.examples = biped_poses()?;
+        document.examples = sample_poses(PoseSet::First)?;
     }
     Ok(document)
 }
@@ -99,26 +98,16 @@ pub fn grow_sample(
 /// Vertices of the figure that pictures of poses are drawn of.
 const PICTURE_VERTICES: usize = 3_000;
 
-fn biped_poses() -> Result<Vec<Arc<Example>>, SessionError> {
-    let turn = |main: &str, axis: DVec3, degrees: f64| Move::Rotate {
-        main: main.into(),
-        handles: Vec::new(),
-        axis,
-        radians: degrees.to_radians(),
-    };
-    let wave = vec![turn("elbow.L", DVec3::Z, 70.0), turn("forearm.L", DVec3::Z, 45.0)];
-    let bow = vec![turn("chest", DVec3::X, 40.0), turn("head", DVec3::X, 20.0)];
-    let step = vec![
-        turn("knee.L", DVec3::X, -50.0),
-        turn("shin.L", DVec3::X, 60.0),
-        turn("elbow.R", DVec3::X, -35.0),
-        turn("elbow.L", DVec3::X, 25.0),
-    ];
-    let figure = Document::new(build_character(Sample::Biped, PICTURE_VERTICES)?);
+/// A set of example poses of a sample, with pictures.
+///
+/// # Errors
+/// If the sample cannot be grown or posed.
+pub fn sample_poses(set: PoseSet) -> Result<Vec<Arc<Example>>, SessionError> {
+    let figure = Document::new(build_character(set.sample(), PICTURE_VERTICES)?);
     let prepared = Prepared::new(&figure, &|_| ControlFlow::Continue(()))?;
-    let example = |(name, moves): (&str, Vec<Move>)| {
+    let example = |(name, moves): (String, Vec<Move>)| {
         let thumbnail = Some(Arc::new(draw_thumbnail(&figure.body, &prepared.positions(&moves)?)));
-        Ok(Arc::new(Example { name: name.into(), moves: Arc::new(moves), thumbnail }))
+        Ok(Arc::new(Example { name, moves: Arc::new(moves), thumbnail }))
     };
-    [("wave", wave), ("bow", bow), ("step", step)].into_iter().map(example).collect()
+    set.poses().into_iter().map(example).collect()
 }

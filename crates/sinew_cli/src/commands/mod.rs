@@ -1,11 +1,14 @@
 //! One file per command.
 
+pub mod animate;
 pub mod convert;
+mod examples;
 pub mod handles;
 pub mod info;
 mod input;
 mod output;
 pub mod pose;
+pub mod reach;
 pub mod sample;
 #[cfg(feature = "studio")]
 pub mod studio;

@@ -2,16 +2,26 @@
 
 use super::output::{OutputOptions, check_name, write_character, write_sequence};
 use crate::{args::SampleArgs, console::Console};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
-use sinew::geom::{
-    MeshSequence, Surface, Warnings,
-    sample::{build_character, build_sequence},
+use sinew::{
+    formats::write_atomic,
+    geom::{
+        Character, MeshSequence, Surface, Warnings,
+        sample::{PoseSet, build_character, build_sequence},
+    },
+    session::{Document, sample_poses, write_project},
 };
 
 pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     let sample = args.name;
     check_name(&args.output, sample.is_sequence())?;
+    if let Some(set) = args.poses {
+        let (wanted, shown) = (set.sample().name(), args.output.display());
+        ensure!(set.sample() == sample, "the poses {:?} are those of the {wanted}", set.name());
+        let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
+        ensure!(is_glb, "{shown}: poses are kept in a project; name it NAME.sinew.glb");
+    }
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("growing {}", sample.name()));
     let (mut report, n_bytes) = if sample.is_sequence() {
@@ -21,8 +31,13 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
         (describe_sequence(&sequence), n_bytes)
     } else {
         let character = build_character(sample, args.vertices)?;
-        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
-        let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
+        let n_bytes = match args.poses {
+            Some(set) => write_with_poses(&character, set, args, &mut warnings)?,
+            None => {
+                let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
+                write_character(&character, &args.output, &options, &mut warnings)?
+            }
+        };
         let rig = character.rig.as_ref().context("samples have a skeleton")?;
         let clips: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
         let handles: Vec<&str> = character.handles.iter().map(|h| h.name.as_str()).collect();
@@ -41,6 +56,20 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     report["bytes"] = json!(n_bytes);
     report["warnings"] = json!(warnings.messages);
     console.result(&report, || as_text(&report))
+}
+
+/// A project with example poses.
+fn write_with_poses(
+    character: &Character,
+    set: PoseSet,
+    args: &SampleArgs,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    let mut document = Document::new(character.clone());
+    document.examples = sample_poses(set)?;
+    let bytes = write_project(&document, warnings)?;
+    write_atomic(&args.output, &bytes)?;
+    Ok(bytes.len() as u64)
 }
 
 fn describe_sequence(sequence: &MeshSequence) -> Value {

@@ -75,6 +75,9 @@ const LOOK_AHEAD_SECS: f64 = 0.35;
 /// A candidate that moves at this share of the mean speed carries a quarter of what a still one does.
 const STILL: f64 = 0.1;
 
+/// How fast a weight may change unless the user says otherwise. What a pose misses for it, residual motion makes up.
+const WEIGHTS_A_SEC: f64 = 2.5;
+
 impl Course {
     /// First and last moment of its paths.
     pub fn span(&self) -> [f64; 2] {
@@ -168,14 +171,15 @@ impl PoseSpace {
             let anchors = course.anchors(self, time, 1.0 / fps, mean_speed);
             let start = Start {
                 weights: last.as_ref().map_or(&[], |found| &found.weights),
-                grips: last.as_ref().map(|found| found.grips.as_slice()),
+                // It all begins at rest: of poses that are as good, the one nearest to rest is the first.
+                grips: Some(last.as_ref().map_or(&self.grip, |found| &found.grips)),
                 residual: last.as_ref().map(|found| &found.residual),
                 anchors: &anchors,
             };
             // The first pose may come from anywhere, and local searches need some frames to find it.
             let params = match last.is_none() {
                 true => SearchParams { anywhere: true, rounds: params.rounds.max(60), ..params.clone() },
-                false => params.clone(),
+                false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params.clone() },
             };
             let found = self.search(&targets, &params, &start)?;
             let pose = self.pose_of(&found, &params);

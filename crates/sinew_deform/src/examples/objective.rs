@@ -117,6 +117,12 @@ impl Objective {
         Self { terms: kept }
     }
 
+    /// The one for motion (table 9.8): besides, handles should not go far from one frame to the next.
+    pub fn for_motion() -> Self {
+        let terms = [Term::DistanceToTarget, Term::OneMinusSum, Term::DistanceToLast];
+        Self::new(terms.map(|term| (term, term.default_factor())).to_vec())
+    }
+
     /// Its terms with their factors.
     pub fn terms(&self) -> &[(Term, f64)] {
         &self.terms

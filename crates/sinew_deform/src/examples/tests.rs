@@ -292,7 +292,7 @@ fn walk_over(ground: Ground) -> Vec<MotionFrame> {
     let body = Body::new(PoseSet::Walk);
     let space = body.space();
     let feet = ["foot.L", "foot.R"].map(|name| space.find_handle(name).unwrap());
-    let walk = Walk { line: vec![[0.0, 0.0], [0.0, 3.0]], stride: 0.55, secs: 1.2, lift: 0.06, stance: 0.5 };
+    let walk = Walk { line: vec![[0.0, 0.0], [0.0, 6.0]], stride: 0.6, secs: 1.2, lift: 0.06, stance: 0.5 };
     let (paths, way) = plan_walk(&walk, feet.map(|h| space.rest_grips()[h]), &ground).unwrap();
     let tracks = feet
         .into_iter()
@@ -300,7 +300,7 @@ fn walk_over(ground: Ground) -> Vec<MotionFrame> {
         .map(|(handle, path)| Track { handle, path, is_pinned: true, carries: true })
         .collect();
     let course = Course { tracks, way: Some(way), ground: Some(ground), abrupt: false };
-    let params = SearchParams { residual: true, ..SearchParams::default() };
+    let params = SearchParams { residual: true, objective: Objective::for_motion(), ..SearchParams::default() };
     let mut frames = Vec::new();
     space
         .follow(&course, &params, 30.0, &mut |_, _, frame| {

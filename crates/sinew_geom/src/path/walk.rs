@@ -92,7 +92,7 @@ fn swing_keys(
     const KEYS: usize = 16;
     // Little ground is covered while the foot rises and sinks; in between it is even.
     let share = |t: f64| {
-        let ease = 0.16;
+        let ease = 0.1;
         match t {
             t if t < ease => 0.5 * t * t / (ease * (1.0 - ease)),
             t if t > 1.0 - ease => 1.0 - 0.5 * (1.0 - t) * (1.0 - t) / (ease * (1.0 - ease)),
@@ -104,16 +104,14 @@ fn swing_keys(
         let [before, after] = [spot(k.saturating_sub(1)), spot((k + 1).min(KEYS))];
         ground.highest_between([before.x, before.z], [after.x, after.z]) + sole
     };
-    let base = from.y.max(to.y);
     (1..KEYS)
         .map(|k| {
             let t = k as f64 / KEYS as f64;
-            // Steep at both ends, level in the middle; from a low place the foot rises to the height of the other.
-            let arch = 1.0 - (2.0 * t - 1.0).powi(4);
-            let start = if t < 0.5 { from.y } else { to.y };
-            let height = start + (base + lift - start) * arch;
+            // It sets off gently: a leg that is straight would have to fold at once.
+            let arch = (1.0 - (2.0 * t - 1.0).powi(2)).powf(1.5);
             let here = spot(k);
-            (leave + t * secs, DVec3::new(here.x, height.max(floor(k) + 0.25 * lift * arch), here.z))
+            let height = here.y + lift * arch;
+            (leave + t * secs, DVec3::new(here.x, height.max(floor(k) + lift * t * (1.0 - t)), here.z))
         })
         .collect()
 }

@@ -14,8 +14,8 @@ use glam::DVec3;
 pub enum PoseSet {
     /// Three poses of the biped to begin with.
     First,
-    /// The biped's walk: six poses of the cycle, one for walking up and one for walking down, legs and arms spread
-    /// (set A of Hansen 2006, figure 9.10).
+    /// The biped's walk: six poses of the cycle, two for walking up and down, legs and arms spread (set A of Hansen
+    /// 2006, figure 9.10).
     Walk,
     /// The biped's limbs at their extremes, four of each limb (set B, figure 9.11).
     Limbs,
@@ -95,21 +95,28 @@ fn arm((side, sign): (&str, f64), swing: f64, bend: f64) -> [Move; 3] {
 fn walk() -> Vec<(String, Vec<Move>)> {
     // In a stride the hips are a little lower than in standing.
     let drop = 0.036;
-    let stride = |phase: f64, lift: [f64; 2]| {
+    let stride = |phase: f64| {
         let mut moves = vec![turn("chest", DVec3::Y, -8.0 * wave(phase + 0.2))];
         for (at, side) in SIDES.into_iter().enumerate() {
             let phase = phase + 0.5 * at as f64;
             let (up, ahead, pitch) = step(phase);
-            moves.extend(leg(side.0, up + drop + lift[at], ahead, pitch));
+            moves.extend(leg(side.0, up + drop, ahead, pitch));
             moves.extend(arm(side, -22.0 * wave(phase + 0.22), 14.0));
         }
         moves
     };
     let mut poses: Vec<_> =
-        (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0, [0.0; 2]))).collect();
-    // Up: the left foot lands high. Down: the right foot lands low, which is to say that the left stands high.
-    poses.push(("up".into(), stride(0.0, [0.25, 0.0])));
-    poses.push(("down".into(), stride(0.5, [0.25, 0.0])));
+        (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0))).collect();
+    // Going up, the foot that lands is the higher one; going down, the foot that stands. With strides they add up to
+    // steps up and down with either foot.
+    for (name, lifted) in [("left up", 0), ("right up", 1)] {
+        let mut moves = Vec::new();
+        for (at, side) in SIDES.into_iter().enumerate() {
+            moves.extend(leg(side.0, if at == lifted { 0.3 } else { 0.01 }, 0.06 * f64::from(u8::from(at == lifted)), 0.0));
+            moves.extend(arm(side, if at == lifted { -10.0 } else { 10.0 }, 14.0));
+        }
+        poses.push((name.into(), moves));
+    }
     let spread = |main: &str, degrees: f64| {
         SIDES.map(|(side, sign)| turn(format!("{main}.{side}"), DVec3::Z, sign * degrees)).to_vec()
     };

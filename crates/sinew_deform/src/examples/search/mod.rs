@@ -116,7 +116,7 @@ pub struct SearchParams {
     pub limits: [f64; 2],
     /// How far a weight may move from that of the last frame; nothing for what the thesis takes: 0.15 for `climb`.
     pub local: Option<f64>,
-    /// How often a search is repeated from its own result, as long as that helps. 1 is a frame of the thesis.
+    /// How often a search of the thesis is repeated from its own result, as long as that helps. 1 is a frame of it.
     pub rounds: usize,
     /// With `newton`: look for a better valley too, from the examples themselves. Single poses want it; frames of a
     /// motion should not jump.
@@ -243,7 +243,9 @@ impl PoseSpace {
         let order = self.order(targets, params.reorder, &weights);
         let blend = if params.in_order { Blend::InOrder(order.clone()) } else { Blend::Free };
         let mut energy = Energy::new(self, blend, &params.objective, targets, start.anchors, start.grips);
-        for _ in 0..params.rounds.max(1) {
+        // Newton comes to rest by itself.
+        let rounds = if params.optimiser == Optimiser::Newton { 1 } else { params.rounds.max(1) };
+        for _ in 0..rounds {
             let before = weights.clone();
             let local = params.local.or((params.optimiser == Optimiser::Climb).then_some(LOCAL));
             let limits: Vec<[f64; 2]> = before

@@ -1,0 +1,183 @@
+//! `sinew animate`: a motion out of example poses, along paths or from example to example.
+
+use super::{
+    examples::{Body, open, params},
+    input::with_path,
+    output::{check_name, write_sequence},
+};
+use crate::{args::AnimateArgs, console::Console};
+use anyhow::{Context, ensure};
+use glam::{DQuat, DVec3, Vec3};
+use serde_json::{Value, json};
+use sinew::{
+    deform::{
+        DeformError, HandlePose,
+        examples::{Course, MotionFrame, Objective, SearchParams, Track},
+    },
+    formats::paths::{PathFile, read_paths},
+    geom::{
+        MeshSequence, Warnings,
+        path::{Ground, plan_walk},
+    },
+};
+use std::{ops::ControlFlow, time::Instant};
+
+/// Bytes of frames beyond which a motion does not fit into memory with all that is made of it.
+const MAX_BYTES: usize = 4 << 30;
+
+pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+    check_name(&args.output, true)?;
+    let mut warnings = Warnings::default();
+    let body = open(&args.project, args.search.poses, console, &mut warnings)?;
+    let mut report = json!({});
+    let start = Instant::now();
+    let poses = match (&args.paths, &args.keyframes) {
+        (Some(path), _) => {
+            let file = read_paths(&std::fs::read(path).with_context(|| path.display().to_string())?, &path.to_string_lossy())?;
+            let course = course(&body, file).map_err(|error| with_path(error, path))?;
+            let params = params(&args.search, Objective::for_motion(), seed)?;
+            follow(&body, &course, &params, args, console, &mut report)?
+        }
+        (None, Some(names)) => keyframes(&body, names, args)?,
+        (None, None) => anyhow::bail!("give --paths FILE or --keyframes NAME,NAME,…"),
+    };
+    let search_ms = start.elapsed().as_secs_f64() * 1e3;
+    let n_bytes = poses.len() * body.document.mesh().n_vertices() * 12;
+    ensure!(
+        n_bytes <= MAX_BYTES,
+        "{} frames of {} vertices are {} MB; choose a lower --fps",
+        poses.len(),
+        body.document.mesh().n_vertices(),
+        n_bytes >> 20
+    );
+    let frames = solve(&body, &poses, console, &mut warnings)?;
+    let total_ms = start.elapsed().as_secs_f64() * 1e3;
+    let sequence = MeshSequence::new(body.document.mesh().clone(), frames, args.fps)?;
+    let surface = &body.document.body.surface;
+    let written = {
+        let _progress = console.progress("writing");
+        write_sequence(&sequence, surface, &body.document.name, &args.output, &mut warnings)?
+    };
+    console.warn(&args.project, &warnings);
+    report["frames"] = json!(poses.len());
+    report["fps"] = json!(args.fps);
+    report["search_ms_per_frame"] = json!(search_ms / poses.len() as f64);
+    report["ms_per_frame"] = json!(total_ms / poses.len() as f64);
+    report["written"] = json!(args.output.display().to_string());
+    report["bytes"] = json!(written);
+    report["warnings"] = json!(warnings.messages);
+    console.result(&report, || as_text(&report))
+}
+
+/// A pose and the place of the body.
+type Placed = (HandlePose, DQuat, DVec3);
+
+fn course(body: &Body, file: PathFile) -> anyhow::Result<Course> {
+    let ground = file.ground.unwrap_or(Ground::Flat(0.0));
+    let mut course = Course { way: file.way, ..Course::default() };
+    if let Some((walk, feet)) = file.walk {
+        let handles = [body.space.find_handle(&feet[0])?, body.space.find_handle(&feet[1])?];
+        let (paths, way) = plan_walk(&walk, handles.map(|h| body.space.rest_grips()[h]), &ground)?;
+        course.way.get_or_insert(way);
+        let tracks = handles.into_iter().zip(paths);
+        course.tracks.extend(tracks.map(|(handle, path)| Track { handle, path, is_pinned: true, carries: true }));
+    }
+    for path in file.paths {
+        let handle = body.space.find_handle(&path.handle)?;
+        let is_new = course.tracks.iter().all(|track| track.handle != handle);
+        ensure!(is_new, "handle {:?} has two paths; give it one", path.handle);
+        course.tracks.push(Track {
+            handle,
+            path: path.path,
+            is_pinned: path.is_pinned,
+            carries: path.carries,
+        });
+    }
+    course.ground = Some(ground);
+    Ok(course)
+}
+
+fn follow(
+    body: &Body,
+    course: &Course,
+    params: &SearchParams,
+    args: &AnimateArgs,
+    console: &Console,
+    report: &mut Value,
+) -> anyhow::Result<Vec<Placed>> {
+    let progress = console.progress("searching");
+    let mut poses = Vec::new();
+    let (mut errors, mut evaluations) = (Vec::new(), 0);
+    let mut each = |at: usize, n: usize, frame: &MotionFrame| {
+        poses.push((frame.pose.clone(), frame.turn, frame.shift));
+        errors.push(frame.found.target_errors(&frame.targets));
+        evaluations += frame.found.evaluations;
+        progress.update((at + 1) as f64 / n as f64)
+    };
+    match body.space.follow(course, params, args.fps, &mut each) {
+        // Whoever stops it does so by closing the program; then there is nobody to tell.
+        Err(DeformError::Cancelled) | Ok(()) => {}
+        Err(error) => return Err(with_path(error, &args.project)),
+    }
+    let n = errors.len().max(1) as f64;
+    report["target_error_mean"] = json!(errors.iter().map(|e| e[0]).sum::<f64>() / n);
+    report["target_error_max"] = json!(errors.iter().map(|e| e[1]).fold(0.0, f64::max));
+    report["evaluations_per_frame"] = json!(evaluations as f64 / n);
+    report["optimiser"] = json!(params.optimiser.name());
+    report["objective"] = json!(params.objective.to_string());
+    Ok(poses)
+}
+
+fn keyframes(body: &Body, names: &str, args: &AnimateArgs) -> anyhow::Result<Vec<Placed>> {
+    let known: Vec<&str> = body.space.example_names().collect();
+    let find = |name: &str| {
+        let name = name.trim();
+        known
+            .iter()
+            .position(|found| *found == name)
+            .with_context(|| format!("there is no example {name:?}; there are: {}", known.join(", ")))
+    };
+    let examples = names.split(',').map(find).collect::<anyhow::Result<Vec<_>>>()?;
+    let frames = body.space.keyframes(&examples, args.seconds, args.fps)?;
+    Ok(frames.into_iter().map(|(_, pose)| (pose, DQuat::IDENTITY, DVec3::ZERO)).collect())
+}
+
+fn solve(
+    body: &Body,
+    poses: &[Placed],
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Vec<Vec<Vec3>>> {
+    let editor = body.editor(console, warnings)?;
+    let progress = console.progress("posing");
+    let mut positions = body.document.mesh().positions().to_vec();
+    let mut frames = Vec::with_capacity(poses.len());
+    for (at, (pose, turn, shift)) in poses.iter().enumerate() {
+        editor.solve(pose, &mut positions)?;
+        frames.push(positions.iter().map(|p| (*turn * *p + *shift).as_vec3()).collect());
+        if progress.update((at + 1) as f64 / poses.len() as f64) == ControlFlow::Break(()) {
+            break;
+        }
+    }
+    Ok(frames)
+}
+
+fn as_text(report: &Value) -> String {
+    let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
+    let written = report["written"].as_str().unwrap_or_default();
+    let mut lines =
+        vec![format!("{written}  {} frames at {} a second, {} bytes", report["frames"], report["fps"], report["bytes"])];
+    if report.get("target_error_mean").is_some() {
+        lines.push(format!(
+            "  targets off  {:.4} m on average, {:.4} m at most",
+            x("target_error_mean"),
+            x("target_error_max")
+        ));
+    }
+    lines.push(format!(
+        "  a frame took {:.2} ms, {:.3} ms of it to search",
+        x("ms_per_frame"),
+        x("search_ms_per_frame")
+    ));
+    lines.join("\n")
+}

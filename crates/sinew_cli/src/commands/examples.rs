@@ -1,0 +1,84 @@
+//! What `reach` and `animate` share: a project with example poses.
+
+use super::input::with_path;
+use crate::{args::SearchArgs, console::Console};
+use anyhow::{Context, ensure};
+use sinew::{
+    deform::{
+        HandleSet, SurfaceEditor,
+        examples::{ExamplePose, Objective, PoseSpace, SearchParams},
+    },
+    geom::{Warnings, sample::PoseSet},
+    session::{Document, open_file},
+};
+use std::path::Path;
+
+/// A body with examples.
+pub struct Body {
+    pub document: Document,
+    pub handles: HandleSet,
+    pub space: PoseSpace,
+}
+
+/// Open a project. Its examples are those it carries, unless a set of the samples is named.
+pub fn open(
+    path: &Path,
+    poses: Option<PoseSet>,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Body> {
+    let progress = console.progress(&format!("reading {}", path.display()));
+    let document = open_file(path, &mut |share| progress.update(share), warnings)?;
+    drop(progress);
+    let shown = path.display();
+    ensure!(
+        !document.handles.is_empty(),
+        "{shown}: there are no handles to move it by; paint some in the studio, or `sinew handles auto`"
+    );
+    let handles = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)
+        .map_err(|error| with_path(error, path))?;
+    let stored: Vec<_> =
+        document.examples.iter().map(|e| (e.name.clone(), e.moves.as_ref().clone())).collect();
+    let poses = poses.map_or(stored, PoseSet::poses);
+    let hint = "save poses as examples in the studio, or make a sample with them: \
+                `sinew sample biped --poses walk -o walk.sinew.glb`";
+    ensure!(!poses.is_empty(), "{shown}: there are no example poses to blend; {hint}");
+    let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
+    let space = PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
+    Ok(Body { document, handles, space })
+}
+
+impl Body {
+    /// What poses its surface.
+    pub fn editor(&self, console: &Console, warnings: &mut Warnings) -> anyhow::Result<SurfaceEditor> {
+        let progress = console.progress("preparing");
+        let edit = &self.document.edit;
+        Ok(SurfaceEditor::prepare(self.document.mesh(), &self.handles, edit, warnings, &|share| {
+            progress.update(share)
+        })?)
+    }
+}
+
+/// How to search, as typed. `objective` is what is taken if none is.
+pub fn params(args: &SearchArgs, objective: Objective, seed: u64) -> anyhow::Result<SearchParams> {
+    let objective = args.objective.as_deref().map_or(Ok(objective), str::parse)?;
+    let [low, high] = args.limits.as_deref().map_or(Ok([0.0, 1.0]), range)?;
+    Ok(SearchParams {
+        objective,
+        optimiser: args.optimiser,
+        reorder: args.reorder,
+        in_order: args.in_order,
+        limits: [low, high],
+        local: args.local,
+        residual: !args.examples_only,
+        seed,
+        ..SearchParams::default()
+    })
+}
+
+fn range(text: &str) -> anyhow::Result<[f64; 2]> {
+    let parse = |part: &str| part.trim().parse::<f64>().ok();
+    text.split_once("..")
+        .and_then(|(low, high)| Some([parse(low)?, parse(high)?]))
+        .with_context(|| format!("--limits {text:?} is no range; write it as 0..1"))
+}
