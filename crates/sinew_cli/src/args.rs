@@ -67,17 +67,21 @@ pub enum Command {
         command: HandlesCommand,
     },
     /// Find the blend of example poses that brings handles to targets
-    #[command(after_help = "The objective is a sum of terms: dtt distance to targets, sow sum of weights, omsow weights \
+    #[command(
+        after_help = "The objective is a sum of terms: dtt distance to targets, sow sum of weights, omsow weights \
                             not summing to 1,\ndfe unlike the examples, now many weights, dtl far from the last pose, \
                             neu(N) more than N examples in use.\nExample:  sinew sample biped --poses walk -o \
-                            walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3")]
+                            walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3"
+    )]
     Reach(ReachArgs),
     /// Move a character along paths or from example to example
-    #[command(after_help = "paths.json: {\"walk\":{\"line\":[[0,0],[0,4]],\"feet\":[\"foot.L\",\"foot.R\"]},\
+    #[command(
+        after_help = "paths.json: {\"walk\":{\"line\":[[0,0],[0,4]],\"feet\":[\"foot.L\",\"foot.R\"]},\
                             \"ground\":{\"hills\":{\"height\":0.3,\"length\":3}}}\n  \
                             or {\"paths\":[{\"handle\":\"hand.L\",\"points\":[[0.3,1.2,0.4],[0.3,1.5,0.4]],\
                             \"seconds\":2,\"pin\":true}]}\nGround: {\"flat\":0}, {\"steps\":{\"rise\":0.15,\
-                            \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}")]
+                            \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}"
+    )]
     Animate(AnimateArgs),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]

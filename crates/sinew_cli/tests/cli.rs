@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "cli/examples.rs"]
+mod examples;
 #[path = "cli/pose.rs"]
 mod pose;
 

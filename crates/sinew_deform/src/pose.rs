@@ -212,7 +212,13 @@ fn direction(axis: DVec3, radians: f64, at: usize) -> Result<DVec3, DeformError>
 }
 
 /// Where along an axis the vertices of a handle begin and end, the end nearer to the origin last.
-pub(crate) fn twist_range(mesh: &Mesh, handles: &HandleSet, handle: usize, origin: DVec3, axis: DVec3) -> [f64; 2] {
+pub(crate) fn twist_range(
+    mesh: &Mesh,
+    handles: &HandleSet,
+    handle: usize,
+    origin: DVec3,
+    axis: DVec3,
+) -> [f64; 2] {
     let places =
         handles.handles()[handle].vertices.iter().map(|&v| (mesh.positions()[v as usize] - origin).dot(axis));
     let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));

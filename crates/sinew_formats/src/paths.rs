@@ -222,7 +222,11 @@ mod tests {
         let (walk, feet) = file.walk.unwrap();
         assert_eq!((walk.stride, walk.secs, feet[1].as_str()), (0.5, 1.2, "b"));
         assert_eq!(file.ground.unwrap().height(0.0, 0.4), 0.2);
-        for ground in [r#"{"flat":1}"#, r#"{"hills":{"height":1,"length":2}}"#, r#"{"field":{"cell":1,"heights":[[1,2]]}}"#] {
+        for ground in [
+            r#"{"flat":1}"#,
+            r#"{"hills":{"height":1,"length":2}}"#,
+            r#"{"field":{"cell":1,"heights":[[1,2]]}}"#,
+        ] {
             let text = format!(r#"{{"walk":{{"line":[[0,0],[0,1]],"feet":["a","b"]}},"ground":{ground}}}"#);
             assert!(read_paths(text.as_bytes(), "p.json").is_ok(), "{text}");
         }
@@ -239,7 +243,10 @@ mod tests {
             (r#"{"paths":[{"handle":"a","points":[[0,0,0]],"seconds":-1}]}"#, "above 0"),
             (r#"{"paths":[{"handle":"a"}]}"#, "points"),
             (r#"{"path":[]}"#, "unknown field"),
-            (r#"{"paths":[{"handle":"a","points":[[0,0,0]]}],"ground":{"hills":{"height":1,"length":0}}}"#, "/ground"),
+            (
+                r#"{"paths":[{"handle":"a","points":[[0,0,0]]}],"ground":{"hills":{"height":1,"length":0}}}"#,
+                "/ground",
+            ),
             (r#"{"paths":[{"handle":"a","points":[[0,0,1e999]]}]}"#, "out of range"),
         ];
         for (text, expected) in cases {

@@ -103,5 +103,9 @@ pub fn print(rows: &[Row]) {
         }
     }
     let n = rows.len() / Optimiser::ALL.len();
-    println!("newton: least energy in {} of {n} cases, fastest of those within 1 % in {}", n - worse, n - slower);
+    println!(
+        "newton: least energy in {} of {n} cases, fastest of those within 1 % in {}",
+        n - worse,
+        n - slower
+    );
 }

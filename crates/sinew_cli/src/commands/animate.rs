@@ -33,7 +33,10 @@ pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<(
     let start = Instant::now();
     let poses = match (&args.paths, &args.keyframes) {
         (Some(path), _) => {
-            let file = read_paths(&std::fs::read(path).with_context(|| path.display().to_string())?, &path.to_string_lossy())?;
+            let file = read_paths(
+                &std::fs::read(path).with_context(|| path.display().to_string())?,
+                &path.to_string_lossy(),
+            )?;
             let course = course(&body, file).map_err(|error| with_path(error, path))?;
             let params = params(&args.search, Objective::for_motion(), seed)?;
             follow(&body, &course, &params, args, console, &mut report)?
@@ -80,7 +83,12 @@ fn course(body: &Body, file: PathFile) -> anyhow::Result<Course> {
         let (paths, way) = plan_walk(&walk, handles.map(|h| body.space.rest_grips()[h]), &ground)?;
         course.way.get_or_insert(way);
         let tracks = handles.into_iter().zip(paths);
-        course.tracks.extend(tracks.map(|(handle, path)| Track { handle, path, is_pinned: true, carries: true }));
+        course.tracks.extend(tracks.map(|(handle, path)| Track {
+            handle,
+            path,
+            is_pinned: true,
+            carries: true,
+        }));
     }
     for path in file.paths {
         let handle = body.space.find_handle(&path.handle)?;
@@ -165,8 +173,10 @@ fn solve(
 fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     let written = report["written"].as_str().unwrap_or_default();
-    let mut lines =
-        vec![format!("{written}  {} frames at {} a second, {} bytes", report["frames"], report["fps"], report["bytes"])];
+    let mut lines = vec![format!(
+        "{written}  {} frames at {} a second, {} bytes",
+        report["frames"], report["fps"], report["bytes"]
+    )];
     if report.get("target_error_mean").is_some() {
         lines.push(format!(
             "  targets off  {:.4} m on average, {:.4} m at most",

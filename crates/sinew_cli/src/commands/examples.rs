@@ -44,7 +44,8 @@ pub fn open(
                 `sinew sample biped --poses walk -o walk.sinew.glb`";
     ensure!(!poses.is_empty(), "{shown}: there are no example poses to blend; {hint}");
     let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-    let space = PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
+    let space =
+        PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
     Ok(Body { document, handles, space })
 }
 

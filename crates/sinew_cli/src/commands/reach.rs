@@ -27,14 +27,12 @@ pub fn run(args: &ReachArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let mut warnings = Warnings::default();
     let body = open(&args.project, args.search.poses, console, &mut warnings)?;
     let targets = targets(&body, args)?;
-    let params = SearchParams {
-        rounds: ROUNDS,
-        anywhere: true,
-        ..params(&args.search, Objective::default(), seed)?
-    };
+    let params =
+        SearchParams { rounds: ROUNDS, anywhere: true, ..params(&args.search, Objective::default(), seed)? };
     let start = Start { grips: Some(body.space.rest_grips()), ..Start::default() };
     let begun = Instant::now();
-    let found = body.space.search(&targets, &params, &start).map_err(|error| with_path(error, &args.project))?;
+    let found =
+        body.space.search(&targets, &params, &start).map_err(|error| with_path(error, &args.project))?;
     let ms = begun.elapsed().as_secs_f64() * 1e3;
     let mut report = describe(&body, &found, &targets, &params, ms);
     if !report["reached"].as_bool().unwrap_or(false) {
@@ -73,8 +71,7 @@ fn targets(body: &Body, args: &ReachArgs) -> anyhow::Result<Vec<Target>> {
     for (text, is_relative) in args.to.iter().map(|t| (t, false)).chain(args.by.iter().map(|t| (t, true))) {
         let (name, place) = text.split_once('=').with_context(|| usage(text))?;
         let numbers: Option<Vec<f64>> = place.split(',').map(|x| x.trim().parse().ok()).collect();
-        let numbers: [f64; 3] =
-            numbers.and_then(|list| list.try_into().ok()).with_context(|| usage(text))?;
+        let numbers: [f64; 3] = numbers.and_then(|list| list.try_into().ok()).with_context(|| usage(text))?;
         let handle = find(body, args, name)?;
         let base = if is_relative { body.space.rest_grips()[handle] } else { DVec3::ZERO };
         add(Target { handle, position: base + DVec3::from_array(numbers), is_pinned: false })?;
@@ -132,9 +129,14 @@ fn as_text(report: &Value) -> String {
     if weights.iter().all(|(_, weight)| weight.abs() <= 5e-4) {
         lines.push("  no example is used: the pose is the one at rest".into());
     }
-    let terms: Vec<String> = pairs("terms").iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
+    let terms: Vec<String> =
+        pairs("terms").iter().map(|(name, value)| format!("{name} {value:.4}")).collect();
     lines.push(format!("  energy       {:.4} ({})", x("energy"), terms.join(", ")));
-    lines.push(format!("  targets off  {:.4} m on average, {:.4} m at most", x("target_error"), x("target_error_max")));
+    lines.push(format!(
+        "  targets off  {:.4} m on average, {:.4} m at most",
+        x("target_error"),
+        x("target_error_max")
+    ));
     lines.push(format!(
         "  found in     {:.3} ms, {} evaluations, {}",
         x("ms"),

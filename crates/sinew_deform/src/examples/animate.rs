@@ -205,7 +205,10 @@ impl PoseSpace {
         if examples.is_empty() || examples.iter().any(|&e| e >= self.n_examples()) {
             return Err(DeformError::Setting {
                 what: "keyframes",
-                cause: format!("name examples out of: {}", self.example_names().collect::<Vec<_>>().join(", ")),
+                cause: format!(
+                    "name examples out of: {}",
+                    self.example_names().collect::<Vec<_>>().join(", ")
+                ),
             });
         }
         if !(secs_each.is_finite() && secs_each > 0.0) {
@@ -237,7 +240,8 @@ fn count_frames([start, end]: [f64; 2], fps: f64) -> Result<usize, DeformError> 
     }
     let n_frames = ((end - start) * fps).round() + 1.0;
     if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
-        let cause = format!("{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}");
+        let cause =
+            format!("{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}");
         return Err(DeformError::Setting { what: "frame rate", cause });
     }
     Ok(n_frames as usize)

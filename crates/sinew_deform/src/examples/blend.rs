@@ -125,7 +125,8 @@ impl PoseSpace {
     fn sum(&self, weights: &[f64], residual: &[Screw], h: usize) -> Screw {
         let n = self.n_examples();
         let mut sum = residual.get(h).copied().unwrap_or_default();
-        for (weight, screw) in weights.iter().zip(&self.screws[h * n..]).filter(|(weight, _)| **weight != 0.0) {
+        for (weight, screw) in weights.iter().zip(&self.screws[h * n..]).filter(|(weight, _)| **weight != 0.0)
+        {
             sum.add(*weight, screw);
         }
         sum

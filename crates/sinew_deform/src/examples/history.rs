@@ -27,7 +27,8 @@ impl PoseSpace {
             }
             let at = |h: usize| pose.motions()[h].affine().transform_point3(self.pivot[h]);
             let carrier = self.tree.parent[h];
-            let expected = carrier.map_or(self.pivot[h], |p| pose.motions()[p].affine().transform_point3(self.pivot[h]));
+            let expected =
+                carrier.map_or(self.pivot[h], |p| pose.motions()[p].affine().transform_point3(self.pivot[h]));
             let vector: DVec3 = at(h) - expected;
             if vector.length() > NOTHING * self.unit.max(1.0) {
                 moves.push(Move::Translate { handles: carried, vector });
@@ -42,7 +43,9 @@ impl PoseSpace {
         let mut moves = Vec::new();
         for (h, motion) in pose.motions().iter().enumerate() {
             for twist in &motion.twists {
-                let Some(end) = handles.handles().iter().find(|other| other.center == twist.origin) else { continue };
+                let Some(end) = handles.handles().iter().find(|other| other.center == twist.origin) else {
+                    continue;
+                };
                 moves.push(Move::Twist {
                     handles: vec![end.name.clone()],
                     axis: twist.axis,

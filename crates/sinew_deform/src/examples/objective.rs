@@ -96,7 +96,9 @@ pub struct Objective {
 /// The one that the thesis times its optimisers with (table 9.6): reach the targets, let the weights sum to 1.
 impl Default for Objective {
     fn default() -> Self {
-        Self::new([Term::DistanceToTarget, Term::OneMinusSum].map(|term| (term, term.default_factor())).to_vec())
+        Self::new(
+            [Term::DistanceToTarget, Term::OneMinusSum].map(|term| (term, term.default_factor())).to_vec(),
+        )
     }
 }
 
@@ -152,7 +154,8 @@ impl FromStr for Objective {
     type Err = DeformError;
 
     fn from_str(text: &str) -> Result<Self, DeformError> {
-        let terms = text.split('+').map(|part| parse_term(part.trim(), text)).collect::<Result<Vec<_>, _>>()?;
+        let terms =
+            text.split('+').map(|part| parse_term(part.trim(), text)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self::new(terms))
     }
 }
@@ -178,9 +181,10 @@ fn parse_term(part: &str, text: &str) -> Result<(Term, f64), DeformError> {
     match (&mut term, argument) {
         (_, None) => {}
         (Term::ExamplesUsed { free }, Some(argument)) => {
-            *free = argument.trim().parse().map_err(|_| {
-                refuse(format!("{argument:?} is no number of examples; write it as neu(3)"))
-            })?;
+            *free = argument
+                .trim()
+                .parse()
+                .map_err(|_| refuse(format!("{argument:?} is no number of examples; write it as neu(3)")))?;
         }
         (_, Some(_)) => return Err(refuse(format!("only neu takes a number in brackets, not {name}"))),
     }

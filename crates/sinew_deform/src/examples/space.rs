@@ -72,11 +72,7 @@ impl PoseSpace {
     ///
     /// # Errors
     /// If there is none, or one does not fit the handles: it is named.
-    pub fn new(
-        mesh: &Mesh,
-        handles: &HandleSet,
-        examples: &[ExamplePose<'_>],
-    ) -> Result<Self, DeformError> {
+    pub fn new(mesh: &Mesh, handles: &HandleSet, examples: &[ExamplePose<'_>]) -> Result<Self, DeformError> {
         if examples.is_empty() {
             return Err(DeformError::NoExample);
         }
@@ -95,9 +91,8 @@ impl PoseSpace {
             unit: UNIT * extent(mesh),
         };
         for example in examples {
-            let prepared = space.take_apart(mesh, handles, example).map_err(|cause| DeformError::Example {
-                name: example.name.to_owned(),
-                cause: Box::new(cause),
+            let prepared = space.take_apart(mesh, handles, example).map_err(|cause| {
+                DeformError::Example { name: example.name.to_owned(), cause: Box::new(cause) }
             })?;
             space.examples.push(prepared);
         }
@@ -166,10 +161,10 @@ impl PoseSpace {
     /// # Errors
     /// If there is none of that name.
     pub fn find_handle(&self, name: &str) -> Result<usize, DeformError> {
-        self.names.iter().position(|found| found == name).ok_or_else(|| DeformError::TargetHandle {
-            name: name.to_owned(),
-            known: self.names.join(", "),
-        })
+        self.names
+            .iter()
+            .position(|found| found == name)
+            .ok_or_else(|| DeformError::TargetHandle { name: name.to_owned(), known: self.names.join(", ") })
     }
 }
 

@@ -28,10 +28,8 @@ impl Body {
     }
 
     fn space_in(&self, order: Vec<usize>) -> PoseSpace {
-        let examples: Vec<_> = order
-            .iter()
-            .map(|&e| ExamplePose { name: &self.poses[e].0, moves: &self.poses[e].1 })
-            .collect();
+        let examples: Vec<_> =
+            order.iter().map(|&e| ExamplePose { name: &self.poses[e].0, moves: &self.poses[e].1 }).collect();
         PoseSpace::new(&self.character.mesh, &self.handles, &examples).unwrap()
     }
 
@@ -96,7 +94,9 @@ fn blends_keep_limbs_as_long_as_they_are() {
     let rest = HandlePose::rest(&body.handles);
     let weights: Vec<f64> = (0..space.n_examples()).map(|e| 0.2 + 0.05 * (e % 7) as f64).collect();
     let pose = space.blend(&Blend::Free, &weights);
-    for (from, to) in [("elbow.L", "forearm.L"), ("forearm.R", "hand.R"), ("knee.L", "shin.L"), ("shin.R", "foot.R")] {
+    for (from, to) in
+        [("elbow.L", "forearm.L"), ("forearm.R", "hand.R"), ("knee.L", "shin.L"), ("shin.R", "foot.R")]
+    {
         let [before, after] = [&rest, &pose].map(|p| knee(p, from).distance(knee(p, to)));
         assert!((before - after).abs() < 1e-9, "{from} to {to}: {before} became {after}");
     }
@@ -142,10 +142,8 @@ fn all_params() -> impl Iterator<Item = SearchParams> {
 fn every_optimiser_lowers_the_energy_and_stays_within_limits() {
     let body = Body::new(PoseSet::Walk);
     let space = body.space();
-    let targets = [
-        body.target(&space, "foot.L", [0.0, 0.1, 0.25]),
-        body.target(&space, "hand.R", [0.1, -0.1, 0.15]),
-    ];
+    let targets =
+        [body.target(&space, "foot.L", [0.0, 0.1, 0.25]), body.target(&space, "hand.R", [0.1, -0.1, 0.15])];
     let grips = space.rest_grips().to_vec();
     let start = Start { grips: Some(&grips), ..Start::default() };
     for params in all_params() {
@@ -189,7 +187,11 @@ fn newton_is_not_worse_than_any_search_of_the_thesis() {
             let ours = space.search(&targets, &params(Optimiser::Newton), &Start::default()).unwrap().energy;
             for optimiser in Optimiser::ALL {
                 let theirs = space.search(&targets, &params(optimiser), &Start::default()).unwrap().energy;
-                assert!(ours <= theirs * 1.000_01, "{set:?} {objective}: {ours}, {} {theirs}", optimiser.name());
+                assert!(
+                    ours <= theirs * 1.000_01,
+                    "{set:?} {objective}: {ours}, {} {theirs}",
+                    optimiser.name()
+                );
             }
         }
     }
@@ -202,8 +204,11 @@ fn an_example_s_own_places_are_met_by_that_example() {
     for (e, (name, moves)) in body.poses.iter().enumerate() {
         let pose = HandlePose::from_moves(&body.character.mesh, &body.handles, moves).unwrap();
         let grips = space.grips(&pose);
-        let targets: Vec<_> =
-            grips.iter().enumerate().map(|(handle, p)| Target { handle, position: *p, is_pinned: false }).collect();
+        let targets: Vec<_> = grips
+            .iter()
+            .enumerate()
+            .map(|(handle, p)| Target { handle, position: *p, is_pinned: false })
+            .collect();
         let params = SearchParams { anywhere: true, ..SearchParams::default() };
         let found = space.search(&targets, &params, &Start::default()).unwrap();
         assert!(found.energy < 1e-3, "{name}: {}", found.energy);
@@ -241,7 +246,8 @@ fn turning_and_scaling_the_world_does_not_change_the_weights() {
     let space = body.space();
     // The unit is that of an upright box, which a turn changes; energies are compared in the same one.
     let other = PoseSpace { unit: space.unit * scale, ..other };
-    let targets = [body.target(&space, "foot.L", [0.0, 0.1, 0.2]), body.target(&space, "hand.L", [0.0, -0.1, 0.1])];
+    let targets =
+        [body.target(&space, "foot.L", [0.0, 0.1, 0.2]), body.target(&space, "hand.L", [0.0, -0.1, 0.1])];
     let far: Vec<_> = targets.iter().map(|t| Target { position: there(t.position), ..*t }).collect();
     for optimiser in Optimiser::ALL {
         let params = SearchParams { optimiser, ..SearchParams::default() };
@@ -255,7 +261,8 @@ fn turning_and_scaling_the_world_does_not_change_the_weights() {
 fn residual_motion_reaches_beyond_the_examples_and_keeps_pins() {
     let body = Body::new(PoseSet::Walk);
     let space = body.space();
-    let mut targets = vec![body.target(&space, "hand.L", [0.0, 0.12, 0.1]), body.target(&space, "foot.R", [0.0; 3])];
+    let mut targets =
+        vec![body.target(&space, "hand.L", [0.0, 0.12, 0.1]), body.target(&space, "foot.R", [0.0; 3])];
     targets[1].is_pinned = true;
     let params = SearchParams { residual: true, ..SearchParams::default() };
     let plain = SearchParams::default();
@@ -300,7 +307,8 @@ fn walk_over(ground: Ground) -> Vec<MotionFrame> {
         .map(|(handle, path)| Track { handle, path, is_pinned: true, carries: true })
         .collect();
     let course = Course { tracks, way: Some(way), ground: Some(ground), abrupt: false };
-    let params = SearchParams { residual: true, objective: Objective::for_motion(), ..SearchParams::default() };
+    let params =
+        SearchParams { residual: true, objective: Objective::for_motion(), ..SearchParams::default() };
     let mut frames = Vec::new();
     space
         .follow(&course, &params, 30.0, &mut |_, _, frame| {
@@ -360,7 +368,9 @@ fn what_makes_no_sense_is_refused_by_name() {
     };
     space.follow(&course, &plain, 30.0, &mut each).unwrap();
     assert_eq!(count, 1);
-    assert!(space.follow(&Course::default(), &plain, 30.0, &mut |_, _, _| ControlFlow::Continue(())).is_err());
+    assert!(
+        space.follow(&Course::default(), &plain, 30.0, &mut |_, _, _| ControlFlow::Continue(())).is_err()
+    );
     assert!(space.follow(&course, &plain, 0.0, &mut |_, _, _| ControlFlow::Continue(())).is_err());
     let stopped = space.follow(&course, &plain, 30.0, &mut |_, _, _| ControlFlow::Break(()));
     assert_eq!(stopped.unwrap_err(), crate::DeformError::Cancelled);

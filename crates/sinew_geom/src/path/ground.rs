@@ -52,7 +52,10 @@ impl HeightField {
         let refuse = |value: String, expected| Err(GeomError::Parameter { name: "heights", value, expected });
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return refuse(format!("{} rows", rows.len()), "rows must have the same number of heights, at least one");
+            return refuse(
+                format!("{} rows", rows.len()),
+                "rows must have the same number of heights, at least one",
+            );
         }
         if !(cell.is_finite() && cell > 0.0) {
             return refuse(format!("cell {cell}"), "it must be above 0");
@@ -71,10 +74,9 @@ impl HeightField {
         };
         let (j, v) = place(z, self.origin[1], self.rows.len());
         let (i, u) = place(x, self.origin[0], self.rows[0].len());
-        let at = |j: usize, i: usize| {
-            self.rows[j.min(self.rows.len() - 1)][i.min(self.rows[0].len() - 1)]
-        };
-        (1.0 - v) * ((1.0 - u) * at(j, i) + u * at(j, i + 1)) + v * ((1.0 - u) * at(j + 1, i) + u * at(j + 1, i + 1))
+        let at = |j: usize, i: usize| self.rows[j.min(self.rows.len() - 1)][i.min(self.rows[0].len() - 1)];
+        (1.0 - v) * ((1.0 - u) * at(j, i) + u * at(j, i + 1))
+            + v * ((1.0 - u) * at(j + 1, i) + u * at(j + 1, i + 1))
     }
 }
 

@@ -24,8 +24,7 @@ impl Path {
     /// # Errors
     /// If there is no point, not one time a point, a number is not finite, or times do not rise.
     pub fn new(points: Vec<DVec3>, times: Vec<f64>) -> Result<Self, GeomError> {
-        let refuse =
-            |value: String, expected| Err(GeomError::Parameter { name: "path", value, expected });
+        let refuse = |value: String, expected| Err(GeomError::Parameter { name: "path", value, expected });
         if points.is_empty() || points.len() != times.len() {
             let value = format!("{} points at {} times", points.len(), times.len());
             return refuse(value, "it needs at least one point, and one time a point");

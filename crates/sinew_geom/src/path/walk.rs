@@ -63,7 +63,8 @@ pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Pat
         }
         paths.push(keys);
     }
-    let end = paths.iter().flat_map(|keys| keys.iter().map(|(time, _)| *time)).fold(0.0, f64::max) + half_secs;
+    let end =
+        paths.iter().flat_map(|keys| keys.iter().map(|(time, _)| *time)).fold(0.0, f64::max) + half_secs;
     let finish = |mut keys: Vec<(f64, DVec3)>| {
         if let Some(&(_, last)) = keys.last() {
             keys.push((end, last));
@@ -117,12 +118,15 @@ fn swing_keys(
 }
 
 fn check(walk: &Walk) -> Result<(), GeomError> {
-    let refuse = |name, value: f64, expected| Err(GeomError::Parameter { name, value: value.to_string(), expected });
+    let refuse =
+        |name, value: f64, expected| Err(GeomError::Parameter { name, value: value.to_string(), expected });
     let is_length = |x: f64| x.is_finite() && x > 0.0;
     match () {
         () if !is_length(walk.stride) => refuse("stride", walk.stride, "it must be above 0"),
         () if !is_length(walk.secs) => refuse("seconds of a stride", walk.secs, "it must be above 0"),
-        () if !(walk.lift.is_finite() && walk.lift >= 0.0) => refuse("lift", walk.lift, "it must not be below 0"),
+        () if !(walk.lift.is_finite() && walk.lift >= 0.0) => {
+            refuse("lift", walk.lift, "it must not be below 0")
+        }
         () if !(0.2..=0.9).contains(&walk.stance) => {
             refuse("stance", walk.stance, "it must lie between 0.2 and 0.9")
         }
@@ -140,7 +144,8 @@ struct Line {
 
 impl Line {
     fn new(points: &[[f64; 2]]) -> Result<Self, GeomError> {
-        let refuse = |value: String, expected| Err(GeomError::Parameter { name: "line to walk", value, expected });
+        let refuse =
+            |value: String, expected| Err(GeomError::Parameter { name: "line to walk", value, expected });
         if let Some(at) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
             return refuse(format!("point {at}"), "its numbers must be finite");
         }
@@ -199,7 +204,9 @@ mod tests {
             assert_eq!(both_move, 0, "a walk has always a foot on the ground");
             // Both arrive, side by side.
             for (foot, rest) in feet.iter().zip(FEET) {
-                assert!((foot.at(end).z - 3.0 - rest.z).abs() < 1e-9 && (foot.at(end).x - rest.x).abs() < 1e-9);
+                assert!(
+                    (foot.at(end).z - 3.0 - rest.z).abs() < 1e-9 && (foot.at(end).x - rest.x).abs() < 1e-9
+                );
             }
         }
     }

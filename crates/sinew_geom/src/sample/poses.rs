@@ -105,14 +105,18 @@ fn walk() -> Vec<(String, Vec<Move>)> {
         }
         moves
     };
-    let mut poses: Vec<_> =
-        (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0))).collect();
+    let mut poses: Vec<_> = (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0))).collect();
     // Going up, the foot that lands is the higher one; going down, the foot that stands. With strides they add up to
     // steps up and down with either foot.
     for (name, lifted) in [("left up", 0), ("right up", 1)] {
         let mut moves = Vec::new();
         for (at, side) in SIDES.into_iter().enumerate() {
-            moves.extend(leg(side.0, if at == lifted { 0.3 } else { 0.01 }, 0.06 * f64::from(u8::from(at == lifted)), 0.0));
+            moves.extend(leg(
+                side.0,
+                if at == lifted { 0.3 } else { 0.01 },
+                0.06 * f64::from(u8::from(at == lifted)),
+                0.0,
+            ));
             moves.extend(arm(side, if at == lifted { -10.0 } else { 10.0 }, 14.0));
         }
         poses.push((name.into(), moves));

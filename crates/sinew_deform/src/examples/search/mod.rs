@@ -301,7 +301,8 @@ impl PoseSpace {
 
     /// Where a pose has the middles of the handles.
     pub fn grips(&self, pose: &HandlePose) -> Vec<DVec3> {
-        let place = |(motion, grip): (&crate::HandleMotion, &DVec3)| motion.rotation * *grip + motion.translation;
+        let place =
+            |(motion, grip): (&crate::HandleMotion, &DVec3)| motion.rotation * *grip + motion.translation;
         pose.motions().iter().zip(&self.grip).map(place).collect()
     }
 

@@ -103,7 +103,8 @@ impl<'e, 'a> Descent<'e, 'a> {
         let limits = self.limits.clone();
         self.with_roots = self.energy.objective.factor("now") > 0.0;
         loop {
-            for (e, w) in weights.iter_mut().enumerate().filter(|(e, w)| **w <= USED && limits[*e][0] <= 0.0) {
+            for (e, w) in weights.iter_mut().enumerate().filter(|(e, w)| **w <= USED && limits[*e][0] <= 0.0)
+            {
                 *w = 0.0;
                 self.limits[e] = [0.0, 0.0];
             }
@@ -125,7 +126,9 @@ impl<'e, 'a> Descent<'e, 'a> {
             let mut here = self.model(weights, rounding);
             for _ in 0..MAX_STEPS {
                 self.solve_in_box(weights, damping, &mut step);
-                (0..n).for_each(|e| tried[e] = (weights[e] + step[e]).clamp(self.limits[e][0], self.limits[e][1]));
+                (0..n).for_each(|e| {
+                    tried[e] = (weights[e] + step[e]).clamp(self.limits[e][0], self.limits[e][1])
+                });
                 if step.iter().all(|d| d.abs() < 1e-9) {
                     break;
                 }
@@ -329,7 +332,8 @@ impl<'e, 'a> Descent<'e, 'a> {
             for e in 0..n {
                 let [low, high] = self.limits[e];
                 let curvature = self.hessian[e * n + e] * (1.0 + damping) + damping;
-                let wanted = step[e] - (slope[e] + damping * (1.0 + self.hessian[e * n + e]) * step[e]) / curvature;
+                let wanted =
+                    step[e] - (slope[e] + damping * (1.0 + self.hessian[e * n + e]) * step[e]) / curvature;
                 let new = wanted.clamp(low - weights[e], high - weights[e]);
                 let change = new - step[e];
                 if change != 0.0 {
@@ -359,4 +363,3 @@ fn add_square(hessian: &mut [f64], j: &[DVec3], scale: f64, u: DVec3, tau: f64) 
         }
     }
 }
-

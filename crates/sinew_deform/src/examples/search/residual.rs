@@ -31,7 +31,8 @@ pub fn reach(space: &PoseSpace, weights: &[f64], targets: &[Target], last: Optio
     let n = space.n_handles();
     let rest = vec![Screw::default(); n];
     // Of two ways to reach, the one that was taken in the last frame is kept: no jump.
-    let mut screws = last.filter(|last| last.0.len() == n).map_or_else(|| rest.clone(), |last| last.0.clone());
+    let mut screws =
+        last.filter(|last| last.0.len() == n).map_or_else(|| rest.clone(), |last| last.0.clone());
     if targets.is_empty() {
         return rest;
     }
@@ -119,7 +120,8 @@ fn least_effort(
     let mut next = vec![Screw::default(); screws.len()];
     for row in rows {
         let [turn_cost, shift_cost] = costs(row.handle);
-        let y = DVec3::new(wanted[3 * row.target], wanted[3 * row.target + 1], wanted[3 * row.target + 2]) / unit;
+        let y =
+            DVec3::new(wanted[3 * row.target], wanted[3 * row.target + 1], wanted[3 * row.target + 2]) / unit;
         let screw = &mut next[row.handle];
         screw.turn += DVec3::from_array(row.by_turn.map(|j| j.dot(y))) / turn_cost;
         screw.speed += DVec3::from_array(row.by_speed.map(|j| j.dot(y))) / shift_cost;
