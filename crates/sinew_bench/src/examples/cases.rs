@@ -25,8 +25,11 @@ pub const OBJECTIVES: [&str; 9] = [
     "dtt+sow+neu+dtl+now",
 ];
 
-/// Constraint settings: which handles, and how far from rest they should go, in metres.
-pub const SETTINGS: [(&str, &[(&str, [f64; 3])]); 4] = [
+/// Handles, and how far from rest they should go, in metres.
+type Setting = &'static [(&'static str, [f64; 3])];
+
+/// Constraint settings.
+pub const SETTINGS: [(&str, Setting); 4] = [
     ("hand", &[("hand.L", [-0.1, 0.35, 0.3])]),
     ("foot", &[("foot.L", [0.05, 0.12, 0.3])]),
     ("stride", &[("foot.L", [0.0, 0.03, 0.25]), ("foot.R", [0.0, 0.08, -0.2])]),
@@ -43,10 +46,6 @@ pub const SETTINGS: [(&str, &[(&str, [f64; 3])]); 4] = [
 
 /// A body with examples.
 pub struct Body {
-    /// Mesh and handles.
-    pub character: Character,
-    /// Its handles, checked.
-    pub handles: HandleSet,
     /// What its examples span.
     pub space: PoseSpace,
 }
@@ -56,7 +55,7 @@ pub fn body(set: PoseSet, n_vertices: usize) -> anyhow::Result<Body> {
     let character = build_character(set.sample(), n_vertices)?;
     let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default())?;
     let space = space_of(&character, &handles, &set.poses())?;
-    Ok(Body { character, handles, space })
+    Ok(Body { space })
 }
 
 /// What poses span.

@@ -76,7 +76,7 @@ const LOOK_AHEAD_SECS: f64 = 0.35;
 const STILL: f64 = 0.1;
 
 /// How fast a weight may change unless the user says otherwise. What a pose misses for it, residual motion makes up.
-const WEIGHTS_A_SEC: f64 = 2.5;
+const WEIGHTS_A_SEC: f64 = 1.6;
 
 impl Course {
     /// First and last moment of its paths.

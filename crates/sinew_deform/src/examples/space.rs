@@ -6,7 +6,11 @@
 //! relative to the handle that carries it, as a screw, so that each example is met exactly at weight 1 and limbs keep
 //! their lengths on the way.
 
-use super::{screw::Screw, tree::HandleTree};
+use super::{
+    screw::Screw,
+    search::scouts::{self, Scout},
+    tree::HandleTree,
+};
 use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};
@@ -40,6 +44,8 @@ pub struct PoseSpace {
     pub(super) screws: Vec<Screw>,
     /// Length in which distances are measured.
     pub(super) unit: f64,
+    /// Poses tried beforehand.
+    pub(super) scouts: Vec<Scout>,
 }
 
 /// An example taken apart.
@@ -89,6 +95,7 @@ impl PoseSpace {
             examples: Vec::new(),
             screws: Vec::new(),
             unit: UNIT * extent(mesh),
+            scouts: Vec::new(),
         };
         for example in examples {
             let prepared = space.take_apart(mesh, handles, example).map_err(|cause| {
@@ -100,6 +107,7 @@ impl PoseSpace {
             let screws: Vec<_> = space.examples.iter().map(|e| space.screw(&e.pose, h)).collect();
             space.screws.extend(screws);
         }
+        space.scouts = scouts::send(&space);
         Ok(space)
     }
 

@@ -19,6 +19,9 @@ pub struct Walk {
     pub stance: f64,
 }
 
+/// Steps beyond which somebody mistyped.
+const MAX_STEPS: f64 = 100_000.0;
+
 /// Footprints alternate left and right of the line; a foot stands still between landing and leaving.
 ///
 /// `feet` are the places of the two feet at rest, when the body faces +Z at the origin: their height above the ground
@@ -33,7 +36,15 @@ pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Pat
     let line = Line::new(&walk.line)?;
     let half = 0.5 * walk.stride;
     // The first and the last footprints of the feet lie side by side.
-    let n_steps = (line.length / half).round().max(1.0) as usize;
+    let n_steps = (line.length / half).round().max(1.0);
+    if n_steps > MAX_STEPS {
+        return Err(GeomError::Parameter {
+            name: "stride",
+            value: walk.stride.to_string(),
+            expected: "the line must be at most 100000 steps long",
+        });
+    }
+    let n_steps = n_steps as usize;
     let half = line.length / n_steps as f64;
     let half_secs = 0.5 * walk.secs;
     let swing = walk.secs * (1.0 - walk.stance);
@@ -109,7 +120,7 @@ fn swing_keys(
         .map(|k| {
             let t = k as f64 / KEYS as f64;
             // It sets off gently: a leg that is straight would have to fold at once.
-            let arch = (1.0 - (2.0 * t - 1.0).powi(2)).powf(1.5);
+            let arch = (1.0 - (2.0 * t - 1.0).powi(2)).powf(1.1);
             let here = spot(k);
             let height = here.y + lift * arch;
             (leave + t * secs, DVec3::new(here.x, height.max(floor(k) + lift * t * (1.0 - t)), here.z))
@@ -222,6 +233,7 @@ mod tests {
         assert!(with(&|w| w.line = vec![[1.0, 1.0], [1.0, 1.0]]));
         assert!(with(&|w| w.line[1][0] = f64::NAN));
         assert!(with(&|w| w.stride = 0.0));
+        assert!(with(&|w| w.stride = 1e-9));
         assert!(with(&|w| w.secs = -1.0));
         assert!(with(&|w| w.stance = 1.0));
         assert!(!with(&|_| {}));

@@ -29,7 +29,7 @@ pub fn exhaustive(energy: &mut Energy<'_>, order: &[usize], limits: &[[f64; 2]],
 /// Steps at random, worse ones too while it is hot; the best pose met is kept.
 pub fn anneal(energy: &mut Energy<'_>, limits: &[[f64; 2]], seed: u64, weights: &mut [f64]) {
     let n = weights.len();
-    let mut random = Random(seed ^ 0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(seed);
     let mut here = energy.of(weights);
     let mut best = (here, weights.to_vec());
     let (n_steps, hot) = (STEPS_EACH * n, 0.3 * here.max(1e-12));
@@ -55,9 +55,13 @@ pub fn anneal(energy: &mut Energy<'_>, limits: &[[f64; 2]], seed: u64, weights: 
 }
 
 /// SplitMix64: small, and good enough to shake weights.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed ^ 0x9E37_79B9_7F4A_7C15)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -65,11 +69,11 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         ((self.unit() * n as f64) as usize).min(n.saturating_sub(1))
     }
 }

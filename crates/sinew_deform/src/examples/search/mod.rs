@@ -8,6 +8,7 @@ mod everywhere;
 mod hooke;
 mod newton;
 mod residual;
+pub(super) mod scouts;
 
 use super::{
     blend::Blend,
@@ -118,7 +119,7 @@ pub struct SearchParams {
     pub local: Option<f64>,
     /// How often a search of the thesis is repeated from its own result, as long as that helps. 1 is a frame of it.
     pub rounds: usize,
-    /// With `newton`: look for a better valley too, from the examples themselves. Single poses want it; frames of a
+    /// With `newton`: set out from the best of many poses rather than from the last. Single poses want it; frames of a
     /// motion should not jump.
     pub anywhere: bool,
     /// With `newton`: let handles move a little beyond what the examples span, so that targets are reached.
@@ -355,4 +356,28 @@ impl PoseSpace {
         }
         order
     }
+}
+
+/// Solve a positive definite system in place by Cholesky, of which the lower half is given; nothing if it is not definite.
+fn solve_definite(a: &mut [f64], b: &mut [f64], m: usize) -> Option<()> {
+    for j in 0..m {
+        for i in j..m {
+            let sum = a[i * m + j] - (0..j).map(|k| a[i * m + k] * a[j * m + k]).sum::<f64>();
+            if i == j {
+                if sum.is_nan() || sum <= 0.0 {
+                    return None;
+                }
+                a[j * m + j] = sum.sqrt();
+            } else {
+                a[i * m + j] = sum / a[j * m + j];
+            }
+        }
+    }
+    for i in 0..m {
+        b[i] = (b[i] - (0..i).map(|k| a[i * m + k] * b[k]).sum::<f64>()) / a[i * m + i];
+    }
+    for i in (0..m).rev() {
+        b[i] = (b[i] - (i + 1..m).map(|k| a[k * m + i] * b[k]).sum::<f64>()) / a[i * m + i];
+    }
+    Some(())
 }

@@ -11,28 +11,27 @@ use super::super::{
     energy::bell,
     objective::{BELL, Term, USED},
 };
-use super::Energy;
+use super::{Energy, scouts, solve_definite};
 use glam::DVec3;
 
-/// Roundings, one after the other, in units of length and of weight.
-const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
-/// Steps at each rounding; reached only if the energy falls slowly.
-const MAX_STEPS: usize = 40;
-/// A stage ends when a step gains less than this share of the energy.
-const GAIN: [f64; 3] = [3e-2, 3e-3, 1e-7];
+/// Rounding of the first step and of the last, in units of length and of weight; each good step takes it down.
+const ROUNDINGS: [f64; 2] = [3e-2, 1e-7];
+const FINER: f64 = 0.12;
+/// Steps after which a descent is given up; reached only where the energy falls slowly.
+const MAX_STEPS: usize = 60;
+/// A descent ends when a step at the last rounding gains less than this share of the energy.
+const GAIN: f64 = 1e-8;
 /// Weights below this do not count as being there: the slope of a root has no end towards zero.
 const ROOT_FLOOR: f64 = 1e-4;
 
-/// Least energy near the start or, `anywhere`, near an example.
+/// Least energy near the start or, `anywhere`, near the best of many poses that were tried beforehand.
 pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weights: &mut [f64]) {
     let sparse = energy.objective.factor("now") + energy.objective.factor("neu") > 0.0;
-    let mut descent = Descent::new(energy, limits);
     let mut best = (f64::INFINITY, weights.to_vec());
-    descent.try_from(weights.to_vec(), sparse, &mut best);
-    if anywhere {
-        for start in descent.other_starts() {
-            descent.try_from(start, sparse, &mut best);
-        }
+    let starts = if anywhere { scouts::best(energy, limits, weights) } else { vec![weights.to_vec()] };
+    let mut descent = Descent::new(energy, limits);
+    for start in starts {
+        descent.try_from(start, sparse, &mut best);
     }
     weights.copy_from_slice(&best.1);
 }
@@ -49,6 +48,10 @@ struct Descent<'e, 'a> {
     hessian: Vec<f64>,
     /// Distance of each target at the last step.
     before: Vec<f64>,
+    /// For the step: weights that may move, their matrix and right-hand side.
+    free: Vec<usize>,
+    small: Vec<f64>,
+    right: Vec<f64>,
 }
 
 impl<'e, 'a> Descent<'e, 'a> {
@@ -63,20 +66,10 @@ impl<'e, 'a> Descent<'e, 'a> {
             gradient: vec![0.0; n],
             hessian: vec![0.0; n * n],
             before: vec![0.0; n_targets],
+            free: Vec::with_capacity(n),
+            small: Vec::with_capacity(n * n),
+            right: Vec::with_capacity(n),
         }
-    }
-
-    /// Each example alone, best first: at most two, and only those that beat what others promise.
-    fn other_starts(&mut self) -> Vec<Vec<f64>> {
-        let n = self.limits.len();
-        let mut starts: Vec<(f64, Vec<f64>)> = Vec::with_capacity(n);
-        for e in 0..n {
-            let mut alone: Vec<f64> = self.limits.iter().map(|[low, high]| 0f64.clamp(*low, *high)).collect();
-            alone[e] = 1f64.clamp(self.limits[e][0], self.limits[e][1]);
-            starts.push((self.energy.of(&alone), alone));
-        }
-        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        starts.into_iter().take(2).map(|(_, alone)| alone).collect()
     }
 
     /// Go down from a start, and keep what is found if it is better.
@@ -98,20 +91,30 @@ impl<'e, 'a> Descent<'e, 'a> {
         }
     }
 
-    /// For terms that want few examples: drop the least weight again and again, and settle the rest.
+    /// For terms that want few examples: drop the weight that does least, again and again, and settle the rest.
     fn thin_out(&mut self, mut weights: Vec<f64>, best: &mut (f64, Vec<f64>)) {
+        const PATIENCE: usize = 4;
         let limits = self.limits.clone();
         self.with_roots = self.energy.objective.factor("now") > 0.0;
-        loop {
+        let mut in_vain = 0;
+        while in_vain < PATIENCE {
             for (e, w) in weights.iter_mut().enumerate().filter(|(e, w)| **w <= USED && limits[*e][0] <= 0.0)
             {
                 *w = 0.0;
                 self.limits[e] = [0.0, 0.0];
             }
             self.descend(&mut weights);
+            let before = best.0;
             self.keep(&weights, best);
-            let least = (0..weights.len()).filter(|&e| weights[e] > 0.0 && limits[e][0] <= 0.0);
-            let Some(least) = least.min_by(|a, b| weights[*a].total_cmp(&weights[*b])) else { break };
+            in_vain = if best.0 < before { 0 } else { in_vain + 1 };
+            let n = weights.len();
+            let effect = |e: usize| {
+                let moved = |t: &super::Target| self.slopes.grip[t.handle * n + e].length();
+                weights[e]
+                    * (self.energy.targets.iter().map(moved).sum::<f64>() + 0.05 * self.energy.space.unit)
+            };
+            let least = (0..n).filter(|&e| weights[e] > 0.0 && limits[e][0] <= 0.0);
+            let Some(least) = least.min_by(|a, b| effect(*a).total_cmp(&effect(*b))) else { break };
             weights[least] = 0.0;
         }
         self.limits = limits;
@@ -119,35 +122,40 @@ impl<'e, 'a> Descent<'e, 'a> {
 
     fn descend(&mut self, weights: &mut [f64]) {
         let n = weights.len();
-        let mut damping = 1e-3;
+        let (mut damping, mut rounding) = (1e-2, ROUNDINGS[0]);
         let (mut step, mut tried) = (vec![0.0; n], vec![0.0; n]);
-        for (stage, rounding) in ROUNDINGS.into_iter().enumerate() {
-            self.before.fill(f64::INFINITY);
-            let mut here = self.model(weights, rounding);
-            for _ in 0..MAX_STEPS {
-                self.solve_in_box(weights, damping, &mut step);
-                (0..n).for_each(|e| {
-                    tried[e] = (weights[e] + step[e]).clamp(self.limits[e][0], self.limits[e][1])
-                });
-                if step.iter().all(|d| d.abs() < 1e-9) {
+        self.before.fill(f64::INFINITY);
+        let mut here = self.model(weights, rounding);
+        for _ in 0..MAX_STEPS {
+            let is_last = rounding <= ROUNDINGS[1];
+            self.solve_in_box(weights, damping, &mut step);
+            let there = match step.iter().any(|d| d.abs() > 1e-9) {
+                true => {
+                    (0..n).for_each(|e| {
+                        tried[e] = (weights[e] + step[e]).clamp(self.limits[e][0], self.limits[e][1]);
+                    });
+                    self.rounded(&tried, rounding)
+                }
+                false => here,
+            };
+            if there < here {
+                weights.copy_from_slice(&tried);
+                damping = (damping * 0.1).max(1e-9);
+                if is_last && here - there < GAIN * here {
                     break;
                 }
-                let there = self.rounded(&tried, rounding);
-                if there < here {
-                    weights.copy_from_slice(&tried);
-                    damping = (damping * 0.2).max(1e-7);
-                    let gain = here - there;
-                    if gain < GAIN[stage] * here {
-                        break;
-                    }
-                    here = self.model(weights, rounding);
-                } else {
-                    damping = (damping * 6.0).max(1e-4);
-                    if damping > 1e6 {
-                        break;
-                    }
+            } else {
+                damping = (damping * 10.0).max(1e-3);
+                if damping <= 1e3 && step.iter().any(|d| d.abs() > 1e-9) {
+                    continue;
                 }
+                if is_last {
+                    break;
+                }
+                damping = 1e-4;
             }
+            rounding = (rounding * FINER).max(ROUNDINGS[1]);
+            here = self.model(weights, rounding);
         }
     }
 
@@ -279,6 +287,15 @@ impl<'e, 'a> Descent<'e, 'a> {
             let k = k * target.strength();
             (0..n).for_each(|e| j[e] = self.slopes.grip[target.handle * n + e] + shifting[e]);
             add_square(&mut self.hessian, &j, k / (length * unit * unit), along, tau);
+            // Algorithm 3 has no slopes of turns, and does without.
+            if tau > 0.0 && energy.blend == Blend::Free {
+                let own = std::iter::once((target.handle, 1.0));
+                let carriers = energy.anchors.iter().map(|&(at, share)| (energy.targets[at].handle, -share));
+                for (h, share) in own.chain(carriers) {
+                    let pull = share * k / unit * along;
+                    energy.space.add_curvature(h, pull, &self.places, &self.slopes, &mut self.hessian);
+                }
+            }
             for (g, j) in self.gradient.iter_mut().zip(&j) {
                 *g += k * j.dot(along) / unit;
             }
@@ -320,31 +337,57 @@ impl<'e, 'a> Descent<'e, 'a> {
         }
     }
 
-    /// Step of least `g·d + ½ d·(H + μ) d` that stays within the limits: one coordinate after the other, again and
-    /// again, which is exact for a box and short for so few.
-    fn solve_in_box(&self, weights: &[f64], damping: f64, step: &mut [f64]) {
-        const SWEEPS: usize = 30;
+    /// Step of least `g·d + ½ d·(H + μ) d` that stays within the limits: go towards it until the first weight meets a
+    /// limit, hold that weight there, and go on with the rest.
+    fn solve_in_box(&mut self, weights: &[f64], mut damping: f64, step: &mut [f64]) {
         let n = step.len();
         step.fill(0.0);
-        let mut slope = self.gradient.clone();
-        for _ in 0..SWEEPS {
-            let mut largest = 0f64;
-            for e in 0..n {
-                let [low, high] = self.limits[e];
-                let curvature = self.hessian[e * n + e] * (1.0 + damping) + damping;
-                let wanted =
-                    step[e] - (slope[e] + damping * (1.0 + self.hessian[e * n + e]) * step[e]) / curvature;
-                let new = wanted.clamp(low - weights[e], high - weights[e]);
-                let change = new - step[e];
-                if change != 0.0 {
-                    step[e] = new;
-                    largest = largest.max(change.abs());
-                    (0..n).for_each(|o| slope[o] += self.hessian[o * n + e] * change);
+        self.free.clear();
+        for e in 0..n {
+            let [low, high] = self.limits[e];
+            let (at_low, at_high) = (weights[e] <= low, weights[e] >= high);
+            if !((at_low && self.gradient[e] >= 0.0) || (at_high && self.gradient[e] <= 0.0)) {
+                self.free.push(e);
+            }
+        }
+        while !self.free.is_empty() {
+            let m = self.free.len();
+            self.small.resize(m * m, 0.0);
+            self.right.resize(m, 0.0);
+            for (i, &a) in self.free.iter().enumerate() {
+                // What is held at a limit pulls on the rest.
+                let held = |o: &usize| step[*o] != 0.0 && !self.free.contains(o);
+                let pull: f64 = (0..n).filter(held).map(|o| self.hessian[a * n + o] * step[o]).sum();
+                self.right[i] = -(self.gradient[a] + pull);
+                for (j, &b) in self.free[..=i].iter().enumerate() {
+                    self.small[i * m + j] = self.hessian[a * n + b];
+                }
+                let own = self.hessian[a * n + a];
+                self.small[i * m + i] = own + damping * (1.0 + own) + 1e-12;
+            }
+            if solve_definite(&mut self.small, &mut self.right, m).is_none() {
+                // The energy bends down here: more damping makes it bend up.
+                if damping > 1e6 {
+                    return step.fill(0.0);
+                }
+                damping = (damping * 10.0).max(1e-2);
+                continue;
+            }
+            let (mut share, mut blocked) = (1.0, None);
+            for i in 0..m {
+                let (e, way) = (self.free[i], self.right[i] - step[self.free[i]]);
+                let limit = if way > 0.0 { self.limits[e][1] } else { self.limits[e][0] };
+                let room = limit - weights[e] - step[e];
+                if way * share > room.max(0.0) && way > 0.0 || way * share < room.min(0.0) && way < 0.0 {
+                    (share, blocked) = (room / way, Some(i));
                 }
             }
-            if largest < 1e-8 {
-                break;
+            for i in 0..m {
+                let e = self.free[i];
+                step[e] += share * (self.right[i] - step[e]);
             }
+            let Some(i) = blocked else { return };
+            self.free.swap_remove(i);
         }
     }
 }

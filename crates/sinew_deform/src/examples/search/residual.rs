@@ -12,7 +12,7 @@ use super::super::{
     screw::Screw,
     space::PoseSpace,
 };
-use super::Residual;
+use super::{Residual, solve_definite};
 use glam::DVec3;
 
 /// Most a handle may turn beyond the examples, radians.
@@ -139,28 +139,4 @@ fn clamp(screw: &mut Screw, unit: f64) -> bool {
 
 fn within(space: &PoseSpace, screws: &[Screw]) -> bool {
     screws.iter().all(|s| s.turn.length() <= MAX_TURN && s.speed.length() <= MAX_SHIFT * space.unit)
-}
-
-/// Solve a positive definite system in place by Cholesky; nothing if it is not definite.
-fn solve_definite(a: &mut [f64], b: &mut [f64], m: usize) -> Option<()> {
-    for j in 0..m {
-        for i in j..m {
-            let sum = a[i * m + j] - (0..j).map(|k| a[i * m + k] * a[j * m + k]).sum::<f64>();
-            if i == j {
-                if sum.is_nan() || sum <= 0.0 {
-                    return None;
-                }
-                a[j * m + j] = sum.sqrt();
-            } else {
-                a[i * m + j] = sum / a[j * m + j];
-            }
-        }
-    }
-    for i in 0..m {
-        b[i] = (b[i] - (0..i).map(|k| a[i * m + k] * b[k]).sum::<f64>()) / a[i * m + i];
-    }
-    for i in (0..m).rev() {
-        b[i] = (b[i] - (i + 1..m).map(|k| a[k * m + i] * b[k]).sum::<f64>()) / a[i * m + i];
-    }
-    Some(())
 }
