@@ -21,17 +21,26 @@ export function openFiles(): void {
     [path, list, h('p.note', null, 'Files may also be dropped anywhere on the page.')],
     [
       { label: 'From this computer…', run: () => chooseFiles() },
+      { label: 'Folder of frames…', run: () => chooseFiles(true) },
       { label: 'Cancel' },
       { label: 'Open', primary: true, run: openPicked },
     ],
   );
 
+  const pick = (path: string) => (el: HTMLElement) => {
+    picked = path;
+    for (const other of list.children) other.setAttribute('aria-selected', String(other === el));
+  };
+  const openNow = (): void => {
+    if (openPicked()) dialog.close();
+  };
   const entry = (
     name: string,
     isFolder: boolean,
     detail: string,
     choose: (el: HTMLElement) => void,
     enter: () => void,
+    label = name,
   ): HTMLElement => {
     const el = h(
       'button.file',
@@ -43,7 +52,7 @@ export function openFiles(): void {
         ondblclick: enter,
       },
       icon(name === '..' ? 'up' : isFolder ? 'folder' : 'file'),
-      h('span.grow', null, name),
+      h('span.grow', null, label),
       h('span.dim', null, detail),
     );
     return el;
@@ -57,21 +66,14 @@ export function openFiles(): void {
     const go = (to: string) => () => void show(to);
     list.replaceChildren(
       ...(found.parent === null ? [] : [entry('..', true, '', go(found.parent), () => {})]),
+      // A folder of numbered meshes is something to open itself, as well as a place to look into.
+      ...(found.frames > 1
+        ? [entry('.', true, `${found.frames} frames`, pick(found.folder), openNow, 'This folder as a sequence')]
+        : []),
       ...found.entries.map((item) =>
         item.is_folder
           ? entry(item.name, true, '', go(item.path), () => {})
-          : entry(
-              item.name,
-              false,
-              formatBytes(item.bytes),
-              (el) => {
-                picked = item.path;
-                for (const other of list.children) other.setAttribute('aria-selected', String(other === el));
-              },
-              () => {
-                if (openPicked()) dialog.close();
-              },
-            ),
+          : entry(item.name, false, formatBytes(item.bytes), pick(item.path), openNow),
       ),
     );
     if (list.children.length === 0) list.append(h('p.note', null, 'Nothing here that can be opened.'));
