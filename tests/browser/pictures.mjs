@@ -12,6 +12,9 @@ const CUT = `[...document.querySelectorAll('button, input, select, [data-testid]
   for (let parent = element.parentElement; parent; parent = parent.parentElement) {
     if (/(auto|scroll)/.test(getComputedStyle(parent).overflowY)) return false;
   }
+  // A dialog's controls keep away from its edge.
+  const dialog = element.closest('dialog[open]')?.getBoundingClientRect();
+  if (dialog && element.matches('button, input, select') && (box.left < dialog.left + 8 || box.right > dialog.right - 8)) return true;
   return box.right > innerWidth + 1 || box.bottom > innerHeight + 1 || box.left < -1 || box.top < -1;
 }).map((element) => element.dataset.testid ?? element.outerHTML.slice(0, 60))`;
 
@@ -21,7 +24,8 @@ const SEEN = `(() => {
   return [...scope.querySelectorAll('*')].filter((element) => {
     if (element.closest('[hidden]') || element.closest('svg')) return false;
     const box = element.getBoundingClientRect();
-    return box.width > 0 && box.height > 0 && getComputedStyle(element).visibility === 'visible';
+    // Parts that are folded have boxes all the same.
+    return box.width > 0 && box.height > 0 && element.checkVisibility({ visibilityProperty: true });
   });
 })()`;
 

@@ -15,13 +15,34 @@ export function openFiles(): void {
     void ask({ type: 'open', path: picked });
     return true;
   };
+  const source = (id: string, label: string, folder: boolean): HTMLElement =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'data-testid': id,
+        onclick: () => {
+          dialog.close();
+          chooseFiles(folder);
+        },
+      },
+      label,
+    );
   const dialog = openDialog(
     'open',
     'Open',
-    [path, list, h('p.note', null, 'Files may also be dropped anywhere on the page.')],
     [
-      { label: 'From this computer…', run: () => chooseFiles() },
-      { label: 'Folder of frames…', run: () => chooseFiles(true) },
+      path,
+      list,
+      h(
+        'div.sources',
+        null,
+        h('p.note.grow', null, 'From elsewhere, or dropped anywhere on the page:'),
+        source('open-local', 'Files…', false),
+        source('open-local-folder', 'Folder of frames…', true),
+      ),
+    ],
+    [
       { label: 'Cancel' },
       { label: 'Open', primary: true, run: openPicked },
     ],
