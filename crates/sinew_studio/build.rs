@@ -11,7 +11,8 @@ const PARTS: [&str; 7] =
     ["package.json", "package-lock.json", ".npmrc", "build.mjs", "tsconfig.json", "index.html", "src"];
 
 fn main() {
-    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+    // Asked for when it runs: a build folder that was copied to another checkout must not build the page of the first.
+    let web = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("web");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for part in PARTS {
         println!("cargo::rerun-if-changed={}", web.join(part).display());

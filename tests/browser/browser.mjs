@@ -225,7 +225,8 @@ class Page {
     const number = KEYS[key] ?? key.toUpperCase().charCodeAt(0);
     const name_ = key === 'Space' ? ' ' : parts.includes('Shift') ? key.toUpperCase() : key;
     const event = { key: name_, code, modifiers, windowsVirtualKeyCode: number };
-    const text = (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
+    // Without its character, Enter would not send a form.
+    const text = key === 'Enter' ? { text: '\r' } : (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
     await this.ask('Input.dispatchKeyEvent', { type: Object.keys(text).length ? 'keyDown' : 'rawKeyDown', ...event, ...text });
     await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     await sleep(40);
@@ -251,6 +252,28 @@ class Page {
       for (const type of ['dragenter', 'dragover', 'drop']) {
         document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
       }
+    })()`);
+  }
+
+  /** Drop a file or a folder of the disk on the window, as from a file manager. */
+  async dropPath(path) {
+    const data = { items: [], files: [path], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop']) {
+      await this.ask('Input.dispatchDragEvent', { type, x: 600, y: 300, data });
+    }
+  }
+
+  /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
+  async pixels({ x, y, width, height }) {
+    await this.settle(150);
+    const { data } = await this.ask('Page.captureScreenshot', { format: 'png', clip: { x, y, width, height, scale: 1 } });
+    return this.value(`(async () => {
+      const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      return Array.from({ length: data.length / 4 }, (_, i) => [data[4 * i], data[4 * i + 1], data[4 * i + 2]]);
     })()`);
   }
 

@@ -10,10 +10,10 @@ export function validate(file) {
   execFileSync('node', [join(judges, 'validate.mjs'), file], { stdio: 'pipe' });
 }
 
-/** Vertices of a GLB as Blender evaluates them. */
-export function inBlender(file) {
+/** Vertices of a GLB as Blender evaluates them, at rest or half a second into a clip. */
+export function inBlender(file, clip = null) {
   const [jobs, out] = [`${file}.jobs.json`, `${file}.f32`];
-  writeFileSync(jobs, JSON.stringify([{ file, clip: null, times: [0], out }]));
+  writeFileSync(jobs, JSON.stringify([{ file, clip, times: [clip === null ? 0 : 0.5], out }]));
   execFileSync(join(process.env.SINEW_TOOLS, 'bpy/bin/python'), [join(judges, 'blender.py'), jobs], { stdio: 'pipe' });
   const bytes = readFileSync(out);
   const floats = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);

@@ -124,14 +124,16 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
     expect(far(now, last) > 1e-4, `${method} poses the surface in its own way`);
     last = now;
   }
+  // Polished while nobody does anything: a little different, and back again without.
   await page.value(`sinew.ask({ type: 'refine', on: true })`);
-  await page.value(`sinew.ask({ type: 'stress', on: true })`);
-  await page.settle(1500);
-  for (let k = 0; k < 5; k += 1) {
-    await page.value(`sinew.perform('look-next')`);
-    await page.settle(250);
-    await page.screenshot(join(shots, `look-${k}.png`));
-  }
+  await page.until('sinew.state().refine');
+  await page.settle(2000);
+  const polished = await page.value(places);
+  const change = far(polished, last);
+  expect(change > 1e-5 && change < 0.05, `polishing changes little, but something: ${change}`);
+  await page.value(`sinew.ask({ type: 'refine', on: false })`);
+  await page.settle(800);
+  expect(far(await page.value(places), last) < 1e-5, 'unpolished as before');
   await page.value(`sinew.perform('ghost')`);
   await page.settle(400);
   await page.screenshot(join(shots, 'ghost.png'));
@@ -150,4 +152,92 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
   // Reloaded, the page has everything again.
   await page.go(studio.url);
   same((await state(page)).n_moves, 2, 'moves after reloading');
+}
+
+const difference = (a, b) => a.reduce((sum, p, i) => sum + Math.abs(p[0] - b[i][0]) + Math.abs(p[1] - b[i][1]) + Math.abs(p[2] - b[i][2]), 0) / a.length;
+/** How far a pixel is from grey. */
+const colour = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b);
+const colourful = (picture) => picture.filter((pixel) => colour(pixel) > 24).length;
+
+/** Every look is one of its own, and stress shows where the surface is stretched. */
+export async function looks_differ_and_stress_is_seen({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.click('pose-load-wave');
+  await page.until('sinew.state().n_moves === 2');
+  // Dots of rotation centres have colours, too.
+  await page.value(`sinew.perform('centres')`);
+  await page.settle(1500);
+  const { x, y } = await page.place('viewport');
+  const clip = { x: x - 180, y: y - 240, width: 360, height: 480 };
+  const pictures = {};
+  for (const look of ['shaded', 'matcap', 'handles', 'textured', 'stress']) {
+    await page.value(`sinew.perform('look-${look}')`);
+    await page.settle(1000);
+    await page.screenshot(join(shots, `look-${look}.png`));
+    pictures[look] = await page.pixels(clip);
+  }
+  const names = Object.keys(pictures);
+  for (const [i, a] of names.entries()) {
+    for (const b of names.slice(i + 1)) expect(difference(pictures[a], pictures[b]) > 1, `${a} and ${b} look different`);
+  }
+  same(difference(pictures.stress, await page.pixels(clip)), 0, 'the same look, seen twice');
+  // Colours where the arm bends; none once nothing is bent.
+  expect(await page.has('legend'), 'the legend of stress');
+  const bent = colourful(pictures.stress);
+  await page.value(`sinew.perform('pose-reset')`);
+  await page.until('sinew.state().n_moves === 0');
+  await page.settle(800);
+  const straight = colourful(await page.pixels(clip));
+  expect(bent > straight + 200, `coloured pixels of a bent arm ${bent}, of a straight one ${straight}`);
+  // Lines, and seeing through.
+  await page.value(`sinew.perform('look-shaded')`);
+  await page.settle(400);
+  const plain = await page.pixels(clip);
+  await page.value(`sinew.perform('wireframe')`);
+  await page.settle(400);
+  await page.screenshot(join(shots, 'wireframe.png'));
+  expect(difference(plain, await page.pixels(clip)) > 2, 'lines of the wireframe');
+  await page.value(`sinew.perform('wireframe')`);
+  await page.settle(400);
+  expect(difference(plain, await page.pixels(clip)) < 0.5, 'without lines as before');
+  await page.value(`sinew.perform('pose-reset')`);
+  await page.click('pose-load-bow');
+  await page.until('sinew.state().n_moves === 2');
+  await page.settle(600);
+  const alone = await page.pixels(clip);
+  await page.value(`sinew.perform('ghost')`);
+  await page.settle(400);
+  await page.screenshot(join(shots, 'ghost.png'));
+  expect(difference(alone, await page.pixels(clip)) > 1, 'the figure at rest beside the posed one');
+}
+
+/** A ring that is turned on and on turns the handle as far, not back by the shorter way. */
+export async function a_ring_turns_beyond_half_a_turn({ studio, open }) {
+  const page = await open(studio);
+  await page.move(await page.place('viewport'));
+  await page.key('1');
+  await page.settle(500);
+  await page.click('handle-head');
+  await page.click('tool-rotate');
+  await page.settle(300);
+  const centre = await page.value(`sinew.handle('head')`);
+  const arc = (radius, degrees) => Array.from({ length: 1 + degrees / 15 }, (_, k) => {
+    const angle = ((45 + 15 * k) * Math.PI) / 180;
+    return { x: centre.x + radius * Math.cos(angle), y: centre.y - radius * Math.sin(angle) };
+  });
+  const turn = async () => (await state(page)).moves.filter((step) => step.rotate?.main === 'head').reduce((sum, step) => sum + step.rotate.degrees * Math.sign(step.rotate.axis[2]), 0);
+  let turned = 0;
+  // The outermost ring, which faces the viewer.
+  for (const radius of [86, 84, 88, 82, 90]) {
+    const points = arc(radius, 285);
+    await page.move(points[0]);
+    await page.settle(150);
+    await page.drag(points, { steps: 3, pause: 16 });
+    await page.settle(500);
+    turned = await turn();
+    if (Math.abs(turned) > 100) break;
+    await page.value(`sinew.perform('pose-reset')`);
+    await page.settle(400);
+  }
+  expect(Math.abs(turned) > 200 && Math.abs(turned) < 330, `three quarters of a turn: ${turned}`);
 }

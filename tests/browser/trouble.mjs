@@ -1,5 +1,5 @@
 // What goes wrong in a user's life.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, grip, same, state } from './check.mjs';
 
@@ -82,4 +82,138 @@ export async function a_killed_server_is_said_and_its_work_recovered({ studio, s
   } finally {
     await next.kill();
   }
+}
+
+/** A frame that the page cannot take is acknowledged all the same: else nothing more would come. */
+export async function a_frame_that_fails_is_acknowledged({ studio, open }) {
+  const page = await open(studio);
+  await page.value(`(() => {
+    window.heard = [];
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (text) { window.socket = this; window.heard.push(text); return send.call(this, text); };
+  })()`);
+  await page.value(`sinew.ask({ type: 'list' })`);
+  const failed = await page.value(`(() => {
+    const { revision, vertices } = sinew.state();
+    // A frame with stress of vertices far beyond the last.
+    const message = new DataView(new ArrayBuffer(48 + 16 + 12));
+    [2, 777, revision, vertices].forEach((word, k) => message.setUint32(4 * k, word, true));
+    [10, vertices + 1000, 12, 12].forEach((word, k) => message.setUint32(48 + 4 * k, word, true));
+    try { window.socket.onmessage({ data: message.buffer }); return ''; } catch (error) { return String(error); }
+  })()`);
+  expect(failed !== '', 'the frame cannot be taken');
+  expect(await page.value(`window.heard.some((text) => text.includes('"ack"') && text.includes('777'))`), 'it is acknowledged');
+  const elbow = await grip(page, 'elbow.L');
+  await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
+  await page.until('sinew.state().n_moves === 1');
+}
+
+/** Saved by hand: under a name the first time, without a question the second, with one over a file of another. */
+export async function work_is_saved_from_the_keyboard({ studio, open }) {
+  const page = await open(studio);
+  await page.click('pose-load-wave');
+  await page.until('sinew.state().dirty');
+  await page.move(await page.place('viewport'));
+  await page.key('Ctrl+s');
+  await page.type('save-as-input', join(studio.root, 'mine.sinew.glb'));
+  await said(page, 'mine.sinew.glb');
+  await page.until('!sinew.state().dirty');
+  expect(existsSync(join(studio.root, 'mine.sinew.glb')), 'the file');
+  const before = readFileSync(join(studio.root, 'mine.sinew.glb'));
+  await page.click('pose-load-bow');
+  await page.until('sinew.state().dirty');
+  await page.move(await page.place('viewport'));
+  await page.key('Ctrl+s');
+  await page.until('!sinew.state().dirty');
+  expect(!readFileSync(join(studio.root, 'mine.sinew.glb')).equals(before), 'another pose is in the file');
+  // Another document asks before it takes the place of this one.
+  await page.value(`sinew.ask({ type: 'sample', name: 'sack', vertices: 1000 })`);
+  await page.until(`sinew.state().name === 'sack'`);
+  await page.key('Ctrl+Shift+s');
+  await page.type('save-as-input', join(studio.root, 'mine.sinew.glb'));
+  await page.until(`document.querySelector('[data-testid="dialog-confirm"]')`);
+  await page.press('Cancel');
+  same((await state(page)).path, null, 'not saved');
+  await page.key('Ctrl+Shift+s');
+  await page.type('save-as-input', join(studio.root, 'mine.sinew.glb'));
+  await page.press('Replace');
+  await page.until(`sinew.state().path?.endsWith('mine.sinew.glb')`);
+}
+
+/** Unsaved work is offered in a corner, to be taken or thrown away by a click. */
+export async function lost_work_is_restored_or_discarded_by_a_click({ studio, start, open, shots }) {
+  const page = await open(studio);
+  const work = async (page, studio) => {
+    await page.click('pose-load-wave');
+    await page.until('sinew.state().n_moves === 2');
+    await page.settle(1500);
+    await studio.kill();
+  };
+  await work(page, studio);
+  const second = await start({ port: studio.port });
+  await page.until(`document.querySelector('[data-testid="toast-restore"]')`, 30_000);
+  same((await state(page)).n_moves, 0, 'nothing is taken unasked');
+  await page.screenshot(join(shots, 'recovery.png'));
+  await page.click('toast-restore');
+  await page.until('sinew.state().n_moves === 2 && sinew.state().dirty');
+  expect(!(await page.has('toast-restore')), 'offered no more');
+  await page.settle(1500);
+  await second.kill();
+  const third = await start({ port: studio.port });
+  try {
+    await page.until(`document.querySelector('[data-testid="toast-discard"]')`, 30_000);
+    await page.click('toast-discard');
+    await page.until('sinew.state().recoveries.length === 0');
+    same((await state(page)).n_moves, 0, 'thrown away');
+  } finally {
+    await third.kill();
+  }
+}
+
+/** A long job is stopped by its button, while the page goes on. */
+export async function a_job_is_stopped_by_its_button({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.value(`(() => { window.answer = null; sinew.ask({ type: 'sample', name: 'octopus', vertices: 250000 }).then(() => { window.answer = 'done'; }, (error) => { window.answer = error.message; }); })()`);
+  const button = `document.querySelector('[data-testid^="job-cancel-"]')`;
+  await page.until(button);
+  await page.screenshot(join(shots, 'job.png'));
+  await page.click(await page.value(`${button}.dataset.testid`));
+  // Meanwhile the page goes on.
+  await page.click('pose-load-bow');
+  await page.until('sinew.state().n_moves === 2');
+  await page.until('window.answer !== null', 60_000);
+  expect(/stop/i.test(await page.value('window.answer')), `it was stopped: ${await page.value('window.answer')}`);
+  await page.until(`!${button}`);
+  const { name, n_moves } = await state(page);
+  same([name, n_moves], ['biped', 2], 'what was there, and what was done meanwhile');
+}
+
+const frame = (k) => `v 0 0 0\nv 1 0 ${0.1 * k}\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n`;
+
+/** A folder of numbered meshes is a sequence, dropped or chosen. */
+export async function folders_of_frames_are_dropped_and_chosen({ studio, open, folder, shots }) {
+  const page = await open(studio);
+  const dropped = join(folder, 'running');
+  mkdirSync(dropped);
+  for (let k = 0; k < 4; k += 1) writeFileSync(join(dropped, `f${k}.obj`), frame(k));
+  await page.dropPath(dropped);
+  await page.until(`sinew.state().name === 'running' && sinew.state().clips.length === 1`);
+  const chosen = join(studio.root, 'walking');
+  mkdirSync(chosen);
+  for (let k = 0; k < 6; k += 1) writeFileSync(join(chosen, `w${k}.obj`), frame(k));
+  await page.key('Ctrl+o');
+  await page.click('file-walking');
+  await page.click('file-.');
+  await page.screenshot(join(shots, 'open-folder.png'));
+  await page.press('Open');
+  await page.until(`sinew.state().name === 'walking' && sinew.state().clips.length === 1`);
+  const { duration } = (await state(page)).clips[0];
+  expect(Math.abs(duration - 5 / 30) < 1e-3, `six frames at 30 a second: ${duration}`);
+  // One mesh among other files of a folder is a mesh.
+  const single = join(folder, 'single');
+  mkdirSync(single);
+  writeFileSync(join(single, 'only.obj'), frame(0));
+  writeFileSync(join(single, 'notes.txt'), 'x');
+  await page.dropPath(single);
+  await page.until(`sinew.state().name === 'only' && sinew.state().clips.length === 0`);
 }

@@ -33,5 +33,5 @@ pub use lipman::{Frames, LipmanParams};
 pub use pose::{HandleMotion, HandlePose, Twist};
 pub use refine::{FINE_ITERATIONS, SurfaceRefiner};
 pub use select::Selector;
-pub use skin::{SkinError, build_skin, measure_skin};
+pub use skin::{SkinError, build_pose_clip, build_skin, measure_skin};
 pub use tally::Progress;

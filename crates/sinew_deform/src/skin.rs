@@ -14,11 +14,18 @@ use crate::{
     soft::SoftSurface,
     tally::{Tally, unheard},
 };
-use glam::{DAffine3, DVec3, Vec3};
-use sinew_geom::{Joint, Mesh, Move, Rig, Skin, Transform, Warnings, mesh::Adjacency, rig::skin_linear};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
+use sinew_geom::{
+    Clip, GeomError, Joint, Mesh, Move, Rig, Skin, Transform, Warnings,
+    mesh::Adjacency,
+    rig::{Interpolation, JointTrack, Keys, skin_linear},
+};
 
 /// Bones a vertex may follow: what every player supports.
 const INFLUENCES: usize = 4;
+
+/// Key times of a pose that is held, in seconds: players that cannot show a clip of no length exist.
+const HELD: [f32; 2] = [0.0, 1.0];
 
 /// A rig with a joint at every handle's centre, and a skin that follows it.
 ///
@@ -94,6 +101,40 @@ fn build_rig(handles: &HandleSet) -> Result<(Rig, Vec<u16>), DeformError> {
     Ok((Rig::new(joints.collect())?, joint_of))
 }
 
+/// A clip that holds a pose of the handles, for a rig of [`build_skin`]: every joint at every moment where its handle
+/// goes, so that the clip can be shown at any time and blended with others.
+///
+/// # Errors
+/// If a move does not fit the handles.
+pub fn build_pose_clip(
+    mesh: &Mesh,
+    handles: &HandleSet,
+    rig: &Rig,
+    name: &str,
+    moves: &[Move],
+) -> Result<Clip, DeformError> {
+    let pose = HandlePose::from_moves(mesh, handles, moves)?;
+    let (_, joint_of) = build_rig(handles)?;
+    let mut world = vec![(DQuat::IDENTITY, DVec3::ZERO); handles.len()];
+    for ((handle, motion), &joint) in handles.handles().iter().zip(pose.motions()).zip(&joint_of) {
+        world[usize::from(joint)] = (motion.rotation_at(handle.center), motion.position(handle.center));
+    }
+    let track = |(joint, of): (usize, &Joint)| {
+        let (rotation, position) = world[joint];
+        let (turn, from) = of.parent.map_or((DQuat::IDENTITY, DVec3::ZERO), |parent| world[parent]);
+        let local = (turn.inverse() * rotation, turn.inverse() * (position - from));
+        let (rotation, translation) = (local.0.normalize().as_quat(), local.1.as_vec3());
+        Ok(JointTrack {
+            joint,
+            rotation: Some(Keys::new(HELD.to_vec(), vec![rotation; 2], Interpolation::Linear, 1)?),
+            translation: Some(Keys::new(HELD.to_vec(), vec![translation; 2], Interpolation::Linear, 1)?),
+            scale: None,
+        })
+    };
+    let joints = rig.joints().iter().enumerate().map(track).collect::<Result<_, GeomError>>()?;
+    Ok(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
+}
+
 /// How far a skin is from the handles it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SkinError {
@@ -147,7 +188,10 @@ pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<Ski
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sinew_geom::sample::{Sample, build_character};
+    use sinew_geom::{
+        Character,
+        sample::{Sample, build_character},
+    };
 
     #[test]
     fn a_biped_with_handles_becomes_one_with_bones() {
@@ -168,5 +212,35 @@ mod tests {
         }
         let error = measure_skin(&character.mesh, &handles, &skin).unwrap();
         assert!(error.rms < 0.01 && error.max < 0.08, "{error:?}");
+    }
+
+    /// Bones go where the handles go, and what only one bone holds with them.
+    #[test]
+    fn a_pose_becomes_a_clip_that_holds_it() {
+        let character = build_character(Sample::Biped, 2000).unwrap();
+        let (mesh, mut warnings) = (&character.mesh, Warnings::default());
+        let handles = HandleSet::new(mesh, &character.handles, &mut warnings).unwrap();
+        let (rig, skin) = build_skin(mesh, &handles, &mut warnings).unwrap();
+        let turn = |main: &str, axis: DVec3, radians: f64| Move::Rotate {
+            main: main.into(),
+            handles: vec![],
+            axis,
+            radians,
+        };
+        let shift = Move::Translate { handles: vec!["head".into()], vector: DVec3::new(0.05, 0.1, 0.0) };
+        let moves = [turn("elbow.L", DVec3::Z, 1.2), turn("forearm.L", DVec3::Y, -0.7), shift];
+        let clip = build_pose_clip(mesh, &handles, &rig, "held", &moves).unwrap();
+        let pose = HandlePose::from_moves(mesh, &handles, &moves).unwrap();
+        let skinned = Character { rig: Some(rig), skin: Some(skin), ..character.clone() };
+        assert_eq!((clip.name.as_str(), clip.duration_secs()), ("held", 1.0));
+        for time in [0.0, 0.4, 1.0] {
+            let positions = skinned.positions_at(Some(&clip), time).unwrap();
+            for (v, p) in positions.iter().enumerate() {
+                if let Some(h) = handles.owner(v).filter(|_| handles.is_rigid(v)) {
+                    let expected = pose.motions()[h].position(mesh.positions()[v]);
+                    assert!(p.as_dvec3().distance(expected) < 1e-5, "{v} {p} {expected}");
+                }
+            }
+        }
     }
 }

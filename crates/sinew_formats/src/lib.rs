@@ -28,6 +28,6 @@ pub use atomic::write_atomic;
 pub use bvh::BvhFile;
 pub use error::{Fault, FormatError, Place};
 pub use gltf::GltfFile;
-pub use open::{Content, Format, read_any};
+pub use open::{Content, Format, read_any, read_any_within, read_content, read_file};
 pub use polygons::Model;
-pub use sequence::SequenceFolder;
+pub use sequence::{SequenceFolder, count_frames};

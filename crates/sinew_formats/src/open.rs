@@ -101,33 +101,65 @@ impl Content {
 /// # Errors
 /// As the reader of its format; formats that cannot be read say what to do instead.
 pub fn read_any(path: &Path, warnings: &mut Warnings) -> Result<Content, FormatError> {
+    read_any_within(path, None, warnings)
+}
+
+/// As [`read_any`], but with a `root` nothing is read that does not really lie below it: for files of strangers, whose
+/// side files and frames could be links to anything.
+///
+/// # Errors
+/// As [`read_any`].
+pub fn read_any_within(
+    path: &Path,
+    root: Option<&Path>,
+    warnings: &mut Warnings,
+) -> Result<Content, FormatError> {
     if path.is_dir() {
-        return Ok(Content::Sequence(Box::new(SequenceFolder::open(path, warnings)?)));
+        return Ok(Content::Sequence(Box::new(SequenceFolder::open_within(path, root, warnings)?)));
     }
-    let bytes = read_bytes(path)?;
+    read_content(&read_file(path)?, path, root, warnings)
+}
+
+/// Read what a file holds whose bytes are there already; `path` is where its side files are.
+///
+/// # Errors
+/// As [`read_any`].
+pub fn read_content(
+    bytes: &[u8],
+    path: &Path,
+    root: Option<&Path>,
+    warnings: &mut Warnings,
+) -> Result<Content, FormatError> {
     let name = path.to_string_lossy();
     if bytes.is_empty() {
         return Err(whole(&name, "the file is empty", "export it again"));
     }
     let by_name = Format::of_extension(path);
-    let format = Format::of_content(&bytes).or(by_name).ok_or_else(|| unreadable(path))?;
+    let format = Format::of_content(bytes).or(by_name).ok_or_else(|| unreadable(path))?;
     if by_name.is_some_and(|named| named != format) {
         warnings.push(format!("the content is {format:?}, whatever the name says; it was read as such"));
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let side = gltf::side_files_in(folder);
+    let side = gltf::side_files_in(folder, root);
     Ok(match format {
-        Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf(&bytes, &side, &name, warnings)?)),
-        Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(&bytes, &name, warnings)?)),
-        Format::Kinect => Content::Recording(recording::read_kinect(&bytes, &name, warnings)?),
-        Format::Landmarks => Content::Recording(recording::read_landmarks(&bytes, DEFAULT_FPS, &name)?),
-        mesh => Content::Model(Box::new(read_mesh(mesh, &bytes, &side, &name, warnings)?)),
+        Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf(bytes, &side, &name, warnings)?)),
+        Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
+        Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
+        Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),
+        mesh => Content::Model(Box::new(read_mesh(mesh, bytes, &side, &name, warnings)?)),
     })
 }
 
 /// Read a file of a mesh format.
-pub(crate) fn read_mesh_file(path: &Path, warnings: &mut Warnings) -> Result<Model, FormatError> {
-    match read_any(path, warnings)? {
+pub(crate) fn read_mesh_file(
+    path: &Path,
+    root: Option<&Path>,
+    warnings: &mut Warnings,
+) -> Result<Model, FormatError> {
+    if let Some(root) = root {
+        gltf::check_within(path, root).map_err(|error| FormatError::io(path, error))?;
+    }
+    match read_any_within(path, root, warnings)? {
         Content::Model(model) => Ok(*model),
         _ => Err(unreadable(path)),
     }
@@ -154,7 +186,10 @@ fn read_mesh(
 }
 
 /// The whole file; devices and pipes, which may never end, are refused.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     let io = |source| FormatError::io(path, source);
     let mut file = fs::File::open(path).map_err(io)?;
     let meta = file.metadata().map_err(io)?;

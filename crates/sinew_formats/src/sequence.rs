@@ -4,7 +4,7 @@
 //! named `rest`, `reference` or like the frames without a number is the rest pose; without one the first frame
 //! is. Frames can be read one by one, so that a sequence need not fit into memory.
 
-use crate::{Fault, Format, FormatError, Model, Place, text::whole};
+use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::whole};
 use glam::Vec3;
 use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{
@@ -23,6 +23,8 @@ pub struct SequenceFolder {
     polygons: RawMesh,
     surface: Surface,
     rest_path: PathBuf,
+    /// Where everything must lie, if that is limited.
+    root: Option<PathBuf>,
     /// What was mended in the rest pose, so that it is not told again for every frame.
     told: Vec<String>,
 }
@@ -33,14 +35,23 @@ impl SequenceFolder {
     /// # Errors
     /// If the folder holds no numbered meshes, or the rest pose cannot be read.
     pub fn open(path: &Path, warnings: &mut Warnings) -> Result<Self, FormatError> {
+        Self::open_within(path, None, warnings)
+    }
+
+    /// As [`SequenceFolder::open`], but with a `root` no frame is read that does not really lie below it.
+    ///
+    /// # Errors
+    /// As [`SequenceFolder::open`].
+    pub fn open_within(
+        path: &Path,
+        root: Option<&Path>,
+        warnings: &mut Warnings,
+    ) -> Result<Self, FormatError> {
         if path.is_file() {
             let remedy = "a sequence is a folder of numbered mesh files; give the folder that holds them";
             return Err(whole(&path.to_string_lossy(), "this is a file, not a folder", remedy));
         }
-        let entries = std::fs::read_dir(path).map_err(|e| FormatError::io(path, e))?;
-        let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
-        files.retain(|file| Format::of_extension(file).is_some_and(Format::is_mesh));
-        files.sort();
+        let files = mesh_files(path)?;
         let name = path.to_string_lossy();
         let Some((pattern, frames)) = frames_of(&files) else {
             let remedy =
@@ -54,11 +65,12 @@ impl SequenceFolder {
         }
         let rest_path = rest.unwrap_or(&frames[0]).clone();
         let mut told = Warnings::default();
-        let model = read_model(&rest_path, &mut told)?;
+        let model = read_mesh_file(&rest_path, root, &mut told)?;
         told.messages.iter().for_each(|message| warnings.push(message.clone()));
         let (told, path) = (told.messages, path.to_owned());
         let Character { mesh: rest, surface, .. } = model.character;
-        Ok(Self { path, frames, rest, polygons: model.raw, surface, rest_path, told })
+        let root = root.map(Path::to_owned);
+        Ok(Self { path, frames, rest, polygons: model.raw, surface, rest_path, root, told })
     }
 
     /// The mesh whose connectivity all frames must have.
@@ -86,7 +98,7 @@ impl SequenceFolder {
             return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
         };
         let mut mended = Warnings::default();
-        let model = read_model(path, &mut mended)?;
+        let model = read_mesh_file(path, self.root.as_deref(), &mut mended)?;
         self.tell(path, mended, warnings);
         match difference(&self.polygons, &model.raw) {
             None => Ok(model.character.mesh.positions().iter().map(|p| p.as_vec3()).collect()),
@@ -148,8 +160,17 @@ impl SequenceFolder {
     }
 }
 
-fn read_model(path: &Path, warnings: &mut Warnings) -> Result<Model, FormatError> {
-    crate::open::read_mesh_file(path, warnings)
+/// How many frames a folder holds, without reading any; 0 if it is no sequence.
+pub fn count_frames(path: &Path) -> usize {
+    mesh_files(path).ok().and_then(|files| frames_of(&files)).map_or(0, |(_, frames)| frames.len())
+}
+
+fn mesh_files(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
+    let entries = std::fs::read_dir(folder).map_err(|e| FormatError::io(folder, e))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+    files.retain(|file| Format::of_extension(file).is_some_and(Format::is_mesh));
+    files.sort();
+    Ok(files)
 }
 
 /// The largest group of files that differ only in their last number, in the order of the numbers.

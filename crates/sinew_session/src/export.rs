@@ -1,8 +1,8 @@
 //! Results for other programs.
 
-use crate::{Document, MotionStack, SessionError, Source, Stage, stack::StackParams};
+use crate::{Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams};
 use serde::{Deserialize, Serialize};
-use sinew_deform::{HandleSet, build_skin, measure_skin};
+use sinew_deform::{HandleSet, build_pose_clip, build_skin, measure_skin};
 use sinew_formats::{
     bvh, gltf,
     handles::write_handles,
@@ -10,7 +10,7 @@ use sinew_formats::{
     obj, ply,
 };
 use sinew_geom::{Character, Surface, Warnings};
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 /// Format of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum ExportWhat {
     Character,
     /// The surface in its present pose.
     Posed,
-    /// Bones and weights made of the handles.
+    /// Bones and weights made of the handles, with a clip for each stored pose.
     Skin,
     /// Vertices over time.
     Clip,
@@ -188,7 +188,12 @@ fn character(
                 100.0 * error.rms,
                 100.0 * error.max
             ));
-            Ok(Character { rig: Some(rig), skin: Some(skin), clips: Vec::new(), ..whole })
+            // The clips of the skeleton that was there do not fit the new bones; poses of the handles do.
+            let clip = |example: &Arc<Example>| {
+                build_pose_clip(&whole.mesh, &set, &rig, &example.name, &example.moves)
+            };
+            let clips = document.examples.iter().map(clip).collect::<Result<_, _>>()?;
+            Ok(Character { rig: Some(rig), skin: Some(skin), clips, ..whole })
         }
     }
 }

@@ -1,27 +1,36 @@
 //! Undo: every state the document has had, with what led to it.
 
-use crate::{Command, Document, SessionError};
+use crate::{Command, Document, SessionError, size::bytes_beyond};
 use std::{sync::Arc, time::Duration};
 
 /// Steps with the same merge key that follow each other within this time are one step.
 const MERGE_WITHIN: Duration = Duration::from_millis(500);
 
+/// Bytes that the states of a document may take beyond the oldest; then the oldest are forgotten.
+const MAX_BYTES: usize = 1 << 29;
+
 /// A gesture of the user's hand: everything done in one gesture is one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gesture(pub u64);
 
-/// The states of a document. All are kept: they share what they have in common.
+/// The states of a document. They share what they have in common; only when they take half a gigabyte all the same,
+/// as after mending a large mesh many times, are the oldest forgotten.
 #[derive(Debug, Clone)]
 pub struct History {
     steps: Vec<Step>,
     at: usize,
+    /// Steps that were forgotten.
+    first: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Step {
-    label: String,
+    label: Arc<str>,
     document: Document,
     merge: Option<Merge>,
+    /// Bytes beyond the step before.
+    bytes: usize,
     /// The steps that were undone when this one was made: they come back should it be taken back without a trace.
     undone: Vec<Step>,
 }
@@ -32,12 +41,6 @@ enum Merge {
     Key(String, Duration),
 }
 
-impl Step {
-    fn new(label: String, document: Document, merge: Option<Merge>, undone: Vec<Self>) -> Self {
-        Self { label, document, merge, undone }
-    }
-}
-
 /// What applying a command did to the list of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Applied {
@@ -45,12 +48,21 @@ pub struct Applied {
     pub at: usize,
     /// Whether it replaced the step before.
     pub merged: bool,
+    /// How many of the oldest steps were forgotten for it; the number of the present one counts without them.
+    pub n_forgotten: usize,
 }
 
 impl History {
     /// The state a document was opened in.
     pub fn new(document: Document) -> Self {
-        Self { steps: vec![Step::new("Opened".into(), document, None, Vec::new())], at: 0 }
+        let opened = Step { label: "Opened".into(), document, merge: None, bytes: 0, undone: Vec::new() };
+        Self { steps: vec![opened], at: 0, first: 0, max_bytes: MAX_BYTES }
+    }
+
+    /// The same with another limit.
+    #[cfg(test)]
+    pub(crate) fn with_limit(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
     }
 
     /// The present state.
@@ -58,9 +70,19 @@ impl History {
         &self.steps[self.at].document
     }
 
-    /// What each step did, the first being the state as opened.
-    pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.steps.iter().map(|step| step.label.as_str())
+    /// What each step did, the first being the state as opened, or the oldest that is still known.
+    pub fn labels(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.steps.iter().map(|step| &step.label)
+    }
+
+    /// How many of the oldest steps were forgotten since the document was opened.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Bytes that the states take beyond the oldest, roughly.
+    pub fn bytes(&self) -> usize {
+        self.steps[1..].iter().map(|step| step.bytes).sum()
     }
 
     /// Which step is the present one.
@@ -103,20 +125,41 @@ impl History {
         let merge =
             gesture.map(Merge::Gesture).or_else(|| command.merge_key().map(|key| Merge::Key(key, now)));
         let merged = self.at > 0 && merge.as_ref().is_some_and(|merge| self.goes_on(merge));
-        self.replay(command.label(), document, merge, merged);
-        Applied { at: self.at, merged }
+        let n_forgotten = self.replay(command.label(), document, merge, merged);
+        Applied { at: self.at, merged, n_forgotten }
     }
 
-    /// Put a state behind the present one, or in its place.
-    fn replay(&mut self, label: String, document: Document, merge: Option<Merge>, merged: bool) {
+    /// Put a state behind the present one, or in its place; says how many of the oldest were forgotten for it.
+    fn replay(&mut self, label: String, document: Document, merge: Option<Merge>, merged: bool) -> usize {
         let mut undone = self.steps.split_off(self.at + 1);
         if merged && let Some(last) = self.steps.pop() {
             undone = last.undone;
         }
         // What the steps before were made after cannot come back any more.
         self.steps.iter_mut().rev().take(1).for_each(|step| step.undone.clear());
-        self.steps.push(Step::new(label, document, merge, undone));
+        let bytes = self.steps.last().map_or(0, |before| bytes_beyond(&document, &before.document));
+        self.steps.push(Step { label: label.into(), document, merge, bytes, undone });
         self.at = self.steps.len() - 1;
+        self.trim()
+    }
+
+    /// Forget the oldest steps that are too much. The last one can always be undone.
+    fn trim(&mut self) -> usize {
+        let mut bytes = self.bytes();
+        let mut n = 0;
+        while bytes > self.max_bytes && n + 2 < self.steps.len() {
+            n += 1;
+            bytes -= self.steps[n].bytes;
+        }
+        self.steps.drain(..n);
+        self.at -= n;
+        self.first += n;
+        n
+    }
+
+    /// Whether the present step was made in this gesture.
+    pub(crate) fn is_by(&self, gesture: Gesture) -> bool {
+        self.steps[self.at].merge == Some(Merge::Gesture(gesture))
     }
 
     /// Do again what a journal tells.
@@ -138,8 +181,7 @@ impl History {
 
     /// Take back the present step altogether if it was made in this gesture, as if it had never been.
     pub fn forget(&mut self, gesture: Gesture) -> bool {
-        let is_last = self.steps[self.at].merge == Some(Merge::Gesture(gesture));
-        is_last && self.forget_last()
+        self.is_by(gesture) && self.forget_last()
     }
 
     pub(crate) fn forget_last(&mut self) -> bool {

@@ -9,6 +9,7 @@
 
 mod command;
 mod document;
+mod drags;
 mod error;
 mod export;
 mod history;
@@ -18,6 +19,7 @@ mod open;
 mod project;
 mod recovery;
 mod session;
+mod size;
 mod stack;
 mod stage;
 #[cfg(test)]
@@ -30,7 +32,7 @@ pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
-pub use open::{grow_sample, open_file, sample_poses};
+pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
 pub use recovery::{Recovered, Recovery};
 pub use session::{Event, Session};

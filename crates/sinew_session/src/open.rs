@@ -4,7 +4,7 @@ use crate::{Document, Example, Prepared, SessionError, draw_thumbnail, project::
 use sinew_formats::{
     Content, FormatError,
     gltf::{no_side_files, read_gltf, read_views, write_sequence_glb},
-    read_any,
+    read_any_within, read_content, read_file,
 };
 use sinew_geom::{
     Material, MeshSequence, Move, Surface, Warnings,
@@ -24,13 +24,35 @@ pub fn open_file(
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     warnings: &mut Warnings,
 ) -> Result<Document, SessionError> {
+    open_file_within(path, None, progress, warnings)
+}
+
+/// As [`open_file`], but with a `root` nothing is read that does not really lie below it, wherever links lead.
+///
+/// # Errors
+/// As [`open_file`].
+pub fn open_file_within(
+    path: &Path,
+    root: Option<&Path>,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    warnings: &mut Warnings,
+) -> Result<Document, SessionError> {
     let unusable = |cause: &str, remedy| SessionError::Unusable {
         path: path.to_owned(),
         cause: cause.to_owned(),
         remedy,
     };
-    let document = match read_any(path, warnings)? {
-        Content::Gltf(file) => document_of(*file, path, &|indices| views_of(path, indices), warnings)?,
+    // Kept as long as the document is made of it: pictures of poses are found in the same bytes.
+    let bytes = if path.is_dir() { None } else { Some(read_file(path)?) };
+    let content = match &bytes {
+        Some(bytes) => read_content(bytes, path, root, warnings)?,
+        None => read_any_within(path, root, warnings)?,
+    };
+    let document = match content {
+        Content::Gltf(file) => {
+            let bytes = bytes.as_deref().unwrap_or_default();
+            document_of(*file, path, &|indices| views_of(bytes, path, indices), warnings)?
+        }
         Content::Sequence(folder) => {
             let sequence = folder.read_all(FPS, warnings, progress)?.ok_or(SessionError::Cancelled)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,9 +75,8 @@ pub fn open_file(
     Ok(document)
 }
 
-fn views_of(path: &Path, indices: &[usize]) -> Result<Vec<Vec<u8>>, FormatError> {
-    let bytes = std::fs::read(path).map_err(|error| FormatError::Io { path: path.to_owned(), error })?;
-    read_views(&bytes, &no_side_files, &path.to_string_lossy(), indices)
+fn views_of(bytes: &[u8], path: &Path, indices: &[usize]) -> Result<Vec<Vec<u8>>, FormatError> {
+    read_views(bytes, &no_side_files, &path.to_string_lossy(), indices)
 }
 
 /// A sequence as a character whose frames are morph targets: the one form in which glTF can say it.

@@ -86,14 +86,30 @@ pub(crate) fn document_of(
     let mut fields = fields_beyond_character(&file.extensions);
     let is_project = fields.contains_key("pose");
     let mut document = Document::new(file.character);
+    // The numbers of nodes and the like that others' data may hold stay true only in a file that we wrote ourselves.
+    let mut extensions =
+        if is_project { file.extensions.clone() } else { portable_extensions(&file.extensions, warnings) };
+    extensions.remove(CHARACTER_EXTENSION);
     let mut told = Vec::new();
     let mut absent = Vec::new();
+    // All at once: each reading goes through the whole file.
+    let mut named = Vec::new();
+    fields.values().chain(extensions.values()).for_each(|value| name_views(value, &mut named));
+    named.sort_unstable();
+    named.dedup();
+    let found = views(&named).unwrap_or_else(|_| {
+        // Some are absent; those that are there should not be lost with them.
+        named
+            .iter()
+            .map(|&index| views(&[index]).ok().and_then(|mut v| v.pop()).unwrap_or_default())
+            .collect()
+    });
     let mut read = |index: usize| {
-        let bytes = views(&[index]).ok().and_then(|mut bytes| bytes.pop());
+        let bytes = named.binary_search(&index).ok().and_then(|at| found.get(at)).filter(|b| !b.is_empty());
         if bytes.is_none() {
             absent.push(format!("there is no buffer view {index}"));
         }
-        bytes
+        bytes.cloned()
     };
     document.examples = take_examples(&mut fields, &mut read, &mut told);
     if let Some(name) = fields.remove("name").as_ref().and_then(Value::as_str) {
@@ -116,10 +132,6 @@ pub(crate) fn document_of(
             Err(error) => told.push(format!("the method of editing was left out: {error}")),
         }
     }
-    // The numbers of nodes and the like that others' data may hold stay true only in a file that we wrote ourselves.
-    let mut extensions =
-        if is_project { file.extensions.clone() } else { portable_extensions(&file.extensions, warnings) };
-    extensions.remove(CHARACTER_EXTENSION);
     document.unknown = Arc::new(keep_unknown(fields, extensions, &mut read));
     let told = told.iter().chain(&absent);
     told.for_each(|message| warnings.push(format!("/extensions/{CHARACTER_EXTENSION}: {message}")));
@@ -167,6 +179,18 @@ fn keep_unknown(
     Unknown { extensions, fields, views }
 }
 
+/// The numbers of all buffer views that are named in a value.
+fn name_views(value: &Value, named: &mut Vec<usize>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| name_views(item, named)),
+        Value::Object(fields) => {
+            named.extend(fields.get(VIEW).and_then(Value::as_u64).map(|index| index as usize));
+            fields.values().for_each(|field| name_views(field, named));
+        }
+        _ => {}
+    }
+}
+
 /// Give every named buffer view in a value its new number; a name without one is taken out.
 fn renumber(value: &mut Value, number: &mut dyn FnMut(usize) -> Option<usize>) {
     match value {
@@ -181,5 +205,30 @@ fn renumber(value: &mut Value, number: &mut dyn FnMut(usize) -> Option<usize>) {
             fields.values_mut().for_each(|field| renumber(field, number));
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grow_sample;
+    use sinew_geom::sample::Sample;
+    use std::{cell::Cell, ops::ControlFlow};
+
+    /// Each reading goes through the whole file, which may be large.
+    #[test]
+    fn pictures_of_all_poses_are_read_at_once() {
+        let (mut warnings, mut go_on) = (Warnings::default(), |_| ControlFlow::Continue(()));
+        let document = grow_sample(Sample::Biped, 1_000, &mut go_on, &mut warnings).unwrap();
+        let bytes = write_project(&document, &mut warnings).unwrap();
+        let file = read_gltf(&bytes, &no_side_files, "x", &mut warnings).unwrap();
+        let n_readings = Cell::new(0);
+        let views = |indices: &[usize]| {
+            n_readings.set(n_readings.get() + 1);
+            read_views(&bytes, &no_side_files, "x", indices)
+        };
+        let back = document_of(file, Path::new("x"), &views, &mut warnings).unwrap();
+        assert!(back.examples.len() == 3 && back.examples == document.examples);
+        assert_eq!((n_readings.get(), warnings.messages.len()), (1, 0));
     }
 }

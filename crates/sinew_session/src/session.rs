@@ -2,6 +2,7 @@
 
 use crate::{
     Changes, Command, Document, Gesture, History, Recovered, SessionError,
+    drags::Drags,
     history::Applied,
     journal::{Entry, Journal},
     write_project,
@@ -10,15 +11,22 @@ use sinew_formats::write_atomic;
 use sinew_geom::{Move, Warnings};
 use std::{
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
     time::Instant,
 };
 
 /// Something that happened to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// Another document is there.
+    Opened,
     /// Parts of the document are others now.
     Changed(Changes),
+    /// The pose changed, and will go on changing until the gesture ends: a move in progress.
+    Moving,
     /// The list of steps, or which is the present one, changed.
     History,
     /// The document was written to its file.
@@ -32,19 +40,11 @@ pub struct Session {
     path: Option<PathBuf>,
     /// The step as saved; `None` if it can no longer be reached.
     saved_at: Option<usize>,
-    drag: Option<Drag>,
+    drags: Option<Drags>,
     journals: Option<PathBuf>,
     journal: Option<Journal>,
     listeners: Vec<Sender<Event>>,
     started: Instant,
-}
-
-/// A move in progress.
-#[derive(Debug)]
-struct Drag {
-    gesture: Gesture,
-    /// The moves before it.
-    before: Vec<Move>,
 }
 
 impl Session {
@@ -54,7 +54,7 @@ impl Session {
             history: History::new(document),
             path,
             saved_at: Some(0),
-            drag: None,
+            drags: None,
             journals,
             journal: None,
             listeners: Vec::new(),
@@ -109,10 +109,9 @@ impl Session {
     fn exchange(&mut self, history: History, path: Option<PathBuf>, saved_at: Option<usize>) {
         let was_dirty = self.is_dirty();
         self.end_journal(was_dirty);
-        (self.history, self.path, self.saved_at, self.drag) = (history, path, saved_at, None);
+        (self.history, self.path, self.saved_at, self.drags) = (history, path, saved_at, None);
         self.begin_journal();
-        self.tell(Event::Changed(Changes::ALL));
-        self.tell(Event::History);
+        self.tell(Event::Opened);
     }
 
     /// Do something. Everything done in one gesture is one step of history.
@@ -121,66 +120,123 @@ impl Session {
     /// As the command; nothing is changed then.
     pub fn apply(&mut self, command: &Command, gesture: Option<Gesture>) -> Result<Changes, SessionError> {
         let after = command.apply(self.document())?;
-        Ok(self.put(command, after, gesture))
+        let (changes, is_new) = self.put(command, after, gesture);
+        self.tell_changes(changes, is_new);
+        Ok(changes)
     }
 
     /// Enter what a long command gave that was applied beside the work; `None` if the document has changed since.
     pub fn commit(&mut self, command: &Command, before: &Document, after: Document) -> Option<Changes> {
         let is_same = self.document().changes_since(before).is_empty();
-        is_same.then(|| self.put(command, after, None))
+        is_same.then(|| {
+            let (changes, is_new) = self.put(command, after, None);
+            self.tell_changes(changes, is_new);
+            changes
+        })
     }
 
-    fn put(&mut self, command: &Command, after: Document, gesture: Option<Gesture>) -> Changes {
-        let before = self.document().clone();
-        let at_before = self.history.at();
-        let Applied { at, merged } = self.history.put(command, after, gesture, self.started.elapsed());
-        // A step that took the place of the saved one, or was done after going back behind it.
-        if self.saved_at.is_some_and(|saved| saved > at_before || (merged && saved == at)) {
-            self.saved_at = None;
-        }
-        self.record(Entry::Done { merged, command: command.clone() });
-        let changes = self.document().changes_since(&before);
-        self.tell(Event::Changed(changes));
-        if !merged {
+    fn tell_changes(&mut self, changes: Changes, is_new_step: bool) {
+        // First the step: who sees the change should know what it is called.
+        if is_new_step {
             self.tell(Event::History);
         }
-        changes
+        self.tell(Event::Changed(changes));
     }
 
-    /// Show a move in progress: the moves before the gesture, then this one. The last of a gesture stays.
+    /// Enter a state into the history and the journal; says what it changed and whether it is a new step.
+    fn put(&mut self, command: &Command, after: Document, gesture: Option<Gesture>) -> (Changes, bool) {
+        let before = self.document().clone();
+        let at_before = self.history.at();
+        let Applied { at, merged, n_forgotten } =
+            self.history.put(command, after, gesture, self.started.elapsed());
+        // A step that took the place of the saved one, or was done after going back behind it.
+        if self.saved_at.is_some_and(|saved| saved > at_before || (merged && saved == at + n_forgotten)) {
+            self.saved_at = None;
+        }
+        self.saved_at = self.saved_at.and_then(|saved| saved.checked_sub(n_forgotten));
+        self.record(Entry::Done { merged, command: command.clone() });
+        (self.document().changes_since(&before), !merged)
+    }
+
+    /// Show a move in progress: the moves before the gesture, then this one. The last of a gesture stays. Gestures
+    /// that are made at the same time do not disturb each other and are one step of history together.
     ///
     /// # Errors
     /// If the move does not fit the handles; what was shown before stays.
     pub fn drag(&mut self, gesture: Gesture, step: Move) -> Result<(), SessionError> {
-        if self.drag.as_ref().is_none_or(|drag| drag.gesture != gesture) {
-            self.drag = Some(Drag { gesture, before: self.document().pose.to_vec() });
+        let mut drags = match self.live_drags() {
+            Some(drags) => drags.clone(),
+            None => Drags::new(gesture, self.document().pose.to_vec()),
+        };
+        drags.set(gesture, step);
+        let (command, key) = (Command::SetPose { moves: drags.moves() }, drags.key);
+        let after = command.apply(self.document())?;
+        drags.shown = after.pose.clone();
+        self.drags = Some(drags);
+        self.put(&command, after, Some(key));
+        self.tell(Event::Moving);
+        Ok(())
+    }
+
+    /// Gestures that go on: nobody has given the handles another pose since they began.
+    fn live_drags(&self) -> Option<&Drags> {
+        self.drags.as_ref().filter(|drags| Arc::ptr_eq(&drags.shown, &self.document().pose))
+    }
+
+    /// A gesture is over; what it did stays.
+    pub fn end_drag(&mut self, gesture: Gesture) {
+        if let Some(drags) = &mut self.drags {
+            drags.end(gesture);
+            if drags.is_over() {
+                self.drags = None;
+            }
         }
-        let mut moves = self.drag.as_ref().map(|drag| drag.before.clone()).unwrap_or_default();
-        join(&mut moves, step);
-        self.apply(&Command::SetPose { moves }, Some(gesture)).map(|_| ())
+        self.tell_changes(Changes { pose: true, ..Changes::default() }, true);
     }
 
     /// The moves before a gesture, or the present ones if it has not begun.
-    pub fn moves_before(&self, gesture: Gesture) -> &[Move] {
-        match &self.drag {
-            Some(drag) if drag.gesture == gesture => &drag.before,
-            _ => &self.document().pose,
+    pub fn moves_before(&self, gesture: Gesture) -> Vec<Move> {
+        match self.live_drags() {
+            Some(drags) => drags.moves_before(gesture),
+            None => self.document().pose.to_vec(),
         }
     }
 
     /// Take back a move in progress, leaving no trace.
     pub fn cancel_drag(&mut self, gesture: Gesture) -> bool {
+        let mut key = gesture;
+        if let Some(mut drags) = self.live_drags().cloned() {
+            if !drags.remove(gesture) {
+                return false;
+            }
+            // Others go on, or something else was done meanwhile, which stays.
+            if !drags.is_empty() || !self.history.is_by(drags.key) {
+                return self.go_on_without(drags);
+            }
+            key = drags.key;
+        }
         let before = self.document().clone();
-        let is_forgotten = self.history.forget(gesture);
+        let is_forgotten = self.history.forget(key);
         if is_forgotten {
-            self.drag = None;
+            self.drags = None;
             // A state that was saved in the middle of the move is gone.
             self.saved_at = self.saved_at.filter(|saved| *saved <= self.history.at());
             self.record(Entry::Forget);
-            self.tell(Event::Changed(self.document().changes_since(&before)));
-            self.tell(Event::History);
+            self.tell_changes(self.document().changes_since(&before), true);
         }
         is_forgotten
+    }
+
+    /// One of several hands let go without a trace.
+    fn go_on_without(&mut self, mut drags: Drags) -> bool {
+        let (command, key) = (Command::SetPose { moves: drags.moves() }, drags.key);
+        // Moves that fitted with others before them fit without: each names its own handles.
+        let Ok(after) = command.apply(self.document()) else { return false };
+        drags.shown = after.pose.clone();
+        self.drags = Some(drags).filter(|drags| !drags.is_over());
+        let (changes, _) = self.put(&command, after, Some(key));
+        self.tell_changes(changes, true);
+        true
     }
 
     /// Go to a step of the history; false if there is none such or it is the present one.
@@ -188,10 +244,9 @@ impl Session {
         let (before, at) = (self.document().clone(), self.history.at());
         let moved = self.history.jump(step);
         if moved {
-            self.drag = None;
+            self.drags = None;
             self.record(Entry::Jump(step as isize - at as isize));
-            self.tell(Event::Changed(self.document().changes_since(&before)));
-            self.tell(Event::History);
+            self.tell_changes(self.document().changes_since(&before), true);
         }
         moved
     }
@@ -278,27 +333,4 @@ impl Drop for Session {
         let is_dirty = self.is_dirty();
         self.end_journal(is_dirty);
     }
-}
-
-/// Append a move. A turn that goes on about the same axis as the last is one turn.
-fn join(moves: &mut Vec<Move>, step: Move) {
-    if let (
-        Some(Move::Rotate { main, handles, axis, radians }),
-        Move::Rotate { main: new_main, handles: new_handles, axis: new_axis, radians: more },
-    ) = (moves.last_mut(), &step)
-        && main == new_main
-        && handles == new_handles
-        && axis.distance(*new_axis) < 1e-9
-    {
-        *radians += more;
-        return;
-    }
-    if let (Some(Move::Translate { handles, vector }), Move::Translate { handles: new_handles, vector: more }) =
-        (moves.last_mut(), &step)
-        && handles == new_handles
-    {
-        *vector += *more;
-        return;
-    }
-    moves.push(step);
 }

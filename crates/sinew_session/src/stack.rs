@@ -12,6 +12,11 @@ use std::{ops::ControlFlow, sync::Arc};
 
 /// Frames beyond which somebody mistyped.
 const MAX_FRAMES: f64 = 100_000.0;
+/// Bytes of vertices over time beyond which nothing is baked: a file of them needs several times as much memory while
+/// it is made, and no GLB file may have more than four gigabytes.
+const MAX_BYTES: f64 = (1u64 << 30) as f64;
+/// Bytes of a vertex in a frame.
+const VERTEX_BYTES: f64 = 12.0;
 
 /// What moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +106,7 @@ impl MotionStack {
             Source::Still => None,
             Source::Clip(name) => Some(document.clips[document.find_clip(name)?].clone()),
         };
-        let n_frames = count_frames(clip.as_deref(), params.fps)?;
+        let n_frames = count_frames(clip.as_deref(), params.fps, document.mesh().n_vertices())?;
         let body = if params.reshape && !document.pose.is_empty() {
             self.reshape(document, stage, progress)?
         } else {
@@ -153,13 +158,35 @@ impl MotionStack {
     }
 }
 
-fn count_frames(clip: Option<&Clip>, fps: f64) -> Result<usize, SessionError> {
+/// Refuse what would fill the memory, before it does.
+fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> Result<usize, SessionError> {
     let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
     if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
         return Err(SessionError::Value {
             what: "frame rate",
             cause: format!(
                 "{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}"
+            ),
+        });
+    }
+    let frame_bytes = n_vertices as f64 * VERTEX_BYTES;
+    let most = (MAX_BYTES / frame_bytes.max(1.0)).floor().max(1.0);
+    if n_frames > most {
+        let duration = clip.map_or(0.0, |clip| f64::from(clip.duration_secs()));
+        let best = ((most - 1.0) / duration * 10.0).floor() / 10.0;
+        let advice = if best >= 1.0 {
+            format!(
+                "choose at most {best} frames a second, or export the character with its skeleton instead"
+            )
+        } else {
+            "export the character with its skeleton instead, or reduce the mesh".to_owned()
+        };
+        return Err(SessionError::Value {
+            what: "vertices over time",
+            cause: format!(
+                "{n_frames} frames of {n_vertices} vertices are {:.1} GB, more than the {:.1} GB that fit; {advice}",
+                n_frames * frame_bytes / 1e9,
+                MAX_BYTES / 1e9
             ),
         });
     }

@@ -49,10 +49,10 @@ pub struct Prepared {
     handles: Vec<Arc<Handle>>,
     edit: EditParams,
     set: HandleSet,
-    editor: SurfaceEditor,
+    editor: Arc<SurfaceEditor>,
     rest_normals: Arc<Vec<DVec3>>,
     /// Made when somebody waits for the last bit of quality.
-    refiner: OnceLock<SurfaceRefiner>,
+    refiner: Arc<OnceLock<SurfaceRefiner>>,
     /// What had to be mended or is worth knowing.
     pub warnings: Vec<String>,
     /// Time it took.
@@ -86,29 +86,49 @@ impl Prepared {
             handles: document.handles.clone(),
             edit: document.edit,
             set,
-            editor,
+            editor: Arc::new(editor),
             rest_normals,
-            refiner: OnceLock::new(),
+            refiner: Arc::default(),
             warnings: warnings.messages,
             time: start.elapsed(),
         })
     }
 
-    /// Whether it is still what the document needs: the same surface, handles and method. Handles that were made anew
-    /// but are equal serve as well.
+    /// Whether it is still what the document needs: the same surface, handles and method.
     pub fn serves(&self, document: &Document) -> bool {
         let is_same = |(a, b): (&Arc<Handle>, &Arc<Handle>)| {
             Arc::ptr_eq(a, b)
-                || (a.name == b.name
+                || (holds_same(a, b)
+                    && a.name == b.name
                     && a.center == b.center
-                    && a.secondary == b.secondary
-                    && a.vertices == b.vertices
-                    && a.weights == b.weights)
+                    && a.secondary == b.secondary)
         };
+        self.holds(document) && self.handles.iter().zip(&document.handles).all(is_same)
+    }
+
+    /// Whether the same vertices are held by the same method, so that nothing needs to be factored anew. Names,
+    /// centres and who follows whom matter to moves only.
+    fn holds(&self, document: &Document) -> bool {
         Arc::ptr_eq(&self.body, &document.body)
             && self.edit == document.edit
             && self.handles.len() == document.handles.len()
-            && self.handles.iter().zip(&document.handles).all(is_same)
+            && self.handles.iter().zip(&document.handles).all(|(a, b)| holds_same(a, b))
+    }
+
+    /// The same preparation for handles that hold the same vertices.
+    fn with_handles_of(&self, document: &Document) -> Result<Self, SessionError> {
+        let set = HandleSet::new(document.mesh(), &document.plain_handles(), &mut Warnings::default())?;
+        Ok(Self {
+            body: self.body.clone(),
+            handles: document.handles.clone(),
+            edit: self.edit,
+            set,
+            editor: self.editor.clone(),
+            rest_normals: self.rest_normals.clone(),
+            refiner: self.refiner.clone(),
+            warnings: self.warnings.clone(),
+            time: self.time,
+        })
     }
 
     /// Where moves bring the handles.
@@ -160,7 +180,7 @@ impl Prepared {
     /// # Errors
     /// If a move does not fit the handles.
     pub fn frame(&self, moves: &[Move]) -> Result<Frame, SessionError> {
-        self.solve(moves, |_, _| Ok(()))
+        self.solve(moves, |_, _, _| Ok(()))
     }
 
     /// The posed surface with its detail polished: for moments in which nothing else is to be done.
@@ -179,22 +199,25 @@ impl Prepared {
                 self.refiner.get_or_init(|| made)
             }
         };
-        self.solve(moves, |pose, positions| {
-            (0..FINE_ITERATIONS).try_for_each(|_| refiner.refine(pose, positions).map(|_| ()))
+        self.solve(moves, |pose, positions, normals| {
+            (0..FINE_ITERATIONS).try_for_each(|_| refiner.refine(pose, positions).map(|_| ()))?;
+            // Those that turned with the surface are of the pose before it was polished.
+            *normals = compute_vertex_normals(positions, self.body.mesh.faces());
+            Ok(())
         })
     }
 
     fn solve(
         &self,
         moves: &[Move],
-        polish: impl FnOnce(&HandlePose, &mut [DVec3]) -> Result<(), DeformError>,
+        polish: impl FnOnce(&HandlePose, &mut [DVec3], &mut Vec<DVec3>) -> Result<(), DeformError>,
     ) -> Result<Frame, SessionError> {
         let start = Instant::now();
         let pose = self.pose(moves)?;
         let n = self.rest_normals.len();
         let (mut positions, mut normals) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
         self.editor.solve_with_normals(&pose, &self.rest_normals, &mut positions, &mut normals)?;
-        polish(&pose, &mut positions)?;
+        polish(&pose, &mut positions, &mut normals)?;
         if let Some(index) = positions.iter().position(|p| !p.is_finite()) {
             return Err(DeformError::NonFinite { what: format!("vertex {index} of the pose") }.into());
         }
@@ -231,6 +254,11 @@ impl Stage {
     ) -> Result<Arc<Prepared>, SessionError> {
         if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.serves(document)) {
             return Ok(prepared.clone());
+        }
+        if let Some(prepared) = self.prepared.as_ref().filter(|prepared| prepared.holds(document)) {
+            let prepared = Arc::new(prepared.with_handles_of(document)?);
+            self.prepared = Some(prepared.clone());
+            return Ok(prepared);
         }
         // The old one may be large; there should not be two.
         self.prepared = None;
@@ -284,6 +312,10 @@ impl Stage {
             }
         }
     }
+}
+
+fn holds_same(a: &Handle, b: &Handle) -> bool {
+    a.vertices == b.vertices && a.weights == b.weights
 }
 
 fn normals_of(document: &Document) -> Vec<DVec3> {

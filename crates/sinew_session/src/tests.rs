@@ -176,6 +176,7 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     }
     assert_eq!(session.history().len(), 2);
     assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
+    session.end_drag(Gesture(1));
     // A second turn about the same axis goes on with the first, as its own step of history.
     session.drag(Gesture(2), turn("elbow.L", 12.0)).unwrap();
     assert_eq!(session.history().len(), 3);
@@ -185,7 +186,9 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
     assert_eq!(session.history().len(), 2);
     let changes: Vec<Event> = events.try_iter().collect();
-    assert_eq!(changes.iter().filter(|event| matches!(event, Event::Changed(c) if c.pose)).count(), 32);
+    assert_eq!(changes.iter().filter(|event| **event == Event::Moving).count(), 31);
+    // The end of the first, and the second taken back.
+    assert_eq!(changes.iter().filter(|event| matches!(event, Event::Changed(c) if c.pose)).count(), 2);
     // What was undone before a drag that is cancelled can still be done again.
     session.undo();
     session.drag(Gesture(4), turn("head", 5.0)).unwrap();
@@ -195,6 +198,100 @@ fn a_drag_is_one_step_and_leaves_no_trace_if_cancelled() {
     assert_eq!(*session.document().pose, [turn("elbow.L", 30.0)]);
     assert!(session.drag(Gesture(3), turn("no such handle", 1.0)).is_err());
     assert_eq!(session.history().len(), 2);
+}
+
+/// Two tabs on one document: each hand replaces its own move only, whatever the other does.
+#[test]
+fn two_gestures_at_once_do_not_disturb_each_other() {
+    let turn_of = |session: &Session, name: &str| {
+        let of = |step: &Move| match step {
+            Move::Rotate { main, radians, .. } if main == name => radians.to_degrees(),
+            _ => 0.0,
+        };
+        session.document().pose.iter().map(of).sum::<f64>().round() as i32
+    };
+    let mut session = Session::new(BIPED.clone(), None, None);
+    for degrees in 1..=20 {
+        session.drag(Gesture(1), turn("elbow.L", f64::from(degrees))).unwrap();
+        session.drag(Gesture(2), turn("head", f64::from(-degrees))).unwrap();
+        if degrees == 10 {
+            // Something that has nothing to do with the pose.
+            session.apply(&Command::Rename { name: "x".into() }, None).unwrap();
+        }
+    }
+    assert_eq!((turn_of(&session, "elbow.L"), turn_of(&session, "head")), (20, -20));
+    assert_eq!(session.moves_before(Gesture(2)), [turn("elbow.L", 20.0)]);
+    session.end_drag(Gesture(1));
+    session.drag(Gesture(2), turn("head", -30.0)).unwrap();
+    assert_eq!((turn_of(&session, "elbow.L"), turn_of(&session, "head")), (20, -30));
+    // One is taken back, the other stays; then the other, too.
+    session.drag(Gesture(3), turn("elbow.R", 5.0)).unwrap();
+    assert!(session.cancel_drag(Gesture(2)) && !session.cancel_drag(Gesture(2)));
+    assert_eq!(
+        (turn_of(&session, "elbow.L"), turn_of(&session, "head"), turn_of(&session, "elbow.R")),
+        (20, 0, 5)
+    );
+    assert!(session.cancel_drag(Gesture(3)));
+    assert_eq!(*session.document().pose, [turn("elbow.L", 20.0)]);
+    // Both hands, the name, both hands again: not a step for each time they took turns.
+    let labels: Vec<&str> = session.history().labels().map(|label| &**label).collect();
+    assert_eq!(labels.len(), 4, "{labels:?}");
+    // A pose from elsewhere is what goes on being turned.
+    session.drag(Gesture(4), turn("head", 7.0)).unwrap();
+    session.apply(&Command::SetPose { moves: vec![] }, None).unwrap();
+    session.drag(Gesture(4), turn("head", 8.0)).unwrap();
+    assert_eq!(*session.document().pose, [turn("head", 8.0)]);
+}
+
+#[test]
+fn the_oldest_steps_are_forgotten_when_all_take_too_much() {
+    let scale = |k: usize| Command::Scale { factor: if k.is_multiple_of(2) { 2.0 } else { 0.5 } };
+    let mut plain = History::new(BIPED.clone());
+    plain.apply(&Command::Rename { name: "x".into() }, None, Duration::ZERO).unwrap();
+    let name_bytes = plain.bytes();
+    plain.apply(&scale(0), None, Duration::ZERO).unwrap();
+    let scale_bytes = plain.bytes() - name_bytes;
+    // A name costs next to nothing, a new mesh what it takes.
+    let mesh_bytes = BIPED.mesh().n_vertices() * 24 + BIPED.mesh().n_faces() * 12;
+    assert!(
+        name_bytes < 2_000 && (mesh_bytes..20 * mesh_bytes).contains(&scale_bytes),
+        "{name_bytes} {scale_bytes}"
+    );
+    let mut history = History::new(BIPED.clone()).with_limit(5 * scale_bytes / 2);
+    for k in 0..20 {
+        history.apply(&scale(k), None, Duration::ZERO).unwrap();
+        history.apply(&Command::Rename { name: format!("n{k}") }, None, Duration::ZERO).unwrap();
+        assert!(history.bytes() <= 5 * scale_bytes / 2);
+    }
+    assert_eq!(history.first() + history.len(), 41);
+    assert!((4..=6).contains(&history.len()), "{}", history.len());
+    assert_eq!(history.document().name, "n19");
+    while history.undo() {}
+    assert!(history.redo() && history.len() >= 4);
+    // Whatever one step takes, it can be undone.
+    let mut tiny = History::new(BIPED.clone()).with_limit(1);
+    tiny.apply(&scale(0), None, Duration::ZERO).unwrap();
+    tiny.apply(&scale(1), None, Duration::ZERO).unwrap();
+    assert_eq!((tiny.len(), tiny.at(), tiny.first()), (2, 1, 1));
+    assert!(tiny.undo());
+}
+
+/// What a long command gave is entered only if nothing else was done meanwhile.
+#[test]
+fn a_long_command_is_entered_unless_the_document_changed_meanwhile() {
+    let mut session = Session::new(BIPED.clone(), None, None);
+    let scale = Command::Scale { factor: 2.0 };
+    let before = session.document().clone();
+    let after = scale.apply(&before).unwrap();
+    session.apply(&Command::Rename { name: "meanwhile".into() }, None).unwrap();
+    assert!(session.commit(&scale, &before, after).is_none());
+    assert_eq!((session.document().name.as_str(), session.history().len()), ("meanwhile", 2));
+    let before = session.document().clone();
+    let after = scale.apply(&before).unwrap();
+    assert!(session.commit(&scale, &before, after).unwrap().surface);
+    assert_eq!(session.history().labels().last().unwrap().as_ref(), "Scale by 2");
+    let size = |document: &Document| document.mesh().diagonal();
+    assert!((size(session.document()) / size(&BIPED) - 2.0).abs() < 1e-6);
 }
 
 #[test]
@@ -339,6 +436,95 @@ fn steps_of_the_motion_stack_run_only_when_their_input_changed() {
         stack.run(&document, &StackParams { fps: 7.0, ..params }, &mut stage, &|_| ControlFlow::Break(())),
         Err(SessionError::Cancelled)
     ));
+}
+
+#[test]
+fn what_would_fill_the_memory_is_not_baked() {
+    let (mut stage, mut stack) = (Stage::default(), MotionStack::default());
+    let document = Document::new(build_character(Sample::Biped, 20_000).unwrap());
+    let clip = document.clips[0].clone();
+    let params = |fps| StackParams { source: Source::Clip(clip.name.clone()), reshape: false, fps };
+    // As many frames as may be asked for, and yet too much: 20,000 vertices of 12 bytes each.
+    let fps = 6_000.0 / f64::from(clip.duration_secs());
+    let error = stack.run(&document, &params(fps), &mut stage, &go_on).unwrap_err().to_string();
+    assert!(error.contains("GB") && error.contains("frames a second"), "{error}");
+    // What it advises is accepted; stopped at once, since nobody wants it.
+    let advised: f64 = error.split("at most ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let stopped = stack.run(&document, &params(advised), &mut stage, &|_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(SessionError::Cancelled)), "{advised}");
+}
+
+/// Renaming, moving a centre or another follower must not factor anything anew, but moves must see it.
+#[test]
+fn only_what_handles_hold_is_prepared_anew() {
+    let mut stage = Stage::default();
+    let first = stage.prepare(&BIPED, &go_on).unwrap();
+    let cancelled = |_: f64| ControlFlow::Break(());
+    let apply = |document: &Document, command: Command| command.apply(document).unwrap();
+    let renamed = apply(&BIPED, Command::RenameHandle { name: "elbow.L".into(), to: "bow".into() });
+    assert!(!first.serves(&renamed));
+    // Would fail if anything long were begun.
+    let second = stage.prepare(&renamed, &cancelled).unwrap();
+    assert!(second.serves(&renamed) && second.pose(&[turn("elbow.L", 10.0)]).is_err());
+    let (a, b) =
+        (first.positions(&[turn("elbow.L", 10.0)]).unwrap(), second.positions(&[turn("bow", 10.0)]).unwrap());
+    assert_eq!(a, b);
+    let moved = apply(&renamed, Command::SetCenter { name: "bow".into(), center: [0.5, 1.0, 0.0] });
+    let third = stage.prepare(&moved, &cancelled).unwrap();
+    assert_ne!(third.positions(&[turn("bow", 10.0)]).unwrap(), b);
+    let painted =
+        Command::Paint { handle: "bow".into(), op: PaintOp::Add, vertices: vec![1, 2, 3], weight: 1.0 };
+    let painted = apply(&moved, painted);
+    assert!(matches!(stage.prepare(&painted, &cancelled), Err(SessionError::Cancelled)));
+}
+
+/// The polished shape is shaded as it is, not as it was before.
+#[test]
+fn a_polished_pose_has_normals_of_its_own() {
+    let prepared = Prepared::new(&BIPED, &go_on).unwrap();
+    let moves = [turn("elbow.L", 80.0), turn("head", 40.0)];
+    let (plain, refined) = (prepared.frame(&moves).unwrap(), prepared.refined_frame(&moves, &go_on).unwrap());
+    assert_ne!(plain.positions, refined.positions);
+    let positions: Vec<DVec3> = refined.positions.iter().map(|p| p.as_dvec3()).collect();
+    let expected = sinew_geom::measure::compute_vertex_normals(&positions, BIPED.mesh().faces());
+    let off = |normals: &[glam::Vec3]| {
+        normals.iter().zip(&expected).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max)
+    };
+    assert!(off(&refined.normals) < 1e-3, "{}", off(&refined.normals));
+    assert!(off(&plain.normals) > 1e-2, "the test would not see it");
+}
+
+/// Bones made of handles move as the stored poses say.
+#[test]
+fn stored_poses_are_clips_of_the_skin_that_is_exported() {
+    let params = ExportParams {
+        format: ExportFormat::Glb,
+        what: ExportWhat::Skin,
+        clip: None,
+        reshaped: false,
+        fps: None,
+        influences: None,
+    };
+    let (mut stack, mut stage, mut warnings) =
+        (MotionStack::default(), Stage::default(), Warnings::default());
+    let made = export(&BIPED, &params, &mut stack, &mut stage, &go_on, &mut warnings).unwrap();
+    let back = read_project(&made.bytes, Path::new("skin.glb"), &mut warnings).unwrap();
+    let names = |document: &Document| document.clips.iter().map(|clip| clip.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&back), ["wave", "bow", "step"]);
+    let prepared = Prepared::new(&BIPED, &go_on).unwrap();
+    let size = BIPED.mesh().diagonal();
+    for (clip, example) in back.clips.iter().zip(&BIPED.examples) {
+        let skinned = back.body.positions_at(Some(clip), 0.5).unwrap();
+        let posed = prepared.positions(&example.moves).unwrap();
+        let mut far: Vec<f64> = posed
+            .iter()
+            .map(|p| skinned.iter().map(|q| q.as_dvec3().distance(*p)).fold(f64::MAX, f64::min))
+            .collect();
+        far.sort_by(f64::total_cmp);
+        assert!(far[far.len() / 2] < 1e-3 * size, "{}: {}", example.name, far[far.len() / 2]);
+        let rest = back.body.positions_at(None, 0.0).unwrap();
+        assert!(skinned.iter().zip(&rest).any(|(a, b)| a.distance(*b) > 0.1), "{}", example.name);
+    }
 }
 
 #[test]

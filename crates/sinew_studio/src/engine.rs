@@ -2,7 +2,8 @@
 
 use crate::{
     frames::{Drawn, Geometry},
-    studio::{Shown, Studio, drag_gesture},
+    news::Topic,
+    studio::{Shown, Studio, Wish, drag_gesture},
 };
 use serde_json::{Value, json};
 use sinew::{
@@ -44,7 +45,7 @@ pub fn run(studio: &Studio) {
         }
         seen = pending.tick;
         let drag = pending.drags.pop_front();
-        pending.is_dragging = drag.is_some();
+        pending.dragging = drag.as_ref().map(|wish| wish.page);
         if !pending.drags.is_empty() {
             // The next is taken up in the next turn.
             seen = seen.wrapping_sub(1);
@@ -78,9 +79,9 @@ struct Engine<'a> {
 
 impl Engine<'_> {
     /// Do what there is to do.
-    fn turn(&mut self, drag: Option<(u32, Value, bool)>, seen: u64) {
-        if let Some((number, step, end)) = drag {
-            self.drag(number, &step, end);
+    fn turn(&mut self, drag: Option<Wish>, seen: u64) {
+        if let Some(wish) = drag {
+            self.drag(&wish);
             self.studio.drag_done();
         }
         self.show(seen);
@@ -93,11 +94,21 @@ impl Engine<'_> {
     }
 
     /// Take up a move in progress.
-    fn drag(&mut self, number: u32, step: &Value, end: bool) {
+    fn drag(&mut self, wish: &Wish) {
+        let gesture = drag_gesture(wish.drag);
+        if let Some(step) = &wish.step {
+            self.drag_to(wish.drag, step);
+        }
+        if wish.end {
+            self.studio.session().end_drag(gesture);
+        }
+    }
+
+    fn drag_to(&mut self, number: u32, step: &Value) {
         let gesture = drag_gesture(number);
         let (document, before) = {
             let session = self.studio.session();
-            (session.document().clone(), session.moves_before(gesture).to_vec())
+            (session.document().clone(), session.moves_before(gesture))
         };
         let moved = parse_move(step).and_then(|step| {
             let prepared = self.prepare(&document, None)?;
@@ -114,9 +125,6 @@ impl Engine<'_> {
         match moved {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),
-        }
-        if end {
-            self.studio.touch();
         }
     }
 
@@ -176,7 +184,7 @@ impl Engine<'_> {
         let rest = self.stage.show(document, &Display::Rest, &|_| ControlFlow::Continue(()))?;
         let geometry = Arc::new(Geometry::new(&document.body, rest));
         self.geometry = Some((document.body.clone(), revision, geometry.clone()));
-        self.studio.state_number.send_modify(|number| *number += 1);
+        self.studio.raise(Topic::Surface);
         Ok((revision, geometry))
     }
 
@@ -243,7 +251,7 @@ impl Engine<'_> {
         if let Ok(prepared) = &prepared {
             self.failed = None;
             self.studio.note_prepared(prepared.time);
-            self.studio.state_number.send_modify(|number| *number += 1);
+            self.studio.raise(Topic::Work);
         }
         prepared
     }

@@ -134,7 +134,8 @@ impl Files {
         let row = |(is_file, name, bytes): &(bool, String, u64)| json!({ "name": name, "path": folder.join(name), "is_folder": !is_file, "bytes": bytes });
         let parent = (folder != self.root).then(|| folder.parent()).flatten();
         Ok(json!({
-            "folder": folder, "parent": parent, "entries": rows.iter().map(row).collect::<Vec<_>>()
+            "folder": folder, "parent": parent, "entries": rows.iter().map(row).collect::<Vec<_>>(),
+            "frames": sinew::formats::count_frames(&folder),
         }))
     }
 

@@ -12,12 +12,15 @@ mod engine;
 mod files;
 mod frames;
 mod guard;
+mod news;
 mod painter;
 mod requests;
 mod server;
 mod socket;
 mod state;
 mod studio;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use server::{StudioOptions, serve};

@@ -2,6 +2,7 @@
 
 use crate::{
     guard::secret,
+    news::Topic,
     painter,
     studio::{Shown, Studio, drag_gesture, lock, stroke_gesture},
     wire::{Paint, Region, Request, What},
@@ -16,7 +17,7 @@ use sinew::{
     geom::{Warnings, sample::Sample},
     session::{
         Command, Display, ExportParams, HandleData, Job, PaintOp, SessionError, Stage, export, grow_sample,
-        open_file, write_project,
+        open_file_within, write_project,
     },
 };
 use std::{
@@ -29,13 +30,12 @@ const MAX_HANDLES: usize = 1000;
 /// How far from its mirror image a vertex may be, as a share of the diagonal.
 const MIRROR_TOLERANCE: f64 = 0.02;
 
-/// Do what a page asks for.
+/// Do what a page asks for, after what it dragged before.
 ///
 /// # Errors
 /// Why it could not be done.
-pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
-    // What was dragged before comes first.
-    studio.settle();
+pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Result<Value> {
+    studio.settle(page);
     match request {
         // The socket itself sees to these.
         Request::Ack { .. } | Request::Drag { .. } => {}
@@ -44,20 +44,19 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
                 let before = studio.session().document().clone();
                 let after = command.apply(&before)?;
                 studio.session().commit(&command, &before, after).ok_or(SessionError::Cancelled)?;
-                studio.touch();
                 Ok(json!({}))
             });
         }
         Request::Do { command } => {
             studio.session().apply(&command, None)?;
-            studio.touch();
         }
         Request::Undo => move_in_history(studio, |session| session.undo()),
         Request::Redo => move_in_history(studio, |session| session.redo()),
-        Request::Jump { step } => move_in_history(studio, |session| session.jump(step)),
+        Request::Jump { step } => move_in_history(studio, |session| {
+            step.checked_sub(session.history().first()).is_some_and(|step| session.jump(step))
+        }),
         Request::CancelDrag { drag } => {
             studio.session().cancel_drag(drag_gesture(drag));
-            studio.touch();
         }
         Request::Paint(request) => paint(studio, &request)?,
         Request::MirrorHandle { handle } => return mirror(studio, &handle),
@@ -66,7 +65,6 @@ pub fn handle(studio: &Arc<Studio>, request: Request) -> anyhow::Result<Value> {
         }
         Request::DefaultCenter { handle } => {
             studio.session().apply(&Command::ResetCenter { name: handle }, None)?;
-            studio.touch();
         }
         Request::Pick { view, at } => return pick(studio, view, at),
         Request::Display { what, clip, time } => display(studio, what, clip, time)?,
@@ -104,7 +102,6 @@ pub fn is_heavy(command: &Command) -> bool {
 
 fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Session) -> bool) {
     step(&mut studio.session());
-    studio.touch();
 }
 
 /// Run long work as a job: pages see how far it is and may stop it.
@@ -255,16 +252,7 @@ fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>)
             Display::Clip { clip, time }
         }
     };
-    let before = studio.looks().display;
-    // While a clip plays, only its vertices change.
-    let is_same = match (&before, &display) {
-        (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
-        (old, new) => old == new,
-    };
-    studio.change_looks(|looks| looks.display = display);
-    if !is_same {
-        studio.touch();
-    }
+    studio.show(display);
     Ok(())
 }
 
@@ -284,9 +272,11 @@ fn sample(studio: &Studio, name: &str, vertices: usize) -> anyhow::Result<Value>
 /// Open a file. One that lies in the user's folder and is a project is saved there again.
 fn open(studio: &Studio, path: &Path, is_users: bool) -> anyhow::Result<Value> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // What was dropped lies where nothing else is, and no links are.
+    let root = is_users.then(|| studio.files.root());
     job(studio, &format!("Opening {name}"), |job| {
         let mut warnings = Warnings::default();
-        let document = open_file(path, &mut |share| job.update(share), &mut warnings)?;
+        let document = open_file_within(path, root, &mut |share| job.update(share), &mut warnings)?;
         if job.is_cancelled() {
             return Err(SessionError::Cancelled);
         }
@@ -326,7 +316,6 @@ fn save(studio: &Studio, path: Option<&str>, overwrite: bool) -> anyhow::Result<
         Ok(bytes.len())
     })?;
     studio.session().mark_saved(&document, &path);
-    studio.touch();
     Ok(json!({ "path": path, "bytes": saved }))
 }
 
@@ -392,6 +381,6 @@ fn discard(studio: &Studio, id: &str) -> anyhow::Result<()> {
     let recovery = recoveries.remove(index.context("there is no such unsaved work")?);
     drop(recoveries);
     recovery.discard();
-    studio.touch();
+    studio.raise(Topic::Work);
     Ok(())
 }

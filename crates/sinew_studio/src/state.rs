@@ -1,12 +1,16 @@
 //! The document as the page shows it, without its vertices.
 
-use crate::studio::Studio;
-use serde_json::{Value, json};
+use crate::{
+    news::{Topic, Versions},
+    studio::Studio,
+};
+use serde_json::{Map, Value, json};
 use sinew::{
     deform::{Frames, Method},
-    geom::{Clip, Material, operators::LaplacianKind, sample::Sample},
-    session::{Display, Document, EditChange, Job},
+    geom::{Clip, Material, Move, operators::LaplacianKind, sample::Sample},
+    session::{Display, Document, EditChange, History, Job},
 };
+use std::sync::Arc;
 
 /// The first message to a page.
 pub fn welcome(studio: &Studio) -> Value {
@@ -23,43 +27,118 @@ pub fn welcome(studio: &Studio) -> Value {
     })
 }
 
-/// Everything the page's panels show.
-pub fn state(studio: &Studio) -> Value {
-    let (document, path, is_dirty, steps, at) = {
-        let session = studio.session();
-        let steps: Vec<String> = session.history().labels().map(str::to_owned).collect();
-        let path = session.path().map(|path| path.display().to_string());
-        (session.document().clone(), path, session.is_dirty(), steps, session.history().at())
-    };
-    let looks = studio.looks();
+/// What a page has heard of the state, so that it is told only what it lacks.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Nothing, if the page is new.
+    versions: Option<Versions>,
+    first: usize,
+    steps: Vec<Arc<str>>,
+    moves: Arc<Vec<Move>>,
+    warnings: Vec<String>,
+}
+
+impl Told {
+    /// A `state` message with the parts that changed since the last: all of them for the first. Of the lists that grow
+    /// with every step, the history and the moves, only what is new behind what the page has.
+    pub fn news(&mut self, studio: &Studio) -> Value {
+        // Looked at first: what changes while the rest is looked at is told again.
+        let versions = *studio.news.borrow();
+        let before = self.versions.replace(versions);
+        let is_news = |topic| before.is_none_or(|before| versions.differs(&before, topic));
+        let mut news = Map::new();
+        news.insert("type".into(), json!("state"));
+        let mut put = |part: Value| {
+            if let Value::Object(part) = part {
+                news.extend(part);
+            }
+        };
+        let document = {
+            let session = studio.session();
+            if is_news(Topic::File) {
+                let path = session.path().map(|path| path.display().to_string());
+                let name = &session.document().name;
+                put(json!({
+                    "name": name, "path": path, "dirty": session.is_dirty(), "document": studio.n_opened()
+                }));
+            }
+            if is_news(Topic::History) {
+                put(json!({ "history": self.history(session.history(), before.is_none()) }));
+            }
+            session.document().clone()
+        };
+        if is_news(Topic::Pose) {
+            put(json!({ "n_moves": document.pose.len(), "moves": self.moves(&document, before.is_none()) }));
+        }
+        let parts: [(Topic, &dyn Fn() -> Value); 7] = [
+            (Topic::Surface, &|| surface(studio, &document)),
+            (Topic::Handles, &|| json!({ "handles": handles(&document) })),
+            (Topic::Examples, &|| json!({ "examples": examples(&document) })),
+            (
+                Topic::Clips,
+                &|| json!({ "clips": document.clips.iter().map(|c| clip(c)).collect::<Vec<_>>() }),
+            ),
+            (Topic::Edit, &|| json!({ "edit": EditChange::of_all(&document.edit) })),
+            (Topic::Looks, &|| looks(studio)),
+            (Topic::Work, &|| work(studio)),
+        ];
+        parts.into_iter().filter(|(topic, _)| is_news(*topic)).for_each(|(_, part)| put(part()));
+        // Some come with time, such as a disk that is full.
+        let warnings = studio.warnings();
+        if before.is_none() || warnings != self.warnings {
+            put(json!({ "warnings": warnings }));
+            self.warnings = warnings;
+        }
+        Value::Object(news)
+    }
+
+    fn history(&mut self, history: &History, is_new: bool) -> Value {
+        // Those that were forgotten meanwhile are not among those the page keeps.
+        let gone = (history.first().saturating_sub(self.first)).min(self.steps.len());
+        self.steps.drain(..gone);
+        if is_new || history.first() < self.first {
+            self.steps.clear();
+        }
+        let labels: Vec<Arc<str>> = history.labels().cloned().collect();
+        let keep = labels.iter().zip(&self.steps).take_while(|(a, b)| a == b).count();
+        let more: Vec<&str> = labels[keep..].iter().map(|label| &**label).collect();
+        let value = json!({ "first": history.first(), "keep": keep, "steps": more, "at": history.at() });
+        (self.first, self.steps) = (history.first(), labels);
+        value
+    }
+
+    fn moves(&mut self, document: &Document, is_new: bool) -> Value {
+        let same = document.pose.iter().zip(self.moves.iter()).take_while(|(a, b)| a == b).count();
+        let keep = if is_new { 0 } else { same };
+        self.moves = document.pose.clone();
+        json!({ "keep": keep, "moves": moves(&document.pose[keep..]) })
+    }
+}
+
+fn surface(studio: &Studio, document: &Document) -> Value {
     let mesh = document.mesh();
     // Another run of the server counts its geometries from the beginning again.
     let version = format!("{}-{}", studio.session_id, studio.revision());
     json!({
-        "type": "state",
-        "name": document.name,
-        "path": path,
-        "dirty": is_dirty,
         "vertices": mesh.n_vertices(),
         "faces": mesh.n_faces(),
         "joints": document.body.rig.as_ref().map_or(0, |rig| rig.n_joints()),
         "bounds": mesh.bounds().map(|corner| corner.to_array()),
         "revision": studio.revision(),
-        "handles": handles(&document),
-        "n_moves": document.pose.len(),
-        "moves": moves(&document),
-        "examples": examples(&document),
-        "clips": document.clips.iter().map(|c| clip(c)).collect::<Vec<_>>(),
         "materials": materials(&document.body.surface.materials, &version),
-        "edit": EditChange::of_all(&document.edit),
-        "display": display(&looks.display),
-        "stress": looks.stress,
-        "refine": looks.refine,
-        "history": { "steps": steps, "at": at },
+    })
+}
+
+fn looks(studio: &Studio) -> Value {
+    let looks = studio.looks();
+    json!({ "display": display(&looks.display), "stress": looks.stress, "refine": looks.refine })
+}
+
+fn work(studio: &Studio) -> Value {
+    json!({
         "jobs": studio.jobs.list().iter().map(job).collect::<Vec<_>>(),
         "recoveries": recoveries(studio),
         "prepare_ms": studio.prepare_ms(),
-        "warnings": studio.warnings(),
     })
 }
 
@@ -93,8 +172,8 @@ fn color(index: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(8.0), channel(4.0))
 }
 
-fn moves(document: &Document) -> Value {
-    let file = sinew::formats::moves::write_moves(&document.pose);
+fn moves(moves: &[Move]) -> Value {
+    let file = sinew::formats::moves::write_moves(moves);
     let mut file: Value = serde_json::from_slice(&file).unwrap_or_default();
     file["moves"].take()
 }

@@ -1,11 +1,18 @@
 //! What all pages on one server share.
 
-use crate::{files::Files, frames::Drawn, painter::Painter};
+use crate::{
+    files::Files,
+    frames::Drawn,
+    news::{Topic, Versions},
+    painter::Painter,
+};
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
-    session::{Command, Display, Document, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError},
+    session::{
+        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError,
+    },
 };
 use std::{
     collections::VecDeque,
@@ -43,8 +50,8 @@ pub struct Studio {
     pub stack: Mutex<MotionStack>,
     /// The newest shape.
     pub shown: watch::Sender<Option<Arc<Shown>>>,
-    /// Rises whenever the state that pages show has changed.
-    pub state_number: watch::Sender<u64>,
+    /// Versions of the parts of the state that pages show.
+    pub news: watch::Sender<Versions>,
     /// Words for every page.
     pub words: broadcast::Sender<Arc<str>>,
     /// Finds vertices.
@@ -54,6 +61,8 @@ pub struct Studio {
     journals: PathBuf,
     recoveries: Mutex<Vec<Recovery>>,
     revision: AtomicU32,
+    /// How many documents were opened.
+    n_opened: AtomicU32,
     prepare_us: AtomicU64,
     warnings: Mutex<Vec<String>>,
 }
@@ -72,14 +81,27 @@ pub struct Looks {
 /// What the engine has to do.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// Moves in progress: number of the gesture, what it is, and whether it is the last. One for each gesture.
-    pub drags: VecDeque<(u32, Value, bool)>,
-    /// Whether the engine is at work on a drag.
-    pub is_dragging: bool,
+    /// Moves in progress, one for each gesture.
+    pub drags: VecDeque<Wish>,
+    /// The page whose drag the engine is at work on.
+    pub dragging: Option<u64>,
     /// Rises with every change.
     pub tick: u64,
     /// Whether the server ends.
     pub stop: bool,
+}
+
+/// A move in progress.
+#[derive(Debug, PartialEq)]
+pub struct Wish {
+    /// The page whose hand it is.
+    pub page: u64,
+    /// Number of the gesture.
+    pub drag: u32,
+    /// The move, in the words of moves.json; none if the gesture only ends.
+    pub step: Option<Value>,
+    /// Whether it is the last.
+    pub end: bool,
 }
 
 /// A shape that was shown.
@@ -142,13 +164,14 @@ impl Studio {
             saving: Mutex::default(),
             stack: Mutex::default(),
             shown: watch::Sender::new(None),
-            state_number: watch::Sender::new(0),
+            news: watch::Sender::new(Versions::default()),
             words: broadcast::Sender::new(BACKLOG),
             painter: Painter::new()?,
             files,
             journals,
             recoveries: Mutex::new(recoveries),
             revision: AtomicU32::new(1),
+            n_opened: AtomicU32::new(1),
             prepare_us: AtomicU64::new(0),
             warnings: Mutex::default(),
         })
@@ -167,6 +190,20 @@ impl Studio {
     /// Show it otherwise.
     pub fn change_looks(&self, change: impl FnOnce(&mut Looks)) {
         change(&mut lock(&self.view));
+        self.raise(Topic::Looks);
+        self.ring();
+    }
+
+    /// Show another shape. While a clip plays, only its vertices change.
+    pub fn show(&self, display: Display) {
+        let before = std::mem::replace(&mut lock(&self.view).display, display.clone());
+        let is_same = match (&before, &display) {
+            (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
+            (old, new) => old == new,
+        };
+        if !is_same {
+            self.raise(Topic::Looks);
+        }
         self.ring();
     }
 
@@ -196,37 +233,75 @@ impl Studio {
     }
 
     /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is
-    /// forgotten. The end of a gesture is not forgotten for the beginning of the next.
-    pub fn leave_drag(&self, drag: u32, step: Value, end: bool) {
+    /// forgotten. The end of a gesture is not forgotten for the beginning of another.
+    pub fn leave_drag(&self, wish: Wish) {
         let mut pending = self.pending();
         let has_room = pending.drags.len() < MAX_DRAGS;
-        match pending.drags.back_mut() {
-            Some(last) if last.0 == drag => *last = (drag, step, end),
-            _ if has_room => pending.drags.push_back((drag, step, end)),
-            _ => {}
+        match pending.drags.iter_mut().find(|other| (other.page, other.drag) == (wish.page, wish.drag)) {
+            Some(other) => {
+                let step = wish.step.or_else(|| other.step.take());
+                *other = Wish { step, ..wish };
+            }
+            None if has_room => pending.drags.push_back(wish),
+            None => {}
         }
         pending.tick += 1;
         self.bell.notify_all();
     }
 
-    /// Wait until no move is on its way, so that what follows is done after it.
-    pub fn settle(&self) {
+    /// Wait until no move of a page is on its way, so that what it asks for next is done after it. Moves of others
+    /// are none of its business.
+    pub fn settle(&self, page: u64) {
         let mut pending = self.pending();
-        while (!pending.drags.is_empty() || pending.is_dragging) && !pending.stop {
+        while (pending.drags.iter().any(|wish| wish.page == page) || pending.dragging == Some(page))
+            && !pending.stop
+        {
             pending = self.wait(pending);
         }
     }
 
     /// The engine is done with a drag.
     pub fn drag_done(&self) {
-        self.pending().is_dragging = false;
+        self.pending().dragging = None;
         self.bell.notify_all();
     }
 
-    /// Let every page show the state anew.
-    pub fn touch(&self) {
-        self.state_number.send_modify(|number| *number += 1);
-        self.ring();
+    /// Tell pages and the engine of everything that happens to the session, on a thread of its own that ends with it.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn listen(self: &Arc<Self>) -> std::io::Result<()> {
+        let events = self.session().subscribe();
+        // Not a strong one: the thread must not keep alive what it waits for.
+        let studio = Arc::downgrade(self);
+        let run = move || {
+            while let Ok(event) = events.recv() {
+                let Some(studio) = studio.upgrade() else { return };
+                studio.hear(&event);
+            }
+        };
+        std::thread::Builder::new().name("events".into()).spawn(run).map(|_| ())
+    }
+
+    fn hear(&self, event: &Event) {
+        if *event == Event::Opened {
+            self.n_opened.fetch_add(1, Ordering::Relaxed);
+        }
+        self.news.send_modify(|versions| versions.hear(event));
+        // The engine itself makes the moves in progress.
+        if *event != Event::Moving {
+            self.ring();
+        }
+    }
+
+    /// Let every page hear of a part of the state that is not the session's.
+    pub fn raise(&self, topic: Topic) {
+        self.news.send_modify(|versions| versions.raise(topic));
+    }
+
+    /// Which document it is, counted from the start of the server.
+    pub fn n_opened(&self) -> u32 {
+        self.n_opened.load(Ordering::Relaxed)
     }
 
     /// Which geometry is the present one.
@@ -270,8 +345,6 @@ impl Studio {
             return Err(SessionError::Cancelled);
         }
         session.apply(command, gesture)?;
-        drop(session);
-        self.touch();
         Ok(())
     }
 
@@ -289,7 +362,9 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *lock(&self.view) = Looks { display: Display::Posed, ..self.looks() };
         self.refresh_recoveries();
-        self.touch();
+        self.raise(Topic::Work);
+        self.raise(Topic::Looks);
+        self.ring();
     }
 
     /// Unsaved work that can be taken up.

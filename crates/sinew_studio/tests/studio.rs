@@ -78,8 +78,15 @@ impl Server {
         let stream = TcpStream::connect(&self.host).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let (socket, _) = tungstenite::client(request, stream).unwrap();
-        let mut page =
-            Page { socket, state: Value::Null, frames: Vec::new(), notices: Vec::new(), next: 1, jobs: 0 };
+        let mut page = Page {
+            socket,
+            state: Value::Null,
+            heard: Vec::new(),
+            frames: Vec::new(),
+            notices: Vec::new(),
+            next: 1,
+            jobs: 0,
+        };
         while page.state.is_null() || page.frames.is_empty() {
             page.hear();
         }
@@ -91,6 +98,8 @@ impl Server {
 struct Page {
     socket: WebSocket<TcpStream>,
     state: Value,
+    /// All messages of the state.
+    heard: Vec<Value>,
     frames: Vec<Vec<u8>>,
     notices: Vec<Value>,
     next: u64,
@@ -119,7 +128,7 @@ impl Page {
             Message::Text(text) => {
                 let value: Value = serde_json::from_str(&text).unwrap();
                 match value["type"].as_str().unwrap() {
-                    "state" => self.state = value.clone(),
+                    "state" => self.take(&value),
                     "notice" => self.notices.push(value.clone()),
                     "job" => self.jobs += 1,
                     _ => {}
@@ -133,6 +142,31 @@ impl Page {
                 Value::Null
             }
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// What changed of the state, as the page of PROTOCOL.md takes it.
+    fn take(&mut self, news: &Value) {
+        self.heard.push(news.clone());
+        let before = std::mem::replace(&mut self.state, json!({}));
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let number = |value: &Value| value.as_u64().unwrap_or(0) as usize;
+        self.state = before.as_object().map_or_else(|| json!({}), |_| before.clone());
+        for (key, value) in news.as_object().unwrap() {
+            self.state[key] = match key.as_str() {
+                "moves" => {
+                    let kept = list(&before["moves"]).into_iter().take(number(&value["keep"]));
+                    kept.chain(list(&value["moves"])).collect()
+                }
+                "history" => {
+                    let gone = number(&value["first"]).saturating_sub(number(&before["history"]["first"]));
+                    let steps = list(&before["history"]["steps"]).into_iter().skip(gone);
+                    let steps: Vec<Value> =
+                        steps.take(number(&value["keep"])).chain(list(&value["steps"])).collect();
+                    json!({ "first": value["first"], "steps": steps, "at": value["at"] })
+                }
+                _ => value.clone(),
+            };
         }
     }
 
@@ -264,7 +298,9 @@ fn a_drag_moves_the_surface_and_is_one_step() {
     page.drag(8, raise(90.0), false);
     page.ask(json!({ "type": "cancel_drag", "drag": 8 })).unwrap();
     // What was undone before can be done again.
-    page.until(|page| page.state["history"] == json!({ "steps": ["Opened", "Rotate elbow.L"], "at": 0 }));
+    page.until(|page| {
+        page.state["history"] == json!({ "first": 0, "steps": ["Opened", "Rotate elbow.L"], "at": 0 })
+    });
     page.drag(9, json!({ "rotate": { "main": "tail", "axis": [0, 0, 1], "degrees": 1 } }), true);
     page.until(|page| !page.notices.is_empty());
     assert!(page.notices[0]["text"].as_str().unwrap().contains("tail"));
@@ -286,6 +322,182 @@ fn two_pages_stay_in_step() {
     assert_eq!(three.state["n_moves"], 1);
 }
 
+/// Two hands in two tabs, each with its own handle: neither takes what the other does.
+#[test]
+fn two_pages_may_drag_at_once() {
+    let server = Server::sample("hands");
+    let (mut one, mut two) = (server.page(), server.page());
+    let nod = |degrees: i32| json!({ "rotate": { "main": "head", "handles": [], "axis": [1, 0, 0], "degrees": degrees } });
+    for degrees in 1..=20 {
+        let end = degrees == 20;
+        one.send(&json!({ "type": "drag", "drag": 11, "move": raise(f64::from(degrees)), "end": end }));
+        two.send(&json!({ "type": "drag", "drag": 22, "move": nod(degrees), "end": end }));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let turn = |page: &Page, main: &str| {
+        let moves = page.state["moves"].as_array().cloned().unwrap_or_default();
+        let of = |step: &Value| {
+            (step["rotate"]["main"] == main).then(|| step["rotate"]["degrees"].as_f64().unwrap())
+        };
+        moves.iter().filter_map(of).sum::<f64>().round() as i32
+    };
+    for page in [&mut one, &mut two] {
+        page.until(|page| turn(page, "elbow.L") == 20 && turn(page, "head") == 20);
+        assert_eq!(page.state["n_moves"], 2, "{}", page.state["moves"]);
+    }
+    // A page that goes in the middle of a move has let go: the next move is a step of its own.
+    two.drag(33, nod(5), false);
+    let steps = |page: &Page| page.state["history"]["steps"].as_array().unwrap().len();
+    drop(two);
+    one.until(|page| turn(page, "head") == 25);
+    let before = steps(&one);
+    one.drag(44, raise(3.0), true);
+    one.until(|page| steps(page) == before + 1);
+}
+
+/// A list that grows with every step must not be sent with every step.
+#[test]
+fn only_what_changed_of_the_state_is_told() {
+    let server = Server::sample("news");
+    let mut page = server.page();
+    for k in 0..30 {
+        page.ask(json!({ "type": "do", "command": { "rename": { "name": format!("name {k}") } } })).unwrap();
+        page.until(|page| page.state["name"] == format!("name {k}"));
+    }
+    page.until(|page| page.state["history"]["at"] == 30);
+    let last = page.heard.last().unwrap();
+    assert!(
+        last.to_string().len() < 300 && last.get("handles").is_none() && last.get("moves").is_none(),
+        "{last}"
+    );
+    assert_eq!(page.state["history"]["steps"].as_array().unwrap().len(), 31);
+    // One more move is one more move on the wire.
+    for k in 1..=5 {
+        let handle = ["head", "hand.L"][k as usize % 2];
+        page.drag(k, json!({ "translate": { "handles": [handle], "vector": [0, 0.01, 0] } }), true);
+        page.until(|page| page.state["n_moves"] == k);
+    }
+    let told = page.heard.iter().rev().find(|news| news.get("moves").is_some()).unwrap();
+    assert_eq!(
+        (told["moves"]["keep"].as_u64(), told["moves"]["moves"].as_array().unwrap().len()),
+        (Some(4), 1)
+    );
+    assert_eq!(page.state["moves"].as_array().unwrap().len(), 5);
+    // Going back takes away and adds nothing; going on from there forgets what was undone.
+    page.ask(json!({ "type": "jump", "step": 2 })).unwrap();
+    page.until(|page| page.state["history"]["at"] == 2 && page.state["name"] == "name 1");
+    assert_eq!(page.state["history"]["steps"].as_array().unwrap().len(), 36);
+    page.ask(json!({ "type": "do", "command": { "rename": { "name": "other" } } })).unwrap();
+    page.until(|page| page.state["history"]["steps"].as_array().unwrap().len() == 4);
+    assert_eq!(page.state["history"]["steps"][3], "Rename to other");
+    assert_eq!(page.state["n_moves"], 0);
+    // A page that comes later hears everything, and the same.
+    let other = server.page();
+    for key in [
+        "history",
+        "moves",
+        "handles",
+        "name",
+        "examples",
+        "clips",
+        "edit",
+        "materials",
+        "display",
+        "document",
+    ] {
+        assert_eq!(other.state[key], page.state[key], "{key}");
+    }
+}
+
+#[test]
+fn handles_that_grow_and_shrink_keep_their_weights() {
+    let server = Server::sample("weights");
+    let mut page = server.page();
+    let mut paint = |region: Value, op: &str, weight: f64| {
+        let before = page.frames.len();
+        page.ask(json!({ "type": "paint", "handle": "new", "op": op, "region": region, "weight": weight }))
+            .unwrap();
+        page.until(|page| page.frames[before..].iter().any(|frame| word(frame, 0) == 3));
+        let frame = page.frames.iter().rev().find(|frame| word(frame, 0) == 3).unwrap().clone();
+        page.until(|page| !page.handle("new").is_null());
+        let index =
+            page.state["handles"].as_array().unwrap().iter().position(|h| h["name"] == "new").unwrap();
+        let of = |tag: u32| sections(&frame).into_iter().find(|s| s.0 == tag).unwrap().3.to_vec();
+        let (owners, weights) = (of(8), of(9));
+        let is_own = |v: &usize| u16::from_le_bytes([owners[2 * v], owners[2 * v + 1]]) as usize == index;
+        let mut found: Vec<u8> = (0..weights.len()).filter(is_own).map(|v| weights[v]).collect();
+        found.sort_unstable();
+        found
+    };
+    let side = json!({ "box": { "view": VIEW, "from": [0.3, -1.0], "to": [1.0, 1.0], "mode": "all" } });
+    let soft = paint(side, "add", 0.5);
+    assert!(soft.len() > 50 && soft.iter().all(|&w| w == 128), "{soft:?}");
+    let grown = paint(json!({ "grow": 1 }), "replace", 1.0);
+    // What was there stays soft, the new ring is firm.
+    assert_eq!(grown.iter().filter(|&&w| w == 128).count(), soft.len());
+    assert!(grown.len() > soft.len() && grown[soft.len()..].iter().all(|&w| w == 255));
+    let shrunk = paint(json!({ "shrink": 3 }), "replace", 1.0);
+    assert!(
+        !shrunk.is_empty() && shrunk.len() < soft.len() && shrunk.iter().all(|&w| w == 128),
+        "{shrunk:?}"
+    );
+}
+
+#[test]
+fn an_export_goes_to_the_page_that_asked() {
+    let server = Server::sample("whose");
+    let (mut one, mut two) = (server.page(), server.page());
+    let made = one.ask(json!({ "type": "export", "format": "obj", "what": "posed" })).unwrap();
+    assert!(made["url"].as_str().unwrap().starts_with("/download/"));
+    // Everything the other one has heard until it is answered itself.
+    two.next = 1000;
+    two.send(&json!({ "type": "list", "id": 999 }));
+    loop {
+        let heard = two.hear();
+        assert!(!heard.to_string().contains("/download/"), "{heard}");
+        if heard["id"] == 999 {
+            break;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_the_root() {
+    let server = Server::sample("links");
+    let mut page = server.page();
+    let root = server.folder.join("root");
+    std::fs::write(server.folder.join("secret.bin"), [0u8; 36]).unwrap();
+    let gltf = json!({
+        "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [0, 0, 0] }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 36 }], "buffers": [{ "uri": "side.bin", "byteLength": 36 }],
+    });
+    std::fs::write(root.join("a.gltf"), gltf.to_string()).unwrap();
+    std::os::unix::fs::symlink("../secret.bin", root.join("side.bin")).unwrap();
+    let error = page.ask(json!({ "type": "open", "path": "a.gltf" })).unwrap_err();
+    assert!(error.contains("outside"), "{error}");
+    // The same with the file itself.
+    std::fs::remove_file(root.join("side.bin")).unwrap();
+    std::fs::copy(server.folder.join("secret.bin"), root.join("side.bin")).unwrap();
+    page.ask(json!({ "type": "open", "path": "a.gltf" })).unwrap();
+    // Frames of a sequence may be links, too.
+    std::fs::create_dir(root.join("frames")).unwrap();
+    let cube = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    std::fs::write(root.join("frames/f1.obj"), cube).unwrap();
+    std::fs::write(server.folder.join("f2.obj"), cube).unwrap();
+    std::os::unix::fs::symlink("../../f2.obj", root.join("frames/f2.obj")).unwrap();
+    let listed = page.ask(json!({ "type": "list", "folder": "frames" })).unwrap();
+    assert_eq!(listed["frames"], 2);
+    let error = page.ask(json!({ "type": "open", "path": "frames" })).unwrap_err();
+    assert!(error.contains("outside"), "{error}");
+    std::fs::remove_file(root.join("frames/f2.obj")).unwrap();
+    std::fs::write(root.join("frames/f2.obj"), b"v 0 0 0\nv 1 0 1\nv 0 1 0\nf 1 2 3\n").unwrap();
+    page.ask(json!({ "type": "open", "path": "frames" })).unwrap();
+    page.until(|page| page.state["name"] == "frames" && page.state["clips"].as_array().unwrap().len() == 1);
+}
+
 #[test]
 fn handles_are_painted_mirrored_and_found() {
     let server = Server::sample("paint");
@@ -300,12 +512,12 @@ fn handles_are_painted_mirrored_and_found() {
     let n_arm = page.handle("arm.L")["vertices"].as_u64().unwrap();
     let grown = page.ask(paint(json!({ "grow": 2 }), "replace", 2));
     grown.unwrap();
-    page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() > n_arm);
+    page.until(|page| page.handle("arm.L")["vertices"].as_u64().is_some_and(|n| n > n_arm));
     assert!(page.ask(json!({ "type": "auto_handles", "count": u64::MAX, "from_shape": true })).is_ok());
     page.ask(json!({ "type": "undo" })).unwrap();
     let lasso = json!({ "lasso": { "view": VIEW, "points": [[0.3, -1.0], [1.0, -1.0], [1.0, 1.0], [0.3, 1.0]], "mode": "all" } });
     page.ask(paint(lasso, "remove", 3)).unwrap();
-    page.until(|page| page.handle("arm.L")["vertices"].as_u64().unwrap() < n_arm);
+    page.until(|page| page.handle("arm.L")["vertices"].as_u64().is_some_and(|n| n < n_arm));
     let brush = json!({ "brush": { "view": VIEW, "at": [[0.0, 0.0], [0.0, 0.05]], "radius": 0.05 } });
     page.ask(json!({ "type": "paint", "handle": "belly", "op": "add", "region": brush, "stroke": 4 }))
         .unwrap();

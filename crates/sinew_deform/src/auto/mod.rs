@@ -62,6 +62,12 @@ impl Default for AutoParams {
     }
 }
 
+/// Share of the work that goes to the large parts.
+const PARTS: f64 = 0.95;
+
+/// Share of a part's work that finding out how remote its vertices are takes.
+const REMOTENESS: f64 = 0.5;
+
 /// Find handles on a mesh without bones: limbs and their segments, with soft bands between them.
 ///
 /// Centres lie in the middle of the band towards the body; the secondary handles of a handle are those further
@@ -89,11 +95,12 @@ pub fn find_handles(
     let mut done = 0.0;
     for part in &parts {
         let share = part.area / total;
-        let remoteness = compute_remoteness(part, &mut |x| progress(0.95 * (done + share * x)));
+        let remoteness = compute_remoteness(part, &mut |x| progress(PARTS * (done + share * REMOTENESS * x)));
         let f = remoteness.ok_or_else(|| stopped(done))?;
-        done += share;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
-        plans.push(plan_part(part, f, params, count));
+        let ask = &mut |x| progress(PARTS * (done + share * (REMOTENESS + (1.0 - REMOTENESS) * x)));
+        plans.push(plan_part(part, f, params, count, ask).ok_or_else(|| stopped(done))?);
+        done += share;
     }
     let mut handles = Vec::new();
     for (index, (part, plan)) in parts.iter().zip(&plans).enumerate() {

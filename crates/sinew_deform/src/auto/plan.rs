@@ -13,6 +13,7 @@ use super::{
     tree::build_tree,
 };
 use glam::DVec3;
+use std::ops::ControlFlow;
 
 /// What the body must keep of the surface once the limbs are taken off.
 pub(super) const LEAST_BODY: f64 = 0.15;
@@ -37,6 +38,12 @@ const MOST_SEGMENTS: usize = 8;
 /// remoteness: a finger.
 const SMALL: f64 = 0.1;
 
+/// Shares of the planning: until protrusions are looked for, and until they are found.
+const SHARES: [f64; 2] = [0.2, 0.8];
+
+/// Hears the share done and says whether to go on.
+type Ask<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
 /// A limb or a piece of one.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
@@ -58,11 +65,17 @@ pub(super) struct Plan {
     pub centers: Vec<DVec3>,
 }
 
-/// Find the handles of a part from how remote its vertices are.
-pub(super) fn plan_part(part: &Part, f: Vec<f64>, params: &AutoParams, count: Option<usize>) -> Plan {
+/// Find the handles of a part from how remote its vertices are. `None` if `ask` says to stop.
+pub(super) fn plan_part(
+    part: &Part,
+    f: Vec<f64>,
+    params: &AutoParams,
+    count: Option<usize>,
+    ask: Ask,
+) -> Option<Plan> {
     let mirror = Mirror::find(part);
     let mut fields = Fields(vec![mirror.as_ref().map_or_else(|| f.clone(), |mirror| mirror.even(&f))]);
-    let mut limbs = limbs_of(part, &mut fields, mirror.as_ref(), params.least_limb);
+    let mut limbs = limbs_of(part, &mut fields, mirror.as_ref(), params.least_limb, ask)?;
     let n_segments = usual_segments(&limbs);
     let segments = match count {
         Some(count) => {
@@ -77,24 +90,31 @@ pub(super) fn plan_part(part: &Part, f: Vec<f64>, params: &AutoParams, count: Op
             limbs.iter().zip(n_segments).enumerate().flat_map(|(k, (limb, n))| cut_limb(k, limb, n)).collect()
         }
     };
-    settle(part, &fields, segments)
+    settle(part, &fields, segments, ask)
 }
 
 /// Limbs, largest first, that leave a body. Fields that some are measured in are added.
-fn limbs_of(part: &Part, fields: &mut Fields, mirror: Option<&Mirror>, least: f64) -> Vec<Limb> {
+fn limbs_of(
+    part: &Part,
+    fields: &mut Fields,
+    mirror: Option<&Mirror>,
+    least: f64,
+    ask: Ask,
+) -> Option<Vec<Limb>> {
     let (f, least_area) = (&fields.0[0], least * part.area);
     let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), 0.3 * least_area);
     let profiles = compute_profiles(part, f, &tree, N_STRIPS);
     let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
     limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
     leave_a_body(part, &mut limbs);
-    add_protrusions(part, fields, SMALL * least_area, &mut limbs);
+    let [from, to] = SHARES;
+    add_protrusions(part, fields, SMALL * least_area, &mut limbs, &mut |x| ask(from + (to - from) * x))?;
     if let Some(mirror) = mirror {
         make_even(part, fields, mirror, &mut limbs);
     }
     // A limb comes before those on it.
     limbs.sort_by(|a, b| b.above().total_cmp(&a.above()));
-    limbs
+    Some(limbs)
 }
 
 /// If the limbs leave nothing between them, the stoutest becomes the body, or all become shorter.
@@ -154,9 +174,12 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
 }
 
 /// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
-fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>) -> Plan {
+fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<Plan> {
     let steps = part.steps();
     loop {
+        if ask(SHARES[1]).is_break() {
+            return None;
+        }
         let cuts: Vec<Cut> = segments.iter().map(|segment| segment.cut).collect();
         let lengths: Vec<f64> = segments.iter().map(|segment| segment.length).collect();
         let regions = cut_regions(part, fields, &cuts);
@@ -166,7 +189,7 @@ fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>) -> Plan {
             Some(cut) => drop(segments.remove(cut)),
             None => {
                 let centers = find_centers(part, fields, &cuts, &regions);
-                return Plan { segments, regions, rigid, centers };
+                return Some(Plan { segments, regions, rigid, centers });
             }
         }
     }

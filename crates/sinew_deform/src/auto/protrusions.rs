@@ -18,9 +18,13 @@ use super::{
     tree::Tree,
 };
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 
 /// Tips that are looked at: those most remote.
 const MOST_TIPS: usize = 48;
+
+/// Tips that are grown before it is asked whether to go on.
+const TIPS_A_TIME: usize = 4;
 
 /// Strips from a tip to as far as its end is looked for.
 const N_STRIPS: usize = 160;
@@ -52,22 +56,32 @@ pub(super) struct Protrusion {
     pub inside: Vec<bool>,
 }
 
-/// All protrusions of at least a given area, the most stretched first, and the fields they are measured in.
-pub(super) fn find_protrusions(part: &Part, f: &[f64], least_area: f64) -> (Vec<Protrusion>, Vec<Vec<f64>>) {
+/// All protrusions of at least a given area, the most stretched first, and the fields they are measured in. `None` if
+/// `progress` asks to stop.
+pub(super) fn find_protrusions(
+    part: &Part,
+    f: &[f64],
+    least_area: f64,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Option<(Vec<Protrusion>, Vec<Vec<f64>>)> {
     let lowest = |best: u32, v: u32| if f[v as usize] < f[best as usize] { v } else { best };
     let center = (0..f.len() as u32).fold(0, lowest);
     let mut tips = find_tips(part, f, 0.3 * least_area);
     tips.sort_by(|&a, &b| f[b as usize].total_cmp(&f[a as usize]).then(a.cmp(&b)));
     tips.truncate(MOST_TIPS);
     let steps = part.steps();
-    let grown: Vec<_> = (tips.par_iter())
-        .map(|&tip| {
-            let field = tip_field(part, &steps, tip, center);
-            let limbs = grow(part, &field, least_area);
-            (limbs, field)
-        })
-        .filter(|(limbs, _)| !limbs.is_empty())
-        .collect();
+    let grow_tip = |&tip: &u32| {
+        let field = tip_field(part, &steps, tip, center);
+        (grow(part, &field, least_area), field)
+    };
+    let mut grown = Vec::new();
+    for (at, some) in tips.chunks(TIPS_A_TIME).enumerate() {
+        if progress((at * TIPS_A_TIME) as f64 / tips.len() as f64).is_break() {
+            return None;
+        }
+        let found: Vec<_> = some.par_iter().map(grow_tip).collect();
+        grown.extend(found.into_iter().filter(|(limbs, _)| !limbs.is_empty()));
+    }
     let (mut protrusions, mut fields) = (Vec::new(), Vec::new());
     for (limbs, field) in grown {
         for limb in limbs {
@@ -78,7 +92,7 @@ pub(super) fn find_protrusions(part: &Part, f: &[f64], least_area: f64) -> (Vec<
         fields.push(field);
     }
     protrusions.sort_by(|a, b| b.limb.stretch.total_cmp(&a.limb.stretch));
-    (protrusions, fields)
+    Some((protrusions, fields))
 }
 
 /// Limbs from a tip to each end it may have.

@@ -8,6 +8,7 @@ use super::{
     protrusions::{Protrusion, find_protrusions},
     regions::{Fields, find_piece},
 };
+use std::ops::ControlFlow;
 
 /// Share of the smaller of two regions up to which they only touch, and without which one still holds the other.
 const SLACK: f64 = 0.02;
@@ -82,9 +83,16 @@ fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
     }
 }
 
-/// Add the protrusions of at least a given area that agree with the limbs there are and leave a body.
-pub(super) fn add_protrusions(part: &Part, fields: &mut Fields, least_area: f64, limbs: &mut Vec<Limb>) {
-    let (protrusions, tip_fields) = find_protrusions(part, &fields.0[0], least_area);
+/// Add the protrusions of at least a given area that agree with the limbs there are and leave a body. `None` if
+/// `progress` asks to stop.
+pub(super) fn add_protrusions(
+    part: &Part,
+    fields: &mut Fields,
+    least_area: f64,
+    limbs: &mut Vec<Limb>,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Option<()> {
+    let (protrusions, tip_fields) = find_protrusions(part, &fields.0[0], least_area, progress)?;
     let mut regions: Vec<Region> = limbs.iter().map(|limb| Region::of_limb(part, fields, limb)).collect();
     let mut number = vec![None; tip_fields.len()];
     for Protrusion { mut limb, field, inside } in protrusions {
@@ -103,6 +111,7 @@ pub(super) fn add_protrusions(part: &Part, fields: &mut Fields, least_area: f64,
             }
         }
     }
+    Some(())
 }
 
 /// Whether a region may become a limb, and instead of which.

@@ -369,6 +369,30 @@ fn bad_meshes_give_handles_or_an_error() {
     assert!(stop.unwrap_err().to_string().contains("asked to stop"));
 }
 
+/// Asked often until the end, and stopped wherever it is asked.
+#[test]
+fn finding_handles_can_be_stopped_at_any_time() {
+    let body = build_character(Sample::Octopus, 4_000).unwrap().mesh;
+    let until = |limit: f64| {
+        let (mut shares, mut warnings) = (Vec::new(), Warnings::default());
+        let mut hear = |share: f64| {
+            shares.push(share);
+            if share >= limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let found = find_handles(&body, &AutoParams::default(), &mut hear, &mut warnings);
+        (found.is_ok(), shares)
+    };
+    let (is_found, shares) = until(2.0);
+    assert!(is_found && shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
+    // Nowhere is a tenth of it done without a word, but for the last cuts.
+    assert!(shares.windows(2).all(|pair| pair[1] - pair[0] < 0.21), "{shares:?}");
+    assert!(shares.iter().filter(|&&share| (0.5..0.95).contains(&share)).count() >= 4, "{shares:?}");
+    for limit in [0.2, 0.55, 0.7, 0.8] {
+        let (is_found, heard) = until(limit);
+        assert!(!is_found && heard.iter().filter(|&&share| share >= limit).count() == 1, "{heard:?}");
+    }
+}
+
 #[test]
 fn bones_become_handles() {
     let mut character = build_character(Sample::Biped, 5_000).unwrap();

@@ -13,9 +13,9 @@ mod write;
 
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
-pub(crate) use read::side_files_in;
 pub use read::{
     GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
     read_morph_sequence, read_views,
 };
+pub(crate) use read::{check_within, side_files_in};
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -2,7 +2,7 @@
 import { listen, socket, stats, store } from './app';
 import { recover } from './commands/file';
 import { decode } from './net/decode';
-import type { Incoming, Job } from './net/protocol';
+import type { Doc, DocChange, Incoming, Job } from './net/protocol';
 import { PoseGesture } from './tools/gesture';
 import { formatBytes, formatCount } from './ui/dom';
 import { toast } from './ui/toast';
@@ -75,15 +75,16 @@ function take(message: Incoming, viewport: Viewport): void {
       return;
     }
     case 'state': {
+      const doc = changed(store.doc, message);
       // Scaling and mending give the mesh a new revision too, but are steps of the same document.
-      const other = store.doc !== null && store.doc.revision !== message.revision && message.history.steps.length === 1;
+      const other = store.doc !== null && store.doc.document !== doc.document;
       if (other) {
         viewport.frameNext();
         store.selectMain(null);
       }
-      store.setDoc(message);
+      store.setDoc(doc);
       if (other) store.emit('opened', null);
-      takeJobs(message.jobs);
+      if (message.jobs) takeJobs(message.jobs);
       recover();
       return;
     }
@@ -95,6 +96,18 @@ function take(message: Incoming, viewport: Viewport): void {
     default:
       return;
   }
+}
+
+/** The document with what changed. The first message after the welcome has everything. */
+function changed(before: Doc | null, { history, moves, ...rest }: DocChange): Doc {
+  const doc = { ...before, ...rest } as Doc;
+  if (moves) doc.moves = [...(before?.moves ?? []).slice(0, moves.keep), ...moves.moves];
+  if (history) {
+    const gone = history.first - (before?.history.first ?? history.first);
+    const kept = (before?.history.steps ?? []).slice(gone, gone + history.keep);
+    doc.history = { first: history.first, steps: [...kept, ...history.steps], at: history.at };
+  }
+  return doc;
 }
 
 /** Jobs of the state are all there are; those of the page itself have negative numbers. */

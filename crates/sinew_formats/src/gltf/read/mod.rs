@@ -20,8 +20,8 @@ mod sequence;
 mod unscale;
 
 pub use info::GltfInfo;
-pub(crate) use resource::side_files_in;
 pub use resource::{SideFiles, no_side_files};
+pub(crate) use resource::{check_within, side_files_in};
 pub use sequence::{morph_sequence, read_morph_sequence};
 
 use super::schema::{Object, Root};
@@ -51,7 +51,7 @@ pub struct GltfFile {
 /// If the file cannot be opened, or all faults of its content.
 pub fn read_gltf_file(path: &Path, warnings: &mut Warnings) -> Result<GltfFile, FormatError> {
     let bytes = resource::read_whole(path)?;
-    let side = resource::side_files_in(path.parent().unwrap_or(Path::new(".")));
+    let side = resource::side_files_in(path.parent().unwrap_or(Path::new(".")), None);
     read_gltf(&bytes, &side, &path.to_string_lossy(), warnings)
 }
 

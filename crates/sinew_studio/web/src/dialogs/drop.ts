@@ -32,11 +32,14 @@ export function listenToDrops(): void {
   });
 }
 
-export function chooseFiles(): void {
+/** Files of this computer, or all of a folder, by the browser's own dialog. */
+export function chooseFiles(folder = false): void {
   const input = h('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
+  input.webkitdirectory = folder;
   input.addEventListener(
     'change',
-    () => void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.name, file }))),
+    () =>
+      void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file }))),
   );
   input.click();
 }

@@ -25,7 +25,7 @@ const PRESETS: Preset[] = [
     format: 'glb',
     what: 'skin',
     label: 'GLB · handles as bones',
-    note: 'For engines that know skeletons only: Godot, Bevy, Unity.',
+    note: 'For engines that know skeletons only: Godot, Bevy, Unity. Every kept pose becomes a clip.',
   },
   { format: 'glb', what: 'posed', label: 'GLB · the pose as it stands', note: 'A mesh in the present pose.' },
   { format: 'glb', what: 'clip', label: 'GLB · one clip as shapes', note: 'Vertices over time, as morph targets; plays anywhere.' },

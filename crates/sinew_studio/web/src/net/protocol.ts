@@ -55,6 +55,8 @@ export interface Recovery {
 }
 
 export interface Doc {
+  /** Which document it is, counted from the start of the server. */
+  document: number;
   name: string;
   path: string | null;
   dirty: boolean;
@@ -73,12 +75,19 @@ export interface Doc {
   display: { what: Shown; clip: string | null; time: number };
   stress: boolean;
   refine: boolean;
-  history: { steps: string[]; at: number };
+  /** `first` is the number of the first of `steps`, `at` counts from there. */
+  history: { first: number; steps: string[]; at: number };
   jobs: Job[];
   recoveries: Recovery[];
   prepare_ms: number;
   warnings: string[];
 }
+
+/** What changed of the document. Of moves and steps, `keep` of those the page has stay, the given ones follow. */
+export type DocChange = Partial<Omit<Doc, 'moves' | 'history'>> & {
+  moves?: { keep: number; moves: Move[] };
+  history?: { first: number; keep: number; steps: string[]; at: number };
+};
 
 export interface Welcome {
   version: string;
@@ -102,7 +111,7 @@ export interface Download {
 
 export type Incoming =
   | ({ type: 'welcome' } & Welcome)
-  | ({ type: 'state' } & Doc)
+  | ({ type: 'state' } & DocChange)
   | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean; exists?: boolean }
   | ({ type: 'job' } & Job)
   | { type: 'notice'; level: Level; text: string };
@@ -155,6 +164,8 @@ export interface Folder {
   folder: string;
   parent: string | null;
   entries: { name: string; path: string; is_folder: boolean; bytes: number }[];
+  /** Frames of a sequence that the folder itself is; 0 if it is none. */
+  frames: number;
 }
 
 export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles';

@@ -1,10 +1,11 @@
 // The history: every step, a click goes there.
 import { ask, store } from '../app';
+import type { Doc } from '../net/protocol';
 import { h, whenChanged } from '../ui/dom';
 
 export function buildHistory(): HTMLElement {
   const list = h('ol.history', { 'data-testid': 'history', 'aria-label': 'History' });
-  const show = whenChanged(({ steps, at }: { steps: string[]; at: number }) => {
+  const show = whenChanged(({ first, steps, at }: Doc['history']) => {
     list.replaceChildren(
       ...steps.map((step, i) =>
         h(
@@ -17,7 +18,7 @@ export function buildHistory(): HTMLElement {
               class: i > at ? 'undone' : '',
               'aria-current': i === at ? 'step' : null,
               'data-testid': `history-${i}`,
-              onclick: () => void ask({ type: 'jump', step: i }),
+              onclick: () => void ask({ type: 'jump', step: first + i }),
             },
             step,
           ),

@@ -3,33 +3,52 @@ import { ask, store } from '../app';
 import { h } from '../ui/dom';
 import { iconButton } from '../ui/fields';
 
-export function buildJobs(): HTMLElement {
-  const element = h('div.jobs', { 'aria-live': 'polite', 'data-testid': 'jobs' });
-  store.on('jobs', () => {
-    element.replaceChildren(
-      ...[...store.jobs.values()].map(({ job, title, share, stop }) => {
-        const bar = h('progress', { max: 1, value: share ?? null, 'aria-label': title });
-        return h(
-          'div.job',
-          { 'data-testid': `job-${job}` },
-          h(
-            'div.job-line',
-            null,
-            h('span.grow', null, title),
-            h('span.dim', null, share === null ? '' : `${Math.round(share * 100)} %`),
-          ),
-          h(
-            'div.job-line',
-            null,
-            bar,
-            iconButton(`job-cancel-${job}`, 'close', 'Stop', () => {
-              if (stop) stop();
-              else void ask({ type: 'cancel', job });
-            }),
-          ),
-        );
-      }),
-    );
+interface Row {
+  element: HTMLElement;
+  tell(title: string, share: number | null): void;
+}
+
+/** Kept as long as the job runs: a button that is made anew while it is pressed is not pressed. */
+function buildRow(job: number): Row {
+  const bar = h('progress', { max: 1 });
+  const name = h('span.grow');
+  const percent = h('span.dim');
+  const cancel = iconButton(`job-cancel-${job}`, 'close', 'Stop', () => {
+    const stop = store.jobs.get(job)?.stop;
+    if (stop) stop();
+    else void ask({ type: 'cancel', job });
   });
-  return element;
+  const element = h(
+    'div.job',
+    { 'data-testid': `job-${job}` },
+    h('div.job-line', null, name, percent),
+    h('div.job-line', null, bar, cancel),
+  );
+  const tell = (title: string, share: number | null): void => {
+    name.textContent = title;
+    percent.textContent = share === null ? '' : `${Math.round(share * 100)} %`;
+    bar.setAttribute('aria-label', title);
+    if (share === null) bar.removeAttribute('value');
+    else bar.value = share;
+  };
+  return { element, tell };
+}
+
+export function buildJobs(): HTMLElement {
+  const list = h('div.jobs', { 'aria-live': 'polite', 'data-testid': 'jobs' });
+  const rows = new Map<number, Row>();
+  store.on('jobs', () => {
+    for (const [job, row] of rows) {
+      if (store.jobs.has(job)) continue;
+      row.element.remove();
+      rows.delete(job);
+    }
+    for (const { job, title, share } of store.jobs.values()) {
+      const row = rows.get(job) ?? buildRow(job);
+      if (!rows.has(job)) list.append(row.element);
+      rows.set(job, row);
+      row.tell(title, share);
+    }
+  });
+  return list;
 }

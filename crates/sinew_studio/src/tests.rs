@@ -1,0 +1,198 @@
+//! The studio without sockets: who waits for whom, and what is shared.
+
+#![allow(clippy::unwrap_used)]
+
+use crate::{
+    engine,
+    files::Files,
+    requests,
+    studio::{Studio, Wish},
+    wire::Request,
+};
+use serde_json::{Value, json};
+use sinew::{
+    geom::{
+        Warnings,
+        sample::{Sample, build_character},
+    },
+    session::{Command, Document, SessionError},
+};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// A studio in a folder of its own, which is removed with it.
+struct Desk {
+    studio: Arc<Studio>,
+    folder: PathBuf,
+}
+
+impl Desk {
+    fn new(name: &str, sample: Sample, n_vertices: usize) -> Self {
+        let folder = std::env::temp_dir().join(format!("sinew-desk-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("root")).unwrap();
+        let files = Files::new(&folder.join("root"), &folder.join("home"), "run").unwrap();
+        let document = Document::new(build_character(sample, n_vertices).unwrap());
+        let studio = Arc::new(Studio::new("1".into(), document, None, files).unwrap());
+        studio.listen().unwrap();
+        Self { studio, folder }
+    }
+
+    /// Let the engine run for as long as something is done.
+    fn with_engine<T>(&self, work: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            scope.spawn(|| engine::run(&self.studio));
+            let done = work();
+            self.studio.pending().stop = true;
+            self.studio.ring();
+            done
+        })
+    }
+
+    fn ask(&self, page: u64, message: Value) -> anyhow::Result<Value> {
+        requests::handle(&self.studio, page, serde_json::from_value::<Request>(message).unwrap())
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn wish(page: u64, drag: u32, degrees: Option<i32>, end: bool) -> Wish {
+    let step =
+        degrees.map(|degrees| json!({ "rotate": { "main": "head", "axis": [1, 0, 0], "degrees": degrees } }));
+    Wish { page, drag, step, end }
+}
+
+/// Come true soon, or not at all.
+fn until(what: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if what() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it never came true");
+}
+
+#[test]
+fn of_each_gesture_the_newest_move_waits() {
+    let desk = Desk::new("queue", Sample::Sack, 1_000);
+    for degrees in 1..=9 {
+        desk.studio.leave_drag(wish(1, 10, Some(degrees), false));
+        desk.studio.leave_drag(wish(2, 20, Some(-degrees), degrees == 9));
+    }
+    // A page that goes takes nothing back.
+    desk.studio.leave_drag(wish(1, 10, None, true));
+    desk.studio.leave_drag(wish(2, 21, Some(3), false));
+    let queue: Vec<Wish> = desk.studio.pending().drags.drain(..).collect();
+    assert_eq!(queue, [wish(1, 10, Some(9), true), wish(2, 20, Some(-9), true), wish(2, 21, Some(3), false)]);
+}
+
+#[test]
+fn nobody_waits_for_the_hand_of_another() {
+    let desk = Desk::new("settle", Sample::Sack, 1_000);
+    // Taken up by nobody: there is no engine.
+    desk.studio.leave_drag(wish(1, 10, Some(5), false));
+    desk.ask(2, json!({ "type": "do", "command": { "rename": { "name": "at once" } } })).unwrap();
+    assert_eq!(desk.studio.session().document().name, "at once");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            desk.ask(1, json!({ "type": "undo" })).unwrap();
+            is_done.store(true, Ordering::Relaxed);
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!is_done.load(Ordering::Relaxed), "its own hand comes first");
+        // Taken up, and then done.
+        let mut pending = desk.studio.pending();
+        pending.dragging = pending.drags.pop_front().map(|wish| wish.page);
+        drop(pending);
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!is_done.load(Ordering::Relaxed));
+        desk.studio.drag_done();
+        until(|| is_done.load(Ordering::Relaxed));
+    });
+}
+
+#[test]
+fn results_of_one_document_do_not_reach_another() {
+    let desk = Desk::new("other", Sample::Sack, 1_000);
+    let body = desk.studio.session().document().body.clone();
+    let paint = Command::Paint {
+        handle: "late".into(),
+        op: sinew::session::PaintOp::Add,
+        vertices: vec![1, 2, 3],
+        weight: 1.0,
+    };
+    desk.studio.apply_on(&body, &paint, None).unwrap();
+    let other = Document::new(build_character(Sample::Bar, 1_000).unwrap());
+    let n_handles = other.handles.len();
+    desk.studio.open(other, None, Warnings::default());
+    let done = desk.studio.apply_on(&body, &paint, None);
+    assert!(matches!(done, Err(SessionError::Cancelled)), "{done:?}");
+    assert_eq!(desk.studio.session().document().handles.len(), n_handles);
+    assert!(!desk.studio.session().is_dirty());
+}
+
+/// Mending takes its time; meanwhile everybody else goes on.
+#[test]
+fn long_commands_do_not_hold_the_session() {
+    let desk = Desk::new("long", Sample::Quadruped, 60_000);
+    let is_at_work = || desk.studio.jobs.list().iter().any(|job| job.title() == "Mend mesh");
+    let n_heard = std::thread::scope(|scope| {
+        scope.spawn(|| desk.ask(1, json!({ "type": "do", "command": { "repair": {} } })).unwrap());
+        until(is_at_work);
+        let mut n_heard = 0;
+        while is_at_work() {
+            // Counts only if it was still at work when we had the session.
+            let name = desk.studio.session().document().name.clone();
+            n_heard += usize::from(is_at_work() && !name.is_empty());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        n_heard
+    });
+    assert!(n_heard >= 10, "the session was free {n_heard} times");
+    until(|| desk.studio.session().history().len() == 2);
+}
+
+/// Between two dabs of a brush the surface stays where it is, and so do its search trees.
+#[test]
+fn dabs_of_a_brush_share_their_search_trees() {
+    let desk = Desk::new("dabs", Sample::Biped, 2_000);
+    desk.with_engine(|| {
+        let shown = || desk.studio.shown.borrow().clone();
+        until(|| shown().is_some());
+        let mut meshes = Vec::new();
+        for dab in 0..3u32 {
+            let region = json!({ "vertices": [dab, dab + 1] });
+            desk.ask(
+                1,
+                json!({ "type": "paint", "handle": "new", "op": "add", "region": region, "stroke": 1 }),
+            )
+            .unwrap();
+            let has_it = |n: usize| {
+                shown().is_some_and(|shown| {
+                    shown.document.handles.iter().any(|h| h.name == "new" && h.vertices.len() == n)
+                })
+            };
+            until(|| has_it(dab as usize + 2));
+            meshes.push(shown().unwrap().mesh());
+        }
+        assert!(Arc::ptr_eq(&meshes[0], &meshes[1]) && Arc::ptr_eq(&meshes[1], &meshes[2]));
+        // Another pose is another surface.
+        let moves =
+            json!([{ "rotate": { "main": "head", "handles": [], "axis": [1, 0, 0], "degrees": 20 } }]);
+        desk.ask(1, json!({ "type": "do", "command": { "set_pose": { "moves": moves } } })).unwrap();
+        until(|| shown().is_some_and(|shown| !shown.document.pose.is_empty()));
+        assert!(!Arc::ptr_eq(&meshes[2], &shown().unwrap().mesh()));
+    });
+}
