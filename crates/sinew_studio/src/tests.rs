@@ -47,11 +47,9 @@ impl Desk {
     /// Let the engine run for as long as something is done.
     fn with_engine<T>(&self, work: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
+            let _stop = Stop(&self.studio);
             scope.spawn(|| engine::run(&self.studio));
-            let done = work();
-            self.studio.pending().stop = true;
-            self.studio.ring();
-            done
+            work()
         })
     }
 
@@ -63,6 +61,16 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Lets go of everybody who waits, also when a test fails: else it would never end.
+struct Stop<'a>(&'a Studio);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.pending().stop = true;
+        self.0.ring();
     }
 }
 
@@ -102,10 +110,12 @@ fn nobody_waits_for_the_hand_of_another() {
     let desk = Desk::new("settle", Sample::Sack, 1_000);
     // Taken up by nobody: there is no engine.
     desk.studio.leave_drag(wish(1, 10, Some(5), false));
-    desk.ask(2, json!({ "type": "do", "command": { "rename": { "name": "at once" } } })).unwrap();
-    assert_eq!(desk.studio.session().document().name, "at once");
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stop = Stop(&desk.studio);
+        let rename = json!({ "type": "do", "command": { "rename": { "name": "at once" } } });
+        scope.spawn(|| desk.ask(2, rename).unwrap());
+        until(|| desk.studio.session().document().name == "at once");
         scope.spawn(|| {
             desk.ask(1, json!({ "type": "undo" })).unwrap();
             is_done.store(true, Ordering::Relaxed);
