@@ -5,6 +5,7 @@
 use crate::{
     engine,
     files::Files,
+    news::Topic,
     requests,
     studio::{Studio, Wish},
     wire::Request,
@@ -40,7 +41,6 @@ impl Desk {
         let files = Files::new(&folder.join("root"), &folder.join("home"), "run").unwrap();
         let document = Document::new(build_character(sample, n_vertices).unwrap());
         let studio = Arc::new(Studio::new("1".into(), document, None, files).unwrap());
-        studio.listen().unwrap();
         Self { studio, folder }
     }
 
@@ -205,4 +205,16 @@ fn dabs_of_a_brush_share_their_search_trees() {
         until(|| shown().is_some_and(|shown| !shown.document.pose.is_empty()));
         assert!(!Arc::ptr_eq(&meshes[2], &shown().unwrap().mesh()));
     });
+}
+
+/// Who is answered can rely on it that the next state tells of what was done.
+#[test]
+fn what_was_done_is_news_before_it_is_answered() {
+    let desk = Desk::new("news", Sample::Sack, 1_000);
+    let before = *desk.studio.news.borrow();
+    desk.ask(1, json!({ "type": "do", "command": { "add_handle": { "name": "fresh" } } })).unwrap();
+    let after = *desk.studio.news.borrow();
+    let is_news = |topic| after.differs(&before, topic);
+    assert!(is_news(Topic::Handles) && is_news(Topic::History) && is_news(Topic::File));
+    assert!(!is_news(Topic::Pose) && !is_news(Topic::Surface) && !is_news(Topic::Clips));
 }
