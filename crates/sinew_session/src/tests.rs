@@ -446,11 +446,12 @@ fn what_would_fill_the_memory_is_not_baked() {
     let params = |fps| StackParams { source: Source::Clip(clip.name.clone()), reshape: false, fps };
     // As many frames as may be asked for, and yet too much: 20,000 vertices of 12 bytes each.
     let fps = 6_000.0 / f64::from(clip.duration_secs());
-    let error = stack.run(&document, &params(fps), &mut stage, &go_on).unwrap_err().to_string();
+    let stop = |_: f64| ControlFlow::Break(());
+    let error = stack.run(&document, &params(fps), &mut stage, &stop).unwrap_err().to_string();
     assert!(error.contains("GB") && error.contains("frames a second"), "{error}");
     // What it advises is accepted; stopped at once, since nobody wants it.
     let advised: f64 = error.split("at most ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-    let stopped = stack.run(&document, &params(advised), &mut stage, &|_| ControlFlow::Break(()));
+    let stopped = stack.run(&document, &params(advised), &mut stage, &stop);
     assert!(matches!(stopped, Err(SessionError::Cancelled)), "{advised}");
 }
 

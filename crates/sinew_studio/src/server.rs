@@ -80,7 +80,6 @@ pub fn serve(
     let is_project = |path: &PathBuf| path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb");
     let own = options.file.clone().filter(is_project);
     let studio = Arc::new(Studio::new(run, document, own, files).context("the system gives no thread")?);
-    studio.listen().context("the system gives no thread")?;
     studio.exchanged(warnings.clone());
     let engine = {
         let studio = studio.clone();

@@ -42,7 +42,8 @@ impl Told {
     /// A `state` message with the parts that changed since the last: all of them for the first. Of the lists that grow
     /// with every step, the history and the moves, only what is new behind what the page has.
     pub fn news(&mut self, studio: &Studio) -> Value {
-        // Looked at first: what changes while the rest is looked at is told again.
+        // Under the lock, so that they are of the document that is told.
+        let session = studio.session();
         let versions = *studio.news.borrow();
         let before = self.versions.replace(versions);
         let is_news = |topic| before.is_none_or(|before| versions.differs(&before, topic));
@@ -54,7 +55,6 @@ impl Told {
             }
         };
         let document = {
-            let session = studio.session();
             if is_news(Topic::File) {
                 let path = session.path().map(|path| path.display().to_string());
                 let name = &session.document().name;
@@ -67,6 +67,7 @@ impl Told {
             }
             session.document().clone()
         };
+        drop(session);
         if is_news(Topic::Pose) {
             put(json!({ "n_moves": document.pose.len(), "moves": self.moves(&document, before.is_none()) }));
         }

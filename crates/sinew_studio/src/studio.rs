@@ -16,10 +16,12 @@ use sinew::{
 };
 use std::{
     collections::VecDeque,
+    ops::{Deref, DerefMut},
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU32, AtomicU64, Ordering},
+        mpsc::Receiver,
     },
 };
 use tokio::sync::{broadcast, watch};
@@ -37,6 +39,8 @@ pub struct Studio {
     /// A number no other run of the server has.
     pub session_id: String,
     session: Mutex<Session>,
+    /// What happens to the session.
+    events: Mutex<Receiver<Event>>,
     view: Mutex<Looks>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
@@ -154,9 +158,12 @@ impl Studio {
     ) -> std::io::Result<Self> {
         let journals = files.journals();
         let recoveries = Recovery::find_all(&journals);
+        let mut session = Session::new(document, path, Some(journals.clone()));
+        let events = session.subscribe();
         Ok(Self {
             session_id,
-            session: Mutex::new(Session::new(document, path, Some(journals.clone()))),
+            session: Mutex::new(session),
+            events: Mutex::new(events),
             view: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
@@ -177,9 +184,10 @@ impl Studio {
         })
     }
 
-    /// The session, for a moment: nothing long is done while it is held.
-    pub fn session(&self) -> MutexGuard<'_, Session> {
-        lock(&self.session)
+    /// The session, for a moment: nothing long is done while it is held. What happened to it meanwhile is told when
+    /// it is let go, all at once.
+    pub fn session(&self) -> Held<'_> {
+        Held { session: lock(&self.session), _tell: TellEvents(self) }
     }
 
     /// How the document is shown.
@@ -266,32 +274,15 @@ impl Studio {
         self.bell.notify_all();
     }
 
-    /// Tell pages and the engine of everything that happens to the session, on a thread of its own that ends with it.
-    ///
-    /// # Errors
-    /// If the system gives no thread.
-    pub fn listen(self: &Arc<Self>) -> std::io::Result<()> {
-        let events = self.session().subscribe();
-        // Not a strong one: the thread must not keep alive what it waits for.
-        let studio = Arc::downgrade(self);
-        let run = move || {
-            while let Ok(event) = events.recv() {
-                let Some(studio) = studio.upgrade() else { return };
-                studio.hear(&event);
-            }
-        };
-        std::thread::Builder::new().name("events".into()).spawn(run).map(|_| ())
-    }
-
-    fn hear(&self, event: &Event) {
-        if *event == Event::Opened {
-            self.n_opened.fetch_add(1, Ordering::Relaxed);
+    fn hear(&self, events: &[Event]) {
+        // The engine itself makes the moves in progress, and pages see them.
+        if events.iter().all(|event| *event == Event::Moving) {
+            return;
         }
-        self.news.send_modify(|versions| versions.hear(event));
-        // The engine itself makes the moves in progress.
-        if *event != Event::Moving {
-            self.ring();
-        }
+        let n_opened = events.iter().filter(|event| **event == Event::Opened).count();
+        self.n_opened.fetch_add(n_opened as u32, Ordering::Relaxed);
+        self.news.send_modify(|versions| events.iter().for_each(|event| versions.hear(event)));
+        self.ring();
     }
 
     /// Let every page hear of a part of the state that is not the session's.
@@ -397,6 +388,39 @@ impl Studio {
             "type": "job", "job": job.id(), "title": job.title(), "share": job.share(), "done": done,
             "error": error.filter(|_| !is_stop).map(ToString::to_string),
         }));
+    }
+}
+
+/// The session as long as somebody holds it.
+#[derive(Debug)]
+pub struct Held<'a> {
+    // Before the session: who has it next sees versions that fit it.
+    _tell: TellEvents<'a>,
+    session: MutexGuard<'a, Session>,
+}
+
+impl Deref for Held<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+}
+
+/// Tells pages and the engine what happened to the session.
+#[derive(Debug)]
+struct TellEvents<'a>(&'a Studio);
+
+impl Drop for TellEvents<'_> {
+    fn drop(&mut self) {
+        let events: Vec<Event> = lock(&self.0.events).try_iter().collect();
+        self.0.hear(&events);
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::{
     engine,
     files::Files,
+    news::Topic,
     requests,
     studio::{Studio, Wish},
     wire::Request,
@@ -40,18 +41,15 @@ impl Desk {
         let files = Files::new(&folder.join("root"), &folder.join("home"), "run").unwrap();
         let document = Document::new(build_character(sample, n_vertices).unwrap());
         let studio = Arc::new(Studio::new("1".into(), document, None, files).unwrap());
-        studio.listen().unwrap();
         Self { studio, folder }
     }
 
     /// Let the engine run for as long as something is done.
     fn with_engine<T>(&self, work: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
+            let _stop = Stop(&self.studio);
             scope.spawn(|| engine::run(&self.studio));
-            let done = work();
-            self.studio.pending().stop = true;
-            self.studio.ring();
-            done
+            work()
         })
     }
 
@@ -63,6 +61,16 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Lets go of everybody who waits, also when a test fails: else it would never end.
+struct Stop<'a>(&'a Studio);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.pending().stop = true;
+        self.0.ring();
     }
 }
 
@@ -102,10 +110,12 @@ fn nobody_waits_for_the_hand_of_another() {
     let desk = Desk::new("settle", Sample::Sack, 1_000);
     // Taken up by nobody: there is no engine.
     desk.studio.leave_drag(wish(1, 10, Some(5), false));
-    desk.ask(2, json!({ "type": "do", "command": { "rename": { "name": "at once" } } })).unwrap();
-    assert_eq!(desk.studio.session().document().name, "at once");
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _stop = Stop(&desk.studio);
+        let rename = json!({ "type": "do", "command": { "rename": { "name": "at once" } } });
+        scope.spawn(|| desk.ask(2, rename).unwrap());
+        until(|| desk.studio.session().document().name == "at once");
         scope.spawn(|| {
             desk.ask(1, json!({ "type": "undo" })).unwrap();
             is_done.store(true, Ordering::Relaxed);
@@ -195,4 +205,16 @@ fn dabs_of_a_brush_share_their_search_trees() {
         until(|| shown().is_some_and(|shown| !shown.document.pose.is_empty()));
         assert!(!Arc::ptr_eq(&meshes[2], &shown().unwrap().mesh()));
     });
+}
+
+/// Who is answered can rely on it that the next state tells of what was done.
+#[test]
+fn what_was_done_is_news_before_it_is_answered() {
+    let desk = Desk::new("news", Sample::Sack, 1_000);
+    let before = *desk.studio.news.borrow();
+    desk.ask(1, json!({ "type": "do", "command": { "add_handle": { "name": "fresh" } } })).unwrap();
+    let after = *desk.studio.news.borrow();
+    let is_news = |topic| after.differs(&before, topic);
+    assert!(is_news(Topic::Handles) && is_news(Topic::History) && is_news(Topic::File));
+    assert!(!is_news(Topic::Pose) && !is_news(Topic::Surface) && !is_news(Topic::Clips));
 }
