@@ -1,0 +1,28 @@
+//! Any deforming mesh becomes a small skin: bones that move, and for each vertex at most a few of them with weights.
+
+mod affine;
+mod error;
+mod fit;
+mod lanes;
+mod measure;
+mod normal;
+mod params;
+mod reseed;
+mod rest;
+mod rigid;
+mod seeds;
+mod simplex;
+mod skin;
+mod source;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tracks;
+mod weights;
+
+pub use error::SkinError;
+pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
+pub use measure::{CLOSEST_FRAMES, SkinErrors};
+pub use params::{FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, Transforms, unheard};
+pub use skin::FittedSkin;
+pub use source::{FrameSource, Joined};
