@@ -7,6 +7,7 @@ use clap::{
 use sinew::{
     deform::{Frames, Method},
     geom::{operators::LaplacianKind, sample::Sample},
+    skin::Transforms,
 };
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -33,7 +34,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of commands that use chance (none of today's do); the same seed gives the same result
+    /// Seed of commands that begin somewhere (fit); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -55,6 +56,13 @@ pub enum Command {
                       frame_ms is the median of five solves (fewer if they take over 2 s together)."
     )]
     Pose(PoseArgs),
+    /// Turn a deforming mesh into bones and weights: a small skin that plays everywhere
+    #[command(
+        after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and\n\
+                      d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). They are measured on what was written.\n\n\
+                      Affine bones scale and shear, which glTF joints do not: each becomes two joints."
+    )]
+    Fit(Box<FitArgs>),
     /// Work with handles: the regions by which a surface is moved
     Handles {
         #[command(subcommand)]
@@ -171,6 +179,50 @@ pub struct PoseArgs {
     pub output: PathBuf,
 }
 
+#[derive(Args)]
+pub struct FitArgs {
+    /// Folders of numbered meshes, or glb files whose animation is taken; several share their bones and weights, and
+    /// each becomes a clip
+    #[arg(required = true)]
+    pub sequences: Vec<PathBuf>,
+    /// Number of bones [default: 50]
+    #[arg(long, value_name = "K", conflicts_with = "error")]
+    pub bones: Option<usize>,
+    /// Instead of a number of bones: as few as reach this error, such as 0.1% of the diagonal (E_RMS_diag1)
+    #[arg(long, value_name = "PERCENT", value_parser = percent_parser)]
+    pub error: Option<f64>,
+    /// Bones a vertex follows at most; more than 4 are ignored by many players
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub influences: u8,
+    /// What a bone may do: affine is smaller in error, rigid in bytes
+    #[arg(long, default_value = "affine", value_parser = transforms_parser())]
+    pub transforms: Transforms,
+    /// Keep the rest pose as it is given
+    #[arg(long)]
+    pub keep_rest: bool,
+    /// Rounds of refinement at most; 60 squeezes out the last percents
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub rounds: u16,
+    /// Try several starts and keep the best; half as slow again
+    #[arg(long)]
+    pub thorough: bool,
+    /// Stop refining after so many seconds and keep the best so far
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<f64>,
+    /// Frames per second [default: as the input, else 30]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// How far leaving out keys may move a vertex, in percent of the diagonal [default: a tenth of the error]
+    #[arg(long, value_name = "PERCENT", value_parser = percent_parser)]
+    pub key_tolerance: Option<f64>,
+    /// Positions and weights in 16 bits, normals in 8
+    #[arg(long)]
+    pub quantize: bool,
+    /// File to write (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
 #[derive(Subcommand)]
 pub enum HandlesCommand {
     /// Find handles: of the bones if there is a skin, else of the shape
@@ -190,6 +242,21 @@ pub struct HandlesAutoArgs {
     /// File to write: handles alone (json), or the character with them (glb)
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+/// A positive number, with or without a percent sign.
+fn percent_parser(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent),
+        _ => Err("give a positive number of percents, such as 0.1%".to_owned()),
+    }
+}
+
+/// Names of what bones may do, for errors, help and completions.
+fn transforms_parser() -> impl TypedValueParser<Value = Transforms> {
+    PossibleValuesParser::new(Transforms::ALL.map(Transforms::name))
+        .try_map(|name| Transforms::from_name(&name).ok_or("there is no such kind"))
 }
 
 /// Names of the Laplacians, for errors, help and completions.

@@ -15,7 +15,7 @@
 use crate::{
     FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage, Transforms,
     affine::{ridge_of, update_affine, update_affine_alone},
-    measure::{SkinErrors, measure_tracks},
+    measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
     reseed::reseed,
     rest::update_rest,
@@ -25,6 +25,7 @@ use crate::{
     tracks::Tracks,
     weights::{Choice, update_labels, update_weights},
 };
+use glam::DVec3;
 use sinew_geom::Mesh;
 
 /// Bones tried for a vertex while it follows one.
@@ -119,7 +120,24 @@ impl SkinFitter {
     /// # Errors
     /// If the skin belongs to another mesh or number of frames.
     pub fn measure(&self, skin: &FittedSkin) -> Result<SkinErrors, SkinError> {
-        measure_tracks(&self.tracks, &self.rest, skin)
+        check_size(&self.tracks, skin)?;
+        self.measure_positions(&mut |frame| Ok(skin.positions(frame)))
+    }
+
+    /// Errors of whatever gives the positions of a frame, such as a file that was read back.
+    ///
+    /// # Errors
+    /// What `positions` returns, or a wrong number of positions.
+    pub fn measure_positions(
+        &self,
+        positions: &mut dyn FnMut(usize) -> Result<Vec<DVec3>, SkinError>,
+    ) -> Result<SkinErrors, SkinError> {
+        measure_tracks(&self.tracks, &self.rest, positions)
+    }
+
+    /// Whether all frames are alike.
+    pub fn is_still(&self) -> bool {
+        self.tracks.spread == 0.0
     }
 }
 
@@ -337,7 +355,7 @@ impl<'a> Run<'a> {
                 influences.weights[vertex * params.influences + at] = weight / sum;
             }
         }
-        let inside = |p: &glam::DVec3| ((*p - tracks.rest_center) / tracks.scale).as_vec3().to_array();
+        let inside = |p: &DVec3| ((*p - tracks.rest_center) / tracks.scale).as_vec3().to_array();
         let rest: Vec<[f32; 3]> =
             if params.correct_rest { start.rest.iter().map(inside).collect() } else { tracks.rest.clone() };
         let centers = centroids(&influences, &rest, &vec![[0.0; 3]; params.bones]);

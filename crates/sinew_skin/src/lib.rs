@@ -1,8 +1,12 @@
 //! Any deforming mesh becomes a small skin: bones that move, and for each vertex at most a few of them with weights.
 
 mod affine;
+mod chain;
+mod character;
+mod count;
 mod error;
 mod fit;
+mod keys;
 mod lanes;
 mod measure;
 mod normal;
@@ -20,6 +24,7 @@ mod tests;
 mod tracks;
 mod weights;
 
+pub use character::{ExportParams, ExportReport, build_character};
 pub use error::SkinError;
 pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
 pub use measure::{CLOSEST_FRAMES, SkinErrors};

@@ -6,7 +6,7 @@
 //! # Limits
 //! `d_avg` is taken over at most [`CLOSEST_FRAMES`] frames, evenly spread, since it costs more than many a fit.
 
-use crate::{FittedSkin, SkinError, tracks::Tracks};
+use crate::{FittedSkin, SkinError, source::check_length, tracks::Tracks};
 use glam::DVec3;
 use rayon::prelude::*;
 use sinew_geom::{Mesh, query::SurfaceTree};
@@ -17,7 +17,8 @@ pub const CLOSEST_FRAMES: usize = 16;
 /// Errors of a skin; lengths in the caller's units unless said otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkinErrors {
-    /// Distortion in percent (eq. 6.1); zero if nothing moves and nothing is wrong, infinite if nothing moves.
+    /// Distortion in percent of the motion (eq. 6.1); of frames that do not move, zero but for errors, which are then
+    /// infinite.
     pub de: f64,
     /// 100 × root mean square over coordinates (eq. 6.2).
     pub e_rms: f64,
@@ -73,10 +74,9 @@ impl Sums {
     pub fn finish(self, spread: f64, diagonal: f64) -> SkinErrors {
         let (n, n_frames) = (self.per_vertex.len(), self.per_frame.len());
         let e_rms = 100.0 * (self.total / (3 * n * n_frames).max(1) as f64).sqrt();
-        let de = match self.total > 0.0 {
-            true => 100.0 * (self.total / spread).sqrt(),
-            false => 0.0,
-        };
+        // Rounding is no distortion of what does not move.
+        let is_rounding = self.max <= 1e-6 * diagonal;
+        let de = if spread == 0.0 && is_rounding { 0.0 } else { 100.0 * (self.total / spread).sqrt() };
         SkinErrors {
             de,
             e_rms,
@@ -95,21 +95,28 @@ pub(crate) fn is_closest_frame(frame: usize, n_frames: usize) -> bool {
     (0..n).any(|k| k * n_frames / n == frame)
 }
 
+/// # Errors
+/// If a skin is not one of these tracks.
+pub(crate) fn check_size(tracks: &Tracks, skin: &FittedSkin) -> Result<(), SkinError> {
+    if skin.n_vertices() == tracks.n_vertices && skin.n_frames() == tracks.n_frames {
+        return Ok(());
+    }
+    let value = format!("{} vertices in {} frames", skin.n_vertices(), skin.n_frames());
+    let expected = "it must have the vertices and frames of the sequence";
+    Err(SkinError::Parameter { name: "skin", value, expected })
+}
+
 pub(crate) fn measure_tracks(
     tracks: &Tracks,
     rest: &Mesh,
-    skin: &FittedSkin,
+    positions: &mut dyn FnMut(usize) -> Result<Vec<DVec3>, SkinError>,
 ) -> Result<SkinErrors, SkinError> {
-    if skin.n_vertices() != tracks.n_vertices || skin.n_frames() != tracks.n_frames {
-        let value = format!("{} vertices in {} frames", skin.n_vertices(), skin.n_frames());
-        let expected = "it must have the vertices and frames of the sequence";
-        return Err(SkinError::Parameter { name: "skin", value, expected });
-    }
     let mut sums = Sums::new(tracks.n_vertices);
     let mut wanted = vec![DVec3::ZERO; tracks.n_vertices];
     for frame in 0..tracks.n_frames {
         tracks.frame(frame, &mut wanted);
-        let found = skin.positions(frame);
+        let found = positions(frame)?;
+        check_length(frame, wanted.len(), found.len())?;
         sums.add(&wanted, &found);
         if is_closest_frame(frame, tracks.n_frames) && rest.n_faces() > 0 {
             sums.add_closest(rest, &wanted, &found)?;

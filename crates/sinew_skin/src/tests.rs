@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use crate::{FitParams, FitStatus, FittedSkin, Joined, SkinError, SkinFitter, Transforms, fit_skin, unheard};
+use crate::{
+    ExportParams, FitParams, FitStatus, FittedSkin, Joined, SkinError, SkinFitter, Transforms,
+    build_character, fit_skin, unheard,
+};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
-use sinew_geom::{Mesh, MeshSequence};
+use sinew_geom::{Mesh, MeshSequence, Surface, Warnings};
 use std::{ops::ControlFlow, sync::Mutex};
 
 /// A tube along x, `n` rings of twelve.
@@ -36,12 +39,11 @@ fn known(bone: usize, frame: usize, rigid: bool) -> DAffine3 {
         DQuat::from_rotation_z(0.5 * t.sin() * bone as f64) * DQuat::from_rotation_x(0.4 * (1.3 * t).cos());
     let mut matrix = DMat3::from_quat(turn);
     if !rigid {
-        matrix = matrix
-            * DMat3::from_cols(
-                DVec3::new(1.0 + 0.2 * t.cos(), 0.0, 0.0),
-                DVec3::new(0.1 * t.sin(), 1.0, 0.0),
-                DVec3::Z,
-            );
+        matrix *= DMat3::from_cols(
+            DVec3::new(1.0 + 0.2 * t.cos(), 0.0, 0.0),
+            DVec3::new(0.1 * t.sin(), 1.0, 0.0),
+            DVec3::Z,
+        );
     }
     DAffine3::from_mat3_translation(matrix, DVec3::new(0.2 * t.sin(), 0.1 * bone as f64 * t.cos(), 0.05 * t))
 }
@@ -411,4 +413,63 @@ fn errors_are_those_of_the_thesis() {
     );
     assert!(errors.per_vertex.iter().all(|e| close(*e, 0.5f64.sqrt(), 1e-6)));
     assert!(errors.d_avg > 0.1 && errors.d_avg < 0.5);
+}
+
+#[test]
+fn the_character_plays_what_was_fitted() {
+    for rigid in [false, true] {
+        let sequence = known_sequence(4, 24, rigid);
+        let transforms = if rigid { Transforms::Rigid } else { Transforms::Affine };
+        let (skin, _) = fit(&sequence, &FitParams { bones: 6, transforms, ..FitParams::default() });
+        let export = |tolerance: f64| {
+            let clips = vec![("first".to_owned(), 0..10), ("second".to_owned(), 10..24)];
+            let params = ExportParams { fps: 24.0, tolerance, clips, name: "tube".into() };
+            let mut warnings = Warnings::default();
+            let made = build_character(&skin, sequence.rest(), &Surface::default(), &params, &mut warnings);
+            assert!(warnings.messages.is_empty(), "{warnings:?}");
+            made.unwrap()
+        };
+        let worst = |character: &sinew_geom::Character| {
+            let mut worst: f32 = 0.0;
+            for frame in 0..24 {
+                let (clip, at) = if frame < 10 { (0, frame) } else { (1, frame - 10) };
+                let time = (at as f64 / 24.0) as f32;
+                let played = character.positions_at(Some(&character.clips[clip]), time).unwrap();
+                let wanted = skin.positions(frame);
+                let off = played.iter().zip(&wanted).map(|(a, b)| a.distance(b.as_vec3()));
+                worst = off.fold(worst, f32::max);
+            }
+            worst
+        };
+        let (exact, full) = export(0.0);
+        assert!(worst(&exact) < 2e-5, "rigid {rigid}: {}", worst(&exact));
+        let (rough, report) = export(0.02);
+        // Shift, both turns, scale and the split of the matrix add up.
+        assert!(worst(&rough) < 0.12, "rigid {rigid}: {}", worst(&rough));
+        assert!(report.keys < full.keys * 3 / 4, "{report:?} {full:?}");
+        assert_eq!(exact.skin.unwrap().slots.len(), 6);
+        assert!(!rigid || (full.sheared == 0 && full.joints == 6), "{full:?}");
+    }
+}
+
+#[test]
+fn the_number_of_bones_follows_the_error() {
+    let sequence = known_sequence(10, 12, false);
+    let mut source = &sequence;
+    let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
+    let params = FitParams { bones: 60, ..FitParams::default() };
+    let counts = [1.0, 0.3, 0.1].map(|target| {
+        let fit = fitter.fit_to_error(target, &params, &unheard).unwrap();
+        let reached = fitter.measure(&fit.skin).unwrap().e_rms_diag1;
+        assert!(reached <= target, "{target}: {reached} with {} bones", fit.skin.n_bones);
+        fit.skin.n_bones
+    });
+    assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
+    // Well below what was chosen, the error is not reached.
+    let fewer = FitParams { bones: counts[2] / 2, ..FitParams::default() };
+    assert!(fit(&sequence, &fewer).1.e_rms_diag1 > 0.1);
+    // Out of reach: the most there may be.
+    let most = fitter.fit_to_error(1e-9, &FitParams { bones: 12, ..FitParams::default() }, &unheard).unwrap();
+    assert_eq!(most.skin.n_bones, 12);
+    assert!(fitter.fit_to_error(f64::NAN, &params, &unheard).is_err());
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod convert;
+pub mod fit;
 pub mod handles;
 pub mod info;
 mod input;

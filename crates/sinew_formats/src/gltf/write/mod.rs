@@ -7,6 +7,7 @@ mod animation;
 mod builder;
 mod geometry;
 mod material;
+mod quantize;
 mod sequence;
 mod skin;
 
@@ -29,11 +30,13 @@ pub struct GlbOptions {
     pub extensions: Object,
     /// Bytes for those extensions. They become the buffer views 0, 1, …, an empty one as four zeros.
     pub views: Vec<Vec<u8>>,
+    /// Positions and weights in 16 bits, normals in 8 (`KHR_mesh_quantization`). Default no.
+    pub quantize: bool,
 }
 
 impl Default for GlbOptions {
     fn default() -> Self {
-        Self { max_influences: 4, extensions: Object::new(), views: Vec::new() }
+        Self { max_influences: 4, extensions: Object::new(), views: Vec::new(), quantize: false }
     }
 }
 
@@ -72,13 +75,17 @@ pub fn write_glb(
     let mut names = Names::default();
     let mut scene = Vec::new();
     let mut skin_idx = None;
+    let grid = grid_of(character, options);
     if let Some(rig) = &character.rig {
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
         extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
-        let slots = skin::all_slots(rig, character.skin.as_ref());
+        let mut slots = skin::all_slots(rig, character.skin.as_ref());
         let n_bound = character.skin.as_ref().map_or(slots.len(), |skin| skin.slots.len());
         extension.bound_joints = Some(n_bound).filter(|&n_bound| n_bound < slots.len());
+        if let Some(grid) = grid.filter(|_| character.skin.is_some()) {
+            slots.iter_mut().for_each(|slot| slot.inverse_bind = slot.inverse_bind * grid.to_affine());
+        }
         if !slots.is_empty() {
             let helpers = &mut extension.helper_nodes;
             let skeleton = common_root(&mut builder, &mut scene, &mut names, helpers);
@@ -91,10 +98,13 @@ pub fn write_glb(
     let mesh_node = mesh.map(|mesh| {
         let skin = skin_idx.filter(|_| character.skin.is_some());
         let name = if character.name.is_empty() { "mesh" } else { &character.name };
+        let placed = grid.filter(|_| skin.is_none());
         builder.root.nodes.push(Node {
             name: Some(names.unique(name)),
             mesh: Some(mesh),
             skin,
+            translation: placed.map(|grid| grid.center.to_array()),
+            scale: placed.map(|grid| [grid.scale; 3]),
             ..Node::default()
         });
         builder.root.nodes.len() - 1
@@ -108,6 +118,12 @@ pub fn write_glb(
     write_extensions(&mut builder, &extension, options);
     finish_scene(&mut builder, scene);
     builder.finish()
+}
+
+/// The grid of the positions, if they are to be quantised and there are any.
+fn grid_of(character: &Character, options: &GlbOptions) -> Option<quantize::Grid> {
+    let wanted = options.quantize && character.mesh.n_faces() > 0;
+    wanted.then(|| quantize::Grid::around(character.mesh.positions()))
 }
 
 /// One scene that shows the given nodes; glTF forbids an empty list.
@@ -154,15 +170,20 @@ fn write_mesh(
         let bytes: Vec<u8> = copies.iter().flat_map(|source| source.to_le_bytes()).collect();
         extension.seam_copies = Some(builder.view(&bytes, None));
     }
-    let mut attributes = geometry::write_attributes(builder, character, &vertices, warnings);
+    let grid = grid_of(character, options);
+    if grid.is_some() {
+        builder.require(quantize::EXTENSION);
+    }
+    let mut attributes = geometry::write_attributes(builder, character, &vertices, grid, warnings);
     if let Some(skin) = &character.skin {
-        let max = options.max_influences.clamp(1, 8);
-        skin::write_influences(builder, skin, &vertices, max, &mut attributes, warnings);
+        skin::write_influences(builder, skin, &vertices, options, &mut attributes, warnings);
     }
     let mut mesh = Mesh::default();
     let mut targets = Vec::new();
     for morph in &character.morphs {
-        let offsets = builder.points(&vertices.spread(&morph.offsets), true);
+        let offsets = vertices.spread(&morph.offsets);
+        let offsets = grid.map_or_else(|| offsets.clone(), |grid| grid.offsets(&offsets));
+        let offsets = builder.points(&offsets, true);
         targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
         mesh.weights.push(builder::finite(morph.default_weight));
     }
