@@ -19,7 +19,7 @@ use crate::{
     normal::Normal,
     reseed::reseed,
     rest::update_rest,
-    rigid::{apply_turns, start_rigid, update_rigid},
+    rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
     state::{Bones, Influences, State, centroids},
     tracks::Tracks,
@@ -34,6 +34,8 @@ const HARD_CANDIDATES: usize = 20;
 const TRIAL_ROUNDS: usize = 3;
 /// Rounds about the bones within a round, if they are rigid.
 const SWEEPS: usize = 6;
+/// Rounds on all vertices after a fit on some of them.
+const FINISH_ROUNDS: usize = 2;
 /// Rise of the error at which momentum begins anew.
 const RISE: f64 = 1.0005;
 
@@ -94,9 +96,8 @@ impl SkinFitter {
     /// A parameter outside its range, or a stop before the bones were placed.
     pub fn fit(&self, params: &FitParams, progress: Progress) -> Result<SkinFit, SkinError> {
         params.check(self.tracks.n_vertices)?;
-        let mut run = Run::new(&self.tracks, params, progress);
-        let state = run.choose_start()?;
-        run.refine(state)
+        let (state, report) = Run::new(&self.tracks, params, progress).run()?;
+        Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
     /// Go on from an earlier result, which may come from other parameters: its weights and rest pose are the start.
@@ -112,7 +113,8 @@ impl SkinFitter {
         params.check(self.tracks.n_vertices)?;
         let mut run = Run::new(&self.tracks, params, progress);
         let state = run.resume(start)?;
-        run.refine(state)
+        let (state, report) = run.refine(state)?;
+        Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
     /// Errors of a skin against the sequence.
@@ -166,6 +168,21 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub fn new(tracks: &'a Tracks, params: &'a FitParams, progress: Progress<'a>) -> Self {
         Self { tracks, params, progress, report: FitReport::default() }
+    }
+
+    /// From seeds to the end.
+    pub fn run(mut self) -> Result<(State, FitReport), SkinError> {
+        let state = self.choose_start()?;
+        self.refine(state)
+    }
+
+    /// Bones that were fitted elsewhere, brought to these tracks: weights first, then two rounds.
+    pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
+        for _ in 0..FINISH_ROUNDS {
+            let (error, _) = self.round(&mut state, false)?;
+            self.report.errors.push(self.percent(error));
+        }
+        Ok((state, self.report))
     }
 
     fn is_rigid(&self) -> bool {
@@ -273,7 +290,7 @@ impl<'a> Run<'a> {
     }
 
     /// Round after round, with momentum, until the error stands still.
-    fn refine(mut self, state: State) -> Result<SkinFit, SkinError> {
+    fn refine(mut self, state: State) -> Result<(State, FitReport), SkinError> {
         let rounds = self.params.rounds;
         let mut settled = state;
         let mut ahead: Option<State> = None;
@@ -303,7 +320,7 @@ impl<'a> Run<'a> {
         }
         // The last word without momentum; bones are kept even if they hardly do anything.
         self.round(&mut settled, false)?;
-        Ok(SkinFit { skin: FittedSkin::from_state(self.tracks, &settled), report: self.report })
+        Ok((settled, self.report))
     }
 
     fn stands_still(&self, squares: &[f64]) -> bool {
@@ -362,8 +379,7 @@ impl<'a> Run<'a> {
         let bones = Bones::at_rest(centers, tracks, self.is_rigid());
         let mut state = State { influences, bones, rest };
         if self.is_rigid() {
-            // Bones alone first: they give rotations to start from.
-            self.fit_alone(&mut state, true);
+            start_blended(tracks, &mut state);
         }
         for _ in 0..if self.is_rigid() { 5 } else { 1 } {
             self.fit_bones(&mut state)?;

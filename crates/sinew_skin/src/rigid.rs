@@ -13,7 +13,7 @@
 use crate::{
     lanes::{LANES, V, add, fma, groups, mul, splat, sub},
     normal::Normal,
-    state::Bones,
+    state::{Bones, Influences, State},
     tracks::Tracks,
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -242,6 +242,18 @@ pub(crate) fn start_rigid(tracks: &Tracks, bones: &mut Bones, normal: &Normal) {
             (0..4).for_each(|k| turns[k * lanes + frame] = q.to_array()[k] as f32);
         }
     });
+}
+
+/// Rotations and shifts to begin with for blended weights: each vertex counts for the bone it follows most.
+pub(crate) fn start_blended(tracks: &Tracks, state: &mut State) {
+    let strongest: Vec<u16> =
+        (0..tracks.n_vertices).map(|vertex| state.influences.strongest(vertex)).collect();
+    let hard = Influences::hard(&strongest, state.influences.width);
+    let blended = std::mem::replace(&mut state.influences, hard);
+    let normal = Normal::new(tracks, state);
+    start_rigid(tracks, &mut state.bones, &normal);
+    update_rigid(tracks, &mut state.bones, &normal, 1);
+    state.influences = blended;
 }
 
 /// Write the rotation part of the rows from the quaternions, as after a change of the latter.

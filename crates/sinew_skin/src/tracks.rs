@@ -5,7 +5,7 @@
 //! padded with zeros to a multiple of eight frames.
 
 use crate::{FrameSource, SkinError, lanes::LANES};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use sinew_geom::{
     Mesh,
     mesh::{Adjacency, Ragged, bounds},
@@ -91,6 +91,33 @@ impl Tracks {
         }
         tracks.spread = moments.spread();
         Ok(tracks)
+    }
+
+    /// Some of the vertices, with neighbours in their own numbering. `moved` gives other positions: all frames, then the
+    /// rest pose.
+    pub fn subset<'a>(
+        &self,
+        kept: &[u32],
+        neighbors: Ragged,
+        moved: impl Fn(u32) -> Option<&'a [Vec3]>,
+    ) -> Self {
+        let width = self.width();
+        let mut rows = Vec::with_capacity(kept.len() * width);
+        let mut rest = Vec::with_capacity(kept.len());
+        for &v in kept {
+            rows.extend_from_slice(self.row(v as usize));
+            rest.push(self.rest[v as usize]);
+            if let Some(poses) = moved(v) {
+                let start = rows.len() - width;
+                for (frame, p) in poses[..self.n_frames].iter().enumerate() {
+                    (0..3).for_each(|d| rows[start + d * self.n_lanes + frame] = p[d]);
+                }
+                if let Some(last) = rest.last_mut() {
+                    *last = poses[self.n_frames].to_array();
+                }
+            }
+        }
+        Self { n_vertices: kept.len(), rows, rest, neighbors, centers: self.centers.clone(), ..*self }
     }
 
     /// Length of a row.
