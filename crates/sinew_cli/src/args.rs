@@ -7,7 +7,7 @@ use clap::{
 use sinew::{
     deform::{Frames, Method},
     geom::{operators::LaplacianKind, sample::Sample},
-    skin::Transforms,
+    skin::{Blending, Grouping, Transforms},
 };
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -209,13 +209,55 @@ pub struct FitArgs {
     /// Stop refining after so many seconds and keep the best so far
     #[arg(long, value_name = "S")]
     pub seconds: Option<f64>,
+    /// Proxy joints as Antonopoulos 2010 places them: more where more deforms, or evenly; needs no other option
+    #[arg(long, value_name = "WHERE", value_parser = ["deform", "pcenter"])]
+    pub joints: Option<String>,
+    /// Weights as Antonopoulos 2010 finds them from proxy joints
+    #[arg(long, value_name = "HOW", value_parser = blending_parser())]
+    pub weights: Option<Blending>,
+    /// With --joints deform: how facets are grouped [default: growing]
+    #[arg(long, value_name = "HOW", value_parser = grouping_parser(), requires = "joints")]
+    pub grouping: Option<Grouping>,
+    /// With --joints: how transforms are found [default: direct]
+    #[arg(long, value_name = "HOW", value_parser = ["direct", "lsqr"], requires = "joints")]
+    pub transforms_by: Option<String>,
+    /// With --joints: enlargement of a joint's reach [default: 1.6]
+    #[arg(long, value_name = "P", requires = "joints")]
+    pub p_factor: Option<f64>,
+    /// With --weights convolution: passes [default: 5]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub passes: Option<u16>,
+    /// With --joints deform: regions of like deformation [default: 20]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub regions: Option<u16>,
+    /// With --joints: correct the weights after the transforms are found
+    #[arg(long, requires = "joints")]
+    pub correct_weights: bool,
+    /// Fit the bones to a sequence with this share of its vertices removed
+    #[arg(long, value_name = "SHARE", conflicts_with = "error")]
+    pub decimate: Option<f64>,
+    /// With --decimate: where merged vertices lie [default: second]
+    #[arg(long, value_name = "WHERE", value_parser = ["second", "optimal"], requires = "decimate")]
+    pub merge: Option<String>,
+    /// With --decimate and --joints deform: one queue of contractions, or one a region [default: global]
+    #[arg(long, value_name = "WHICH", value_parser = ["global", "regions"], requires = "decimate")]
+    pub queue: Option<String>,
+    /// Add so many displacements of the rest pose as morph targets (EigenSkin)
+    #[arg(long, value_name = "F", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub eigenskin: u16,
+    /// Hold only about N vertices of the sequence in memory and read its frames three times; the rest pose is kept
+    #[arg(long, value_name = "N", conflicts_with_all = ["error", "decimate", "joints", "weights", "report"])]
+    pub sample: Option<usize>,
+    /// Write a page that shows the errors on the surface (html)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Frames per second [default: as the input, else 30]
     #[arg(long)]
     pub fps: Option<f64>,
     /// How far leaving out keys may move a vertex, in percent of the diagonal [default: a tenth of the error]
     #[arg(long, value_name = "PERCENT", value_parser = percent_parser)]
     pub key_tolerance: Option<f64>,
-    /// Positions and weights in 16 bits, normals in 8
+    /// Weights in 16 bits, normals in 8
     #[arg(long)]
     pub quantize: bool,
     /// File to write (glb)
@@ -251,6 +293,18 @@ fn percent_parser(text: &str) -> Result<f64, String> {
         Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent),
         _ => Err("give a positive number of percents, such as 0.1%".to_owned()),
     }
+}
+
+/// Names of the thesis's weights, for errors, help and completions.
+fn blending_parser() -> impl TypedValueParser<Value = Blending> {
+    PossibleValuesParser::new(Blending::ALL.map(Blending::name))
+        .try_map(|name| Blending::from_name(&name).ok_or("there is no such kind"))
+}
+
+/// Names of the ways to group facets, for errors, help and completions.
+fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name))
+        .try_map(|name| Grouping::from_name(&name).ok_or("there is no such way"))
 }
 
 /// Names of what bones may do, for errors, help and completions.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "cli/fit.rs"]
+mod fit;
 #[path = "cli/pose.rs"]
 mod pose;
 

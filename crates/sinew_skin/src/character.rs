@@ -5,14 +5,16 @@
 //! sequence would move straight.
 
 use crate::{
-    FittedSkin, SkinError,
+    EigenSkin, FittedSkin, SkinError,
     chain::{Link, split_affine},
     keys::reduce,
+    source::check_length,
 };
 use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
 use rayon::prelude::*;
 use sinew_geom::{
-    Character, Clip, Joint, Mesh, Rig, Skin, SkinSlot, Surface, Transform, Warnings, rig::JointTrack,
+    Character, Clip, Joint, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Transform, Warnings,
+    rig::{Interpolation, JointTrack, Keys, MorphTrack},
 };
 use std::ops::Range;
 
@@ -106,6 +108,52 @@ pub fn build_character(
         ..Character::default()
     };
     Ok((character, report))
+}
+
+/// Add the displacements of an EigenSkin as morph targets, with their weights in the clips.
+///
+/// Weights are made to run from 0 to 1, since Blender stops at zero: the rest pose of the mesh moves to where every
+/// weight is least, and default weights bring it back.
+///
+/// # Errors
+/// If it belongs to another mesh.
+pub fn add_eigenskin(
+    character: &mut Character,
+    eigenskin: &EigenSkin,
+    params: &ExportParams,
+) -> Result<(), SkinError> {
+    let n = eigenskin.offsets.len();
+    if n == 0 {
+        return Ok(());
+    }
+    let ranges: Vec<[f32; 2]> = (0..n)
+        .map(|at| {
+            let weights = eigenskin.weights.iter().map(|frame| frame[at]);
+            weights.fold([0.0f32, 1e-6], |[low, high], w| [low.min(w), high.max(w)])
+        })
+        .collect();
+    let mut rest = character.mesh.positions().to_vec();
+    for (at, (offsets, [low, high])) in eigenskin.offsets.iter().zip(&ranges).enumerate() {
+        check_length(0, rest.len(), offsets.len())?;
+        rest.iter_mut().zip(offsets).for_each(|(p, o)| *p += f64::from(*low) * o.as_dvec3());
+        let span = high - low;
+        let offsets = offsets.iter().map(|o| span * *o).collect();
+        character.morphs.push(Morph { name: format!("eigen.{at:03}"), offsets, default_weight: -low / span });
+    }
+    character.mesh = character.mesh.with_positions(rest)?;
+    let all = [(params.name.clone(), 0..eigenskin.weights.len())];
+    let parts: &[(String, Range<usize>)] = if params.clips.is_empty() { &all } else { &params.clips };
+    let first = character.morphs.len() - n;
+    let scaled = |frame: &Vec<f32>| -> Vec<f32> {
+        frame.iter().zip(&ranges).map(|(w, [low, high])| ((w - low) / (high - low)).clamp(0.0, 1.0)).collect()
+    };
+    for (clip, (_, range)) in character.clips.iter_mut().zip(parts) {
+        let times = (0..range.len()).map(|frame| (frame as f64 / params.fps) as f32).collect();
+        let values = eigenskin.weights[range.clone()].iter().flat_map(scaled).collect();
+        let keys = Keys::new(times, values, Interpolation::Linear, n)?;
+        clip.morphs.push(MorphTrack { morphs: first..first + n, keys });
+    }
+    Ok(())
 }
 
 /// Middle and reach of what each bone moves: weighted centre, and the largest distance from it of a vertex, by weight.

@@ -28,7 +28,7 @@ mod thesis;
 mod tracks;
 mod weights;
 
-pub use character::{ExportParams, ExportReport, build_character};
+pub use character::{ExportParams, ExportReport, add_eigenskin, build_character};
 pub use decimate::{DecimateParams, Decimated, Merge, Queue};
 pub use eigenskin::EigenSkin;
 pub use error::SkinError;

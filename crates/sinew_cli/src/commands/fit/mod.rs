@@ -1,34 +1,26 @@
 //! `sinew fit`: a deforming mesh becomes bones and weights.
 
 mod input;
+mod method;
+mod page;
 
 use super::input::with_path;
-use crate::{
-    args::FitArgs,
-    console::{Console, Progress},
-};
+use crate::{args::FitArgs, console::Console};
 use anyhow::{bail, ensure};
 use glam::DVec3;
 use input::{Frames, Input};
+use method::Fitted;
 use serde_json::{Value, json};
 use sinew::{
     formats::{gltf, write_atomic},
     geom::{Character, Warnings},
     skin::{
-        ExportParams, ExportReport, FitParams, FitStatus, SkinErrors, SkinFit, SkinFitter, Stage,
-        build_character,
+        ExportParams, ExportReport, SkinError, SkinErrors, SkinFitter, add_eigenskin, build_character,
+        fit_streamed,
     },
 };
-use std::{
-    ops::{ControlFlow, Range},
-    sync::Mutex,
-    time::{Duration, Instant},
-};
+use std::{ops::Range, time::Instant};
 
-/// Bones if nothing is said.
-const DEFAULT_BONES: usize = 50;
-/// The most bones that an error may ask for.
-const MAX_BONES: usize = 1000;
 /// Share of the error that leaving out keys may add by default; errors add in squares.
 const KEY_SHARE: f64 = 0.1;
 
@@ -37,26 +29,84 @@ pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
     let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
     ensure!(is_glb, "{shown}: a skin is written as .glb");
     ensure!(args.fps.is_none_or(|fps| fps.is_finite() && fps > 0.0), "--fps must be positive");
+    ensure!(
+        !(method::is_thesis(args) && args.error.is_some()),
+        "--error works with the default method; leave out --joints and --weights"
+    );
+    ensure!(args.seconds.is_none_or(|s| s.is_finite() && s >= 0.0), "--seconds must not be negative");
     ensure!(args.bones != Some(0), "--bones 0: 0 bones cannot move anything; ask for at least 1");
     let mut warnings = Warnings::default();
     let mut times = Times::new();
     let inputs = open(args, &mut warnings)?;
+    if let Some(n_sample) = args.sample {
+        return streamed(args, seed, &inputs, n_sample, console, warnings, times);
+    }
     let fitter = read(args, &inputs, console, &mut warnings)?;
     times.lap("read");
-    let fit = fit(args, seed, &fitter, console, &mut times)
+    let fitted = method::fit(args, seed, &fitter, console, &mut times)
         .map_err(|error| with_path(error, &args.sequences[0]))?;
-    let exported = export(args, &inputs, &fitter, &fit, &mut warnings)?;
+    let exported = export(args, &inputs, &fitted, &mut warnings)?;
     write_atomic(&args.output, &exported.bytes)?;
     times.lap("write");
     let clips = clips_of(&inputs);
     let errors = measure(&exported, &clips, inputs[0].fps, &fitter, console)?;
     times.lap("measure");
-    tell_oddities(&fitter, &fit, args, &errors, &mut warnings);
+    tell_oddities(&fitter, &fitted, args, &errors, &mut warnings);
     console.warn(&args.sequences[0], &warnings);
-    let mut report = describe(args, &fitter, &fit, &exported, &errors);
+    let mut report = describe(args, &fitted, &exported, &errors, fitter.n_frames());
+    report["seconds"] = times.to_json();
+    report["warnings"] = json!(warnings.messages);
+    if let Some(path) = &args.report {
+        page::write(path, inputs[0].rest(), &fitter, &fitted, &errors, &report)?;
+        report["report"] = json!(path.display().to_string());
+    }
+    console.result(&report, || as_text(&report))
+}
+
+/// A fit of which only a sample of the vertices is held in memory.
+fn streamed(
+    args: &FitArgs,
+    seed: u64,
+    inputs: &[Input],
+    n_sample: usize,
+    console: &Console,
+    mut warnings: Warnings,
+    mut times: Times,
+) -> anyhow::Result<()> {
+    let progress = console.progress("fitting");
+    let quiet = |_: f64| {};
+    let mut frames = Frames { inputs, warnings: Warnings::default(), progress: &quiet };
+    let params = method::default_params(args, seed);
+    let hear = |status: sinew::skin::FitStatus| progress.update(status.share);
+    let done = fit_streamed(inputs[0].rest(), &mut frames, &params, n_sample, &hear);
+    frames.warnings.messages.into_iter().for_each(|message| warnings.push(message));
+    let (fit, errors) = done.map_err(|error| named(error, args))?;
+    times.lap("fit");
+    let n_frames = fit.skin.n_frames();
+    let fitted = Fitted {
+        fit,
+        eigenskin: None,
+        n_fitted: n_sample.min(inputs[0].rest().n_vertices()),
+        method: "streamed",
+    };
+    let exported = export(args, inputs, &fitted, &mut warnings)?;
+    write_atomic(&args.output, &exported.bytes)?;
+    times.lap("write");
+    console.warn(&args.sequences[0], &warnings);
+    let mut report = describe(args, &fitted, &exported, &errors, n_frames);
+    report["rest_corrected"] = json!(false);
     report["seconds"] = times.to_json();
     report["warnings"] = json!(warnings.messages);
     console.result(&report, || as_text(&report))
+}
+
+/// An error with the name of the file it is about.
+fn named(error: SkinError, args: &FitArgs) -> anyhow::Error {
+    match error {
+        // Its reader has named the file.
+        SkinError::Source { message } => anyhow::anyhow!(message),
+        other => with_path(other, &args.sequences[0]),
+    }
 }
 
 fn open(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<Vec<Input>> {
@@ -84,65 +134,7 @@ fn read(
     let mut frames = Frames { inputs, warnings: Warnings::default(), progress: &hear };
     let fitter = SkinFitter::new(inputs[0].rest(), &mut frames);
     frames.warnings.messages.into_iter().for_each(|message| warnings.push(message));
-    fitter.map_err(|error| match error {
-        // Its reader has named the file.
-        sinew::skin::SkinError::Source { message } => anyhow::anyhow!(message),
-        other => with_path(other, &args.sequences[0]),
-    })
-}
-
-fn fit(
-    args: &FitArgs,
-    seed: u64,
-    fitter: &SkinFitter,
-    console: &Console,
-    times: &mut Times,
-) -> Result<SkinFit, sinew::skin::SkinError> {
-    let params = FitParams {
-        bones: args.bones.unwrap_or(DEFAULT_BONES),
-        influences: args.influences.into(),
-        transforms: args.transforms,
-        correct_rest: !args.keep_rest,
-        rounds: args.rounds.into(),
-        starts: if args.thorough { vec![4.0, 1.0, 0.0] } else { FitParams::default().starts },
-        seed,
-        ..FitParams::default()
-    };
-    let progress = console.progress("fitting");
-    let placed: Mutex<Option<Duration>> = Mutex::new(None);
-    let start = Instant::now();
-    let limit = args.seconds.map(Duration::from_secs_f64);
-    let hear = |status: FitStatus| tell(&progress, status, start, limit, &placed);
-    let fit = match args.error {
-        Some(target) => fitter.fit_to_error(target, &FitParams { bones: MAX_BONES, ..params }, &hear),
-        None => fitter.fit(&params, &hear),
-    };
-    times.lap("fit");
-    if let Some(placed) = placed.into_inner().ok().flatten() {
-        times.laps.push(("place", placed.as_secs_f64()));
-    }
-    fit
-}
-
-/// Show how far a fit is; a fit whose time is up keeps the best it has.
-fn tell(
-    progress: &Progress,
-    status: FitStatus,
-    start: Instant,
-    limit: Option<Duration>,
-    placed: &Mutex<Option<Duration>>,
-) -> ControlFlow<()> {
-    if status.stage == Stage::Refine
-        && let Ok(mut placed) = placed.lock()
-    {
-        placed.get_or_insert_with(|| start.elapsed());
-    }
-    if status.error.is_finite() {
-        progress.say(&format!("fitting, error {:.4} %", status.error));
-    }
-    let _ = progress.update(status.share);
-    let is_over = limit.is_some_and(|limit| start.elapsed() > limit);
-    if is_over && status.stage == Stage::Refine { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fitter.map_err(|error| named(error, args))
 }
 
 /// The file as it is written, and what is in it.
@@ -167,12 +159,11 @@ fn clips_of(inputs: &[Input]) -> Vec<(String, Range<usize>)> {
 fn export(
     args: &FitArgs,
     inputs: &[Input],
-    fitter: &SkinFitter,
-    fit: &SkinFit,
+    fitted: &Fitted,
     warnings: &mut Warnings,
 ) -> anyhow::Result<Exported> {
     let rest = inputs[0].rest();
-    let last = fit.report.errors.last().copied().unwrap_or_default();
+    let last = fitted.fit.report.errors.last().copied().unwrap_or_default();
     let percent = args.key_tolerance.unwrap_or(KEY_SHARE * last);
     let tolerance = percent / 100.0 * rest.diagonal();
     let params = ExportParams {
@@ -185,14 +176,17 @@ fn export(
         warnings
             .push(format!("the sequences have different frame rates; all are played at {}", inputs[0].fps));
     }
-    let (character, report) = build_character(&fit.skin, rest, inputs[0].surface(), &params, warnings)?;
+    let (mut character, report) =
+        build_character(&fitted.fit.skin, rest, inputs[0].surface(), &params, warnings)?;
+    if let Some(eigenskin) = &fitted.eigenskin {
+        add_eigenskin(&mut character, eigenskin, &params)?;
+    }
     let options = gltf::GlbOptions {
         max_influences: args.influences.into(),
         quantize: args.quantize,
         ..gltf::GlbOptions::default()
     };
     let bytes = gltf::write_glb(&character, &options, warnings)?;
-    debug_assert_eq!(fitter.n_vertices(), character.mesh.n_vertices());
     Ok(Exported { character, bytes, report, tolerance })
 }
 
@@ -226,7 +220,7 @@ fn measure(
 
 fn tell_oddities(
     fitter: &SkinFitter,
-    fit: &SkinFit,
+    fitted: &Fitted,
     args: &FitArgs,
     errors: &SkinErrors,
     warnings: &mut Warnings,
@@ -236,26 +230,27 @@ fn tell_oddities(
     } else if fitter.is_still() {
         warnings.push("all frames are alike, so nothing moves");
     }
-    if fit.report.cancelled {
+    if fitted.fit.report.cancelled {
         warnings.push("the time was up before the fit had settled; the best so far was kept");
     }
     if let Some(target) = args.error.filter(|&target| errors.e_rms_diag1 > 1.02 * target) {
-        let (n, reached) = (fit.skin.n_bones, errors.e_rms_diag1);
+        let (n, reached) = (fitted.fit.skin.n_bones, errors.e_rms_diag1);
         warnings.push(format!("{n} bones reach {reached:.4} %, not the {target} % asked for"));
     }
 }
 
 fn describe(
     args: &FitArgs,
-    fitter: &SkinFitter,
-    fit: &SkinFit,
+    fitted: &Fitted,
     exported: &Exported,
     errors: &SkinErrors,
+    n_frames: usize,
 ) -> Value {
-    let report = &exported.report;
+    let (report, fit) = (&exported.report, &fitted.fit);
+    let n_vertices = fit.skin.n_vertices();
     json!({
-        "vertices": fitter.n_vertices(),
-        "frames": fitter.n_frames(),
+        "vertices": n_vertices,
+        "frames": n_frames,
         "bones": fit.skin.n_bones,
         "influences": args.influences,
         "dE": errors.de,
@@ -264,10 +259,13 @@ fn describe(
         "d_avg": errors.d_avg,
         "max": errors.max,
         "seconds": {},
-        "bytes_in": fitter.n_vertices() * fitter.n_frames() * 12,
+        "bytes_in": n_vertices * n_frames * 12,
         "bytes_out": exported.bytes.len(),
         "transforms": args.transforms.name(),
         "rest_corrected": !args.keep_rest,
+        "method": fitted.method,
+        "fitted_vertices": fitted.n_fitted,
+        "eigenskin": fitted.eigenskin.as_ref().map_or(0, |eigenskin| eigenskin.offsets.len()),
         "rounds": fit.report.rounds,
         "converged": fit.report.converged,
         "joints": report.joints,

@@ -67,12 +67,12 @@ pub(super) fn single(positions: &[DVec3]) -> Vec<Vec3> {
     positions.iter().map(|p| p.clamp(-limit, limit).as_vec3()).collect()
 }
 
-/// Write the attributes all primitives share.
+/// Write the attributes all primitives share; in fewer bits if asked for, positions on a grid if there is one.
 pub(super) fn write_attributes(
     builder: &mut Builder,
     character: &Character,
     vertices: &Vertices,
-    grid: Option<Grid>,
+    (is_quantized, grid): (bool, Option<Grid>),
     warnings: &mut Warnings,
 ) -> Attributes {
     let (mesh, surface) = (&character.mesh, &character.surface);
@@ -97,9 +97,9 @@ pub(super) fn write_attributes(
     };
     let normals: Vec<Vec3> = normals.into_iter().map(unit).collect();
     let normals = vertices.spread(&normals);
-    let normals = match grid {
-        Some(_) => quantize::write_normals(builder, &normals),
-        None => builder.points(&normals, false),
+    let normals = match is_quantized {
+        true => quantize::write_normals(builder, &normals),
+        false => builder.points(&normals, false),
     };
     add("NORMAL", normals);
     if let Some(uvs) = &vertices.uvs {

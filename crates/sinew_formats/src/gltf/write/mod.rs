@@ -30,7 +30,7 @@ pub struct GlbOptions {
     pub extensions: Object,
     /// Bytes for those extensions. They become the buffer views 0, 1, …, an empty one as four zeros.
     pub views: Vec<Vec<u8>>,
-    /// Positions and weights in 16 bits, normals in 8 (`KHR_mesh_quantization`). Default no.
+    /// Weights in 16 bits, normals in 8, positions without a skin in 16 (`KHR_mesh_quantization`). Default no.
     pub quantize: bool,
 }
 
@@ -80,12 +80,9 @@ pub fn write_glb(
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
         extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
-        let mut slots = skin::all_slots(rig, character.skin.as_ref());
+        let slots = skin::all_slots(rig, character.skin.as_ref());
         let n_bound = character.skin.as_ref().map_or(slots.len(), |skin| skin.slots.len());
         extension.bound_joints = Some(n_bound).filter(|&n_bound| n_bound < slots.len());
-        if let Some(grid) = grid.filter(|_| character.skin.is_some()) {
-            slots.iter_mut().for_each(|slot| slot.inverse_bind = slot.inverse_bind * grid.to_affine());
-        }
         if !slots.is_empty() {
             let helpers = &mut extension.helper_nodes;
             let skeleton = common_root(&mut builder, &mut scene, &mut names, helpers);
@@ -98,13 +95,12 @@ pub fn write_glb(
     let mesh_node = mesh.map(|mesh| {
         let skin = skin_idx.filter(|_| character.skin.is_some());
         let name = if character.name.is_empty() { "mesh" } else { &character.name };
-        let placed = grid.filter(|_| skin.is_none());
         builder.root.nodes.push(Node {
             name: Some(names.unique(name)),
             mesh: Some(mesh),
             skin,
-            translation: placed.map(|grid| grid.center.to_array()),
-            scale: placed.map(|grid| [grid.scale; 3]),
+            translation: grid.map(|grid| grid.center.to_array()),
+            scale: grid.map(|grid| [grid.scale; 3]),
             ..Node::default()
         });
         builder.root.nodes.len() - 1
@@ -120,9 +116,10 @@ pub fn write_glb(
     builder.finish()
 }
 
-/// The grid of the positions, if they are to be quantised and there are any.
+/// The grid of the positions, if they are to be quantised. Those of a skin are not: what leads back to metres would
+/// stand in its bind pose, whose scale Blender drops.
 fn grid_of(character: &Character, options: &GlbOptions) -> Option<quantize::Grid> {
-    let wanted = options.quantize && character.mesh.n_faces() > 0;
+    let wanted = options.quantize && character.mesh.n_faces() > 0 && character.skin.is_none();
     wanted.then(|| quantize::Grid::around(character.mesh.positions()))
 }
 
@@ -171,10 +168,11 @@ fn write_mesh(
         extension.seam_copies = Some(builder.view(&bytes, None));
     }
     let grid = grid_of(character, options);
-    if grid.is_some() {
+    if options.quantize {
         builder.require(quantize::EXTENSION);
     }
-    let mut attributes = geometry::write_attributes(builder, character, &vertices, grid, warnings);
+    let mut attributes =
+        geometry::write_attributes(builder, character, &vertices, (options.quantize, grid), warnings);
     if let Some(skin) = &character.skin {
         skin::write_influences(builder, skin, &vertices, options, &mut attributes, warnings);
     }

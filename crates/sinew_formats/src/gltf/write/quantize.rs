@@ -1,12 +1,12 @@
 //! Vertices in fewer bytes: positions of 16 bits, normals of 8, weights of 16.
 //!
 //! # Source
-//! Khronos Group, *KHR_mesh_quantization* (2020). What leads back to metres stands in the inverse bind matrices of a
-//! skin, because players ignore the transform of a skinned node, or in the node without one.
+//! Khronos Group, *KHR_mesh_quantization* (2020). What leads positions back to metres stands in the node, which players
+//! ignore for a skinned mesh: there positions stay as they are.
 
 use super::builder::{Builder, VERTICES, describe};
 use crate::gltf::schema::Accessor;
-use glam::{DAffine3, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use sinew_geom::mesh::bounds;
 
 pub(super) const EXTENSION: &str = "KHR_mesh_quantization";
@@ -26,15 +26,6 @@ impl Grid {
         let [low, high] = bounds(points);
         let scale = 0.5 * (high - low).max_element();
         Self { center: 0.5 * (low + high), scale: if scale > 0.0 { scale } else { 1.0 } }
-    }
-
-    /// `mesh_from_grid`.
-    pub fn to_affine(self) -> DAffine3 {
-        DAffine3::from_scale_rotation_translation(
-            DVec3::splat(self.scale),
-            glam::DQuat::IDENTITY,
-            self.center,
-        )
     }
 
     /// Add positions.
