@@ -200,10 +200,10 @@ pub struct FitArgs {
     /// Keep the rest pose as it is given
     #[arg(long)]
     pub keep_rest: bool,
-    /// Rounds of refinement at most; 60 squeezes out the last percents
-    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    /// Rounds of refinement at most
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub rounds: u16,
-    /// Try several starts and keep the best; half as slow again
+    /// Try several starts, keep the best and refine it to the end; about three times as slow
     #[arg(long)]
     pub thorough: bool,
     /// Stop refining after so many seconds and keep the best so far

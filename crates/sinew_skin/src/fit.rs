@@ -325,7 +325,7 @@ impl<'a> Run<'a> {
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        a.sqrt() - b.sqrt() < self.params.tolerance * a.sqrt()
+        a.sqrt() - b.sqrt() <= self.params.tolerance * a.sqrt()
     }
 
     fn momentum(&self, streak: usize) -> f32 {

@@ -1,9 +1,12 @@
 //! Skins fitted to sequences: error and processor time, beside py-dem-bones.
 //!
-//! `sinew_bench fit [--peers] [--bones 20,50] [--only flag,balloon]`
+//! `sinew_bench fit [--peers] [--bones 20,50] [--only flag,balloon] [--kinds rigid]`, or one of `sinew_bench fit
+//! --decimation` (figures 6.6–6.21 of Antonopoulos 2010) and `sinew_bench fit --stream` (400 frames × 200 k vertices).
 
 mod data;
+mod decimation;
 mod peers;
+mod stream;
 
 use crate::measure::{cpu_secs, in_pool};
 use data::Sequence;
@@ -76,6 +79,11 @@ struct Options {
 
 /// Print the tables.
 pub fn run(arguments: &[String]) -> anyhow::Result<()> {
+    match arguments.first().map(String::as_str) {
+        Some("--decimation") => return decimation::run(),
+        Some("--stream") => return stream::run(),
+        _ => {}
+    }
     let options = parse(arguments)?;
     println!(
         "{:<16}{:>6} {:<12}{:>10}{:>9}{:>8} |{:>11}{:>9}{:>8}{:>8} |{:>11}{:>9}{:>8}{:>8}",

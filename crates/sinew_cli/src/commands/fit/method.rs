@@ -41,6 +41,7 @@ pub fn default_params(args: &FitArgs, seed: u64) -> FitParams {
         correct_rest: !args.keep_rest,
         rounds: args.rounds.into(),
         starts: if args.thorough { vec![4.0, 1.0, 0.0] } else { FitParams::default().starts },
+        tolerance: if args.thorough { 1e-3 } else { FitParams::default().tolerance },
         seed,
         ..FitParams::default()
     }
