@@ -4,7 +4,8 @@
 //! Antonopoulos 2010, §6.3: distortion percentage `dE` (eq. 6.1), `E_RMS` (eq. 6.2), averaged closest distances `d_avg`
 //! (eq. 6.3, here from the vertices of each to the surface of the other).
 //! # Limits
-//! `d_avg` is taken over at most [`CLOSEST_FRAMES`] frames, evenly spread, since it costs more than many a fit.
+//! `d_avg` is taken over at most [`CLOSEST_FRAMES`] frames, evenly spread, and fewer of large meshes, since it costs more
+//! than many a fit.
 
 use crate::{FittedSkin, SkinError, source::check_length, tracks::Tracks};
 use glam::DVec3;
@@ -89,9 +90,12 @@ impl Sums {
     }
 }
 
+/// Vertices whose closest points are found, about, over all frames.
+const CLOSEST_VERTICES: usize = 500_000;
+
 /// Whether the closest distances of a frame are measured.
-pub(crate) fn is_closest_frame(frame: usize, n_frames: usize) -> bool {
-    let n = n_frames.min(CLOSEST_FRAMES);
+pub(crate) fn is_closest_frame(frame: usize, n_frames: usize, n_vertices: usize) -> bool {
+    let n = n_frames.min(CLOSEST_FRAMES).min((CLOSEST_VERTICES / n_vertices.max(1)).max(1));
     (0..n).any(|k| k * n_frames / n == frame)
 }
 
@@ -118,7 +122,7 @@ pub(crate) fn measure_tracks(
         let found = positions(frame)?;
         check_length(frame, wanted.len(), found.len())?;
         sums.add(&wanted, &found);
-        if is_closest_frame(frame, tracks.n_frames) && rest.n_faces() > 0 {
+        if is_closest_frame(frame, tracks.n_frames, tracks.n_vertices) && rest.n_faces() > 0 {
             sums.add_closest(rest, &wanted, &found)?;
         }
     }

@@ -270,7 +270,9 @@ impl<'a> Stream<'a> {
                 paths.frame(frame, &mut wanted);
                 let found = skin.positions(frame);
                 sums.add(&wanted, &found);
-                if is_closest_frame(block * LANES + frame, self.tracks.n_frames) && rest.n_faces() > 0 {
+                if is_closest_frame(block * LANES + frame, self.tracks.n_frames, rest.n_vertices())
+                    && rest.n_faces() > 0
+                {
                     sums.add_closest(rest, &wanted, &found)?;
                 }
             }

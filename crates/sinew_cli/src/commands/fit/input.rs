@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Frames per second where nothing says.
 const DEFAULT_FPS: f64 = 30.0;
 
+/// What readers say of coordinates that are not numbers.
+const NOT_FINITE: &str = "NaN or infinite";
+
 /// One sequence, opened but not read where it is a folder.
 pub struct Input {
     pub name: String,
@@ -140,7 +143,17 @@ impl FrameSource for Frames<'_> {
         let failed = |error: String| SkinError::Source { message: error };
         let positions = match &input.kind {
             Kind::Folder(folder) => {
-                folder.read_positions(at, &mut self.warnings).map_err(|error| failed(error.to_string()))?
+                let mut mended = Warnings::default();
+                let read =
+                    folder.read_positions(at, &mut mended).map_err(|error| failed(error.to_string()))?;
+                // Readers move such vertices to the origin, which is no motion to follow.
+                if let Some(message) = mended.messages.iter().find(|message| message.contains(NOT_FINITE)) {
+                    let path = folder.frames()[at].display();
+                    let cause = format!("{path}: frame {at}: {message}; mend or leave out that frame");
+                    return Err(failed(cause));
+                }
+                mended.messages.into_iter().for_each(|message| self.warnings.push(message));
+                read
             }
             Kind::Frames(sequence, _) => sequence.frames()[at].iter().map(|p| p.as_dvec3()).collect(),
             Kind::Played(character, _) => {
