@@ -309,7 +309,8 @@ impl<'a> Run<'a> {
                 self.report.cancelled = true;
                 break;
             }
-            if self.stands_still(&squares) {
+            // A round after momentum has begun anew says nothing about those to come.
+            if streak > 3 && self.stands_still(&squares) {
                 self.report.converged = true;
                 break;
             }

@@ -86,7 +86,7 @@ pub fn is_thesis(args: &FitArgs) -> bool {
 }
 
 /// Do the fit that is asked for.
-pub fn fit(
+pub fn perform(
     args: &FitArgs,
     seed: u64,
     fitter: &SkinFitter,

@@ -43,7 +43,7 @@ pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
     }
     let fitter = read(args, &inputs, console, &mut warnings)?;
     times.lap("read");
-    let fitted = method::fit(args, seed, &fitter, console, &mut times)
+    let fitted = method::perform(args, seed, &fitter, console, &mut times)
         .map_err(|error| with_path(error, &args.sequences[0]))?;
     let exported = export(args, &inputs, &fitted, &mut warnings)?;
     write_atomic(&args.output, &exported.bytes)?;
