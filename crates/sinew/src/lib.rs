@@ -6,3 +6,4 @@ pub use sinew_deform as deform;
 pub use sinew_formats as formats;
 pub use sinew_geom as geom;
 pub use sinew_session as session;
+pub use sinew_skin as skin;

@@ -8,6 +8,7 @@ mod common;
 mod data;
 mod documents;
 mod edits;
+mod fit;
 mod handles;
 mod mesh_check;
 mod structure;

@@ -13,6 +13,7 @@ use sinew::{
         operators::LaplacianKind,
         sample::{PoseSet, Sample},
     },
+    skin::{Blending, Grouping, Transforms},
 };
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -39,7 +40,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of commands that use chance (`--optimiser annealing`); the same seed gives the same result
+    /// Seed of commands that use chance (fit, `--optimiser annealing`); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -61,6 +62,13 @@ pub enum Command {
                       frame_ms is the median of five solves (fewer if they take over 2 s together)."
     )]
     Pose(PoseArgs),
+    /// Turn a deforming mesh into bones and weights: a small skin that plays everywhere
+    #[command(
+        after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and\n\
+                      d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). They are measured on what was written.\n\n\
+                      Affine bones scale and shear, which glTF joints do not: each becomes two joints."
+    )]
+    Fit(Box<FitArgs>),
     /// Work with handles: the regions by which a surface is moved
     Handles {
         #[command(subcommand)]
@@ -269,6 +277,92 @@ pub struct PoseArgs {
     pub output: PathBuf,
 }
 
+#[derive(Args)]
+pub struct FitArgs {
+    /// Folders of numbered meshes, or glb files whose animation is taken; several share their bones and weights, and
+    /// each becomes a clip
+    #[arg(required = true)]
+    pub sequences: Vec<PathBuf>,
+    /// Number of bones [default: 50]
+    #[arg(long, value_name = "K", conflicts_with = "error")]
+    pub bones: Option<usize>,
+    /// Instead of a number of bones: as few as reach this error, such as 0.1% of the diagonal (E_RMS_diag1)
+    #[arg(long, value_name = "PERCENT", value_parser = percent_parser)]
+    pub error: Option<f64>,
+    /// Bones a vertex follows at most; more than 4 are ignored by many players
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub influences: u8,
+    /// What a bone may do: affine is smaller in error, rigid in bytes
+    #[arg(long, default_value = "affine", value_parser = transforms_parser())]
+    pub transforms: Transforms,
+    /// Keep the rest pose as it is given
+    #[arg(long)]
+    pub keep_rest: bool,
+    /// Rounds of refinement at most
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub rounds: u16,
+    /// Try several starts, keep the best and refine it to the end; about three times as slow
+    #[arg(long)]
+    pub thorough: bool,
+    /// Stop refining after so many seconds and keep the best so far
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<f64>,
+    /// Proxy joints as Antonopoulos 2010 places them: more where more deforms, or evenly; needs no other option
+    #[arg(long, value_name = "WHERE", value_parser = ["deform", "pcenter"])]
+    pub joints: Option<String>,
+    /// Weights as Antonopoulos 2010 finds them from proxy joints
+    #[arg(long, value_name = "HOW", value_parser = blending_parser())]
+    pub weights: Option<Blending>,
+    /// With --joints deform: how facets are grouped [default: growing]
+    #[arg(long, value_name = "HOW", value_parser = grouping_parser(), requires = "joints")]
+    pub grouping: Option<Grouping>,
+    /// With --joints: how transforms are found [default: direct]
+    #[arg(long, value_name = "HOW", value_parser = ["direct", "lsqr"], requires = "joints")]
+    pub transforms_by: Option<String>,
+    /// With --joints: enlargement of a joint's reach [default: 1.6]
+    #[arg(long, value_name = "P", requires = "joints")]
+    pub p_factor: Option<f64>,
+    /// With --weights convolution: passes [default: 5]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub passes: Option<u16>,
+    /// With --joints deform: regions of like deformation [default: 20]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub regions: Option<u16>,
+    /// With --joints: correct the weights after the transforms are found
+    #[arg(long, requires = "joints")]
+    pub correct_weights: bool,
+    /// Fit the bones to a sequence with this share of its vertices removed
+    #[arg(long, value_name = "SHARE", conflicts_with = "error")]
+    pub decimate: Option<f64>,
+    /// With --decimate: where merged vertices lie [default: second]
+    #[arg(long, value_name = "WHERE", value_parser = ["second", "optimal"], requires = "decimate")]
+    pub merge: Option<String>,
+    /// With --decimate and --joints deform: one queue of contractions, or one a region [default: global]
+    #[arg(long, value_name = "WHICH", value_parser = ["global", "regions"], requires = "decimate")]
+    pub queue: Option<String>,
+    /// Add so many displacements of the rest pose as morph targets (EigenSkin)
+    #[arg(long, value_name = "F", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub eigenskin: u16,
+    /// Hold only about N vertices of the sequence in memory and read its frames three times; the rest pose is kept
+    #[arg(long, value_name = "N", conflicts_with_all = ["error", "decimate", "joints", "weights", "report"])]
+    pub sample: Option<usize>,
+    /// Write a page that shows the errors on the surface (html)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Frames per second [default: as the input, else 30]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// How far leaving out keys may move a vertex, in percent of the diagonal [default: a tenth of the error]
+    #[arg(long, value_name = "PERCENT", value_parser = percent_parser)]
+    pub key_tolerance: Option<f64>,
+    /// Weights in 16 bits, normals in 8
+    #[arg(long)]
+    pub quantize: bool,
+    /// File to write (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
 #[derive(Subcommand)]
 pub enum HandlesCommand {
     /// Find handles: of the bones if there is a skin, else of the shape
@@ -288,6 +382,33 @@ pub struct HandlesAutoArgs {
     /// File to write: handles alone (json), or the character with them (glb)
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+/// A positive number, with or without a percent sign.
+fn percent_parser(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent),
+        _ => Err("give a positive number of percents, such as 0.1%".to_owned()),
+    }
+}
+
+/// Names of the thesis's weights, for errors, help and completions.
+fn blending_parser() -> impl TypedValueParser<Value = Blending> {
+    PossibleValuesParser::new(Blending::ALL.map(Blending::name))
+        .try_map(|name| Blending::from_name(&name).ok_or("there is no such kind"))
+}
+
+/// Names of the ways to group facets, for errors, help and completions.
+fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name))
+        .try_map(|name| Grouping::from_name(&name).ok_or("there is no such way"))
+}
+
+/// Names of what bones may do, for errors, help and completions.
+fn transforms_parser() -> impl TypedValueParser<Value = Transforms> {
+    PossibleValuesParser::new(Transforms::ALL.map(Transforms::name))
+        .try_map(|name| Transforms::from_name(&name).ok_or("there is no such kind"))
 }
 
 /// Names of the Laplacians, for errors, help and completions.

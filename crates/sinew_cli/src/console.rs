@@ -116,6 +116,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Say what is being done now.
+    pub fn say(&self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
+
     /// Show a share done, 0..=1.
     pub fn update(&self, share: f64) -> ControlFlow<()> {
         if self.bar.length().is_none() {

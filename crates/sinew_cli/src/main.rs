@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Some(Command::Convert(args)) => commands::convert::run(&args, &console),
         Some(Command::Sample(args)) => commands::sample::run(&args, &console),
         Some(Command::Pose(args)) => commands::pose::run(&args, &console),
+        Some(Command::Fit(args)) => commands::fit::run(&args, cli.common.seed, &console),
         Some(Command::Handles { command: HandlesCommand::Auto(args) }) => {
             commands::handles::run_auto(&args, &console)
         }

@@ -4,6 +4,8 @@
 
 #[path = "cli/examples.rs"]
 mod examples;
+#[path = "cli/fit.rs"]
+mod fit;
 #[path = "cli/pose.rs"]
 mod pose;
 

@@ -5,7 +5,7 @@
 //! is. Frames can be read one by one, so that a sequence need not fit into memory.
 
 use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::whole};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{
     collections::BTreeMap,
@@ -93,6 +93,15 @@ impl SequenceFolder {
     /// # Errors
     /// If the file cannot be read or its connectivity differs, with the first difference.
     pub fn read_frame(&self, frame: usize, warnings: &mut Warnings) -> Result<Vec<Vec3>, FormatError> {
+        Ok(self.read_positions(frame, warnings)?.iter().map(|p| p.as_vec3()).collect())
+    }
+
+    /// As [`SequenceFolder::read_frame`], in the precision of the file: far from the origin single precision loses what
+    /// moves.
+    ///
+    /// # Errors
+    /// As [`SequenceFolder::read_frame`].
+    pub fn read_positions(&self, frame: usize, warnings: &mut Warnings) -> Result<Vec<DVec3>, FormatError> {
         let Some(path) = self.frames.get(frame) else {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
             return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
@@ -101,7 +110,7 @@ impl SequenceFolder {
         let model = read_mesh_file(path, self.root.as_deref(), &mut mended)?;
         self.tell(path, mended, warnings);
         match difference(&self.polygons, &model.raw) {
-            None => Ok(model.character.mesh.positions().iter().map(|p| p.as_vec3()).collect()),
+            None => Ok(model.character.mesh.into_parts().0),
             Some(cause) => {
                 let fault =
                     Fault::new(Place::Whole, format!("frame {frame} differs from the rest pose: {cause}"));

@@ -53,7 +53,7 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     };
     fields.insert("examples".into(), document.examples.iter().map(example).collect());
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
-    let options = GlbOptions { max_influences: 8, extensions, views };
+    let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
     Ok(write_glb(&document.character(), &options, warnings)?)
 }
 

@@ -3,6 +3,7 @@
 pub mod animate;
 pub mod convert;
 mod examples;
+pub mod fit;
 pub mod handles;
 pub mod info;
 mod input;

@@ -361,3 +361,30 @@ proptest! {
         prop_assert_eq!(again(&character), canonical(character));
     }
 }
+
+/// Fewer bits: a skin keeps its positions, a plain mesh is put on a grid; weights and normals are rounded.
+#[test]
+fn quantised_files_are_smaller_and_nearly_the_same() {
+    let skinned = tube(4, 30);
+    let plain = Character { mesh: skinned.mesh.clone(), name: "plain".into(), ..Character::default() };
+    for (character, limit) in [(&skinned, 1e-4), (&plain, 1e-4)] {
+        let write = |quantize| {
+            let options = GlbOptions { quantize, ..GlbOptions::default() };
+            write_glb(character, &options, &mut Warnings::default()).unwrap()
+        };
+        let (full, small) = (write(false), write(true));
+        assert!(small.len() < full.len());
+        let again = read_gltf(&small, &no_side_files, "small", &mut Warnings::default()).unwrap().character;
+        for time in [0.0, 0.4, 1.0] {
+            let [a, b] = [character, &again].map(|c| c.positions_at(c.clips.first(), time).unwrap());
+            let worst = a.iter().zip(&b).map(|(a, b)| f64::from(a.distance(*b))).fold(0.0, f64::max);
+            assert!(worst < limit * character.mesh.diagonal(), "{}: {worst}", character.name);
+        }
+        if let Some(skin) = &again.skin {
+            for vertex in 0..skin.n_vertices() {
+                let sum: f32 = skin.vertex(vertex).map(|(_, w)| w).sum();
+                assert!((sum - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Linear algebra: the only place that knows a matrix library.
 
 mod cholesky;
+mod dense;
 mod iterative;
 mod polar;
 mod rotations;
@@ -10,6 +11,7 @@ mod supernodes;
 mod triangular;
 
 pub use cholesky::{Cholesky, SymbolicCholesky};
+pub use dense::DenseCholesky;
 pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
 pub use polar::{polar, svd3};
 pub use rotations::fit_rotations;

@@ -125,6 +125,12 @@ impl Builder {
         self.root.extensions.insert(name.to_owned(), object);
     }
 
+    /// Name an extension without which the file cannot be read.
+    pub fn require(&mut self, name: &str) {
+        self.root.extensions_used.push(name.to_owned());
+        self.root.extensions_required.push(name.to_owned());
+    }
+
     /// The bytes of the file.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The mesh: vertices split where texture coordinates jump, one primitive per material.
 
 use super::builder::{Builder, VERTICES};
+use super::quantize::{self, Grid};
 use crate::gltf::normals::smooth_normals;
 use crate::gltf::schema::{Attributes, Primitive};
 use glam::{DVec3, Vec3};
@@ -66,11 +67,12 @@ pub(super) fn single(positions: &[DVec3]) -> Vec<Vec3> {
     positions.iter().map(|p| p.clamp(-limit, limit).as_vec3()).collect()
 }
 
-/// Write the attributes all primitives share.
+/// Write the attributes all primitives share; in fewer bits if asked for, positions on a grid if there is one.
 pub(super) fn write_attributes(
     builder: &mut Builder,
     character: &Character,
     vertices: &Vertices,
+    (is_quantized, grid): (bool, Option<Grid>),
     warnings: &mut Warnings,
 ) -> Attributes {
     let (mesh, surface) = (&character.mesh, &character.surface);
@@ -83,13 +85,23 @@ pub(super) fn write_attributes(
     }
     let mut attributes = Attributes::new();
     let mut add = |name: &str, accessor| attributes.insert(name.to_owned(), accessor);
-    add("POSITION", builder.points(&vertices.spread(&positions), true));
+    let placed = vertices.spread(&positions);
+    let placed = match grid {
+        Some(grid) => grid.write_positions(builder, &placed),
+        None => builder.points(&placed, true),
+    };
+    add("POSITION", placed);
     let normals = match &surface.normals {
         Some(normals) if normals.len() == positions.len() => normals.clone(),
         _ => smooth_normals(&positions, mesh.faces().iter().copied()),
     };
     let normals: Vec<Vec3> = normals.into_iter().map(unit).collect();
-    add("NORMAL", builder.points(&vertices.spread(&normals), false));
+    let normals = vertices.spread(&normals);
+    let normals = match is_quantized {
+        true => quantize::write_normals(builder, &normals),
+        false => builder.points(&normals, false),
+    };
+    add("NORMAL", normals);
     if let Some(uvs) = &vertices.uvs {
         add("TEXCOORD_0", builder.floats("VEC2", uvs, VERTICES));
     }

@@ -7,6 +7,7 @@ mod animation;
 mod builder;
 mod geometry;
 mod material;
+mod quantize;
 mod sequence;
 mod skin;
 
@@ -29,11 +30,13 @@ pub struct GlbOptions {
     pub extensions: Object,
     /// Bytes for those extensions. They become the buffer views 0, 1, …, an empty one as four zeros.
     pub views: Vec<Vec<u8>>,
+    /// Weights in 16 bits, normals in 8, positions without a skin in 16 (`KHR_mesh_quantization`). Default no.
+    pub quantize: bool,
 }
 
 impl Default for GlbOptions {
     fn default() -> Self {
-        Self { max_influences: 4, extensions: Object::new(), views: Vec::new() }
+        Self { max_influences: 4, extensions: Object::new(), views: Vec::new(), quantize: false }
     }
 }
 
@@ -72,6 +75,7 @@ pub fn write_glb(
     let mut names = Names::default();
     let mut scene = Vec::new();
     let mut skin_idx = None;
+    let grid = grid_of(character, options);
     if let Some(rig) = &character.rig {
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
@@ -95,6 +99,8 @@ pub fn write_glb(
             name: Some(names.unique(name)),
             mesh: Some(mesh),
             skin,
+            translation: grid.map(|grid| grid.center.to_array()),
+            scale: grid.map(|grid| [grid.scale; 3]),
             ..Node::default()
         });
         builder.root.nodes.len() - 1
@@ -108,6 +114,13 @@ pub fn write_glb(
     write_extensions(&mut builder, &extension, options);
     finish_scene(&mut builder, scene);
     builder.finish()
+}
+
+/// The grid of the positions, if they are to be quantised. Those of a skin are not: what leads back to metres would
+/// stand in its bind pose, whose scale Blender drops.
+fn grid_of(character: &Character, options: &GlbOptions) -> Option<quantize::Grid> {
+    let wanted = options.quantize && character.mesh.n_faces() > 0 && character.skin.is_none();
+    wanted.then(|| quantize::Grid::around(character.mesh.positions()))
 }
 
 /// One scene that shows the given nodes; glTF forbids an empty list.
@@ -154,15 +167,21 @@ fn write_mesh(
         let bytes: Vec<u8> = copies.iter().flat_map(|source| source.to_le_bytes()).collect();
         extension.seam_copies = Some(builder.view(&bytes, None));
     }
-    let mut attributes = geometry::write_attributes(builder, character, &vertices, warnings);
+    let grid = grid_of(character, options);
+    if options.quantize {
+        builder.require(quantize::EXTENSION);
+    }
+    let mut attributes =
+        geometry::write_attributes(builder, character, &vertices, (options.quantize, grid), warnings);
     if let Some(skin) = &character.skin {
-        let max = options.max_influences.clamp(1, 8);
-        skin::write_influences(builder, skin, &vertices, max, &mut attributes, warnings);
+        skin::write_influences(builder, skin, &vertices, options, &mut attributes, warnings);
     }
     let mut mesh = Mesh::default();
     let mut targets = Vec::new();
     for morph in &character.morphs {
-        let offsets = builder.points(&vertices.spread(&morph.offsets), true);
+        let offsets = vertices.spread(&morph.offsets);
+        let offsets = grid.map_or_else(|| offsets.clone(), |grid| grid.offsets(&offsets));
+        let offsets = builder.points(&offsets, true);
         targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
         mesh.weights.push(builder::finite(morph.default_weight));
     }

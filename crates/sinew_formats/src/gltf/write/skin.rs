@@ -1,7 +1,9 @@
 //! The joint tree and the skin.
 
+use super::GlbOptions;
 use super::builder::{Builder, VERTICES, describe};
 use super::geometry::Vertices;
+use super::quantize;
 use crate::gltf::schema::{self, Attributes};
 use crate::names::Names;
 use glam::{DAffine3, DMat4};
@@ -92,15 +94,16 @@ pub(super) fn write_skin(
     builder.root.skins.len() - 1
 }
 
-/// Write `JOINTS_n` and `WEIGHTS_n`, keeping the strongest `max_influences`.
+/// Write `JOINTS_n` and `WEIGHTS_n`, keeping as many of the strongest as the options allow.
 pub(super) fn write_influences(
     builder: &mut Builder,
     skin: &Skin,
     vertices: &Vertices,
-    max_influences: usize,
+    options: &GlbOptions,
     attributes: &mut Attributes,
     warnings: &mut Warnings,
 ) {
+    let max_influences = options.max_influences.clamp(1, 8);
     let rows = Rows::of(skin, max_influences);
     if rows.n_reduced > 0 {
         let n = rows.n_reduced;
@@ -119,7 +122,11 @@ pub(super) fn write_influences(
         attributes.insert(format!("JOINTS_{set}"), builder.accessor(&bytes, accessor, VERTICES));
         let weights: Vec<[f32; 4]> =
             vertices.sources.iter().map(|&v| [0, 1, 2, 3].map(|at| entry(v, at).1)).collect();
-        attributes.insert(format!("WEIGHTS_{set}"), builder.floats("VEC4", &weights, VERTICES));
+        let weights = match options.quantize {
+            true => quantize::write_weights(builder, &weights),
+            false => builder.floats("VEC4", &weights, VERTICES),
+        };
+        attributes.insert(format!("WEIGHTS_{set}"), weights);
     }
 }
 

@@ -1,0 +1,97 @@
+//! Figures 6.6 to 6.21 of Antonopoulos 2010 as tables: time and errors over the share of vertices removed, for eight
+//! variants on four sequences; and the default fit on a decimated sequence.
+
+use super::data::Sequence;
+use crate::measure::in_pool;
+use sinew::skin::{
+    Blending, DecimateParams, FitParams, Grouping, Merge, Placement, Queue, SkinFitter, ThesisParams, unheard,
+};
+use std::time::Instant;
+
+const SEQUENCES: [&str; 4] = ["tablecloth", "flag", "horse-collapse", "balloon"];
+const AMOUNTS: [f64; 4] = [0.0, 0.2, 0.4, 0.6];
+const BONES: usize = 50;
+
+/// Print the tables.
+pub fn run() -> anyhow::Result<()> {
+    for name in SEQUENCES {
+        let sequence = Sequence::load(name)?;
+        in_pool(1, || tables(&sequence))?;
+    }
+    Ok(())
+}
+
+fn tables(sequence: &Sequence) -> anyhow::Result<()> {
+    let mut frames = &sequence.frames;
+    let fitter = SkinFitter::new(sequence.frames.rest(), &mut frames)?;
+    println!("\n{} (50 bones; columns: share of the vertices removed)", sequence.name);
+    println!("{:<18}{:<12}{}", "variant", "", AMOUNTS.map(|a| format!("{:>10.0} %", 100.0 * a)).concat());
+    for corrected in [false, true] {
+        for placement in [Placement::PCenter, Placement::Deform(Grouping::RegionGrowing)] {
+            for merge in [Merge::Optimal, Merge::Second] {
+                variant(&fitter, placement, merge, corrected)?;
+            }
+        }
+    }
+    default_fit(&fitter)
+}
+
+fn variant(fitter: &SkinFitter, placement: Placement, merge: Merge, corrected: bool) -> anyhow::Result<()> {
+    let is_pcenter = placement == Placement::PCenter;
+    let params = ThesisParams {
+        bones: BONES,
+        placement,
+        blending: if is_pcenter { Blending::Distance } else { Blending::Convolution },
+        correct_weights: corrected,
+        correct_rest: corrected,
+        ..ThesisParams::default()
+    };
+    let short = if merge == Merge::Optimal { "OS" } else { "SE" };
+    let name = match (corrected, is_pcenter) {
+        (false, true) => format!("{short}(PC)"),
+        (false, false) => format!("{short}(Deform)"),
+        (true, true) => format!("{short}(Corr)"),
+        (true, false) => format!("{short}(Corr_Deform)"),
+    };
+    let mut rows = [const { String::new() }; 5];
+    for amount in AMOUNTS {
+        let start = Instant::now();
+        let queue = if is_pcenter { Queue::Global } else { Queue::Regions { shuffling_ratio: 0.2 } };
+        let decimate = DecimateParams { amount, merge, queue };
+        let (fit, left) = match amount > 0.0 {
+            true => fitter.fit_thesis_decimated(&params, &decimate, &unheard)?,
+            false => (fitter.fit_thesis(&params, &unheard)?, fitter.n_vertices()),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let errors = fitter.measure(&fit.skin)?;
+        let cells = [seconds, left as f64, errors.de, errors.e_rms, errors.d_avg];
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| *row += &format!("{cell:>12.4}"));
+    }
+    for (row, what) in rows.iter().zip(["seconds", "vertices", "dE", "E_RMS", "d_avg"]) {
+        println!("{name:<18}{what:<12}{row}");
+    }
+    Ok(())
+}
+
+/// The default fit: its own time without the decimation, which several fits can share.
+fn default_fit(fitter: &SkinFitter) -> anyhow::Result<()> {
+    let params = FitParams { bones: BONES, ..FitParams::default() };
+    let (mut seconds, mut ratio) = (String::new(), String::new());
+    let mut whole = (0.0, 0.0);
+    for amount in AMOUNTS {
+        let small = fitter.decimate(&DecimateParams { amount, ..DecimateParams::default() })?;
+        let start = Instant::now();
+        let fit = match amount > 0.0 {
+            true => fitter.fit_decimated(&params, &small, &unheard)?,
+            false => fitter.fit(&params, &unheard)?,
+        };
+        let took = start.elapsed().as_secs_f64();
+        let error = fitter.measure(&fit.skin)?.e_rms;
+        whole = if amount > 0.0 { whole } else { (took, error) };
+        seconds += &format!("{:>9.2} s  ", took);
+        ratio += &format!("{:>5.2}x{:>+5.1}%", whole.0 / took, 100.0 * (error / whole.1 - 1.0));
+    }
+    println!("{:<18}{:<12}{seconds}", "default", "seconds");
+    println!("{:<18}{:<12}{ratio}", "default", "gain, error");
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! What can be fitted: folders of frames, and animations of glTF files.
+
+use crate::commands::output::{count_frames, find_clip};
+use anyhow::{Context, bail, ensure};
+use glam::DVec3;
+use sinew::{
+    formats::{Content, SequenceFolder, gltf, read_any},
+    geom::{Character, Mesh, MeshSequence, Surface, Warnings},
+    skin::{FrameSource, SkinError},
+};
+use std::path::{Path, PathBuf};
+
+/// Frames per second where nothing says.
+const DEFAULT_FPS: f64 = 30.0;
+
+/// What readers say of coordinates that are not numbers.
+const NOT_FINITE: &str = "NaN or infinite";
+
+/// One sequence, opened but not read where it is a folder.
+pub struct Input {
+    pub name: String,
+    path: PathBuf,
+    pub fps: f64,
+    kind: Kind,
+}
+
+enum Kind {
+    Folder(Box<SequenceFolder>),
+    Frames(Box<MeshSequence>, Surface),
+    /// A skinned character whose first clip is sampled.
+    Played(Box<Character>, usize),
+}
+
+impl Input {
+    /// Open a sequence.
+    pub fn open(path: &Path, fps: Option<f64>, warnings: &mut Warnings) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let kind = match read_any(path, warnings)? {
+            Content::Sequence(folder) => Kind::Folder(folder),
+            Content::Gltf(file) => {
+                played(file.character, fps, warnings).with_context(|| shown.to_string())?
+            }
+            Content::Model(_) => {
+                bail!(
+                    "{shown}: this is one mesh; give a folder of numbered meshes, or a glb with an animation"
+                )
+            }
+            Content::Bvh(_) | Content::Recording(_) => {
+                bail!("{shown}: a motion without a surface has no skin")
+            }
+        };
+        let own = match &kind {
+            Kind::Frames(sequence, _) => sequence.fps(),
+            _ => DEFAULT_FPS,
+        };
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, path: path.to_owned(), fps: fps.unwrap_or(own), kind })
+    }
+
+    /// The mesh that deforms.
+    pub fn rest(&self) -> &Mesh {
+        match &self.kind {
+            Kind::Folder(folder) => folder.rest(),
+            Kind::Frames(sequence, _) => sequence.rest(),
+            Kind::Played(character, _) => &character.mesh,
+        }
+    }
+
+    /// How it looks.
+    pub fn surface(&self) -> &Surface {
+        match &self.kind {
+            Kind::Folder(folder) => folder.surface(),
+            Kind::Frames(_, surface) => surface,
+            Kind::Played(character, _) => &character.surface,
+        }
+    }
+
+    pub fn n_frames(&self) -> usize {
+        match &self.kind {
+            Kind::Folder(folder) => folder.frames().len(),
+            Kind::Frames(sequence, _) => sequence.n_frames(),
+            Kind::Played(_, n_frames) => *n_frames,
+        }
+    }
+
+    /// Refuse a sequence of another mesh.
+    pub fn check_same_mesh(&self, first: &Self) -> anyhow::Result<()> {
+        let (own, other) = (self.rest(), first.rest());
+        ensure!(
+            own.n_vertices() == other.n_vertices() && own.faces() == other.faces(),
+            "{}: its mesh has {} vertices and {} faces, that of {} has {} and {}, or they are joined differently; \
+             only sequences of one mesh can share a skin",
+            self.path.display(),
+            own.n_vertices(),
+            own.n_faces(),
+            first.path.display(),
+            other.n_vertices(),
+            other.n_faces()
+        );
+        Ok(())
+    }
+}
+
+fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> anyhow::Result<Kind> {
+    ensure!(character.mesh.n_faces() > 0, "there is no surface to fit a skin to");
+    let moves_joints = character.skin.is_some() && character.clips.iter().any(|clip| !clip.joints.is_empty());
+    if !character.morphs.is_empty() && !moves_joints {
+        let sequence =
+            gltf::morph_sequence(&character, fps, warnings).map_err(|fault| anyhow::anyhow!("{fault}"))?;
+        return Ok(Kind::Frames(Box::new(sequence), character.surface));
+    }
+    let clip = find_clip(&character, None).context("give a file with an animation, or a folder of meshes")?;
+    if character.clips.len() > 1 {
+        warnings.push(format!("of {} clips the first, {:?}, is fitted", character.clips.len(), clip.name));
+    }
+    let n_frames = count_frames(clip, fps.unwrap_or(DEFAULT_FPS))?;
+    Ok(Kind::Played(Box::new(character), n_frames))
+}
+
+/// Reads the frames of inputs one after another, and collects what had to be mended.
+pub struct Frames<'a> {
+    pub inputs: &'a [Input],
+    pub warnings: Warnings,
+    /// Told the share of frames read.
+    pub progress: &'a dyn Fn(f64),
+}
+
+impl FrameSource for Frames<'_> {
+    fn n_frames(&self) -> usize {
+        self.inputs.iter().map(Input::n_frames).sum()
+    }
+
+    fn read(&mut self, frame: usize, out: &mut [DVec3]) -> Result<(), SkinError> {
+        (self.progress)(frame as f64 / self.n_frames() as f64);
+        let mut at = frame;
+        let Some(input) = self.inputs.iter().find(|input| {
+            let found = at < input.n_frames();
+            at -= if found { 0 } else { input.n_frames() };
+            found
+        }) else {
+            return Err(SkinError::Source { message: format!("there is no frame {frame}") });
+        };
+        let failed = |error: String| SkinError::Source { message: error };
+        let positions = match &input.kind {
+            Kind::Folder(folder) => {
+                let mut mended = Warnings::default();
+                let read =
+                    folder.read_positions(at, &mut mended).map_err(|error| failed(error.to_string()))?;
+                // Readers move such vertices to the origin, which is no motion to follow.
+                if let Some(message) = mended.messages.iter().find(|message| message.contains(NOT_FINITE)) {
+                    let path = folder.frames()[at].display();
+                    let cause = format!("{path}: frame {at}: {message}; mend or leave out that frame");
+                    return Err(failed(cause));
+                }
+                mended.messages.into_iter().for_each(|message| self.warnings.push(message));
+                read
+            }
+            Kind::Frames(sequence, _) => sequence.frames()[at].iter().map(|p| p.as_dvec3()).collect(),
+            Kind::Played(character, _) => {
+                let time = (at as f64 / input.fps) as f32;
+                let moved = character.positions_at(character.clips.first(), time);
+                moved.map_err(|error| failed(error.to_string()))?.iter().map(|p| p.as_dvec3()).collect()
+            }
+        };
+        if positions.len() != out.len() {
+            return Err(SkinError::FrameLength { frame, expected: out.len(), actual: positions.len() });
+        }
+        out.copy_from_slice(&positions);
+        Ok(())
+    }
+}

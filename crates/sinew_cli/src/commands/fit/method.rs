@@ -1,0 +1,157 @@
+//! Which fit is done: the default one, the thesis's, on a decimated sequence, or streamed.
+
+use super::Times;
+use crate::{
+    args::FitArgs,
+    console::{Console, Progress},
+};
+use sinew::skin::{
+    Blending, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge, Placement, Queue,
+    SkinError, SkinFit, SkinFitter, Stage, ThesisParams, TransformSolver,
+};
+use std::{
+    ops::ControlFlow,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+/// Bones if nothing is said.
+const DEFAULT_BONES: usize = 50;
+/// The most bones that an error may ask for.
+const MAX_BONES: usize = 1000;
+/// Share of a region's queue done in a turn (§4.3.3 of the thesis advises a small one).
+const SHUFFLING_RATIO: f64 = 0.2;
+
+/// What was fitted.
+pub struct Fitted {
+    pub fit: SkinFit,
+    pub eigenskin: Option<EigenSkin>,
+    /// Vertices that took part in fitting the bones.
+    pub n_fitted: usize,
+    /// Name of the method, for the report.
+    pub method: &'static str,
+}
+
+/// Parameters of the default fit.
+pub fn default_params(args: &FitArgs, seed: u64) -> FitParams {
+    FitParams {
+        bones: args.bones.unwrap_or(DEFAULT_BONES),
+        influences: args.influences.into(),
+        transforms: args.transforms,
+        correct_rest: !args.keep_rest,
+        rounds: args.rounds.into(),
+        starts: if args.thorough { vec![4.0, 1.0, 0.0] } else { FitParams::default().starts },
+        tolerance: if args.thorough { 1e-3 } else { FitParams::default().tolerance },
+        seed,
+        ..FitParams::default()
+    }
+}
+
+fn thesis_params(args: &FitArgs, seed: u64) -> ThesisParams {
+    let defaults = ThesisParams::default();
+    let (pcenter, grouping) = (Some("pcenter"), args.grouping.unwrap_or(Grouping::RegionGrowing));
+    let placement =
+        if args.joints.as_deref() == pcenter { Placement::PCenter } else { Placement::Deform(grouping) };
+    let iterative = args.transforms_by.as_deref() == Some("lsqr");
+    ThesisParams {
+        bones: args.bones.unwrap_or(DEFAULT_BONES),
+        influences: args.influences.into(),
+        transforms: args.transforms,
+        placement,
+        blending: args.weights.unwrap_or(Blending::Distance),
+        p_factor: args.p_factor.unwrap_or(defaults.p_factor),
+        passes: args.passes.map_or(defaults.passes, usize::from),
+        regions: args.regions.map_or(defaults.regions, usize::from),
+        solver: if iterative {
+            TransformSolver::Lsqr(LsqrParams::default())
+        } else {
+            TransformSolver::Direct
+        },
+        correct_weights: args.correct_weights,
+        correct_rest: !args.keep_rest,
+        seed,
+    }
+}
+
+fn decimate_params(args: &FitArgs, amount: f64) -> DecimateParams {
+    let merge = if args.merge.as_deref() == Some("optimal") { Merge::Optimal } else { Merge::Second };
+    let regions = args.queue.as_deref() == Some("regions");
+    let queue = if regions { Queue::Regions { shuffling_ratio: SHUFFLING_RATIO } } else { Queue::Global };
+    DecimateParams { amount, merge, queue }
+}
+
+/// Whether the thesis's pipeline is asked for.
+pub fn is_thesis(args: &FitArgs) -> bool {
+    args.joints.is_some() || args.weights.is_some()
+}
+
+/// Do the fit that is asked for.
+pub fn perform(
+    args: &FitArgs,
+    seed: u64,
+    fitter: &SkinFitter,
+    console: &Console,
+    times: &mut Times,
+) -> Result<Fitted, SkinError> {
+    let progress = console.progress("fitting");
+    let placed: Mutex<Option<Duration>> = Mutex::new(None);
+    let start = Instant::now();
+    let limit = args.seconds.map(Duration::from_secs_f64);
+    let hear = |status: FitStatus| tell(&progress, status, start, limit, &placed);
+    let params = default_params(args, seed);
+    let mut n_fitted = fitter.n_vertices();
+    let mut method = if is_thesis(args) { "thesis" } else { "default" };
+    let fit = match (args.error, args.decimate, is_thesis(args)) {
+        (Some(target), _, _) => {
+            fitter.fit_to_error(target, &FitParams { bones: MAX_BONES, ..params }, &hear)?
+        }
+        (None, Some(amount), false) => {
+            let small = fitter.decimate(&decimate_params(args, amount))?;
+            times.lap("decimate");
+            (n_fitted, method) = (small.n_vertices(), "default, decimated");
+            fitter.fit_decimated(&params, &small, &hear)?
+        }
+        (None, None, false) => fitter.fit(&params, &hear)?,
+        (None, Some(amount), true) => {
+            method = "thesis, decimated";
+            let decimate = decimate_params(args, amount);
+            let (fit, left) = fitter.fit_thesis_decimated(&thesis_params(args, seed), &decimate, &hear)?;
+            n_fitted = left;
+            fit
+        }
+        (None, None, true) => fitter.fit_thesis(&thesis_params(args, seed), &hear)?,
+    };
+    times.lap("fit");
+    if let Some(placed) = placed.into_inner().ok().flatten() {
+        times.laps.push(("place", placed.as_secs_f64()));
+    }
+    let eigenskin = match args.eigenskin {
+        0 => None,
+        n => Some(fitter.eigenskin(&fit.skin, n.into())?),
+    };
+    if eigenskin.is_some() {
+        times.lap("eigenskin");
+    }
+    Ok(Fitted { fit, eigenskin, n_fitted, method })
+}
+
+/// Show how far a fit is; a fit whose time is up keeps the best it has.
+fn tell(
+    progress: &Progress,
+    status: FitStatus,
+    start: Instant,
+    limit: Option<Duration>,
+    placed: &Mutex<Option<Duration>>,
+) -> ControlFlow<()> {
+    if status.stage == Stage::Refine
+        && let Ok(mut placed) = placed.lock()
+    {
+        placed.get_or_insert_with(|| start.elapsed());
+    }
+    if status.error.is_finite() {
+        progress.say(&format!("fitting, error {:.4} %", status.error));
+    }
+    let _ = progress.update(status.share);
+    let is_over = limit.is_some_and(|limit| start.elapsed() > limit);
+    if is_over && status.stage == Stage::Refine { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

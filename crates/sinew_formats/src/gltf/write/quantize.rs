@@ -1,0 +1,90 @@
+//! Vertices in fewer bytes: positions of 16 bits, normals of 8, weights of 16.
+//!
+//! # Source
+//! Khronos Group, *KHR_mesh_quantization* (2020). What leads positions back to metres stands in the node, which players
+//! ignore for a skinned mesh: there positions stay as they are.
+
+use super::builder::{Builder, VERTICES, describe};
+use crate::gltf::schema::Accessor;
+use glam::{DVec3, Vec3};
+use sinew_geom::mesh::bounds;
+
+pub(super) const EXTENSION: &str = "KHR_mesh_quantization";
+/// Largest number of a normalised 16-bit component.
+const TOP: f64 = 32767.0;
+
+/// Where the cube of the numbers −1 … 1 lies in the mesh's space.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grid {
+    pub center: DVec3,
+    pub scale: f64,
+}
+
+impl Grid {
+    /// The cube around points.
+    pub fn around(points: &[DVec3]) -> Self {
+        let [low, high] = bounds(points);
+        let scale = 0.5 * (high - low).max_element();
+        Self { center: 0.5 * (low + high), scale: if scale > 0.0 { scale } else { 1.0 } }
+    }
+
+    /// Add positions.
+    pub fn write_positions(self, builder: &mut Builder, points: &[Vec3]) -> usize {
+        let quantised = |p: &Vec3| {
+            let q = ((p.as_dvec3() - self.center) / self.scale * TOP).round();
+            q.to_array().map(|x| x.clamp(-TOP, TOP) as i16)
+        };
+        let rows: Vec<[i16; 3]> = points.iter().map(quantised).collect();
+        // Elements begin at multiples of four bytes.
+        let bytes = rows.iter().flat_map(|&[x, y, z]| [x, y, z, 0].map(i16::to_le_bytes)).flatten().collect();
+        let [mut min, mut max] = [rows.first().copied().unwrap_or_default(); 2];
+        for row in &rows {
+            (0..3).for_each(|d| (min[d], max[d]) = (min[d].min(row[d]), max[d].max(row[d])));
+        }
+        let [min, max] = [min, max].map(|ends| ends.map(f64::from).into());
+        padded(
+            builder,
+            bytes,
+            Accessor { min, max, normalized: true, ..describe("VEC3", 5122, rows.len()) },
+            8,
+        )
+    }
+
+    /// Offsets of a morph in the units of the grid.
+    pub fn offsets(self, offsets: &[Vec3]) -> Vec<Vec3> {
+        offsets.iter().map(|offset| (offset.as_dvec3() / self.scale).as_vec3()).collect()
+    }
+}
+
+/// Add unit normals.
+pub(super) fn write_normals(builder: &mut Builder, normals: &[Vec3]) -> usize {
+    let quantised = |n: &Vec3| (*n * 127.0).round().to_array().map(|x| x.clamp(-127.0, 127.0) as i8);
+    let bytes = normals.iter().map(quantised).flat_map(|[x, y, z]| [x, y, z, 0]).map(|x| x as u8).collect();
+    let accessor = Accessor { normalized: true, ..describe("VEC3", 5120, normals.len()) };
+    padded(builder, bytes, accessor, 4)
+}
+
+/// Add weights of 16 bits that sum to one exactly.
+pub(super) fn write_weights(builder: &mut Builder, weights: &[[f32; 4]]) -> usize {
+    let bytes: Vec<u8> = weights.iter().flat_map(sixteen_bits).flat_map(u16::to_le_bytes).collect();
+    let accessor = Accessor { normalized: true, ..describe("VEC4", 5123, weights.len()) };
+    builder.accessor(&bytes, accessor, VERTICES)
+}
+
+fn sixteen_bits(weights: &[f32; 4]) -> [u16; 4] {
+    let mut rounded = weights.map(|w| (w.clamp(0.0, 1.0) * 65535.0).round() as i32);
+    let mut largest = 0;
+    (1..4).for_each(|at| largest = if rounded[at] > rounded[largest] { at } else { largest });
+    // What rounding left over goes where it changes least. Sets beyond the first sum to less than one.
+    let wanted = (weights.iter().sum::<f32>() * 65535.0).round() as i32;
+    rounded[largest] += wanted - rounded.iter().sum::<i32>();
+    rounded.map(|w| w.clamp(0, 65535) as u16)
+}
+
+fn padded(builder: &mut Builder, bytes: Vec<u8>, accessor: Accessor, stride: u64) -> usize {
+    let index = builder.accessor(&bytes, accessor, VERTICES);
+    if let Some(view) = builder.root.buffer_views.last_mut() {
+        view.byte_stride = Some(stride);
+    }
+    index
+}

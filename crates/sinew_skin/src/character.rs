@@ -1,0 +1,243 @@
+//! A fitted skin as a character that any player of glTF can show: joints, weights and clips.
+//!
+//! # Limits
+//! Exact at the frames but for the tolerance of keys; between them joints turn along great arcs where vertices of the
+//! sequence would move straight.
+
+use crate::{
+    EigenSkin, FittedSkin, SkinError,
+    chain::{Link, split_affine},
+    keys::reduce,
+    source::check_length,
+};
+use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
+use rayon::prelude::*;
+use sinew_geom::{
+    Character, Clip, Joint, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Transform, Warnings,
+    rig::{Interpolation, JointTrack, Keys, MorphTrack},
+};
+use std::ops::Range;
+
+/// How a skin becomes a character.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportParams {
+    /// Frames per second.
+    pub fps: f64,
+    /// How far, in the units of the mesh, a vertex may be moved by leaving out keys of one curve.
+    pub tolerance: f64,
+    /// Clips: their names and frames. Empty means one clip of all frames.
+    pub clips: Vec<(String, Range<usize>)>,
+    /// Name of the character.
+    pub name: String,
+}
+
+/// What the export made of the bones.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ExportReport {
+    /// Joints; bones that scale or shear need two.
+    pub joints: usize,
+    /// Bones that needed a second joint.
+    pub sheared: usize,
+    /// Curves written, of those there could be.
+    pub curves: usize,
+    /// Curves that would not have moved anything.
+    pub constant: usize,
+    /// Keys written.
+    pub keys: usize,
+    /// Keys that the frames would have needed.
+    pub full_keys: usize,
+}
+
+/// Build the character of a skin on a mesh with the given faces and look.
+///
+/// # Errors
+/// If the skin and the mesh do not fit.
+pub fn build_character(
+    skin: &FittedSkin,
+    mesh: &Mesh,
+    surface: &Surface,
+    params: &ExportParams,
+    warnings: &mut Warnings,
+) -> Result<(Character, ExportReport), SkinError> {
+    let all = [(params.name.clone(), 0..skin.n_frames())];
+    let parts: &[(String, Range<usize>)] = if params.clips.is_empty() { &all } else { &params.clips };
+    let extents = extents(skin);
+    let bones: Vec<Chain> = (0..skin.n_bones)
+        .into_par_iter()
+        .map(|bone| Chain::new(skin, bone, extents[bone], params.tolerance))
+        .collect();
+    let mut joints = Vec::new();
+    let mut slots = Vec::new();
+    let mut outer_of = Vec::new();
+    for (bone, chain) in bones.iter().enumerate() {
+        let name = format!("bone.{bone:03}");
+        outer_of.push(joints.len());
+        let parent = joints.len();
+        joints.push(Joint::new(&name, None, Transform::from_translation(chain.center)));
+        if chain.is_sheared() {
+            joints.push(Joint::new(format!("{name}.shape"), Some(parent), Transform::IDENTITY));
+        }
+        slots.push(SkinSlot {
+            joint: joints.len() - 1,
+            inverse_bind: DAffine3::from_translation(-chain.center),
+        });
+    }
+    let rig = Rig::new(joints)?;
+    let bound = Skin::new(slots, skin.influences, skin.indices.clone(), skin.weights.clone(), warnings)?;
+    let mut report = ExportReport {
+        joints: rig.n_joints(),
+        sheared: bones.iter().filter(|chain| chain.is_sheared()).count(),
+        ..ExportReport::default()
+    };
+    let mut clips = Vec::new();
+    for (name, range) in parts {
+        let mut clip = Clip { name: name.clone(), ..Clip::default() };
+        for (chain, &outer) in bones.iter().zip(&outer_of) {
+            chain.write(outer, range.clone(), params, &mut clip, &mut report);
+        }
+        clips.push(clip);
+    }
+    let character = Character {
+        name: params.name.clone(),
+        mesh: mesh.with_positions(skin.rest.clone())?,
+        // Normals of the input do not fit a corrected rest pose.
+        surface: Surface { normals: None, ..surface.clone() },
+        rig: Some(rig),
+        skin: Some(bound),
+        clips,
+        ..Character::default()
+    };
+    Ok((character, report))
+}
+
+/// Add the displacements of an EigenSkin as morph targets, with their weights in the clips.
+///
+/// Weights are made to run from 0 to 1, since Blender stops at zero: the rest pose of the mesh moves to where every
+/// weight is least, and default weights bring it back.
+///
+/// # Errors
+/// If it belongs to another mesh.
+pub fn add_eigenskin(
+    character: &mut Character,
+    eigenskin: &EigenSkin,
+    params: &ExportParams,
+) -> Result<(), SkinError> {
+    let n = eigenskin.offsets.len();
+    if n == 0 {
+        return Ok(());
+    }
+    let ranges: Vec<[f32; 2]> = (0..n)
+        .map(|at| {
+            let weights = eigenskin.weights.iter().map(|frame| frame[at]);
+            weights.fold([0.0f32, 1e-6], |[low, high], w| [low.min(w), high.max(w)])
+        })
+        .collect();
+    let mut rest = character.mesh.positions().to_vec();
+    for (at, (offsets, [low, high])) in eigenskin.offsets.iter().zip(&ranges).enumerate() {
+        check_length(0, rest.len(), offsets.len())?;
+        rest.iter_mut().zip(offsets).for_each(|(p, o)| *p += f64::from(*low) * o.as_dvec3());
+        let span = high - low;
+        let offsets = offsets.iter().map(|o| span * *o).collect();
+        character.morphs.push(Morph { name: format!("eigen.{at:03}"), offsets, default_weight: -low / span });
+    }
+    character.mesh = character.mesh.with_positions(rest)?;
+    let all = [(params.name.clone(), 0..eigenskin.weights.len())];
+    let parts: &[(String, Range<usize>)] = if params.clips.is_empty() { &all } else { &params.clips };
+    let first = character.morphs.len() - n;
+    let scaled = |frame: &Vec<f32>| -> Vec<f32> {
+        frame.iter().zip(&ranges).map(|(w, [low, high])| ((w - low) / (high - low)).clamp(0.0, 1.0)).collect()
+    };
+    for (clip, (_, range)) in character.clips.iter_mut().zip(parts) {
+        let times = (0..range.len()).map(|frame| (frame as f64 / params.fps) as f32).collect();
+        let values = eigenskin.weights[range.clone()].iter().flat_map(scaled).collect();
+        let keys = Keys::new(times, values, Interpolation::Linear, n)?;
+        clip.morphs.push(MorphTrack { morphs: first..first + n, keys });
+    }
+    Ok(())
+}
+
+/// Middle and reach of what each bone moves: weighted centre, and the largest distance from it of a vertex, by weight.
+fn extents(skin: &FittedSkin) -> Vec<(DVec3, f64)> {
+    let mut sums = vec![(DVec3::ZERO, 0.0); skin.n_bones];
+    for (vertex, u) in skin.rest.iter().enumerate() {
+        for (bone, w) in skin.vertex(vertex) {
+            let w = f64::from(w) * f64::from(w);
+            sums[bone as usize].0 += w * *u;
+            sums[bone as usize].1 += w;
+        }
+    }
+    let mut extents: Vec<(DVec3, f64)> =
+        sums.iter().map(|(sum, w)| (if *w > 0.0 { *sum / *w } else { DVec3::ZERO }, 1e-9)).collect();
+    for (vertex, u) in skin.rest.iter().enumerate() {
+        for (bone, w) in skin.vertex(vertex) {
+            let (center, reach) = &mut extents[bone as usize];
+            *reach = reach.max(f64::from(w) * u.distance(*center));
+        }
+    }
+    extents
+}
+
+/// A bone over all frames, as joints.
+struct Chain {
+    center: DVec3,
+    reach: f64,
+    shifts: Vec<Vec3>,
+    links: Vec<Link>,
+}
+
+impl Chain {
+    fn new(skin: &FittedSkin, bone: usize, (center, reach): (DVec3, f64), tolerance: f64) -> Self {
+        let frames = 0..skin.n_frames();
+        let matrices: Vec<DMat3> = frames.clone().map(|frame| skin.frame(frame)[bone].matrix3).collect();
+        let shifts = frames.map(|frame| skin.frame(frame)[bone].transform_point3(center).as_vec3()).collect();
+        Self { center, reach, shifts, links: split_affine(&matrices, 0.5 * tolerance / reach) }
+    }
+
+    fn is_sheared(&self) -> bool {
+        self.links.iter().any(|link| link.inner != Link::REST.inner)
+    }
+
+    fn write(
+        &self,
+        outer: usize,
+        frames: Range<usize>,
+        params: &ExportParams,
+        clip: &mut Clip,
+        report: &mut ExportReport,
+    ) {
+        let (fps, tolerance) = (params.fps, params.tolerance as f32);
+        // An angle or a factor moves a vertex by itself times the reach of the bone.
+        let relative = (params.tolerance / self.reach) as f32;
+        let links = &self.links[frames.clone()];
+        let outers: Vec<Quat> = links.iter().map(|link| link.outer.as_quat().normalize()).collect();
+        let scales: Vec<Vec3> = links.iter().map(|link| link.scale.as_vec3()).collect();
+        let track = JointTrack {
+            joint: outer,
+            translation: reduce(&self.shifts[frames], fps, self.center.as_vec3(), tolerance),
+            rotation: reduce(&outers, fps, Quat::IDENTITY, relative),
+            scale: reduce(&scales, fps, Vec3::ONE, relative),
+        };
+        let mut tracks = vec![track];
+        if self.is_sheared() {
+            let inners: Vec<Quat> = links.iter().map(|link| link.inner.as_quat().normalize()).collect();
+            let rotation = reduce(&inners, fps, Quat::IDENTITY, relative);
+            tracks.push(JointTrack { joint: outer + 1, translation: None, rotation, scale: None });
+        }
+        for track in tracks {
+            let n_curves = if track.joint == outer { 3 } else { 1 };
+            let counts = [
+                track.translation.as_ref().map(|keys| keys.times().len()),
+                track.rotation.as_ref().map(|keys| keys.times().len()),
+                track.scale.as_ref().map(|keys| keys.times().len()),
+            ];
+            let written = counts.iter().flatten().count();
+            report.curves += written;
+            report.constant += n_curves - written;
+            report.keys += counts.iter().flatten().sum::<usize>();
+            report.full_keys += n_curves * links.len();
+            if written > 0 {
+                clip.joints.push(track);
+            }
+        }
+    }
+}

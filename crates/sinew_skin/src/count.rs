@@ -1,0 +1,119 @@
+//! As few bones as reach a given error.
+//!
+//! # Source
+//! Our own: errors fall about as a power of the number of bones (Antonopoulos 2010, ch. 6, and every sequence we
+//! measured), so each trial tells where the next should lie.
+//! # Cost
+//! Some trials with few rounds, then one full fit, sometimes two.
+//! # Limits
+//! The error wanders by a few percents from one number of bones to the next, so a slightly smaller one may do.
+
+use crate::{FitParams, FitStatus, Progress, SkinError, SkinFit, SkinFitter, Stage};
+use std::ops::ControlFlow;
+
+/// Rounds of a trial.
+const TRIAL_ROUNDS: usize = 6;
+const TRIAL_HARD_ROUNDS: usize = 5;
+/// What a full fit reaches of a trial's error, about; corrected by what full fits reach.
+const FULL_SHARE: f64 = 0.9;
+/// Share by which the number of bones may be too large.
+const SLACK: f64 = 0.05;
+/// Full fits at most.
+const MAX_FULL: usize = 4;
+
+impl SkinFitter {
+    /// Fit with as few bones as bring `E_RMS_diag1` down to `target` percent. `params.bones` is the most there may be;
+    /// if even they do not reach the target, their fit is returned.
+    ///
+    /// # Errors
+    /// As [`SkinFitter::fit`], and a target that is not positive.
+    pub fn fit_to_error(
+        &self,
+        target: f64,
+        params: &FitParams,
+        progress: Progress,
+    ) -> Result<SkinFit, SkinError> {
+        if !(target.is_finite() && target > 0.0) {
+            let expected = "it must be positive, in percent of the diagonal";
+            return Err(SkinError::Parameter { name: "error", value: target.to_string(), expected });
+        }
+        let most = params.bones.min(self.n_vertices());
+        let params = FitParams { bones: most, ..params.clone() };
+        params.check(self.n_vertices())?;
+        let mut search = Search { fitter: self, params: &params, progress, share: 0.0 };
+        let mut full_share = FULL_SHARE;
+        let mut below = 0;
+        for attempt in 0..MAX_FULL {
+            let bones = search.bones_for(target / full_share, below, most)?;
+            let fit = search.full(bones, 0.5 + 0.12 * attempt as f64, 0.12)?;
+            let reached = self.measure(&fit.skin)?.e_rms_diag1;
+            if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL {
+                // The last attempt that misses goes on a little larger, rather than not at all.
+                if reached > target && bones < most && !fit.report.cancelled {
+                    return search.full(((bones as f64 * 1.25).ceil() as usize).min(most), 0.98, 0.02);
+                }
+                return Ok(fit);
+            }
+            // Too few: full fits gain less on trials than was thought.
+            full_share = (full_share * reached / target).clamp(0.5, 2.0) * 1.02;
+            below = bones;
+        }
+        Err(SkinError::Cancelled)
+    }
+}
+
+struct Search<'a> {
+    fitter: &'a SkinFitter,
+    params: &'a FitParams,
+    progress: Progress<'a>,
+    share: f64,
+}
+
+impl Search<'_> {
+    /// The least number of bones whose trial reaches an error.
+    fn bones_for(&mut self, error: f64, below: usize, most: usize) -> Result<usize, SkinError> {
+        let mut low = below;
+        let mut bones = (below + 1).max(8).min(most);
+        let mut high = loop {
+            let reached = self.trial(bones)?;
+            if reached <= error || bones == most {
+                break bones;
+            }
+            low = bones;
+            // Straight in logarithms, but never more than three times as many.
+            let guess = bones as f64 * (reached / error).powf(1.3);
+            bones = (guess.min(3.0 * bones as f64).ceil() as usize).clamp(bones + 1, most);
+        };
+        while high - low > 1 && (high - low) as f64 > SLACK * high as f64 {
+            let middle = low + (high - low) / 2;
+            if self.trial(middle)? <= error { high = middle } else { low = middle }
+        }
+        Ok(high)
+    }
+
+    fn trial(&mut self, bones: usize) -> Result<f64, SkinError> {
+        // Half of the bar for trials, however many there are.
+        self.share += 0.1 * (0.5 - self.share);
+        let status = FitStatus { stage: Stage::Place, share: self.share, error: f64::NAN };
+        if (self.progress)(status).is_break() {
+            return Err(SkinError::Cancelled);
+        }
+        let params = FitParams {
+            bones,
+            rounds: TRIAL_ROUNDS,
+            hard_rounds: TRIAL_HARD_ROUNDS.min(self.params.hard_rounds),
+            starts: self.params.starts[..1].to_vec(),
+            ..self.params.clone()
+        };
+        let fit = self.fitter.fit(&params, &|_| (self.progress)(status))?;
+        let last = fit.report.errors.last().copied().unwrap_or(f64::NAN);
+        Ok(last)
+    }
+
+    fn full(&self, bones: usize, from: f64, part: f64) -> Result<SkinFit, SkinError> {
+        let progress = |status: FitStatus| -> ControlFlow<()> {
+            (self.progress)(FitStatus { share: from + part * status.share, ..status })
+        };
+        self.fitter.fit(&FitParams { bones, ..self.params.clone() }, &progress)
+    }
+}

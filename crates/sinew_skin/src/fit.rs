@@ -1,0 +1,410 @@
+//! The default fit: bones, weights and rest pose in turn, each the best for the others.
+//!
+//! # Source
+//! Antonopoulos, *Mesh animation compression by skinning* (2010), ch. 3 and 5: eq. 3.1 is what is fitted, eqs. 3.4–3.9
+//! the bones, 5.8–5.12 the rest pose, 5.13–5.21 the weights. Differs: the thesis solves each once, from weights by
+//! distance; here they alternate (Le and Deng 2012), after rounds with one bone a vertex that place the bones, and each
+//! round starts a little beyond the last (momentum), which saves half of them.
+//! # Symbols
+//! `E` squared error of all vertices in all frames, in diagonals
+//! # Cost
+//! About 180 passes over the sequence a round; see `weights`, `normal`, `affine`, `rigid`, `rest`.
+//! # Limits
+//! A local minimum. The same bits for any number of threads.
+
+use crate::{
+    FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage, Transforms,
+    affine::{ridge_of, update_affine, update_affine_alone},
+    measure::{SkinErrors, check_size, measure_tracks},
+    normal::Normal,
+    reseed::reseed,
+    rest::update_rest,
+    rigid::{apply_turns, start_blended, start_rigid, update_rigid},
+    seeds::find_seeds,
+    state::{Bones, Influences, State, centroids},
+    tracks::Tracks,
+    weights::{Choice, update_labels, update_weights},
+};
+use glam::DVec3;
+use sinew_geom::Mesh;
+
+/// Bones tried for a vertex while it follows one.
+const HARD_CANDIDATES: usize = 20;
+/// Rounds after which starts are compared.
+const TRIAL_ROUNDS: usize = 3;
+/// Rounds about the bones within a round, if they are rigid.
+const SWEEPS: usize = 6;
+/// Rounds on all vertices after a fit on some of them.
+const FINISH_ROUNDS: usize = 2;
+/// Rise of the error at which momentum begins anew.
+const RISE: f64 = 1.0005;
+
+/// Holds a sequence in the form that fits work on, so that it can be fitted several times.
+pub struct SkinFitter {
+    pub(crate) tracks: Tracks,
+    pub(crate) rest: Mesh,
+}
+
+/// A fit and how it went.
+#[derive(Debug, Clone)]
+pub struct SkinFit {
+    /// The result.
+    pub skin: FittedSkin,
+    /// How it went.
+    pub report: FitReport,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FitReport {
+    /// Rounds with blended weights.
+    pub rounds: usize,
+    /// `E_RMS_diag1` at each round, after its weights were found.
+    pub errors: Vec<f64>,
+    /// Whether the error stood still before the rounds were used up.
+    pub converged: bool,
+    /// Whether the caller stopped it.
+    pub cancelled: bool,
+    /// Bones that had to begin again.
+    pub reseeded: usize,
+    /// Weight of the trajectories in the start that won.
+    pub start: f64,
+}
+
+impl SkinFitter {
+    /// Read a sequence.
+    ///
+    /// # Errors
+    /// No frames, no vertices, or a frame that is broken, by its number.
+    pub fn new(rest: &Mesh, source: &mut dyn FrameSource) -> Result<Self, SkinError> {
+        Ok(Self { tracks: Tracks::read(rest, source)?, rest: rest.clone() })
+    }
+
+    /// Number of vertices.
+    pub fn n_vertices(&self) -> usize {
+        self.tracks.n_vertices
+    }
+
+    /// Number of frames.
+    pub fn n_frames(&self) -> usize {
+        self.tracks.n_frames
+    }
+
+    /// Fit from seeds.
+    ///
+    /// # Errors
+    /// A parameter outside its range, or a stop before the bones were placed.
+    pub fn fit(&self, params: &FitParams, progress: Progress) -> Result<SkinFit, SkinError> {
+        params.check(self.tracks.n_vertices)?;
+        let (state, report) = Run::new(&self.tracks, params, progress).run()?;
+        Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
+    }
+
+    /// Go on from an earlier result, which may come from other parameters: its weights and rest pose are the start.
+    ///
+    /// # Errors
+    /// As [`SkinFitter::fit`], and if the result belongs to another mesh or number of bones.
+    pub fn fit_from(
+        &self,
+        start: &FittedSkin,
+        params: &FitParams,
+        progress: Progress,
+    ) -> Result<SkinFit, SkinError> {
+        params.check(self.tracks.n_vertices)?;
+        let mut run = Run::new(&self.tracks, params, progress);
+        let state = run.resume(start)?;
+        let (state, report) = run.refine(state)?;
+        Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
+    }
+
+    /// Errors of a skin against the sequence.
+    ///
+    /// # Errors
+    /// If the skin belongs to another mesh or number of frames.
+    pub fn measure(&self, skin: &FittedSkin) -> Result<SkinErrors, SkinError> {
+        check_size(&self.tracks, skin)?;
+        self.measure_positions(&mut |frame| Ok(skin.positions(frame)))
+    }
+
+    /// Errors of whatever gives the positions of a frame, such as a file that was read back.
+    ///
+    /// # Errors
+    /// What `positions` returns, or a wrong number of positions.
+    pub fn measure_positions(
+        &self,
+        positions: &mut dyn FnMut(usize) -> Result<Vec<DVec3>, SkinError>,
+    ) -> Result<SkinErrors, SkinError> {
+        measure_tracks(&self.tracks, &self.rest, positions)
+    }
+
+    /// Whether all frames are alike.
+    pub fn is_still(&self) -> bool {
+        self.tracks.spread == 0.0
+    }
+}
+
+/// Read and fit in one go.
+///
+/// # Errors
+/// As [`SkinFitter::new`] and [`SkinFitter::fit`].
+pub fn fit_skin(
+    rest: &Mesh,
+    source: &mut dyn FrameSource,
+    params: &FitParams,
+    progress: Progress,
+) -> Result<SkinFit, SkinError> {
+    params.check(rest.n_vertices().max(1))?;
+    SkinFitter::new(rest, source)?.fit(params, progress)
+}
+
+/// One fit under way.
+pub(crate) struct Run<'a> {
+    tracks: &'a Tracks,
+    params: &'a FitParams,
+    progress: Progress<'a>,
+    report: FitReport,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(tracks: &'a Tracks, params: &'a FitParams, progress: Progress<'a>) -> Self {
+        Self { tracks, params, progress, report: FitReport::default() }
+    }
+
+    /// From seeds to the end.
+    pub fn run(mut self) -> Result<(State, FitReport), SkinError> {
+        let state = self.choose_start()?;
+        self.refine(state)
+    }
+
+    /// Bones that were fitted elsewhere, brought to these tracks: weights first, then two rounds.
+    pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
+        for _ in 0..FINISH_ROUNDS {
+            let (error, _) = self.round(&mut state, false)?;
+            self.report.errors.push(self.percent(error));
+        }
+        Ok((state, self.report))
+    }
+
+    fn is_rigid(&self) -> bool {
+        self.params.transforms == Transforms::Rigid
+    }
+
+    /// Percent of the diagonal, root mean square over coordinates (eq. 6.2).
+    fn percent(&self, squared: f64) -> f64 {
+        100.0 * (squared / (3 * self.tracks.n_vertices * self.tracks.n_frames) as f64).sqrt()
+    }
+
+    fn tell(&self, stage: Stage, share: f64, squared: f64) -> bool {
+        (self.progress)(FitStatus { stage, share, error: self.percent(squared) }).is_break()
+    }
+
+    /// Place bones from every start and keep the one that promises most.
+    fn choose_start(&mut self) -> Result<State, SkinError> {
+        let starts = &self.params.starts;
+        let mut best: Option<(f64, State, f64)> = None;
+        for (at, &alpha) in starts.iter().enumerate() {
+            if self.tell(Stage::Place, 0.2 * at as f64 / starts.len() as f64, f64::NAN) {
+                return Err(SkinError::Cancelled);
+            }
+            let mut state = self.place(alpha)?;
+            let mut error = 0.0;
+            if starts.len() > 1 {
+                for _ in 0..TRIAL_ROUNDS {
+                    error = self.round(&mut state, true)?.0;
+                }
+            }
+            if best.as_ref().is_none_or(|best| error < best.0) {
+                best = Some((error, state, alpha));
+            }
+        }
+        let (_, state, alpha) = best.ok_or(SkinError::NoBones)?;
+        self.report.start = alpha;
+        Ok(state)
+    }
+
+    /// Bones with one bone a vertex.
+    fn place(&mut self, alpha: f64) -> Result<State, SkinError> {
+        let (tracks, params) = (self.tracks, self.params);
+        let seeds = find_seeds(tracks, params.bones, alpha, params.seed);
+        let influences = Influences::hard(&seeds.labels, params.influences);
+        let at_seeds: Vec<[f32; 3]> = seeds.vertices.iter().map(|&v| tracks.rest[v as usize]).collect();
+        let centers = centroids(&influences, &tracks.rest, &at_seeds);
+        let bones = Bones::at_rest(centers, tracks, self.is_rigid());
+        let mut state = State { influences, bones, rest: tracks.rest.clone() };
+        self.fit_alone(&mut state, true);
+        for _ in 0..params.hard_rounds {
+            let (labels, errors) = update_labels(tracks, &state, HARD_CANDIDATES);
+            let before =
+                std::mem::replace(&mut state.influences, Influences::hard(&labels, params.influences));
+            self.report.reseeded += reseed(tracks, &mut state, &errors, false);
+            self.fit_alone(&mut state, false);
+            if before.slots == state.influences.slots {
+                break;
+            }
+        }
+        let centers = centroids(&state.influences, &state.rest, &state.bones.centers);
+        centers.into_iter().enumerate().for_each(|(bone, center)| state.bones.move_center(bone, center));
+        Ok(state)
+    }
+
+    /// Transforms while each vertex follows one bone.
+    fn fit_alone(&self, state: &mut State, from_nothing: bool) {
+        let normal = Normal::new(self.tracks, state);
+        if self.is_rigid() {
+            if from_nothing {
+                start_rigid(self.tracks, &mut state.bones, &normal);
+            }
+            update_rigid(self.tracks, &mut state.bones, &normal, 1);
+        } else {
+            update_affine_alone(self.tracks, state, &normal, &ridge_of(&normal));
+        }
+    }
+
+    fn fit_bones(&self, state: &mut State) -> Result<(), SkinError> {
+        if self.is_rigid() {
+            let normal = Normal::new(self.tracks, state);
+            update_rigid(self.tracks, &mut state.bones, &normal, SWEEPS);
+            Ok(())
+        } else {
+            update_affine(self.tracks, state)
+        }
+    }
+
+    /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
+    fn round(&mut self, state: &mut State, may_reseed: bool) -> Result<(f64, bool), SkinError> {
+        let choice = Choice {
+            candidates: self.params.candidates,
+            influences: self.params.influences,
+            exchanges: true,
+        };
+        let (influences, errors) = update_weights(self.tracks, state, choice);
+        state.influences = influences;
+        let error = errors.iter().map(|&e| f64::from(e)).sum();
+        let moved = reseed(self.tracks, state, &errors, !may_reseed);
+        self.report.reseeded += moved;
+        self.fit_bones(state)?;
+        if self.params.correct_rest {
+            update_rest(self.tracks, state);
+        }
+        Ok((error, moved > 0))
+    }
+
+    /// Round after round, with momentum, until the error stands still.
+    fn refine(mut self, state: State) -> Result<(State, FitReport), SkinError> {
+        let rounds = self.params.rounds;
+        let mut settled = state;
+        let mut ahead: Option<State> = None;
+        let mut squares: Vec<f64> = Vec::new();
+        let mut streak = 0;
+        for round in 0..rounds {
+            let mut state = ahead.take().unwrap_or_else(|| settled.clone());
+            let (error, moved) = self.round(&mut state, round + 3 < rounds)?;
+            let rose = squares.last().is_some_and(|&last| error > RISE * last);
+            streak = if moved || rose { 0 } else { streak + 1 };
+            squares.push(error);
+            let before = std::mem::replace(&mut settled, state);
+            self.report.rounds += 1;
+            self.report.errors.push(self.percent(error));
+            if self.tell(Stage::Refine, 0.2 + 0.75 * (round + 1) as f64 / rounds as f64, error) {
+                self.report.cancelled = true;
+                break;
+            }
+            // A round after momentum has begun anew says nothing about those to come.
+            if streak > 3 && self.stands_still(&squares) {
+                self.report.converged = true;
+                break;
+            }
+            let momentum = self.momentum(streak);
+            if momentum > 0.0 && round + 1 < rounds {
+                ahead = Some(self.extrapolated(&before, &settled, momentum));
+            }
+        }
+        // The last word without momentum; bones are kept even if they hardly do anything.
+        self.round(&mut settled, false)?;
+        Ok((settled, self.report))
+    }
+
+    fn stands_still(&self, squares: &[f64]) -> bool {
+        let [.., a, _, _, b] = squares else { return false };
+        a.sqrt() - b.sqrt() <= self.params.tolerance * a.sqrt()
+    }
+
+    fn momentum(&self, streak: usize) -> f32 {
+        let k = streak as f64;
+        (1.3 * (k - 1.0) / (k + 2.0)).clamp(0.0, self.params.momentum) as f32
+    }
+
+    /// A step further in the direction of the last round.
+    fn extrapolated(&self, before: &State, now: &State, momentum: f32) -> State {
+        let beyond = |now: &[f32], before: &[f32]| -> Vec<f32> {
+            now.iter().zip(before).map(|(now, before)| now + momentum * (now - before)).collect()
+        };
+        let mut next = now.clone();
+        next.bones.rows = beyond(&now.bones.rows, &before.bones.rows);
+        if self.is_rigid() {
+            next.bones.turns = beyond_turns(&now.bones, &before.bones, momentum);
+            apply_turns(self.tracks, &mut next.bones);
+        }
+        if self.params.correct_rest {
+            let rest = beyond(now.rest.as_flattened(), before.rest.as_flattened());
+            next.rest = rest.as_chunks().0.to_vec();
+        }
+        next
+    }
+
+    /// The state that an earlier result describes.
+    fn resume(&mut self, start: &FittedSkin) -> Result<State, SkinError> {
+        let (tracks, params) = (self.tracks, self.params);
+        let fits = start.n_vertices() == tracks.n_vertices && start.n_bones == params.bones;
+        if !fits {
+            let value = format!("{} vertices and {} bones", start.n_vertices(), start.n_bones);
+            let expected = "it must have the vertices of this mesh and as many bones as are asked for";
+            return Err(SkinError::Parameter { name: "start", value, expected });
+        }
+        let mut influences = Influences::hard(&vec![0; tracks.n_vertices], params.influences);
+        for vertex in 0..tracks.n_vertices {
+            let mut entries: Vec<(u16, f32)> = start.vertex(vertex).collect();
+            entries.sort_by(|a, b| b.1.total_cmp(&a.1));
+            entries.truncate(params.influences);
+            let sum: f32 = entries.iter().map(|(_, w)| w).sum();
+            influences.counts[vertex] = entries.len().max(1) as u8;
+            for (at, (bone, weight)) in entries.into_iter().enumerate() {
+                influences.slots[vertex * params.influences + at] = bone;
+                influences.weights[vertex * params.influences + at] = weight / sum;
+            }
+        }
+        let inside = |p: &DVec3| ((*p - tracks.rest_center) / tracks.scale).as_vec3().to_array();
+        let rest: Vec<[f32; 3]> =
+            if params.correct_rest { start.rest.iter().map(inside).collect() } else { tracks.rest.clone() };
+        let centers = centroids(&influences, &rest, &vec![[0.0; 3]; params.bones]);
+        let bones = Bones::at_rest(centers, tracks, self.is_rigid());
+        let mut state = State { influences, bones, rest };
+        if self.is_rigid() {
+            start_blended(tracks, &mut state);
+        }
+        for _ in 0..if self.is_rigid() { 5 } else { 1 } {
+            self.fit_bones(&mut state)?;
+        }
+        Ok(state)
+    }
+}
+
+/// Quaternions a step further, of unit length.
+fn beyond_turns(now: &Bones, before: &Bones, momentum: f32) -> Vec<f32> {
+    let lanes = now.n_lanes;
+    let mut turns = now.turns.clone();
+    for (next, before) in turns.chunks_exact_mut(4 * lanes).zip(before.turns.chunks_exact(4 * lanes)) {
+        for l in 0..lanes {
+            let [a, b]: [[f32; 4]; 2] = [
+                std::array::from_fn(|k| next[k * lanes + l]),
+                std::array::from_fn(|k| before[k * lanes + l]),
+            ];
+            let dot: f32 = (0..4).map(|k| a[k] * b[k]).sum();
+            let sign = if dot < 0.0 { -1.0 } else { 1.0 };
+            let q: [f32; 4] = std::array::from_fn(|k| a[k] + momentum * (a[k] - sign * b[k]));
+            let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
+            (0..4).for_each(|k| next[k * lanes + l] = q[k] / length);
+        }
+    }
+    turns
+}

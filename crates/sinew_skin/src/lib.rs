@@ -1,0 +1,41 @@
+//! Any deforming mesh becomes a small skin: bones that move, and for each vertex at most a few of them with weights.
+
+mod affine;
+mod chain;
+mod character;
+mod count;
+mod decimate;
+mod eigenskin;
+mod error;
+mod fit;
+mod keys;
+mod lanes;
+mod measure;
+mod normal;
+mod params;
+mod reseed;
+mod rest;
+mod rigid;
+mod seeds;
+mod simplex;
+mod skin;
+mod source;
+mod state;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod thesis;
+mod tracks;
+mod weights;
+
+pub use character::{ExportParams, ExportReport, add_eigenskin, build_character};
+pub use decimate::{DecimateParams, Decimated, Merge, Queue};
+pub use eigenskin::EigenSkin;
+pub use error::SkinError;
+pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
+pub use measure::{CLOSEST_FRAMES, SkinErrors};
+pub use params::{FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, Transforms, unheard};
+pub use skin::FittedSkin;
+pub use source::{FrameSource, Joined};
+pub use stream::fit_streamed;
+pub use thesis::{Blending, Grouping, LsqrParams, Placement, ThesisParams, TransformSolver};

@@ -1,0 +1,144 @@
+//! How far a skin is from its sequence.
+//!
+//! # Source
+//! Antonopoulos 2010, §6.3: distortion percentage `dE` (eq. 6.1), `E_RMS` (eq. 6.2), averaged closest distances `d_avg`
+//! (eq. 6.3, here from the vertices of each to the surface of the other).
+//! # Limits
+//! `d_avg` is taken over at most [`CLOSEST_FRAMES`] frames, evenly spread, and fewer of large meshes, since it costs more
+//! than many a fit.
+
+use crate::{FittedSkin, SkinError, source::check_length, tracks::Tracks};
+use glam::DVec3;
+use rayon::prelude::*;
+use sinew_geom::{Mesh, query::SurfaceTree};
+
+/// Most frames whose closest distances are measured.
+pub const CLOSEST_FRAMES: usize = 16;
+
+/// Errors of a skin; lengths in the caller's units unless said otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkinErrors {
+    /// Distortion in percent of the motion (eq. 6.1); of frames that do not move, zero but for errors, which are then
+    /// infinite.
+    pub de: f64,
+    /// 100 × root mean square over coordinates (eq. 6.2).
+    pub e_rms: f64,
+    /// `e_rms` with the rest pose scaled to a diagonal of one: percent of the diagonal.
+    pub e_rms_diag1: f64,
+    /// Mean of the closest distances from either surface to the other (eq. 6.3).
+    pub d_avg: f64,
+    /// Largest distance of a vertex from where it should be.
+    pub max: f64,
+    /// Root mean square distance of the vertices, frame by frame.
+    pub per_frame: Vec<f64>,
+    /// Root mean square distance over the frames, vertex by vertex.
+    pub per_vertex: Vec<f64>,
+}
+
+/// Sums up errors frame by frame.
+pub(crate) struct Sums {
+    total: f64,
+    max: f64,
+    per_frame: Vec<f64>,
+    per_vertex: Vec<f64>,
+    closest: Vec<f64>,
+}
+
+impl Sums {
+    pub fn new(n_vertices: usize) -> Self {
+        Self {
+            total: 0.0,
+            max: 0.0,
+            per_frame: Vec::new(),
+            per_vertex: vec![0.0; n_vertices],
+            closest: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, wanted: &[DVec3], found: &[DVec3]) {
+        let mut squared = 0.0;
+        for ((sum, a), b) in self.per_vertex.iter_mut().zip(wanted).zip(found) {
+            let e = a.distance_squared(*b);
+            *sum += e;
+            squared += e;
+            self.max = self.max.max(e.sqrt());
+        }
+        self.total += squared;
+        self.per_frame.push((squared / wanted.len() as f64).sqrt());
+    }
+
+    pub fn add_closest(&mut self, mesh: &Mesh, wanted: &[DVec3], found: &[DVec3]) -> Result<(), SkinError> {
+        self.closest.push(closest_distance(mesh, wanted, found)?);
+        Ok(())
+    }
+
+    pub fn finish(self, spread: f64, diagonal: f64) -> SkinErrors {
+        let (n, n_frames) = (self.per_vertex.len(), self.per_frame.len());
+        let e_rms = 100.0 * (self.total / (3 * n * n_frames).max(1) as f64).sqrt();
+        // Rounding is no distortion of what does not move.
+        let is_rounding = self.max <= 1e-6 * diagonal;
+        let de = if spread == 0.0 && is_rounding { 0.0 } else { 100.0 * (self.total / spread).sqrt() };
+        SkinErrors {
+            de,
+            e_rms,
+            e_rms_diag1: e_rms / diagonal,
+            d_avg: self.closest.iter().sum::<f64>() / self.closest.len().max(1) as f64,
+            max: self.max,
+            per_vertex: self.per_vertex.iter().map(|e| (e / n_frames.max(1) as f64).sqrt()).collect(),
+            per_frame: self.per_frame,
+        }
+    }
+}
+
+/// Vertices whose closest points are found, about, over all frames.
+const CLOSEST_VERTICES: usize = 500_000;
+
+/// Whether the closest distances of a frame are measured.
+pub(crate) fn is_closest_frame(frame: usize, n_frames: usize, n_vertices: usize) -> bool {
+    let n = n_frames.min(CLOSEST_FRAMES).min((CLOSEST_VERTICES / n_vertices.max(1)).max(1));
+    (0..n).any(|k| k * n_frames / n == frame)
+}
+
+/// # Errors
+/// If a skin is not one of these tracks.
+pub(crate) fn check_size(tracks: &Tracks, skin: &FittedSkin) -> Result<(), SkinError> {
+    if skin.n_vertices() == tracks.n_vertices && skin.n_frames() == tracks.n_frames {
+        return Ok(());
+    }
+    let value = format!("{} vertices in {} frames", skin.n_vertices(), skin.n_frames());
+    let expected = "it must have the vertices and frames of the sequence";
+    Err(SkinError::Parameter { name: "skin", value, expected })
+}
+
+pub(crate) fn measure_tracks(
+    tracks: &Tracks,
+    rest: &Mesh,
+    positions: &mut dyn FnMut(usize) -> Result<Vec<DVec3>, SkinError>,
+) -> Result<SkinErrors, SkinError> {
+    let mut sums = Sums::new(tracks.n_vertices);
+    let mut wanted = vec![DVec3::ZERO; tracks.n_vertices];
+    for frame in 0..tracks.n_frames {
+        tracks.frame(frame, &mut wanted);
+        let found = positions(frame)?;
+        check_length(frame, wanted.len(), found.len())?;
+        sums.add(&wanted, &found);
+        if is_closest_frame(frame, tracks.n_frames, tracks.n_vertices) && rest.n_faces() > 0 {
+            sums.add_closest(rest, &wanted, &found)?;
+        }
+    }
+    Ok(sums.finish(tracks.spread, tracks.scale))
+}
+
+/// Mean of both directions' mean distances to the other's surface (eq. 6.3).
+fn closest_distance(mesh: &Mesh, a: &[DVec3], b: &[DVec3]) -> Result<f64, SkinError> {
+    let one_way = |from: &[DVec3], to: &[DVec3]| -> Result<f64, SkinError> {
+        let tree = SurfaceTree::new(&mesh.with_positions(to.to_vec())?);
+        let distances: Vec<f64> = from
+            .par_iter()
+            .with_min_len(256)
+            .map(|p| tree.closest_point(*p).map_or(0.0, |hit| hit.position.distance(*p)))
+            .collect();
+        Ok(distances.iter().sum::<f64>() / from.len().max(1) as f64)
+    };
+    Ok(0.5 * (one_way(a, b)? + one_way(b, a)?))
+}

@@ -1,0 +1,153 @@
+//! What a fit can be told.
+
+use crate::SkinError;
+use std::ops::ControlFlow;
+
+/// What a bone may do to the surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Transforms {
+    /// Turn, shift, scale and shear: smallest error a bone.
+    #[default]
+    Affine,
+    /// Turn and shift only: smallest error a byte.
+    Rigid,
+}
+
+impl Transforms {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Affine, Self::Rigid];
+
+    /// Name for users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Affine => "affine",
+            Self::Rigid => "rigid",
+        }
+    }
+
+    /// Kind of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// How to fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitParams {
+    /// Number of bones; the result has exactly so many. Default 50.
+    pub bones: usize,
+    /// Most bones a vertex follows, 1 to 8. Default 4.
+    pub influences: usize,
+    /// What a bone may do. Default affine.
+    pub transforms: Transforms,
+    /// Whether the rest pose may be corrected. Default true.
+    pub correct_rest: bool,
+    /// Most rounds of refinement; fewer if the error stands still, mostly about 25. Default 80.
+    pub rounds: usize,
+    /// Rounds with one bone a vertex before weights are blended. Default 10.
+    pub hard_rounds: usize,
+    /// Weights of the trajectories, against the distance at rest, in the choice of seeds. Each is a start of its
+    /// own, and the best goes on. Default 4.
+    pub starts: Vec<f64>,
+    /// Bones tried for a vertex, up to 16. Default 12.
+    pub candidates: usize,
+    /// Largest momentum between rounds; 0 is plain descent. Default 0.9.
+    pub momentum: f64,
+    /// Stop when three rounds together lower the error by no more than this share. Default 1e-2; 1e-3 takes
+    /// about twice as long and squeezes out some percents more.
+    pub tolerance: f64,
+    /// 0 starts in the middle of the mesh, other seeds elsewhere. Default 0.
+    pub seed: u64,
+}
+
+impl Default for FitParams {
+    fn default() -> Self {
+        Self {
+            bones: 50,
+            influences: 4,
+            transforms: Transforms::Affine,
+            correct_rest: true,
+            rounds: 80,
+            hard_rounds: 10,
+            starts: vec![4.0],
+            candidates: 12,
+            momentum: 0.9,
+            tolerance: 1e-2,
+            seed: 0,
+        }
+    }
+}
+
+/// Largest number of influences a vertex.
+pub const MAX_INFLUENCES: usize = 8;
+/// Largest number of bones tried for a vertex.
+pub(crate) const MAX_CANDIDATES: usize = 16;
+/// A skin indexes its bones by 16 bits.
+const MAX_BONES: usize = 1 << 16;
+
+impl FitParams {
+    /// # Errors
+    /// A number outside its range.
+    pub(crate) fn check(&self, n_vertices: usize) -> Result<(), SkinError> {
+        check_bones(self.bones, n_vertices)?;
+        let wrong = |name, value: String, expected| Err(SkinError::Parameter { name, value, expected });
+        if !(1..=MAX_INFLUENCES).contains(&self.influences) {
+            return wrong("influences", self.influences.to_string(), "it must be 1 to 8");
+        }
+        if !(1..=MAX_CANDIDATES).contains(&self.candidates) {
+            return wrong("candidates", self.candidates.to_string(), "it must be 1 to 16");
+        }
+        if !(0.0..1.0).contains(&self.momentum) {
+            return wrong("momentum", self.momentum.to_string(), "it must be at least 0 and below 1");
+        }
+        if self.starts.is_empty() || self.starts.iter().any(|alpha| !(alpha.is_finite() && *alpha >= 0.0)) {
+            let expected = "there must be at least one, none of them negative";
+            return wrong("starts", format!("{:?}", self.starts), expected);
+        }
+        Ok(())
+    }
+}
+
+/// # Errors
+/// No bones, or more than there are vertices.
+pub(crate) fn check_bones(asked: usize, n_vertices: usize) -> Result<(), SkinError> {
+    let limit = n_vertices.min(MAX_BONES);
+    match asked {
+        0 => Err(SkinError::NoBones),
+        _ if asked > limit => Err(SkinError::TooManyBones { asked, limit }),
+        _ => Ok(()),
+    }
+}
+
+/// What a fit is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading frames.
+    Read,
+    /// Placing bones: one bone a vertex.
+    Place,
+    /// Blending: weights, bones and rest pose in turn.
+    Refine,
+    /// Measuring the result.
+    Measure,
+}
+
+/// How far a fit is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitStatus {
+    /// What it is doing.
+    pub stage: Stage,
+    /// Share of all work done, 0..=1, never falling.
+    pub share: f64,
+    /// `E_RMS_diag1` of the present state; not a number before there is one.
+    pub error: f64,
+}
+
+/// Told now and then how far a fit is; breaks to stop it. A fit that is stopped after its bones are placed returns the
+/// best it has.
+pub type Progress<'a> = &'a (dyn Fn(FitStatus) -> ControlFlow<()> + Sync);
+
+/// A progress closure that hears nothing and never stops.
+pub fn unheard(_: FitStatus) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
