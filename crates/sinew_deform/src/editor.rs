@@ -7,6 +7,7 @@
 use crate::{
     DeformError, HandlePose, HandleSet,
     arap::{ArapParams, ArapPiece},
+    examples::add_detail,
     guided::{Guided, GuidedParams},
     held::HeldMesh,
     lipman::{LipmanParams, LipmanPiece},
@@ -192,6 +193,25 @@ impl SurfaceEditor {
                 normals[v as usize] = posed.rotations[at] * rest_normals[v as usize];
             }
         }
+        Ok(())
+    }
+
+    /// Pose the surface and lay a detail layer over it, if there is one, along the normals that turned with the surface.
+    ///
+    /// # Errors
+    /// As [`SurfaceEditor::solve_with_normals`], and if the layer has another length than the mesh.
+    pub fn solve_with_detail(
+        &self,
+        pose: &HandlePose,
+        rest_normals: &[DVec3],
+        detail: Option<&[f32]>,
+        positions: &mut [DVec3],
+    ) -> Result<(), DeformError> {
+        let Some(detail) = detail else { return self.solve(pose, positions) };
+        check("detail layer", self.rest.len(), detail.len())?;
+        let mut normals = vec![DVec3::ZERO; self.rest.len()];
+        self.solve_with_normals(pose, rest_normals, positions, &mut normals)?;
+        add_detail(detail, &normals, positions);
         Ok(())
     }
 

@@ -29,6 +29,8 @@ pub struct PathFile {
     pub way: Option<Path>,
     /// What it stands on.
     pub ground: Option<Ground>,
+    /// Examples one after the other.
+    pub keyframes: Option<KeyframesData>,
 }
 
 /// A handle and where it should be.
@@ -44,57 +46,83 @@ pub struct HandlePath {
     pub carries: bool,
 }
 
-#[derive(Serialize, Deserialize, Default)]
+/// A file of paths as it is written, before it is checked: what documents keep and users edit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-struct Root {
+pub struct PathsData {
+    /// Handles with their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    paths: Vec<RawPath>,
+    pub paths: Vec<PathData>,
+    /// A walk along a line, by two feet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    walk: Option<RawWalk>,
+    pub walk: Option<WalkData>,
+    /// Where the body goes, if it is to look along it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    way: Option<RawWay>,
+    pub way: Option<WayData>,
+    /// What it stands on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ground: Option<RawGround>,
+    pub ground: Option<GroundData>,
+    /// Examples one after the other, instead of paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyframes: Option<KeyframesData>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A handle and the points it goes through.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawPath {
-    handle: String,
-    points: Vec<[f64; 3]>,
+pub struct PathData {
+    /// Its name.
+    pub handle: String,
+    /// In order.
+    pub points: Vec<[f64; 3]>,
+    /// When each is passed, in seconds; by the length of the way if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    times: Option<Vec<f64>>,
+    pub times: Option<Vec<f64>>,
+    /// How long all of it takes, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
+    pub seconds: Option<f64>,
+    /// Whether the handle must be there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pin: bool,
+    pub pin: bool,
+    /// Whether it may carry the body.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    carries: bool,
+    pub carries: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+/// Where a body goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawWay {
-    points: Vec<[f64; 3]>,
+pub struct WayData {
+    /// In order.
+    pub points: Vec<[f64; 3]>,
+    /// When each is passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    times: Option<Vec<f64>>,
+    pub times: Option<Vec<f64>>,
+    /// How long all of it takes, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
+    pub seconds: Option<f64>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A walk along a line on the ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawWalk {
-    line: Vec<[f64; 2]>,
-    feet: [String; 2],
+pub struct WalkData {
+    /// Points x, z.
+    pub line: Vec<[f64; 2]>,
+    /// Names of the left and the right foot.
+    pub feet: [String; 2],
+    /// Distance between two footprints of the same foot.
     #[serde(default = "default_stride")]
-    stride: f64,
+    pub stride: f64,
+    /// Time from a footprint of a foot to its next.
     #[serde(default = "default_secs")]
-    seconds: f64,
+    pub seconds: f64,
+    /// How high a foot is lifted.
     #[serde(default = "default_lift")]
-    lift: f64,
+    pub lift: f64,
+    /// Share of the time that a foot stands.
     #[serde(default = "default_stance")]
-    stance: f64,
+    pub stance: f64,
 }
 
 fn default_stride() -> f64 {
@@ -110,9 +138,11 @@ fn default_stance() -> f64 {
     0.5
 }
 
-#[derive(Serialize, Deserialize)]
+/// Ground in its serial form, see [`Ground`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum RawGround {
+#[allow(missing_docs)]
+pub enum GroundData {
     Flat(f64),
     Steps {
         rise: f64,
@@ -133,6 +163,47 @@ enum RawGround {
     },
 }
 
+/// Examples one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyframesData {
+    /// Their names.
+    pub examples: Vec<String>,
+    /// Seconds from one to the next.
+    #[serde(default = "default_key_secs")]
+    pub seconds: f64,
+}
+
+fn default_key_secs() -> f64 {
+    0.5
+}
+
+impl GroundData {
+    /// The ground it describes.
+    ///
+    /// # Errors
+    /// If its numbers make no ground.
+    pub fn build(&self) -> Result<Ground, GeomError> {
+        let ground = match self.clone() {
+            Self::Flat(height) => Ground::Flat(height),
+            Self::Steps { rise, run, start, count } => Ground::Steps { rise, run, start, count },
+            Self::Hills { height, length } => Ground::Hills { height, length },
+            Self::Field { origin, cell, heights } => Ground::Field(HeightField::new(origin, cell, heights)?),
+        };
+        ground.check().map(|()| ground)
+    }
+}
+
+impl PathData {
+    /// The path through its points.
+    ///
+    /// # Errors
+    /// If its points or times make no sense.
+    pub fn build(&self) -> Result<Path, GeomError> {
+        build(&self.points, self.times.clone(), self.seconds)
+    }
+}
+
 /// Time that a path takes which says nothing about it.
 const DEFAULT_SECS: f64 = 2.0;
 
@@ -145,57 +216,60 @@ pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
     if text.trim_ascii().is_empty() {
         return Err(whole(name, "the file is empty", SHAPE));
     }
-    let root: Root = serde_json::from_slice(text).map_err(|error| {
+    let data: PathsData = serde_json::from_slice(text).map_err(|error| {
         let fault = Fault::new(Place::Line(error.line()), error.to_string());
         FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
     })?;
-    let mut faults = Vec::new();
-    let mut told = |place: String, error: &GeomError| {
-        faults.push(Fault::json(place, error.to_string()).with_remedy("correct it there"));
-    };
-    let mut file = PathFile::default();
-    for (at, raw) in root.paths.into_iter().enumerate() {
-        match build(&raw.points, raw.times, raw.seconds) {
-            Ok(path) => file.paths.push(HandlePath {
-                handle: raw.handle,
-                path,
-                is_pinned: raw.pin,
-                carries: raw.carries,
-            }),
-            Err(error) => told(format!("/paths/{at}"), &error),
-        }
-    }
-    if let Some(raw) = root.way {
-        match build(&raw.points, raw.times, raw.seconds) {
-            Ok(path) => file.way = Some(path),
-            Err(error) => told("/way".into(), &error),
-        }
-    }
-    if let Some(raw) = root.walk {
-        let RawWalk { line, feet, stride, seconds, lift, stance } = raw;
-        file.walk = Some((Walk { line, stride, secs: seconds, lift, stance }, feet));
-    }
-    if let Some(raw) = root.ground {
-        let ground = match raw {
-            RawGround::Flat(height) => Ok(Ground::Flat(height)),
-            RawGround::Steps { rise, run, start, count } => Ok(Ground::Steps { rise, run, start, count }),
-            RawGround::Hills { height, length } => Ok(Ground::Hills { height, length }),
-            RawGround::Field { origin, cell, heights } => {
-                HeightField::new(origin, cell, heights).map(Ground::Field)
-            }
+    data.build(name)
+}
+
+impl PathsData {
+    /// Check it. Whether handles and examples exist is not known here. `name` is for messages.
+    ///
+    /// # Errors
+    /// If a path, walk or ground makes no sense, each told with its place, or there is nothing to follow.
+    pub fn build(&self, name: &str) -> Result<PathFile, FormatError> {
+        let mut faults = Vec::new();
+        let mut told = |place: String, error: &GeomError| {
+            faults.push(Fault::json(place, error.to_string()).with_remedy("correct it there"));
         };
-        match ground.and_then(|ground| ground.check().map(|()| ground)) {
-            Ok(ground) => file.ground = Some(ground),
-            Err(error) => told("/ground".into(), &error),
+        let mut file = PathFile::default();
+        for (at, raw) in self.paths.iter().enumerate() {
+            let (handle, is_pinned, carries) = (raw.handle.clone(), raw.pin, raw.carries);
+            match raw.build() {
+                Ok(path) => file.paths.push(HandlePath { handle, path, is_pinned, carries }),
+                Err(error) => told(format!("/paths/{at}"), &error),
+            }
         }
+        if let Some(raw) = &self.way {
+            match build(&raw.points, raw.times.clone(), raw.seconds) {
+                Ok(path) => file.way = Some(path),
+                Err(error) => told("/way".into(), &error),
+            }
+        }
+        if let Some(raw) = self.walk.clone() {
+            let WalkData { line, feet, stride, seconds, lift, stance } = raw;
+            file.walk = Some((Walk { line, stride, secs: seconds, lift, stance }, feet));
+        }
+        match self.ground.as_ref().map(GroundData::build) {
+            Some(Ok(ground)) => file.ground = Some(ground),
+            Some(Err(error)) => told("/ground".into(), &error),
+            None => {}
+        }
+        file.keyframes = self.keyframes.clone();
+        if !faults.is_empty() {
+            return Err(FormatError::faults(name, faults));
+        }
+        if file.paths.is_empty() && file.walk.is_none() && file.keyframes.is_none() {
+            return Err(whole(name, "there is neither a path nor a walk in it", SHAPE));
+        }
+        Ok(file)
     }
-    if !faults.is_empty() {
-        return Err(FormatError::faults(name, faults));
-    }
-    if file.paths.is_empty() && file.walk.is_none() {
-        return Err(whole(name, "there is neither a path nor a walk in it", SHAPE));
-    }
-    Ok(file)
+}
+
+/// Bytes of a file of paths.
+pub fn write_paths(data: &PathsData) -> Vec<u8> {
+    serde_json::to_vec_pretty(data).unwrap_or_default()
 }
 
 fn build(points: &[[f64; 3]], times: Option<Vec<f64>>, secs: Option<f64>) -> Result<Path, GeomError> {

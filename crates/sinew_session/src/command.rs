@@ -1,15 +1,18 @@
 //! What a user can do to a document, as data: it is sent by the page, written to the journal and replayed.
 
+mod examples;
 mod handles;
+mod motion;
 mod moves;
 
-use crate::{Document, Example, SessionError};
-use base64::{Engine, prelude::BASE64_STANDARD};
+use crate::{Document, Example, Follow, SearchChange, SessionError};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{EditParams, Frames, Method};
-use sinew_geom::{Character, Clip, Move, mesh::RepairParams, operators::LaplacianKind};
+use sinew_formats::paths::PathsData;
+use sinew_geom::{Character, Clip, Morph, Move, mesh::RepairParams, operators::LaplacianKind};
 use std::sync::Arc;
 
+pub use examples::twin_name;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
 
@@ -81,6 +84,38 @@ pub enum Command {
     RemoveExample {
         name: String,
     },
+    /// A stored pose with left and right exchanged, as a new one.
+    MirrorExample {
+        name: String,
+        to: String,
+    },
+    /// Take up a pose that was reached: its moves, and the weights of the examples whose details it shows.
+    ReachPose {
+        #[serde(with = "moves")]
+        moves: Vec<Move>,
+        weights: Vec<(String, f64)>,
+    },
+    /// Offsets of vertices along the normal, in the present pose and in the stored one that it is.
+    Sculpt {
+        example: Option<String>,
+        vertices: Vec<u32>,
+        offsets: Vec<f32>,
+    },
+    ClearDetail {
+        example: Option<String>,
+    },
+    /// How the examples are searched; what is absent stays.
+    SetSearch(SearchChange),
+    /// Exchange paths, walk, ground and keyframes.
+    SetPaths {
+        paths: PathsData,
+    },
+    /// Follow paths or keyframes, and keep the motion as a clip.
+    Bake {
+        clip: String,
+        fps: f64,
+        follow: Follow,
+    },
     /// Choose how the soft surface follows; what is absent stays.
     SetEdit(EditChange),
     Rename {
@@ -126,9 +161,6 @@ pub struct EditChange {
     pub inside: Option<f64>,
 }
 
-/// Bytes of a thumbnail beyond which it is none.
-const MAX_THUMBNAIL: usize = 1 << 20;
-
 impl Command {
     /// The state after this step.
     ///
@@ -155,27 +187,26 @@ impl Command {
                 handles::paint(document, handle, *op, vertices, *weight)
             }
             Self::SetPose { moves } => moves::set_pose(document, moves),
-            Self::SaveExample { name, thumbnail } => save_example(document, name, thumbnail.as_deref()),
-            Self::LoadExample { name } => {
-                document.pose = document.examples[document.find_example(name)?].moves.clone();
-                Ok(())
+            Self::SaveExample { name, thumbnail } => examples::save(document, name, thumbnail.as_deref()),
+            Self::LoadExample { name } => examples::load(document, name),
+            Self::RenameExample { name, to } => examples::rename(document, name, to),
+            Self::RemoveExample { name } => examples::remove(document, name),
+            Self::MirrorExample { name, to } => examples::mirror(document, name, to),
+            Self::ReachPose { moves, weights } => examples::reach(document, moves, weights),
+            Self::Sculpt { example, vertices, offsets } => {
+                examples::sculpt(document, example.as_deref(), vertices, offsets)
             }
-            Self::RenameExample { name, to } => rename_example(document, name, to),
-            Self::RemoveExample { name } => {
-                document.examples.remove(document.find_example(name)?);
-                Ok(())
-            }
+            Self::ClearDetail { example } => examples::clear_detail(document, example.as_deref()),
+            Self::SetSearch(change) => change.apply(&mut document.search),
+            Self::SetPaths { paths } => motion::set_paths(document, paths),
+            Self::Bake { clip, fps, follow } => motion::bake(document, clip, *fps, *follow),
             Self::SetEdit(change) => change.apply(&mut document.edit),
             Self::Rename { name } => {
                 document.name.clone_from(name);
                 Ok(())
             }
             Self::Scale { factor } => scale(document, *factor),
-            Self::Repair {} => {
-                let mended = document.character().repaired(&RepairParams::default())?.0;
-                exchange(document, mended);
-                Ok(())
-            }
+            Self::Repair {} => repair(document),
             Self::RenameClip { clip, to } => {
                 let at = document.find_clip(clip)?;
                 if clip != to {
@@ -184,10 +215,7 @@ impl Command {
                 document.clips[at] = Arc::new(Clip { name: to.clone(), ..(*document.clips[at]).clone() });
                 Ok(())
             }
-            Self::RemoveClip { clip } => {
-                document.clips.remove(document.find_clip(clip)?);
-                Ok(())
-            }
+            Self::RemoveClip { clip } => crate::motion::remove_clip(document, clip),
         }
     }
 
@@ -211,6 +239,14 @@ impl Command {
             Self::LoadExample { name } => format!("Load example {name}"),
             Self::RenameExample { to, .. } => format!("Rename example to {to}"),
             Self::RemoveExample { name } => format!("Remove example {name}"),
+            Self::MirrorExample { name, .. } => format!("Mirror example {name}"),
+            Self::ReachPose { .. } => "Reach".into(),
+            Self::Sculpt { example: Some(name), .. } => format!("Sculpt {name}"),
+            Self::Sculpt { .. } => "Sculpt pose".into(),
+            Self::ClearDetail { .. } => "Clear detail".into(),
+            Self::SetSearch(_) => "Change search".into(),
+            Self::SetPaths { .. } => "Edit paths".into(),
+            Self::Bake { clip, .. } => format!("Bake {clip}"),
             Self::SetEdit(_) => "Change method".into(),
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
@@ -225,6 +261,7 @@ impl Command {
         match self {
             Self::SetCenter { name, .. } => Some(format!("center {name}")),
             Self::SetEdit(_) => Some("edit".into()),
+            Self::SetSearch(_) => Some("search".into()),
             _ => None,
         }
     }
@@ -298,7 +335,7 @@ fn within(what: &'static str, value: f64, [low, high]: [f64; 2]) -> Result<f64, 
 /// Characters of a name; longer ones are no names.
 const MAX_NAME: usize = 200;
 
-fn check_name(what: &'static str, name: &str, is_taken: bool) -> Result<(), SessionError> {
+pub(crate) fn check_name(what: &'static str, name: &str, is_taken: bool) -> Result<(), SessionError> {
     let cause = match () {
         () if name.trim().is_empty() => "it is empty",
         () if name.len() > MAX_NAME => "it is too long",
@@ -308,45 +345,42 @@ fn check_name(what: &'static str, name: &str, is_taken: bool) -> Result<(), Sess
     Err(SessionError::Name { what, name: name.chars().take(40).collect(), cause })
 }
 
-fn save_example(document: &mut Document, name: &str, thumbnail: Option<&str>) -> Result<(), SessionError> {
-    check_name("example", name, false)?;
-    let thumbnail = thumbnail.map(decode_thumbnail).transpose()?.map(Arc::new);
-    let example = Arc::new(Example { name: name.to_owned(), moves: document.pose.clone(), thumbnail });
-    match document.find_example(name) {
-        Ok(at) => document.examples[at] = example,
-        Err(_) => document.examples.push(example),
-    }
-    Ok(())
-}
-
-fn decode_thumbnail(url: &str) -> Result<Vec<u8>, SessionError> {
-    let bytes = url.strip_prefix("data:image/png;base64,").and_then(|text| BASE64_STANDARD.decode(text).ok());
-    let is_png = |bytes: &Vec<u8>| bytes.starts_with(b"\x89PNG") && bytes.len() <= MAX_THUMBNAIL;
-    bytes.filter(is_png).ok_or_else(|| SessionError::Value {
-        what: "thumbnail",
-        cause: "expected a data URL of a PNG file below 1 MB".into(),
-    })
-}
-
-fn rename_example(document: &mut Document, name: &str, to: &str) -> Result<(), SessionError> {
-    let at = document.find_example(name)?;
-    if name != to {
-        check_name("example", to, document.find_example(to).is_ok())?;
-    }
-    let example = &document.examples[at];
-    document.examples[at] = Arc::new(Example { name: to.to_owned(), ..(**example).clone() });
-    Ok(())
-}
-
 fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
     within("scale", factor, [1e-6, 1e6])?;
     let scaled = document.character().scaled(factor)?;
     exchange(document, scaled);
     document.pose = Arc::new(moves::scaled(&document.pose, factor));
+    let layer = |detail: &Arc<Vec<f32>>| Arc::new(detail.iter().map(|x| x * factor as f32).collect());
+    document.detail = document.detail.as_ref().map(layer);
     for example in &mut document.examples {
         let moves = Arc::new(moves::scaled(&example.moves, factor));
-        *example = Arc::new(Example { moves, ..(**example).clone() });
+        let detail = example.detail.as_ref().map(layer);
+        *example = Arc::new(Example { moves, detail, ..(**example).clone() });
     }
+    document.paths = Arc::new(motion::scaled(&document.paths, factor));
+    Ok(())
+}
+
+/// Mend the mesh. Detail layers come along as morph targets do, being values of vertices like them.
+fn repair(document: &mut Document) -> Result<(), SessionError> {
+    let mut whole = document.character();
+    let n_morphs = whole.morphs.len();
+    let layers = document.examples.iter().map(|example| &example.detail).chain([&document.detail]);
+    let morph = |detail: &Arc<Vec<f32>>| Morph {
+        name: String::new(),
+        offsets: detail.iter().map(|x| glam::Vec3::X * *x).collect(),
+        default_weight: 0.0,
+    };
+    whole.morphs.extend(layers.flatten().map(morph));
+    let mut mended = whole.repaired(&RepairParams::default())?.0;
+    let mut layers = mended.morphs.split_off(n_morphs).into_iter().map(|morph| {
+        Arc::new(morph.offsets.iter().map(|offset| offset.x).collect::<Vec<f32>>())
+    });
+    for example in document.examples.iter_mut().filter(|example| example.detail.is_some()) {
+        *example = Arc::new(Example { detail: layers.next(), ..(**example).clone() });
+    }
+    document.detail = document.detail.take().and_then(|_| layers.next());
+    exchange(document, mended);
     Ok(())
 }
 

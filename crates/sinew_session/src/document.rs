@@ -1,8 +1,9 @@
 //! The document: one character and what its user made of it.
 
-use crate::SessionError;
+use crate::{SearchSettings, SessionError};
 use serde_json::{Map, Value};
-use sinew_deform::EditParams;
+use sinew_deform::{EditParams, examples::Detail};
+use sinew_formats::paths::PathsData;
 use sinew_geom::{Character, Clip, Handle, Mesh, Move};
 use std::sync::Arc;
 
@@ -20,8 +21,14 @@ pub struct Document {
     pub clips: Vec<Arc<Clip>>,
     /// The present pose, as the moves that made it.
     pub pose: Arc<Vec<Move>>,
+    /// Detail of the present pose: an offset a vertex along its normal.
+    pub detail: Option<Detail>,
     /// Stored poses.
     pub examples: Vec<Arc<Example>>,
+    /// Paths, walk, ground and keyframes that motions follow.
+    pub paths: Arc<PathsData>,
+    /// How the pose space of the examples is searched.
+    pub search: SearchSettings,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
@@ -35,6 +42,8 @@ pub struct Example {
     pub name: String,
     /// The moves that make it.
     pub moves: Arc<Vec<Move>>,
+    /// Its detail layer.
+    pub detail: Option<Detail>,
     /// A small picture of it, as a PNG file.
     pub thumbnail: Option<Arc<Vec<u8>>>,
 }
@@ -113,10 +122,19 @@ impl Document {
             surface: !Arc::ptr_eq(&self.body, &before.body),
             handles: !is_same(&self.handles, &before.handles),
             clips: !is_same(&self.clips, &before.clips),
-            pose: !Arc::ptr_eq(&self.pose, &before.pose),
+            pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
             examples: !is_same(&self.examples, &before.examples),
             edit: self.edit != before.edit,
+            motion: self.search != before.search
+                || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
         }
+    }
+}
+
+fn is_same_layer(a: &Document, b: &Document) -> bool {
+    match (&a.detail, &b.detail) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (a, b) => a.is_none() && b.is_none(),
     }
 }
 
@@ -135,6 +153,7 @@ pub struct Changes {
     pub pose: bool,
     pub examples: bool,
     pub edit: bool,
+    pub motion: bool,
 }
 
 impl Changes {
@@ -147,6 +166,7 @@ impl Changes {
         pose: true,
         examples: true,
         edit: true,
+        motion: true,
     };
 
     /// Whether nothing differs.

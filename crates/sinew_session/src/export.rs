@@ -1,8 +1,8 @@
 //! Results for other programs.
 
-use crate::{Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams};
+use crate::{Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of};
 use serde::{Deserialize, Serialize};
-use sinew_deform::{HandleSet, build_pose_clip, build_skin, measure_skin};
+use sinew_deform::{HandleSet, build_pose_clip, build_skin, examples::add_detail, measure_skin};
 use sinew_formats::{
     bvh, gltf,
     handles::write_handles,
@@ -173,7 +173,9 @@ fn character(
         ExportWhat::Posed => {
             let mut positions = document.mesh().positions().to_vec();
             if !document.pose.is_empty() {
-                positions = stage.prepare(document, progress)?.positions(&document.pose)?;
+                positions = stage.prepare(document, progress)?.positions_of(document)?;
+            } else if let Some(detail) = &document.detail {
+                add_detail(detail, &normals_of(document), &mut positions);
             }
             let mesh = document.mesh().with_positions(positions)?;
             let surface = Surface { normals: None, ..whole.surface };

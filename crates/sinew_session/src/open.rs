@@ -128,7 +128,7 @@ pub fn sample_poses(set: PoseSet) -> Result<Vec<Arc<Example>>, SessionError> {
     let prepared = Prepared::new(&figure, &|_| ControlFlow::Continue(()))?;
     let example = |(name, moves): (String, Vec<Move>)| {
         let thumbnail = Some(Arc::new(draw_thumbnail(&figure.body, &prepared.positions(&moves)?)));
-        Ok(Arc::new(Example { name, moves: Arc::new(moves), thumbnail }))
+        Ok(Arc::new(Example { name, moves: Arc::new(moves), detail: None, thumbnail }))
     };
     set.poses().into_iter().map(example).collect()
 }

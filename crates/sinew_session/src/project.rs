@@ -1,18 +1,19 @@
 //! The project file `NAME.sinew.glb`: a plain glTF 2.0 file that opens anywhere, with what glTF cannot say in the
 //! root extension `SINEW_character`.
 //!
-//! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json),
-//! `edit`. An object `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes
+//! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json,
+//! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `search`, `edit`. An object `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes
 //! it names in this way come along.
 
 use crate::{
-    Document, EditChange, Example, SessionError, Unknown,
+    Command, Document, EditChange, Example, SearchChange, SearchSettings, SessionError, Unknown,
     command::{moves_from_value, moves_to_value},
 };
 use serde_json::{Map, Value, json};
 use sinew_deform::EditParams;
 use sinew_formats::{
     FormatError, GltfFile,
+    paths::PathsData,
     gltf::{
         CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, no_side_files,
         portable_extensions, read_gltf, read_views, write_glb,
@@ -49,9 +50,24 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
             views.push(png.as_ref().clone());
             object["thumbnail"] = json!({ VIEW: views.len() - 1 });
         }
+        if let Some(detail) = &example.detail {
+            views.push(layer_bytes(detail));
+            object["detail"] = json!({ VIEW: views.len() - 1 });
+        }
         object
     };
     fields.insert("examples".into(), document.examples.iter().map(example).collect());
+    if let Some(detail) = &document.detail {
+        views.push(layer_bytes(detail));
+        fields.insert("detail".into(), json!({ VIEW: views.len() - 1 }));
+    }
+    if *document.paths != PathsData::default() {
+        fields.insert("paths".into(), serde_json::to_value(&*document.paths).unwrap_or_default());
+    }
+    if document.search != SearchSettings::default() {
+        let search = serde_json::to_value(SearchChange::of_all(&document.search));
+        fields.insert("search".into(), search.unwrap_or_default());
+    }
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
     let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
     Ok(write_glb(&document.character(), &options, warnings)?)
@@ -111,7 +127,11 @@ pub(crate) fn document_of(
         }
         bytes.cloned()
     };
-    document.examples = take_examples(&mut fields, &mut read, &mut told);
+    let n_vertices = document.mesh().n_vertices();
+    document.examples = take_examples(&mut fields, n_vertices, &mut read, &mut told);
+    if let Some(value) = fields.remove("detail") {
+        document.detail = take_layer(&value, "/detail", n_vertices, &mut read, &mut told);
+    }
     if let Some(name) = fields.remove("name").as_ref().and_then(Value::as_str) {
         document.name = name.to_owned();
     }
@@ -132,14 +152,61 @@ pub(crate) fn document_of(
             Err(error) => told.push(format!("the method of editing was left out: {error}")),
         }
     }
+    take_motion(&mut document, &mut fields, &mut told);
     document.unknown = Arc::new(keep_unknown(fields, extensions, &mut read));
     let told = told.iter().chain(&absent);
     told.for_each(|message| warnings.push(format!("/extensions/{CHARACTER_EXTENSION}: {message}")));
     Ok(document)
 }
 
+/// Paths and the search over examples. What does not fit, or was made by a later version, is told and left out.
+fn take_motion(document: &mut Document, fields: &mut Map<String, Value>, told: &mut Vec<String>) {
+    if let Some(value) = fields.remove("paths") {
+        let read = serde_json::from_value::<PathsData>(value).map_err(|error| error.to_string());
+        let set = |paths| Command::SetPaths { paths }.apply(document).map_err(|error| error.to_string());
+        match read.and_then(set) {
+            Ok(with_paths) => document.paths = with_paths.paths,
+            Err(error) => told.push(format!("the paths were left out: {error}")),
+        }
+    }
+    if let Some(value) = fields.remove("search") {
+        let read = serde_json::from_value::<SearchChange>(value).map_err(|error| error.to_string());
+        let mut settings = SearchSettings::default();
+        match read.and_then(|change| change.apply(&mut settings).map_err(|error| error.to_string())) {
+            Ok(()) => document.search = settings,
+            Err(error) => told.push(format!("the settings of the search were left out: {error}")),
+        }
+    }
+}
+
+/// A detail layer as bytes.
+fn layer_bytes(layer: &[f32]) -> Vec<u8> {
+    layer.iter().flat_map(|offset| offset.to_le_bytes()).collect()
+}
+
+/// A detail layer out of the bytes that a value names; nothing, and told, if it does not fit the mesh.
+fn take_layer(
+    value: &Value,
+    place: &str,
+    n_vertices: usize,
+    read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+    told: &mut Vec<String>,
+) -> Option<Arc<Vec<f32>>> {
+    let bytes = read(value[VIEW].as_u64()? as usize)?;
+    let layer: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect();
+    if bytes.len() != 4 * n_vertices || layer.iter().any(|offset| !offset.is_finite()) {
+        told.push(format!(
+            "{place} was left out: {} bytes are not a finite number for each of {n_vertices} vertices",
+            bytes.len()
+        ));
+        return None;
+    }
+    Some(Arc::new(layer))
+}
+
 fn take_examples(
     fields: &mut Map<String, Value>,
+    n_vertices: usize,
     read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
     told: &mut Vec<String>,
 ) -> Vec<Arc<Example>> {
@@ -155,7 +222,9 @@ fn take_examples(
             Ok(moves) => {
                 let view = value["thumbnail"][VIEW].as_u64();
                 let thumbnail = view.and_then(|view| read(view as usize)).map(Arc::new);
-                examples.push(Arc::new(Example { name, moves: Arc::new(moves), thumbnail }));
+                let place = format!("/examples/{at}/detail");
+                let detail = take_layer(&value["detail"], &place, n_vertices, read, told);
+                examples.push(Arc::new(Example { name, moves: Arc::new(moves), detail, thumbnail }));
             }
             Err(error) => told.push(format!("/examples/{at} was left out: {error}")),
         }

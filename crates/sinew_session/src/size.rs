@@ -12,9 +12,15 @@ pub(crate) fn bytes_beyond(document: &Document, before: &Document) -> usize {
     size_of::<Document>()
         + body
         + pose
+        + new_layer(document.detail.as_ref(), before.detail.as_ref())
         + new_parts(&document.handles, &before.handles, of_handle)
         + new_parts(&document.clips, &before.clips, of_clip)
         + new_parts(&document.examples, &before.examples, of_example)
+}
+
+fn new_layer(layer: Option<&Arc<Vec<f32>>>, before: Option<&Arc<Vec<f32>>>) -> usize {
+    let is_old = layer.zip(before).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+    if is_old { 0 } else { layer.map_or(0, |layer| size_of_val(&layer[..])) }
 }
 
 /// Each list is searched at the same place first: parts seldom change places.
@@ -67,5 +73,6 @@ fn of_clip(clip: &Clip) -> usize {
 fn of_example(example: &Example) -> usize {
     size_of::<Example>()
         + size_of_val(&example.moves[..])
+        + example.detail.as_ref().map_or(0, |layer| size_of_val(&layer[..]))
         + example.thumbnail.as_ref().map_or(0, |png| png.len())
 }

@@ -6,7 +6,7 @@
 
 use crate::{Document, SessionError, Stage, stage::Prepared};
 use glam::Vec3;
-use sinew_deform::EditParams;
+use sinew_deform::{EditParams, examples::Detail};
 use sinew_geom::{Character, Clip, Handle, MeshSequence, Move};
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -59,6 +59,7 @@ struct ReshapeKey {
     body: Arc<Character>,
     handles: Vec<Arc<Handle>>,
     pose: Arc<Vec<Move>>,
+    detail: Option<Detail>,
     edit: EditParams,
 }
 
@@ -66,6 +67,7 @@ impl PartialEq for ReshapeKey {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.body, &other.body)
             && Arc::ptr_eq(&self.pose, &other.pose)
+            && self.detail.as_ref().map(Arc::as_ptr) == other.detail.as_ref().map(Arc::as_ptr)
             && self.edit == other.edit
             && self.handles.len() == other.handles.len()
             && self.handles.iter().zip(&other.handles).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -143,6 +145,7 @@ impl MotionStack {
             body: document.body.clone(),
             handles: document.handles.clone(),
             pose: document.pose.clone(),
+            detail: document.detail.clone(),
             edit: document.edit,
         };
         if let Some(cached) = self.reshape.as_ref().filter(|cached| cached.key == key) {
@@ -150,7 +153,7 @@ impl MotionStack {
         }
         self.runs[0] += 1;
         let prepared: Arc<Prepared> = stage.prepare(document, progress)?;
-        let mesh = document.mesh().with_positions(prepared.positions(&document.pose)?)?;
+        let mesh = document.mesh().with_positions(prepared.positions_of(document)?)?;
         let surface = sinew_geom::Surface { normals: None, ..document.body.surface.clone() };
         let value = Arc::new(Character { mesh, surface, ..(*document.body).clone() });
         self.reshape = Some(Cached { key, value: value.clone() });

@@ -4,6 +4,7 @@ use crate::{Document, SessionError};
 use glam::{DQuat, DVec3, Vec3};
 use sinew_deform::{
     DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
+    examples::add_detail,
 };
 use sinew_geom::{Character, Handle, Move, Warnings, measure::compute_vertex_normals};
 use std::{
@@ -103,13 +104,16 @@ impl Prepared {
                     && a.center == b.center
                     && a.secondary == b.secondary)
         };
-        self.holds(document) && self.handles.iter().zip(&document.handles).all(is_same)
+        Arc::ptr_eq(&self.body, &document.body)
+            && self.holds(document)
+            && self.handles.iter().zip(&document.handles).all(is_same)
     }
 
     /// Whether the same vertices are held by the same method, so that nothing needs to be factored anew. Names,
     /// centres and who follows whom matter to moves only.
     fn holds(&self, document: &Document) -> bool {
-        Arc::ptr_eq(&self.body, &document.body)
+        // A clip that was baked changes the body, but not its surface.
+        (Arc::ptr_eq(&self.body, &document.body) || self.body.mesh == document.body.mesh)
             && self.edit == document.edit
             && self.handles.len() == document.handles.len()
             && self.handles.iter().zip(&document.handles).all(|(a, b)| holds_same(a, b))
@@ -119,7 +123,7 @@ impl Prepared {
     fn with_handles_of(&self, document: &Document) -> Result<Self, SessionError> {
         let set = HandleSet::new(document.mesh(), &document.plain_handles(), &mut Warnings::default())?;
         Ok(Self {
-            body: self.body.clone(),
+            body: document.body.clone(),
             handles: document.handles.clone(),
             edit: self.edit,
             set,
@@ -175,12 +179,32 @@ impl Prepared {
         Ok(positions)
     }
 
+    /// The surface in the present pose of a document, with its detail, in full precision.
+    ///
+    /// # Errors
+    /// If a move does not fit the handles.
+    pub fn positions_of(&self, document: &Document) -> Result<Vec<DVec3>, SessionError> {
+        let Some(detail) = &document.detail else { return self.positions(&document.pose) };
+        let mut positions = self.body.mesh.positions().to_vec();
+        let pose = self.pose(&document.pose)?;
+        self.editor.solve_with_detail(&pose, &self.rest_normals, Some(detail), &mut positions)?;
+        Ok(positions)
+    }
+
     /// The posed surface.
     ///
     /// # Errors
     /// If a move does not fit the handles.
     pub fn frame(&self, moves: &[Move]) -> Result<Frame, SessionError> {
-        self.solve(moves, |_, _, _| Ok(()))
+        self.frame_of(&self.pose(moves)?, None)
+    }
+
+    /// The surface in a pose that was found otherwise, with a detail layer.
+    ///
+    /// # Errors
+    /// If the pose belongs to other handles, or the layer to another mesh.
+    pub fn frame_of(&self, pose: &HandlePose, detail: Option<&[f32]>) -> Result<Frame, SessionError> {
+        self.solve(pose, detail, |_, _, _| Ok(()))
     }
 
     /// The posed surface with its detail polished: for moments in which nothing else is to be done.
@@ -190,6 +214,7 @@ impl Prepared {
     pub fn refined_frame(
         &self,
         moves: &[Move],
+        detail: Option<&[f32]>,
         progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
     ) -> Result<Frame, SessionError> {
         let refiner = match self.refiner.get() {
@@ -199,7 +224,7 @@ impl Prepared {
                 self.refiner.get_or_init(|| made)
             }
         };
-        self.solve(moves, |pose, positions, normals| {
+        self.solve(&self.pose(moves)?, detail, |pose, positions, normals| {
             (0..FINE_ITERATIONS).try_for_each(|_| refiner.refine(pose, positions).map(|_| ()))?;
             // Those that turned with the surface are of the pose before it was polished.
             *normals = compute_vertex_normals(positions, self.body.mesh.faces());
@@ -209,22 +234,26 @@ impl Prepared {
 
     fn solve(
         &self,
-        moves: &[Move],
+        pose: &HandlePose,
+        detail: Option<&[f32]>,
         polish: impl FnOnce(&HandlePose, &mut [DVec3], &mut Vec<DVec3>) -> Result<(), DeformError>,
     ) -> Result<Frame, SessionError> {
         let start = Instant::now();
-        let pose = self.pose(moves)?;
         let n = self.rest_normals.len();
         let (mut positions, mut normals) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
-        self.editor.solve_with_normals(&pose, &self.rest_normals, &mut positions, &mut normals)?;
-        polish(&pose, &mut positions, &mut normals)?;
+        self.editor.solve_with_normals(pose, &self.rest_normals, &mut positions, &mut normals)?;
+        polish(pose, &mut positions, &mut normals)?;
+        if let Some(detail) = detail {
+            add_detail(detail, &normals, &mut positions);
+            normals = compute_vertex_normals(&positions, self.body.mesh.faces());
+        }
         if let Some(index) = positions.iter().position(|p| !p.is_finite()) {
             return Err(DeformError::NonFinite { what: format!("vertex {index} of the pose") }.into());
         }
         Ok(Frame {
             positions: positions.iter().map(|p| p.as_vec3()).collect(),
             normals: normals.iter().map(|n| n.as_vec3()).collect(),
-            handles: self.handle_frames(&pose),
+            handles: self.handle_frames(pose),
             solve_time: start.elapsed(),
         })
     }
@@ -295,12 +324,22 @@ impl Stage {
     ) -> Result<Frame, SessionError> {
         match display {
             Display::Posed if !document.pose.is_empty() => {
-                self.prepare(document, progress)?.frame(&document.pose)
+                let prepared = self.prepare(document, progress)?;
+                prepared.frame_of(&prepared.pose(&document.pose)?, document.detail.as_ref().map(|d| &d[..]))
             }
             Display::Clip { clip, time } => {
                 let start = Instant::now();
                 let clip = &document.clips[document.find_clip(clip)?];
                 let positions = document.body.positions_at(Some(clip), *time)?;
+                let normals = smooth_normals(&positions, document.mesh().faces());
+                Ok(frame_of(document, positions, normals, start))
+            }
+            Display::Posed if document.detail.is_some() => {
+                let start = Instant::now();
+                let mut positions = document.mesh().positions().to_vec();
+                let detail = document.detail.as_ref().map_or(&[][..], |detail| &detail[..]);
+                add_detail(detail, &self.rest_normals(document), &mut positions);
+                let positions: Vec<Vec3> = positions.iter().map(|p| p.as_vec3()).collect();
                 let normals = smooth_normals(&positions, document.mesh().faces());
                 Ok(frame_of(document, positions, normals, start))
             }
@@ -318,7 +357,7 @@ fn holds_same(a: &Handle, b: &Handle) -> bool {
     a.vertices == b.vertices && a.weights == b.weights
 }
 
-fn normals_of(document: &Document) -> Vec<DVec3> {
+pub(crate) fn normals_of(document: &Document) -> Vec<DVec3> {
     compute_vertex_normals(document.mesh().positions(), document.mesh().faces())
 }
 

@@ -7,9 +7,10 @@ use crate::{
 };
 use serde_json::{Value, json};
 use sinew::{
+    deform::HandlePose,
     formats::moves::read_moves,
     geom::{Character, Move},
-    session::{Display, Document, Frame, SessionError, Stage, compute_stretch},
+    session::{Display, Document, Frame, Reach, ReachWish, SessionError, Stage, compute_stretch},
 };
 use std::{
     ops::ControlFlow,
@@ -105,6 +106,9 @@ impl Engine<'_> {
     }
 
     fn drag_to(&mut self, number: u32, step: &Value) {
+        if let Some(wish) = step.get("reach") {
+            return self.reach_to(number, wish);
+        }
         let gesture = drag_gesture(number);
         let (document, before) = {
             let session = self.studio.session();
@@ -128,11 +132,48 @@ impl Engine<'_> {
         }
     }
 
+    /// Follow a hand that drags targets: search the examples, and show what was found without doing it.
+    fn reach_to(&mut self, number: u32, wish: &Value) {
+        let document = self.studio.session().document().clone();
+        let wish = serde_json::from_value::<ReachWish>(wish.clone())
+            .map_err(|error| SessionError::Value { what: "reach", cause: error.to_string() });
+        let followed = wish.and_then(|wish| {
+            self.prepare(&document, None)?;
+            let mut reach = self.studio.reach();
+            if !reach.as_ref().is_some_and(|reach| reach.serves(&document)) {
+                *reach = Some(Reach::new(&document)?);
+            }
+            reach.as_mut().map_or(Ok(()), |reach| reach.follow(&wish, &document.search))
+        });
+        // Every drag is answered by a frame, even if nothing moved: the page waits for it.
+        self.last_drag = number;
+        match followed {
+            Ok(()) => self.failed = None,
+            Err(SessionError::Cancelled) => {}
+            Err(error) => self.fail(&error.to_string()),
+        }
+        self.studio.raise(Topic::Reach);
+    }
+
+    /// The pose that is being reached for, unless the document has gone on without it.
+    fn reached(&self, document: &Document) -> Option<(HandlePose, Option<Vec<f32>>)> {
+        let mut reach = self.studio.reach();
+        if reach.as_ref().is_some_and(|reach| !reach.serves(document)) {
+            *reach = None;
+            drop(reach);
+            self.studio.raise(Topic::Reach);
+            return None;
+        }
+        reach.as_ref().map(|reach| (reach.pose(), reach.detail()))
+    }
+
     /// Find the present shape and give it to the pages. Work that has become old is stopped.
     fn show(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        let needs_editor = looks.display == Display::Posed && !document.pose.is_empty();
+        let reached = self.reached(&document).filter(|_| looks.display == Display::Posed);
+        let needs_editor =
+            looks.display == Display::Posed && (!document.pose.is_empty() || reached.is_some());
         if needs_editor {
             match self.prepare(&document, Some(seen)) {
                 Err(SessionError::Cancelled) if !self.is_stopped => return,
@@ -146,7 +187,11 @@ impl Engine<'_> {
         let go_on = |_| ControlFlow::Continue(());
         let is_ready = !needs_editor || self.stage.ready(&document).is_some();
         let display = if is_ready { &looks.display } else { &Display::Rest };
-        let frame = self.stage.show(&document, display, &go_on).or_else(|error| {
+        let found = match (reached, self.stage.ready(&document)) {
+            (Some((pose, detail)), Some(prepared)) => prepared.frame_of(&pose, detail.as_deref()),
+            _ => self.stage.show(&document, display, &go_on),
+        };
+        let frame = found.or_else(|error| {
             self.fail(&error.to_string());
             self.stage.show(&document, &Display::Rest, &go_on)
         });
@@ -173,9 +218,10 @@ impl Engine<'_> {
     }
 
     fn geometry(&mut self, document: &Document) -> Result<(u32, Arc<Geometry>), SessionError> {
-        if let Some((_, revision, geometry)) =
-            self.geometry.as_ref().filter(|(body, ..)| Arc::ptr_eq(body, &document.body))
+        if let Some((body, revision, geometry)) =
+            self.geometry.as_mut().filter(|(body, ..)| looks_same(body, &document.body))
         {
+            *body = document.body.clone();
             return Ok((*revision, geometry.clone()));
         }
         self.is_new = true;
@@ -192,7 +238,7 @@ impl Engine<'_> {
     fn refine(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        if looks.display != Display::Posed || document.pose.is_empty() {
+        if looks.display != Display::Posed || document.pose.is_empty() || self.studio.reach().is_some() {
             return;
         }
         let Some(prepared) = self.stage.ready(&document).cloned() else { return };
@@ -201,7 +247,7 @@ impl Engine<'_> {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let refined = prepared.refined_frame(&document.pose, &go_on);
+        let refined = prepared.refined_frame(&document.pose, document.detail.as_ref().map(|d| &d[..]), &go_on);
         match refined.and_then(|frame| self.publish(document, frame, looks.stress)) {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),
@@ -262,6 +308,11 @@ impl Engine<'_> {
             self.studio.notice("error", message);
         }
     }
+}
+
+/// Whether what is drawn of two bodies is the same: a clip that was baked changes neither mesh nor surface.
+fn looks_same(a: &Arc<Character>, b: &Arc<Character>) -> bool {
+    Arc::ptr_eq(a, b) || (a.mesh == b.mesh && a.surface == b.surface)
 }
 
 /// A move in the words of moves.json.

@@ -9,6 +9,7 @@
 
 mod assets;
 mod engine;
+mod examples;
 mod files;
 mod frames;
 mod guard;

@@ -19,6 +19,10 @@ pub enum Topic {
     Clips,
     /// The method of posing.
     Edit,
+    /// Paths, and how examples are searched.
+    Motion,
+    /// The search in progress.
+    Reach,
     /// What is shown.
     Looks,
     /// Steps.
@@ -66,7 +70,7 @@ impl Versions {
 }
 
 fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
-    let Changes { name, surface, handles, clips, pose, examples, edit } = *changes;
+    let Changes { name, surface, handles, clips, pose, examples, edit, motion } = *changes;
     let all = [
         (name, Topic::File),
         (surface, Topic::Surface),
@@ -75,6 +79,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (pose, Topic::Pose),
         (examples, Topic::Examples),
         (edit, Topic::Edit),
+        (motion || surface, Topic::Motion),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

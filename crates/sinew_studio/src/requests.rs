@@ -39,6 +39,12 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
     match request {
         // The socket itself sees to these.
         Request::Ack { .. } | Request::Drag { .. } => {}
+        Request::Do { command: Command::Bake { clip, fps, follow } } => {
+            return crate::examples::bake(studio, &clip, fps, follow);
+        }
+        Request::ReachEnd { accept } => crate::examples::end_reach(studio, accept)?,
+        Request::Sculpt(request) => crate::examples::sculpt(studio, &request)?,
+        Request::PickGround { view, at } => return crate::examples::pick_ground(studio, view, at),
         Request::Do { command } if is_heavy(&command) => {
             return job(studio, &command.label(), |_| {
                 let before = studio.session().document().clone();
@@ -97,7 +103,7 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
 
 /// Commands that work on the whole surface: nobody waits for them, and nothing is locked meanwhile.
 pub fn is_heavy(command: &Command) -> bool {
-    matches!(command, Command::Repair {} | Command::Scale { .. })
+    matches!(command, Command::Repair {} | Command::Scale { .. } | Command::Bake { .. })
 }
 
 fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Session) -> bool) {
@@ -105,7 +111,7 @@ fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Sessi
 }
 
 /// Run long work as a job: pages see how far it is and may stop it.
-fn job<T>(
+pub fn job<T>(
     studio: &Studio,
     title: &str,
     work: impl FnOnce(&Job) -> Result<T, SessionError>,
@@ -119,7 +125,7 @@ fn job<T>(
     Ok(done?)
 }
 
-fn shown(studio: &Studio) -> anyhow::Result<Arc<Shown>> {
+pub fn shown(studio: &Studio) -> anyhow::Result<Arc<Shown>> {
     studio.shown.borrow().clone().context("nothing is shown yet")
 }
 
@@ -182,13 +188,7 @@ fn mirror(studio: &Studio, name: &str) -> anyhow::Result<Value> {
 
 /// The name of the other side.
 fn twin_name(name: &str) -> String {
-    for (here, there) in [(".L", ".R"), (".R", ".L"), ("_L", "_R"), ("_R", "_L"), (".l", ".r"), (".r", ".l")]
-    {
-        if let Some(stem) = name.strip_suffix(here) {
-            return format!("{stem}{there}");
-        }
-    }
-    format!("{name}.mirrored")
+    sinew::session::twin_name(name).unwrap_or_else(|| format!("{name}.mirrored"))
 }
 
 fn auto_handles(

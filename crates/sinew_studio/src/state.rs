@@ -23,6 +23,7 @@ pub fn welcome(studio: &Studio) -> Value {
         "methods": Method::ALL.map(Method::name),
         "laplacians": LaplacianKind::ALL.map(LaplacianKind::name),
         "frames": Frames::ALL.map(Frames::name),
+        "search": crate::examples::choices(),
         "max_upload": crate::files::MAX_UPLOAD,
     })
 }
@@ -69,9 +70,12 @@ impl Told {
         };
         drop(session);
         if is_news(Topic::Pose) {
-            put(json!({ "n_moves": document.pose.len(), "moves": self.moves(&document, before.is_none()) }));
+            put(json!({
+                "n_moves": document.pose.len(), "moves": self.moves(&document, before.is_none()),
+                "detail": document.detail.is_some(),
+            }));
         }
-        let parts: [(Topic, &dyn Fn() -> Value); 7] = [
+        let parts: [(Topic, &dyn Fn() -> Value); 9] = [
             (Topic::Surface, &|| surface(studio, &document)),
             (Topic::Handles, &|| json!({ "handles": handles(&document) })),
             (Topic::Examples, &|| json!({ "examples": examples(&document) })),
@@ -80,6 +84,8 @@ impl Told {
                 &|| json!({ "clips": document.clips.iter().map(|c| clip(c)).collect::<Vec<_>>() }),
             ),
             (Topic::Edit, &|| json!({ "edit": EditChange::of_all(&document.edit) })),
+            (Topic::Motion, &|| crate::examples::motion(&document)),
+            (Topic::Reach, &|| json!({ "reach": crate::examples::reach(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),
         ];
@@ -183,7 +189,7 @@ fn examples(document: &Document) -> Vec<Value> {
     let thumbnail = |index: usize, png: &[u8]| format!("/thumbnail/{index}?{:016x}", digest(png));
     let example = |(index, example): (usize, &std::sync::Arc<sinew::session::Example>)| {
         let url = example.thumbnail.as_ref().map(|png| thumbnail(index, png));
-        json!({ "name": example.name, "thumbnail": url })
+        json!({ "name": example.name, "thumbnail": url, "detail": example.detail.is_some() })
     };
     document.examples.iter().enumerate().map(example).collect()
 }

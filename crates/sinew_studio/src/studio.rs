@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError,
+        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
+        SessionError,
     },
 };
 use std::{
@@ -42,6 +43,8 @@ pub struct Studio {
     /// What happens to the session.
     events: Mutex<Receiver<Event>>,
     view: Mutex<Looks>,
+    /// A pose that is being reached for: shown, but not done.
+    reach: Mutex<Option<Reach>>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -165,6 +168,7 @@ impl Studio {
             session: Mutex::new(session),
             events: Mutex::new(events),
             view: Mutex::default(),
+            reach: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -213,6 +217,11 @@ impl Studio {
             self.raise(Topic::Looks);
         }
         self.ring();
+    }
+
+    /// The search in progress, for a moment. Who changes it lets pages hear of it.
+    pub fn reach(&self) -> MutexGuard<'_, Option<Reach>> {
+        lock(&self.reach)
     }
 
     /// The engine's list, for a moment.
@@ -351,6 +360,8 @@ impl Studio {
         messages.truncate(MAX_WARNINGS);
         *lock(&self.warnings) = messages;
         *lock(&self.stack) = MotionStack::default();
+        *self.reach() = None;
+        self.raise(Topic::Reach);
         *lock(&self.view) = Looks { display: Display::Posed, ..self.looks() };
         self.refresh_recoveries();
         self.raise(Topic::Work);

@@ -29,6 +29,14 @@ pub enum Request {
         drag: u32,
     },
     Paint(Paint),
+    ReachEnd {
+        accept: bool,
+    },
+    Sculpt(Sculpt),
+    PickGround {
+        view: [f64; 16],
+        at: [f64; 2],
+    },
     MirrorHandle {
         handle: String,
     },
@@ -96,6 +104,28 @@ pub struct Paint {
     pub weight: f32,
     #[serde(default)]
     pub stroke: Option<u32>,
+}
+
+/// Touches of a sculpting brush, by where they appear.
+#[derive(Debug, Deserialize)]
+pub struct Sculpt {
+    pub example: Option<String>,
+    pub op: Touch,
+    pub view: [f64; 16],
+    pub at: Vec<[f64; 2]>,
+    pub radius: f64,
+    pub strength: f64,
+    #[serde(default)]
+    pub stroke: Option<u32>,
+}
+
+/// What a sculpting brush does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Touch {
+    Push,
+    Pull,
+    Smooth,
 }
 
 fn one() -> f32 {

@@ -12,13 +12,11 @@ use serde_json::{Value, json};
 use sinew::{
     deform::{
         DeformError, HandlePose,
-        examples::{Course, MotionFrame, Objective, SearchParams, Track},
+        examples::{Course, MotionFrame, Objective, SearchParams},
     },
-    formats::paths::{PathFile, read_paths},
-    geom::{
-        MeshSequence, Warnings,
-        path::{Ground, plan_walk},
-    },
+    formats::paths::read_paths,
+    geom::{MeshSequence, Warnings},
+    session::build_course,
 };
 use std::{ops::ControlFlow, time::Instant};
 
@@ -37,11 +35,21 @@ pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<(
                 &std::fs::read(path).with_context(|| path.display().to_string())?,
                 &path.to_string_lossy(),
             )?;
-            let course = course(&body, file).map_err(|error| with_path(error, path))?;
-            let params = params(&args.search, Objective::for_motion(), seed)?;
-            follow(&body, &course, &params, args, console, &mut report)?
+            match file.keyframes.clone() {
+                Some(keys) if file.paths.is_empty() && file.walk.is_none() => {
+                    keyframes(&body, &keys.examples, keys.seconds, args.fps)?
+                }
+                _ => {
+                    let course = build_course(&body.space, file).map_err(|error| with_path(error, path))?;
+                    let params = params(&args.search, Objective::for_motion(), seed)?;
+                    follow(&body, &course, &params, args, console, &mut report)?
+                }
+            }
         }
-        (None, Some(names)) => keyframes(&body, names, args)?,
+        (None, Some(names)) => {
+            let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+            keyframes(&body, &names, args.seconds, args.fps)?
+        }
         (None, None) => anyhow::bail!("give --paths FILE or --keyframes NAME,NAME,…"),
     };
     let search_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -72,37 +80,12 @@ pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<(
     console.result(&report, || as_text(&report))
 }
 
-/// A pose and the place of the body.
-type Placed = (HandlePose, DQuat, DVec3);
-
-fn course(body: &Body, file: PathFile) -> anyhow::Result<Course> {
-    let ground = file.ground.unwrap_or(Ground::Flat(0.0));
-    let mut course = Course { way: file.way, ..Course::default() };
-    if let Some((walk, feet)) = file.walk {
-        let handles = [body.space.find_handle(&feet[0])?, body.space.find_handle(&feet[1])?];
-        let (paths, way) = plan_walk(&walk, handles.map(|h| body.space.rest_grips()[h]), &ground)?;
-        course.way.get_or_insert(way);
-        let tracks = handles.into_iter().zip(paths);
-        course.tracks.extend(tracks.map(|(handle, path)| Track {
-            handle,
-            path,
-            is_pinned: true,
-            carries: true,
-        }));
-    }
-    for path in file.paths {
-        let handle = body.space.find_handle(&path.handle)?;
-        let is_new = course.tracks.iter().all(|track| track.handle != handle);
-        ensure!(is_new, "handle {:?} has two paths; give it one", path.handle);
-        course.tracks.push(Track {
-            handle,
-            path: path.path,
-            is_pinned: path.is_pinned,
-            carries: path.carries,
-        });
-    }
-    course.ground = Some(ground);
-    Ok(course)
+/// A pose with its detail layer, and the place of the body.
+struct Placed {
+    pose: HandlePose,
+    detail: Option<Vec<f32>>,
+    turn: DQuat,
+    shift: DVec3,
 }
 
 fn follow(
@@ -117,7 +100,8 @@ fn follow(
     let mut poses = Vec::new();
     let (mut errors, mut evaluations) = (Vec::new(), 0);
     let mut each = |at: usize, n: usize, frame: &MotionFrame| {
-        poses.push((frame.pose.clone(), frame.turn, frame.shift));
+        let detail = body.space.detail(&frame.found.weights);
+        poses.push(Placed { pose: frame.pose.clone(), detail, turn: frame.turn, shift: frame.shift });
         errors.push(frame.found.target_errors(&frame.targets));
         evaluations += frame.found.evaluations;
         progress.update((at + 1) as f64 / n as f64)
@@ -136,18 +120,23 @@ fn follow(
     Ok(poses)
 }
 
-fn keyframes(body: &Body, names: &str, args: &AnimateArgs) -> anyhow::Result<Vec<Placed>> {
+fn keyframes(body: &Body, names: &[String], secs: f64, fps: f64) -> anyhow::Result<Vec<Placed>> {
     let known: Vec<&str> = body.space.example_names().collect();
-    let find = |name: &str| {
-        let name = name.trim();
+    let find = |name: &String| {
         known
             .iter()
-            .position(|found| *found == name)
+            .position(|found| found == name)
             .with_context(|| format!("there is no example {name:?}; there are: {}", known.join(", ")))
     };
-    let examples = names.split(',').map(find).collect::<anyhow::Result<Vec<_>>>()?;
-    let frames = body.space.keyframes(&examples, args.seconds, args.fps)?;
-    Ok(frames.into_iter().map(|(_, pose)| (pose, DQuat::IDENTITY, DVec3::ZERO)).collect())
+    let examples = names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?;
+    let frames = body.space.keyframes(&examples, secs, fps)?;
+    let placed = |(weights, pose): (Vec<f64>, HandlePose)| Placed {
+        pose,
+        detail: body.space.detail(&weights),
+        turn: DQuat::IDENTITY,
+        shift: DVec3::ZERO,
+    };
+    Ok(frames.into_iter().map(placed).collect())
 }
 
 fn solve(
@@ -160,8 +149,9 @@ fn solve(
     let progress = console.progress("posing");
     let mut positions = body.document.mesh().positions().to_vec();
     let mut frames = Vec::with_capacity(poses.len());
-    for (at, (pose, turn, shift)) in poses.iter().enumerate() {
-        editor.solve(pose, &mut positions)?;
+    let normals = body.rest_normals();
+    for (at, Placed { pose, detail, turn, shift }) in poses.iter().enumerate() {
+        editor.solve_with_detail(pose, &normals, detail.as_deref(), &mut positions)?;
         frames.push(positions.iter().map(|p| (*turn * *p + *shift).as_vec3()).collect());
         if progress.update((at + 1) as f64 / poses.len() as f64) == ControlFlow::Break(()) {
             break;

@@ -39,13 +39,19 @@ pub fn open(
         .map_err(|error| with_path(error, path))?;
     let stored: Vec<_> =
         document.examples.iter().map(|e| (e.name.clone(), e.moves.as_ref().clone())).collect();
+    let is_named = poses.is_some();
     let poses = poses.map_or(stored, PoseSet::poses);
     let hint = "save poses as examples in the studio, or make a sample with them: \
                 `sinew sample biped --poses walk -o walk.sinew.glb`";
     ensure!(!poses.is_empty(), "{shown}: there are no example poses to blend; {hint}");
     let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-    let space =
+    let mut space =
         PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
+    if !is_named && document.examples.iter().any(|example| example.detail.is_some()) {
+        let details = document.examples.iter().map(|example| example.detail.clone()).collect();
+        let n = document.mesh().n_vertices();
+        space = space.with_details(details, n).map_err(|error| with_path(error, path))?;
+    }
     Ok(Body { document, handles, space })
 }
 
@@ -57,6 +63,14 @@ impl Body {
         Ok(SurfaceEditor::prepare(self.document.mesh(), &self.handles, edit, warnings, &|share| {
             progress.update(share)
         })?)
+    }
+}
+
+impl Body {
+    /// Directions in which detail layers go, at rest.
+    pub fn rest_normals(&self) -> Vec<glam::DVec3> {
+        let mesh = self.document.mesh();
+        sinew::geom::measure::compute_vertex_normals(mesh.positions(), mesh.faces())
     }
 }
 

@@ -44,7 +44,9 @@ pub fn run(args: &ReachArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     if let Some(path) = &args.output {
         let editor = body.editor(console, &mut warnings)?;
         let mut positions = body.document.mesh().positions().to_vec();
-        editor.solve(&body.space.pose_of(&found, &params), &mut positions)?;
+        let detail = body.space.detail(&found.weights);
+        let pose = body.space.pose_of(&found, &params);
+        editor.solve_with_detail(&pose, &body.rest_normals(), detail.as_deref(), &mut positions)?;
         let posed = Character {
             name: body.document.name.clone(),
             mesh: body.document.mesh().with_positions(positions)?,

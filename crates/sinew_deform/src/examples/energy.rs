@@ -6,6 +6,7 @@
 use super::{
     blend::{Blend, Places},
     objective::{BELL, Objective, Term, USED},
+    search::SearchParams,
     space::PoseSpace,
 };
 use glam::DVec3;
@@ -128,6 +129,15 @@ impl<'a> Energy<'a> {
         let there = &self.space.examples[example].grips;
         let sum: f64 = there.iter().zip(&self.places.grip).map(|(a, b)| a.distance_squared(*b)).sum();
         sum / (there.len() as f64 * self.space.unit * self.space.unit)
+    }
+}
+
+impl PoseSpace {
+    /// What each term has for weights that were found elsewhere, factor included.
+    pub fn terms(&self, params: &SearchParams, targets: &[Target], weights: &[f64]) -> Vec<(Term, f64)> {
+        let in_order = || Blend::InOrder((0..self.n_examples()).collect());
+        let blend = if params.in_order { in_order() } else { Blend::Free };
+        Energy::new(self, blend, &params.objective, targets, &[], None).values(weights)
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod animate;
 mod blend;
+mod detail;
 mod energy;
 mod history;
 mod objective;
@@ -15,6 +16,7 @@ mod tree;
 
 pub use animate::{Course, MotionFrame, Track};
 pub use blend::Blend;
+pub use detail::{Detail, add_detail, blend_details};
 pub use energy::Target;
 pub use objective::{Objective, Term};
 pub use search::{Found, Optimiser, Reorder, Residual, SearchParams, Start};

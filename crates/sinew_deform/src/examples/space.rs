@@ -7,6 +7,7 @@
 //! their lengths on the way.
 
 use super::{
+    detail::Detail,
     screw::Screw,
     search::scouts::{self, Scout},
     tree::HandleTree,
@@ -46,6 +47,8 @@ pub struct PoseSpace {
     pub(super) unit: f64,
     /// Poses tried beforehand.
     pub(super) scouts: Vec<Scout>,
+    /// Detail layers of the examples; empty if none has one.
+    pub(super) details: Vec<Option<Detail>>,
 }
 
 /// An example taken apart.
@@ -96,6 +99,7 @@ impl PoseSpace {
             screws: Vec::new(),
             unit: UNIT * extent(mesh),
             scouts: Vec::new(),
+            details: Vec::new(),
         };
         for example in examples {
             let prepared = space.take_apart(mesh, handles, example).map_err(|cause| {
@@ -159,9 +163,22 @@ impl PoseSpace {
         &self.grip
     }
 
+    /// The handles that move with a handle or that it moves with: those that carry it, itself, and those it carries.
+    pub fn chain(&self, handle: usize) -> Vec<usize> {
+        let above = std::iter::successors(self.tree.parent[handle], |&up| self.tree.parent[up]);
+        let mut chain: Vec<usize> = above.chain(self.tree.subtree(handle)).collect();
+        chain.sort_unstable();
+        chain
+    }
+
     /// The length in which energies measure distances: a tenth of the body's largest extent.
     pub fn unit(&self) -> f64 {
         self.unit
+    }
+
+    /// Name of a handle.
+    pub fn handle_name(&self, handle: usize) -> &str {
+        &self.names[handle]
     }
 
     /// Place of a handle by its name.

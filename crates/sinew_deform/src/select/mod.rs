@@ -12,12 +12,14 @@ mod brush;
 mod flood;
 mod mirror;
 mod rings;
+mod sculpt;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use mirror::{Mirrored, Plane};
 pub use rings::{add, remove};
+pub use sculpt::{SculptBrush, SculptOp};
 pub use view::{Ray, ScreenBox, View};
 
 use crate::geodesic::Steps;

@@ -1,6 +1,7 @@
 //! A small world to walk on: flat, stepped, hilly (H18).
 
 use crate::GeomError;
+use glam::DVec3;
 
 /// Height of the ground over the plane, +Y up.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,6 +110,43 @@ impl Ground {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// Least and greatest height anywhere.
+    fn range(&self) -> [f64; 2] {
+        let around = |a: f64, b: f64| [a.min(b), a.max(b)];
+        match self {
+            Self::Flat(height) => [*height; 2],
+            Self::Steps { rise, count, .. } => around(0.0, rise * *count as f64),
+            Self::Hills { height, .. } => around(0.0, *height),
+            Self::Field(field) => field
+                .rows
+                .iter()
+                .flatten()
+                .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], h| [low.min(*h), high.max(*h)]),
+        }
+    }
+
+    /// Where a line of sight from above first meets the ground; nothing if it does not look down.
+    pub fn first_hit(&self, origin: DVec3, direction: DVec3) -> Option<DVec3> {
+        const LOOKS: usize = 1024;
+        if !(direction.y < -1e-9 && origin.is_finite() && direction.is_finite()) {
+            return None;
+        }
+        let [low, high] = self.range();
+        let until = |height: f64| ((origin.y - height) / -direction.y).max(0.0);
+        let (from, to) = (until(high), until(low));
+        let at = |t: f64| origin + direction * t;
+        let is_below = |t: f64| at(t).y <= self.height(at(t).x, at(t).z);
+        let step = (to - from) / LOOKS as f64;
+        let first = (1..=LOOKS).map(|i| from + step * i as f64).find(|t| is_below(*t)).unwrap_or(to);
+        let (mut above, mut below) = (if is_below(from) { from } else { first - step }, first);
+        for _ in 0..50 {
+            let middle = 0.5 * (above + below);
+            if is_below(middle) { below = middle } else { above = middle }
+        }
+        let point = at(below);
+        point.is_finite().then(|| DVec3::new(point.x, self.height(point.x, point.z), point.z))
+    }
+
     /// Refuse numbers that make no ground.
     ///
     /// # Errors
@@ -156,6 +194,34 @@ mod tests {
             assert!((field.height(x, z) - expected).abs() < 1e-12, "{x} {z}: {}", field.height(x, z));
         }
         assert!((steps.highest_between([0.0, 0.0], [0.0, 1.6]) - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_line_of_sight_meets_the_ground_where_it_is_seen() {
+        let hills = Ground::Hills { height: 0.8, length: 3.0 };
+        let steps = Ground::Steps { rise: 0.3, run: 0.5, start: 0.0, count: 4 };
+        for ground in [Ground::Flat(0.2), hills, steps.clone()] {
+            let eye = DVec3::new(1.0, 4.0, 6.0);
+            for aim in [DVec3::new(0.3, 0.0, -1.0), DVec3::new(-2.0, 0.1, 2.0)] {
+                let ray = (aim - eye).normalize();
+                let hit = ground.first_hit(eye, ray).unwrap();
+                assert!((hit.y - ground.height(hit.x, hit.z)).abs() < 1e-9);
+                // On the line, but at an edge of a step.
+                let off = (hit - eye).reject_from_normalized(ray).length();
+                assert!(off < 1e-6 || matches!(ground, Ground::Steps { .. }), "{ground:?}: {off}");
+                // Nothing before it hides it.
+                let until = hit.distance(eye) - 0.31;
+                let is_hidden = |i: i32| {
+                    let p = eye + ray * (until * f64::from(i) / 500.0);
+                    p.y < ground.height(p.x, p.z)
+                };
+                assert!(!(0..500).any(is_hidden), "{ground:?}");
+            }
+            assert_eq!(ground.first_hit(eye, DVec3::Y), None);
+            assert_eq!(ground.first_hit(eye, DVec3::NAN), None);
+        }
+        let down = steps.first_hit(DVec3::new(0.0, 9.0, 0.7), DVec3::NEG_Y).unwrap();
+        assert!(down.distance(DVec3::new(0.0, 0.6, 0.7)) < 1e-9);
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub(super) fn set_pose(document: &mut Document, moves: &[Move]) -> Result<(), Se
         HandlePose::from_moves(document.mesh(), &set, moves)?;
     }
     document.pose = Arc::new(moves.to_vec());
+    if moves.is_empty() {
+        // Nothing is left of a pose that is reset.
+        document.detail = None;
+    }
     Ok(())
 }
 
@@ -53,6 +57,10 @@ pub(super) fn label(step: &Move) -> String {
 /// without anything to move.
 pub(super) fn rename_all(document: &mut Document, new_name: impl Fn(&str) -> Option<String>) {
     document.pose = renamed(&document.pose, &new_name);
+    let paths = super::motion::renamed(&document.paths, &new_name);
+    if paths != *document.paths {
+        document.paths = Arc::new(paths);
+    }
     for example in &mut document.examples {
         let moves = renamed(&example.moves, &new_name);
         if !Arc::ptr_eq(&moves, &example.moves) {

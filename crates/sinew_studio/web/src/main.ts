@@ -5,10 +5,12 @@ import './style/layout.css';
 import './style/controls.css';
 import './style/panels.css';
 import './style/dialogs.css';
+import './style/examples.css';
 import './style/notices.css';
 import './style/picture.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';
+import { defineExamples } from './commands/examples';
 import { defineFile } from './commands/file';
 import { defineHandles } from './commands/handles';
 import { defineHelp } from './commands/help';
@@ -36,6 +38,7 @@ import { mountToasts } from './ui/toast';
 import { mountTooltips } from './ui/tooltip';
 import { Axes } from './view/axes';
 import { Gizmo } from './view/gizmo';
+import { showGround } from './view/ground';
 import { Overlay } from './view/overlay';
 import { Viewport } from './view/viewport';
 
@@ -49,8 +52,10 @@ function start(root: HTMLElement): void {
   const player = new Player();
   const context = { viewport, overlay, gizmo, tools, player };
   new Axes(viewport);
+  showGround(viewport);
   const tour = new Tour();
   defineFile();
+  defineExamples();
   defineEdit();
   defineView(context);
   defineHandles();
@@ -62,7 +67,7 @@ function start(root: HTMLElement): void {
     buildTopbar(),
     buildToolbar(),
     h('main.stage', null, buildOptions(), viewport.element),
-    buildSidebar(() => capturePose(context)),
+    buildSidebar(() => capturePose(context), player),
     buildTimeline(player),
     buildStatus(),
     buildBanner(),

@@ -75,6 +75,12 @@ function take(message: Incoming, viewport: Viewport): void {
       return;
     }
     case 'state': {
+      // While a target is dragged, weights come with every frame; nothing else needs to be looked through for them.
+      if (store.doc && Object.keys(message).every((key) => key === 'type' || key === 'reach')) {
+        store.doc.reach = message.reach ?? null;
+        store.emit('reach', null);
+        return;
+      }
       const doc = changed(store.doc, message);
       // Scaling and mending give the mesh a new revision too, but are steps of the same document.
       const other = store.doc !== null && store.doc.document !== doc.document;
@@ -84,6 +90,7 @@ function take(message: Incoming, viewport: Viewport): void {
       }
       store.setDoc(doc);
       if (other) store.emit('opened', null);
+      if (message.reach !== undefined) store.emit('reach', null);
       if (message.jobs) takeJobs(message.jobs);
       recover();
       return;

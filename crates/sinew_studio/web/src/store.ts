@@ -1,11 +1,23 @@
 // What the page knows: the server's document, and what is this tab's own (selection, tool, look).
 import { Emitter } from './emitter';
-import type { Doc, HandleInfo, Job, PaintOp, RegionMode, Welcome } from './net/protocol';
+import type { Doc, HandleInfo, Job, PaintOp, RegionMode, SculptOp, Welcome } from './net/protocol';
 import type { Link } from './net/socket';
 import { loadPrefs, savePrefs, type Prefs } from './prefs';
 
 export type ToolId =
-  'select' | 'box' | 'lasso' | 'paint' | 'erase' | 'drag' | 'rotate' | 'translate' | 'twist' | 'centre';
+  | 'select'
+  | 'box'
+  | 'lasso'
+  | 'paint'
+  | 'erase'
+  | 'drag'
+  | 'rotate'
+  | 'translate'
+  | 'twist'
+  | 'centre'
+  | 'reach'
+  | 'sculpt'
+  | 'path';
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
 
 /** Tools that work on the surface at rest; the others on it as posed. */
@@ -26,6 +38,8 @@ export interface Topics {
   frame: null;
   /** The camera moved; `true` if by the hand of the user. */
   camera: boolean;
+  /** Only the search in progress changed: many times a second. */
+  reach: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';
 }
@@ -38,6 +52,13 @@ export interface ToolOptions {
   singleFaces: boolean;
   twistAxis: 'limb' | 'x' | 'y' | 'z';
   space: 'world' | 'local';
+  sculptOp: SculptOp;
+  sculptStrength: number;
+  /** The stored pose that is sculpted; null for the present one only. */
+  sculptExample: string | null;
+  /** Which path is drawn: the walk, or the number of a handle's path. */
+  path: 'walk' | number;
+  pinOthers: boolean;
 }
 
 export class Store extends Emitter<Topics> {
@@ -60,6 +81,11 @@ export class Store extends Emitter<Topics> {
     singleFaces: false,
     twistAxis: 'limb',
     space: 'world',
+    sculptOp: 'pull',
+    sculptStrength: 0.5,
+    sculptExample: null,
+    path: 'walk',
+    pinOthers: false,
   };
   look: Look = this.prefs.lookOf as Look;
   wireframe = false;

@@ -121,4 +121,4 @@ export function defineView({ viewport }: Context): void {
   );
 }
 
-export const isBrush = (): boolean => store.tool === 'paint' || store.tool === 'erase';
+export const isBrush = (): boolean => store.tool === 'paint' || store.tool === 'erase' || store.tool === 'sculpt';

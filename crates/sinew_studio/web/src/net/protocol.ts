@@ -48,6 +48,99 @@ export interface Edit {
   inside: number;
 }
 
+export interface Search {
+  /** Empty: the default. */
+  objective: string;
+  optimiser: string;
+  reorder: string;
+  in_order: boolean;
+  limits: [number, number];
+  /** 0: none. */
+  local: number;
+  residual: boolean;
+}
+
+export interface ReachTarget {
+  handle: string;
+  position: Vec3;
+  pin: boolean;
+  /** Where the handle is. */
+  at: Vec3;
+  distance: number;
+}
+
+export interface Reach {
+  targets: ReachTarget[];
+  pin_others: boolean;
+  /** One for each example, in order. */
+  weights: number[];
+  terms: [string, number][];
+  objective: string;
+  energy: number;
+  evaluations: number;
+  ms: number;
+  reached: boolean;
+  /** Share of the body by which the worst target is missed. */
+  missed: number;
+}
+
+/** What the hand wishes while it reaches. */
+export interface ReachWish {
+  targets: { handle: string; position?: Vec3 | null; pin?: boolean }[];
+  pin_others?: boolean;
+  anew?: boolean;
+  weights?: [string, number][];
+}
+
+export interface HandlePath {
+  handle: string;
+  points: Vec3[];
+  times?: number[];
+  seconds?: number;
+  pin?: boolean;
+  carries?: boolean;
+}
+
+export interface Walk {
+  line: Point[];
+  feet: [string, string];
+  stride: number;
+  seconds: number;
+  lift: number;
+  stance: number;
+}
+
+export type Ground =
+  | { flat: number }
+  | { steps: { rise: number; run: number; start: number; count: number } }
+  | { hills: { height: number; length: number } }
+  | { field: { origin: Point; cell: number; heights: number[][] } };
+
+/** As in paths.json. */
+export interface Paths {
+  paths?: HandlePath[];
+  walk?: Walk;
+  way?: { points: Vec3[]; times?: number[]; seconds?: number };
+  ground?: Ground;
+  keyframes?: { examples: string[]; seconds: number };
+}
+
+export interface DrawnPaths {
+  curves: Vec3[][];
+  line: Vec3[];
+  feet: Vec3[][];
+  ground: { origin: Point; cell: number; heights: number[][] } | null;
+}
+
+export type Follow = 'paths' | 'keyframes';
+export type SculptOp = 'push' | 'pull' | 'smooth';
+
+export interface Baked {
+  frames: number;
+  target_error: [number, number];
+  missed: number;
+}
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -68,7 +161,15 @@ export interface Doc {
   handles: HandleInfo[];
   n_moves: number;
   moves: Move[];
-  examples: { name: string; thumbnail: string | null }[];
+  /** Whether the present pose has a detail layer. */
+  detail: boolean;
+  examples: { name: string; thumbnail: string | null; detail: boolean }[];
+  /** How examples are searched, what motions follow, and how that is drawn. */
+  search: Search;
+  paths: Paths;
+  drawn: DrawnPaths;
+  /** A pose that is being reached for. */
+  reach: Reach | null;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -97,6 +198,13 @@ export interface Welcome {
   methods: string[];
   laplacians: string[];
   frames: string[];
+  search: {
+    optimisers: string[];
+    orders: string[];
+    terms: { name: string; meaning: string; factor: number }[];
+    objective: string;
+    objective_of_motion: string;
+  };
   max_upload: number;
 }
 
@@ -120,6 +228,9 @@ export type Move =
   | { rotate: { main: string; handles: string[]; axis: Vec3; degrees: number } }
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
+
+/** What a gesture streams: a move, or where to reach. */
+export type Gestured = Move | { reach: ReachWish };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -145,6 +256,11 @@ export type Command =
   | { load_example: { name: string } }
   | { rename_example: { name: string; to: string } }
   | { remove_example: { name: string } }
+  | { mirror_example: { name: string; to: string } }
+  | { clear_detail: { example: string | null } }
+  | { set_search: Partial<Search> }
+  | { set_paths: { paths: Paths } }
+  | { bake: { clip: string; fps: number; follow: Follow } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -177,7 +293,19 @@ export type Outgoing =
   | { type: 'do'; command: Command }
   | { type: 'undo' | 'redo' }
   | { type: 'jump'; step: number }
-  | { type: 'drag'; drag: number; move: Move; end?: boolean }
+  | { type: 'drag'; drag: number; move: Gestured; end?: boolean }
+  | { type: 'reach_end'; accept: boolean }
+  | {
+      type: 'sculpt';
+      example: string | null;
+      op: SculptOp;
+      view: number[];
+      at: Point[];
+      radius: number;
+      strength: number;
+      stroke: number;
+    }
+  | { type: 'pick_ground'; view: number[]; at: Point }
   | { type: 'cancel_drag'; drag: number }
   | { type: 'paint'; handle: string; op: PaintOp; region: Region; weight?: number; stroke?: number }
   | { type: 'mirror_handle'; handle: string }

@@ -1,11 +1,12 @@
 // The strip above the picture: options of the tool at its left, the look at its right.
 import { action, firstKeys, perform } from '../actions';
-import { store } from '../app';
+import { run, store } from '../app';
+import { sculptExample } from '../commands/examples';
 import { setLook } from '../commands/view';
 import type { PaintOp } from '../net/protocol';
 import { clampBrush } from '../tools/manager';
 import { h, whenChanged } from '../ui/dom';
-import { iconButton, segments, slider, type Segment } from '../ui/fields';
+import { iconButton, segments, selectField, slider, type Segment } from '../ui/fields';
 import type { IconName } from '../ui/icons';
 import type { Look, ToolId } from '../store';
 
@@ -54,6 +55,23 @@ function brush(): HTMLElement[] {
       number,
     ),
   ];
+}
+
+function strength(): HTMLElement {
+  return labelled(
+    'Strength',
+    slider({
+      id: 'option-strength',
+      label: 'Strength',
+      min: 0.05,
+      max: 1,
+      step: 0.05,
+      value: store.options.sculptStrength,
+      set: (value) => {
+        store.options.sculptStrength = value;
+      },
+    }),
+  );
 }
 
 function operation(): HTMLElement {
@@ -107,6 +125,56 @@ function optionsOf(tool: ToolId): Node[] {
   }
   if (tool === 'erase')
     return [...brush(), h('span.target', null, store.main === null ? 'select a handle first' : `from ${store.main}`)];
+  if (tool === 'sculpt') {
+    const examples = store.doc?.examples ?? [];
+    return [
+      segments(
+        'option-sculpt',
+        'What the brush does',
+        options.sculptOp,
+        [
+          { value: 'pull', label: 'Pull', tip: 'Outwards (Ctrl: the other way)' },
+          { value: 'push', label: 'Push', tip: 'Inwards (Ctrl: the other way)' },
+          { value: 'smooth', label: 'Smooth', tip: 'Even out (Shift)' },
+        ],
+        (sculptOp) => store.setOptions({ sculptOp }),
+      ),
+      ...brush(),
+      strength(),
+      selectField(
+        'option-example',
+        'Which pose is sculpted',
+        options.sculptExample ?? '',
+        [{ value: '', label: 'this pose' }, ...examples.map(({ name }) => ({ value: name, label: name }))],
+        (name) => void sculptExample(name === '' ? null : name),
+      ),
+      h(
+        'button',
+        {
+          type: 'button',
+          disabled: !store.doc?.detail,
+          'data-testid': 'option-clear-detail',
+          onclick: () => void run({ clear_detail: { example: options.sculptExample } }),
+        },
+        'Clear',
+      ),
+    ];
+  }
+  if (tool === 'path') {
+    const list = store.doc?.paths?.paths ?? [];
+    return [
+      labelled(
+        'Draw',
+        selectField(
+          'option-path',
+          'Which path is drawn',
+          String(options.path),
+          [{ value: 'walk', label: 'the walk' }, ...list.map(({ handle }, i) => ({ value: String(i), label: handle }))],
+          (value) => store.setOptions({ path: value === 'walk' ? 'walk' : Number(value) }),
+        ),
+      ),
+    ];
+  }
   if (tool === 'twist') {
     return [
       segments(
@@ -148,6 +216,13 @@ const LOOKS: Segment<Look>[] = [
   { value: 'stress', label: 'Stress', icon: 'stress', tip: 'Stress: blue where pressed, red where stretched' },
 ];
 
+/** What else of the document the options of a tool show. */
+function of(tool: ToolId): unknown {
+  const { doc } = store;
+  if (tool === 'sculpt') return [doc?.examples.map(({ name }) => name), doc?.detail];
+  return tool === 'path' ? doc?.paths?.paths?.map(({ handle }) => handle) : null;
+}
+
 export function buildOptions(): HTMLElement {
   const left = h('div.options-left', { 'data-testid': 'tool-options' });
   const right = h('div.options-right', { 'data-testid': 'look-options' });
@@ -155,7 +230,7 @@ export function buildOptions(): HTMLElement {
   // Sliders of the strip change brush and weight themselves, and must not be rebuilt under the pointer.
   const refresh = (): void => {
     if (!left.contains(document.activeElement) || !left.querySelector('input:active'))
-      showLeft([store.tool, store.options, store.main]);
+      showLeft([store.tool, store.options, store.main, of(store.tool)]);
   };
   const toggle = (id: string, name: IconName): HTMLButtonElement => {
     const item = action(id);
@@ -187,6 +262,7 @@ export function buildOptions(): HTMLElement {
   };
   store.on('tool', refresh);
   store.on('selection', refresh);
+  store.on('doc', refresh);
   store.on('view', refreshRight);
   refresh();
   refreshRight();

@@ -1,11 +1,14 @@
-// The right side: handles above, and properties, poses and history as tabs below.
+// The right side: handles above; properties, poses, reaching, paths and history as tabs below.
 import { h } from '../ui/dom';
 import { buildHistory } from './history';
 import { buildOutliner } from './outliner';
+import { buildPaths } from './paths';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
+import { buildReach } from './reach';
+import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'history';
+export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -15,10 +18,12 @@ export function showTab(id: TabId): void {
 }
 
 /** `capture` takes a small picture of the pose in view. */
-export function buildSidebar(capture: () => string): HTMLElement {
+export function buildSidebar(capture: () => string, player: Player): HTMLElement {
   const tabs: [TabId, string, HTMLElement][] = [
     ['properties', 'Properties', buildProperties()],
     ['poses', 'Poses', buildPoses(capture)],
+    ['reach', 'Reach', buildReach()],
+    ['paths', 'Paths', buildPaths(player)],
     ['history', 'History', buildHistory()],
   ];
   const buttons = tabs.map(([id, title]) =>

@@ -1,9 +1,7 @@
-// Painting and erasing with a round brush; strokes go to the server in pieces, one at a time.
+// A round brush: painting, erasing, sculpting. Strokes go to the server in pieces, one at a time.
 import { Vector3 } from 'three';
 import { store } from '../app';
 import type { Point } from '../net/protocol';
-import { toast } from '../ui/toast';
-import { paint, regionTarget, type Target } from './target';
 import { ensureDisplay, pick, type Stage, type Tool } from './tool';
 
 /** Share of the radius between the points of a stroke. */
@@ -11,9 +9,27 @@ const SPACING = 0.3;
 
 let nextStroke = 1 + Math.floor(Math.random() * 2 ** 30);
 
+/** A part of a stroke: places on the screen, and how large the brush is on the surface. */
+export interface Piece {
+  view: number[];
+  at: Point[];
+  radius: number;
+}
+
+/** What is done with a stroke. */
+export interface BrushWork {
+  display: 'rest' | 'posed';
+  /** Whether the circle is drawn as one that takes away. */
+  takes(event: PointerEvent): boolean;
+  /** Single faces rather than a circle. */
+  faces(): boolean;
+  /** A press: how its pieces are sent, or null if there is nothing to work on. False if it failed. */
+  begin(event: PointerEvent): ((piece: Piece, stroke: number) => Promise<boolean>) | null;
+}
+
 interface Stroke {
   number: number;
-  target: Target;
+  send: (piece: Piece, stroke: number) => Promise<boolean>;
   view: number[];
   radius: number | null;
   waiting: Point[];
@@ -30,23 +46,20 @@ export class BrushTool implements Tool {
 
   constructor(
     private readonly stage: Stage,
-    private readonly erase: boolean,
+    private readonly work: BrushWork,
   ) {}
 
   down(event: PointerEvent): void {
-    if (!ensureDisplay('rest')) return;
+    if (!ensureDisplay(this.work.display)) return;
     const { options } = store;
-    const target = regionTarget(event, this.erase ? 'remove' : 'add');
-    if (!target) {
-      toast('info', 'Select the handle to erase from, in the view or in the outliner.');
-      return;
-    }
+    const send = this.work.begin(event);
+    if (!send) return;
     const { viewport } = this.stage;
     const stroke: Stroke = {
       number: nextStroke++,
-      target,
+      send,
       view: viewport.rig.view16(),
-      radius: options.singleFaces ? 0 : null,
+      radius: this.work.faces() ? 0 : null,
       waiting: [viewport.ndc(event)],
       last: viewport.pixel(event),
       sending: false,
@@ -82,7 +95,7 @@ export class BrushTool implements Tool {
   hover(event: PointerEvent): void {
     const { x, y } = this.stage.viewport.pixel(event);
     this.stage.overlay.show({
-      circle: { x, y, r: store.options.singleFaces ? 3 : store.options.brushPx, erase: this.erase || event.ctrlKey },
+      circle: { x, y, r: this.work.faces() ? 3 : store.options.brushPx, erase: this.work.takes(event) },
     });
   }
 
@@ -96,7 +109,7 @@ export class BrushTool implements Tool {
   private extend(stroke: Stroke, event: PointerEvent): void {
     const { viewport } = this.stage;
     const to = viewport.pixel(event);
-    const step = store.options.singleFaces ? 2 : Math.max(2, store.options.brushPx * SPACING);
+    const step = this.work.faces() ? 2 : Math.max(2, store.options.brushPx * SPACING);
     const length = Math.hypot(to.x - stroke.last.x, to.y - stroke.last.y);
     const { clientWidth, clientHeight } = viewport.canvas;
     for (let at = step; at <= length; at += step) {
@@ -111,7 +124,7 @@ export class BrushTool implements Tool {
     if (stroke.sending || stroke.radius === null || stroke.waiting.length === 0) return;
     const at = stroke.waiting.splice(0, MOST_PLACES);
     stroke.sending = true;
-    void paint(stroke.target, { brush: { view: stroke.view, at, radius: stroke.radius } }, stroke.number).then((ok) => {
+    void stroke.send({ view: stroke.view, at, radius: stroke.radius }, stroke.number).then((ok) => {
       stroke.sending = false;
       if (ok) this.send(stroke);
       else if (this.stroke === stroke) this.stroke = null;

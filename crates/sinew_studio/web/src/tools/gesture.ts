@@ -1,6 +1,6 @@
 // A move of handles in progress: streamed to the server, the newest wins, one step of history at the end.
 import { ask, socket, stats, store } from '../app';
-import type { Move, Vec3 } from '../net/protocol';
+import type { Gestured, Vec3 } from '../net/protocol';
 import { Refused } from '../net/socket';
 import { toast } from '../ui/toast';
 
@@ -15,8 +15,8 @@ const current = new Map<number, PoseGesture>();
 
 export class PoseGesture {
   private readonly drag = nextDrag++;
-  private pending: { move: Move; time: number } | null = null;
-  private last: Move | null = null;
+  private pending: { move: Gestured; time: number } | null = null;
+  private last: Gestured | null = null;
   private inFlight = false;
   private over = false;
   private patience = 0;
@@ -41,7 +41,7 @@ export class PoseGesture {
   }
 
   /** `time` is the time stamp of the event that caused it. */
-  update(move: Move, time: number): void {
+  update(move: Gestured, time: number): void {
     if (this.over) return;
     this.pending = { move, time };
     this.last = move;

@@ -7,7 +7,11 @@ import { CentreTool } from './centre';
 import { GrabTool } from './grab';
 import { Modal } from './modal';
 import { navigationOf, wheel, type Navigation } from './navigate';
+import { PathTool } from './path';
+import { ReachTool } from './reach';
 import { RegionTool } from './region';
+import { detailBrush } from './sculpt';
+import { handleBrush } from './target';
 import type { Stage, Tool } from './tool';
 import { TwistTool } from './twist';
 
@@ -34,9 +38,12 @@ export class ToolManager {
       twist: new TwistTool(stage),
       box: new RegionTool(stage, 'box'),
       lasso: new RegionTool(stage, 'lasso'),
-      paint: new BrushTool(stage, false),
-      erase: new BrushTool(stage, true),
+      paint: new BrushTool(stage, handleBrush(false)),
+      erase: new BrushTool(stage, handleBrush(true)),
       centre: new CentreTool(stage),
+      reach: new ReachTool(stage),
+      sculpt: new BrushTool(stage, detailBrush),
+      path: new PathTool(stage),
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));

@@ -1,6 +1,8 @@
 // Which handle a region goes to, and how, by the options and the keys held.
 import { ask, store } from '../app';
 import type { PaintOp, Region } from '../net/protocol';
+import { toast } from '../ui/toast';
+import type { BrushWork } from './brush';
 
 export interface Target {
   handle: string;
@@ -26,3 +28,18 @@ export async function paint(target: Target, region: Region, stroke?: number): Pr
   store.emit('gesture', 'paint');
   return true;
 }
+
+/** Strokes that give vertices to a handle, or take them away. */
+export const handleBrush = (erase: boolean): BrushWork => ({
+  display: 'rest',
+  takes: (event) => erase || event.ctrlKey,
+  faces: () => store.options.singleFaces,
+  begin: (event) => {
+    const target = regionTarget(event, erase ? 'remove' : 'add');
+    if (!target) {
+      toast('info', 'Select the handle to erase from, in the view or in the outliner.');
+      return null;
+    }
+    return (piece, stroke) => paint(target, { brush: piece }, stroke);
+  },
+});

@@ -18,6 +18,8 @@ const DOT = 3.5;
 const REACH = 11;
 
 export class Overlay {
+  /** What else is drawn: targets, paths. Colours are by the names of the style. */
+  readonly layers: ((g: CanvasRenderingContext2D, colour: (name: string) => string) => void)[] = [];
   private readonly canvas = h('canvas.overlay', { 'aria-hidden': 'true' });
   private shape: Shape = {};
   private textPx = 13;
@@ -77,6 +79,7 @@ export class Overlay {
     const style = getComputedStyle(this.canvas);
     this.textPx = Number.parseFloat(style.fontSize);
     if (store.centres) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
+    for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
   }
 
