@@ -82,7 +82,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       expect(double.length === 0, `${what} at ${name}: no control on another, but ${double.join('; ')}`);
     };
     await shot('start');
-    for (const tab of ['properties', 'poses', 'history']) {
+    for (const tab of ['properties', 'poses', 'reach', 'paths', 'history']) {
       await page.click(`tab-${tab}`);
       if (tab === 'properties') await page.click('handle-elbow.L');
       await shot(tab);
@@ -98,10 +98,25 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       await shot(menu);
       await page.key('Escape');
     }
-    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate']) {
+    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach']) {
       await page.click(`tool-${tool}`);
       await shot(`tool-${tool}`);
     }
+    // Targets, paths and keyframes that are there, not only the empty panels.
+    const wish = { targets: [{ handle: 'hand.L', position: [0.5, 1.55, 0.25] }, { handle: 'foot.R', pin: true }] };
+    await page.value(`sinew.ask({ type: 'drag', drag: 77, move: { reach: ${JSON.stringify(wish)} }, end: true })`);
+    await page.until('sinew.state().reach?.targets.length === 2');
+    await shot('reach-targets');
+    await page.click('reach-cancel');
+    const walk = { line: [[0, 0], [0.4, 1], [1.2, 1.4]], feet: ['foot.L', 'foot.R'], stride: 0.6, seconds: 1.2, lift: 0.06, stance: 0.5 };
+    const hand = { handle: 'hand.R', points: [[-0.5, 1.1, 0.1], [-0.6, 1.5, 0.4]], seconds: 2 };
+    const all = { walk, paths: [hand], ground: { hills: { height: 0.25, length: 3 } }, keyframes: { examples: ['wave', 'bow'], seconds: 0.5 } };
+    await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: ${JSON.stringify(all)} } } })`);
+    await page.click('tool-path');
+    await page.until('sinew.state().drawn.ground');
+    await shot('paths-all');
+    await page.value(`document.querySelector('[data-testid="bake"]').scrollIntoView()`);
+    await shot('paths-bake');
     await page.value(`sinew.perform('theme')`);
     await shot('light');
     await page.close();

@@ -373,9 +373,11 @@ fn repair(document: &mut Document) -> Result<(), SessionError> {
     };
     whole.morphs.extend(layers.flatten().map(morph));
     let mut mended = whole.repaired(&RepairParams::default())?.0;
-    let mut layers = mended.morphs.split_off(n_morphs).into_iter().map(|morph| {
-        Arc::new(morph.offsets.iter().map(|offset| offset.x).collect::<Vec<f32>>())
-    });
+    let mut layers = mended
+        .morphs
+        .split_off(n_morphs)
+        .into_iter()
+        .map(|morph| Arc::new(morph.offsets.iter().map(|offset| offset.x).collect::<Vec<f32>>()));
     for example in document.examples.iter_mut().filter(|example| example.detail.is_some()) {
         *example = Arc::new(Example { detail: layers.next(), ..(**example).clone() });
     }

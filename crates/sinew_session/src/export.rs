@@ -1,13 +1,17 @@
 //! Results for other programs.
 
-use crate::{Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of};
+use crate::{
+    Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of,
+};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_pose_clip, build_skin, examples::add_detail, measure_skin};
 use sinew_formats::{
     bvh, gltf,
     handles::write_handles,
     moves::{RecordedMoves, write_recorded_moves},
-    obj, ply,
+    obj,
+    paths::write_paths,
+    ply,
 };
 use sinew_geom::{Character, Surface, Warnings};
 use std::{ops::ControlFlow, sync::Arc};
@@ -23,6 +27,7 @@ pub enum ExportFormat {
     Bvh,
     Moves,
     Handles,
+    Paths,
 }
 
 impl ExportFormat {
@@ -35,6 +40,7 @@ impl ExportFormat {
             Self::Bvh => "bvh",
             Self::Moves => "moves.json",
             Self::Handles => "handles.json",
+            Self::Paths => "paths.json",
         }
     }
 }
@@ -103,6 +109,7 @@ pub fn export(
             write_recorded_moves(&RecordedMoves { moves: document.pose.to_vec(), size })
         }
         ExportFormat::Handles => write_handles(&document.plain_handles()),
+        ExportFormat::Paths => write_paths(&document.paths),
         ExportFormat::Bvh => {
             let rig =
                 document.body.rig.as_ref().ok_or_else(|| nothing("skeleton", "export a GLB instead"))?;

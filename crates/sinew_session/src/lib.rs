@@ -11,6 +11,8 @@ mod command;
 mod document;
 mod drags;
 mod error;
+#[cfg(test)]
+mod example_tests;
 mod export;
 mod history;
 mod job;
@@ -38,7 +40,7 @@ pub use job::{Job, Jobs};
 pub use motion::{Follow, MotionReport, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
-pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space};
+pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};

@@ -11,9 +11,9 @@ use sinew_deform::{
 };
 use sinew_formats::paths::{PathFile, PathsData};
 use sinew_geom::{
-    Character, Clip, Morph, Warnings,
+    Character, Clip, Joint, Morph, Rig, Warnings,
     path::{Ground, plan_walk},
-    rig::{Interpolation, Keys, MorphTrack},
+    rig::{Interpolation, JointTrack, Keys, MorphTrack},
 };
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -94,8 +94,7 @@ pub fn bake(
 ) -> Result<(Document, MotionReport), SessionError> {
     let mut baked = document.clone();
     if let Ok(at) = document.find_clip(clip) {
-        let is_baked = document.clips[at].joints.is_empty() && document.clips[at].morphs.len() == 1;
-        crate::command::check_name("clip", clip, !is_baked)?;
+        crate::command::check_name("clip", clip, !is_baked(document, &document.clips[at]))?;
         remove_clip(&mut baked, clip)?;
     }
     crate::command::check_name("clip", clip, false)?;
@@ -216,24 +215,51 @@ fn add_clip(
     let times = (0..n).map(|at| (at as f64 / fps) as f32).collect();
     let keys = Keys::new(times, weights, Interpolation::Linear, n)?;
     let morphs = vec![MorphTrack { morphs: first..first + n, keys }];
+    let joints = document.body.rig.as_ref().map(still_joints).transpose()?.unwrap_or_default();
     document.body = Arc::new(body);
-    document.clips.push(Arc::new(Clip { name: name.to_owned(), joints: Vec::new(), morphs }));
+    document.clips.push(Arc::new(Clip { name: name.to_owned(), joints, morphs }));
     Ok(())
+}
+
+/// A skeleton that is there stands still meanwhile, and says so: players that hold what another clip did would move the
+/// surface twice.
+fn still_joints(rig: &Rig) -> Result<Vec<JointTrack>, SessionError> {
+    let track = |(joint, of): (usize, &Joint)| {
+        let (rotation, translation) = (of.rest.rotation.as_quat(), of.rest.translation.as_vec3());
+        Ok(JointTrack {
+            joint,
+            rotation: Some(Keys::new(vec![0.0], vec![rotation], Interpolation::Linear, 1)?),
+            translation: Some(Keys::new(vec![0.0], vec![translation], Interpolation::Linear, 1)?),
+            scale: None,
+        })
+    };
+    rig.joints().iter().enumerate().map(track).collect()
+}
+
+/// Whether a clip shows baked frames and nothing else.
+fn is_baked(document: &Document, clip: &Clip) -> bool {
+    let is_used = used_morphs(&document.body.morphs, clip.morphs.iter());
+    let mut used = document.body.morphs.iter().zip(is_used).filter(|(_, used)| *used).peekable();
+    used.peek().is_some() && used.all(|(morph, _)| morph.name.starts_with(FRAME))
+}
+
+/// Which morphs some tracks show at any time.
+fn used_morphs<'a>(morphs: &[Morph], tracks: impl Iterator<Item = &'a MorphTrack>) -> Vec<bool> {
+    let mut is_used = vec![false; morphs.len()];
+    for track in tracks {
+        let width = track.morphs.len().max(1);
+        for (at, _) in track.keys.values().iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            is_used.get_mut(track.morphs.start + at % width).into_iter().for_each(|used| *used = true);
+        }
+    }
+    is_used
 }
 
 /// Take out a clip, and the frames that were baked for it alone.
 pub(crate) fn remove_clip(document: &mut Document, name: &str) -> Result<(), SessionError> {
     document.clips.remove(document.find_clip(name)?);
     let morphs = &document.body.morphs;
-    let mut is_used = vec![false; morphs.len()];
-    for track in document.clips.iter().flat_map(|clip| &clip.morphs) {
-        let width = track.morphs.len().max(1);
-        for (at, value) in track.keys.values().iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            if let Some(used) = is_used.get_mut(track.morphs.start + at % width) {
-                *used |= *value != 0.0;
-            }
-        }
-    }
+    let is_used = used_morphs(morphs, document.clips.iter().flat_map(|clip| &clip.morphs));
     let is_kept: Vec<bool> = morphs
         .iter()
         .zip(&is_used)
@@ -275,7 +301,6 @@ fn narrowed(track: &MorphTrack, is_kept: &[bool]) -> Result<Option<MorphTrack>, 
     let first = (0..track.morphs.start).filter(|&morph| stays(morph)).count();
     let values = track.keys.values().iter().enumerate();
     let values = values.filter(|(at, _)| stays(track.morphs.start + at % width)).map(|(_, value)| *value);
-    let keys =
-        Keys::new(track.keys.times().to_vec(), values.collect(), track.keys.interpolation(), n_stay)?;
+    let keys = Keys::new(track.keys.times().to_vec(), values.collect(), track.keys.interpolation(), n_stay)?;
     Ok(Some(MorphTrack { morphs: first..first + n_stay, keys }))
 }

@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 use sinew_deform::EditParams;
 use sinew_formats::{
     FormatError, GltfFile,
-    paths::PathsData,
     gltf::{
         CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, no_side_files,
         portable_extensions, read_gltf, read_views, write_glb,
     },
+    paths::PathsData,
 };
 use sinew_geom::Warnings;
 use std::{path::Path, sync::Arc};

@@ -26,6 +26,15 @@ const REACHED: f64 = 1e-3;
 /// Rounds after which a local search has come to rest.
 const ROUNDS: usize = 60;
 
+/// What makes a pose good while a hand drags, unless the user says otherwise: reach the targets with as little weight as
+/// that takes. The thesis lets weights sum to 1 instead; then an arm that is half raised makes a leg step, too, if that is
+/// what another example does.
+pub fn reach_objective() -> Objective {
+    Objective::new(
+        [Term::DistanceToTarget, Term::SumOfWeights].map(|term| (term, term.default_factor())).to_vec(),
+    )
+}
+
 /// A wish of the user's hand.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -124,8 +133,7 @@ impl Reach {
     /// As [`build_pose_space`].
     pub fn new(document: &Document) -> Result<Self, SessionError> {
         let (set, space) = build_pose_space(document)?;
-        let params =
-            SearchParams { rounds: ROUNDS, ..document.search.params(Objective::default()) };
+        let params = SearchParams { rounds: ROUNDS, ..document.search.params(reach_objective()) };
         let present = HandlePose::from_moves(document.mesh(), &set, &document.pose)?;
         let grips = space.grips(&present);
         let mut reach = Self {
@@ -161,11 +169,8 @@ impl Reach {
             self.weights[at] = 1.0;
             return Ok(());
         }
-        let everywhere = |(handle, position): (usize, &DVec3)| Target {
-            handle,
-            position: *position,
-            is_pinned: false,
-        };
+        let everywhere =
+            |(handle, position): (usize, &DVec3)| Target { handle, position: *position, is_pinned: false };
         let targets: Vec<Target> = self.grips.iter().enumerate().map(everywhere).collect();
         let params = SearchParams {
             optimiser: Optimiser::Newton,
@@ -194,7 +199,7 @@ impl Reach {
     /// # Errors
     /// If a handle or an example does not exist, or a number is not finite; nothing changes then.
     pub fn follow(&mut self, wish: &ReachWish, settings: &SearchSettings) -> Result<(), SessionError> {
-        self.params = SearchParams { rounds: ROUNDS, ..settings.params(Objective::default()) };
+        self.params = SearchParams { rounds: ROUNDS, ..settings.params(reach_objective()) };
         let mut targets: Vec<Target> = Vec::new();
         for wished in &wish.targets {
             let handle = self.space.find_handle(&wished.handle)?;
@@ -222,8 +227,7 @@ impl Reach {
         if wish.pin_others {
             all.extend(self.pins(targets));
         }
-        let params =
-            SearchParams { anywhere: wish.anew || self.is_first, ..self.params.clone() };
+        let params = SearchParams { anywhere: wish.anew || self.is_first, ..self.params.clone() };
         let found = self.space.search(
             &all,
             &params,
@@ -271,8 +275,7 @@ impl Reach {
 
     /// The pose that was found.
     pub fn pose(&self) -> HandlePose {
-        let blend =
-            if self.params.in_order { Blend::InOrder(self.order.clone()) } else { Blend::Free };
+        let blend = if self.params.in_order { Blend::InOrder(self.order.clone()) } else { Blend::Free };
         self.space.blend_with(&blend, &self.weights, &self.residual)
     }
 
@@ -296,9 +299,8 @@ impl Reach {
         let size = 10.0 * self.space.unit();
         let far = |t: &Target| t.position.distance(self.grips[t.handle]) / size;
         let missed = self.targets.iter().map(far).fold(0.0, f64::max);
-        let target = |t: &Target| {
-            (self.handles[t.handle].name.clone(), t.position, self.grips[t.handle], t.is_pinned)
-        };
+        let target =
+            |t: &Target| (self.handles[t.handle].name.clone(), t.position, self.grips[t.handle], t.is_pinned);
         ReachReport {
             targets: self.targets.iter().map(target).collect(),
             pin_others: self.pin_others,

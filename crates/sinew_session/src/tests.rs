@@ -484,7 +484,8 @@ fn only_what_handles_hold_is_prepared_anew() {
 fn a_polished_pose_has_normals_of_its_own() {
     let prepared = Prepared::new(&BIPED, &go_on).unwrap();
     let moves = [turn("elbow.L", 80.0), turn("head", 40.0)];
-    let (plain, refined) = (prepared.frame(&moves).unwrap(), prepared.refined_frame(&moves, None, &go_on).unwrap());
+    let (plain, refined) =
+        (prepared.frame(&moves).unwrap(), prepared.refined_frame(&moves, None, &go_on).unwrap());
     assert_ne!(plain.positions, refined.positions);
     let positions: Vec<DVec3> = refined.positions.iter().map(|p| p.as_dvec3()).collect();
     let expected = sinew_geom::measure::compute_vertex_normals(&positions, BIPED.mesh().faces());

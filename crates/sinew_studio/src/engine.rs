@@ -247,7 +247,8 @@ impl Engine<'_> {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let refined = prepared.refined_frame(&document.pose, document.detail.as_ref().map(|d| &d[..]), &go_on);
+        let refined =
+            prepared.refined_frame(&document.pose, document.detail.as_ref().map(|d| &d[..]), &go_on);
         match refined.and_then(|frame| self.publish(document, frame, looks.stress)) {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),

@@ -16,7 +16,9 @@ use sinew::{
         select::{SculptBrush, SculptOp, View},
     },
     geom::path::{Ground, Path, plan_walk},
-    session::{Command, Display, Document, Follow, SearchChange, SessionError, bake as bake_motion},
+    session::{
+        Command, Display, Document, Follow, SearchChange, SessionError, bake as bake_motion, reach_objective,
+    },
 };
 use std::collections::BTreeMap;
 
@@ -29,14 +31,12 @@ const CELLS: usize = 40;
 
 /// What can be chosen of the search.
 pub fn choices() -> Value {
-    let term = |term: Term| {
-        json!({ "name": term.name(), "meaning": term.meaning(), "factor": term.default_factor() })
-    };
+    let term = |term: Term| json!({ "name": term.name(), "meaning": term.meaning(), "factor": term.default_factor() });
     json!({
         "optimisers": Optimiser::ALL.map(Optimiser::name),
         "orders": Reorder::ALL.map(Reorder::name),
         "terms": Term::ALL.map(term),
-        "objective": Objective::default().to_string(),
+        "objective": reach_objective().to_string(),
         "objective_of_motion": Objective::for_motion().to_string(),
     })
 }

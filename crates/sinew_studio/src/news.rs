@@ -79,7 +79,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (pose, Topic::Pose),
         (examples, Topic::Examples),
         (edit, Topic::Edit),
-        (motion || surface, Topic::Motion),
+        (motion || surface || handles, Topic::Motion),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

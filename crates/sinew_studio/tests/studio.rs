@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "studio/examples.rs"]
+mod examples;
+
 use serde_json::{Value, json};
 use sinew_studio::{StudioOptions, serve};
 use std::{

@@ -178,22 +178,16 @@ fn mirrored(
     let all = |names: &[String]| names.iter().map(twin).collect::<Result<Vec<_>, _>>();
     let turned = |axis: glam::DVec3| glam::DVec3::new(axis.x, -axis.y, -axis.z);
     Ok(match step {
-        Move::Rotate { main, handles, axis, radians } => Move::Rotate {
-            main: twin(main)?,
-            handles: all(handles)?,
-            axis: turned(*axis),
-            radians: *radians,
-        },
+        Move::Rotate { main, handles, axis, radians } => {
+            Move::Rotate { main: twin(main)?, handles: all(handles)?, axis: turned(*axis), radians: *radians }
+        }
         Move::Translate { handles, vector } => Move::Translate {
             handles: all(handles)?,
             vector: glam::DVec3::new(-vector.x, vector.y, vector.z),
         },
-        Move::Twist { handles, axis, radians, over } => Move::Twist {
-            handles: all(handles)?,
-            axis: turned(*axis),
-            radians: *radians,
-            over: all(over)?,
-        },
+        Move::Twist { handles, axis, radians, over } => {
+            Move::Twist { handles: all(handles)?, axis: turned(*axis), radians: *radians, over: all(over)? }
+        }
     })
 }
 

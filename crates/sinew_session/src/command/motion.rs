@@ -26,7 +26,12 @@ pub(super) fn set_paths(document: &mut Document, paths: &PathsData) -> Result<()
     Ok(())
 }
 
-pub(super) fn bake(document: &mut Document, clip: &str, fps: f64, follow: Follow) -> Result<(), SessionError> {
+pub(super) fn bake(
+    document: &mut Document,
+    clip: &str,
+    fps: f64,
+    follow: Follow,
+) -> Result<(), SessionError> {
     *document = motion::bake(document, clip, fps, follow, &|_| ControlFlow::Continue(()))?.0;
     Ok(())
 }
@@ -37,7 +42,9 @@ pub(super) fn renamed(paths: &PathsData, new_name: &impl Fn(&str) -> Option<Stri
     renamed.paths = paths
         .paths
         .iter()
-        .filter_map(|path| Some(sinew_formats::paths::PathData { handle: new_name(&path.handle)?, ..path.clone() }))
+        .filter_map(|path| {
+            Some(sinew_formats::paths::PathData { handle: new_name(&path.handle)?, ..path.clone() })
+        })
         .collect();
     renamed.walk = paths.walk.clone().and_then(|mut walk| {
         walk.feet = [new_name(&walk.feet[0])?, new_name(&walk.feet[1])?];

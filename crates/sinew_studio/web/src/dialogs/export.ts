@@ -45,6 +45,12 @@ const PRESETS: Preset[] = [
     label: 'handles.json · the handles',
     note: 'For the command line and other copies of this mesh.',
   },
+  {
+    format: 'paths',
+    what: 'character',
+    label: 'paths.json · walk, paths and ground',
+    note: 'For `sinew animate`.',
+  },
 ];
 
 export function openExport(): void {

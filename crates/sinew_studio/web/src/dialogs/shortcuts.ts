@@ -25,6 +25,13 @@ const HANDLES: [string, string][] = [
   ['Add / take away while selecting', 'Shift / Ctrl drag'],
 ];
 
+const EXAMPLES: [string, string][] = [
+  ['Reach: put a target', 'Click a handle'],
+  ['Reach: the body follows', 'Drag a handle or target'],
+  ['Path: add, move a point', 'Click, drag'],
+  ['Sculpt: smooth, the other way', 'Shift, Ctrl drag'],
+];
+
 const table = (title: string, rows: [string, string[]][]): HTMLElement =>
   h(
     'section',
@@ -56,6 +63,7 @@ export function openShortcuts(): void {
       null,
       table('Mouse', wrap(MOUSE[store.prefs.keys])),
       table('Handles with the mouse', wrap(HANDLES)),
+      table('Examples with the mouse', wrap(EXAMPLES)),
       table('While moving (G, R)', [
         ['Lock an axis, twice: local', ['X', 'Y', 'Z']],
         ['Type an amount', ['0–9', '-']],

@@ -284,7 +284,7 @@ export interface Folder {
   frames: number;
 }
 
-export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles';
+export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths';
 export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip';
 
 /** What the page may ask for; `id` is added when an answer is wanted. */

@@ -78,7 +78,9 @@ export class Overlay {
     g.clearRect(0, 0, clientWidth, clientHeight);
     const style = getComputedStyle(this.canvas);
     this.textPx = Number.parseFloat(style.fontSize);
-    if (store.centres) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
+    // A clip moves the surface, not the handles.
+    const isClip = store.doc?.display.what === 'clip';
+    if (store.centres && !isClip) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
   }

@@ -1,0 +1,545 @@
+//! Reaching, details, paths and baked motions, as a user's program sees them.
+
+use super::*;
+use glam::DVec3;
+use sinew_deform::{DeformError, HandlePose};
+use sinew_formats::paths::{GroundData, KeyframesData, PathData, PathsData, WalkData};
+use sinew_geom::{
+    Move, Warnings,
+    sample::{PoseSet, Sample, build_character},
+};
+use std::{
+    ops::ControlFlow,
+    path::Path,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+static WALKER: LazyLock<Document> = LazyLock::new(|| {
+    let mut document = Document::new(build_character(Sample::Biped, 1_500).unwrap());
+    let example = |(name, moves): (String, Vec<Move>)| {
+        Arc::new(Example { name, moves: Arc::new(moves), detail: None, thumbnail: None })
+    };
+    document.examples = PoseSet::Walk.poses().into_iter().map(example).collect();
+    document
+});
+
+fn go_on(_: f64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn apply(document: &Document, command: Command) -> Document {
+    command.apply(document).unwrap()
+}
+
+fn refused(document: &Document, command: Command) -> String {
+    command.apply(document).unwrap_err().to_string()
+}
+
+fn target(handle: &str, position: Option<[f64; 3]>) -> WishedTarget {
+    WishedTarget { handle: handle.into(), position, pin: false }
+}
+
+fn to(targets: Vec<WishedTarget>) -> ReachWish {
+    ReachWish { targets, ..ReachWish::default() }
+}
+
+fn by_hand(weights: &[(&str, f64)]) -> ReachWish {
+    let weights = weights.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect();
+    ReachWish { weights: Some(weights), ..ReachWish::default() }
+}
+
+/// Largest distance between the centres of handles in two poses.
+fn apart(document: &Document, a: &HandlePose, b: &HandlePose) -> f64 {
+    let at = |pose: &HandlePose, h: usize| pose.motions()[h].position(document.handles[h].center);
+    (0..document.handles.len()).map(|h| at(a, h).distance(at(b, h))).fold(0.0, f64::max)
+}
+
+fn project_of(document: &Document) -> Document {
+    let mut warnings = Warnings::default();
+    let bytes = write_project(document, &mut warnings).unwrap();
+    let back = read_project(&bytes, Path::new("a.sinew.glb"), &mut warnings).unwrap();
+    assert_eq!(warnings.messages, [""; 0]);
+    back
+}
+
+#[test]
+fn a_dragged_target_is_reached_and_becomes_the_pose_only_when_it_is_taken() {
+    let document = WALKER.clone();
+    let mut reach = Reach::new(&document).unwrap();
+    // A target where the handle is: nothing moves. Then it is dragged, a little at a time.
+    reach.follow(&to(vec![target("foot.L", None)]), &document.search).unwrap();
+    let start = reach.report().targets[0].1;
+    assert!(reach.report().is_reached);
+    let before = reach.report().weights;
+    for k in 1..=10 {
+        let place = start + DVec3::new(0.0, 0.01, 0.03) * f64::from(k);
+        reach.follow(&to(vec![target("foot.L", Some(place.to_array()))]), &document.search).unwrap();
+    }
+    let report = reach.report();
+    assert!(report.is_reached, "{report:?}");
+    assert_ne!(report.weights, before, "the sliders move");
+    assert!(report.weights.iter().all(|(_, w)| (0.0..=1.0).contains(w)));
+    assert!(report.terms.iter().any(|(term, _)| term.name() == "dtt") && report.evaluations > 0);
+    assert!(reach.serves(&document) && document.pose.is_empty());
+    // Taken, it is one step that can be undone; its moves make the pose that was shown.
+    let mut session = Session::new(document.clone(), None, None);
+    session.apply(&reach.command(), None).unwrap();
+    assert!(!reach.serves(session.document()), "the pose it set out from is gone");
+    let prepared = Prepared::new(&document, &go_on).unwrap();
+    let taken = prepared.pose(&session.document().pose).unwrap();
+    assert!(apart(&document, &taken, &reach.pose()) < 1e-9);
+    assert_eq!(session.history().labels().last().unwrap().as_ref(), "Reach");
+    assert!(session.undo() && session.document().pose.is_empty());
+}
+
+#[test]
+fn weights_are_set_by_hand_and_the_search_goes_on_from_there() {
+    let document = WALKER.clone();
+    let prepared = Prepared::new(&document, &go_on).unwrap();
+    let mut reach = Reach::new(&document).unwrap();
+    let example = &document.examples[2];
+    reach.follow(&by_hand(&[(&example.name, 1.0)]), &document.search).unwrap();
+    let stored = prepared.pose(&example.moves).unwrap();
+    assert!(apart(&document, &reach.pose(), &stored) < 1e-9, "weight 1 is the example");
+    let half = by_hand(&[(&example.name, 0.5)]);
+    reach.follow(&half, &document.search).unwrap();
+    assert_eq!(reach.report().weights[2].1, 0.5);
+    reach.follow(&to(vec![target("hand.R", None)]), &document.search).unwrap();
+    assert!(reach.report().is_reached);
+    // A document whose pose is an example begins with it.
+    let loaded = apply(&document, Command::LoadExample { name: example.name.clone() });
+    assert_eq!(Reach::new(&loaded).unwrap().report().weights[2].1, 1.0);
+    // Any other pose begins with the nearest blend.
+    let moves = vec![Move::Rotate { main: "head".into(), handles: vec![], axis: DVec3::Y, radians: 0.3 }];
+    let turned = apply(&document, Command::SetPose { moves });
+    assert!(Reach::new(&turned).is_ok());
+}
+
+#[test]
+fn everything_else_stays_when_it_is_pinned() {
+    let document = WALKER.clone();
+    let mut reach = Reach::new(&document).unwrap();
+    let start = {
+        reach.follow(&to(vec![target("hand.L", None)]), &document.search).unwrap();
+        reach.report().targets[0].1
+    };
+    let place = (start + DVec3::new(-0.05, 0.12, 0.15)).to_array();
+    let wish = ReachWish { pin_others: true, ..to(vec![target("hand.L", Some(place))]) };
+    reach.follow(&wish, &document.search).unwrap();
+    let pose = reach.pose();
+    let size = document.mesh().diagonal();
+    for (h, handle) in document.handles.iter().enumerate().filter(|(_, h)| h.name.ends_with(".R")) {
+        let middle: DVec3 =
+            handle.vertices.iter().map(|&v| document.mesh().positions()[v as usize]).sum::<DVec3>()
+                / handle.vertices.len() as f64;
+        let moved = pose.motions()[h].affine().transform_point3(middle).distance(middle);
+        assert!(moved < 1e-3 * size, "{} moved by {moved}", handle.name);
+    }
+    assert!(reach.report().missed < 0.05, "{:?}", reach.report());
+}
+
+#[test]
+fn what_cannot_be_reached_says_so_and_bad_wishes_are_refused_by_name() {
+    let document = WALKER.clone();
+    let bare = Document { examples: Vec::new(), ..document.clone() };
+    assert!(Reach::new(&bare).unwrap_err().to_string().contains("no example pose"));
+    let mut without = document.clone();
+    without.handles.clear();
+    assert!(Reach::new(&without).is_err());
+    // One is enough.
+    let one = Document { examples: document.examples[..1].to_vec(), ..document.clone() };
+    let mut reach = Reach::new(&one).unwrap();
+    reach.follow(&to(vec![target("foot.L", Some([0.1, 0.2, 0.3]))]), &one.search).unwrap();
+    // An example that names a handle that is not there.
+    let mut odd = document.clone();
+    let moves = vec![Move::Translate { handles: vec!["tail".into()], vector: DVec3::X }];
+    let example = Example { name: "odd".into(), moves: Arc::new(moves), detail: None, thumbnail: None };
+    odd.examples.push(Arc::new(example));
+    let error = Reach::new(&odd).unwrap_err().to_string();
+    assert!(error.contains("\"odd\"") && error.contains("\"tail\""), "{error}");
+    let mut reach = Reach::new(&document).unwrap();
+    let mut wrong = |wish: ReachWish| reach.follow(&wish, &document.search).unwrap_err().to_string();
+    assert!(wrong(to(vec![target("tail", None)])).contains("\"tail\""));
+    let nowhere = target("head", Some([f64::NAN, 0.0, 0.0]));
+    assert!(wrong(to(vec![nowhere])).contains("target of handle \"head\" is not finite"));
+    assert!(wrong(to(vec![target("head", None), target("head", None)])).contains("has two"));
+    assert!(wrong(by_hand(&[("nobody", 1.0)])).contains("\"nobody\""));
+    assert!(
+        wrong(by_hand(&[("spread legs", f64::INFINITY)])).contains("finite")
+            || document.find_example("spread legs").is_err()
+    );
+    // Ten metres away: the nearest pose, and it says how far it is off.
+    let mut settings = document.search.clone();
+    settings.residual = false;
+    reach.follow(&to(vec![target("hand.L", Some([10.0, 1.0, 0.0]))]), &settings).unwrap();
+    let report = reach.report();
+    assert!(!report.is_reached && report.missed > 1.0, "{report:?}");
+}
+
+#[test]
+fn settings_of_the_search_are_checked_kept_and_undone() {
+    let document = WALKER.clone();
+    let change = |objective: &str| {
+        Command::SetSearch(SearchChange { objective: Some(objective.into()), ..SearchChange::default() })
+    };
+    let error = refused(&document, change("dtt+speed"));
+    assert!(error.contains("\"speed\"") && error.contains("omsow"), "{error}");
+    let limits = SearchChange { limits: Some([1.0, 0.0]), ..SearchChange::default() };
+    assert!(refused(&document, Command::SetSearch(limits)).contains("no range"));
+    let optimiser = SearchChange { optimiser: Some("magic".into()), ..SearchChange::default() };
+    assert!(refused(&document, Command::SetSearch(optimiser)).contains("newton"));
+    let all = SearchChange {
+        objective: Some("dtt+0.3dfe".into()),
+        optimiser: Some("climb".into()),
+        reorder: Some("distance".into()),
+        in_order: Some(true),
+        limits: Some([-0.5, 1.5]),
+        local: Some(0.15),
+        residual: Some(false),
+    };
+    let changed = apply(&document, Command::SetSearch(all.clone()));
+    assert_eq!(SearchChange::of_all(&changed.search), all);
+    assert_eq!(project_of(&changed).search, changed.search);
+    assert!(changed.changes_since(&document).motion);
+    // Another method finds a pose, too.
+    let mut reach = Reach::new(&changed).unwrap();
+    reach.follow(&to(vec![target("foot.L", Some([0.1, 0.15, 0.2]))]), &changed.search).unwrap();
+    assert_eq!(reach.report().objective, "dtt+0.3dfe");
+}
+
+fn sculpted() -> Document {
+    let name = WALKER.examples[1].name.clone();
+    let loaded = apply(&WALKER, Command::LoadExample { name: name.clone() });
+    let (vertices, offsets) = ((100..400).collect(), (0..300).map(|k| k as f32 * 1e-4).collect());
+    apply(&loaded, Command::Sculpt { example: Some(name), vertices, offsets })
+}
+
+#[test]
+fn detail_is_shown_by_its_weight_and_kept_with_its_pose() {
+    let document = sculpted();
+    let name = document.examples[1].name.clone();
+    let layer = document.examples[1].detail.clone().unwrap();
+    assert!(Arc::ptr_eq(&layer, document.detail.as_ref().unwrap()) && layer[399] == 299.0 * 1e-4f32);
+    let mut stage = Stage::default();
+    let with = stage.show(&document, &Display::Posed, &go_on).unwrap();
+    let bare = Document { detail: None, ..document.clone() };
+    let without = stage.show(&bare, &Display::Posed, &go_on).unwrap();
+    let off = |v: usize| f64::from(with.positions[v].distance(without.positions[v]));
+    for v in 0..document.mesh().n_vertices() {
+        assert!((off(v) - f64::from(layer[v].abs())).abs() < 1e-6, "{v}: {}", off(v));
+    }
+    // By a blend: half of it, and in the pose that is taken.
+    let mut reach = Reach::new(&document).unwrap();
+    assert_eq!(reach.detail().unwrap(), *layer);
+    reach.follow(&by_hand(&[(&name, 0.5)]), &document.search).unwrap();
+    let half = reach.detail().unwrap();
+    assert!(half.iter().zip(layer.iter()).all(|(a, b)| (a - 0.5 * b).abs() < 1e-8));
+    let taken = apply(&document, reach.command());
+    assert_eq!(**taken.detail.as_ref().unwrap(), half);
+    reach.follow(&by_hand(&[(&name, 0.0)]), &document.search).unwrap();
+    assert_eq!(reach.detail(), None);
+    // Other poses have none; a pose that is reset neither.
+    let other = WALKER.examples[0].name.clone();
+    assert!(apply(&document, Command::LoadExample { name: other.clone() }).detail.is_none());
+    assert!(apply(&document, Command::SetPose { moves: vec![] }).detail.is_none());
+    // Saved under another name it comes along.
+    let saved = apply(&document, Command::SaveExample { name: "strong".into(), thumbnail: None });
+    assert!(saved.examples.last().unwrap().detail.is_some());
+    let posed = export::export(
+        &document,
+        &ExportParams {
+            format: ExportFormat::Obj,
+            what: ExportWhat::Posed,
+            clip: None,
+            reshaped: false,
+            fps: None,
+            influences: None,
+        },
+        &mut MotionStack::default(),
+        &mut stage,
+        &go_on,
+        &mut Warnings::default(),
+    );
+    let line = format!("v {:.4}", with.positions[399].x);
+    let text = String::from_utf8(posed.unwrap().bytes).unwrap();
+    assert!(text.lines().any(|l| l.starts_with(&line[..line.len() - 1])), "{line}");
+    assert!(refused(&document, Command::ClearDetail { example: Some(other) }).contains("load it first"));
+    let cleared = apply(&document, Command::ClearDetail { example: Some(name) });
+    assert!(cleared.detail.is_none() && cleared.examples[1].detail.is_none());
+}
+
+#[test]
+fn detail_survives_files_scaling_and_mending_and_bad_detail_is_refused() {
+    let document = sculpted();
+    let back = project_of(&document);
+    // Angles are written in degrees, which rounds the last bit; offsets come back as they are.
+    let details = |document: &Document| {
+        document.examples.iter().map(|example| example.detail.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((&back.detail, details(&back)), (&document.detail, details(&document)));
+    let doubled = apply(&document, Command::Scale { factor: 2.0 });
+    assert_eq!(doubled.detail.as_ref().unwrap()[399], 2.0 * document.detail.as_ref().unwrap()[399]);
+    let mended = apply(&document, Command::Repair {});
+    assert_eq!(mended.detail.as_ref().map(|layer| layer.len()), Some(mended.mesh().n_vertices()));
+    assert_eq!(mended.body.morphs.len(), document.body.morphs.len());
+    let sculpt = |example: Option<&str>, vertices: Vec<u32>, offsets: Vec<f32>| Command::Sculpt {
+        example: example.map(str::to_owned),
+        vertices,
+        offsets,
+    };
+    assert!(refused(&document, sculpt(None, vec![1, 2], vec![0.1])).contains("1 offsets for 2"));
+    assert!(refused(&document, sculpt(None, vec![9_999_999], vec![0.1])).contains("no vertex"));
+    assert!(refused(&document, sculpt(None, vec![1], vec![f32::NAN])).contains("finite"));
+    assert!(refused(&document, sculpt(Some("nobody"), vec![1], vec![0.1])).contains("nobody"));
+    // Offsets of nothing are no layer, and a file without one has no trace of it.
+    let none = apply(&WALKER, sculpt(None, vec![1], vec![0.0]));
+    assert!(none.detail.is_none());
+    let bytes = write_project(&WALKER, &mut Warnings::default()).unwrap();
+    for key in ["\"detail\"", "\"paths\"", "\"search\""] {
+        assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()), "{key}");
+    }
+}
+
+#[test]
+fn a_mirrored_example_is_the_mirror_image() {
+    let mut document = WALKER.clone();
+    let turn =
+        |main: &str, axis: DVec3| Move::Rotate { main: main.into(), handles: vec![], axis, radians: 0.8 };
+    let shift = Move::Translate { handles: vec!["head".into()], vector: DVec3::new(0.1, 0.02, 0.0) };
+    let twist = Move::Twist {
+        handles: vec!["hand.L".into()],
+        axis: DVec3::X,
+        radians: 0.5,
+        over: vec!["forearm.L".into()],
+    };
+    let moves = vec![turn("elbow.L", DVec3::new(0.2, 0.5, 0.8)), turn("knee.R", DVec3::X), shift, twist];
+    document = apply(&document, Command::SetPose { moves });
+    document = apply(&document, Command::SaveExample { name: "odd.L".into(), thumbnail: None });
+    document = apply(&document, Command::MirrorExample { name: "odd.L".into(), to: "odd.R".into() });
+    let prepared = Prepared::new(&document, &go_on).unwrap();
+    let pose =
+        |name: &str| prepared.pose(&document.examples[document.find_example(name).unwrap()].moves).unwrap();
+    let (left, right) = (pose("odd.L"), pose("odd.R"));
+    let mut n_twins = 0;
+    for (h, handle) in document.handles.iter().enumerate() {
+        let twin = document.find_handle(&twin_name(&handle.name).unwrap_or(handle.name.clone())).unwrap();
+        let image = |p: DVec3| DVec3::new(-p.x, p.y, p.z);
+        let here = left.motions()[h].position(handle.center);
+        let there = right.motions()[twin].position(document.handles[twin].center);
+        assert!(image(here).distance(there) < 1e-3, "{}: {here} {there}", handle.name);
+        n_twins += usize::from(twin != h);
+    }
+    assert!(n_twins > 6);
+    // Twice is as before.
+    let twice = apply(&document, Command::MirrorExample { name: "odd.R".into(), to: "again".into() });
+    let [first, last] =
+        ["odd.L", "again"].map(|n| twice.examples[twice.find_example(n).unwrap()].moves.clone());
+    assert_eq!(first, last);
+    assert!(
+        refused(&document, Command::MirrorExample { name: "odd.L".into(), to: "odd.R".into() })
+            .contains("taken")
+    );
+    // Without the other side it cannot be.
+    let lame = apply(&document, Command::RemoveHandle { name: "elbow.R".into() });
+    let error = refused(&lame, Command::MirrorExample { name: "odd.L".into(), to: "x".into() });
+    assert!(error.contains("elbow.R"), "{error}");
+}
+
+fn walk(line: Vec<[f64; 2]>) -> PathsData {
+    let feet = ["foot.L".to_owned(), "foot.R".to_owned()];
+    let walk = WalkData { line, feet, stride: 0.6, seconds: 1.2, lift: 0.06, stance: 0.5 };
+    PathsData { walk: Some(walk), ..PathsData::default() }
+}
+
+fn bake_of(clip: &str) -> Command {
+    Command::Bake { clip: clip.into(), fps: 12.0, follow: Follow::Paths }
+}
+
+#[test]
+fn a_walk_is_baked_played_undone_and_baked_again() {
+    let hills = GroundData::Hills { height: 0.2, length: 3.0 };
+    let paths = PathsData { ground: Some(hills.clone()), ..walk(vec![[0.0, 0.0], [0.0, 1.5]]) };
+    let mut history = History::new(WALKER.clone());
+    history.apply(&Command::SetPaths { paths }, None, Duration::ZERO).unwrap();
+    let n_clips = WALKER.clips.len();
+    let (baked, report) = motion::bake(history.document(), "stroll", 12.0, Follow::Paths, &go_on).unwrap();
+    history.apply(&bake_of("stroll"), None, Duration::from_secs(9)).unwrap();
+    let document = history.document().clone();
+    assert_eq!(document.clips.len(), n_clips + 1);
+    assert_eq!((document.body.morphs.len(), baked.body.morphs.len()), (report.n_frames, report.n_frames));
+    let size = document.mesh().bounds()[1].y - document.mesh().bounds()[0].y;
+    assert!(report.target_error[0] < 0.01 * size, "{report:?}");
+    // The feet stand on the hills in every frame, and it ends where the line does.
+    let ground = hills.build().unwrap();
+    let clip = document.clips.last().unwrap().clone();
+    let foot = &document.handles[document.find_handle("foot.L").unwrap()];
+    let sole = foot.vertices.iter().map(|&v| document.mesh().positions()[v as usize].y).fold(9.0, f64::min);
+    let mut end = 0.0;
+    for frame in 0..report.n_frames {
+        let positions = document.body.positions_at(Some(&clip), frame as f32 / 12.0).unwrap();
+        let middle = foot.vertices.iter().map(|&v| positions[v as usize].as_dvec3()).sum::<DVec3>()
+            / foot.vertices.len() as f64;
+        assert!(middle.y > ground.height(middle.x, middle.z) + sole - 0.02 * size, "frame {frame}");
+        end = middle.z;
+    }
+    assert!((end - 1.5).abs() < 0.1, "{end}");
+    // Shown as any clip, in what was prepared before: the surface is the same.
+    let mut stage = Stage::default();
+    let prepared = stage.prepare(&WALKER, &go_on).unwrap();
+    let shown = Display::Clip { clip: "stroll".into(), time: 0.5 };
+    assert!(stage.show(&document, &shown, &go_on).is_ok());
+    let again = stage.prepare(&document, &|_| ControlFlow::Break(())).unwrap();
+    assert!(!Arc::ptr_eq(&prepared, &again), "it is for the new body, without being prepared anew");
+    // Baked again it is exchanged; removed, its frames are gone; undone, they are back.
+    history.apply(&bake_of("stroll"), None, Duration::from_secs(20)).unwrap();
+    assert_eq!(history.document().body.morphs.len(), report.n_frames);
+    history.apply(&bake_of("second"), None, Duration::from_secs(30)).unwrap();
+    assert_eq!(history.document().body.morphs.len(), 2 * report.n_frames);
+    // After a round trip each clip has a track over all frames of both; still only its own go.
+    let mut back = project_of(history.document());
+    let at = |document: &Document, name: &str| {
+        let clip = document.clips[document.find_clip(name).unwrap()].clone();
+        document.body.positions_at(Some(&clip), 0.75).unwrap()
+    };
+    let far = |a: &Document, b: &Document, name: &str| {
+        at(a, name).iter().zip(at(b, name)).map(|(p, q)| p.distance(q)).fold(0.0, f32::max)
+    };
+    assert!(far(&back, &document, "second".replace("second", "stroll").as_str()) < 1e-4);
+    assert!(far(&back, history.document(), "second") < 1e-4);
+    back = apply(&back, Command::RemoveClip { clip: "stroll".into() });
+    assert_eq!(back.body.morphs.len(), report.n_frames);
+    assert!(far(&back, history.document(), "second") < 1e-4);
+    back = apply(&back, Command::RemoveClip { clip: "second".into() });
+    assert_eq!((back.body.morphs.len(), back.clips.len()), (0, n_clips));
+    assert_eq!(*back.paths, *document.paths);
+    while history.undo() {}
+    assert!(history.document().body.morphs.is_empty() && history.document().clips.len() == n_clips);
+}
+
+#[test]
+fn work_on_paths_and_details_is_done_again_after_a_crash() {
+    let root = std::env::temp_dir().join(format!("sinew-session-examples-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&root);
+    let mut session = Session::new(WALKER.clone(), None, Some(root.clone()));
+    let name = WALKER.examples[0].name.clone();
+    let commands = [
+        Command::SetPaths { paths: walk(vec![[0.0, 0.0], [0.0, 0.6]]) },
+        bake_of("stroll"),
+        Command::LoadExample { name: name.clone() },
+        Command::Sculpt { example: Some(name.clone()), vertices: vec![3, 4], offsets: vec![0.01, -0.02] },
+        Command::ReachPose { moves: WALKER.examples[0].moves.to_vec(), weights: vec![(name.clone(), 0.5)] },
+        Command::MirrorExample { name, to: "twin".into() },
+    ];
+    for command in &commands {
+        session.apply(command, None).unwrap();
+    }
+    assert!(session.flush());
+    let (detail, clip) =
+        (session.document().detail.clone(), session.document().clips.last().unwrap().clone());
+    let frames: Vec<_> = session.document().body.morphs.iter().map(|morph| morph.offsets.clone()).collect();
+    drop(session);
+    let found = Recovery::find_all(&root);
+    let mut warnings = Warnings::default();
+    let recovered = found[0].recover(&mut warnings).unwrap();
+    assert_eq!(warnings.messages, [""; 0]);
+    let document = recovered.history.document();
+    assert_eq!(document.detail.as_deref(), detail.as_deref());
+    assert_eq!(document.clips.last().unwrap().name, clip.name);
+    // The base was written in single precision, so that searches end a little elsewhere.
+    for (a, b) in document.body.morphs.iter().zip(&frames) {
+        assert!(a.offsets.iter().zip(b).all(|(p, q)| p.distance(*q) < 1e-3));
+    }
+    assert!(document.find_example("twin").is_ok() && recovered.history.len() == 1 + commands.len());
+    drop(found);
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn paths_follow_their_handles_and_the_size_of_the_body() {
+    let mut paths = walk(vec![[0.0, 0.0], [1.0, 2.0]]);
+    paths.paths.push(PathData {
+        handle: "hand.L".into(),
+        points: vec![[0.5, 1.0, 0.0], [0.5, 1.5, 0.2]],
+        times: None,
+        seconds: Some(2.0),
+        pin: true,
+        carries: false,
+    });
+    let names = WALKER.examples[..2].iter().map(|example| example.name.clone()).collect::<Vec<_>>();
+    paths.keyframes = Some(KeyframesData { examples: names.clone(), seconds: 0.5 });
+    let document = apply(&WALKER, Command::SetPaths { paths: paths.clone() });
+    assert_eq!(*project_of(&document).paths, paths);
+    let renamed = apply(&document, Command::RenameHandle { name: "hand.L".into(), to: "paw".into() });
+    assert_eq!(renamed.paths.paths[0].handle, "paw");
+    let removed = apply(&document, Command::RemoveHandle { name: "foot.L".into() });
+    assert!(removed.paths.walk.is_none() && removed.paths.paths.len() == 1);
+    let doubled = apply(&document, Command::Scale { factor: 2.0 });
+    assert_eq!(doubled.paths.walk.as_ref().unwrap().line[1], [2.0, 4.0]);
+    assert_eq!(doubled.paths.paths[0].points[1], [1.0, 3.0, 0.4]);
+    let renamed = apply(&document, Command::RenameExample { name: names[0].clone(), to: "key".into() });
+    assert_eq!(renamed.paths.keyframes.as_ref().unwrap().examples, ["key", names[1].as_str()]);
+    let removed = apply(&document, Command::RemoveExample { name: names[0].clone() });
+    assert_eq!(removed.paths.keyframes.as_ref().unwrap().examples, [names[1].as_str()]);
+    // Keyframes are a motion of their own: the first frame is the first example, the last the last.
+    let bake = Command::Bake { clip: "keys".into(), fps: 10.0, follow: Follow::Keyframes };
+    let baked = apply(&document, bake);
+    let clip = baked.clips.last().unwrap();
+    let prepared = Prepared::new(&document, &go_on).unwrap();
+    for (time, example) in [(0.0, 0), (0.5, 1)] {
+        let expected = prepared.positions(&document.examples[example].moves).unwrap();
+        let shown = baked.body.positions_at(Some(clip), time).unwrap();
+        let far = shown.iter().zip(&expected).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max);
+        assert!(far < 1e-5, "{time}: {far}");
+    }
+}
+
+#[test]
+fn paths_that_cannot_be_followed_are_refused_with_what_is_wrong() {
+    let set = |paths: PathsData| Command::SetPaths { paths };
+    let path = |handle: &str, points: Vec<[f64; 3]>| PathsData {
+        paths: vec![PathData {
+            handle: handle.into(),
+            points,
+            times: None,
+            seconds: Some(1.0),
+            pin: false,
+            carries: false,
+        }],
+        ..PathsData::default()
+    };
+    assert!(refused(&WALKER, set(path("tail", vec![[0.0; 3]]))).contains("\"tail\""));
+    assert!(refused(&WALKER, set(path("head", vec![]))).contains("point"));
+    assert!(refused(&WALKER, set(path("head", vec![[f64::NAN; 3]]))).contains("finite"));
+    let flat = PathsData { ground: Some(GroundData::Hills { height: 1.0, length: 0.0 }), ..walk(vec![]) };
+    assert!(refused(&WALKER, set(flat)).contains("ground"));
+    let keys = KeyframesData { examples: vec!["nobody".into()], seconds: 1.0 };
+    let keys = PathsData { keyframes: Some(keys), ..PathsData::default() };
+    assert!(refused(&WALKER, set(keys)).contains("nobody"));
+    let wrong = |paths: PathsData, command: Command| refused(&apply(&WALKER, set(paths)), command);
+    assert!(refused(&WALKER, bake_of("x")).contains("draw a walk"));
+    // While it is drawn a walk has one point; it cannot be walked yet, nor can one without length.
+    assert!(wrong(walk(vec![[0.0, 0.0]]), bake_of("x")).contains("two points"));
+    assert!(wrong(walk(vec![[1.0, 1.0]; 3]), bake_of("x")).contains("two points"));
+    let line = || walk(vec![[0.0, 0.0], [0.0, 1.0]]);
+    assert!(
+        wrong(PathsData { paths: path("foot.L", vec![[0.0; 3]]).paths, ..line() }, bake_of("x"))
+            .contains("has two")
+    );
+    assert!(wrong(line(), bake_of("walk")).contains("taken"), "a clip of the skeleton is not lost");
+    assert!(wrong(line(), bake_of(" ")).contains("empty"));
+    let at = |fps: f64| Command::Bake { clip: "x".into(), fps, follow: Follow::Paths };
+    assert!(wrong(line(), at(0.0)).contains("frame rate"));
+    assert!(wrong(line(), at(20_000.0)).contains("choose"));
+    let keys = Command::Bake { clip: "x".into(), fps: 10.0, follow: Follow::Keyframes };
+    assert!(wrong(line(), keys).contains("no example is chosen"));
+    // One point is a place to stay at.
+    let stay = path("hand.L", vec![[0.5, 1.2, 0.1]]);
+    let document = apply(&WALKER, set(stay));
+    assert!(motion::bake(&document, "stay", 10.0, Follow::Paths, &go_on).is_ok());
+    let stopped = motion::bake(&document, "stay", 10.0, Follow::Paths, &|_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(SessionError::Cancelled)));
+    let bare = Document { examples: Vec::new(), ..document };
+    let error = motion::bake(&bare, "x", 10.0, Follow::Paths, &go_on).unwrap_err();
+    assert!(matches!(error, SessionError::Deform(DeformError::NoExample)));
+}

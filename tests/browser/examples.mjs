@@ -1,0 +1,272 @@
+// Working with examples in the hand: reach, edit weights back, draw a walk, bake, play, export, sculpt.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep } from './browser.mjs';
+import { expect, grip, same, state } from './check.mjs';
+import { validate } from './judge.mjs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const places = `Array.from({ length: sinew.state().vertices }, (_, v) => sinew.vertex(v).position)`;
+const far = (a, b) => Math.max(...a.map((p, v) => Math.hypot(p[0] - b[v][0], p[1] - b[v][1], p[2] - b[v][2])));
+/** Wait until the surface is where it should be; machines under load take their time. */
+async function shows(page, wanted, tolerance, what) {
+  for (let k = 0; k < 40; k += 1) {
+    if (far(await page.value(places), wanted) < tolerance) return;
+    await sleep(150);
+  }
+  throw new Error(`expected: ${what}, off by ${far(await page.value(places), wanted)}`);
+}
+const sliders = (page) => page.value(`[...document.querySelectorAll('[data-testid^="weight-"][type=range]')].map((s) => Number(s.value))`);
+
+/** Pull a slider by its thumb to a share of its length. */
+async function pull(page, id, share) {
+  const box = await page.value(`(() => {
+    const slider = document.querySelector('[data-testid="${id}"]');
+    slider.scrollIntoView({ block: 'nearest' });
+    const { x, y, width, height } = slider.getBoundingClientRect();
+    const low = Number(slider.min), high = Number(slider.max);
+    return { x, y: y + height / 2, width, at: (Number(slider.value) - low) / (high - low) };
+  })()`);
+  const thumb = 7;
+  const at = (part) => ({ x: box.x + thumb + (box.width - 2 * thumb) * part, y: box.y });
+  await page.drag([at(box.at), at(share)], { steps: 8, pause: 30 });
+}
+
+/** A target is dragged and the sliders move; they are edited back; the pose is dropped, taken, undone. */
+export async function a_target_is_dragged_and_weights_are_edited_back({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.move(await page.place('viewport'));
+  await page.key('1');
+  await page.settle(500);
+  const rest = await page.value(places);
+  await page.click('tool-reach');
+  expect(await page.has('reach-said'), 'the panel of reaching');
+  const hand = await grip(page, 'hand.L');
+  const before = await sliders(page);
+  same(before.length, 3, 'a slider for each example');
+  // While the hand drags, the sliders follow.
+  const seen = [];
+  await page.mouse('mouseMoved', hand, { held: false });
+  await page.mouse('mousePressed', hand);
+  for (let k = 1; k <= 20; k += 1) {
+    await page.mouse('mouseMoved', { x: hand.x - 3 * k, y: hand.y - 9 * k });
+    await sleep(60);
+    seen.push((await sliders(page)).join());
+  }
+  await page.mouse('mouseReleased', { x: hand.x - 60, y: hand.y - 180 });
+  await page.until('sinew.state().reach?.targets.length === 1');
+  await page.settle(400);
+  expect(new Set(seen).size > 5, `sliders move while the target is dragged: ${new Set(seen).size} different rows of weights`);
+  const dragged = await page.value(places);
+  expect(far(dragged, rest) > 0.1, 'the body follows');
+  same((await state(page)).history.steps.length, 1, 'nothing has been done yet');
+  const { reach } = await state(page);
+  const name = (await state(page)).examples[reach.weights.indexOf(Math.max(...reach.weights))].name;
+  await page.screenshot(join(shots, 'reach.png'));
+  // Edited back by hand: the slider stays where it was put, and the pose is that blend.
+  await pull(page, `weight-${name}`, 0);
+  await page.until(`sinew.state().reach.weights[sinew.state().examples.findIndex((e) => e.name === '${name}')] < 0.02`);
+  await page.settle(300);
+  expect(far(await page.value(places), dragged) > 0.03, 'the pose follows the slider');
+  await page.type(`weight-number-${name}`, '0.5');
+  await page.until(`Math.abs(sinew.state().reach.weights[sinew.state().examples.findIndex((e) => e.name === '${name}')] - 0.5) < 1e-6`);
+  // By numbers, pinned, with everything else pinned.
+  await page.click('target-pin-hand.L');
+  await page.until('sinew.state().reach.targets[0].pin');
+  await page.type('target-hand.L-y', '1.3');
+  await page.until('Math.abs(sinew.state().reach.targets[0].position[1] - 1.3) < 1e-6');
+  await page.click('reach-pin-others');
+  await page.until('sinew.state().reach.pin_others');
+  // Out of reach: said, and the nearest pose.
+  await page.click('search-residual');
+  await page.type('target-hand.L-x', '7');
+  await page.until('!sinew.state().reach.reached');
+  expect((await page.text('reach-said')).includes('Out of reach'), 'what is out of reach is said');
+  // An objective that is not understood.
+  await page.type('search-objective', 'dtt+speed');
+  await page.until(`document.querySelector('[data-testid="toasts"]').textContent.includes('speed')`);
+  await page.type('search-objective', 'dtt+0.3dfe');
+  await page.until(`sinew.state().search.objective === 'dtt+0.3dfe'`);
+  await page.until(`document.querySelector('[data-testid="term-dfe"]')`);
+  // Dropped without a trace but for the settings, which are steps of their own.
+  const steps = (await state(page)).history.steps.length;
+  await page.click('reach-cancel');
+  await page.until('sinew.state().reach === null');
+  await shows(page, rest, 1e-4, 'as before');
+  same((await state(page)).history.steps.length, steps, 'steps');
+  // Taken, and undone.
+  const foot = await grip(page, 'foot.L');
+  await page.drag([foot, { x: foot.x, y: foot.y - 60 }]);
+  await page.until('sinew.state().reach?.targets.length === 1');
+  await page.click('reach-accept');
+  await page.until(`sinew.state().reach === null && sinew.state().history.steps.at(-1) === 'Reach'`);
+  expect((await state(page)).n_moves > 0, 'a pose of moves');
+  await page.key('Ctrl+z');
+  await page.until('sinew.state().n_moves === 0');
+  // A mirrored twin of an example.
+  await page.click('mirror-wave');
+  await page.until(`sinew.state().examples.some((e) => e.name === 'wave mirrored') && sinew.state().n_moves === 2`);
+  same((await state(page)).moves[0].rotate.main, 'elbow.R', 'the other arm');
+}
+
+/** Wait for a file to be downloaded whole. */
+async function downloaded(folder) {
+  for (let k = 0; k < 300; k += 1) {
+    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.glb')) : [];
+    if (names.length > 0 && statSync(join(folder, names[0])).size > 0) return join(folder, names[0]);
+    await sleep(100);
+  }
+  throw new Error('nothing was downloaded');
+}
+
+/** Vertices of a GLB as Blender evaluates them at a time of a clip. */
+function blenderAt(file, clip, time) {
+  const [jobs, out] = [`${file}.jobs.json`, `${file}.f32`];
+  writeFileSync(jobs, JSON.stringify([{ file, clip, times: [time], out }]));
+  execFileSync(join(process.env.SINEW_TOOLS, 'bpy/bin/python'), [join(import.meta.dirname, '../judges/blender.py'), jobs], { stdio: 'pipe' });
+  const bytes = readFileSync(out);
+  const floats = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  return Array.from({ length: floats.length / 3 }, (_, i) => [...floats.subarray(3 * i, 3 * i + 3)]);
+}
+
+/** A walk is drawn on the ground, its points moved, added and removed, baked, played, exported, judged. */
+export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, folder, shots }) {
+  const page = await open(studio);
+  await page.value(`sinew.ask({ type: 'sample', name: 'biped', vertices: 2000 })`);
+  await page.until('sinew.state().vertices < 3000 && sinew.ready()', 60_000);
+  await page.settle(800);
+  await page.click('tool-path');
+  expect(await page.has('walk-draw'), 'the panel of paths');
+  const { x, y } = await page.place('viewport');
+  // Two clicks on the ground before the figure: from where it stands over two points.
+  await page.click({ x: x - 30, y: y + 250 });
+  await page.until('sinew.state().paths.walk?.line.length === 2');
+  await page.settle(300);
+  await page.click({ x: x + 230, y: y + 200 });
+  await page.until('sinew.state().paths.walk.line.length === 3');
+  await page.settle(300);
+  // The last is dragged, chosen and removed; undo brings it back.
+  const line = (await state(page)).paths.walk.line;
+  await page.drag([{ x: x + 230, y: y + 200 }, { x: x + 200, y: y + 215 }]);
+  await page.until(`JSON.stringify(sinew.state().paths.walk.line) !== '${JSON.stringify(line)}'`);
+  await page.settle(300);
+  await page.click({ x: x + 200, y: y + 215 });
+  await page.key('Delete');
+  await page.until('sinew.state().paths.walk.line.length === 2');
+  await page.key('Ctrl+z');
+  await page.until('sinew.state().paths.walk.line.length === 3');
+  // A path of a handle in space: it begins at the handle, clicks lead on.
+  await page.click('handle-hand.R');
+  await page.click('path-add');
+  await page.until('sinew.state().paths.paths?.length === 1');
+  const hand = await page.value(`sinew.handle('hand.R')`);
+  await page.click({ x: hand.x - 60, y: hand.y - 80 });
+  await page.until('sinew.state().paths.paths[0].points.length === 2');
+  await page.screenshot(join(shots, 'paths-drawn.png'));
+  await page.click('path-remove-hand.R');
+  await page.until('!sinew.state().paths.paths?.length');
+  // Hills, keyframes; then the bake, which plays.
+  await page.click('ground-kind-hills');
+  await page.until('sinew.state().drawn.ground');
+  await page.screenshot(join(shots, 'paths-hills.png'));
+  await page.type('bake-fps', '12');
+  await page.click('bake');
+  await page.until(`sinew.state().clips.some((clip) => clip.name === 'motion')`, 120_000);
+  await page.until(`sinew.state().display.clip === 'motion'`);
+  const one = await page.value(places);
+  await page.settle(700);
+  expect(far(one, await page.value(places)) > 0.01, 'the walk plays');
+  expect((await page.text('bake-said')).includes('frames'), 'how it became is said');
+  await page.screenshot(join(shots, 'walk-plays.png'));
+  await page.move({ x, y: y - 200 });
+  await page.key('Space');
+  await page.settle(300);
+  // A frame of the grid, as we show it and as Blender evaluates the exported file.
+  const time = 9 / 12;
+  await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: 'motion', time: ${time} })`);
+  await page.settle(500);
+  const shown = await page.value(places);
+  for (const [what, clip] of [['clip', null], ['character', 'motion']]) {
+    const out = join(folder, what);
+    const made = await page.value(`sinew.ask({ type: 'export', format: 'glb', what: '${what}', clip: 'motion', fps: 12 })`);
+    const bytes = await page.value(`fetch('${made.url}').then((r) => r.arrayBuffer()).then((b) => { let t = ''; for (const x of new Uint8Array(b)) t += String.fromCharCode(x); return btoa(t); })`);
+    const file = `${out}.glb`;
+    writeFileSync(file, Buffer.from(bytes, 'base64'));
+    validate(file);
+    const blender = blenderAt(file, clip ?? (await state(page)).name, time);
+    const size = Math.hypot(...[0, 1, 2].map((k) => Math.max(...shown.map((p) => p[k])) - Math.min(...shown.map((p) => p[k]))));
+    // Blender keeps copies of vertices where materials meet; each of ours is one of them.
+    const error = Math.max(...shown.map((p) => Math.min(...blender.map((q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]))))) / size;
+    console.log(`        ${what}: Blender is off by ${error.toExponential(2)} of the diagonal`);
+    expect(error <= 1e-4, `${what}: the exported walk in Blender, off by ${error}`);
+  }
+  // By the dialog, as a user does it.
+  await page.downloads(join(folder, 'by-hand'));
+  await page.key('Ctrl+e');
+  await page.until(`document.querySelector('[data-testid="dialog-export"]')`);
+  await page.press('Export');
+  validate(await downloaded(join(folder, 'by-hand')));
+  // Saved and opened again, everything is there; the walk without a walk says so.
+  await page.value(`sinew.ask({ type: 'save', path: 'walker' })`);
+  await page.value(`sinew.ask({ type: 'open', path: 'walker.sinew.glb' })`);
+  await page.until('sinew.state().paths.walk?.line.length === 3 && !sinew.state().dirty');
+  expect((await state(page)).clips.some(({ name }) => name === 'motion'), 'the clip of the project');
+  await page.click('walk-remove');
+  await page.until('!sinew.state().paths.walk');
+  same(await page.value(`document.querySelector('[data-testid="bake"]').disabled`), true, 'nothing to bake');
+  await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: { keyframes: { examples: ['wave', 'bow'], seconds: 0.5 } } } } })`);
+  await page.click('bake-follow-keyframes');
+  await page.type('bake-name', 'keys');
+  await page.click('bake');
+  await page.until(`sinew.state().clips.some((clip) => clip.name === 'keys')`, 60_000);
+}
+
+/** Detail is pulled out of a stored pose, smoothed, undone; it comes with the pose and goes with another. */
+export async function detail_is_sculpted({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.move(await page.place('viewport'));
+  await page.key('1');
+  await page.settle(500);
+  await page.click('tool-sculpt');
+  await page.value(`(() => {
+    const field = document.querySelector('[data-testid="option-example"]');
+    field.value = 'wave';
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+  await page.until('sinew.state().n_moves === 2');
+  await page.settle(900);
+  const plain = await page.value(places);
+  const chest = await grip(page, 'chest');
+  await page.drag([chest, { x: chest.x + 25, y: chest.y + 5 }], { steps: 8, pause: 40 });
+  await page.until(`sinew.state().detail && sinew.state().examples.find((e) => e.name === 'wave').detail`);
+  await page.settle(800);
+  const pulled = await page.value(places);
+  const height = far(pulled, plain);
+  expect(height > 0.003, `a bulge: ${height}`);
+  await page.screenshot(join(shots, 'sculpted.png'));
+  same((await state(page)).history.steps.at(-1), 'Sculpt wave', 'one step for the stroke');
+  await page.click('option-sculpt-smooth');
+  await page.drag([chest, { x: chest.x + 25, y: chest.y + 5 }], { steps: 8, pause: 40 });
+  await page.settle(800);
+  const smooth = far(await page.value(places), plain);
+  expect(smooth < height, `smoothed from ${height} to ${smooth}`);
+  await page.key('Ctrl+z');
+  await page.key('Ctrl+z');
+  await page.until('!sinew.state().detail');
+  await shows(page, plain, 1e-4, 'undone');
+  await page.key('Ctrl+Shift+z');
+  await page.until('sinew.state().detail');
+  // In a blend it shows by its weight.
+  await page.click('tool-reach');
+  await page.type('weight-number-wave', '0.5');
+  await page.until('sinew.state().reach?.weights[0] === 0.5');
+  await page.click('reach-cancel');
+  await page.until('sinew.state().reach === null');
+  await page.click('tab-poses');
+  await page.click('pose-load-bow');
+  await page.until('!sinew.state().detail');
+  await page.click('pose-load-wave');
+  await page.until('sinew.state().detail');
+  await shows(page, pulled, 1e-4, 'it comes with its pose');
+}
