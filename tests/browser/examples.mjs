@@ -95,7 +95,12 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.until('sinew.state().reach === null');
   await shows(page, rest, 1e-4, 'as before');
   same((await state(page)).history.steps.length, steps, 'steps');
-  // Taken, and undone.
+  // Taken, and undone: searched as at first.
+  await page.click('search-residual');
+  await page.until('sinew.state().search.residual');
+  await page.click('reach-pin-others');
+  await page.type('search-objective', 'dtt+0.1sow');
+  await page.until(`sinew.state().search.objective === 'dtt+0.1sow'`);
   const foot = await grip(page, 'foot.L');
   await page.drag([foot, { x: foot.x, y: foot.y - 60 }]);
   await page.until('sinew.state().reach?.targets.length === 1');

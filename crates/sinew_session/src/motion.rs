@@ -71,7 +71,7 @@ pub fn build_course(space: &PoseSpace, file: PathFile) -> Result<Course, Session
     for (at, track) in course.tracks.iter().enumerate() {
         if course.tracks[..at].iter().any(|other| other.handle == track.handle) {
             let name = space.handle_name(track.handle);
-            let cause = format!("handle {name:?} has two; give it one");
+            let cause = format!("handle {name:?} has two paths; give it one");
             return Err(SessionError::Value { what: "paths", cause });
         }
     }

@@ -4,6 +4,7 @@ use crate::{
     news::Topic,
     painter,
     requests::{job, shown},
+    state::middle,
     studio::{Studio, stroke_gesture},
     wire::{Sculpt, Touch},
 };
@@ -207,12 +208,8 @@ fn over(ground: &Ground, line: &[[f64; 2]]) -> Vec<[f64; 3]> {
 fn feet(document: &Document, ground: &Ground) -> Option<[Path; 2]> {
     let file = document.paths.build("paths").ok()?;
     let (walk, names) = file.walk?;
-    let middle = |name: &String| {
-        let handle = &document.handles[document.find_handle(name).ok()?];
-        let sum: DVec3 = handle.vertices.iter().map(|&v| document.mesh().positions()[v as usize]).sum();
-        (!handle.vertices.is_empty()).then(|| sum / handle.vertices.len() as f64)
-    };
-    let feet = [middle(&names[0])?, middle(&names[1])?];
+    let place = |name: &String| Some(middle(document, &document.handles[document.find_handle(name).ok()?]));
+    let feet = [place(&names[0])?, place(&names[1])?];
     plan_walk(&walk, feet, ground).ok().map(|(paths, _)| paths)
 }
 

@@ -4,10 +4,11 @@ use crate::{
     news::{Topic, Versions},
     studio::Studio,
 };
+use glam::DVec3;
 use serde_json::{Map, Value, json};
 use sinew::{
     deform::{Frames, Method},
-    geom::{Clip, Material, Move, operators::LaplacianKind, sample::Sample},
+    geom::{Clip, Handle, Material, Move, operators::LaplacianKind, sample::Sample},
     session::{Display, Document, EditChange, History, Job},
 };
 use std::sync::Arc;
@@ -154,16 +155,24 @@ fn job(job: &Job) -> Value {
 }
 
 fn handles(document: &Document) -> Vec<Value> {
-    let handle = |(index, handle): (usize, &std::sync::Arc<sinew::geom::Handle>)| {
+    let handle = |(index, handle): (usize, &Arc<Handle>)| {
         json!({
             "name": handle.name,
             "vertices": handle.vertices.len(),
             "center": handle.center.to_array(),
+            "middle": middle(document, handle).to_array(),
             "secondary": handle.secondary,
             "color": color(index),
         })
     };
     document.handles.iter().enumerate().map(handle).collect()
+}
+
+/// Middle of a handle's vertices at rest: what targets and paths are for.
+pub fn middle(document: &Document, handle: &Handle) -> DVec3 {
+    let positions = document.mesh().positions();
+    let sum: DVec3 = handle.vertices.iter().filter_map(|&v| positions.get(v as usize)).sum();
+    if handle.vertices.is_empty() { handle.center } else { sum / handle.vertices.len() as f64 }
 }
 
 /// Colours far from each other for neighbours in the list: hues by the golden angle, two lightnesses.

@@ -7,6 +7,8 @@ export interface HandleInfo {
   name: string;
   vertices: number;
   center: Vec3;
+  /** Middle of its vertices at rest: what targets and paths are for. */
+  middle: Vec3;
   secondary: string[];
   color: string;
 }

@@ -105,9 +105,9 @@ function pathsSection(): HTMLElement {
 }
 
 async function addPath(handle: string): Promise<void> {
-  const center = store.doc?.reach?.targets.find((target) => target.handle === handle)?.position ?? store.handle(handle)?.center;
-  if (!center) return;
-  const list = [...(paths().paths ?? []), { handle, points: [center], seconds: 2 }];
+  const start = store.handle(handle)?.middle;
+  if (!start) return;
+  const list = [...(paths().paths ?? []), { handle, points: [start], seconds: 2 }];
   if ((await setPaths({ paths: list })) !== undefined) drawOn(list.length - 1);
 }
 
