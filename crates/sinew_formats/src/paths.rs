@@ -6,7 +6,8 @@
 //!  "ground": {"hills": {"height": 0.3, "length": 3}}}
 //! ```
 //! Places are in metres, those of `line` on the ground as x and z. A path has `times`, or `seconds` that are shared out
-//! by length. `carries` marks paths of which one at a time holds the body: the feet.
+//! by length. `carries` marks paths of which one at a time holds the body: the feet. `keyframes`, with `examples` and
+//! `seconds` from one to the next, stands for examples one after the other.
 
 use crate::{Fault, FormatError, Place, text::whole, text::without_mark};
 use glam::DVec3;

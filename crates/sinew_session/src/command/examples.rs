@@ -44,18 +44,24 @@ pub(super) fn rename(document: &mut Document, name: &str, to: &str) -> Result<()
     }
     let example = &document.examples[at];
     document.examples[at] = Arc::new(Example { name: to.to_owned(), ..(**example).clone() });
-    if let Some(keys) = Arc::make_mut(&mut document.paths).keyframes.as_mut() {
-        keys.examples.iter_mut().filter(|used| *used == name).for_each(|used| to.clone_into(used));
-    }
+    edit_keyframes(document, |keys| {
+        keys.iter_mut().filter(|used| *used == name).for_each(|used| to.clone_into(used));
+    });
     Ok(())
 }
 
 pub(super) fn remove(document: &mut Document, name: &str) -> Result<(), SessionError> {
     document.examples.remove(document.find_example(name)?);
-    if let Some(keys) = Arc::make_mut(&mut document.paths).keyframes.as_mut() {
-        keys.examples.retain(|used| used != name);
-    }
+    edit_keyframes(document, |keys| keys.retain(|used| used != name));
     Ok(())
+}
+
+fn edit_keyframes(document: &mut Document, edit: impl FnOnce(&mut Vec<String>)) {
+    if document.paths.keyframes.is_some() {
+        if let Some(keys) = &mut Arc::make_mut(&mut document.paths).keyframes {
+            edit(&mut keys.examples);
+        }
+    }
 }
 
 /// A pose that was reached becomes the pose, with the detail of the examples it is blended of.

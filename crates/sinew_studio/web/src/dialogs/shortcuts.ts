@@ -26,10 +26,10 @@ const HANDLES: [string, string][] = [
 ];
 
 const EXAMPLES: [string, string][] = [
-  ['Reach: put a target', 'Click a handle'],
-  ['Reach: the body follows', 'Drag a handle or target'],
-  ['Path: add, move a point', 'Click, drag'],
-  ['Sculpt: smooth, the other way', 'Shift, Ctrl drag'],
+  ['Put a target', 'Click a handle'],
+  ['Reach', 'Drag handle or target'],
+  ['Add, move a point', 'Click, drag'],
+  ['Sculpt smooth, inverse', 'Shift, Ctrl drag'],
 ];
 
 const table = (title: string, rows: [string, string[]][]): HTMLElement =>

@@ -81,7 +81,7 @@ function walkSection(): HTMLElement {
     foot(0, 'Left'),
     foot(1, 'Right'),
     length('stride', 'Stride', 0.001),
-    row('Stride s', numberField({ id: 'walk-seconds', label: 'Seconds a stride', value: walk.seconds, min: 0.05, max: 60, step: 0.1, set: (seconds) => setWalk({ seconds }) })),
+    row('Time s', numberField({ id: 'walk-seconds', label: 'Seconds a stride', value: walk.seconds, min: 0.05, max: 60, step: 0.1, set: (seconds) => setWalk({ seconds }) })),
     length('lift', 'Lift', 0),
     row('Stance', numberField({ id: 'walk-stance', label: 'Share of the time that a foot stands', value: walk.stance, min: 0.2, max: 0.9, step: 0.05, set: (stance) => setWalk({ stance }) })),
   );
@@ -211,7 +211,7 @@ function keysSection(): HTMLElement {
         if (name !== '') set({ examples: [...keys.examples, name] });
       }),
     ),
-    row('Each s', numberField({ id: 'key-seconds', label: 'Seconds from one to the next', value: keys.seconds, min: 0.01, max: 3600, step: 0.1, set: (seconds) => set({ seconds }) })),
+    row('Time s', numberField({ id: 'key-seconds', label: 'Seconds from one to the next', value: keys.seconds, min: 0.01, max: 3600, step: 0.1, set: (seconds) => set({ seconds }) })),
   );
 }
 

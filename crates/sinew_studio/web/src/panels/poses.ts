@@ -13,9 +13,10 @@ const taken = new Map<string, string>();
 interface Example {
   name: string;
   thumbnail: string | null;
+  detail: boolean;
 }
 
-function card({ name, thumbnail }: Example, load: (name: string) => void): HTMLElement {
+function card({ name, thumbnail, detail }: Example, load: (name: string) => void): HTMLElement {
   const picture = thumbnail === null ? taken.get(name) : address(thumbnail);
   const rename = (): void =>
     askText('rename-pose', 'Rename pose', 'Name', name, (to) => {
@@ -39,6 +40,7 @@ function card({ name, thumbnail }: Example, load: (name: string) => void): HTMLE
       'div.card-line',
       null,
       h('span.name', { ondblclick: rename, 'data-tip': 'Double click renames' }, name),
+      detail && h('span.detail-mark', { 'data-tip': 'With sculpted detail', 'data-testid': `pose-detail-${name}` }, '◆'),
       iconButton(`pose-delete-${name}`, 'trash', 'Delete pose', () => void run({ remove_example: { name } })),
     ),
   );

@@ -2,7 +2,7 @@
 import { Vector3 } from 'three';
 import { store } from '../app';
 import type { ReachTarget } from '../net/protocol';
-import { ReachGesture, reach, withTarget } from '../reaching';
+import { ReachGesture, hasTarget, reach, wish, withTarget } from '../reaching';
 import { ensureDisplay, pick, screenVector, strayed, type Stage, type Tool } from './tool';
 
 /** Pixels within which a target is meant. */
@@ -14,6 +14,8 @@ interface Press {
   /** Undefined until the server has said what is under the pointer. */
   handle: string | null | undefined;
   from: Vector3 | null;
+  /** Whether the press puts a target that was not there. */
+  isNew: boolean;
   moved: boolean;
   released: boolean;
   gesture?: ReachGesture;
@@ -36,6 +38,7 @@ export class ReachTool implements Tool {
       last: event,
       handle: target?.handle,
       from: target ? new Vector3(...target.position) : null,
+      isNew: false,
       moved: false,
       released: false,
     };
@@ -44,6 +47,7 @@ export class ReachTool implements Tool {
     void pick(this.stage, event).then((picked) => {
       press.handle = picked?.handle ?? null;
       if (press.handle !== null) press.from = this.middle(press.handle);
+      press.isNew = !hasTarget(press.handle);
       if (press.released) this.click(press);
       else if (press.moved) this.move(press.last);
     });
@@ -81,16 +85,18 @@ export class ReachTool implements Tool {
     const { press } = this;
     this.press = null;
     if (!press?.gesture || !press.handle || !press.from) return;
-    press.gesture.update({ targets: withTarget(press.handle, press.from.toArray()) }, performance.now());
+    const { handle, from } = press;
+    const targets = press.isNew
+      ? wish().targets.filter((target) => target.handle !== handle)
+      : withTarget(handle, from.toArray());
+    press.gesture.update({ targets }, performance.now());
     press.gesture.end();
   }
 
-  private click({ handle, moved, from, start }: Press): void {
+  private click({ handle, moved }: Press): void {
     if (moved || !handle) return;
-    const isNew = from !== null && !this.targetAt(start);
     store.selectMain(handle, true);
-    if (isNew && !store.doc?.reach?.targets.some((target) => target.handle === handle))
-      reach({ targets: withTarget(handle, null) });
+    if (!hasTarget(handle)) reach({ targets: withTarget(handle, null) });
   }
 
   private targetAt(event: PointerEvent): ReachTarget | undefined {
