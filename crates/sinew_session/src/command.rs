@@ -108,7 +108,7 @@ pub enum Command {
     SetSearch(SearchChange),
     /// Exchange paths, walk, ground and keyframes.
     SetPaths {
-        paths: PathsData,
+        paths: Box<PathsData>,
     },
     /// Follow paths or keyframes, and keep the motion as a clip.
     Bake {

@@ -361,7 +361,7 @@ fn a_walk_is_baked_played_undone_and_baked_again() {
     let hills = GroundData::Hills { height: 0.2, length: 3.0 };
     let paths = PathsData { ground: Some(hills.clone()), ..walk(vec![[0.0, 0.0], [0.0, 1.5]]) };
     let mut history = History::new(WALKER.clone());
-    history.apply(&Command::SetPaths { paths }, None, Duration::ZERO).unwrap();
+    history.apply(&Command::SetPaths { paths: Box::new(paths) }, None, Duration::ZERO).unwrap();
     let n_clips = WALKER.clips.len();
     let (baked, report) = motion::bake(history.document(), "stroll", 12.0, Follow::Paths, &go_on).unwrap();
     history.apply(&bake_of("stroll"), None, Duration::from_secs(9)).unwrap();
@@ -424,7 +424,7 @@ fn work_on_paths_and_details_is_done_again_after_a_crash() {
     let mut session = Session::new(WALKER.clone(), None, Some(root.clone()));
     let name = WALKER.examples[0].name.clone();
     let commands = [
-        Command::SetPaths { paths: walk(vec![[0.0, 0.0], [0.0, 0.6]]) },
+        Command::SetPaths { paths: Box::new(walk(vec![[0.0, 0.0], [0.0, 0.6]])) },
         bake_of("stroll"),
         Command::LoadExample { name: name.clone() },
         Command::Sculpt { example: Some(name.clone()), vertices: vec![3, 4], offsets: vec![0.01, -0.02] },
@@ -468,7 +468,7 @@ fn paths_follow_their_handles_and_the_size_of_the_body() {
     });
     let names = WALKER.examples[..2].iter().map(|example| example.name.clone()).collect::<Vec<_>>();
     paths.keyframes = Some(KeyframesData { examples: names.clone(), seconds: 0.5 });
-    let document = apply(&WALKER, Command::SetPaths { paths: paths.clone() });
+    let document = apply(&WALKER, Command::SetPaths { paths: Box::new(paths.clone()) });
     assert_eq!(*project_of(&document).paths, paths);
     let renamed = apply(&document, Command::RenameHandle { name: "hand.L".into(), to: "paw".into() });
     assert_eq!(renamed.paths.paths[0].handle, "paw");
@@ -496,7 +496,7 @@ fn paths_follow_their_handles_and_the_size_of_the_body() {
 
 #[test]
 fn paths_that_cannot_be_followed_are_refused_with_what_is_wrong() {
-    let set = |paths: PathsData| Command::SetPaths { paths };
+    let set = |paths: PathsData| Command::SetPaths { paths: Box::new(paths) };
     let path = |handle: &str, points: Vec<[f64; 3]>| PathsData {
         paths: vec![PathData {
             handle: handle.into(),

@@ -163,7 +163,9 @@ pub(crate) fn document_of(
 fn take_motion(document: &mut Document, fields: &mut Map<String, Value>, told: &mut Vec<String>) {
     if let Some(value) = fields.remove("paths") {
         let read = serde_json::from_value::<PathsData>(value).map_err(|error| error.to_string());
-        let set = |paths| Command::SetPaths { paths }.apply(document).map_err(|error| error.to_string());
+        let set = |paths| {
+            Command::SetPaths { paths: Box::new(paths) }.apply(document).map_err(|error| error.to_string())
+        };
         match read.and_then(set) {
             Ok(with_paths) => document.paths = with_paths.paths,
             Err(error) => told.push(format!("the paths were left out: {error}")),

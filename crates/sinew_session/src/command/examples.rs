@@ -57,10 +57,10 @@ pub(super) fn remove(document: &mut Document, name: &str) -> Result<(), SessionE
 }
 
 fn edit_keyframes(document: &mut Document, edit: impl FnOnce(&mut Vec<String>)) {
-    if document.paths.keyframes.is_some() {
-        if let Some(keys) = &mut Arc::make_mut(&mut document.paths).keyframes {
-            edit(&mut keys.examples);
-        }
+    if document.paths.keyframes.is_some()
+        && let Some(keys) = &mut Arc::make_mut(&mut document.paths).keyframes
+    {
+        edit(&mut keys.examples);
     }
 }
 

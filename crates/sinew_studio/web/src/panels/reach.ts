@@ -209,7 +209,7 @@ function termRows(): HTMLElement[] {
     h('dt', { 'data-tip': meaning(name) }, name),
     h('dd', { 'data-testid': `term-${name}` }, value.toFixed(4)),
   ]);
-  return [...rows, h('dt', null, 'sum'), h('dd', { 'data-testid': 'term-sum' }, found.energy.toFixed(4))];
+  return [...rows, h('dt', { 'data-tip': 'Of the blend, without what handles do beyond the examples' }, 'sum'), h('dd', { 'data-testid': 'term-sum' }, found.energy.toFixed(4))];
 }
 
 function searchSection(terms: HTMLElement): HTMLElement {
