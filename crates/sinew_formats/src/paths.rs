@@ -114,6 +114,7 @@ fn default_stance() -> f64 {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum RawGround {
     Flat(f64),
+    Slope(f64),
     Steps {
         rise: f64,
         run: f64,
@@ -176,15 +177,7 @@ pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
         file.walk = Some((Walk { line, stride, secs: seconds, lift, stance }, feet));
     }
     if let Some(raw) = root.ground {
-        let ground = match raw {
-            RawGround::Flat(height) => Ok(Ground::Flat(height)),
-            RawGround::Steps { rise, run, start, count } => Ok(Ground::Steps { rise, run, start, count }),
-            RawGround::Hills { height, length } => Ok(Ground::Hills { height, length }),
-            RawGround::Field { origin, cell, heights } => {
-                HeightField::new(origin, cell, heights).map(Ground::Field)
-            }
-        };
-        match ground.and_then(|ground| ground.check().map(|()| ground)) {
+        match build_ground(raw) {
             Ok(ground) => file.ground = Some(ground),
             Err(error) => told("/ground".into(), &error),
         }
@@ -196,6 +189,33 @@ pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
         return Err(whole(name, "there is neither a path nor a walk in it", SHAPE));
     }
     Ok(file)
+}
+
+fn build_ground(raw: RawGround) -> Result<Ground, GeomError> {
+    let ground = match raw {
+        RawGround::Flat(height) => Ground::Flat(height),
+        RawGround::Slope(degrees) => Ground::Slope(degrees),
+        RawGround::Steps { rise, run, start, count } => Ground::Steps { rise, run, start, count },
+        RawGround::Hills { height, length } => Ground::Hills { height, length },
+        RawGround::Field { origin, cell, heights } => Ground::Field(HeightField::new(origin, cell, heights)?),
+    };
+    ground.check().map(|()| ground)
+}
+
+/// Read a ground alone: `{"ground": …}` as in a file of paths, whose other entries may be missing.
+///
+/// # Errors
+/// If it is no such file, or the ground makes no sense.
+pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
+    const SHAPE: &str = r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
+    let root: Root = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
+        let fault = Fault::new(Place::Line(error.line()), error.to_string());
+        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
+    })?;
+    let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
+    build_ground(raw).map_err(|error| {
+        FormatError::faults(name, vec![Fault::json("/ground".into(), error.to_string()).with_remedy("correct it there")])
+    })
 }
 
 fn build(points: &[[f64; 3]], times: Option<Vec<f64>>, secs: Option<f64>) -> Result<Path, GeomError> {
@@ -224,11 +244,22 @@ mod tests {
         assert_eq!(file.ground.unwrap().height(0.0, 0.4), 0.2);
         for ground in [
             r#"{"flat":1}"#,
+            r#"{"slope":10}"#,
             r#"{"hills":{"height":1,"length":2}}"#,
             r#"{"field":{"cell":1,"heights":[[1,2]]}}"#,
         ] {
             let text = format!(r#"{{"walk":{{"line":[[0,0],[0,1]],"feet":["a","b"]}},"ground":{ground}}}"#);
             assert!(read_paths(text.as_bytes(), "p.json").is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_ground_can_stand_alone() {
+        let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
+        assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
+        for (text, expected) in [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")] {
+            let error = read_ground(text.as_bytes(), "g.json").unwrap_err().to_string();
+            assert!(error.contains("g.json") && error.contains(expected), "{text}: {error}");
         }
     }
 
