@@ -1,0 +1,11 @@
+//! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
+//! changes.
+
+mod error;
+mod kinematics;
+mod skeleton;
+mod trig;
+
+pub use error::ConstrainError;
+pub use kinematics::{Frames, Kinematics, Screw};
+pub use skeleton::{Bone, Freedom, Skeleton};
