@@ -47,4 +47,100 @@ pub enum ConstrainError {
         /// Which of them.
         index: usize,
     },
+    /// A joint that a rule or an option names is not there.
+    #[error("there is no joint `{name}`{hint}")]
+    NoJoint {
+        /// The name.
+        name: String,
+        /// The nearest name, as the end of a sentence.
+        hint: String,
+    },
+    /// A foot without two bones above it.
+    #[error("joint `{joint}` cannot be a foot: it needs a shin and a thigh above it")]
+    NoLeg {
+        /// Name of the joint.
+        joint: String,
+    },
+    /// Legs without length.
+    #[error("the legs have no length; give a skeleton whose bones have lengths")]
+    NoLength,
+    /// A part of the body that the skeleton does not have.
+    #[error("there are no {part} to scale; name a joint, or one of all, legs, feet, arms")]
+    NoPart {
+        /// The part.
+        part: String,
+    },
+    /// A factor that is not above zero.
+    #[error("{part}={factor}: a length must stay above zero")]
+    Factor {
+        /// What was to be scaled.
+        part: String,
+        /// By what.
+        factor: f64,
+    },
+    /// A joint of the new body that the clip does not move.
+    #[error(
+        "joint `{joint}` has no counterpart in the clip; give a skeleton whose joints have the names of the clip's"
+    )]
+    Unmatched {
+        /// Name of the joint.
+        joint: String,
+    },
+    /// A frame rate that makes no sense.
+    #[error("{fps} frames a second for {duration} seconds make no sense; choose between 1 and 1000 with --fps")]
+    Rate {
+        /// Frames a second.
+        fps: f64,
+        /// Seconds.
+        duration: f64,
+    },
+    /// A clip without frames.
+    #[error("the clip has no frames")]
+    NoFrames,
+    /// A frame with a number that is not finite.
+    #[error("frame {frame}: joint `{joint}` has a number that is not finite; export the clip again")]
+    BrokenFrame {
+        /// Which frame, from 0.
+        frame: usize,
+        /// Name of the joint.
+        joint: String,
+    },
+    /// Somebody stopped it.
+    #[error("stopped")]
+    Cancelled,
+    /// Numbers grew beyond what can be calculated.
+    #[error("numbers grew without bound; are the lengths of the skeleton in metres?")]
+    Overflow,
+    /// A ground or a clip that makes no sense.
+    #[error(transparent)]
+    Geom(#[from] sinew_geom::GeomError),
+}
+
+impl ConstrainError {
+    /// A missing joint, with the nearest name there is.
+    pub(crate) fn no_joint(name: &str, rig: &sinew_geom::Rig) -> Self {
+        let wanted = name.to_lowercase();
+        let near = |joint: &&sinew_geom::Joint| edits(&wanted, &joint.name.to_lowercase());
+        let nearest = rig.joints().iter().min_by_key(near).filter(|joint| near(joint) <= 1 + name.len() / 3);
+        let hint = nearest.map_or_else(
+            || "; `sinew info FILE` lists the joints".to_owned(),
+            |joint| format!("; did you mean `{}`?", joint.name),
+        );
+        Self::NoJoint { name: name.to_owned(), hint }
+    }
+}
+
+/// Letters to change, insert or delete to turn one word into another (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
 }

@@ -1,6 +1,7 @@
 //! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
 //! changes.
 
+pub mod clip;
 mod error;
 mod kinematics;
 mod skeleton;

@@ -2,7 +2,7 @@
 
 use crate::ConstrainError;
 use glam::DVec3;
-use sinew_geom::{Joint, Rig};
+use sinew_geom::{Character, Joint, Rig};
 
 /// Words in the names of joints that carry a foot.
 const FOOT_WORDS: [&str; 4] = ["foot", "ankle", "paw", "hoof"];
@@ -86,6 +86,41 @@ impl Body {
             n => self.legs.iter().map(length).sum::<f64>() / n as f64,
         }
     }
+}
+
+/// Metres a unit that files use: metres, centimetres, inches, and CMU's unit of 1/0.45 inches.
+const UNITS: [f64; 4] = [1.0, 0.01, 0.0254, 0.0254 / 0.45];
+/// Length of a usual leg, metres.
+const USUAL_LEG: f64 = 0.85;
+
+/// Metres a unit of a rig whose file does not say: the usual unit that makes its legs most human.
+pub fn guess_unit(rig: &Rig, body: &Body) -> f64 {
+    let leg = body.leg_length(rig);
+    let strange = |unit: f64| (leg * unit / USUAL_LEG).ln().abs();
+    let best = UNITS.into_iter().min_by(|&a, &b| strange(a).total_cmp(&strange(b)));
+    best.filter(|_| leg > 0.0 && leg.is_finite()).unwrap_or(1.0)
+}
+
+/// How far flesh reaches below the lowest joint of each foot when a character rests; zeros without a skin.
+pub fn flesh_below(character: &Character, body: &Body) -> Vec<f64> {
+    let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else { return vec![0.0; body.legs.len()] };
+    let world = rig.rest_world();
+    // The joint that a vertex follows most.
+    let main = |vertex: usize| {
+        let most = skin.vertex(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map(|(slot, _)| skin.slots[usize::from(slot)].joint)
+    };
+    let n_vertices = character.mesh.n_vertices().min(skin.n_vertices());
+    let mains: Vec<Option<usize>> = (0..n_vertices).map(main).collect();
+    let depth = |leg: &Leg| {
+        let is_foot = |joint: usize| ancestry(rig, joint).any(|above| above == leg.ankle);
+        let of_foot = |v: &usize| mains[*v].is_some_and(is_foot);
+        let flesh = (0..mains.len()).filter(of_foot).map(|v| character.mesh.positions()[v].y);
+        let bones = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten().map(|j| world[j].translation.y);
+        let depth = bones.fold(f64::INFINITY, f64::min) - flesh.fold(f64::INFINITY, f64::min);
+        if depth.is_finite() { depth.max(0.0) } else { 0.0 }
+    };
+    body.legs.iter().map(depth).collect()
 }
 
 fn named(rig: &Rig, feet: &[String]) -> Result<Vec<usize>, ConstrainError> {

@@ -1,7 +1,7 @@
 //! Copying a motion onto another body: joint by joint of the same name, angles kept, the way scaled.
 
 use super::{
-    Motion, World,
+    World,
     body::{Body, plain},
 };
 use crate::ConstrainError;
