@@ -91,6 +91,15 @@ pub enum Command {
                             \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}"
     )]
     Animate(AnimateArgs),
+    /// Fit a clip to another body and another ground: feet stand, nothing slides or sinks
+    #[command(
+        after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is another \
+                      file with the same names\nof joints, or the clip's own with other limbs (--scale). Slopes, \
+                      steps and hills are laid out along the way of the clip.\n\nExamples:  sinew refit walk.bvh \
+                      --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           sinew refit walk.bvh --skeleton \
+                      child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
+    )]
+    Refit(RefitArgs),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),
@@ -242,6 +251,42 @@ pub struct AnimateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
     /// File to write (glb), or a folder of obj files
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct RefitArgs {
+    /// Clip to fit (bvh, glb)
+    pub clip: PathBuf,
+    /// Body to fit it to (glb, bvh, skeleton json), with the clip's names of joints [default: the clip's own]
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Lengths of that body: all, legs, feet, arms or a joint's name, and a factor
+    #[arg(long, value_name = "PART=FACTOR,…", value_delimiter = ',')]
+    pub scale: Vec<String>,
+    /// Ground in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a height field
+    #[arg(long, value_name = "GROUND", default_value = "flat", allow_hyphen_values = true)]
+    pub ground: String,
+    /// Whether the ground is laid along the clip's way or along +Z of the world [default: way; world for files]
+    #[arg(long, value_name = "WHAT", value_parser = ["way", "world"])]
+    pub ground_along: Option<String>,
+    /// Joints that carry feet [default: found by their names]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub feet: Vec<String>,
+    /// Which clip of the file [default: the first]
+    #[arg(long, value_name = "CLIP")]
+    pub name: Option<String>,
+    /// Frames a second of the result [default: those of the clip]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// Metres a unit of a BVH clip [default: guessed from the length of its legs]
+    #[arg(long, value_name = "METRES")]
+    pub unit: Option<f64>,
+    /// Fit every frame on its own, for comparison: it jerks
+    #[arg(long)]
+    pub frame_by_frame: bool,
+    /// File to write (bvh, glb)
     #[arg(long, short)]
     pub output: PathBuf,
 }

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
             commands::handles::run_auto(&args, &console)
         }
         Some(Command::Reach(args)) => commands::reach::run(&args, cli.common.seed, &console),
+        Some(Command::Refit(args)) => commands::refit::run(&args, &console),
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),

@@ -214,7 +214,7 @@ pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
     })?;
     let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
     build_ground(raw).map_err(|error| {
-        FormatError::faults(name, vec![Fault::json("/ground".into(), error.to_string()).with_remedy("correct it there")])
+        FormatError::faults(name, vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")])
     })
 }
 

@@ -10,6 +10,7 @@ mod input;
 mod output;
 pub mod pose;
 pub mod reach;
+pub mod refit;
 pub mod sample;
 #[cfg(feature = "studio")]
 pub mod studio;

@@ -28,7 +28,7 @@ pub use contacts::ContactParams;
 pub use feet::{Part, Sole, SolePoint, Stance};
 pub use measure::{Measured, Measures};
 pub use motion::{Motion, World};
-pub use rules::{ClipRule, Quantity, Relation};
+pub use rules::{FrameRule, Quantity, Relation};
 
 use crate::{ConstrainError, Skeleton};
 use feet::{find_segments, find_stances};
@@ -56,7 +56,7 @@ pub struct RefitParams {
     /// Default: along the way.
     pub along_way: bool,
     /// Rules that hold over frames; joints are those of the target.
-    pub rules: Vec<ClipRule>,
+    pub rules: Vec<FrameRule>,
     /// Whether frames are fitted together; if not, each on its own, as most tools do. Default: together.
     pub together: bool,
     /// Flesh below the soles' joints, in metres, one number a leg; empty for none.
@@ -126,9 +126,10 @@ const USUAL: [f64; 3] = [0.05, 0.1, 0.4];
 /// Accelerations of corrections that count as usual, a second squared.
 const USUAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
 /// From soft to stiff.
-const STAGES: [Stage; 2] = [
-    Stage { held: 0.003, free: 0.02, ground: 0.003, rounds: 12 },
-    Stage { held: 0.0003, free: 0.02, ground: 0.0005, rounds: 14 },
+const STAGES: [Stage; 3] = [
+    Stage { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 12 },
+    Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 10 },
+    Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 8 },
 ];
 
 /// Fit a motion of one rig to another rig and ground. `progress` is told the share done and may stop it.
@@ -303,7 +304,7 @@ impl<'a> Fitting<'a> {
         Ok(self.finish(fitted, params, rounds, warnings))
     }
 
-    fn freedoms(&self, rules: &[ClipRule]) -> Freedoms {
+    fn freedoms(&self, rules: &[FrameRule]) -> Freedoms {
         let mut free = vec![(self.body.pelvis, Kind::Shift), (self.body.pelvis, Kind::Ball)];
         let mut tracked = vec![self.body.pelvis];
         for (leg, sole) in self.body.legs.iter().zip(&self.soles) {
@@ -404,7 +405,7 @@ impl<'a> Fitting<'a> {
             segments: &self.segments,
             site: Some(&self.site),
         };
-        let worst = |rule: &ClipRule| {
+        let worst = |rule: &FrameRule| {
             let frames = rule.frames.start..rule.frames.end.min(motion.n_frames());
             frames.map(|t| rule.violation(&World::of(self.target, &motion.poses[t]))).fold(0.0, f64::max)
         };

@@ -30,7 +30,7 @@ pub enum Quantity {
 
 /// A rule over some frames.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClipRule {
+pub struct FrameRule {
     /// What.
     pub quantity: Quantity,
     /// How it relates.
@@ -52,7 +52,7 @@ pub struct Row {
     pub pulls: Vec<(usize, DVec3, DVec3)>,
 }
 
-impl ClipRule {
+impl FrameRule {
     /// `distance A B` related to a number, in all frames.
     ///
     /// # Errors

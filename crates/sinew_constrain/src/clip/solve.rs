@@ -15,7 +15,7 @@ use super::{
     World,
     banded::BlockBand,
     freedom::{Axes, Freedoms},
-    rules::{ClipRule, Row},
+    rules::{FrameRule, Row},
 };
 use crate::ConstrainError;
 use glam::DVec3;
@@ -50,7 +50,7 @@ pub struct Problem<'a> {
     /// What points must not enter; `None` if there is no ground.
     pub site: Option<&'a Site>,
     /// Rules over frames.
-    pub rules: &'a [ClipRule],
+    pub rules: &'a [FrameRule],
     /// Stretches that hang together.
     pub segments: &'a [Range<usize>],
     /// Frames a second.
@@ -319,4 +319,99 @@ fn inside(site: &Site, place: DVec3) -> Option<(f64, DVec3)> {
         if slope.abs() < EDGE_SLOPE { slope } else { 0.0 }
     };
     Some((depth, DVec3::new(-slope(REACH, 0.0), 1.0, -slope(0.0, REACH))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::{
+        freedom::Kind,
+        rules::Relation,
+        tests::{walk, walker},
+    };
+    use sinew_geom::path::Ground;
+
+    /// Four frames of a walker half in a slope, with points to hold and to follow, and a rule.
+    fn with_problem(run: impl FnOnce(&Problem)) {
+        let rig = walker(1.0);
+        let base: Vec<Pose> = walk(30.0, 1.0, 0.0).poses[..4].to_vec();
+        let worlds: Vec<World> = base.iter().map(|pose| World::of(&rig, pose)).collect();
+        let find = |name: &str| rig.find(name).unwrap();
+        let free = [
+            (find("Hips"), Kind::Shift),
+            (find("Hips"), Kind::Ball),
+            (find("LeftUpLeg"), Kind::Ball),
+            (find("LeftLeg"), Kind::Hinge(DVec3::X)),
+            (find("LeftArm"), Kind::Ball),
+        ];
+        let joints = ["LeftFoot", "RightFoot", "LeftHand", "RightHand"].map(find);
+        let freedoms = Freedoms::new(&rig, &free, &joints);
+        let goal = |joint: usize, is_held: bool| PointGoal {
+            joint,
+            local: DVec3::new(0.02, -0.06, 0.1),
+            target: DVec3::new(0.1, 0.02, 0.3),
+            is_held,
+        };
+        let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
+        let rule = FrameRule::distance(&rig, ["LeftHand", "RightHand"], Relation::AtLeast, 0.9).unwrap();
+        let site = Site::of(Ground::Slope(10.0));
+        let n = freedoms.n;
+        let (low, high) = (vec![f64::NEG_INFINITY; 4 * n], vec![f64::INFINITY; 4 * n]);
+        run(&Problem {
+            rig: &rig,
+            base: &base,
+            worlds: &worlds,
+            freedoms: &freedoms,
+            goals: &goals,
+            site: Some(&site),
+            rules: &[rule],
+            segments: &[0..4],
+            fps: 30.0,
+            low: &low,
+            high: &high,
+            bias: &vec![2.0; n],
+            smooth: &vec![0.1; n],
+        });
+    }
+
+    const STAGE: Stage = Stage { held: 0.03, free: 0.1, ground: 0.05, rounds: 40 };
+
+    #[test]
+    fn the_gradient_is_that_of_the_sum_of_squares() {
+        with_problem(|problem| {
+            let n = problem.freedoms.n;
+            let mut solver = ClipSolver::new(4, n);
+            let x: Vec<f64> = (0..4 * n).map(|i| 0.1 * ((i * 37 % 19) as f64 / 9.0 - 1.0)).collect();
+            solver.assemble(problem, &STAGE, &x);
+            let gradient = solver.gradient.clone();
+            for i in 0..4 * n {
+                let mut at = |by: f64| {
+                    let mut moved = x.clone();
+                    moved[i] += by;
+                    solver.assemble(problem, &STAGE, &moved)
+                };
+                let expected = (at(1e-6) - at(-1e-6)) / 4e-6;
+                let scale = 1.0 + expected.abs();
+                assert!((expected - gradient[i]).abs() < 1e-5 * scale, "{i}: {expected} {}", gradient[i]);
+            }
+        });
+    }
+
+    #[test]
+    fn rounds_lower_the_sum_until_the_gradient_vanishes() {
+        with_problem(|problem| {
+            let n = problem.freedoms.n;
+            let mut solver = ClipSolver::new(4, n);
+            let mut x = vec![0.0; 4 * n];
+            let first = solver.assemble(problem, &STAGE, &x);
+            let mut go_on = |_| ControlFlow::Continue(());
+            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+            let last = solver.assemble(problem, &STAGE, &x);
+            let slope = solver.gradient.iter().fold(0.0f64, |worst, g| worst.max(g.abs()));
+            assert!(last < 0.5 * first && slope < 0.02 * first, "{first} {last} {slope}");
+            let mut stop = |_| ControlFlow::Break(());
+            assert_eq!(solver.solve(problem, &STAGE, &mut x, &mut stop), Err(ConstrainError::Cancelled));
+        });
+    }
 }
