@@ -4,6 +4,7 @@
 mod error;
 mod kinematics;
 mod skeleton;
+pub mod symbolic;
 mod trig;
 
 pub use error::ConstrainError;
