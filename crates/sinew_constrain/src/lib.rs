@@ -3,6 +3,7 @@
 
 mod error;
 mod kinematics;
+pub mod language;
 mod skeleton;
 pub mod symbolic;
 mod trig;
