@@ -1,10 +1,12 @@
 //! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
 //! changes.
 
+pub mod compile;
 mod error;
 mod kinematics;
 pub mod language;
 mod skeleton;
+pub mod solve;
 pub mod symbolic;
 mod trig;
 

@@ -5,27 +5,30 @@ use super::arena::{Arena, Expr, Op};
 impl Arena {
     /// Derivatives of an expression by every symbol it depends on, in rising order of symbols.
     pub fn gradient(&mut self, of: Expr) -> Vec<(usize, Expr)> {
-        let n = of.0 as usize + 1;
-        let mut adjoint: Vec<Option<Expr>> = vec![None; n];
-        adjoint[of.0 as usize] = Some(self.number(1.0));
+        let parts = self.parts(of);
+        let mut adjoint: Vec<Option<Expr>> = vec![None; parts.len()];
+        adjoint[0] = Some(self.number(1.0));
         let mut result = Vec::new();
-        for i in (0..n).rev() {
-            let Some(g) = adjoint[i] else { continue };
-            let node = self.nodes[i];
+        for at in 0..parts.len() {
+            let Some(g) = adjoint[at] else { continue };
+            let i = parts[at];
+            let node = self.nodes[i as usize];
             if node.op == Op::Symbol {
                 if self.as_number(g) != Some(0.0) {
                     result.push((node.a as usize, g));
                 }
                 continue;
             }
-            let (first, second) = self.partials(Expr(i as u32), g);
+            let (first, second) = self.partials(Expr(i), g);
             for (operand, term) in [(node.a, first), (node.b, second)] {
-                if let Some(term) = term {
-                    let sum = match adjoint[operand as usize] {
+                if let Some(term) = term
+                    && let Ok(place) = parts.binary_search_by(|part| operand.cmp(part))
+                {
+                    let sum = match adjoint[place] {
                         Some(sum) => self.add(sum, term),
                         None => term,
                     };
-                    adjoint[operand as usize] = Some(sum);
+                    adjoint[place] = Some(sum);
                 }
             }
         }
@@ -99,30 +102,52 @@ impl Arena {
 
     /// The same expression with every symbol replaced; expressions given must be of this arena.
     pub fn substitute(&mut self, expr: Expr, mut replace: impl FnMut(&mut Self, usize) -> Expr) -> Expr {
-        let n = expr.0 as usize + 1;
-        let mut is_needed = vec![false; n];
-        is_needed[expr.0 as usize] = true;
-        for i in (0..n).rev().filter(|&i| self.nodes[i].op.arity() > 0) {
-            if is_needed[i] {
-                let node = self.nodes[i];
-                is_needed[node.a as usize] = true;
-                is_needed[node.b as usize] |= node.op.arity() > 1;
-            }
-        }
-        let mut new: Vec<Expr> = (0..n as u32).map(Expr).collect();
-        for i in (0..n).filter(|&i| is_needed[i]) {
-            let node = self.nodes[i];
-            new[i] = match node.op {
-                Op::Number => Expr(i as u32),
+        let parts = self.parts(expr);
+        let mut new: Vec<Expr> = parts.iter().map(|&part| Expr(part)).collect();
+        let place = |operand: u32| parts.binary_search_by(|part| operand.cmp(part)).unwrap_or_default();
+        for at in (0..parts.len()).rev() {
+            let node = self.nodes[parts[at] as usize];
+            new[at] = match node.op {
+                Op::Number => new[at],
                 Op::Symbol => replace(self, node.a as usize),
                 op => {
-                    let a = new[node.a as usize];
-                    let b = if op.arity() > 1 { new[node.b as usize] } else { a };
+                    let a = new[place(node.a)];
+                    let b = if op.arity() > 1 { new[place(node.b)] } else { a };
                     self.rebuild(op, a, b, node.value)
                 }
             };
         }
-        new[expr.0 as usize]
+        new[0]
+    }
+
+    /// Numbers of all nodes an expression is made of, itself first, falling.
+    fn parts(&self, expr: Expr) -> Vec<u32> {
+        let mut pending = std::collections::BinaryHeap::from([expr.0]);
+        let mut parts: Vec<u32> = Vec::new();
+        while let Some(part) = pending.pop() {
+            if parts.last() == Some(&part) {
+                continue;
+            }
+            parts.push(part);
+            let node = self.nodes[part as usize];
+            if node.op.arity() > 0 {
+                pending.push(node.a);
+            }
+            if node.op.arity() > 1 {
+                pending.push(node.b);
+            }
+        }
+        parts
+    }
+
+    /// Symbols an expression depends on, in rising order.
+    pub fn symbols(&self, expr: Expr) -> Vec<usize> {
+        let parts = self.parts(expr);
+        let nodes = parts.iter().map(|&part| self.nodes[part as usize]);
+        let mut found: Vec<usize> =
+            nodes.filter(|node| node.op == Op::Symbol).map(|node| node.a as usize).collect();
+        found.sort_unstable();
+        found
     }
 
     fn rebuild(&mut self, op: Op, a: Expr, b: Expr, value: f64) -> Expr {
