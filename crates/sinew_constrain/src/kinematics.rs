@@ -101,6 +101,15 @@ impl Kinematics {
         self.compute_sized(values, out);
     }
 
+    /// Bytes of the plan and of the frames it fills.
+    pub(crate) fn n_bytes(&self) -> usize {
+        let steps: usize = self.steps.iter().map(|s| 8 * (s.translations.len() + s.rotations.len())).sum();
+        steps
+            + self.steps.len() * size_of::<Step>()
+            + self.freedoms.len() * (size_of::<Freedom>() + size_of::<Screw>() + 16)
+            + self.n_bones * (size_of::<DVec3>() + size_of::<DMat3>())
+    }
+
     /// The same where `out` has its size already.
     #[inline(always)]
     pub(crate) fn compute_sized(&self, values: &[f64], out: &mut Frames) {

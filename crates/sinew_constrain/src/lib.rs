@@ -2,9 +2,13 @@
 //! changes.
 
 pub mod clip;
+pub mod compile;
 mod error;
 mod kinematics;
+pub mod language;
 mod skeleton;
+pub mod solve;
+pub mod symbolic;
 mod trig;
 
 pub use error::ConstrainError;
