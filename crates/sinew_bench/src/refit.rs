@@ -97,7 +97,10 @@ fn head() {
         "{:<42} {:>9} {:>8} {:>8} {:>9} {:>9} {:>7} {:>7}",
         "mean of", "slide", "drift", "height", "sinks", "deepest", "jerk", "ranges"
     );
-    println!("{:<42} {:>9} {:>8} {:>8} {:>9} {:>9} {:>7} {:>7}", "", "cm/s", "cm", "cm", "cm", "cm", "ratio", "broken");
+    println!(
+        "{:<42} {:>9} {:>8} {:>8} {:>9} {:>9} {:>7} {:>7}",
+        "", "cm/s", "cm", "cm", "cm", "cm", "ratio", "broken"
+    );
 }
 
 fn fit(walk: &(Rig, Motion), target: &Rig, ground: &str, together: bool) -> anyhow::Result<(Refit, f64)> {
@@ -157,7 +160,10 @@ pub fn run(options: &[String]) -> anyhow::Result<()> {
     println!("{:<42} {:>9} {:>8} {:>8} {:>9} {:>9} {:>7} {:>7}", "bar", 1.0, 0.5, "", "", 0.5, 1.2, 0);
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (middle, worst) = (times[times.len() / 2], times[times.len() - 1]);
-    println!("300 frames: {:.3} s median ({:.3} s processor), {:.3} s worst (bar 0.5)", middle.0, middle.1, worst.0);
+    println!(
+        "300 frames: {:.3} s median ({:.3} s processor), {:.3} s worst (bar 0.5)",
+        middle.0, middle.1, worst.0
+    );
     round_trips()
 }
 

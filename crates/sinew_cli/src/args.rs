@@ -265,6 +265,9 @@ pub struct RefitArgs {
     /// Lengths of that body: all, legs, feet, arms or a joint's name, and a factor
     #[arg(long, value_name = "PART=FACTOR,…", value_delimiter = ',')]
     pub scale: Vec<String>,
+    /// Rules that hold over its frames, such as `distance LeftHand RightHand >= 20 cm`
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
     /// Ground in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a height field
     #[arg(long, value_name = "GROUND", default_value = "flat", allow_hyphen_values = true)]
     pub ground: String,

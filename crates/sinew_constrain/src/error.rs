@@ -87,7 +87,9 @@ pub enum ConstrainError {
         joint: String,
     },
     /// A frame rate that makes no sense.
-    #[error("{fps} frames a second for {duration} seconds make no sense; choose between 1 and 1000 with --fps")]
+    #[error(
+        "{fps} frames a second for {duration} seconds make no sense; choose between 1 and 1000 with --fps"
+    )]
     Rate {
         /// Frames a second.
         fps: f64,
@@ -119,28 +121,12 @@ pub enum ConstrainError {
 impl ConstrainError {
     /// A missing joint, with the nearest name there is.
     pub(crate) fn no_joint(name: &str, rig: &sinew_geom::Rig) -> Self {
-        let wanted = name.to_lowercase();
-        let near = |joint: &&sinew_geom::Joint| edits(&wanted, &joint.name.to_lowercase());
-        let nearest = rig.joints().iter().min_by_key(near).filter(|joint| near(joint) <= 1 + name.len() / 3);
+        let names = rig.joints().iter().map(|joint| joint.name.as_str());
+        let nearest = crate::language::suggest(name, names);
         let hint = nearest.map_or_else(
             || "; `sinew info FILE` lists the joints".to_owned(),
-            |joint| format!("; did you mean `{}`?", joint.name),
+            |near| format!("; did you mean `{near}`?"),
         );
         Self::NoJoint { name: name.to_owned(), hint }
     }
-}
-
-/// Letters to change, insert or delete to turn one word into another (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -207,14 +207,18 @@ fn build_ground(raw: RawGround) -> Result<Ground, GeomError> {
 /// # Errors
 /// If it is no such file, or the ground makes no sense.
 pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
-    const SHAPE: &str = r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
+    const SHAPE: &str =
+        r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
     let root: Root = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
         let fault = Fault::new(Place::Line(error.line()), error.to_string());
         FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
     })?;
     let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
     build_ground(raw).map_err(|error| {
-        FormatError::faults(name, vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")])
+        FormatError::faults(
+            name,
+            vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")],
+        )
     })
 }
 
@@ -257,7 +261,9 @@ mod tests {
     fn a_ground_can_stand_alone() {
         let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
         assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
-        for (text, expected) in [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")] {
+        for (text, expected) in
+            [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
+        {
             let error = read_ground(text.as_bytes(), "g.json").unwrap_err().to_string();
             assert!(error.contains("g.json") && error.contains(expected), "{text}: {error}");
         }

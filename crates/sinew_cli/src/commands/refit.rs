@@ -6,11 +6,14 @@ use super::{
 };
 use crate::{args::RefitArgs, console::Console};
 use anyhow::{Context, bail, ensure};
+use glam::DVec3;
 use serde_json::{Map, Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
-        clip::{Body, Motion, Refit, RefitParams, flesh_below, guess_unit, refit, scale_limbs},
+        clip::{Body, ClipRules, Motion, Refit, RefitParams, flesh_below, guess_unit, refit, scale_limbs},
+        compile::{Scene, has_errors},
+        language::{Severity, parse},
     },
     formats::{Content, paths::read_ground, read_any, skeleton::read_skeleton},
     geom::{Character, Clip, Rig, Warnings, path::Ground},
@@ -29,10 +32,15 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     let rig = source.rig(&args.clip)?;
     let clip = find_clip(&source.character, args.name.as_deref()).map_err(|e| with_path(e, &args.clip))?;
     let fps = args.fps.unwrap_or_else(|| key_rate(clip));
-    let target = target(args, &source, console, &mut warnings)?;
-    let target_rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
+    let mut target = target(args, &source, console, &mut warnings)?;
     let (ground, along_way) = ground(args)?;
-    let params = params(args, &target, ground, along_way)?;
+    let mut params = params(args, &target, ground, along_way)?;
+    if let Some(path) = &args.rules {
+        let made = rules(path, &target, &mut warnings)?;
+        params.rules = made.rules;
+        target.character.rig = Some(made.rig);
+    }
+    let target_rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
     let motion = Motion::from_clip(rig, clip, fps).map_err(|e| with_path(e, &args.clip))?;
     let start = Instant::now();
     let fitted = {
@@ -57,22 +65,31 @@ struct Opened {
     character: Character,
     unit: f64,
     extensions: Map<String, Value>,
+    /// Named places around it.
+    markers: Vec<(String, DVec3)>,
 }
 
 impl Opened {
     fn rig(&self, path: &Path) -> anyhow::Result<&Rig> {
         let rig = self.character.rig.as_ref().filter(|rig| rig.n_joints() > 0);
-        rig.with_context(|| format!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display()))
+        rig.with_context(|| {
+            format!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display())
+        })
     }
 }
 
-fn open(path: &Path, unit: Option<f64>, console: &Console, warnings: &mut Warnings) -> anyhow::Result<Opened> {
+fn open(
+    path: &Path,
+    unit: Option<f64>,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Opened> {
     let _progress = console.progress(&format!("reading {}", path.display()));
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let file = read_skeleton(&bytes, None, &path.to_string_lossy())?;
         let character = Character { rig: Some(file.rig), ..Character::default() };
-        return Ok(Opened { character, unit: 1.0, extensions: Map::new() });
+        return Ok(Opened { character, unit: 1.0, extensions: Map::new(), markers: file.markers });
     }
     let (character, extensions, is_bvh) = match read_any(path, warnings)? {
         Content::Bvh(file) => (file.character, Map::new(), true),
@@ -91,7 +108,7 @@ fn open(path: &Path, unit: Option<f64>, console: &Console, warnings: &mut Warnin
     };
     ensure!(unit.is_finite() && unit > 0.0, "--unit {unit} must be positive");
     let character = if unit == 1.0 { character } else { character.scaled(unit)? };
-    Ok(Opened { character, unit, extensions })
+    Ok(Opened { character, unit, extensions, markers: Vec::new() })
 }
 
 /// The body to fit to: a file, or the clip's own with other limbs.
@@ -107,6 +124,7 @@ fn target(
             character: source.character.clone(),
             unit: source.unit,
             extensions: source.extensions.clone(),
+            markers: Vec::new(),
         },
     };
     let parts = parts(args)?;
@@ -136,7 +154,9 @@ fn parts(args: &RefitArgs) -> anyhow::Result<Vec<(String, f64)>> {
         (factor.is_finite() && factor > 0.0).then(|| (part.trim().to_owned(), factor))
     };
     let one = |text: &String| {
-        read(text).with_context(|| format!("--scale {text:?}: give parts and factors above 0, such as legs=0.7,arms=1.2"))
+        read(text).with_context(|| {
+            format!("--scale {text:?}: give parts and factors above 0, such as legs=0.7,arms=1.2")
+        })
     };
     args.scale.iter().map(one).collect()
 }
@@ -163,6 +183,23 @@ fn params(args: &RefitArgs, target: &Opened, ground: Ground, along_way: bool) ->
         flesh: flesh_below(&target.character, &body),
         ..RefitParams::default()
     })
+}
+
+/// Rules of a file; every fault with its line and column.
+fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Result<ClipRules> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
+    let (script, mut found) = parse(&text);
+    let scene = Scene { markers: target.markers.clone() };
+    let mut made = ClipRules::new(&script, target.rig(path)?, &scene)?;
+    found.append(&mut made.diagnostics);
+    if has_errors(&found) {
+        let faults = found.iter().filter(|fault| fault.severity == Severity::Error);
+        let lines: Vec<String> = faults.map(|fault| format!("{shown}:{fault}")).collect();
+        bail!("{}", lines.join("\n"));
+    }
+    found.iter().for_each(|told| warnings.push(format!("{shown}:{told}")));
+    Ok(made)
 }
 
 /// Which file an error is about.

@@ -78,9 +78,8 @@ impl Body {
     pub fn leg_length(&self, rig: &Rig) -> f64 {
         let world = rig.rest_world();
         let place = |joint: usize| world[joint].translation;
-        let length = |leg: &Leg| {
-            place(leg.hip).distance(place(leg.knee)) + place(leg.knee).distance(place(leg.ankle))
-        };
+        let length =
+            |leg: &Leg| place(leg.hip).distance(place(leg.knee)) + place(leg.knee).distance(place(leg.ankle));
         match self.legs.len() {
             0 => place(self.pelvis).y.abs().max(0.3 * extent(rig)),
             n => self.legs.iter().map(length).sum::<f64>() / n as f64,
@@ -103,7 +102,9 @@ pub fn guess_unit(rig: &Rig, body: &Body) -> f64 {
 
 /// How far flesh reaches below the lowest joint of each foot when a character rests; zeros without a skin.
 pub fn flesh_below(character: &Character, body: &Body) -> Vec<f64> {
-    let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else { return vec![0.0; body.legs.len()] };
+    let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else {
+        return vec![0.0; body.legs.len()];
+    };
     let world = rig.rest_world();
     // The joint that a vertex follows most.
     let main = |vertex: usize| {
@@ -218,7 +219,8 @@ pub fn scale_limbs(rig: &Rig, body: &Body, parts: &[(String, f64)]) -> Result<Ri
 }
 
 fn bones_of(rig: &Rig, body: &Body, part: &str) -> Result<Vec<usize>, ConstrainError> {
-    let below = |top: usize| (0..rig.n_joints()).filter(move |&j| j != top && ancestry(rig, j).any(|a| a == top));
+    let below =
+        |top: usize| (0..rig.n_joints()).filter(move |&j| j != top && ancestry(rig, j).any(|a| a == top));
     // All joints between two, the upper one left out.
     let between = |low: usize, high: usize| ancestry(rig, low).take_while(move |&j| j != high);
     let bones: Vec<usize> = match part {

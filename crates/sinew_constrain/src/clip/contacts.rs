@@ -135,7 +135,9 @@ mod tests {
 
     #[test]
     fn standing_is_found_on_any_floor_and_through_noise() {
-        for (fps, rise, noise) in [(30.0, 0.0, 0.0), (120.0, 0.0, 0.004), (120.0, 0.2, 0.004), (60.0, -0.2, 0.002)] {
+        for (fps, rise, noise) in
+            [(30.0, 0.0, 0.0), (120.0, 0.0, 0.004), (120.0, 0.2, 0.004), (60.0, -0.2, 0.002)]
+        {
             let path = step(fps, rise, noise);
             let found = find_contacts(&path, fps, &[0..path.len()], 0.85, &ContactParams::default());
             assert_eq!(found.len(), 2, "{fps} {rise} {noise}: {found:?}");

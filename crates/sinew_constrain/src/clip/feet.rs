@@ -67,7 +67,9 @@ impl Sole {
         let level = [Some(toe_at), tip_at].into_iter().flatten().map(|p| up.dot(p)).fold(0.0, f64::min);
         let on_ground = |p: DVec3| p - up * (up.dot(p) - level);
         let ball = on_ground(toe_at);
-        let Some(forward) = (ball - up * level).try_normalize() else { return Self::without_size(leg.ankle, up) };
+        let Some(forward) = (ball - up * level).try_normalize() else {
+            return Self::without_size(leg.ankle, up);
+        };
         let length = ball.distance(up * level);
         let (heel, side) = (up * level - forward * (HEEL * length), up.cross(forward));
         let point = |local, part| SolePoint { joint: leg.ankle, local, part };
@@ -174,7 +176,8 @@ pub fn find_stances(
         let normals = ground_normals(&ankle, leg_length);
         let (flat, up) = flat_frames(leg, worlds, &ankle, &toe, &normals);
         let sole = Sole::measure(leg, worlds, &flat, up);
-        found.extend(contacts(&|w| w.point(leg.ankle, sole.heel)).into_iter().map(|c| (index, Part::Heel, c)));
+        found
+            .extend(contacts(&|w| w.point(leg.ankle, sole.heel)).into_iter().map(|c| (index, Part::Heel, c)));
         if sole.has_size() {
             let ball = contacts(&|w| w.point(leg.ankle, sole.ball));
             found.extend(ball.into_iter().map(|c| (index, Part::Ball, c)));
@@ -257,9 +260,9 @@ fn join(found: &[(usize, Part, Contact)], n_legs: usize, leg_length: f64) -> Vec
             // A heel that stands into the next stance of the ball is let go there.
             let next = of(Part::Ball).map(|c| c.frames.start).filter(|&s| s >= frames.end).min();
             let heel = heel.map(|h| h.start..next.map_or(h.end, |n| h.end.min(n)));
-            let (start, end) = heel.as_ref().map_or((frames.start, frames.end), |h| {
-                (h.start.min(frames.start), h.end.max(frames.end))
-            });
+            let (start, end) = heel
+                .as_ref()
+                .map_or((frames.start, frames.end), |h| (h.start.min(frames.start), h.end.max(frames.end)));
             stances.push(Stance {
                 leg,
                 frames: start..end,

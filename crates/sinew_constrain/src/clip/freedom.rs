@@ -70,7 +70,8 @@ impl Freedoms {
         free.dedup_by_key(|(joint, kind)| (*joint, *kind == Kind::Shift));
         let mut freedoms = Self::default();
         for (joint, kind) in free {
-            let kind = if kind != Kind::Shift && is_limited(&rig.joints()[joint]) { Kind::Angles } else { kind };
+            let kind =
+                if kind != Kind::Shift && is_limited(&rig.joints()[joint]) { Kind::Angles } else { kind };
             let mut angles = [0; 3];
             let n = match kind {
                 Kind::Shift | Kind::Ball => 3,
@@ -84,9 +85,12 @@ impl Freedoms {
             freedoms.n += n;
         }
         let moves = |mover: &FreeJoint, joint: usize| ancestry(rig, joint).any(|above| above == mover.joint);
-        let movers = |joint: usize| (0..freedoms.joints.len()).filter(|&f| moves(&freedoms.joints[f], joint)).collect();
+        let movers = |joint: usize| {
+            (0..freedoms.joints.len()).filter(|&f| moves(&freedoms.joints[f], joint)).collect()
+        };
         freedoms.movers = (0..rig.n_joints()).map(movers).collect();
-        let is_needed = |joint: &usize| tracked.iter().any(|&t| ancestry(rig, t).any(|above| above == *joint));
+        let is_needed =
+            |joint: &usize| tracked.iter().any(|&t| ancestry(rig, t).any(|above| above == *joint));
         freedoms.needed = (0..rig.n_joints()).filter(is_needed).collect();
         freedoms
     }
@@ -97,7 +101,8 @@ impl Freedoms {
         high.fill(f64::INFINITY);
         for free in self.joints.iter().filter(|free| free.kind == Kind::Angles) {
             let joint = &rig.joints()[free.joint];
-            let angles = joint.euler.to_angles(joint.rest.rotation.inverse() * base.locals[free.joint].rotation);
+            let angles =
+                joint.euler.to_angles(joint.rest.rotation.inverse() * base.locals[free.joint].rotation);
             for k in 0..free.n {
                 let axis = free.angles[k];
                 let Some(dof) = joint.dofs.iter().find(|dof| dof.kind as usize == axis + 3) else { continue };
@@ -187,7 +192,14 @@ impl Freedoms {
     }
 
     /// Calls back with every degree of freedom that moves a point on a joint, and the velocity it gives it.
-    pub fn columns(&self, joint: usize, point: DVec3, world: &World, axes: &Axes, out: &mut Vec<(usize, DVec3)>) {
+    pub fn columns(
+        &self,
+        joint: usize,
+        point: DVec3,
+        world: &World,
+        axes: &Axes,
+        out: &mut Vec<(usize, DVec3)>,
+    ) {
         out.clear();
         for free in self.movers[joint].iter().map(|&f| &self.joints[f]) {
             for d in free.first..free.first + free.n {

@@ -36,7 +36,8 @@ pub fn axis(leg: &Leg, sole: &Sole, worlds: &[World]) -> DVec3 {
 
 /// Direction to the side of the foot, in the knee's frame.
 fn sideways(leg: &Leg, sole: &Sole, worlds: &[World]) -> DVec3 {
-    let side = |w: &World| w.rotations[leg.knee].inverse() * (w.rotations[leg.ankle] * (sole.frame * DVec3::X));
+    let side =
+        |w: &World| w.rotations[leg.knee].inverse() * (w.rotations[leg.ankle] * (sole.frame * DVec3::X));
     worlds.iter().map(side).sum::<DVec3>().try_normalize().unwrap_or(DVec3::X)
 }
 
@@ -78,12 +79,18 @@ fn bend(leg: &Leg, world: &World) -> f64 {
 }
 
 /// Bounds for hinges of knees: they neither snap through nor fold.
-pub fn bound(rig: &Rig, body: &Body, freedoms: &Freedoms, worlds: &[World], low: &mut [f64], high: &mut [f64]) {
+pub fn bound(
+    rig: &Rig,
+    body: &Body,
+    freedoms: &Freedoms,
+    worlds: &[World],
+    low: &mut [f64],
+    high: &mut [f64],
+) {
     debug_assert_eq!(rig.n_joints(), worlds[0].positions.len());
     for leg in &body.legs {
-        let is_knee = |free: &&super::freedom::FreeJoint| {
-            free.joint == leg.knee && matches!(free.kind, Kind::Hinge(_))
-        };
+        let is_knee =
+            |free: &&super::freedom::FreeJoint| free.joint == leg.knee && matches!(free.kind, Kind::Hinge(_));
         let Some(free) = freedoms.joints.iter().find(is_knee) else { continue };
         let bends: Vec<f64> = worlds.iter().map(|world| bend(leg, world)).collect();
         let least = bends.iter().copied().fold(STRAIGHT, f64::min);

@@ -103,7 +103,8 @@ impl Measured<'_> {
 
 fn count_violations(rig: &Rig, pose: &sinew_geom::Pose) -> usize {
     let of = |(joint, local): (&sinew_geom::Joint, &sinew_geom::Transform)| {
-        let angles = joint.dofs.iter().zip(joint.values_at(local)).filter(|(dof, _)| (dof.kind as usize) >= 3);
+        let angles =
+            joint.dofs.iter().zip(joint.values_at(local)).filter(|(dof, _)| (dof.kind as usize) >= 3);
         angles.filter(|(dof, x)| *x < dof.range[0] - ROUNDING || *x > dof.range[1] + ROUNDING).count()
     };
     rig.joints().iter().zip(&pose.locals).map(of).sum()

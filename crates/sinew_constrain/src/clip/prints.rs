@@ -51,8 +51,7 @@ impl Print {
     pub fn of_stance(stance: &Stance, leg: &Leg, sole: &Sole, worlds: &[World]) -> Self {
         let flat = stance.flat();
         let calm = if flat.is_empty() { stance.frames.clone() } else { flat };
-        let forward: DVec3 =
-            calm.map(|t| worlds[t].rotations[leg.ankle] * (sole.frame * DVec3::Z)).sum();
+        let forward: DVec3 = calm.map(|t| worlds[t].rotations[leg.ankle] * (sole.frame * DVec3::Z)).sum();
         let path = |frames: &Range<usize>, local: DVec3| -> Vec<DVec3> {
             frames.clone().map(|t| worlds[t].point(leg.ankle, local)).collect()
         };
@@ -81,7 +80,8 @@ impl Print {
         let reach = Reach::of(sole);
         let seat = |shift: f64| Seat::find(site, place + ahead * shift, ahead, &reach);
         let n = ((reach.front - reach.back + 2.0 * ROOM) / SEARCH_STEP).ceil() as i32;
-        let tries = (0..=2 * n).map(|i| f64::from(if i % 2 == 0 { i / 2 } else { -(i + 1) / 2 }) * SEARCH_STEP);
+        let tries =
+            (0..=2 * n).map(|i| f64::from(if i % 2 == 0 { i / 2 } else { -(i + 1) / 2 }) * SEARCH_STEP);
         let even = tries.map(seat).find(|seat| seat.unevenness <= SEAT);
         // Nowhere near is it even: the foot rests on the highest edge.
         even.unwrap_or_else(|| Seat::on_edge(site, place, ahead, &reach)).print

@@ -54,13 +54,21 @@ impl<'a> Retarget<'a> {
             }
         }
         if from[target_body.pelvis].is_none() {
-            return Err(ConstrainError::Unmatched { joint: target.joints()[target_body.pelvis].name.clone() });
+            return Err(ConstrainError::Unmatched {
+                joint: target.joints()[target_body.pelvis].name.clone(),
+            });
         }
-        let still: Vec<&str> =
-            target.joints().iter().zip(&from).filter(|(_, f)| f.is_none()).map(|(j, _)| j.name.as_str()).collect();
+        let still: Vec<&str> = target
+            .joints()
+            .iter()
+            .zip(&from)
+            .filter(|(_, f)| f.is_none())
+            .map(|(j, _)| j.name.as_str())
+            .collect();
         if !still.is_empty() {
             let shown = still.iter().take(5).copied().collect::<Vec<_>>().join(", ");
-            warnings.push(format!("{} joints have no counterpart in the clip and rest: {shown}", still.len()));
+            warnings
+                .push(format!("{} joints have no counterpart in the clip and rest: {shown}", still.len()));
         }
         let scale = target_body.leg_length(target) / source_body.leg_length(source);
         if !(scale.is_finite() && scale > 0.0) {
@@ -158,7 +166,8 @@ fn keep_ranges(joint: &Joint, local: &mut Transform, is_pelvis: bool) {
 
 /// For each joint of the target, `source joint ← target joint` at rest, after bones were laid along one another.
 fn rest_turns(source: &Rig, (target, body): (&Rig, &Body), from: &[Option<usize>]) -> Vec<DQuat> {
-    let (source_world, target_world) = (World::of(source, &source.rest_pose()), World::of(target, &target.rest_pose()));
+    let (source_world, target_world) =
+        (World::of(source, &source.rest_pose()), World::of(target, &target.rest_pose()));
     // Soles, not bones, of feet are alike at rest.
     let is_foot = |joint: usize| body.legs.iter().any(|leg| leg.ankle == joint || leg.toe == Some(joint));
     let along = |joint: usize| {

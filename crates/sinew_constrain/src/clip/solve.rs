@@ -51,6 +51,8 @@ pub struct Problem<'a> {
     pub site: Option<&'a Site>,
     /// Rules over frames.
     pub rules: &'a [FrameRule],
+    /// Which of them hold, frame by frame.
+    pub active: &'a [Vec<usize>],
     /// Stretches that hang together.
     pub segments: &'a [Range<usize>],
     /// Frames a second.
@@ -211,12 +213,13 @@ impl ClipSolver {
             problem.freedoms.columns(goal.joint, place, &self.world, &self.axes, &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
             cost += self.add_point(t, n, place - goal.target, 1.0 / sigma);
-            if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place)) {
+            if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
+            {
                 cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
             }
         }
-        for rule in problem.rules.iter().filter(|rule| rule.frames.contains(&t)) {
-            rule.rows(&self.world, &mut self.rows);
+        for &rule in &problem.active[t] {
+            problem.rules[rule].rows(t, &self.world, &mut self.rows);
             cost += self.add_rows(problem, t);
         }
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
@@ -326,8 +329,7 @@ mod tests {
     use super::*;
     use crate::clip::{
         freedom::Kind,
-        rules::Relation,
-        tests::{walk, walker},
+        tests::{rules, walk, walker},
     };
     use sinew_geom::path::Ground;
 
@@ -353,7 +355,9 @@ mod tests {
             is_held,
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
-        let rule = FrameRule::distance(&rig, ["LeftHand", "RightHand"], Relation::AtLeast, 0.9).unwrap();
+        let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
+                    LeftHand.y * LeftHand.z = 0.3 m2\nlook LeftHand at RightHand";
+        let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
         let n = freedoms.n;
         let (low, high) = (vec![f64::NEG_INFINITY; 4 * n], vec![f64::INFINITY; 4 * n]);
@@ -364,7 +368,8 @@ mod tests {
             freedoms: &freedoms,
             goals: &goals,
             site: Some(&site),
-            rules: &[rule],
+            rules: &rules,
+            active: &vec![(0..rules.len()).collect(); 4],
             segments: &[0..4],
             fps: 30.0,
             low: &low,

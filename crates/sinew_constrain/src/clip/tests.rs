@@ -2,7 +2,7 @@
 
 use super::*;
 use glam::{DQuat, DVec3};
-use sinew_geom::{Dof, DofKind, Joint, Transform};
+use sinew_geom::{Dof, DofKind, Joint, Pose, Transform};
 
 const THIGH: f64 = 0.42;
 /// Height of the ankle and of the joint of the toes above the sole.
@@ -75,9 +75,18 @@ pub(super) fn walk(fps: f64, secs: f64, slope: f64) -> Motion {
     Motion { fps, poses: poses.collect() }
 }
 
+/// Rules of a text without faults.
+pub(super) fn rules(rig: &Rig, text: &str) -> Vec<FrameRule> {
+    let (script, found) = crate::language::parse(text);
+    let made = ClipRules::new(&script, rig, &crate::compile::Scene::default()).unwrap();
+    assert!(found.is_empty() && made.diagnostics.is_empty(), "{found:?} {:?}", made.diagnostics);
+    made.rules
+}
+
 fn fit(target: &Rig, motion: &Motion, params: &RefitParams) -> Refit {
     let rig = walker(1.0);
-    refit((&rig, motion), target, params, &mut Warnings::default(), &mut |_| ControlFlow::Continue(())).unwrap()
+    refit((&rig, motion), target, params, &mut Warnings::default(), &mut |_| ControlFlow::Continue(()))
+        .unwrap()
 }
 
 fn on(ground: &str) -> RefitParams {
@@ -167,7 +176,8 @@ fn there_and_back_is_the_same_clip() {
     let (rig, child) = (walker(1.0), walker(0.6));
     let there = fit(&child, &motion, &on("flat"));
     let mut go_on = |_| ControlFlow::Continue(());
-    let back = refit((&child, &there.motion), &rig, &on("flat"), &mut Warnings::default(), &mut go_on).unwrap();
+    let back =
+        refit((&child, &there.motion), &rig, &on("flat"), &mut Warnings::default(), &mut go_on).unwrap();
     assert!(angle(&motion, &back.motion) < 0.5, "{}", angle(&motion, &back.motion));
 }
 
@@ -213,8 +223,8 @@ fn hands_are_kept_apart_by_a_rule() {
     let rig = walker(1.0);
     let free = fit(&rig, &motion, &on("flat"));
     let mut params = on("flat");
-    let rule = FrameRule::distance(&rig, ["LeftHand", "RightHand"], Relation::AtLeast, 0.6).unwrap();
-    params.rules = vec![rule.clone()];
+    params.rules = rules(&rig, "distance LeftHand RightHand >= 60 cm");
+    let rule = params.rules[0].clone();
     let held = fit(&rig, &motion, &params);
     let least = |motion: &Motion| {
         let worst = |pose: &Pose| rule.violation(&World::of(&rig, pose));
@@ -223,8 +233,64 @@ fn hands_are_kept_apart_by_a_rule() {
     assert!(least(&free.motion) > 0.1, "{}", least(&free.motion));
     assert!(least(&held.motion) < 0.005 && held.report.rule_violation < 0.005, "{}", least(&held.motion));
     assert_good(&held.report, "rule");
-    let error = FrameRule::distance(&rig, ["LeftHnd", "RightHand"], Relation::AtLeast, 0.6).unwrap_err();
-    assert!(error.to_string().contains("LeftHand"), "{error}");
+}
+
+#[test]
+fn rules_hold_when_they_say() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
+    let hand = rig.find("LeftHand").unwrap();
+    let mut params = on("slope:5");
+    params.rules = rules(
+        &rig,
+        "hold LeftHand during 30 .. 60\npin RightHand to (-0.3, 1.4, 1.5) during 70 .. 80 fade 3\n\
+         put RightHand above Shelf when contact(LeftFoot)\nplane Shelf = through (0, 0.9, 0) m normal (0, 1, 0)",
+    );
+    assert_eq!(params.rules.len(), 3);
+    let fitted = fit(&rig, &motion, &params);
+    let path: Vec<DVec3> =
+        fitted.motion.poses.iter().map(|pose| World::of(&rig, pose).positions[hand]).collect();
+    for place in &path[30..=60] {
+        assert!(place.distance(path[45]) < 0.003, "{place} {}", path[45]);
+    }
+    assert!(path[0].distance(path[45]) > 0.3);
+    let free = fit(&rig, &motion, &on("slope:5"));
+    let before = &free.motion.poses[20].locals[rig.find("LeftForeArm").unwrap()].rotation;
+    let after = &fitted.motion.poses[20].locals[rig.find("LeftForeArm").unwrap()].rotation;
+    assert!(before.angle_between(*after) < 0.3);
+    assert!(fitted.report.fitted.slide < 0.01, "{:?}", fitted.report.fitted);
+}
+
+#[test]
+fn ranges_of_a_text_are_kept() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
+    let (script, _) =
+        crate::language::parse("range LeftLeg.rx in 8 .. 50 deg\nrange Spine.ry in -1 .. 1 deg");
+    let made = ClipRules::new(&script, &rig, &crate::compile::Scene::default()).unwrap();
+    assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
+    let fitted = fit(&made.rig, &motion, &on("slope:10"));
+    assert_eq!(fitted.report.fitted.limit_violations, 0);
+    let knee = rig.find("LeftLeg").unwrap();
+    for pose in &fitted.motion.poses {
+        let bend = made.rig.joints()[knee].values_at(&pose.locals[knee])[0].to_degrees();
+        assert!((7.999..=50.001).contains(&bend), "{bend}");
+    }
+}
+
+#[test]
+fn faults_of_a_text_are_told() {
+    let rig = walker(1.0);
+    for (text, expected) in [
+        ("distance LeftHnd RightHand >= 20 cm", "LeftHand"),
+        ("pin LeftHand to (0, 1, 0) during 9 .. 3", "backwards"),
+        ("pin LeftHand to (0, 1, 0) when contact(LeftFot)", "LeftFo"),
+        ("limit velocity(Hips) <= 2 m/s", "left out"),
+        ("maximize Head.y", "left out"),
+    ] {
+        let (script, mut found) = crate::language::parse(text);
+        found.extend(ClipRules::new(&script, &rig, &crate::compile::Scene::default()).unwrap().diagnostics);
+        let told = found.iter().map(|diagnostic| diagnostic.to_string()).collect::<Vec<_>>().join("\n");
+        assert!(told.contains(expected), "{text}: {told}");
+    }
 }
 
 #[test]
@@ -251,14 +317,18 @@ fn what_cannot_be_fitted_is_refused_or_survived() {
     let one = Motion { fps: 30.0, poses: motion.poses[..1].to_vec() };
     assert!(attempt(&rig, &one, &walker(0.6)).is_ok());
     // None.
-    assert_eq!(attempt(&rig, &Motion { fps: 30.0, poses: vec![] }, &rig).unwrap_err(), ConstrainError::NoFrames);
+    assert_eq!(
+        attempt(&rig, &Motion { fps: 30.0, poses: vec![] }, &rig).unwrap_err(),
+        ConstrainError::NoFrames
+    );
     // A number that is none.
     let mut broken = motion.clone();
     broken.poses[3].locals[2].rotation.x = f64::NAN;
     let error = attempt(&rig, &broken, &rig).unwrap_err().to_string();
     assert!(error.contains("frame 3") && error.contains("Neck"), "{error}");
     // Bones without length.
-    let flat: Vec<Joint> = rig.joints().iter().map(|joint| Joint { rest: Transform::IDENTITY, ..joint.clone() }).collect();
+    let flat: Vec<Joint> =
+        rig.joints().iter().map(|joint| Joint { rest: Transform::IDENTITY, ..joint.clone() }).collect();
     assert!(attempt(&rig, &motion, &Rig::new(flat).unwrap()).is_err());
     let mut stub = rig.joints().to_vec();
     for joint in stub.iter_mut().filter(|joint| joint.name.contains("Toe") || joint.name.contains("Hand")) {
@@ -267,8 +337,12 @@ fn what_cannot_be_fitted_is_refused_or_survived() {
     let (fitted, _) = attempt(&rig, &motion, &Rig::new(stub).unwrap()).unwrap();
     assert!(fitted.report.fitted.penetration < 0.005, "{:?}", fitted.report.fitted);
     // Other names.
-    let strangers: Vec<Joint> =
-        rig.joints().iter().enumerate().map(|(i, joint)| Joint { name: format!("j{i}"), ..joint.clone() }).collect();
+    let strangers: Vec<Joint> = rig
+        .joints()
+        .iter()
+        .enumerate()
+        .map(|(i, joint)| Joint { name: format!("j{i}"), ..joint.clone() })
+        .collect();
     let strangers = Rig::new(strangers).unwrap();
     assert!(matches!(attempt(&rig, &motion, &strangers), Err(ConstrainError::Unmatched { .. })));
     // No feet on either side: nothing is held, and it is said.

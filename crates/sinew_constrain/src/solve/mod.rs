@@ -20,4 +20,4 @@ mod tests;
 
 pub use report::{Conflict, RuleReport, SolveReport};
 pub use solver::{Iterations, Method, Solution, SolveParams, Solver, Stop};
-pub(crate) use system::System;
+pub(crate) use system::{System, nearest_on_segments};

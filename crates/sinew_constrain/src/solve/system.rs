@@ -464,7 +464,7 @@ fn unit(vector: DVec3) -> (DVec3, f64) {
 
 /// Where on two segments their nearest points lie, 0 to 1 each. Ericson, *Real-Time Collision Detection*, 5.1.9.
 #[inline(always)]
-fn nearest_on_segments([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> (f64, f64) {
+pub(crate) fn nearest_on_segments([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> (f64, f64) {
     let (u, v, w) = (b - a, d - c, a - c);
     let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
     let (uw, vw) = (u.dot(w), v.dot(w));

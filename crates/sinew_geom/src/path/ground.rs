@@ -55,8 +55,11 @@ impl FromStr for Ground {
             expected: "give flat, flat:0.2, slope:10, steps:0.15,0.3, hills or hills:0.4,4",
         };
         let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
-        let numbers: Result<Vec<f64>, _> =
-            numbers.split(',').filter(|word| !word.trim().is_empty()).map(|word| word.trim().parse()).collect();
+        let numbers: Result<Vec<f64>, _> = numbers
+            .split(',')
+            .filter(|word| !word.trim().is_empty())
+            .map(|word| word.trim().parse())
+            .collect();
         let ground = match (kind.trim(), numbers.map_err(|_| refuse())?.as_slice()) {
             ("flat", []) => Self::Flat(0.0),
             ("flat", &[height]) => Self::Flat(height),
@@ -228,9 +231,14 @@ mod tests {
         assert!((read("slope:45").unwrap().height(3.0, 2.0) - 2.0).abs() < 1e-12);
         assert!((read("steps:0.15, 0.3").unwrap().height(0.0, 0.61) - 0.3).abs() < 1e-12);
         assert_eq!(read("hills"), read("hills:0.4,4"));
-        for bad in ["", "slope", "slope:x", "slope:89", "steps:0.1", "steps:0.1,0", "hills:1", "flat:1,2", "lava"] {
+        for bad in
+            ["", "slope", "slope:x", "slope:89", "steps:0.1", "steps:0.1,0", "hills:1", "flat:1,2", "lava"]
+        {
             let error = read(bad).unwrap_err().to_string();
-            assert!(error.contains("slope") && error.contains(bad.split(':').next().unwrap()), "{bad}: {error}");
+            assert!(
+                error.contains("slope") && error.contains(bad.split(':').next().unwrap()),
+                "{bad}: {error}"
+            );
         }
     }
 
