@@ -12,8 +12,10 @@ use std::ops::Range;
 const HEEL: f64 = 0.15;
 /// Half the width of a sole, relative to the same.
 const HALF_WIDTH: f64 = 0.18;
-/// Turn of a joint from one frame to the next that no body makes, radians.
-const JUMP: f64 = 1.0;
+/// Mean way of all joints from one frame to the next, in legs, that is a jump if it comes suddenly.
+const JUMP: f64 = 0.08;
+/// So many times the ways before and after are sudden.
+const SUDDEN: f64 = 4.0;
 /// Speed of a pelvis that no body reaches, in legs a second.
 const FASTEST: f64 = 20.0;
 
@@ -54,21 +56,22 @@ pub struct Sole {
 
 impl Sole {
     /// Measure the sole of a leg: `up` is the normal of the ground in the ankle's frame while the foot is flat, in
-    /// the given frames. The lowest joint of the foot touches the ground.
-    pub fn measure(leg: &Leg, worlds: &[World], flat: &[usize], up: DVec3) -> Self {
+    /// the given frames. The lowest joint of the foot is `depth` above the ground.
+    pub fn measure(leg: &Leg, worlds: &[World], flat: &[usize], up: DVec3, depth: f64) -> Self {
         let mean = |of: &dyn Fn(&World) -> DVec3| {
             flat.iter().map(|&t| of(&worlds[t])).sum::<DVec3>() / flat.len().max(1) as f64
         };
         let in_ankle = |joint: usize| {
             mean(&|w| w.rotations[leg.ankle].inverse() * (w.positions[joint] - w.positions[leg.ankle]))
         };
-        let Some(toe) = leg.toe else { return Self::without_size(leg.ankle, up) };
+        let Some(toe) = leg.toe else { return Self::without_size(leg.ankle, up, depth) };
         let (toe_at, tip_at) = (in_ankle(toe), leg.tip.map(in_ankle));
-        let level = [Some(toe_at), tip_at].into_iter().flatten().map(|p| up.dot(p)).fold(0.0, f64::min);
+        let lowest = [Some(toe_at), tip_at].into_iter().flatten().map(|p| up.dot(p)).fold(0.0, f64::min);
+        let level = lowest - depth;
         let on_ground = |p: DVec3| p - up * (up.dot(p) - level);
         let ball = on_ground(toe_at);
         let Some(forward) = (ball - up * level).try_normalize() else {
-            return Self::without_size(leg.ankle, up);
+            return Self::without_size(leg.ankle, up, depth);
         };
         let length = ball.distance(up * level);
         let (heel, side) = (up * level - forward * (HEEL * length), up.cross(forward));
@@ -89,27 +92,15 @@ impl Sole {
         Self { frame, heel, ball, points }
     }
 
-    fn without_size(ankle: usize, up: DVec3) -> Self {
-        let points = vec![SolePoint { joint: ankle, local: DVec3::ZERO, part: Part::Heel }];
-        let frame = DQuat::from_rotation_arc(DVec3::Y, up);
-        Self { frame, heel: DVec3::ZERO, ball: DVec3::ZERO, points }
+    fn without_size(ankle: usize, up: DVec3, depth: f64) -> Self {
+        let local = up * -depth;
+        let points = vec![SolePoint { joint: ankle, local, part: Part::Heel }];
+        Self { frame: DQuat::from_rotation_arc(DVec3::Y, up), heel: local, ball: local, points }
     }
 
     /// Whether it has heel and ball.
     pub fn has_size(&self) -> bool {
         self.points.len() > 1
-    }
-
-    /// The same sole deeper below the ankle, for flesh around the bones.
-    pub fn lowered(&self, depth: f64) -> Self {
-        let down = self.frame * (-DVec3::Y * depth);
-        let mut sole = self.clone();
-        sole.heel += down;
-        sole.ball += down;
-        for point in sole.points.iter_mut().filter(|point| point.part != Part::Tip) {
-            point.local += down;
-        }
-        sole
     }
 }
 
@@ -142,13 +133,18 @@ impl Stance {
 
 /// Stretches of a motion that hang together: it is cut where a body jumps in a way that none can.
 pub fn find_segments(motion: &Motion, worlds: &[World], pelvis: usize, leg: f64) -> Vec<Range<usize>> {
+    let place = |t: usize| worlds[t].positions[pelvis];
+    // Mean way of the joints around the pelvis, into a frame.
+    let change = |t: usize| {
+        let around = |t: usize| worlds[t].positions.iter().map(move |p| *p - place(t));
+        let way: f64 = around(t).zip(around(t - 1)).map(|(a, b)| a.distance(b)).sum();
+        way / worlds[t].positions.len() as f64
+    };
+    let changes: Vec<f64> = (0..worlds.len()).map(|t| if t == 0 { 0.0 } else { change(t) }).collect();
     let is_cut = |t: usize| {
-        let far = worlds[t].positions[pelvis].distance(worlds[t - 1].positions[pelvis]);
-        let turned = |j: usize| {
-            let [a, b] = [t - 1, t].map(|t| motion.poses[t].locals[j].rotation);
-            2.0 * a.dot(b).abs().min(1.0).acos()
-        };
-        far * motion.fps > FASTEST * leg || (0..motion.poses[t].locals.len()).any(|j| turned(j) > JUMP)
+        let around = changes[t - 1].max(changes.get(t + 1).copied().unwrap_or(0.0));
+        let is_far = place(t).distance(place(t - 1)) * motion.fps > FASTEST * leg;
+        is_far || changes[t] > (JUMP * leg).max(SUDDEN * around)
     };
     let mut starts = vec![0];
     starts.extend((1..worlds.len()).filter(|&t| is_cut(t)));
@@ -175,7 +171,7 @@ pub fn find_stances(
         let toe = leg.toe.map_or_else(Vec::new, |toe| contacts(&|w| w.positions[toe]));
         let normals = ground_normals(&ankle, leg_length);
         let (flat, up) = flat_frames(leg, worlds, &ankle, &toe, &normals);
-        let sole = Sole::measure(leg, worlds, &flat, up);
+        let sole = Sole::measure(leg, worlds, &flat, up, 0.0);
         found
             .extend(contacts(&|w| w.point(leg.ankle, sole.heel)).into_iter().map(|c| (index, Part::Heel, c)));
         if sole.has_size() {

@@ -20,9 +20,9 @@ const USUAL: [f64; 3] = [0.05, 0.1, 0.4];
 const USUAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
 /// From soft to stiff.
 const STAGES: [Stage; 3] = [
-    Stage { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 12 },
-    Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 10 },
-    Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 8 },
+    Stage { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 8 },
+    Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
+    Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
 ];
 
 impl Prepared<'_> {

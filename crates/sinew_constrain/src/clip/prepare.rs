@@ -90,7 +90,9 @@ impl<'a> Prepared<'a> {
         let source_scene = Scene { body: &source_body, soles: &source_soles, worlds: &worlds };
         let copy_scene = Scene { body: &body, soles: &soles, worlds: &copy_worlds };
         let plan = plan(&source_scene, &copy_scene, &stances, &segments, (&site, scale, motion.fps));
-        let base = all(&|t| plan.pelvis[t]);
+        // The source's soles were measured at its joints; flesh below the target's lifts it.
+        let flesh = params.flesh.iter().sum::<f64>() / params.flesh.len().max(1) as f64;
+        let base = all(&|t| plan.pelvis[t] + DVec3::Y * flesh);
         let raised = raised(&copy_scene, &stances, &site, motion.fps);
         let copied = Motion { fps: motion.fps, poses: all(&|t| scaled(t) + DVec3::Y * raised[t]) };
         let worlds = base.iter().map(|pose| World::of(target, pose)).collect();
@@ -144,8 +146,8 @@ fn target_soles(
             flat.push(0);
         }
         let up = retarget.turn(leg.ankle) * (sole.frame * DVec3::Y);
-        let measured = Sole::measure(leg, worlds, &flat, up);
-        soles.push(measured.lowered(flesh.get(index).copied().unwrap_or(0.0)));
+        let depth = flesh.get(index).copied().unwrap_or(0.0);
+        soles.push(Sole::measure(leg, worlds, &flat, up, depth));
     }
     soles
 }

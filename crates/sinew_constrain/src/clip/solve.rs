@@ -85,7 +85,7 @@ const SKIN: f64 = 0.001;
 /// Greatest change of an angle (or metre) a round.
 const LONGEST_STEP: f64 = 0.6;
 /// A round that gains less than this share is the last of its stage.
-const LEAST_GAIN: f64 = 2e-3;
+const LEAST_GAIN: f64 = 5e-3;
 /// Slopes beyond this are edges, which push up and not aside.
 const EDGE_SLOPE: f64 = 1.5;
 
@@ -356,7 +356,7 @@ mod tests {
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
-                    LeftHand.y * LeftHand.z = 0.3 m2\nlook LeftHand at RightHand";
+                    sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand";
         let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
         let n = freedoms.n;
