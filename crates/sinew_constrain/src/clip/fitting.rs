@@ -25,6 +25,11 @@ const STAGES: [Stage; 3] = [
     Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
 ];
 
+/// What is repeated, at most so often, while a sole is deeper in the ground than this, in metres.
+const LAST: Stage = Stage { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
+const MOST_PASSES: usize = 3;
+const DEEPEST: f64 = 0.002;
+
 impl Prepared<'_> {
     /// Solve it, from soft to stiff.
     pub fn solve(
@@ -76,8 +81,33 @@ impl Prepared<'_> {
             rounds += solver.solve(&problem, stage, &mut x, &mut tell)?;
             before += stage.rounds;
         }
-        let fitted = self.corrected(&freedoms, &x);
+        let mut fitted = self.corrected(&freedoms, &x);
+        for _ in 0..MOST_PASSES {
+            if self.deepest(&fitted) <= DEEPEST {
+                break;
+            }
+            rounds += solver.solve(&problem, &LAST, &mut x, &mut |_| progress(1.0))?;
+            fitted = self.corrected(&freedoms, &x);
+        }
         Ok(self.finish(fitted, (&rules, &active), rounds, warnings))
+    }
+
+    /// Depth of the deepest sole in the ground.
+    fn deepest(&self, poses: &[Pose]) -> f64 {
+        let measured = self.measured();
+        let depth = |pose: &Pose| measured.depth(&World::of(self.target, pose), &self.site);
+        poses.iter().map(depth).fold(0.0, f64::max)
+    }
+
+    fn measured(&self) -> Measured<'_> {
+        Measured {
+            rig: self.target,
+            body: &self.body,
+            soles: &self.soles,
+            stances: &self.stances,
+            segments: &self.segments,
+            site: Some(&self.site),
+        }
     }
 
     fn freedoms(&self, rules: &[FrameRule]) -> Freedoms {
@@ -195,14 +225,7 @@ impl Prepared<'_> {
         warnings: &mut Warnings,
     ) -> Refit {
         let motion = Motion { fps: self.motion.fps, poses };
-        let measured = Measured {
-            rig: self.target,
-            body: &self.body,
-            soles: &self.soles,
-            stances: &self.stances,
-            segments: &self.segments,
-            site: Some(&self.site),
-        };
+        let measured = self.measured();
         let broken = |t: usize| {
             let world = World::of(self.target, &motion.poses[t]);
             active[t].iter().map(|&rule| rules[rule].violation(&world)).fold(0.0, f64::max)
