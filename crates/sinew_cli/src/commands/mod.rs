@@ -11,5 +11,6 @@ mod output;
 pub mod pose;
 pub mod reach;
 pub mod sample;
+pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;
