@@ -20,8 +20,8 @@ pub fn files() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../sinew/tests/files"))
 }
 
-/// Rounds of each timing; medians are told.
-const ROUNDS: usize = 61;
+/// Rounds of each timing; medians are told. Rounds are short, so that on a busy machine most are not interrupted.
+const ROUNDS: usize = 301;
 
 /// Our figures for one variant of the root, in microseconds.
 pub struct Ours {
@@ -64,14 +64,14 @@ fn measure(variant: &'static str, text: &str, file: &SkeletonFile) -> anyhow::Re
     };
     let per =
         |n: usize, work: &mut dyn FnMut()| time(ROUNDS, || (0..n).for_each(|_| work())) * 1e3 / n as f64;
-    let build_us = per(10, &mut || _ = black_box(build()));
+    let build_us = per(2, &mut || _ = black_box(build()));
     let mut solver = build();
     let pose = |name: &str| -> anyhow::Result<Vec<f64>> {
         let (_, pose) = file.poses.iter().find(|(of, _)| of == name).context("a pose is missing")?;
         Ok(skeleton.values_at(pose)?)
     };
     let starts = [pose("near")?, pose("far")?];
-    let evaluate = per(2000, &mut || solver.evaluate_in_place(black_box(&starts[0])));
+    let evaluate = per(100, &mut || solver.evaluate_in_place(black_box(&starts[0])));
     let params = SolveParams::default();
     let mut values = starts[0].clone();
     let (mut solve, mut nearest, mut iterations) = ([0.0; 2], [0.0; 2], [0; 2]);
@@ -79,10 +79,10 @@ fn measure(variant: &'static str, text: &str, file: &SkeletonFile) -> anyhow::Re
         let (stop, n) = solver.reach(start, &params, &mut values)?;
         ensure!(stop == Stop::Converged, "{variant} does not converge");
         iterations[i] = n;
-        solve[i] = per(50, &mut || _ = black_box(solver.reach(start, &params, &mut values)));
-        nearest[i] = per(5, &mut || _ = black_box(solver.solve(start, &params)));
+        solve[i] = per(4, &mut || _ = black_box(solver.reach(start, &params, &mut values)));
+        nearest[i] = per(1, &mut || _ = black_box(solver.solve(start, &params)));
     }
-    let symbolic = per(5, &mut || _ = black_box(solver.problem().symbolic()));
+    let symbolic = per(1, &mut || _ = black_box(solver.problem().symbolic()));
     let ours = Ours {
         variant,
         build: build_us,
