@@ -40,7 +40,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of commands that use chance (fit, `--optimiser annealing`); the same seed gives the same result
+    /// Seed of commands that use chance (fit, solve, `--optimiser annealing`); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -100,6 +100,18 @@ pub enum Command {
                       child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
     )]
     Refit(RefitArgs),
+    /// Find a pose at which rules hold: contacts, distances, directions, ranges, written as text
+    #[command(after_help = "rules: one a line, verb first; docs/rules.md has them all.\n  \
+                      plane Floor = through StepMarker normal FloorNormal1 -> FloorNormal2\n  \
+                      pin FootR to StepMarker\n  \
+                      aim FootR -> MiddleToeR along FloorMarker1 -> FloorMarker2\n  \
+                      distance WristL WristR = 35 cm\n  \
+                      put FootL on Floor weight 2\n  \
+                      range KneeR.rx in 0 .. 150 deg\n  \
+                      maximize HeadTop.y priority 2\n\n\
+                      Residuals are told in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
+                      hold are no failure: the best compromise is given, and what stands against what.")]
+    Solve(SolveArgs),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),
@@ -292,6 +304,43 @@ pub struct RefitArgs {
     /// File to write (bvh, glb)
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct SolveArgs {
+    /// Rules, as text
+    pub rules: PathBuf,
+    /// Skeleton to pose (json, bvh, glb) [default: the one the rules name]
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Of a json skeleton: another choice of degrees of freedom it offers
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Where to begin: frame N of a clip (FILE@N, or @N of the skeleton's own), or a named pose of a json skeleton
+    /// [default: the pose at rest]
+    #[arg(long, value_name = "FILE@FRAME")]
+    pub pose: Option<String>,
+    /// How to solve: ours, or the thesis's Newton-Raphson with the Moore-Penrose inverse (no ranges, equations only)
+    #[arg(long, default_value = "default", value_parser = ["default", "newton"])]
+    pub solver: String,
+    /// Solve equations as they are written, rather than better ones with the same solutions
+    #[arg(long)]
+    pub as_written: bool,
+    /// Let joints leave their ranges
+    #[arg(long)]
+    pub no_ranges: bool,
+    /// Take any pose at which the rules hold, rather than the one nearest to the start
+    #[arg(long)]
+    pub any: bool,
+    /// Print the equations, their derivatives, and what was rewritten and why
+    #[arg(long)]
+    pub explain: bool,
+    /// Only write the rules evenly, to standard output or to -o
+    #[arg(long)]
+    pub format: bool,
+    /// File to write the pose to (glb, bvh, json)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]

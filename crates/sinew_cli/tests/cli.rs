@@ -10,6 +10,8 @@ mod fit;
 mod pose;
 #[path = "cli/refit.rs"]
 mod refit;
+#[path = "cli/solve.rs"]
+mod solve;
 
 use serde_json::Value;
 use std::{

@@ -12,5 +12,6 @@ pub mod pose;
 pub mod reach;
 pub mod refit;
 pub mod sample;
+pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;

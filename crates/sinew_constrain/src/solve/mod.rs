@@ -17,6 +17,8 @@ mod step;
 mod system;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thesis;
 
 pub use report::{Conflict, RuleReport, SolveReport};
 pub use solver::{Iterations, Method, Solution, SolveParams, Solver, Stop};

@@ -189,8 +189,8 @@ impl Solver {
         self.system.n_bytes() + 2 * matrices + scratch + 41 * self.metric.len()
     }
 
-    /// Values of all equations at a pose and their derivatives, row after row with a derivative for each degree of
-    /// freedom of the skeleton. Rows stand group by group; [`Solver::rows`] tells their rules.
+    /// Values of all equations at a pose and their derivatives, row after row in the order of the text, with a derivative
+    /// for each degree of freedom of the skeleton.
     ///
     /// # Errors
     /// A pose of the wrong length, or with values that are no numbers.
@@ -199,23 +199,20 @@ impl Solver {
         self.evaluate_in_place(values);
         let n = values.len();
         let mut jacobian = vec![0.0; n * self.now.f.len()];
-        for row in 0..self.now.f.len() {
+        let mut f = vec![0.0; self.now.f.len()];
+        for (row, of) in self.system.rows.iter().enumerate() {
+            f[of.index] = self.now.f[row];
             for (column, &freedom) in self.system.freedoms.iter().enumerate() {
-                jacobian[row * n + freedom] = self.now.jacobian[row * self.system.stride + column];
+                jacobian[of.index * n + freedom] = self.now.jacobian[row * self.system.stride + column];
             }
         }
-        Ok((self.now.f.clone(), jacobian))
+        Ok((f, jacobian))
     }
 
     /// The same into own buffers, without checks: what each iteration does.
     pub fn evaluate_in_place(&mut self, values: &[f64]) {
         self.now.pose.copy_from_slice(values);
         self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
-    }
-
-    /// Index of the rule of each row.
-    pub fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.system.rows.iter().map(|row| row.rule)
     }
 
     /// Find a pose at which the rules hold, near a start.

@@ -43,6 +43,8 @@ pub(crate) struct System {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub rule: usize,
+    /// Which of the rows of all rules it is, in the order of the text.
+    pub index: usize,
     pub aim: Aim,
     /// A residual of one metre, or of what counts as one, makes the row this large.
     pub weight: f64,
@@ -224,8 +226,13 @@ impl System {
             };
             let row = self.rows.len();
             self.blocks.push(BlockPlan { kind, row, scale: block.scale });
-            let what = Row { rule: block.rule, aim: rule.aim, weight: rule.weight };
-            self.rows.extend(std::iter::repeat_n(what, block.kind.n_rows()));
+            let rows = row..row + block.kind.n_rows();
+            self.rows.extend(rows.map(|index| Row {
+                rule: block.rule,
+                index,
+                aim: rule.aim,
+                weight: rule.weight,
+            }));
         }
         if let Some(arena) = arena {
             self.add_tape(problem, &arena, &outputs, used);
