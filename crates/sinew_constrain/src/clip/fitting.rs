@@ -46,7 +46,7 @@ impl Prepared<'_> {
             let frame = t * n..(t + 1) * n;
             freedoms.bounds(self.target, &self.base[t], &mut low[frame.clone()], &mut high[frame]);
         }
-        knees::bound(self.target, &self.body, &freedoms, &self.worlds, &mut low, &mut high);
+        knees::bound(&self.body, &freedoms, &self.worlds, &mut low, &mut high);
         let (bias, smooth) = self.weights(&freedoms, params.together);
         let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
         let mut rules = params.rules.clone();

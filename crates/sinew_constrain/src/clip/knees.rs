@@ -7,7 +7,6 @@ use super::{
     freedom::{Freedoms, Kind},
 };
 use glam::{DMat3, DVec3};
-use sinew_geom::Rig;
 
 /// Knees bend at least this much, or as little as the motion does, radians.
 const STRAIGHT: f64 = 0.05;
@@ -79,15 +78,7 @@ fn bend(leg: &Leg, world: &World) -> f64 {
 }
 
 /// Bounds for hinges of knees: they neither snap through nor fold.
-pub fn bound(
-    rig: &Rig,
-    body: &Body,
-    freedoms: &Freedoms,
-    worlds: &[World],
-    low: &mut [f64],
-    high: &mut [f64],
-) {
-    debug_assert_eq!(rig.n_joints(), worlds[0].positions.len());
+pub fn bound(body: &Body, freedoms: &Freedoms, worlds: &[World], low: &mut [f64], high: &mut [f64]) {
     for leg in &body.legs {
         let is_knee =
             |free: &&super::freedom::FreeJoint| free.joint == leg.knee && matches!(free.kind, Kind::Hinge(_));

@@ -127,7 +127,6 @@ impl ClipSolver {
         x: &mut Vec<f64>,
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<usize, ConstrainError> {
-        let n = problem.freedoms.n;
         let mut damping = 1e-4;
         let mut cost = self.assemble(problem, stage, x);
         for round in 0..stage.rounds {
@@ -168,7 +167,6 @@ impl ClipSolver {
                 cost = self.assemble(problem, stage, x);
             }
         }
-        debug_assert!(n > 0);
         Ok(stage.rounds)
     }
 
