@@ -139,7 +139,9 @@ mod tests {
             [(30.0, 0.0, 0.0), (120.0, 0.0, 0.004), (120.0, 0.2, 0.004), (60.0, -0.2, 0.002)]
         {
             let path = step(fps, rise, noise);
-            let found = find_contacts(&path, fps, &[0..path.len()], 0.85, &ContactParams::default());
+            let whole = 0..path.len();
+            let found =
+                find_contacts(&path, fps, std::slice::from_ref(&whole), 0.85, &ContactParams::default());
             assert_eq!(found.len(), 2, "{fps} {rise} {noise}: {found:?}");
             let [a, b] = [&found[0], &found[1]];
             assert!((a.frames.end as f64 / fps - 0.65).abs() < 0.1, "{a:?}");

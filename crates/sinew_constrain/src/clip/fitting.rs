@@ -200,14 +200,14 @@ impl Prepared<'_> {
             let mut pose = base.clone();
             freedoms.apply(self.target, base, x, &mut pose);
             let by = DVec3::new(x[shift], x[shift + 1], x[shift + 2]);
-            pose.locals[self.body.pelvis].translation += self.into_parent(t, by);
+            pose.locals[self.body.pelvis].translation += self.shift_in_parent(t, by);
             poses.push(pose);
         }
         poses
     }
 
     /// A shift of the world in the space of the pelvis' parent.
-    fn into_parent(&self, t: usize, by: DVec3) -> DVec3 {
+    fn shift_in_parent(&self, t: usize, by: DVec3) -> DVec3 {
         match self.target.joints()[self.body.pelvis].parent {
             Some(parent) => {
                 let world = &self.worlds[t];

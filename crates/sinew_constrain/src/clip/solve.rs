@@ -368,7 +368,7 @@ mod tests {
             site: Some(&site),
             rules: &rules,
             active: &vec![(0..rules.len()).collect(); 4],
-            segments: &[0..4],
+            segments: std::slice::from_ref(&(0..4)),
             fps: 30.0,
             low: &low,
             high: &high,
