@@ -86,7 +86,7 @@ fn the_head_is_as_high_as_ipopt_makes_it() {
         let text = format!("{}maximize HeadTop.y priority 2\n", text(&[1, 2, 3, 4, 5, 6]));
         let mut solver = solver(&text, &skeleton);
         let solution = solver.solve(&near(&skeleton), &SolveParams::default()).unwrap();
-        let height = -solution.report.rules.last().unwrap().residual;
+        let height = solution.report.rules.last().unwrap().residual;
         println!("turns {turns}: {height} {:?}", solution.report.iterations);
         assert_eq!(solution.report.stop, Stop::Converged);
         assert!(within_ranges(&skeleton, &solution.values));
@@ -161,4 +161,28 @@ fn arms_are_independent_of_legs() {
     assert_eq!(solver(&text(&[1, 2, 3, 4, 5, 6]), &skeleton).n_groups(), 2);
     assert_eq!(solver(&text(&[1, 3]), &skeleton).n_groups(), 2);
     assert_eq!(solver(&text(&[1, 4]), &skeleton).n_groups(), 1);
+}
+
+#[test]
+#[ignore]
+fn objective_speed() {
+    for turns in [false, true] {
+        let skeleton = skeleton(turns);
+        for more in
+            ["", "put FootL behind FootR by >= 10 cm toward FloorMarker2\nabove toes(L), toes(R) Floor\n"]
+        {
+            let text = format!("{}{more}maximize HeadTop.y priority 2\n", text(&[1, 2, 3, 4, 5, 6]));
+            let mut solver = solver(&text, &skeleton);
+            for start in [near(&skeleton), far(&skeleton)] {
+                let begun = std::time::Instant::now();
+                let solution = solver.solve(&start, &SolveParams::default()).unwrap();
+                println!(
+                    "{turns} {:?} {} {:?}",
+                    begun.elapsed(),
+                    solution.report.rules.last().unwrap().residual,
+                    solution.report.iterations
+                );
+            }
+        }
+    }
 }
