@@ -18,10 +18,10 @@ pub(crate) fn sin_cos(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
     for ((&x, sine), cosine) in angles.iter().zip(sines.iter_mut()).zip(cosines.iter_mut()) {
         (*sine, *cosine) = reduced(x);
         // A translation among the angles may be large; its sine is never looked at, but must not trap.
-        is_far |= !(x.abs() < MAX_TURNS);
+        is_far |= x.abs() >= MAX_TURNS;
     }
     if is_far {
-        for (i, x) in angles.iter().enumerate().filter(|(_, x)| !(x.abs() < MAX_TURNS)) {
+        for (i, x) in angles.iter().enumerate().filter(|(_, x)| x.abs() >= MAX_TURNS) {
             (sines[i], cosines[i]) = x.sin_cos();
         }
     }

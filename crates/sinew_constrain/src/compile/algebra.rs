@@ -155,9 +155,10 @@ impl Scope<'_> {
         let whole = exponent.fract() == 0.0 && exponent.abs() <= 8.0;
         let dimension = match a.dimension {
             Some(d) if d == Dimension::NUMBER => Some(d),
-            Some(d) if whole => (0..exponent.abs() as i32).fold(Some(Dimension::NUMBER), |sum, _| {
-                sum.map(|sum: Dimension| sum.times(d, exponent.signum() as i8))
-            }),
+            Some(d) if whole => {
+                let sign = exponent.signum() as i8;
+                Some((0..exponent.abs() as i32).fold(Dimension::NUMBER, |product, _| product.times(d, sign)))
+            }
             Some(_) => return Err(Diagnostic::error(span, "a length or an angle needs a whole exponent")),
             None => None,
         };

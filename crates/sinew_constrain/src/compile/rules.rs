@@ -515,7 +515,7 @@ impl<'a> Compiler<'a> {
             Some(weight) => self.scope.constant(weight, Dimension::NUMBER)?,
             None => 1.0,
         };
-        if !(weight > 0.0) {
+        if weight <= 0.0 {
             return Err(Diagnostic::error(statement.span, "this weight must be above zero"));
         }
         let freedoms = match &what.term {
@@ -604,7 +604,7 @@ impl<'a> Compiler<'a> {
             Some(soft) => Some(self.scope.constant(soft, dimension)?),
             None => None,
         };
-        if soft.is_some_and(|soft| !(soft > 0.0)) {
+        if soft.is_some_and(|soft| soft <= 0.0) {
             return Err(Diagnostic::error(statement.span, "`soft` needs a length or an angle above zero"));
         }
         if !self.is_active(statement)? {

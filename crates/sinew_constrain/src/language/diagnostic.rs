@@ -75,7 +75,8 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|other| other.len().abs_diff(name.len()) <= 4 * limit)
         .map(|other| (distance(name, other), other))
         .filter(|(far, _)| *far <= limit)
-        .min_by_key(|(far, _)| *far)
+        // People seldom miss the first letter.
+        .min_by_key(|(far, other)| (*far, other.chars().next() != name.chars().next()))
         .map(|(_, other)| other)
 }
 

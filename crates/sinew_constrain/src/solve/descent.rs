@@ -358,8 +358,8 @@ impl Solver {
         };
         let worst = stops.max_by_key(rank).unwrap_or(Stop::Converged);
         let is_off = |row: usize| {
-            self.is_hard[row]
-                && !(self.excess(row, self.now.f[row]).abs() < tolerance * self.system.rows[row].weight)
+            let holds = self.excess(row, self.now.f[row]).abs() < tolerance * self.system.rows[row].weight;
+            self.is_hard[row] && !holds
         };
         let is_grouped = |row: usize| self.groups.iter().any(|group| group.rows.contains(&row));
         let is_stuck = (0..self.now.f.len()).any(|row| !is_grouped(row) && is_off(row));

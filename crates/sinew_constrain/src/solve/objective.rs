@@ -1,7 +1,7 @@
 //! As tall as the rest allows: the least of a sum while the other rules hold.
 //!
 //! # Source
-//! Hestenes (1969), Powell (1969): augmented Lagrangian, each multiplier updated after every accepted Newton step;
+//! Hestenes (1969), Powell (1969): augmented Lagrangian, multipliers updated after every accepted Newton step;
 //! Rockafellar's form for inequalities. Abdelhay 2008, 5.2 asks for objectives.
 //! # Symbols
 //! `φ` sum to make small; `y` multipliers, `ρ` penalty: `φ + Σ (max(0, y + ρ f)² − y²) / 2ρ`, without the maximum for
@@ -16,12 +16,12 @@ use super::{
 use crate::compile::Aim;
 
 /// Penalty, a square metre's worth.
-const PENALTY: f64 = 1e4;
+const PENALTY: f64 = 1e3;
 /// Steps, in radians or in metres, below which nothing is gained any more.
 const SHORTEST: f64 = 1e-8;
 const ITERATIONS: usize = 200;
 /// Difference for second derivatives.
-const NUDGE: f64 = 1e-5;
+const NUDGE: f64 = 1e-6;
 /// No joint turns further than this in one step.
 const LONGEST: f64 = 0.3;
 
@@ -46,39 +46,57 @@ impl Solver {
     pub(super) fn maximise(&mut self, params: &SolveParams) -> usize {
         let before = self.now.clone();
         let mut held = self.held_rows();
-        let (n, mut damping, mut iterations) = (self.system.freedoms.len(), 1e-3, 0);
-        let mut value = self.lagrangian(&held);
-        for _ in 0..ITERATIONS {
+        let (mut damping, mut iterations) = (1e-3, 0);
+        while iterations < ITERATIONS {
             iterations += 1;
             let gradient = self.gradient(&held, &self.now.f.clone());
-            let hessian = self.hessian(&held);
-            let Some(step) = self.newton_step(&hessian, &gradient, damping, params.ranges) else {
-                damping *= 8.0;
-                continue;
-            };
-            let longest =
-                (0..n).filter(|&c| self.is_rotation[c]).fold(0.0f64, |most, c| most.max(step[c].abs()));
-            let share = if longest > LONGEST { LONGEST / longest } else { 1.0 };
-            let old = self.now.clone();
-            self.move_by(&step, share, params.ranges);
-            let new = self.lagrangian(&held);
-            if new < value - 1e-14 * value.abs() {
-                for row in &mut held {
-                    row.multiplier = row.force(self.now.f[row.row]);
-                }
-                value = self.lagrangian(&held);
-                damping = (damping * 0.2).max(1e-9);
-            } else {
-                self.now = old;
-                damping *= 8.0;
-            }
-            let moved = step.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-            if moved < SHORTEST || damping > 1e8 {
-                break;
+            let hessian = self.hessian(&held, &gradient);
+            match self.descend(&mut held, &gradient, &hessian, &mut damping, params.ranges) {
+                Some(moved) if moved > SHORTEST => {}
+                _ => break,
             }
         }
         self.settle(before, params);
         iterations
+    }
+
+    /// The first step that helps, with more and more damping; how far it went, or `None` if there is none.
+    fn descend(
+        &mut self,
+        held: &mut [Held],
+        gradient: &[f64],
+        hessian: &[f64],
+        damping: &mut f64,
+        ranges: bool,
+    ) -> Option<f64> {
+        let (old, value) = (self.now.clone(), self.lagrangian(held));
+        while *damping < 1e8 {
+            if let Some(step) = self.newton_step(hessian, gradient, *damping, ranges) {
+                let turns = (0..step.len()).filter(|&c| self.is_rotation[c]);
+                let longest = turns.fold(0.0f64, |most, c| most.max(step[c].abs()));
+                let share = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+                self.move_by(&step, share, ranges);
+                if self.lagrangian(held) < value - 1e-15 * value.abs() {
+                    self.update_multipliers(held, &old, &step, share);
+                    *damping = (*damping * 0.2).max(1e-9);
+                    return Some(share * step.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+                }
+                self.now.pose.copy_from_slice(&old.pose);
+            }
+            *damping *= 4.0;
+        }
+        self.now = old;
+        None
+    }
+
+    /// Multipliers of the linearised rows at the end of the step. What the curvature of the rows adds to them is not
+    /// pressed against, so it must not enter.
+    fn update_multipliers(&self, held: &mut [Held], old: &super::solver::Point, step: &[f64], share: f64) {
+        for row in held {
+            let line = &old.jacobian[row.row * self.system.stride..];
+            let change: f64 = line.iter().zip(step).map(|(j, x)| j * x).sum();
+            row.multiplier = row.force(old.f[row.row] + share * change);
+        }
     }
 
     /// Back onto the rules; if that fails, back to where it began.
@@ -141,22 +159,17 @@ impl Solver {
         gradient
     }
 
-    fn hessian(&mut self, held: &[Held]) -> Vec<f64> {
+    fn hessian(&mut self, held: &[Held], gradient: &[f64]) -> Vec<f64> {
         let (n, stride) = (self.system.freedoms.len(), self.system.stride);
         let now = self.now.clone();
         let mut hessian = vec![0.0; n * n];
         for c in 0..n {
             let freedom = self.system.freedoms[c];
-            let mut sides = [Vec::new(), Vec::new()];
-            for (side, nudge) in sides.iter_mut().zip([NUDGE, -NUDGE]) {
-                self.now.pose[freedom] = now.pose[freedom] + nudge;
-                self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
-                *side = self.gradient(held, &now.f);
-            }
+            self.now.pose[freedom] = now.pose[freedom] + NUDGE;
+            self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
             self.now.pose[freedom] = now.pose[freedom];
-            for l in 0..n {
-                hessian[c * n + l] = (sides[0][l] - sides[1][l]) / (2.0 * NUDGE);
-            }
+            let nudged = self.gradient(held, &now.f);
+            (0..n).for_each(|l| hessian[c * n + l] = (nudged[l] - gradient[l]) / NUDGE);
         }
         self.now = now;
         for c in 0..n {
@@ -176,33 +189,39 @@ impl Solver {
         hessian
     }
 
-    /// Newton step with what is at a limit held there; `None` if the matrix is not positive definite yet.
+    /// Newton step that stays within ranges: what would leave its range goes to the limit, and the others make the best
+    /// of that. `None` if the matrix is not positive definite yet.
     fn newton_step(&self, hessian: &[f64], gradient: &[f64], damping: f64, ranges: bool) -> Option<Vec<f64>> {
         let n = gradient.len();
-        let mut is_held = vec![false; n];
+        let mut held: Vec<Option<f64>> = vec![None; n];
         loop {
             let mut matrix = hessian.to_vec();
             let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
-            for c in 0..n {
-                matrix[c * n + c] += damping / self.metric[c];
-                if is_held[c] {
-                    (0..n).for_each(|l| (matrix[c * n + l], matrix[l * n + c]) = (0.0, 0.0));
-                    (matrix[c * n + c], step[c]) = (1.0, 0.0);
+            (0..n).for_each(|c| matrix[c * n + c] += damping / self.metric[c]);
+            for (c, at) in held.iter().enumerate().filter_map(|(c, at)| Some((c, (*at)?))) {
+                for l in 0..n {
+                    step[l] -= matrix[l * n + c] * at;
+                    (matrix[c * n + l], matrix[l * n + c]) = (0.0, 0.0);
                 }
+                matrix[c * n + c] = 1.0;
             }
+            held.iter().enumerate().for_each(|(c, at)| step[c] = at.unwrap_or(step[c]));
             if !solve_dense(&mut matrix, n, &mut step) {
                 return None;
             }
-            let leaves = |c: usize| {
+            let mut is_new = false;
+            for c in (0..n).filter(|_| ranges) {
                 let value = self.now.pose[self.system.freedoms[c]];
                 let [low, high] = self.ranges[c];
-                (value <= low + 1e-12 && step[c] < 0.0) || (value >= high - 1e-12 && step[c] > 0.0)
-            };
-            let leaving: Vec<usize> = (0..n).filter(|&c| ranges && !is_held[c] && leaves(c)).collect();
-            if leaving.is_empty() {
+                let room = step[c].clamp(low - value, (high - value).max(low - value));
+                if held[c].is_none() && (room - step[c]).abs() > 1e-12 {
+                    held[c] = Some(room);
+                    is_new = true;
+                }
+            }
+            if !is_new {
                 return Some(step);
             }
-            leaving.iter().for_each(|&c| is_held[c] = true);
         }
     }
 

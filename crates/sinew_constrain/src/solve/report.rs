@@ -113,7 +113,8 @@ impl Solver {
         let report = |(rule, sum): (&crate::compile::Rule, &f64)| {
             let unit = rule.scale * rule.weight;
             if rule.aim == Aim::Least {
-                return RuleReport { residual: sum / unit, quantity: rule.quantity, holds: true };
+                let sign = if rule.form == crate::language::FormId::Maximize { -1.0 } else { 1.0 };
+                return RuleReport { residual: sign * sum / unit, quantity: rule.quantity, holds: true };
             }
             let norm = sum.sqrt() / unit;
             let residual = match rule.measure {

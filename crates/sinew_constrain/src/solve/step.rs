@@ -164,7 +164,7 @@ fn solve_small<const FMA: bool>(a: &mut [[f64; SMALL]; SMALL], m: usize, right: 
     let mut inverse = [0.0; SMALL];
     for k in 0..m {
         let pivot = upper[k][k];
-        if !(pivot > 0.0) {
+        if pivot <= 0.0 || pivot.is_nan() {
             return false;
         }
         inverse[k] = 1.0 / pivot;

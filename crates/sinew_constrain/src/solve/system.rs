@@ -193,8 +193,8 @@ impl System {
                     let zero = arena.number(0.0);
                     let value = outputs.len() as u32;
                     outputs.push(*expr);
-                    let (mut by_arrow, mut by_freedom): (Vec<(u32, [u32; 3])>, Vec<(u32, u32)>) =
-                        Default::default();
+                    let mut by_arrow: Vec<(u32, [u32; 3])> = Vec::new();
+                    let mut by_freedom: Vec<(u32, u32)> = Vec::new();
                     for (symbol, derivative) in gradient {
                         let output = outputs.len() as u32;
                         match symbol.checked_sub(n) {
