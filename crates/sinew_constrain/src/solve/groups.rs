@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Abdelhay 2008, 4.3.1 and 5.2, asks for independent sets of constraints. They are found on the derivatives at two
-//! poses: what is zero at both is zero everywhere (equations are analytic), also where wrenches cancel above a common
-//! ancestor. Columns joined by an equation are united.
+//! poses: what is zero at both is zero everywhere (equations are analytic, clearances apart), also where wrenches cancel
+//! above a common ancestor. Columns joined by an equation are united.
 
 use super::System;
 use crate::{Skeleton, compile::Aim};
@@ -112,6 +112,9 @@ fn pattern(system: &mut System, skeleton: &Skeleton) -> Vec<bool> {
                 is_used[row * n + column] |= x.abs() > ZERO * largest;
             }
         }
+    }
+    for (row, column) in system.piecewise() {
+        is_used[row * n + column] = true;
     }
     is_used
 }

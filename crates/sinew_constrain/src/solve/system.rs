@@ -269,6 +269,17 @@ impl System {
         starts.zip(ends).map(|(start, end)| (start, end - start))
     }
 
+    /// Rows whose derivatives are zero at some poses and not at others, each with a column that may move it.
+    pub fn piecewise(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.blocks.iter().flat_map(|block| {
+            let ends = match &block.kind {
+                PlanKind::Closed(Kind::Clear { ends, .. }) => ends.as_slice(),
+                _ => &[],
+            };
+            ends.iter().flat_map(|&end| self.velocities_of(end)).map(|(column, _)| (block.row, column))
+        })
+    }
+
     /// Put blocks into another order, and keep only some columns, in their order.
     pub fn rearrange(&mut self, order: &[usize], columns: &[usize]) {
         // Derivatives by columns that are left out all vanish; they go where nobody looks.

@@ -156,3 +156,113 @@ fn arms_are_independent_of_legs() {
     assert_eq!(solver(&text(&[1, 3]), &skeleton).n_groups(), 2);
     assert_eq!(solver(&text(&[1, 4]), &skeleton).n_groups(), 1);
 }
+
+#[test]
+fn every_kind_of_rule_is_solved_alone() {
+    let head = "plane Floor = through StepMarker normal FloorNormal1 -> FloorNormal2\n\
+        plane Middle = through (0, 0, 0) cm normal (1, 0, 0)\nplane Ceiling = through (0, 170, 0) normal (0, 1, 0)\n\
+        line Rail = through BoxMarker1 along BoxMarker1 -> BoxMarker2\nnumber step = 40 cm\nvector ahead = (0, 0, 1)\n";
+    let rules = [
+        "pin WristL to BoxMarker2",
+        "put WristL on Rail",
+        "put FootL on Floor",
+        "put WristL above Floor by >= 120 cm",
+        "put WristL below Floor by >= -50 cm",
+        "put FootL behind FootR by >= 30 cm toward ahead",
+        "put FootL beyond FootR by 20 cm toward FloorMarker2",
+        "above toes(L), toes(R) Floor",
+        "below HeadTop, WristL Ceiling",
+        "aim ElbowL -> WristL along BoxMarker1 -> BoxMarker2",
+        "parallel ShoulderL -> ShoulderR with BoxMarker2 -> BoxMarker1",
+        "perpendicular HipL -> KneeL to HipR -> KneeR",
+        "distance WristL WristR <= 20 cm",
+        "distance FootL FootR >= 70 cm",
+        "ratio FootL FootR to HipL HipR = 2.5",
+        "angle ShoulderL ElbowL WristL = 60 deg",
+        "angle Root -> Spine and ahead <= 80 deg",
+        "midpoint WristL of BoxMarker1 BoxMarker2",
+        "halfway WristR between BoxMarker1 BoxMarker2",
+        "flat FootL on Floor",
+        "look Root at BoxMarker1",
+        "mirror WristL with WristR across Middle",
+        "over centre() FootL, MiddleToeL, MiddleToeR, FootR by 1 cm",
+        "clear ElbowL WristL from ElbowR WristR by >= 45 cm",
+        "distance(FootL, FootR)^2 = step^2",
+        "sin(KneeL.rx) = 0.5",
+        "KneeR.rx + KneeL.rx = 80",
+        "HeadTop.y = 1.7 m",
+        "cross(ElbowL -> WristL, ahead) = 0",
+        "WristL - WristR = (30, 0, 0) cm",
+    ];
+    let skeleton = skeleton(true);
+    for rule in rules {
+        let mut solver = solver(&format!("{head}{rule}\n"), &skeleton);
+        for start in [near(&skeleton), far(&skeleton)] {
+            let solution = solver.solve(&start, &SolveParams::default()).unwrap();
+            assert_eq!(solution.report.stop, Stop::Converged, "{rule}: {:?}", solution.report);
+            assert!(within_ranges(&skeleton, &solution.values), "{rule}");
+            let (_, jacobian) = solver.evaluate(&start).unwrap();
+            check_differences(&mut solver, &start, &jacobian);
+        }
+    }
+}
+
+#[test]
+fn a_start_in_gimbal_lock_is_left() {
+    let skeleton = skeleton(true);
+    let mut start = near(&skeleton);
+    for freedom in 0..start.len() {
+        if skeleton.freedom_name(freedom).ends_with(".ry") {
+            start[freedom] = std::f64::consts::FRAC_PI_2;
+        }
+    }
+    let params = SolveParams { ranges: false, ..SolveParams::default() };
+    let solution = solver(&text(&[1, 2, 3, 4, 5, 6]), &skeleton).solve(&start, &params).unwrap();
+    assert_eq!(solution.report.stop, Stop::Converged);
+}
+
+#[test]
+fn bones_without_length_have_no_direction_and_harm_nothing() {
+    use glam::DVec3;
+    use sinew_geom::{Joint, Rig, Transform};
+    let joints = vec![
+        Joint::new("A", None, Transform::IDENTITY),
+        Joint::new("B", Some(0), Transform::IDENTITY),
+        Joint::new("C", Some(1), Transform::from_translation(DVec3::Y)),
+    ];
+    let skeleton = Skeleton::from_rig(&Rig::new(joints).unwrap()).unwrap();
+    let (problem, diagnostics) = compiled(
+        "aim A -> B along A -> C\ndistance A B = 0 cm\npin C to (10, 20, 30) cm\n",
+        &skeleton,
+        &CompileParams::default(),
+    );
+    assert!(diagnostics[0].message.contains("no length"), "{diagnostics:?}");
+    let mut solver = Solver::new(problem);
+    let solution = solver.solve(&skeleton.rest_values(), &SolveParams::default()).unwrap();
+    assert_eq!(solution.report.stop, Stop::Converged, "{:?}", solution.report);
+    assert!(solution.values.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn newton_is_as_the_thesis_found_it() {
+    // research/rules.md §1: it converges from near, and leaves the ranges.
+    let skeleton = skeleton(false);
+    let params = SolveParams { method: Method::Newton, ..SolveParams::default() };
+    let solution = solver(&text(&[1, 2, 3, 4, 5, 6]), &skeleton).solve(&near(&skeleton), &params).unwrap();
+    assert_eq!(solution.report.stop, Stop::Converged);
+    assert!(solution.report.iterations.feasible < 12 && !within_ranges(&skeleton, &solution.values));
+    // Nothing solves a contradiction: it stops, and says how.
+    let mut solver = solver("distance WristL ElbowL = 30 cm\n", &skeleton);
+    let report = solver.solve(&near(&skeleton), &params).unwrap().report;
+    assert!(matches!(report.stop, Stop::Stalled | Stop::Oscillating | Stop::IterationLimit), "{report:?}");
+}
+
+#[test]
+fn redundant_rules_are_found_and_freedom_is_counted() {
+    let skeleton = skeleton(false);
+    let mut solver =
+        solver("pin FootR to StepMarker\nFootR.x = -9 cm\ndistance FootL FootR = 40 cm\n", &skeleton);
+    let report = solver.solve(&near(&skeleton), &SolveParams::default()).unwrap().report;
+    assert_eq!((report.rank, report.free.len()), (4, 26));
+    assert_eq!(report.redundant, [1]);
+}

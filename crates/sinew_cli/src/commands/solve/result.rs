@@ -165,7 +165,7 @@ pub fn as_text(report: &Value) -> String {
     } else {
         format!("not all rules hold ({})", report["stop"].as_str().unwrap_or(""))
     };
-    let n = ["iterations", "iterations_nearest", "iterations_objective"].map(|key| x(key));
+    let n = ["iterations", "iterations_nearest", "iterations_objective"].map(&x);
     lines.push(format!("  {how}, after {} iterations, {:.2} ms", n.iter().sum::<f64>(), x("solve_us") / 1e3));
     let free = list("free");
     let shown = free.iter().take(12).cloned().collect::<Vec<_>>().join(" ");
