@@ -2,6 +2,7 @@
 //!
 //! This crate is the façade: it names the parts, and owns the examples and the capability tests.
 
+pub use sinew_constrain as constrain;
 pub use sinew_deform as deform;
 pub use sinew_formats as formats;
 pub use sinew_geom as geom;

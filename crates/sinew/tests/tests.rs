@@ -11,5 +11,6 @@ mod edits;
 mod fit;
 mod handles;
 mod mesh_check;
+mod refit;
 mod structure;
 mod support;

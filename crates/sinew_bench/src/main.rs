@@ -1,12 +1,14 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|frames|load|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|frames|load|refit|rules|skin|solve`
 
 mod deform;
 mod examples;
 mod fit;
 mod load;
 mod measure;
+mod refit;
+mod rules;
 mod skin;
 mod solve;
 
@@ -14,11 +16,17 @@ fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
     anyhow::ensure!(
         !areas.is_empty(),
-        "usage: sinew_bench deform|edits|examples|fit|frames|load|skin|solve …"
+        "usage: sinew_bench deform|edits|examples|fit|frames|load|refit|rules|skin|solve …"
     );
-    // Fits take options of their own.
+    // These take options of their own.
     if areas[0] == "fit" {
         return fit::run(&areas[1..]);
+    }
+    if areas[0] == "refit" {
+        return refit::run(&areas[1..]);
+    }
+    if areas[0] == "rules" {
+        return rules::run(&areas[1..]);
     }
     for area in &areas {
         match area.as_str() {
@@ -31,7 +39,7 @@ fn main() -> anyhow::Result<()> {
             "solve" => solve::run()?,
             other => {
                 anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, examples, fit, frames, load, skin and solve"
+                    "there is no bench {other:?}; there are deform, edits, examples, fit, frames, load, refit, rules, skin and solve"
                 )
             }
         }

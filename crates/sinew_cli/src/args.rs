@@ -40,7 +40,7 @@ pub struct Common {
     /// Use at most N threads [default: all]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of commands that use chance (fit, `--optimiser annealing`); the same seed gives the same result
+    /// Seed of commands that use chance (fit, solve, `--optimiser annealing`); the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -91,6 +91,27 @@ pub enum Command {
                             \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}"
     )]
     Animate(AnimateArgs),
+    /// Fit a clip to another body and another ground: feet stand, nothing slides or sinks
+    #[command(
+        after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is another \
+                      file with the same names\nof joints, or the clip's own with other limbs (--scale). Slopes, \
+                      steps and hills are laid out along the way of the clip.\n\nExamples:  sinew refit walk.bvh \
+                      --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           sinew refit walk.bvh --skeleton \
+                      child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
+    )]
+    Refit(RefitArgs),
+    /// Find a pose at which rules hold: contacts, distances, directions, ranges, written as text
+    #[command(after_help = "rules: one a line, verb first; docs/rules.md has them all.\n  \
+                      plane Floor = through StepMarker normal FloorNormal1 -> FloorNormal2\n  \
+                      pin FootR to StepMarker\n  \
+                      aim FootR -> MiddleToeR along FloorMarker1 -> FloorMarker2\n  \
+                      distance WristL WristR = 35 cm\n  \
+                      put FootL on Floor weight 2\n  \
+                      range KneeR.rx in 0 .. 150 deg\n  \
+                      maximize HeadTop.y priority 2\n\n\
+                      Residuals are told in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
+                      hold are no failure: the best compromise is given, and what stands against what.")]
+    Solve(SolveArgs),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),
@@ -244,6 +265,82 @@ pub struct AnimateArgs {
     /// File to write (glb), or a folder of obj files
     #[arg(long, short)]
     pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct RefitArgs {
+    /// Clip to fit (bvh, glb)
+    pub clip: PathBuf,
+    /// Body to fit it to (glb, bvh, skeleton json), with the clip's names of joints [default: the clip's own]
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Lengths of that body: all, legs, feet, arms or a joint's name, and a factor
+    #[arg(long, value_name = "PART=FACTOR,…", value_delimiter = ',')]
+    pub scale: Vec<String>,
+    /// Rules that hold over its frames, such as `distance LeftHand RightHand >= 20 cm`
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Ground in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a height field
+    #[arg(long, value_name = "GROUND", default_value = "flat", allow_hyphen_values = true)]
+    pub ground: String,
+    /// Whether the ground is laid along the clip's way or along +Z of the world [default: way; world for files]
+    #[arg(long, value_name = "WHAT", value_parser = ["way", "world"])]
+    pub ground_along: Option<String>,
+    /// Joints that carry feet [default: found by their names]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub feet: Vec<String>,
+    /// Which clip of the file [default: the first]
+    #[arg(long, value_name = "CLIP")]
+    pub name: Option<String>,
+    /// Frames a second of the result [default: those of the clip]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// Metres a unit of a BVH clip [default: guessed from the length of its legs]
+    #[arg(long, value_name = "METRES")]
+    pub unit: Option<f64>,
+    /// Fit every frame on its own, for comparison: it jerks
+    #[arg(long)]
+    pub frame_by_frame: bool,
+    /// File to write (bvh, glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct SolveArgs {
+    /// Rules, as text
+    pub rules: PathBuf,
+    /// Skeleton to pose (json, bvh, glb) [default: the one the rules name]
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Of a json skeleton: another choice of degrees of freedom it offers
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Where to begin: frame N of a clip (FILE@N, or @N of the skeleton's own), or a named pose of a json skeleton
+    /// [default: the pose at rest]
+    #[arg(long, value_name = "FILE@FRAME")]
+    pub pose: Option<String>,
+    /// How to solve: ours, or the thesis's Newton-Raphson with the Moore-Penrose inverse (no ranges, equations only)
+    #[arg(long, default_value = "default", value_parser = ["default", "newton"])]
+    pub solver: String,
+    /// Solve equations as they are written, rather than better ones with the same solutions
+    #[arg(long)]
+    pub as_written: bool,
+    /// Let joints leave their ranges
+    #[arg(long)]
+    pub no_ranges: bool,
+    /// Take any pose at which the rules hold, rather than the one nearest to the start
+    #[arg(long)]
+    pub any: bool,
+    /// Print the equations, their derivatives, and what was rewritten and why
+    #[arg(long)]
+    pub explain: bool,
+    /// Only write the rules evenly, to standard output or to -o
+    #[arg(long)]
+    pub format: bool,
+    /// File to write the pose to (glb, bvh, json)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -31,7 +31,9 @@ fn main() -> ExitCode {
             commands::handles::run_auto(&args, &console)
         }
         Some(Command::Reach(args)) => commands::reach::run(&args, cli.common.seed, &console),
+        Some(Command::Refit(args)) => commands::refit::run(&args, &console),
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
+        Some(Command::Solve(args)) => commands::solve::run(&args, cli.common.seed, &console),
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),
         Some(Command::Completions { shell }) => {

@@ -8,6 +8,10 @@ mod examples;
 mod fit;
 #[path = "cli/pose.rs"]
 mod pose;
+#[path = "cli/refit.rs"]
+mod refit;
+#[path = "cli/solve.rs"]
+mod solve;
 
 use serde_json::Value;
 use std::{

@@ -21,6 +21,7 @@ pub mod ply;
 mod polygons;
 pub mod recording;
 mod sequence;
+pub mod skeleton;
 pub mod stl;
 mod text;
 

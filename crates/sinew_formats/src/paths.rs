@@ -145,6 +145,7 @@ fn default_stance() -> f64 {
 #[allow(missing_docs)]
 pub enum GroundData {
     Flat(f64),
+    Slope(f64),
     Steps {
         rise: f64,
         run: f64,
@@ -187,6 +188,7 @@ impl GroundData {
     pub fn build(&self) -> Result<Ground, GeomError> {
         let ground = match self.clone() {
             Self::Flat(height) => Ground::Flat(height),
+            Self::Slope(degrees) => Ground::Slope(degrees),
             Self::Steps { rise, run, start, count } => Ground::Steps { rise, run, start, count },
             Self::Hills { height, length } => Ground::Hills { height, length },
             Self::Field { origin, cell, heights } => Ground::Field(HeightField::new(origin, cell, heights)?),
@@ -273,6 +275,26 @@ pub fn write_paths(data: &PathsData) -> Vec<u8> {
     serde_json::to_vec_pretty(data).unwrap_or_default()
 }
 
+/// Read a ground alone: `{"ground": …}` as in a file of paths, whose other entries may be missing.
+///
+/// # Errors
+/// If it is no such file, or the ground makes no sense.
+pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
+    const SHAPE: &str =
+        r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
+    let root: PathsData = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
+        let fault = Fault::new(Place::Line(error.line()), error.to_string());
+        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
+    })?;
+    let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
+    raw.build().map_err(|error| {
+        FormatError::faults(
+            name,
+            vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")],
+        )
+    })
+}
+
 fn build(points: &[[f64; 3]], times: Option<Vec<f64>>, secs: Option<f64>) -> Result<Path, GeomError> {
     let points: Vec<DVec3> = points.iter().map(|p| DVec3::from_array(*p)).collect();
     match times {
@@ -299,11 +321,24 @@ mod tests {
         assert_eq!(file.ground.unwrap().height(0.0, 0.4), 0.2);
         for ground in [
             r#"{"flat":1}"#,
+            r#"{"slope":10}"#,
             r#"{"hills":{"height":1,"length":2}}"#,
             r#"{"field":{"cell":1,"heights":[[1,2]]}}"#,
         ] {
             let text = format!(r#"{{"walk":{{"line":[[0,0],[0,1]],"feet":["a","b"]}},"ground":{ground}}}"#);
             assert!(read_paths(text.as_bytes(), "p.json").is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_ground_can_stand_alone() {
+        let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
+        assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
+        for (text, expected) in
+            [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
+        {
+            let error = read_ground(text.as_bytes(), "g.json").unwrap_err().to_string();
+            assert!(error.contains("g.json") && error.contains(expected), "{text}: {error}");
         }
     }
 

@@ -10,6 +10,8 @@ mod input;
 mod output;
 pub mod pose;
 pub mod reach;
+pub mod refit;
 pub mod sample;
+pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;

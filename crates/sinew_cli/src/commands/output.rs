@@ -101,7 +101,7 @@ pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Re
 }
 
 /// Frame rate of a clip's own keys, if they are even; else 30.
-fn key_rate(clip: &Clip) -> f64 {
+pub fn key_rate(clip: &Clip) -> f64 {
     let times = clip.joints.iter().flat_map(|track| {
         [
             track.rotation.as_ref().map(|keys| keys.times()),

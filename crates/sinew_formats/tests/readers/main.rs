@@ -12,6 +12,7 @@ mod off;
 mod ply;
 mod recording;
 mod sequence;
+mod skeleton;
 mod stl;
 mod support;
 mod sweeps;

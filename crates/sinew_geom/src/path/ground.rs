@@ -1,13 +1,16 @@
-//! A small world to walk on: flat, stepped, hilly (H18).
+//! A small world to walk on: flat, sloping, stepped, hilly (H18).
 
 use crate::GeomError;
 use glam::DVec3;
+use std::str::FromStr;
 
 /// Height of the ground over the plane, +Y up.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ground {
     /// Level at a height.
     Flat(f64),
+    /// Rises along +Z by so many degrees, through the origin; negative to go down.
+    Slope(f64),
     /// Stairs along +Z: each step is `run` deep and `rise` high, the first at `start`; `count` of them.
     Steps {
         /// Height of a step; negative to go down.
@@ -33,6 +36,66 @@ pub enum Ground {
 impl Default for Ground {
     fn default() -> Self {
         Self::Flat(0.0)
+    }
+}
+
+/// Beyond this nobody walks.
+const STEEPEST_DEGREES: f64 = 60.0;
+/// Steps of stairs whose number is not given: more than any clip climbs.
+const MANY_STEPS: usize = 10_000;
+
+impl FromStr for Ground {
+    type Err = GeomError;
+
+    /// `flat`, `flat:HEIGHT`, `slope:DEGREES`, `steps:RISE,RUN` (the first riser is one run ahead), `hills` or
+    /// `hills:HEIGHT,LENGTH`; metres.
+    fn from_str(text: &str) -> Result<Self, GeomError> {
+        let refuse = || GeomError::Parameter {
+            name: "ground",
+            value: format!("{text:?}"),
+            expected: "give flat, flat:0.2, slope:10, steps:0.15,0.3, hills or hills:0.4,4",
+        };
+        let (kind, numbers) = text.split_once(':').unwrap_or((text, ""));
+        let numbers: Result<Vec<f64>, _> = numbers
+            .split(',')
+            .filter(|word| !word.trim().is_empty())
+            .map(|word| word.trim().parse())
+            .collect();
+        let ground = match (kind.trim(), numbers.map_err(|_| refuse())?.as_slice()) {
+            ("flat", []) => Self::Flat(0.0),
+            ("flat", &[height]) => Self::Flat(height),
+            ("slope", &[degrees]) => Self::Slope(degrees),
+            ("steps", &[rise, run]) => Self::Steps { rise, run, start: run, count: MANY_STEPS },
+            ("hills", []) => Self::Hills { height: 0.4, length: 4.0 },
+            ("hills", &[height, length]) => Self::Hills { height, length },
+            _ => return Err(refuse()),
+        };
+        ground.check().map(|()| ground)
+    }
+}
+
+/// A ground laid out somewhere: its own +Z points along a heading.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Site {
+    /// The ground in its own axes.
+    pub ground: Ground,
+    /// Where its origin lies, x and z.
+    pub origin: [f64; 2],
+    /// Turn about +Y that brings its +Z to where it points, radians.
+    pub heading: f64,
+}
+
+impl Site {
+    /// A ground in the axes of the world.
+    pub fn of(ground: Ground) -> Self {
+        Self { ground, ..Self::default() }
+    }
+
+    /// Height at a place of the world.
+    pub fn height(&self, x: f64, z: f64) -> f64 {
+        let (sine, cosine) = self.heading.sin_cos();
+        let (dx, dz) = (x - self.origin[0], z - self.origin[1]);
+        self.ground.height(cosine * dx - sine * dz, sine * dx + cosine * dz)
     }
 }
 
@@ -86,6 +149,7 @@ impl Ground {
     pub fn height(&self, x: f64, z: f64) -> f64 {
         match self {
             Self::Flat(height) => *height,
+            Self::Slope(degrees) => z * degrees.to_radians().tan(),
             Self::Steps { rise, run, start, count } => {
                 let n = ((z - start) / run).floor() + 1.0;
                 rise * n.clamp(0.0, *count as f64)
@@ -154,6 +218,7 @@ impl Ground {
     pub fn check(&self) -> Result<(), GeomError> {
         let (value, sound) = match self {
             Self::Flat(height) => (format!("flat {height}"), height.is_finite()),
+            Self::Slope(degrees) => (format!("slope {degrees}"), degrees.abs() <= STEEPEST_DEGREES),
             Self::Steps { rise, run, start, .. } => (
                 format!("steps {rise} high and {run} deep from {start}"),
                 rise.is_finite() && start.is_finite() && run.is_finite() && *run > 0.0,
@@ -169,7 +234,7 @@ impl Ground {
             false => Err(GeomError::Parameter {
                 name: "ground",
                 value,
-                expected: "numbers must be finite and lengths above 0",
+                expected: "numbers must be finite, lengths above 0 and slopes at most 60 degrees",
             }),
         }
     }
@@ -222,6 +287,36 @@ mod tests {
         }
         let down = steps.first_hit(DVec3::new(0.0, 9.0, 0.7), DVec3::NEG_Y).unwrap();
         assert!(down.distance(DVec3::new(0.0, 0.6, 0.7)) < 1e-9);
+    }
+
+    #[test]
+    fn grounds_are_read_from_short_texts() {
+        let read = |text: &str| text.parse::<Ground>();
+        assert_eq!(read("flat"), Ok(Ground::Flat(0.0)));
+        assert_eq!(read("slope:-10"), Ok(Ground::Slope(-10.0)));
+        assert!((read("slope:45").unwrap().height(3.0, 2.0) - 2.0).abs() < 1e-12);
+        assert!((read("steps:0.15, 0.3").unwrap().height(0.0, 0.61) - 0.3).abs() < 1e-12);
+        assert_eq!(read("hills"), read("hills:0.4,4"));
+        for bad in
+            ["", "slope", "slope:x", "slope:89", "steps:0.1", "steps:0.1,0", "hills:1", "flat:1,2", "lava"]
+        {
+            let error = read(bad).unwrap_err().to_string();
+            assert!(
+                error.contains("slope") && error.contains(bad.split(':').next().unwrap()),
+                "{bad}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_site_turns_its_ground() {
+        // Uphill points along +X: a quarter turn about +Y brings +Z there.
+        let site =
+            Site { ground: Ground::Slope(45.0), origin: [1.0, 2.0], heading: std::f64::consts::FRAC_PI_2 };
+        for (x, z, expected) in [(1.0, 2.0, 0.0), (3.0, 2.0, 2.0), (1.0, 7.0, 0.0)] {
+            assert!((site.height(x, z) - expected).abs() < 1e-12, "{x} {z}: {}", site.height(x, z));
+        }
+        assert_eq!(Site::of(Ground::Flat(0.3)).height(5.0, 6.0), 0.3);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod ground;
 mod walk;
 
-pub use ground::{Ground, HeightField};
+pub use ground::{Ground, HeightField, Site};
 pub use walk::{Walk, plan_walk};
 
 use crate::GeomError;

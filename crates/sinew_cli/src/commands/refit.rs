@@ -1,0 +1,306 @@
+//! `sinew refit`: a clip on another body and another ground.
+
+use super::{
+    input::with_path,
+    output::{OutputOptions, check_name, find_clip, key_rate, write_character},
+};
+use crate::{args::RefitArgs, console::Console};
+use anyhow::{Context, bail, ensure};
+use glam::DVec3;
+use serde_json::{Map, Value, json};
+use sinew::{
+    constrain::{
+        ConstrainError,
+        clip::{Body, ClipRules, Motion, Refit, RefitParams, flesh_below, guess_unit, refit, scale_limbs},
+        compile::{Scene, has_errors},
+        language::{Severity, parse},
+    },
+    formats::{Content, paths::read_ground, read_any, skeleton::read_skeleton},
+    geom::{Character, Clip, Rig, Warnings, path::Ground},
+};
+use std::{path::Path, time::Instant};
+
+pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
+    check_name(&args.output, false)?;
+    ensure!(
+        ["glb", "bvh"].iter().any(|e| args.output.extension().is_some_and(|x| x.eq_ignore_ascii_case(e))),
+        "{}: a clip is written as .bvh or .glb",
+        args.output.display()
+    );
+    let mut warnings = Warnings::default();
+    let source = open(&args.clip, args.unit, console, &mut warnings)?;
+    let rig = source.rig(&args.clip)?;
+    let clip = find_clip(&source.character, args.name.as_deref()).map_err(|e| with_path(e, &args.clip))?;
+    let fps = args.fps.unwrap_or_else(|| key_rate(clip));
+    let mut target = target(args, &source, console, &mut warnings)?;
+    let (ground, along_way) = ground(args)?;
+    let mut params = params(args, &target, ground, along_way)?;
+    if let Some(path) = &args.rules {
+        let made = rules(path, &target, &mut warnings)?;
+        params.rules = made.rules;
+        target.character.rig = Some(made.rig);
+    }
+    let target_rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
+    let motion = Motion::from_clip(rig, clip, fps).map_err(|e| with_path(e, &args.clip))?;
+    let start = Instant::now();
+    let fitted = {
+        let progress = console.progress("fitting");
+        let mut tell = |share: f64| progress.update(share);
+        refit((rig, &motion), target_rig, &params, &mut warnings, &mut tell)
+            .map_err(|error| blame(error, args))?
+    };
+    let secs = start.elapsed().as_secs_f64();
+    let n_bytes = write(args, &target, clip, &fitted, &mut warnings)?;
+    console.warn(&args.clip, &warnings);
+    let mut value = report(&fitted, secs);
+    value["unit"] = json!(source.unit);
+    value["written"] = json!(args.output.display().to_string());
+    value["bytes"] = json!(n_bytes);
+    value["warnings"] = json!(warnings.messages);
+    console.result(&value, || as_text(&value))
+}
+
+/// A character in metres, and what its file's unit is.
+struct Opened {
+    character: Character,
+    unit: f64,
+    extensions: Map<String, Value>,
+    /// Named places around it.
+    markers: Vec<(String, DVec3)>,
+}
+
+impl Opened {
+    fn rig(&self, path: &Path) -> anyhow::Result<&Rig> {
+        let rig = self.character.rig.as_ref().filter(|rig| rig.n_joints() > 0);
+        rig.with_context(|| {
+            format!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display())
+        })
+    }
+}
+
+fn open(
+    path: &Path,
+    unit: Option<f64>,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Opened> {
+    let _progress = console.progress(&format!("reading {}", path.display()));
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let file = read_skeleton(&bytes, None, &path.to_string_lossy())?;
+        let character = Character { rig: Some(file.rig), ..Character::default() };
+        return Ok(Opened { character, unit: 1.0, extensions: Map::new(), markers: file.markers });
+    }
+    let (character, extensions, is_bvh) = match read_any(path, warnings)? {
+        Content::Bvh(file) => (file.character, Map::new(), true),
+        Content::Gltf(file) => {
+            let extensions = sinew::formats::gltf::portable_extensions(&file.extensions, warnings);
+            (file.character, extensions, false)
+        }
+        _ => bail!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display()),
+    };
+    let rig = character.rig.clone().unwrap_or_default();
+    let unit = match unit {
+        Some(unit) => unit,
+        // Only BVH does not say in what it measures.
+        None if is_bvh && rig.n_joints() > 0 => guess_unit(&rig, &Body::find(&rig, &[])?),
+        None => 1.0,
+    };
+    ensure!(unit.is_finite() && unit > 0.0, "--unit {unit} must be positive");
+    let character = if unit == 1.0 { character } else { character.scaled(unit)? };
+    Ok(Opened { character, unit, extensions, markers: Vec::new() })
+}
+
+/// The body to fit to: a file, or the clip's own with other limbs.
+fn target(
+    args: &RefitArgs,
+    source: &Opened,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Opened> {
+    let mut target = match &args.skeleton {
+        Some(path) => open(path, None, console, warnings)?,
+        None => Opened {
+            character: source.character.clone(),
+            unit: source.unit,
+            extensions: source.extensions.clone(),
+            markers: Vec::new(),
+        },
+    };
+    let parts = parts(args)?;
+    let (whole, limbs): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(part, _)| part == "all");
+    for (_, factor) in whole {
+        target.character = target.character.scaled(factor)?;
+    }
+    if !limbs.is_empty() {
+        ensure!(
+            target.character.skin.is_none(),
+            "--scale {}: limbs of a skinned character cannot be made longer without stretching its skin; \
+             scale `all`, or give another --skeleton",
+            limbs[0].0
+        );
+        let rig = target.character.rig.clone().unwrap_or_default();
+        let body = Body::find(&rig, &args.feet)?;
+        target.character.rig = Some(scale_limbs(&rig, &body, &limbs).context("--scale")?);
+    }
+    Ok(target)
+}
+
+/// `legs=0.7,arms=1.2`.
+fn parts(args: &RefitArgs) -> anyhow::Result<Vec<(String, f64)>> {
+    let read = |text: &String| {
+        let (part, factor) = text.split_once('=')?;
+        let factor: f64 = factor.trim().parse().ok()?;
+        (factor.is_finite() && factor > 0.0).then(|| (part.trim().to_owned(), factor))
+    };
+    let one = |text: &String| {
+        read(text).with_context(|| {
+            format!("--scale {text:?}: give parts and factors above 0, such as legs=0.7,arms=1.2")
+        })
+    };
+    args.scale.iter().map(one).collect()
+}
+
+/// A ground in words, or out of a file; only the former is laid along the way.
+fn ground(args: &RefitArgs) -> anyhow::Result<(Ground, bool)> {
+    let text = &args.ground;
+    if text.ends_with(".json") || Path::new(text).is_file() {
+        let bytes = std::fs::read(text).with_context(|| text.clone())?;
+        return Ok((read_ground(&bytes, text)?, args.ground_along.as_deref() == Some("way")));
+    }
+    let ground = text.parse::<Ground>().context("--ground")?;
+    Ok((ground, args.ground_along.as_deref() != Some("world")))
+}
+
+fn params(args: &RefitArgs, target: &Opened, ground: Ground, along_way: bool) -> anyhow::Result<RefitParams> {
+    let rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
+    let body = Body::find(rig, &args.feet).map_err(|error| blame(error, args))?;
+    Ok(RefitParams {
+        feet: args.feet.clone(),
+        ground,
+        along_way,
+        together: !args.frame_by_frame,
+        flesh: flesh_below(&target.character, &body),
+        ..RefitParams::default()
+    })
+}
+
+/// Rules of a file; every fault with its line and column.
+fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Result<ClipRules> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
+    let (script, mut found) = parse(&text);
+    let scene = Scene { markers: target.markers.clone() };
+    let mut made = ClipRules::new(&script, target.rig(path)?, &scene)?;
+    found.append(&mut made.diagnostics);
+    if has_errors(&found) {
+        let faults = found.iter().filter(|fault| fault.severity == Severity::Error);
+        let lines: Vec<String> = faults.map(|fault| format!("{shown}:{fault}")).collect();
+        bail!("{}", lines.join("\n"));
+    }
+    found.iter().for_each(|told| warnings.push(format!("{shown}:{told}")));
+    Ok(made)
+}
+
+/// Which file an error is about.
+fn blame(error: ConstrainError, args: &RefitArgs) -> anyhow::Error {
+    match (&error, &args.skeleton) {
+        (ConstrainError::Unmatched { .. } | ConstrainError::NoLength, Some(path)) => with_path(error, path),
+        _ => with_path(error, &args.clip),
+    }
+}
+
+fn write(
+    args: &RefitArgs,
+    target: &Opened,
+    clip: &Clip,
+    fitted: &Refit,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    let mut character = target.character.clone();
+    let rig = character.rig.clone().unwrap_or_default();
+    let mut made = fitted.motion.to_clip(&rig, &clip.name)?;
+    if args.skeleton.is_none() {
+        // The same character: what the clip does to its morphs stays.
+        made.morphs = clip.morphs.clone();
+    }
+    character.clips = vec![made];
+    if character.name.is_empty() {
+        character.name = clip.name.clone();
+    }
+    let is_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
+    if is_bvh && target.unit != 1.0 {
+        character = character.scaled(1.0 / target.unit)?;
+    }
+    let options = OutputOptions {
+        clip: None,
+        fps: Some(fitted.motion.fps),
+        influences: 4,
+        extensions: target.extensions.clone(),
+    };
+    write_character(&character, &args.output, &options, warnings)
+}
+
+fn report(fitted: &Refit, secs: f64) -> Value {
+    let m = &fitted.report.fitted;
+    let range = |r: &std::ops::Range<usize>| json!([r.start, r.end - 1]);
+    let contacts: Vec<Value> = fitted
+        .stances
+        .iter()
+        .map(|stance| {
+            json!({
+                "foot": stance.leg,
+                "frames": range(&stance.frames),
+                "heel": stance.heel.as_ref().map(range),
+                "ball": stance.ball.as_ref().map(range),
+            })
+        })
+        .collect();
+    json!({
+        "frames": fitted.motion.n_frames(),
+        "fps": fitted.motion.fps,
+        "slide_cm_s": 100.0 * m.slide,
+        "drift_cm": 100.0 * m.drift,
+        "height_error_cm": 100.0 * m.height_error,
+        "penetration_cm": 100.0 * m.penetration,
+        "jerk_ratio": fitted.report.jerk_ratio(),
+        "limit_violations": m.limit_violations,
+        "rule_violation_cm": 100.0 * fitted.report.rule_violation,
+        "seconds": secs,
+        "rounds": fitted.report.rounds,
+        "scale": fitted.report.scale,
+        "cuts": fitted.report.cuts,
+        "contacts": contacts,
+        "ground": {
+            "origin": fitted.site.origin,
+            "heading_deg": fitted.site.heading.to_degrees(),
+        },
+        "copied": {
+            "slide_cm_s": 100.0 * fitted.report.copied.slide,
+            "penetration_cm": 100.0 * fitted.report.copied.penetration,
+        },
+    })
+}
+
+fn as_text(value: &Value) -> String {
+    let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
+    format!(
+        "{}  {} frames at {:.0} a second, {} bytes, {} stances\n  \
+         slide {:.2} cm/s (copied angles: {:.1}), drift {:.2} cm\n  \
+         deepest in the ground {:.2} cm (copied angles: {:.1})\n  \
+         jerk {:.2} times the clip's, {} angles out of range\n  fitted in {:.2} s",
+        value["written"].as_str().unwrap_or_default(),
+        value["frames"],
+        x("fps"),
+        value["bytes"],
+        value["contacts"].as_array().map_or(0, Vec::len),
+        x("slide_cm_s"),
+        value["copied"]["slide_cm_s"].as_f64().unwrap_or(f64::NAN),
+        x("drift_cm"),
+        x("penetration_cm"),
+        value["copied"]["penetration_cm"].as_f64().unwrap_or(f64::NAN),
+        x("jerk_ratio"),
+        value["limit_violations"],
+        x("seconds"),
+    )
+}

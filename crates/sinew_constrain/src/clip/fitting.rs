@@ -1,0 +1,250 @@
+//! From plans to motion: what may change, how much it counts, and the stages of the solver.
+
+use super::{
+    FrameRule, Leg, Measured, Motion, Part, Refit, RefitParams, RefitReport, World, body,
+    freedom::{Freedoms, Kind},
+    knees,
+    plan::goal_points,
+    prepare::Prepared,
+    rules,
+    solve::{ClipSolver, PointGoal, Problem, Stage},
+};
+use crate::ConstrainError;
+use glam::DVec3;
+use sinew_geom::{Pose, Warnings};
+use std::ops::ControlFlow;
+
+/// Corrections that count as usual: of the pelvis in metres and radians, of other joints in radians.
+const USUAL: [f64; 3] = [0.05, 0.1, 0.4];
+/// Accelerations of corrections that count as usual, a second squared.
+const USUAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
+/// From soft to stiff.
+const STAGES: [Stage; 3] = [
+    Stage { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 8 },
+    Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
+    Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
+];
+
+/// What is repeated, at most so often, while a sole is deeper in the ground than this, in metres.
+const LAST: Stage = Stage { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
+const MOST_PASSES: usize = 3;
+const DEEPEST: f64 = 0.002;
+
+impl Prepared<'_> {
+    /// Solve it, from soft to stiff.
+    pub fn solve(
+        self,
+        params: &RefitParams,
+        warnings: &mut Warnings,
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Refit, ConstrainError> {
+        let n_frames = self.base.len();
+        let freedoms = self.freedoms(&params.rules);
+        let n = freedoms.n;
+        let (mut low, mut high) = (vec![0.0; n * n_frames], vec![0.0; n * n_frames]);
+        for t in 0..n_frames {
+            let frame = t * n..(t + 1) * n;
+            freedoms.bounds(self.target, &self.base[t], &mut low[frame.clone()], &mut high[frame]);
+        }
+        knees::bound(&self.body, &freedoms, &self.worlds, &mut low, &mut high);
+        let (bias, smooth) = self.weights(&freedoms, params.together);
+        let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
+        let mut rules = params.rules.clone();
+        rules::anchor(&mut rules, &self.worlds);
+        let active = self.active(&rules);
+        let problem = Problem {
+            rig: self.target,
+            base: &self.base,
+            worlds: &self.worlds,
+            freedoms: &freedoms,
+            goals: &goals,
+            site: Some(&self.site),
+            rules: &rules,
+            active: &active,
+            segments: &self.segments,
+            fps: self.motion.fps,
+            low: &low,
+            high: &high,
+            bias: &bias,
+            smooth: &smooth,
+        };
+        let mut x: Vec<f64> = vec![0.0; n * n_frames];
+        for i in 0..x.len() {
+            x[i] = x[i].clamp(low[i], high[i]);
+        }
+        let mut solver = ClipSolver::new(n_frames, n);
+        let mut rounds = 0;
+        let total: usize = STAGES.iter().map(|stage| stage.rounds).sum();
+        let mut before = 0;
+        for stage in &STAGES {
+            let mut tell = |round: usize| progress((before + round) as f64 / total as f64);
+            rounds += solver.solve(&problem, stage, &mut x, &mut tell)?;
+            before += stage.rounds;
+        }
+        let mut fitted = self.corrected(&freedoms, &x);
+        for _ in 0..MOST_PASSES {
+            if self.deepest(&fitted) <= DEEPEST {
+                break;
+            }
+            rounds += solver.solve(&problem, &LAST, &mut x, &mut |_| progress(1.0))?;
+            fitted = self.corrected(&freedoms, &x);
+        }
+        Ok(self.finish(fitted, (&rules, &active), rounds, warnings))
+    }
+
+    /// Depth of the deepest sole in the ground.
+    fn deepest(&self, poses: &[Pose]) -> f64 {
+        let measured = self.measured();
+        let depth = |pose: &Pose| measured.depth(&World::of(self.target, pose), &self.site);
+        poses.iter().map(depth).fold(0.0, f64::max)
+    }
+
+    fn measured(&self) -> Measured<'_> {
+        Measured {
+            rig: self.target,
+            body: &self.body,
+            soles: &self.soles,
+            stances: &self.stances,
+            segments: &self.segments,
+            site: Some(&self.site),
+        }
+    }
+
+    fn freedoms(&self, rules: &[FrameRule]) -> Freedoms {
+        let mut free = vec![(self.body.pelvis, Kind::Shift), (self.body.pelvis, Kind::Ball)];
+        let mut tracked = vec![self.body.pelvis];
+        for (leg, sole) in self.body.legs.iter().zip(&self.soles) {
+            free.push((leg.hip, Kind::Ball));
+            free.push((leg.knee, Kind::Hinge(knees::axis(leg, sole, &self.worlds))));
+            free.push((leg.ankle, Kind::Ball));
+            if let (Some(toe), Some(_)) = (leg.toe, leg.tip) {
+                free.push((toe, Kind::Hinge(knees::toe_axis(leg, toe, sole, &self.worlds))));
+            }
+            tracked.extend([leg.ankle].into_iter().chain(leg.toe));
+        }
+        for rule in rules {
+            let joints = rule.joints();
+            // What lies between a joint and what it shares with the others, or the pelvis.
+            let shared = body::common_ancestor(self.target, joints.iter().copied());
+            let top = shared.filter(|_| rule.is_relative()).unwrap_or(self.body.pelvis);
+            for &joint in &joints {
+                let chain = body::ancestry(self.target, joint).take_while(|&j| j != top);
+                free.extend(chain.filter(|&j| j != self.body.pelvis).map(|j| (j, Kind::Ball)));
+                tracked.push(joint);
+            }
+        }
+        Freedoms::new(self.target, &free, &tracked)
+    }
+
+    /// Which rules hold in each frame.
+    fn active(&self, rules: &[FrameRule]) -> Vec<Vec<usize>> {
+        let touches = |joint: usize, t: usize| {
+            let is_of = |leg: &Leg| {
+                let foot = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten();
+                foot.chain([leg.knee, leg.hip]).any(|j| j == joint)
+            };
+            self.stances.iter().any(|s| s.frames.contains(&t) && is_of(&self.body.legs[s.leg]))
+        };
+        let holds = |rule: &FrameRule, t: usize| {
+            rule.frames.contains(&t) && rule.contact.is_none_or(|joint| touches(joint, t))
+        };
+        (0..self.base.len()).map(|t| (0..rules.len()).filter(|&r| holds(&rules[r], t)).collect()).collect()
+    }
+
+    fn weights(&self, freedoms: &Freedoms, together: bool) -> (Vec<f64>, Vec<f64>) {
+        let (mut bias, mut smooth) = (vec![0.0; freedoms.n], vec![0.0; freedoms.n]);
+        for free in &freedoms.joints {
+            let class = match free.kind {
+                Kind::Shift => 0,
+                _ if free.joint == self.body.pelvis => 1,
+                _ => 2,
+            };
+            // Lengths are those of a body, not of the world.
+            let unit = if class == 0 { self.scale_of_body() } else { 1.0 };
+            for d in free.first..free.first + free.n {
+                bias[d] = 1.0 / (USUAL[class] * unit);
+                smooth[d] = if together { 1.0 / (USUAL_ACCELERATION[class] * unit) } else { 0.0 };
+            }
+        }
+        (bias, smooth)
+    }
+
+    /// Length of a leg relative to a usual one.
+    fn scale_of_body(&self) -> f64 {
+        self.body.leg_length(self.target) / 0.85
+    }
+
+    fn goals(&self, t: usize) -> Vec<PointGoal> {
+        let mut goals = Vec::new();
+        for ((leg, sole), plan) in self.body.legs.iter().zip(&self.soles).zip(&self.plan.feet) {
+            let goal = &plan[t];
+            let places = goal_points(goal, sole, (&self.worlds[t], leg.ankle));
+            for (point, (part, place)) in sole.points.iter().zip(places) {
+                let is_held = match part {
+                    Part::Heel => goal.holds_heel,
+                    Part::Ball => goal.holds_ball,
+                    Part::Tip => false,
+                };
+                let target = if is_held { goal.print.place(sole, point.local) } else { place };
+                goals.push(PointGoal { joint: point.joint, local: point.local, target, is_held });
+            }
+        }
+        goals
+    }
+
+    fn corrected(&self, freedoms: &Freedoms, x: &[f64]) -> Vec<Pose> {
+        let shift = freedoms.joints.iter().find(|free| free.kind == Kind::Shift).map_or(0, |free| free.first);
+        let mut poses = Vec::with_capacity(self.base.len());
+        for (t, base) in self.base.iter().enumerate() {
+            let x = &x[t * freedoms.n..][..freedoms.n];
+            let mut pose = base.clone();
+            freedoms.apply(self.target, base, x, &mut pose);
+            let by = DVec3::new(x[shift], x[shift + 1], x[shift + 2]);
+            pose.locals[self.body.pelvis].translation += self.shift_in_parent(t, by);
+            poses.push(pose);
+        }
+        poses
+    }
+
+    /// A shift of the world in the space of the pelvis' parent.
+    fn shift_in_parent(&self, t: usize, by: DVec3) -> DVec3 {
+        match self.target.joints()[self.body.pelvis].parent {
+            Some(parent) => {
+                let world = &self.worlds[t];
+                world.rotations[parent].inverse() * by / world.scale(parent)
+            }
+            None => by,
+        }
+    }
+
+    fn finish(
+        self,
+        poses: Vec<Pose>,
+        (rules, active): (&[FrameRule], &[Vec<usize>]),
+        rounds: usize,
+        warnings: &mut Warnings,
+    ) -> Refit {
+        let motion = Motion { fps: self.motion.fps, poses };
+        let measured = self.measured();
+        let broken = |t: usize| {
+            let world = World::of(self.target, &motion.poses[t]);
+            active[t].iter().map(|&rule| rules[rule].violation(&world)).fold(0.0, f64::max)
+        };
+        let report = RefitReport {
+            source: self.source_measures,
+            copied: measured.measure(&self.copied),
+            fitted: measured.measure(&motion),
+            rule_violation: (0..active.len()).map(broken).fold(0.0, f64::max),
+            rounds,
+            scale: self.scale,
+            cuts: self.segments.iter().skip(1).map(|segment| segment.start).collect(),
+        };
+        if let Some(first) = report.cuts.first() {
+            let n = report.cuts.len();
+            warnings.push(format!(
+                "the clip jumps at {n} frames, first at frame {first}; it is not smoothed there"
+            ));
+        }
+        Refit { motion, copied: self.copied, site: self.site, stances: self.stances, report }
+    }
+}

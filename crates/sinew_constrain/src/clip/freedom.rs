@@ -1,0 +1,310 @@
+//! What may change in a clip: corrections of some joints, relative to a given motion.
+//!
+//! # Source
+//! Grassia, *Practical parameterization of rotations using the exponential map* (1998): corrections are small, so
+//! that no pole is near. Joints with ranges are turned by their own angles, so that ranges are bounds.
+//! # Symbols
+//! `x` correction of a frame [n]; ball joint `R = R₀ exp(x)`; hinge `R = R₀ exp(k x)`; shift `p = p₀ + x`
+
+use super::{World, body::ancestry};
+use glam::{DMat3, DQuat, DVec3};
+use sinew_geom::{DofKind, Pose, Rig};
+
+/// How a joint may be corrected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Moved along the axes of the world.
+    Shift,
+    /// Turned any way.
+    Ball,
+    /// Turned about an axis of its own frame.
+    Hinge(DVec3),
+    /// Turned by its own angles, which have ranges.
+    Angles,
+}
+
+/// A joint that may be corrected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreeJoint {
+    /// Joint of the rig.
+    pub joint: usize,
+    /// How.
+    pub kind: Kind,
+    /// Its first degree of freedom.
+    pub first: usize,
+    /// How many it has.
+    pub n: usize,
+    /// Kinds of its angles.
+    angles: [usize; 3],
+}
+
+/// Degrees of freedom of a frame.
+#[derive(Debug, Clone, Default)]
+pub struct Freedoms {
+    /// Joints, parents first.
+    pub joints: Vec<FreeJoint>,
+    /// Degrees of freedom of a frame.
+    pub n: usize,
+    /// For each joint of the rig, the free joints that move it.
+    movers: Vec<Vec<usize>>,
+    /// Joints of the rig whose places matter, parents first.
+    needed: Vec<usize>,
+}
+
+/// Axes of the degrees of freedom in the world, at one frame.
+#[derive(Debug, Clone, Default)]
+pub struct Axes {
+    axes: Vec<DVec3>,
+}
+
+/// Whether a joint has an angle with a range.
+pub fn is_limited(joint: &sinew_geom::Joint) -> bool {
+    joint.dofs.iter().any(|dof| dof.kind >= DofKind::Rx && dof.range.iter().any(|x| x.is_finite()))
+}
+
+impl Freedoms {
+    /// Free joints, of which the points on `tracked` joints matter.
+    pub fn new(rig: &Rig, free: &[(usize, Kind)], tracked: &[usize]) -> Self {
+        let mut free = free.to_vec();
+        free.sort_by_key(|(joint, kind)| (*joint, *kind != Kind::Shift));
+        free.dedup_by_key(|(joint, kind)| (*joint, *kind == Kind::Shift));
+        let mut freedoms = Self::default();
+        for (joint, kind) in free {
+            let kind =
+                if kind != Kind::Shift && is_limited(&rig.joints()[joint]) { Kind::Angles } else { kind };
+            let mut angles = [0; 3];
+            let n = match kind {
+                Kind::Shift | Kind::Ball => 3,
+                Kind::Hinge(_) => 1,
+                Kind::Angles => {
+                    let dofs = rig.joints()[joint].dofs.iter().filter(|dof| dof.kind >= DofKind::Rx);
+                    dofs.zip(&mut angles).map(|(dof, at)| *at = dof.kind as usize - 3).count()
+                }
+            };
+            freedoms.joints.push(FreeJoint { joint, kind, first: freedoms.n, n, angles });
+            freedoms.n += n;
+        }
+        let moves = |mover: &FreeJoint, joint: usize| ancestry(rig, joint).any(|above| above == mover.joint);
+        let movers = |joint: usize| {
+            (0..freedoms.joints.len()).filter(|&f| moves(&freedoms.joints[f], joint)).collect()
+        };
+        freedoms.movers = (0..rig.n_joints()).map(movers).collect();
+        let is_needed =
+            |joint: &usize| tracked.iter().any(|&t| ancestry(rig, t).any(|above| above == *joint));
+        freedoms.needed = (0..rig.n_joints()).filter(is_needed).collect();
+        freedoms
+    }
+
+    /// Bounds of the corrections of a frame whose motion is `base`, where joints have ranges.
+    pub fn bounds(&self, rig: &Rig, base: &Pose, low: &mut [f64], high: &mut [f64]) {
+        low.fill(f64::NEG_INFINITY);
+        high.fill(f64::INFINITY);
+        for free in self.joints.iter().filter(|free| free.kind == Kind::Angles) {
+            let joint = &rig.joints()[free.joint];
+            let angles =
+                joint.euler.to_angles(joint.rest.rotation.inverse() * base.locals[free.joint].rotation);
+            for k in 0..free.n {
+                let axis = free.angles[k];
+                let Some(dof) = joint.dofs.iter().find(|dof| dof.kind as usize == axis + 3) else { continue };
+                low[free.first + k] = dof.range[0] - angles[axis];
+                high[free.first + k] = dof.range[1] - angles[axis];
+            }
+        }
+    }
+
+    /// Correct a pose in place.
+    pub fn apply(&self, rig: &Rig, base: &Pose, x: &[f64], out: &mut Pose) {
+        for free in &self.joints {
+            let x = &x[free.first..][..free.n];
+            let local = base.locals[free.joint].rotation;
+            out.locals[free.joint].rotation = match free.kind {
+                Kind::Shift => continue,
+                Kind::Ball => local * DQuat::from_scaled_axis(DVec3::new(x[0], x[1], x[2])),
+                Kind::Hinge(axis) => local * DQuat::from_axis_angle(axis, x[0]),
+                Kind::Angles => self.angles(rig, free, base, x).0,
+            };
+        }
+    }
+
+    /// Rotation of a joint that is turned by its angles, and its axes in the frame of its parent.
+    fn angles(&self, rig: &Rig, free: &FreeJoint, base: &Pose, x: &[f64]) -> (DQuat, [DVec3; 3]) {
+        let joint = &rig.joints()[free.joint];
+        let rest = joint.rest.rotation;
+        let from = joint.euler.to_angles(rest.inverse() * base.locals[free.joint].rotation);
+        let mut angles = DVec3::ZERO;
+        for k in 0..free.n {
+            angles[free.angles[k]] = from[free.angles[k]] + x[k];
+        }
+        let mut turned = rest;
+        let mut axes = [DVec3::ZERO; 3];
+        for axis in joint.euler.axes() {
+            axes[axis] = turned * DVec3::AXES[axis];
+            turned *= DQuat::from_axis_angle(DVec3::AXES[axis], angles[axis]);
+        }
+        (turned, free.angles.map(|axis| axes[axis]))
+    }
+
+    /// Places of the joints that matter, and the axes of all degrees of freedom. `world` must hold the base motion's
+    /// frame or an earlier result for it.
+    pub fn forward(&self, rig: &Rig, base: &Pose, x: &[f64], world: &mut World, axes: &mut Axes) {
+        axes.axes.resize(self.n, DVec3::ZERO);
+        let mut next = 0;
+        for &joint in &self.needed {
+            let (at, mut local) = (&rig.joints()[joint], base.locals[joint]);
+            let above = at.parent.map_or(DQuat::IDENTITY, |p| world.rotations[p]);
+            let mut shift = DVec3::ZERO;
+            let mut inner = None;
+            while let Some(free) = self.joints.get(next).filter(|free| free.joint <= joint) {
+                next += 1;
+                if free.joint < joint {
+                    continue;
+                }
+                let x = &x[free.first..][..free.n];
+                match free.kind {
+                    Kind::Shift => {
+                        shift = DVec3::new(x[0], x[1], x[2]);
+                        axes.axes[free.first..][..3].copy_from_slice(&DVec3::AXES);
+                    }
+                    Kind::Angles => {
+                        let (turned, own) = self.angles(rig, free, base, x);
+                        local.rotation = turned;
+                        for k in 0..free.n {
+                            axes.axes[free.first + k] = above * own[k];
+                        }
+                    }
+                    Kind::Ball => {
+                        let turn = DVec3::new(x[0], x[1], x[2]);
+                        local.rotation *= DQuat::from_scaled_axis(turn);
+                        inner = Some((free.first, right_jacobian(turn)));
+                    }
+                    Kind::Hinge(axis) => {
+                        local.rotation *= DQuat::from_axis_angle(axis, x[0]);
+                        axes.axes[free.first] = above * (local.rotation * axis);
+                    }
+                }
+            }
+            world.set(joint, at.parent, &local, shift);
+            if let Some((first, jacobian)) = inner {
+                let turned = DMat3::from_quat(world.rotations[joint]) * jacobian;
+                axes.axes[first..][..3].copy_from_slice(&[turned.x_axis, turned.y_axis, turned.z_axis]);
+            }
+        }
+    }
+
+    /// Calls back with every degree of freedom that moves a point on a joint, and the velocity it gives it.
+    pub fn columns(
+        &self,
+        joint: usize,
+        point: DVec3,
+        world: &World,
+        axes: &Axes,
+        out: &mut Vec<(usize, DVec3)>,
+    ) {
+        out.clear();
+        for free in self.movers[joint].iter().map(|&f| &self.joints[f]) {
+            for d in free.first..free.first + free.n {
+                let axis = axes.axes[d];
+                let velocity = match free.kind {
+                    Kind::Shift => axis,
+                    _ => axis.cross(point - world.positions[free.joint]),
+                };
+                out.push((d, velocity));
+            }
+        }
+    }
+}
+
+/// `exp(x + dx) ≈ exp(x) exp(J dx)`.
+fn right_jacobian(x: DVec3) -> DMat3 {
+    let square = x.length_squared();
+    let angle = square.sqrt();
+    // Series below, where differences of nearly equal numbers would be lost.
+    let (a, b) = if angle < 1e-3 {
+        (0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0)
+    } else {
+        ((1.0 - angle.cos()) / square, (angle - angle.sin()) / (square * angle))
+    };
+    let cross = DMat3::from_cols(DVec3::X.cross(x), DVec3::Y.cross(x), DVec3::Z.cross(x)) * -1.0;
+    DMat3::IDENTITY - cross * a + cross * cross * b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::tests::walker;
+    use proptest::prelude::*;
+    use sinew_geom::Dof;
+
+    fn free_walker() -> (Rig, Freedoms) {
+        let mut joints = walker(1.0).joints().to_vec();
+        let find = |name: &str| walker(1.0).find(name).unwrap();
+        let knee = find("LeftLeg");
+        joints[knee].dofs = vec![
+            Dof { kind: DofKind::Rx, range: [-0.1, 2.5] },
+            Dof { kind: DofKind::Rz, range: [-1.5, 1.5] },
+        ];
+        let rig = Rig::new(joints).unwrap();
+        let free = [
+            (find("Hips"), Kind::Shift),
+            (find("Hips"), Kind::Ball),
+            (find("LeftUpLeg"), Kind::Ball),
+            (knee, Kind::Ball),
+            (find("LeftFoot"), Kind::Hinge(DVec3::new(0.6, 0.8, 0.0))),
+        ];
+        let freedoms = Freedoms::new(&rig, &free, &[find("LeftToeBase"), find("RightFoot")]);
+        (rig, freedoms)
+    }
+
+    proptest! {
+        #[test]
+        fn columns_are_derivatives(x in prop::collection::vec(-1.2..1.2f64, 12)) {
+            let (rig, freedoms) = free_walker();
+            prop_assert_eq!(freedoms.n, 12);
+            let base = rig.rest_pose();
+            let (mut world, mut axes) = (World::of(&rig, &base), Axes::default());
+            for name in ["LeftToeBase", "RightFoot", "LeftLeg"] {
+                let joint = rig.find(name).unwrap();
+                let local = DVec3::new(0.1, -0.05, 0.2);
+                freedoms.forward(&rig, &base, &x, &mut world, &mut axes);
+                let mut columns = Vec::new();
+                freedoms.columns(joint, world.point(joint, local), &world, &axes, &mut columns);
+                let mut place = |x: &[f64]| {
+                    freedoms.forward(&rig, &base, x, &mut world, &mut axes);
+                    world.point(joint, local)
+                };
+                for d in 0..12 {
+                    let [mut low, mut high] = [x.clone(), x.clone()];
+                    (low[d], high[d]) = (x[d] - 1e-6, x[d] + 1e-6);
+                    let expected = (place(&high) - place(&low)) / 2e-6;
+                    let actual = columns.iter().find(|c| c.0 == d).map_or(DVec3::ZERO, |c| c.1);
+                    prop_assert!((expected - actual).length() < 1e-7, "{name} {d}: {expected} {actual}");
+                }
+            }
+        }
+
+        #[test]
+        fn applied_corrections_are_what_was_solved(x in prop::collection::vec(-0.9..0.9f64, 12)) {
+            let (rig, freedoms) = free_walker();
+            let base = rig.rest_pose();
+            let (mut world, mut axes) = (World::of(&rig, &base), Axes::default());
+            freedoms.forward(&rig, &base, &x, &mut world, &mut axes);
+            let mut pose = base.clone();
+            freedoms.apply(&rig, &base, &x, &mut pose);
+            pose.locals[0].translation += DVec3::new(x[0], x[1], x[2]);
+            let again = World::of(&rig, &pose);
+            let joint = rig.find("LeftToeBase").unwrap();
+            prop_assert!((again.positions[joint] - world.positions[joint]).length() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn ranges_bound_corrections() {
+        let (rig, freedoms) = free_walker();
+        let mut base = rig.rest_pose();
+        base.locals[rig.find("LeftLeg").unwrap()].rotation = DQuat::from_rotation_x(1.0);
+        let (mut low, mut high) = (vec![0.0; 12], vec![0.0; 12]);
+        freedoms.bounds(&rig, &base, &mut low, &mut high);
+        assert!((low[9] + 1.1).abs() < 1e-12 && (high[9] - 1.5).abs() < 1e-12, "{low:?} {high:?}");
+        assert_eq!(low[0], f64::NEG_INFINITY);
+    }
+}

@@ -1,0 +1,111 @@
+//! How good a clip is: sliding, sinking, jerking, leaving ranges.
+//!
+//! # Source
+//! `research/rules.md` §7: slide, drift, height error, penetration at all points of the soles, mean jerk.
+
+use super::{
+    Motion, World,
+    body::{Body, plain},
+    feet::{Sole, Stance},
+};
+use glam::DVec3;
+use sinew_geom::{Rig, path::Site};
+use std::ops::Range;
+
+/// Numbers of one motion; lengths in metres.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Measures {
+    /// Mean speed of what stands, metres a second.
+    pub slide: f64,
+    /// Greatest distance of what stands from its mean place.
+    pub drift: f64,
+    /// Mean distance of what stands from the ground.
+    pub height_error: f64,
+    /// Greatest depth of a sole in the ground, over all frames and points.
+    pub penetration: f64,
+    /// Mean jerk of pelvis, head and feet, metres a second cubed.
+    pub jerk: f64,
+    /// Angles of joints outside their ranges, over all frames.
+    pub limit_violations: usize,
+}
+
+/// Angles outside their range by less are rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// What is measured.
+pub struct Measured<'a> {
+    /// The rig.
+    pub rig: &'a Rig,
+    /// Pelvis and legs.
+    pub body: &'a Body,
+    /// Soles of the legs.
+    pub soles: &'a [Sole],
+    /// When feet stand.
+    pub stances: &'a [Stance],
+    /// Stretches that hang together.
+    pub segments: &'a [Range<usize>],
+    /// The ground; `None` if it is not known.
+    pub site: Option<&'a Site>,
+}
+
+impl Measured<'_> {
+    /// Measure a motion.
+    pub fn measure(&self, motion: &Motion) -> Measures {
+        let worlds = super::motion::worlds(self.rig, motion);
+        let mut out = Measures { jerk: self.jerk(&worlds, motion.fps), ..Measures::default() };
+        let (mut speeds, mut heights) = (Vec::new(), Vec::new());
+        for stance in self.stances {
+            let (leg, sole) = (&self.body.legs[stance.leg], &self.soles[stance.leg]);
+            for (frames, local) in [(&stance.heel, sole.heel), (&stance.ball, sole.ball)] {
+                let Some(frames) = frames else { continue };
+                let path: Vec<DVec3> = frames.clone().map(|t| worlds[t].point(leg.ankle, local)).collect();
+                let mean = path.iter().sum::<DVec3>() / path.len() as f64;
+                speeds.extend(path.windows(2).map(|pair| pair[0].distance(pair[1]) * motion.fps));
+                out.drift = path.iter().fold(out.drift, |worst, p| worst.max(p.distance(mean)));
+                if let Some(site) = self.site {
+                    heights.extend(path.iter().map(|p| (p.y - site.height(p.x, p.z)).abs()));
+                }
+            }
+        }
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        (out.slide, out.height_error) = (mean(&speeds), mean(&heights));
+        if let Some(site) = self.site {
+            out.penetration = worlds.iter().map(|world| self.depth(world, site)).fold(0.0, f64::max);
+        }
+        out.limit_violations = motion.poses.iter().map(|pose| count_violations(self.rig, pose)).sum();
+        out
+    }
+
+    /// Depth of the deepest point of a sole in one frame.
+    pub fn depth(&self, world: &World, site: &Site) -> f64 {
+        let points = self.soles.iter().flat_map(|sole| &sole.points);
+        let depth = |p: DVec3| site.height(p.x, p.z) - p.y;
+        points.map(|point| depth(world.point(point.joint, point.local))).fold(0.0, f64::max)
+    }
+
+    fn jerk(&self, worlds: &[World], fps: f64) -> f64 {
+        let feet = self.body.legs.iter().flat_map(|leg| [Some(leg.ankle), leg.toe]);
+        let head = self.rig.joints().iter().position(|joint| plain(&joint.name) == "head");
+        let joints: Vec<usize> = feet.chain([Some(self.body.pelvis), head]).flatten().collect();
+        let (mut sum, mut n) = (0.0, 0);
+        for segment in self.segments {
+            for t in segment.start..segment.end.saturating_sub(3) {
+                for &joint in &joints {
+                    let p = |k: usize| worlds[t + k].positions[joint];
+                    sum += (p(3) - 3.0 * p(2) + 3.0 * p(1) - p(0)).length() * fps.powi(3);
+                    n += 1;
+                }
+            }
+        }
+        sum / f64::from(n.max(1))
+    }
+}
+
+fn count_violations(rig: &Rig, pose: &sinew_geom::Pose) -> usize {
+    let of = |(joint, local): (&sinew_geom::Joint, &sinew_geom::Transform)| {
+        let angles =
+            joint.dofs.iter().zip(joint.values_at(local)).filter(|(dof, _)| (dof.kind as usize) >= 3);
+        angles.filter(|(dof, x)| *x < dof.range[0] - ROUNDING || *x > dof.range[1] + ROUNDING).count()
+    };
+    rig.joints().iter().zip(&pose.locals).map(of).sum()
+}

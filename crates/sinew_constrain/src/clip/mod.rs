@@ -1,0 +1,155 @@
+//! Whole clips on another body and another ground (G6).
+//!
+//! # Source
+//! Abdelhay 2008, §3.2 and 5.2 (constraints between consecutive poses); Gleicher 1998. See [`plan`] and [`solve`].
+//! # Cost
+//! Linear in frames; about a dozen rounds of a banded factorisation.
+//! # Limits
+//! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands do not stand.
+
+mod banded;
+mod body;
+mod contacts;
+mod feet;
+mod fitting;
+mod freedom;
+mod knees;
+mod measure;
+mod motion;
+mod plan;
+mod prepare;
+mod prints;
+mod retarget;
+mod rules;
+mod script;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
+pub use contacts::ContactParams;
+pub use feet::{Part, Sole, SolePoint, Stance};
+pub use measure::{Measured, Measures};
+pub use motion::{Motion, World};
+pub use rules::FrameRule;
+pub use script::ClipRules;
+
+use crate::{ConstrainError, Skeleton};
+use prepare::Prepared;
+use sinew_geom::{
+    Rig, Warnings,
+    path::{Ground, Site},
+};
+use std::ops::ControlFlow;
+
+/// What to fit a clip to.
+#[derive(Debug, Clone)]
+pub struct RefitParams {
+    /// How contacts are found.
+    pub contacts: ContactParams,
+    /// Names of the joints that carry feet; empty to find them by their names.
+    pub feet: Vec<String>,
+    /// The ground.
+    pub ground: Ground,
+    /// Whether the ground is laid out along the way of the clip, from where it starts; else along +Z of the world.
+    /// Default: along the way.
+    pub along_way: bool,
+    /// Rules that hold over frames; joints are those of the target.
+    pub rules: Vec<FrameRule>,
+    /// Whether frames are fitted together; if not, each on its own, as most tools do. Default: together.
+    pub together: bool,
+    /// Flesh below the soles' joints, in metres, one number a leg; empty for none.
+    pub flesh: Vec<f64>,
+}
+
+impl Default for RefitParams {
+    fn default() -> Self {
+        Self {
+            contacts: ContactParams::default(),
+            feet: Vec::new(),
+            ground: Ground::default(),
+            along_way: true,
+            rules: Vec::new(),
+            together: true,
+            flesh: Vec::new(),
+        }
+    }
+}
+
+/// A fitted clip.
+#[derive(Debug, Clone)]
+pub struct Refit {
+    /// The motion of the target.
+    pub motion: Motion,
+    /// The source's angles on the target's bones, set on the ground: what most tools give.
+    pub copied: Motion,
+    /// The ground where it was laid out.
+    pub site: Site,
+    /// When feet stand.
+    pub stances: Vec<Stance>,
+    /// Numbers.
+    pub report: RefitReport,
+}
+
+/// Numbers of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefitReport {
+    /// Of the source on its own ground, which is not known: no heights.
+    pub source: Measures,
+    /// Of copied angles.
+    pub copied: Measures,
+    /// Of the result.
+    pub fitted: Measures,
+    /// Greatest violation of a rule, in metres.
+    pub rule_violation: f64,
+    /// Rounds of the solver.
+    pub rounds: usize,
+    /// Ratio of leg lengths, target to source.
+    pub scale: f64,
+    /// Frames at which the clip jumps and was cut.
+    pub cuts: Vec<usize>,
+}
+
+impl RefitReport {
+    /// Jerk relative to the source; 1 where the source has none and the result neither.
+    pub fn jerk_ratio(&self) -> f64 {
+        match self.source.jerk {
+            jerk if jerk > 1e-9 => self.fitted.jerk / jerk,
+            _ => 1.0 + self.fitted.jerk,
+        }
+    }
+}
+
+/// Fit a motion of one rig to another rig and ground. `progress` is told the share done and may stop it.
+///
+/// # Errors
+/// Rigs that do not match or cannot be posed, feet that are not found, numbers that are not finite, or cancelling.
+pub fn refit(
+    (source, motion): (&Rig, &Motion),
+    target: &Rig,
+    params: &RefitParams,
+    warnings: &mut Warnings,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Result<Refit, ConstrainError> {
+    Skeleton::from_rig(source)?;
+    Skeleton::from_rig(target)?;
+    check(source, motion)?;
+    params.ground.check()?;
+    Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress)
+}
+
+fn check(rig: &Rig, motion: &Motion) -> Result<(), ConstrainError> {
+    if motion.poses.is_empty() {
+        return Err(ConstrainError::NoFrames);
+    }
+    for (frame, pose) in motion.poses.iter().enumerate() {
+        if pose.locals.len() != rig.n_joints() {
+            let (expected, actual) = (rig.n_joints(), pose.locals.len());
+            return Err(ConstrainError::Length { what: "a pose of the clip", expected, actual });
+        }
+        if let Some(joint) = pose.locals.iter().position(|local| !local.is_finite()) {
+            return Err(ConstrainError::BrokenFrame { frame, joint: rig.joints()[joint].name.clone() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! A motion as poses at even times, and where its joints are.
+
+use crate::ConstrainError;
+use glam::{DQuat, DVec3};
+use sinew_geom::{
+    Clip, Pose, Rig, Transform,
+    rig::{Interpolation, JointTrack, Keys},
+};
+
+/// Poses of one rig at even times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// Frames a second.
+    pub fps: f64,
+    /// One pose a frame.
+    pub poses: Vec<Pose>,
+}
+
+/// Frames beyond which a clip is refused.
+const MAX_FRAMES: f64 = 1e6;
+/// Frame rates that make sense.
+const RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
+/// Translations that differ from rest by less, relative to one metre and the bone, are not written.
+const STILL: f64 = 1e-6;
+
+impl Motion {
+    /// A clip sampled at a frame rate.
+    ///
+    /// # Errors
+    /// A frame rate that makes no sense, or a clip without end.
+    pub fn from_clip(rig: &Rig, clip: &Clip, fps: f64) -> Result<Self, ConstrainError> {
+        let duration = f64::from(clip.duration_secs());
+        if !RATES.contains(&fps) || duration * fps > MAX_FRAMES {
+            return Err(ConstrainError::Rate { fps, duration });
+        }
+        let n_frames = (duration * fps).round() as usize + 1;
+        let pose = |frame: usize| clip.sample(rig, (frame as f64 / fps) as f32);
+        Ok(Self { fps, poses: (0..n_frames).map(pose).collect() })
+    }
+
+    /// As a clip with one key a frame: rotations of all joints, translations and scales of those that leave their rest.
+    ///
+    /// # Errors
+    /// If numbers are not finite or there is no frame.
+    pub fn to_clip(&self, rig: &Rig, name: &str) -> Result<Clip, ConstrainError> {
+        let times: Vec<f32> = (0..self.poses.len()).map(|t| (t as f64 / self.fps) as f32).collect();
+        let mut joints = Vec::with_capacity(rig.n_joints());
+        for (joint, at) in rig.joints().iter().enumerate() {
+            let locals = || self.poses.iter().map(|pose| &pose.locals[joint]);
+            let moved = |value: DVec3, rest: DVec3| value.distance(rest) > STILL * (1.0 + rest.length());
+            let moves = locals().any(|local| moved(local.translation, at.rest.translation));
+            let grows = locals().any(|local| moved(local.scale, at.rest.scale));
+            let turns = locals().any(|local| local.rotation.dot(at.rest.rotation).abs() < 1.0 - 1e-12);
+            let vectors = |values: Vec<DVec3>| {
+                let values = values.into_iter().map(|v| v.as_vec3()).collect();
+                Keys::new(times.clone(), values, Interpolation::Linear, 1)
+            };
+            let rotation = || {
+                let mut last = DQuat::IDENTITY;
+                let mut near = |q: DQuat| {
+                    // The same side as the key before, for players that blend plainly.
+                    last = if last.dot(q) < 0.0 { -q } else { q };
+                    last.as_quat().normalize()
+                };
+                let values = locals().map(|local| near(local.rotation)).collect();
+                Keys::new(times.clone(), values, Interpolation::Linear, 1)
+            };
+            if moves || grows || turns {
+                joints.push(JointTrack {
+                    joint,
+                    translation: moves
+                        .then(|| vectors(locals().map(|local| local.translation).collect()))
+                        .transpose()?,
+                    rotation: turns.then(rotation).transpose()?,
+                    scale: grows.then(|| vectors(locals().map(|local| local.scale).collect())).transpose()?,
+                });
+            }
+        }
+        Ok(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
+    }
+
+    /// Number of frames.
+    pub fn n_frames(&self) -> usize {
+        self.poses.len()
+    }
+
+    /// Seconds from frame to frame.
+    pub fn frame_secs(&self) -> f64 {
+        1.0 / self.fps
+    }
+}
+
+/// Where the joints of a rig are in one pose.
+#[derive(Debug, Clone, Default)]
+pub struct World {
+    /// Place of each joint.
+    pub positions: Vec<DVec3>,
+    /// Orientation of each joint.
+    pub rotations: Vec<DQuat>,
+    pub(super) scales: Vec<DVec3>,
+}
+
+impl World {
+    /// Forward kinematics; buffers are kept.
+    pub fn compute(&mut self, rig: &Rig, pose: &Pose) {
+        self.positions.clear();
+        self.rotations.clear();
+        self.scales.clear();
+        for (joint, local) in rig.joints().iter().zip(&pose.locals) {
+            let (position, rotation, scale) = match joint.parent {
+                Some(p) => (
+                    self.positions[p] + self.rotations[p] * (self.scales[p] * local.translation),
+                    self.rotations[p] * local.rotation,
+                    self.scales[p] * local.scale,
+                ),
+                None => (local.translation, local.rotation, local.scale),
+            };
+            self.positions.push(position);
+            self.rotations.push(rotation);
+            self.scales.push(scale);
+        }
+    }
+
+    /// Place one joint below its parent, moved by a shift in the world.
+    pub(super) fn set(&mut self, joint: usize, parent: Option<usize>, local: &Transform, shift: DVec3) {
+        let (position, rotation) = match parent {
+            Some(p) => (
+                self.positions[p] + self.rotations[p] * (self.scales[p] * local.translation),
+                self.rotations[p] * local.rotation,
+            ),
+            None => (local.translation, local.rotation),
+        };
+        self.positions[joint] = position + shift;
+        self.rotations[joint] = rotation;
+    }
+
+    /// Where the joints are.
+    pub fn of(rig: &Rig, pose: &Pose) -> Self {
+        let mut world = Self::default();
+        world.compute(rig, pose);
+        world
+    }
+
+    /// A point fixed to a joint, given in its frame in metres.
+    pub fn point(&self, joint: usize, local: DVec3) -> DVec3 {
+        self.positions[joint] + self.rotations[joint] * local
+    }
+
+    /// Uniform scale of a joint's children.
+    pub fn scale(&self, joint: usize) -> f64 {
+        self.scales[joint].x
+    }
+}
+
+/// Worlds of all frames.
+pub fn worlds(rig: &Rig, motion: &Motion) -> Vec<World> {
+    motion.poses.iter().map(|pose| World::of(rig, pose)).collect()
+}

@@ -1,0 +1,349 @@
+//! Where feet and pelvis should be in every frame: the source's motion, carried from its footprints to new ones.
+//!
+//! # Source
+//! After Gleicher, *Retargetting motion to new characters* (1998) and Kovar, Schreiner, Gleicher 2002: footprints
+//! are constraints, between them the motion is displaced smoothly. Differs: what lies between two footprints is
+//! carried rigidly from the old pair to the new one, slopes included, before anything is solved.
+//! # Symbols
+//! `S`, `F` footprint in source and target; `u` share of the way from one to the next; `s` ratio of leg lengths
+//! # Limits
+//! One foot stands on one footprint at a time.
+
+use super::{
+    World,
+    body::Body,
+    feet::{Part, Sole, Stance},
+    prints::Print,
+};
+use glam::{DQuat, DVec3};
+use sinew_geom::path::Site;
+use std::ops::Range;
+
+/// Seconds over which a foot leaves what it was held to.
+const FADE_SECS: f64 = 0.15;
+/// Seconds over which a foot is raised before an obstacle.
+const LIFT_SECS: f64 = 0.12;
+/// Height above obstacles that planned feet keep.
+const MARGIN: f64 = 0.015;
+
+/// What is needed of one motion.
+pub struct Scene<'a> {
+    /// Pelvis and legs.
+    pub body: &'a Body,
+    /// Its soles, one a leg.
+    pub soles: &'a [Sole],
+    /// Where its joints are.
+    pub worlds: &'a [World],
+}
+
+/// What a foot should do in one frame.
+#[derive(Debug, Clone, Copy)]
+pub struct FootGoal {
+    /// Middle of the ball.
+    pub ball: DVec3,
+    /// Orientation of the ankle.
+    pub rotation: DQuat,
+    /// Footprint it stands on or moves between.
+    pub print: Print,
+    /// Whether the heel is held.
+    pub holds_heel: bool,
+    /// Whether the ball is held.
+    pub holds_ball: bool,
+}
+
+/// Goals of all frames.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// For each leg, one goal a frame.
+    pub feet: Vec<Vec<FootGoal>>,
+    /// Place of the pelvis.
+    pub pelvis: Vec<DVec3>,
+}
+
+/// A footprint and its frames, in the source and in the target.
+struct Step {
+    frames: Range<usize>,
+    source: Print,
+    target: Print,
+}
+
+/// Plan the goals of a target body (`copy`: the source's angles on its bones) on a ground.
+pub fn plan(
+    source: &Scene,
+    copy: &Scene,
+    stances: &[Stance],
+    segments: &[Range<usize>],
+    (site, scale, fps): (&Site, f64, f64),
+) -> Plan {
+    let n_frames = source.worlds.len();
+    let mut plan = Plan { feet: Vec::new(), pelvis: vec![DVec3::ZERO; n_frames] };
+    let mut bases = vec![(DVec3::ZERO, DVec3::ZERO); n_frames];
+    for leg in 0..source.body.legs.len() {
+        let walk = LegPlan { leg, source, copy, site, scale, fps };
+        let mut goals = Vec::with_capacity(n_frames);
+        for segment in segments {
+            let steps = walk.steps(stances, segment);
+            walk.add_goals(&steps, segment, stances, &mut goals, &mut bases);
+        }
+        plan.feet.push(goals);
+    }
+    let n_legs = source.body.legs.len();
+    for t in 0..n_frames {
+        let at = source.worlds[t].positions[source.body.pelvis];
+        plan.pelvis[t] = match n_legs {
+            // Nothing tells where it stands: it follows the ground below.
+            0 => {
+                let copied = copy.worlds[t].positions[copy.body.pelvis];
+                copied + DVec3::Y * site.height(copied.x, copied.z)
+            }
+            n => {
+                let (from, to) = bases[t];
+                to / n as f64 + (at - from / n as f64) * scale
+            }
+        };
+    }
+    plan
+}
+
+struct LegPlan<'a> {
+    leg: usize,
+    source: &'a Scene<'a>,
+    copy: &'a Scene<'a>,
+    site: &'a Site,
+    scale: f64,
+    fps: f64,
+}
+
+impl LegPlan<'_> {
+    /// Footprints of a segment, with made-up ones at its ends if the foot does not stand there.
+    fn steps(&self, stances: &[Stance], segment: &Range<usize>) -> Vec<Step> {
+        let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
+        let mine = stances.iter().filter(|s| s.leg == self.leg && segment.contains(&s.frames.start));
+        let mut steps: Vec<Step> = mine
+            .map(|stance| {
+                let source = Print::of_stance(stance, leg, sole, self.source.worlds);
+                let copy_leg = &self.copy.body.legs[self.leg];
+                let copied = Print::of_stance(stance, copy_leg, &self.copy.soles[self.leg], self.copy.worlds);
+                Step { frames: stance.frames.clone(), source, target: self.settle(&copied) }
+            })
+            .collect();
+        let plane = |steps: &[Step], last: bool| {
+            let step = if last { steps.last() } else { steps.first() };
+            step.map_or_else(|| self.lowest(segment), |step| step.source)
+        };
+        if steps.first().is_none_or(|step| step.frames.start > segment.start) {
+            let step = self.airborne(segment.start, &plane(&steps, false));
+            steps.insert(0, step);
+        }
+        if steps.last().is_none_or(|step| step.frames.end < segment.end) {
+            let step = self.airborne(segment.end - 1, &plane(&steps, true));
+            steps.push(step);
+        }
+        steps
+    }
+
+    fn settle(&self, copied: &Print) -> Print {
+        let sole = &self.copy.soles[self.leg];
+        Print::settle(self.site, copied.origin, copied.rotation * DVec3::Z, sole)
+    }
+
+    fn airborne(&self, t: usize, plane: &Print) -> Step {
+        let of = |scene: &Scene| {
+            Print::below(&scene.worlds[t], &scene.body.legs[self.leg], &scene.soles[self.leg], plane)
+        };
+        Step { frames: t..t + 1, source: of(self.source), target: self.settle(&of(self.copy)) }
+    }
+
+    /// A level plane below everything the foot does.
+    fn lowest(&self, segment: &Range<usize>) -> Print {
+        let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
+        let height = |t: usize| self.source.worlds[t].point(leg.ankle, sole.ball).y;
+        let lowest = segment.clone().map(height).fold(f64::INFINITY, f64::min);
+        Print::new(DVec3::Y * lowest, DVec3::Z, DVec3::Y)
+    }
+
+    fn add_goals(
+        &self,
+        steps: &[Step],
+        segment: &Range<usize>,
+        stances: &[Stance],
+        goals: &mut Vec<FootGoal>,
+        bases: &mut [(DVec3, DVec3)],
+    ) {
+        let shares = self.shares(steps, segment);
+        let mut mine: Vec<FootGoal> = Vec::with_capacity(segment.len());
+        for (t, &(step, u)) in segment.clone().zip(&shares) {
+            let next = &steps[(step + 1).min(steps.len() - 1)];
+            let source = steps[step].source.blend(&next.source, u);
+            let target = steps[step].target.blend(&next.target, u);
+            bases[t].0 += source.origin;
+            bases[t].1 += target.origin;
+            let mut goal = self.carried(t, &source, &target);
+            let on = |part: &dyn Fn(&Stance) -> Option<Range<usize>>| {
+                let mut own = stances.iter().filter(|s| s.leg == self.leg);
+                own.any(|s| part(s).is_some_and(|r| r.contains(&t)))
+            };
+            goal.holds_heel = on(&|s| s.heel.clone());
+            goal.holds_ball = on(&|s| s.ball.clone());
+            mine.push(goal);
+        }
+        self.fade_rotations(&mut mine);
+        self.fade_places(&mut mine);
+        self.lift(&mut mine, segment);
+        goals.append(&mut mine);
+    }
+
+    /// For each frame the footprint left last and the share of the way to the next, by the length of the foot's path.
+    fn shares(&self, steps: &[Step], segment: &Range<usize>) -> Vec<(usize, f64)> {
+        let leg = &self.source.body.legs[self.leg];
+        let ball = |t: usize| self.source.worlds[t].point(leg.ankle, self.source.soles[self.leg].ball);
+        let mut shares = vec![(0, 0.0); segment.len()];
+        for (i, step) in steps.iter().enumerate() {
+            for t in step.frames.clone() {
+                shares[t - segment.start] = (i, 0.0);
+            }
+            let Some(next) = steps.get(i + 1) else { continue };
+            let (from, to) = (step.frames.end - 1, next.frames.start);
+            // Level length alone, so that a foot lifted in place does not move on; time where there is none.
+            let level = |t: usize| {
+                let way = ball(t + 1) - ball(t);
+                way.x.hypot(way.z) + 1e-4 / self.fps
+            };
+            let total: f64 = (from..to).map(level).sum();
+            let mut gone = 0.0;
+            for t in from..to {
+                shares[t - segment.start] = (i, gone / total);
+                gone += level(t);
+            }
+        }
+        shares
+    }
+
+    /// A frame of the source, moved with its footprints.
+    fn carried(&self, t: usize, source: &Print, target: &Print) -> FootGoal {
+        let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
+        let (world, copy) = (&self.source.worlds[t], &self.copy.worlds[t]);
+        let away = source.rotation.inverse() * (world.point(leg.ankle, sole.ball) - source.origin);
+        let turn = target.rotation * source.rotation.inverse();
+        FootGoal {
+            ball: target.origin + target.rotation * (away * self.scale),
+            rotation: turn * copy.rotations[self.copy.body.legs[self.leg].ankle],
+            print: *target,
+            holds_heel: false,
+            holds_ball: false,
+        }
+    }
+
+    /// A foot that stands is flat; before and after, what it was turned for that fades.
+    fn fade_rotations(&self, goals: &mut [FootGoal]) {
+        let sole = &self.copy.soles[self.leg];
+        if !sole.has_size() {
+            return;
+        }
+        let off = |goal: &FootGoal| {
+            let flat = goal.print.rotation * sole.frame.inverse();
+            let turn = flat * goal.rotation.inverse();
+            let turn = if turn.w < 0.0 { -turn } else { turn };
+            (goal.holds_heel && goal.holds_ball).then(|| turn.to_scaled_axis())
+        };
+        let offs = self.faded(&goals.iter().map(off).collect::<Vec<_>>());
+        for (goal, off) in goals.iter_mut().zip(offs) {
+            goal.rotation = (DQuat::from_scaled_axis(off) * goal.rotation).normalize();
+        }
+    }
+
+    fn fade_places(&self, goals: &mut [FootGoal]) {
+        let sole = &self.copy.soles[self.leg];
+        let off = |goal: &FootGoal| match (goal.holds_ball, goal.holds_heel) {
+            (true, _) => Some(goal.print.origin - goal.ball),
+            (false, true) => {
+                let heel = goal.ball + goal.rotation * (sole.heel - sole.ball);
+                Some(goal.print.place(sole, sole.heel) - heel)
+            }
+            _ => None,
+        };
+        let offs = self.faded(&goals.iter().map(off).collect::<Vec<_>>());
+        for (goal, off) in goals.iter_mut().zip(offs) {
+            goal.ball += off;
+        }
+    }
+
+    /// Offsets where they are known, and fading ones elsewhere.
+    fn faded(&self, known: &[Option<DVec3>]) -> Vec<DVec3> {
+        let reach = FADE_SECS * self.fps;
+        let weight = |distance: usize| {
+            let x = (distance as f64 / reach).min(1.0);
+            (1.0 - x).powi(2) * (1.0 + 2.0 * x)
+        };
+        let mut out = vec![DVec3::ZERO; known.len()];
+        let mut sweep = |order: &mut dyn Iterator<Item = usize>| {
+            let mut last: Option<(usize, DVec3)> = None;
+            for t in order {
+                match (known[t], last) {
+                    (Some(off), _) => {
+                        last = Some((t, off));
+                        out[t] = off;
+                    }
+                    (None, Some((at, off))) => out[t] += off * weight(at.abs_diff(t)),
+                    (None, None) => {}
+                }
+            }
+        };
+        sweep(&mut (0..known.len()));
+        sweep(&mut (0..known.len()).rev());
+        out
+    }
+
+    /// Raise what would enter the ground on its way, early enough to be smooth.
+    fn lift(&self, goals: &mut [FootGoal], segment: &Range<usize>) {
+        let is_free = |goal: &FootGoal| !(goal.holds_heel || goal.holds_ball);
+        let lack: Vec<f64> = goals
+            .iter()
+            .zip(segment.clone())
+            .map(|(goal, t)| if is_free(goal) { self.lack(goal, t) } else { 0.0 })
+            .collect();
+        let reach = (LIFT_SECS * self.fps).round() as usize;
+        let window = |values: &[f64], t: usize| t.saturating_sub(reach)..(t + reach + 1).min(values.len());
+        let highest: Vec<f64> =
+            (0..lack.len()).map(|t| lack[window(&lack, t)].iter().copied().fold(0.0, f64::max)).collect();
+        for t in (0..goals.len()).filter(|&t| is_free(&goals[t])).collect::<Vec<_>>() {
+            let around = window(&highest, t);
+            let mean = highest[around.clone()].iter().sum::<f64>() / around.len() as f64;
+            goals[t].ball.y += mean;
+        }
+    }
+
+    /// How much higher a foot must be to clear the ground, with a margin where the ground rises suddenly.
+    fn lack(&self, goal: &FootGoal, t: usize) -> f64 {
+        let (sole, copy) = (&self.copy.soles[self.leg], &self.copy.worlds[t]);
+        let leg = &self.copy.body.legs[self.leg];
+        let lack = |p: DVec3| {
+            let ground = self.site.height(p.x, p.z);
+            let edge = [(ROOM, 0.0), (-ROOM, 0.0), (0.0, ROOM), (0.0, -ROOM)]
+                .map(|(dx, dz)| self.site.height(p.x + dx, p.z + dz));
+            let highest = edge.into_iter().fold(ground, f64::max);
+            // A slope is no obstacle; an edge is kept away from.
+            let needed = if highest - ground > ROOM { highest + MARGIN } else { ground };
+            needed - p.y
+        };
+        let places = goal_points(goal, sole, (copy, leg.ankle));
+        places.map(|(_, place)| lack(place)).fold(0.0, f64::max)
+    }
+}
+
+/// Distance at which edges are seen.
+const ROOM: f64 = 0.03;
+
+/// Where a goal puts the points of a sole; what hangs on the toes bends as in `copy`.
+pub fn goal_points<'a>(
+    goal: &'a FootGoal,
+    sole: &'a Sole,
+    (copy, ankle): (&'a World, usize),
+) -> impl Iterator<Item = (Part, DVec3)> + 'a {
+    let turn = goal.rotation * copy.rotations[ankle].inverse();
+    let origin = goal.ball - goal.rotation * sole.ball;
+    sole.points.iter().map(move |point| {
+        let place = copy.point(point.joint, point.local) - copy.positions[ankle];
+        (point.part, origin + turn * place)
+    })
+}

@@ -1,0 +1,151 @@
+//! A text of rules for a whole clip: which line holds in which frames, and the ranges it gives.
+
+use super::rules::{FrameRule, What};
+use crate::{
+    ConstrainError, Skeleton,
+    compile::{Aim, CompileParams, Problem, Scene, has_errors},
+    language::{Diagnostic, Expression, FormId, Script, Severity, Statement, Term},
+};
+use glam::DVec3;
+use sinew_geom::{Dof, DofKind, Rig};
+use std::ops::Range;
+
+/// Rules of a text, ready for a clip.
+#[derive(Debug, Clone)]
+pub struct ClipRules {
+    /// What holds when.
+    pub rules: Vec<FrameRule>,
+    /// The rig with the ranges the text gives.
+    pub rig: Rig,
+    /// Everything to tell; if there are errors, nothing should be solved.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ClipRules {
+    /// Compile a text for a rig. Lines with errors are left out and told.
+    ///
+    /// # Errors
+    /// A rig that cannot be posed.
+    pub fn new(script: &Script, rig: &Rig, scene: &Scene) -> Result<Self, ConstrainError> {
+        let skeleton = Skeleton::from_rig(rig)?;
+        let params = CompileParams { frame: Some(0.0), ..CompileParams::default() };
+        // All at once for what is wrong, then line by line for what holds when.
+        let (whole, mut diagnostics) = Problem::new(script, &skeleton, scene, &params);
+        diagnostics.retain(|diagnostic| diagnostic.severity > Severity::Note);
+        let mut made = Self { rules: Vec::new(), rig: with_ranges(rig, whole.skeleton())?, diagnostics };
+        if !has_errors(&made.diagnostics) {
+            for statement in &script.statements {
+                made.add(script, statement, whole.skeleton(), scene);
+            }
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, script: &Script, statement: &Statement, skeleton: &Skeleton, scene: &Scene) {
+        if is_definition(statement.form.id) {
+            return;
+        }
+        match compile(script, statement, skeleton, scene) {
+            Ok(rules) => self.rules.extend(rules),
+            Err(diagnostic) => self.diagnostics.push(diagnostic),
+        }
+    }
+}
+
+fn is_definition(id: FormId) -> bool {
+    use FormId as Id;
+    let definitions = [Id::Use, Id::Free, Id::Lock, Id::Range, Id::Case, Id::Keep];
+    definitions.contains(&id) || is_name(id)
+}
+
+fn is_name(id: FormId) -> bool {
+    matches!(id, FormId::Point | FormId::Vector | FormId::Number | FormId::Plane | FormId::Line)
+}
+
+/// One line of a text, with the names that others define.
+fn compile(
+    script: &Script,
+    statement: &Statement,
+    skeleton: &Skeleton,
+    scene: &Scene,
+) -> Result<Vec<FrameRule>, Diagnostic> {
+    let mut alone = statement.clone();
+    (alone.suffixes.during, alone.suffixes.contact) = (None, None);
+    let names = script.statements.iter().filter(|other| is_name(other.form.id));
+    let statements = names.cloned().chain([alone]).collect();
+    let one = Script { statements, cases: script.cases.clone() };
+    let (problem, _) = Problem::new(&one, skeleton, scene, &CompileParams::default());
+    let span = statement.span;
+    let mut rules = Vec::new();
+    for held in problem.clip_rules() {
+        if held.form == FormId::Limit {
+            let message = "limits of velocity and acceleration are not kept in clips; the line is left out";
+            return Err(Diagnostic::warning(span, message));
+        }
+        rules.push(FrameRule::new(What::Hold(held.bone, DVec3::ZERO), 0..usize::MAX, span));
+    }
+    if problem.rules().iter().any(|rule| rule.aim == Aim::Least) {
+        let message = "clips are not maximized or minimized; the line is left out";
+        return Err(Diagnostic::warning(span, message));
+    }
+    if !problem.rules().is_empty() {
+        rules.push(FrameRule::new(What::Equations(Box::new(problem)), 0..usize::MAX, span));
+    }
+    let frames = during(statement)?;
+    let fade = statement.suffixes.fade.as_ref().map_or(Ok(0.0), number)?;
+    let contact =
+        statement.suffixes.contact.as_ref().map(|joint| named_joint(joint, skeleton)).transpose()?;
+    for rule in &mut rules {
+        (rule.frames, rule.fade, rule.contact) = (frames.clone(), fade, contact);
+    }
+    Ok(rules)
+}
+
+/// Frames of a line, the last one included as it is written.
+fn during(statement: &Statement) -> Result<Range<usize>, Diagnostic> {
+    let Some((first, last)) = &statement.suffixes.during else { return Ok(0..usize::MAX) };
+    let (from, to) = (number(first)?, number(last)?);
+    if !(from >= 0.0 && to >= from && to < 1e9) {
+        return Err(Diagnostic::error(
+            first.span.to(last.span),
+            "frames count from 0 and do not run backwards",
+        ));
+    }
+    Ok(from.ceil() as usize..to.floor() as usize + 1)
+}
+
+fn number(expression: &Expression) -> Result<f64, Diagnostic> {
+    match expression.term {
+        Term::Number(number, _) => Ok(number),
+        _ => Err(Diagnostic::error(expression.span, "give the number of a frame")),
+    }
+}
+
+fn named_joint(expression: &Expression, skeleton: &Skeleton) -> Result<usize, Diagnostic> {
+    match &expression.term {
+        Term::Name(name) => skeleton
+            .find(name)
+            .ok_or_else(|| Diagnostic::error(expression.span, format!("there is no joint `{name}`"))),
+        _ => Err(Diagnostic::error(expression.span, "give the name of a joint")),
+    }
+}
+
+/// A rig whose joints turn within the ranges of a skeleton made of it. Joints that get one can turn about all their
+/// axes.
+fn with_ranges(rig: &Rig, skeleton: &Skeleton) -> Result<Rig, ConstrainError> {
+    let mut joints = rig.joints().to_vec();
+    for (joint, bone) in joints.iter_mut().zip(skeleton.bones()) {
+        let freedoms = &skeleton.freedoms()[bone.freedoms.clone()];
+        let ranges = freedoms.iter().filter(|f| f.is_rotation() && f.range.iter().any(|x| x.is_finite()));
+        for freedom in ranges {
+            if joint.dofs.iter().all(|dof| dof.kind < DofKind::Rx) {
+                let free = [f64::NEG_INFINITY, f64::INFINITY];
+                joint.dofs.extend(DofKind::ALL[3..].iter().map(|&kind| Dof { kind, range: free }));
+            }
+            for dof in joint.dofs.iter_mut().filter(|dof| dof.kind == freedom.kind) {
+                dof.range = freedom.range;
+            }
+        }
+    }
+    Ok(Rig::new(joints)?)
+}

@@ -1,0 +1,420 @@
+//! Fitting all frames of a clip at once: feet held, ground cleared, ranges kept, corrections smooth.
+//!
+//! # Source
+//! Space-time constraints after Gleicher, *Retargetting motion to new characters* (1998), and Abdelhay 2008, §3.2 and
+//! 5.2 (constraints between consecutive poses, accelerations). Levenberg–Marquardt as in Nocedal, Wright, *Numerical
+//! Optimization*, §10.3; bounds by projection, §16.7.
+//! # Symbols
+//! `x` corrections [frames × n]; `Σ ‖r‖² = Σ_t ‖(p − p*)/σ‖² + ‖x/σ_b‖² + ‖ẍ/σ_a‖²` over points, bias, accelerations
+//! # Cost
+//! An iteration: assembly linear in points, factorisation `7 n³` a frame.
+//! # Limits
+//! Finds the minimum near the given motion.
+
+use super::{
+    World,
+    banded::BlockBand,
+    freedom::{Axes, Freedoms},
+    rules::{FrameRule, Row},
+};
+use crate::ConstrainError;
+use glam::DVec3;
+use sinew_geom::{Pose, Rig, path::Site};
+use std::ops::{ControlFlow, Range};
+
+/// What a point should do in one frame.
+#[derive(Debug, Clone, Copy)]
+pub struct PointGoal {
+    /// Joint that carries it.
+    pub joint: usize,
+    /// Place in the joint's frame.
+    pub local: DVec3,
+    /// Where it should be.
+    pub target: DVec3,
+    /// Whether it must be there.
+    pub is_held: bool,
+}
+
+/// A problem over all frames.
+pub struct Problem<'a> {
+    /// The rig.
+    pub rig: &'a Rig,
+    /// The motion that is corrected.
+    pub base: &'a [Pose],
+    /// Where its joints are.
+    pub worlds: &'a [World],
+    /// What may change.
+    pub freedoms: &'a Freedoms,
+    /// Goals of points, frame by frame.
+    pub goals: &'a [Vec<PointGoal>],
+    /// What points must not enter; `None` if there is no ground.
+    pub site: Option<&'a Site>,
+    /// Rules over frames.
+    pub rules: &'a [FrameRule],
+    /// Which of them hold, frame by frame.
+    pub active: &'a [Vec<usize>],
+    /// Stretches that hang together.
+    pub segments: &'a [Range<usize>],
+    /// Frames a second.
+    pub fps: f64,
+    /// Bounds of the corrections, frame after frame.
+    pub low: &'a [f64],
+    /// The same above.
+    pub high: &'a [f64],
+    /// Inverse of what is a usual correction, a degree of freedom.
+    pub bias: &'a [f64],
+    /// Inverse of what is a usual acceleration of a correction, a degree of freedom; zeros fit frame by frame.
+    pub smooth: &'a [f64],
+}
+
+/// How stiff goals are: deviations that count as one, in metres.
+#[derive(Debug, Clone, Copy)]
+pub struct Stage {
+    /// Of points that are held.
+    pub held: f64,
+    /// Of points that are free.
+    pub free: f64,
+    /// Of points in the ground.
+    pub ground: f64,
+    /// Rounds at most.
+    pub rounds: usize,
+}
+
+/// Depth that is left between points and ground when they are pushed out, in metres.
+const SKIN: f64 = 0.001;
+/// Greatest change of an angle (or metre) a round.
+const LONGEST_STEP: f64 = 0.6;
+/// A round that gains less than this share is the last of its stage.
+const LEAST_GAIN: f64 = 5e-3;
+/// Slopes beyond this are edges, which push up and not aside.
+const EDGE_SLOPE: f64 = 1.5;
+
+/// Scratch of the solver.
+pub struct ClipSolver {
+    band: BlockBand,
+    gradient: Vec<f64>,
+    step: Vec<f64>,
+    world: World,
+    axes: Axes,
+    columns: Vec<(usize, DVec3)>,
+    rows: Vec<Row>,
+    dense: Vec<f64>,
+}
+
+impl ClipSolver {
+    /// Room for a problem.
+    pub fn new(n_frames: usize, n: usize) -> Self {
+        Self {
+            band: BlockBand::new(n_frames, n),
+            gradient: vec![0.0; n_frames * n],
+            step: vec![0.0; n_frames * n],
+            world: World::default(),
+            axes: Axes::default(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            dense: vec![0.0; n],
+        }
+    }
+
+    /// Lower the sum of squares from `x` on; returns the number of rounds.
+    ///
+    /// # Errors
+    /// If it is cancelled or numbers overflow.
+    pub fn solve(
+        &mut self,
+        problem: &Problem,
+        stage: &Stage,
+        x: &mut Vec<f64>,
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<usize, ConstrainError> {
+        let mut damping = 1e-4;
+        let mut cost = self.assemble(problem, stage, x);
+        for round in 0..stage.rounds {
+            if progress(round).is_break() {
+                return Err(ConstrainError::Cancelled);
+            }
+            self.damp(problem, x, damping);
+            let is_sound = self.band.factor().is_ok();
+            self.step.copy_from_slice(&self.gradient);
+            self.band.solve(&mut self.step);
+            let longest = self.step.iter().fold(0.0f64, |worst, s| worst.max(s.abs()));
+            if !(is_sound && longest.is_finite()) {
+                damping = (damping * 100.0).max(1e-6);
+                if damping > 1e6 {
+                    return Err(ConstrainError::Overflow);
+                }
+                cost = self.assemble(problem, stage, x);
+                continue;
+            }
+            let share = (LONGEST_STEP / longest).min(1.0);
+            let moved: Vec<f64> = (0..x.len())
+                .map(|i| (x[i] - share * self.step[i]).clamp(problem.low[i], problem.high[i]))
+                .collect();
+            let next = self.assemble(problem, stage, &moved);
+            if next.is_finite() && next <= cost {
+                let gain = (cost - next) / cost.max(1e-12);
+                *x = moved;
+                cost = next;
+                damping = (damping * 0.2).max(1e-9);
+                if gain < LEAST_GAIN && share == 1.0 {
+                    return Ok(round + 1);
+                }
+            } else {
+                damping *= 20.0;
+                if longest < 1e-7 || damping > 1e6 {
+                    return Ok(round + 1);
+                }
+                cost = self.assemble(problem, stage, x);
+            }
+        }
+        Ok(stage.rounds)
+    }
+
+    /// Freeze what would leave its bounds, damp the rest.
+    fn damp(&mut self, problem: &Problem, x: &[f64], damping: f64) {
+        let n = problem.freedoms.n;
+        for t in 0..problem.base.len() {
+            for d in 0..n {
+                let i = t * n + d;
+                let pushes = (x[i] <= problem.low[i] && self.gradient[i] > 0.0)
+                    || (x[i] >= problem.high[i] && self.gradient[i] < 0.0);
+                let block = self.band.diagonal(t);
+                block[d * n + d] *= 1.0 + damping;
+                if pushes {
+                    // So stiff that it does not move.
+                    block[d * n + d] += 1e14;
+                    self.gradient[i] = 0.0;
+                }
+            }
+        }
+    }
+
+    /// Sum of squares with its gradient and matrix.
+    fn assemble(&mut self, problem: &Problem, stage: &Stage, x: &[f64]) -> f64 {
+        let n = problem.freedoms.n;
+        self.band.clear();
+        self.gradient.fill(0.0);
+        let mut cost = 0.0;
+        for t in 0..problem.base.len() {
+            cost += self.add_frame(problem, stage, t, &x[t * n..][..n]);
+        }
+        cost + self.add_smoothness(problem, x)
+    }
+
+    fn add_frame(&mut self, problem: &Problem, stage: &Stage, t: usize, x: &[f64]) -> f64 {
+        let n = problem.freedoms.n;
+        self.world.clone_from(&problem.worlds[t]);
+        problem.freedoms.forward(problem.rig, &problem.base[t], x, &mut self.world, &mut self.axes);
+        let mut cost = 0.0;
+        for goal in &problem.goals[t] {
+            let place = self.world.point(goal.joint, goal.local);
+            problem.freedoms.columns(goal.joint, place, &self.world, &self.axes, &mut self.columns);
+            let sigma = if goal.is_held { stage.held } else { stage.free };
+            cost += self.add_point(t, n, place - goal.target, 1.0 / sigma);
+            if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
+            {
+                cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
+            }
+        }
+        for &rule in &problem.active[t] {
+            problem.rules[rule].rows(t, &self.world, &mut self.rows);
+            cost += self.add_rows(problem, t);
+        }
+        let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
+        for d in 0..n {
+            let w = problem.bias[d] * problem.bias[d];
+            block[d * n + d] += w;
+            gradient[d] += w * x[d];
+            cost += w * x[d] * x[d];
+        }
+        cost
+    }
+
+    /// A point that should be elsewhere: `w² JᵀJ` and `w² Jᵀr`.
+    fn add_point(&mut self, t: usize, n: usize, off: DVec3, weight: f64) -> f64 {
+        let w = weight * weight;
+        let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
+        for (k, &(i, a)) in self.columns.iter().enumerate() {
+            gradient[i] += w * a.dot(off);
+            for &(j, b) in &self.columns[..=k] {
+                block[i * n + j] += w * a.dot(b);
+            }
+        }
+        w * off.length_squared()
+    }
+
+    /// A point in the ground, pushed along a direction.
+    fn add_push(&mut self, t: usize, n: usize, depth: f64, push: DVec3, weight: f64) -> f64 {
+        let w = weight * weight;
+        let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
+        for (k, &(i, a)) in self.columns.iter().enumerate() {
+            let a = a.dot(push);
+            gradient[i] -= w * a * depth;
+            for &(j, b) in &self.columns[..=k] {
+                block[i * n + j] += w * a * b.dot(push);
+            }
+        }
+        w * depth * depth
+    }
+
+    /// Rows of rules, whose points may lie on several joints.
+    fn add_rows(&mut self, problem: &Problem, t: usize) -> f64 {
+        let n = problem.freedoms.n;
+        let mut cost = 0.0;
+        for row in &self.rows {
+            self.dense.fill(0.0);
+            for &(joint, point, direction) in &row.pulls {
+                problem.freedoms.columns(joint, point, &self.world, &self.axes, &mut self.columns);
+                for &(d, velocity) in &self.columns {
+                    self.dense[d] += velocity.dot(direction);
+                }
+            }
+            let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
+            for i in (0..n).filter(|&i| self.dense[i] != 0.0) {
+                gradient[i] += self.dense[i] * row.residual;
+                for j in 0..=i {
+                    block[i * n + j] += self.dense[i] * self.dense[j];
+                }
+            }
+            cost += row.residual * row.residual;
+        }
+        cost
+    }
+
+    /// Second differences of the corrections, within segments.
+    fn add_smoothness(&mut self, problem: &Problem, x: &[f64]) -> f64 {
+        let n = problem.freedoms.n;
+        let mut cost = 0.0;
+        let rate = problem.fps * problem.fps;
+        for segment in problem.segments {
+            for t in segment.start + 2..segment.end {
+                for d in 0..n {
+                    let w = (rate * problem.smooth[d]).powi(2);
+                    let at = |lag: usize| (t - lag) * n + d;
+                    let bend = x[at(0)] - 2.0 * x[at(1)] + x[at(2)];
+                    cost += w * bend * bend;
+                    for (lag, c) in [(0, 1.0), (1, -2.0), (2, 1.0)] {
+                        self.gradient[at(lag)] += w * c * bend;
+                        self.band.diagonal(t - lag)[d * n + d] += w * c * c;
+                    }
+                    self.band.below(t)[d * n + d] -= 2.0 * w;
+                    self.band.below(t - 1)[d * n + d] -= 2.0 * w;
+                    self.band.two_below(t)[d * n + d] += w;
+                }
+            }
+        }
+        cost
+    }
+}
+
+/// How deep a point is in the ground, and the direction that leads out.
+fn inside(site: &Site, place: DVec3) -> Option<(f64, DVec3)> {
+    const REACH: f64 = 0.005;
+    let depth = site.height(place.x, place.z) + SKIN - place.y;
+    if depth <= 0.0 {
+        return None;
+    }
+    let slope = |dx: f64, dz: f64| {
+        let [a, b] = [-1.0, 1.0].map(|s| site.height(place.x + s * dx, place.z + s * dz));
+        let slope = (b - a) / (2.0 * REACH);
+        if slope.abs() < EDGE_SLOPE { slope } else { 0.0 }
+    };
+    Some((depth, DVec3::new(-slope(REACH, 0.0), 1.0, -slope(0.0, REACH))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::{
+        freedom::Kind,
+        tests::{rules, walk, walker},
+    };
+    use sinew_geom::path::Ground;
+
+    /// Four frames of a walker half in a slope, with points to hold and to follow, and a rule.
+    fn with_problem(run: impl FnOnce(&Problem)) {
+        let rig = walker(1.0);
+        let base: Vec<Pose> = walk(30.0, 1.0, 0.0).poses[..4].to_vec();
+        let worlds: Vec<World> = base.iter().map(|pose| World::of(&rig, pose)).collect();
+        let find = |name: &str| rig.find(name).unwrap();
+        let free = [
+            (find("Hips"), Kind::Shift),
+            (find("Hips"), Kind::Ball),
+            (find("LeftUpLeg"), Kind::Ball),
+            (find("LeftLeg"), Kind::Hinge(DVec3::X)),
+            (find("LeftArm"), Kind::Ball),
+        ];
+        let joints = ["LeftFoot", "RightFoot", "LeftHand", "RightHand"].map(find);
+        let freedoms = Freedoms::new(&rig, &free, &joints);
+        let goal = |joint: usize, is_held: bool| PointGoal {
+            joint,
+            local: DVec3::new(0.02, -0.06, 0.1),
+            target: DVec3::new(0.1, 0.02, 0.3),
+            is_held,
+        };
+        let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
+        let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
+                    sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand";
+        let rules = rules(&rig, text);
+        let site = Site::of(Ground::Slope(10.0));
+        let n = freedoms.n;
+        let (low, high) = (vec![f64::NEG_INFINITY; 4 * n], vec![f64::INFINITY; 4 * n]);
+        run(&Problem {
+            rig: &rig,
+            base: &base,
+            worlds: &worlds,
+            freedoms: &freedoms,
+            goals: &goals,
+            site: Some(&site),
+            rules: &rules,
+            active: &vec![(0..rules.len()).collect(); 4],
+            segments: std::slice::from_ref(&(0..4)),
+            fps: 30.0,
+            low: &low,
+            high: &high,
+            bias: &vec![2.0; n],
+            smooth: &vec![0.1; n],
+        });
+    }
+
+    const STAGE: Stage = Stage { held: 0.03, free: 0.1, ground: 0.05, rounds: 40 };
+
+    #[test]
+    fn the_gradient_is_that_of_the_sum_of_squares() {
+        with_problem(|problem| {
+            let n = problem.freedoms.n;
+            let mut solver = ClipSolver::new(4, n);
+            let x: Vec<f64> = (0..4 * n).map(|i| 0.1 * ((i * 37 % 19) as f64 / 9.0 - 1.0)).collect();
+            solver.assemble(problem, &STAGE, &x);
+            let gradient = solver.gradient.clone();
+            for i in 0..4 * n {
+                let mut at = |by: f64| {
+                    let mut moved = x.clone();
+                    moved[i] += by;
+                    solver.assemble(problem, &STAGE, &moved)
+                };
+                let expected = (at(1e-6) - at(-1e-6)) / 4e-6;
+                let scale = 1.0 + expected.abs();
+                assert!((expected - gradient[i]).abs() < 1e-5 * scale, "{i}: {expected} {}", gradient[i]);
+            }
+        });
+    }
+
+    #[test]
+    fn rounds_lower_the_sum_until_the_gradient_vanishes() {
+        with_problem(|problem| {
+            let n = problem.freedoms.n;
+            let mut solver = ClipSolver::new(4, n);
+            let mut x = vec![0.0; 4 * n];
+            let first = solver.assemble(problem, &STAGE, &x);
+            let mut go_on = |_| ControlFlow::Continue(());
+            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+            let last = solver.assemble(problem, &STAGE, &x);
+            let slope = solver.gradient.iter().fold(0.0f64, |worst, g| worst.max(g.abs()));
+            assert!(last < 0.5 * first && slope < 0.02 * first, "{first} {last} {slope}");
+            let mut stop = |_| ControlFlow::Break(());
+            assert_eq!(solver.solve(problem, &STAGE, &mut x, &mut stop), Err(ConstrainError::Cancelled));
+        });
+    }
+}

@@ -1,0 +1,124 @@
+//! Free equations, and their better forms.
+//!
+//! # Source
+//! Abdelhay 2008, ch. 4: equations are written as there. Differs: those whose derivative vanishes where they hold, or
+//! whose size depends on lengths, are replaced by others with the same solutions, and the user is told.
+
+use super::{
+    Kind, Measure, Quantity,
+    rules::{Compiler, Made, quantity},
+    scope::Meant,
+    value::{Scalar, Shape, Value, Vector},
+};
+use crate::language::{Diagnostic, Dimension, Expression, Relation, Span};
+
+impl Compiler<'_> {
+    pub(super) fn equation(
+        &mut self,
+        a: &Expression,
+        relation: Relation,
+        b: &Expression,
+        span: Span,
+    ) -> Meant<Made> {
+        let (left, right) = (self.scope.value(a)?, self.scope.value(b)?);
+        match (left, right) {
+            (Value::Scalar(left), Value::Scalar(right)) => self.numbers(left, relation, right, span),
+            (Value::Vector(left), Value::Vector(right)) => self.vectors(left, relation, right, span),
+            (Value::Vector(vector), Value::Scalar(zero)) if self.is_zero(&zero) && vector.is_vector() => {
+                self.vectors(vector.clone(), relation, zero_like(&vector), span)
+            }
+            (left, right) => {
+                let message = format!("{} cannot equal {}", left.kind(), right.kind());
+                Err(Diagnostic::error(span, message))
+            }
+        }
+    }
+
+    fn is_zero(&self, scalar: &Scalar) -> bool {
+        self.scope.arena.as_number(scalar.expr) == Some(0.0)
+    }
+
+    fn vectors(&mut self, left: Vector, relation: Relation, right: Vector, span: Span) -> Meant<Made> {
+        if relation != Relation::Equal {
+            return Err(Diagnostic::error(
+                span,
+                "points and vectors are neither smaller nor larger; compare lengths or coordinates",
+            ));
+        }
+        let difference = match self.scope.sum(-1.0, Value::Vector(left), Value::Vector(right), span)? {
+            Value::Vector(vector) if vector.is_vector() => vector,
+            _ => return Err(Diagnostic::error(span, "a point cannot equal a vector")),
+        };
+        let made = self.vanish(&difference);
+        Ok(Made { quantity: quantity(difference.dimension.unwrap_or(Dimension::NUMBER)), ..made })
+    }
+
+    fn numbers(&mut self, left: Scalar, relation: Relation, right: Scalar, span: Span) -> Meant<Made> {
+        let dimension = left.dimension.or(right.dimension).unwrap_or(Dimension::NUMBER);
+        let (x, y) = (self.scope.settle(left, dimension, span)?, self.scope.settle(right, dimension, span)?);
+        if self.params.rewrite
+            && let Some(made) = self.rewritten([(left.shape, x), (right.shape, y)], relation, dimension, span)
+        {
+            return Ok(made);
+        }
+        let expr = self.scope.arena.sub(x, y);
+        let made = Made { quantity: quantity(dimension), ..Made::lengths(vec![Kind::Scalar { expr }]) };
+        Ok(made.related(relation))
+    }
+
+    /// A better form of an equation between numbers, if there is one.
+    fn rewritten(
+        &mut self,
+        sides: [(Shape, crate::symbolic::Expr); 2],
+        relation: Relation,
+        dimension: Dimension,
+        span: Span,
+    ) -> Option<Made> {
+        let [(left, x), (right, y)] = sides;
+        let constants = [self.scope.arena.as_number(x), self.scope.arena.as_number(y)];
+        match (left, right, constants) {
+            // a·u = |a| with a fixed unit vector u
+            (Shape::Dot(a, u), Shape::Length(b), _) | (Shape::Length(b), Shape::Dot(a, u), _)
+                if relation == Relation::Equal =>
+            {
+                let (arrow, unit) = if a == b { (a, u) } else { (u, a) };
+                let of = &self.scope.arrows.list[unit];
+                if arrow != b || !of.is_constant() || (of.constant.length() - 1.0).abs() > 1e-9 {
+                    return None;
+                }
+                self.tell(span, "a·u = |a| has no slope where it holds; solved as `aim a along u`");
+                Some(Made::angles(vec![Kind::Unit { a: arrow, b: unit }], Measure::Chord))
+            }
+            // |a|² = |b|², or a number
+            (Shape::Dot(a, b), Shape::Dot(c, d), _) if a == b && c == d => {
+                self.tell(span, "squared lengths are compared as lengths");
+                let (first, second) = (self.scope.arena.sqrt(x), self.scope.arena.sqrt(y));
+                let expr = self.scope.arena.sub(first, second);
+                Some(Made::lengths(vec![Kind::Scalar { expr }]).related(relation))
+            }
+            (Shape::Dot(a, b), _, [_, Some(square)]) if a == b && square >= 0.0 && dimension.length == 2 => {
+                self.tell(span, "squared lengths are compared as lengths");
+                Some(Made::lengths(vec![Kind::Length { a, target: square.sqrt() }]).related(relation))
+            }
+            (Shape::Length(a), _, [_, Some(target)]) if dimension == Dimension::LENGTH => {
+                Some(Made::lengths(vec![Kind::Length { a, target }]).related(relation))
+            }
+            // a·b = 0
+            (Shape::Dot(a, b), _, [_, Some(0.0)]) if relation == Relation::Equal && dimension.length == 2 => {
+                self.tell(span, "a·b = 0 is solved as the length of the part of a along b");
+                let made = Made::lengths(vec![Kind::Split { a, b }]);
+                Some(Made { quantity: Quantity::Length, ..made })
+            }
+            _ => None,
+        }
+    }
+
+    fn tell(&mut self, span: Span, message: &str) {
+        self.diagnostics.push(Diagnostic::note(span, message));
+    }
+}
+
+fn zero_like(vector: &Vector) -> Vector {
+    let zero = super::arrow::Arrow::default();
+    Vector { body: super::value::Body::Arrow(zero), dimension: vector.dimension, points: Some(0.0) }
+}

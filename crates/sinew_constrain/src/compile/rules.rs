@@ -1,0 +1,664 @@
+//! Verbs into blocks of equations.
+
+use super::{
+    Aim, Block, ClipRule, CompileParams, Kind, Measure, Quantity, Rule,
+    arrow::Arrow,
+    scope::{Meant, Scope},
+    value::{Body, Flat, Value, Vector},
+};
+use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement};
+use crate::symbolic::Expr;
+use glam::DVec3;
+
+/// Metres that an error of one radian counts as, so that directions and distances weigh alike.
+pub(super) const METRES_PER_RADIAN: f64 = 0.1;
+
+pub(super) struct Compiler<'a> {
+    pub scope: Scope<'a>,
+    pub rules: Vec<Rule>,
+    pub clip_rules: Vec<ClipRule>,
+    pub blocks: Vec<Block>,
+    pub keep: Vec<f64>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub params: CompileParams,
+}
+
+/// What a verb makes: blocks with a sign, and how they are measured.
+pub(super) struct Made {
+    pub kinds: Vec<Kind>,
+    pub aim: Aim,
+    pub quantity: Quantity,
+    pub measure: Measure,
+    /// −1 turns "at least" into "at most".
+    pub sign: f64,
+}
+
+impl Made {
+    pub fn lengths(kinds: Vec<Kind>) -> Self {
+        Self { kinds, aim: Aim::Zero, quantity: Quantity::Length, measure: Measure::Norm, sign: 1.0 }
+    }
+
+    pub fn angles(kinds: Vec<Kind>, measure: Measure) -> Self {
+        Self { quantity: Quantity::Angle, measure, ..Self::lengths(kinds) }
+    }
+
+    pub fn related(self, relation: Relation) -> Self {
+        match relation {
+            Relation::Equal => self,
+            Relation::AtMost => Self { aim: Aim::AtMostZero, ..self },
+            Relation::AtLeast => Self { aim: Aim::AtMostZero, sign: -1.0, ..self },
+        }
+    }
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(scope: Scope<'a>, params: CompileParams) -> Self {
+        let keep = vec![1.0; scope.skeleton.n_freedoms()];
+        Self {
+            scope,
+            rules: Vec::new(),
+            clip_rules: Vec::new(),
+            blocks: Vec::new(),
+            keep,
+            diagnostics: Vec::new(),
+            params,
+        }
+    }
+
+    pub fn statement(&mut self, statement: &Statement) -> Meant<()> {
+        use FormId as Id;
+        let arguments = &statement.arguments;
+        match statement.form.id {
+            Id::Use | Id::Free | Id::Lock | Id::Range | Id::Case => return Ok(()),
+            Id::Point | Id::Vector | Id::Number | Id::Plane | Id::Line => return self.definition(statement),
+            Id::Keep => return self.keep(statement),
+            Id::Hold | Id::Limit => return self.clip_rule(statement),
+            _ => {}
+        }
+        let made = match (statement.form.id, arguments.as_slice()) {
+            (Id::Pin, [Argument::Expression(a), Argument::Expression(b)]) => self.pin(a, b)?,
+            (Id::PutOn, [Argument::Expression(a), Argument::Expression(b)]) => self.put_on(a, b)?,
+            (
+                Id::PutSide,
+                [Argument::Expression(a), Argument::Word(side), Argument::Expression(plane), by @ ..],
+            ) => {
+                let (point, plane) = (self.scope.point(a)?, self.scope.plane(plane)?);
+                self.side(&[point], &plane, *side == 0, by)?
+            }
+            (
+                Id::PutBehind,
+                [
+                    Argument::Expression(a),
+                    Argument::Word(side),
+                    Argument::Expression(b),
+                    by @ ..,
+                    Argument::Expression(toward),
+                ],
+            ) => self.put_behind([a, b], *side == 0, by, toward)?,
+            (id @ (Id::Above | Id::Below), [Argument::List(points), Argument::Expression(plane)]) => {
+                let plane = self.scope.plane(plane)?;
+                let mut all = Vec::new();
+                for point in points {
+                    all.extend(self.scope.points(point)?);
+                }
+                self.side(&all, &plane, id == Id::Above, &[])?
+            }
+            (
+                id @ (Id::Aim | Id::Parallel | Id::Perpendicular),
+                [Argument::Expression(a), Argument::Expression(b)],
+            ) => {
+                let (a, b) = (self.scope.direction(a)?, self.scope.direction(b)?);
+                match id {
+                    Id::Aim => self.aim(&a, &b),
+                    Id::Parallel => self.parallel(&a, &b),
+                    _ => self.perpendicular(&a, &b),
+                }
+            }
+            (
+                Id::Distance,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Relation(relation),
+                    Argument::Expression(length),
+                ],
+            ) => self.distance(a, b, *relation, length)?,
+            (
+                Id::Ratio,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Expression(c),
+                    Argument::Expression(d),
+                    Argument::Relation(relation),
+                    Argument::Expression(times),
+                ],
+            ) => {
+                let (first, second) = (self.between(a, b)?, self.between(c, d)?);
+                let times = self.scope.measured(times, Dimension::NUMBER)?;
+                let (first, second) = (self.scope.length(&first), self.scope.length(&second));
+                let product = self.scope.arena.mul(times, second);
+                let expr = self.scope.arena.sub(first, product);
+                Made::lengths(vec![Kind::Scalar { expr }]).related(*relation)
+            }
+            (
+                Id::Bend,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Expression(c),
+                    Argument::Relation(relation),
+                    Argument::Expression(angle),
+                ],
+            ) => {
+                let (first, second) = (self.between(b, a)?, self.between(b, c)?);
+                self.angle(&first, &second, *relation, angle)?
+            }
+            (
+                Id::Angle,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Relation(relation),
+                    Argument::Expression(angle),
+                ],
+            ) => {
+                let (a, b) = (self.scope.direction(a)?, self.scope.direction(b)?);
+                self.angle(&a, &b, *relation, angle)?
+            }
+            (
+                id @ (Id::Midpoint | Id::Halfway),
+                [Argument::Expression(p), Argument::Expression(a), Argument::Expression(b)],
+            ) => {
+                let (point, first, second) =
+                    (self.scope.point(p)?, self.scope.point(a)?, self.scope.point(b)?);
+                let middle = self.scope.middle(&first, &second);
+                let off = self.scope.difference(&point, &middle);
+                if id == Id::Midpoint {
+                    self.vanish(&off)
+                } else {
+                    let between = self.between(a, b)?;
+                    self.split(&off, &between)
+                }
+            }
+            (Id::Flat, [Argument::Expression(joint), Argument::Expression(plane)]) => {
+                let (joint, plane) = (self.scope.joint(joint)?, self.scope.plane(plane)?);
+                let up = Vector::direction(Arrow::direction(self.scope.skeleton, joint, DVec3::Y));
+                self.aim(&up, &plane.direction)
+            }
+            (Id::Look, [Argument::Expression(joint), Argument::Expression(at)]) => {
+                let to = self.between(joint, at)?;
+                let joint = self.scope.joint(joint)?;
+                let forward = Vector::direction(Arrow::direction(self.scope.skeleton, joint, DVec3::Z));
+                self.aim(&forward, &to)
+            }
+            (Id::Mirror, [Argument::Expression(a), Argument::Expression(b), Argument::Expression(plane)]) => {
+                self.mirror(a, b, plane)?
+            }
+            (Id::Over, [Argument::Expression(point), Argument::List(corners), by @ ..]) => {
+                self.over(point, corners, by)?
+            }
+            (
+                Id::Clear,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Expression(c),
+                    Argument::Expression(d),
+                    by @ ..,
+                ],
+            ) => self.clear([a, b, c, d], by)?,
+            (id @ (Id::Maximize | Id::Minimize), [Argument::Expression(value)]) => {
+                let scalar = self.scope.scalar(value)?;
+                let sign = if id == Id::Maximize { -1.0 } else { 1.0 };
+                let quantity = quantity(scalar.dimension.unwrap_or(Dimension::NUMBER));
+                Made {
+                    aim: Aim::Least,
+                    quantity,
+                    sign,
+                    ..Made::lengths(vec![Kind::Scalar { expr: scalar.expr }])
+                }
+            }
+            (
+                Id::Equation,
+                [Argument::Expression(a), Argument::Relation(relation), Argument::Expression(b)],
+            ) => self.equation(a, *relation, b, statement.span)?,
+            _ => return Err(Diagnostic::error(statement.span, "this line is not understood")),
+        };
+        self.finish(statement, made)
+    }
+
+    fn definition(&mut self, statement: &Statement) -> Meant<()> {
+        let [Argument::Name(name, span), rest @ ..] = statement.arguments.as_slice() else { return Ok(()) };
+        let value = match (statement.form.id, rest) {
+            (FormId::Point, [Argument::Expression(point)]) => Value::Vector(self.scope.point(point)?),
+            (FormId::Vector, [Argument::Expression(vector)]) => Value::Vector(self.scope.direction(vector)?),
+            (FormId::Number, [Argument::Expression(number)]) => Value::Scalar(self.scope.scalar(number)?),
+            (id, [Argument::Expression(through), Argument::Expression(direction)]) => {
+                let through = self.scope.point(through)?;
+                let direction = self.scope.direction(direction)?;
+                let flat = Flat { through, direction: self.scope.unit(&direction) };
+                if id == FormId::Plane { Value::Plane(flat) } else { Value::Line(flat) }
+            }
+            _ => return Ok(()),
+        };
+        self.scope.define(name, *span, value)
+    }
+
+    /// Vector from one point to another, which must be apart.
+    fn between(&mut self, from: &Expression, to: &Expression) -> Meant<Vector> {
+        let arrow = crate::language::Term::Binary(
+            crate::language::Operator::Arrow,
+            Box::new([from.clone(), to.clone()]),
+        );
+        self.scope.direction(&Expression { term: arrow, span: from.span.to(to.span) })
+    }
+
+    pub fn vanish(&mut self, vector: &Vector) -> Made {
+        Made::lengths(match self.scope.arrow(vector) {
+            Some(a) => vec![Kind::Zero { a }],
+            None => self.scope.coordinates(vector).map(|expr| Kind::Scalar { expr }).to_vec(),
+        })
+    }
+
+    fn pin(&mut self, a: &Expression, b: &Expression) -> Meant<Made> {
+        let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
+        let off = self.scope.difference(&a, &b);
+        Ok(self.vanish(&off))
+    }
+
+    fn put_on(&mut self, point: &Expression, on: &Expression) -> Meant<Made> {
+        let p = self.scope.point(point)?;
+        match self.scope.value(on)? {
+            Value::Plane(plane) => {
+                let off = self.scope.difference(&p, &plane.through);
+                Ok(Made::lengths(vec![self.along(&off, &plane.direction, 0.0)]))
+            }
+            Value::Line(line) => {
+                let off = self.scope.difference(&p, &line.through);
+                Ok(Made::lengths(self.across(&off, &line.direction)))
+            }
+            other => Err(Diagnostic::error(
+                on.span,
+                format!("this is {}, but a plane or a line is needed", other.kind()),
+            )),
+        }
+    }
+
+    /// Component of a vector along a unit vector, less an offset.
+    fn along(&mut self, vector: &Vector, unit: &Vector, offset: f64) -> Kind {
+        if let (Some(a), Body::Arrow(normal)) = (self.scope.arrow(vector), &unit.body)
+            && normal.is_constant()
+        {
+            return Kind::Along { a, normal: normal.constant, offset };
+        }
+        let (expr, offset) = (self.scope.dot(vector, unit), self.scope.number(offset));
+        Kind::Scalar { expr: self.scope.arena.sub(expr, offset) }
+    }
+
+    /// The part of a vector across a unit vector vanishes.
+    fn across(&mut self, vector: &Vector, unit: &Vector) -> Vec<Kind> {
+        if let Body::Arrow(direction) = &unit.body
+            && direction.is_constant()
+        {
+            let (e, f) = direction.constant.any_orthonormal_pair();
+            return [e, f]
+                .map(|axis| self.along(vector, &Vector::direction(Arrow::constant(axis)), 0.0))
+                .to_vec();
+        }
+        let cross = self.scope.cross(vector, unit);
+        self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec()
+    }
+
+    /// Relation and length after `by`; at least nothing if not said.
+    fn by(&mut self, by: &[Argument]) -> Meant<(Relation, f64)> {
+        match by {
+            [Argument::Relation(relation), Argument::Expression(length)] => {
+                Ok((*relation, self.scope.constant(length, Dimension::LENGTH)?))
+            }
+            _ => Ok((Relation::AtLeast, 0.0)),
+        }
+    }
+
+    fn side(&mut self, points: &[Vector], plane: &Flat, is_above: bool, by: &[Argument]) -> Meant<Made> {
+        let (relation, length) = self.by(by)?;
+        let sign = if is_above { 1.0 } else { -1.0 };
+        let mut kinds = Vec::new();
+        let up = self.turned(&plane.direction, sign);
+        for point in points {
+            let off = self.scope.difference(point, &plane.through);
+            kinds.push(self.along(&off, &up, length));
+        }
+        Ok(Made::lengths(kinds).related(relation))
+    }
+
+    fn turned(&mut self, vector: &Vector, sign: f64) -> Vector {
+        let body = match &vector.body {
+            Body::Arrow(arrow) => Body::Arrow(arrow.scaled(sign)),
+            Body::Any(coordinates) if sign < 0.0 => Body::Any(coordinates.map(|c| self.scope.arena.neg(c))),
+            Body::Any(coordinates) => Body::Any(*coordinates),
+        };
+        Vector { body, ..vector.clone() }
+    }
+
+    fn put_behind(
+        &mut self,
+        points: [&Expression; 2],
+        is_behind: bool,
+        by: &[Argument],
+        toward: &Expression,
+    ) -> Meant<Made> {
+        let (relation, length) = self.by(by)?;
+        let (a, b) = (self.scope.point(points[0])?, self.scope.point(points[1])?);
+        let direction = match self.scope.value(toward)? {
+            Value::Vector(vector) if vector.is_vector() && vector.points.is_some() => {
+                self.scope.direction(toward)?
+            }
+            _ => self.between(points[1], toward)?,
+        };
+        let unit = self.scope.unit(&direction);
+        let off = if is_behind { self.scope.difference(&b, &a) } else { self.scope.difference(&a, &b) };
+        Ok(Made::lengths(vec![self.along(&off, &unit, length)]).related(relation))
+    }
+
+    pub fn aim(&mut self, a: &Vector, b: &Vector) -> Made {
+        let kinds = match (self.scope.arrow(a), self.scope.arrow(b)) {
+            (Some(a), Some(b)) => vec![Kind::Unit { a, b }],
+            _ => {
+                let (a, b) = (self.scope.unit(a), self.scope.unit(b));
+                let off = self.scope.difference(&a, &b);
+                self.scope.coordinates(&off).map(|expr| Kind::Scalar { expr }).to_vec()
+            }
+        };
+        Made::angles(kinds, Measure::Chord)
+    }
+
+    fn parallel(&mut self, a: &Vector, b: &Vector) -> Made {
+        let (a, b) = (self.scope.unit(a), self.scope.unit(b));
+        let cross = self.scope.cross(&a, &b);
+        let kinds = self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec();
+        Made::angles(kinds, Measure::Sine)
+    }
+
+    fn perpendicular(&mut self, a: &Vector, b: &Vector) -> Made {
+        let (a, b) = (self.scope.unit(a), self.scope.unit(b));
+        let expr = self.scope.dot(&a, &b);
+        Made::angles(vec![Kind::Scalar { expr }], Measure::Sine)
+    }
+
+    fn distance(
+        &mut self,
+        a: &Expression,
+        b: &Expression,
+        relation: Relation,
+        length: &Expression,
+    ) -> Meant<Made> {
+        let (from, to) = (self.scope.point(a)?, self.scope.point(b)?);
+        let off = self.scope.difference(&from, &to);
+        let target = self.scope.measured(length, Dimension::LENGTH)?;
+        if relation == Relation::Equal && self.scope.arena.as_number(target).is_some_and(|t| t < 0.0) {
+            return Err(Diagnostic::error(length.span, "no distance is below zero"));
+        }
+        Ok(Made::lengths(vec![self.length(&off, target)]).related(relation))
+    }
+
+    /// `|vector| = target`.
+    pub fn length(&mut self, vector: &Vector, target: Expr) -> Kind {
+        match (self.scope.arrow(vector), self.scope.arena.as_number(target)) {
+            (Some(a), Some(target)) => Kind::Length { a, target },
+            _ => {
+                let length = self.scope.length(vector);
+                Kind::Scalar { expr: self.scope.arena.sub(length, target) }
+            }
+        }
+    }
+
+    fn angle(&mut self, a: &Vector, b: &Vector, relation: Relation, angle: &Expression) -> Meant<Made> {
+        let target = self.scope.measured(angle, Dimension::ANGLE)?;
+        let between = self.scope.angle(a, b);
+        let expr = self.scope.arena.sub(between, target);
+        Ok(Made::angles(vec![Kind::Scalar { expr }], Measure::Norm).related(relation))
+    }
+
+    /// `a · b = 0`, as the length of the part of `a` along `b`.
+    pub fn split(&mut self, a: &Vector, b: &Vector) -> Made {
+        Made::lengths(vec![match (self.scope.arrow(a), self.scope.arrow(b)) {
+            (Some(a), Some(b)) => Kind::Split { a, b },
+            _ => {
+                let unit = self.scope.unit(b);
+                Kind::Scalar { expr: self.scope.dot(a, &unit) }
+            }
+        }])
+    }
+
+    fn mirror(&mut self, a: &Expression, b: &Expression, plane: &Expression) -> Meant<Made> {
+        let plane = self.scope.plane(plane)?;
+        let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
+        let middle = self.scope.middle(&a, &b);
+        let (off, across) = (self.scope.difference(&middle, &plane.through), self.scope.difference(&a, &b));
+        let mut kinds = vec![self.along(&off, &plane.direction, 0.0)];
+        kinds.extend(self.across(&across, &plane.direction));
+        Ok(Made::lengths(kinds))
+    }
+
+    /// Inside a polygon seen from above: to the inner side of every edge.
+    fn over(&mut self, point: &Expression, corners: &[Expression], by: &[Argument]) -> Meant<Made> {
+        let (relation, margin) = self.by(by)?;
+        let p = self.scope.point(point)?;
+        let mut all = Vec::new();
+        for corner in corners {
+            all.extend(self.scope.points(corner)?);
+        }
+        let span = corners[0].span.to(corners[corners.len() - 1].span);
+        if all.len() < 3 {
+            return Err(Diagnostic::error(span, "a polygon has at least three corners"));
+        }
+        let turn = self.turn_at_rest(&all);
+        if turn == 0.0 {
+            return Err(Diagnostic::error(
+                span,
+                "at rest this polygon has no area; name its corners in order",
+            ));
+        }
+        let mut kinds = Vec::new();
+        for i in 0..all.len() {
+            let (from, to) = (&all[i], &all[(i + 1) % all.len()]);
+            let (edge, off) = (self.scope.difference(to, from), self.scope.difference(&p, from));
+            let (e, o) = (self.scope.coordinates(&edge), self.scope.coordinates(&off));
+            let arena = &mut self.scope.arena;
+            // Height of the point over the edge in the plane of x and z.
+            let (left, right) = (arena.mul(e[2], o[0]), arena.mul(e[0], o[2]));
+            let area = arena.sub(left, right);
+            let (xx, zz) = (arena.mul(e[0], e[0]), arena.mul(e[2], e[2]));
+            let square = arena.add(xx, zz);
+            let length = arena.sqrt(square);
+            let height = arena.div(area, length);
+            let (sign, margin) = (arena.number(turn), arena.number(margin));
+            let height = arena.mul(sign, height);
+            kinds.push(Kind::Scalar { expr: arena.sub(height, margin) });
+        }
+        Ok(Made::lengths(kinds).related(relation))
+    }
+
+    /// Which way round the corners go at rest, seen from above: 1 or −1.
+    fn turn_at_rest(&mut self, corners: &[Vector]) -> f64 {
+        let kinematics = crate::Kinematics::new(self.scope.skeleton);
+        let mut frames = crate::Frames::default();
+        kinematics.compute(&self.scope.skeleton.rest_values(), &mut frames);
+        let place = |vector: &Vector| match &vector.body {
+            Body::Arrow(arrow) => arrow.at(&frames),
+            Body::Any(_) => DVec3::ZERO,
+        };
+        let places: Vec<DVec3> = corners.iter().map(place).collect();
+        let edge = |i: usize| {
+            places[i].z * places[(i + 1) % places.len()].x - places[i].x * places[(i + 1) % places.len()].z
+        };
+        let area: f64 = (0..places.len()).map(edge).sum();
+        if area.abs() < 1e-9 { 0.0 } else { area.signum() }
+    }
+
+    fn clear(&mut self, ends: [&Expression; 4], by: &[Argument]) -> Meant<Made> {
+        let (relation, length) = self.by(by)?;
+        let mut arrows = [0; 4];
+        for (arrow, end) in arrows.iter_mut().zip(ends) {
+            let point = self.scope.point(end)?;
+            *arrow = self.scope.arrow(&point).ok_or_else(|| {
+                Diagnostic::error(end.span, "an end of a segment must be a joint, a marker or between them")
+            })?;
+        }
+        Ok(Made::lengths(vec![Kind::Clear { ends: arrows, by: length }]).related(relation))
+    }
+
+    fn keep(&mut self, statement: &Statement) -> Meant<()> {
+        let Some(Argument::Expression(what)) = statement.arguments.first() else { return Ok(()) };
+        let weight = match &statement.suffixes.weight {
+            Some(weight) => self.scope.constant(weight, Dimension::NUMBER)?,
+            None => 1.0,
+        };
+        if weight <= 0.0 {
+            return Err(Diagnostic::error(statement.span, "this weight must be above zero"));
+        }
+        let freedoms = match &what.term {
+            crate::language::Term::Name(name) if name == "pose" => 0..self.keep.len(),
+            crate::language::Term::Name(name) if name.contains('.') && self.scope.joint(what).is_err() => {
+                let freedom = self.scope.freedom(what)?;
+                freedom..freedom + 1
+            }
+            _ => self.scope.skeleton.bones()[self.scope.joint(what)?].freedoms.clone(),
+        };
+        self.keep[freedoms].iter_mut().for_each(|keep| *keep *= weight);
+        Ok(())
+    }
+
+    fn clip_rule(&mut self, statement: &Statement) -> Meant<()> {
+        let (joint, is_acceleration, limit) = match statement.arguments.as_slice() {
+            [Argument::Expression(joint)] => (joint, false, None),
+            [
+                Argument::Word(word),
+                Argument::Expression(joint),
+                Argument::Relation(relation),
+                Argument::Expression(limit),
+            ] => {
+                if *relation != Relation::AtMost {
+                    return Err(Diagnostic::error(statement.span, "a limit is written with `<=`"));
+                }
+                let dimension = Dimension { time: -1 - *word as i8, ..Dimension::LENGTH };
+                (joint, *word == 1, Some(self.scope.constant(limit, dimension)?))
+            }
+            _ => return Ok(()),
+        };
+        let bone = self.scope.joint(joint)?;
+        let (during, fade) = self.frames(statement)?;
+        self.clip_rules.push(ClipRule {
+            span: statement.span,
+            form: statement.form.id,
+            bone,
+            limit,
+            is_acceleration,
+            during,
+            fade,
+        });
+        let note = "this rule is about a clip and left out of a single pose";
+        self.diagnostics.push(Diagnostic::note(statement.span, note));
+        Ok(())
+    }
+
+    /// First and last frame, and the frames of fading.
+    fn frames(&mut self, statement: &Statement) -> Meant<(Option<[f64; 2]>, f64)> {
+        let frames = Dimension { is_frames: true, ..Dimension::NUMBER };
+        let during = match &statement.suffixes.during {
+            Some((first, last)) => {
+                let [from, to] = [self.scope.constant(first, frames)?, self.scope.constant(last, frames)?];
+                if from > to {
+                    return Err(Diagnostic::error(first.span.to(last.span), "these frames run backwards"));
+                }
+                Some([from, to])
+            }
+            None => None,
+        };
+        let fade = match &statement.suffixes.fade {
+            Some(fade) => self.scope.constant(fade, frames)?,
+            None => 0.0,
+        };
+        Ok((during, fade))
+    }
+
+    fn finish(&mut self, statement: &Statement, made: Made) -> Meant<()> {
+        let suffixes = &statement.suffixes;
+        let weight = match &suffixes.weight {
+            Some(weight) => self.scope.constant(weight, Dimension::NUMBER)?,
+            None => 1.0,
+        };
+        let priority = match &suffixes.priority {
+            Some(priority) => self.scope.constant(priority, Dimension::NUMBER)?,
+            None => 1.0,
+        };
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(Diagnostic::error(statement.span, "a weight must be above zero"));
+        }
+        if priority.fract() != 0.0 || !(1.0..=9.0).contains(&priority) {
+            return Err(Diagnostic::error(statement.span, "a priority is a whole number from 1 to 9"));
+        }
+        let dimension = if made.quantity == Quantity::Angle { Dimension::ANGLE } else { Dimension::LENGTH };
+        let soft = match &suffixes.soft {
+            Some(soft) => Some(self.scope.constant(soft, dimension)?),
+            None => None,
+        };
+        if soft.is_some_and(|soft| soft <= 0.0) {
+            return Err(Diagnostic::error(statement.span, "`soft` needs a length or an angle above zero"));
+        }
+        if !self.is_active(statement)? {
+            return Ok(());
+        }
+        let scale = match made.quantity {
+            Quantity::Length => 1.0,
+            Quantity::Angle => METRES_PER_RADIAN,
+            Quantity::Other => 1.0,
+        };
+        let rule = self.rules.len();
+        self.rules.push(Rule {
+            span: statement.span,
+            case: statement.case,
+            form: statement.form.id,
+            weight,
+            soft,
+            priority: priority as u32,
+            aim: made.aim,
+            quantity: made.quantity,
+            measure: made.measure,
+            scale,
+        });
+        let scale = scale * weight * made.sign;
+        self.blocks.extend(made.kinds.into_iter().map(|kind| Block { rule, kind, scale }));
+        Ok(())
+    }
+
+    /// Whether a rule holds in this pose; if it is left out, say so.
+    fn is_active(&mut self, statement: &Statement) -> Meant<bool> {
+        let (during, _) = self.frames(statement)?;
+        if let Some(joint) = &statement.suffixes.contact {
+            self.scope.joint(joint)?;
+            let note =
+                "what touches the ground is only known in a clip; this rule is left out of a single pose";
+            self.diagnostics.push(Diagnostic::note(statement.span, note));
+            return Ok(false);
+        }
+        Ok(match (during, self.params.frame) {
+            (None, _) => true,
+            (Some([from, to]), Some(frame)) => (from..=to).contains(&frame),
+            (Some(_), None) => {
+                let note = "the pose has no frame number; this rule is left out";
+                self.diagnostics.push(Diagnostic::note(statement.span, note));
+                false
+            }
+        })
+    }
+}
+
+pub(super) fn quantity(dimension: Dimension) -> Quantity {
+    match dimension {
+        d if d == Dimension::LENGTH => Quantity::Length,
+        d if d == Dimension::ANGLE => Quantity::Angle,
+        _ => Quantity::Other,
+    }
+}

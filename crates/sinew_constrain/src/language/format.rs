@@ -1,0 +1,88 @@
+//! The same text, written evenly.
+
+use super::{
+    find_unit,
+    lexer::{Kind, Token, tokens},
+};
+
+/// Rewrite a text: one space between words, none inside parentheses, lines of a case indented, at most one empty line
+/// between. What each line says does not change; lines that are not understood are kept too. Formatting twice is
+/// formatting once.
+pub fn format(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let (mut line_tokens, mut in_case, mut is_blank) = (Vec::new(), false, true);
+    for line in text.lines() {
+        tokens(line, 1, 0, &mut line_tokens);
+        let Some(first) = line_tokens.first() else {
+            // An empty line ends a case's body only for the eye.
+            if !is_blank {
+                out.push('\n');
+            }
+            is_blank = true;
+            continue;
+        };
+        let is_case = first.kind == Kind::Name && first.text == "case";
+        // A line at the margin after an empty line has left the case.
+        let is_margin = first.span.column == 1;
+        in_case = in_case && !(is_blank && is_margin);
+        let is_inside = in_case && !is_case && !(first.kind == Kind::Comment && is_margin);
+        in_case |= is_case;
+        if is_inside {
+            out.push_str("  ");
+        }
+        write_line(&line_tokens, &mut out);
+        out.push('\n');
+        is_blank = false;
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+fn write_line(tokens: &[Token<'_>], out: &mut String) {
+    for (index, token) in tokens.iter().enumerate() {
+        if index > 0 {
+            out.push_str(gap(tokens, index));
+        }
+        match token.kind {
+            Kind::Comment => {
+                let text = token.text.trim_start_matches('#').trim();
+                let marks = &token.text[..token.text.len() - token.text.trim_start_matches('#').len()];
+                out.push_str(marks);
+                if !text.is_empty() {
+                    out.push(' ');
+                    out.push_str(text);
+                }
+            }
+            _ => out.push_str(token.text.trim_end()),
+        }
+    }
+}
+
+/// What stands between a token and the one before it.
+fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
+    let (before, token) = (&tokens[index - 1], &tokens[index]);
+    if token.kind == Kind::Comment {
+        return "  ";
+    }
+    let touches = before.span.end == token.span.start;
+    let is_unit = |token: &Token<'_>| token.kind == Kind::Name && find_unit(token.text).is_some();
+    // `m/s2`
+    let in_unit =
+        (token.is("/") && is_unit(before)) || (before.is("/") && index >= 2 && is_unit(&tokens[index - 2]));
+    let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2]));
+    let is_call = token.is("(") && matches!(before.kind, Kind::Name) && touches;
+    let is_tight = token.is(",") || token.is(")") || token.is(":") || token.is("%") || token.is("^");
+    if is_tight || before.is("(") || before.is("^") || in_unit || is_unary || is_call { "" } else { " " }
+}
+
+/// Whether a minus after this token is a sign rather than a difference.
+fn is_opening(token: &Token<'_>) -> bool {
+    match token.kind {
+        Kind::Sign => !token.is(")") && !token.is("%"),
+        Kind::Arrow | Kind::Dots => true,
+        _ => false,
+    }
+}

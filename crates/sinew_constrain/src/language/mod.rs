@@ -1,0 +1,25 @@
+//! The language in which rules are written: one a line, verb first.
+//!
+//! Reading never fails: [`parse`] gives a tree of what could be understood and a list of [`Diagnostic`]s with their
+//! places. Everything a line can say stands in one [table](VERBS), from which it is read, printed and documented.
+
+mod diagnostic;
+mod expression;
+mod format;
+mod lexer;
+mod parser;
+mod reference;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use diagnostic::{Diagnostic, Severity, Span, suggest};
+pub use format::format;
+pub use parser::parse;
+pub use reference::reference;
+pub use syntax::{Argument, Case, Expression, Operator, Relation, Script, Statement, Suffixes, Term};
+pub use table::{
+    Dimension, FUNCTIONS, Form, FormId, Function, Part, SUFFIXES, Suffix, UNITS, Unit, VERBS, Verb,
+};
+pub(crate) use table::{find_function, find_unit};

@@ -1,0 +1,16 @@
+//! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
+//! changes.
+
+pub mod clip;
+pub mod compile;
+mod error;
+mod kinematics;
+pub mod language;
+mod skeleton;
+pub mod solve;
+pub mod symbolic;
+mod trig;
+
+pub use error::ConstrainError;
+pub use kinematics::{Frames, Kinematics, Screw};
+pub use skeleton::{Bone, Freedom, Skeleton};

@@ -1,0 +1,25 @@
+//! Solving rules: the pose nearest to the start at which they hold.
+//!
+//! ```text
+//! Problem ─► System: f and J ─┬─► feasible (Levenberg–Marquardt within ranges), from elsewhere if it fails
+//!                             ├─► nearest (towards the start; soft rules, priorities)
+//!                             ├─► objective (as tall as the rest allows)
+//!                             └─► report (residuals, freedom left, conflicts)
+//! ```
+
+mod descent;
+mod groups;
+mod newton;
+mod objective;
+mod report;
+mod solver;
+mod step;
+mod system;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod thesis;
+
+pub use report::{Conflict, RuleReport, SolveReport};
+pub use solver::{Iterations, Method, Solution, SolveParams, Solver, Stop};
+pub(crate) use system::{System, nearest_on_segments};

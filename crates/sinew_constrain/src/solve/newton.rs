@@ -1,0 +1,164 @@
+//! The thesis's solver.
+//!
+//! # Source
+//! Abdelhay 2008, §3.7: Newton–Raphson with the Moore–Penrose inverse, steps 1 to 10. Differs: step 7 there reads
+//! `DX ← GIM · CS` for `−GIM · F(CS)`, and step 10 stops after a number of iterations only; here it also stops when the
+//! equations hold, when nothing moves any more, and when it goes to and fro (4.3.1, figure 26).
+//! # Limits
+//! No ranges, weights, priorities or inequalities, as there.
+
+use super::{
+    solver::{Iterations, SolveParams, Solver, Stop},
+    step::{cholesky, substitute},
+};
+use crate::compile::Aim;
+
+/// As in the thesis, a centimetre counts as much as a radian; in square metres.
+const METRIC: f64 = 1e-4;
+/// Singular values below this share of the largest count as zero.
+const SINGULAR: f64 = 1e-7;
+/// Sums of squares that repeat within this share go to and fro.
+const REPEATS: f64 = 0.01;
+
+impl Solver {
+    pub(super) fn newton(&mut self, start: &[f64], params: &SolveParams) -> (Stop, Iterations) {
+        self.now.pose.copy_from_slice(start);
+        let rows: Vec<usize> = (0..self.system.n_rows())
+            .filter(|&row| self.is_hard[row] && self.system.rows[row].aim == Aim::Zero)
+            .collect();
+        let mut costs: Vec<f64> = Vec::new();
+        let mut n = 0;
+        let stop = loop {
+            self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
+            let largest = rows.iter().fold(0.0f64, |most, &row| most.max(self.now.f[row].abs()));
+            costs.push(rows.iter().map(|&row| self.now.f[row].powi(2)).sum());
+            if !costs[n].is_finite() {
+                break Stop::NotFinite;
+            }
+            if largest < params.tolerance {
+                break Stop::Converged;
+            }
+            if goes_to_and_fro(&costs) {
+                break Stop::Oscillating;
+            }
+            if n == params.max_iterations {
+                break Stop::IterationLimit;
+            }
+            let step = self.pseudo_inverse_step(&rows);
+            let mut longest: f64 = 0.0;
+            for (&freedom, dx) in self.system.freedoms.iter().zip(&step) {
+                self.now.pose[freedom] += dx;
+                longest = longest.max(dx.abs());
+            }
+            n += 1;
+            if longest < 1e-14 {
+                break Stop::Stalled;
+            }
+        };
+        if stop == Stop::NotFinite {
+            self.now.pose.copy_from_slice(start);
+        }
+        (stop, Iterations { feasible: n, ..Default::default() })
+    }
+
+    /// `−J⁺ f`: the shortest of the steps that come nearest.
+    fn pseudo_inverse_step(&self, rows: &[usize]) -> Vec<f64> {
+        let (m, n) = (rows.len(), self.system.freedoms.len());
+        let root = |column: usize| if self.is_rotation[column] { 1.0 } else { METRIC.sqrt() };
+        let at = |i: usize, c: usize| self.now.jacobian[rows[i] * self.system.stride + c] * root(c);
+        let f: Vec<f64> = rows.iter().map(|&row| -self.now.f[row]).collect();
+        // J⁺ = Jᵀ (J Jᵀ)⁺ = (Jᵀ J)⁺ Jᵀ, whichever matrix is smaller.
+        let mut step = if m <= n {
+            let mut square = vec![0.0; m * m];
+            for i in 0..m {
+                for l in 0..=i {
+                    let sum = (0..n).map(|c| at(i, c) * at(l, c)).sum();
+                    (square[i * m + l], square[l * m + i]) = (sum, sum);
+                }
+            }
+            let y = pseudo_solve(square, m, &f);
+            (0..n).map(|c| (0..m).map(|i| at(i, c) * y[i]).sum()).collect::<Vec<f64>>()
+        } else {
+            let mut square = vec![0.0; n * n];
+            for c in 0..n {
+                for l in 0..=c {
+                    let sum = (0..m).map(|i| at(i, c) * at(i, l)).sum();
+                    (square[c * n + l], square[l * n + c]) = (sum, sum);
+                }
+            }
+            let right: Vec<f64> = (0..n).map(|c| (0..m).map(|i| at(i, c) * f[i]).sum()).collect();
+            pseudo_solve(square, n, &right)
+        };
+        step.iter_mut().enumerate().for_each(|(c, x)| *x *= root(c));
+        step
+    }
+}
+
+fn goes_to_and_fro(costs: &[f64]) -> bool {
+    let [.., a, b, c, d, e] = costs else { return false };
+    let is_same = |x: f64, y: f64| (x - y).abs() < REPEATS * x.max(y);
+    is_same(*a, *c) && is_same(*c, *e) && is_same(*b, *d) && !is_same(*d, *e)
+}
+
+/// Product of the Moore–Penrose inverse of a symmetric positive semidefinite matrix with a vector.
+fn pseudo_solve(matrix: Vec<f64>, n: usize, right: &[f64]) -> Vec<f64> {
+    let (values, vectors) = eigen(matrix, n);
+    let largest = values.iter().fold(0.0f64, |most, x| most.max(*x));
+    let mut result = vec![0.0; n];
+    for (k, value) in values.iter().enumerate().filter(|(_, value)| **value > SINGULAR * SINGULAR * largest) {
+        let share = (0..n).map(|i| vectors[i * n + k] * right[i]).sum::<f64>() / value;
+        (0..n).for_each(|i| result[i] += share * vectors[i * n + k]);
+    }
+    result
+}
+
+/// Eigenvalues and vectors (columns) of a symmetric matrix by Jacobi rotations.
+pub(super) fn eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut vectors = vec![0.0; n * n];
+    (0..n).for_each(|i| vectors[i * n + i] = 1.0);
+    let total: f64 = a.iter().map(|x| x * x).sum();
+    for _ in 0..60 {
+        let off: f64 =
+            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * n + j] * a[i * n + j]).sum();
+        if off <= 1e-30 * total {
+            break;
+        }
+        for p in 0..n {
+            for q in p + 1..n {
+                rotate(&mut a, &mut vectors, n, p, q);
+            }
+        }
+    }
+    ((0..n).map(|i| a[i * n + i]).collect(), vectors)
+}
+
+fn rotate(a: &mut [f64], vectors: &mut [f64], n: usize, p: usize, q: usize) {
+    let apq = a[p * n + q];
+    if apq == 0.0 {
+        return;
+    }
+    let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * apq);
+    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+    let c = 1.0 / (t * t + 1.0).sqrt();
+    let s = t * c;
+    for k in 0..n {
+        let (x, y) = (a[k * n + p], a[k * n + q]);
+        (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
+    }
+    for k in 0..n {
+        let (x, y) = (a[p * n + k], a[q * n + k]);
+        (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
+        let (x, y) = (vectors[k * n + p], vectors[k * n + q]);
+        (vectors[k * n + p], vectors[k * n + q]) = (c * x - s * y, s * x + c * y);
+    }
+}
+
+/// Solve a positive definite system; `false` if it is not.
+pub(super) fn solve_dense(matrix: &mut [f64], n: usize, right: &mut [f64]) -> bool {
+    // Compiled without fused multiply-add: these systems are few.
+    if !cholesky::<false>(matrix, n) {
+        return false;
+    }
+    substitute::<false>(matrix, n, right);
+    true
+}

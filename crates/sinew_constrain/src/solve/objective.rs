@@ -1,0 +1,236 @@
+//! As tall as the rest allows: the least of a sum while the other rules hold.
+//!
+//! # Source
+//! Hestenes (1969), Powell (1969): augmented Lagrangian, multipliers updated after every accepted Newton step;
+//! Rockafellar's form for inequalities. Abdelhay 2008, 5.2 asks for objectives.
+//! # Symbols
+//! `φ` sum to make small; `y` multipliers, `ρ` penalty: `φ + Σ (max(0, y + ρ f)² − y²) / 2ρ`, without the maximum for
+//! equations. Its Hessian is `ρ Jᵀ J` plus that of `φ + Σ (y + ρ f) f`, which is taken by differences of gradients.
+//! # Cost
+//! An iteration: one evaluation a degree of freedom, one dense factorisation.
+
+use super::{
+    newton::solve_dense,
+    solver::{SolveParams, Solver},
+};
+use crate::compile::Aim;
+
+/// Penalty, a square metre's worth.
+const PENALTY: f64 = 1e3;
+/// Steps, in radians or in metres, below which nothing is gained any more.
+const SHORTEST: f64 = 1e-8;
+const ITERATIONS: usize = 200;
+/// Difference for second derivatives.
+const NUDGE: f64 = 1e-6;
+/// No joint turns further than this in one step.
+const LONGEST: f64 = 0.3;
+
+/// A row that must hold, the value it is held at, and its multiplier.
+struct Held {
+    row: usize,
+    at: f64,
+    is_one_sided: bool,
+    multiplier: f64,
+}
+
+impl Held {
+    /// `y + ρ f`, zero for an inequality that is not pressed against.
+    fn force(&self, f: f64) -> f64 {
+        let force = self.multiplier + PENALTY * (f - self.at);
+        if self.is_one_sided { force.max(0.0) } else { force }
+    }
+}
+
+impl Solver {
+    /// From the present pose, where the rules hold, to the best one. Returns the iterations.
+    pub(super) fn maximise(&mut self, params: &SolveParams) -> usize {
+        let before = self.now.clone();
+        let mut held = self.held_rows();
+        let (mut damping, mut iterations) = (1e-3, 0);
+        while iterations < ITERATIONS {
+            iterations += 1;
+            let gradient = self.gradient(&held, &self.now.f.clone());
+            let hessian = self.hessian(&held, &gradient);
+            match self.descend(&mut held, &gradient, &hessian, &mut damping, params.ranges) {
+                Some(moved) if moved > SHORTEST => {}
+                _ => break,
+            }
+        }
+        self.settle(before, params);
+        iterations
+    }
+
+    /// The first step that helps, with more and more damping; how far it went, or `None` if there is none.
+    fn descend(
+        &mut self,
+        held: &mut [Held],
+        gradient: &[f64],
+        hessian: &[f64],
+        damping: &mut f64,
+        ranges: bool,
+    ) -> Option<f64> {
+        let (old, value) = (self.now.clone(), self.lagrangian(held));
+        while *damping < 1e8 {
+            if let Some(step) = self.newton_step(hessian, gradient, *damping, ranges) {
+                let turns = (0..step.len()).filter(|&c| self.is_rotation[c]);
+                let longest = turns.fold(0.0f64, |most, c| most.max(step[c].abs()));
+                let share = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+                self.move_by(&step, share, ranges);
+                if self.lagrangian(held) < value - 1e-15 * value.abs() {
+                    self.update_multipliers(held, &old, &step, share);
+                    *damping = (*damping * 0.2).max(1e-9);
+                    return Some(share * step.iter().fold(0.0f64, |most, x| most.max(x.abs())));
+                }
+                self.now.pose.copy_from_slice(&old.pose);
+            }
+            *damping *= 4.0;
+        }
+        self.now = old;
+        None
+    }
+
+    /// Multipliers of the linearised rows at the end of the step. What the curvature of the rows adds to them is not
+    /// pressed against, so it must not enter.
+    fn update_multipliers(&self, held: &mut [Held], old: &super::solver::Point, step: &[f64], share: f64) {
+        for row in held {
+            let line = &old.jacobian[row.row * self.system.stride..];
+            let change: f64 = line.iter().zip(step).map(|(j, x)| j * x).sum();
+            row.multiplier = row.force(old.f[row.row] + share * change);
+        }
+    }
+
+    /// Back onto the rules; if that fails, back to where it began.
+    fn settle(&mut self, before: super::solver::Point, params: &SolveParams) {
+        self.trial.pose.copy_from_slice(&self.now.pose);
+        let was_solved = self.is_all_solved(&before.f, params.tolerance);
+        let (stop, _) = self.feasible(params);
+        if was_solved && stop != super::Stop::Converged {
+            self.now = before;
+        }
+    }
+
+    fn is_all_solved(&self, f: &[f64], tolerance: f64) -> bool {
+        f.iter()
+            .enumerate()
+            .filter(|(row, _)| self.is_hard[*row])
+            .all(|(row, f)| self.excess(row, *f).abs() < tolerance * self.system.rows[row].weight)
+    }
+
+    fn held_rows(&self) -> Vec<Held> {
+        let mut held = Vec::new();
+        for (row, of) in self.system.rows.iter().enumerate() {
+            let is_level = matches!(self.softness[row], Some((2.., _)));
+            if of.aim == Aim::Least || !(self.is_hard[row] || is_level) {
+                continue;
+            }
+            // Rules that could not be kept are held at what they reached.
+            let f = self.excess(row, self.now.f[row]);
+            let at = if is_level { f } else { 0.0 };
+            held.push(Held { row, at, is_one_sided: of.aim == Aim::AtMostZero, multiplier: 0.0 });
+        }
+        held
+    }
+
+    fn lagrangian(&self, held: &[Held]) -> f64 {
+        let rows = self.system.rows.iter().zip(&self.now.f);
+        let sum: f64 = rows.filter(|(row, _)| row.aim == Aim::Least).map(|(_, f)| f).sum();
+        let penalty =
+            |row: &Held| (row.force(self.now.f[row.row]).powi(2) - row.multiplier.powi(2)) / (2.0 * PENALTY);
+        sum + held.iter().map(penalty).sum::<f64>()
+    }
+
+    /// Gradient by columns with forces taken at `f`.
+    fn gradient(&self, held: &[Held], f: &[f64]) -> Vec<f64> {
+        let (n, stride) = (self.system.freedoms.len(), self.system.stride);
+        let mut gradient = vec![0.0; n];
+        let mut add = |row: usize, factor: f64| {
+            let line = &self.now.jacobian[row * stride..row * stride + n];
+            gradient.iter_mut().zip(line).for_each(|(g, j)| *g += factor * j);
+        };
+        (0..self.system.n_rows())
+            .filter(|&row| self.system.rows[row].aim == Aim::Least)
+            .for_each(|row| add(row, 1.0));
+        for row in held {
+            let force = row.force(f[row.row]);
+            if force != 0.0 {
+                add(row.row, force);
+            }
+        }
+        gradient
+    }
+
+    fn hessian(&mut self, held: &[Held], gradient: &[f64]) -> Vec<f64> {
+        let (n, stride) = (self.system.freedoms.len(), self.system.stride);
+        let now = self.now.clone();
+        let mut hessian = vec![0.0; n * n];
+        for c in 0..n {
+            let freedom = self.system.freedoms[c];
+            self.now.pose[freedom] = now.pose[freedom] + NUDGE;
+            self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
+            self.now.pose[freedom] = now.pose[freedom];
+            let nudged = self.gradient(held, &now.f);
+            (0..n).for_each(|l| hessian[c * n + l] = (nudged[l] - gradient[l]) / NUDGE);
+        }
+        self.now = now;
+        for c in 0..n {
+            for l in 0..c {
+                let mean = 0.5 * (hessian[c * n + l] + hessian[l * n + c]);
+                (hessian[c * n + l], hessian[l * n + c]) = (mean, mean);
+            }
+        }
+        for row in held.iter().filter(|row| row.force(self.now.f[row.row]) != 0.0 || !row.is_one_sided) {
+            let line = &self.now.jacobian[row.row * stride..row.row * stride + n];
+            for c in 0..n {
+                for l in 0..n {
+                    hessian[c * n + l] += PENALTY * line[c] * line[l];
+                }
+            }
+        }
+        hessian
+    }
+
+    /// Newton step that stays within ranges: what would leave its range goes to the limit, and the others make the best
+    /// of that. `None` if the matrix is not positive definite yet.
+    fn newton_step(&self, hessian: &[f64], gradient: &[f64], damping: f64, ranges: bool) -> Option<Vec<f64>> {
+        let n = gradient.len();
+        let mut held: Vec<Option<f64>> = vec![None; n];
+        loop {
+            let mut matrix = hessian.to_vec();
+            let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
+            (0..n).for_each(|c| matrix[c * n + c] += damping / self.metric[c]);
+            for (c, at) in held.iter().enumerate().filter_map(|(c, at)| Some((c, (*at)?))) {
+                for l in 0..n {
+                    step[l] -= matrix[l * n + c] * at;
+                    (matrix[c * n + l], matrix[l * n + c]) = (0.0, 0.0);
+                }
+                matrix[c * n + c] = 1.0;
+            }
+            held.iter().enumerate().for_each(|(c, at)| step[c] = at.unwrap_or(step[c]));
+            if !solve_dense(&mut matrix, n, &mut step) {
+                return None;
+            }
+            let mut is_new = false;
+            for c in (0..n).filter(|_| ranges) {
+                let value = self.now.pose[self.system.freedoms[c]];
+                let [low, high] = self.ranges[c];
+                let room = step[c].clamp(low - value, (high - value).max(low - value));
+                if held[c].is_none() && (room - step[c]).abs() > 1e-12 {
+                    held[c] = Some(room);
+                    is_new = true;
+                }
+            }
+            if !is_new {
+                return Some(step);
+            }
+        }
+    }
+
+    fn move_by(&mut self, step: &[f64], share: f64, ranges: bool) {
+        for (c, &freedom) in self.system.freedoms.iter().enumerate() {
+            let value = self.now.pose[freedom] + share * step[c];
+            let [low, high] = self.ranges[c];
+            self.now.pose[freedom] = if ranges { value.max(low).min(high) } else { value };
+        }
+        self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
+    }
+}

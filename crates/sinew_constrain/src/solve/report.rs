@@ -1,0 +1,221 @@
+//! What a solution is worth: residuals, freedom left, conflicts.
+//!
+//! # Source
+//! SolveSpace's rank test (`system.cpp`), for what is redundant and what is left free. Conflicts follow from the least
+//! squares themselves: where no step helps, `Jᵀ f = 0`, so that exactly the rows that pull against each other are off.
+
+use super::solver::{Iterations, SolveParams, Solver, Stop};
+use crate::compile::{Aim, Measure, Quantity};
+
+/// Rows with less than this share left after others are taken out depend on them.
+const DEPENDENT: f64 = 1e-7;
+/// Metres, or tenths of radians, a rule may be off and still be said to hold: a tenth of a millimetre.
+const HOLDS: f64 = 1e-4;
+
+/// What is known of a solution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveReport {
+    /// How solving ended.
+    pub stop: Stop,
+    /// Iterations of each part.
+    pub iterations: Iterations,
+    /// Largest residual of the rules that must hold: metres, or tenths of radians.
+    pub residual: f64,
+    /// Every rule's residual.
+    pub rules: Vec<RuleReport>,
+    /// Number of equations, those of inequalities and soft rules included.
+    pub n_equations: usize,
+    /// Independent equations among those that hold the pose now.
+    pub rank: usize,
+    /// Degrees of freedom that the rules leave free; as many as there are less the rank.
+    pub free: Vec<usize>,
+    /// Rules that follow from others, by index.
+    pub redundant: Vec<usize>,
+    /// Rules that cannot hold together.
+    pub conflicts: Vec<Conflict>,
+    /// Degrees of freedom at a limit of their range.
+    pub at_limit: Vec<usize>,
+    /// How far the pose is from the start, in radians; a metre counts as √10.
+    pub distance: f64,
+}
+
+/// How well a rule holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleReport {
+    /// Metres, radians or what else it measures; of what is to be large or small, its value.
+    pub residual: f64,
+    /// What that is.
+    pub quantity: Quantity,
+    /// Whether it is small enough to say so.
+    pub holds: bool,
+}
+
+/// Rules that pull against each other, or against a range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conflict {
+    /// Rules that are off, by index, worst first.
+    pub rules: Vec<usize>,
+    /// Degrees of freedom whose ranges stand in the way.
+    pub ranges: Vec<usize>,
+    /// Residual of the worst.
+    pub residual: f64,
+}
+
+impl Solver {
+    pub(super) fn report(
+        &mut self,
+        values: &[f64],
+        start: &[f64],
+        stop: Stop,
+        iterations: Iterations,
+        params: &SolveParams,
+    ) -> SolveReport {
+        self.system.evaluate(values, &mut self.now.f, &mut self.now.jacobian);
+        let rules = self.residuals();
+        let off = |row: usize| self.excess(row, self.now.f[row]).abs() / self.system.rows[row].weight;
+        let hard = (0..self.now.f.len()).filter(|&row| self.is_hard[row]);
+        let residual = hard.clone().map(off).fold(0.0, f64::max);
+        let (rank, redundant) = self.rank(&rules);
+        let at_limit: Vec<usize> = (0..self.system.freedoms.len())
+            .filter(|&column| {
+                let (value, [low, high]) = (values[self.system.freedoms[column]], self.ranges[column]);
+                params.ranges && (value <= low + 1e-9 || value >= high - 1e-9)
+            })
+            .collect();
+        let conflicts = if residual < HOLDS { Vec::new() } else { self.conflicts(&rules, &at_limit) };
+        let stop = if stop != Stop::NotFinite && residual < params.tolerance * 10.0 {
+            Stop::Converged
+        } else {
+            stop
+        };
+        SolveReport {
+            stop,
+            iterations,
+            residual,
+            rules,
+            n_equations: self.now.f.len(),
+            rank: rank.len(),
+            free: self.left_free(&rank),
+            redundant,
+            conflicts,
+            at_limit: at_limit.iter().map(|&column| self.system.freedoms[column]).collect(),
+            distance: self.distance(start),
+        }
+    }
+
+    fn residuals(&self) -> Vec<RuleReport> {
+        let mut squares = vec![0.0; self.problem.rules.len()];
+        for (row, of) in self.system.rows.iter().enumerate() {
+            let f = self.excess(row, self.now.f[row]);
+            // Objectives have a sign and one row.
+            if of.aim == Aim::Least { squares[of.rule] = f } else { squares[of.rule] += f * f }
+        }
+        let report = |(rule, sum): (&crate::compile::Rule, &f64)| {
+            let unit = rule.scale * rule.weight;
+            if rule.aim == Aim::Least {
+                let sign = if rule.form == crate::language::FormId::Maximize { -1.0 } else { 1.0 };
+                return RuleReport { residual: sign * sum / unit, quantity: rule.quantity, holds: true };
+            }
+            let norm = sum.sqrt() / unit;
+            let residual = match rule.measure {
+                Measure::Norm => norm,
+                Measure::Chord => 2.0 * (0.5 * norm).min(1.0).asin(),
+                Measure::Sine => norm.min(1.0).asin(),
+            };
+            RuleReport { residual, quantity: rule.quantity, holds: sum.sqrt() / rule.weight < HOLDS }
+        };
+        self.problem.rules.iter().zip(&squares).map(report).collect()
+    }
+
+    /// Pivot columns of the rows that hold the pose, and rules whose rows all follow from those before.
+    fn rank(&self, rules: &[RuleReport]) -> (Vec<usize>, Vec<usize>) {
+        let n = self.system.freedoms.len();
+        let mut basis: Vec<(usize, Vec<f64>)> = Vec::new();
+        let mut is_new = vec![None; self.problem.rules.len()];
+        let mut order: Vec<usize> = (0..self.now.f.len()).collect();
+        order.sort_by_key(|&row| self.system.rows[row].rule);
+        for row in order {
+            let of = self.system.rows[row];
+            let is_pressed = of.aim == Aim::Zero || (of.aim == Aim::AtMostZero && self.now.f[row] > -1e-7);
+            if !self.is_hard[row] || !is_pressed || basis.len() == n {
+                continue;
+            }
+            let start = row * self.system.stride;
+            let mut line: Vec<f64> =
+                (0..n).map(|c| self.now.jacobian[start + c] * self.metric[c].sqrt()).collect();
+            let size = line.iter().map(|x| x * x).sum::<f64>().sqrt();
+            for (pivot, of) in &basis {
+                let factor = line[*pivot] / of[*pivot];
+                line.iter_mut().zip(of).for_each(|(x, y)| *x -= factor * y);
+            }
+            let (pivot, largest) = line
+                .iter()
+                .enumerate()
+                .fold((0, 0.0), |best, (c, x)| if x.abs() > best.1 { (c, x.abs()) } else { best });
+            let is_independent = size > 0.0 && largest > DEPENDENT * size;
+            let seen = is_new[of.rule].get_or_insert(false);
+            *seen |= is_independent;
+            if is_independent {
+                basis.push((pivot, line));
+            }
+        }
+        let redundant = (0..is_new.len())
+            .filter(|&rule| {
+                is_new[rule] == Some(false) && rules[rule].holds && self.problem.rules[rule].aim == Aim::Zero
+            })
+            .collect();
+        (basis.iter().map(|(pivot, _)| *pivot).collect(), redundant)
+    }
+
+    fn left_free(&self, pivots: &[usize]) -> Vec<usize> {
+        let mut is_free = vec![true; self.problem.skeleton.n_freedoms()];
+        pivots.iter().for_each(|&column| is_free[self.system.freedoms[column]] = false);
+        (0..is_free.len()).filter(|&freedom| is_free[freedom]).collect()
+    }
+
+    fn conflicts(&self, rules: &[RuleReport], at_limit: &[usize]) -> Vec<Conflict> {
+        let mut conflicts = Vec::new();
+        let n_rows = self.now.f.len();
+        let grouped = self.groups.iter().map(|group| group.rows.clone().collect::<Vec<_>>());
+        // Rows that nothing moves are each a conflict of their own.
+        let alone = (0..n_rows)
+            .filter(|row| self.groups.iter().all(|group| !group.rows.contains(row)))
+            .map(|row| vec![row]);
+        for rows in grouped.chain(alone) {
+            let mut off: Vec<usize> = Vec::new();
+            for &row in &rows {
+                let rule = self.system.rows[row].rule;
+                if self.is_hard[row] && !rules[rule].holds && !off.contains(&rule) {
+                    off.push(rule);
+                }
+            }
+            if off.is_empty() {
+                continue;
+            }
+            off.sort_by(|&a, &b| rules[b].residual.total_cmp(&rules[a].residual));
+            let ranges =
+                at_limit.iter().copied().filter(|&column| self.presses(column, &rows)).collect::<Vec<_>>();
+            conflicts.push(Conflict {
+                residual: rules[off[0]].residual,
+                rules: off,
+                ranges: ranges.iter().map(|&column| self.system.freedoms[column]).collect(),
+            });
+        }
+        conflicts
+    }
+
+    /// Whether these rows would be better off if a column at its limit could go on.
+    fn presses(&self, column: usize, rows: &[usize]) -> bool {
+        let slope: f64 = rows
+            .iter()
+            .filter(|&&row| self.is_hard[row])
+            .map(|&row| {
+                self.now.jacobian[row * self.system.stride + column] * self.excess(row, self.now.f[row])
+            })
+            .sum();
+        let value = self.now.pose[self.system.freedoms[column]];
+        let [low, high] = self.ranges[column];
+        let limit = 1e-3 * rows.iter().map(|&row| self.excess(row, self.now.f[row]).powi(2)).sum::<f64>();
+        (value <= low + 1e-9 && slope > limit) || (value >= high - 1e-9 && slope < -limit)
+    }
+}

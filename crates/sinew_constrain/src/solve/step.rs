@@ -1,0 +1,373 @@
+//! One damped step.
+//!
+//! # Source
+//! Levenberg–Marquardt in Woodbury form (Golub & Van Loan, *Matrix Computations*, 2.1.4): with fewer equations than
+//! unknowns the system to factor is as small as the equations; otherwise as small as the unknowns.
+//! # Symbols
+//! `J` [m × n] active rows, `W` metric of the unknowns, `E` compliance of the rows, `z` step wished for:
+//! the least of `|f + J d|²/E + |d − z|²/W` is `d = z + W Jᵀ (J W Jᵀ + E)⁻¹ (−f − J z)`.
+//! # Cost
+//! `m² n + m³/3` for m ≤ n, else `m n² + n³/3`.
+
+use sinew_geom::linalg::{Kernel, dispatch};
+
+/// Rows and columns of a small system, which is kept in registers.
+const SMALL: usize = 16;
+
+/// A linearised problem.
+pub(super) struct Linear<'a> {
+    /// All rows, `stride` apart.
+    pub jacobian: &'a [f64],
+    pub stride: usize,
+    /// First column and number of columns.
+    pub columns: [usize; 2],
+    /// Which rows count.
+    pub rows: &'a [u32],
+    /// Value of each of these rows.
+    pub f: &'a [f64],
+    /// Compliance of each of these rows.
+    pub compliance: &'a [f64],
+    /// Metric of each column; zero holds it.
+    pub metric: &'a [f64],
+    /// Wished step of each column.
+    pub wish: Option<&'a [f64]>,
+}
+
+/// Buffers for steps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    /// Transposed Jacobian of a small system, or the packed one of a large.
+    packed: Vec<f64>,
+    matrix: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Linear<'_> {
+    /// The step; `false` if rounding made the system singular.
+    #[inline]
+    pub fn solve(&self, scratch: &mut Scratch, step: &mut [f64]) -> bool {
+        if self.rows.len() <= SMALL {
+            dispatch(Small { linear: self, scratch, step })
+        } else if self.rows.len() <= self.columns[1] {
+            dispatch(Wide { linear: self, scratch, step })
+        } else {
+            dispatch(Tall { linear: self, scratch, step })
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, index: usize) -> &[f64] {
+        let start = self.rows[index] as usize * self.stride + self.columns[0];
+        &self.jacobian[start..start + self.columns[1]]
+    }
+
+    #[inline(always)]
+    fn right(&self, index: usize) -> f64 {
+        let base = -self.f[index];
+        match self.wish {
+            Some(wish) => base - self.row(index).iter().zip(wish).map(|(j, z)| j * z).sum::<f64>(),
+            None => base,
+        }
+    }
+}
+
+#[inline(always)]
+fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+struct Small<'a> {
+    linear: &'a Linear<'a>,
+    scratch: &'a mut Scratch,
+    step: &'a mut [f64],
+}
+
+impl Kernel for Small<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> bool {
+        let Self { linear, scratch, step } = self;
+        let (m, n) = (linear.rows.len(), linear.columns[1]);
+        scratch.packed.clear();
+        scratch.packed.resize(n * SMALL, 0.0);
+        let (transposed, _) = scratch.packed.as_chunks_mut::<SMALL>();
+        let mut right = [0.0; SMALL];
+        for i in 0..m {
+            for (line, x) in transposed.iter_mut().zip(linear.row(i)) {
+                line[i] = *x;
+            }
+            right[i] = linear.right(i);
+        }
+        let mut a = [[0.0; SMALL]; SMALL];
+        product::<4, FMA>(transposed, linear.metric, 0, &mut a);
+        if m > 4 {
+            product::<8, FMA>(transposed, linear.metric, 4, &mut a);
+        }
+        if m > 8 {
+            product::<12, FMA>(transposed, linear.metric, 8, &mut a);
+        }
+        if m > 12 {
+            product::<16, FMA>(transposed, linear.metric, 12, &mut a);
+        }
+        for i in 0..m {
+            a[i][i] += linear.compliance[i];
+        }
+        if !solve_small::<FMA>(&mut a, m, &mut right) {
+            return false;
+        }
+        for (c, line) in transposed.iter().enumerate().take(n) {
+            let mut sums = [0.0; 4];
+            for block in 0..SMALL / 4 {
+                for l in 0..4 {
+                    sums[l] = fma::<FMA>(line[4 * block + l], right[4 * block + l], sums[l]);
+                }
+            }
+            let wish = linear.wish.map_or(0.0, |wish| wish[c]);
+            step[c] = fma::<FMA>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], wish);
+        }
+        true
+    }
+}
+
+/// Four rows of `J W Jᵀ`, up to column `C`.
+#[inline(always)]
+fn product<const C: usize, const FMA: bool>(
+    transposed: &[[f64; SMALL]],
+    metric: &[f64],
+    first: usize,
+    a: &mut [[f64; SMALL]; SMALL],
+) {
+    let mut sums = [[0.0; C]; 4];
+    for (line, w) in transposed.iter().zip(metric) {
+        for r in 0..4 {
+            let x = line[first + r] * w;
+            for l in 0..C {
+                sums[r][l] = fma::<FMA>(x, line[l], sums[r][l]);
+            }
+        }
+    }
+    for r in 0..4 {
+        a[first + r][..C].copy_from_slice(&sums[r]);
+    }
+}
+
+/// `LDLᵀ` of the lower triangle, and the solution in place of the right-hand side.
+#[inline(always)]
+fn solve_small<const FMA: bool>(a: &mut [[f64; SMALL]; SMALL], m: usize, right: &mut [f64; SMALL]) -> bool {
+    let mut upper = [[0.0; SMALL]; SMALL];
+    for i in 0..m {
+        for c in 0..=i {
+            upper[c][i] = a[i][c];
+        }
+    }
+    let mut inverse = [0.0; SMALL];
+    for k in 0..m {
+        let pivot = upper[k][k];
+        if pivot <= 0.0 || pivot.is_nan() {
+            return false;
+        }
+        inverse[k] = 1.0 / pivot;
+        let row = upper[k];
+        for i in k + 1..m {
+            let factor = -row[i] * inverse[k];
+            for c in 0..SMALL {
+                upper[i][c] = fma::<FMA>(factor, row[c], upper[i][c]);
+            }
+        }
+        let y = -right[k] * inverse[k];
+        for c in k + 1..SMALL {
+            right[c] = fma::<FMA>(y, row[c], right[c]);
+        }
+    }
+    for k in (0..m).rev() {
+        let mut sum = right[k];
+        for c in k + 1..m {
+            sum -= upper[k][c] * right[c];
+        }
+        right[k] = sum * inverse[k];
+    }
+    true
+}
+
+struct Wide<'a> {
+    linear: &'a Linear<'a>,
+    scratch: &'a mut Scratch,
+    step: &'a mut [f64],
+}
+
+impl Kernel for Wide<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> bool {
+        let Self { linear, scratch, step } = self;
+        let (m, n) = (linear.rows.len(), linear.columns[1]);
+        let Scratch { packed, matrix, right } = scratch;
+        packed.clear();
+        for i in 0..m {
+            packed.extend(linear.row(i).iter().zip(linear.metric).map(|(j, w)| j * w));
+        }
+        matrix.clear();
+        matrix.resize(m * m, 0.0);
+        right.clear();
+        for i in 0..m {
+            for l in 0..=i {
+                matrix[i * m + l] = dot::<FMA>(&packed[i * n..(i + 1) * n], linear.row(l));
+            }
+            matrix[i * m + i] += linear.compliance[i];
+            right.push(linear.right(i));
+        }
+        if !cholesky::<FMA>(matrix, m) {
+            return false;
+        }
+        substitute::<FMA>(matrix, m, right);
+        match linear.wish {
+            Some(wish) => step.copy_from_slice(wish),
+            None => step.fill(0.0),
+        }
+        for i in 0..m {
+            for c in 0..n {
+                step[c] = fma::<FMA>(packed[i * n + c], right[i], step[c]);
+            }
+        }
+        true
+    }
+}
+
+struct Tall<'a> {
+    linear: &'a Linear<'a>,
+    scratch: &'a mut Scratch,
+    step: &'a mut [f64],
+}
+
+impl Kernel for Tall<'_> {
+    type Output = bool;
+
+    /// Normal equations `(Jᵀ E⁻¹ J + W⁻¹) d = W⁻¹ z − Jᵀ E⁻¹ f`, where columns that are held have a row of their own.
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> bool {
+        let Self { linear, scratch, step } = self;
+        let (m, n) = (linear.rows.len(), linear.columns[1]);
+        let Scratch { packed, matrix, right } = scratch;
+        matrix.clear();
+        matrix.resize(n * n, 0.0);
+        right.clear();
+        right.resize(n, 0.0);
+        for i in 0..m {
+            packed.clear();
+            packed.extend(
+                linear.row(i).iter().zip(linear.metric).map(|(j, w)| if *w > 0.0 { *j } else { 0.0 }),
+            );
+            let per = 1.0 / linear.compliance[i];
+            for c in 0..n {
+                let x = packed[c] * per;
+                if x != 0.0 {
+                    for l in 0..=c {
+                        matrix[c * n + l] = fma::<FMA>(x, packed[l], matrix[c * n + l]);
+                    }
+                    right[c] = fma::<FMA>(x, -linear.f[i], right[c]);
+                }
+            }
+        }
+        for c in 0..n {
+            let per = if linear.metric[c] > 0.0 { 1.0 / linear.metric[c] } else { 1.0 };
+            matrix[c * n + c] += per;
+            right[c] += linear.wish.map_or(0.0, |wish| wish[c] * per);
+        }
+        if !cholesky::<FMA>(matrix, n) {
+            return false;
+        }
+        substitute::<FMA>(matrix, n, right);
+        step.copy_from_slice(right);
+        true
+    }
+}
+
+#[inline(always)]
+fn dot<const FMA: bool>(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a8, a_rest) = a.as_chunks::<8>();
+    let (b8, b_rest) = b.as_chunks::<8>();
+    for (x, y) in a8.iter().zip(b8) {
+        for l in 0..8 {
+            sums[l] = fma::<FMA>(x[l], y[l], sums[l]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+    rest + sums.iter().sum::<f64>()
+}
+
+/// Cholesky factor of the lower triangle, in place.
+#[inline(always)]
+pub(super) fn cholesky<const FMA: bool>(a: &mut [f64], n: usize) -> bool {
+    for i in 0..n {
+        for j in 0..=i {
+            let (before, row) = a.split_at_mut(i * n);
+            let sum = if j < i {
+                dot::<FMA>(&row[..j], &before[j * n..j * n + j])
+            } else {
+                dot::<FMA>(&row[..j], &row[..j])
+            };
+            let rest = row[j] - sum;
+            row[j] = if j < i {
+                rest / before[j * n + j]
+            } else if rest > 0.0 {
+                rest.sqrt()
+            } else {
+                return false;
+            };
+        }
+    }
+    true
+}
+
+/// Solve with a Cholesky factor, in place of the right-hand side.
+#[inline(always)]
+pub(super) fn substitute<const FMA: bool>(a: &[f64], n: usize, right: &mut [f64]) {
+    for i in 0..n {
+        let sum = dot::<FMA>(&a[i * n..i * n + i], &right[..i]);
+        right[i] = (right[i] - sum) / a[i * n + i];
+    }
+    for i in (0..n).rev() {
+        right[i] /= a[i * n + i];
+        let y = right[i];
+        for c in 0..i {
+            right[c] = fma::<FMA>(-y, a[i * n + c], right[c]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever its shape, the step is where the gradient of what it minimises vanishes.
+        #[test]
+        fn steps_minimise(m in 1..40usize, n in 1..30usize, seed in any::<u32>(), hold in any::<bool>()) {
+            let mut state = seed | 1;
+            let mut random = || { state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223); f64::from(state >> 8) / f64::from(1 << 24) - 0.5 };
+            let stride = n + 3;
+            let jacobian: Vec<f64> = (0..(m + 2) * stride).map(|_| random()).collect();
+            let rows: Vec<u32> = (0..m as u32).map(|row| row + 1).collect();
+            let f: Vec<f64> = (0..m).map(|_| random()).collect();
+            let compliance: Vec<f64> = (0..m).map(|_| 0.3 + random().abs()).collect();
+            let metric: Vec<f64> = (0..n).map(|c| if hold && c == 0 { 0.0 } else { 0.5 + random().abs() }).collect();
+            let wish: Vec<f64> = (0..n).map(|c| if metric[c] > 0.0 { random() } else { 0.0 }).collect();
+            let linear = Linear { jacobian: &jacobian, stride, columns: [2, n], rows: &rows, f: &f, compliance: &compliance, metric: &metric, wish: Some(&wish) };
+            let mut step = vec![0.0; n];
+            prop_assert!(linear.solve(&mut Scratch::default(), &mut step));
+            let reach: Vec<f64> = (0..m).map(|i| f[i] + linear.row(i).iter().zip(&step).map(|(j, d)| j * d).sum::<f64>()).collect();
+            for c in 0..n {
+                if metric[c] == 0.0 {
+                    prop_assert!(step[c].abs() < 1e-12);
+                    continue;
+                }
+                let pull: f64 = (0..m).map(|i| linear.row(i)[c] * reach[i] / compliance[i]).sum();
+                prop_assert!((pull + (step[c] - wish[c]) / metric[c]).abs() < 1e-9, "column {c}");
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The symbolic engine: expressions over named symbols such as `Root.tx`, kept as a graph in which equal parts are one.
+//!
+//! # Source
+//! Abdelhay 2008, §3.6 (symbols, symbol table, expressions) and 4.3.2 (simplification). Differs: equal expressions are
+//! stored once and derivatives are taken backwards through the graph, so that what filled 1.5 GB there takes kilobytes.
+
+mod arena;
+mod derive;
+mod print;
+mod tape;
+
+pub use arena::{Arena, Expr};
+pub use print::Printer;
+pub(crate) use tape::Tape;
+
+#[cfg(test)]
+mod tests;
