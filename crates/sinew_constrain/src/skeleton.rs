@@ -251,8 +251,7 @@ impl Skeleton {
         Ok(result)
     }
 
-    /// Whether a degree of freedom moves a joint's place (`false`) or also its orientation: the joint and its
-    /// descendants.
+    /// Whether a joint is another one or one of its ancestors.
     pub fn is_above(&self, ancestor: usize, bone: usize) -> bool {
         self.ancestry(bone).any(|above| above == ancestor)
     }
