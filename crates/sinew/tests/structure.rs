@@ -9,7 +9,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("sinew_formats", &["sinew_geom"]),
     ("sinew_deform", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
-    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform"]),
+    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin"]),
     ("sinew", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_session", "sinew_skin"]),
     ("sinew_studio", &["sinew"]),
     ("sinew_cli", &["sinew", "sinew_studio"]),

@@ -2,6 +2,7 @@
 
 mod handles;
 mod moves;
+mod skin;
 
 use crate::{Document, Example, SessionError};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
+pub use skin::SkinData;
 
 /// One undoable step. Applying it to a state of the document gives the next state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,6 +94,10 @@ pub enum Command {
     },
     /// Mend the mesh.
     Repair {},
+    /// Take a fitted skin as the character.
+    TakeSkin {
+        skin: SkinData,
+    },
     RenameClip {
         clip: String,
         to: String,
@@ -176,6 +182,7 @@ impl Command {
                 exchange(document, mended);
                 Ok(())
             }
+            Self::TakeSkin { skin } => skin::take(document, skin),
             Self::RenameClip { clip, to } => {
                 let at = document.find_clip(clip)?;
                 if clip != to {
@@ -215,6 +222,7 @@ impl Command {
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
             Self::Repair {} => "Mend mesh".into(),
+            Self::TakeSkin { skin } => format!("Take skin of {} bones", skin.bones),
             Self::RenameClip { to, .. } => format!("Rename clip to {to}"),
             Self::RemoveClip { clip } => format!("Remove clip {clip}"),
         }

@@ -10,6 +10,7 @@
 mod assets;
 mod engine;
 mod files;
+mod fit;
 mod frames;
 mod guard;
 mod news;

@@ -7,6 +7,7 @@ import './style/panels.css';
 import './style/dialogs.css';
 import './style/notices.css';
 import './style/picture.css';
+import './style/fit.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';
 import { defineFile } from './commands/file';
@@ -35,6 +36,7 @@ import { h } from './ui/dom';
 import { mountToasts } from './ui/toast';
 import { mountTooltips } from './ui/tooltip';
 import { Axes } from './view/axes';
+import { buildCompare } from './view/compare';
 import { Gizmo } from './view/gizmo';
 import { Overlay } from './view/overlay';
 import { Viewport } from './view/viewport';
@@ -57,12 +59,12 @@ function start(root: HTMLElement): void {
   definePose(context);
   defineHelp(tour);
 
-  viewport.element.append(tools.modal.element, buildJobs(), buildLegend());
+  viewport.element.append(tools.modal.element, buildCompare(viewport), buildJobs(), buildLegend());
   root.append(
     buildTopbar(),
     buildToolbar(),
     h('main.stage', null, buildOptions(), viewport.element),
-    buildSidebar(() => capturePose(context)),
+    buildSidebar(() => capturePose(context), player),
     buildTimeline(player),
     buildStatus(),
     buildBanner(),

@@ -1,11 +1,13 @@
-// The right side: handles above, and properties, poses and history as tabs below.
+// The right side: handles above, and properties, poses, fit and history as tabs below.
+import type { Player } from '../player';
 import { h } from '../ui/dom';
+import { buildFit } from './fit';
 import { buildHistory } from './history';
 import { buildOutliner } from './outliner';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
 
-export type TabId = 'properties' | 'poses' | 'history';
+export type TabId = 'properties' | 'poses' | 'fit' | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -15,10 +17,11 @@ export function showTab(id: TabId): void {
 }
 
 /** `capture` takes a small picture of the pose in view. */
-export function buildSidebar(capture: () => string): HTMLElement {
+export function buildSidebar(capture: () => string, player: Player): HTMLElement {
   const tabs: [TabId, string, HTMLElement][] = [
     ['properties', 'Properties', buildProperties()],
     ['poses', 'Poses', buildPoses(capture)],
+    ['fit', 'Fit', buildFit(player)],
     ['history', 'History', buildHistory()],
   ];
   const buttons = tabs.map(([id, title]) =>
