@@ -1,7 +1,8 @@
 //! The fit step of the motion stack: clips of the document, whatever moves them, as a small skin.
 
 use crate::{
-    Display, Document, Frame, MotionStack, SessionError, Stage as Shapes, stack::count_frames,
+    Display, Document, Frame, MotionStack, SessionError, Stage as Shapes,
+    stack::{MAX_BYTES, count_frames},
     stage::smooth_normals,
 };
 use glam::DVec3;
@@ -259,6 +260,16 @@ impl<'a> Work<'a> {
         for clip in &key.clips {
             let first = ranges.last().map_or(0, |(_, range)| range.end);
             ranges.push((clip.name.clone(), first..first + count_frames(Some(clip), fps, n_vertices)?));
+        }
+        let n_bytes = ranges.last().map_or(0, |(_, range)| range.end) as f64 * 12.0 * n_vertices as f64;
+        if n_bytes > MAX_BYTES {
+            let cause = format!(
+                "together they are {:.1} GB, more than the {:.1} GB that fit; choose fewer clips or a lower frame rate, or use \
+                 `sinew fit --sample`",
+                n_bytes / 1e9,
+                MAX_BYTES / 1e9
+            );
+            return Err(SessionError::Value { what: "clips", cause });
         }
         Ok(Self { key, document, fps, ranges })
     }

@@ -14,7 +14,7 @@ use std::{ops::ControlFlow, sync::Arc};
 const MAX_FRAMES: f64 = 100_000.0;
 /// Bytes of vertices over time beyond which nothing is baked: a file of them needs several times as much memory while
 /// it is made, and no GLB file may have more than four gigabytes.
-const MAX_BYTES: f64 = (1u64 << 30) as f64;
+pub(crate) const MAX_BYTES: f64 = (1u64 << 30) as f64;
 /// Bytes of a vertex in a frame.
 const VERTEX_BYTES: f64 = 12.0;
 

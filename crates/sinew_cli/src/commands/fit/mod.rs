@@ -118,6 +118,15 @@ fn open(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<Vec<Input>> {
         }
         inputs.push(input);
     }
+    let offset = inputs.first().map_or(DVec3::ZERO, Input::needed_offset);
+    if offset != DVec3::ZERO {
+        inputs.iter_mut().try_for_each(|input| input.shift(offset))?;
+        warnings.push(format!(
+            "the mesh lies so far from the origin that the single precision of files would blur it; it was moved by \
+             {:.6}, {:.6}, {:.6}",
+            offset.x, offset.y, offset.z
+        ));
+    }
     Ok(inputs)
 }
 
@@ -232,6 +241,15 @@ fn tell_oddities(
     }
     if fitted.fit.report.cancelled {
         warnings.push("the time was up before the fit had settled; the best so far was kept");
+    }
+    let fitted_error = fitted.fit.report.errors.last().copied().unwrap_or_default();
+    let is_plain = fitted.eigenskin.is_none() && args.key_tolerance.is_none() && fitted.method == "default";
+    if is_plain && errors.e_rms_diag1 > 2.0 * fitted_error + 1e-3 {
+        warnings.push(format!(
+            "the fit is off by {fitted_error:.4} %, the file by {:.4} %: it moves so far from the origin that single \
+             precision blurs it; take the way of the whole out of the sequence",
+            errors.e_rms_diag1
+        ));
     }
     if let Some(target) = args.error.filter(|&target| errors.e_rms_diag1 > 1.02 * target) {
         let (n, reached) = (fitted.fit.skin.n_bones, errors.e_rms_diag1);

@@ -67,7 +67,7 @@ function choices(changed: () => void): HTMLElement {
       ),
     ),
     wish.aim === 'bones' ? row('Bones', ...both('bones', 'Bones', [1, MOST_BONES, 1000])) : errorRow(),
-    row('A vertex follows', ...both('influences', 'Bones a vertex follows', [1, 8, 8])),
+    row('Influences', ...both('influences', 'Bones a vertex follows', [1, 8, 8])),
     row(
       'Bones may',
       segments(
@@ -215,7 +215,7 @@ function numbers(fit: Fit): Node[] {
   const parts = [
     line('Bones', `${formatCount(fit.bones)} ${kind}, ${formatCount(fit.joints)} joints`, 'fit-result-bones'),
     line('Frames', `${formatCount(fit.frames)} at ${fit.fps} a second`, 'fit-result-frames'),
-    line('E_RMS, diagonal 1', `${digits(fit.E_RMS_diag1)} %`, 'fit-result-diag1', 'Root mean square, in percent of the diagonal'),
+    line('E_RMS_diag1', `${digits(fit.E_RMS_diag1)} %`, 'fit-result-diag1', 'Root mean square, in percent of the diagonal'),
     line('E_RMS', digits(fit.E_RMS), 'fit-result-rms', '100 × root mean square over coordinates'),
     line('dE', fit.dE === null ? '–' : `${digits(fit.dE)} %`, 'fit-result-de', 'Distortion in percent of the motion'),
     line('d_avg', metres(fit.d_avg), 'fit-result-davg', 'Mean distance between the two surfaces'),

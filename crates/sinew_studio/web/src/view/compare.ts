@@ -48,7 +48,7 @@ function legendOf(): (Node | string)[] {
   if (map === 'weights') {
     const dot = h('b');
     dot.style.background = `#${boneColour(bone).getHexString()}`;
-    return [dot, h('span', null, `bone ${bone}`), ...texts('0', '1')];
+    return [dot, h('span', null, `bone ${bone}, weight`), ...texts('0', '1')];
   }
   return [h('span', null, 'a colour for each bone, mixed by weight')];
 }
