@@ -23,6 +23,8 @@ use std::{
 const MAX_BONES: usize = 1000;
 /// Share of the error that leaving out keys may add; errors add in squares.
 const KEY_SHARE: f64 = 0.1;
+/// And percent of the diagonal, of fits without any error.
+const KEY_LEAST: f64 = 1e-4;
 /// Shares of the whole that reading and fitting take; measuring takes the rest.
 const READ_SHARE: f64 = 0.05;
 const FIT_SHARE: f64 = 0.85;
@@ -309,7 +311,7 @@ impl<'a> Work<'a> {
         let last = fit.report.errors.last().copied().unwrap_or_default();
         let params = ExportParams {
             fps: self.fps,
-            tolerance: KEY_SHARE * last / 100.0 * mesh.diagonal(),
+            tolerance: (KEY_SHARE * last).max(KEY_LEAST) / 100.0 * mesh.diagonal(),
             clips: self.ranges.clone(),
             name: self.document.name.clone(),
         };

@@ -23,7 +23,7 @@ use std::ops::Range;
 /// far as the fit is off by default, whose keys may add a tenth of that.
 const BETWEEN: f64 = 20.0;
 /// And relative to the reach of a bone, below which nobody sees it.
-const BETWEEN_LEAST: f64 = 2e-3;
+const BETWEEN_LEAST: f64 = 1e-2;
 
 /// How a skin becomes a character.
 #[derive(Debug, Clone, PartialEq)]

@@ -23,6 +23,8 @@ use std::{ops::Range, time::Instant};
 
 /// Share of the error that leaving out keys may add by default; errors add in squares.
 const KEY_SHARE: f64 = 0.1;
+/// And percent of the diagonal, of fits without any error.
+const KEY_LEAST: f64 = 1e-4;
 
 pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
     let shown = args.output.display();
@@ -173,7 +175,7 @@ fn export(
 ) -> anyhow::Result<Exported> {
     let rest = inputs[0].rest();
     let last = fitted.fit.report.errors.last().copied().unwrap_or_default();
-    let percent = args.key_tolerance.unwrap_or(KEY_SHARE * last);
+    let percent = args.key_tolerance.unwrap_or((KEY_SHARE * last).max(KEY_LEAST));
     let tolerance = percent / 100.0 * rest.diagonal();
     let params = ExportParams {
         fps: inputs[0].fps,
@@ -317,7 +319,7 @@ fn as_text(report: &Value) -> String {
         format!("  E_RMS, dE, d_avg    {:.4}, {:.3} %, {:.3e}", x("E_RMS"), x("dE"), x("d_avg")),
         format!("  largest error       {:.3e}", x("max")),
         format!(
-            "  keys                {} of {}, within {:.1e}",
+            "  keys                {}, all frames have {}; within {:.1e}",
             report["keys"],
             report["keys_of_all_frames"],
             x("key_tolerance")

@@ -220,7 +220,7 @@ function numbers(fit: Fit): Node[] {
     line('dE', fit.dE === null ? '–' : `${digits(fit.dE)} %`, 'fit-result-de', 'Distortion in percent of the motion'),
     line('d_avg', metres(fit.d_avg), 'fit-result-davg', 'Mean distance between the two surfaces'),
     line('Largest', metres(fit.max), 'fit-result-max', 'Largest distance of a vertex from where it should be'),
-    line('Keys', `${formatCount(fit.keys)} of ${formatCount(fit.full_keys)}`, 'fit-result-keys'),
+    line('Keys', `${formatCount(fit.keys)}, frames have ${formatCount(fit.full_keys)}`, 'fit-result-keys'),
     line(
       'Size',
       `${formatBytes(fit.bytes_out)} of ${formatBytes(fit.bytes_in)}`,
