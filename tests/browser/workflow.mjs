@@ -15,7 +15,7 @@ async function downloaded(folder, ending) {
   throw new Error(`no ${ending} was downloaded`);
 }
 
-async function exportAs(page, folder, preset, ending) {
+export async function exportAs(page, folder, preset, ending) {
   await page.downloads(folder);
   await page.key('Ctrl+e');
   await page.until(`document.querySelector('[data-testid="dialog-export"]')`);

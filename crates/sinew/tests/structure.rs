@@ -10,7 +10,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("sinew_deform", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
     ("sinew_constrain", &["sinew_geom"]),
-    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform"]),
+    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin"]),
     (
         "sinew",
         &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_session", "sinew_skin", "sinew_constrain"],

@@ -4,6 +4,7 @@ mod examples;
 mod handles;
 mod motion;
 mod moves;
+mod skin;
 
 use crate::{Document, Example, Follow, SearchChange, SessionError};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub use examples::twin_name;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
+pub use skin::SkinData;
 
 /// One undoable step. Applying it to a state of the document gives the next state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,6 +129,10 @@ pub enum Command {
     },
     /// Mend the mesh.
     Repair {},
+    /// Take a fitted skin as the character.
+    TakeSkin {
+        skin: SkinData,
+    },
     RenameClip {
         clip: String,
         to: String,
@@ -207,6 +213,7 @@ impl Command {
             }
             Self::Scale { factor } => scale(document, *factor),
             Self::Repair {} => repair(document),
+            Self::TakeSkin { skin } => skin::take(document, skin),
             Self::RenameClip { clip, to } => {
                 let at = document.find_clip(clip)?;
                 if clip != to {
@@ -251,6 +258,7 @@ impl Command {
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
             Self::Repair {} => "Mend mesh".into(),
+            Self::TakeSkin { skin } => format!("Take skin of {} bones", skin.bones),
             Self::RenameClip { to, .. } => format!("Rename clip to {to}"),
             Self::RemoveClip { clip } => format!("Remove clip {clip}"),
         }

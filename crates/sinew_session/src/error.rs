@@ -3,6 +3,7 @@
 use sinew_deform::DeformError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
+use sinew_skin::SkinError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -16,6 +17,9 @@ pub enum SessionError {
     /// Handles and poses.
     #[error(transparent)]
     Deform(DeformError),
+    /// Skins fitted to clips.
+    #[error(transparent)]
+    Skin(SkinError),
     /// Meshes and rigs.
     #[error(transparent)]
     Geom(#[from] GeomError),
@@ -80,6 +84,15 @@ impl From<DeformError> for SessionError {
         match error {
             DeformError::Cancelled => Self::Cancelled,
             other => Self::Deform(other),
+        }
+    }
+}
+
+impl From<SkinError> for SessionError {
+    fn from(error: SkinError) -> Self {
+        match error {
+            SkinError::Cancelled => Self::Cancelled,
+            other => Self::Skin(other),
         }
     }
 }

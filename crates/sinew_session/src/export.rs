@@ -1,7 +1,7 @@
 //! Results for other programs.
 
 use crate::{
-    Document, Example, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of,
+    Document, Example, FitSettings, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of,
 };
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_pose_clip, build_skin, examples::add_detail, measure_skin};
@@ -58,6 +58,8 @@ pub enum ExportWhat {
     Skin,
     /// Vertices over time.
     Clip,
+    /// Clips as a skin that is fitted to them.
+    Fit,
 }
 
 /// Choices of an export.
@@ -77,6 +79,9 @@ pub struct ExportParams {
     /// Frames a second of BVH and vertices over time; 30 if absent.
     #[serde(default)]
     pub fps: Option<f64>,
+    /// How clips are fitted; if absent, as they were last.
+    #[serde(default)]
+    pub fit: Option<FitSettings>,
     /// Influences a vertex, 1..=8; 4 if absent.
     #[serde(default)]
     pub influences: Option<usize>,
@@ -124,6 +129,12 @@ pub fn export(
             let sequence = stack.run(document, &steps, stage, progress)?;
             gltf::write_sequence_glb(&sequence, &document.body.surface, &document.name, warnings)?
         }
+        _ if params.what == ExportWhat::Fit => {
+            if params.format != ExportFormat::Glb {
+                return Err(nothing("skin in OBJ and PLY files", "export it as GLB"));
+            }
+            fitted_glb(document, params, stack, stage, progress, warnings)?
+        }
         format => {
             let character = character(document, params.what, stage, progress, warnings)?;
             if progress(0.8).is_break() {
@@ -144,6 +155,28 @@ pub fn export(
     let stem: String = document.name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
     let stem = if stem.trim_matches(['_', '.', ' ']).is_empty() { "sinew".to_owned() } else { stem };
     Ok(Exported { name: format!("{stem}.{}", params.format.ending()), bytes })
+}
+
+/// Clips through the fit step, which has mostly run already.
+fn fitted_glb(
+    document: &Document,
+    params: &ExportParams,
+    stack: &mut MotionStack,
+    stage: &mut Stage,
+    progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>, SessionError> {
+    let last = stack.fitted().filter(|fitted| fitted.is_of(document)).map(|last| last.settings().clone());
+    let settings = params.fit.clone().or(last).unwrap_or_default();
+    let fitted = match stack.ready_fit(document, &settings) {
+        Some(fitted) => fitted.clone(),
+        None => stack.fit(document, &settings, stage, &|status| progress(0.9 * status.share))?,
+    };
+    if fitted.report.cancelled {
+        warnings.push("the fit was stopped before it had settled; the best so far was exported");
+    }
+    let options = gltf::GlbOptions { max_influences: fitted.skin.influences, ..Default::default() };
+    Ok(gltf::write_glb(&fitted.character, &options, warnings)?)
 }
 
 /// Letters that every file system takes.
@@ -176,7 +209,7 @@ fn character(
 ) -> Result<Character, SessionError> {
     let whole = document.character();
     match what {
-        ExportWhat::Character | ExportWhat::Clip => Ok(whole),
+        ExportWhat::Character | ExportWhat::Clip | ExportWhat::Fit => Ok(whole),
         ExportWhat::Posed => {
             let mut positions = document.mesh().positions().to_vec();
             if !document.pose.is_empty() {

@@ -21,6 +21,7 @@ struct Inner {
     /// Share done in millionths; `u32::MAX` if it is not known.
     share: AtomicU32,
     cancelled: AtomicBool,
+    note: Mutex<String>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -41,6 +42,16 @@ impl Job {
     pub fn share(&self) -> Option<f64> {
         let share = self.inner.share.load(Ordering::Relaxed);
         (share != UNKNOWN).then(|| f64::from(share) / WHOLE)
+    }
+
+    /// What it has come to, for people; empty if it does not say.
+    pub fn note(&self) -> String {
+        self.inner.note.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Say what it has come to, such as the error of a fit.
+    pub fn say(&self, note: String) {
+        *self.inner.note.lock().unwrap_or_else(PoisonError::into_inner) = note;
     }
 
     /// Tell how far it is, and hear whether to go on.
@@ -72,7 +83,8 @@ impl Jobs {
     pub fn start(&self, title: impl Into<String>) -> Job {
         let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let (share, cancelled) = (AtomicU32::new(UNKNOWN), AtomicBool::new(false));
-        let job = Job { inner: Arc::new(Inner { id, title: title.into(), share, cancelled }) };
+        let note = Mutex::default();
+        let job = Job { inner: Arc::new(Inner { id, title: title.into(), share, cancelled, note }) };
         self.lock().push(job.clone());
         job
     }

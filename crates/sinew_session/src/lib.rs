@@ -14,6 +14,7 @@ mod error;
 #[cfg(test)]
 mod example_tests;
 mod export;
+mod fit;
 mod history;
 mod job;
 mod journal;
@@ -31,10 +32,11 @@ mod stage;
 mod tests;
 mod thumbnail;
 
-pub use command::{Command, EditChange, HandleData, PaintOp, twin_name};
+pub use command::{Command, EditChange, HandleData, PaintOp, SkinData, twin_name};
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
+pub use fit::{FitSettings, Fitted};
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
 pub use motion::{Follow, MotionReport, bake, build_course};

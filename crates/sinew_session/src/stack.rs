@@ -1,10 +1,10 @@
 //! The motion stack: what moves, then what is made of it, one step on the other. A step runs again only if what it
 //! stands on has changed.
 //!
-//! Today's steps: source (a clip, or the pose held), reshape (the handles' pose becomes the shape that moves), bake
-//! (vertices over time). Refitting, flesh and skins fitted to the result come between as they are built.
+//! Today's steps: source (a clip, or the pose held), reshape (the handles' pose becomes the shape that moves), then
+//! bake (vertices over time) or fit (a small skin; see `fit`). Refitting and flesh come between as they are built.
 
-use crate::{Document, SessionError, Stage, stage::Prepared};
+use crate::{Document, Fitted, SessionError, Stage, stage::Prepared};
 use glam::Vec3;
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_geom::{Character, Clip, Handle, MeshSequence, Move};
@@ -14,7 +14,7 @@ use std::{ops::ControlFlow, sync::Arc};
 const MAX_FRAMES: f64 = 100_000.0;
 /// Bytes of vertices over time beyond which nothing is baked: a file of them needs several times as much memory while
 /// it is made, and no GLB file may have more than four gigabytes.
-const MAX_BYTES: f64 = (1u64 << 30) as f64;
+pub(crate) const MAX_BYTES: f64 = (1u64 << 30) as f64;
 /// Bytes of a vertex in a frame.
 const VERTEX_BYTES: f64 = 12.0;
 
@@ -38,16 +38,17 @@ pub struct StackParams {
     pub fps: f64,
 }
 
-/// The steps with what each gave last.
-#[derive(Debug, Default)]
+/// The steps with what each gave last. Clones share it.
+#[derive(Debug, Clone, Default)]
 pub struct MotionStack {
     reshape: Option<Cached<ReshapeKey, Character>>,
     bake: Option<Cached<BakeKey, MeshSequence>>,
-    /// How often each step has run: reshape, bake.
-    pub runs: [usize; 2],
+    pub(crate) fitted: Option<Arc<Fitted>>,
+    /// How often each step has run: reshape, bake, fit.
+    pub runs: [usize; 3],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Cached<K, V> {
     key: K,
     value: Arc<V>,
@@ -135,7 +136,7 @@ impl MotionStack {
     }
 
     /// The character with its posed surface as the one at rest; its skin goes on from there.
-    fn reshape(
+    pub(crate) fn reshape(
         &mut self,
         document: &Document,
         stage: &mut Stage,
@@ -162,7 +163,7 @@ impl MotionStack {
 }
 
 /// Refuse what would fill the memory, before it does.
-fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> Result<usize, SessionError> {
+pub(crate) fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> Result<usize, SessionError> {
     let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
     if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
         return Err(SessionError::Value {

@@ -367,7 +367,7 @@ fn frame_of(document: &Document, positions: Vec<Vec3>, normals: Vec<Vec3>, start
 }
 
 /// Normals for the eye: faces weighted by area, which costs a fraction of weighting them by angle.
-fn smooth_normals(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<Vec3> {
+pub(crate) fn smooth_normals(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<Vec3> {
     let mut normals = vec![Vec3::ZERO; positions.len()];
     for face in faces {
         let [a, b, c] = face.map(|v| positions[v as usize]);

@@ -1,9 +1,11 @@
 //! An affine bone as two joints: glTF joints turn, scale and shift, but do not shear.
 //!
 //! Any matrix is `A = R₁ S R₂` with rotations and a scale (its singular value decomposition), so a joint that turns by
-//! `R₁` and scales by `S` with a child that turns by `R₂` does what the bone does. Among the many such triples of a
-//! frame the one next to the frame before is taken, and `R₂` stays where it is whenever that costs less than a
-//! tolerance: curves are then smooth between the keys, and most of them constant.
+//! `R₁` and scales by `S` with a child that turns by `R₂` does what the bone does. `R₂` stays where it is whenever that
+//! costs less than a tolerance, so that most curves are constant. Else, of the many such triples of a frame, the one is
+//! taken between which and the last players come nearest to the straight way from matrix to matrix. Bones of cloth,
+//! which nothing holds across the surface, still turn inside out within a frame: there, links between frames are added
+//! until players stay near the straight way.
 
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::svd3;
@@ -20,25 +22,113 @@ impl Link {
     pub const REST: Self = Self { outer: DQuat::IDENTITY, scale: DVec3::ONE, inner: DQuat::IDENTITY };
 
     /// The matrix the chain makes.
-    #[cfg(test)]
     pub fn matrix(&self) -> DMat3 {
         DMat3::from_quat(self.outer) * DMat3::from_diagonal(self.scale) * DMat3::from_quat(self.inner)
     }
+
+    /// What players show halfway to another.
+    fn halfway(&self, other: &Self) -> Self {
+        Self {
+            outer: halfway(self.outer, other.outer),
+            scale: 0.5 * (self.scale + other.scale),
+            inner: halfway(self.inner, other.inner),
+        }
+    }
+
+    /// The chain of a matrix that follows this one best.
+    fn towards(&self, a: &DMat3, tolerance: Tolerance) -> Self {
+        let link = with_inner(a, self, tolerance.at).unwrap_or_else(|| straightest(a, self, tolerance));
+        Self { outer: aligned(link.outer, self.outer), inner: aligned(link.inner, self.inner), ..link }
+    }
+}
+
+fn halfway(a: DQuat, b: DQuat) -> DQuat {
+    (a + aligned(b, a)).normalize()
 }
 
 /// Entries of matrices that were found in single precision are off by this much anyway.
 const ROUNDING: f64 = 4e-6;
 
-/// Chains of a bone's matrices, frame after frame. `tolerance` is how far an entry may be off.
-pub(crate) fn split_affine(matrices: &[DMat3], tolerance: f64) -> Vec<Link> {
-    let mut last = Link::REST;
-    let next = |a: &DMat3| {
-        let link = with_inner(a, &last, tolerance.max(ROUNDING)).unwrap_or_else(|| nearest(a, &last));
-        last =
-            Link { outer: aligned(link.outer, last.outer), inner: aligned(link.inner, last.inner), ..link };
-        last
-    };
-    matrices.iter().map(next).collect()
+/// How often a frame is halved at most.
+const HALVINGS: usize = 4;
+
+/// How far chains may be off.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tolerance {
+    /// Entries of matrices at the frames.
+    pub at: f64,
+    /// Vertices of the bone between frames, from the straight way, root mean square.
+    pub between: f64,
+    /// A root of the second moments of the bone's vertices: `‖E shape‖` is how far an error `E` of the matrix moves
+    /// them, and what they do not reach across a flat bone does not count.
+    pub shape: DMat3,
+}
+
+impl Tolerance {
+    fn moved(&self, error: &DMat3) -> f64 {
+        (*error * self.shape).to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt()
+    }
+}
+
+/// Turn between two frames, in radians, up to which joints with a constant child are left to themselves: they go along
+/// an arc, which is what a turning surface does.
+const ARC: f64 = 1.0;
+
+/// Chains of a bone's matrices, frame after frame, with their places in frames: whole ones, and some between. None lie
+/// between a frame and the next of another clip, of which `starts` are the first.
+pub(crate) fn split_affine(
+    matrices: &[DMat3],
+    starts: &[usize],
+    tolerance: Tolerance,
+) -> (Vec<f64>, Vec<Link>) {
+    let tolerance = Tolerance { at: tolerance.at.max(ROUNDING), ..tolerance };
+    let (mut places, mut links): (Vec<f64>, Vec<Link>) = (Vec::new(), Vec::new());
+    for (frame, matrix) in matrices.iter().enumerate() {
+        let last = links.last().copied().unwrap_or(Link::REST);
+        let next = last.towards(matrix, tolerance);
+        match frame.checked_sub(1).filter(|_| !starts.contains(&frame)) {
+            Some(before) => {
+                let ends = [(before as f64, matrices[before]), (frame as f64, *matrix)];
+                halve(ends, [last, next], tolerance, HALVINGS, &mut |place, link| {
+                    places.push(place);
+                    links.push(link);
+                });
+            }
+            None => {
+                places.push(frame as f64);
+                links.push(next);
+            }
+        }
+    }
+    (places, links)
+}
+
+/// Links from one place to the next, without the first and with the last.
+fn halve(
+    [(from, a), (to, b)]: [(f64, DMat3); 2],
+    [first, last]: [Link; 2],
+    tolerance: Tolerance,
+    halvings: usize,
+    put: &mut dyn FnMut(f64, Link),
+) -> Link {
+    let middle = 0.5 * (a + b);
+    let is_arc =
+        first.inner == last.inner && first.outer.angle_between(aligned(last.outer, first.outer)) < ARC;
+    let off = || tolerance.moved(&(first.halfway(&last).matrix() - middle));
+    if halvings == 0 || is_arc || off() <= tolerance.between {
+        put(to, last);
+        return last;
+    }
+    let place = 0.5 * (from + to);
+    let link = first.towards(&middle, tolerance);
+    let link = halve([(from, a), (place, middle)], [first, link], tolerance, halvings - 1, put);
+    let last = link.towards(&b, tolerance);
+    halve([(place, middle), (to, b)], [link, last], tolerance, halvings - 1, put)
+}
+
+/// Largest entry.
+fn worst(m: &DMat3) -> f64 {
+    m.to_cols_array().iter().fold(0.0, |worst: f64, x| x.abs().max(worst))
 }
 
 /// The same rotation on the side of `to`, so that curves do not go the long way.
@@ -63,25 +153,33 @@ fn with_inner(a: &DMat3, last: &Link, tolerance: f64) -> Option<Link> {
     let scale =
         DVec3::new(outer.x_axis.dot(columns[0]), outer.y_axis.dot(columns[1]), outer.z_axis.dot(columns[2]));
     let missed = outer * DMat3::from_diagonal(scale) - b;
-    let worst = missed.to_cols_array().iter().fold(0.0, |worst: f64, x| x.abs().max(worst));
-    (worst <= tolerance).then(|| Link {
+    (worst(&missed) <= tolerance).then(|| Link {
         outer: DQuat::from_mat3(&outer).normalize(),
         scale,
         inner: last.inner,
     })
 }
 
-/// Of the chains that make the matrix exactly, the one next to another.
-fn nearest(a: &DMat3, last: &Link) -> Link {
+/// Half turns that are taken into the scale, which may be negative twice.
+const SIGNS: [DVec3; 4] =
+    [DVec3::ONE, DVec3::new(1.0, -1.0, -1.0), DVec3::new(-1.0, 1.0, -1.0), DVec3::new(-1.0, -1.0, 1.0)];
+
+/// Of the chains that make the matrix exactly, the one to which players go straightest from another.
+fn straightest(a: &DMat3, last: &Link, tolerance: Tolerance) -> Link {
     let (u, sigma, v) = svd3(a);
-    let mut best = (f64::NEG_INFINITY, Link::REST);
+    let middle = 0.5 * (last.matrix() + *a);
+    let mut best = (f64::INFINITY, Link::REST);
     for p in signed_permutations() {
-        let outer = DQuat::from_mat3(&(u * p)).normalize();
         let inner = DQuat::from_mat3(&(v * p).transpose()).normalize();
         let scale = (p.transpose() * DMat3::from_diagonal(sigma) * p).to_cols_array();
-        let likeness = outer.dot(last.outer).abs() + inner.dot(last.inner).abs();
-        if likeness > best.0 + 1e-12 {
-            best = (likeness, Link { outer, scale: DVec3::new(scale[0], scale[4], scale[8]), inner });
+        let scale = DVec3::new(scale[0], scale[4], scale[8]);
+        for signs in SIGNS {
+            let outer = DQuat::from_mat3(&(u * p * DMat3::from_diagonal(signs))).normalize();
+            let link = Link { outer, scale: signs * scale, inner };
+            let off = tolerance.moved(&(last.halfway(&link).matrix() - middle));
+            if off < best.0 - 1e-9 {
+                best = (off, link);
+            }
         }
     }
     best.1
@@ -103,8 +201,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn worst(m: DMat3) -> f64 {
-        m.to_cols_array().iter().fold(0.0, |worst: f64, x| x.abs().max(worst))
+    const LOOSE: f64 = 1e9;
+
+    /// Links at the frames themselves.
+    fn at_frames(matrices: &[DMat3], at: f64) -> Vec<Link> {
+        let (places, links) =
+            split_affine(matrices, &[0], Tolerance { at, between: LOOSE, shape: DMat3::IDENTITY });
+        assert_eq!(places, (0..matrices.len()).map(|f| f as f64).collect::<Vec<_>>());
+        links
     }
 
     proptest! {
@@ -115,8 +219,8 @@ mod tests {
             tolerance in prop::sample::select(vec![0.0, 1e-6, 1e-3]),
         ) {
             let matrices: Vec<DMat3> = entries.iter().map(DMat3::from_cols_array).collect();
-            for (link, a) in split_affine(&matrices, tolerance).iter().zip(&matrices) {
-                prop_assert!(worst(link.matrix() - *a) < 1e-9 + tolerance.max(ROUNDING));
+            for (link, a) in at_frames(&matrices, tolerance).iter().zip(&matrices) {
+                prop_assert!(worst(&(link.matrix() - *a)) < 1e-9 + tolerance.max(ROUNDING));
             }
         }
 
@@ -125,9 +229,31 @@ mod tests {
         fn what_does_not_shear_needs_no_inner_joint(angle in -3.0..3.0f64, noise in -1e-7..1e-7f64) {
             let turn = DMat3::from_rotation_y(angle);
             let matrices = [turn, turn * DMat3::from_diagonal(DVec3::new(1.0 + noise, 0.8, 1.1))];
-            for link in split_affine(&matrices, 1e-6) {
+            for link in at_frames(&matrices, 1e-6) {
                 prop_assert_eq!(link.inner, DQuat::IDENTITY);
             }
+        }
+    }
+
+    /// A bone of cloth: what lies across the surface goes anywhere from frame to frame.
+    #[test]
+    fn between_wild_frames_players_stay_near_the_straight_way() {
+        let random = |k: usize| ((k as f64 * 12.9898).sin() * 43758.5453).fract();
+        let matrix = |f: usize| {
+            let across = DVec3::from_array(std::array::from_fn(|d| 2.0 * random(3 * f + d)));
+            DMat3::from_rotation_x(0.2 * f as f64) * DMat3::from_cols(DVec3::X, DVec3::Y, across)
+        };
+        let matrices: Vec<DMat3> = (0..60).map(matrix).collect();
+        let (places, links) =
+            split_affine(&matrices, &[0, 30], Tolerance { at: 1e-6, between: 0.05, shape: DMat3::IDENTITY });
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(!places.iter().any(|place| *place > 29.0 && *place < 30.0), "none between two clips");
+        for (place, pair) in places.windows(2).zip(links.windows(2)).filter(|(place, _)| place[0] != 29.0) {
+            let middle = 0.5 * (place[0] + place[1]);
+            let (frame, share) = (middle.floor() as usize, middle.fract());
+            let straight = (1.0 - share) * matrices[frame] + share * matrices[frame + 1];
+            let off = worst(&(pair[0].halfway(&pair[1]).matrix() - straight));
+            assert!(off < 0.2, "{off} at {middle}");
         }
     }
 
@@ -139,15 +265,10 @@ mod tests {
             DMat3::from_rotation_z(0.3 * t) * shear
         };
         let matrices: Vec<DMat3> = (0..100).map(|f| at(0.05 * f as f64)).collect();
-        let links = split_affine(&matrices, 1e-6);
+        let links = at_frames(&matrices, 1e-6);
         for (pair, matrices) in links.windows(2).zip(matrices.windows(2)) {
-            let half = Link {
-                outer: pair[0].outer.slerp(pair[1].outer, 0.5),
-                scale: 0.5 * (pair[0].scale + pair[1].scale),
-                inner: pair[0].inner.slerp(pair[1].inner, 0.5),
-            };
-            let between = 0.5 * (matrices[0] + matrices[1]);
-            assert!(worst(half.matrix() - between) < 5e-3, "{}", worst(half.matrix() - between));
+            let off = worst(&(pair[0].halfway(&pair[1]).matrix() - 0.5 * (matrices[0] + matrices[1])));
+            assert!(off < 5e-3, "{off}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A fitted skin as a character that any player of glTF can show: joints, weights and clips.
 //!
 //! # Limits
-//! Exact at the frames but for the tolerance of keys; between them joints turn along great arcs where vertices of the
-//! sequence would move straight.
+//! Exact at the frames but for the tolerance of keys. Between them joints turn along great arcs where vertices of the
+//! sequence would move straight; where that would be far off, keys are added between frames.
 
 use crate::{
     EigenSkin, FittedSkin, SkinError,
-    chain::{Link, split_affine},
+    chain::{Link, Tolerance, split_affine},
     keys::reduce,
     source::check_length,
 };
@@ -14,9 +14,16 @@ use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
 use rayon::prelude::*;
 use sinew_geom::{
     Character, Clip, Joint, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Transform, Warnings,
+    linalg::svd3,
     rig::{Interpolation, JointTrack, Keys, MorphTrack},
 };
 use std::ops::Range;
+
+/// How far between frames vertices may stray from the straight way, in tolerances of keys: a bone alone about twice as
+/// far as the fit is off by default, whose keys may add a tenth of that.
+const BETWEEN: f64 = 20.0;
+/// And relative to the reach of a bone, below which nobody sees it.
+const BETWEEN_LEAST: f64 = 1e-2;
 
 /// How a skin becomes a character.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,9 +69,10 @@ pub fn build_character(
     let all = [(params.name.clone(), 0..skin.n_frames())];
     let parts: &[(String, Range<usize>)] = if params.clips.is_empty() { &all } else { &params.clips };
     let extents = extents(skin);
+    let starts: Vec<usize> = parts.iter().map(|(_, range)| range.start).collect();
     let bones: Vec<Chain> = (0..skin.n_bones)
         .into_par_iter()
-        .map(|bone| Chain::new(skin, bone, extents[bone], params.tolerance))
+        .map(|bone| Chain::new(skin, bone, &extents[bone], &starts, params.tolerance))
         .collect();
     let mut joints = Vec::new();
     let mut slots = Vec::new();
@@ -156,8 +164,17 @@ pub fn add_eigenskin(
     Ok(())
 }
 
-/// Middle and reach of what each bone moves: weighted centre, and the largest distance from it of a vertex, by weight.
-fn extents(skin: &FittedSkin) -> Vec<(DVec3, f64)> {
+/// What a bone moves.
+struct Extent {
+    /// Weighted centre.
+    center: DVec3,
+    /// Largest distance of a vertex from it, by weight.
+    reach: f64,
+    /// A root of the second moments about it, by weight.
+    shape: DMat3,
+}
+
+fn extents(skin: &FittedSkin) -> Vec<Extent> {
     let mut sums = vec![(DVec3::ZERO, 0.0); skin.n_bones];
     for (vertex, u) in skin.rest.iter().enumerate() {
         for (bone, w) in skin.vertex(vertex) {
@@ -166,31 +183,60 @@ fn extents(skin: &FittedSkin) -> Vec<(DVec3, f64)> {
             sums[bone as usize].1 += w;
         }
     }
-    let mut extents: Vec<(DVec3, f64)> =
-        sums.iter().map(|(sum, w)| (if *w > 0.0 { *sum / *w } else { DVec3::ZERO }, 1e-9)).collect();
+    let center = |(sum, w): &(DVec3, f64)| if *w > 0.0 { *sum / *w } else { DVec3::ZERO };
+    let mut extents: Vec<Extent> =
+        sums.iter().map(|sum| Extent { center: center(sum), reach: 1e-9, shape: DMat3::ZERO }).collect();
     for (vertex, u) in skin.rest.iter().enumerate() {
         for (bone, w) in skin.vertex(vertex) {
-            let (center, reach) = &mut extents[bone as usize];
-            *reach = reach.max(f64::from(w) * u.distance(*center));
+            let Extent { center, reach, shape } = &mut extents[bone as usize];
+            let w = f64::from(w);
+            let from = *u - *center;
+            *reach = reach.max(w * from.length());
+            *shape +=
+                w * w / sums[bone as usize].1 * DMat3::from_cols(from.x * from, from.y * from, from.z * from);
         }
     }
+    extents.iter_mut().for_each(|extent| extent.shape = root(&extent.shape));
     extents
+}
+
+/// The symmetric root of a matrix of moments.
+fn root(moments: &DMat3) -> DMat3 {
+    let (u, sigma, _) = svd3(moments);
+    u * DMat3::from_diagonal(sigma.abs().map(f64::sqrt)) * u.transpose()
 }
 
 /// A bone over all frames, as joints.
 struct Chain {
     center: DVec3,
     reach: f64,
+    /// Where links and shifts lie, in frames.
+    places: Vec<f64>,
     shifts: Vec<Vec3>,
     links: Vec<Link>,
 }
 
 impl Chain {
-    fn new(skin: &FittedSkin, bone: usize, (center, reach): (DVec3, f64), tolerance: f64) -> Self {
+    fn new(
+        skin: &FittedSkin,
+        bone: usize,
+        &Extent { center, reach, shape }: &Extent,
+        starts: &[usize],
+        tolerance: f64,
+    ) -> Self {
         let frames = 0..skin.n_frames();
         let matrices: Vec<DMat3> = frames.clone().map(|frame| skin.frame(frame)[bone].matrix3).collect();
-        let shifts = frames.map(|frame| skin.frame(frame)[bone].transform_point3(center).as_vec3()).collect();
-        Self { center, reach, shifts, links: split_affine(&matrices, 0.5 * tolerance / reach) }
+        let shifts: Vec<DVec3> =
+            frames.map(|frame| skin.frame(frame)[bone].transform_point3(center)).collect();
+        let between = (BETWEEN * tolerance).max(BETWEEN_LEAST * reach);
+        let (places, links) =
+            split_affine(&matrices, starts, Tolerance { at: 0.5 * tolerance / reach, between, shape });
+        let shift = |place: &f64| {
+            let (frame, share) = (place.floor() as usize, place.fract());
+            shifts[frame].lerp(shifts[(frame + 1).min(shifts.len() - 1)], share).as_vec3()
+        };
+        let shifts = places.iter().map(shift).collect();
+        Self { center, reach, places, shifts, links }
     }
 
     fn is_sheared(&self) -> bool {
@@ -205,22 +251,26 @@ impl Chain {
         clip: &mut Clip,
         report: &mut ExportReport,
     ) {
-        let (fps, tolerance) = (params.fps, params.tolerance as f32);
+        let tolerance = params.tolerance as f32;
         // An angle or a factor moves a vertex by itself times the reach of the bone.
         let relative = (params.tolerance / self.reach) as f32;
-        let links = &self.links[frames.clone()];
+        let own = |frame: usize| self.places.partition_point(|place| *place < frame as f64);
+        let own = own(frames.start)..own(frames.end);
+        let time = |place: &f64| ((place - frames.start as f64) / params.fps) as f32;
+        let times: Vec<f32> = self.places[own.clone()].iter().map(time).collect();
+        let links = &self.links[own.clone()];
         let outers: Vec<Quat> = links.iter().map(|link| link.outer.as_quat().normalize()).collect();
         let scales: Vec<Vec3> = links.iter().map(|link| link.scale.as_vec3()).collect();
         let track = JointTrack {
             joint: outer,
-            translation: reduce(&self.shifts[frames], fps, self.center.as_vec3(), tolerance),
-            rotation: reduce(&outers, fps, Quat::IDENTITY, relative),
-            scale: reduce(&scales, fps, Vec3::ONE, relative),
+            translation: reduce(&self.shifts[own], &times, self.center.as_vec3(), tolerance),
+            rotation: reduce(&outers, &times, Quat::IDENTITY, relative),
+            scale: reduce(&scales, &times, Vec3::ONE, relative),
         };
         let mut tracks = vec![track];
         if self.is_sheared() {
             let inners: Vec<Quat> = links.iter().map(|link| link.inner.as_quat().normalize()).collect();
-            let rotation = reduce(&inners, fps, Quat::IDENTITY, relative);
+            let rotation = reduce(&inners, &times, Quat::IDENTITY, relative);
             tracks.push(JointTrack { joint: outer + 1, translation: None, rotation, scale: None });
         }
         for track in tracks {
@@ -234,7 +284,7 @@ impl Chain {
             report.curves += written;
             report.constant += n_curves - written;
             report.keys += counts.iter().flatten().sum::<usize>();
-            report.full_keys += n_curves * links.len();
+            report.full_keys += n_curves * frames.len();
             if written > 0 {
                 clip.joints.push(track);
             }

@@ -40,11 +40,15 @@ impl SkinFitter {
         let most = params.bones.min(self.n_vertices());
         let params = FitParams { bones: most, ..params.clone() };
         params.check(self.n_vertices())?;
-        let mut search = Search { fitter: self, params: &params, progress, share: 0.0 };
+        let mut search = Search { fitter: self, params: &params, progress, share: 0.0, best: None };
         let mut full_share = FULL_SHARE;
         let mut below = 0;
         for attempt in 0..MAX_FULL {
-            let bones = search.bones_for(target / full_share, below, most)?;
+            let bones = match search.bones_for(target / full_share, below, most) {
+                Ok(bones) => bones,
+                Err(SkinError::Cancelled) => return search.best.ok_or(SkinError::Cancelled),
+                Err(error) => return Err(error),
+            };
             let fit = search.full(bones, 0.5 + 0.12 * attempt as f64, 0.12)?;
             let reached = self.measure(&fit.skin)?.e_rms_diag1;
             if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL {
@@ -67,6 +71,8 @@ struct Search<'a> {
     params: &'a FitParams,
     progress: Progress<'a>,
     share: f64,
+    /// The trial with the most bones so far, which is what is left if the search is stopped.
+    best: Option<SkinFit>,
 }
 
 impl Search<'_> {
@@ -105,8 +111,14 @@ impl Search<'_> {
             starts: self.params.starts[..1].to_vec(),
             ..self.params.clone()
         };
-        let fit = self.fitter.fit(&params, &|_| (self.progress)(status))?;
+        let progress = self.progress;
+        let hear = |inner: FitStatus| progress(FitStatus { error: inner.error, ..status });
+        let mut fit = self.fitter.fit(&params, &hear)?;
         let last = fit.report.errors.last().copied().unwrap_or(f64::NAN);
+        if self.best.as_ref().is_none_or(|best| best.skin.n_bones < bones) {
+            (fit.report.cancelled, fit.report.converged) = (true, false);
+            self.best = Some(fit);
+        }
         Ok(last)
     }
 

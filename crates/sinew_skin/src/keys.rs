@@ -34,20 +34,20 @@ impl Distance for f32 {
     }
 }
 
-/// Keys of a curve; `None` if it never leaves `rest` by more than the tolerance.
-pub(crate) fn reduce<T: Distance>(values: &[T], fps: f64, rest: T, tolerance: f32) -> Option<Keys<T>> {
+/// Keys of a curve, given at rising times; `None` if it never leaves `rest` by more than the tolerance.
+pub(crate) fn reduce<T: Distance>(values: &[T], times: &[f32], rest: T, tolerance: f32) -> Option<Keys<T>> {
     if values.iter().all(|v| v.distance_to(rest) <= tolerance) {
         return None;
     }
-    let kept = kept_frames(values, tolerance);
-    let times = kept.iter().map(|&frame| (frame as f64 / fps) as f32).collect();
-    let values = kept.iter().map(|&frame| values[frame]).collect();
+    let kept = kept_frames(values, times, tolerance);
+    let times = kept.iter().map(|&at| times[at]).collect();
+    let values = kept.iter().map(|&at| values[at]).collect();
     // Times rise and values are finite, which is all that is asked.
     Keys::new(times, values, Interpolation::Linear, 1).ok()
 }
 
 /// Frames whose keys are enough.
-fn kept_frames<T: Distance>(values: &[T], tolerance: f32) -> Vec<usize> {
+fn kept_frames<T: Distance>(values: &[T], times: &[f32], tolerance: f32) -> Vec<usize> {
     if values.iter().all(|v| v.distance_to(values[0]) <= tolerance) {
         return vec![0];
     }
@@ -57,7 +57,7 @@ fn kept_frames<T: Distance>(values: &[T], tolerance: f32) -> Vec<usize> {
     let mut open = vec![(0, last)];
     while let Some((from, to)) = open.pop() {
         let between =
-            |frame: usize| values[from].lerp(values[to], (frame - from) as f32 / (to - from) as f32);
+            |at: usize| values[from].lerp(values[to], (times[at] - times[from]) / (times[to] - times[from]));
         let mut worst = (tolerance, None);
         for frame in from + 1..to {
             let off = values[frame].distance_to(between(frame));
@@ -78,14 +78,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn even(n: usize, fps: f64) -> Vec<f32> {
+        (0..n).map(|frame| (frame as f64 / fps) as f32).collect()
+    }
+
     #[test]
     fn constant_and_straight_curves_need_few_keys() {
         let straight: Vec<Vec3> = (0..50).map(|f| Vec3::new(f as f32, -2.0 * f as f32, 1.0)).collect();
-        assert_eq!(reduce(&straight, 24.0, Vec3::ZERO, 1e-4).unwrap().times(), [0.0, 49.0 / 24.0]);
-        assert!(reduce(&[Vec3::ONE; 9], 24.0, Vec3::ONE, 1e-4).is_none());
-        assert_eq!(reduce(&[Vec3::ONE; 9], 24.0, Vec3::ZERO, 1e-4).unwrap().times(), [0.0]);
+        assert_eq!(reduce(&straight, &even(50, 24.0), Vec3::ZERO, 1e-4).unwrap().times(), [0.0, 49.0 / 24.0]);
+        assert!(reduce(&[Vec3::ONE; 9], &even(9, 24.0), Vec3::ONE, 1e-4).is_none());
+        assert_eq!(reduce(&[Vec3::ONE; 9], &even(9, 24.0), Vec3::ZERO, 1e-4).unwrap().times(), [0.0]);
         let turning: Vec<Quat> = (0..30).map(|f| Quat::from_rotation_y(0.05 * f as f32)).collect();
-        assert_eq!(reduce(&turning, 24.0, Quat::IDENTITY, 1e-3).unwrap().times().len(), 2);
+        assert_eq!(reduce(&turning, &even(30, 24.0), Quat::IDENTITY, 1e-3).unwrap().times().len(), 2);
     }
 
     proptest! {
@@ -96,13 +100,13 @@ mod tests {
         ) {
             let mut at = Vec3::ZERO;
             let values: Vec<Vec3> = steps.iter().map(|s| { at += Vec3::from_array(*s); at }).collect();
-            let keys = reduce(&values, 30.0, Vec3::splat(100.0), tolerance).unwrap();
+            let keys = reduce(&values, &even(values.len(), 30.0), Vec3::splat(100.0), tolerance).unwrap();
             for (frame, value) in values.iter().enumerate() {
                 let off = keys.sample((frame as f64 / 30.0) as f32).distance(*value);
                 prop_assert!(off <= tolerance + 1e-3, "{frame}: {off}");
             }
             let turns: Vec<Quat> = values.iter().map(|v| Quat::from_scaled_axis(*v * 0.3)).collect();
-            let keys = reduce(&turns, 30.0, Quat::from_rotation_x(3.0), tolerance).unwrap();
+            let keys = reduce(&turns, &even(turns.len(), 30.0), Quat::from_rotation_x(3.0), tolerance).unwrap();
             for (frame, turn) in turns.iter().enumerate() {
                 let off = keys.sample((frame as f64 / 30.0) as f32).distance_to(*turn);
                 prop_assert!(off <= tolerance + 5e-3, "{frame}: {off}");

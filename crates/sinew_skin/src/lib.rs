@@ -10,6 +10,7 @@ mod error;
 mod fit;
 mod keys;
 mod lanes;
+mod maps;
 mod measure;
 mod normal;
 mod params;

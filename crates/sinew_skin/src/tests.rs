@@ -7,7 +7,10 @@ use crate::{
     build_character, fit_skin, unheard,
 };
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
-use sinew_geom::{Mesh, MeshSequence, Surface, Warnings};
+use sinew_geom::{
+    Mesh, MeshSequence, Surface, Warnings,
+    sample::{Sample, build_sequence},
+};
 use std::{ops::ControlFlow, sync::Mutex};
 
 /// A tube along x, `n` rings of twelve.
@@ -450,6 +453,33 @@ fn the_character_plays_what_was_fitted() {
         assert_eq!(exact.skin.unwrap().slots.len(), 6);
         assert!(!rigid || (full.sheared == 0 && full.joints == 6), "{full:?}");
     }
+}
+
+/// Players draw between frames. Bones of cloth are free across the surface, and must not fling it about there.
+#[test]
+fn between_frames_the_character_stays_near() {
+    let sequence = build_sequence(Sample::Flag, 1_000, &mut |_| ControlFlow::Continue(())).unwrap();
+    let (skin, errors) = fit(&sequence, &FitParams { bones: 20, ..FitParams::default() });
+    let tolerance = 0.1 * errors.e_rms_diag1 / 100.0 * sequence.rest().diagonal();
+    let params = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into() };
+    let made =
+        build_character(&skin, sequence.rest(), &Surface::default(), &params, &mut Warnings::default());
+    let (character, report) = made.unwrap();
+    let (mut worst, mut sum, mut n) = (0f64, 0.0, 0);
+    for frame in 0..sequence.n_frames() - 1 {
+        for share in [0.25, 0.5, 0.8] {
+            let time = ((frame as f64 + share) / 24.0) as f32;
+            let played = character.positions_at(Some(&character.clips[0]), time).unwrap();
+            let (a, b) = (skin.positions(frame), skin.positions(frame + 1));
+            for ((a, b), p) in a.iter().zip(&b).zip(&played) {
+                let off = a.lerp(*b, share).distance(p.as_dvec3()) / sequence.rest().diagonal();
+                (worst, sum, n) = (worst.max(off), sum + off * off, n + 1);
+            }
+        }
+    }
+    let rms = 100.0 * (sum / f64::from(n)).sqrt();
+    println!("between frames: rms {rms:.4} %, worst {worst:.4}, fit {:.4} %; {report:?}", errors.e_rms_diag1);
+    assert!(rms < 3.0 * errors.e_rms_diag1 && worst < 0.03, "{rms} % and {worst}, {}", errors.e_rms_diag1);
 }
 
 #[test]

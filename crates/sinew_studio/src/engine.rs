@@ -206,7 +206,9 @@ impl Engine<'_> {
         let mesh = document.mesh();
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
         let drag = self.last_drag;
-        let drawn = Drawn { revision, geometry, frame, stretch, drag, handles: document.handles.clone() };
+        let twin = self.twin(&document)?;
+        let handles = document.handles.clone();
+        let drawn = Drawn { revision, geometry, frame, stretch, drag, handles, twin };
         let before = self.studio.shown.borrow().clone();
         let shown = Arc::new(Shown::new(drawn, document, before.as_deref()));
         self.studio.shown.send_replace(Some(shown.clone()));
@@ -215,6 +217,13 @@ impl Engine<'_> {
             self.studio.painter.warm(shown.mesh());
         }
         Ok(())
+    }
+
+    /// The fit at the same moment, if it is to be seen beside the document and is still of it.
+    fn twin(&self, document: &Document) -> Result<Option<Frame>, SessionError> {
+        let looks = self.studio.looks();
+        let fitted = self.studio.fitted().filter(|fitted| looks.compare && fitted.is_of(document));
+        fitted.map_or(Ok(None), |fitted| fitted.frame(&looks.display))
     }
 
     fn geometry(&mut self, document: &Document) -> Result<(u32, Arc<Geometry>), SessionError> {

@@ -20,6 +20,10 @@ const GEOMETRY: u32 = 1;
 const FRAME: u32 = 2;
 const HANDLES: u32 = 3;
 
+/// Tags of positions, quantised positions and normals: of the document's own surface, and of the fit beside it.
+const OWN: [u32; 3] = [5, 6, 7];
+const TWIN: [u32; 3] = [12, 13, 14];
+
 /// A surface as it is drawn: faces by material, vertices copied where texture coordinates jump.
 #[derive(Debug)]
 pub struct Geometry {
@@ -86,6 +90,8 @@ pub struct Drawn {
     pub drag: u32,
     /// The handles it was made with.
     pub handles: Vec<Arc<Handle>>,
+    /// The fit, to be seen beside it.
+    pub twin: Option<Frame>,
 }
 
 /// What one page has, so that it is sent only what it lacks.
@@ -114,7 +120,7 @@ impl Sent {
             self.bounds = quantised.then_some([low, high]);
             let mut message = Message::new(GEOMETRY, next(number), drawn, self.bounds);
             message.geometry(&drawn.geometry);
-            message.shape(rest, 0, rest.positions.len(), self.bounds);
+            message.shape(OWN, rest, 0, rest.positions.len(), self.bounds);
             message.owners(drawn);
             message.handle_frames(&rest.handles);
             messages.push(message.bytes);
@@ -137,10 +143,13 @@ impl Sent {
         }
         let mut message = Message::new(FRAME, next(number), drawn, self.bounds);
         for &(first, count) in &ranges {
-            message.shape(&drawn.frame, first, count, self.bounds);
+            message.shape(OWN, &drawn.frame, first, count, self.bounds);
             let range = first..first + count;
             self.positions[range.clone()].copy_from_slice(&drawn.frame.positions[range.clone()]);
             self.normals[range.clone()].copy_from_slice(&drawn.frame.normals[range]);
+        }
+        if let Some(twin) = &drawn.twin {
+            message.shape(TWIN, twin, 0, twin.positions.len(), self.bounds);
         }
         if let Some(stretch) = &drawn.stretch {
             let bytes: Vec<u8> = stretch.iter().map(|&s| stress(s)).collect();
@@ -228,7 +237,14 @@ impl Message {
         }
     }
 
-    fn shape(&mut self, frame: &Frame, first: usize, count: usize, bounds: Option<[Vec3; 2]>) {
+    fn shape(
+        &mut self,
+        [exact, quantised, turned]: [u32; 3],
+        frame: &Frame,
+        first: usize,
+        count: usize,
+        bounds: Option<[Vec3; 2]>,
+    ) {
         let positions = &frame.positions[first..first + count];
         let normals = &frame.normals[first..first + count];
         let (at, n) = (first as u32, count as u32);
@@ -243,16 +259,16 @@ impl Message {
                     }
                     bytes.extend(octahedral(*normal).map(|x| x.to_le_bytes()[0]));
                 }
-                self.section(6, at, n, &bytes);
+                self.section(quantised, at, n, &bytes);
             }
             None => {
                 let bytes: Vec<u8> =
                     positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
-                self.section(5, at, n, &bytes);
+                self.section(exact, at, n, &bytes);
                 let signed = |x: f32| ((x * 127.0).round() as i8).to_le_bytes()[0];
                 let bytes: Vec<u8> =
                     normals.iter().flat_map(|n| [signed(n.x), signed(n.y), signed(n.z), 0]).collect();
-                self.section(7, at, n, &bytes);
+                self.section(turned, at, n, &bytes);
             }
         }
     }

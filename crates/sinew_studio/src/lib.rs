@@ -11,6 +11,7 @@ mod assets;
 mod engine;
 mod examples;
 mod files;
+mod fit;
 mod frames;
 mod guard;
 mod news;

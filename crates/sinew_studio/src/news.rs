@@ -27,6 +27,8 @@ pub enum Topic {
     Looks,
     /// Steps.
     History,
+    /// Skins fitted to clips.
+    Fit,
     /// Unsaved work that was found, and what the last preparation took.
     Work,
 }

@@ -1,6 +1,7 @@
 //! What is done when a page asks for it. Everything here may take its time: it runs beside the socket.
 
 use crate::{
+    fit,
     guard::secret,
     news::Topic,
     painter,
@@ -76,6 +77,11 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::Display { what, clip, time } => display(studio, what, clip, time)?,
         Request::Stress { on } => studio.change_looks(|looks| looks.stress = on),
         Request::Refine { on } => studio.change_looks(|looks| looks.refine = on),
+        Request::Fit { settings } => {
+            return job(studio, "Fitting a skin", |job| fit::run(studio, job, &settings));
+        }
+        Request::TakeFit => return job(studio, "Taking the skin", |_| fit::take(studio)),
+        Request::Compare { on } => studio.change_looks(|looks| looks.compare = on),
         Request::Sample { name, vertices } => return sample(studio, &name, vertices),
         Request::List { folder } => return studio.files.list(folder.as_deref()),
         Request::Open { path } => {
@@ -103,7 +109,10 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
 
 /// Commands that work on the whole surface: nobody waits for them, and nothing is locked meanwhile.
 pub fn is_heavy(command: &Command) -> bool {
-    matches!(command, Command::Repair {} | Command::Scale { .. } | Command::Bake { .. })
+    matches!(
+        command,
+        Command::Repair {} | Command::Scale { .. } | Command::Bake { .. } | Command::TakeSkin { .. }
+    )
 }
 
 fn move_in_history(studio: &Studio, step: impl FnOnce(&mut sinew::session::Session) -> bool) {
@@ -346,10 +355,11 @@ impl std::error::Error for Exists {}
 fn run_export(studio: &Studio, job: &Job, params: &ExportParams) -> Result<Value, SessionError> {
     let document = studio.session().document().clone();
     let mut warnings = Warnings::default();
-    let mut stack = lock(&studio.stack);
+    // A copy, whose steps are shared: opening something else does not wait for this.
+    let (opened, mut stack) = (studio.n_opened(), lock(&studio.stack).clone());
     let progress = |share: f64| job.update(share);
     let made = export(&document, params, &mut stack, &mut Stage::default(), &progress, &mut warnings)?;
-    drop(stack);
+    studio.keep_stack(opened, stack);
     let fail = |error: anyhow::Error| SessionError::Value { what: "export", cause: format!("{error:#}") };
     let id = secret().map_err(fail)?;
     studio.files.keep_download(id.clone(), &made.name, &made.bytes).map_err(fail)?;

@@ -117,6 +117,7 @@ async fn listen(
         .route("/image/{index}", get(image))
         .route("/thumbnail/{index}", get(thumbnail))
         .route("/download/{id}", get(download))
+        .route("/fit/{version}", get(fit_maps))
         .route("/upload", post(upload))
         .with_state(studio.clone())
         .layer(from_fn_with_state(guard, check));
@@ -196,6 +197,14 @@ async fn thumbnail(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<us
 fn picture(mime: &str, bytes: Vec<u8>) -> Response {
     let kind = if mime == "image/jpeg" { "image/jpeg" } else { "image/png" };
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "private, max-age=3600")], bytes).into_response()
+}
+
+/// What a fit looks like on the surface.
+async fn fit_maps(State(studio): State<Arc<Studio>>, UrlPath(version): UrlPath<u32>) -> Response {
+    match crate::fit::maps(&studio, version) {
+        Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 async fn download(State(studio): State<Arc<Studio>>, UrlPath(id): UrlPath<String>) -> Response {

@@ -205,6 +205,8 @@ fn is_long(request: &Request) -> bool {
             | Request::OpenUpload { .. }
             | Request::Save { .. }
             | Request::Export(_)
+            | Request::Fit { .. }
+            | Request::TakeFit
             | Request::Recover { .. }
     )
 }

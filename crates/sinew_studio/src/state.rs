@@ -1,6 +1,7 @@
 //! The document as the page shows it, without its vertices.
 
 use crate::{
+    fit,
     news::{Topic, Versions},
     studio::Studio,
 };
@@ -38,6 +39,7 @@ pub struct Told {
     steps: Vec<Arc<str>>,
     moves: Arc<Vec<Move>>,
     warnings: Vec<String>,
+    fit: Option<(u32, bool)>,
 }
 
 impl Told {
@@ -91,6 +93,12 @@ impl Told {
             (Topic::Work, &|| work(studio)),
         ];
         parts.into_iter().filter(|(topic, _)| is_news(*topic)).for_each(|(_, part)| put(part()));
+        // Whether it still belongs to the document depends on much of it.
+        let fit = fit::summary(studio, &document);
+        if before.is_none() || fit != self.fit {
+            put(json!({ "fit": fit::state(studio, &document) }));
+            self.fit = fit;
+        }
         // Some come with time, such as a disk that is full.
         let warnings = studio.warnings();
         if before.is_none() || warnings != self.warnings {
@@ -139,7 +147,7 @@ fn surface(studio: &Studio, document: &Document) -> Value {
 
 fn looks(studio: &Studio) -> Value {
     let looks = studio.looks();
-    json!({ "display": display(&looks.display), "stress": looks.stress, "refine": looks.refine })
+    json!({ "display": display(&looks.display), "stress": looks.stress, "refine": looks.refine, "compare": looks.compare })
 }
 
 fn work(studio: &Studio) -> Value {
@@ -151,7 +159,7 @@ fn work(studio: &Studio) -> Value {
 }
 
 fn job(job: &Job) -> Value {
-    json!({ "job": job.id(), "title": job.title(), "share": job.share(), "done": false })
+    json!({ "job": job.id(), "title": job.title(), "share": job.share(), "note": job.note(), "done": false })
 }
 
 fn handles(document: &Document) -> Vec<Value> {
@@ -211,7 +219,7 @@ fn digest(bytes: &[u8]) -> u64 {
 }
 
 fn clip(clip: &Clip) -> Value {
-    json!({ "name": clip.name, "duration": clip.duration_secs(), "fps": 30 })
+    json!({ "name": clip.name, "duration": clip.duration_secs(), "fps": clip.morph_rate().unwrap_or(30.0) })
 }
 
 fn materials(materials: &[Material], version: &str) -> Vec<Value> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
+        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
         SessionError,
     },
 };
@@ -55,6 +55,8 @@ pub struct Studio {
     pub saving: Mutex<()>,
     /// Steps of the motion stack, kept between exports.
     pub stack: Mutex<MotionStack>,
+    /// The newest fit and how many there have been.
+    pub fit: Mutex<(u32, Option<Arc<Fitted>>)>,
     /// The newest shape.
     pub shown: watch::Sender<Option<Arc<Shown>>>,
     /// Versions of the parts of the state that pages show.
@@ -83,6 +85,8 @@ pub struct Looks {
     pub stress: bool,
     /// Whether poses are polished while nothing else is to do.
     pub refine: bool,
+    /// Whether the fit is sent with each frame, to be seen beside the document.
+    pub compare: bool,
 }
 
 /// What the engine has to do.
@@ -174,6 +178,7 @@ impl Studio {
             jobs: Jobs::default(),
             saving: Mutex::default(),
             stack: Mutex::default(),
+            fit: Mutex::default(),
             shown: watch::Sender::new(None),
             news: watch::Sender::new(Versions::default()),
             words: broadcast::Sender::new(BACKLOG),
@@ -348,6 +353,21 @@ impl Studio {
         Ok(())
     }
 
+    /// The newest fit.
+    pub fn fitted(&self) -> Option<Arc<Fitted>> {
+        lock(&self.fit).1.clone()
+    }
+
+    /// Keep what steps of the stack gave, unless another document was opened meanwhile; then false.
+    pub fn keep_stack(&self, n_opened: u32, stack: MotionStack) -> bool {
+        let mut shared = lock(&self.stack);
+        let is_same = self.n_opened() == n_opened;
+        if is_same {
+            *shared = stack;
+        }
+        is_same
+    }
+
     /// Work on another document.
     pub fn open(&self, document: Document, path: Option<PathBuf>, warnings: Warnings) {
         self.session().open(document, path);
@@ -362,7 +382,9 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *self.reach() = None;
         self.raise(Topic::Reach);
-        *lock(&self.view) = Looks { display: Display::Posed, ..self.looks() };
+        lock(&self.fit).1 = None;
+        *lock(&self.view) = Looks { display: Display::Posed, compare: false, ..self.looks() };
+        self.raise(Topic::Fit);
         self.refresh_recoveries();
         self.raise(Topic::Work);
         self.raise(Topic::Looks);
@@ -396,7 +418,8 @@ impl Studio {
     pub fn tell_job(&self, job: &Job, done: bool, error: Option<&SessionError>) {
         let is_stop = matches!(error, Some(SessionError::Cancelled));
         self.tell(&json!({
-            "type": "job", "job": job.id(), "title": job.title(), "share": job.share(), "done": done,
+            "type": "job", "job": job.id(), "title": job.title(), "share": job.share(),
+            "note": job.note(), "done": done,
             "error": error.filter(|_| !is_stop).map(ToString::to_string),
         }));
     }

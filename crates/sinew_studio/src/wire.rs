@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use sinew::session::{Command, ExportParams, PaintOp};
+use sinew::session::{Command, ExportParams, FitSettings, PaintOp};
 
 /// A message from the page.
 #[derive(Debug, Deserialize)]
@@ -61,6 +61,14 @@ pub enum Request {
         on: bool,
     },
     Refine {
+        on: bool,
+    },
+    Fit {
+        #[serde(default)]
+        settings: FitSettings,
+    },
+    TakeFit,
+    Compare {
         on: bool,
     },
     Sample {

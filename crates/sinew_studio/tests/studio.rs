@@ -650,3 +650,55 @@ fn unsaved_work_of_a_server_that_died_is_offered() {
     assert!(page.ask(json!({ "type": "discard", "recovery": "none" })).is_err());
     let _ = std::fs::remove_dir_all(&server.folder);
 }
+
+/// Clips of the first character as a skin: told, drawn beside it, taken, undone, exported.
+#[test]
+fn clips_are_fitted_and_seen_beside_the_document() {
+    let server = Server::sample("fit");
+    let mut page = server.page();
+    assert!(page.state["fit"].is_null() && page.state["compare"] == false);
+    page.ask(json!({ "type": "sample", "name": "flag", "vertices": 1000 })).unwrap();
+    page.until(|page| page.state["name"] == "flag");
+    let error = page.ask(json!({ "type": "fit", "settings": { "bones": 0 } })).unwrap_err();
+    assert!(error.contains("at least 1"), "{error}");
+    assert!(page.ask(json!({ "type": "take_fit" })).unwrap_err().contains("fit again"));
+    page.ask(json!({ "type": "fit", "settings": { "bones": 6, "rigid": true } })).unwrap();
+    page.until(|page| page.state["fit"]["version"] == 1 && page.state["compare"] == true);
+    let fit = page.state["fit"].clone();
+    assert_eq!((&fit["bones"], &fit["current"], &fit["stopped"]), (&json!(6), &json!(true), &json!(false)));
+    assert!(fit["dE"].as_f64().unwrap() > 0.0 && fit["per_frame"].as_array().unwrap().len() > 10, "{fit}");
+    // Values of every vertex: 16 bytes, two numbers a vertex, four bones and weights.
+    let n = page.state["vertices"].as_u64().unwrap() as usize;
+    let mut stream = TcpStream::connect(&server.host).unwrap();
+    let head = format!("GET /fit/1 HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.host);
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    let body = &bytes[bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4..];
+    assert_eq!((body.len(), word(body, 0) as usize, word(body, 1)), (16 + 8 * n + 12 * n, n, 6));
+    assert_eq!(server.get("/fit/2").0, 404);
+    // The clip and the fit beside it, in every frame, near to each other.
+    let clip = page.state["clips"][0]["name"].clone();
+    page.ask(json!({ "type": "display", "what": "clip", "clip": clip, "time": 0.5 })).unwrap();
+    let twin = |page: &Page| {
+        let sections = sections(page.last_frame());
+        let found = sections.iter().find(|(tag, ..)| *tag == 12)?;
+        assert_eq!((found.1, found.2 as usize), (0, n));
+        Some(found.3.to_vec())
+    };
+    let at_rest = twin(&page);
+    page.until(|page| twin(page).is_some() && twin(page) != at_rest);
+    page.ask(json!({ "type": "compare", "on": false })).unwrap();
+    page.until(|page| twin(page).is_none());
+    // Taken and undone: the fit is of the document again.
+    page.ask(json!({ "type": "take_fit" })).unwrap();
+    page.until(|page| page.state["joints"].as_u64() > Some(5) && page.state["fit"]["current"] == false);
+    assert_eq!(page.state["history"]["steps"][1], "Take skin of 6 bones");
+    page.ask(json!({ "type": "undo" })).unwrap();
+    page.until(|page| page.state["joints"] == 0 && page.state["fit"]["current"] == true);
+    let made = page.ask(json!({ "type": "export", "format": "glb", "what": "fit" })).unwrap();
+    assert_eq!(made["bytes"], fit["bytes_out"]);
+    // Another document has nothing of it.
+    page.ask(json!({ "type": "sample", "name": "bar", "vertices": 1000 })).unwrap();
+    page.until(|page| page.state["name"] == "bar" && page.state["fit"].is_null());
+}

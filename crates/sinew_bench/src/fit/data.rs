@@ -18,13 +18,22 @@ const BENT_REST: (&str, usize) = ("tablecloth", 5);
 impl Sequence {
     /// Read a folder of the data.
     pub fn load(name: &str) -> anyhow::Result<Self> {
+        Self::load_with(name, true)
+    }
+
+    /// The same with the rest pose as it is, however flat.
+    pub fn load_plain(name: &str) -> anyhow::Result<Self> {
+        Self::load_with(name, false)
+    }
+
+    fn load_with(name: &str, bent: bool) -> anyhow::Result<Self> {
         let data =
             std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
         let mut warnings = Warnings::default();
         let folder = SequenceFolder::open(&data.join("sequences").join(name), &mut warnings)?;
         let read = folder.read_all(30.0, &mut warnings, &mut |_| ControlFlow::Continue(()))?;
         let mut frames = read.ok_or_else(|| anyhow::anyhow!("stopped"))?;
-        if name == BENT_REST.0 {
+        if name == BENT_REST.0 && bent {
             frames = MeshSequence::new(frames.mesh(BENT_REST.1)?, frames.frames().to_vec(), 30.0)?;
         }
         Ok(Self { name: name.to_owned(), frames })

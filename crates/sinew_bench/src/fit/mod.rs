@@ -1,18 +1,21 @@
 //! Skins fitted to sequences: error and processor time, beside py-dem-bones.
 //!
 //! `sinew_bench fit [--peers] [--bones 20,50] [--only flag,balloon] [--kinds rigid]`, or one of `sinew_bench fit
-//! --decimation` (figures 6.6–6.21 of Antonopoulos 2010) and `sinew_bench fit --stream` (400 frames × 200 k vertices).
+//! --decimation [FOLDER FOR PLOTS]` (figures 6.6–6.21 of Antonopoulos 2010), `sinew_bench fit --ground` (known bones,
+//! hard meshes, memory) and `sinew_bench fit --stream` (400 frames × 200 k vertices).
 
 mod data;
 mod decimation;
+mod ground;
 mod peers;
+mod plots;
 mod stream;
 
 use crate::measure::{cpu_secs, in_pool};
 use data::Sequence;
 use peers::Peer;
 use sinew::skin::{FitParams, SkinFitter, Transforms, unheard};
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 /// The five of the bars, then two more on which rigid bones must not lose.
 const SEQUENCES: [&str; 7] =
@@ -80,7 +83,8 @@ struct Options {
 /// Print the tables.
 pub fn run(arguments: &[String]) -> anyhow::Result<()> {
     match arguments.first().map(String::as_str) {
-        Some("--decimation") => return decimation::run(),
+        Some("--decimation") => return decimation::run(arguments.get(1).map(Path::new)),
+        Some("--ground") => return ground::run(),
         Some("--stream") => return stream::run(),
         _ => {}
     }

@@ -15,13 +15,14 @@ const VERTICES: usize = 200_000;
 const SAMPLE: usize = 8_000;
 
 /// A swaying body.
-struct Swaying<'a> {
-    rest: &'a Mesh,
+pub struct Swaying<'a> {
+    pub rest: &'a Mesh,
+    pub n_frames: usize,
 }
 
 impl FrameSource for Swaying<'_> {
     fn n_frames(&self) -> usize {
-        FRAMES
+        self.n_frames
     }
 
     fn read(&mut self, frame: usize, out: &mut [DVec3]) -> Result<(), SkinError> {
@@ -41,7 +42,8 @@ pub fn run() -> anyhow::Result<()> {
     let grown = peak_megabytes();
     let start = Instant::now();
     let params = FitParams { bones: 50, ..FitParams::default() };
-    let (fit, errors) = fit_streamed(&rest, &mut Swaying { rest: &rest }, &params, SAMPLE, &unheard)?;
+    let (fit, errors) =
+        fit_streamed(&rest, &mut Swaying { rest: &rest, n_frames: FRAMES }, &params, SAMPLE, &unheard)?;
     println!(
         "{} vertices, {FRAMES} frames ({} MB as f32): {} bones, E_RMS_diag1 {:.4} %, {:.1} s, peak {} MB ({} MB to grow the mesh)",
         rest.n_vertices(),
@@ -55,7 +57,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn peak_megabytes() -> Option<u64> {
+pub fn peak_megabytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb / 1000)

@@ -161,7 +161,8 @@ fn odd_input_is_taken_and_bad_input_named() {
     }
     // A vertex without a face.
     let loose = strip(&folder, "loose", &[&format!("{FLAT}v 9 9 9\n"), &format!("{BENT}v 9 8 9\n")]);
-    assert_eq!(ok(&["fit", &loose, "--bones", "2", "-o", &out, "--json"])["vertices"], 7);
+    let told = ok(&["fit", &loose, "--bones", "2", "-o", &out, "--json"]);
+    assert!(told["vertices"] == 7 && told["d_avg"].as_f64().unwrap() < 0.1, "{told}");
     // Far from the origin the error stays what it is.
     let near = strip(&folder, "near", &[FLAT, BENT, FLAT]);
     let far = BENT.lines().map(|line| {
@@ -175,12 +176,26 @@ fn odd_input_is_taken_and_bad_input_named() {
         ok(&args)["E_RMS"].as_f64().unwrap()
     };
     assert!((error(&near) - error(&away)).abs() < 0.02 * error(&near), "{} {}", error(&near), error(&away));
+    // All of it so far out that files could not tell its vertices apart: moved, which is told.
+    let moved = |text: &str| -> String {
+        let shifted = |line: &str| {
+            let [x, y, z] = [2, 4, 6].map(|at| line[at..at + 1].parse::<f64>().unwrap());
+            format!("v {} {} {}\n", x + 1e6, y - 3e5, z)
+        };
+        text.lines().map(shifted).collect()
+    };
+    let out_there = strip(&folder, "out_there", &[&moved(FLAT), &moved(BENT), &moved(FLAT)]);
+    let told = ok(&["fit", &out_there, "--bones", "2", "-o", &out, "--json"]);
+    assert!(told["warnings"].to_string().contains("was moved by"), "{told}");
+    assert!((error(&near) - error(&out_there)).abs() < 0.02 * error(&near), "{}", error(&out_there));
     // Refused, with the numbers and the file.
     assert!(fails(&["fit", &near, "--bones", "0", "-o", &out], 1).contains("at least 1"));
     let many = fails(&["fit", &near, "--bones", "7", "-o", &out], 1);
     assert!(many.contains("7 bones") && many.contains("at most 6"), "{many}");
     let nan = strip(&folder, "nan", &[FLAT, &BENT.replace("v 1 0 1", "v nan 0 1")]);
-    assert!(fails(&["fit", &nan, "--bones", "2", "-o", &out], 1).contains("frame_01.obj"));
+    let said = fails(&["fit", &nan, "--bones", "2", "-o", &out], 1);
+    assert!(said.contains("frame_01.obj") && said.contains("leave out that frame"), "{said}");
+    assert!(!said.contains("were moved"), "nothing was: {said}");
     let faces = strip(&folder, "faces", &[FLAT, BENT]);
     let text = std::fs::read_to_string(folder.0.join("faces/frame_01.obj")).unwrap();
     std::fs::write(folder.0.join("faces/frame_01.obj"), text.replace("f 1 2 3", "f 1 3 2")).unwrap();

@@ -207,6 +207,17 @@ impl Clip {
         joints.chain(morphs).flatten().fold(0.0, f32::max)
     }
 
+    /// Keys a second of its morph targets: of the most usual distance of two keys, since some animations leave keys
+    /// out. `None` without two keys.
+    pub fn morph_rate(&self) -> Option<f64> {
+        let longest = self.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len())?;
+        let mut steps: Vec<f32> = longest.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        steps.sort_by(f32::total_cmp);
+        let rate = 1.0 / f64::from(*steps.get(steps.len() / 2)?);
+        // Frame rates are round numbers; key times are rounded to single precision.
+        Some(if rate < 1.0 { rate } else { (1e3 * rate).round() / 1e3 })
+    }
+
     /// Pose of a rig at a time. Joints without a track rest, and so do rotations without a direction, such as four
     /// zeros.
     pub fn sample(&self, rig: &Rig, time: f32) -> Pose {

@@ -2,6 +2,7 @@
 import { actions, perform } from './actions';
 import { socket, stats, store } from './app';
 import type { Context } from './commands/context';
+import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
 
 interface Place {
@@ -23,6 +24,15 @@ export interface Debugging {
   owners(): number[];
   view(): number[];
   dropConnection(): void;
+  /** How a fit is seen, and where its vertices are. */
+  fit(): {
+    maps: boolean;
+    map: string;
+    bone: number;
+    shown: boolean;
+    vertex(index: number): number[];
+    place(index: number): Place;
+  };
   /** Stop or go on drawing, to measure without rasterising. */
   draw(on: boolean): void;
 }
@@ -58,6 +68,17 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
     },
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),
+    fit: () => ({
+      maps: fitView.maps !== null,
+      map: fitView.map,
+      bone: fitView.bone,
+      shown: viewport.shows !== 'original',
+      vertex: (index) => viewport.mesh.twinPosition(index).toArray(),
+      place: (index) => {
+        const at = place(viewport.mesh.twinPosition(index));
+        return { ...at, x: at.x + (viewport.shows === 'both' ? viewport.canvas.clientWidth / 2 : 0) };
+      },
+    }),
     dropConnection: () => socket.drop(),
     draw: (on) => {
       viewport.drawing = on;

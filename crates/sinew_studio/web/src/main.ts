@@ -8,6 +8,7 @@ import './style/dialogs.css';
 import './style/examples.css';
 import './style/notices.css';
 import './style/picture.css';
+import './style/fit.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';
 import { defineExamples } from './commands/examples';
@@ -37,6 +38,7 @@ import { h } from './ui/dom';
 import { mountToasts } from './ui/toast';
 import { mountTooltips } from './ui/tooltip';
 import { Axes } from './view/axes';
+import { buildCompare } from './view/compare';
 import { Gizmo } from './view/gizmo';
 import { showGround } from './view/ground';
 import { Overlay } from './view/overlay';
@@ -62,7 +64,7 @@ function start(root: HTMLElement): void {
   definePose(context);
   defineHelp(tour);
 
-  viewport.element.append(tools.modal.element, buildJobs(), buildLegend());
+  viewport.element.append(tools.modal.element, buildCompare(viewport), buildJobs(), buildLegend());
   root.append(
     buildTopbar(),
     buildToolbar(),

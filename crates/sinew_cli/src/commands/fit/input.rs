@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Frames per second where nothing says.
 const DEFAULT_FPS: f64 = 30.0;
 
+/// Distance from the origin, in diagonals, from which the rounding of files would be seen.
+const FAR: f64 = 200.0;
+
 /// What readers say of coordinates that are not numbers.
 const NOT_FINITE: &str = "NaN or infinite";
 
@@ -21,6 +24,9 @@ pub struct Input {
     pub name: String,
     path: PathBuf,
     pub fps: f64,
+    /// The mesh that deforms, moved by `offset` as all frames are.
+    rest: Mesh,
+    offset: DVec3,
     kind: Kind,
 }
 
@@ -54,16 +60,34 @@ impl Input {
             _ => DEFAULT_FPS,
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, path: path.to_owned(), fps: fps.unwrap_or(own), kind })
+        let rest = match &kind {
+            Kind::Folder(folder) => folder.rest().clone(),
+            Kind::Frames(sequence, _) => sequence.rest().clone(),
+            Kind::Played(character, _) => character.mesh.clone(),
+        };
+        let (path, fps) = (path.to_owned(), fps.unwrap_or(own));
+        Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind })
+    }
+
+    /// How far the mesh has to be moved so that single precision, which is all that glTF has, tells its vertices apart:
+    /// not at all, unless it lies far out.
+    pub fn needed_offset(&self) -> DVec3 {
+        let [low, high] = self.rest.bounds();
+        let center = 0.5 * (low + high);
+        let is_far = center.abs().max_element() > FAR * self.rest.diagonal().max(f64::MIN_POSITIVE);
+        if is_far { -center } else { DVec3::ZERO }
+    }
+
+    /// Move the mesh and all frames.
+    pub fn shift(&mut self, offset: DVec3) -> anyhow::Result<()> {
+        let moved = self.rest.positions().iter().map(|p| *p + offset).collect();
+        (self.rest, self.offset) = (self.rest.with_positions(moved)?, offset);
+        Ok(())
     }
 
     /// The mesh that deforms.
     pub fn rest(&self) -> &Mesh {
-        match &self.kind {
-            Kind::Folder(folder) => folder.rest(),
-            Kind::Frames(sequence, _) => sequence.rest(),
-            Kind::Played(character, _) => &character.mesh,
-        }
+        &self.rest
     }
 
     /// How it looks.
@@ -149,7 +173,10 @@ impl FrameSource for Frames<'_> {
                 // Readers move such vertices to the origin, which is no motion to follow.
                 if let Some(message) = mended.messages.iter().find(|message| message.contains(NOT_FINITE)) {
                     let path = folder.frames()[at].display();
-                    let cause = format!("{path}: frame {at}: {message}; mend or leave out that frame");
+                    // What the reader would do about it is not done.
+                    let what = message.split_once("; ").map_or(message.as_str(), |(what, _)| what);
+                    let what = what.rsplit_once(": ").map_or(what, |(_, what)| what);
+                    let cause = format!("{path}: frame {at}: {what}; mend or leave out that frame");
                     return Err(failed(cause));
                 }
                 mended.messages.into_iter().for_each(|message| self.warnings.push(message));
@@ -165,7 +192,7 @@ impl FrameSource for Frames<'_> {
         if positions.len() != out.len() {
             return Err(SkinError::FrameLength { frame, expected: out.len(), actual: positions.len() });
         }
-        out.copy_from_slice(&positions);
+        out.iter_mut().zip(positions).for_each(|(out, p)| *out = p + input.offset);
         Ok(())
     }
 }

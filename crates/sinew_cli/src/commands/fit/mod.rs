@@ -23,6 +23,8 @@ use std::{ops::Range, time::Instant};
 
 /// Share of the error that leaving out keys may add by default; errors add in squares.
 const KEY_SHARE: f64 = 0.1;
+/// And percent of the diagonal, of fits without any error.
+const KEY_LEAST: f64 = 1e-4;
 
 pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
     let shown = args.output.display();
@@ -118,6 +120,15 @@ fn open(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<Vec<Input>> {
         }
         inputs.push(input);
     }
+    let offset = inputs.first().map_or(DVec3::ZERO, Input::needed_offset);
+    if offset != DVec3::ZERO {
+        inputs.iter_mut().try_for_each(|input| input.shift(offset))?;
+        warnings.push(format!(
+            "the mesh lies so far from the origin that the single precision of files would blur it; it was moved by \
+             {:.6}, {:.6}, {:.6}",
+            offset.x, offset.y, offset.z
+        ));
+    }
     Ok(inputs)
 }
 
@@ -164,7 +175,7 @@ fn export(
 ) -> anyhow::Result<Exported> {
     let rest = inputs[0].rest();
     let last = fitted.fit.report.errors.last().copied().unwrap_or_default();
-    let percent = args.key_tolerance.unwrap_or(KEY_SHARE * last);
+    let percent = args.key_tolerance.unwrap_or((KEY_SHARE * last).max(KEY_LEAST));
     let tolerance = percent / 100.0 * rest.diagonal();
     let params = ExportParams {
         fps: inputs[0].fps,
@@ -233,6 +244,15 @@ fn tell_oddities(
     if fitted.fit.report.cancelled {
         warnings.push("the time was up before the fit had settled; the best so far was kept");
     }
+    let fitted_error = fitted.fit.report.errors.last().copied().unwrap_or_default();
+    let is_plain = fitted.eigenskin.is_none() && args.key_tolerance.is_none() && fitted.method == "default";
+    if is_plain && errors.e_rms_diag1 > 2.0 * fitted_error + 1e-3 {
+        warnings.push(format!(
+            "the fit is off by {fitted_error:.4} %, the file by {:.4} %: it moves so far from the origin that single \
+             precision blurs it; take the way of the whole out of the sequence",
+            errors.e_rms_diag1
+        ));
+    }
     if let Some(target) = args.error.filter(|&target| errors.e_rms_diag1 > 1.02 * target) {
         let (n, reached) = (fitted.fit.skin.n_bones, errors.e_rms_diag1);
         warnings.push(format!("{n} bones reach {reached:.4} %, not the {target} % asked for"));
@@ -299,7 +319,7 @@ fn as_text(report: &Value) -> String {
         format!("  E_RMS, dE, d_avg    {:.4}, {:.3} %, {:.3e}", x("E_RMS"), x("dE"), x("d_avg")),
         format!("  largest error       {:.3e}", x("max")),
         format!(
-            "  keys                {} of {}, within {:.1e}",
+            "  keys                {}, all frames have {}; within {:.1e}",
             report["keys"],
             report["keys_of_all_frames"],
             x("key_tolerance")

@@ -49,7 +49,7 @@ pub fn morph_sequence(
     let times = clip.morphs.iter().map(|track| track.keys.times());
     let start = times.clone().filter_map(|times| times.first()).copied().fold(f32::INFINITY, f32::min);
     let end = times.filter_map(|times| times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
-    let fps = fps.unwrap_or_else(|| key_rate(clip));
+    let fps = fps.or_else(|| clip.morph_rate()).unwrap_or(DEFAULT_FPS);
     // A little less than a frame may be missing to the last one through rounding.
     let n_frames = ((f64::from(end) - f64::from(start)) * fps + 1e-3).floor() + 1.0;
     let n_bytes = n_frames * 12.0 * character.mesh.n_vertices().max(1) as f64;
@@ -61,21 +61,6 @@ pub fn morph_sequence(
     let time = |frame: u64| (f64::from(start) + frame as f64 / fps) as f32;
     let frames = (0..n_frames).map(|frame| morphed(character, clip, time(frame))).collect();
     MeshSequence::new(character.mesh.clone(), frames, fps).map_err(|error| fault(error.to_string()))
-}
-
-/// Keys per second: of the most usual distance of two keys, since some animations leave keys out.
-fn key_rate(clip: &Clip) -> f64 {
-    let longest = clip.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len());
-    let mut steps: Vec<f32> = longest.unwrap_or_default().windows(2).map(|pair| pair[1] - pair[0]).collect();
-    steps.sort_by(f32::total_cmp);
-    match steps.get(steps.len() / 2) {
-        // Frame rates are round numbers; key times are rounded to single precision.
-        Some(&step) => {
-            let rate = 1.0 / f64::from(step);
-            if rate < 1.0 { rate } else { (1e3 * rate).round() / 1e3 }
-        }
-        None => DEFAULT_FPS,
-    }
 }
 
 fn morphed(character: &Character, clip: &Clip, time: f32) -> Vec<Vec3> {

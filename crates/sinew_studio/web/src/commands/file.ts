@@ -21,7 +21,7 @@ export function defineFile(): void {
       group: 'File',
       keys: { all: ['Ctrl+E'] },
       enabled: () => store.doc !== null,
-      run: openExport,
+      run: () => openExport(),
     },
   );
 }

@@ -1,7 +1,8 @@
 // The export dialog: what leaves, in which format.
 import { ask, store } from '../app';
+import { fitSettings } from '../fitview';
 import { address } from '../net/address';
-import type { Download, ExportFormat, ExportWhat } from '../net/protocol';
+import type { Download, ExportFormat, ExportWhat, FitSettings } from '../net/protocol';
 import { openDialog } from '../ui/dialog';
 import { formatBytes, h } from '../ui/dom';
 import { numberField, row, selectField } from '../ui/fields';
@@ -26,6 +27,12 @@ const PRESETS: Preset[] = [
     what: 'skin',
     label: 'GLB · handles as bones',
     note: 'For engines that know skeletons only: Godot, Bevy, Unity. Every kept pose becomes a clip.',
+  },
+  {
+    format: 'glb',
+    what: 'fit',
+    label: 'GLB · clips through fit, as a small skin',
+    note: 'Bones and weights fitted to whatever moves, as the Fit panel says; plays in every engine.',
   },
   { format: 'glb', what: 'posed', label: 'GLB · the pose as it stands', note: 'A mesh in the present pose.' },
   { format: 'glb', what: 'clip', label: 'GLB · one clip as shapes', note: 'Vertices over time, as morph targets; plays anywhere.' },
@@ -53,10 +60,11 @@ const PRESETS: Preset[] = [
   },
 ];
 
-export function openExport(): void {
+export function openExport(what?: ExportWhat): void {
   const clips = store.doc?.clips ?? [];
-  const presets = PRESETS.filter((preset) => preset.what !== 'clip' || clips.length > 0);
-  let preset = presets[0];
+  const presets = PRESETS.filter((preset) => !['clip', 'fit'].includes(preset.what) || clips.length > 0);
+  const first = Math.max(0, presets.findIndex((preset) => preset.what === what));
+  let preset = presets[first];
   let clip = clips[0]?.name;
   let fps = Math.round(clips[0]?.fps ?? 30);
   let influences = 4;
@@ -79,7 +87,7 @@ export function openExport(): void {
         ),
       );
     }
-    if (clips.length > 0 && ((preset.format === 'glb' && preset.what !== 'posed') || preset.format === 'bvh')) {
+    if (clips.length > 0 && ((preset.format === 'glb' && !['posed', 'fit'].includes(preset.what)) || preset.format === 'bvh')) {
       parts.push(
         row(
           'Frames per second',
@@ -128,7 +136,7 @@ export function openExport(): void {
         selectField(
           'export-preset',
           'Format',
-          '0',
+          String(first),
           presets.map(({ label }, i) => ({ value: String(i), label })),
           (value) => {
             preset = presets[Number(value)];
@@ -151,10 +159,17 @@ export function openExport(): void {
             clip: preset.what === 'clip' ? clip : undefined,
             fps,
             influences: preset.what === 'skin' ? influences : undefined,
+            fit: preset.what === 'fit' ? throughFit() : undefined,
           }).then((made) => made && download(made)),
       },
     ],
   );
+}
+
+/** The fit that is shown, if it is of the document as it is; else one as the panel says. */
+function throughFit(): Partial<FitSettings> {
+  const fit = store.doc?.fit;
+  return fit?.current ? fit.settings : fitSettings();
 }
 
 /** Only the page that asked takes the file. */

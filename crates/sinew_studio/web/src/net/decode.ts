@@ -14,6 +14,9 @@ export const TAG = {
   weights: 9,
   stress: 10,
   handleFrames: 11,
+  twinPositions: 12,
+  twinQuantised: 13,
+  twinNormals: 14,
 } as const;
 
 const HEADER_BYTES = 48;

@@ -32,6 +32,8 @@ export interface Job {
   job: number;
   title: string;
   share: number | null;
+  /** What it has come to, such as the error of a fit. */
+  note?: string;
   done: boolean;
   error?: string;
 }
@@ -143,6 +145,43 @@ export interface Baked {
   missed: number;
 }
 
+/** How clips are fitted; what is absent is the server's default. */
+export interface FitSettings {
+  clips: string[];
+  fps: number | null;
+  reshaped: boolean;
+  bones: number;
+  error: number | null;
+  influences: number;
+  rigid: boolean;
+  correct_rest: boolean;
+}
+
+/** A skin that was fitted, in numbers. */
+export interface Fit {
+  version: number;
+  /** Whether it is of the document as it is now. */
+  current: boolean;
+  settings: FitSettings;
+  stopped: boolean;
+  rounds: number;
+  bones: number;
+  joints: number;
+  frames: number;
+  fps: number;
+  dE: number | null;
+  E_RMS: number;
+  E_RMS_diag1: number;
+  d_avg: number;
+  max: number;
+  per_frame: number[];
+  bytes_in: number;
+  bytes_out: number;
+  keys: number;
+  full_keys: number;
+  seconds: number;
+}
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -178,6 +217,9 @@ export interface Doc {
   display: { what: Shown; clip: string | null; time: number };
   stress: boolean;
   refine: boolean;
+  /** Whether the fit is sent with each frame. */
+  compare: boolean;
+  fit: Fit | null;
   /** `first` is the number of the first of `steps`, `at` counts from there. */
   history: { first: number; steps: string[]; at: number };
   jobs: Job[];
@@ -287,7 +329,7 @@ export interface Folder {
 }
 
 export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths';
-export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip';
+export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
 
 /** What the page may ask for; `id` is added when an answer is wanted. */
 export type Outgoing =
@@ -315,12 +357,22 @@ export type Outgoing =
   | { type: 'default_center'; handle: string }
   | { type: 'pick'; view: number[]; at: Point }
   | { type: 'display'; what: Shown; clip?: string; time?: number }
-  | { type: 'stress' | 'refine'; on: boolean }
+  | { type: 'stress' | 'refine' | 'compare'; on: boolean }
+  | { type: 'fit'; settings: Partial<FitSettings> }
+  | { type: 'take_fit' }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }
   | { type: 'open_upload'; drop: string; name: string }
   | { type: 'save'; path?: string; overwrite?: boolean }
-  | { type: 'export'; format: ExportFormat; what: ExportWhat; clip?: string; fps?: number; influences?: number }
+  | {
+      type: 'export';
+      format: ExportFormat;
+      what: ExportWhat;
+      clip?: string;
+      fps?: number;
+      influences?: number;
+      fit?: Partial<FitSettings>;
+    }
   | { type: 'recover' | 'discard'; recovery: string }
   | { type: 'cancel'; job: number };

@@ -5,7 +5,7 @@ import { iconButton } from '../ui/fields';
 
 interface Row {
   element: HTMLElement;
-  tell(title: string, share: number | null): void;
+  tell(title: string, share: number | null, note: string): void;
 }
 
 /** Kept as long as the job runs: a button that is made anew while it is pressed is not pressed. */
@@ -24,8 +24,8 @@ function buildRow(job: number): Row {
     h('div.job-line', null, name, percent),
     h('div.job-line', null, bar, cancel),
   );
-  const tell = (title: string, share: number | null): void => {
-    name.textContent = title;
+  const tell = (title: string, share: number | null, note: string): void => {
+    name.textContent = note ? `${title}, ${note}` : title;
     percent.textContent = share === null ? '' : `${Math.round(share * 100)} %`;
     bar.setAttribute('aria-label', title);
     if (share === null) bar.removeAttribute('value');
@@ -43,11 +43,11 @@ export function buildJobs(): HTMLElement {
       row.element.remove();
       rows.delete(job);
     }
-    for (const { job, title, share } of store.jobs.values()) {
+    for (const { job, title, share, note } of store.jobs.values()) {
       const row = rows.get(job) ?? buildRow(job);
       if (!rows.has(job)) list.append(row.element);
       rows.set(job, row);
-      row.tell(title, share);
+      row.tell(title, share, note ?? '');
     }
   });
   return list;

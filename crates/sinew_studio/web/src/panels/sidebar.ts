@@ -1,5 +1,6 @@
-// The right side: handles above; properties, poses, reaching, paths and history as tabs below.
+// The right side: handles above; properties, poses, reaching, paths, fit and history as tabs below.
 import { h } from '../ui/dom';
+import { buildFit } from './fit';
 import { buildHistory } from './history';
 import { buildOutliner } from './outliner';
 import { buildPaths } from './paths';
@@ -8,7 +9,7 @@ import { buildProperties } from './properties';
 import { buildReach } from './reach';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'history';
+export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -24,6 +25,7 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['poses', 'Poses', buildPoses(capture)],
     ['reach', 'Reach', buildReach()],
     ['paths', 'Paths', buildPaths(player)],
+    ['fit', 'Fit', buildFit(player)],
     ['history', 'History', buildHistory()],
   ];
   const buttons = tabs.map(([id, title]) =>

@@ -32,8 +32,7 @@ export function wheel(event: WheelEvent, viewport: Viewport, prefs: Prefs): void
     else viewport.rig.orbit(-dx, -dy);
     return;
   }
-  const { x, y } = viewport.pixel(event);
-  const { clientWidth, clientHeight } = viewport.canvas;
+  const { x, y } = viewport.fromMiddle(event);
   const speed = event.ctrlKey ? 0.01 : 0.0012;
-  viewport.rig.zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * speed), x - clientWidth / 2, clientHeight / 2 - y);
+  viewport.rig.zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * speed), x, y);
 }

@@ -33,6 +33,10 @@ export class CameraRig {
   /** Size of what is looked at, for the planes of clipping. */
   private radius = 1;
   isOrthographic = false;
+  /** Pixels by which the middle of the picture lies left of the middle of the canvas. */
+  private shifted = 0;
+  /** Share of the canvas that one picture has. */
+  private share = 1;
 
   constructor(private readonly changed: (byUser: boolean) => void) {}
 
@@ -45,9 +49,23 @@ export class CameraRig {
   }
 
   resize(width: number, height: number): void {
+    this.shifted *= Math.max(width, 1) / this.width;
     this.width = Math.max(width, 1);
     this.height = Math.max(height, 1);
     this.update(false);
+  }
+
+  /** Two pictures side by side, each with half of the canvas; this is the one at the left or the right. */
+  halve(side: 'left' | 'right' | null): void {
+    this.share = side === null ? 1 : 0.5;
+    this.shifted = side === null ? 0 : side === 'left' ? this.width / 4 : -this.width / 4;
+    for (const camera of [this.perspective, this.orthographic]) this.shift(camera);
+  }
+
+  private shift(camera: PerspectiveCamera | OrthographicCamera): void {
+    if (this.shifted === 0) camera.clearViewOffset();
+    else camera.setViewOffset(this.width, this.height, this.shifted, 0, this.width, this.height);
+    camera.updateProjectionMatrix();
   }
 
   orbit(dx: number, dy: number): void {
@@ -81,7 +99,7 @@ export class CameraRig {
   frame(min: Vector3, max: Vector3, all = false, byUser = true): void {
     const radius = Math.max(min.distanceTo(max) / 2, 1e-6);
     if (all) this.radius = radius;
-    const fit = radius / Math.sin(MathUtils.degToRad(FOV / 2)) / Math.min(1, this.width / this.height);
+    const fit = radius / Math.sin(MathUtils.degToRad(FOV / 2)) / Math.min(1, (this.width * this.share) / this.height);
     this.goTo({ ...this.place, target: min.clone().add(max).multiplyScalar(0.5), distance: fit * 0.92 }, byUser);
   }
 
@@ -160,7 +178,7 @@ export class CameraRig {
     for (const camera of [this.perspective, this.orthographic]) {
       camera.quaternion.copy(rotation);
       camera.position.set(0, 0, distance).applyQuaternion(rotation).add(target);
-      camera.updateProjectionMatrix();
+      this.shift(camera);
       camera.updateMatrixWorld();
     }
     this.changed(byUser);

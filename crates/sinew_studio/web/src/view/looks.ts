@@ -84,6 +84,13 @@ export class Looks {
     return material;
   }
 
+  /** The fit beside the surface: plain, or flat under a heat map. */
+  twin(mesh: MeshBuffers, heated: boolean): Material {
+    const material = this.plain(heated ? 'stress' : 'shaded');
+    teach(material, { quantised: mesh.quantised, tinted: true, box: mesh.box });
+    return material;
+  }
+
   private plain(look: Look): Material {
     if (look === 'matcap') {
       this.matcap ??= drawMatcap();

@@ -11,6 +11,9 @@ export class MeshBuffers {
   geometry = new BufferGeometry();
   /** The surface at rest, for comparison; shares the triangles. */
   ghost = new BufferGeometry();
+  /** The fit, seen beside the surface; shares the triangles. */
+  twin = new BufferGeometry();
+  hasTwin = false;
   readonly box: Box = { min: { value: new Vector3() }, extent: { value: new Vector3(1, 1, 1) } };
   readonly ghostBox: Box = { min: { value: new Vector3() }, extent: { value: new Vector3(1, 1, 1) } };
   revision = -1;
@@ -37,15 +40,26 @@ export class MeshBuffers {
     if (packet.revision !== this.revision) return 'stale';
     if (packet.kind !== KIND.frame && packet.kind !== KIND.handles) return 'stale';
     if (packet.sections.some((s) => s.tag === TAG.quantised)) setBox(this.box, packet);
+    if (packet.kind === KIND.frame)
+      this.hasTwin = packet.sections.some((s) => s.tag === TAG.twinPositions || s.tag === TAG.twinQuantised);
     for (const section of packet.sections) this.write(packet, section);
     return packet.kind === KIND.frame ? 'frame' : 'handles';
   }
 
   /** Where a vertex of the document's mesh is now. */
   position(vertex: number, out = new Vector3()): Vector3 {
+    return this.positionIn(this.geometry, vertex, out);
+  }
+
+  /** Where it is in the fit. */
+  twinPosition(vertex: number, out = new Vector3()): Vector3 {
+    return this.positionIn(this.twin, vertex, out);
+  }
+
+  private positionIn(geometry: BufferGeometry, vertex: number, out: Vector3): Vector3 {
     const at = this.renderVertex(vertex);
-    if (this.quantised) return dequantise(this.geometry.getAttribute('quantised').array, at, this.box, out);
-    return out.fromBufferAttribute(this.geometry.getAttribute('position') as BufferAttribute, at);
+    if (this.quantised) return dequantise(geometry.getAttribute('quantised').array, at, this.box, out);
+    return out.fromBufferAttribute(geometry.getAttribute('position') as BufferAttribute, at);
   }
 
   /** Box around the vertices of some handles, or null if they have none. */
@@ -70,6 +84,9 @@ export class MeshBuffers {
   private replace(packet: Packet): void {
     this.geometry.dispose();
     this.ghost.dispose();
+    this.twin.dispose();
+    this.twin = new BufferGeometry();
+    this.hasTwin = false;
     this.geometry = new BufferGeometry();
     this.ghost = new BufferGeometry();
     this.revision = packet.revision;
@@ -90,11 +107,13 @@ export class MeshBuffers {
     this.stress = new Uint8Array(packet.n).fill(128);
     this.handleFrames = new Float32Array(0);
     for (const section of packet.sections) this.write(packet, section);
-    for (const name of ['position', 'quantised', 'normal']) {
+    for (const name of ['position', 'quantised', 'normal', 'tint']) {
       const attribute = this.geometry.getAttribute(name) as BufferAttribute | undefined;
-      if (attribute) this.ghost.setAttribute(name, attribute.clone());
+      if (attribute && name !== 'tint') this.ghost.setAttribute(name, attribute.clone());
+      if (attribute) this.twin.setAttribute(name, attribute.clone());
     }
     this.ghost.setIndex(this.geometry.index);
+    this.twin.setIndex(this.geometry.index);
   }
 
   private makeAttributes(packet: Packet, uvs?: Section, colours?: Section): void {
@@ -139,6 +158,12 @@ export class MeshBuffers {
         return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b);
       case TAG.normals:
         return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b);
+      case TAG.twinPositions:
+        return this.scatter('position', floats(packet, s), 3, s.a, s.b, this.twin);
+      case TAG.twinQuantised:
+        return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b, this.twin);
+      case TAG.twinNormals:
+        return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b, this.twin);
       case TAG.colours:
         return this.scatter('color', bytes(packet, s), 4, 0, s.a);
       case TAG.owners:
@@ -159,8 +184,15 @@ export class MeshBuffers {
   }
 
   /** Copy values of mesh vertices to every render vertex made of them. */
-  private scatter(name: string, values: TypedArray, size: number, first: number, count: number): void {
-    const attribute = this.geometry.getAttribute(name) as BufferAttribute | undefined;
+  private scatter(
+    name: string,
+    values: TypedArray,
+    size: number,
+    first: number,
+    count: number,
+    geometry = this.geometry,
+  ): void {
+    const attribute = geometry.getAttribute(name) as BufferAttribute | undefined;
     if (!attribute || first + count > this.n) return;
     const target = attribute.array;
     let low = first;

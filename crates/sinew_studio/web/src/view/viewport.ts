@@ -11,12 +11,14 @@ import {
   type Material,
 } from 'three';
 import { stats, store } from '../app';
+import { fitView } from '../fitview';
 import type { Packet } from '../net/decode';
 import type { Point } from '../net/protocol';
 import { h, whenChanged } from '../ui/dom';
 import { CameraRig } from './camera';
 import { buildGrid, gridStep } from './grid';
 import { Looks } from './looks';
+import { paintHeat } from './heat';
 import { MeshBuffers, type Taken } from './mesh';
 import { paintTint } from './tint';
 import { token } from './token';
@@ -40,6 +42,7 @@ export class Viewport {
   private readonly surface = new Mesh();
   private readonly wire = new Mesh();
   private readonly ghost = new Mesh();
+  private readonly twin = new Mesh();
   private grid: LineSegments | null = null;
   private queued = 0;
   private tintStale = false;
@@ -56,17 +59,18 @@ export class Viewport {
     const rim = new DirectionalLight(0xcfd8ff, 0.7);
     rim.position.set(1.5, 0.6, -1.5);
     this.lights.add(key, rim, new HemisphereLight(0xffffff, 0x70707c, 1.1));
-    for (const mesh of [this.surface, this.wire, this.ghost]) {
+    for (const mesh of [this.surface, this.wire, this.ghost, this.twin]) {
       // The engine knows the bounds; three would compute them from every vertex.
       mesh.frustumCulled = false;
       mesh.visible = false;
     }
     this.ghost.renderOrder = 2;
     this.wire.renderOrder = 1;
-    this.scene.add(this.lights, this.surface, this.wire, this.ghost);
+    this.scene.add(this.lights, this.surface, this.wire, this.ghost, this.twin);
     new ResizeObserver(() => this.resize()).observe(this.element);
     store.on('view', () => this.restyle());
     store.on('selection', () => this.retint());
+    fitView.on('change', () => this.restyle());
     store.on('prefs', () => this.retheme());
     const showMaterials = whenChanged(() => this.restyle());
     const showBounds = whenChanged(() => this.retheme());
@@ -109,6 +113,19 @@ export class Viewport {
   pixel(event: { clientX: number; clientY: number }): { x: number; y: number } {
     const rect = this.canvas.getBoundingClientRect();
     return { x: event.clientX - rect.left, y: event.clientY - rect.top };
+  }
+
+  /** What is drawn now: the document, the fit, or both side by side. */
+  get shows(): 'original' | 'both' | 'fit' {
+    return this.mesh.hasTwin ? fitView.mode : 'original';
+  }
+
+  /** Pixels right of and above the middle of the picture that the pointer is over. */
+  fromMiddle(event: { clientX: number; clientY: number }): { x: number; y: number } {
+    const { x, y } = this.pixel(event);
+    const { clientWidth, clientHeight } = this.canvas;
+    const middle = this.shows === 'both' ? (x < clientWidth / 2 ? 0.25 : 0.75) : 0.5;
+    return { x: x - middle * clientWidth, y: clientHeight / 2 - y };
   }
 
   /** Screen coordinates of the protocol: −1..1, y up. */
@@ -157,13 +174,36 @@ export class Viewport {
     const start = performance.now();
     if (this.tintStale) {
       paintTint(this.mesh, store);
+      paintHeat(this.mesh);
       this.tintStale = false;
     }
     this.lights.quaternion.copy(this.rig.quaternion);
-    this.renderer.render(this.scene, this.rig.camera);
+    this.drawPictures();
     stats.draws++;
     stats.drawMs = performance.now() - start;
     for (const run of this.afterDraw) run();
+  }
+
+  /** The document's surface and the fit have the same camera, each in its half. */
+  private drawPictures(): void {
+    const { shows } = this;
+    const { clientWidth: width, clientHeight: height } = this.element;
+    const own = [this.surface, this.wire, this.ghost];
+    const wanted = own.map((mesh) => mesh.visible);
+    this.renderer.setScissorTest(shows === 'both');
+    for (const side of shows === 'both' ? (['right', 'left'] as const) : [null]) {
+      const isFit = side === 'right' || shows === 'fit';
+      own.forEach((mesh, i) => {
+        mesh.visible = wanted[i] && !isFit;
+      });
+      this.twin.visible = isFit;
+      this.rig.halve(side);
+      if (side) this.renderer.setScissor(side === 'left' ? 0 : width / 2, 0, width / 2, height);
+      this.renderer.render(this.scene, this.rig.camera);
+    }
+    own.forEach((mesh, i) => {
+      mesh.visible = wanted[i];
+    });
   }
 
   private resize(): void {
@@ -188,6 +228,8 @@ export class Viewport {
     this.surface.material = this.looks.surface(store, this.mesh, store.doc?.materials ?? []);
     replaceMaterial(this.wire, store.wireframe ? this.looks.wire(this.mesh, token('--wire')) : null);
     replaceMaterial(this.ghost, store.ghost ? this.looks.ghost(this.mesh, token('--ghost')) : null);
+    this.twin.geometry = this.mesh.twin;
+    replaceMaterial(this.twin, this.looks.twin(this.mesh, fitView.map !== 'none'));
     if (this.grid) this.grid.visible = store.grid;
     this.retint();
   }
