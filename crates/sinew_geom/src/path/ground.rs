@@ -174,11 +174,16 @@ impl Ground {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Least and greatest height anywhere.
-    fn range(&self) -> [f64; 2] {
+    /// Least and greatest height along a line of sight that looks down: anywhere, but on a slope where they meet.
+    fn range(&self, origin: DVec3, direction: DVec3) -> [f64; 2] {
         let around = |a: f64, b: f64| [a.min(b), a.max(b)];
         match self {
             Self::Flat(height) => [*height; 2],
+            Self::Slope(degrees) => {
+                let rise = degrees.to_radians().tan();
+                let t = (origin.z * rise - origin.y) / (direction.y - direction.z * rise);
+                [origin.y + t.max(0.0) * direction.y; 2]
+            }
             Self::Steps { rise, count, .. } => around(0.0, rise * *count as f64),
             Self::Hills { height, .. } => around(0.0, *height),
             Self::Field(field) => field
@@ -195,7 +200,7 @@ impl Ground {
         if !(direction.y < -1e-9 && origin.is_finite() && direction.is_finite()) {
             return None;
         }
-        let [low, high] = self.range();
+        let [low, high] = self.range(origin, direction);
         let until = |height: f64| ((origin.y - height) / -direction.y).max(0.0);
         let (from, to) = (until(high), until(low));
         let at = |t: f64| origin + direction * t;
@@ -265,7 +270,7 @@ mod tests {
     fn a_line_of_sight_meets_the_ground_where_it_is_seen() {
         let hills = Ground::Hills { height: 0.8, length: 3.0 };
         let steps = Ground::Steps { rise: 0.3, run: 0.5, start: 0.0, count: 4 };
-        for ground in [Ground::Flat(0.2), hills, steps.clone()] {
+        for ground in [Ground::Flat(0.2), Ground::Slope(15.0), Ground::Slope(-30.0), hills, steps.clone()] {
             let eye = DVec3::new(1.0, 4.0, 6.0);
             for aim in [DVec3::new(0.3, 0.0, -1.0), DVec3::new(-2.0, 0.1, 2.0)] {
                 let ray = (aim - eye).normalize();

@@ -73,7 +73,7 @@ pub(super) fn scaled(paths: &PathsData, factor: f64) -> PathsData {
             let all = origin.iter_mut().chain([cell]).chain(heights.iter_mut().flatten());
             all.for_each(|x| *x *= factor);
         }
-        None => {}
+        Some(GroundData::Slope(_)) | None => {}
     }
     scaled
 }

@@ -116,6 +116,7 @@ export interface Walk {
 
 export type Ground =
   | { flat: number }
+  | { slope: number }
   | { steps: { rise: number; run: number; start: number; count: number } }
   | { hills: { height: number; length: number } }
   | { field: { origin: Point; cell: number; heights: number[][] } };

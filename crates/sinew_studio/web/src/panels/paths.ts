@@ -137,7 +137,7 @@ function pathRow(path: HandlePath, index: number): HTMLElement {
   );
 }
 
-type Kind = 'flat' | 'steps' | 'hills';
+type Kind = 'flat' | 'slope' | 'steps' | 'hills';
 
 function groundSection(): HTMLElement {
   const ground: Ground = paths().ground ?? { flat: 0 };
@@ -145,6 +145,7 @@ function groundSection(): HTMLElement {
   const size = store.doc ? store.doc.bounds[1][1] - store.doc.bounds[0][1] : 1.7;
   const fresh: Record<Kind, Ground> = {
     flat: { flat: 0 },
+    slope: { slope: 10 },
     steps: { steps: { rise: 0.08 * size, run: 0.2 * size, start: 0.3 * size, count: 6 } },
     hills: { hills: { height: 0.15 * size, length: 2 * size } },
   };
@@ -152,6 +153,10 @@ function groundSection(): HTMLElement {
     row(`${label} ${store.prefs.units}`, lengthField({ id: `ground-${id}`, label, value, set }));
   const fields: HTMLElement[] = [];
   if ('flat' in ground) fields.push(length('height', 'Height', ground.flat, (flat) => void setPaths({ ground: { flat } })));
+  if ('slope' in ground) {
+    const set = (slope: number): void => void setPaths({ ground: { slope } });
+    fields.push(row('Degrees', numberField({ id: 'ground-slope', label: 'Degrees', value: ground.slope, min: -60, max: 60, step: 1, set })));
+  }
   if ('steps' in ground) {
     const { steps } = ground;
     const set = (change: Partial<typeof steps>): void => void setPaths({ ground: { steps: { ...steps, ...change } } });
@@ -178,6 +183,7 @@ function groundSection(): HTMLElement {
       kind,
       [
         { value: 'flat', label: 'Flat' },
+        { value: 'slope', label: 'Slope', tip: 'Up along +Z' },
         { value: 'steps', label: 'Steps', tip: 'Stairs along +Z' },
         { value: 'hills', label: 'Hills' },
       ],
