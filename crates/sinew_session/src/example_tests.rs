@@ -255,6 +255,7 @@ fn detail_is_shown_by_its_weight_and_kept_with_its_pose() {
             reshaped: false,
             fps: None,
             influences: None,
+            fit: None,
         },
         &mut MotionStack::default(),
         &mut stage,
