@@ -8,7 +8,7 @@ use sinew::{
         HandleSet, SurfaceEditor,
         examples::{ExamplePose, Objective, PoseSpace, SearchParams},
     },
-    geom::{Warnings, sample::PoseSet},
+    geom::{Move, Warnings, sample::PoseSet},
     session::{Document, open_file},
 };
 use std::path::Path;
@@ -35,17 +35,24 @@ pub fn open(
         !document.handles.is_empty(),
         "{shown}: there are no handles to move it by; paint some in the studio, or `sinew handles auto`"
     );
-    let handles = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)
-        .map_err(|error| with_path(error, path))?;
     let stored: Vec<_> =
         document.examples.iter().map(|e| (e.name.clone(), e.moves.as_ref().clone())).collect();
     let poses = poses.map_or(stored, PoseSet::poses);
     let hint = "save poses as examples in the studio, or make a sample with them: \
                 `sinew sample biped --poses walk -o walk.sinew.glb`";
     ensure!(!poses.is_empty(), "{shown}: there are no example poses to blend; {hint}");
+    prepare(document, &poses, warnings).map_err(|error| with_path(error, path))
+}
+
+/// Prepare a document to be posed by blends of these poses.
+pub fn prepare(
+    document: Document,
+    poses: &[(String, Vec<Move>)],
+    warnings: &mut Warnings,
+) -> anyhow::Result<Body> {
+    let handles = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)?;
     let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-    let space =
-        PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
+    let space = PoseSpace::new(document.mesh(), &handles, &examples)?;
     Ok(Body { document, handles, space })
 }
 
