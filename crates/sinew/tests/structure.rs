@@ -11,7 +11,10 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("sinew_puppet", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
     ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform"]),
-    ("sinew", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_puppet", "sinew_session", "sinew_skin"]),
+    (
+        "sinew",
+        &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_puppet", "sinew_session", "sinew_skin"],
+    ),
     ("sinew_studio", &["sinew"]),
     ("sinew_cli", &["sinew", "sinew_studio"]),
     ("sinew_bench", &["sinew"]),

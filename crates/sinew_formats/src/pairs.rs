@@ -85,14 +85,20 @@ pub fn write_pairs(file: &PairFile) -> Vec<u8> {
                     json!({ "translation": t.translation.to_array(), "rotation": t.rotation.to_array(),
                             "scale": t.scale.to_array() })
                 };
-                entry["joints"] = joints.iter().map(|(name, t)| (name.clone(), local(t))).collect::<Map<_, _>>().into();
+                entry["joints"] =
+                    joints.iter().map(|(name, t)| (name.clone(), local(t))).collect::<Map<_, _>>().into();
             }
         }
         entry
     };
     let mut root = json!({ "pairs": file.pairs.iter().map(pair).collect::<Vec<_>>() });
     if !file.limbs.is_empty() {
-        root["limbs"] = file.limbs.iter().map(|(joint, limbs)| (joint.clone(), json!(limbs))).collect::<Map<_, _>>().into();
+        root["limbs"] = file
+            .limbs
+            .iter()
+            .map(|(joint, limbs)| (joint.clone(), json!(limbs)))
+            .collect::<Map<_, _>>()
+            .into();
     }
     // Maps with text keys and finite numbers can always be written.
     serde_json::to_vec_pretty(&root).unwrap_or_default()
@@ -110,7 +116,9 @@ fn read_pair(entry: &Value, index: usize, faults: &mut Faults) -> Option<PosePai
     };
     let body = read_body(entry.get("body"), &format!("{path}/body"), faults);
     let target = match (entry.get("joints"), entry.get("example")) {
-        (Some(joints), None) => read_joints(joints, &format!("{path}/joints"), faults).map(PairTarget::Joints),
+        (Some(joints), None) => {
+            read_joints(joints, &format!("{path}/joints"), faults).map(PairTarget::Joints)
+        }
         (None, Some(Value::String(example))) => Some(PairTarget::Example(example.clone())),
         _ => {
             let cause = "a pair needs either \"joints\" (poses of a skeleton) or \"example\" (the name of a stored pose)";
@@ -126,7 +134,8 @@ fn read_body(value: Option<&Value>, path: &str, faults: &mut Faults) -> Option<V
     let list = value.and_then(Value::as_array).filter(|list| list.len() == expected);
     let Some(list) = list else {
         let n = value.and_then(Value::as_array).map_or(0, Vec::len);
-        faults.push(Fault::json(path, format!("a body has {expected} points, here are {n}")).with_remedy(MAKE));
+        faults
+            .push(Fault::json(path, format!("a body has {expected} points, here are {n}")).with_remedy(MAKE));
         return None;
     };
     let mut points = Vec::with_capacity(expected);
@@ -149,7 +158,8 @@ fn read_joints(value: &Value, path: &str, faults: &mut Faults) -> Option<Vec<(St
         match read_local(local) {
             Some(local) => joints.push((name.clone(), local)),
             None => {
-                let cause = "a joint has a rotation of four numbers, and may have a translation and a scale of three";
+                let cause =
+                    "a joint has a rotation of four numbers, and may have a translation and a scale of three";
                 faults.push(Fault::json(format!("{path}/{}", shown(name.as_bytes())), cause));
             }
         }
@@ -206,11 +216,15 @@ mod tests {
 
     fn file() -> PairFile {
         let body: Vec<DVec3> = (0..20).map(|k| DVec3::new(f64::from(k), 0.5, -1.0)).collect();
-        let turned = Transform { rotation: DQuat::from_rotation_x(0.7), translation: DVec3::Y, ..Transform::IDENTITY };
+        let turned =
+            Transform { rotation: DQuat::from_rotation_x(0.7), translation: DVec3::Y, ..Transform::IDENTITY };
         let pair = |name: &str, target| PosePair { name: name.into(), body: body.clone(), target };
         PairFile {
             pairs: vec![
-                pair("up", PairTarget::Joints(vec![("arm".into(), turned), ("leg".into(), Transform::IDENTITY)])),
+                pair(
+                    "up",
+                    PairTarget::Joints(vec![("arm".into(), turned), ("leg".into(), Transform::IDENTITY)]),
+                ),
                 pair("wave", PairTarget::Example("wave".into())),
             ],
             limbs: vec![("tail".into(), vec!["arm.R".into()])],

@@ -139,9 +139,12 @@ impl RigBlend {
 /// The rotation in the middle: sum of quaternions of one hemisphere.
 fn mean_rotation(rotations: impl Iterator<Item = DQuat> + Clone) -> DQuat {
     let first = rotations.clone().next().unwrap_or(DQuat::IDENTITY);
-    let sum = rotations.fold(DQuat::from_array([0.0; 4]), |sum, q| {
-        if q.dot(first) < 0.0 { sum - q } else { sum + q }
-    });
+    let sum = rotations.fold(
+        DQuat::from_array([0.0; 4]),
+        |sum, q| {
+            if q.dot(first) < 0.0 { sum - q } else { sum + q }
+        },
+    );
     if sum.length_squared() > 1e-12 { sum.normalize() } else { first }
 }
 
@@ -153,8 +156,8 @@ fn shortest_turn(q: DQuat) -> DVec3 {
 /// Largest extent of the joints at rest; 1 if they lie in one place.
 fn extent(rig: &Rig) -> f64 {
     let world = rig.rest_world();
-    let (low, high) = world
-        .iter()
-        .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), m| (low.min(m.translation), high.max(m.translation)));
+    let (low, high) = world.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), m| {
+        (low.min(m.translation), high.max(m.translation))
+    });
     Some((high - low).max_element()).filter(|size| size.is_finite() && *size > 0.0).unwrap_or(1.0)
 }

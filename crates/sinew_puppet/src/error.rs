@@ -11,7 +11,9 @@ pub enum PuppetError {
     #[error("there are no pairs; pair at least one pose of the body with one of the character")]
     NoPairs,
     /// Examples of different size.
-    #[error("pair {pair} has {actual} numbers, the first has {expected}; all must come from the same kind of body")]
+    #[error(
+        "pair {pair} has {actual} numbers, the first has {expected}; all must come from the same kind of body"
+    )]
     Length {
         /// Which pair, counted from 0.
         pair: usize,
@@ -47,7 +49,9 @@ pub enum PuppetError {
         joint: &'static str,
     },
     /// A skeleton in which no body can be found.
-    #[error("no {missing} was found among the joints {known}; name the joints as in Mixamo, CMU or VRM skeletons")]
+    #[error(
+        "no {missing} was found among the joints {known}; name the joints as in Mixamo, CMU or VRM skeletons"
+    )]
     NoBody {
         /// What is missing.
         missing: &'static str,

@@ -92,23 +92,22 @@ impl Footing {
         let (from, heading) = *self.start.get_or_insert((place.position, place.heading));
         let turn = DQuat::from_rotation_y(place.heading - heading);
         let moved = DQuat::from_rotation_y(-heading) * (place.position - from) * unit * self.scale;
+        let up = self.rise(time, place.position.y * unit - tracked.pose.depth());
         let feet = self.feet.iter().map(|&j| (j, turn * world[j].translation));
         let lowest = feet.clone().min_by(|a, b| a.1.y.total_cmp(&b.1.y));
         let Some(lowest) = lowest.filter(|_| self.params.feet) else {
             return DAffine3::from_rotation_translation(turn, moved);
         };
-        let up = self.rise(time, place.position.y * unit - tracked.pose.depth());
         let standing = self.standing.and_then(|(foot, _)| feet.clone().find(|(j, _)| *j == foot));
-        let is_same = standing.is_some_and(|(_, p)| p.y <= lowest.1.y + HYSTERESIS * self.height);
-        let (foot, at) = standing.filter(|_| is_same).unwrap_or(lowest);
         let travelled = moved - std::mem::replace(&mut self.moved, moved);
-        self.position = match self.standing {
+        self.position = match (self.standing, standing) {
+            (Some((_, anchor)), Some((_, at))) if up == 0.0 => anchor - at,
             // In the air the actor's own travel counts.
-            _ if up > 0.0 => self.position + travelled,
-            Some((_, anchor)) if is_same => anchor - at,
-            // Another foot takes over where it is.
-            _ => self.position,
+            _ => self.position + travelled,
         };
+        let is_same = |at: DVec3| at.y <= lowest.1.y + HYSTERESIS * self.height;
+        // A foot that is lower takes over where it is now.
+        let (foot, at) = standing.filter(|(_, at)| is_same(*at)).unwrap_or(lowest);
         self.position.y = self.level - lowest.1.y + up * self.scale;
         self.standing = Some((foot, DVec3 { y: 0.0, ..self.position + at }));
         DAffine3::from_rotation_translation(turn, self.position)

@@ -113,7 +113,8 @@ impl NormalPose {
 
     /// Straight from this pose to another.
     pub fn lerp(&self, other: &Self, share: f64) -> Self {
-        let numbers = std::array::from_fn(|k| self.numbers[k] + share * (other.numbers[k] - self.numbers[k]));
+        // Exact at both ends.
+        let numbers = std::array::from_fn(|k| (1.0 - share) * self.numbers[k] + share * other.numbers[k]);
         Self { numbers }
     }
 
@@ -132,7 +133,8 @@ impl Place {
         let ahead = left.cross(DVec3::Y);
         // A body that lies on its side looks nowhere in particular.
         let heading = if ahead.length() > 1e-6 { ahead.x.atan2(ahead.z) } else { 0.0 };
-        let trunk = body.at(HipCenter).distance(body.at(Spine)) + body.at(Spine).distance(body.at(ShoulderCenter));
+        let trunk =
+            body.at(HipCenter).distance(body.at(Spine)) + body.at(Spine).distance(body.at(ShoulderCenter));
         Self { position: body.at(HipCenter), heading, trunk }
     }
 }

@@ -74,10 +74,8 @@ pub fn assign_parts(
     n_channels: usize,
     distance: impl Fn(usize, usize, usize) -> f64,
 ) -> Vec<Part> {
-    let pairs: Vec<(usize, usize)> =
-        (0..sources.len()).flat_map(|i| (0..i).map(move |k| (i, k))).collect();
-    let spreads: Vec<Vec<f64>> =
-        Part::CANDIDATES.iter().map(|&part| spread(part, sources, &pairs)).collect();
+    let pairs: Vec<(usize, usize)> = (0..sources.len()).flat_map(|i| (0..i).map(move |k| (i, k))).collect();
+    let spreads: Vec<Vec<f64>> = Part::CANDIDATES.iter().map(|&part| spread(part, sources, &pairs)).collect();
     let assign = |channel: usize| {
         let moved: Vec<f64> = pairs.iter().map(|&(i, k)| distance(channel, i, k)).collect();
         if moved.iter().all(|&d| d < 1e-12) {

@@ -4,8 +4,8 @@
 //! Sun (2017), algorithm 1 and figure 4.1.
 
 use crate::{
-    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, NormalPose, Part, PuppetError, Puppeteer,
-    PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
+    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, NormalPose, Part, PuppetError,
+    Puppeteer, PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
 };
 use glam::DAffine3;
 use sinew_geom::{Pose, Rig};

@@ -342,15 +342,21 @@ fn check(examples: &[Vec<f64>], params: &ProjectionParams) -> Result<usize, Pupp
     }
     let at_least_zero = |name, value: f64| match value >= 0.0 {
         true => Ok(()),
-        false => {
-            Err(PuppetError::Parameter { name, value: value.to_string(), expected: "it must not be negative" })
-        }
+        false => Err(PuppetError::Parameter {
+            name,
+            value: value.to_string(),
+            expected: "it must not be negative",
+        }),
     };
     at_least_zero("lambda", params.projection.lambda())?;
     // Without any ridge, examples that repeat would have no weights of their own.
     if !(params.ridge >= 1e-12 && params.ridge <= 1.0) {
         let value = params.ridge.to_string();
-        return Err(PuppetError::Parameter { name: "ridge", value, expected: "it must lie within 1e-12 and 1" });
+        return Err(PuppetError::Parameter {
+            name: "ridge",
+            value,
+            expected: "it must lie within 1e-12 and 1",
+        });
     }
     Ok(first.len())
 }

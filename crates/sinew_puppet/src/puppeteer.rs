@@ -72,14 +72,20 @@ impl Puppeteer {
     ///
     /// # Errors
     /// No pairs, numbers that are not finite, or settings out of range.
-    pub fn new(sources: &[NormalPose], parts: &[Part], params: &PuppeteerParams) -> Result<Self, PuppetError> {
-        if !(params.limit >= 0.0) {
+    pub fn new(
+        sources: &[NormalPose],
+        parts: &[Part],
+        params: &PuppeteerParams,
+    ) -> Result<Self, PuppetError> {
+        if params.limit.is_nan() || params.limit < 0.0 {
             let value = params.limit.to_string();
             return Err(PuppetError::Parameter { name: "limit", value, expected: "it must not be negative" });
         }
         let mut distinct: Vec<Part> = Vec::new();
         for part in parts.iter().copied().chain([Part::BODY]) {
-            if !distinct.contains(&part) && (part != Part::BODY || distinct.is_empty() || parts.contains(&part)) {
+            if !distinct.contains(&part)
+                && (part != Part::BODY || distinct.is_empty() || parts.contains(&part))
+            {
                 distinct.push(part);
             }
         }
@@ -112,7 +118,9 @@ impl Puppeteer {
             weights.clone_from(&space.state.weights);
             limit_extrapolation(weights, self.limit);
         }
-        debug_assert!(n_numbers > 0 && n_numbers.is_multiple_of(3) && n_numbers <= N_NUMBERS * self.spaces.len());
+        debug_assert!(
+            n_numbers > 0 && n_numbers.is_multiple_of(3) && n_numbers <= N_NUMBERS * self.spaces.len()
+        );
         self.weights.residual = (3.0 * squares / n_numbers as f64).sqrt();
         Ok(&self.weights)
     }

@@ -68,8 +68,8 @@ impl RigBody {
 
     fn check(&self, rig: &Rig) -> Result<(), PuppetError> {
         use BodyJoint::{
-            AnkleLeft, AnkleRight, ElbowLeft, ElbowRight, Head, HipCenter, HipLeft, HipRight, KneeLeft, KneeRight,
-            ShoulderLeft, ShoulderRight, WristLeft, WristRight,
+            AnkleLeft, AnkleRight, ElbowLeft, ElbowRight, Head, HipCenter, HipLeft, HipRight, KneeLeft,
+            KneeRight, ShoulderLeft, ShoulderRight, WristLeft, WristRight,
         };
         let needed = [
             (HipCenter, "hips"),

@@ -156,11 +156,9 @@ impl Last {
         self.trusted = (time, pose.clone(), place);
         let share = self.back.as_ref().map_or(1.0, |(since, ..)| ease((time - since) / FADE_SECS));
         match &self.back {
-            Some((_, from, from_place)) if share < 1.0 => Tracked {
-                pose: from.lerp(&pose, share),
-                place: from_place.lerp(&place, share),
-                held: false,
-            },
+            Some((_, from, from_place)) if share < 1.0 => {
+                Tracked { pose: from.lerp(&pose, share), place: from_place.lerp(&place, share), held: false }
+            }
             _ => {
                 self.back = None;
                 Tracked { pose, place, held: false }

@@ -34,11 +34,19 @@ impl Clip {
                 last = if last.dot(q) < 0.0 { -q } else { q };
                 last.as_quat().normalize()
             };
-            let mut rotations =
-                || Keys::new(times.clone(), locals().map(|l| near(l.rotation)).collect(), Interpolation::Linear, 1);
+            let mut rotations = || {
+                Keys::new(
+                    times.clone(),
+                    locals().map(|l| near(l.rotation)).collect(),
+                    Interpolation::Linear,
+                    1,
+                )
+            };
             joints.push(JointTrack {
                 joint,
-                translation: moves.then(|| vectors(locals().map(|l| l.translation.as_vec3()).collect())).transpose()?,
+                translation: moves
+                    .then(|| vectors(locals().map(|l| l.translation.as_vec3()).collect()))
+                    .transpose()?,
                 rotation: turns.then(&mut rotations).transpose()?,
                 scale: grows.then(|| vectors(locals().map(|l| l.scale.as_vec3()).collect())).transpose()?,
             });
@@ -74,7 +82,10 @@ mod tests {
         for (k, pose) in poses.iter().enumerate() {
             let sampled = clip.sample(&rig, (k as f64 / 25.0) as f32);
             for (a, b) in sampled.locals.iter().zip(&pose.locals) {
-                assert!(a.rotation.angle_between(b.rotation) < 1e-3 && a.translation.distance(b.translation) < 1e-6);
+                assert!(
+                    a.rotation.angle_between(b.rotation) < 1e-3
+                        && a.translation.distance(b.translation) < 1e-6
+                );
             }
         }
         let values = clip.joints[1].rotation.as_ref().unwrap().values();

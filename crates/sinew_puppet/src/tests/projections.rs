@@ -17,7 +17,10 @@ fn between_two_examples_all_projections_agree() {
     let examples = [vec![0.0, 0.0, 1.0], vec![1.0, 0.0, 1.0]];
     for projection in [Projection::Linear, Projection::Positive, Projection::L1(0.1)] {
         let weights = project(&examples, &[0.25, 0.3, 1.0], projection);
-        assert!((weights[1] - 0.25).abs() < 1e-4 && (weights[0] - 0.75).abs() < 1e-4, "{projection:?} {weights:?}");
+        assert!(
+            (weights[1] - 0.25).abs() < 1e-4 && (weights[0] - 0.75).abs() < 1e-4,
+            "{projection:?} {weights:?}"
+        );
     }
 }
 
@@ -61,7 +64,8 @@ fn a_shift_of_everything_changes_nothing() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let default = ProjectionParams::default();
-    let new = |examples: &[Vec<f64>], params: &ProjectionParams| ProjectionSolver::new(examples, params).err();
+    let new =
+        |examples: &[Vec<f64>], params: &ProjectionParams| ProjectionSolver::new(examples, params).err();
     assert_eq!(new(&[], &default), Some(PuppetError::NoPairs));
     let uneven = [vec![1.0], vec![1.0, 2.0]];
     assert_eq!(new(&uneven, &default), Some(PuppetError::Length { pair: 1, expected: 1, actual: 2 }));
@@ -157,36 +161,48 @@ fn oracle(examples: &[Vec<f64>], pose: &[f64], params: &ProjectionParams) -> Vec
     (0..n).map(|i| if n_split > n { x[i] - x[n + i] } else { x[i] }).collect()
 }
 
-/// 100,000 problems, warm and cold, are checked against the conditions of an optimum, which need no other solver; a
-/// tenth of them against Clarabel.
+/// 100,000 problems, each started from the weights of the one before: the conditions of an optimum hold, and Clarabel
+/// finds the same weights. Where it stops before they are exact to 1e-6, ours are the better ones.
 #[test]
-fn weights_are_optimal_on_degenerate_problems() {
-    let mut random = Random(12_345);
-    let (mut n_solved, mut n_compared) = (0, 0);
-    for trial in 0..8_400 {
-        let problem = Problem::new(trial, &mut random);
-        for projection in [Projection::Positive, Projection::L1(0.02), Projection::Linear] {
-            let ridge = [1e-4, 1e-3, 1e-5][trial % 3];
-            let params = ProjectionParams { projection, ridge };
-            let solver = ProjectionSolver::new(&problem.examples, &params).unwrap();
-            let mut state = ProjectionState::default();
-            for pose in &problem.poses {
-                solver.solve(pose, &mut state).unwrap();
-                n_solved += 1;
-                let wrong = optimality(&problem.examples, pose, &params, &state.weights);
-                assert!(wrong < 1e-8, "trial {trial} {projection:?}: {wrong:e} {:?}", state.weights);
-            }
-            if trial.is_multiple_of(10) {
-                let pose = &problem.poses[3];
-                let expected = oracle(&problem.examples, pose, &params);
-                n_compared += 1;
-                let pairs = state.weights.iter().zip(&expected);
-                let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(worst < 1e-6, "trial {trial} {projection:?}: {worst:e}\n{:?}\n{expected:?}", state.weights);
+fn weights_are_those_of_clarabel_on_degenerate_problems() {
+    let check = |trials: std::ops::Range<usize>| {
+        let mut random = Random(12_345 + trials.start as u64);
+        let (mut n_solved, mut n_better) = (0, 0);
+        for trial in trials {
+            let problem = Problem::new(trial, &mut random);
+            for projection in [Projection::Positive, Projection::L1(0.02), Projection::Linear] {
+                let params = ProjectionParams { projection, ridge: [1e-4, 1e-3, 1e-5][trial % 3] };
+                let solver = ProjectionSolver::new(&problem.examples, &params).unwrap();
+                let mut state = ProjectionState::default();
+                for pose in &problem.poses {
+                    solver.solve(pose, &mut state).unwrap();
+                    n_solved += 1;
+                    let wrong = optimality(&problem.examples, pose, &params, &state.weights);
+                    assert!(wrong < 1e-8, "trial {trial} {projection:?}: {wrong:e} {:?}", state.weights);
+                    let expected = oracle(&problem.examples, pose, &params);
+                    let pairs = state.weights.iter().zip(&expected);
+                    let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    if worst > 1e-6 {
+                        let theirs = optimality(&problem.examples, pose, &params, &expected);
+                        assert!(
+                            theirs > 10.0 * wrong,
+                            "trial {trial} {projection:?}: {worst:e} {theirs:e} {wrong:e}"
+                        );
+                        n_better += 1;
+                    }
+                }
             }
         }
-    }
-    assert!(n_solved > 100_000 && n_compared > 2_500, "{n_solved} {n_compared}");
+        [n_solved, n_better]
+    };
+    let halves = std::thread::scope(|scope| {
+        [0..4_200, 4_200..8_400].map(|trials| scope.spawn(|| check(trials))).map(|half| half.join().unwrap())
+    });
+    let [n_solved, n_better] = [0, 1].map(|k| halves.iter().map(|half| half[k]).sum::<usize>());
+    assert!(
+        n_solved > 100_000 && 50 * n_better < n_solved,
+        "{n_better} of {n_solved} are not exact in Clarabel"
+    );
 }
 
 /// By how much the conditions of an optimum are missed, relative to the problem.

@@ -23,7 +23,8 @@ fn weights_of(values: &[f64], n_joints: usize) -> Weights {
 #[test]
 fn every_example_is_met_and_extrapolation_goes_on() {
     let rig = arm();
-    let poses = [turned(&rig, [0.1, 0.2, -0.3]), turned(&rig, [0.5, -1.2, 2.9]), turned(&rig, [3.0, 0.0, -2.9])];
+    let poses =
+        [turned(&rig, [0.1, 0.2, -0.3]), turned(&rig, [0.5, -1.2, 2.9]), turned(&rig, [3.0, 0.0, -2.9])];
     let blend = RigBlend::new(&rig, &poses).unwrap();
     let mut pose = Pose::default();
     for i in 0..3 {
@@ -31,7 +32,9 @@ fn every_example_is_met_and_extrapolation_goes_on() {
         weights[i] = 1.0;
         blend.pose(&weights_of(&weights, 3), &mut pose);
         for (a, b) in pose.locals.iter().zip(&poses[i].locals) {
-            assert!(a.rotation.angle_between(b.rotation) < 1e-12 && a.translation.distance(b.translation) < 1e-12);
+            assert!(
+                a.rotation.angle_between(b.rotation) < 1e-12 && a.translation.distance(b.translation) < 1e-12
+            );
         }
     }
     // Twice the way from 0 to 40 degrees is 80; bones keep their lengths, which blended matrices do not.
@@ -43,7 +46,11 @@ fn every_example_is_met_and_extrapolation_goes_on() {
     let mut world = Vec::new();
     blend.matrices(&weights, &mut world);
     let length = world[2].translation.distance(world[1].translation);
-    assert!((length - (2.0 * DQuat::from_rotation_z(40f64.to_radians()).mul_vec3(DVec3::X) - DVec3::X).length()).abs() < 1e-12);
+    assert!(
+        (length - (2.0 * DQuat::from_rotation_z(40f64.to_radians()).mul_vec3(DVec3::X) - DVec3::X).length())
+            .abs()
+            < 1e-12
+    );
     assert!(length > 1.1);
 }
 
@@ -105,19 +112,74 @@ fn extrapolation_is_limited() {
 #[test]
 fn skeletons_of_several_makers_hold_a_body() {
     let styles: [[&str; 15]; 4] = [
-        ["Hips", "Head", "LeftArm", "LeftForeArm", "LeftHand", "RightArm", "RightForeArm", "RightHand", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot", "LHipJoint"],
-        ["hip", "head", "lShldr", "lForeArm", "lHand", "rShldr", "rForeArm", "rHand", "lThigh", "lShin", "lFoot", "rThigh", "rShin", "rFoot", "rCollar"],
-        ["hips", "head", "upper_arm.L", "forearm.L", "hand.L", "upper_arm.R", "forearm.R", "hand.R", "thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R", "shoulder.L"],
-        ["mixamorig:Hips", "mixamorig:Head", "mixamorig:LeftArm", "mixamorig:LeftForeArm", "mixamorig:LeftHand", "mixamorig:RightArm", "mixamorig:RightForeArm", "mixamorig:RightHand", "mixamorig:LeftUpLeg", "mixamorig:LeftLeg", "mixamorig:LeftFoot", "mixamorig:RightUpLeg", "mixamorig:RightLeg", "mixamorig:RightFoot", "mixamorig:LeftShoulder"],
+        [
+            "Hips",
+            "Head",
+            "LeftArm",
+            "LeftForeArm",
+            "LeftHand",
+            "RightArm",
+            "RightForeArm",
+            "RightHand",
+            "LeftUpLeg",
+            "LeftLeg",
+            "LeftFoot",
+            "RightUpLeg",
+            "RightLeg",
+            "RightFoot",
+            "LHipJoint",
+        ],
+        [
+            "hip", "head", "lShldr", "lForeArm", "lHand", "rShldr", "rForeArm", "rHand", "lThigh", "lShin",
+            "lFoot", "rThigh", "rShin", "rFoot", "rCollar",
+        ],
+        [
+            "hips",
+            "head",
+            "upper_arm.L",
+            "forearm.L",
+            "hand.L",
+            "upper_arm.R",
+            "forearm.R",
+            "hand.R",
+            "thigh.L",
+            "shin.L",
+            "foot.L",
+            "thigh.R",
+            "shin.R",
+            "foot.R",
+            "shoulder.L",
+        ],
+        [
+            "mixamorig:Hips",
+            "mixamorig:Head",
+            "mixamorig:LeftArm",
+            "mixamorig:LeftForeArm",
+            "mixamorig:LeftHand",
+            "mixamorig:RightArm",
+            "mixamorig:RightForeArm",
+            "mixamorig:RightHand",
+            "mixamorig:LeftUpLeg",
+            "mixamorig:LeftLeg",
+            "mixamorig:LeftFoot",
+            "mixamorig:RightUpLeg",
+            "mixamorig:RightLeg",
+            "mixamorig:RightFoot",
+            "mixamorig:LeftShoulder",
+        ],
     ];
     for names in styles {
         let at = |k: usize| DVec3::new(k as f64, 1.0, 0.0);
-        let joints = names.iter().enumerate().map(|(k, name)| Joint::new(*name, None, Transform::from_translation(at(k))));
+        let joints = names
+            .iter()
+            .enumerate()
+            .map(|(k, name)| Joint::new(*name, None, Transform::from_translation(at(k))));
         let rig = Rig::new(joints.collect()).unwrap();
         let body = RigBody::find(&rig).unwrap_or_else(|error| panic!("{}: {error}", names[2]));
         let pose = body.pose(&rig, &rig.rest_pose(), &mut Vec::new()).unwrap();
         assert_eq!(pose.first_missing(), None);
-        let places = [BodyJoint::ShoulderLeft, BodyJoint::WristRight, BodyJoint::KneeLeft, BodyJoint::AnkleRight];
+        let places =
+            [BodyJoint::ShoulderLeft, BodyJoint::WristRight, BodyJoint::KneeLeft, BodyJoint::AnkleRight];
         for (joint, k) in places.into_iter().zip([2, 7, 9, 13]) {
             assert_eq!(pose.at(joint), at(k), "{joint:?} of {}", names[2]);
         }

@@ -95,7 +95,11 @@ fn numbers_that_are_none_and_times_that_do_not_rise_do_no_harm() {
 
 #[test]
 fn limbs_that_are_not_listened_to_hang() {
-    let params = TrackerParams { ignored: vec![Limb::LegLeft, Limb::LegRight], smoothing: 0.0, ..TrackerParams::default() };
+    let params = TrackerParams {
+        ignored: vec![Limb::LegLeft, Limb::LegRight],
+        smoothing: 0.0,
+        ..TrackerParams::default()
+    };
     let mut tracker = BodyTracker::new(params);
     let mut guessed = body(0.7, DVec3::ONE);
     for k in 12..20 {
@@ -176,7 +180,8 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
     assert!(lowest[205] > 0.1 && lowest[230].abs() < 1e-9, "{} {}", lowest[205], lowest[230]);
     // Somebody stands at every moment.
     for pair in feet[..200].windows(2) {
-        let slid = (0..2).map(|f| (pair[1][f] - pair[0][f]).with_y(0.0).length()).fold(f64::INFINITY, f64::min);
+        let slid =
+            (0..2).map(|f| (pair[1][f] - pair[0][f]).with_y(0.0).length()).fold(f64::INFINITY, f64::min);
         assert!(slid < 1e-9, "slid by {slid}");
     }
     assert!(travelled[199].abs() > 1.0, "walks: {}", travelled[199]);

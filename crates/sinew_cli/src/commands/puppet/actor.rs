@@ -57,7 +57,10 @@ pub fn split(text: &str) -> (&str, Option<&str>) {
 
 fn from_character(character: &Character, clip: Option<&str>, fps: f64, path: &Path) -> anyhow::Result<Actor> {
     let shown = path.display();
-    let rig = character.rig.as_ref().with_context(|| format!("{shown}: there is no skeleton to take a body from"))?;
+    let rig = character
+        .rig
+        .as_ref()
+        .with_context(|| format!("{shown}: there is no skeleton to take a body from"))?;
     let clip = find_clip(character, clip).map_err(|error| with_path(error, path))?;
     if !(fps.is_finite() && fps > 0.0) {
         bail!("{shown}: {fps} frames a second are impossible");

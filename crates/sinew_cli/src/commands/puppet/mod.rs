@@ -16,14 +16,18 @@ use sinew::{
     formats::pairs::{PairFile, PairTarget, read_pairs},
     geom::Warnings,
     puppet::{
-        GroundParams, Interpolation, Limb, PerformerParams, Projection, ProjectionParams, PuppeteerParams, TrackerParams,
+        GroundParams, Interpolation, Limb, PerformerParams, Projection, ProjectionParams, PuppeteerParams,
+        TrackerParams,
     },
     session::open_file,
 };
 use std::time::Instant;
 
 pub fn run(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
-    let target = args.target.as_deref().context("give a character to puppeteer, or `sinew puppet pair` to make pairs")?;
+    let target = args
+        .target
+        .as_deref()
+        .context("give a character to puppeteer, or `sinew puppet pair` to make pairs")?;
     let (pairs, source, output) = required(args)?;
     let mut warnings = Warnings::default();
     let bytes = std::fs::read(pairs).with_context(|| pairs.display().to_string())?;
@@ -61,7 +65,8 @@ pub fn run(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
 
 fn required(args: &PuppetArgs) -> anyhow::Result<(&std::path::Path, &str, &std::path::Path)> {
     let pairs = args.pairs.as_deref().context("give --pairs FILE; `sinew puppet pair` makes one")?;
-    let source = args.source.as_deref().context("give --source MOTION: a recording, a BVH file or an animated GLB")?;
+    let source =
+        args.source.as_deref().context("give --source MOTION: a recording, a BVH file or an animated GLB")?;
     let output = args.output.as_deref().context("give -o FILE to write to")?;
     check_name(output, args.interpolation == Interpolation::Linear)?;
     Ok((pairs, source, output))
@@ -140,7 +145,10 @@ fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     let written = report["written"].as_str().unwrap_or_default();
     let mut lines = vec![
-        format!("{written}  {} frames at {} a second, {} bytes", report["frames"], report["fps"], report["bytes"]),
+        format!(
+            "{written}  {} frames at {} a second, {} bytes",
+            report["frames"], report["fps"], report["bytes"]
+        ),
         format!(
             "  the actor is {:.1} cm from the pairs' blends; {} frames were not tracked and held",
             x("residual_cm"),

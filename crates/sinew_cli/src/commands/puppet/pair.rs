@@ -53,9 +53,11 @@ fn read_body(source: &str, warnings: &mut Warnings) -> anyhow::Result<Vec<glam::
     let (path, frame) = split(source);
     let actor = read_actor(path, warnings)?;
     let frame = frame.with_context(|| format!("{source}: say which frame, as in {source}@12"))?;
-    let frame: usize = frame.parse().with_context(|| format!("{source}: {frame:?} is no number of a frame"))?;
+    let frame: usize =
+        frame.parse().with_context(|| format!("{source}: {frame:?} is no number of a frame"))?;
     let n = actor.frames.len();
-    let (_, pose) = actor.frames.get(frame).with_context(|| format!("{path}: there are frames 0 to {}", n - 1))?;
+    let (_, pose) =
+        actor.frames.get(frame).with_context(|| format!("{path}: there are frames 0 to {}", n - 1))?;
     if let Some(joint) = pose.first_missing() {
         bail!("{path}: in frame {frame} the body was not fully tracked ({joint} is missing); choose another");
     }
@@ -88,7 +90,11 @@ fn pose_at(character: &Character, rig: &Rig, at: &str) -> anyhow::Result<Pose> {
     };
     let clip = find_clip(character, clip)?;
     let end = f64::from(clip.duration_secs());
-    ensure!((0.0..=end + 0.5 / FPS).contains(&time), "clip {:?} lasts {end:.2} s; {time:.2} s is outside", clip.name);
+    ensure!(
+        (0.0..=end + 0.5 / FPS).contains(&time),
+        "clip {:?} lasts {end:.2} s; {time:.2} s is outside",
+        clip.name
+    );
     Ok(clip.sample(rig, time as f32))
 }
 
@@ -96,5 +102,8 @@ fn pose_at(character: &Character, rig: &Rig, at: &str) -> anyhow::Result<Pose> {
 fn moved_joints(rig: &Rig, pose: &Pose) -> Vec<(String, sinew::geom::Transform)> {
     let rest = rig.rest_pose();
     let joints = rig.joints().iter().zip(&pose.locals).zip(&rest.locals);
-    joints.filter(|((_, local), rest)| local != rest).map(|((joint, local), _)| (joint.name.clone(), *local)).collect()
+    joints
+        .filter(|((_, local), rest)| local != rest)
+        .map(|((joint, local), _)| (joint.name.clone(), *local))
+        .collect()
 }

@@ -88,7 +88,10 @@ fn to_rig_pair(rig: &Rig, pair: &PosePair) -> anyhow::Result<RigPair> {
     for (name, local) in joints {
         let joint = rig.joints().iter().position(|joint| joint.name == *name);
         let joint = joint.with_context(|| {
-            format!("pair {:?} moves a joint {name:?}, which the character does not have; pair it again", pair.name)
+            format!(
+                "pair {:?} moves a joint {name:?}, which the character does not have; pair it again",
+                pair.name
+            )
         })?;
         pose.locals[joint] = *local;
     }
@@ -104,7 +107,10 @@ pub fn to_body(pair: &PosePair) -> anyhow::Result<BodyPose> {
 fn find_limbs(rig: &Rig, file: &PairFile) -> anyhow::Result<Vec<(usize, Vec<sinew::puppet::Limb>)>> {
     let find = |(name, limbs): (String, Vec<_>)| {
         let joint = rig.joints().iter().position(|joint| joint.name == name);
-        Ok((joint.with_context(|| format!("limbs are given for a joint {name:?} that does not exist"))?, limbs))
+        Ok((
+            joint.with_context(|| format!("limbs are given for a joint {name:?} that does not exist"))?,
+            limbs,
+        ))
     };
     limbs_of(file)?.into_iter().map(find).collect()
 }
