@@ -8,6 +8,8 @@ mod examples;
 mod fit;
 #[path = "cli/pose.rs"]
 mod pose;
+#[path = "cli/puppet.rs"]
+mod puppet;
 
 use serde_json::Value;
 use std::{
