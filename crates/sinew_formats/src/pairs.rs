@@ -10,8 +10,8 @@ use sinew_geom::{BodyLayout, Transform};
 
 const SHAPE: &str = r#"expected {"pairs":[{"name":"arm up","body":[[x,y,z], … 20],"joints":{"arm":{"rotation":[x,y,z,w]}}}]}"#;
 const MAKE: &str = "make pairs with `sinew puppet pair` or in the studio";
-/// Metres beyond which a body is none.
-const MAX_METRES: f64 = 1e4;
+/// Metres beyond which a body is none; no other number of a pose is larger.
+const MOST: f64 = 1e4;
 
 /// Pairs of poses.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -140,7 +140,7 @@ fn read_body(value: Option<&Value>, path: &str, faults: &mut Faults) -> Option<V
     };
     let mut points = Vec::with_capacity(expected);
     for (k, point) in list.iter().enumerate() {
-        match numbers::<3>(point).filter(|p| p.iter().all(|x| x.abs() <= MAX_METRES)) {
+        match numbers::<3>(point) {
             Some(p) => points.push(DVec3::from_array(p)),
             None => faults.push(Fault::json(format!("{path}/{k}"), "a point is three numbers, in metres")),
         }
@@ -205,7 +205,7 @@ fn numbers<const N: usize>(value: &Value) -> Option<[f64; N]> {
     let list = value.as_array().filter(|list| list.len() == N)?;
     let mut numbers = [0.0; N];
     for (number, value) in numbers.iter_mut().zip(list) {
-        *number = value.as_f64().filter(|x| x.is_finite())?;
+        *number = value.as_f64().filter(|x| x.abs() <= MOST)?;
     }
     Some(numbers)
 }

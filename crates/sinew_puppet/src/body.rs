@@ -76,7 +76,7 @@ pub struct BodyPose {
     pub seen: [bool; N_JOINTS],
 }
 
-/// Points a source is less sure of than this were not seen.
+/// Landmarks a detector is less sure of than this were not seen.
 const SURE: f32 = 0.5;
 
 impl BodyPose {
@@ -138,10 +138,24 @@ fn from_kinect(frame: &BodyFrame) -> BodyPose {
         let p = frame.points[k].as_dvec3();
         DVec3::new(-p.x, p.y, -p.z)
     };
-    // Files mark joints that were not found by zeros, whatever confidence they give.
-    let seen = |k: usize| frame.confidence[k] >= SURE && frame.points[k] != glam::Vec3::ZERO;
+    // Zeros mark what was not found: as a position always, as a confidence only of joints the camera looks for itself.
+    let is_there = |k: usize| frame.points[k] != glam::Vec3::ZERO;
+    let is_found = |k: usize| is_there(k) && frame.confidence[k] > 0.0;
+    let seen = |k: usize| {
+        let by = DERIVED.iter().find(|(joint, _)| *joint as usize == k).map(|(_, by)| by);
+        is_found(k) || by.is_some_and(|by| is_there(k) && by.iter().all(|joint| is_found(*joint as usize)))
+    };
     BodyPose { joints: std::array::from_fn(point), seen: std::array::from_fn(seen) }
 }
+
+/// Joints that Kinect derives from others: they are as sure as those.
+const DERIVED: [(BodyJoint, &[BodyJoint]); 5] = [
+    (BodyJoint::HipCenter, &[BodyJoint::HipLeft, BodyJoint::HipRight]),
+    (BodyJoint::Spine, &[BodyJoint::HipLeft, BodyJoint::HipRight]),
+    (BodyJoint::ShoulderCenter, &[BodyJoint::ShoulderLeft, BodyJoint::ShoulderRight]),
+    (BodyJoint::FootLeft, &[BodyJoint::AnkleLeft]),
+    (BodyJoint::FootRight, &[BodyJoint::AnkleRight]),
+];
 
 /// MediaPipe's world landmarks: metres about the hips, y down, z away from the camera.
 fn from_landmarks(frame: &BodyFrame) -> BodyPose {

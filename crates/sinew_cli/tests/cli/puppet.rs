@@ -153,7 +153,7 @@ fn real_recordings_move_a_character() {
     let (dog, take) = (sample(&folder, "quadruped"), folder.at("take.glb"));
     let recordings = [
         ("kinect20/utkinect/joints_s01_e01.txt", 100, 300),
-        ("kinect20/msraction3d/a18_s02_e01_skeleton3D.txt", 2, 12),
+        ("kinect20/msraction3d/a01_s01_e01_skeleton3D.txt", 0, 20),
         ("video/pose_squats_3d.full.json", 2, 12),
         ("bvh/cmu/02_01.bvh", 10, 60),
         ("bvh/threejs-pirouette.bvh", 10, 300),

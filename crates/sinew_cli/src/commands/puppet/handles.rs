@@ -30,12 +30,9 @@ pub fn perform(
 ) -> anyhow::Result<Value> {
     let mut poses = Vec::new();
     for pair in &file.pairs {
-        let PairTarget::Example(name) = &pair.target else { continue };
-        // A pose without moves is the one at rest, which need not be stored.
-        let moves = match document.find_example(name) {
-            Ok(at) => document.examples[at].moves.as_ref().clone(),
-            Err(_) if name == "rest" => Vec::new(),
-            Err(error) => return Err(error.into()),
+        let moves = match &pair.target {
+            PairTarget::Example(name) => document.examples[document.find_example(name)?].moves.to_vec(),
+            PairTarget::Joints(_) => Vec::new(),
         };
         poses.push((pair.name.clone(), moves));
     }

@@ -43,17 +43,18 @@ pub fn run(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
         open_file(target, &mut |share| progress.update(share), &mut warnings)?
     };
     let params = params(args, &actor)?;
-    let is_example = |pair: &sinew::formats::pairs::PosePair| matches!(pair.target, PairTarget::Example(_));
+    let is_of = |kind: fn(&PairTarget) -> bool| file.pairs.iter().any(|pair| kind(&pair.target));
+    let has_examples = is_of(|target| matches!(target, PairTarget::Example(_)));
+    // A pose that moves no joint is the one at rest, with or without a skeleton.
+    let has_joints = is_of(|target| matches!(target, PairTarget::Joints(joints) if !joints.is_empty()));
     let begun = Instant::now();
-    let mut report = match file.pairs.iter().filter(|pair| is_example(pair)).count() {
-        0 => rig::perform(&document, &file, &actor, &params, (args, console), &mut warnings),
-        n if n == file.pairs.len() => {
-            handles::perform(document, &file, &actor, &params, (args, console), &mut warnings)
-        }
-        _ => bail!(
+    let mut report = match (has_examples, has_joints) {
+        (true, true) => bail!(
             "{}: some pairs hold poses of a skeleton, others stored poses of handles; keep them in two files",
             pairs.display()
         ),
+        (true, false) => handles::perform(document, &file, &actor, &params, (args, console), &mut warnings),
+        (false, _) => rig::perform(&document, &file, &actor, &params, (args, console), &mut warnings),
     }
     .map_err(|error| with_path(error, target))?;
     report["seconds"] = json!(begun.elapsed().as_secs_f64());

@@ -71,7 +71,7 @@ fn read_target(document: &Document, at: Option<&str>) -> anyhow::Result<PairTarg
     }
     let Some(rig) = &document.body.rig else {
         ensure!(at.is_none_or(|name| name == "rest"), "there is no stored pose {:?}", at.unwrap_or_default());
-        return Ok(PairTarget::Example("rest".into()));
+        return Ok(PairTarget::Joints(Vec::new()));
     };
     let pose = match at {
         None | Some("rest") => rig.rest_pose(),
