@@ -6,5 +6,6 @@ pub use sinew_constrain as constrain;
 pub use sinew_deform as deform;
 pub use sinew_formats as formats;
 pub use sinew_geom as geom;
+pub use sinew_puppet as puppet;
 pub use sinew_session as session;
 pub use sinew_skin as skin;

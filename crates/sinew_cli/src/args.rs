@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod puppet;
+
+pub use puppet::{PairArgs, PuppetArgs, PuppetCommand};
+
 use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -112,6 +116,15 @@ pub enum Command {
                       Residuals are told in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
                       hold are no failure: the best compromise is given, and what stands against what.")]
     Solve(SolveArgs),
+    /// Move a character by the recording of a body, from a few pairs of poses
+    #[command(
+        after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
+                      sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
+                      sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
+                      Each joint of the character follows the limbs of the actor that tell its poses apart; \
+                      {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs decides otherwise."
+    )]
+    Puppet(Box<PuppetArgs>),
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),

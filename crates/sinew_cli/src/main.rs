@@ -7,7 +7,7 @@ mod args;
 mod commands;
 mod console;
 
-use args::{Cli, Command, HandlesCommand};
+use args::{Cli, Command, HandlesCommand, PuppetCommand};
 use clap::{CommandFactory, Parser};
 use console::Console;
 use std::process::ExitCode;
@@ -34,6 +34,10 @@ fn main() -> ExitCode {
         Some(Command::Refit(args)) => commands::refit::run(&args, &console),
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         Some(Command::Solve(args)) => commands::solve::run(&args, cli.common.seed, &console),
+        Some(Command::Puppet(args)) => match &args.command {
+            Some(PuppetCommand::Pair(args)) => commands::puppet::run_pair(args, &console),
+            None => commands::puppet::run(&args, &console),
+        },
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),
         Some(Command::Completions { shell }) => {

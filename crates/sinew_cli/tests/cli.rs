@@ -8,6 +8,8 @@ mod examples;
 mod fit;
 #[path = "cli/pose.rs"]
 mod pose;
+#[path = "cli/puppet.rs"]
+mod puppet;
 #[path = "cli/refit.rs"]
 mod refit;
 #[path = "cli/solve.rs"]

@@ -16,6 +16,7 @@ mod names;
 pub mod obj;
 pub mod off;
 mod open;
+pub mod pairs;
 pub mod paths;
 pub mod ply;
 mod polygons;

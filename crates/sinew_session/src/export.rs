@@ -1,7 +1,8 @@
 //! Results for other programs.
 
 use crate::{
-    Document, Example, FitSettings, MotionStack, SessionError, Source, Stage, stack::StackParams, stage::normals_of,
+    Document, Example, FitSettings, MotionStack, SessionError, Source, Stage, stack::StackParams,
+    stage::normals_of,
 };
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_pose_clip, build_skin, examples::add_detail, measure_skin};

@@ -6,9 +6,9 @@ use anyhow::{Context, ensure};
 use sinew::{
     deform::{
         HandleSet, SurfaceEditor,
-        examples::{ExamplePose, Objective, PoseSpace, SearchParams},
+        examples::{Detail, ExamplePose, Objective, PoseSpace, SearchParams},
     },
-    geom::{Warnings, sample::PoseSet},
+    geom::{Move, Warnings, sample::PoseSet},
     session::{Document, open_file},
 };
 use std::path::Path;
@@ -35,22 +35,29 @@ pub fn open(
         !document.handles.is_empty(),
         "{shown}: there are no handles to move it by; paint some in the studio, or `sinew handles auto`"
     );
-    let handles = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)
-        .map_err(|error| with_path(error, path))?;
-    let stored: Vec<_> =
-        document.examples.iter().map(|e| (e.name.clone(), e.moves.as_ref().clone())).collect();
-    let is_named = poses.is_some();
-    let poses = poses.map_or(stored, PoseSet::poses);
+    let poses: Vec<Kept> = match poses {
+        Some(set) => set.poses().into_iter().map(|(name, moves)| (name, moves, None)).collect(),
+        None => {
+            document.examples.iter().map(|e| (e.name.clone(), e.moves.to_vec(), e.detail.clone())).collect()
+        }
+    };
     let hint = "save poses as examples in the studio, or make a sample with them: \
                 `sinew sample biped --poses walk -o walk.sinew.glb`";
     ensure!(!poses.is_empty(), "{shown}: there are no example poses to blend; {hint}");
-    let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-    let mut space =
-        PoseSpace::new(document.mesh(), &handles, &examples).map_err(|error| with_path(error, path))?;
-    if !is_named && document.examples.iter().any(|example| example.detail.is_some()) {
-        let details = document.examples.iter().map(|example| example.detail.clone()).collect();
-        let n = document.mesh().n_vertices();
-        space = space.with_details(details, n).map_err(|error| with_path(error, path))?;
+    prepare(document, &poses, warnings).map_err(|error| with_path(error, path))
+}
+
+/// A pose with its name and its detail layer.
+pub type Kept = (String, Vec<Move>, Option<Detail>);
+
+/// Prepare a document to be posed by blends of these poses.
+pub fn prepare(document: Document, poses: &[Kept], warnings: &mut Warnings) -> anyhow::Result<Body> {
+    let handles = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)?;
+    let examples: Vec<_> = poses.iter().map(|(name, moves, _)| ExamplePose { name, moves }).collect();
+    let mut space = PoseSpace::new(document.mesh(), &handles, &examples)?;
+    if poses.iter().any(|(.., detail)| detail.is_some()) {
+        let details = poses.iter().map(|(.., detail)| detail.clone()).collect();
+        space = space.with_details(details, document.mesh().n_vertices())?;
     }
     Ok(Body { document, handles, space })
 }

@@ -9,6 +9,7 @@ pub mod info;
 mod input;
 mod output;
 pub mod pose;
+pub mod puppet;
 pub mod reach;
 pub mod refit;
 pub mod sample;

@@ -1,6 +1,7 @@
 //! Rigs: joint trees, their poses and clips, and the skin that follows them.
 
 mod clip;
+mod frames;
 mod pose;
 mod skin;
 mod skinning;

@@ -1,0 +1,272 @@
+//! `sinew puppet`.
+
+use super::{Folder, fails, ok};
+use sinew::{
+    formats::{pairs::read_pairs, read_any},
+    geom::{Character, Warnings},
+};
+use std::path::{Path, PathBuf};
+
+fn sample(folder: &Folder, name: &str) -> String {
+    let path = folder.at(&format!("{name}.glb"));
+    ok(&["sample", name, "-n", "1500", "-o", &path, "--json"]);
+    path
+}
+
+fn character(path: &str) -> Character {
+    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
+}
+
+/// A dog, taught its walk by four moments of a person's, walks when the person does.
+fn pairs_of_a_walk(folder: &Folder, actor: &str, dog: &str) -> String {
+    let pairs = folder.at("pairs.json");
+    let long = |path: &str| {
+        f64::from(character(path).clips.iter().find(|c| c.name == "walk").unwrap().duration_secs())
+    };
+    let (stride, gait) = (long(actor), long(dog));
+    for quarter in 0..4 {
+        let share = f64::from(quarter) / 4.0;
+        let source = format!("{actor}@{}", (share * stride * 30.0).round());
+        let target = format!("{dog}@walk:{}", share * gait);
+        let name = format!("step {quarter}");
+        ok(&[
+            "puppet", "pair", "--pairs", &pairs, "--source", &source, "--target", &target, "--name", &name,
+            "--json",
+        ]);
+    }
+    pairs
+}
+
+#[test]
+fn a_dog_walks_with_a_person() {
+    let folder = Folder::new("dog");
+    let (actor, dog) = (sample(&folder, "biped"), sample(&folder, "quadruped"));
+    let (pairs, take) = (pairs_of_a_walk(&folder, &actor, &dog), folder.at("take.glb"));
+    let source = format!("{actor}@walk");
+    let report = ok(&[
+        "puppet",
+        &dog,
+        "--pairs",
+        &pairs,
+        "--source",
+        &source,
+        "-o",
+        &take,
+        "--smoothing",
+        "0",
+        "--json",
+    ]);
+    for key in
+        ["frames", "us_per_frame", "weights", "held_frames", "residual_cm", "parts", "bytes", "written"]
+    {
+        assert!(!report[key].is_null(), "{key}: {report}");
+    }
+    assert_eq!((report["held_frames"].as_u64(), report["frames"].as_u64()), (Some(0), Some(33)), "{report}");
+    // At the moment of a pair its weight is one, and the dog is in its pose.
+    let weights: Vec<Vec<f64>> = serde_json::from_value(report["weights"].clone()).unwrap();
+    assert!(weights[0][0] > 0.95, "{:?}", weights[0]);
+    assert!(weights.iter().all(|w| (w.iter().sum::<f64>() - 1.0).abs() < 1e-6));
+    let (before, after) = (character(&dog), character(&take));
+    assert_eq!(after.clips.len(), before.clips.len() + 1);
+    let rig = after.rig.as_ref().unwrap();
+    let walk = before.clips.iter().find(|clip| clip.name == "walk").unwrap();
+    let taken = after.clips.iter().find(|clip| clip.name == "puppet").unwrap();
+    for (frame, share) in [(8, 0.25), (16, 0.5)] {
+        let (ours, theirs) = (
+            taken.sample(rig, frame as f32 / 30.0),
+            walk.sample(before.rig.as_ref().unwrap(), walk.duration_secs() * share),
+        );
+        // Roots travel; everything else is the pose of the pair.
+        for (joint, (a, b)) in rig.joints().iter().zip(ours.locals.iter().zip(&theirs.locals)) {
+            let off = a.rotation.angle_between(b.rotation).to_degrees();
+            assert!(joint.parent.is_none() || off < 5.0, "{} is off by {off} degrees at {share}", joint.name);
+        }
+    }
+    // Feet stay on the ground.
+    let lowest = |time: f32| {
+        let positions = after.positions_at(Some(taken), time).unwrap();
+        positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min)
+    };
+    for frame in 0..33 {
+        assert!(lowest(frame as f32 / 30.0).abs() < 0.06, "frame {frame}: {}", lowest(frame as f32 / 30.0));
+    }
+    // Blended matrices are written as vertices; the thesis's one space works as well.
+    let linear = folder.at("linear.glb");
+    let args = ["puppet", &dog, "--pairs", &pairs, "--source", &source, "-o", &linear, "--json"];
+    let report =
+        ok(&[&args[..], &["--interpolation", "linear", "--whole-body", "--projection", "positive"]].concat());
+    assert_eq!(report["parts"].as_object().unwrap().len(), 1, "{report}");
+    assert!(!character(&linear).morphs.is_empty());
+}
+
+#[test]
+fn a_sack_without_bones_crouches_with_a_person() {
+    let folder = Folder::new("sack");
+    let (actor, sack) = (sample(&folder, "biped"), folder.at("sack.sinew.glb"));
+    ok(&["sample", "sack", "-n", "1500", "--poses", "jump", "-o", &sack, "--json"]);
+    let (pairs, take) = (folder.at("pairs.json"), folder.at("take.glb"));
+    for (frame, pose) in [(0, "rest"), (8, "crouch"), (24, "stretch")] {
+        let (source, target) = (format!("{actor}@{frame}"), format!("{sack}@{pose}"));
+        ok(&["puppet", "pair", "--pairs", &pairs, "--source", &source, "--target", &target, "--json"]);
+    }
+    assert_eq!(read_pairs(&std::fs::read(&pairs).unwrap(), "p").unwrap().pairs.len(), 3);
+    let report = ok(&[
+        "puppet",
+        &sack,
+        "--pairs",
+        &pairs,
+        "--source",
+        &actor,
+        "-o",
+        &take,
+        "--smoothing",
+        "0",
+        "--json",
+    ]);
+    let weights: Vec<Vec<f64>> = serde_json::from_value(report["weights"].clone()).unwrap();
+    assert!(weights[8][1] > 0.9 && weights[24][2] > 0.9, "{:?} {:?}", weights[8], weights[24]);
+    let moving = character(&take);
+    let top = |time: f32| {
+        let positions = moving.positions_at(moving.clips.first(), time).unwrap();
+        positions.iter().map(|p| p.y).fold(f32::NEG_INFINITY, f32::max)
+    };
+    assert!(
+        top(8.0 / 30.0) < top(0.0) && top(0.0) < top(24.0 / 30.0),
+        "{} {} {}",
+        top(8.0 / 30.0),
+        top(0.0),
+        top(0.8)
+    );
+}
+
+/// Recordings of others: two layouts of Kinect, landmarks, skeletons of several makers.
+#[test]
+fn real_recordings_move_a_character() {
+    let data = std::env::var_os("SINEW_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    if !data.exists() {
+        assert!(std::env::var_os("CI").is_none(), "CI must have the data");
+        eprintln!("skipped real recordings: no {}", data.display());
+        return;
+    }
+    let folder = Folder::new("recordings");
+    let (dog, take) = (sample(&folder, "quadruped"), folder.at("take.glb"));
+    let recordings = [
+        ("kinect20/utkinect/joints_s01_e01.txt", 100, 300),
+        ("kinect20/msraction3d/a01_s01_e01_skeleton3D.txt", 0, 20),
+        ("video/pose_squats_3d.full.json", 2, 12),
+        ("bvh/cmu/02_01.bvh", 10, 60),
+        ("bvh/threejs-pirouette.bvh", 10, 300),
+        ("bvh/bandai-namco/dataset-1_walk_normal_001.bvh", 10, 60),
+    ];
+    for (file, first, second) in recordings {
+        let (source, pairs) = (data.join(file).to_string_lossy().into_owned(), folder.at("p.json"));
+        let _ = std::fs::remove_file(&pairs);
+        for (frame, pose) in [(first, dog.clone()), (second, format!("{dog}@walk:0.3"))] {
+            ok(&[
+                "puppet",
+                "pair",
+                "--pairs",
+                &pairs,
+                "--source",
+                &format!("{source}@{frame}"),
+                "--target",
+                &pose,
+                "--json",
+            ]);
+        }
+        let report = ok(&["puppet", &dog, "--pairs", &pairs, "--source", &source, "-o", &take, "--json"]);
+        let weights: Vec<Vec<f64>> = serde_json::from_value(report["weights"].clone()).unwrap();
+        let moves = weights
+            .iter()
+            .map(|w| w[1])
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], w| [low.min(w), high.max(w)]);
+        assert!(moves[1] - moves[0] > 0.3, "{file}: nothing moves, {moves:?}");
+        let taken = character(&take);
+        let clip = taken.clips.iter().find(|clip| clip.name == "puppet").unwrap();
+        let positions = taken.positions_at(Some(clip), 0.5 * clip.duration_secs()).unwrap();
+        assert!(positions.iter().all(|p| p.is_finite() && p.length() < 100.0), "{file}");
+    }
+    // All zeros: nothing was ever seen.
+    let zeros = data.join("kinect20/msraction3d/a13_s09_e02_skeleton3D.txt").to_string_lossy().into_owned();
+    let said = fails(&["puppet", &dog, "--pairs", &folder.at("p.json"), "--source", &zeros, "-o", &take], 1);
+    assert!(said.contains("never fully tracked"), "{said}");
+    let said = fails(
+        &[
+            "puppet",
+            "pair",
+            "--pairs",
+            &folder.at("p.json"),
+            "--source",
+            &format!("{zeros}@0"),
+            "--target",
+            &dog,
+        ],
+        1,
+    );
+    assert!(said.contains("not fully tracked"), "{said}");
+}
+
+#[test]
+fn wrong_requests_are_told_what_to_do() {
+    let folder = Folder::new("puppet-wrong");
+    let (actor, dog, out) = (sample(&folder, "biped"), sample(&folder, "quadruped"), folder.at("out.glb"));
+    let pairs = pairs_of_a_walk(&folder, &actor, &dog);
+    let (none, odd) = (folder.write("none.json", r#"{"pairs":[]}"#), folder.at("odd.json"));
+    let text = std::fs::read_to_string(&pairs).unwrap();
+    std::fs::write(&odd, text.replace("\"tail.1\"", "\"trunk\"")).unwrap();
+    let limb = folder.write("limb.json", &text.replacen('{', r#"{"limbs":{"tail.1":["nose"]},"#, 1));
+    let at = |frame: &str| format!("{actor}@{frame}");
+    let (far, word) = (at("9999"), at("soon"));
+    let (late, unknown) = (format!("{dog}@walk:99"), format!("{dog}@gallop"));
+    let cases: [(&[&str], i32, &str); 14] = [
+        (&["puppet", &dog, "--source", &actor, "-o", &out], 1, "--pairs"),
+        (&["puppet", &dog, "--pairs", &pairs, "-o", &out], 1, "--source"),
+        (&["puppet", &dog, "--pairs", &pairs, "--source", &actor], 1, "-o FILE"),
+        (&["puppet"], 1, "puppet pair"),
+        (&["puppet", &dog, "--pairs", &none, "--source", &actor, "-o", &out], 1, "no pairs"),
+        (&["puppet", &dog, "--pairs", &odd, "--source", &actor, "-o", &out], 1, "\"trunk\""),
+        (&["puppet", &dog, "--pairs", &limb, "--source", &actor, "-o", &out], 1, "\"nose\""),
+        (&["puppet", &dog, "--pairs", &pairs, "--source", &dog, "-o", &out], 1, "left hand"),
+        (
+            &["puppet", &dog, "--pairs", &pairs, "--source", &actor, "--smoothing", "2", "-o", &out],
+            1,
+            "0 to 1",
+        ),
+        (
+            &["puppet", &dog, "--pairs", &pairs, "--source", &actor, "--ignore", "tail", "-o", &out],
+            1,
+            "arm.L",
+        ),
+        (&["puppet", "pair", "--pairs", &pairs, "--source", &far, "--target", &dog], 1, "0 to 32"),
+        (&["puppet", "pair", "--pairs", &pairs, "--source", &word, "--target", &dog], 1, "\"soon\""),
+        (&["puppet", "pair", "--pairs", &pairs, "--source", &at("0"), "--target", &late], 1, "outside"),
+        (&["puppet", "pair", "--pairs", &pairs, "--source", &at("0"), "--target", &unknown], 1, "\"gallop\""),
+    ];
+    for (args, code, expected) in cases {
+        let said = fails(args, code);
+        assert!(said.contains(expected), "{args:?}: {said}");
+    }
+    assert!(!Path::new(&out).exists(), "nothing is written when something is wrong");
+    // One pair holds the character in its pose; two equal pairs share.
+    let one = folder.at("one.json");
+    for name in ["a", "b"] {
+        ok(&[
+            "puppet",
+            "pair",
+            "--pairs",
+            &one,
+            "--source",
+            &at("3"),
+            "--target",
+            &format!("{dog}@walk:0.2"),
+            "--name",
+            name,
+            "--json",
+        ]);
+        let report = ok(&["puppet", &dog, "--pairs", &one, "--source", &actor, "-o", &out, "--json"]);
+        let weights: Vec<Vec<f64>> = serde_json::from_value(report["weights"].clone()).unwrap();
+        let share = 1.0 / weights[0].len() as f64;
+        assert!(weights.iter().flatten().all(|w| (w - share).abs() < 1e-6), "{:?}", weights[0]);
+    }
+}

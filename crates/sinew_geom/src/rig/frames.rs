@@ -1,0 +1,96 @@
+//! Clips out of poses, frame by frame.
+
+use super::{Clip, Interpolation, JointTrack, Keys, Pose, Rig};
+use crate::GeomError;
+use glam::{DQuat, DVec3, Vec3};
+
+/// What differs by less rests.
+const SAME: f64 = 1e-9;
+
+impl Clip {
+    /// A clip through poses, `fps` of them a second. Curves that rest are left out.
+    ///
+    /// # Errors
+    /// No poses, poses of another rig or with numbers that are not finite.
+    pub fn from_poses(name: &str, rig: &Rig, poses: &[Pose], fps: f64) -> Result<Self, GeomError> {
+        let n_joints = rig.joints().len();
+        if let Some(pose) = poses.iter().find(|pose| pose.locals.len() != n_joints) {
+            return Err(GeomError::Length { what: "pose", expected: n_joints, actual: pose.locals.len() });
+        }
+        let times: Vec<f32> = (0..poses.len()).map(|k| (k as f64 / fps) as f32).collect();
+        let vectors = |values: Vec<Vec3>| Keys::new(times.clone(), values, Interpolation::Linear, 1);
+        let mut joints = Vec::new();
+        for (joint, rest) in rig.joints().iter().map(|joint| joint.rest).enumerate() {
+            let locals = || poses.iter().map(move |pose| pose.locals[joint]);
+            let moves = locals().any(|local| differs(local.translation, rest.translation));
+            let grows = locals().any(|local| differs(local.scale, rest.scale));
+            let turns = locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - SAME * SAME);
+            if !(moves || grows || turns) {
+                continue;
+            }
+            let mut last = rest.rotation;
+            // The same side as the key before, for players that blend plainly.
+            let mut near = |q: DQuat| {
+                last = if last.dot(q) < 0.0 { -q } else { q };
+                last.as_quat().normalize()
+            };
+            let mut rotations = || {
+                Keys::new(
+                    times.clone(),
+                    locals().map(|l| near(l.rotation)).collect(),
+                    Interpolation::Linear,
+                    1,
+                )
+            };
+            joints.push(JointTrack {
+                joint,
+                translation: moves
+                    .then(|| vectors(locals().map(|l| l.translation.as_vec3()).collect()))
+                    .transpose()?,
+                rotation: turns.then(&mut rotations).transpose()?,
+                scale: grows.then(|| vectors(locals().map(|l| l.scale.as_vec3()).collect())).transpose()?,
+            });
+        }
+        Ok(Self { name: name.to_owned(), joints, morphs: Vec::new() })
+    }
+}
+
+fn differs(a: DVec3, b: DVec3) -> bool {
+    a.distance(b) > SAME * b.length().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Transform, rig::Joint};
+
+    #[test]
+    fn poses_are_met_at_their_times_and_rest_has_no_curves() {
+        let joint = |name: &str, parent| Joint::new(name, parent, Transform::from_translation(DVec3::X));
+        let rig = Rig::new(vec![joint("a", None), joint("b", Some(0)), joint("c", Some(1))]).unwrap();
+        let pose = |k: f64| {
+            let mut pose = rig.rest_pose();
+            pose.locals[0].translation.y = 0.1 * k;
+            // Beyond half a turn, so that quaternions change sides.
+            pose.locals[1].rotation = DQuat::from_rotation_z(0.5 * k);
+            pose
+        };
+        let poses: Vec<Pose> = (0..20).map(|k| pose(f64::from(k))).collect();
+        let clip = Clip::from_poses("walk", &rig, &poses, 25.0).unwrap();
+        assert_eq!(clip.joints.len(), 2, "c rests");
+        assert!(clip.joints[0].rotation.is_none() && clip.joints[1].translation.is_none());
+        for (k, pose) in poses.iter().enumerate() {
+            let sampled = clip.sample(&rig, (k as f64 / 25.0) as f32);
+            for (a, b) in sampled.locals.iter().zip(&pose.locals) {
+                assert!(
+                    a.rotation.angle_between(b.rotation) < 1e-3
+                        && a.translation.distance(b.translation) < 1e-6
+                );
+            }
+        }
+        let values = clip.joints[1].rotation.as_ref().unwrap().values();
+        assert!(values.windows(2).all(|pair| pair[0].dot(pair[1]) > 0.0));
+        assert!(Clip::from_poses("none", &rig, &[], 25.0).unwrap().joints.is_empty());
+        assert!(Clip::from_poses("other", &rig, &[Pose::default()], 25.0).is_err());
+    }
+}

@@ -1,0 +1,132 @@
+//! Where the character is while it is puppeteered: travel, heading, and feet that stay where they stand (S5, S8).
+//!
+//! # Source
+//! Sun (2017), §4.6, gives the actor's translation and heading to the character. Ours, for the contact it leaves to the
+//! future (§6.2): the character stands on its lowest foot, which stays in its place while it is the lowest; and it
+//! leaves the ground when the actor does.
+
+use crate::{Tracked, normal::TRUNK};
+use glam::{DAffine3, DQuat, DVec3};
+use sinew_geom::{Pose, Rig, Transform};
+
+/// How the character travels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroundParams {
+    /// Metres of the character for a metre of the standard body (1 would be life-size); `None` takes the ratio of
+    /// their heights.
+    pub scale: Option<f64>,
+    /// Whether the character travels (true), or stays where its poses are.
+    pub travel: bool,
+    /// Whether it stands on its feet (true). Else it moves as the actor's hips do.
+    pub feet: bool,
+    /// Whether the source knows how high the actor is (true); landmarks about the hips do not.
+    pub jumps: bool,
+}
+
+impl Default for GroundParams {
+    fn default() -> Self {
+        Self { scale: None, travel: true, feet: true, jumps: true }
+    }
+}
+
+/// Height of the standard body in metres.
+const STANDARD_HEIGHT: f64 = 1.75;
+/// Joints within this share of the height above the lowest one are feet.
+const FOOT_SHARE: f64 = 0.06;
+/// A foot must be this share of the height lower than the one that stands to take over.
+const HYSTERESIS: f64 = 0.01;
+/// Metres by which the actor's feet may rise before it is a jump: tracking is not better.
+const JUMP: f64 = 0.06;
+/// Metres a second by which the floor under the actor may be found to be higher than thought.
+const FLOOR_DRIFT: f64 = 0.05;
+
+/// Follows an actor over the ground.
+#[derive(Debug, Clone)]
+pub struct Footing {
+    params: GroundParams,
+    feet: Vec<usize>,
+    /// Height of the feet's level at rest.
+    level: f64,
+    height: f64,
+    scale: f64,
+    start: Option<(DVec3, f64)>,
+    floor: f64,
+    time: f64,
+    /// The foot that stands, and where.
+    standing: Option<(usize, DVec3)>,
+    position: DVec3,
+    /// The actor's travel so far.
+    moved: DVec3,
+}
+
+impl Footing {
+    /// A character at rest; its feet are its lowest joints.
+    pub fn new(rig: &Rig, params: GroundParams) -> Self {
+        let heights: Vec<f64> = rig.rest_world().iter().map(|m| m.translation.y).collect();
+        let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let height = Some(high - low).filter(|h| h.is_finite() && *h > 0.0).unwrap_or(1.0);
+        let is_foot = |joint: &usize| heights[*joint] <= low + FOOT_SHARE * height;
+        Self {
+            params,
+            feet: (0..heights.len()).filter(is_foot).collect(),
+            level: if low.is_finite() { low } else { 0.0 },
+            height,
+            scale: params.scale.unwrap_or(height / STANDARD_HEIGHT),
+            start: None,
+            floor: f64::INFINITY,
+            time: 0.0,
+            standing: None,
+            position: DVec3::ZERO,
+            moved: DVec3::ZERO,
+        }
+    }
+
+    /// Where the character goes: `world_from_model` for joints that are at `world` in the model.
+    pub fn step(&mut self, time: f64, tracked: &Tracked, world: &[DAffine3]) -> DAffine3 {
+        if !self.params.travel {
+            return DAffine3::IDENTITY;
+        }
+        let place = &tracked.place;
+        let unit = if place.trunk > 0.0 { TRUNK / place.trunk } else { 1.0 };
+        let (from, heading) = *self.start.get_or_insert((place.position, place.heading));
+        let turn = DQuat::from_rotation_y(place.heading - heading);
+        let moved = DQuat::from_rotation_y(-heading) * (place.position - from) * unit * self.scale;
+        let up = self.rise(time, place.position.y * unit - tracked.pose.depth());
+        let feet = self.feet.iter().map(|&j| (j, turn * world[j].translation));
+        let lowest = feet.clone().min_by(|a, b| a.1.y.total_cmp(&b.1.y));
+        let Some(lowest) = lowest.filter(|_| self.params.feet) else {
+            return DAffine3::from_rotation_translation(turn, moved);
+        };
+        let standing = self.standing.and_then(|(foot, _)| feet.clone().find(|(j, _)| *j == foot));
+        let travelled = moved - std::mem::replace(&mut self.moved, moved);
+        self.position = match (self.standing, standing) {
+            (Some((_, anchor)), Some((_, at))) if up == 0.0 => anchor - at,
+            // In the air the actor's own travel counts.
+            _ => self.position + travelled,
+        };
+        let is_same = |at: DVec3| at.y <= lowest.1.y + HYSTERESIS * self.height;
+        // A foot that is lower takes over where it is now.
+        let (foot, at) = standing.filter(|(_, at)| is_same(*at)).unwrap_or(lowest);
+        self.position.y = self.level - lowest.1.y + up * self.scale;
+        self.standing = Some((foot, DVec3 { y: 0.0, ..self.position + at }));
+        DAffine3::from_rotation_translation(turn, self.position)
+    }
+
+    /// How high the actor is above its floor, which is learnt on the way.
+    fn rise(&mut self, time: f64, lowest: f64) -> f64 {
+        let secs = (time - std::mem::replace(&mut self.time, time)).clamp(0.0, 0.1);
+        self.floor = (self.floor + FLOOR_DRIFT * secs).min(lowest);
+        let above = lowest - self.floor - JUMP;
+        if self.params.jumps && above.is_finite() { above.max(0.0) } else { 0.0 }
+    }
+}
+
+/// Move a whole pose: its roots are carried.
+pub fn carry(rig: &Rig, pose: &mut Pose, world_from_model: DAffine3) {
+    for (joint, local) in rig.joints().iter().zip(&mut pose.locals) {
+        if joint.parent.is_none() {
+            (*local, _) = Transform::from_affine(world_from_model * local.to_affine());
+        }
+    }
+}

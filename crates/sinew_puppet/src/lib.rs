@@ -1,0 +1,32 @@
+//! Puppetry: pair a few poses of a body with poses of a character, then perform (S1–S8).
+//!
+//! ```text
+//! recording, rig, stream ─► BodyPose ─► BodyTracker ─► NormalPose ─► Puppeteer ─► Weights ─► RigBlend ─► Pose
+//!                                            └─► Place ─► Footing ────────────────────────────────────────────┘
+//! ```
+
+mod blend;
+mod body;
+mod error;
+mod ground;
+mod normal;
+mod parts;
+mod performer;
+mod projection;
+mod puppeteer;
+mod rig_body;
+#[cfg(test)]
+mod tests;
+mod tracker;
+
+pub use blend::{Interpolation, RigBlend};
+pub use body::{BodyJoint, BodyPose, Limb};
+pub use error::PuppetError;
+pub use ground::{Footing, GroundParams, carry};
+pub use normal::{NormalPose, Place};
+pub use parts::{Part, assign_parts};
+pub use performer::{Performed, Performer, PerformerParams, RigPair};
+pub use projection::{Projection, ProjectionParams, ProjectionReport, ProjectionSolver, ProjectionState};
+pub use puppeteer::{Puppeteer, PuppeteerParams, Weights};
+pub use rig_body::RigBody;
+pub use tracker::{BodyTracker, Tracked, TrackerParams};

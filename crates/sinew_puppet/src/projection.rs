@@ -1,0 +1,418 @@
+//! Which blend of example poses comes nearest to a pose (S3).
+//!
+//! # Source
+//! Sun (2017), §4.4, eqs. 4.3–4.9. With `Σ w = 1`, `‖w‖₁ = 1 + 2 Σ max(−w, 0)`: the L1 term of eq. 4.6 is a price on
+//! negative weights alone. So one solver covers all three projections: price 0 is the linear one (4.3), a price
+//! without end the positive one (4.5), and what lies between is 4.6. Differs: a small ridge makes the weights unique
+//! when examples repeat or lie in a line; poses are taken relative to the mean of the examples, which changes nothing
+//! but rounding.
+//! # Symbols
+//! `X` [d × n] examples less their mean; `G = XᵀX + ρI`; `b = Xᵀx`; `λ` price; `μ` multiplier of `Σ w = 1`
+//! # Cost
+//! new: n² d, and n³ for the linear map. solve: n d for `b`, then a Cholesky factorisation of the active weights for
+//! each change of their set; warm from the last pose that is one or two.
+//! # Limits
+//! Weights of examples that are exactly alike share evenly.
+
+use crate::PuppetError;
+
+/// How a pose is expressed by examples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Projection {
+    /// Any weights that sum to one: fits best, and shakes most (eq. 4.3).
+    Linear,
+    /// No negative weights: calm, but never beyond the examples (eq. 4.5).
+    Positive,
+    /// Negative weights at a price: the `λ` of eq. 4.6, as a share of the mean square of the examples, so that it means
+    /// the same for an arm as for a body.
+    L1(f64),
+}
+
+impl Default for Projection {
+    fn default() -> Self {
+        Self::L1(Self::LAMBDA)
+    }
+}
+
+impl Projection {
+    /// Price of the default.
+    pub const LAMBDA: f64 = 0.02;
+
+    /// Name used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Positive => "positive",
+            Self::L1(_) => "l1",
+        }
+    }
+
+    /// The `λ` of eq. 4.6, as a share.
+    pub fn lambda(self) -> f64 {
+        match self {
+            Self::Linear => 0.0,
+            Self::Positive => f64::INFINITY,
+            Self::L1(lambda) => lambda,
+        }
+    }
+}
+
+/// Settings of a projection.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProjectionParams {
+    /// Which of the three.
+    pub projection: Projection,
+    /// `ρ` as a share of the mean square of the examples (1e-4): how strongly weights are kept small and shared.
+    pub ridge: f64,
+}
+
+impl Default for ProjectionParams {
+    fn default() -> Self {
+        Self { projection: Projection::default(), ridge: 1e-4 }
+    }
+}
+
+/// How a projection went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProjectionReport {
+    /// Root mean square of what the blend misses, over the numbers of a pose.
+    pub residual: f64,
+    /// Sets of active weights that were tried.
+    pub iterations: usize,
+    /// Whether the conditions of an optimum hold; false if rounding kept it from falling further.
+    pub converged: bool,
+}
+
+/// Examples, ready to be projected on.
+#[derive(Debug, Clone)]
+pub struct ProjectionSolver {
+    n: usize,
+    price: f64,
+    mean: Vec<f64>,
+    /// Rows are examples.
+    x: Vec<f64>,
+    gram: Vec<f64>,
+    /// Mean of the diagonal, by which tolerances are measured.
+    scale: f64,
+    /// For the linear projection: rows of the map from `b` to weights, then the weights at `b = 0`.
+    linear: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+/// The last weights, from which the next projection starts, and room to work in.
+#[derive(Debug, Clone, Default)]
+pub struct ProjectionState {
+    /// The weights; they sum to one.
+    pub weights: Vec<f64>,
+    sign: Vec<i8>,
+    centred: Vec<f64>,
+    b: Vec<f64>,
+    gradient: Vec<f64>,
+    active: Vec<usize>,
+    factor: Vec<f64>,
+    y: Vec<f64>,
+    z: Vec<f64>,
+}
+
+/// Gradients agree if they differ by less than this share of the scale.
+const TOLERANCE: f64 = 1e-10;
+
+impl ProjectionSolver {
+    /// Prepare examples, each a list of `d` numbers.
+    ///
+    /// # Errors
+    /// No example, examples of different or no length, numbers that are not finite, a negative price or ridge.
+    pub fn new(examples: &[Vec<f64>], params: &ProjectionParams) -> Result<Self, PuppetError> {
+        let d = check(examples, params)?;
+        let n = examples.len();
+        let mut mean = vec![0.0; d];
+        for example in examples {
+            mean.iter_mut().zip(example).for_each(|(m, v)| *m += v / n as f64);
+        }
+        let x: Vec<f64> =
+            examples.iter().flat_map(|example| example.iter().zip(&mean).map(|(v, m)| v - m)).collect();
+        let row = |i: usize| &x[i * d..(i + 1) * d];
+        let mut gram = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let product = dot(row(i), row(j));
+                (gram[i * n + j], gram[j * n + i]) = (product, product);
+            }
+        }
+        let trace = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
+        // One example, or all alike: any weights fit equally, and the ridge alone decides.
+        let scale = if trace > 0.0 { trace } else { 1.0 };
+        (0..n).for_each(|i| gram[i * n + i] += params.ridge * scale);
+        let price = params.projection.lambda() * scale;
+        let linear = (price == 0.0).then(|| linear_map(&gram, n));
+        Ok(Self { n, price, mean, x, gram, scale, linear })
+    }
+
+    /// Number of examples.
+    pub fn n_examples(&self) -> usize {
+        self.n
+    }
+
+    /// Find the weights of a pose, starting from those in `state`.
+    ///
+    /// # Errors
+    /// A pose of another length, or with numbers that are not finite.
+    pub fn solve(&self, pose: &[f64], state: &mut ProjectionState) -> Result<ProjectionReport, PuppetError> {
+        let d = self.mean.len();
+        if pose.len() != d {
+            return Err(PuppetError::Length { pair: 0, expected: d, actual: pose.len() });
+        }
+        if let Some(index) = pose.iter().position(|v| !v.is_finite()) {
+            return Err(PuppetError::NonFinite { what: "number of the pose", index });
+        }
+        state.resize(self.n);
+        state.centred.clear();
+        state.centred.extend(pose.iter().zip(&self.mean).map(|(v, m)| v - m));
+        state.b.clear();
+        state.b.extend(self.x.chunks_exact(d.max(1)).map(|row| dot(row, &state.centred)));
+        let (iterations, converged) = match &self.linear {
+            Some((map, at_zero)) => {
+                for (i, weight) in state.weights.iter_mut().enumerate() {
+                    *weight = at_zero[i] + dot(&map[i * self.n..(i + 1) * self.n], &state.b);
+                }
+                (1, true)
+            }
+            None => self.search(state),
+        };
+        Ok(ProjectionReport { residual: self.residual(state), iterations, converged })
+    }
+
+    fn residual(&self, state: &mut ProjectionState) -> f64 {
+        let d = self.mean.len();
+        for (weight, row) in state.weights.iter().zip(self.x.chunks_exact(d)).filter(|(w, _)| **w != 0.0) {
+            state.centred.iter_mut().zip(row).for_each(|(v, x)| *v -= weight * x);
+        }
+        (dot(&state.centred, &state.centred) / d as f64).sqrt()
+    }
+
+    /// Change one weight's state at a time, to positive, negative or none, until nothing is to be gained.
+    fn search(&self, state: &mut ProjectionState) -> (usize, bool) {
+        if state.is_cold() || (self.price.is_infinite() && state.sign.iter().any(|&s| s < 0)) {
+            self.start(state);
+        }
+        let (mut iterations, mut banned, mut best) = (0, usize::MAX, f64::INFINITY);
+        // Every pass lowers the objective or ends the search; the limit is for rounding alone.
+        for _ in 0..10 * self.n + 50 {
+            let (mu, n_tried, dropped) = self.settle(state);
+            iterations += n_tried;
+            let objective = self.objective(state);
+            // A weight that came in and went out at once gains nothing but rounding.
+            banned = if dropped == Some(banned) || objective >= best { banned } else { usize::MAX };
+            best = best.min(objective);
+            let Some((entering, sign)) = self.most_wrong(state, mu, banned) else {
+                return (iterations, banned == usize::MAX);
+            };
+            if entering == banned {
+                return (iterations, false);
+            }
+            banned = entering;
+            state.sign[entering] = sign;
+            state.weights[entering] = 0.0;
+        }
+        (iterations, false)
+    }
+
+    /// Begin at the nearest example.
+    fn start(&self, state: &mut ProjectionState) {
+        state.weights.fill(0.0);
+        state.sign.fill(0);
+        let cost = |i: usize| 0.5 * self.gram[i * self.n + i] - state.b[i];
+        let nearest = (0..self.n).min_by(|&i, &j| cost(i).total_cmp(&cost(j))).unwrap_or(0);
+        (state.weights[nearest], state.sign[nearest]) = (1.0, 1);
+    }
+
+    /// The optimum over the active weights with their signs; those that would change sign on the way go out.
+    /// Gives the multiplier, how many sets were tried and the last weight that went out.
+    fn settle(&self, state: &mut ProjectionState) -> (f64, usize, Option<usize>) {
+        let mut dropped = None;
+        for n_tried in 1.. {
+            let mu = self.solve_active(state);
+            let (mut step, mut blocking) = (1.0, None);
+            for (k, &i) in state.active.iter().enumerate() {
+                let (at, to) = (state.weights[i], state.y[k]);
+                if to * f64::from(state.sign[i]) <= 0.0 {
+                    let share = if at == to { 0.0 } else { (at / (at - to)).max(0.0) };
+                    if share < step {
+                        (step, blocking) = (share, Some(i));
+                    }
+                }
+            }
+            // The last active weight is one, whatever rounding says.
+            let blocking = blocking.filter(|_| state.active.len() > 1);
+            let step = if blocking.is_some() { step } else { 1.0 };
+            for (k, &i) in state.active.iter().enumerate() {
+                state.weights[i] += step * (state.y[k] - state.weights[i]);
+            }
+            let Some(i) = blocking else { return (mu, n_tried, dropped) };
+            (state.weights[i], state.sign[i], dropped) = (0.0, 0, Some(i));
+        }
+        unreachable!("every turn removes a weight, and the last stays")
+    }
+
+    /// Solve `G w = b + λ[w < 0] + μ`, `Σ w = 1` on the active weights into `y`; gives `μ`.
+    fn solve_active(&self, state: &mut ProjectionState) -> f64 {
+        let ProjectionState { sign, b, active, factor, y, z, .. } = state;
+        active.clear();
+        active.extend((0..self.n).filter(|&i| sign[i] != 0));
+        let k = active.len();
+        factor.clear();
+        factor.resize(k * k, 0.0);
+        for (r, &i) in active.iter().enumerate() {
+            for (c, &j) in active[..=r].iter().enumerate() {
+                factor[r * k + c] = self.gram[i * self.n + j];
+            }
+        }
+        cholesky(factor, k, self.scale);
+        y.clear();
+        y.extend(active.iter().map(|&i| b[i] + if sign[i] < 0 { self.price } else { 0.0 }));
+        z.clear();
+        z.resize(k, 1.0);
+        substitute(factor, k, y);
+        substitute(factor, k, z);
+        let mu = (1.0 - y.iter().sum::<f64>()) / z.iter().sum::<f64>();
+        y.iter_mut().zip(&*z).for_each(|(y, z)| *y += mu * z);
+        mu
+    }
+
+    /// The weight that is none but should not be: its gradient lies outside `μ ..= μ + λ`.
+    fn most_wrong(&self, state: &mut ProjectionState, mu: f64, banned: usize) -> Option<(usize, i8)> {
+        self.compute_gradient(state);
+        let (mut worst, mut found) = (TOLERANCE * self.scale, None);
+        for i in (0..self.n).filter(|&i| state.sign[i] == 0 && i != banned) {
+            let g = state.gradient[i];
+            for (wrong, sign) in [(mu - g, 1), (g - self.price - mu, -1)] {
+                if wrong > worst {
+                    (worst, found) = (wrong, Some((i, sign)));
+                }
+            }
+        }
+        found
+    }
+
+    /// `G w − b`.
+    fn compute_gradient(&self, state: &mut ProjectionState) {
+        state.gradient.clear();
+        state.gradient.extend(state.b.iter().map(|b| -b));
+        for &j in &state.active {
+            let (weight, row) = (state.weights[j], &self.gram[j * self.n..(j + 1) * self.n]);
+            state.gradient.iter_mut().zip(row).for_each(|(g, v)| *g += weight * v);
+        }
+    }
+
+    fn objective(&self, state: &ProjectionState) -> f64 {
+        let mut sum = 0.0;
+        for &i in &state.active {
+            let (weight, row) = (state.weights[i], &self.gram[i * self.n..]);
+            let product: f64 = state.active.iter().map(|&j| row[j] * state.weights[j]).sum();
+            sum += weight * (0.5 * product - state.b[i]);
+            if weight < 0.0 {
+                sum -= self.price * weight;
+            }
+        }
+        sum
+    }
+}
+
+impl ProjectionState {
+    fn resize(&mut self, n: usize) {
+        if self.weights.len() != n {
+            self.weights = vec![0.0; n];
+            self.sign = vec![0; n];
+        }
+    }
+
+    fn is_cold(&self) -> bool {
+        self.sign.iter().all(|&s| s == 0)
+    }
+}
+
+fn check(examples: &[Vec<f64>], params: &ProjectionParams) -> Result<usize, PuppetError> {
+    let first = examples.first().ok_or(PuppetError::NoPairs)?;
+    for (pair, example) in examples.iter().enumerate() {
+        if example.len() != first.len() {
+            return Err(PuppetError::Length { pair, expected: first.len(), actual: example.len() });
+        }
+        if example.iter().any(|v| !v.is_finite()) {
+            return Err(PuppetError::NonFinite { what: "source pose of pair", index: pair });
+        }
+    }
+    let at_least_zero = |name, value: f64| match value >= 0.0 {
+        true => Ok(()),
+        false => Err(PuppetError::Parameter {
+            name,
+            value: value.to_string(),
+            expected: "it must not be negative",
+        }),
+    };
+    at_least_zero("lambda", params.projection.lambda())?;
+    // Without any ridge, examples that repeat would have no weights of their own.
+    if !(params.ridge >= 1e-12 && params.ridge <= 1.0) {
+        let value = params.ridge.to_string();
+        return Err(PuppetError::Parameter {
+            name: "ridge",
+            value,
+            expected: "it must lie within 1e-12 and 1",
+        });
+    }
+    Ok(first.len())
+}
+
+/// Eq. 4.4 once for all poses: `w = G⁻¹b + z (1 − 1ᵀG⁻¹b) / 1ᵀz` with `z = G⁻¹1`.
+fn linear_map(gram: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut factor = gram.to_vec();
+    cholesky(&mut factor, n, 1.0);
+    let mut z = vec![1.0; n];
+    substitute(&factor, n, &mut z);
+    let sum: f64 = z.iter().sum();
+    let mut map = vec![0.0; n * n];
+    for (j, row) in map.chunks_exact_mut(n).enumerate() {
+        // The inverse is symmetric: its columns are its rows.
+        row[j] = 1.0;
+        substitute(&factor, n, row);
+        let share = z[j] / sum;
+        row.iter_mut().zip(&z).for_each(|(v, z)| *v -= z * share);
+    }
+    (map, z.iter().map(|z| z / sum).collect())
+}
+
+/// In place, lower triangle by rows. A pivot lost to rounding becomes the smallest that can be divided by.
+fn cholesky(a: &mut [f64], k: usize, scale: f64) {
+    for j in 0..k {
+        let (above, below) = a.split_at_mut((j + 1) * k);
+        let row = &mut above[j * k..];
+        let pivot = (row[j] - dot(&row[..j], &row[..j])).max(1e-15 * scale).sqrt();
+        row[j] = pivot;
+        for other in below.chunks_exact_mut(k) {
+            other[j] = (other[j] - dot(&other[..j], &row[..j])) / pivot;
+        }
+    }
+}
+
+fn substitute(factor: &[f64], k: usize, b: &mut [f64]) {
+    for i in 0..k {
+        b[i] = (b[i] - dot(&factor[i * k..i * k + i], &b[..i])) / factor[i * k + i];
+    }
+    for i in (0..k).rev() {
+        b[i] /= factor[i * k + i];
+        let (head, tail) = b.split_at_mut(i);
+        head.iter_mut().zip(&factor[i * k..]).for_each(|(v, l)| *v -= l * tail[0]);
+    }
+}
+
+/// Four sums side by side, which the compiler turns into wide registers.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a4, a_rest) = a.as_chunks::<4>();
+    let (b4, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (a, b) in a4.iter().zip(b4) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}

@@ -1,0 +1,137 @@
+//! From a pose of the actor to weights of the pairs (S2).
+//!
+//! # Source
+//! Sun (2017), algorithm 1, step 2. Ours: a space for each part of the actor that moves something, see `parts.rs`; and a
+//! limit to how far beyond the pairs it goes.
+
+use crate::{
+    NormalPose, Part, ProjectionParams, ProjectionSolver, ProjectionState, PuppetError, normal::N_NUMBERS,
+};
+
+/// How poses become weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PuppeteerParams {
+    /// How a pose is expressed by pairs.
+    pub projection: ProjectionParams,
+    /// How far beyond the pairs it may go: the most that negative weights sum to (0.5).
+    pub limit: f64,
+}
+
+impl Default for PuppeteerParams {
+    fn default() -> Self {
+        Self { projection: ProjectionParams::default(), limit: 0.5 }
+    }
+}
+
+/// Weights of the pairs for every channel of the character.
+#[derive(Debug, Clone, Default)]
+pub struct Weights {
+    of_space: Vec<Vec<f64>>,
+    space_of: Vec<usize>,
+    /// Root mean square distance, over the actor's joints, from the pose to the blend of the pairs; metres of the
+    /// standard body.
+    pub residual: f64,
+}
+
+impl Weights {
+    /// The same weights for every channel.
+    pub fn uniform(weights: Vec<f64>, n_channels: usize) -> Self {
+        Self { of_space: vec![weights], space_of: vec![0; n_channels], residual: 0.0 }
+    }
+
+    /// Weights of a channel; they sum to one.
+    pub fn of(&self, channel: usize) -> &[f64] {
+        &self.of_space[self.space_of[channel]]
+    }
+
+    /// Mean of the weights of all parts: what a meter shows.
+    pub fn mean(&self) -> Vec<f64> {
+        let n = self.of_space.first().map_or(0, Vec::len);
+        let share = 1.0 / self.of_space.len().max(1) as f64;
+        (0..n).map(|i| share * self.of_space.iter().map(|weights| weights[i]).sum::<f64>()).collect()
+    }
+}
+
+/// Pairs, ready to be performed with.
+#[derive(Debug, Clone)]
+pub struct Puppeteer {
+    spaces: Vec<Space>,
+    limit: f64,
+    weights: Weights,
+}
+
+#[derive(Debug, Clone)]
+struct Space {
+    part: Part,
+    solver: ProjectionSolver,
+    state: ProjectionState,
+}
+
+impl Puppeteer {
+    /// Prepare the actor's poses of all pairs, with the part that moves each channel of the character.
+    ///
+    /// # Errors
+    /// No pairs, numbers that are not finite, or settings out of range.
+    pub fn new(
+        sources: &[NormalPose],
+        parts: &[Part],
+        params: &PuppeteerParams,
+    ) -> Result<Self, PuppetError> {
+        if params.limit.is_nan() || params.limit < 0.0 {
+            let value = params.limit.to_string();
+            return Err(PuppetError::Parameter { name: "limit", value, expected: "it must not be negative" });
+        }
+        let mut distinct: Vec<Part> = Vec::new();
+        for part in parts.iter().copied().chain([Part::BODY]) {
+            if !distinct.contains(&part)
+                && (part != Part::BODY || distinct.is_empty() || parts.contains(&part))
+            {
+                distinct.push(part);
+            }
+        }
+        let space = |&part: &Part| {
+            let numbers: Vec<Vec<f64>> = sources.iter().map(|pose| part.numbers(pose)).collect();
+            let solver = ProjectionSolver::new(&numbers, &params.projection)?;
+            Ok(Space { part, solver, state: ProjectionState::default() })
+        };
+        let spaces = distinct.iter().map(space).collect::<Result<Vec<_>, PuppetError>>()?;
+        let place = |part| distinct.iter().position(|other| other == part).unwrap_or(0);
+        let weights = Weights {
+            of_space: vec![vec![0.0; sources.len()]; spaces.len()],
+            space_of: parts.iter().map(place).collect(),
+            residual: 0.0,
+        };
+        Ok(Self { spaces, limit: params.limit, weights })
+    }
+
+    /// Weights of a pose.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub fn step(&mut self, pose: &NormalPose) -> Result<&Weights, PuppetError> {
+        let (mut squares, mut n_numbers) = (0.0, 0);
+        for (space, weights) in self.spaces.iter_mut().zip(&mut self.weights.of_space) {
+            let numbers = space.part.numbers(pose);
+            let report = space.solver.solve(&numbers, &mut space.state)?;
+            squares += report.residual * report.residual * numbers.len() as f64;
+            n_numbers += numbers.len();
+            weights.clone_from(&space.state.weights);
+            limit_extrapolation(weights, self.limit);
+        }
+        debug_assert!(
+            n_numbers > 0 && n_numbers.is_multiple_of(3) && n_numbers <= N_NUMBERS * self.spaces.len()
+        );
+        self.weights.residual = (3.0 * squares / n_numbers as f64).sqrt();
+        Ok(&self.weights)
+    }
+}
+
+/// Let negative weights sum to a limit at most; the others give up as much.
+fn limit_extrapolation(weights: &mut [f64], limit: f64) {
+    let below: f64 = weights.iter().map(|w| (-w).max(0.0)).sum();
+    if below <= limit {
+        return;
+    }
+    let (down, up) = (limit / below, (1.0 + limit) / (1.0 + below));
+    weights.iter_mut().for_each(|w| *w *= if *w < 0.0 { down } else { up });
+}

@@ -1,0 +1,188 @@
+use super::*;
+
+/// A standing body, turned and shifted.
+fn body(heading: f64, at: DVec3) -> BodyPose {
+    let (rest, turn) = (NormalPose::rest(), DQuat::from_rotation_y(heading));
+    BodyPose::new(std::array::from_fn(|k| at + turn * rest.joint(k)))
+}
+
+fn tracker(smoothing: f64) -> BodyTracker {
+    BodyTracker::new(TrackerParams { smoothing, ..TrackerParams::default() })
+}
+
+#[test]
+fn place_heading_and_size_are_taken_out() {
+    let (rest, _) = NormalPose::of(&body(0.0, DVec3::ZERO));
+    for heading in [-3.0, -0.5, 0.0, 1.0, 2.0] {
+        let at = DVec3::new(1.0, 2.0, -3.0);
+        let mut large = body(heading, DVec3::ZERO);
+        large.joints.iter_mut().for_each(|p| *p = at + 1.3 * *p);
+        let (pose, place) = NormalPose::of(&large);
+        assert!((place.heading - heading).abs() < 1e-9, "{} {heading}", place.heading);
+        assert!(place.position.distance(at) < 1e-12 && (place.trunk - 1.3 * 0.5).abs() < 1e-9);
+        let worst = pose.numbers.iter().zip(&rest.numbers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-12, "{worst}");
+    }
+}
+
+#[test]
+fn a_mirror_exchanges_sides() {
+    let mut pose = body(0.3, DVec3::X);
+    pose.joints[BodyJoint::WristLeft as usize] += DVec3::Y;
+    let seen = pose.mirrored();
+    assert_eq!(seen.at(BodyJoint::WristRight), pose.at(BodyJoint::WristLeft) * DVec3::new(-1.0, 1.0, 1.0));
+    assert_eq!(seen.mirrored(), pose);
+    assert!((NormalPose::of(&seen).1.heading + 0.3).abs() < 1e-9);
+}
+
+#[test]
+fn lost_frames_are_held_then_fade_and_come_back_without_a_jump() {
+    let mut tracker = tracker(0.0);
+    let mut raised = body(0.0, DVec3::ZERO);
+    (5..8).for_each(|k| raised.joints[k].y += 0.4);
+    let mut lost = raised.clone();
+    lost.seen[3] = false;
+    let (raised_pose, _) = NormalPose::of(&raised);
+    let frame = 1.0 / 30.0;
+    assert!(tracker.step(0.0, &lost).is_none(), "nothing is guessed before anything was seen");
+    let mut before = tracker.step(frame, &raised).unwrap();
+    assert!(!before.held && before.pose == raised_pose);
+    let mut worst = 0.0f64;
+    for k in 2..180 {
+        let time = f64::from(k) * frame;
+        let input = if (10..100).contains(&k) { &lost } else { &raised };
+        let now = tracker.step(time, input).unwrap();
+        assert_eq!(now.held, (10..100).contains(&k), "frame {k}");
+        let step = now.pose.numbers.iter().zip(&before.pose.numbers).map(|(a, b)| (a - b).abs());
+        worst = worst.max(step.fold(0.0, f64::max));
+        match k {
+            20 => assert_eq!(now.pose, raised_pose, "held for a second"),
+            99 => assert_eq!(now.pose, NormalPose::rest(), "then it stands"),
+            179 => assert_eq!(now.pose, raised_pose, "then it is back"),
+            _ => {}
+        }
+        before = now;
+    }
+    assert!(worst < 0.1, "moves by {worst} m in a frame");
+}
+
+#[test]
+fn a_joint_that_jumps_is_not_believed_unless_it_stays() {
+    let mut tracker = tracker(0.0);
+    let still = body(0.0, DVec3::ZERO);
+    let mut jump = still.clone();
+    jump.joints[7] += DVec3::new(2.0, 0.0, 0.0);
+    tracker.step(0.0, &still);
+    assert!(!tracker.step(0.033, &still).unwrap().held);
+    assert!(tracker.step(0.066, &jump).unwrap().held);
+    assert!(!tracker.step(0.1, &still).unwrap().held, "it was one frame");
+    let moved = body(0.0, DVec3::X * 3.0);
+    let held: Vec<bool> = (4..20).map(|k| tracker.step(f64::from(k) * 0.033, &moved).unwrap().held).collect();
+    assert!(held[0] && !held[15], "a body that stays elsewhere is there: {held:?}");
+}
+
+#[test]
+fn numbers_that_are_none_and_times_that_do_not_rise_do_no_harm() {
+    let mut tracker = tracker(0.5);
+    let still = body(0.0, DVec3::ZERO);
+    let first = tracker.step(0.0, &still).unwrap();
+    let mut broken = still.clone();
+    broken.joints[2].y = f64::NAN;
+    assert!(tracker.step(0.1, &broken).unwrap().held);
+    let again = tracker.step(0.1, &body(1.0, DVec3::X)).unwrap();
+    assert!(again.pose.numbers.iter().all(|v| v.is_finite()) && again.place == first.place);
+}
+
+#[test]
+fn limbs_that_are_not_listened_to_hang() {
+    let params = TrackerParams {
+        ignored: vec![Limb::LegLeft, Limb::LegRight],
+        smoothing: 0.0,
+        ..TrackerParams::default()
+    };
+    let mut tracker = BodyTracker::new(params);
+    let mut guessed = body(0.7, DVec3::ONE);
+    for k in 12..20 {
+        guessed.joints[k] += DVec3::new(0.3, 0.2, 0.1);
+        guessed.seen[k] = false;
+    }
+    let tracked = tracker.step(0.0, &guessed).expect("legs are not needed");
+    let rest = NormalPose::rest();
+    for k in 12..20 {
+        assert!(tracked.pose.joint(k).distance(rest.joint(k)) < 0.15, "joint {k}");
+    }
+}
+
+#[test]
+fn smoothing_quiets_noise_and_lets_movement_through() {
+    let mut random = Random(9);
+    let frame = 1.0 / 30.0;
+    let mut jitter = [0.0; 2];
+    for (jitter, smoothing) in jitter.iter_mut().zip([0.0, 0.8]) {
+        let mut tracker = tracker(smoothing);
+        let mut last = None;
+        for k in 0..300 {
+            let mut noisy = body(0.0, DVec3::ZERO);
+            noisy.joints.iter_mut().for_each(|p| p.y += 0.01 * random.next());
+            let now = tracker.step(f64::from(k) * frame, &noisy).unwrap().pose.numbers[3 * 7 + 1];
+            *jitter += last.map_or(0.0, |last: f64| (now - last).abs());
+            last = Some(now);
+        }
+    }
+    assert!(jitter[1] < 0.35 * jitter[0], "{jitter:?}");
+    // A fast arm arrives within a quarter of a second.
+    let mut tracker = tracker(0.4);
+    let mut raised = body(0.0, DVec3::ZERO);
+    (0..10).for_each(|k| {
+        tracker.step(f64::from(k) * frame, &raised);
+    });
+    (5..8).for_each(|k| raised.joints[k].y += 0.3);
+    let shown: Vec<f64> =
+        (10..20).map(|k| tracker.step(f64::from(k) * frame, &raised).unwrap().pose.joint(7).y).collect();
+    let goal = NormalPose::of(&raised).0.joint(7).y;
+    assert!((shown[8] - goal).abs() < 0.03, "{shown:?} {goal}");
+}
+
+#[test]
+fn the_foot_that_stands_stays_and_jumps_are_jumps() {
+    // A body of two legs that swing against each other, 0.9 m long, on hips 0.9 m up.
+    let joint = |name: &str, parent, at: DVec3| Joint::new(name, parent, Transform::from_translation(at));
+    let rig = Rig::new(vec![
+        joint("hips", None, DVec3::Y * 0.9),
+        joint("leg.L", Some(0), DVec3::X * 0.1),
+        joint("leg.R", Some(0), DVec3::X * -0.1),
+        joint("foot.L", Some(1), DVec3::Y * -0.9),
+        joint("foot.R", Some(2), DVec3::Y * -0.9),
+    ])
+    .unwrap();
+    let mut footing = Footing::new(&rig, GroundParams::default());
+    let (mut world, mut travelled, mut lowest) = (Vec::new(), Vec::new(), Vec::new());
+    let mut feet: Vec<[DVec3; 2]> = Vec::new();
+    for k in 0..240 {
+        let time = f64::from(k) / 60.0;
+        let angle = 0.4 * (std::f64::consts::TAU * time).sin();
+        let mut pose = rig.rest_pose();
+        pose.locals[1].rotation = DQuat::from_rotation_x(angle);
+        pose.locals[2].rotation = DQuat::from_rotation_x(-angle);
+        // The one that swings ahead is drawn up.
+        let ahead = (std::f64::consts::TAU * time).cos() < 0.0;
+        pose.locals[if ahead { 3 } else { 4 }].translation.y += 0.1;
+        rig.forward(&pose, &mut world).unwrap();
+        let jump = if (200..220).contains(&k) { 0.3 } else { 0.0 };
+        let (pose, place) = NormalPose::of(&body(0.0, DVec3::Y * jump));
+        let carried = footing.step(time, &Tracked { pose, place, held: false }, &world);
+        let at = [3, 4].map(|j| carried.transform_point3(world[j].translation));
+        travelled.push(carried.translation.z);
+        lowest.push(at[0].y.min(at[1].y));
+        feet.push(at);
+    }
+    assert!(lowest[..200].iter().all(|y| y.abs() < 1e-9), "feet are on the ground");
+    assert!(lowest[205] > 0.1 && lowest[230].abs() < 1e-9, "{} {}", lowest[205], lowest[230]);
+    // Somebody stands at every moment.
+    for pair in feet[..200].windows(2) {
+        let slid =
+            (0..2).map(|f| (pair[1][f] - pair[0][f]).with_y(0.0).length()).fold(f64::INFINITY, f64::min);
+        assert!(slid < 1e-9, "slid by {slid}");
+    }
+    assert!(travelled[199].abs() > 1.0, "walks: {}", travelled[199]);
+}
