@@ -2,10 +2,7 @@
 
 use crate::ConstrainError;
 use glam::{DQuat, DVec3};
-use sinew_geom::{
-    Clip, Pose, Rig, Transform,
-    rig::{Interpolation, JointTrack, Keys},
-};
+use sinew_geom::{Clip, Pose, Rig, Transform};
 
 /// Poses of one rig at even times.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +17,6 @@ pub struct Motion {
 const MAX_FRAMES: f64 = 1e6;
 /// Frame rates that make sense.
 const RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
-/// Translations that differ from rest by less, relative to one metre and the bone, are not written.
-const STILL: f64 = 1e-6;
 
 impl Motion {
     /// A clip sampled at a frame rate.
@@ -38,45 +33,12 @@ impl Motion {
         Ok(Self { fps, poses: (0..n_frames).map(pose).collect() })
     }
 
-    /// As a clip with one key a frame: rotations of all joints, translations and scales of those that leave their rest.
+    /// As a clip with one key a frame.
     ///
     /// # Errors
     /// If numbers are not finite or there is no frame.
     pub fn to_clip(&self, rig: &Rig, name: &str) -> Result<Clip, ConstrainError> {
-        let times: Vec<f32> = (0..self.poses.len()).map(|t| (t as f64 / self.fps) as f32).collect();
-        let mut joints = Vec::with_capacity(rig.n_joints());
-        for (joint, at) in rig.joints().iter().enumerate() {
-            let locals = || self.poses.iter().map(|pose| &pose.locals[joint]);
-            let moved = |value: DVec3, rest: DVec3| value.distance(rest) > STILL * (1.0 + rest.length());
-            let moves = locals().any(|local| moved(local.translation, at.rest.translation));
-            let grows = locals().any(|local| moved(local.scale, at.rest.scale));
-            let turns = locals().any(|local| local.rotation.dot(at.rest.rotation).abs() < 1.0 - 1e-12);
-            let vectors = |values: Vec<DVec3>| {
-                let values = values.into_iter().map(|v| v.as_vec3()).collect();
-                Keys::new(times.clone(), values, Interpolation::Linear, 1)
-            };
-            let rotation = || {
-                let mut last = DQuat::IDENTITY;
-                let mut near = |q: DQuat| {
-                    // The same side as the key before, for players that blend plainly.
-                    last = if last.dot(q) < 0.0 { -q } else { q };
-                    last.as_quat().normalize()
-                };
-                let values = locals().map(|local| near(local.rotation)).collect();
-                Keys::new(times.clone(), values, Interpolation::Linear, 1)
-            };
-            if moves || grows || turns {
-                joints.push(JointTrack {
-                    joint,
-                    translation: moves
-                        .then(|| vectors(locals().map(|local| local.translation).collect()))
-                        .transpose()?,
-                    rotation: turns.then(rotation).transpose()?,
-                    scale: grows.then(|| vectors(locals().map(|local| local.scale).collect())).transpose()?,
-                });
-            }
-        }
-        Ok(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
+        Ok(Clip::from_poses(name, rig, &self.poses, self.fps)?)
     }
 
     /// Number of frames.

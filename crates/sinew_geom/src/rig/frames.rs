@@ -4,8 +4,10 @@ use super::{Clip, Interpolation, JointTrack, Keys, Pose, Rig};
 use crate::GeomError;
 use glam::{DQuat, DVec3, Vec3};
 
-/// What differs by less rests.
-const SAME: f64 = 1e-9;
+/// Lengths that differ by less, relative to one metre or to those at rest, are the same.
+const SAME: f64 = 1e-6;
+/// Rotations whose cosine misses one by less are the same.
+const SAME_TURN: f64 = 1e-12;
 
 impl Clip {
     /// A clip through poses, `fps` of them a second. Curves that rest are left out.
@@ -24,7 +26,7 @@ impl Clip {
             let locals = || poses.iter().map(move |pose| pose.locals[joint]);
             let moves = locals().any(|local| differs(local.translation, rest.translation));
             let grows = locals().any(|local| differs(local.scale, rest.scale));
-            let turns = locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - SAME * SAME);
+            let turns = locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - SAME_TURN);
             if !(moves || grows || turns) {
                 continue;
             }
