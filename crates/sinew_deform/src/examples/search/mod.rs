@@ -4,8 +4,11 @@
 //! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which the thesis has not.
 
 mod climb;
+mod descent;
 mod everywhere;
 mod hooke;
+mod lanes;
+mod model;
 mod newton;
 mod residual;
 pub(super) mod scouts;
