@@ -8,8 +8,8 @@
 
 use super::{Energy, model::Model, solve_definite};
 
-/// Rounding of the first step and of the last, in units of length and of weight; each good step takes it down.
-const ROUNDINGS: [f64; 2] = [3e-2, 1e-7];
+/// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
+const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-7];
 const FINER: f64 = 0.1;
 /// Steps after which a descent is given up; reached only where the energy falls slowly.
 const MAX_STEPS: usize = 60;
@@ -26,7 +26,7 @@ pub struct Descent<'e, 'a> {
     pub limits: Vec<[f64; 2]>,
     pub model: Model,
     /// The same at the end of the step.
-    next: Model,
+    pub next: Model,
     step: Vec<f64>,
     tried: Vec<f64>,
     /// For the step: weights that may move, their matrix and right-hand side.
@@ -52,20 +52,21 @@ impl<'e, 'a> Descent<'e, 'a> {
         }
     }
 
-    /// Go down from weights, at most so many steps, and give up when what is to be gained cannot beat `best`.
-    pub fn descend(&mut self, weights: &mut [f64], max_steps: usize, best: f64) -> f64 {
+    /// Go down from weights, at most so many steps, and give up when what is to be gained cannot beat `best`. Where
+    /// the bottom is near already, corners are rounded less.
+    pub fn descend(&mut self, weights: &mut [f64], max_steps: usize, best: f64, is_near: bool) -> f64 {
         let n = weights.len();
-        let (mut damping, mut rounding) = (1e-3, ROUNDINGS[0]);
+        let (mut damping, mut rounding) = (1e-3, if is_near { ROUNDINGS[1] } else { ROUNDINGS[0] });
         self.model.restart();
         self.next.restart();
         self.next.with_roots = self.model.with_roots;
         let mut here = self.model.at(self.energy, weights, rounding, &self.next);
         let mut was_good = true;
         for count in 0..max_steps.min(MAX_STEPS) {
-            let is_last = rounding <= ROUNDINGS[1];
+            let is_last = rounding <= ROUNDINGS[2];
             self.solve_in_box(weights, damping);
             let moves = self.step.iter().any(|d| d.abs() > STILL);
-            let finer = if was_good || !moves { (rounding * FINER).max(ROUNDINGS[1]) } else { rounding };
+            let finer = if was_good || !moves { (rounding * FINER).max(ROUNDINGS[2]) } else { rounding };
             if !moves {
                 if is_last {
                     break;
@@ -104,7 +105,7 @@ impl<'e, 'a> Descent<'e, 'a> {
                     if is_last {
                         break;
                     }
-                    (rounding, damping, was_good) = ((rounding * FINER).max(ROUNDINGS[1]), 1e-4, true);
+                    (rounding, damping, was_good) = ((rounding * FINER).max(ROUNDINGS[2]), 1e-4, true);
                     std::mem::swap(&mut self.model, &mut self.next);
                     here = self.model.at(self.energy, weights, rounding, &self.next);
                 } else {

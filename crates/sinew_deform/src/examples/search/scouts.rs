@@ -16,6 +16,8 @@ const SCOUTS: usize = 1024;
 const MATTERS: f64 = 0.05;
 /// How many of the best are looked at closely.
 const CLOSELY: usize = 24;
+/// Poses of one limb that are looked into.
+const ALTERNATIVES: usize = 3;
 /// Scouts whose weights differ by less than this are in the same valley.
 const APART: f64 = 0.3;
 
@@ -90,24 +92,21 @@ impl Scouts {
         Vec3::from_array([0, 1, 2].map(|axis| self.grips[3 * handle + axis][at]))
     }
 
-    /// Energy of every scout, without what is only computed for the best.
-    fn values(&self, energy: &Energy<'_>) -> Vec<f32> {
-        let mut values = vec![0f32; self.len()];
+    /// Add the terms that are not distances.
+    fn add_others(&self, energy: &Energy<'_>, values: &mut [f32]) {
         for &(term, k) in energy.objective.terms() {
             let k = k as f32;
             match term {
-                Term::DistanceToTarget => self.add_distances(energy, k, &mut values),
-                Term::ExamplesUsed { free } => add(&mut values, &self.used, |used| {
-                    k * (used - free as f32).max(0.0).powi(2)
-                }),
-                Term::SumOfWeights => add(&mut values, &self.sum, |sum| k * sum),
-                Term::OneMinusSum => add(&mut values, &self.sum, |sum| k * (1.0 - sum).abs()),
-                Term::NumberOfWeights => add(&mut values, &self.roots, |roots| k * roots),
-                Term::DifferenceFromExamples => add(&mut values, &self.unlike, |unlike| k * unlike),
-                Term::DistanceToLast => {}
+                Term::ExamplesUsed { free } => {
+                    add(values, &self.used, |used| k * (used - free as f32).max(0.0).powi(2));
+                }
+                Term::SumOfWeights => add(values, &self.sum, |sum| k * sum),
+                Term::OneMinusSum => add(values, &self.sum, |sum| k * (1.0 - sum).abs()),
+                Term::NumberOfWeights => add(values, &self.roots, |roots| k * roots),
+                Term::DifferenceFromExamples => add(values, &self.unlike, |unlike| k * unlike),
+                Term::DistanceToTarget | Term::DistanceToLast => {}
             }
         }
-        values
     }
 
     fn add_distances(&self, energy: &Energy<'_>, k: f32, values: &mut [f32]) {
@@ -148,48 +147,91 @@ impl Scouts {
         (energy.objective.factor("dtl") as f32 * moved / energy.space.unit as f32).powi(2)
     }
 
-    /// Where to set out from: the best scouts, no two of the same valley, the best first; and the best scouts of each
-    /// target put together.
-    pub fn best(&self, energy: &mut Energy<'_>, limits: &[[f64; 2]], count: usize) -> Vec<Vec<f64>> {
+    /// Where to set out from.
+    pub fn best(&self, energy: &mut Energy<'_>, limits: &[[f64; 2]], start: &[f64], count: usize) -> Starts {
         let n = limits.len();
         let within = |weights: &[f64]| -> Vec<f64> {
             weights.iter().zip(limits).map(|(w, [low, high])| w.clamp(*low, *high)).collect()
         };
+        let mut starts = Starts { whole: vec![start.to_vec()], limbs: Vec::new() };
         if energy.blend != Blend::Free {
             // What was tried beforehand was not loaded in this order.
             let alone = |e: usize| within(&(0..n).map(|o| f64::from(u8::from(o == e))).collect::<Vec<_>>());
             let tried = (0..n).map(|e| (energy.of(&alone(e)), e)).min_by(|a, b| a.0.total_cmp(&b.0));
-            return tried.map(|(_, e)| alone(e)).into_iter().collect();
+            starts.whole.extend(tried.map(|(_, e)| alone(e)));
+            return starts;
         }
-        let mut values = self.values(energy);
+        let mut values = vec![0f32; self.len()];
+        self.add_distances(energy, energy.objective.factor("dtt") as f32, &mut values);
+        let nearest = least(&values, 1);
+        self.add_others(energy, &mut values);
         let mut near = least(&values, CLOSELY);
         if energy.objective.factor("dtl") > 0.0 {
             near.iter().for_each(|&at| values[at] += self.from_last(energy, at));
             near.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         }
-        let mut starts: Vec<Vec<f64>> = Vec::new();
-        let mut together = vec![0f64; n];
-        if energy.targets.len() > 1 && energy.anchors.is_empty() {
-            for target in energy.targets {
-                let to = target.position.as_vec3();
-                values.iter_mut().enumerate().for_each(|(at, value)| {
-                    *value = self.grip(target.handle, at).distance_squared(to);
-                });
-                let Some(&at) = least(&values, 1).first() else { continue };
-                let of = self.of(at, n);
-                movers(energy.space, target.handle).into_iter().for_each(|e| together[e] = together[e].max(of[e]));
-            }
-            starts.push(within(&together));
+        // The start is one of many, unless it is better than they are.
+        let from_start = energy.of(start) as f32;
+        let better = near.iter().filter(|&&at| values[at] < from_start).count();
+        if better >= count {
+            starts.whole.clear();
         }
-        for at in near {
+        self.put_together(energy, limits, &mut starts);
+        // The pose that comes nearest to the targets may do so far away from all others.
+        for (at, most) in near.into_iter().map(|at| (at, count)).chain(nearest.into_iter().map(|at| (at, count + 1))) {
             let weights = within(self.of(at, n));
             let is_apart = |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > APART);
-            if starts.len() < count && starts.iter().all(is_apart) {
-                starts.push(weights);
+            if starts.whole.len() < most && starts.whole.iter().all(is_apart) {
+                starts.whole.push(weights);
             }
         }
         starts
     }
+
+    /// If no example moves two targets, the best scouts of each target are put together, and others are kept as
+    /// alternatives.
+    fn put_together(&self, energy: &Energy<'_>, limits: &[[f64; 2]], starts: &mut Starts) {
+        let n = limits.len();
+        if energy.targets.len() < 2 || !energy.anchors.is_empty() {
+            return;
+        }
+        let groups: Vec<Vec<usize>> = energy.targets.iter().map(|t| movers(energy.space, t.handle)).collect();
+        let are_apart = (0..n).all(|e| groups.iter().filter(|group| group.contains(&e)).count() < 2);
+        let mut together = vec![0f64; n];
+        let mut values = vec![0f32; self.len()];
+        for (target, group) in energy.targets.iter().zip(&groups) {
+            let to = target.position.as_vec3();
+            values.iter_mut().enumerate().for_each(|(at, value)| {
+                *value = self.grip(target.handle, at).distance_squared(to);
+            });
+            let mut kept: Vec<Vec<(usize, f64)>> = Vec::new();
+            for at in least(&values, CLOSELY) {
+                let of = self.of(at, n);
+                let part: Vec<(usize, f64)> =
+                    group.iter().map(|&e| (e, of[e].clamp(limits[e][0], limits[e][1]))).collect();
+                let is_apart =
+                    |other: &Vec<(usize, f64)>| part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > APART);
+                if kept.len() < ALTERNATIVES && kept.iter().all(is_apart) {
+                    kept.push(part);
+                }
+            }
+            let mut kept = kept.into_iter();
+            kept.next().into_iter().flatten().for_each(|(e, w)| together[e] = together[e].max(w));
+            if are_apart {
+                starts.limbs.extend(kept);
+            }
+        }
+        starts.whole.push(together);
+    }
+}
+
+/// Where to set out from.
+pub struct Starts {
+    /// Weights: the start if it is good, the best scouts of each target put together, the best scouts, no two of the
+    /// same valley, and the one nearest to the targets.
+    pub whole: Vec<Vec<f64>>,
+    /// Other weights of the examples of one target.
+    pub limbs: Vec<Vec<(usize, f64)>>,
 }
 
 /// Weights of a scout: a few examples of a group, all of it, or many of all examples, some of them whole.
