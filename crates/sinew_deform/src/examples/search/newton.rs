@@ -2,11 +2,11 @@
 //!
 //! # Source
 //! Ours: descents from the best of many poses that were tried beforehand. For terms that count examples, a search over
-//! which of them are in use: fewer and fewer, each time without the one that is missed least (Hassibi, Stork, *Second
-//! order derivatives for network pruning: optimal brain surgeon*, 1993), and those of the best poses tried beforehand.
+//! which of them are in use: fewer and fewer, each time without the one that is missed least; those of the best poses
+//! tried beforehand; and others in their places.
 
 use super::super::objective::USED;
-use super::{Energy, descent::Descent, scouts::Starts, solve_definite};
+use super::{Energy, descent::Descent, scouts::Starts};
 
 /// Valleys that are looked into.
 const STARTS: usize = 4;
@@ -15,13 +15,15 @@ const QUICK: usize = 3;
 /// Steps of a descent that is not stopped.
 const WHOLE: usize = 60;
 /// Steps that settle the rest when one example is dropped.
-const SETTLING: usize = 8;
+const SETTLING: usize = 10;
 /// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
 const NEAR: f64 = 0.15;
 /// Nothing is better than this.
 const PERFECT: f64 = 1e-7;
-/// Rounding at which it is judged which example is missed least.
-const BROAD: f64 = 0.1;
+/// Of the examples that could be dropped or replaced, so many are tried.
+const TRIED: usize = 3;
+/// How often examples are replaced by others.
+const SWAPS: usize = 3;
 
 /// Least energy near the start or, `anywhere`, near the best of many poses that were tried beforehand.
 pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weights: &mut [f64]) {
@@ -35,7 +37,10 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weig
     let bottom = search.continuous(&starts);
     if counts {
         search.thin_out(bottom);
-        starts.whole.into_iter().for_each(|start| search.settle_few(start));
+        starts.whole.into_iter().for_each(|start| {
+            let best = search.best.0;
+            search.settle(start, SETTLING, best);
+        });
         search.polish();
     }
     weights.copy_from_slice(&search.best.1);
@@ -121,68 +126,84 @@ impl Search<'_, '_> {
         before
     }
 
-    /// With the examples of a pose and no others.
-    fn settle_few(&mut self, mut weights: Vec<f64>) {
+    /// With the examples of a pose and no others. Returns what was reached.
+    fn settle(&mut self, mut weights: Vec<f64>, max_steps: usize, best: f64) -> (f64, Vec<f64>) {
         let limits = self.hold_unused(&mut weights);
-        self.descent.descend(&mut weights, SETTLING, self.best.0, false);
-        self.keep(&weights);
+        self.descent.descend(&mut weights, max_steps, best, false);
         self.descent.limits = limits;
+        let found = self.descent.energy.of(&weights);
+        if found < self.best.0 {
+            self.best = (found, weights.clone());
+        }
+        (found, weights)
+    }
+
+    /// What an example is reduced to when it is not in use.
+    fn trace(&self) -> f64 {
+        if self.descent.energy.objective.factor("now") > 0.0 { 0.0 } else { USED }
     }
 
     /// For terms that want few examples: drop the one that is missed least, again and again, and settle the rest.
-    fn thin_out(&mut self, mut weights: Vec<f64>) {
+    fn thin_out(&mut self, weights: Vec<f64>) {
         const PATIENCE: usize = 2;
         let limits = self.descent.limits.clone();
-        let mut in_vain = 0;
+        let (trace, mut in_vain) = (self.trace(), 0);
+        let clean = |mut weights: Vec<f64>| {
+            let unused = weights.iter_mut().zip(&limits).filter(|(w, [low, _])| **w <= USED && *low <= 0.0);
+            unused.for_each(|(w, _)| *w = trace);
+            weights
+        };
+        let mut weights = self.settle(clean(weights), SETTLING, f64::INFINITY).1;
         while in_vain < PATIENCE {
-            let roots = self.descent.energy.objective.factor("now") > 0.0;
-            for (e, w) in weights.iter_mut().enumerate() {
-                if *w <= USED && limits[e][0] <= 0.0 && roots {
-                    *w = 0.0;
+            let used: Vec<usize> =
+                (0..weights.len()).filter(|&e| weights[e] > USED && limits[e][0] <= 0.0).collect();
+            let mut without: Vec<(f64, Vec<f64>)> = used
+                .iter()
+                .map(|&e| {
+                    let mut fewer = weights.clone();
+                    fewer[e] = trace;
+                    (self.descent.energy.of(&fewer), fewer)
+                })
+                .collect();
+            without.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let before = self.best.0;
+            let settled = without.into_iter().take(TRIED).map(|(_, fewer)| self.settle(fewer, SETTLING, f64::INFINITY));
+            let Some((_, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            in_vain = if self.best.0 < before { 0 } else { in_vain + 1 };
+            weights = clean(next);
+        }
+    }
+
+    /// Put another example in the place of one, as long as that helps; then go to the bottom.
+    fn polish(&mut self) {
+        let trace = self.trace();
+        for _ in 0..SWAPS {
+            let (before, weights) = self.best.clone();
+            let limits = &self.descent.limits;
+            let (used, unused): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&e| weights[e] > USED);
+            let mut others: Vec<(f64, Vec<f64>)> = Vec::new();
+            for (&e, &f) in used.iter().flat_map(|e| unused.iter().map(move |f| (e, f))) {
+                if limits[e][0] > 0.0 || limits[f][1] <= USED {
+                    continue;
+                }
+                for share in [0.5, 1.0] {
+                    let mut other = weights.clone();
+                    (other[e], other[f]) = (trace, (share * weights[e]).clamp(limits[f][0], limits[f][1]));
+                    others.push((self.descent.energy.of(&other), other));
                 }
             }
-            self.hold_unused(&mut weights);
-            self.descent.descend(&mut weights, SETTLING, f64::INFINITY, true);
-            in_vain = if self.keep(&weights) { 0 } else { in_vain + 1 };
-            let Some(least) = self.least_missed(&weights, &limits) else { break };
-            weights[least] = if roots { 0.0 } else { USED };
-        }
-        self.descent.limits = limits;
-    }
-
-    /// The example in use whose absence costs least once the others have settled: `½ w² / (H⁻¹)ₑₑ`.
-    fn least_missed(&mut self, weights: &[f64], limits: &[[f64; 2]]) -> Option<usize> {
-        let Descent { energy, model, next, .. } = &mut self.descent;
-        model.at(energy, weights, BROAD, next);
-        let used: Vec<usize> =
-            (0..weights.len()).filter(|&e| weights[e] > USED && limits[e][0] <= 0.0).collect();
-        let m = used.len();
-        let mut least: Option<(f64, usize)> = None;
-        for (i, &e) in used.iter().enumerate() {
-            let mut matrix = vec![0.0; m * m];
-            for (a, b) in (0..m).flat_map(|a| (0..=a).map(move |b| (a, b))) {
-                matrix[a * m + b] = model.curvature(used[a], used[b]) + if a == b { 1e-2 } else { 0.0 };
+            others.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for (_, other) in others.into_iter().take(TRIED) {
+                self.settle(other, SETTLING, before);
             }
-            let mut column = vec![0.0; m];
-            column[i] = 1.0;
-            let own = match solve_definite(&mut matrix, &mut column, m) {
-                Some(()) => 1.0 / column[i],
-                None => model.curvature(e, e).max(1e-2),
-            };
-            let cost = 0.5 * weights[e] * weights[e] * own - model.gradient[e] * weights[e];
-            if least.is_none_or(|(other, _)| cost < other) {
-                least = Some((cost, e));
+            if self.best.0 >= before {
+                break;
             }
         }
-        least.map(|(_, e)| e)
-    }
-
-    /// Go to the bottom with the examples of the best pose; then try a trace of each of the others.
-    fn polish(&mut self) {
         let mut weights = self.best.1.clone();
         let limits = self.hold_unused(&mut weights);
         self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
-        self.keep(&weights);
         self.descent.limits = limits;
+        self.keep(&weights);
     }
 }

@@ -17,7 +17,7 @@ const MATTERS: f64 = 0.05;
 /// How many of the best are looked at closely.
 const CLOSELY: usize = 24;
 /// Poses of one limb that are looked into.
-const ALTERNATIVES: usize = 3;
+const ALTERNATIVES: usize = 6;
 /// Scouts whose weights differ by less than this are in the same valley.
 const APART: f64 = 0.3;
 
