@@ -9,7 +9,7 @@ use super::super::objective::USED;
 use super::{Energy, descent::Descent, scouts::Starts};
 
 /// Valleys that are looked into.
-const STARTS: usize = 4;
+const STARTS: usize = 3;
 /// Steps after which a descent is compared with the others.
 const QUICK: usize = 3;
 /// Steps of a descent that is not stopped.
@@ -17,11 +17,13 @@ const WHOLE: usize = 60;
 /// Steps that settle the rest when one example is dropped.
 const SETTLING: usize = 10;
 /// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
-const NEAR: f64 = 0.15;
+const NEAR: f64 = 0.05;
 /// Nothing is better than this.
 const PERFECT: f64 = 1e-7;
 /// Of the examples that could be dropped or replaced, so many are tried.
-const TRIED: usize = 3;
+const TRIED: usize = 2;
+/// First weight of an example that is added.
+const ADDED: f64 = 0.2;
 /// How often examples are replaced by others.
 const SWAPS: usize = 3;
 
@@ -37,6 +39,9 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weig
     let bottom = search.continuous(&starts);
     if counts {
         search.thin_out(bottom);
+        if !starts.limbs.is_empty() {
+            search.build_up();
+        }
         starts.whole.into_iter().for_each(|start| {
             let best = search.best.0;
             search.settle(start, SETTLING, best);
@@ -174,7 +179,32 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Put another example in the place of one, as long as that helps; then go to the bottom.
+    /// The other way round: begin with nothing, and add the example that helps most, again and again.
+    fn build_up(&mut self) {
+        let limits = self.descent.limits.clone();
+        let trace = self.trace();
+        let mut weights: Vec<f64> = limits.iter().map(|[low, high]| trace.clamp(*low, *high)).collect();
+        let mut reached = f64::INFINITY;
+        loop {
+            let mut more: Vec<(f64, Vec<f64>)> = Vec::new();
+            for e in (0..weights.len()).filter(|&e| weights[e] <= USED && limits[e][1] > USED) {
+                for weight in [ADDED, 3.0 * ADDED] {
+                    let mut other = weights.clone();
+                    other[e] = weight.clamp(limits[e][0], limits[e][1]);
+                    more.push((self.descent.energy.of(&other), other));
+                }
+            }
+            more.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let settled = more.into_iter().take(TRIED).map(|(_, more)| self.settle(more, SETTLING, f64::INFINITY));
+            let Some((value, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            if value >= reached {
+                break;
+            }
+            (reached, weights) = (value, next);
+        }
+    }
+
+    /// Put another example in the place of one, or add one, as long as that helps; then go to the bottom.
     fn polish(&mut self) {
         let trace = self.trace();
         for _ in 0..SWAPS {
@@ -192,6 +222,11 @@ impl Search<'_, '_> {
                     others.push((self.descent.energy.of(&other), other));
                 }
             }
+            for &f in unused.iter().filter(|&&f| limits[f][1] > USED) {
+                let mut other = weights.clone();
+                other[f] = ADDED.clamp(limits[f][0], limits[f][1]);
+                others.push((self.descent.energy.of(&other), other));
+            }
             others.sort_by(|a, b| a.0.total_cmp(&b.0));
             for (_, other) in others.into_iter().take(TRIED) {
                 self.settle(other, SETTLING, before);
@@ -205,5 +240,27 @@ impl Search<'_, '_> {
         self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
         self.descent.limits = limits;
         self.keep(&weights);
+        if trace == 0.0 {
+            self.add_traces();
+        }
+    }
+
+    /// With eq. 7.6 a trace of an example may cost less than it gives, and is not counted as use.
+    fn add_traces(&mut self) {
+        let before = self.best.0;
+        for e in 0..self.best.1.len() {
+            let mut weights = self.best.1.clone();
+            if weights[e] < USED && self.descent.limits[e][1] >= USED {
+                weights[e] = USED;
+                self.keep(&weights);
+            }
+        }
+        if self.best.0 < before {
+            let mut weights = self.best.1.clone();
+            let limits = self.hold_unused(&mut weights);
+            self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
+            self.descent.limits = limits;
+            self.keep(&weights);
+        }
     }
 }
