@@ -40,7 +40,7 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weig
     if counts {
         search.thin_out(bottom);
         if !starts.limbs.is_empty() {
-            search.build_up();
+            search.build_up(&starts.limbs);
         }
         starts.whole.into_iter().for_each(|start| {
             let best = search.best.0;
@@ -179,8 +179,9 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The other way round: begin with nothing, and add the example that helps most, again and again.
-    fn build_up(&mut self) {
+    /// The other way round: begin with nothing, and add the example that helps most, or two of the same limb, again and
+    /// again.
+    fn build_up(&mut self, limbs: &[Vec<(usize, f64)>]) {
         let limits = self.descent.limits.clone();
         let trace = self.trace();
         let mut weights: Vec<f64> = limits.iter().map(|[low, high]| trace.clamp(*low, *high)).collect();
@@ -188,9 +189,15 @@ impl Search<'_, '_> {
         loop {
             let mut more: Vec<(f64, Vec<f64>)> = Vec::new();
             for e in (0..weights.len()).filter(|&e| weights[e] <= USED && limits[e][1] > USED) {
-                for weight in [ADDED, 3.0 * ADDED] {
+                let same_limb = limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
+                let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= USED);
+                for (f, weight) in
+                    std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED), (f, 3.0 * ADDED)])
+                {
                     let mut other = weights.clone();
-                    other[e] = weight.clamp(limits[e][0], limits[e][1]);
+                    for at in [e, f] {
+                        other[at] = weight.clamp(limits[at][0], limits[at][1]);
+                    }
                     more.push((self.descent.energy.of(&other), other));
                 }
             }
