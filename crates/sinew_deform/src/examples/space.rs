@@ -6,11 +6,7 @@
 //! relative to the handle that carries it, as a screw, so that each example is met exactly at weight 1 and limbs keep
 //! their lengths on the way.
 
-use super::{
-    screw::Screw,
-    search::scouts::Scouts,
-    tree::HandleTree,
-};
+use super::{screw::Screw, search::scouts::Scouts, tree::HandleTree};
 use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};

@@ -18,7 +18,7 @@ const GAIN: f64 = 1e-8;
 /// A step shorter than this is none.
 const STILL: f64 = 1e-9;
 /// A descent is hopeless that would stay above the best even if it gained so many times what its step promises.
-const HOPE: f64 = 3.0;
+const HOPE: f64 = 1.5;
 
 /// Goes down from one start after another.
 pub struct Descent<'e, 'a> {
@@ -26,7 +26,7 @@ pub struct Descent<'e, 'a> {
     pub limits: Vec<[f64; 2]>,
     pub model: Model,
     /// The same at the end of the step.
-    pub next: Model,
+    next: Model,
     step: Vec<f64>,
     tried: Vec<f64>,
     /// For the step: weights that may move, their matrix and right-hand side.

@@ -65,7 +65,7 @@ pub struct Model {
     /// Terms that no rounding changes.
     smooth: f64,
     sum: f64,
-    /// Three rows: slopes of a target that the body is carried by others.
+    /// Three rows: slopes of a target while others carry the body.
     rows: Vec<Lane>,
 }
 
@@ -130,22 +130,6 @@ impl Model {
         self.hessian[row * self.width + column / 4][column % 4]
     }
 
-    /// How far an example moves the targets' handles here, for a weight of 1.
-    pub fn effect(&self, energy: &Energy<'_>, example: usize) -> f64 {
-        let moved = |t: &Target| self.slope(t.handle, example).length();
-        energy.targets.iter().map(moved).sum()
-    }
-
-    fn slope(&self, handle: usize, example: usize) -> DVec3 {
-        let row = |axis: usize| get(self.row(&self.grip, handle, axis), example);
-        DVec3::new(row(0), row(1), row(2))
-    }
-
-    fn row<'r>(&self, rows: &'r [Lane], handle: usize, axis: usize) -> &'r [Lane] {
-        let at = (3 * self.slot[handle] + axis) * self.width;
-        &rows[at..at + self.width]
-    }
-
     /// Compute value, slope and curvature, coming from another place. Returns the value.
     pub fn at(&mut self, energy: &mut Energy<'_>, weights: &[f64], rounding: f64, from: &Self) -> f64 {
         energy.evaluations += 1;
@@ -197,7 +181,8 @@ impl Model {
                 let (rotation, v) = Screw::turn_with_derivative(turn);
                 space.put(h, rotation, DVec3::ZERO, &mut self.places);
                 let v = DMat3::from_quat(carrier) * v;
-                let own = |&example: &usize| Own { example, turn: v * screws[example].turn, pivot: DVec3::ZERO };
+                let own =
+                    |&example: &usize| Own { example, turn: v * screws[example].turn, pivot: DVec3::ZERO };
                 self.own.extend(movers.iter().map(own));
             } else {
                 let (rotation, shift, v, by_turn) = space.sum(weights, &[], h).motion_with_derivatives();
@@ -273,7 +258,12 @@ impl Model {
             let pull = k / unit * along;
             let terms = Length { gradient: pull, scale: k / (length * unit * unit), along, tau };
             if energy.anchors.is_empty() {
-                terms.add(self.n, &self.grip[3 * slot * width..][..3 * width], &mut self.gradient, &mut self.hessian);
+                terms.add(
+                    self.n,
+                    &self.grip[3 * slot * width..][..3 * width],
+                    &mut self.gradient,
+                    &mut self.hessian,
+                );
             } else {
                 self.rows.copy_from_slice(&self.grip[3 * slot * width..][..3 * width]);
                 for &(other, share) in energy.anchors {
@@ -345,7 +335,8 @@ impl Model {
             let r = (self.places.grip[h] - last[h]) / unit;
             let length = rounded(r, rounding);
             let along = r / length;
-            let terms = Length { gradient: along / unit, scale: factor / (length * unit * unit), along, tau: 1.0 };
+            let terms =
+                Length { gradient: along / unit, scale: factor / (length * unit * unit), along, tau: 1.0 };
             terms.add(self.n, &self.grip[3 * at * width..][..3 * width], &mut slope, &mut self.hessian);
             self.pull[at] += factor / unit * along;
         }
@@ -391,7 +382,12 @@ impl Model {
             let away = |&e: &usize| bells[e] * (self.places.grip[h] - space.examples[e].grips[h]);
             let pull = scale * near.iter().map(away).sum::<DVec3>();
             let terms = Length { gradient: pull, scale: scale * total, along: DVec3::ZERO, tau: 0.0 };
-            terms.add(self.n, &self.grip[3 * at * width..][..3 * width], &mut self.gradient, &mut self.hessian);
+            terms.add(
+                self.n,
+                &self.grip[3 * at * width..][..3 * width],
+                &mut self.gradient,
+                &mut self.hessian,
+            );
             self.pull[at] += pull;
         }
         k * bells.iter().map(|b| 1.0 - b).sum::<f64>()
@@ -468,4 +464,97 @@ fn moment(arm: DVec3, pull: DVec3) -> DMat3 {
 /// `√(r² + ε²)`.
 fn rounded(r: DVec3, rounding: f64) -> f64 {
     (r.length_squared() + rounding * rounding).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        HandleSet,
+        examples::{ExamplePose, Objective},
+    };
+    use sinew_geom::{
+        Warnings,
+        sample::{PoseSet, build_character},
+    };
+
+    const ROUNDING: f64 = 1e-2;
+
+    fn space(set: PoseSet) -> PoseSpace {
+        let character = build_character(set.sample(), 1_500).unwrap();
+        let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default()).unwrap();
+        let poses = set.poses();
+        let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
+        PoseSpace::new(&character.mesh, &handles, &examples).unwrap()
+    }
+
+    fn target(space: &PoseSpace, name: &str) -> Target {
+        let handle = space.find_handle(name).unwrap();
+        let position = space.rest_grips()[handle] + DVec3::new(0.1, 0.3, 0.2);
+        Target { handle, position, is_pinned: false }
+    }
+
+    #[test]
+    fn slopes_are_those_of_finite_differences() {
+        let terms = ["dtt", "dtt+sow", "dtt+omsow", "dtt+0.3dfe", "dtt+0.4dtl", "dtt+now"];
+        for (set, names) in [
+            (PoseSet::Walk, ["foot.L", "hand.R"]),
+            (PoseSet::Limbs, ["hand.L", "foot.R"]),
+            (PoseSet::Jump, ["top", "ear.L"]),
+        ] {
+            let space = space(set);
+            let targets = names.map(|name| target(&space, name));
+            let weights: Vec<f64> = (0..space.n_examples()).map(|e| 0.2 + 0.05 * (e % 5) as f64).collect();
+            let last = space.rest_grips().to_vec();
+            for (text, anchors) in terms.iter().flat_map(|t| [(t, vec![]), (t, vec![(0, 0.7), (1, 0.3)])]) {
+                let objective: Objective = text.parse().unwrap();
+                let mut energy =
+                    Energy::new(&space, Blend::Free, &objective, &targets, &anchors, Some(&last));
+                let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
+                from.with_roots = true;
+                let value = model.at(&mut energy, &weights, ROUNDING, &from);
+                assert!((value - model.value(&energy, ROUNDING)).abs() < 1e-12, "{text}");
+                let gradient = model.gradient.clone();
+                for e in 0..weights.len() {
+                    let mut beside = |step: f64| {
+                        let mut moved = weights.clone();
+                        moved[e] += step;
+                        model.at(&mut energy, &moved, ROUNDING, &from)
+                    };
+                    let expected = (beside(1e-5) - beside(-1e-5)) / 2e-5;
+                    assert!(
+                        (gradient[e] - expected).abs() < 1e-5 * (1.0 + expected.abs()),
+                        "{set:?} {text} {e}: {} is not {expected}",
+                        gradient[e]
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_curvature_is_exact_where_handles_turn_about_one_axis() {
+        // The leg of these examples bends about one axis at hip and knee.
+        let space = space(PoseSet::First);
+        let targets = [target(&space, "foot.L")];
+        let objective: Objective = "dtt".parse().unwrap();
+        let mut energy = Energy::new(&space, Blend::Free, &objective, &targets, &[], None);
+        let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
+        let weights = [0.3, 0.2, 0.6];
+        from.at(
+            &mut energy,
+            &weights,
+            1e-9,
+            &Model::new(&Energy::new(&space, Blend::Free, &objective, &targets, &[], None)),
+        );
+        let mut slope = |step: f64| {
+            let mut moved = weights;
+            moved[2] += step;
+            model.at(&mut energy, &moved, 1e-9, &from);
+            (model.gradient[2], model.curvature(2, 2))
+        };
+        let expected = (slope(1e-5).0 - slope(-1e-5).0) / 2e-5;
+        let found = slope(0.0).1;
+        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{found} is not {expected}");
+    }
 }

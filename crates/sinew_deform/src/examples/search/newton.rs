@@ -15,7 +15,7 @@ const QUICK: usize = 3;
 /// Steps of a descent that is not stopped.
 const WHOLE: usize = 60;
 /// Steps that settle the rest when one example is dropped.
-const SETTLING: usize = 10;
+const SETTLING: usize = 7;
 /// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
 const NEAR: f64 = 0.05;
 /// Nothing is better than this.
@@ -35,7 +35,8 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weig
         true => space.scouts.best(energy, limits, weights, STARTS),
         false => Starts { whole: vec![weights.to_vec()], limbs: Vec::new() },
     };
-    let mut search = Search { descent: Descent::new(energy, limits), best: (f64::INFINITY, weights.to_vec()) };
+    let mut search =
+        Search { descent: Descent::new(energy, limits), best: (f64::INFINITY, weights.to_vec()) };
     let bottom = search.continuous(&starts);
     if counts {
         search.thin_out(bottom);
@@ -150,7 +151,7 @@ impl Search<'_, '_> {
 
     /// For terms that want few examples: drop the one that is missed least, again and again, and settle the rest.
     fn thin_out(&mut self, weights: Vec<f64>) {
-        const PATIENCE: usize = 2;
+        const PATIENCE: usize = 1;
         let limits = self.descent.limits.clone();
         let (trace, mut in_vain) = (self.trace(), 0);
         let clean = |mut weights: Vec<f64>| {
@@ -172,7 +173,8 @@ impl Search<'_, '_> {
                 .collect();
             without.sort_by(|a, b| a.0.total_cmp(&b.0));
             let before = self.best.0;
-            let settled = without.into_iter().take(TRIED).map(|(_, fewer)| self.settle(fewer, SETTLING, f64::INFINITY));
+            let settled =
+                without.into_iter().take(TRIED).map(|(_, fewer)| self.settle(fewer, SETTLING, f64::INFINITY));
             let Some((_, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             in_vain = if self.best.0 < before { 0 } else { in_vain + 1 };
             weights = clean(next);
@@ -189,7 +191,8 @@ impl Search<'_, '_> {
         loop {
             let mut more: Vec<(f64, Vec<f64>)> = Vec::new();
             for e in (0..weights.len()).filter(|&e| weights[e] <= USED && limits[e][1] > USED) {
-                let same_limb = limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
+                let same_limb =
+                    limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
                 let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= USED);
                 for (f, weight) in
                     std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED), (f, 3.0 * ADDED)])
@@ -202,7 +205,8 @@ impl Search<'_, '_> {
                 }
             }
             more.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let settled = more.into_iter().take(TRIED).map(|(_, more)| self.settle(more, SETTLING, f64::INFINITY));
+            let settled =
+                more.into_iter().take(TRIED).map(|(_, more)| self.settle(more, SETTLING, f64::INFINITY));
             let Some((value, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             if value >= reached {
                 break;
@@ -217,7 +221,8 @@ impl Search<'_, '_> {
         for _ in 0..SWAPS {
             let (before, weights) = self.best.clone();
             let limits = &self.descent.limits;
-            let (used, unused): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&e| weights[e] > USED);
+            let (used, unused): (Vec<usize>, Vec<usize>) =
+                (0..weights.len()).partition(|&e| weights[e] > USED);
             let mut others: Vec<(f64, Vec<f64>)> = Vec::new();
             for (&e, &f) in used.iter().flat_map(|e| unused.iter().map(move |f| (e, f))) {
                 if limits[e][0] > 0.0 || limits[f][1] <= USED {

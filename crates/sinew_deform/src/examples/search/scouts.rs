@@ -142,8 +142,7 @@ impl Scouts {
     /// How far a scout is from the last pose: too dear to be computed for all.
     fn from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
         let Some(last) = energy.last else { return 0.0 };
-        let moved: f32 =
-            last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
+        let moved: f32 = last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
         (energy.objective.factor("dtl") as f32 * moved / energy.space.unit as f32).powi(2)
     }
 
@@ -178,7 +177,9 @@ impl Scouts {
         }
         self.put_together(energy, limits, &mut starts);
         // The pose that comes nearest to the targets may do so far away from all others.
-        for (at, most) in near.into_iter().map(|at| (at, count)).chain(nearest.into_iter().map(|at| (at, count + 1))) {
+        for (at, most) in
+            near.into_iter().map(|at| (at, count)).chain(nearest.into_iter().map(|at| (at, count + 1)))
+        {
             let weights = within(self.of(at, n));
             let is_apart = |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > APART);
             if starts.whole.len() < most && starts.whole.iter().all(is_apart) {
@@ -209,8 +210,9 @@ impl Scouts {
                 let of = self.of(at, n);
                 let part: Vec<(usize, f64)> =
                     group.iter().map(|&e| (e, of[e].clamp(limits[e][0], limits[e][1]))).collect();
-                let is_apart =
-                    |other: &Vec<(usize, f64)>| part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > APART);
+                let is_apart = |other: &Vec<(usize, f64)>| {
+                    part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > APART)
+                };
                 if kept.len() < ALTERNATIVES && kept.iter().all(is_apart) {
                     kept.push(part);
                 }
