@@ -1,12 +1,13 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|frames|load|refit|rules|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|frames|load|puppet|refit|rules|skin|solve`
 
 mod deform;
 mod examples;
 mod fit;
 mod load;
 mod measure;
+mod puppet;
 mod refit;
 mod rules;
 mod skin;
@@ -16,7 +17,7 @@ fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
     anyhow::ensure!(
         !areas.is_empty(),
-        "usage: sinew_bench deform|edits|examples|fit|frames|load|refit|rules|skin|solve …"
+        "usage: sinew_bench deform|edits|examples|fit|frames|load|puppet|refit|rules|skin|solve …"
     );
     // These take options of their own.
     if areas[0] == "fit" {
@@ -35,11 +36,12 @@ fn main() -> anyhow::Result<()> {
             "examples" => examples::run()?,
             "frames" => deform::frames()?,
             "load" => load::run()?,
+            "puppet" => puppet::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,
             other => {
                 anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, examples, fit, frames, load, refit, rules, skin and solve"
+                    "there is no bench {other:?}; there are deform, edits, examples, fit, frames, load, puppet, refit, rules, skin and solve"
                 )
             }
         }

@@ -222,7 +222,7 @@ impl Engine<'_> {
     /// The fit at the same moment, if it is to be seen beside the document and is still of it.
     fn twin(&self, document: &Document) -> Result<Option<Frame>, SessionError> {
         let looks = self.studio.looks();
-        let fitted = self.studio.fitted().filter(|fitted| looks.compare && fitted.is_of(document));
+        let fitted = self.studio.newest_fit().filter(|fitted| looks.compare && fitted.is_of(document));
         fitted.map_or(Ok(None), |fitted| fitted.frame(&looks.display))
     }
 

@@ -42,7 +42,7 @@ pub fn run(studio: &Studio, job: &Job, settings: &FitSettings) -> Result<Value, 
 /// If there is none, or the document has changed since.
 pub fn take(studio: &Studio) -> Result<Value, SessionError> {
     let before = studio.session().document().clone();
-    let fitted = studio.fitted().filter(|fitted| fitted.is_of(&before)).ok_or_else(|| {
+    let fitted = studio.newest_fit().filter(|fitted| fitted.is_of(&before)).ok_or_else(|| {
         let cause = "there is none of the document as it is now; fit again".to_owned();
         SessionError::Value { what: "fit", cause }
     })?;

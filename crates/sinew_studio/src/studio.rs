@@ -354,7 +354,7 @@ impl Studio {
     }
 
     /// The newest fit.
-    pub fn fitted(&self) -> Option<Arc<Fitted>> {
+    pub fn newest_fit(&self) -> Option<Arc<Fitted>> {
         lock(&self.fit).1.clone()
     }
 
