@@ -1,11 +1,11 @@
 // Working with examples in the hand: reach, edit weights back, draw a walk, bake, play, export, sculpt.
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
 import { expect, grip, same, state } from './check.mjs';
+import { exportAs } from './exporting.mjs';
 import { validate } from './judge.mjs';
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 
 const places = `Array.from({ length: sinew.state().vertices }, (_, v) => sinew.vertex(v).position)`;
 const far = (a, b) => Math.max(...a.map((p, v) => Math.hypot(p[0] - b[v][0], p[1] - b[v][1], p[2] - b[v][2])));
@@ -115,16 +115,6 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   same((await state(page)).moves[0].rotate.main, 'elbow.R', 'the other arm');
 }
 
-/** Wait for a file to be downloaded whole. */
-async function downloaded(folder) {
-  for (let k = 0; k < 300; k += 1) {
-    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.glb')) : [];
-    if (names.length > 0 && statSync(join(folder, names[0])).size > 0) return join(folder, names[0]);
-    await sleep(100);
-  }
-  throw new Error('nothing was downloaded');
-}
-
 /** Vertices of a GLB as Blender evaluates them at a time of a clip. */
 function blenderAt(file, clip, time) {
   const [jobs, out] = [`${file}.jobs.json`, `${file}.f32`];
@@ -207,11 +197,7 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
     expect(error <= 1e-4, `${what}: the exported walk in Blender, off by ${error}`);
   }
   // By the dialog, as a user does it.
-  await page.downloads(join(folder, 'by-hand'));
-  await page.key('Ctrl+e');
-  await page.until(`document.querySelector('[data-testid="dialog-export"]')`);
-  await page.press('Export');
-  validate(await downloaded(join(folder, 'by-hand')));
+  validate(await exportAs(page, join(folder, 'by-hand'), null, '.glb'));
   // Saved and opened again, everything is there; the walk without a walk says so.
   await page.value(`sinew.ask({ type: 'save', path: 'walker' })`);
   await page.value(`sinew.ask({ type: 'open', path: 'walker.sinew.glb' })`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sleep } from './browser.mjs';
 import { expect, same, state, vertex } from './check.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
-import { exportAs } from './workflow.mjs';
+import { exportAs } from './exporting.mjs';
 
 /** Wait for a fit to end. */
 async function fitted(page, version) {

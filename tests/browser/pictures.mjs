@@ -18,9 +18,9 @@ const CUT = `[...document.querySelectorAll('button, input, select, [data-testid]
   return box.right > innerWidth + 1 || box.bottom > innerHeight + 1 || box.left < -1 || box.top < -1;
 }).map((element) => element.dataset.testid ?? element.outerHTML.slice(0, 60))`;
 
-/** What can be seen at present: of the topmost dialog, if one is open, else of the page. */
+/** What can be seen at present: of the topmost dialog or menu, if one is open, else of the page. */
 const SEEN = `(() => {
-  const scope = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  const scope = [...document.querySelectorAll('dialog[open], .menu')].at(-1) ?? document.body;
   return [...scope.querySelectorAll('*')].filter((element) => {
     if (element.closest('[hidden]') || element.closest('svg')) return false;
     const box = element.getBoundingClientRect();

@@ -77,7 +77,12 @@ pub async fn talk(mut socket: WebSocket, studio: Arc<Studio>) {
             },
             Ok(()) = news.changed() => {
                 news.mark_unchanged();
-                vec![Message::text(told.news(&studio).to_string())]
+                let message = told.news(&studio);
+                // A part may have been told already, with what changed before it.
+                if message.as_object().is_some_and(|message| message.len() == 1) {
+                    continue;
+                }
+                vec![Message::text(message.to_string())]
             }
             Ok(()) = shown.changed(), if may_send => {
                 let newest = shown.borrow_and_update().clone();

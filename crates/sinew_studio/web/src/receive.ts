@@ -76,7 +76,8 @@ function take(message: Incoming, viewport: Viewport): void {
     }
     case 'state': {
       // While a target is dragged, weights come with every frame; nothing else needs to be looked through for them.
-      if (store.doc && Object.keys(message).every((key) => key === 'type' || key === 'reach')) {
+      const isReach = message.reach !== undefined && Object.keys(message).length === 2;
+      if (store.doc && isReach) {
         store.doc.reach = message.reach ?? null;
         store.emit('reach', null);
         return;

@@ -1,0 +1,31 @@
+// The export dialog, as a user goes through it.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep } from './browser.mjs';
+
+/** Wait for a file to be downloaded whole. */
+async function downloaded(folder, ending) {
+  for (let k = 0; k < 300; k += 1) {
+    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : [];
+    if (names.length > 0 && statSync(join(folder, names[0])).size > 0) return join(folder, names[0]);
+    await sleep(100);
+  }
+  throw new Error(`no ${ending} was downloaded`);
+}
+
+/** Export what `preset` names, and wait for the file. */
+export async function exportAs(page, folder, preset, ending) {
+  await page.downloads(folder);
+  await page.key('Ctrl+e');
+  await page.until(`document.querySelector('[data-testid="dialog-export"]')`);
+  if (preset) {
+    await page.value(`(() => {
+      const field = document.querySelector('[data-testid="dialog-export"] select');
+      const option = [...field.options].find((option) => option.textContent.includes(${JSON.stringify(preset)}));
+      field.value = option.value;
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+  }
+  await page.press('Export');
+  return downloaded(folder, ending);
+}
