@@ -1,7 +1,7 @@
 //! Whole clips on another body and another ground (G6).
 //!
 //! # Source
-//! Abdelhay 2008, §3.2 and 5.2 (constraints between consecutive poses); Gleicher 1998. See [`plan`] and [`solve`].
+//! Abdelhay 2008, §3.2 and 5.2 (constraints between consecutive poses); Gleicher 1998. See `plan` and `solve`.
 //! # Cost
 //! Linear in frames; about a dozen rounds of a banded factorisation.
 //! # Limits
