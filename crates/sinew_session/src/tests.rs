@@ -564,14 +564,16 @@ fn work_until_killed() {
     let root = PathBuf::from(root);
     let mut session = Session::new(BIPED.clone(), None, Some(root.join("journals")));
     session.apply(&Command::Rename { name: "worked on".into() }, None).unwrap();
+    let begun = std::time::Instant::now();
     for step in 0.. {
+        let now = begun.elapsed().as_millis();
         session.drag(Gesture(step / 200), turn("elbow.L", (step % 200) as f64)).unwrap();
         if step % 37 == 0 {
             session.save(&root.join("project.sinew.glb"), &mut Warnings::default()).unwrap();
-            session.apply(&Command::Rename { name: format!("worked on {step}") }, None).unwrap();
+            session.apply(&Command::Rename { name: format!("worked on {now}") }, None).unwrap();
         }
         // When it was done, for the other side to compare with.
-        std::fs::write(root.join("clock.new"), step.to_string()).unwrap();
+        std::fs::write(root.join("clock.new"), now.to_string()).unwrap();
         std::fs::rename(root.join("clock.new"), root.join("clock")).unwrap();
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -579,7 +581,7 @@ fn work_until_killed() {
 
 #[test]
 fn killing_it_loses_a_moment_at_most() {
-    for (round, wait_ms) in [1500, 2300, 3100].into_iter().enumerate() {
+    for (round, wait_ms) in [1500, 3100, 8000].into_iter().enumerate() {
         let root = folder(&format!("kill-{round}"));
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["tests::work_until_killed", "--exact", "--nocapture"])
@@ -590,7 +592,7 @@ fn killing_it_loses_a_moment_at_most() {
         // Not before it has begun: a slow machine must not make this pass.
         let clock =
             || std::fs::read_to_string(root.join("clock")).ok().and_then(|text| text.parse::<u64>().ok());
-        while clock().is_none_or(|step| step < 10) {
+        while clock().is_none_or(|ms| ms < 50) {
             assert!(child.try_wait().unwrap().is_none(), "the child ended by itself");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -611,9 +613,9 @@ fn killing_it_loses_a_moment_at_most() {
         // Every drag turns the same handle further, so that the pose is one turn however many there were.
         assert!(matches!(document.pose.as_slice(), [Move::Rotate { .. }]), "{:?}", document.pose);
         assert!(recovered.history.len() >= 2);
-        // Names are numbered by the step: five seconds are a thousand steps of five milliseconds.
+        // Names tell the millisecond. Some time passes between two of them, too.
         let named: u64 = document.name.trim_start_matches("worked on").trim().parse().unwrap();
-        assert!(last - named < 400, "{last} was done, {named} was found");
+        assert!(last - named < 5000, "{last} ms had passed, {named} ms were found");
         // Nobody else may take it up as long as we look at it.
         assert!(Recovery::find_all(&root.join("journals")).is_empty());
         // Taken up, it is a session that can be recovered again.
