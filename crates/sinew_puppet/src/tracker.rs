@@ -200,7 +200,9 @@ fn ease(share: f64) -> f64 {
 
 fn jumps(before: &BodyPose, after: &BodyPose, secs: f64, max_speed: f64) -> bool {
     // Frames that were left out are not speed: beyond a quarter of a second anything may have happened.
-    let reach = max_speed * secs.clamp(1e-3, ACCEPT_SECS);
+    // Motion files have units of their own: the trunk tells how large a metre is.
+    let metre = NormalPose::of(before).1.trunk / TRUNK;
+    let reach = metre * max_speed * secs.clamp(1e-3, ACCEPT_SECS);
     before.joints.iter().zip(&after.joints).any(|(a, b)| a.distance(*b) > reach)
 }
 

@@ -82,6 +82,18 @@ fn a_joint_that_jumps_is_not_believed_unless_it_stays() {
 }
 
 #[test]
+fn a_body_in_other_units_is_followed_as_well() {
+    let mut tracker = tracker(0.0);
+    for frame in 0..60 {
+        let time = f64::from(frame) / 120.0;
+        // A fast walk, in centimetres.
+        let mut large = body(0.0, DVec3::Z * (2.0 * time));
+        large.joints.iter_mut().for_each(|p| *p *= 100.0);
+        assert!(!tracker.step(time, &large).unwrap().held, "frame {frame}");
+    }
+}
+
+#[test]
 fn numbers_that_are_none_and_times_that_do_not_rise_do_no_harm() {
     let mut tracker = tracker(0.5);
     let still = body(0.0, DVec3::ZERO);
