@@ -6,7 +6,7 @@ use super::{
     scope::{Meant, Scope},
     value::{Body, Flat, Value, Vector},
 };
-use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement};
+use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement, Term};
 use crate::symbolic::Expr;
 use glam::DVec3;
 
@@ -229,7 +229,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn definition(&mut self, statement: &Statement) -> Meant<()> {
-        let [Argument::Name(name, span), rest @ ..] = statement.arguments.as_slice() else { return Ok(()) };
+        let [Argument::Name(Expression { term: Term::Name(name), span }), rest @ ..] =
+            statement.arguments.as_slice()
+        else {
+            return Ok(());
+        };
         let value = match (statement.form.id, rest) {
             (FormId::Point, [Argument::Expression(point)]) => Value::Vector(self.scope.point(point)?),
             (FormId::Vector, [Argument::Expression(vector)]) => Value::Vector(self.scope.direction(vector)?),

@@ -1,8 +1,8 @@
 //! Tokens into statements, by the table.
 
 use super::{
-    Argument, Case, Diagnostic, FormId, Part, Relation, SUFFIXES, Script, Span, Statement, Suffixes, Term,
-    VERBS, Verb,
+    Argument, Case, Diagnostic, Expression, FormId, Part, Relation, SUFFIXES, Script, Span, Statement,
+    Suffixes, Term, VERBS, Verb,
     lexer::{Kind, Token, tokens},
     suggest,
     table::Form,
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
                     return Err(self.expected("a name"));
                 };
                 self.at += 1;
-                Argument::Name(unquoted(&token).to_owned(), token.span)
+                Argument::Name(Expression { term: Term::Name(unquoted(&token).to_owned()), span: token.span })
             }
             Part::Text => match self.peek().filter(|token| token.kind == Kind::Quoted).copied() {
                 Some(token) => {

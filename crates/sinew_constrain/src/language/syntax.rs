@@ -66,8 +66,8 @@ pub enum Argument {
     Relation(Relation),
     /// From, to.
     Range(Expression, Expression),
-    /// A name that the line defines.
-    Name(String, Span),
+    /// A name that the line defines, as a [`Term::Name`].
+    Name(Expression),
     /// Text in quotes.
     Text(String),
     /// Which of the words a place offers.

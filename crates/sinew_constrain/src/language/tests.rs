@@ -19,6 +19,14 @@ fn every_example_is_read_as_its_own_form() {
 }
 
 #[test]
+fn where_a_line_stands_does_not_change_what_it_says() {
+    for form in VERBS.iter().flat_map(|verb| verb.forms) {
+        let moved = format!("\n# why\n   {}", form.example);
+        assert_eq!(parse(&moved).0, parse(form.example).0, "{}", form.example);
+    }
+}
+
+#[test]
 fn values_are_read_with_their_units() {
     let number = |text: &str| match &parse(&format!("number a = {text}")).0.statements[0].arguments[1] {
         Argument::Expression(Expression { term: Term::Number(value, unit), .. }) => (*value, *unit),
