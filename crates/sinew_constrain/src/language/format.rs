@@ -72,7 +72,9 @@ fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
     // `m/s2`
     let in_unit =
         (token.is("/") && is_unit(before)) || (before.is("/") && index >= 2 && is_unit(&tokens[index - 2]));
-    let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2]));
+    // A sign stands at what it turns over; at `>=` it would read as an arrow.
+    let is_operand = token.kind != Kind::Sign || token.is("(") || token.is("-");
+    let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2])) && is_operand;
     let is_call = token.is("(") && matches!(before.kind, Kind::Name) && touches;
     let is_tight = token.is(",") || token.is(")") || token.is(":") || token.is("%") || token.is("^");
     if is_tight || before.is("(") || before.is("^") || in_unit || is_unary || is_call { "" } else { " " }

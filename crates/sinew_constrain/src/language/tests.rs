@@ -119,6 +119,8 @@ fn texts_are_written_evenly() {
     let text = "case 1   \"why\"   # because\npin FootR   to  StepMarker\n\n\n\ndistance A B=-40cm\n  a*( b-c )^2>=  - 3 deg\nlimit acceleration( Root )<=12 m / s2\nfree Root :tx ty\n#note\n";
     let expected = "case 1 \"why\"  # because\n  pin FootR to StepMarker\n\ndistance A B = -40 cm\na * (b - c)^2 >= -3 deg\nlimit acceleration(Root) <= 12 m/s2\nfree Root: tx ty\n# note\n";
     assert_eq!(format(text), expected);
+    // A sign and a comparison are not run together into an arrow.
+    assert_eq!(format("a = - >= 4"), "a = - >= 4\n");
 }
 
 #[test]
@@ -138,7 +140,7 @@ proptest! {
 
     #[test]
     fn shuffled_words_are_read_and_formatted(words in prop::collection::vec(prop::sample::select(vec![
-        "pin", "to", "aim", "->", "A", "B.rx", "=", "<=", "(", ")", ",", "-", "+", "*", "/", "^", "12", "..", "cm", "deg", "m",
+        "pin", "to", "aim", "->", "A", "B.rx", "=", "<=", ">=", "(", ")", ",", "-", "+", "*", "/", "^", "12", "..", "cm", "deg", "m",
         "weight", "during", "case", "\"x\"", "\n", "dot(", "s2", ":", "free", "%", "put", "on", "distance",
     ]), 0..40)) {
         let text = words.join(" ");
