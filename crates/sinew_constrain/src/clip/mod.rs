@@ -23,16 +23,18 @@ mod retarget;
 mod rules;
 mod script;
 mod solve;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
 pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
 pub use contacts::ContactParams;
-pub use feet::{Part, Sole, SolePoint, Stance};
+pub use feet::{GivenContact, Part, Sole, SolePoint, Stance};
 pub use measure::{Measured, Measures};
 pub use motion::{Motion, World};
 pub use rules::FrameRule;
 pub use script::ClipRules;
+pub use stretch::stretch_limbs;
 
 use crate::{ConstrainError, Skeleton};
 use prepare::Prepared;
@@ -47,6 +49,8 @@ use std::ops::ControlFlow;
 pub struct RefitParams {
     /// How contacts are found.
     pub contacts: ContactParams,
+    /// Contacts of the clip, if they are known; then none are looked for. Default: none.
+    pub given: Option<Vec<GivenContact>>,
     /// Names of the joints that carry feet; empty to find them by their names.
     pub feet: Vec<String>,
     /// The ground.
@@ -66,6 +70,7 @@ impl Default for RefitParams {
     fn default() -> Self {
         Self {
             contacts: ContactParams::default(),
+            given: None,
             feet: Vec::new(),
             ground: Ground::default(),
             along_way: true,
@@ -136,6 +141,27 @@ pub fn refit(
     check(source, motion)?;
     params.ground.check()?;
     Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress)
+}
+
+/// When feet stand in a motion, part by part; and the names of all feet.
+///
+/// # Errors
+/// A rig that cannot be posed, feet that are not found, or numbers that are not finite.
+pub fn detect_contacts(
+    rig: &Rig,
+    motion: &Motion,
+    params: &RefitParams,
+) -> Result<(Vec<GivenContact>, Vec<String>), ConstrainError> {
+    Skeleton::from_rig(rig)?;
+    check(rig, motion)?;
+    let body = Body::find(rig, &params.feet)?;
+    let worlds = motion::worlds(rig, motion);
+    let leg = body.leg_length(rig);
+    let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
+    let by = (leg, &params.contacts);
+    let (_, stances) = feet::stances_with(None, (rig, &body), &worlds, (motion.fps, &segments), by)?;
+    let feet = body.legs.iter().map(|leg| rig.joints()[leg.ankle].name.clone()).collect();
+    Ok((feet::contacts_of(&stances, rig, &body), feet))
 }
 
 fn check(rig: &Rig, motion: &Motion) -> Result<(), ConstrainError> {
