@@ -18,6 +18,7 @@ pub use examples::twin_name;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
 pub use rules::RulesChange;
+pub(crate) use rules::rename_clip;
 pub use skin::SkinData;
 
 /// One undoable step. Applying it to a state of the document gives the next state.

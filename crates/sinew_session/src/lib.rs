@@ -47,7 +47,9 @@ pub use project::{read_project, write_project};
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
 pub use refit::{ContactTrack, RefitNumbers, RefitSettings, find_contact_track, refit_clip};
-pub use rules::{ClipContacts, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData};
+pub use rules::{
+    ClipContacts, ClipGround, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData,
+};
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};
 pub use stack::{MotionStack, Source, StackParams};

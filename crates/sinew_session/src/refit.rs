@@ -3,7 +3,7 @@
 //! # Source
 //! The method is that of `sinew_constrain::clip`; here is what goes in, and what becomes of the document.
 
-use crate::{ContactData, Document, SessionError, motion::remove_clip, rules::rig_of};
+use crate::{ClipGround, ContactData, Document, SessionError, motion::remove_clip, rules::rig_of};
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     clip::{
@@ -95,8 +95,7 @@ pub fn find_contact_track(document: &Document, clip: &str) -> Result<ContactTrac
         heel: contact.part == Part::Heel,
         frames: [contact.frames.start, contact.frames.end - 1],
     };
-    let contacts =
-        edited.map_or_else(|| found.iter().map(data).collect(), |edited| edited.contacts.clone());
+    let contacts = edited.map_or_else(|| found.iter().map(data).collect(), |edited| edited.contacts.clone());
     let (clip, frames) = (clip.to_owned(), motion.n_frames());
     Ok(ContactTrack { clip, fps, frames, feet, contacts, edited: edited.is_some() })
 }
@@ -132,6 +131,13 @@ pub fn refit_clip(
     }
     if result.find_clip(&settings.to).is_ok() {
         remove_clip(&mut result, &settings.to)?;
+        crate::command::rename_clip(&mut result, &settings.to, None);
+    }
+    if let Some(ground) = settings.ground.clone().filter(|ground| *ground != GroundData::Flat(0.0)) {
+        let (clip, site) = (settings.to.clone(), &fitted.site);
+        let mut rules = (*result.rules).clone();
+        rules.grounds.push(ClipGround { clip, ground, origin: site.origin, heading: site.heading });
+        result.rules = Arc::new(rules);
     }
     result.clips.push(Arc::new(made));
     Ok((result, numbers))

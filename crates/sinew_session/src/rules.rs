@@ -11,7 +11,8 @@ use sinew_constrain::{
     marks,
     solve::{Solution, SolveParams, Solver},
 };
-use sinew_geom::{Character, Clip, Pose, Rig};
+use sinew_formats::paths::GroundData;
+use sinew_geom::{Character, Clip, Pose, Rig, path::Site};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -37,6 +38,8 @@ pub struct RulesData {
     pub start: Option<StartData>,
     /// Contacts of clips that somebody changed by hand.
     pub contacts: Vec<ClipContacts>,
+    /// Grounds that clips were refitted to.
+    pub grounds: Vec<ClipGround>,
 }
 
 /// A named point.
@@ -75,6 +78,29 @@ pub struct ClipContacts {
     pub contacts: Vec<ContactData>,
 }
 
+/// The ground that a clip was refitted to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClipGround {
+    /// The clip, by name.
+    pub clip: String,
+    /// The ground in its own axes.
+    pub ground: GroundData,
+    /// Where its origin lies, x and z.
+    pub origin: [f64; 2],
+    /// Turn about +Y that brings its +Z to where it points, radians.
+    pub heading: f64,
+}
+
+impl ClipGround {
+    /// The ground where it lies.
+    ///
+    /// # Errors
+    /// If its numbers make no ground.
+    pub fn site(&self) -> Result<Site, SessionError> {
+        Ok(Site { ground: self.ground.build()?, origin: self.origin, heading: self.heading })
+    }
+}
+
 /// When a part of a foot stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContactData {
@@ -109,7 +135,8 @@ impl RulesData {
         for plane in &self.planes {
             let length = DVec3::from_array(plane.normal).length();
             if !is_place(&plane.point) || !(1e-6..=FARTHEST).contains(&length) {
-                let cause = format!("{:?} needs a place within {FARTHEST} m and a normal with a length", plane.name);
+                let cause =
+                    format!("{:?} needs a place within {FARTHEST} m and a normal with a length", plane.name);
                 return value("plane", cause);
             }
         }
@@ -118,6 +145,7 @@ impl RulesData {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return value("rules", format!("two markers or planes are called {:?}", pair[0]));
         }
+        self.grounds.iter().try_for_each(|ground| ground.site().map(|_| ()))?;
         let is_run = |contact: &ContactData| contact.frames[0] <= contact.frames[1];
         if self.contacts.iter().any(|clip| !clip.fps.is_finite() || !clip.contacts.iter().all(is_run)) {
             return value("contacts", "one of them ends before it begins".into());
@@ -209,8 +237,7 @@ impl Ruled {
         };
         let (script, mut diagnostics) = parse(&rules.text);
         let skeleton = Skeleton::from_rig(rig)?.rested_at(&pose)?;
-        let (problem, found) =
-            Problem::new(&script, &skeleton, &rules.scene(), &CompileParams::default());
+        let (problem, found) = Problem::new(&script, &skeleton, &rules.scene(), &CompileParams::default());
         diagnostics.extend(found);
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         let is_stale = has_errors(&diagnostics);

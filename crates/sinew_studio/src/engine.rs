@@ -11,7 +11,8 @@ use sinew::{
     formats::moves::read_moves,
     geom::{Character, Move},
     session::{
-        Command, Display, Document, Frame, Reach, ReachWish, RulesChange, SessionError, Stage, compute_stretch,
+        Command, Display, Document, Frame, Reach, ReachWish, RulesChange, SessionError, Stage,
+        compute_stretch,
     },
 };
 use std::{

@@ -86,7 +86,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (examples, Topic::Examples),
         (edit, Topic::Edit),
         (motion || surface || handles, Topic::Motion),
-        (rules, Topic::Rules),
+        (rules || clips, Topic::Rules),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

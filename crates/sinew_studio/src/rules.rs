@@ -1,6 +1,6 @@
 //! Rules and refitted clips, as pages ask for them and see them.
 
-use crate::{requests::job, studio::Studio};
+use crate::{examples::net, requests::job, studio::Studio};
 use serde_json::{Value, json};
 use sinew::{
     constrain::{
@@ -9,12 +9,15 @@ use sinew::{
         solve::Stop,
     },
     session::{
-        Command, RefitSettings, Ruled, SessionError, Solved, find_contact_track, refit_clip,
+        ClipGround, Command, Document, RefitSettings, Ruled, SessionError, Solved, find_contact_track,
+        refit_clip,
     },
 };
 
 /// Faults of a text that pages show.
 const MAX_FAULTS: usize = 200;
+/// Moments of a clip that tell where its ground is drawn.
+const MOMENTS: usize = 24;
 
 /// Words of the language, for completing what is typed.
 pub fn language() -> Value {
@@ -44,7 +47,8 @@ pub fn state(studio: &Studio) -> Value {
     let Some(ruled) = studio.ruled() else { return Value::Null };
     let Ruled { diagnostics, is_stale, solved, .. } = &*ruled;
     let text = ruled.text();
-    let faults: Vec<Value> = diagnostics.iter().take(MAX_FAULTS).map(|fault| diagnostic(fault, text)).collect();
+    let faults: Vec<Value> =
+        diagnostics.iter().take(MAX_FAULTS).map(|fault| diagnostic(fault, text)).collect();
     let solved = solved.as_ref();
     json!({
         "stale": is_stale,
@@ -125,6 +129,20 @@ fn marks(solved: &Solved) -> Vec<Value> {
         })
     };
     solved.marks.iter().map(mark).collect()
+}
+
+/// Grounds that clips were refitted to, as they are drawn.
+pub fn grounds(document: &Document) -> Vec<Value> {
+    let Some(rig) = &document.body.rig else { return Vec::new() };
+    let drawn = |ground: &ClipGround| {
+        let (site, at) = (ground.site().ok()?, document.find_clip(&ground.clip).ok()?);
+        let clip = &document.clips[at];
+        let moment = |k: usize| clip.sample(rig, clip.duration_secs() * k as f32 / MOMENTS as f32);
+        let way = (0..=MOMENTS).filter_map(|k| Some(moment(k).locals.first()?.translation.to_array()));
+        let net = net(&|x, z| site.height(x, z), way, document.mesh().diagonal());
+        Some(json!({ "clip": ground.clip, "ground": net }))
+    };
+    document.rules.grounds.iter().filter_map(drawn).collect()
 }
 
 /// When feet stand in a clip.

@@ -90,7 +90,10 @@ impl Told {
             (Topic::Edit, &|| json!({ "edit": EditChange::of_all(&document.edit) })),
             (Topic::Motion, &|| crate::examples::motion(&document)),
             (Topic::Reach, &|| json!({ "reach": crate::examples::reach(studio) })),
-            (Topic::Rules, &|| json!({ "rules": *document.rules })),
+            (
+                Topic::Rules,
+                &|| json!({ "rules": *document.rules, "grounds": crate::rules::grounds(&document) }),
+            ),
             (Topic::Ruled, &|| json!({ "ruled": crate::rules::state(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),

@@ -8,6 +8,7 @@
 //! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands do not stand.
 
 mod banded;
+mod belt;
 mod body;
 mod contacts;
 mod feet;
@@ -37,6 +38,7 @@ pub use script::ClipRules;
 pub use stretch::stretch_limbs;
 
 use crate::{ConstrainError, Skeleton};
+use glam::DVec3;
 use prepare::Prepared;
 use sinew_geom::{
     Rig, Warnings,
@@ -140,7 +142,30 @@ pub fn refit(
     Skeleton::from_rig(target)?;
     check(source, motion)?;
     params.ground.check()?;
-    Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress)
+    let Some(belt) = belt_of(source, motion, params)? else {
+        return Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress);
+    };
+    // On level ground it goes on walking in place, elsewhere it must get ahead.
+    let walk = belt::carried(source, motion, -belt);
+    let mut fitted =
+        Prepared::new(source, &walk, target, params, warnings)?.solve(params, warnings, progress)?;
+    if matches!(params.ground, Ground::Flat(_)) {
+        let back = belt * fitted.report.scale;
+        fitted.motion = belt::carried(target, &fitted.motion, back);
+        fitted.copied = belt::carried(target, &fitted.copied, back);
+    } else {
+        let speed = belt.length() * fitted.report.scale;
+        warnings
+            .push(format!("the clip walks in place; on this ground it goes ahead, {speed:.2} m a second"));
+    }
+    Ok(fitted)
+}
+
+/// Velocity of the belt a motion walks on, if it does.
+fn belt_of(rig: &Rig, motion: &Motion, params: &RefitParams) -> Result<Option<DVec3>, ConstrainError> {
+    let body = Body::find(rig, &params.feet)?;
+    let worlds = motion::worlds(rig, motion);
+    Ok(belt::find_belt(&body, &worlds, motion.fps, body.leg_length(rig)))
 }
 
 /// When feet stand in a motion, part by part; and the names of all feet.
@@ -155,6 +180,8 @@ pub fn detect_contacts(
     Skeleton::from_rig(rig)?;
     check(rig, motion)?;
     let body = Body::find(rig, &params.feet)?;
+    let walk = belt_of(rig, motion, params)?.map(|belt| belt::carried(rig, motion, -belt));
+    let motion = walk.as_ref().unwrap_or(motion);
     let worlds = motion::worlds(rig, motion);
     let leg = body.leg_length(rig);
     let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);

@@ -7,7 +7,10 @@
 use super::{Body, World, scale_limbs};
 use crate::ConstrainError;
 use glam::{DAffine3, DVec3};
-use sinew_geom::{Character, Clip, Rig, rig::{Keys, SkinSlot}};
+use sinew_geom::{
+    Character, Clip, Rig,
+    rig::{Keys, SkinSlot},
+};
 
 /// Factors nearer to one change nothing.
 const SAME: f64 = 1e-9;
@@ -80,7 +83,11 @@ pub fn stretch_limbs(character: &Character, parts: &[(String, f64)]) -> Result<C
         result.surface.normals = None;
     }
     let ratio = body.leg_length(&scaled) / body.leg_length(rig);
-    result.clips = character.clips.iter().map(|clip| carried(clip, rig, &scaled, (&body, ratio))).collect::<Result<_, _>>()?;
+    result.clips = character
+        .clips
+        .iter()
+        .map(|clip| carried(clip, rig, &scaled, (&body, ratio)))
+        .collect::<Result<_, _>>()?;
     for handle in &mut result.handles {
         handle.center = moved_with(&character.mesh, &result.mesh, handle.center);
     }
@@ -94,19 +101,28 @@ fn standing(rig: &Rig, body: &Body, scaled: Rig) -> Result<Rig, ConstrainError> 
     let sunk = |ankle: usize| old.positions[ankle].y - new.positions[ankle].y;
     let shift = body.legs.iter().map(|leg| sunk(leg.ankle)).sum::<f64>() / body.legs.len().max(1) as f64;
     let mut joints = scaled.joints().to_vec();
-    joints.iter_mut().filter(|joint| joint.parent.is_none()).for_each(|root| root.rest.translation.y += shift);
+    joints
+        .iter_mut()
+        .filter(|joint| joint.parent.is_none())
+        .for_each(|root| root.rest.translation.y += shift);
     Ok(Rig::new(joints)?)
 }
 
 /// A clip on the scaled rig: ways of joints grow with their bones, that of the pelvis with the legs.
-fn carried(clip: &Clip, rig: &Rig, scaled: &Rig, (body, ratio): (&Body, f64)) -> Result<Clip, ConstrainError> {
+fn carried(
+    clip: &Clip,
+    rig: &Rig,
+    scaled: &Rig,
+    (body, ratio): (&Body, f64),
+) -> Result<Clip, ConstrainError> {
     let mut clip = clip.clone();
     for track in &mut clip.joints {
         let (Some(old), Some(new)) = (rig.joints().get(track.joint), scaled.joints().get(track.joint)) else {
             continue;
         };
         let is_way = track.joint == body.pelvis || old.parent.is_none();
-        let factor = if is_way { ratio } else { new.rest.translation.length() / old.rest.translation.length() };
+        let factor =
+            if is_way { ratio } else { new.rest.translation.length() / old.rest.translation.length() };
         if let Some(keys) = track.translation.as_mut().filter(|_| factor.is_finite()) {
             let values = keys.values().iter().map(|v| *v * factor as f32).collect();
             *keys = Keys::new(keys.times().to_vec(), values, keys.interpolation(), 1)?;

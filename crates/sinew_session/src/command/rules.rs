@@ -129,9 +129,11 @@ fn check_new(document: &Document, rules: &RulesData, name: &str) -> Result<(), S
 }
 
 /// What was said of a clip is said of it under its new name, or of none.
-pub(super) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>) {
+pub(crate) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>) {
     let is_named = |rules: &RulesData| {
-        rules.contacts_of(clip).is_some() || rules.start.as_ref().is_some_and(|start| start.clip == clip)
+        rules.contacts_of(clip).is_some()
+            || rules.grounds.iter().any(|ground| ground.clip == clip)
+            || rules.start.as_ref().is_some_and(|start| start.clip == clip)
     };
     if !is_named(&document.rules) {
         return;
@@ -140,11 +142,13 @@ pub(super) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>)
     match to {
         Some(to) => {
             let contacts = rules.contacts.iter_mut().map(|contacts| &mut contacts.clip);
+            let contacts = contacts.chain(rules.grounds.iter_mut().map(|ground| &mut ground.clip));
             let names = contacts.chain(rules.start.iter_mut().map(|start| &mut start.clip));
             names.filter(|own| *own == clip).for_each(|own| to.clone_into(own));
         }
         None => {
             rules.contacts.retain(|contacts| contacts.clip != clip);
+            rules.grounds.retain(|ground| ground.clip != clip);
             rules.start = rules.start.filter(|start| start.clip != clip);
         }
     }
@@ -159,7 +163,7 @@ pub(super) fn keep_pose(document: &mut Document, clip: &str) -> Result<(), Sessi
         let cause = fault.map_or_else(|| "there is no pose".to_owned(), ToString::to_string);
         return Err(SessionError::Value { what: "rules", cause });
     };
-    let kept = Clip::from_poses(clip, rig_of(document)?, std::slice::from_ref(&solved.pose), 30.0)?;
+    let kept = Clip::from_pose(clip, rig_of(document)?, &solved.pose)?;
     if let Ok(at) = document.find_clip(clip) {
         super::check_name("clip", clip, document.clips[at].duration_secs() > 0.0)?;
         remove_clip(document, clip)?;

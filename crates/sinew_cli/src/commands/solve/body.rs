@@ -1,9 +1,6 @@
 //! The skeleton rules are solved on, its surroundings, and the pose to begin with.
 
-use super::super::{
-    input::with_path,
-    output::find_clip,
-};
+use super::super::{input::with_path, output::find_clip};
 use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use sinew::{

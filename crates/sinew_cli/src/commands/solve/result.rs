@@ -14,10 +14,7 @@ use sinew::{
         solve::{Solution, Solver, Stop},
     },
     formats::write_atomic,
-    geom::{
-        Character, Clip, Pose, Rig, Warnings,
-        rig::{Interpolation, JointTrack, Keys},
-    },
+    geom::{Character, Clip, Warnings},
 };
 use std::path::Path;
 
@@ -164,25 +161,8 @@ pub fn write(
     }
     let rig = body.character.rig.clone().context("a rig was read")?;
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
-    let clip = clip_of(&rig, &pose)?;
+    let clip = Clip::from_pose("solved", &rig, &pose)?;
     let character = Character { clips: vec![clip], ..body.character.clone() };
     let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, extensions: Map::new() };
     write_character(&character, path, &options, warnings)
-}
-
-/// A clip that holds one pose.
-fn clip_of(rig: &Rig, pose: &Pose) -> anyhow::Result<Clip> {
-    let mut clip = Clip { name: "solved".into(), ..Clip::default() };
-    for (joint, (local, of)) in pose.locals.iter().zip(rig.joints()).enumerate() {
-        let mut track = JointTrack { joint, translation: None, rotation: None, scale: None };
-        let times = || vec![0.0];
-        let rotation = local.rotation.as_quat().normalize();
-        track.rotation = Some(Keys::new(times(), vec![rotation], Interpolation::Linear, 1)?);
-        if local.translation != of.rest.translation {
-            let at = local.translation.as_vec3();
-            track.translation = Some(Keys::new(times(), vec![at], Interpolation::Linear, 1)?);
-        }
-        clip.joints.push(track);
-    }
-    Ok(clip)
 }

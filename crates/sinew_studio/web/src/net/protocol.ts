@@ -315,6 +315,8 @@ export interface Doc {
   /** A pose that is being reached for. */
   reach: Reach | null;
   rules: Rules;
+  /** Grounds that clips were refitted to. */
+  grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
   /** Null until somebody looks. */
   ruled: Ruled | null;
   clips: Clip[];

@@ -34,9 +34,9 @@ export function buildContacts(player: Player): HTMLElement {
       ...list().map((contact, i) => {
         const at = parts.findIndex(({ foot, heel }) => foot === contact.foot && heel === contact.heel);
         const [from, to] = contact.frames;
-        const bar = h('button.contact', {
+        const bar = h('button', {
           type: 'button',
-          class: `${contacting.chosen === i ? 'chosen ' : ''}${contact.heel ? 'heel' : 'ball'}`,
+          class: `contact ${contacting.chosen === i ? 'chosen ' : ''}${contact.heel ? 'heel' : 'ball'}`,
           'data-testid': `contact-${i}`,
           'aria-label': `${contact.foot} ${contact.heel ? 'heel' : 'ball'} stands in frames ${from} to ${to}`,
           'data-tip': `${contact.foot} ${contact.heel ? 'heel' : 'ball'}, frames ${from} to ${to} · drag its ends · Del removes`,

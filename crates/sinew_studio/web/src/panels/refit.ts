@@ -51,7 +51,7 @@ function choices(player: Player, changed: () => void): HTMLElement {
     return section('Refit a clip', h('p.note', { 'data-testid': 'refit-empty' }, `${why} Open an animated character: its clip can be set on other ground, its feet held where they stand.`));
   }
   const factor = (key: 'legs' | 'arms', label: string): HTMLElement =>
-    row(label, numberField({ id: `refit-${key}`, label, value: wish[key], min: 0.2, max: 5, step: 0.05, set: (value) => (wish[key] = value) }), h('span.dim', null, 'times as long'));
+    row(label, numberField({ id: `refit-${key}`, label, value: wish[key], min: 0.2, max: 5, step: 0.05, set: (value) => (wish[key] = value) }), h('span.dim', { 'data-tip': 'Times as long as they are; the skin is stretched along' }, '×'));
   return section(
     'Refit a clip',
     row('Clip', h('strong', { 'data-testid': 'refit-clip' }, clip), h('span.dim', null, 'of the timeline')),
@@ -60,10 +60,10 @@ function choices(player: Player, changed: () => void): HTMLElement {
       changed();
     }),
     row(
-      'It lies',
-      segments('refit-along', 'It lies', wish.alongWay ? 'way' : 'world', [
-        { value: 'way', label: 'Along the way', tip: 'It begins where the clip begins, and rises the way it goes' },
-        { value: 'world', label: 'Along +Z' },
+      'Along',
+      segments('refit-along', 'Along', wish.alongWay ? 'way' : 'world', [
+        { value: 'way', label: 'Way', tip: 'It begins where the clip begins, and rises the way it goes' },
+        { value: 'world', label: '+Z', tip: 'It rises along +Z of the world, from the origin' },
       ], (value) => {
         wish.alongWay = value === 'way';
         changed();

@@ -41,6 +41,10 @@ export function buildRules(player: Player): HTMLElement {
   writing.on('change', show);
   writing.on('line', (line) => writer.append(line));
   player.on('change', show);
+  store.on('opened', () => {
+    writing.begin(null);
+    if (store.tool === 'rules' && hasRig()) void ask({ type: 'display', what: 'ruled' });
+  });
   let before = store.tool;
   store.on('tab', (tab) => {
     if (tab === 'rules' && hasRig() && store.tool !== 'rules') {
@@ -106,8 +110,10 @@ function lineStates(): Map<number, { state: LineState; tip: string }> {
   return states;
 }
 
-const amount = ({ residual, unit, objective }: { residual: number; unit: string; objective: boolean }): string =>
-  `${objective ? '' : 'off by '}${Math.abs(residual) < 5e-4 && !objective ? '0' : residual.toFixed(residual < 10 ? 3 : 1)} ${unit}`.trim();
+function amount({ residual, unit, holds, objective }: { residual: number; unit: string; holds: boolean; objective: boolean }): string {
+  if (holds && !objective) return `0 ${unit}`.trim();
+  return `${objective ? '' : 'off by '}${residual.toFixed(Math.abs(residual) < 10 ? 2 : 1)} ${unit}`.trim();
+}
 
 function headOf(player: Player, writer: Writer): Node[] {
   const { start } = rules();
@@ -143,8 +149,8 @@ function reportOf(editor: Editor): Node[] {
   const how = n === 0 ? 'No rules yet' : solved.converged ? (n === 1 ? 'The rule holds' : `All ${n} rules hold`) : 'Not all rules can hold';
   nodes.push(
     h(
-      'p.verdict',
-      { class: solved.converged ? 'good' : 'bad', 'data-testid': 'rules-state' },
+      'p',
+      { class: `verdict ${solved.converged ? 'good' : 'bad'}`, 'data-testid': 'rules-state' },
       how,
       h('span.dim', { 'data-testid': 'rules-freedom', 'data-tip': free(solved.free) }, ` · ${solved.dof_left} of ${solved.dof} freedoms left · ${solved.ms.toFixed(1)} ms`),
     ),
@@ -164,7 +170,7 @@ function faultItem(fault: Fault, editor: Editor): HTMLElement {
   return h(
     'li',
     null,
-    h('button.fault', { type: 'button', class: severity, 'data-testid': `fault-${line}-${column}`, onclick: () => editor.go(line, from, to) }, `${line}:${column} ${message}`),
+    h('button', { type: 'button', class: `fault ${severity}`, 'data-testid': `fault-${line}-${column}`, onclick: () => editor.go(line, from, to) }, `${line}:${column} ${message}`),
   );
 }
 
@@ -178,8 +184,8 @@ function goTo(editor: Editor, line: number): void {
 function residual(rule: { line: number; residual: number; unit: string; holds: boolean; objective: boolean; soft: boolean }, editor: Editor): HTMLElement {
   const text = editor.text.split('\n')[rule.line - 1]?.trim() ?? '';
   return h(
-    'button.residual',
-    { type: 'button', class: rule.holds || rule.objective ? 'good' : rule.soft ? 'warning' : 'bad', onclick: () => goTo(editor, rule.line), 'data-testid': `residual-${rule.line}` },
+    'button',
+    { type: 'button', class: `residual ${rule.holds || rule.objective ? 'good' : rule.soft ? 'warning' : 'bad'}`, onclick: () => goTo(editor, rule.line), 'data-testid': `residual-${rule.line}` },
     h('span.number', null, String(rule.line)),
     h('span.name', null, text),
     h('span.amount', null, amount(rule)),

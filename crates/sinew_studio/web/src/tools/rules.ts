@@ -154,7 +154,7 @@ export class RulesTool implements Tool {
     this.drawMarks(g, colour);
     this.drawMarkers(g, colour);
     const { hovered } = this;
-    if (hovered && store.tool === 'rules') this.label(g, colour, hovered.name, hovered.at, '--text');
+    if (hovered?.part === 'joint' && store.tool === 'rules') this.label(g, colour, hovered.name, hovered.at, '--text');
   }
 
   private project(at: Vec3): { x: number; y: number; behind: boolean } {
@@ -196,7 +196,7 @@ export class RulesTool implements Tool {
       g.lineWidth = 2.5;
       line(g, [a, b]);
       arrowHead(g, a, b);
-      this.label(g, colour, `line ${row}`, to, holds ? '--good' : '--danger');
+      this.label(g, colour, `line ${row}`, from.map((x, k) => 0.5 * (x + to[k])) as Vec3, conflicts.has(row) ? '--danger' : '--warning');
     }
   }
 
