@@ -25,6 +25,8 @@ mod reach;
 mod recovery;
 mod refit;
 mod rules;
+#[cfg(test)]
+mod rules_tests;
 mod search;
 mod session;
 mod size;

@@ -377,3 +377,52 @@ fn it_can_be_stopped() {
     let stopped = refit((&rig, &motion), &rig, &on("flat"), &mut Warnings::default(), &mut stop);
     assert_eq!(stopped.unwrap_err(), ConstrainError::Cancelled);
 }
+
+/// The walk with its way taken out: a treadmill.
+fn in_place(motion: &Motion) -> Motion {
+    belt::carried(&walker(1.0), motion, DVec3::new(0.0, 0.0, -1.1))
+}
+
+#[test]
+fn a_walk_in_place_is_one_on_a_belt() {
+    let (rig, walk) = (walker(1.0), walk(60.0, 3.0, 0.0));
+    let params = RefitParams::default();
+    let belt = belt_of(&rig, &in_place(&walk), &params).unwrap().unwrap();
+    assert!(belt.distance(DVec3::new(0.0, 0.0, -1.1)) < 0.02, "{belt}");
+    assert_eq!(belt_of(&rig, &walk, &params).unwrap(), None);
+    // The same contacts as those of the walk it is.
+    let (found, feet) = detect_contacts(&rig, &in_place(&walk), &params).unwrap();
+    let (wanted, _) = detect_contacts(&rig, &walk, &params).unwrap();
+    assert_eq!((found.len(), feet.len()), (wanted.len(), 2));
+    for (a, b) in found.iter().zip(&wanted) {
+        assert!(a.frames.start.abs_diff(b.frames.start) <= 3 && a.frames.end.abs_diff(b.frames.end) <= 3);
+    }
+    // On another body it stays in place, with feet that go with the belt of its size.
+    let fitted = fit(&walker(0.7), &in_place(&walk), &params);
+    let hips = |t: usize| fitted.motion.poses[t].locals[0].translation;
+    assert!((0..fitted.motion.n_frames()).all(|t| hips(t).distance(hips(0)) < 0.1));
+    assert!(fitted.report.fitted.slide < 1e-3, "{:?}", fitted.report.fitted);
+    // Uphill it goes ahead.
+    let uphill = fit(&walker(1.0), &in_place(&walk), &on("slope=10"));
+    assert!(uphill.motion.poses.last().unwrap().locals[0].translation.z > 2.0);
+}
+
+#[test]
+fn given_contacts_are_held_and_no_others() {
+    let (rig, walk) = (walker(1.0), walk(60.0, 3.0, 0.0));
+    let (found, _) = detect_contacts(&rig, &walk, &RefitParams::default()).unwrap();
+    // Given back as they were found, nothing changes.
+    let same = fit(&rig, &walk, &RefitParams { given: Some(found.clone()), ..RefitParams::default() });
+    let free = fit(&rig, &walk, &RefitParams::default());
+    assert!(angle(&same.motion, &free.motion) < 0.05, "{}", angle(&same.motion, &free.motion));
+    // One that is lengthened holds the foot longer; none hold nothing.
+    let at = found.iter().position(|c| c.foot == "LeftFoot" && c.part == Part::Ball && c.frames.start > 30);
+    let mut longer = found.clone();
+    let frames = &mut longer[at.unwrap()].frames;
+    let late = frames.end + 6;
+    frames.end = late;
+    let held = fit(&rig, &walk, &RefitParams { given: Some(longer), ..RefitParams::default() });
+    assert!(held.stances.iter().any(|stance| stance.frames.end == late), "{:?}", held.stances);
+    let none = fit(&rig, &walk, &RefitParams { given: Some(Vec::new()), ..RefitParams::default() });
+    assert!(none.stances.is_empty());
+}
