@@ -17,6 +17,7 @@ mod guard;
 mod news;
 mod painter;
 mod requests;
+mod rules;
 mod server;
 mod socket;
 mod state;

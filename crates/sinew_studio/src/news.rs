@@ -21,6 +21,10 @@ pub enum Topic {
     Edit,
     /// Paths, and how examples are searched.
     Motion,
+    /// Rules, and what surrounds the skeleton.
+    Rules,
+    /// What the rules come to.
+    Ruled,
     /// The search in progress.
     Reach,
     /// What is shown.
@@ -72,7 +76,7 @@ impl Versions {
 }
 
 fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
-    let Changes { name, surface, handles, clips, pose, examples, edit, motion } = *changes;
+    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules } = *changes;
     let all = [
         (name, Topic::File),
         (surface, Topic::Surface),
@@ -82,6 +86,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (examples, Topic::Examples),
         (edit, Topic::Edit),
         (motion || surface || handles, Topic::Motion),
+        (rules || clips, Topic::Rules),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
-        SessionError,
+        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Ruled,
+        Session, SessionError,
     },
 };
 use std::{
@@ -45,6 +45,8 @@ pub struct Studio {
     view: Mutex<Looks>,
     /// A pose that is being reached for: shown, but not done.
     reach: Mutex<Option<Reach>>,
+    /// What the rules of the document come to, if somebody has looked.
+    ruled: Mutex<Option<Arc<Ruled>>>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -173,6 +175,7 @@ impl Studio {
             events: Mutex::new(events),
             view: Mutex::default(),
             reach: Mutex::default(),
+            ruled: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -227,6 +230,21 @@ impl Studio {
     /// The search in progress, for a moment. Who changes it lets pages hear of it.
     pub fn reach(&self) -> MutexGuard<'_, Option<Reach>> {
         lock(&self.reach)
+    }
+
+    /// What the rules come to; null until they are looked at.
+    pub fn ruled(&self) -> Option<Arc<Ruled>> {
+        lock(&self.ruled).clone()
+    }
+
+    /// Let pages see what the rules come to, if it is new.
+    pub fn set_ruled(&self, ruled: Option<Arc<Ruled>>) {
+        let mut shared = lock(&self.ruled);
+        if shared.as_ref().map(Arc::as_ptr) != ruled.as_ref().map(Arc::as_ptr) {
+            *shared = ruled;
+            drop(shared);
+            self.raise(Topic::Ruled);
+        }
     }
 
     /// The engine's list, for a moment.

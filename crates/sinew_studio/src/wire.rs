@@ -68,6 +68,12 @@ pub enum Request {
         settings: FitSettings,
     },
     TakeFit,
+    FormatRules {
+        text: String,
+    },
+    Contacts {
+        clip: String,
+    },
     Compare {
         on: bool,
     },
@@ -171,4 +177,5 @@ pub enum What {
     Rest,
     Posed,
     Clip,
+    Ruled,
 }

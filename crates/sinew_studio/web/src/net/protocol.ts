@@ -38,7 +38,7 @@ export interface Job {
   error?: string;
 }
 
-export type Shown = 'rest' | 'posed' | 'clip';
+export type Shown = 'rest' | 'posed' | 'clip' | 'ruled';
 
 export interface Edit {
   method: string;
@@ -146,6 +146,108 @@ export interface Baked {
   missed: number;
 }
 
+export interface Marker {
+  name: string;
+  position: Vec3;
+}
+
+export interface RulePlane {
+  name: string;
+  point: Vec3;
+  normal: Vec3;
+}
+
+/** When a part of a foot stands: first and last frame. */
+export interface Contact {
+  foot: string;
+  heel: boolean;
+  frames: [number, number];
+}
+
+/** Rules of the document, and what surrounds its skeleton. */
+export interface Rules {
+  text: string;
+  markers: Marker[];
+  planes: RulePlane[];
+  start?: { clip: string; time: number };
+  contacts: { clip: string; fps: number; contacts: Contact[] }[];
+}
+
+export interface Fault {
+  line: number;
+  column: number;
+  /** Letters of the text, as browsers count them. */
+  from: number;
+  to: number;
+  severity: 'error' | 'warning' | 'note';
+  message: string;
+}
+
+/** What the rules come to. */
+export interface Ruled {
+  /** Whether the pose is that of the last text without errors. */
+  stale: boolean;
+  diagnostics: Fault[];
+  solved: {
+    converged: boolean;
+    stop: string;
+    rules: { line: number; residual: number; unit: string; holds: boolean; objective: boolean; soft: boolean }[];
+    conflicts: { lines: number[]; ranges: string[]; message: string }[];
+    redundant: number[];
+    dof: number;
+    dof_left: number;
+    free: string[];
+    at_limit: string[];
+    ms: number;
+  } | null;
+  /** `word` is the name as rules write it. */
+  joints: { name: string; word: string; parent: number | null; position: Vec3 }[];
+  /** Where rules would have joints. */
+  marks: { line: number; joint: number; holds: boolean; from: Vec3; to: Vec3 }[];
+}
+
+export type RulesChange =
+  | { text: { text: string } }
+  | { marker: { name: string; position: Vec3 } }
+  | { plane: { name: string; point: Vec3; normal: Vec3 } }
+  | { rename: { name: string; to: string } }
+  | { remove: { name: string } }
+  | { start: { start: { clip: string; time: number } | null } }
+  | { contacts: { clip: string; fps: number; contacts: Contact[] | null } };
+
+export interface RefitSettings {
+  clip: string;
+  to: string;
+  ground: Ground | null;
+  along_way: boolean;
+  rules: boolean;
+  legs: number;
+  arms: number;
+}
+
+export interface Refitted {
+  frames: number;
+  fps: number;
+  slide_cm_s: number;
+  drift_cm: number;
+  penetration_cm: number;
+  jerk_ratio: number;
+  limit_violations: number;
+  rule_violation_cm: number;
+  copied_slide_cm_s: number;
+  copied_penetration_cm: number;
+  warnings: string[];
+}
+
+export interface ContactTrack {
+  clip: string;
+  fps: number;
+  frames: number;
+  feet: string[];
+  contacts: Contact[];
+  edited: boolean;
+}
+
 /** How clips are fitted; what is absent is the server's default. */
 export interface FitSettings {
   clips: string[];
@@ -212,6 +314,11 @@ export interface Doc {
   drawn: DrawnPaths;
   /** A pose that is being reached for. */
   reach: Reach | null;
+  rules: Rules;
+  /** Grounds that clips were refitted to. */
+  grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
+  /** Null until somebody looks. */
+  ruled: Ruled | null;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -250,6 +357,13 @@ export interface Welcome {
     objective: string;
     objective_of_motion: string;
   };
+  /** Words of the language of rules. */
+  language: {
+    verbs: { name: string; meaning: string; example: string }[];
+    functions: string[];
+    suffixes: string[];
+    units: string[];
+  };
   max_upload: number;
 }
 
@@ -274,8 +388,8 @@ export type Move =
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
-/** What a gesture streams: a move, or where to reach. */
-export type Gestured = Move | { reach: ReachWish };
+/** What a gesture streams: a move, where to reach, or where a marker is. */
+export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -306,6 +420,9 @@ export type Command =
   | { set_search: Partial<Search> }
   | { set_paths: { paths: Paths } }
   | { bake: { clip: string; fps: number; follow: Follow } }
+  | { rules: RulesChange }
+  | { keep_pose: { clip: string } }
+  | { refit: { settings: RefitSettings } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -361,6 +478,8 @@ export type Outgoing =
   | { type: 'stress' | 'refine' | 'compare'; on: boolean }
   | { type: 'fit'; settings: Partial<FitSettings> }
   | { type: 'take_fit' }
+  | { type: 'format_rules'; text: string }
+  | { type: 'contacts'; clip: string }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }

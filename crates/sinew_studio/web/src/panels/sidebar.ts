@@ -1,4 +1,5 @@
 // The right side: a column of tabs, the handles, and below them what the tab in front shows.
+import { store } from '../app';
 import { h } from '../ui/dom';
 import { icon, type IconName } from '../ui/icons';
 import { buildFit } from './fit';
@@ -8,9 +9,11 @@ import { buildPaths } from './paths';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
 import { buildReach } from './reach';
+import { buildRefit } from './refit';
+import { buildRules } from './rules';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'history';
+export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'rules' | 'refit' | 'fit' | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -26,6 +29,8 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['poses', 'Poses', 'figure', buildPoses(capture)],
     ['reach', 'Reach', 'reach', buildReach()],
     ['paths', 'Paths', 'path', buildPaths(player)],
+    ['rules', 'Rules', 'rules', buildRules(player)],
+    ['refit', 'Refit', 'feet', buildRefit(player)],
     ['fit', 'Fit', 'bones', buildFit(player)],
     ['history', 'History', 'clock', buildHistory()],
   ];
@@ -53,14 +58,18 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
       bodies.forEach((body, j) => {
         body.hidden = i !== j;
       });
+      // Some tabs are about the skeleton and need the room of the handles.
+      sidebar.dataset.tab = id;
+      store.emit('tab', id);
     }),
   );
-  showTab('poses');
-  return h(
+  const sidebar = h(
     'aside.sidebar',
     null,
     h('div.tabs', { role: 'tablist', 'aria-orientation': 'vertical' }, ...buttons),
     buildOutliner(),
     h('section.panel.tabbed', null, ...bodies),
   );
+  showTab('poses');
+  return sidebar;
 }
