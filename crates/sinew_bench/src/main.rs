@@ -20,6 +20,9 @@ fn main() -> anyhow::Result<()> {
         "usage: sinew_bench deform|edits|examples|fit|frames|load|puppet|refit|rules|skin|solve …"
     );
     // These take options of their own.
+    if areas[0] == "examples" {
+        return examples::run(&areas[1..]);
+    }
     if areas[0] == "fit" {
         return fit::run(&areas[1..]);
     }
@@ -33,7 +36,6 @@ fn main() -> anyhow::Result<()> {
         match area.as_str() {
             "deform" => deform::run()?,
             "edits" => deform::standard_edits()?,
-            "examples" => examples::run()?,
             "frames" => deform::frames()?,
             "load" => load::run()?,
             "puppet" => puppet::run()?,
