@@ -5,16 +5,21 @@
 //! them, for whoever moves joints otherwise than by the skeleton's own degrees of freedom, or draws them.
 
 use crate::{
+    Freedom,
     clip::World,
     compile::{Aim, Arrow, Block, Carrier, Kind, Problem},
     solve::nearest_on_segments,
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
+use sinew_geom::{DofKind, EulerOrder};
 
 /// Lengths below this have no direction.
 const NO_LENGTH: f64 = 1e-9;
 /// Where a direction that a joint carries is drawn, metres from the joint.
 const AXIS_SHOWN: f64 = 0.2;
+
+/// A joint, a place that it carries, and the direction in which moving it raises a residual.
+type Pull = (usize, DVec3, DVec3);
 
 /// A residual and how places of joints change it.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +27,7 @@ pub struct Row {
     /// In units of what counts as one.
     pub residual: f64,
     /// Joint, place, and direction in which moving it raises the residual.
-    pub pulls: Vec<(usize, DVec3, DVec3)>,
+    pub pulls: Vec<Pull>,
 }
 
 /// Rows of a block of equations; none where an inequality holds.
@@ -158,17 +163,70 @@ impl Rows<'_> {
     fn scalar(&self, expr: crate::symbolic::Expr) -> Row {
         let n = self.problem.skeleton.n_freedoms();
         let mut symbols = vec![0.0; n + 3 * self.problem.arrows.len()];
+        let freedoms = self.problem.freedoms_named(expr);
+        for &freedom in &freedoms {
+            symbols[freedom] = self.freedom(freedom).0;
+        }
         for arrow in self.problem.arrows_of(&Kind::Scalar { expr }) {
             symbols[n + 3 * arrow..][..3].copy_from_slice(&self.value(arrow).to_array());
         }
         let mut arena = self.problem.arena.clone();
         let gradient = arena.gradient(expr);
         let mut parts: Vec<(usize, DVec3)> = Vec::new();
+        let mut turned = Vec::new();
         for (symbol, derivative) in gradient {
-            let Some(component) = symbol.checked_sub(n) else { continue };
             let slope = arena.evaluate(derivative, &symbols);
-            parts.push((component / 3, DVec3::AXES[component % 3] * slope));
+            match symbol.checked_sub(n) {
+                Some(component) => parts.push((component / 3, DVec3::AXES[component % 3] * slope)),
+                None => {
+                    let pulls = self.freedom(symbol).1.into_iter();
+                    turned.extend(pulls.map(|(joint, at, by)| (joint, at, by * (slope * self.scale))));
+                }
+            }
         }
-        self.row(arena.evaluate(expr, &symbols), &parts)
+        let mut row = self.row(arena.evaluate(expr, &symbols), &parts);
+        row.pulls.extend(turned);
+        row
+    }
+
+    /// Value of a degree of freedom, and what moves it: pulls on its joint, and the opposite ones on its parent, since it
+    /// counts from there.
+    fn freedom(&self, freedom: usize) -> (f64, Vec<Pull>) {
+        let skeleton = &self.problem.skeleton;
+        let Freedom { bone, kind, .. } = skeleton.freedoms()[freedom];
+        let of = &skeleton.bones()[bone];
+        let (place, axis) = (self.world.positions[bone], kind as usize % 3);
+        let above = of.parent.map_or(DQuat::IDENTITY, |parent| self.world.rotations[parent]);
+        let from = of.parent.map_or(DVec3::ZERO, |parent| self.world.positions[parent]);
+        let (value, own) = if kind < DofKind::Rx {
+            let along = above * DVec3::AXES[axis];
+            (along.dot(place - from), vec![(bone, place, along)])
+        } else {
+            let local = above.inverse() * self.world.rotations[bone];
+            let turn = of.rest_rotation().inverse() * local;
+            let torque = above * of.rest_rotation() * angle_gradient(of.euler, turn)[axis];
+            // A torque is a pair of forces.
+            let arm = torque.try_normalize().unwrap_or(DVec3::X).any_orthonormal_vector();
+            let force = torque.cross(arm);
+            (of.euler.to_angles(turn)[axis], vec![(bone, place + arm, force), (bone, place, -force)])
+        };
+        let against = of.parent.into_iter().flat_map(|parent| own.iter().map(move |p| (parent, p.1, -p.2)));
+        let all = own.iter().copied().chain(against).collect();
+        (value, all)
     }
 }
+
+/// How Euler angles change with the angular velocity of a turn, in the frame the turn begins in: the dual basis of the
+/// axes. Where two axes are one, their angles share the change.
+fn angle_gradient(order: EulerOrder, turn: DQuat) -> [DVec3; 3] {
+    const STEP: f64 = 1e-6;
+    let at = |axis: DVec3, by: f64| order.to_angles(DQuat::from_scaled_axis(axis * by) * turn);
+    let slope = |axis: DVec3| (at(axis, STEP) - at(axis, -STEP)) / (2.0 * STEP);
+    // Half a turn either way is the same angle, but no slope; nor is there one where axes meet.
+    let tame = |v: DVec3| DVec3::from_array(v.to_array().map(|x| if x.abs() < STEEPEST { x } else { 0.0 }));
+    let by = DVec3::AXES.map(|axis| tame(slope(axis)));
+    [0, 1, 2].map(|k| DVec3::new(by[0][k], by[1][k], by[2][k]))
+}
+
+/// Slopes of angles beyond this are those of a place where axes meet.
+const STEEPEST: f64 = 1e4;

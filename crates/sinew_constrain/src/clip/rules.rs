@@ -6,7 +6,7 @@
 
 use super::World;
 use crate::{
-    compile::{Arrow, Carrier, Problem},
+    compile::{Arrow, Carrier, Kind, Problem},
     language::Span,
     pulls::{self, Row},
 };
@@ -15,6 +15,9 @@ use std::ops::Range;
 
 /// Deviation of a rule that counts as one, in metres, unless it says `soft`.
 const SIGMA: f64 = 1e-3;
+/// How much softer each later priority is: so much that it moves what goes before by a thousandth of what it is off.
+const SOFTER: f64 = 30.0;
+const MOST_LEVELS: u32 = 3;
 
 /// A rule over some frames.
 #[derive(Debug, Clone)]
@@ -43,18 +46,26 @@ pub(super) enum What {
 
 impl FrameRule {
     pub(super) fn new(what: What, frames: Range<usize>, span: Span) -> Self {
-        let soft = match &what {
-            What::Equations(problem) => problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale)),
-            What::Hold(..) => None,
+        let (soft, priority) = match &what {
+            What::Equations(problem) => {
+                let soft = problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale));
+                (soft, problem.rules().iter().map(|rule| rule.priority).max().unwrap_or(1))
+            }
+            What::Hold(..) => (None, 1),
         };
-        Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA) }
+        let later = SOFTER.powi(priority.saturating_sub(1).min(MOST_LEVELS) as i32);
+        Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA * later) }
     }
 
     /// Joints it speaks about.
     pub fn joints(&self) -> Vec<usize> {
         let mut joints = match &self.what {
             What::Hold(joint, _) => vec![*joint],
-            What::Equations(problem) => self.carriers(problem).map(|(carrier, _)| carrier.bone()).collect(),
+            What::Equations(problem) => {
+                let carried = self.carriers(problem).map(|(carrier, _)| carrier.bone());
+                let turned = named_bones(problem).flat_map(|(bone, parent)| [Some(bone), parent]).flatten();
+                carried.chain(turned).collect()
+            }
         };
         joints.sort_unstable();
         joints.dedup();
@@ -69,6 +80,9 @@ impl FrameRule {
     /// Whether it is about how joints stand to one another, and not to the world.
     pub(super) fn is_relative(&self) -> bool {
         let What::Equations(problem) = &self.what else { return false };
+        if named_bones(problem).any(|(_, parent)| parent.is_none()) {
+            return false;
+        }
         let rests = |arrow: &Arrow| {
             let places = arrow.terms.iter().filter(|(carrier, _)| matches!(carrier, Carrier::Place(_)));
             let sum: f64 = places.map(|(_, weight)| weight).sum();
@@ -121,6 +135,19 @@ impl FrameRule {
             }
         }
     }
+}
+
+/// Joints whose degrees of freedom a rule names, with their parents, from which these count.
+fn named_bones(problem: &Problem) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
+    let named = |kind: &Kind| match kind {
+        Kind::Scalar { expr } => problem.freedoms_named(*expr),
+        _ => Vec::new(),
+    };
+    let freedoms = problem.blocks.iter().flat_map(move |block| named(&block.kind));
+    let skeleton = &problem.skeleton;
+    freedoms
+        .map(|freedom| skeleton.freedoms()[freedom].bone)
+        .map(|bone| (bone, skeleton.bones()[bone].parent))
 }
 
 /// Give joints that are held a place: the middle of where a motion has them.

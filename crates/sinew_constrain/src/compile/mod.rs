@@ -234,6 +234,11 @@ impl Problem {
         }
     }
 
+    /// Degrees of freedom that an expression names itself, such as `Knee.rx`.
+    pub(crate) fn freedoms_named(&self, expr: Expr) -> Vec<usize> {
+        self.arena.symbols(expr).into_iter().filter(|s| *s < self.skeleton.n_freedoms()).collect()
+    }
+
     /// Degrees of freedom that move what a block is about.
     pub(crate) fn freedoms_of(&self, kind: &Kind) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
@@ -243,7 +248,7 @@ impl Problem {
             }
         }
         if let Kind::Scalar { expr } = kind {
-            found.extend(self.arena.symbols(*expr).into_iter().filter(|s| *s < self.skeleton.n_freedoms()));
+            found.extend(self.freedoms_named(*expr));
         }
         found.sort_unstable();
         found.dedup();
