@@ -283,3 +283,22 @@ fn skeletons_of_other_programs_are_posed() {
             .contains("the clip ends at frame")
     );
 }
+
+/// A skinned character that was posed, as others see it.
+#[test]
+fn a_posed_character_passes_the_judges() {
+    let folder = Folder::new("solve-judged");
+    let (body, pose) = (folder.at("biped.glb"), folder.at("posed.glb"));
+    ok(&["sample", "biped", "-n", "2000", "-o", &body, "--json"]);
+    let rules = folder.write(
+        "reach.rules",
+        "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\nput toe.R above (0, 10, 0) cm",
+    );
+    // A plane is needed there, and told with its place.
+    let told = fails(&["solve", &rules, "--skeleton", &body, "-o", &pose], 1);
+    assert!(told.contains("reach.rules:4:17"), "{told}");
+    let rules =
+        folder.write("reach.rules", "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\n");
+    assert_eq!(ok(&["solve", &rules, "--skeleton", &body, "-o", &pose, "--json"])["converged"], true);
+    super::judges::judge_clip(&folder, &pose, &[0.0]);
+}

@@ -4,11 +4,13 @@ use super::{
     Aim, Block, ClipRule, CompileParams, Kind, Measure, Quantity, Rule,
     arrow::Arrow,
     scope::{Meant, Scope},
-    value::{Body, Flat, Value, Vector},
+    value::{Body, Flat, Solid, Value, Vector},
 };
-use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement, Term};
+use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Span, Statement, Term};
 use crate::symbolic::Expr;
 use glam::DVec3;
+use sinew_geom::path::Site;
+use std::sync::Arc;
 
 /// Metres that an error of one radian counts as, so that directions and distances weigh alike.
 pub(super) const METRES_PER_RADIAN: f64 = 0.1;
@@ -82,8 +84,8 @@ impl<'a> Compiler<'a> {
                 Id::PutSide,
                 [Argument::Expression(a), Argument::Word(side), Argument::Expression(plane), by @ ..],
             ) => {
-                let (point, plane) = (self.scope.point(a)?, self.scope.plane(plane)?);
-                self.side(&[point], &plane, *side == 0, by)?
+                let (point, solid) = (self.scope.point(a)?, self.scope.solid(plane)?);
+                self.side(&[point], (&solid, a.span), *side == 0, by)?
             }
             (
                 Id::PutBehind,
@@ -96,12 +98,12 @@ impl<'a> Compiler<'a> {
                 ],
             ) => self.put_behind([a, b], *side == 0, by, toward)?,
             (id @ (Id::Above | Id::Below), [Argument::List(points), Argument::Expression(plane)]) => {
-                let plane = self.scope.plane(plane)?;
+                let solid = self.scope.solid(plane)?;
                 let mut all = Vec::new();
                 for point in points {
                     all.extend(self.scope.points(point)?);
                 }
-                self.side(&all, &plane, id == Id::Above, &[])?
+                self.side(&all, (&solid, statement.span), id == Id::Above, &[])?
             }
             (
                 id @ (Id::Aim | Id::Parallel | Id::Perpendicular),
@@ -282,11 +284,19 @@ impl<'a> Compiler<'a> {
                 let off = self.scope.difference(&p, &line.through);
                 Ok(Made::lengths(self.across(&off, &line.direction)))
             }
+            Value::Ground(site) => Ok(Made::lengths(vec![self.height(&p, site, (1.0, 0.0), point.span)?])),
             other => Err(Diagnostic::error(
                 on.span,
-                format!("this is {}, but a plane or a line is needed", other.kind()),
+                format!("this is {}, but a plane, a line or `Ground` is needed", other.kind()),
             )),
         }
+    }
+
+    /// Height above or below the ground, less a length.
+    fn height(&mut self, point: &Vector, site: Arc<Site>, (sign, by): (f64, f64), span: Span) -> Meant<Kind> {
+        let told = || Diagnostic::error(span, "only joints, and points made of them, stand on the ground");
+        let a = self.scope.arrow(point).ok_or_else(told)?;
+        Ok(Kind::Height { a, site, sign, by })
     }
 
     /// Component of a vector along a unit vector, less an offset.
@@ -324,10 +334,25 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn side(&mut self, points: &[Vector], plane: &Flat, is_above: bool, by: &[Argument]) -> Meant<Made> {
+    fn side(
+        &mut self,
+        points: &[Vector],
+        (solid, span): (&Solid, Span),
+        is_above: bool,
+        by: &[Argument],
+    ) -> Meant<Made> {
         let (relation, length) = self.by(by)?;
         let sign = if is_above { 1.0 } else { -1.0 };
         let mut kinds = Vec::new();
+        let plane = match solid {
+            Solid::Flat(plane) => plane,
+            Solid::Ground(site) => {
+                for point in points {
+                    kinds.push(self.height(point, site.clone(), (sign, length), span)?);
+                }
+                return Ok(Made::lengths(kinds).related(relation));
+            }
+        };
         let up = self.turned(&plane.direction, sign);
         for point in points {
             let off = self.scope.difference(point, &plane.through);
