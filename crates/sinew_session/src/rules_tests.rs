@@ -201,7 +201,7 @@ fn rules_survive_a_crash() {
     session.apply(&Command::Refit { settings: Box::new(settings) }, None).unwrap();
     assert!(session.flush());
     let wanted = session.document().clone();
-    std::mem::forget(session);
+    drop(session);
     let found = Recovery::find_all(&root);
     let recovered = found[0].recover(&mut Warnings::default()).unwrap();
     assert_eq!(recovered.history.document().rules, wanted.rules);

@@ -5,6 +5,7 @@ use super::{
     judges::{farthest, in_blender},
     ok,
 };
+use serde_json::json;
 use sinew::{
     formats::read_any,
     geom::{Character, Warnings},

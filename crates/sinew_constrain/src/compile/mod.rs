@@ -12,6 +12,7 @@ mod rules;
 mod scope;
 mod symbols;
 mod value;
+mod verbs;
 
 pub(crate) use arrow::{Arrow, Carrier};
 pub use symbols::SymbolicSystem;
