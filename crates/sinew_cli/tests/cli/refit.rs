@@ -150,7 +150,7 @@ fn what_cannot_be_fitted_is_told() {
         let said = fails(args, code);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
-    let stranger = folder.write("stranger.bvh", &walk(3).replace("Left", "L_").replace("Right", "R_"));
+    let stranger = folder.write("stranger.bvh", &walk(3).replace("Left", "Links").replace("Right", "Rechts"));
     let said = fails(&["refit", &clip, "--skeleton", &stranger, "-o", &out], 1);
     assert!(said.contains("stranger.bvh") && said.contains("counterpart"), "{said}");
 }

@@ -145,7 +145,7 @@ fn wrong_rules_are_told_with_file_line_and_column() {
         ("range KneeR.ry in 0 .. 3 deg\n", "`KneeR` has no freedom ry; it has rx"),
         ("range KneeR.rx in 9 .. 3 deg\n", "this range is empty"),
         ("plane P = through FootR normal FootR -> FootR\nput FootL on P\n", "this direction has no length"),
-        ("put FootL on FootR\n", "a plane or a line is needed"),
+        ("put FootL on FootR\n", "a plane, a line or `Ground` is needed"),
         ("aim FootR along FootL -> FootR\n", "a direction is needed; write A -> B"),
         ("free Foot: rx\n", "unknown joint `Foot`; did you mean `FootL`?"),
         ("pin FootR to StepMarker weight -1\n", "a weight must be above zero"),
