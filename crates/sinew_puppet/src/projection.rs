@@ -38,6 +38,19 @@ impl Projection {
     /// Price of the default.
     pub const LAMBDA: f64 = 0.02;
 
+    /// Names of all.
+    pub const NAMES: [&str; 3] = ["linear", "positive", "l1"];
+
+    /// Projection of a name; `lambda` is the price of `l1`.
+    pub fn from_name(name: &str, lambda: f64) -> Option<Self> {
+        match name {
+            "linear" => Some(Self::Linear),
+            "positive" => Some(Self::Positive),
+            "l1" => Some(Self::L1(lambda)),
+            _ => None,
+        }
+    }
+
     /// Name used on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{SearchSettings, SessionError};
+use crate::{PuppetData, SearchSettings, SessionError};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -29,6 +29,8 @@ pub struct Document {
     pub paths: Arc<PathsData>,
     /// How the pose space of the examples is searched.
     pub search: SearchSettings,
+    /// Pairs of poses, by which a body moves the character.
+    pub puppet: Arc<PuppetData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
@@ -125,6 +127,7 @@ impl Document {
             pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
             examples: !is_same(&self.examples, &before.examples),
             edit: self.edit != before.edit,
+            puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
             motion: self.search != before.search
                 || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
         }
@@ -154,6 +157,7 @@ pub struct Changes {
     pub examples: bool,
     pub edit: bool,
     pub motion: bool,
+    pub puppet: bool,
 }
 
 impl Changes {
@@ -167,6 +171,7 @@ impl Changes {
         examples: true,
         edit: true,
         motion: true,
+        puppet: true,
     };
 
     /// Whether nothing differs.

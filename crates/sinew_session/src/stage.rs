@@ -361,7 +361,12 @@ pub(crate) fn normals_of(document: &Document) -> Vec<DVec3> {
     compute_vertex_normals(document.mesh().positions(), document.mesh().faces())
 }
 
-fn frame_of(document: &Document, positions: Vec<Vec3>, normals: Vec<Vec3>, start: Instant) -> Frame {
+pub(crate) fn frame_of(
+    document: &Document,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    start: Instant,
+) -> Frame {
     let handles = document.handles.iter().map(|handle| (handle.center, DQuat::IDENTITY)).collect();
     Frame { positions, normals, handles, solve_time: start.elapsed() }
 }

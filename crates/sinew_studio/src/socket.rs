@@ -212,6 +212,11 @@ fn is_long(request: &Request) -> bool {
             | Request::Export(_)
             | Request::Fit { .. }
             | Request::TakeFit
+            | Request::Actor { .. }
+            | Request::ActorUpload { .. }
+            | Request::Pair { .. }
+            | Request::TakeEnd { .. }
+            | Request::PerformAll { .. }
             | Request::Recover { .. }
     )
 }

@@ -5,6 +5,7 @@ use crate::{
     frames::Drawn,
     news::{Topic, Versions},
     painter::Painter,
+    puppet::Theatre,
 };
 use glam::DVec3;
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ pub struct Studio {
     view: Mutex<Looks>,
     /// A pose that is being reached for: shown, but not done.
     reach: Mutex<Option<Reach>>,
+    /// An actor, and the character that follows.
+    pub theatre: Mutex<Theatre>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -73,6 +76,7 @@ pub struct Studio {
     /// How many documents were opened.
     n_opened: AtomicU32,
     prepare_us: AtomicU64,
+    n_gestures: AtomicU64,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -173,6 +177,7 @@ impl Studio {
             events: Mutex::new(events),
             view: Mutex::default(),
             reach: Mutex::default(),
+            theatre: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -189,6 +194,7 @@ impl Studio {
             revision: AtomicU32::new(1),
             n_opened: AtomicU32::new(1),
             prepare_us: AtomicU64::new(0),
+            n_gestures: AtomicU64::new(0),
             warnings: Mutex::default(),
         })
     }
@@ -319,6 +325,11 @@ impl Studio {
         self.revision.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// A gesture of nobody's hand: several commands that are one step.
+    pub fn next_gesture(&self) -> Gesture {
+        Gesture((2 << 32) + self.n_gestures.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Time the last preparation took, in milliseconds.
     pub fn prepare_ms(&self) -> f64 {
         self.prepare_us.load(Ordering::Relaxed) as f64 / 1e3
@@ -382,6 +393,8 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *self.reach() = None;
         self.raise(Topic::Reach);
+        self.theatre().live = None;
+        self.raise(Topic::Act);
         lock(&self.fit).1 = None;
         *lock(&self.view) = Looks { display: Display::Posed, compare: false, ..self.looks() };
         self.raise(Topic::Fit);

@@ -20,6 +20,18 @@ pub struct PuppetArgs {
     /// The actor: a Kinect or landmark recording, a BVH file or an animated GLB; FILE@CLIP chooses a clip
     #[arg(long, value_name = "MOTION")]
     pub source: Option<String>,
+    /// Follow a performer live instead: VMC over UDP, at this address and port [default: 127.0.0.1:39539]
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "source")]
+    pub listen: Option<String>,
+    /// Listen to this performer only; else to the first who is heard
+    #[arg(long, value_name = "ADDR[:PORT]", requires = "listen")]
+    pub from: Option<String>,
+    /// Send the character on as VMC while it performs
+    #[arg(long, value_name = "ADDR:PORT", requires = "listen")]
+    pub send: Option<String>,
+    /// End after so many seconds; else Ctrl-C does
+    #[arg(long, value_name = "N", requires = "listen")]
+    pub seconds: Option<f64>,
     /// How a pose becomes weights: linear shakes, positive never goes beyond the pairs, l1 is between
     #[arg(long, default_value = "l1", value_parser = ["linear", "positive", "l1"])]
     pub projection: String,

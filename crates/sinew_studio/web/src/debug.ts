@@ -4,6 +4,7 @@ import { socket, stats, store } from './app';
 import type { Context } from './commands/context';
 import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
+import { puppeteering } from './puppeteering';
 
 interface Place {
   /** Pixels of the page. */
@@ -33,6 +34,8 @@ export interface Debugging {
     vertex(index: number): number[];
     place(index: number): Place;
   };
+  /** The actor: where it comes from, and how fast it is followed. */
+  puppet(): { source: string; camera: string; rate: number; ms: number; frame: number };
   /** Stop or go on drawing, to measure without rasterising. */
   draw(on: boolean): void;
 }
@@ -79,6 +82,10 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
         return { ...at, x: at.x + (viewport.shows === 'both' ? viewport.canvas.clientWidth / 2 : 0) };
       },
     }),
+    puppet: () => {
+      const { source, camera, frame } = puppeteering;
+      return { source, camera: camera.state, rate: camera.rate, ms: camera.ms, frame };
+    },
     dropConnection: () => socket.drop(),
     draw: (on) => {
       viewport.drawing = on;

@@ -40,6 +40,8 @@ export interface Topics {
   camera: boolean;
   /** Only the search in progress changed: many times a second. */
   reach: null;
+  /** Only the performance in progress changed: many times a second. */
+  act: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';
 }

@@ -183,6 +183,60 @@ export interface Fit {
   seconds: number;
 }
 
+export type Limb = 'torso' | 'arm.L' | 'arm.R' | 'leg.L' | 'leg.R';
+
+/** How a body moves the character. */
+export interface PuppetSettings {
+  projection: string;
+  lambda: number;
+  interpolation: 'fk' | 'linear';
+  smoothing: number;
+  mirror: boolean;
+  ignored: Limb[];
+  hold: number;
+  limit: number;
+  whole_body: boolean;
+  travel: boolean;
+  feet: boolean;
+  scale: number | null;
+  /** What brings the body upright, and the length of its trunk. */
+  calibration: [[number, number, number, number], number] | null;
+}
+
+export interface PairInfo {
+  name: string;
+  thumbnail: string | null;
+  target: { example: string } | { joints: number };
+  /** The actor's 20 joints. */
+  body: Vec3[];
+}
+
+/** Which pose of the character is paired. */
+export type PairTarget = 'rest' | 'posed' | { example: string } | { clip: [string, number] };
+
+/** The performance in progress. */
+export interface Act {
+  frame: number | null;
+  time: number;
+  /** The actor's 20 joints, and which of them are seen; numbers that are none are null. */
+  body: (Vec3 | [null, null, null])[] | null;
+  seen: boolean[] | null;
+  /** A limb that is missed, and the joint of it. */
+  missing: [Limb, string] | null;
+  weights: number[] | null;
+  residual: number | null;
+  held: boolean;
+  /** Why the character does not follow. */
+  fault: string | null;
+  /** Frames recorded so far. */
+  take: number | null;
+}
+
+/** What the page says of its actor. */
+export type Cue =
+  | { frame: number }
+  | { camera: { time: number; world: number[][] | null; image: number[][] | null; aspect: number } };
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -212,6 +266,10 @@ export interface Doc {
   drawn: DrawnPaths;
   /** A pose that is being reached for. */
   reach: Reach | null;
+  puppet: { pairs: PairInfo[]; settings: PuppetSettings; projections: string[] };
+  /** The recording of an actor. */
+  actor: { name: string; frames: number; fps: number } | null;
+  act: Act | null;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -275,7 +333,7 @@ export type Move =
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
 /** What a gesture streams: a move, or where to reach. */
-export type Gestured = Move | { reach: ReachWish };
+export type Gestured = Move | { reach: ReachWish } | { puppet: Cue };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -306,6 +364,10 @@ export type Command =
   | { set_search: Partial<Search> }
   | { set_paths: { paths: Paths } }
   | { bake: { clip: string; fps: number; follow: Follow } }
+  | { rename_pair: { name: string; to: string } }
+  | { remove_pair: { name: string } }
+  | { set_pairs: { pairs: unknown } }
+  | { set_puppet: { settings: PuppetSettings } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -329,7 +391,7 @@ export interface Folder {
   frames: number;
 }
 
-export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths';
+export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths' | 'pairs';
 export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
 
 /** What the page may ask for; `id` is added when an answer is wanted. */
@@ -360,7 +422,13 @@ export type Outgoing =
   | { type: 'display'; what: Shown; clip?: string; time?: number }
   | { type: 'stress' | 'refine' | 'compare'; on: boolean }
   | { type: 'fit'; settings: Partial<FitSettings> }
-  | { type: 'take_fit' }
+  | { type: 'take_fit' | 'act_end' | 'take_begin' }
+  | { type: 'actor'; path: string }
+  | { type: 'actor_upload'; drop: string; name: string }
+  | { type: 'pairing' | 'calibrate'; on: boolean }
+  | { type: 'pair'; name: string; target: PairTarget }
+  | { type: 'take_end'; clip: string | null }
+  | { type: 'perform_all'; clip: string }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }

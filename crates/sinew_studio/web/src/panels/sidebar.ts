@@ -7,10 +7,11 @@ import { buildOutliner } from './outliner';
 import { buildPaths } from './paths';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
+import { buildPuppet } from './puppet';
 import { buildReach } from './reach';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'history';
+export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'puppet' | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -27,6 +28,7 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['reach', 'Reach', 'reach', buildReach()],
     ['paths', 'Paths', 'path', buildPaths(player)],
     ['fit', 'Fit', 'bones', buildFit(player)],
+    ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
     ['history', 'History', 'clock', buildHistory()],
   ];
   const buttons = tabs.map(([id, title, sign]) =>
