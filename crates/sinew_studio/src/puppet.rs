@@ -11,11 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew::{
     formats::pairs::{PairTarget, PosePair},
-    geom::{Pose, Rig, Transform, Warnings},
+    geom::{Pose, Rig, Transform, Warnings, sample::Sample},
     puppet::{BodyPose, Calibration, Limb, Projection},
     session::{
         Acted, Actor, Command, Display, Document, MAX_TAKE_FRAMES, Pair, Prepared, Puppet, PuppetSettings,
-        SessionError, Stage, TakeData, draw_thumbnail, perform_take, read_actor,
+        SessionError, Stage, TakeData, add_demo, demo_actor, draw_thumbnail, grow_sample, perform_take,
+        read_actor,
     },
 };
 use std::{ops::ControlFlow, path::Path, sync::Arc};
@@ -230,6 +231,31 @@ pub fn open_actor(studio: &Studio, path: &Path, root: Option<&Path>) -> anyhow::
         actor.frames.sort_by(|a, b| a.0.total_cmp(&b.0));
         set_actor(studio, name.clone(), actor);
         Ok(json!({ "warnings": warnings.messages }))
+    })
+}
+
+/// Vertices of the samples of the demonstration.
+const DEMO_VERTICES: usize = 10_000;
+
+/// Open a sample that is paired with an actor of our own.
+///
+/// # Errors
+/// If there is no such demonstration.
+pub fn open_demo(studio: &Studio, name: &str) -> anyhow::Result<Value> {
+    let sample = Sample::from_name(name).with_context(|| format!("there is no sample {name:?}"))?;
+    job(studio, &format!("Growing {name}"), |job| {
+        let mut warnings = Warnings::default();
+        let mut document = grow_sample(sample, DEMO_VERTICES, &mut |share| job.update(share), &mut warnings)?;
+        if !add_demo(&mut document, sample)? {
+            let cause = format!("there is none of the {name}");
+            return Err(SessionError::Value { what: "demonstration", cause });
+        }
+        if job.is_cancelled() {
+            return Err(SessionError::Cancelled);
+        }
+        studio.open(document, None, warnings);
+        set_actor(studio, "demo".into(), demo_actor());
+        Ok(json!({ "warnings": [] }))
     })
 }
 

@@ -89,6 +89,7 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::ActorUpload { drop, name } => {
             return with_upload(studio, &drop, &name, |path| puppet::open_actor(studio, path, None));
         }
+        Request::PuppetDemo { name } => return puppet::open_demo(studio, &name),
         Request::ActEnd => puppet::end(studio),
         Request::Pairing { on } => puppet::set_pairing(studio, on),
         Request::Pair { name, target } => puppet::pair(studio, &name, &target)?,

@@ -213,6 +213,7 @@ fn is_long(request: &Request) -> bool {
             | Request::Fit { .. }
             | Request::TakeFit
             | Request::Actor { .. }
+            | Request::PuppetDemo { .. }
             | Request::ActorUpload { .. }
             | Request::Pair { .. }
             | Request::TakeEnd { .. }

@@ -79,6 +79,9 @@ pub enum Request {
         drop: String,
         name: String,
     },
+    PuppetDemo {
+        name: String,
+    },
     ActEnd,
     Pairing {
         on: bool,

@@ -7,6 +7,7 @@
 //! ```
 
 mod actor;
+mod demo;
 mod perform;
 mod settings;
 mod take;
@@ -14,6 +15,7 @@ mod take;
 mod tests;
 
 pub use actor::{Actor, read_actor};
+pub use demo::{add_demo, demo_actor};
 pub use perform::{Acted, ActedShape, Puppet};
 pub use settings::PuppetSettings;
 pub use take::{MAX_TAKE_FRAMES, TakeData, TakeReport, perform_take};

@@ -2,13 +2,19 @@
 
 use sinew::{
     geom::Warnings,
-    session::{Actor, read_actor as read},
+    session::{Actor, demo_actor, read_actor as read},
 };
 use std::path::Path;
+
+/// The actor of the demonstration, which is no file.
+const DEMO: &str = "demo";
 
 /// Read `FILE` or `FILE@CLIP`.
 pub fn read_actor(source: &str, warnings: &mut Warnings) -> anyhow::Result<Actor> {
     let (path, clip) = split(source);
+    if path == DEMO && !Path::new(path).exists() {
+        return Ok(demo_actor());
+    }
     Ok(read(Path::new(path), clip, None, warnings)?)
 }
 

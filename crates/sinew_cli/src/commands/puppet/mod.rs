@@ -5,7 +5,7 @@ mod listen;
 mod pair;
 mod perform;
 
-pub use pair::run as run_pair;
+pub use pair::{calibrate as run_calibrate, run as run_pair};
 
 use super::{input::with_path, output::check_name};
 use crate::{args::PuppetArgs, console::Console};
@@ -13,12 +13,16 @@ use actor::read_actor;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use sinew::{
-    formats::pairs::read_pairs,
+    formats::pairs::{read_calibration, read_pairs},
     geom::Warnings,
     puppet::Interpolation,
     session::{Document, PuppetData, PuppetSettings, open_file},
 };
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 pub fn run(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
     let target = args
@@ -92,6 +96,11 @@ fn open(
 fn settings(args: &PuppetArgs) -> anyhow::Result<PuppetSettings> {
     ensure!((0.0..=1.0).contains(&args.smoothing), "--smoothing is {}; give 0 to 1", args.smoothing);
     let defaults = PuppetSettings::default();
+    let read = |path: &PathBuf| {
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        anyhow::Ok(read_calibration(&bytes, &path.to_string_lossy())?)
+    };
+    let calibration = args.calibration.as_ref().map(read).transpose()?;
     let settings = PuppetSettings {
         projection: args.projection.clone(),
         lambda: args.lambda.unwrap_or(defaults.lambda),
@@ -105,7 +114,7 @@ fn settings(args: &PuppetArgs) -> anyhow::Result<PuppetSettings> {
         travel: !args.in_place,
         feet: !args.no_feet,
         scale: args.scale,
-        calibration: None,
+        calibration,
     };
     settings.params(true)?;
     Ok(settings)

@@ -425,6 +425,7 @@ export type Outgoing =
   | { type: 'take_fit' | 'act_end' | 'take_begin' }
   | { type: 'actor'; path: string }
   | { type: 'actor_upload'; drop: string; name: string }
+  | { type: 'puppet_demo'; name: string }
   | { type: 'pairing' | 'calibrate'; on: boolean }
   | { type: 'pair'; name: string; target: PairTarget }
   | { type: 'take_end'; clip: string | null }

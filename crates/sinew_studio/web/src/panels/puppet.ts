@@ -1,5 +1,7 @@
 // Puppet: an actor from a camera or a recording, pairs of poses, how the character follows, and takes.
 import { run, ask, store } from '../app';
+import { unlessDirty } from '../commands/file';
+import { showActor } from '../dialogs/drop';
 import { openActor } from '../dialogs/open';
 import { openExport } from '../dialogs/export';
 import { address } from '../net/address';
@@ -58,6 +60,20 @@ export function buildPuppet(player: Player): HTMLElement {
   return element;
 }
 
+/** Samples that are paired with an actor of our own. */
+const DEMOS: [string, string][] = [
+  ['quadruped', 'Fox'],
+  ['octopus', 'Octopus'],
+  ['sack', 'Sack'],
+  ['bar', 'Bar'],
+];
+
+async function openDemo(name: string): Promise<void> {
+  const opened = await ask({ type: 'puppet_demo', name });
+  await showActor(opened);
+  if (opened !== undefined && !puppeteering.playing) puppeteering.toggle();
+}
+
 function sourceSection(): HTMLElement {
   const { source, camera } = puppeteering;
   const choices: { value: Source; label: string; tip?: string }[] = [
@@ -70,6 +86,17 @@ function sourceSection(): HTMLElement {
   ];
   if (source === 'none')
     parts.push(h('p.note', null, 'You move, the character moves: start the camera or open a recording, pair a few poses, perform.'));
+  if (source === 'none')
+    parts.push(
+      h(
+        'div.actions.wrap',
+        null,
+        h('span.dim', null, 'Try it:'),
+        ...DEMOS.map(([name, label]) =>
+          h('button', { type: 'button', 'data-testid': `demo-${name}`, onclick: () => unlessDirty(() => void openDemo(name)) }, label),
+        ),
+      ),
+    );
   if (source === 'recording')
     parts.push(
       h(
