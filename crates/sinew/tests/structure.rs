@@ -11,7 +11,10 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("sinew_puppet", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
     ("sinew_constrain", &["sinew_geom"]),
-    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin", "sinew_constrain"]),
+    (
+        "sinew_session",
+        &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin", "sinew_constrain", "sinew_puppet"],
+    ),
     (
         "sinew",
         &[

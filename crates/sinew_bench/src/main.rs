@@ -26,6 +26,9 @@ fn main() -> anyhow::Result<()> {
     if areas[0] == "fit" {
         return fit::run(&areas[1..]);
     }
+    if areas[0] == "puppet" {
+        return puppet::run(&areas[1..]);
+    }
     if areas[0] == "refit" {
         return refit::run(&areas[1..]);
     }
@@ -38,7 +41,6 @@ fn main() -> anyhow::Result<()> {
             "edits" => deform::standard_edits()?,
             "frames" => deform::frames()?,
             "load" => load::run()?,
-            "puppet" => puppet::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,
             other => {
