@@ -117,9 +117,16 @@ fn no_file_makes_a_reader_scroll_for_its_point() {
 }
 
 fn is_core(path: &Path) -> bool {
-    ["sinew_geom/src", "sinew_deform/src", "sinew_skin/src", "sinew_constrain/src", "sinew_flesh/src", "sinew_puppet/src"]
-        .iter()
-        .any(|core| path.to_string_lossy().contains(core))
+    [
+        "sinew_geom/src",
+        "sinew_deform/src",
+        "sinew_skin/src",
+        "sinew_constrain/src",
+        "sinew_flesh/src",
+        "sinew_puppet/src",
+    ]
+    .iter()
+    .any(|core| path.to_string_lossy().contains(core))
 }
 
 #[test]

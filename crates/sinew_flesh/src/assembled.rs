@@ -13,7 +13,8 @@ use crate::{
     loads::Loads,
     solver::ElasticBody,
     system::{
-        BlockMatrix, Conjugate, Direct, Goal, Nodes, Outcome, apply_points, bicgstab, invert_block, to_matrices,
+        BlockMatrix, Conjugate, Direct, Goal, Nodes, Outcome, apply_points, bicgstab, invert_block,
+        to_matrices,
     },
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -285,10 +286,12 @@ impl Assembled {
         if outcome.converged {
             return Ok((outcome, false));
         }
-        match &mut self.direct {
-            Some(direct) => direct.refactor(system)?,
-            None => self.direct = Some(Direct::new(system, &body.is_held)?),
-        }
+        // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
+        let made = match self.direct.take() {
+            Some(mut direct) => direct.refactor(system).map(|()| direct),
+            None => Direct::new(system, &body.is_held),
+        };
+        self.direct = made.ok();
         let Some(direct) = &mut self.direct else { return Ok((outcome, false)) };
         let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
         let tolerance = (body.params.tolerance / outcome.residual.max(1e-300)).clamp(1e-9, 1e-1);
@@ -352,7 +355,8 @@ impl Assembled {
         for node in (0..n).filter(|node| !is_held[*node]) {
             let inner = warp(node, &place, true) * secs + warp(node, &w, false) * scale;
             let inertia = (w(node) * drag + DVec3::from_slice(&loads.start[node][..3])) * body.masses[node];
-            let outer = DVec3::from_slice(&loads.impulse[node][..3]) - DVec3::from_slice(&reaction[node][..3]);
+            let outer =
+                DVec3::from_slice(&loads.impulse[node][..3]) - DVec3::from_slice(&reaction[node][..3]);
             let sum = outer - inner - inertia;
             b[node] = [sum.x, sum.y, sum.z, 0.0];
         }

@@ -85,7 +85,8 @@ impl<'a> Baker<'a> {
         let body = build_body(&character.mesh, &params.lattice)?;
         if !body.uncovered.is_empty() {
             let (n, first) = (body.uncovered.len(), body.uncovered[0]);
-            warnings.push(format!("{n} vertices lie in no cell (the first is {first}); they follow the nearest"));
+            warnings
+                .push(format!("{n} vertices lie in no cell (the first is {first}); they follow the nearest"));
         }
         if clip.is_some_and(|clip| !clip.morphs.is_empty()) {
             warnings.push("morph targets of the clip are left out; flesh follows bones");
@@ -113,10 +114,21 @@ impl<'a> Baker<'a> {
         };
         let solver = FleshSolver::new(&body.lattice, &materials, &attachment, &params.flesh)?;
         let state = FleshState::at_rest(&body.lattice);
-        let drive = Drive { obstacles: params.obstacles.clone(), ..Drive::at_rest(&body.lattice, &attachment) };
+        let drive =
+            Drive { obstacles: params.obstacles.clone(), ..Drive::at_rest(&body.lattice, &attachment) };
         let (diagonal, max_step) = (character.mesh.diagonal(), params.max_step);
         let mut baker = Self {
-            rigged, clip, body, solver, state, drive, matrices: Vec::new(), time: 0.0, max_step, diagonal, n_jumps: 0,
+            rigged,
+            clip,
+            body,
+            solver,
+            state,
+            drive,
+            matrices: Vec::new(),
+            time: 0.0,
+            max_step,
+            diagonal,
+            n_jumps: 0,
         };
         baker.begin(params.settle)?;
         Ok(baker)

@@ -17,7 +17,9 @@ pub enum FleshError {
     )]
     NoVolume,
     /// A mesh without extent.
-    #[error("all vertices lie in one point, so there is no size to choose cells by; scale or replace the mesh")]
+    #[error(
+        "all vertices lie in one point, so there is no size to choose cells by; scale or replace the mesh"
+    )]
     NoExtent,
     /// More cells than memory or patience allow.
     #[error("cells of {size} m would be {actual} of them, more than {limit}; choose larger cells")]

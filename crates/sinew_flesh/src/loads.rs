@@ -46,7 +46,12 @@ impl Loads {
             let p = anchor.point.evaluate(lattice, &state.positions);
             let v = anchor.point.evaluate(lattice, &state.velocities);
             let k = secs * anchor.stiffness;
-            loads.add(lattice, &anchor.point, &DMat3::from_diagonal(DVec3::splat(secs * k)), k * (*target - p - secs * v));
+            loads.add(
+                lattice,
+                &anchor.point,
+                &DMat3::from_diagonal(DVec3::splat(secs * k)),
+                k * (*target - p - secs * v),
+            );
         }
         for (point, force) in &drive.pushes {
             let cell = &lattice.cells()[point.cell as usize];
@@ -80,7 +85,13 @@ impl Loads {
     }
 
     /// Held nodes reach their places in one step; pins do by the free nodes of their cells.
-    fn hold(&mut self, scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) -> Result<(), FleshError> {
+    fn hold(
+        &mut self,
+        scene: &Scene,
+        state: &FleshState,
+        drive: &Drive,
+        secs: f64,
+    ) -> Result<(), FleshError> {
         for (&node, target) in scene.attachment.held.iter().zip(&drive.held) {
             let node = node as usize;
             let change = (*target - state.positions[node]) / secs - state.velocities[node];

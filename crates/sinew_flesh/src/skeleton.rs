@@ -123,7 +123,10 @@ impl Skeleton {
     /// Where skinning alone would put the nodes.
     pub fn skinned(&self, matrices: &[DAffine3]) -> Vec<DVec3> {
         let one = |(p, weights): (&DVec3, &[(u16, f32); 4])| {
-            weights.iter().map(|(slot, w)| matrices[*slot as usize].transform_point3(*p) * f64::from(*w)).sum()
+            weights
+                .iter()
+                .map(|(slot, w)| matrices[*slot as usize].transform_point3(*p) * f64::from(*w))
+                .sum()
         };
         self.rest.iter().zip(&self.weights.of_nodes).map(one).collect()
     }
@@ -195,7 +198,8 @@ fn find_bones(
         }
     }
     if n_short > 0 {
-        warnings.push(format!("{n_short} bones have no length; they turn flesh by their weights but hold none"));
+        warnings
+            .push(format!("{n_short} bones have no length; they turn flesh by their weights but hold none"));
     }
     bones
 }

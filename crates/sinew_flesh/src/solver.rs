@@ -104,7 +104,12 @@ impl FleshSolver {
     /// # Errors
     /// A drive that does not fit, pins that contradict each other, or numbers that are not finite; the state is then
     /// as it was.
-    pub fn step(&mut self, state: &mut FleshState, drive: &Drive, secs: f64) -> Result<StepReport, FleshError> {
+    pub fn step(
+        &mut self,
+        state: &mut FleshState,
+        drive: &Drive,
+        secs: f64,
+    ) -> Result<StepReport, FleshError> {
         check_step(secs)?;
         self.body.check_state(state)?;
         let loads = Loads::gather(&self.body.scene(), state, drive, secs)?;
@@ -376,8 +381,7 @@ impl CubeEngine {
             let goal = (body.params.tolerance * (reference / now.max(f64::MIN_POSITIVE)).sqrt()).max(1e-5);
             let goal = Goal { reference: now, tolerance: goal, limit: limit - total.iterations };
             let precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| precondition(inverse, r, z);
-            let outcome =
-                self.conjugate.solve(apply, precondition, &loads.pins, (&mut r32, &mut step), goal);
+            let outcome = self.conjugate.solve(apply, precondition, &loads.pins, (&mut r32, &mut step), goal);
             total.iterations += outcome.iterations;
             total.residual = outcome.residual * (now / reference).sqrt();
             for (to, from) in change.iter_mut().zip(&step) {
@@ -408,12 +412,13 @@ impl CubeEngine {
         (r, change): (&mut Nodes<f64>, &mut Nodes<f64>),
         tolerance: f64,
     ) -> Result<Outcome, FleshError> {
-        let mut total = Outcome::default();
+        let mut total = Outcome { residual: 1.0, ..Outcome::default() };
         let mut reference = 0.0;
         for round in 0..2 {
             let is_fresh = self.direct.is_none() || round == 1;
-            if is_fresh {
-                self.factor(system, body, loads)?;
+            // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
+            if is_fresh && self.factor(system, body, loads).is_err() {
+                break;
             }
             let Some((direct, _)) = &mut self.direct else { break };
             let exact = &self.exact;
@@ -543,7 +548,10 @@ impl<'a> System<'a> {
             let m = body.masses[node];
             std::array::from_fn(|k| {
                 let inner = self.secs * gradient[node][k] + self.scale * stress[node][k];
-                loads.impulse[node][k] - inner - m * (self.drag * w[node][k] + change[node][k]) - reaction[node][k]
+                loads.impulse[node][k]
+                    - inner
+                    - m * (self.drag * w[node][k] + change[node][k])
+                    - reaction[node][k]
             })
         };
         (0..w.len()).map(at).collect()

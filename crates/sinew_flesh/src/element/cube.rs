@@ -283,21 +283,21 @@ fn stress<T: Scalar>(m: &mut [Vec3s<T>; 8], material: &[Lane<T>; 4]) {
         write(m, 4, [xz, yz, pressure + mu2 * z]);
         // Shear across: x of m₃ along ξ, y of m₃ along η, and so on; z of m₃ is shared by both.
         let across = mu_bend;
-        write(m, 3, [
-            py + mu2_third * b3[0] + across * b3[0],
-            px + mu2_third * b3[1] + across * b3[1],
-            sx + sy,
-        ]);
-        write(m, 5, [
-            pz + mu2_third * b5[0] + across * b5[0],
-            sx + sz,
-            px + mu2_third * b5[2] + across * b5[2],
-        ]);
-        write(m, 6, [
-            sy + sz,
-            pz + mu2_third * b6[1] + across * b6[1],
-            py + mu2_third * b6[2] + across * b6[2],
-        ]);
+        write(
+            m,
+            3,
+            [py + mu2_third * b3[0] + across * b3[0], px + mu2_third * b3[1] + across * b3[1], sx + sy],
+        );
+        write(
+            m,
+            5,
+            [pz + mu2_third * b5[0] + across * b5[0], sx + sz, px + mu2_third * b5[2] + across * b5[2]],
+        );
+        write(
+            m,
+            6,
+            [sy + sz, pz + mu2_third * b6[1] + across * b6[1], py + mu2_third * b6[2] + across * b6[2]],
+        );
         let m7 = [at(m, 7, 0), at(m, 7, 1), at(m, 7, 2)];
         write(m, 7, m7.map(|x| seven * x));
         write(m, 0, [T::ZERO; 3]);

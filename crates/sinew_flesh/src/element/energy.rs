@@ -50,7 +50,8 @@ impl Energy {
                     DVec3::new(sigma.z, 0.0, sigma.x),
                     DVec3::new(sigma.y, sigma.x, 0.0),
                 );
-                let hessian = DMat3::from_diagonal(DVec3::splat(mu)) + outer(minors * bulk, minors) + mixed * slope;
+                let hessian =
+                    DMat3::from_diagonal(DVec3::splat(mu)) + outer(minors * bulk, minors) + mixed * slope;
                 (value, mu * sigma + slope * minors, hessian)
             }
         }
@@ -68,12 +69,11 @@ pub struct CellResponse {
     pub energy: f64,
     /// Its gradient.
     pub gradient: [DVec3; 8],
-    /// Its Hessian without negative eigenvalues, if asked for.
+    /// Its Hessian, if asked for.
     pub tangent: Option<Box<Stiffness>>,
 }
 
-/// Energy, gradient and, if asked for, Hessian of a cell. `share` of it is filled. With `exact` the Hessian keeps its
-/// negative eigenvalues.
+/// Energy, gradient and, if asked for, Hessian of a cell. `share` of it is filled.
 pub fn cell_response(
     energy: Energy,
     points: &[([DVec3; 8], f64); 8],
@@ -82,12 +82,14 @@ pub fn cell_response(
     share: f64,
     tangent: Option<Definite>,
 ) -> CellResponse {
-    let mut response =
-        CellResponse { energy: 0.0, gradient: [DVec3::ZERO; 8], tangent: tangent.map(|_| Box::new([[0.0; 24]; 24])) };
+    let mut response = CellResponse {
+        energy: 0.0,
+        gradient: [DVec3::ZERO; 8],
+        tangent: tangent.map(|_| Box::new([[0.0; 24]; 24])),
+    };
     for (gradients, volume) in points {
         let volume = volume * share;
-        let f: DMat3 =
-            corners.iter().zip(gradients).fold(DMat3::ZERO, |f, (x, g)| f + outer(*x, *g));
+        let f: DMat3 = corners.iter().zip(gradients).fold(DMat3::ZERO, |f, (x, g)| f + outer(*x, *g));
         let (u, sigma, v) = svd3(&f);
         let (value, slope, hessian) = energy.principal(sigma, material);
         let p = u * DMat3::from_diagonal(slope) * v.transpose();
@@ -108,7 +110,8 @@ pub fn cell_response(
 pub enum Definite {
     /// Flatten them, so that a solver always goes down.
     Clamped,
-    /// Leave them: the true derivative.
+    /// Leave them: the true derivative, for tests.
+    #[cfg(test)]
     Exact,
 }
 

@@ -7,7 +7,11 @@
 //! # Cost
 //! A winding number for each cube of the bounding box at each trial size, 64 for each that the surface touches.
 
-use super::{Embedding, Lattice, parts::Copies, voxels::{FULL, Grid}};
+use super::{
+    Embedding, Lattice,
+    parts::Copies,
+    voxels::{FULL, Grid},
+};
 use crate::FleshError;
 use glam::DVec3;
 use rayon::prelude::*;
@@ -178,13 +182,12 @@ fn assign(mesh: &Mesh, grid: &Grid, copies: &Copies) -> (Vec<Option<usize>>, Vec
 }
 
 fn embed(mesh: &Mesh, grid: &Grid, copies: &Copies, cell_of: &[Option<usize>]) -> Embedding {
-    let mut embedding = Embedding::default();
-    for (&p, cell) in mesh.positions().iter().zip(cell_of) {
-        let corner = |cell: usize| grid.corner(grid.at(copies.cube[cell] as usize));
+    let corner = |cell: usize| grid.corner(grid.at(copies.cube[cell] as usize));
+    let point = |(&p, cell): (&DVec3, &Option<usize>)| {
         let distance = |cell: &usize| (corner(*cell) + grid.size / 2.0).distance_squared(p);
         let nearest = || (0..copies.cube.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         let cell = cell.or_else(nearest).unwrap_or(0);
-        embedding.push(cell as u32, (p - corner(cell)) / grid.size);
-    }
-    embedding
+        (cell, (p - corner(cell)) / grid.size)
+    };
+    Embedding::from_cells(mesh.positions().iter().zip(cell_of).map(point))
 }

@@ -15,7 +15,14 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    pub(crate) fn push(&mut self, cell: u32, local: DVec3) {
+    /// Points by their cells and their places within them, 0 to 1 along each axis.
+    pub fn from_cells(points: impl IntoIterator<Item = (usize, DVec3)>) -> Self {
+        let mut embedding = Self::default();
+        points.into_iter().for_each(|(cell, local)| embedding.push(cell as u32, local));
+        embedding
+    }
+
+    fn push(&mut self, cell: u32, local: DVec3) {
         self.cells.push(cell);
         self.weights.push(trilinear(local).map(|w| w as f32));
     }
@@ -44,14 +51,13 @@ impl Embedding {
     ///
     /// # Errors
     /// If the lengths do not fit.
-    pub fn evaluate(
-        &self,
-        lattice: &Lattice,
-        nodes: &[DVec3],
-        out: &mut [Vec3],
-    ) -> Result<(), FleshError> {
+    pub fn evaluate(&self, lattice: &Lattice, nodes: &[DVec3], out: &mut [Vec3]) -> Result<(), FleshError> {
         if nodes.len() != lattice.n_nodes() {
-            return Err(FleshError::Length { what: "nodes", expected: lattice.n_nodes(), actual: nodes.len() });
+            return Err(FleshError::Length {
+                what: "nodes",
+                expected: lattice.n_nodes(),
+                actual: nodes.len(),
+            });
         }
         if out.len() != self.len() {
             return Err(FleshError::Length { what: "points", expected: self.len(), actual: out.len() });
@@ -67,7 +73,5 @@ impl Embedding {
 
 /// Values of the eight trilinear functions at a place of the unit cube.
 pub(crate) fn trilinear(local: DVec3) -> [f64; 8] {
-    std::array::from_fn(|c| {
-        (0..3).map(|k| if c >> k & 1 == 1 { local[k] } else { 1.0 - local[k] }).product()
-    })
+    std::array::from_fn(|c| (0..3).map(|k| if c >> k & 1 == 1 { local[k] } else { 1.0 - local[k] }).product())
 }

@@ -80,9 +80,10 @@ impl Lattice {
         let mut cells = Vec::new();
         for k in 0..n[2] {
             for j in 0..n[1] {
-                cells.extend((0..n[0]).map(|i| {
-                    std::array::from_fn(|c| at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2)))
-                }));
+                cells.extend(
+                    (0..n[0])
+                        .map(|i| std::array::from_fn(|c| at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2)))),
+                );
             }
         }
         Self::new(nodes, cells)

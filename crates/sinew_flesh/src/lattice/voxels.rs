@@ -87,9 +87,8 @@ impl Grid {
 
     /// Which cubes belong to the body: touched, or with their middle inside.
     pub fn occupied(&self, tree: &SurfaceTree, touched: &[bool]) -> Vec<bool> {
-        let inside = |index: usize| {
-            touched[index] || is_inside(tree, self.corner(self.at(index)) + self.size / 2.0)
-        };
+        let inside =
+            |index: usize| touched[index] || is_inside(tree, self.corner(self.at(index)) + self.size / 2.0);
         (0..self.len()).into_par_iter().map(inside).collect()
     }
 

@@ -21,7 +21,9 @@ impl BlockMatrix {
         let n = lattice.n_nodes();
         let mut pairs: Vec<u64> = Vec::with_capacity(64 * lattice.n_cells());
         for cell in lattice.cells() {
-            pairs.extend(cell.iter().flat_map(|&a| cell.iter().map(move |&b| u64::from(a) << 32 | u64::from(b))));
+            pairs.extend(
+                cell.iter().flat_map(|&a| cell.iter().map(move |&b| u64::from(a) << 32 | u64::from(b))),
+            );
         }
         pairs.sort_unstable();
         pairs.dedup();

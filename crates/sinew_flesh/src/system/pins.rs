@@ -39,7 +39,12 @@ impl PinSpace {
     ///
     /// # Errors
     /// The pin that contradicts others, and which.
-    pub fn new(rows: &[PinRow], n_nodes: usize, gap: f64, secs: f64) -> Result<(Self, Nodes<f64>), FleshError> {
+    pub fn new(
+        rows: &[PinRow],
+        n_nodes: usize,
+        gap: f64,
+        secs: f64,
+    ) -> Result<(Self, Nodes<f64>), FleshError> {
         let mut space = Self::default();
         let mut start = vec![[0.0; 4]; n_nodes];
         let mut owner = Vec::new();
@@ -64,7 +69,8 @@ impl PinSpace {
             if left <= DEPENDENT * length.max(1e-9) {
                 if missing.length() > gap {
                     let others: Vec<String> = against.iter().map(|p: &usize| format!("pin {p}")).collect();
-                    let others = if others.is_empty() { "the bone it lies in".into() } else { others.join(", ") };
+                    let others =
+                        if others.is_empty() { "the bone it lies in".into() } else { others.join(", ") };
                     return Err(FleshError::ContradictoryPins { pin, others, gap: missing.length() * secs });
                 }
                 continue;

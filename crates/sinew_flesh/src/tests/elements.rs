@@ -1,6 +1,6 @@
 //! One cell at a time: patch test, rigid motions, derivatives, and the fast cubes against the general hexahedron.
 
-use super::{noise3, nodes_where};
+use super::{nodes_where, noise3};
 use crate::{
     ElementKind, FleshParams, FleshSolver, FleshState, Lattice, Material, Mode,
     element::{CubeMaterial, Definite, Energy, cell_response, gauss_gradients, stiffness},
@@ -35,8 +35,9 @@ fn patch() {
             state.positions.iter_mut().for_each(|p| *p += gradient * *p);
             let force = solver.gradient(&state).unwrap();
             let largest = force.iter().map(|f| f.length()).fold(0.0, f64::max);
-            let inner =
-                nodes_where(&lattice, |p| p.cmpgt(DVec3::splat(0.1)).all() && p.cmplt(DVec3::splat(0.9)).all());
+            let inner = nodes_where(&lattice, |p| {
+                p.cmpgt(DVec3::splat(0.1)).all() && p.cmplt(DVec3::splat(0.9)).all()
+            });
             assert_eq!(inner.len(), 8);
             let worst = inner.iter().map(|&n| force[n as usize].length()).fold(0.0, f64::max);
             assert!(worst < 1e-12 * largest, "{element:?}, cubes {}: {worst:e}", lattice.is_cubes());
@@ -52,7 +53,10 @@ fn a_cell_has_six_rigid_modes() {
         let k = stiffness(&corners, &FLESH, kind).unwrap();
         let times = |u: &[DVec3; 8]| -> f64 {
             let flat: [f64; 24] = std::array::from_fn(|i| u[i / 3][i % 3]);
-            (0..24).map(|i| k[i].iter().zip(&flat).map(|(a, b)| a * b).sum::<f64>().powi(2)).sum::<f64>().sqrt()
+            (0..24)
+                .map(|i| k[i].iter().zip(&flat).map(|(a, b)| a * b).sum::<f64>().powi(2))
+                .sum::<f64>()
+                .sqrt()
         };
         for axis in DVec3::AXES {
             assert!(times(&[axis; 8]) < 1e-12);
@@ -94,7 +98,8 @@ fn cubes_are_hexahedra() {
                 let local = corners.map(|n| turns[cell].transpose() * DVec3::from_slice(&x[n as usize][..3]));
                 let row = |i: usize| (0..24).map(|j| 0.7 * k[i][j] * local[j / 3][j % 3]).sum::<f64>();
                 for (c, &node) in corners.iter().enumerate() {
-                    slow[node as usize] += turns[cell] * DVec3::new(row(3 * c), row(3 * c + 1), row(3 * c + 2));
+                    slow[node as usize] +=
+                        turns[cell] * DVec3::new(row(3 * c), row(3 * c + 1), row(3 * c + 2));
                 }
             }
             let off = |(f, s): (&[f64; 4], &DVec3)| DVec3::from_slice(&f[..3]).distance(*s);

@@ -16,7 +16,8 @@ fn cuboid(low: DVec3, high: DVec3) -> Mesh {
             if c & 4 == 4 { high.z } else { low.z },
         )
     };
-    let quads: [[u32; 4]; 6] = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let quads: [[u32; 4]; 6] =
+        [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     let faces = quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]).collect();
     Mesh::new((0..8).map(at).collect(), faces).unwrap()
 }
@@ -77,7 +78,8 @@ fn parts_that_share_a_cube_stay_apart() {
     let inside_out = Mesh::new(apart.positions().to_vec(), turned).unwrap();
     assert_eq!(check(&inside_out, &LatticeParams { cells: 0, size: Some(1.04) }).n_split, body.n_split);
     let bridge = cuboid(DVec3::new(0.1, 0.1, 0.1), DVec3::new(0.6, 0.9, 0.9));
-    let joined = check(&join(&[plate(0.05), plate(0.65), bridge]), &LatticeParams { cells: 0, size: Some(1.04) });
+    let joined =
+        check(&join(&[plate(0.05), plate(0.65), bridge]), &LatticeParams { cells: 0, size: Some(1.04) });
     assert!(joined.n_split < body.n_split);
 }
 
@@ -146,7 +148,10 @@ fn folded_and_broken_cells_are_named() {
     nodes[far].x = f64::NAN;
     assert!(matches!(Lattice::new(nodes, block.cells().to_vec()), Err(FleshError::NonFinite { .. })));
     let wrong = vec![[0, 1, 2, 3, 4, 5, 6, 99]];
-    assert!(matches!(Lattice::new(block.nodes().to_vec(), wrong), Err(FleshError::CellNode { node: 99, .. })));
+    assert!(matches!(
+        Lattice::new(block.nodes().to_vec(), wrong),
+        Err(FleshError::CellNode { node: 99, .. })
+    ));
     assert!(Lattice::new(vec![], vec![]).is_err());
     assert!(Lattice::block([1; 3], 0.0, DVec3::ZERO).is_err());
 }
