@@ -6,6 +6,9 @@
 //! translations cancel since rows of `S` sum to zero.
 //! # Cost
 //! An assembly and a solve a Newton step; linear strain needs one.
+//! # Limits
+//! Nonlinear materials store the cube of what a jump of held nodes stretches them by: carry bodies along where bones jump,
+//! as `Baker` does.
 
 use crate::{
     Drive, FleshError, FleshState, Material, Mode,
@@ -476,19 +479,24 @@ impl NewtonStep<'_> {
         let before = change.clone();
         let start = if is_nonlinear { energy + self.potential(damping, change) } else { 0.0 };
         let mut share = 1.0;
+        let mut is_better = !is_nonlinear;
         for _ in 0..HALVINGS {
             for (to, (from, delta)) in change.iter_mut().zip(before.iter().zip(delta)) {
                 (0..3).for_each(|k| to[k] = from[k] + share * delta[k]);
             }
-            if !is_nonlinear {
+            if is_better {
                 break;
             }
             let energy = respond(self.body, &self.places(change), self.rotations, None).energy;
-            let now = energy + self.potential(damping, change);
-            if now <= start + 1e-9 * start.abs() {
+            is_better = energy + self.potential(damping, change) <= start + 1e-9 * start.abs();
+            if is_better {
                 break;
             }
             share *= 0.5;
+        }
+        if !is_better {
+            change.copy_from_slice(&before);
+            return 0.0;
         }
         let length = |d: &[f64; 4]| DVec3::new(d[0], d[1], d[2]).length();
         share * delta.iter().map(length).fold(0.0, f64::max)

@@ -15,7 +15,7 @@ pub struct FleshArgs {
     #[arg(long, value_name = "NAME")]
     pub clip: Option<String>,
     /// Seconds to simulate [default: as long as the clip, or 2 without one]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub seconds: Option<f64>,
     /// About how many cells of flesh
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -51,19 +51,19 @@ pub struct FleshArgs {
     #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true)]
     pub floor: Option<f64>,
     /// Friction of the floor
-    #[arg(long, value_name = "MU", default_value_t = 0.6, requires = "floor")]
+    #[arg(long, value_name = "MU", default_value_t = 0.6, requires = "floor", allow_hyphen_values = true)]
     pub friction: f64,
     /// Thickness of bones, as a share of the way to the surface
-    #[arg(long, value_name = "SHARE", default_value_t = 0.4)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.4, allow_hyphen_values = true)]
     pub bone_radius: f64,
     /// Frames a second of the result [default: those of the clip, else 30]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub fps: Option<f64>,
     /// Longest step in seconds
-    #[arg(long, value_name = "S", default_value_t = 0.01)]
+    #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
     pub step: f64,
     /// Relative residual at which a step counts as solved
-    #[arg(long, value_name = "T", default_value_t = 1e-3)]
+    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub tolerance: f64,
     /// Begin undeformed instead of hanging as gravity has it
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! Closed forms, invariants and regressions (`research/flesh.md`, §4).
 
 mod beams;
+mod bends;
 mod dynamics;
 mod elements;
 mod lattices;
