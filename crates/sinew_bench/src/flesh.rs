@@ -4,7 +4,7 @@
 //! 1.7 m long, and lattices around the armadillo), measured as rapier's FEM, MuJoCo's flex and Vega were there: 30 kPa,
 //! ν 0.45, steps of 10 ms, tolerance 1e-3, with a surface of 15 000 vertices, on one thread.
 
-use crate::measure::in_pool;
+use crate::measure::{in_pool, thread_secs};
 use anyhow::Context;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
@@ -21,12 +21,16 @@ use sinew::{
 };
 use std::{path::PathBuf, time::Instant};
 
-/// Steps measured, after some that are not.
+/// Steps measured, after some that are not; more of small bodies, since processor time is counted in ticks of 4 ms.
 const STEPS: usize = 60;
+const MANY_DOF: usize = 1_200_000;
 const SECS: f64 = 0.01;
 
-/// Print the tables; `--long` adds the ten thousand steps.
+/// Print the tables; `--peers` compares with rapier, `--long` adds the ten thousand steps.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
+    if args.iter().any(|arg| arg == "--peers") {
+        return in_pool(1, peers);
+    }
     in_pool(1, || -> anyhow::Result<()> {
         sizes()?;
         stiffness()?;
@@ -99,6 +103,8 @@ fn spread(k: usize) -> DVec3 {
 /// What a run of steps cost.
 struct Timing {
     step_ms: f64,
+    /// Mean of the processor's own time, whatever else it had to do.
+    cpu_ms: f64,
     surface_ms: f64,
     iterations: f64,
     n_direct: usize,
@@ -113,16 +119,21 @@ fn measure(problem: &Problem, young: f64, params: &FleshParams, secs: f64) -> an
     let mut state = FleshState::at_rest(&problem.lattice);
     let drive = Drive::at_rest(&problem.lattice, &attachment);
     let mut positions = vec![Vec3::ZERO; problem.surface.len()];
-    let (mut steps, mut surfaces, mut iterations) = (Vec::new(), Vec::new(), 0);
+    let (mut steps, mut cpu_secs, mut surfaces, mut iterations) = (Vec::new(), 0.0, Vec::new(), 0);
     let (mut n_direct, mut n_open) = (0, 0);
-    let n_steps = if params.mode == Mode::Stvk || params.mode == Mode::NeoHookean { 10 } else { STEPS };
+    let n_steps = if params.mode == Mode::Stvk || params.mode == Mode::NeoHookean {
+        10
+    } else {
+        STEPS.max(MANY_DOF / (3 * problem.lattice.n_nodes()))
+    };
     for step in 0..n_steps + 3 {
-        let start = Instant::now();
+        let (start, cpu) = (Instant::now(), thread_secs());
         let report = solver.step(&mut state, &drive, secs)?;
-        let stepped = start.elapsed().as_secs_f64();
+        let (stepped, cpu) = (start.elapsed().as_secs_f64(), thread_secs() - cpu);
         problem.surface.evaluate(&problem.lattice, &state.positions, &mut positions)?;
         if step >= 3 {
             steps.push(1e3 * stepped);
+            cpu_secs += cpu;
             surfaces.push(1e3 * (start.elapsed().as_secs_f64() - stepped));
             iterations += report.iterations;
             n_direct += usize::from(report.direct);
@@ -132,6 +143,7 @@ fn measure(problem: &Problem, young: f64, params: &FleshParams, secs: f64) -> an
     let moved = state.positions.iter().zip(problem.lattice.nodes()).map(|(a, b)| a.distance(*b));
     Ok(Timing {
         step_ms: median(steps),
+        cpu_ms: 1e3 * cpu_secs / n_steps as f64,
         surface_ms: median(surfaces),
         iterations: iterations as f64 / n_steps as f64,
         n_direct,
@@ -147,11 +159,12 @@ fn median(mut list: Vec<f64>) -> f64 {
 
 fn print(problem: &Problem, what: &str, timing: &Timing, bar: &str) {
     println!(
-        "{:<14} {what:<26} {:>6} {:>6} {:>9.3} {:>9.3} {:>8.1} {:>6} {:>6} {:>9.4}  {bar}",
+        "{:<14} {what:<26} {:>6} {:>6} {:>9.3} {:>9.3} {:>9.3} {:>8.1} {:>6} {:>6} {:>9.4}  {bar}",
         problem.name,
         problem.lattice.n_cells(),
         3 * problem.lattice.n_nodes(),
         timing.step_ms,
+        timing.cpu_ms,
         timing.surface_ms,
         timing.iterations,
         timing.n_direct,
@@ -163,8 +176,8 @@ fn print(problem: &Problem, what: &str, timing: &Timing, bar: &str) {
 fn head(title: &str) {
     println!("\n{title}");
     println!(
-        "{:<14} {:<26} {:>6} {:>6} {:>9} {:>9} {:>8} {:>6} {:>6} {:>9}",
-        "", "", "cells", "dof", "step ms", "15k ms", "iter", "direct", "open", "moved m"
+        "{:<14} {:<26} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>6} {:>6} {:>9}",
+        "", "", "cells", "dof", "step ms", "cpu ms", "15k ms", "iter", "direct", "open", "moved m"
     );
 }
 
@@ -189,6 +202,53 @@ fn sizes() -> anyhow::Result<()> {
     head("a step of 10 ms, E 30 kPa, ν 0.45, tolerance 1e-3, one thread");
     for (problem, bar) in problems()? {
         print(&problem, "predicted", &measure(&problem, 3e4, &FleshParams::default(), SECS)?, bar);
+    }
+    Ok(())
+}
+
+/// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance.
+fn peers() -> anyhow::Result<()> {
+    let folder = std::env::var_os("SINEW_PEERS_FLESH")
+        .map_or_else(|| PathBuf::from(".tools/peers-flesh"), PathBuf::from);
+    let program = folder.join("release/peer_flesh");
+    println!(
+        "a step of 10 ms, processor time, one thread; rapier 0.36.1 FEM, one substep, at most 500 iterations"
+    );
+    println!(
+        "{:<14} {:>8} {:>7} {:>9} {:>10} {:>8} {:>10} {:>10}",
+        "", "E", "dof", "ours ms", "rapier ms", "ratio", "moved", "rapier's"
+    );
+    for young in [3e4, 3e5] {
+        for n in [[5, 5, 24], [9, 9, 32], [13, 13, 50]] {
+            let problem = Problem::bar(n)?;
+            let rapier = || -> anyhow::Result<[f64; 3]> {
+                let sizes = n.map(|n| n.to_string());
+                let output = std::process::Command::new(&program)
+                    .args(sizes)
+                    .args([young.to_string(), "0.001".to_owned()])
+                    .output()
+                    .with_context(|| {
+                        format!("{}: run crates/sinew_bench/peers/install-flesh", program.display())
+                    })?;
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                let mut numbers = text.split_whitespace().filter_map(|x| x.parse::<f64>().ok());
+                let mut next = || numbers.next().with_context(|| format!("rapier said {text:?}"));
+                Ok([next()?, next()?, next()?])
+            };
+            let before = rapier()?;
+            let ours = measure(&problem, young, &FleshParams::default(), SECS)?;
+            let after = rapier()?;
+            let theirs = before[0].min(after[0]);
+            println!(
+                "{:<14} {young:>8.0e} {:>7} {:>9.3} {theirs:>10.3} {:>7.2}x {:>10.4} {:>10.4}",
+                problem.name,
+                3 * problem.lattice.n_nodes(),
+                ours.cpu_ms,
+                theirs / ours.cpu_ms,
+                ours.sag,
+                after[2]
+            );
+        }
     }
     Ok(())
 }
