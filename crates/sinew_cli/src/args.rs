@@ -1,8 +1,10 @@
 //! What can be typed.
 
+mod flesh;
 mod puppet;
 
-pub use puppet::{PairArgs, PuppetArgs, PuppetCommand};
+pub use flesh::FleshArgs;
+pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
 
 use clap::{
     Args, Parser, Subcommand,
@@ -116,11 +118,23 @@ pub enum Command {
                       Residuals are told in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
                       hold are no failure: the best compromise is given, and what stands against what.")]
     Solve(SolveArgs),
+    /// Give a character elastic flesh that follows its bones over a clip: it sags, jiggles and meets the floor
+    #[command(
+        after_help = "The surface is filled with cubic cells by itself, open and overlapping ones too. The result is a \
+                      sequence of vertices\n(morph targets, or a folder of obj files), or with --fit a skin. Ctrl-C stops \
+                      and keeps what is done.\n\nExamples:  sinew flesh biped.glb --clip walk -o soft.glb\n           \
+                      sinew flesh cow.glb --stiffness 1e4 --stiffen head=30,ear.L=0.3 --floor 0 -o cow.glb\n           \
+                      sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
+    )]
+    Flesh(Box<FleshArgs>),
     /// Move a character by the recording of a body, from a few pairs of poses
     #[command(
         after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
                       sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
                       sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
+                      `sinew sample quadruped --puppet -o fox.sinew.glb` has pairs, for which `--source demo` is an actor.\n\
+                      Live: `sinew puppet fox.sinew.glb --listen --send 127.0.0.1:39540 -o take.glb`; VMC comes from SlimeVR,\n\
+                      XR Animator, VSeeFace, Warudo and others. Packets of other senders, garbage and floods are ignored and counted.\n\n\
                       Each joint of the character follows the limbs of the actor that tell its poses apart; \
                       {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs decides otherwise."
     )]
@@ -203,6 +217,9 @@ pub struct SampleArgs {
     /// Example poses to put in: first, walk, limbs (biped), jump (sack); the file is a project then
     #[arg(long, value_name = "SET", value_parser = poses_parser())]
     pub poses: Option<PoseSet>,
+    /// Put in pairs of poses and a demonstration of puppetry (quadruped, octopus, sack, bar); the file is a project then
+    #[arg(long, conflicts_with = "poses")]
+    pub puppet: bool,
     /// File to write (glb, obj, ply), or a folder for a sequence of obj files
     #[arg(long, short)]
     pub output: PathBuf,

@@ -8,6 +8,8 @@ mod examples;
 mod fit;
 #[path = "cli/judges.rs"]
 mod judges;
+#[path = "cli/flesh.rs"]
+mod flesh;
 #[path = "cli/pose.rs"]
 mod pose;
 #[path = "cli/puppet.rs"]

@@ -86,6 +86,11 @@ impl RigBody {
         })
     }
 
+    /// The joint of the rig for one of the body.
+    pub fn joint(&self, joint: BodyJoint) -> Option<usize> {
+        self.found[joint as usize]
+    }
+
     /// The body in a pose of the rig.
     ///
     /// # Errors

@@ -4,19 +4,25 @@ mod examples;
 mod handles;
 mod motion;
 mod moves;
+mod puppet;
 mod rules;
 mod skin;
 
-use crate::{Document, Example, Follow, RefitSettings, SearchChange, SessionError};
+use crate::{Document, Example, Follow, PuppetSettings, RefitSettings, SearchChange, SessionError, TakeData};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{EditParams, Frames, Method};
-use sinew_formats::paths::PathsData;
+use sinew_formats::{
+    pairs::{PairFile, PosePair},
+    paths::PathsData,
+};
 use sinew_geom::{Character, Clip, Morph, Move, mesh::RepairParams, operators::LaplacianKind};
 use std::{ops::ControlFlow, sync::Arc};
 
+pub(crate) use examples::decode_thumbnail;
 pub use examples::twin_name;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
+pub(crate) use puppet::{pairs_from_value, pairs_to_value};
 pub use rules::RulesChange;
 pub(crate) use rules::rename_clip;
 pub use skin::SkinData;
@@ -131,6 +137,34 @@ pub enum Command {
     Refit {
         settings: Box<RefitSettings>,
     },
+    /// Add a pair of poses, or exchange the one of its name; the thumbnail is a data URL of a PNG file.
+    PutPair {
+        #[serde(with = "puppet::one")]
+        pair: Box<PosePair>,
+        #[serde(default)]
+        thumbnail: Option<String>,
+    },
+    RenamePair {
+        name: String,
+        to: String,
+    },
+    RemovePair {
+        name: String,
+    },
+    /// Exchange all pairs.
+    SetPairs {
+        #[serde(with = "puppet::all")]
+        pairs: Box<PairFile>,
+    },
+    /// How a body moves the character.
+    SetPuppet {
+        settings: PuppetSettings,
+    },
+    /// Perform what an actor did, and keep it as a clip.
+    Take {
+        clip: String,
+        take: TakeData,
+    },
     /// Choose how the soft surface follows; what is absent stays.
     SetEdit(EditChange),
     Rename {
@@ -225,6 +259,12 @@ impl Command {
                 *document = crate::refit_clip(document, settings, &mut |_| ControlFlow::Continue(()))?.0;
                 Ok(())
             }
+            Self::PutPair { pair, thumbnail } => puppet::put(document, pair, thumbnail.as_deref()),
+            Self::RenamePair { name, to } => puppet::rename(document, name, to),
+            Self::RemovePair { name } => puppet::remove(document, name),
+            Self::SetPairs { pairs } => puppet::set_all(document, pairs),
+            Self::SetPuppet { settings } => puppet::set(document, settings),
+            Self::Take { clip, take } => puppet::take(document, clip, take),
             Self::SetEdit(change) => change.apply(&mut document.edit),
             Self::Rename { name } => {
                 document.name.clone_from(name);
@@ -281,6 +321,12 @@ impl Command {
             Self::Rules(change) => change.label(),
             Self::KeepPose { clip } => format!("Keep pose as {clip}"),
             Self::Refit { settings } => format!("Refit {}", settings.clip),
+            Self::PutPair { pair, .. } => format!("Pair {}", pair.name),
+            Self::RenamePair { to, .. } => format!("Rename pair to {to}"),
+            Self::RemovePair { name } => format!("Remove pair {name}"),
+            Self::SetPairs { pairs } => format!("Set {} pairs", pairs.pairs.len()),
+            Self::SetPuppet { .. } => "Change puppetry".into(),
+            Self::Take { clip, .. } => format!("Take {clip}"),
             Self::SetEdit(_) => "Change method".into(),
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
@@ -298,6 +344,7 @@ impl Command {
             Self::SetEdit(_) => Some("edit".into()),
             Self::Rules(change) => change.merge_key(),
             Self::SetSearch(_) => Some("search".into()),
+            Self::SetPuppet { .. } => Some("puppet".into()),
             _ => None,
         }
     }
@@ -395,6 +442,7 @@ fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
     }
     document.paths = Arc::new(motion::scaled(&document.paths, factor));
     document.rules = Arc::new(document.rules.scaled(factor));
+    document.puppet = Arc::new(puppet::scaled(&document.puppet, factor));
     Ok(())
 }
 

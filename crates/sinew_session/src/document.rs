@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{RulesData, SearchSettings, SessionError};
+use crate::{PuppetData, RulesData, SearchSettings, SessionError};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -31,6 +31,8 @@ pub struct Document {
     pub rules: Arc<RulesData>,
     /// How the pose space of the examples is searched.
     pub search: SearchSettings,
+    /// Pairs of poses, by which a body moves the character.
+    pub puppet: Arc<PuppetData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
@@ -127,6 +129,7 @@ impl Document {
             pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
             examples: !is_same(&self.examples, &before.examples),
             edit: self.edit != before.edit,
+            puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
             motion: self.search != before.search
                 || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
             rules: !Arc::ptr_eq(&self.rules, &before.rules) && self.rules != before.rules,
@@ -158,6 +161,7 @@ pub struct Changes {
     pub edit: bool,
     pub motion: bool,
     pub rules: bool,
+    pub puppet: bool,
 }
 
 impl Changes {
@@ -172,6 +176,7 @@ impl Changes {
         edit: true,
         motion: true,
         rules: true,
+        puppet: true,
     };
 
     /// Whether nothing differs.

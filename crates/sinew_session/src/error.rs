@@ -4,6 +4,7 @@ use sinew_constrain::ConstrainError;
 use sinew_deform::DeformError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
+use sinew_puppet::PuppetError;
 use sinew_skin::SkinError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -27,6 +28,9 @@ pub enum SessionError {
     /// Meshes and rigs.
     #[error(transparent)]
     Geom(#[from] GeomError),
+    /// Puppetry.
+    #[error(transparent)]
+    Puppet(#[from] PuppetError),
     /// A name that does not exist.
     #[error("there is no {what} {name:?}; known are: {known}")]
     Absent {

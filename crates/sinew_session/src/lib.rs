@@ -21,6 +21,7 @@ mod journal;
 mod motion;
 mod open;
 mod project;
+mod puppet;
 mod reach;
 mod recovery;
 mod refit;
@@ -46,6 +47,10 @@ pub use job::{Job, Jobs};
 pub use motion::{Follow, MotionReport, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
+pub use puppet::{
+    Acted, ActedShape, Actor, MAX_TAKE_FRAMES, Pair, Puppet, PuppetData, PuppetSettings, TakeData,
+    TakeReport, add_demo, demo_actor, perform_take, read_actor,
+};
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
 pub use refit::{ContactTrack, RefitNumbers, RefitSettings, find_contact_track, refit_clip};

@@ -382,7 +382,12 @@ pub(crate) fn frame_of_positions(document: &Document, positions: Vec<Vec3>, star
     frame_of(document, positions, normals, start)
 }
 
-fn frame_of(document: &Document, positions: Vec<Vec3>, normals: Vec<Vec3>, start: Instant) -> Frame {
+pub(crate) fn frame_of(
+    document: &Document,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    start: Instant,
+) -> Frame {
     let handles = document.handles.iter().map(|handle| (handle.center, DQuat::IDENTITY)).collect();
     Frame { positions, normals, handles, solve_time: start.elapsed() }
 }

@@ -3,8 +3,10 @@
 use crate::{
     frames::{Drawn, Geometry},
     news::Topic,
+    puppet::Cue,
     studio::{Shown, Studio, Wish, drag_gesture},
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew::{
     deform::HandlePose,
@@ -115,6 +117,9 @@ impl Engine<'_> {
         if let Some(change) = step.get("rules") {
             return self.change_rules(number, change);
         }
+        if let Some(cue) = step.get("puppet") {
+            return self.follow(number, cue);
+        }
         let gesture = drag_gesture(number);
         let (document, before) = {
             let session = self.studio.session();
@@ -184,6 +189,33 @@ impl Engine<'_> {
         self.studio.raise(Topic::Reach);
     }
 
+    /// Let the character follow an actor by one frame.
+    fn follow(&mut self, number: u32, cue: &Value) {
+        let document = self.studio.session().document().clone();
+        let followed = Cue::deserialize(cue)
+            .map_err(|error| SessionError::Value { what: "puppet", cause: error.to_string() })
+            .and_then(|cue| self.studio.theatre().follow(&document, cue));
+        // Every drag is answered by a frame, even if nothing moved: the page waits for it.
+        self.last_drag = number;
+        match followed {
+            Ok(()) => self.failed = None,
+            Err(error) => self.fail(&error.to_string()),
+        }
+        self.studio.raise(Topic::Act);
+    }
+
+    /// What an actor makes of the character now.
+    fn acted(&mut self, document: &Document) -> Option<Result<Frame, SessionError>> {
+        if self.studio.theatre().needs_editor()
+            && let Err(error) = self.prepare(document, None)
+        {
+            return Some(Err(error));
+        }
+        let theatre = self.studio.theatre();
+        let (puppet, acted) = theatre.acting()?;
+        Some(puppet.frame(document, &acted.shape, self.stage.ready(document).map(|p| &**p)))
+    }
+
     /// The pose that is being reached for, unless the document has gone on without it.
     fn reached(&self, document: &Document) -> Option<(HandlePose, Option<Vec<f32>>)> {
         let mut reach = self.studio.reach();
@@ -201,6 +233,10 @@ impl Engine<'_> {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
         self.solve_rules(&document, &looks.display);
+        if let Some(acted) = self.acted(&document) {
+            let published = acted.and_then(|frame| self.publish(document, frame, looks.stress));
+            return published.unwrap_or_else(|error| self.fail(&error.to_string()));
+        }
         let reached = self.reached(&document).filter(|_| looks.display == Display::Posed);
         let needs_editor =
             looks.display == Display::Posed && (!document.pose.is_empty() || reached.is_some());
@@ -277,7 +313,8 @@ impl Engine<'_> {
     fn refine(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        if looks.display != Display::Posed || document.pose.is_empty() || self.studio.reach().is_some() {
+        let is_other = self.studio.reach().is_some() || self.studio.theatre().acting().is_some();
+        if looks.display != Display::Posed || document.pose.is_empty() || is_other {
             return;
         }
         let Some(prepared) = self.stage.ready(&document).cloned() else { return };

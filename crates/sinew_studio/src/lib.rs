@@ -16,6 +16,7 @@ mod frames;
 mod guard;
 mod news;
 mod painter;
+mod puppet;
 mod requests;
 mod rules;
 mod server;

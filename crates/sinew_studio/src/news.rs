@@ -27,6 +27,12 @@ pub enum Topic {
     Ruled,
     /// The search in progress.
     Reach,
+    /// Pairs of poses, and how they are used.
+    Puppet,
+    /// The recording of an actor.
+    Actor,
+    /// The performance in progress.
+    Act,
     /// What is shown.
     Looks,
     /// Steps.
@@ -76,7 +82,7 @@ impl Versions {
 }
 
 fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
-    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules } = *changes;
+    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules, puppet } = *changes;
     let all = [
         (name, Topic::File),
         (surface, Topic::Surface),
@@ -87,6 +93,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (edit, Topic::Edit),
         (motion || surface || handles, Topic::Motion),
         (rules || clips, Topic::Rules),
+        (puppet, Topic::Puppet),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

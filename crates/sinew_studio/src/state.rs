@@ -79,7 +79,7 @@ impl Told {
                 "detail": document.detail.is_some(),
             }));
         }
-        let parts: [(Topic, &dyn Fn() -> Value); 11] = [
+        let parts: [(Topic, &dyn Fn() -> Value); 14] = [
             (Topic::Surface, &|| surface(studio, &document)),
             (Topic::Handles, &|| json!({ "handles": handles(&document) })),
             (Topic::Examples, &|| json!({ "examples": examples(&document) })),
@@ -95,6 +95,9 @@ impl Told {
                 &|| json!({ "rules": *document.rules, "grounds": crate::rules::grounds(&document) }),
             ),
             (Topic::Ruled, &|| json!({ "ruled": crate::rules::state(studio) })),
+            (Topic::Puppet, &|| json!({ "puppet": crate::puppet::state(&document) })),
+            (Topic::Actor, &|| json!({ "actor": crate::puppet::actor(studio) })),
+            (Topic::Act, &|| json!({ "act": crate::puppet::act(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),
         ];
@@ -218,7 +221,7 @@ fn examples(document: &Document) -> Vec<Value> {
 }
 
 /// Tells pictures apart, so that a browser does not show an old one (FNV-1a).
-fn digest(bytes: &[u8]) -> u64 {
+pub fn digest(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

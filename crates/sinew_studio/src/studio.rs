@@ -5,6 +5,7 @@ use crate::{
     frames::Drawn,
     news::{Topic, Versions},
     painter::Painter,
+    puppet::Theatre,
 };
 use glam::DVec3;
 use serde_json::{Value, json};
@@ -47,6 +48,8 @@ pub struct Studio {
     reach: Mutex<Option<Reach>>,
     /// What the rules of the document come to, if somebody has looked.
     ruled: Mutex<Option<Arc<Ruled>>>,
+    /// An actor, and the character that follows.
+    pub theatre: Mutex<Theatre>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -75,6 +78,7 @@ pub struct Studio {
     /// How many documents were opened.
     n_opened: AtomicU32,
     prepare_us: AtomicU64,
+    n_gestures: AtomicU64,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -176,6 +180,7 @@ impl Studio {
             view: Mutex::default(),
             reach: Mutex::default(),
             ruled: Mutex::default(),
+            theatre: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -192,6 +197,7 @@ impl Studio {
             revision: AtomicU32::new(1),
             n_opened: AtomicU32::new(1),
             prepare_us: AtomicU64::new(0),
+            n_gestures: AtomicU64::new(0),
             warnings: Mutex::default(),
         })
     }
@@ -337,6 +343,11 @@ impl Studio {
         self.revision.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// A gesture of nobody's hand: several commands that are one step.
+    pub fn next_gesture(&self) -> Gesture {
+        Gesture((2 << 32) + self.n_gestures.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Time the last preparation took, in milliseconds.
     pub fn prepare_ms(&self) -> f64 {
         self.prepare_us.load(Ordering::Relaxed) as f64 / 1e3
@@ -400,6 +411,8 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *self.reach() = None;
         self.raise(Topic::Reach);
+        self.theatre().live = None;
+        self.raise(Topic::Act);
         lock(&self.fit).1 = None;
         *lock(&self.view) = Looks { display: Display::Posed, compare: false, ..self.looks() };
         self.raise(Topic::Fit);

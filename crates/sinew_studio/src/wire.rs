@@ -1,5 +1,6 @@
 //! What the page says. `PROTOCOL.md` is the reference.
 
+use crate::puppet::Target;
 use serde::Deserialize;
 use serde_json::Value;
 use sinew::session::{Command, ExportParams, FitSettings, PaintOp};
@@ -76,6 +77,34 @@ pub enum Request {
     },
     Compare {
         on: bool,
+    },
+    Actor {
+        path: String,
+    },
+    ActorUpload {
+        drop: String,
+        name: String,
+    },
+    PuppetDemo {
+        name: String,
+    },
+    ActEnd,
+    Pairing {
+        on: bool,
+    },
+    Pair {
+        name: String,
+        target: Target,
+    },
+    Calibrate {
+        on: bool,
+    },
+    TakeBegin,
+    TakeEnd {
+        clip: Option<String>,
+    },
+    PerformAll {
+        clip: String,
     },
     Sample {
         name: String,

@@ -2,7 +2,7 @@
 
 use super::Character;
 use crate::{Clip, GeomError, Pose, rig::skin_linear};
-use glam::Vec3;
+use glam::{DAffine3, Vec3};
 
 impl Character {
     /// Positions of all vertices, in world space: morphs, then the skin by linear blending. Without a clip, the
@@ -15,30 +15,41 @@ impl Character {
         if let Some(clip) = clip {
             clip.sample_morphs(time_secs, &mut weights);
         }
-        let pose = self.rig.as_ref().map(|rig| match clip {
-            Some(clip) => clip.sample(rig, time_secs),
-            None => rig.rest_pose(),
-        });
-        self.positions_of(pose.as_ref(), &weights)
+        let mut world = Vec::new();
+        if let Some(rig) = &self.rig {
+            let pose = clip.map_or_else(|| rig.rest_pose(), |clip| clip.sample(rig, time_secs));
+            rig.forward(&pose, &mut world)?;
+        }
+        self.skinned(&weights, &world)
     }
 
-    /// Positions of all vertices in a pose of the rig, in world space.
+    /// Positions of all vertices in a pose of the rig, and morphs as they are by default.
     ///
     /// # Errors
     /// If pose, skin, rig and mesh do not fit each other.
     pub fn positions_posed(&self, pose: &Pose) -> Result<Vec<Vec3>, GeomError> {
-        let weights: Vec<f32> = self.morphs.iter().map(|m| m.default_weight).collect();
-        self.positions_of(Some(pose), &weights)
+        let mut world = Vec::new();
+        if let Some(rig) = &self.rig {
+            rig.forward(pose, &mut world)?;
+        }
+        self.positions_by(&world)
     }
 
-    fn positions_of(&self, pose: Option<&Pose>, weights: &[f32]) -> Result<Vec<Vec3>, GeomError> {
+    /// Positions of all vertices with the joints at `world_from_joint`, and morphs as they are by default.
+    ///
+    /// # Errors
+    /// If skin, joints and mesh do not fit each other.
+    pub fn positions_by(&self, world_from_joint: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {
+        let weights: Vec<f32> = self.morphs.iter().map(|m| m.default_weight).collect();
+        self.skinned(&weights, world_from_joint)
+    }
+
+    fn skinned(&self, weights: &[f32], world: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {
         let mut rest: Vec<Vec3> = self.mesh.positions().iter().map(|p| p.as_vec3()).collect();
         for (morph, &weight) in self.morphs.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
             rest.iter_mut().zip(&morph.offsets).for_each(|(p, offset)| *p += weight * *offset);
         }
-        let (Some(rig), Some(skin), Some(pose)) = (&self.rig, &self.skin, pose) else { return Ok(rest) };
-        let mut world = Vec::new();
-        rig.forward(pose, &mut world)?;
+        let (Some(_), Some(skin)) = (&self.rig, &self.skin) else { return Ok(rest) };
         if let Some(slot) = skin.slots.iter().find(|slot| slot.joint >= world.len()) {
             return Err(GeomError::OutOfRange {
                 what: "joint of a skin slot",
@@ -47,7 +58,7 @@ impl Character {
             });
         }
         let mut out = vec![Vec3::ZERO; rest.len()];
-        skin_linear(skin, &skin.matrices(&world), &rest, &mut out)?;
+        skin_linear(skin, &skin.matrices(world), &rest, &mut out)?;
         Ok(out)
     }
 }

@@ -6,6 +6,7 @@ import type { Context } from './commands/context';
 import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
 import { ruledPlace } from './ruling';
+import { puppeteering } from './puppeteering';
 
 interface Place {
   /** Pixels of the page. */
@@ -37,6 +38,8 @@ export interface Debugging {
     vertex(index: number): number[];
     place(index: number): Place;
   };
+  /** The actor: where it comes from, and how fast it is followed. */
+  puppet(): { source: string; camera: string; rate: number; ms: number; frame: number };
   /** Stop or go on drawing, to measure without rasterising. */
   draw(on: boolean): void;
 }
@@ -87,6 +90,10 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
         return { ...at, x: at.x + (viewport.shows === 'both' ? viewport.canvas.clientWidth / 2 : 0) };
       },
     }),
+    puppet: () => {
+      const { source, camera, frame } = puppeteering;
+      return { source, camera: camera.state, rate: camera.rate, ms: camera.ms, frame };
+    },
     dropConnection: () => socket.drop(),
     draw: (on) => {
       viewport.drawing = on;

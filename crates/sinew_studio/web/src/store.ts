@@ -43,6 +43,8 @@ export interface Topics {
   reach: null;
   /** Another tab is in front. */
   tab: string;
+  /** Only the performance in progress changed: many times a second. */
+  act: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';
 }

@@ -285,6 +285,60 @@ export interface Fit {
   seconds: number;
 }
 
+export type Limb = 'torso' | 'arm.L' | 'arm.R' | 'leg.L' | 'leg.R';
+
+/** How a body moves the character. */
+export interface PuppetSettings {
+  projection: string;
+  lambda: number;
+  interpolation: 'fk' | 'linear';
+  smoothing: number;
+  mirror: boolean;
+  ignored: Limb[];
+  hold: number;
+  limit: number;
+  whole_body: boolean;
+  travel: boolean;
+  feet: boolean;
+  scale: number | null;
+  /** What brings the body upright, and the length of its trunk. */
+  calibration: [[number, number, number, number], number] | null;
+}
+
+export interface PairInfo {
+  name: string;
+  thumbnail: string | null;
+  target: { example: string } | { joints: number };
+  /** The actor's 20 joints. */
+  body: Vec3[];
+}
+
+/** Which pose of the character is paired. */
+export type PairTarget = 'rest' | 'posed' | { example: string } | { clip: [string, number] };
+
+/** The performance in progress. */
+export interface Act {
+  frame: number | null;
+  time: number;
+  /** The actor's 20 joints, and which of them are seen; numbers that are none are null. */
+  body: (Vec3 | [null, null, null])[] | null;
+  seen: boolean[] | null;
+  /** A limb that is missed, and the joint of it. */
+  missing: [Limb, string] | null;
+  weights: number[] | null;
+  residual: number | null;
+  held: boolean;
+  /** Why the character does not follow. */
+  fault: string | null;
+  /** Frames recorded so far. */
+  take: number | null;
+}
+
+/** What the page says of its actor. */
+export type Cue =
+  | { frame: number }
+  | { camera: { time: number; world: number[][] | null; image: number[][] | null; aspect: number } };
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -319,6 +373,10 @@ export interface Doc {
   grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
   /** Null until somebody looks. */
   ruled: Ruled | null;
+  puppet: { pairs: PairInfo[]; settings: PuppetSettings; projections: string[] };
+  /** The recording of an actor. */
+  actor: { name: string; frames: number; fps: number } | null;
+  act: Act | null;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -388,8 +446,8 @@ export type Move =
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
-/** What a gesture streams: a move, where to reach, or where a marker is. */
-export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange };
+/** What a gesture streams: a move, where to reach, where a marker is, or what an actor does. */
+export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -423,6 +481,10 @@ export type Command =
   | { rules: RulesChange }
   | { keep_pose: { clip: string } }
   | { refit: { settings: RefitSettings } }
+  | { rename_pair: { name: string; to: string } }
+  | { remove_pair: { name: string } }
+  | { set_pairs: { pairs: unknown } }
+  | { set_puppet: { settings: PuppetSettings } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -446,7 +508,7 @@ export interface Folder {
   frames: number;
 }
 
-export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths';
+export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths' | 'pairs';
 export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
 
 /** What the page may ask for; `id` is added when an answer is wanted. */
@@ -477,9 +539,16 @@ export type Outgoing =
   | { type: 'display'; what: Shown; clip?: string; time?: number }
   | { type: 'stress' | 'refine' | 'compare'; on: boolean }
   | { type: 'fit'; settings: Partial<FitSettings> }
-  | { type: 'take_fit' }
   | { type: 'format_rules'; text: string }
   | { type: 'contacts'; clip: string }
+  | { type: 'take_fit' | 'act_end' | 'take_begin' }
+  | { type: 'actor'; path: string }
+  | { type: 'actor_upload'; drop: string; name: string }
+  | { type: 'puppet_demo'; name: string }
+  | { type: 'pairing' | 'calibrate'; on: boolean }
+  | { type: 'pair'; name: string; target: PairTarget }
+  | { type: 'take_end'; clip: string | null }
+  | { type: 'perform_all'; clip: string }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }

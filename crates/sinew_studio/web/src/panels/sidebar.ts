@@ -8,12 +8,22 @@ import { buildOutliner } from './outliner';
 import { buildPaths } from './paths';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
+import { buildPuppet } from './puppet';
 import { buildReach } from './reach';
 import { buildRefit } from './refit';
 import { buildRules } from './rules';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'rules' | 'refit' | 'fit' | 'history';
+export type TabId =
+  | 'properties'
+  | 'poses'
+  | 'reach'
+  | 'paths'
+  | 'rules'
+  | 'refit'
+  | 'fit'
+  | 'puppet'
+  | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -32,6 +42,7 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['rules', 'Rules', 'rules', buildRules(player)],
     ['refit', 'Refit', 'feet', buildRefit(player)],
     ['fit', 'Fit', 'bones', buildFit(player)],
+    ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
     ['history', 'History', 'clock', buildHistory()],
   ];
   const buttons = tabs.map(([id, title, sign]) =>
