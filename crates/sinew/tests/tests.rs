@@ -9,6 +9,7 @@ mod data;
 mod documents;
 mod edits;
 mod fit;
+mod flesh;
 mod handles;
 mod mesh_check;
 mod refit;

@@ -1,10 +1,11 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|frames|load|puppet|refit|rules|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|flesh|frames|load|puppet|refit|rules|skin|solve`
 
 mod deform;
 mod examples;
 mod fit;
+mod flesh;
 mod load;
 mod measure;
 mod puppet;
@@ -17,23 +18,18 @@ fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
     anyhow::ensure!(
         !areas.is_empty(),
-        "usage: sinew_bench deform|edits|examples|fit|frames|load|puppet|refit|rules|skin|solve …"
+        "usage: sinew_bench deform|edits|examples|fit|flesh|frames|load|puppet|refit|rules|skin|solve …"
     );
     // These take options of their own.
-    if areas[0] == "examples" {
-        return examples::run(&areas[1..]);
-    }
-    if areas[0] == "fit" {
-        return fit::run(&areas[1..]);
-    }
-    if areas[0] == "puppet" {
-        return puppet::run(&areas[1..]);
-    }
-    if areas[0] == "refit" {
-        return refit::run(&areas[1..]);
-    }
-    if areas[0] == "rules" {
-        return rules::run(&areas[1..]);
+    let options = &areas[1..];
+    match areas[0].as_str() {
+        "examples" => return examples::run(options),
+        "fit" => return fit::run(options),
+        "flesh" => return flesh::run(options),
+        "puppet" => return puppet::run(options),
+        "refit" => return refit::run(options),
+        "rules" => return rules::run(options),
+        _ => {}
     }
     for area in &areas {
         match area.as_str() {
@@ -45,7 +41,7 @@ fn main() -> anyhow::Result<()> {
             "solve" => solve::run()?,
             other => {
                 anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, examples, fit, frames, load, puppet, refit, rules, skin and solve"
+                    "there is no bench {other:?}; there are deform, edits, examples, fit, flesh, frames, load, puppet, refit, rules, skin and solve"
                 )
             }
         }

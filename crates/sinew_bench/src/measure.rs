@@ -102,3 +102,12 @@ pub fn cpu_secs() -> Option<f64> {
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / 100.0)
 }
+
+/// Processor seconds of this thread so far, to the microsecond, where the system tells (Linux); else zero.
+pub fn thread_secs() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split_whitespace()
+        .next()
+        .and_then(|nanos| nanos.parse::<f64>().ok())
+        .map_or(0.0, |nanos| nanos * 1e-9)
+}

@@ -1,7 +1,9 @@
 //! What can be typed.
 
+mod flesh;
 mod puppet;
 
+pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
 
 use clap::{
@@ -116,6 +118,15 @@ pub enum Command {
                       Residuals are told in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
                       hold are no failure: the best compromise is given, and what stands against what.")]
     Solve(SolveArgs),
+    /// Give a character elastic flesh that follows its bones over a clip: it sags, jiggles and meets the floor
+    #[command(
+        after_help = "The surface is filled with cubic cells by itself, open and overlapping ones too. The result is a \
+                      sequence of vertices\n(morph targets, or a folder of obj files), or with --fit a skin. Ctrl-C stops \
+                      and keeps what is done.\n\nExamples:  sinew flesh biped.glb --clip walk -o soft.glb\n           \
+                      sinew flesh cow.glb --stiffness 1e4 --stiffen head=30,ear.L=0.3 --floor 0 -o cow.glb\n           \
+                      sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
+    )]
+    Flesh(Box<FleshArgs>),
     /// Move a character by the recording of a body, from a few pairs of poses
     #[command(
         after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod console;
+mod interrupt;
 
 use args::{Cli, Command, HandlesCommand, PuppetCommand};
 use clap::{CommandFactory, Parser};
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Refit(args)) => commands::refit::run(&args, &console),
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         Some(Command::Solve(args)) => commands::solve::run(&args, cli.common.seed, &console),
+        Some(Command::Flesh(args)) => commands::flesh::run(&args, cli.common.seed, &console),
         Some(Command::Puppet(args)) => match &args.command {
             Some(PuppetCommand::Pair(args)) => commands::puppet::run_pair(args, &console),
             Some(PuppetCommand::Calibrate(args)) => commands::puppet::run_calibrate(args, &console),

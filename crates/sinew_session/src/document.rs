@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{PuppetData, SearchSettings, SessionError};
+use crate::{PuppetData, RulesData, SearchSettings, SessionError};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -27,6 +27,8 @@ pub struct Document {
     pub examples: Vec<Arc<Example>>,
     /// Paths, walk, ground and keyframes that motions follow.
     pub paths: Arc<PathsData>,
+    /// Rules of poses of the skeleton, what surrounds it, and contacts of clips.
+    pub rules: Arc<RulesData>,
     /// How the pose space of the examples is searched.
     pub search: SearchSettings,
     /// Pairs of poses, by which a body moves the character.
@@ -130,6 +132,7 @@ impl Document {
             puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
             motion: self.search != before.search
                 || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
+            rules: !Arc::ptr_eq(&self.rules, &before.rules) && self.rules != before.rules,
         }
     }
 }
@@ -157,6 +160,7 @@ pub struct Changes {
     pub examples: bool,
     pub edit: bool,
     pub motion: bool,
+    pub rules: bool,
     pub puppet: bool,
 }
 
@@ -171,6 +175,7 @@ impl Changes {
         examples: true,
         edit: true,
         motion: true,
+        rules: true,
         puppet: true,
     };
 

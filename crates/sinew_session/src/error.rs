@@ -1,5 +1,6 @@
 //! Why something could not be done.
 
+use sinew_constrain::ConstrainError;
 use sinew_deform::DeformError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
@@ -21,6 +22,9 @@ pub enum SessionError {
     /// Skins fitted to clips.
     #[error(transparent)]
     Skin(SkinError),
+    /// Rules and clips fitted to other grounds.
+    #[error(transparent)]
+    Constrain(ConstrainError),
     /// Meshes and rigs.
     #[error(transparent)]
     Geom(#[from] GeomError),
@@ -97,6 +101,15 @@ impl From<SkinError> for SessionError {
         match error {
             SkinError::Cancelled => Self::Cancelled,
             other => Self::Skin(other),
+        }
+    }
+}
+
+impl From<ConstrainError> for SessionError {
+    fn from(error: ConstrainError) -> Self {
+        match error {
+            ConstrainError::Cancelled => Self::Cancelled,
+            other => Self::Constrain(other),
         }
     }
 }

@@ -24,6 +24,10 @@ mod project;
 mod puppet;
 mod reach;
 mod recovery;
+mod refit;
+mod rules;
+#[cfg(test)]
+mod rules_tests;
 mod search;
 mod session;
 mod size;
@@ -33,7 +37,7 @@ mod stage;
 mod tests;
 mod thumbnail;
 
-pub use command::{Command, EditChange, HandleData, PaintOp, SkinData, twin_name};
+pub use command::{Command, EditChange, HandleData, PaintOp, RulesChange, SkinData, twin_name};
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
@@ -49,6 +53,10 @@ pub use puppet::{
 };
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
+pub use refit::{ContactTrack, RefitNumbers, RefitSettings, find_contact_track, refit_clip};
+pub use rules::{
+    ClipContacts, ClipGround, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData,
+};
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};
 pub use stack::{MotionStack, Source, StackParams};

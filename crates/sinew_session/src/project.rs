@@ -2,13 +2,14 @@
 //! root extension `SINEW_character`.
 //!
 //! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json,
-//! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `search`, `edit`,
-//! `puppet` (pairs as in pairs.json, each with its picture, and settings). An object `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes
-//! it names in this way come along.
+//! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `rules` (text, markers, planes,
+//! contacts), `search`, `edit`, `puppet` (pairs as in pairs.json, each with its picture, and settings). An object
+//! `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes it names in this way
+//! come along.
 
 use crate::{
-    Command, Document, EditChange, Example, Pair, PuppetData, PuppetSettings, SearchChange, SearchSettings,
-    SessionError, Unknown,
+    Command, Document, EditChange, Example, Pair, PuppetData, PuppetSettings, RulesData, SearchChange,
+    SearchSettings, SessionError, Unknown,
     command::{moves_from_value, moves_to_value, pairs_from_value, pairs_to_value},
 };
 use serde::Deserialize;
@@ -66,6 +67,9 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     }
     if *document.paths != PathsData::default() {
         fields.insert("paths".into(), serde_json::to_value(&*document.paths).unwrap_or_default());
+    }
+    if *document.rules != RulesData::default() {
+        fields.insert("rules".into(), serde_json::to_value(&*document.rules).unwrap_or_default());
     }
     if document.search != SearchSettings::default() {
         let search = serde_json::to_value(SearchChange::of_all(&document.search));
@@ -178,6 +182,13 @@ fn take_motion(document: &mut Document, fields: &mut Map<String, Value>, told: &
         match read.and_then(set) {
             Ok(with_paths) => document.paths = with_paths.paths,
             Err(error) => told.push(format!("the paths were left out: {error}")),
+        }
+    }
+    if let Some(value) = fields.remove("rules") {
+        let read = serde_json::from_value::<RulesData>(value).map_err(|error| error.to_string());
+        match read.and_then(|rules| rules.check().map(|()| rules).map_err(|error| error.to_string())) {
+            Ok(rules) => document.rules = Arc::new(rules),
+            Err(error) => told.push(format!("the rules were left out: {error}")),
         }
     }
     if let Some(value) = fields.remove("search") {

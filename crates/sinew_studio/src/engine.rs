@@ -12,7 +12,10 @@ use sinew::{
     deform::HandlePose,
     formats::moves::read_moves,
     geom::{Character, Move},
-    session::{Display, Document, Frame, Reach, ReachWish, SessionError, Stage, compute_stretch},
+    session::{
+        Command, Display, Document, Frame, Reach, ReachWish, RulesChange, SessionError, Stage,
+        compute_stretch,
+    },
 };
 use std::{
     ops::ControlFlow,
@@ -111,6 +114,9 @@ impl Engine<'_> {
         if let Some(wish) = step.get("reach") {
             return self.reach_to(number, wish);
         }
+        if let Some(change) = step.get("rules") {
+            return self.change_rules(number, change);
+        }
         if let Some(cue) = step.get("puppet") {
             return self.follow(number, cue);
         }
@@ -135,6 +141,29 @@ impl Engine<'_> {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),
         }
+    }
+
+    /// Follow a hand that drags a marker or a plane; the pose is solved when it is shown.
+    fn change_rules(&mut self, number: u32, change: &Value) {
+        let change = serde_json::from_value::<RulesChange>(change.clone())
+            .map_err(|error| SessionError::Value { what: "rules", cause: error.to_string() });
+        let applied = change.and_then(|change| {
+            self.studio.session().apply(&Command::Rules(change), Some(drag_gesture(number)))
+        });
+        self.last_drag = number;
+        if let Err(error) = applied {
+            self.fail(&error.to_string());
+        }
+    }
+
+    /// What the rules come to, for pages that look, and for those that write in another view.
+    fn solve_rules(&mut self, document: &Document, display: &Display) {
+        let is_wanted = *display == Display::Ruled || !document.rules.text.is_empty();
+        let ruled = match document.body.rig.as_ref().filter(|_| is_wanted) {
+            None => None,
+            Some(_) => self.stage.ruled(document).map_err(|error| self.fail(&error.to_string())).ok(),
+        };
+        self.studio.set_ruled(ruled);
     }
 
     /// Follow a hand that drags targets: search the examples, and show what was found without doing it.
@@ -203,6 +232,7 @@ impl Engine<'_> {
     fn show(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
+        self.solve_rules(&document, &looks.display);
         if let Some(acted) = self.acted(&document) {
             let published = acted.and_then(|frame| self.publish(document, frame, looks.stress));
             return published.unwrap_or_else(|error| self.fail(&error.to_string()));

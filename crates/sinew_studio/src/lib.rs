@@ -18,6 +18,7 @@ mod news;
 mod painter;
 mod puppet;
 mod requests;
+mod rules;
 mod server;
 mod socket;
 mod state;

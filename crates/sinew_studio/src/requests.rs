@@ -43,6 +43,11 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::Do { command: Command::Bake { clip, fps, follow } } => {
             return crate::examples::bake(studio, &clip, fps, follow);
         }
+        Request::Do { command: Command::Refit { settings } } => {
+            return crate::rules::refit(studio, &settings);
+        }
+        Request::FormatRules { text } => return Ok(crate::rules::format(&text)),
+        Request::Contacts { clip } => return crate::rules::contacts(studio, &clip),
         Request::ReachEnd { accept } => crate::examples::end_reach(studio, accept)?,
         Request::Sculpt(request) => crate::examples::sculpt(studio, &request)?,
         Request::PickGround { view, at } => return crate::examples::pick_ground(studio, view, at),
@@ -124,6 +129,7 @@ pub fn is_heavy(command: &Command) -> bool {
         Command::Repair {}
             | Command::Scale { .. }
             | Command::Bake { .. }
+            | Command::Refit { .. }
             | Command::Take { .. }
             | Command::TakeSkin { .. }
     )
@@ -268,6 +274,7 @@ fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>)
     let display = match what {
         What::Rest => Display::Rest,
         What::Posed => Display::Posed,
+        What::Ruled => Display::Ruled,
         What::Clip => {
             let clip = clip.context("which clip?")?;
             studio.session().document().find_clip(&clip)?;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
-        SessionError,
+        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Ruled,
+        Session, SessionError,
     },
 };
 use std::{
@@ -46,6 +46,8 @@ pub struct Studio {
     view: Mutex<Looks>,
     /// A pose that is being reached for: shown, but not done.
     reach: Mutex<Option<Reach>>,
+    /// What the rules of the document come to, if somebody has looked.
+    ruled: Mutex<Option<Arc<Ruled>>>,
     /// An actor, and the character that follows.
     pub theatre: Mutex<Theatre>,
     /// The newest wish of a hand that the engine has not taken up yet.
@@ -177,6 +179,7 @@ impl Studio {
             events: Mutex::new(events),
             view: Mutex::default(),
             reach: Mutex::default(),
+            ruled: Mutex::default(),
             theatre: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
@@ -233,6 +236,21 @@ impl Studio {
     /// The search in progress, for a moment. Who changes it lets pages hear of it.
     pub fn reach(&self) -> MutexGuard<'_, Option<Reach>> {
         lock(&self.reach)
+    }
+
+    /// What the rules come to; null until they are looked at.
+    pub fn ruled(&self) -> Option<Arc<Ruled>> {
+        lock(&self.ruled).clone()
+    }
+
+    /// Let pages see what the rules come to, if it is new.
+    pub fn set_ruled(&self, ruled: Option<Arc<Ruled>>) {
+        let mut shared = lock(&self.ruled);
+        if shared.as_ref().map(Arc::as_ptr) != ruled.as_ref().map(Arc::as_ptr) {
+            *shared = ruled;
+            drop(shared);
+            self.raise(Topic::Ruled);
+        }
     }
 
     /// The engine's list, for a moment.

@@ -69,6 +69,12 @@ pub enum Request {
         settings: FitSettings,
     },
     TakeFit,
+    FormatRules {
+        text: String,
+    },
+    Contacts {
+        clip: String,
+    },
     Compare {
         on: bool,
     },
@@ -200,4 +206,5 @@ pub enum What {
     Rest,
     Posed,
     Clip,
+    Ruled,
 }

@@ -4,6 +4,7 @@ pub mod animate;
 pub mod convert;
 mod examples;
 pub mod fit;
+pub mod flesh;
 pub mod handles;
 pub mod info;
 mod input;

@@ -150,3 +150,17 @@ proptest! {
         prop_assert_eq!(parse(&tidy).0, script, "{}", tidy);
     }
 }
+
+#[test]
+fn names_are_exchanged_in_lines_but_not_in_comments() {
+    let text = "pin Cup to (0, Cup.y, 0) # Cup\ncase 1 \"Cup\"\naim Cup2 -> \"Cup\" along Cup -> A\n";
+    let named = rename(text, "Cup", "Bowl");
+    assert_eq!(named, "pin Bowl to (0, Bowl.y, 0) # Cup\ncase 1 \"Cup\"\naim Cup2 -> Bowl along Bowl -> A\n");
+    assert_eq!(rename("pin a to Cup", "Cup", "to"), "pin a to \"to\"");
+    assert!(
+        is_plain_name("hand.L")
+            && !is_plain_name("left hand")
+            && !is_plain_name("pin")
+            && !is_plain_name("by")
+    );
+}

@@ -1,7 +1,7 @@
 //! Where a character's surface is at a moment of a clip.
 
 use super::Character;
-use crate::{Clip, GeomError, rig::skin_linear};
+use crate::{Clip, GeomError, Pose, rig::skin_linear};
 use glam::{DAffine3, Vec3};
 
 impl Character {
@@ -21,6 +21,18 @@ impl Character {
             rig.forward(&pose, &mut world)?;
         }
         self.skinned(&weights, &world)
+    }
+
+    /// Positions of all vertices in a pose of the rig, and morphs as they are by default.
+    ///
+    /// # Errors
+    /// If pose, skin, rig and mesh do not fit each other.
+    pub fn positions_posed(&self, pose: &Pose) -> Result<Vec<Vec3>, GeomError> {
+        let mut world = Vec::new();
+        if let Some(rig) = &self.rig {
+            rig.forward(pose, &mut world)?;
+        }
+        self.positions_by(&world)
     }
 
     /// Positions of all vertices with the joints at `world_from_joint`, and morphs as they are by default.

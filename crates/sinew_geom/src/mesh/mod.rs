@@ -14,6 +14,7 @@ pub use edges::{EdgeTable, EdgeUse};
 pub use ragged::Ragged;
 pub use raw::{RawMesh, TriangleSource};
 pub use repair::{RepairParams, RepairReport, repair};
+pub use union_find::UnionFind;
 
 use crate::GeomError;
 use glam::DVec3;

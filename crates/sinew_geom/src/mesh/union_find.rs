@@ -2,7 +2,7 @@
 
 /// Sets of `0..n`, merged in near-constant time. The smallest member stands for its set.
 #[derive(Debug, Clone)]
-pub(crate) struct UnionFind {
+pub struct UnionFind {
     parent: Vec<u32>,
 }
 

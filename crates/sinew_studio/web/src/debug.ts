@@ -1,9 +1,11 @@
 // What tests and the curious may use from the console: `sinew` and `sinewStats`.
+import { Vector3 } from 'three';
 import { actions, perform } from './actions';
 import { socket, stats, store } from './app';
 import type { Context } from './commands/context';
 import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
+import { ruledPlace } from './ruling';
 import { puppeteering } from './puppeteering';
 
 interface Place {
@@ -25,6 +27,8 @@ export interface Debugging {
   owners(): number[];
   view(): number[];
   dropConnection(): void;
+  /** Where a joint, a marker or a plane of the rules is drawn. */
+  ruled(name: string): Place | null;
   /** How a fit is seen, and where its vertices are. */
   fit(): {
     maps: boolean;
@@ -68,6 +72,10 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
     handle: (name) => {
       const centre = overlay.centre(name);
       return centre && place(centre);
+    },
+    ruled: (name) => {
+      const at = ruledPlace(name);
+      return at && place(new Vector3(...at));
     },
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),

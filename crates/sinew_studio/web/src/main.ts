@@ -9,6 +9,7 @@ import './style/examples.css';
 import './style/notices.css';
 import './style/picture.css';
 import './style/fit.css';
+import './style/rules.css';
 import './style/puppet.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';

@@ -38,7 +38,7 @@ export interface Job {
   error?: string;
 }
 
-export type Shown = 'rest' | 'posed' | 'clip';
+export type Shown = 'rest' | 'posed' | 'clip' | 'ruled';
 
 export interface Edit {
   method: string;
@@ -144,6 +144,108 @@ export interface Baked {
   frames: number;
   target_error: [number, number];
   missed: number;
+}
+
+export interface Marker {
+  name: string;
+  position: Vec3;
+}
+
+export interface RulePlane {
+  name: string;
+  point: Vec3;
+  normal: Vec3;
+}
+
+/** When a part of a foot stands: first and last frame. */
+export interface Contact {
+  foot: string;
+  heel: boolean;
+  frames: [number, number];
+}
+
+/** Rules of the document, and what surrounds its skeleton. */
+export interface Rules {
+  text: string;
+  markers: Marker[];
+  planes: RulePlane[];
+  start?: { clip: string; time: number };
+  contacts: { clip: string; fps: number; contacts: Contact[] }[];
+}
+
+export interface Fault {
+  line: number;
+  column: number;
+  /** Letters of the text, as browsers count them. */
+  from: number;
+  to: number;
+  severity: 'error' | 'warning' | 'note';
+  message: string;
+}
+
+/** What the rules come to. */
+export interface Ruled {
+  /** Whether the pose is that of the last text without errors. */
+  stale: boolean;
+  diagnostics: Fault[];
+  solved: {
+    converged: boolean;
+    stop: string;
+    rules: { line: number; residual: number; unit: string; holds: boolean; objective: boolean; soft: boolean }[];
+    conflicts: { lines: number[]; ranges: string[]; message: string }[];
+    redundant: number[];
+    dof: number;
+    dof_left: number;
+    free: string[];
+    at_limit: string[];
+    ms: number;
+  } | null;
+  /** `word` is the name as rules write it. */
+  joints: { name: string; word: string; parent: number | null; position: Vec3 }[];
+  /** Where rules would have joints. */
+  marks: { line: number; joint: number; holds: boolean; from: Vec3; to: Vec3 }[];
+}
+
+export type RulesChange =
+  | { text: { text: string } }
+  | { marker: { name: string; position: Vec3 } }
+  | { plane: { name: string; point: Vec3; normal: Vec3 } }
+  | { rename: { name: string; to: string } }
+  | { remove: { name: string } }
+  | { start: { start: { clip: string; time: number } | null } }
+  | { contacts: { clip: string; fps: number; contacts: Contact[] | null } };
+
+export interface RefitSettings {
+  clip: string;
+  to: string;
+  ground: Ground | null;
+  along_way: boolean;
+  rules: boolean;
+  legs: number;
+  arms: number;
+}
+
+export interface Refitted {
+  frames: number;
+  fps: number;
+  slide_cm_s: number;
+  drift_cm: number;
+  penetration_cm: number;
+  jerk_ratio: number;
+  limit_violations: number;
+  rule_violation_cm: number;
+  copied_slide_cm_s: number;
+  copied_penetration_cm: number;
+  warnings: string[];
+}
+
+export interface ContactTrack {
+  clip: string;
+  fps: number;
+  frames: number;
+  feet: string[];
+  contacts: Contact[];
+  edited: boolean;
 }
 
 /** How clips are fitted; what is absent is the server's default. */
@@ -266,6 +368,11 @@ export interface Doc {
   drawn: DrawnPaths;
   /** A pose that is being reached for. */
   reach: Reach | null;
+  rules: Rules;
+  /** Grounds that clips were refitted to. */
+  grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
+  /** Null until somebody looks. */
+  ruled: Ruled | null;
   puppet: { pairs: PairInfo[]; settings: PuppetSettings; projections: string[] };
   /** The recording of an actor. */
   actor: { name: string; frames: number; fps: number } | null;
@@ -308,6 +415,13 @@ export interface Welcome {
     objective: string;
     objective_of_motion: string;
   };
+  /** Words of the language of rules. */
+  language: {
+    verbs: { name: string; meaning: string; example: string }[];
+    functions: string[];
+    suffixes: string[];
+    units: string[];
+  };
   max_upload: number;
 }
 
@@ -332,8 +446,8 @@ export type Move =
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
-/** What a gesture streams: a move, or where to reach. */
-export type Gestured = Move | { reach: ReachWish } | { puppet: Cue };
+/** What a gesture streams: a move, where to reach, where a marker is, or what an actor does. */
+export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -364,6 +478,9 @@ export type Command =
   | { set_search: Partial<Search> }
   | { set_paths: { paths: Paths } }
   | { bake: { clip: string; fps: number; follow: Follow } }
+  | { rules: RulesChange }
+  | { keep_pose: { clip: string } }
+  | { refit: { settings: RefitSettings } }
   | { rename_pair: { name: string; to: string } }
   | { remove_pair: { name: string } }
   | { set_pairs: { pairs: unknown } }
@@ -422,6 +539,8 @@ export type Outgoing =
   | { type: 'display'; what: Shown; clip?: string; time?: number }
   | { type: 'stress' | 'refine' | 'compare'; on: boolean }
   | { type: 'fit'; settings: Partial<FitSettings> }
+  | { type: 'format_rules'; text: string }
+  | { type: 'contacts'; clip: string }
   | { type: 'take_fit' | 'act_end' | 'take_begin' }
   | { type: 'actor'; path: string }
   | { type: 'actor_upload'; drop: string; name: string }

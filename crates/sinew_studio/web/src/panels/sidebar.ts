@@ -1,4 +1,5 @@
 // The right side: a column of tabs, the handles, and below them what the tab in front shows.
+import { store } from '../app';
 import { h } from '../ui/dom';
 import { icon, type IconName } from '../ui/icons';
 import { buildFit } from './fit';
@@ -9,9 +10,20 @@ import { buildPoses } from './poses';
 import { buildProperties } from './properties';
 import { buildPuppet } from './puppet';
 import { buildReach } from './reach';
+import { buildRefit } from './refit';
+import { buildRules } from './rules';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'puppet' | 'history';
+export type TabId =
+  | 'properties'
+  | 'poses'
+  | 'reach'
+  | 'paths'
+  | 'rules'
+  | 'refit'
+  | 'fit'
+  | 'puppet'
+  | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -27,6 +39,8 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['poses', 'Poses', 'figure', buildPoses(capture)],
     ['reach', 'Reach', 'reach', buildReach()],
     ['paths', 'Paths', 'path', buildPaths(player)],
+    ['rules', 'Rules', 'rules', buildRules(player)],
+    ['refit', 'Refit', 'feet', buildRefit(player)],
     ['fit', 'Fit', 'bones', buildFit(player)],
     ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
     ['history', 'History', 'clock', buildHistory()],
@@ -55,14 +69,18 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
       bodies.forEach((body, j) => {
         body.hidden = i !== j;
       });
+      // Some tabs are about the skeleton and need the room of the handles.
+      sidebar.dataset.tab = id;
+      store.emit('tab', id);
     }),
   );
-  showTab('poses');
-  return h(
+  const sidebar = h(
     'aside.sidebar',
     null,
     h('div.tabs', { role: 'tablist', 'aria-orientation': 'vertical' }, ...buttons),
     buildOutliner(),
     h('section.panel.tabbed', null, ...bodies),
   );
+  showTab('poses');
+  return sidebar;
 }

@@ -1,0 +1,89 @@
+//! What can be typed after `sinew flesh`.
+
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use sinew::flesh::{ElementKind, Mode};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct FleshArgs {
+    /// Character with a skin (glb, vrm); a mesh without bones falls freely
+    pub character: PathBuf,
+    /// Which clip to follow [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub clip: Option<String>,
+    /// Seconds to simulate [default: as long as the clip, or 2 without one]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub seconds: Option<f64>,
+    /// About how many cells of flesh
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub cells: usize,
+    /// Instead of a number of cells: their side in metres
+    #[arg(long, value_name = "METRES", conflicts_with = "cells")]
+    pub cell_size: Option<f64>,
+    /// Stiffness (Young's modulus) in pascals: fat 5e3, muscle 3e4, a firm body 3e5
+    #[arg(long, value_name = "PA", default_value_t = 3e4, allow_hyphen_values = true)]
+    pub stiffness: f64,
+    /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
+    #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
+    pub stiffen: Vec<String>,
+    /// Poisson's ratio: how flesh bulges when pressed; close to 0.5 keeps its volume
+    #[arg(long, value_name = "NU", default_value_t = 0.45, allow_hyphen_values = true)]
+    pub poisson: f64,
+    /// Kilograms a cubic metre
+    #[arg(long, value_name = "RHO", default_value_t = 1000.0, allow_hyphen_values = true)]
+    pub density: f64,
+    /// How strain is measured when flesh bends far
+    #[arg(long, default_value = "predicted", value_parser = mode_parser())]
+    pub mode: Mode,
+    /// Functions of a cell: incompatible bends rightly, trilinear is the thesis's
+    #[arg(long, default_value = "incompatible", value_parser = element_parser())]
+    pub element: ElementKind,
+    /// Metres a second squared, downwards
+    #[arg(long, value_name = "G", default_value_t = 9.81, allow_hyphen_values = true)]
+    pub gravity: f64,
+    /// Damping of jiggling, in seconds: 0 swings long, 0.1 hardly
+    #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
+    pub damping: f64,
+    /// Let flesh meet a floor at this height
+    #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true)]
+    pub floor: Option<f64>,
+    /// Friction of the floor
+    #[arg(long, value_name = "MU", default_value_t = 0.6, requires = "floor", allow_hyphen_values = true)]
+    pub friction: f64,
+    /// Thickness of bones, as a share of the way to the surface
+    #[arg(long, value_name = "SHARE", default_value_t = 0.4, allow_hyphen_values = true)]
+    pub bone_radius: f64,
+    /// Frames a second of the result [default: those of the clip, else 30]
+    #[arg(long, allow_hyphen_values = true)]
+    pub fps: Option<f64>,
+    /// Longest step in seconds
+    #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
+    pub step: f64,
+    /// Relative residual at which a step counts as solved
+    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_hyphen_values = true)]
+    pub tolerance: f64,
+    /// Begin undeformed instead of hanging as gravity has it
+    #[arg(long)]
+    pub no_settle: bool,
+    /// Write a skin of so many bones, fitted to the result, instead of morph targets
+    #[arg(long, value_name = "BONES")]
+    pub fit: Option<usize>,
+    /// File to write (glb), or a folder of obj files
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+/// Names of the modes, for errors, help and completions.
+fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
+        .try_map(|name| Mode::from_name(&name).ok_or("there is no such mode"))
+}
+
+/// Names of the kinds of cells, for errors, help and completions.
+fn element_parser() -> impl TypedValueParser<Value = ElementKind> {
+    PossibleValuesParser::new(ElementKind::ALL.map(ElementKind::name))
+        .try_map(|name| ElementKind::from_name(&name).ok_or("there is no such kind"))
+}

@@ -1,0 +1,304 @@
+//! `sinew flesh`: elastic flesh over a clip, as a sequence of vertices or a fitted skin.
+
+use super::{
+    input::{read_surface, with_path},
+    output::{check_name, find_clip, write_sequence},
+};
+use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
+use anyhow::{Context, ensure};
+use glam::{DVec3, Vec3};
+use serde_json::{Value, json};
+use sinew::{
+    flesh::{
+        BakeParams, Baker, BoneParams, Collider, FleshParams, LatticeParams, Material, Obstacle, StepReport,
+    },
+    formats::{gltf, write_atomic},
+    geom::{Character, Clip, MeshSequence, Rig, Warnings},
+    skin::{ExportParams, FitParams, build_character, fit_skin},
+};
+use std::time::Instant;
+
+/// Bytes of frames beyond which a motion does not fit into memory with all that is made of it.
+const MAX_BYTES: f64 = 4e9;
+/// Seconds without a clip to say how long.
+const DEFAULT_SECS: f64 = 2.0;
+/// Percent of the diagonal that leaving out keys of a fitted skin may cost.
+const KEY_PERCENT: f64 = 0.01;
+
+pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+    check_name(&args.output, args.fit.is_none())?;
+    let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
+    ensure!(args.fit.is_none() || is_glb, "{}: a skin is written as .glb", args.output.display());
+    let mut warnings = Warnings::default();
+    let (character, _) = read_surface(&args.character, console, &mut warnings)?;
+    let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
+    let (fps, n_frames) = timing(args, &character, clip)?;
+    let params = params(args, &character)?;
+    let start = Instant::now();
+    let baker = {
+        let _progress = console.progress("filling with flesh");
+        Baker::new(&character, clip, &params, &mut warnings)
+    };
+    let mut baker = baker.map_err(|e| with_path(e, &args.character))?;
+    let prepare_secs = start.elapsed().as_secs_f64();
+    let mut steps = Steps::default();
+    let frames =
+        bake(&mut baker, (fps, n_frames), console, &mut steps).map_err(|e| with_path(e, &args.character))?;
+    steps.warn(baker.n_jumps(), frames.len(), n_frames, &mut warnings);
+    let sequence = MeshSequence::new(character.mesh.clone(), frames, fps)?;
+    let mut report = describe(args, &baker, &steps, &sequence);
+    report["prepare_seconds"] = json!(prepare_secs);
+    report["bytes"] =
+        json!(write(args, seed, &character, clip, &sequence, console, &mut report, &mut warnings)?);
+    report["warnings"] = json!(warnings.messages);
+    console.warn(&args.character, &warnings);
+    console.result(&report, || as_text(&report))
+}
+
+/// The clip to follow; a character without one stands still, a mesh without bones falls.
+fn clip_of<'a>(
+    args: &FleshArgs,
+    character: &'a Character,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Option<&'a Clip>> {
+    if character.skin.is_none() || character.rig.is_none() {
+        ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
+        warnings.push("there is no skin: the body falls freely, and lands only if --floor is given");
+        return Ok(None);
+    }
+    if args.clip.is_none() && character.clips.is_empty() {
+        warnings.push("there is no clip: the character stands still");
+        return Ok(None);
+    }
+    find_clip(character, args.clip.as_deref()).map(Some)
+}
+
+fn timing(args: &FleshArgs, character: &Character, clip: Option<&Clip>) -> anyhow::Result<(f64, usize)> {
+    let fps = args.fps.unwrap_or_else(|| clip.map_or(30.0, |clip| clip.joint_rate()));
+    ensure!(
+        fps.is_finite() && fps > 0.0 && fps <= 10_000.0,
+        "--fps {fps} must lie above 0 and be at most 10000"
+    );
+    let secs = args.seconds.unwrap_or_else(|| clip.map_or(DEFAULT_SECS, |clip| clip.duration_secs().into()));
+    ensure!(secs.is_finite() && secs >= 0.0, "--seconds {secs} must not be negative");
+    let n_frames = (secs * fps).round() + 1.0;
+    let n_bytes = n_frames * character.mesh.n_vertices() as f64 * 12.0;
+    ensure!(
+        n_bytes <= MAX_BYTES,
+        "{n_frames} frames of {} vertices are {:.0} MB; choose a lower --fps or fewer --seconds",
+        character.mesh.n_vertices(),
+        n_bytes / 1e6
+    );
+    Ok((fps, n_frames as usize))
+}
+
+fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams> {
+    ensure!(
+        (0.0..1.0).contains(&args.bone_radius),
+        "--bone-radius {} must lie between 0 and 1, where 1 would reach the surface",
+        args.bone_radius
+    );
+    ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
+    ensure!(
+        args.friction >= 0.0 && args.friction.is_finite(),
+        "--friction {} must not be negative",
+        args.friction
+    );
+    ensure!(args.floor.is_none_or(f64::is_finite), "--floor must be finite");
+    let floor = args.floor.map(|height| Obstacle { shape: Collider::floor(height), friction: args.friction });
+    Ok(BakeParams {
+        lattice: LatticeParams { cells: args.cells, size: args.cell_size },
+        material: Material { young: args.stiffness, poisson: args.poisson, density: args.density },
+        stiffer: stiffer(args, character.rig.as_ref())?,
+        bones: BoneParams { radius: args.bone_radius, ..BoneParams::default() },
+        flesh: FleshParams {
+            mode: args.mode,
+            element: args.element,
+            gravity: DVec3::new(0.0, -args.gravity, 0.0),
+            stiffness_damping: args.damping,
+            tolerance: args.tolerance,
+            ..FleshParams::default()
+        },
+        obstacles: floor.into_iter().collect(),
+        max_step: args.step,
+        settle: !args.no_settle,
+    })
+}
+
+/// `head=20,ear.L=0.3`.
+fn stiffer(args: &FleshArgs, rig: Option<&Rig>) -> anyhow::Result<Vec<(usize, f64)>> {
+    let one = |text: &String| {
+        let parts =
+            text.split_once('=').and_then(|(name, factor)| Some((name.trim(), factor.trim().parse().ok()?)));
+        let (name, factor): (&str, f64) =
+            parts.filter(|(_, factor): &(&str, f64)| factor.is_finite() && *factor > 0.0).with_context(
+                || format!("--stiffen {text:?}: give joints and factors above 0, such as head=20,ear.L=0.3"),
+            )?;
+        let rig = rig.context("--stiffen: there is no skeleton")?;
+        let names = || rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>().join(", ");
+        let joint = rig
+            .find(name)
+            .with_context(|| format!("--stiffen: there is no joint {name:?}; there are: {}", names()))?;
+        Ok((joint, factor))
+    };
+    args.stiffen.iter().map(one).collect()
+}
+
+/// What is known of all steps.
+#[derive(Default)]
+struct Steps {
+    millis: Vec<f64>,
+    iterations: Vec<usize>,
+    residual: f64,
+    n_direct: usize,
+    n_open: usize,
+    stopped: bool,
+}
+
+impl Steps {
+    fn add(&mut self, report: &StepReport, millis: f64) {
+        self.millis.push(millis);
+        self.iterations.push(report.iterations);
+        self.residual = self.residual.max(report.residual);
+        self.n_direct += usize::from(report.direct);
+        self.n_open += usize::from(!report.converged);
+    }
+
+    fn warn(&self, n_jumps: usize, done: usize, wanted: usize, warnings: &mut Warnings) {
+        if self.n_open > 0 {
+            warnings.push(format!(
+                "{} of {} steps were not solved to the tolerance (worst residual {:.1e}); choose a smaller --step",
+                self.n_open,
+                self.millis.len(),
+                self.residual
+            ));
+        }
+        if n_jumps > 0 {
+            warnings.push(format!("the clip jumps {n_jumps} times; flesh was carried along there"));
+        }
+        if self.stopped {
+            warnings.push(format!("stopped by hand after {done} of {wanted} frames; they are written"));
+        }
+    }
+}
+
+/// Frame by frame, until Ctrl-C is pressed.
+fn bake(
+    baker: &mut Baker,
+    (fps, n_frames): (f64, usize),
+    console: &Console,
+    steps: &mut Steps,
+) -> Result<Vec<Vec<Vec3>>, sinew::flesh::FleshError> {
+    let interrupt = Interrupt::listen();
+    let progress = console.progress("simulating");
+    let mut frames = Vec::with_capacity(n_frames);
+    for frame in 0..n_frames {
+        let mut last = Instant::now();
+        baker.advance(frame as f64 / fps, |report| {
+            steps.add(report, last.elapsed().as_secs_f64() * 1e3);
+            last = Instant::now();
+        })?;
+        let mut positions = Vec::new();
+        baker.positions(&mut positions)?;
+        frames.push(positions);
+        let _ = progress.update((frame + 1) as f64 / n_frames as f64);
+        if interrupt.is_pressed() && frame + 1 < n_frames {
+            steps.stopped = true;
+            break;
+        }
+    }
+    Ok(frames)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn write(
+    args: &FleshArgs,
+    seed: u64,
+    character: &Character,
+    clip: Option<&Clip>,
+    sequence: &MeshSequence,
+    console: &Console,
+    report: &mut Value,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    let name = clip.map_or("flesh", |clip| clip.name.as_str());
+    let Some(bones) = args.fit else {
+        let _progress = console.progress("writing");
+        return write_sequence(sequence, &character.surface, name, &args.output, warnings);
+    };
+    let progress = console.progress("fitting a skin");
+    let fitted = fit_skin(
+        sequence.rest(),
+        &mut &*sequence,
+        &FitParams { bones, seed, ..FitParams::default() },
+        &|status| progress.update(status.share),
+    )?;
+    report["E_RMS_diag1"] = json!(fitted.report.errors.last());
+    let params = ExportParams {
+        fps: sequence.fps(),
+        tolerance: KEY_PERCENT / 100.0 * sequence.rest().diagonal(),
+        clips: vec![(name.to_owned(), 0..sequence.n_frames())],
+        name: character.name.clone(),
+    };
+    let (skinned, _) = build_character(&fitted.skin, sequence.rest(), &character.surface, &params, warnings)?;
+    let bytes = gltf::write_glb(&skinned, &gltf::GlbOptions::default(), warnings)?;
+    write_atomic(&args.output, &bytes)?;
+    Ok(bytes.len() as u64)
+}
+
+fn describe(args: &FleshArgs, baker: &Baker, steps: &Steps, sequence: &MeshSequence) -> Value {
+    let lattice = &baker.body().lattice;
+    let median = |list: &[f64]| {
+        let mut sorted = list.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+    };
+    let iterations: Vec<f64> = steps.iterations.iter().map(|n| *n as f64).collect();
+    let simulated = (sequence.n_frames().max(1) - 1) as f64 / sequence.fps();
+    let spent = steps.millis.iter().sum::<f64>() / 1e3;
+    json!({
+        "frames": sequence.n_frames(),
+        "fps": sequence.fps(),
+        "vertices": sequence.rest().n_vertices(),
+        "cells": lattice.n_cells(),
+        "cell_size": lattice.size(),
+        "split_cells": baker.body().n_split,
+        "nodes": lattice.n_nodes(),
+        "held_nodes": baker.n_held(),
+        "dof": 3 * (lattice.n_nodes() - baker.n_held()),
+        "mode": args.mode.name(),
+        "steps": steps.millis.len(),
+        "step_ms_median": median(&steps.millis),
+        "iterations_median": median(&iterations),
+        "residual_max": steps.residual,
+        "direct_steps": steps.n_direct,
+        "unsolved_steps": steps.n_open,
+        "jumps": baker.n_jumps(),
+        "real_time_factor": if spent > 0.0 { simulated / spent } else { 0.0 },
+        "stopped": steps.stopped,
+        "uncovered_vertices": baker.body().uncovered,
+        "written": args.output.display().to_string(),
+    })
+}
+
+fn as_text(value: &Value) -> String {
+    let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
+    format!(
+        "{}  {} frames at {} a second, {} bytes\n  \
+         {} cells of {:.3} m, {} degrees of freedom, {} nodes in bones\n  \
+         {} steps, {:.2} ms each and {} iterations (medians), residual at most {:.1e}\n  {:.1} times as fast as time goes by",
+        value["written"].as_str().unwrap_or_default(),
+        value["frames"],
+        value["fps"],
+        value["bytes"],
+        value["cells"],
+        x("cell_size"),
+        value["dof"],
+        value["held_nodes"],
+        value["steps"],
+        x("step_ms_median"),
+        value["iterations_median"],
+        x("residual_max"),
+        x("real_time_factor"),
+    )
+}

@@ -1,0 +1,36 @@
+//! Ctrl-C as a wish to stop and keep what is done; pressed again, it ends the program as always.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Whether somebody pressed Ctrl-C since this was made.
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Begin to listen. Where the system does not let us, Ctrl-C ends the program as always.
+    pub fn listen() -> Self {
+        let pressed = Arc::new(AtomicBool::new(false));
+        let heard = pressed.clone();
+        std::thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            runtime.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if heard.swap(true, Ordering::Relaxed) {
+                        // 128 and the number of the signal, as shells have it.
+                        std::process::exit(130);
+                    }
+                }
+            });
+        });
+        Self(pressed)
+    }
+
+    /// Whether to stop.
+    pub fn is_pressed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

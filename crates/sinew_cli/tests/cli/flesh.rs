@@ -1,0 +1,235 @@
+//! `sinew flesh`.
+
+use super::{Folder, QUAD, SINEW, fails, ok};
+use serde_json::json;
+use sinew::{
+    formats::read_any,
+    geom::{Character, Warnings},
+};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn sample(folder: &Folder, name: &str) -> String {
+    let path = folder.at(&format!("{name}.glb"));
+    ok(&["sample", name, "-n", "1500", "-o", &path, "--json"]);
+    path
+}
+
+fn character(path: &str) -> Character {
+    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
+}
+
+/// Flesh follows the bones of a walk: near the skinned surface, but not on it; the keys of the contract are there.
+#[test]
+fn flesh_follows_a_walk() {
+    let folder = Folder::new("flesh-walk");
+    let (biped, out) = (sample(&folder, "biped"), folder.at("soft.glb"));
+    let report = ok(&["flesh", &biped, "--clip", "walk", "--cells", "400", "-o", &out, "--json"]);
+    for key in
+        ["cells", "dof", "steps", "step_ms_median", "residual_max", "real_time_factor", "frames", "written"]
+    {
+        assert!(report.get(key).is_some(), "{key} is missing in {report}");
+    }
+    assert!(
+        report["cells"].as_u64().unwrap() > 250 && report["residual_max"].as_f64().unwrap() < 2e-3,
+        "{report}"
+    );
+    assert_eq!((&report["unsolved_steps"], &report["jumps"]), (&0.into(), &0.into()));
+    let (hard, soft) = (character(&biped), character(&out));
+    let walk = hard.clips.iter().find(|clip| clip.name == "walk").unwrap();
+    let [low, high] = hard.mesh.bounds();
+    let height = (high - low).y as f32;
+    let (mut farthest, mut moved) = (0f32, 0f32);
+    for time in [0.0, 0.3, 0.7] {
+        let skinned = hard.positions_at(Some(walk), time).unwrap();
+        let fleshed = soft.positions_at(soft.clips.first(), time).unwrap();
+        assert_eq!(skinned.len(), fleshed.len());
+        let apart = skinned.iter().zip(&fleshed).map(|(a, b)| a.distance(*b));
+        farthest = apart.clone().fold(farthest, f32::max);
+        moved = moved.max(apart.sum::<f32>() / skinned.len() as f32);
+    }
+    assert!(farthest < 0.12 * height && moved < 0.02 * height, "{farthest} {moved} of {height}");
+    assert!(moved > 1e-4 * height, "flesh moves by itself");
+    // The same again gives the same bytes.
+    let again = folder.at("again.glb");
+    ok(&["flesh", &biped, "--clip", "walk", "--cells", "400", "-o", &again, "--threads", "1", "--json"]);
+    assert!(std::fs::read(&out).unwrap() == std::fs::read(&again).unwrap());
+}
+
+#[test]
+fn results_are_sequences_folders_and_skins() {
+    let folder = Folder::new("flesh-forms");
+    let dog = sample(&folder, "quadruped");
+    let (frames, skin) = (folder.at("frames"), folder.at("skin.glb"));
+    let short = ["--cells", "200", "--seconds", "0.3", "--fps", "20", "--json"];
+    let report = ok(&[&["flesh", &dog, "-o", &frames][..], &short].concat());
+    assert_eq!((&report["frames"], &ok(&["info", &frames, "--json"])["frames"]), (&7.into(), &7.into()));
+    let report = ok(&[&["flesh", &dog, "--fit", "12", "-o", &skin][..], &short].concat());
+    assert!(report["E_RMS_diag1"].as_f64().unwrap() < 1.0, "{report}");
+    let fitted = character(&skin);
+    assert!(fitted.skin.is_some() && fitted.clips.len() == 1);
+}
+
+/// Every mode goes through a clip; stiffer joints are stiffer; a body without bones falls on the floor.
+#[test]
+fn modes_stiffness_and_floor() {
+    let folder = Folder::new("flesh-modes");
+    let (bar, out) = (sample(&folder, "bar"), folder.at("out.glb"));
+    for mode in ["linear", "quasi", "warped", "predicted", "stvk", "neohookean"] {
+        let args = ["flesh", &bar, "--mode", mode, "--cells", "60", "--seconds", "0.1", "-o", &out, "--json"];
+        assert_eq!(ok(&args)["mode"], mode);
+    }
+    let joint = character(&bar).rig.unwrap().joints()[0].name.clone();
+    let stiff = format!("{joint}=50");
+    ok(&["flesh", &bar, "--stiffen", &stiff, "--cells", "60", "--seconds", "0.1", "-o", &out, "--json"]);
+    let mut plain = character(&bar);
+    (plain.skin, plain.rig, plain.clips) = (None, None, Vec::new());
+    let obj = folder.at("bar.obj");
+    ok(&["convert", &bar, &obj, "--json"]);
+    let args = [
+        "flesh",
+        &obj,
+        "--floor",
+        "-0.5",
+        "--seconds",
+        "1.5",
+        "--cells",
+        "60",
+        "--stiffness",
+        "1e5",
+        "-o",
+        &out,
+        "--json",
+    ];
+    let report = ok(&args);
+    assert!(report["warnings"].to_string().contains("falls freely"), "{report}");
+    let fallen = character(&out);
+    let lowest =
+        fallen.positions_at(fallen.clips.first(), 1.5).unwrap().iter().map(|p| p.y).fold(f32::MAX, f32::min);
+    assert!(lowest > -0.55 && lowest < -0.4, "{lowest}");
+}
+
+#[test]
+fn bad_input_is_named_with_what_to_do() {
+    let folder = Folder::new("flesh-bad");
+    let (bar, out) = (sample(&folder, "bar"), folder.at("out.glb"));
+    let said = |extra: &[&str]| fails(&[&["flesh", &bar, "-o", &out][..], extra].concat(), 1);
+    assert!(said(&["--poisson", "0.5"]).contains("at most 0.499"));
+    assert!(said(&["--stiffness", "-1"]).contains("above 0"));
+    assert!(said(&["--density", "0"]).contains("density is 0"));
+    assert!(said(&["--cells", "0"]).contains("between 1 and 200000"));
+    assert!(said(&["--cell-size", "1e-7"]).contains("choose larger cells"));
+    assert!(said(&["--clip", "unicorn"]).contains("there is no clip"));
+    assert!(said(&["--stiffen", "unicorn=2"]).contains("there is no joint"));
+    assert!(said(&["--stiffen", "root=-2"]).contains("factors above 0"));
+    assert!(said(&["--seconds", "-1"]).contains("must not be negative"));
+    assert!(said(&["--fps", "0"]).contains("must lie above 0"));
+    assert!(said(&["--step", "0"]).contains("must lie above 0"));
+    fails(&["flesh", &bar, "--mode", "unicorn", "-o", &out], 2);
+    let quad = folder.write("quad.obj", QUAD);
+    assert!(fails(&["flesh", &quad, "-o", &out], 1).contains("encloses no volume"));
+    assert!(fails(&["flesh", &quad, "-o", &folder.at("out.fbx")], 1).contains("folder of .obj"));
+    assert!(!Path::new(&out).exists(), "nothing is written");
+    // A skeleton far from its surface.
+    let mut moved = character(&bar);
+    let far = moved.mesh.positions().iter().map(|p| *p + glam::DVec3::X * 100.0).collect();
+    moved.mesh = moved.mesh.with_positions(far).unwrap();
+    let path = folder.at("moved.glb");
+    let options = sinew::formats::gltf::GlbOptions::default();
+    sinew::formats::gltf::write_glb_file(Path::new(&path), &moved, &options, &mut Warnings::default())
+        .unwrap();
+    assert!(fails(&["flesh", &path, "-o", &out], 1).contains("no bone of the skeleton lies within"));
+}
+
+/// A clip that jumps fifty metres: flesh is carried along, and that is told.
+#[test]
+fn a_jump_carries_flesh_along() {
+    let folder = Folder::new("flesh-jump");
+    let (bar, jumping, out) = (sample(&folder, "bar"), folder.at("jump.glb"), folder.at("out.glb"));
+    let mut body = character(&bar);
+    let rig = body.rig.clone().unwrap();
+    let poses: Vec<_> = (0..4)
+        .map(|frame| {
+            let mut pose = rig.rest_pose();
+            pose.locals[0].translation.x += if frame < 2 { 0.0 } else { 50.0 };
+            pose
+        })
+        .collect();
+    // One frame a second, which is the other thing that could go wrong.
+    body.clips = vec![sinew::geom::Clip::from_poses("jump", &rig, &poses, 1.0).unwrap()];
+    let options = sinew::formats::gltf::GlbOptions::default();
+    sinew::formats::gltf::write_glb_file(Path::new(&jumping), &body, &options, &mut Warnings::default())
+        .unwrap();
+    let report =
+        ok(&["flesh", &jumping, "--cells", "60", "--fps", "2", "--step", "0.5", "-o", &out, "--json"]);
+    assert!(
+        report["jumps"].as_u64().unwrap() > 0 && report["warnings"].to_string().contains("jumps"),
+        "{report}"
+    );
+    let moved = character(&out);
+    let ([low, high], at) = (body.mesh.bounds(), moved.positions_at(moved.clips.first(), 3.0).unwrap());
+    let size = (high - low).max_element() as f32;
+    assert!(at.iter().all(|p| (p.x - 50.0).abs() < 2.0 * size), "it arrived in one piece");
+}
+
+/// Ctrl-C stops the work and keeps the frames that are done.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_is_done() {
+    let folder = Folder::new("flesh-interrupt");
+    let (biped, out) = (sample(&folder, "biped"), folder.at("out.glb"));
+    let args =
+        ["flesh", &biped, "--seconds", "10000", "--fps", "10", "--cells", "1000", "-o", &out, "--json"];
+    let mut child = Command::new(SINEW).args(args).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+    assert!(child.wait().unwrap().success(), "{said}");
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(report["stopped"], true);
+    let frames = report["frames"].as_u64().unwrap();
+    assert!((1..100_000).contains(&frames));
+    assert_eq!(character(&out).morphs.len() as u64, frames);
+}
+
+/// The file as the Khronos validator and Blender see it.
+#[test]
+fn flesh_is_valid_and_plays_in_blender() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tools = std::env::var_os("SINEW_TOOLS").map_or_else(|| workspace.join(".tools"), PathBuf::from);
+    let python = tools.join("bpy/bin/python");
+    if !python.exists() {
+        assert!(std::env::var_os("CI").is_none(), "CI must have Blender; run tests/judges/install");
+        let _ = writeln!(std::io::stderr(), "skipped flesh in Blender: no {}", python.display());
+        return;
+    }
+    let folder = Folder::new("flesh-judges");
+    let (biped, glb) = (sample(&folder, "biped"), folder.at("soft.glb"));
+    ok(&["flesh", &biped, "--cells", "300", "--seconds", "0.5", "--fps", "24", "-o", &glb, "--json"]);
+    let run = |command: &mut Command| {
+        let output = command.env("SINEW_TOOLS", &tools).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    run(Command::new("node").arg(workspace.join("tests/judges/validate.mjs")).arg(&glb));
+    let soft = character(&glb);
+    let (times, out) = ([0.0, 0.25, 0.5], folder.at("blender.bin"));
+    let job = json!([{"file": glb, "clip": soft.clips[0].name, "times": times, "out": out}]);
+    let jobs = folder.write("jobs.json", &job.to_string());
+    run(Command::new(python).arg(workspace.join("tests/judges/blender.py")).arg(jobs));
+    let bytes = std::fs::read(&out).unwrap();
+    let floats: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+    let theirs: Vec<glam::Vec3> =
+        floats.as_chunks::<3>().0.iter().map(|p| glam::Vec3::from_array(*p)).collect();
+    let n = theirs.len() / times.len();
+    for (time, theirs) in times.iter().zip(theirs.chunks_exact(n)) {
+        let ours = soft.positions_at(soft.clips.first(), *time as f32).unwrap();
+        let nearest =
+            |p: &glam::Vec3| ours.iter().map(|q| p.distance_squared(*q)).fold(f32::INFINITY, f32::min);
+        let worst = theirs.iter().map(nearest).fold(0f32, f32::max).sqrt();
+        assert!(worst < 1e-4 * 2.2, "Blender is off by {worst} m");
+    }
+}

@@ -1,0 +1,136 @@
+//! Lattices: the cells that carry the elasticity, and the surface embedded in them.
+
+mod build;
+mod embedding;
+mod locator;
+mod parts;
+mod voxels;
+
+pub use build::{Body, LatticeParams, build_body};
+pub use embedding::Embedding;
+pub use locator::Locator;
+
+use crate::{FleshError, element::corner_volumes};
+use glam::DVec3;
+
+/// Hexahedral cells over shared nodes.
+///
+/// Corner `c` of a cell lies at the upper end of axis `k` if bit `k` of `c` is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lattice {
+    nodes: Vec<DVec3>,
+    cells: Vec<[u32; 8]>,
+    inside: Vec<f64>,
+    size: f64,
+    is_cubes: bool,
+}
+
+/// A cell is a cube if its corners are within this share of its side from where those of a cube would be.
+const CUBE_TOLERANCE: f64 = 1e-6;
+
+impl Lattice {
+    /// Hexahedra made by hand. Cells that all are axis-aligned cubes of one size are found to be, since they are solved
+    /// several times as fast.
+    ///
+    /// # Errors
+    /// No cell, an index out of range, a node that is not finite, or a cell that is flat or folded over.
+    pub fn new(nodes: Vec<DVec3>, cells: Vec<[u32; 8]>) -> Result<Self, FleshError> {
+        if cells.is_empty() {
+            return Err(FleshError::NoVolume);
+        }
+        if let Some(index) = nodes.iter().position(|p| !p.is_finite()) {
+            return Err(FleshError::NonFinite { what: "node", index });
+        }
+        let (mut sizes, mut is_cubes) = (0.0, true);
+        let first = (nodes.get(cells[0][0] as usize), nodes.get(cells[0][1] as usize));
+        let side = first.0.zip(first.1).map_or(0.0, |(a, b)| a.distance(*b));
+        for (cell, corners) in cells.iter().enumerate() {
+            if let Some(&node) = corners.iter().find(|&&node| node as usize >= nodes.len()) {
+                return Err(FleshError::CellNode { cell, node: node as usize, n_nodes: nodes.len() });
+            }
+            let at = corners.map(|node| nodes[node as usize]);
+            let extent = at[7].distance(at[0]).max(at[6].distance(at[1]));
+            let volume = corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / extent.powi(3);
+            if !(volume > 1e-6) {
+                return Err(FleshError::FoldedCell { cell, volume });
+            }
+            sizes += extent / 3f64.sqrt();
+            is_cubes &= (0..8).all(|c| {
+                let wanted = at[0] + corner_place(c) * side;
+                at[c].distance(wanted) <= CUBE_TOLERANCE * side
+            });
+        }
+        let size = if is_cubes { side } else { sizes / cells.len() as f64 };
+        let inside = vec![1.0; cells.len()];
+        Ok(Self { nodes, cells, inside, size, is_cubes })
+    }
+
+    /// A full box of cubes.
+    ///
+    /// # Errors
+    /// If there are no cells, or their side is not positive.
+    pub fn block(n: [usize; 3], size: f64, low: DVec3) -> Result<Self, FleshError> {
+        let at = |i: usize, j: usize, k: usize| ((k * (n[1] + 1) + j) * (n[0] + 1) + i) as u32;
+        let mut nodes = Vec::new();
+        for k in 0..=n[2] {
+            for j in 0..=n[1] {
+                nodes.extend((0..=n[0]).map(|i| low + size * DVec3::new(i as f64, j as f64, k as f64)));
+            }
+        }
+        let mut cells = Vec::new();
+        for k in 0..n[2] {
+            for j in 0..n[1] {
+                cells.extend(
+                    (0..n[0])
+                        .map(|i| std::array::from_fn(|c| at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2)))),
+                );
+            }
+        }
+        Self::new(nodes, cells)
+    }
+
+    /// Where the nodes are at rest.
+    pub fn nodes(&self) -> &[DVec3] {
+        &self.nodes
+    }
+
+    /// Nodes of each cell's corners.
+    pub fn cells(&self) -> &[[u32; 8]] {
+        &self.cells
+    }
+
+    /// Share of each cell that is filled; never below a twentieth, so that no cell is without stiffness.
+    pub fn inside(&self) -> &[f64] {
+        &self.inside
+    }
+
+    /// Side of a cell; of cells made by hand, the mean.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Whether all cells are axis-aligned cubes of one size.
+    pub fn is_cubes(&self) -> bool {
+        self.is_cubes
+    }
+
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of cells.
+    pub fn n_cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Corner positions of a cell.
+    pub fn corners(&self, cell: usize) -> [DVec3; 8] {
+        self.cells[cell].map(|node| self.nodes[node as usize])
+    }
+}
+
+/// Where a corner of the unit cube lies.
+pub(crate) fn corner_place(corner: usize) -> DVec3 {
+    DVec3::new((corner & 1) as f64, (corner >> 1 & 1) as f64, (corner >> 2 & 1) as f64)
+}

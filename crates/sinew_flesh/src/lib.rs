@@ -1,0 +1,34 @@
+//! Elastic flesh: a lattice of cells around a surface that follows bones, sags, jiggles and meets the floor (C1–C10).
+//!
+//! ```text
+//! Mesh ─► build_body ─► Lattice + Embedding ─► FleshSolver::step ─► FleshState ─► Embedding::evaluate ─► positions
+//! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
+//! ```
+
+mod assembled;
+mod bake;
+mod contact;
+mod element;
+mod error;
+mod lattice;
+mod loads;
+mod material;
+mod params;
+mod skeleton;
+mod solver;
+mod state;
+mod system;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+pub use bake::{BakeParams, Baker};
+pub use contact::{Collider, Obstacle};
+pub use element::ElementKind;
+pub use error::FleshError;
+pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
+pub use material::Material;
+pub use params::{FleshParams, Mode};
+pub use skeleton::{BoneParams, Skeleton};
+pub use solver::{FleshSolver, StepReport};
+pub use state::{Anchor, Attachment, BodyPoint, Drive, FleshState, Pin};

@@ -1,0 +1,150 @@
+//! Everything that acts on a body in a step besides its own elasticity.
+
+use crate::{
+    Attachment, Drive, FleshError, FleshState, Lattice,
+    contact::respond,
+    system::{Nodes, PinRow, PinSpace, PointTerm, add_points},
+};
+use glam::{DMat3, DVec3};
+
+/// Impulses of a step, and what they add to the system.
+pub struct Loads {
+    /// Momentum that outer forces bring about in the step.
+    pub impulse: Nodes<f64>,
+    /// What reacts to the change of velocity.
+    pub points: Vec<PointTerm<f64>>,
+    /// Change of velocity to start from: that of held nodes, and what brings pins to their places.
+    pub start: Nodes<f64>,
+    /// Directions pins forbid.
+    pub pins: PinSpace,
+    /// Feelers that touch something.
+    pub n_contacts: usize,
+}
+
+/// What loads need to know of a solver.
+pub struct Scene<'a> {
+    pub lattice: &'a Lattice,
+    pub attachment: &'a Attachment,
+    pub is_held: &'a [bool],
+    pub masses: &'a [f64],
+    pub gravity: DVec3,
+    pub contact_stiffness: f64,
+}
+
+impl Loads {
+    pub fn gather(scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) -> Result<Self, FleshError> {
+        check(scene, drive)?;
+        let lattice = scene.lattice;
+        let push = |m: &f64| {
+            let p = scene.gravity * (*m * secs);
+            [p.x, p.y, p.z, 0.0]
+        };
+        let impulse = scene.masses.iter().map(push).collect();
+        let start = vec![[0.0; 4]; lattice.n_nodes()];
+        let mut loads = Self { impulse, points: Vec::new(), start, pins: PinSpace::default(), n_contacts: 0 };
+        for (anchor, target) in scene.attachment.anchors.iter().zip(&drive.anchors) {
+            let p = anchor.point.evaluate(lattice, &state.positions);
+            let v = anchor.point.evaluate(lattice, &state.velocities);
+            let k = secs * anchor.stiffness;
+            loads.add(
+                lattice,
+                &anchor.point,
+                &DMat3::from_diagonal(DVec3::splat(secs * k)),
+                k * (*target - p - secs * v),
+            );
+        }
+        for (point, force) in &drive.pushes {
+            let cell = &lattice.cells()[point.cell as usize];
+            add_points(cell, &point.weights, *force * secs, &mut loads.impulse);
+        }
+        loads.touch(scene, state, drive, secs);
+        loads.hold(scene, state, drive, secs)?;
+        Ok(loads)
+    }
+
+    fn add(&mut self, lattice: &Lattice, point: &crate::BodyPoint, matrix: &DMat3, impulse: DVec3) {
+        let cell = &lattice.cells()[point.cell as usize];
+        self.points.push(PointTerm::new(cell, &point.weights, matrix));
+        add_points(cell, &point.weights, impulse, &mut self.impulse);
+    }
+
+    fn touch(&mut self, scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) {
+        if drive.obstacles.is_empty() {
+            return;
+        }
+        for point in &scene.attachment.feelers {
+            let p = point.evaluate(scene.lattice, &state.positions);
+            let v = point.evaluate(scene.lattice, &state.velocities);
+            for obstacle in &drive.obstacles {
+                if let Some((matrix, impulse)) = respond(obstacle, (p, v), scene.contact_stiffness, secs) {
+                    self.add(scene.lattice, point, &matrix, impulse);
+                    self.n_contacts += 1;
+                }
+            }
+        }
+    }
+
+    /// Held nodes reach their places in one step; pins do by the free nodes of their cells.
+    fn hold(
+        &mut self,
+        scene: &Scene,
+        state: &FleshState,
+        drive: &Drive,
+        secs: f64,
+    ) -> Result<(), FleshError> {
+        for (&node, target) in scene.attachment.held.iter().zip(&drive.held) {
+            let node = node as usize;
+            let change = (*target - state.positions[node]) / secs - state.velocities[node];
+            self.start[node] = [change.x, change.y, change.z, 0.0];
+        }
+        if drive.pins.is_empty() {
+            return Ok(());
+        }
+        let row = |pin: &crate::Pin| {
+            let cell = scene.lattice.cells()[pin.point.cell as usize];
+            let p = pin.point.evaluate(scene.lattice, &state.positions);
+            let v = pin.point.evaluate(scene.lattice, &state.velocities);
+            let mut change = (pin.target - p) / secs - v;
+            let mut weights = pin.point.weights;
+            for (node, w) in cell.iter().zip(&mut weights) {
+                if scene.is_held[*node as usize] {
+                    change -= DVec3::from_slice(&self.start[*node as usize][..3]) * *w;
+                    *w = 0.0;
+                }
+            }
+            PinRow { nodes: cell, weights, change }
+        };
+        let rows: Vec<PinRow> = drive.pins.iter().map(row).collect();
+        // A millionth of a cell apart is rounding.
+        let gap = 1e-6 * scene.lattice.size() / secs;
+        let (pins, start) = PinSpace::new(&rows, scene.lattice.n_nodes(), gap, secs)?;
+        self.pins = pins;
+        self.start.iter_mut().zip(&start).for_each(|(to, from)| (0..3).for_each(|k| to[k] += from[k]));
+        Ok(())
+    }
+}
+
+fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
+    let (attachment, lattice) = (scene.attachment, scene.lattice);
+    let fits = |what, expected: usize, actual: usize| {
+        if expected == actual { Ok(()) } else { Err(FleshError::Length { what, expected, actual }) }
+    };
+    fits("places of held nodes", attachment.held.len(), drive.held.len())?;
+    fits("places of anchors", attachment.anchors.len(), drive.anchors.len())?;
+    if !drive.cell_rotations.is_empty() {
+        fits("rotations of cells", lattice.n_cells(), drive.cell_rotations.len())?;
+    }
+    if !drive.node_rotations.is_empty() {
+        fits("rotations of nodes", lattice.n_nodes(), drive.node_rotations.len())?;
+    }
+    let finite = |what, list: &[DVec3]| match list.iter().position(|p| !p.is_finite()) {
+        Some(index) => Err(FleshError::NonFinite { what, index }),
+        None => Ok(()),
+    };
+    finite("place of held node", &drive.held)?;
+    finite("place of anchor", &drive.anchors)?;
+    if let Some(index) = drive.pins.iter().position(|pin| !pin.target.is_finite()) {
+        return Err(FleshError::NonFinite { what: "place of pin", index });
+    }
+    drive.obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())
+}

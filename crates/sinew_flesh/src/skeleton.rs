@@ -1,0 +1,282 @@
+//! Bones inside a lattice: which nodes they hold, which points they draw, how they turn cells.
+//!
+//! # Source
+//! Capell 2004, §5.1 (bones as nodes whose motion is given) and §5.3 (an energy that keeps flesh near a bone from
+//! slipping and twisting around it, eq. 5.11). Differs: a bone has thickness, a share of the way to the surface, and holds
+//! the nodes within it, so that the lattice need not be aligned with it; the energy is an integral over rings of points.
+//! §5.2.2: rotations of bones blended by skin weights predict how flesh turns.
+
+use crate::{
+    Anchor, Attachment, Body, BodyPoint, Drive, FleshError, Lattice, Material,
+    contact::closest_on_segment,
+    lattice::Locator,
+    weights::{LatticeWeights, blend, rotations_of},
+};
+use glam::{DAffine3, DMat3, DVec3};
+use sinew_geom::{Mesh, Rig, Skin, Warnings, query::SurfaceTree};
+use std::collections::BTreeSet;
+
+/// How flesh hangs on bones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoneParams {
+    /// Thickness of bones, as a share of the distance to the surface. Default 0.4.
+    pub radius: f64,
+    /// Stiffness of the points drawn to bones, in units of the flesh's own. Default 10.
+    pub stiffness: f64,
+}
+
+impl Default for BoneParams {
+    fn default() -> Self {
+        Self { radius: 0.4, stiffness: 10.0 }
+    }
+}
+
+/// A bone at rest.
+#[derive(Debug, Clone, Copy)]
+struct Bone {
+    slot: usize,
+    ends: [DVec3; 2],
+    radius: f64,
+}
+
+/// A skin's bones, bound to a lattice.
+#[derive(Debug, Clone)]
+pub struct Skeleton {
+    held: Vec<(u32, u16)>,
+    anchors: Vec<(Anchor, u16, DVec3)>,
+    weights: LatticeWeights,
+    rest: Vec<DVec3>,
+    feelers: Vec<BodyPoint>,
+}
+
+/// A node follows a bone only if that bone moves it by at least this much: nodes of a neighbouring part may lie in it.
+const LEAST_WEIGHT: f32 = 0.1;
+/// Points around the axis of a bone.
+const RING: usize = 4;
+
+impl Skeleton {
+    /// Bind the bones of a skin. `materials` has one entry a cell.
+    ///
+    /// # Errors
+    /// A skeleton outside the surface.
+    pub fn new(
+        mesh: &Mesh,
+        (rig, skin): (&Rig, &Skin),
+        body: &Body,
+        materials: &[Material],
+        params: &BoneParams,
+        warnings: &mut Warnings,
+    ) -> Result<Self, FleshError> {
+        let tree = SurfaceTree::new(mesh);
+        let weights = LatticeWeights::new(body, skin);
+        let bones = find_bones(mesh, rig, skin, &tree, params, warnings);
+        let locator = Locator::new(&body.lattice);
+        let place = Place { body, weights: &weights, locator: &locator };
+        let held = place.held(&bones);
+        let anchors: Vec<(Anchor, u16, DVec3)> =
+            bones.iter().flat_map(|bone| place.anchors(bone, materials, params)).collect();
+        if held.is_empty() && anchors.is_empty() {
+            let ends: Vec<DVec3> = bones.iter().flat_map(|bone| bone.ends).collect();
+            let show = |[low, high]: [DVec3; 2]| format!("{low:.3} to {high:.3}");
+            let (bones, surface) = (show(sinew_geom::mesh::bounds(&ends)), show(mesh.bounds()));
+            return Err(FleshError::SkeletonOutside { bones, surface });
+        }
+        let is_held: BTreeSet<u32> = held.iter().map(|(node, _)| *node).collect();
+        let is_free = |(anchor, ..): &(Anchor, u16, DVec3)| {
+            !body.lattice.cells()[anchor.point.cell as usize].iter().all(|node| is_held.contains(node))
+        };
+        let anchors = anchors.into_iter().filter(is_free).collect();
+        let rest = body.lattice.nodes().to_vec();
+        Ok(Self { held, anchors, weights, rest, feelers: feelers(mesh, body) })
+    }
+
+    /// What a solver has to know.
+    pub fn attachment(&self) -> Attachment {
+        Attachment {
+            held: self.held.iter().map(|(node, _)| *node).collect(),
+            anchors: self.anchors.iter().map(|(anchor, ..)| *anchor).collect(),
+            feelers: self.feelers.clone(),
+        }
+    }
+
+    /// Follow the bones: `matrices` as skinning has them, one a slot of the skin.
+    ///
+    /// # Errors
+    /// Too few matrices, or one that is not finite.
+    pub fn drive(&self, matrices: &[DAffine3], drive: &mut Drive) -> Result<(), FleshError> {
+        if let Some(index) = matrices.iter().position(|m| !m.is_finite()) {
+            return Err(FleshError::NonFinite { what: "matrix of joint", index });
+        }
+        let at = |slot: u16, p: DVec3| matrices[slot as usize].transform_point3(p);
+        drive.held.clear();
+        drive.held.extend(self.held.iter().map(|&(node, slot)| at(slot, self.rest[node as usize])));
+        drive.anchors.clear();
+        drive.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
+        let rotations = rotations_of(&matrices.iter().map(|m| m.matrix3).collect::<Vec<DMat3>>());
+        drive.cell_rotations.clear();
+        drive.cell_rotations.extend(self.weights.of_cells.iter().map(|w| blend(&rotations, w)));
+        drive.node_rotations.clear();
+        drive.node_rotations.extend(self.weights.of_nodes.iter().map(|w| blend(&rotations, w)));
+        Ok(())
+    }
+
+    /// Where skinning alone would put the nodes.
+    pub fn skinned(&self, matrices: &[DAffine3]) -> Vec<DVec3> {
+        let one = |(p, weights): (&DVec3, &[(u16, f32); 4])| {
+            weights
+                .iter()
+                .map(|(slot, w)| matrices[*slot as usize].transform_point3(*p) * f64::from(*w))
+                .sum()
+        };
+        self.rest.iter().zip(&self.weights.of_nodes).map(one).collect()
+    }
+
+    /// How strongly a slot moves a cell, 0..=1.
+    pub fn cell_weight(&self, cell: usize, slot: usize) -> f64 {
+        let strongest = self.weights.of_cells[cell].iter().find(|(s, _)| *s as usize == slot);
+        strongest.map_or(0.0, |(_, w)| f64::from(*w))
+    }
+}
+
+/// Points of the surface that meet obstacles: one for each half of a cell along each axis.
+pub(crate) fn feelers(mesh: &Mesh, body: &Body) -> Vec<BodyPoint> {
+    let step = body.lattice.size() / 2.0;
+    let mut seen = BTreeSet::new();
+    let mut feelers = Vec::new();
+    for (vertex, p) in mesh.positions().iter().enumerate() {
+        let cell = body.embedding.cell(vertex) as u32;
+        let place = (*p / step).floor().as_ivec3().to_array();
+        if seen.insert((place, cell)) {
+            feelers.push(BodyPoint { cell, weights: body.embedding.weights(vertex).map(f64::from) });
+        }
+    }
+    feelers
+}
+
+/// Bones of a skin where it was bound: from each joint to those below it, or into the flesh it moves.
+fn find_bones(
+    mesh: &Mesh,
+    rig: &Rig,
+    skin: &Skin,
+    tree: &SurfaceTree,
+    params: &BoneParams,
+    warnings: &mut Warnings,
+) -> Vec<Bone> {
+    let heads: Vec<DVec3> = skin.slots.iter().map(|slot| slot.inverse_bind.inverse().translation).collect();
+    let slot_of = |joint: usize| skin.slots.iter().position(|slot| slot.joint == joint);
+    let above = |joint: usize| {
+        let mut at = rig.joints()[joint].parent;
+        while let Some(parent) = at {
+            if let Some(slot) = slot_of(parent) {
+                return Some(slot);
+            }
+            at = rig.joints()[parent].parent;
+        }
+        None
+    };
+    let mut bones = Vec::new();
+    let mut is_leaf = vec![true; skin.slots.len()];
+    let mut n_short = 0;
+    let mut add = |slot: usize, end: DVec3, n_short: &mut usize| {
+        let ends = [heads[slot], end];
+        if !ends[0].is_finite() || !(ends[0].distance(end) > 1e-6 * mesh.diagonal()) {
+            *n_short += 1;
+            return;
+        }
+        bones.push(Bone { slot, ends, radius: params.radius * depth(tree, ends) });
+    };
+    for (slot, bound) in skin.slots.iter().enumerate() {
+        if let Some(parent) = above(bound.joint).filter(|_| slot_of(bound.joint) == Some(slot)) {
+            is_leaf[parent] = false;
+            add(parent, heads[slot], &mut n_short);
+        }
+    }
+    let middles = middles(mesh, skin);
+    for slot in (0..skin.slots.len()).filter(|&slot| is_leaf[slot]) {
+        if let Some(middle) = middles[slot] {
+            add(slot, middle, &mut n_short);
+        }
+    }
+    if n_short > 0 {
+        warnings
+            .push(format!("{n_short} bones have no length; they turn flesh by their weights but hold none"));
+    }
+    bones
+}
+
+/// Middle of the vertices that follow each slot most.
+fn middles(mesh: &Mesh, skin: &Skin) -> Vec<Option<DVec3>> {
+    let mut sums = vec![(DVec3::ZERO, 0.0); skin.slots.len()];
+    for (vertex, p) in mesh.positions().iter().enumerate().take(skin.n_vertices()) {
+        for (slot, weight) in skin.vertex(vertex).filter(|(_, w)| *w > 0.5) {
+            let sum = &mut sums[slot as usize];
+            sum.0 += *p * f64::from(weight);
+            sum.1 += f64::from(weight);
+        }
+    }
+    sums.iter().map(|(sum, weight)| (*weight > 0.0).then(|| *sum / *weight)).collect()
+}
+
+/// Typical distance of a bone from the surface around it; zero if it lies outside.
+fn depth(tree: &SurfaceTree, [a, b]: [DVec3; 2]) -> f64 {
+    let at = |k: usize| a.lerp(b, (k as f64 + 0.5) / 9.0);
+    let inside = (0..9).map(at).filter(|p| tree.winding_number(*p).abs() > 0.5);
+    let mut depths: Vec<f64> = inside.filter_map(|p| Some(tree.closest_point(p)?.distance)).collect();
+    depths.sort_by(f64::total_cmp);
+    depths.get(depths.len() / 2).copied().unwrap_or(0.0)
+}
+
+struct Place<'a> {
+    body: &'a Body,
+    weights: &'a LatticeWeights,
+    locator: &'a Locator,
+}
+
+impl Place<'_> {
+    /// Nodes within a bone, each with the one it is deepest in.
+    fn held(&self, bones: &[Bone]) -> Vec<(u32, u16)> {
+        let mut held = Vec::new();
+        for (node, &p) in self.body.lattice.nodes().iter().enumerate() {
+            let depth = |bone: &Bone| {
+                let distance = closest_on_segment(bone.ends[0], bone.ends[1], p).distance(p);
+                let is_own = self.weights.node(node, bone.slot) >= LEAST_WEIGHT;
+                (is_own && distance < bone.radius).then(|| distance / bone.radius)
+            };
+            let nearest = bones.iter().filter_map(|bone| Some((depth(bone)?, bone.slot)));
+            if let Some((_, slot)) = nearest.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                held.push((node as u32, slot as u16));
+            }
+        }
+        held
+    }
+
+    /// Rings of points along a bone, a cell apart.
+    fn anchors(&self, bone: &Bone, materials: &[Material], params: &BoneParams) -> Vec<(Anchor, u16, DVec3)> {
+        let lattice: &Lattice = &self.body.lattice;
+        let along = bone.ends[1] - bone.ends[0];
+        let n = (along.length() / lattice.size()).ceil().clamp(1.0, 1000.0) as usize;
+        let side = along.normalize().any_orthonormal_vector();
+        let other = along.normalize().cross(side);
+        let mut anchors = Vec::new();
+        for ring in 0..n {
+            let middle = bone.ends[0] + along * ((ring as f64 + 0.5) / n as f64);
+            for k in 0..RING {
+                // Every other ring stands between the points of the last.
+                let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (ring % 2) as f64) / RING as f64;
+                let p = middle + (side * angle.cos() + other * angle.sin()) * bone.radius;
+                let copies = self.locator.cells_at(p);
+                let weight = |cell: &u32| {
+                    let corners = &lattice.cells()[*cell as usize];
+                    corners.iter().map(|&n| self.weights.node(n as usize, bone.slot)).sum::<f32>()
+                };
+                let Some(cell) = copies.iter().copied().max_by(|a, b| weight(a).total_cmp(&weight(b))) else {
+                    continue;
+                };
+                let point = self.locator.point(lattice, cell, p);
+                let stiffness = params.stiffness * materials[cell as usize].young * lattice.size();
+                anchors.push((Anchor { point, stiffness }, bone.slot as u16, p));
+            }
+        }
+        anchors
+    }
+}

@@ -1,0 +1,120 @@
+//! What is simulated, and what is done to it.
+
+use crate::{Lattice, contact::Obstacle};
+use glam::{DQuat, DVec3};
+
+/// All that a simulation carries from step to step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FleshState {
+    /// Where each node is.
+    pub positions: Vec<DVec3>,
+    /// How fast it moves, a second.
+    pub velocities: Vec<DVec3>,
+    /// How each cell is turned.
+    pub rotations: Vec<DQuat>,
+}
+
+impl FleshState {
+    /// At rest where the lattice is.
+    pub fn at_rest(lattice: &Lattice) -> Self {
+        Self {
+            positions: lattice.nodes().to_vec(),
+            velocities: vec![DVec3::ZERO; lattice.n_nodes()],
+            rotations: vec![DQuat::IDENTITY; lattice.n_cells()],
+        }
+    }
+
+    /// Sum of mass times velocity.
+    pub fn momentum(&self, masses: &[f64]) -> DVec3 {
+        self.velocities.iter().zip(masses).map(|(v, m)| *v * *m).sum()
+    }
+
+    /// Sum of place cross mass times velocity.
+    pub fn angular_momentum(&self, masses: &[f64]) -> DVec3 {
+        let all = self.positions.iter().zip(&self.velocities).zip(masses);
+        all.map(|((x, v), m)| x.cross(*v * *m)).sum()
+    }
+
+    /// Where its mass is on average.
+    pub fn center(&self, masses: &[f64]) -> DVec3 {
+        let sum: DVec3 = self.positions.iter().zip(masses).map(|(x, m)| *x * *m).sum();
+        sum / masses.iter().sum::<f64>()
+    }
+}
+
+/// A point of the body: a cell and the weights of its corners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BodyPoint {
+    /// The cell.
+    pub cell: u32,
+    /// Weights of its corners, which sum to one.
+    pub weights: [f64; 8],
+}
+
+impl BodyPoint {
+    /// Where it is, or how fast, when the nodes are.
+    pub fn evaluate(&self, lattice: &Lattice, nodes: &[DVec3]) -> DVec3 {
+        let corners = &lattice.cells()[self.cell as usize];
+        corners.iter().zip(self.weights).map(|(node, w)| nodes[*node as usize] * w).sum()
+    }
+}
+
+/// A point that a spring draws to its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Anchor {
+    /// Which point.
+    pub point: BodyPoint,
+    /// Newtons a metre.
+    pub stiffness: f64,
+}
+
+/// A point that is held exactly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pin {
+    /// Which point.
+    pub point: BodyPoint,
+    /// Where it has to be at the end of the step.
+    pub target: DVec3,
+}
+
+/// What a body hangs on, fixed for a simulation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Attachment {
+    /// Nodes whose motion is given.
+    pub held: Vec<u32>,
+    /// Points drawn to places that are given.
+    pub anchors: Vec<Anchor>,
+    /// Points that meet obstacles.
+    pub feelers: Vec<BodyPoint>,
+}
+
+/// What is done to a body during one step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Drive {
+    /// Where each held node is at the end of the step.
+    pub held: Vec<DVec3>,
+    /// Where each anchor is drawn to at the end of the step.
+    pub anchors: Vec<DVec3>,
+    /// How bones turn each cell; empty if there are none.
+    pub cell_rotations: Vec<DQuat>,
+    /// How bones turn each node, for `warped`; empty if there are none.
+    pub node_rotations: Vec<DQuat>,
+    /// What is in the way.
+    pub obstacles: Vec<Obstacle>,
+    /// Points held exactly.
+    pub pins: Vec<Pin>,
+    /// Forces at points, in newtons.
+    pub pushes: Vec<(BodyPoint, DVec3)>,
+}
+
+impl Drive {
+    /// Everything that is attached stays where it is at rest.
+    pub fn at_rest(lattice: &Lattice, attachment: &Attachment) -> Self {
+        let node = |&node: &u32| lattice.nodes()[node as usize];
+        Self {
+            held: attachment.held.iter().map(node).collect(),
+            anchors: attachment.anchors.iter().map(|a| a.point.evaluate(lattice, lattice.nodes())).collect(),
+            ..Self::default()
+        }
+    }
+}

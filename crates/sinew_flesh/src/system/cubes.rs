@@ -1,0 +1,106 @@
+//! All cubes of a lattice as one operator.
+
+use crate::{
+    Lattice,
+    element::{Batch, CubeMaterial, LANES, Scalar},
+};
+use glam::{DMat3, DQuat};
+use sinew_geom::linalg::{Kernel, dispatch};
+
+/// `Σ R K Rᵀ` without any matrix.
+#[derive(Debug, Clone)]
+pub struct Cubes<T> {
+    batches: Vec<Batch<T>>,
+    half: T,
+}
+
+impl<T: Scalar> Cubes<T> {
+    /// Eight cells a batch; the last is filled up by cells without stiffness.
+    pub fn new(lattice: &Lattice, materials: &[CubeMaterial]) -> Self {
+        let identity = DMat3::IDENTITY.to_cols_array();
+        let batch = |(cells, materials): (&[[u32; 8]], &[CubeMaterial])| {
+            let mut batch = Batch {
+                nodes: [[cells[0][0]; LANES]; 8],
+                rotation: [[T::ZERO; LANES]; 9],
+                material: [[T::ZERO; LANES]; 4],
+            };
+            for (lane, (cell, m)) in cells.iter().zip(materials).enumerate() {
+                (0..8).for_each(|c| batch.nodes[c][lane] = cell[c]);
+                let constants = [m.mu, m.lambda, m.lambda_bend, m.mu_bend];
+                (0..4).for_each(|k| batch.material[k][lane] = T::of(constants[k]));
+                batch.set_rotation(lane, &identity);
+            }
+            batch
+        };
+        let batches = lattice.cells().chunks(LANES).zip(materials.chunks(LANES)).map(batch).collect();
+        Self { batches, half: T::of(lattice.size() / 2.0) }
+    }
+
+    /// Turn the cells.
+    pub fn set_rotations(&mut self, rotations: &[DMat3]) {
+        for (batch, rotations) in self.batches.iter_mut().zip(rotations.chunks(LANES)) {
+            for (lane, rotation) in rotations.iter().enumerate() {
+                batch.set_rotation(lane, &rotation.to_cols_array());
+            }
+        }
+    }
+
+    /// `out += K x`.
+    pub fn apply(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
+        dispatch(Apply { cubes: self, x, out, half: None });
+    }
+
+    /// `out += ∂U/∂x`.
+    pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
+        dispatch(Apply { cubes: self, x, out, half: Some(self.half) });
+    }
+
+    /// Deformation gradient in the middle of every cell.
+    pub fn deformations(&self, x: &[[T; 4]], out: &mut [DMat3]) {
+        let scale = 1.0 / self.half.to();
+        for (batch, out) in self.batches.iter().zip(out.chunks_mut(LANES)) {
+            let columns = dispatch(Gradients { batch, x });
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = DMat3::from_cols_array(&columns.map(|entry| entry[lane].to() * scale));
+            }
+        }
+    }
+}
+
+/// Rotations as matrices.
+pub fn to_matrices(rotations: &[DQuat], out: &mut [DMat3]) {
+    out.iter_mut().zip(rotations).for_each(|(out, q)| *out = DMat3::from_quat(*q));
+}
+
+struct Apply<'a, T> {
+    cubes: &'a Cubes<T>,
+    x: &'a [[T; 4]],
+    out: &'a mut [[T; 4]],
+    half: Option<T>,
+}
+
+impl<T: Scalar> Kernel for Apply<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.half {
+            Some(half) => {
+                self.cubes.batches.iter().for_each(|batch| batch.add_gradient(self.x, self.out, half));
+            }
+            None => self.cubes.batches.iter().for_each(|batch| batch.apply(self.x, self.out)),
+        }
+    }
+}
+
+struct Gradients<'a, T> {
+    batch: &'a Batch<T>,
+    x: &'a [[T; 4]],
+}
+
+impl<T: Scalar> Kernel for Gradients<'_, T> {
+    type Output = [[T; LANES]; 9];
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        self.batch.gradients(self.x)
+    }
+}

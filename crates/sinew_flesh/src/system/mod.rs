@@ -1,0 +1,18 @@
+//! The linear system of a step: how it is applied, assembled and solved.
+
+mod blocks;
+mod conjugate;
+mod cubes;
+mod direct;
+mod pins;
+mod points;
+
+pub use blocks::BlockMatrix;
+pub use conjugate::{Conjugate, Goal, Outcome, bicgstab, invert_block};
+pub use cubes::{Cubes, to_matrices};
+pub use direct::Direct;
+pub use pins::{PinRow, PinSpace};
+pub use points::{PointTerm, add_points, apply_points};
+
+/// A vector for each node, padded to the width of a register.
+pub type Nodes<T> = Vec<[T; 4]>;
