@@ -39,7 +39,12 @@ export async function launch(flags = []) {
     await sleep(200);
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   };
-  return { open: (url, size) => openPage(connection, url, size), close };
+  /** Seconds of processor time that all its processes have used. */
+  const cpu = async () => {
+    const { processInfo } = await connection.send('SystemInfo.getProcessInfo');
+    return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+  };
+  return { open: (url, size) => openPage(connection, url, size), cpu, close };
 }
 
 function connect(address) {

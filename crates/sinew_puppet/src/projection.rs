@@ -131,17 +131,21 @@ pub struct ProjectionState {
     gradient: Vec<f64>,
     /// Weights that are not none, in the order of the factor.
     active: Vec<usize>,
-    /// Rows of the factor of their part of `G`, each of the length of all weights; so many are valid.
+    /// Rows of the factor of their part of `G`, each of the length of all weights, with reciprocals on the diagonal; so
+    /// many are valid.
     factor: Vec<f64>,
     n_factored: usize,
     /// The matrix it is of.
     mark: u64,
     y: Vec<f64>,
-    z: Vec<f64>,
+    both: Vec<[f64; 2]>,
 }
 
 /// Gradients agree if they differ by less than this share of the scale.
 const TOLERANCE: f64 = 1e-10;
+
+/// Passes of a search that is not stuck.
+const USUAL: usize = 8;
 
 impl ProjectionSolver {
     /// Prepare examples, each a list of `d` numbers.
@@ -230,13 +234,14 @@ impl ProjectionSolver {
         }
         let (mut iterations, mut banned, mut best) = (0, usize::MAX, f64::INFINITY);
         // Every pass lowers the objective or ends the search; the limit is for rounding alone.
-        for _ in 0..10 * self.n + 50 {
+        for pass in 0..10 * self.n + 50 {
             let (mu, n_tried, dropped) = self.settle(state);
             iterations += n_tried;
-            let objective = self.objective(state);
+            // Few passes are usual, and then nobody asks whether it still falls.
+            let objective = if pass < USUAL { f64::NEG_INFINITY } else { self.objective(state) };
             // A weight that came in and went out at once gains nothing but rounding.
             banned = if dropped == Some(banned) || objective >= best { banned } else { usize::MAX };
-            best = best.min(objective);
+            best = if pass < USUAL { best } else { best.min(objective) };
             let Some((entering, sign)) = self.most_wrong(state, mu, banned) else {
                 return (iterations, banned == usize::MAX);
             };
@@ -294,16 +299,14 @@ impl ProjectionSolver {
     /// Solve `G w = b + λ[w < 0] + μ`, `Σ w = 1` on the active weights into `y`; gives `μ`.
     fn solve_active(&self, state: &mut ProjectionState) -> f64 {
         self.factorise(state);
-        let ProjectionState { sign, b, active, factor, y, z, .. } = state;
-        let k = active.len();
+        let ProjectionState { sign, b, active, factor, y, both, .. } = state;
+        both.clear();
+        both.extend(active.iter().map(|&i| [b[i] + if sign[i] < 0 { self.price } else { 0.0 }, 1.0]));
+        substitute_both(factor, self.n, both);
+        let [weight, share] = both.iter().fold([0.0; 2], |sum, v| [sum[0] + v[0], sum[1] + v[1]]);
+        let mu = (1.0 - weight) / share;
         y.clear();
-        y.extend(active.iter().map(|&i| b[i] + if sign[i] < 0 { self.price } else { 0.0 }));
-        z.clear();
-        z.resize(k, 1.0);
-        substitute(factor, self.n, y);
-        substitute(factor, self.n, z);
-        let mu = (1.0 - y.iter().sum::<f64>()) / z.iter().sum::<f64>();
-        y.iter_mut().zip(&*z).for_each(|(y, z)| *y += mu * z);
+        y.extend(both.iter().map(|[y, z]| y + mu * z));
         mu
     }
 
@@ -317,9 +320,9 @@ impl ProjectionSolver {
             let gram = &self.gram[active[r] * self.n..];
             for (c, &j) in active[..r].iter().enumerate() {
                 let other = &above[c * self.n..];
-                row[c] = (gram[j] - dot(&row[..c], &other[..c])) / other[c];
+                row[c] = (gram[j] - dot(&row[..c], &other[..c])) * other[c];
             }
-            row[r] = pivot(gram[active[r]] - dot(&row[..r], &row[..r]), self.scale);
+            row[r] = 1.0 / pivot(gram[active[r]] - dot(&row[..r], &row[..r]), self.scale);
         }
         *n_factored = active.len();
     }
@@ -466,12 +469,35 @@ fn cholesky(a: &mut [f64], k: usize, scale: f64) {
     }
 }
 
-/// Solve for a right side with as many rows as it has; rows of the factor are `k` long.
-fn substitute(factor: &[f64], k: usize, b: &mut [f64]) {
+/// Solve for two right sides at once, which the compiler turns into wide registers; rows of the factor are `stride` long,
+/// with reciprocals on the diagonal.
+fn substitute_both(factor: &[f64], stride: usize, b: &mut [[f64; 2]]) {
     for i in 0..b.len() {
-        b[i] = (b[i] - dot(&factor[i * k..i * k + i], &b[..i])) / factor[i * k + i];
+        let (known, rest) = b.split_at_mut(i);
+        let row = &factor[i * stride..=i * stride + i];
+        let mut sums = [[0.0; 2]; 2];
+        for (k, (l, v)) in row.iter().zip(&*known).enumerate() {
+            sums[k & 1][0] += l * v[0];
+            sums[k & 1][1] += l * v[1];
+        }
+        rest[0] = [0, 1].map(|c| (rest[0][c] - sums[0][c] - sums[1][c]) * row[i]);
     }
     for i in (0..b.len()).rev() {
+        let (head, tail) = b.split_at_mut(i);
+        let row = &factor[i * stride..=i * stride + i];
+        tail[0] = tail[0].map(|v| v * row[i]);
+        for (v, l) in head.iter_mut().zip(row) {
+            v[0] -= l * tail[0][0];
+            v[1] -= l * tail[0][1];
+        }
+    }
+}
+
+fn substitute(factor: &[f64], k: usize, b: &mut [f64]) {
+    for i in 0..k {
+        b[i] = (b[i] - dot(&factor[i * k..i * k + i], &b[..i])) / factor[i * k + i];
+    }
+    for i in (0..k).rev() {
         b[i] /= factor[i * k + i];
         let (head, tail) = b.split_at_mut(i);
         head.iter_mut().zip(&factor[i * k..]).for_each(|(v, l)| *v -= l * tail[0]);

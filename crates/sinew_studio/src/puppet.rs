@@ -169,9 +169,10 @@ impl Live {
 
 /// What of the performance pages show; null if there is none.
 pub fn act(studio: &Studio) -> Value {
+    // Before the theatre: nobody waits for the session while holding it.
+    let settings = studio.session().document().puppet.settings.clone();
     let theatre = studio.theatre();
     let Some(live) = &theatre.live else { return Value::Null };
-    let settings = studio.session().document().puppet.settings.clone();
     let taken = |body: &BodyPose| settings.params(true).map_or(body.clone(), |p| p.tracker.taken(body));
     let body = live.body.as_ref().map(taken);
     let ignored = |limb: &Limb| settings.ignored.iter().any(|name| name == limb.name());

@@ -218,3 +218,106 @@ fn what_was_done_is_news_before_it_is_answered() {
     assert!(is_news(Topic::Handles) && is_news(Topic::History) && is_news(Topic::File));
     assert!(!is_news(Topic::Pose) && !is_news(Topic::Surface) && !is_news(Topic::Clips));
 }
+
+/// Send a cue of an actor, and wait for the shape that answers it.
+fn cue(desk: &Desk, drag: u32, cue: Value) -> Vec<glam::Vec3> {
+    let step = Some(json!({ "puppet": cue }));
+    desk.studio.leave_drag(Wish { page: 1, drag, step, end: false });
+    for _ in 0..500 {
+        let shown = desk.studio.shown.borrow().clone();
+        if let Some(shown) = shown.filter(|shown| shown.drawn.drag == drag) {
+            return shown.drawn.frame.positions.clone();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("cue {drag} was never answered");
+}
+
+/// 33 landmarks of somebody who stands, with one of them elsewhere.
+fn landmarks(at: usize, x: f64, sure: f64) -> Value {
+    let row = |k: usize| {
+        let y = match k {
+            0..=10 => -0.6,
+            11 | 12 => -0.45,
+            13..=22 => -0.2,
+            23 | 24 => 0.0,
+            25 | 26 => 0.4,
+            _ => 0.8,
+        };
+        let side = if k % 2 == 1 { 0.15 } else { -0.15 };
+        if k == at { json!([x, y, 0.0, sure]) } else { json!([side, y, 0.0, 0.99]) }
+    };
+    (0..33).map(row).collect()
+}
+
+/// Every cue is answered by a shape: the actor's if it makes sense, else the one before.
+#[test]
+fn an_actor_is_followed_whatever_it_sends() {
+    let desk = Desk::new("actor", Sample::Bar, 1000);
+    desk.with_engine(|| {
+        desk.ask(1, json!({ "type": "puppet_demo", "name": "bar" })).unwrap();
+        let standing = cue(&desk, 1, json!({ "frame": 0 }));
+        // The crouch of the demonstration squeezes the bar.
+        let squeezed = cue(&desk, 2, json!({ "frame": 372 }));
+        let height = |shape: &[glam::Vec3]| shape.iter().map(|p| p.y).fold(0.0, f32::max);
+        assert!(height(&squeezed) < 0.9 * height(&standing), "{} {}", height(&squeezed), height(&standing));
+        let before = cue(&desk, 3, json!({ "frame": 372 }));
+        for (k, bad) in [
+            json!({ "frame": 100_000 }),
+            json!({ "frame": -1 }),
+            json!("nonsense"),
+            json!({ "camera": { "time": 0.0, "world": [[0, 0, 0, 1]] } }),
+            json!({ "camera": { "time": "now" } }),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(cue(&desk, 10 + k as u32, bad), before);
+        }
+        // A camera: somebody, nobody, a landmark far away, one that is not sure.
+        for (k, world) in
+            [landmarks(99, 0.0, 1.0), Value::Null, landmarks(16, 1e9, 0.99), landmarks(16, 0.0, 0.1)]
+                .into_iter()
+                .enumerate()
+        {
+            let shape =
+                cue(&desk, 20 + k as u32, json!({ "camera": { "time": k as f64 / 10.0, "world": world } }));
+            assert!(shape.iter().all(|p| p.is_finite()), "cue {k}");
+        }
+        let missing = crate::puppet::act(&desk.studio)["missing"].clone();
+        assert_eq!(missing[0], "arm.R", "the limb that is not seen is named");
+        desk.ask(1, json!({ "type": "act_end" })).unwrap();
+        assert!(crate::puppet::act(&desk.studio).is_null());
+    });
+}
+
+/// Pairs and takes by request, as steps of history.
+#[test]
+fn poses_are_paired_and_takes_kept() {
+    let desk = Desk::new("pairs", Sample::Bar, 1000);
+    desk.with_engine(|| {
+        let refuse = |message: Value| desk.ask(1, message).unwrap_err().to_string();
+        assert!(refuse(json!({ "type": "pair", "name": "a", "target": "rest" })).contains("no actor"));
+        assert!(refuse(json!({ "type": "perform_all", "clip": "t" })).contains("no recording"));
+        desk.ask(1, json!({ "type": "puppet_demo", "name": "bar" })).unwrap();
+        cue(&desk, 1, json!({ "frame": 0 }));
+        let posed = json!({ "type": "pair", "name": "a", "target": "posed" });
+        assert!(refuse(posed).contains("at rest"));
+        desk.ask(1, json!({ "type": "pair", "name": "a", "target": { "clip": ["bend", 0.5] } })).unwrap();
+        let document = desk.studio.session().document().clone();
+        let pair = &document.puppet.pairs[document.puppet.find("a").unwrap()];
+        assert!(pair.thumbnail.is_some() && pair.pair.body.len() == 20);
+        desk.ask(1, json!({ "type": "take_begin" })).unwrap();
+        for k in 0..12u32 {
+            cue(&desk, 2 + k, json!({ "frame": k }));
+        }
+        desk.ask(1, json!({ "type": "take_end", "clip": "take 1" })).unwrap();
+        let clip = |name: &str| desk.studio.session().document().find_clip(name).is_ok();
+        assert!(clip("take 1"));
+        assert!(refuse(json!({ "type": "take_end", "clip": "take 2" })).contains("nothing is recorded"));
+        desk.ask(1, json!({ "type": "undo" })).unwrap();
+        assert!(!clip("take 1"));
+        desk.ask(1, json!({ "type": "calibrate", "on": true })).unwrap();
+        assert!(desk.studio.session().document().puppet.settings.calibration.is_some());
+    });
+}

@@ -198,3 +198,92 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
     }
     assert!(travelled[199].abs() > 1.0, "walks: {}", travelled[199]);
 }
+
+/// One look at a standing body tells how a camera is tilted; then nobody leans.
+#[test]
+fn a_tilted_camera_is_set_upright() {
+    let tilt = DQuat::from_rotation_x(0.3) * DQuat::from_rotation_z(-0.1);
+    let tilted = |pose: &BodyPose| BodyPose { joints: pose.joints.map(|p| tilt * p), seen: pose.seen };
+    let straight = body(0.4, DVec3::new(0.2, 1.0, -2.0));
+    let calibration = Calibration::of_standing(&tilted(&straight)).unwrap();
+    let mended = calibration.apply(&tilted(&straight));
+    let lean = |pose: &BodyPose| {
+        let feet = pose.at(BodyJoint::AnkleLeft).midpoint(pose.at(BodyJoint::AnkleRight));
+        (pose.at(BodyJoint::ShoulderCenter) - feet).angle_between(DVec3::Y)
+    };
+    assert!(lean(&tilted(&straight)) > 0.25 && lean(&mended) < 1e-6, "{}", lean(&mended));
+    let params = TrackerParams { calibration: Some(calibration), smoothing: 0.0, ..TrackerParams::default() };
+    let tracked = BodyTracker::new(params).step(0.0, &tilted(&straight)).unwrap();
+    assert_eq!(tracked.place.trunk, calibration.trunk);
+    let plain = NormalPose::of(&straight).0;
+    let far = (0..20).map(|k| tracked.pose.joint(k).distance(plain.joint(k))).fold(0.0, f64::max);
+    assert!(far < 0.1, "{far}");
+    // Who lies on the floor, or is half hidden, tells nothing.
+    let lying =
+        BodyPose { joints: straight.joints.map(|p| DQuat::from_rotation_z(1.5) * p), ..straight.clone() };
+    assert!(Calibration::of_standing(&lying).unwrap_err().to_string().contains("stand straight"));
+    let mut hidden = straight;
+    hidden.seen[3] = false;
+    assert!(Calibration::of_standing(&hidden).is_err());
+}
+
+/// A mirror exchanges the sides of what comes, not those of the pairs.
+#[test]
+fn a_mirrored_actor_means_the_other_side() {
+    let stand = body(0.0, DVec3::Y);
+    let raise = |first: usize| {
+        let mut pose = stand.clone();
+        for k in first + 1..first + 4 {
+            pose.joints[k] = pose.joints[first] + (pose.joints[first] - pose.joints[k]);
+        }
+        pose
+    };
+    let (left, right) = (raise(4), raise(8));
+    let rig = Rig::new(vec![Joint::new("a", None, Transform::IDENTITY)]).unwrap();
+    let pose = |angle: f64| Pose {
+        locals: vec![Transform { rotation: DQuat::from_rotation_x(angle), ..Transform::IDENTITY }],
+    };
+    let pairs = [(&stand, 0.0), (&left, 1.0), (&right, -1.0)]
+        .map(|(body, angle)| RigPair { body: body.clone(), pose: pose(angle) });
+    let weights = |mirror: bool| {
+        let tracker = TrackerParams { mirror, smoothing: 0.0, ..TrackerParams::default() };
+        let params = PerformerParams { tracker, whole_body: true, ..PerformerParams::default() };
+        let mut performer = Performer::new(&rig, &pairs, &params).unwrap();
+        performer.step(&rig, 0.0, &left).unwrap().unwrap().weights
+    };
+    let (plain, mirrored) = (weights(false), weights(true));
+    assert!(plain[1] > 0.95 && mirrored[2] > 0.95, "{plain:?} {mirrored:?}");
+}
+
+/// What lies outside the picture was guessed, and the picture tells where the hips are.
+#[test]
+fn a_camera_knows_what_it_cannot_see() {
+    let world: Vec<[f64; 4]> = (0..33)
+        .map(|k| {
+            let side = if k % 2 == 1 { 0.15 } else { -0.15 };
+            let y =
+                [(11, -0.6), (13, -0.45), (23, -0.2), (25, 0.0), (27, 0.4)].iter().find(|(to, _)| k < *to);
+            [side, y.map_or(0.8, |(_, y)| *y), 0.0, 0.99]
+        })
+        .collect();
+    let image: Vec<[f64; 2]> = world.iter().map(|p| [0.5 + 0.4 * p[0], 0.5 + 0.4 * p[1]]).collect();
+    let seen = BodyPose::from_camera(Some(&world), Some(&image), 1.0).unwrap();
+    assert!(seen.first_missing().is_none());
+    assert!(
+        seen.at(BodyJoint::ShoulderLeft).x > 0.0
+            && seen.at(BodyJoint::Head).y > seen.at(BodyJoint::HipLeft).y
+    );
+    let mut cut = image.clone();
+    (27..33).for_each(|k| cut[k][1] = 1.2);
+    let half = BodyPose::from_camera(Some(&world), Some(&cut), 1.0).unwrap();
+    let missing = half.missing_limb(&|_| false).unwrap();
+    assert_eq!(missing.0, Limb::LegLeft);
+    assert!(half.missing_limb(&|limb| matches!(limb, Limb::LegLeft | Limb::LegRight)).is_none());
+    // A step to the side in the picture is one in metres.
+    let moved: Vec<[f64; 2]> = image.iter().map(|p| [p[0] + 0.1, p[1]]).collect();
+    let aside = BodyPose::from_camera(Some(&world), Some(&moved), 1.0).unwrap();
+    let step = aside.at(BodyJoint::HipCenter).x - seen.at(BodyJoint::HipCenter).x;
+    assert!((step - 0.25).abs() < 0.02, "{step}");
+    assert!(BodyPose::from_camera(Some(&world[..5]), None, 1.0).is_err());
+    assert!(BodyPose::from_camera(None, None, 1.0).unwrap().first_missing().is_some());
+}
