@@ -179,7 +179,7 @@ fn find_bones(
     let mut n_short = 0;
     let mut add = |slot: usize, end: DVec3, n_short: &mut usize| {
         let ends = [heads[slot], end];
-        if !ends[0].is_finite() || !(ends[0].distance(end) > 1e-6 * mesh.diagonal()) {
+        if !ends[0].is_finite() || ends[0].distance(end) <= 1e-6 * mesh.diagonal() {
             *n_short += 1;
             return;
         }

@@ -72,7 +72,7 @@ fn parts_that_share_a_cube_stay_apart() {
     let body = check(&apart, &LatticeParams { cells: 0, size: Some(1.04) });
     assert!(body.n_split > 0);
     let cell = |v: usize| body.lattice.cells()[body.embedding.cell(v)];
-    let shared = (0..8).flat_map(|v| cell(v)).any(|node| (8..16).flat_map(cell).any(|n| n == node));
+    let shared = (0..8).flat_map(cell).any(|node| (8..16).flat_map(cell).any(|n| n == node));
     assert!(!shared, "no node belongs to both plates");
     let turned = apart.faces().iter().map(|f| [f[0], f[2], f[1]]).collect();
     let inside_out = Mesh::new(apart.positions().to_vec(), turned).unwrap();
