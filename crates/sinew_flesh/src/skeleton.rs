@@ -51,6 +51,10 @@ pub struct Skeleton {
 
 /// A node follows a bone only if that bone moves it by at least this much: nodes of a neighbouring part may lie in it.
 const LEAST_WEIGHT: f32 = 0.1;
+/// Diagonals of the surface beyond which a joint has nothing to do with it.
+const NEAR: f64 = 0.25;
+/// Length of a bone that ends in flesh, in distances from its joint to the middle of that flesh.
+const REACH: f64 = 1.6;
 /// Points around the axis of a bone.
 const RING: usize = 4;
 
@@ -192,9 +196,15 @@ fn find_bones(
         }
     }
     let middles = middles(mesh, skin);
-    for slot in (0..skin.slots.len()).filter(|&slot| is_leaf[slot]) {
+    let [low, high] = mesh.bounds();
+    // A joint far from the surface is bound elsewhere; a bone from there into the flesh would be an invention.
+    let is_near = |slot: usize| {
+        let head = heads[slot];
+        head.distance(head.clamp(low, high)) <= NEAR * mesh.diagonal()
+    };
+    for slot in (0..skin.slots.len()).filter(|&slot| is_leaf[slot] && is_near(slot)) {
         if let Some(middle) = middles[slot] {
-            add(slot, middle, &mut n_short);
+            add(slot, heads[slot] + REACH * (middle - heads[slot]), &mut n_short);
         }
     }
     if n_short > 0 {
