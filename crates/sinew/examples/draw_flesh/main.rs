@@ -35,7 +35,7 @@ fn main() -> Result<()> {
         }
         _ => {
             draw_bends(&prefix, n_vertices)?;
-            draw_clip(&prefix, &build_character(Sample::Quadruped, n_vertices)?, 4e3)
+            draw_clip(&prefix, &build_character(Sample::Quadruped, n_vertices)?, 8e2)
         }
     }
 }
