@@ -83,6 +83,25 @@ fn parts_that_share_a_cube_stay_apart() {
     assert!(joined.n_split < body.n_split);
 }
 
+/// Two legs a cell and a half apart, which both just reach into the cubes between them: these cubes are neighbours, but
+/// hang on their own leg alone.
+#[test]
+fn thin_cells_do_not_bridge_a_gap() {
+    let leg = |low: f64| cuboid(DVec3::new(low, 0.0, 0.0), DVec3::new(low + 0.6, 3.0, 3.0));
+    let body = check(&join(&[leg(0.0), leg(2.46)]), &LatticeParams { cells: 0, size: Some(1.0) });
+    let mut parts = sinew_geom::mesh::UnionFind::new(body.lattice.n_nodes());
+    for cell in body.lattice.cells() {
+        cell.iter().for_each(|&node| {
+            parts.union(cell[0], node);
+        });
+    }
+    assert!(
+        body.lattice.inside().iter().any(|share| *share == 0.05),
+        "there are cells without places inside"
+    );
+    assert_eq!(parts.labels().1, 2);
+}
+
 #[test]
 fn open_and_overlapping_surfaces_have_an_inside_flat_ones_do_not() {
     let closed = cuboid(DVec3::ZERO, DVec3::ONE);
