@@ -7,8 +7,16 @@ use std::{
 };
 
 /// What of `web/` is needed.
-const PARTS: [&str; 7] =
-    ["package.json", "package-lock.json", ".npmrc", "build.mjs", "tsconfig.json", "index.html", "src"];
+const PARTS: [&str; 8] = [
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "build.mjs",
+    "pose.mjs",
+    "tsconfig.json",
+    "index.html",
+    "src",
+];
 
 fn main() {
     // Asked for when it runs: a build folder that was copied to another checkout must not build the page of the first.

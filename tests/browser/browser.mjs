@@ -17,11 +17,11 @@ const FLAGS = [
   '--disable-extensions', '--remote-debugging-port=0', '--hide-scrollbars', 'about:blank',
 ];
 
-/** Start a browser with an empty profile. */
-export async function launch() {
+/** Start a browser with an empty profile, and flags of its own. */
+export async function launch(flags = []) {
   const profile = mkdtempSync(join(tmpdir(), 'sinew-chromium-'));
   const program = process.env.SINEW_CHROMIUM ?? 'chromium';
-  const child = spawn(program, [`--user-data-dir=${profile}`, ...FLAGS], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, [`--user-data-dir=${profile}`, ...flags, ...FLAGS], { stdio: ['ignore', 'ignore', 'pipe'] });
   const address = await new Promise((found, fail) => {
     let text = '';
     child.stderr.on('data', (data) => {
@@ -73,6 +73,7 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
   const ask = (method, params) => send(method, params, sessionId);
   const page = new Page(ask, browserContextId, send);
   listeners.push((message) => message.sessionId === sessionId && page.hear(message));
+  listeners.push((message) => page.overhear(message));
   await ask('Page.enable');
   await ask('Runtime.enable');
   await page.resize(width, height, scale);
@@ -100,6 +101,31 @@ class Page {
     const isBad = method === 'Runtime.consoleAPICalled' && params.type === 'error';
     if (isBad) this.faults.push(params.args.map((arg) => arg.value ?? arg.description).join(' '));
     if (method === 'Page.javascriptDialogOpening') this.ask('Page.handleJavaScriptDialog', { accept: true });
+  }
+
+  /** Note the address of everything that the page and its workers ask for. */
+  async watchRequests() {
+    this.requests = [];
+    this.sessions = new Set();
+    await this.ask('Network.enable');
+    await this.ask('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true });
+  }
+
+  /** What workers do, which have sessions of their own. */
+  overhear({ method, params, sessionId }) {
+    if (!this.requests) return;
+    if (method === 'Target.attachedToTarget') {
+      this.sessions.add(params.sessionId);
+      const ask = (name) => this.send(name, {}, params.sessionId).catch(() => {});
+      void ask('Network.enable').then(() => ask('Runtime.runIfWaitingForDebugger'));
+    }
+    if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url);
+  }
+
+  /** Allow or refuse the camera, as the user would. */
+  async permitCamera(setting) {
+    const origin = new URL(await this.value('location.href')).origin;
+    await this.send('Browser.setPermission', { permission: { name: 'camera' }, setting, origin, browserContextId: this.context });
   }
 
   async go(url) {

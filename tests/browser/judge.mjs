@@ -10,10 +10,10 @@ export function validate(file) {
   execFileSync('node', [join(judges, 'validate.mjs'), file], { stdio: 'pipe' });
 }
 
-/** Vertices of a GLB as Blender evaluates them, at rest or half a second into a clip. */
-export function inBlender(file, clip = null) {
+/** Vertices of a GLB as Blender evaluates them, at rest or at a moment of a clip. */
+export function inBlender(file, clip = null, time = 0.5) {
   const [jobs, out] = [`${file}.jobs.json`, `${file}.f32`];
-  writeFileSync(jobs, JSON.stringify([{ file, clip, times: [clip === null ? 0 : 0.5], out }]));
+  writeFileSync(jobs, JSON.stringify([{ file, clip, times: [clip === null ? 0 : time], out }]));
   execFileSync(join(process.env.SINEW_TOOLS, 'bpy/bin/python'), [join(judges, 'blender.py'), jobs], { stdio: 'pipe' });
   const bytes = readFileSync(out);
   const floats = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);

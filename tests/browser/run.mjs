@@ -13,6 +13,8 @@ import * as pictures from './pictures.mjs';
 import * as feel from './feel.mjs';
 import * as examples from './examples.mjs';
 import * as fit from './fit.mjs';
+import * as rules from './rules.mjs';
+import * as puppet from './puppet.mjs';
 
 const wanted = process.argv.slice(2);
 const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
@@ -20,7 +22,7 @@ mkdirSync(shots, { recursive: true });
 const browser = await launch();
 let [passed, failed] = [0, 0];
 
-for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...pictures, ...feel })) {
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
   const pages = [];

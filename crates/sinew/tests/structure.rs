@@ -12,7 +12,10 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("sinew_puppet", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
     ("sinew_constrain", &["sinew_geom"]),
-    ("sinew_session", &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin"]),
+    (
+        "sinew_session",
+        &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin", "sinew_constrain", "sinew_puppet"],
+    ),
     (
         "sinew",
         &[

@@ -21,26 +21,22 @@ fn main() -> anyhow::Result<()> {
         "usage: sinew_bench deform|edits|examples|fit|flesh|frames|load|puppet|refit|rules|skin|solve …"
     );
     // These take options of their own.
-    if areas[0] == "fit" {
-        return fit::run(&areas[1..]);
-    }
-    if areas[0] == "flesh" {
-        return flesh::run(&areas[1..]);
-    }
-    if areas[0] == "refit" {
-        return refit::run(&areas[1..]);
-    }
-    if areas[0] == "rules" {
-        return rules::run(&areas[1..]);
+    let options = &areas[1..];
+    match areas[0].as_str() {
+        "examples" => return examples::run(options),
+        "fit" => return fit::run(options),
+        "flesh" => return flesh::run(options),
+        "puppet" => return puppet::run(options),
+        "refit" => return refit::run(options),
+        "rules" => return rules::run(options),
+        _ => {}
     }
     for area in &areas {
         match area.as_str() {
             "deform" => deform::run()?,
             "edits" => deform::standard_edits()?,
-            "examples" => examples::run()?,
             "frames" => deform::frames()?,
             "load" => load::run()?,
-            "puppet" => puppet::run()?,
             "skin" => skin::run()?,
             "solve" => solve::run()?,
             other => {

@@ -4,7 +4,7 @@ mod flesh;
 mod puppet;
 
 pub use flesh::FleshArgs;
-pub use puppet::{PairArgs, PuppetArgs, PuppetCommand};
+pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
 
 use clap::{
     Args, Parser, Subcommand,
@@ -132,6 +132,9 @@ pub enum Command {
         after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
                       sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
                       sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
+                      `sinew sample quadruped --puppet -o fox.sinew.glb` has pairs, for which `--source demo` is an actor.\n\
+                      Live: `sinew puppet fox.sinew.glb --listen --send 127.0.0.1:39540 -o take.glb`; VMC comes from SlimeVR,\n\
+                      XR Animator, VSeeFace, Warudo and others. Packets of other senders, garbage and floods are ignored and counted.\n\n\
                       Each joint of the character follows the limbs of the actor that tell its poses apart; \
                       {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs decides otherwise."
     )]
@@ -214,6 +217,9 @@ pub struct SampleArgs {
     /// Example poses to put in: first, walk, limbs (biped), jump (sack); the file is a project then
     #[arg(long, value_name = "SET", value_parser = poses_parser())]
     pub poses: Option<PoseSet>,
+    /// Put in pairs of poses and a demonstration of puppetry (quadruped, octopus, sack, bar); the file is a project then
+    #[arg(long, conflicts_with = "poses")]
+    pub puppet: bool,
     /// File to write (glb, obj, ply), or a folder for a sequence of obj files
     #[arg(long, short)]
     pub output: PathBuf,

@@ -44,7 +44,6 @@ impl Console {
     }
 
     /// Print something worth knowing.
-    #[cfg(feature = "studio")]
     pub fn note(&self, text: &str) {
         if !self.quiet {
             say(&format!("{} {text}", self.paint("36", "note:")));

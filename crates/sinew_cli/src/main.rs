@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Some(Command::Flesh(args)) => commands::flesh::run(&args, cli.common.seed, &console),
         Some(Command::Puppet(args)) => match &args.command {
             Some(PuppetCommand::Pair(args)) => commands::puppet::run_pair(args, &console),
+            Some(PuppetCommand::Calibrate(args)) => commands::puppet::run_calibrate(args, &console),
             None => commands::puppet::run(&args, &console),
         },
         #[cfg(feature = "studio")]

@@ -6,6 +6,7 @@ pub mod compile;
 mod error;
 mod kinematics;
 pub mod language;
+mod pulls;
 mod skeleton;
 pub mod solve;
 pub mod symbolic;
@@ -13,4 +14,5 @@ mod trig;
 
 pub use error::ConstrainError;
 pub use kinematics::{Frames, Kinematics, Screw};
+pub use pulls::{Mark, marks};
 pub use skeleton::{Bone, Freedom, Skeleton};

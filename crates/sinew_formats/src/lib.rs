@@ -25,6 +25,7 @@ mod sequence;
 pub mod skeleton;
 pub mod stl;
 mod text;
+pub mod vmc;
 
 pub use atomic::write_atomic;
 pub use bvh::BvhFile;

@@ -104,6 +104,29 @@ pub fn write_pairs(file: &PairFile) -> Vec<u8> {
     serde_json::to_vec_pretty(&root).unwrap_or_default()
 }
 
+/// What is known of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk in
+/// metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn read_calibration(bytes: &[u8], name: &str) -> Result<([f64; 4], f64), FormatError> {
+    const EXPECTED: &str =
+        r#"expected {"upright":[x,y,z,w],"trunk":metres}; `sinew puppet calibrate` writes it"#;
+    let file: Value = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
+        let fault = Fault::new(Place::Line(error.line()), error.to_string());
+        FormatError::faults(name, vec![fault.with_remedy(EXPECTED)])
+    })?;
+    let upright = numbers::<4>(&file["upright"]).filter(|q| q.iter().map(|x| x * x).sum::<f64>() > 1e-6);
+    let trunk = file["trunk"].as_f64().filter(|trunk| *trunk > 0.0 && *trunk <= MOST);
+    upright.zip(trunk).ok_or_else(|| whole(name, "it is no calibration", EXPECTED))
+}
+
+/// Write it as [`read_calibration`] reads it.
+pub fn write_calibration(upright: [f64; 4], trunk: f64) -> Vec<u8> {
+    // Finite numbers can always be written.
+    serde_json::to_vec_pretty(&json!({ "upright": upright, "trunk": trunk })).unwrap_or_default()
+}
+
 fn read_pair(entry: &Value, index: usize, faults: &mut Faults) -> Option<PosePair> {
     let path = format!("/pairs/{index}");
     let name = match entry.get("name") {
@@ -228,6 +251,16 @@ mod tests {
                 pair("wave", PairTarget::Example("wave".into())),
             ],
             limbs: vec![("tail".into(), vec!["arm.R".into()])],
+        }
+    }
+
+    #[test]
+    fn a_calibration_is_kept() {
+        let (upright, trunk) = ([0.1, 0.0, 0.0, 0.995], 0.52);
+        assert_eq!(read_calibration(&write_calibration(upright, trunk), "c").unwrap(), (upright, trunk));
+        for bad in ["", "{}", r#"{"upright":[0,0,0,0],"trunk":1}"#, r#"{"upright":[0,0,0,1],"trunk":-1}"#] {
+            let text = read_calibration(bad.as_bytes(), "c.json").unwrap_err().to_string();
+            assert!(text.contains("c.json") && text.contains("sinew puppet calibrate"), "{text}");
         }
     }
 

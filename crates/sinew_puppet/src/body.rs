@@ -79,6 +79,11 @@ pub struct BodyPose {
 /// Landmarks a detector is less sure of than this were not seen.
 const SURE: f32 = 0.5;
 
+/// Trunks shorter than this share of the picture's height tell no size.
+const SHORTEST_TRUNK: f64 = 0.02;
+/// Metres that the height of a picture shows at most.
+const MOST_METRES: f64 = 10.0;
+
 impl BodyPose {
     /// Joints that were all seen.
     pub fn new(joints: [DVec3; N_JOINTS]) -> Self {
@@ -94,6 +99,57 @@ impl BodyPose {
     pub fn first_missing(&self) -> Option<&'static str> {
         let is_missing = |k: &usize| !self.seen[*k] || !self.joints[*k].is_finite();
         (0..N_JOINTS).find(is_missing).map(|k| BodyLayout::Kinect20.names()[k])
+    }
+
+    /// The first limb that is missed, with the joint of it that was not seen; those that `is_ignored` are not.
+    pub fn missing_limb(&self, is_ignored: &dyn Fn(Limb) -> bool) -> Option<(Limb, &'static str)> {
+        let is_missing = |k: &usize| !self.seen[*k] || !self.joints[*k].is_finite();
+        let missing =
+            |limb: Limb| limb.joints().find(is_missing).map(|k| (limb, BodyLayout::Kinect20.names()[k]));
+        Limb::ALL.into_iter().filter(|limb| !is_ignored(*limb)).find_map(missing)
+    }
+
+    /// The body in a picture of a camera: 33 landmarks of MediaPipe about the hips (metres, y down) with how sure they
+    /// are, and where they are in the picture (shares of it, y down). What lies outside the picture was guessed. The
+    /// picture also tells where the hips are, in metres by the length of the trunk in it; not how far away.
+    ///
+    /// # Errors
+    /// Another number of landmarks.
+    pub fn from_camera(
+        world: Option<&[[f64; 4]]>,
+        image: Option<&[[f64; 2]]>,
+        aspect: f64,
+    ) -> Result<Self, PuppetError> {
+        let Some(world) = world else {
+            return Ok(Self { joints: [DVec3::NAN; N_JOINTS], seen: [false; N_JOINTS] });
+        };
+        let expected = BodyLayout::MediaPipe33.names().len();
+        for actual in [Some(world.len()), image.map(<[_]>::len)].into_iter().flatten() {
+            if actual != expected {
+                let value = actual.to_string();
+                return Err(PuppetError::Parameter { name: "landmarks", value, expected: "there are 33" });
+            }
+        }
+        let is_inside = |k: usize| image.is_none_or(|image| image[k].iter().all(|x| (0.0..=1.0).contains(x)));
+        let frame = BodyFrame {
+            time_secs: 0.0,
+            points: world.iter().map(|p| DVec3::new(p[0], p[1], p[2]).as_vec3()).collect(),
+            confidence: (0..expected).map(|k| if is_inside(k) { world[k][3] as f32 } else { 0.0 }).collect(),
+        };
+        let mut body = from_landmarks(&frame);
+        if let Some(image) = image {
+            let middle = |a: usize, b: usize| {
+                let at = |k: usize| DVec3::new(image[k][0] * aspect, 1.0 - image[k][1], 0.0);
+                at(a).midpoint(at(b))
+            };
+            let (hips, shoulders) = (middle(23, 24), middle(11, 12));
+            let trunk = body.at(BodyJoint::ShoulderCenter) - body.at(BodyJoint::HipCenter);
+            let (seen, real) = (hips.distance(shoulders), trunk.truncate().length());
+            let metres = if seen > SHORTEST_TRUNK { (real / seen).min(MOST_METRES) } else { 0.0 };
+            let hips = DVec3::new(hips.x - 0.5 * aspect, hips.y, 0.0) * metres;
+            body.joints.iter_mut().for_each(|joint| *joint += hips);
+        }
+        Ok(body)
     }
 
     /// The body seen in a mirror: left and right exchanged.

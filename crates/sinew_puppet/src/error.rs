@@ -48,6 +48,14 @@ pub enum PuppetError {
         /// The first joint that is missing.
         joint: &'static str,
     },
+    /// A pose that tells nothing of camera and actor.
+    #[error(
+        "this is no pose to calibrate by: {cause}; stand straight, wholly in the picture, with the arms down"
+    )]
+    Calibration {
+        /// Why not.
+        cause: String,
+    },
     /// A skeleton in which no body can be found.
     #[error(
         "no {missing} was found among the joints {known}; name the joints as in Mixamo, CMU or VRM skeletons"

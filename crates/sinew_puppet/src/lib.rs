@@ -7,6 +7,7 @@
 
 mod blend;
 mod body;
+mod calibration;
 mod error;
 mod ground;
 mod normal;
@@ -21,6 +22,7 @@ mod tracker;
 
 pub use blend::{Interpolation, RigBlend};
 pub use body::{BodyJoint, BodyPose, Limb};
+pub use calibration::Calibration;
 pub use error::PuppetError;
 pub use ground::{Footing, GroundParams, carry};
 pub use normal::{NormalPose, Place};

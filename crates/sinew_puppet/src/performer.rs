@@ -4,8 +4,8 @@
 //! Sun (2017), algorithm 1 and figure 4.1.
 
 use crate::{
-    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, NormalPose, Part, PuppetError,
-    Puppeteer, PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
+    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, Part, PuppetError, Puppeteer,
+    PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
 };
 use glam::DAffine3;
 use sinew_geom::{Pose, Rig};
@@ -73,8 +73,7 @@ impl Performer {
             if let Some(joint) = body.first_missing() {
                 return Err(PuppetError::Untracked { pair, joint });
             }
-            let body = if params.tracker.mirror { body.mirrored() } else { body.clone() };
-            sources.push(NormalPose::of(&params.tracker.without_ignored(body)).0);
+            sources.push(params.tracker.paired(body));
         }
         let poses: Vec<Pose> = pairs.iter().map(|pair| pair.pose.clone()).collect();
         let blend = RigBlend::new(rig, &poses)?;

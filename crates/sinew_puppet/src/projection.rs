@@ -9,8 +9,8 @@
 //! # Symbols
 //! `X` [d × n] examples less their mean; `G = XᵀX + ρI`; `b = Xᵀx`; `λ` price; `μ` multiplier of `Σ w = 1`
 //! # Cost
-//! new: n² d, and n³ for the linear map. solve: n d for `b`, then a Cholesky factorisation of the active weights for
-//! each change of their set; warm from the last pose that is one or two.
+//! new: n² d, and n³ for the linear map. solve: n d for `b`, then for each change of the set of active weights a row of
+//! their Cholesky factor, or those behind the one that left; warm from the last pose that is one or two.
 //! # Limits
 //! Weights of examples that are exactly alike share evenly.
 
@@ -26,6 +26,9 @@ pub enum Projection {
     /// Negative weights at a price: the `λ` of eq. 4.6, as a share of the mean square of the examples, so that it means
     /// the same for an arm as for a body.
     L1(f64),
+    /// By likeness alone: each example counts by its distance from the pose, and takes all where the pose is its own
+    /// (radial basis functions `−r` with constants, or, which is the same, ordinary kriging).
+    Radial,
 }
 
 impl Default for Projection {
@@ -38,19 +41,34 @@ impl Projection {
     /// Price of the default.
     pub const LAMBDA: f64 = 0.02;
 
+    /// Names of all.
+    pub const NAMES: [&str; 4] = ["linear", "positive", "l1", "radial"];
+
+    /// Projection of a name; `lambda` is the price of `l1`.
+    pub fn from_name(name: &str, lambda: f64) -> Option<Self> {
+        match name {
+            "linear" => Some(Self::Linear),
+            "positive" => Some(Self::Positive),
+            "l1" => Some(Self::L1(lambda)),
+            "radial" => Some(Self::Radial),
+            _ => None,
+        }
+    }
+
     /// Name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
             Self::Positive => "positive",
             Self::L1(_) => "l1",
+            Self::Radial => "radial",
         }
     }
 
     /// The `λ` of eq. 4.6, as a share.
     pub fn lambda(self) -> f64 {
         match self {
-            Self::Linear => 0.0,
+            Self::Linear | Self::Radial => 0.0,
             Self::Positive => f64::INFINITY,
             Self::L1(lambda) => lambda,
         }
@@ -60,7 +78,7 @@ impl Projection {
 /// Settings of a projection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProjectionParams {
-    /// Which of the three.
+    /// Which of them.
     pub projection: Projection,
     /// `ρ` as a share of the mean square of the examples (1e-4): how strongly weights are kept small and shared.
     pub ridge: f64,
@@ -96,6 +114,10 @@ pub struct ProjectionSolver {
     scale: f64,
     /// For the linear projection: rows of the map from `b` to weights, then the weights at `b = 0`.
     linear: Option<(Vec<f64>, Vec<f64>)>,
+    /// For the radial one: the distance that counts as none.
+    reach: Option<f64>,
+    /// Tells Gram matrices apart, so that factors of another are not taken for ours.
+    mark: u64,
 }
 
 /// The last weights, from which the next projection starts, and room to work in.
@@ -107,8 +129,13 @@ pub struct ProjectionState {
     centred: Vec<f64>,
     b: Vec<f64>,
     gradient: Vec<f64>,
+    /// Weights that are not none, in the order of the factor.
     active: Vec<usize>,
+    /// Rows of the factor of their part of `G`, each of the length of all weights; so many are valid.
     factor: Vec<f64>,
+    n_factored: usize,
+    /// The matrix it is of.
+    mark: u64,
     y: Vec<f64>,
     z: Vec<f64>,
 }
@@ -138,13 +165,16 @@ impl ProjectionSolver {
                 (gram[i * n + j], gram[j * n + i]) = (product, product);
             }
         }
+        let reach = (params.projection == Projection::Radial).then(|| to_likeness(&mut gram, n));
         let trace = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
         // One example, or all alike: any weights fit equally, and the ridge alone decides.
         let scale = if trace > 0.0 { trace } else { 1.0 };
         (0..n).for_each(|i| gram[i * n + i] += params.ridge * scale);
         let price = params.projection.lambda() * scale;
         let linear = (price == 0.0).then(|| linear_map(&gram, n));
-        Ok(Self { n, price, mean, x, gram, scale, linear })
+        let mark =
+            gram.iter().fold(n as u64 | 1, |mark, v| (mark ^ v.to_bits()).wrapping_mul(0x100_0000_01b3));
+        Ok(Self { n, price, mean, x, gram, scale, linear, reach, mark })
     }
 
     /// Number of examples.
@@ -164,11 +194,15 @@ impl ProjectionSolver {
         if let Some(index) = pose.iter().position(|v| !v.is_finite()) {
             return Err(PuppetError::NonFinite { what: "number of the pose", index });
         }
-        state.resize(self.n);
+        state.resize(self.n, self.mark);
         state.centred.clear();
         state.centred.extend(pose.iter().zip(&self.mean).map(|(v, m)| v - m));
         state.b.clear();
-        state.b.extend(self.x.chunks_exact(d.max(1)).map(|row| dot(row, &state.centred)));
+        let rows = self.x.chunks_exact(d.max(1));
+        match self.reach {
+            Some(reach) => state.b.extend(rows.map(|row| reach - distance(row, &state.centred))),
+            None => state.b.extend(rows.map(|row| dot(row, &state.centred))),
+        }
         let (iterations, converged) = match &self.linear {
             Some((map, at_zero)) => {
                 for (i, weight) in state.weights.iter_mut().enumerate() {
@@ -212,6 +246,7 @@ impl ProjectionSolver {
             banned = entering;
             state.sign[entering] = sign;
             state.weights[entering] = 0.0;
+            state.active.push(entering);
         }
         (iterations, false)
     }
@@ -223,6 +258,7 @@ impl ProjectionSolver {
         let cost = |i: usize| 0.5 * self.gram[i * self.n + i] - state.b[i];
         let nearest = (0..self.n).min_by(|&i, &j| cost(i).total_cmp(&cost(j))).unwrap_or(0);
         (state.weights[nearest], state.sign[nearest]) = (1.0, 1);
+        (state.active, state.n_factored) = (vec![nearest], 0);
     }
 
     /// The optimum over the active weights with their signs; those that would change sign on the way go out.
@@ -237,7 +273,7 @@ impl ProjectionSolver {
                 if to * f64::from(state.sign[i]) <= 0.0 {
                     let share = if at == to { 0.0 } else { (at / (at - to)).max(0.0) };
                     if share < step {
-                        (step, blocking) = (share, Some(i));
+                        (step, blocking) = (share, Some((k, i)));
                     }
                 }
             }
@@ -247,35 +283,45 @@ impl ProjectionSolver {
             for (k, &i) in state.active.iter().enumerate() {
                 state.weights[i] += step * (state.y[k] - state.weights[i]);
             }
-            let Some(i) = blocking else { return (mu, n_tried, dropped) };
+            let Some((k, i)) = blocking else { return (mu, n_tried, dropped) };
             (state.weights[i], state.sign[i], dropped) = (0.0, 0, Some(i));
+            state.active.remove(k);
+            state.n_factored = state.n_factored.min(k);
         }
         unreachable!("every turn removes a weight, and the last stays")
     }
 
     /// Solve `G w = b + λ[w < 0] + μ`, `Σ w = 1` on the active weights into `y`; gives `μ`.
     fn solve_active(&self, state: &mut ProjectionState) -> f64 {
+        self.factorise(state);
         let ProjectionState { sign, b, active, factor, y, z, .. } = state;
-        active.clear();
-        active.extend((0..self.n).filter(|&i| sign[i] != 0));
         let k = active.len();
-        factor.clear();
-        factor.resize(k * k, 0.0);
-        for (r, &i) in active.iter().enumerate() {
-            for (c, &j) in active[..=r].iter().enumerate() {
-                factor[r * k + c] = self.gram[i * self.n + j];
-            }
-        }
-        cholesky(factor, k, self.scale);
         y.clear();
         y.extend(active.iter().map(|&i| b[i] + if sign[i] < 0 { self.price } else { 0.0 }));
         z.clear();
         z.resize(k, 1.0);
-        substitute(factor, k, y);
-        substitute(factor, k, z);
+        substitute(factor, self.n, y);
+        substitute(factor, self.n, z);
         let mu = (1.0 - y.iter().sum::<f64>()) / z.iter().sum::<f64>();
         y.iter_mut().zip(&*z).for_each(|(y, z)| *y += mu * z);
         mu
+    }
+
+    /// The rows of the factor that are not valid. A weight that comes in is the last row, so that nothing else is done
+    /// anew; and from one pose to the next nothing at all, if the same weights are active.
+    fn factorise(&self, state: &mut ProjectionState) {
+        let ProjectionState { active, factor, n_factored, .. } = state;
+        factor.resize(self.n * self.n, 0.0);
+        for r in *n_factored..active.len() {
+            let (above, row) = factor.split_at_mut(r * self.n);
+            let gram = &self.gram[active[r] * self.n..];
+            for (c, &j) in active[..r].iter().enumerate() {
+                let other = &above[c * self.n..];
+                row[c] = (gram[j] - dot(&row[..c], &other[..c])) / other[c];
+            }
+            row[r] = pivot(gram[active[r]] - dot(&row[..r], &row[..r]), self.scale);
+        }
+        *n_factored = active.len();
     }
 
     /// The weight that is none but should not be: its gradient lies outside `μ ..= μ + λ`.
@@ -318,10 +364,14 @@ impl ProjectionSolver {
 }
 
 impl ProjectionState {
-    fn resize(&mut self, n: usize) {
+    fn resize(&mut self, n: usize, mark: u64) {
         if self.weights.len() != n {
             self.weights = vec![0.0; n];
             self.sign = vec![0; n];
+            self.active.clear();
+        }
+        if self.mark != mark {
+            (self.mark, self.n_factored) = (mark, 0);
         }
     }
 
@@ -379,12 +429,36 @@ fn linear_map(gram: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     (map, z.iter().map(|z| z / sum).collect())
 }
 
-/// In place, lower triangle by rows. A pivot lost to rounding becomes the smallest that can be divided by.
+/// Gram matrix of centred examples into one of likeness: how much nearer than the reach two are. Gives the reach. With
+/// `Σ w = 1` its size does not matter, as long as the matrix is positive definite.
+fn to_likeness(gram: &mut [f64], n: usize) -> f64 {
+    let squares: Vec<f64> = (0..n).map(|i| gram[i * n + i]).collect();
+    for i in 0..n {
+        for j in 0..n {
+            gram[i * n + j] = (squares[i] + squares[j] - 2.0 * gram[i * n + j]).max(0.0).sqrt();
+        }
+    }
+    let farthest = gram.iter().copied().fold(0.0, f64::max);
+    let reach = if farthest > 0.0 { 4.0 * farthest } else { 1.0 };
+    gram.iter_mut().for_each(|v| *v = reach - *v);
+    reach
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// A pivot lost to rounding becomes the smallest that can be divided by.
+fn pivot(square: f64, scale: f64) -> f64 {
+    square.max(1e-15 * scale).sqrt()
+}
+
+/// In place, lower triangle by rows.
 fn cholesky(a: &mut [f64], k: usize, scale: f64) {
     for j in 0..k {
         let (above, below) = a.split_at_mut((j + 1) * k);
         let row = &mut above[j * k..];
-        let pivot = (row[j] - dot(&row[..j], &row[..j])).max(1e-15 * scale).sqrt();
+        let pivot = pivot(row[j] - dot(&row[..j], &row[..j]), scale);
         row[j] = pivot;
         for other in below.chunks_exact_mut(k) {
             other[j] = (other[j] - dot(&other[..j], &row[..j])) / pivot;
@@ -392,11 +466,12 @@ fn cholesky(a: &mut [f64], k: usize, scale: f64) {
     }
 }
 
+/// Solve for a right side with as many rows as it has; rows of the factor are `k` long.
 fn substitute(factor: &[f64], k: usize, b: &mut [f64]) {
-    for i in 0..k {
+    for i in 0..b.len() {
         b[i] = (b[i] - dot(&factor[i * k..i * k + i], &b[..i])) / factor[i * k + i];
     }
-    for i in (0..k).rev() {
+    for i in (0..b.len()).rev() {
         b[i] /= factor[i * k + i];
         let (head, tail) = b.split_at_mut(i);
         head.iter_mut().zip(&factor[i * k..]).for_each(|(v, l)| *v -= l * tail[0]);

@@ -8,7 +8,10 @@ use crate::{
     body::{BodyJoint, N_JOINTS},
 };
 use glam::{DAffine3, DVec3};
-use sinew_geom::{GeomError, Pose, Rig};
+use sinew_geom::{
+    GeomError, Pose, Rig,
+    rig::{BodyPart, PartNames, Side},
+};
 
 /// Where the joints of a body are in a rig.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,28 +20,20 @@ pub struct RigBody {
     found: [Option<usize>; N_JOINTS],
 }
 
-/// A side of the body, or its middle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Left,
-    Right,
-    Middle,
-}
-
-/// Names for the joints of the body, without their side, best first. What is missing at the end of a limb is guessed.
-const NAMES: [(BodyJoint, &[&str]); 12] = [
-    (BodyJoint::HipCenter, &["hips", "pelvis", "hip", "root"]),
-    (BodyJoint::Spine, &["spine", "lowerback", "abdomen", "spine1", "chest"]),
-    (BodyJoint::ShoulderCenter, &["neck", "neck1", "upperchest"]),
-    (BodyJoint::Head, &["head"]),
-    (BodyJoint::ShoulderLeft, &["upperarm", "arm", "shldr", "shoulder"]),
-    (BodyJoint::ElbowLeft, &["forearm", "lowerarm", "elbow"]),
-    (BodyJoint::WristLeft, &["hand", "wrist"]),
-    (BodyJoint::HandLeft, &["middle1", "mid1", "middleproximal", "handmiddle1", "handindex1", "fingerbase"]),
-    (BodyJoint::HipLeft, &["upleg", "upperleg", "thigh", "hip"]),
-    (BodyJoint::KneeLeft, &["lowerleg", "leg", "shin", "calf", "knee"]),
-    (BodyJoint::AnkleLeft, &["foot", "ankle"]),
-    (BodyJoint::FootLeft, &["toebase", "toes", "toe", "ball"]),
+/// Which part of a person each joint of the body is; of pairs, the left one.
+const PARTS: [(BodyJoint, BodyPart); 12] = [
+    (BodyJoint::HipCenter, BodyPart::Hips),
+    (BodyJoint::Spine, BodyPart::Spine),
+    (BodyJoint::ShoulderCenter, BodyPart::Neck),
+    (BodyJoint::Head, BodyPart::Head),
+    (BodyJoint::ShoulderLeft, BodyPart::UpperArm),
+    (BodyJoint::ElbowLeft, BodyPart::Forearm),
+    (BodyJoint::WristLeft, BodyPart::Hand),
+    (BodyJoint::HandLeft, BodyPart::Fingers),
+    (BodyJoint::HipLeft, BodyPart::Thigh),
+    (BodyJoint::KneeLeft, BodyPart::Shin),
+    (BodyJoint::AnkleLeft, BodyPart::Foot),
+    (BodyJoint::FootLeft, BodyPart::Toes),
 ];
 
 impl RigBody {
@@ -47,18 +42,15 @@ impl RigBody {
     /// # Errors
     /// If hips, head, arms or legs are missing: the first that is.
     pub fn find(rig: &Rig) -> Result<Self, PuppetError> {
-        let names: Vec<(Side, String)> = rig.joints().iter().map(|joint| take_apart(&joint.name)).collect();
-        let find = |side: Side, known: &[&str]| {
-            known.iter().find_map(|&name| names.iter().position(|(s, found)| *s == side && found == name))
-        };
+        let names = PartNames::new(rig);
         let mut found = [None; N_JOINTS];
-        for (joint, known) in NAMES {
+        for (joint, part) in PARTS {
             let k = joint as usize;
             if k < 4 {
-                found[k] = find(Side::Middle, known);
+                found[k] = names.find(part, Side::Middle);
             } else {
-                found[k] = find(Side::Left, known);
-                found[k + 4] = find(Side::Right, known);
+                found[k] = names.find(part, Side::Left);
+                found[k + 4] = names.find(part, Side::Right);
             }
         }
         let body = Self { found };
@@ -92,6 +84,11 @@ impl RigBody {
             let names: Vec<&str> = rig.joints().iter().map(|joint| joint.name.as_str()).take(12).collect();
             Err(PuppetError::NoBody { missing, known: names.join(", ") })
         })
+    }
+
+    /// The joint of the rig for one of the body.
+    pub fn joint(&self, joint: BodyJoint) -> Option<usize> {
+        self.found[joint as usize]
     }
 
     /// The body in a pose of the rig.
@@ -131,41 +128,4 @@ impl RigBody {
             }
         }
     }
-}
-
-/// A name without its side: `mixamorig:LeftUpLeg` is the left `upleg`, `upper_arm.R` the right `upperarm`.
-fn take_apart(name: &str) -> (Side, String) {
-    let name = name.rsplit([':', '|']).next().unwrap_or(name);
-    let words = words(name);
-    let side_of = |word: &str| match word {
-        "l" | "left" => Some(Side::Left),
-        "r" | "right" => Some(Side::Right),
-        _ => None,
-    };
-    let side = words.iter().find_map(|word| side_of(word)).unwrap_or(Side::Middle);
-    (side, words.into_iter().filter(|word| side_of(word).is_none()).collect())
-}
-
-/// Words of a name in small letters, split at punctuation and at capitals: `lForeArm` is l, fore, arm.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && was_small) {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
-            word.extend(c.to_lowercase());
-        }
-        was_small = c.is_lowercase();
-    }
-    // `LHipJoint` and `RThumb`: one capital before another begins a word of its own.
-    if let Some((first, rest)) = name.split_at_checked(1)
-        && ["L", "R"].contains(&first)
-        && rest.starts_with(char::is_uppercase)
-    {
-        return [vec![first.to_lowercase()], self::words(rest)].concat();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }

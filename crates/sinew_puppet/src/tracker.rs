@@ -6,7 +6,7 @@
 //! without a jump.
 
 use crate::{
-    BodyPose, Limb, NormalPose, Place,
+    BodyPose, Calibration, Limb, NormalPose, Place,
     normal::{N_NUMBERS, TRUNK},
 };
 use glam::{DQuat, DVec3};
@@ -25,17 +25,49 @@ pub struct TrackerParams {
     pub hold_secs: f64,
     /// Metres a second beyond which a joint did not move but was mistaken (12).
     pub max_speed: f64,
+    /// What is known of camera and actor (nothing).
+    pub calibration: Option<Calibration>,
 }
 
 impl Default for TrackerParams {
     fn default() -> Self {
-        Self { smoothing: 0.4, mirror: false, ignored: Vec::new(), hold_secs: 1.0, max_speed: 12.0 }
+        Self {
+            smoothing: 0.4,
+            mirror: false,
+            ignored: Vec::new(),
+            hold_secs: 1.0,
+            max_speed: 12.0,
+            calibration: None,
+        }
     }
 }
 
 impl TrackerParams {
+    /// The body as it is taken: upright, and mirrored if it should be. Pairs are made of such bodies.
+    pub fn taken(&self, body: &BodyPose) -> BodyPose {
+        let upright = self.calibration.map_or_else(|| body.clone(), |calibration| calibration.apply(body));
+        if self.mirror { upright.mirrored() } else { upright }
+    }
+
+    /// The body with what is not listened to standing or hanging: whole, if the rest was seen.
+    pub fn whole(&self, body: &BodyPose) -> BodyPose {
+        self.without_ignored(body.clone())
+    }
+
+    /// The body of a pair, as the bodies that follow are compared with it.
+    pub fn paired(&self, body: &BodyPose) -> NormalPose {
+        NormalPose::of(&self.without_ignored(body.clone())).0
+    }
+
+    /// A pose and its place, measured by the trunk that is known.
+    fn measure(&self, body: &BodyPose) -> (NormalPose, Place) {
+        let (pose, place) = NormalPose::of(body);
+        let trunk = self.calibration.map_or(place.trunk, |calibration| calibration.trunk);
+        (pose, Place { trunk, ..place })
+    }
+
     /// The body with the limbs that are not listened to standing or hanging.
-    pub(crate) fn without_ignored(&self, mut body: BodyPose) -> BodyPose {
+    fn without_ignored(&self, mut body: BodyPose) -> BodyPose {
         if self.ignored.is_empty() {
             return body;
         }
@@ -102,8 +134,7 @@ impl BodyTracker {
 
     /// Take the next frame; times rise, in seconds. Nothing is known before the first that was fully tracked.
     pub fn step(&mut self, time: f64, body: &BodyPose) -> Option<Tracked> {
-        let body = if self.params.mirror { body.mirrored() } else { body.clone() };
-        let body = self.params.without_ignored(body);
+        let body = self.params.without_ignored(self.params.taken(body));
         let is_whole = body.first_missing().is_none();
         let Some(last) = &mut self.last else {
             return is_whole.then(|| self.begin(time, body));
@@ -116,7 +147,7 @@ impl BodyTracker {
         let has_settled = last.lost_at.is_none_or(|at| time - at > ACCEPT_SECS);
         let is_trusted = is_whole && (!is_jump || (last.lost_at.is_some() && has_settled));
         let shown = match is_trusted {
-            true => last.trust(time, &body, self.params.smoothing),
+            true => last.trust(time, self.params.measure(&body), self.params.smoothing),
             false => last.hold(time, self.params.hold_secs),
         };
         last.time = time;
@@ -129,7 +160,7 @@ impl BodyTracker {
     }
 
     fn begin(&mut self, time: f64, body: BodyPose) -> Tracked {
-        let (pose, place) = NormalPose::of(&body);
+        let (pose, place) = self.params.measure(&body);
         let shown = Tracked { pose: pose.clone(), place, held: false };
         self.last = Some(Last {
             time,
@@ -145,13 +176,11 @@ impl BodyTracker {
 }
 
 impl Last {
-    fn trust(&mut self, time: f64, body: &BodyPose, smoothing: f64) -> Tracked {
+    fn trust(&mut self, time: f64, (pose, place): (NormalPose, Place), smoothing: f64) -> Tracked {
         if self.lost_at.take().is_some() {
             self.back = Some((time, self.shown.pose.clone(), self.shown.place));
-            let (pose, place) = NormalPose::of(body);
             *self.filter = Filter::new(&pose, &place);
         }
-        let (pose, place) = NormalPose::of(body);
         let (pose, place) = self.filter.step(&pose, &place, time - self.time, smoothing);
         self.trusted = (time, pose.clone(), place);
         let share = self.back.as_ref().map_or(1.0, |(since, ..)| ease((time - since) / FADE_SECS));

@@ -4,18 +4,27 @@ mod examples;
 mod handles;
 mod motion;
 mod moves;
+mod puppet;
+mod rules;
 mod skin;
 
-use crate::{Document, Example, Follow, SearchChange, SessionError};
+use crate::{Document, Example, Follow, PuppetSettings, RefitSettings, SearchChange, SessionError, TakeData};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{EditParams, Frames, Method};
-use sinew_formats::paths::PathsData;
+use sinew_formats::{
+    pairs::{PairFile, PosePair},
+    paths::PathsData,
+};
 use sinew_geom::{Character, Clip, Morph, Move, mesh::RepairParams, operators::LaplacianKind};
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
+pub(crate) use examples::decode_thumbnail;
 pub use examples::twin_name;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
+pub(crate) use puppet::{pairs_from_value, pairs_to_value};
+pub use rules::RulesChange;
+pub(crate) use rules::rename_clip;
 pub use skin::SkinData;
 
 /// One undoable step. Applying it to a state of the document gives the next state.
@@ -118,6 +127,44 @@ pub enum Command {
         fps: f64,
         follow: Follow,
     },
+    /// Rules, and what surrounds the skeleton.
+    Rules(RulesChange),
+    /// Keep the pose at which the rules hold, as a clip of one frame.
+    KeepPose {
+        clip: String,
+    },
+    /// Fit a clip of the skeleton to another ground or to longer limbs, and keep it as a clip.
+    Refit {
+        settings: Box<RefitSettings>,
+    },
+    /// Add a pair of poses, or exchange the one of its name; the thumbnail is a data URL of a PNG file.
+    PutPair {
+        #[serde(with = "puppet::one")]
+        pair: Box<PosePair>,
+        #[serde(default)]
+        thumbnail: Option<String>,
+    },
+    RenamePair {
+        name: String,
+        to: String,
+    },
+    RemovePair {
+        name: String,
+    },
+    /// Exchange all pairs.
+    SetPairs {
+        #[serde(with = "puppet::all")]
+        pairs: Box<PairFile>,
+    },
+    /// How a body moves the character.
+    SetPuppet {
+        settings: PuppetSettings,
+    },
+    /// Perform what an actor did, and keep it as a clip.
+    Take {
+        clip: String,
+        take: TakeData,
+    },
     /// Choose how the soft surface follows; what is absent stays.
     SetEdit(EditChange),
     Rename {
@@ -206,6 +253,18 @@ impl Command {
             Self::SetSearch(change) => change.apply(&mut document.search),
             Self::SetPaths { paths } => motion::set_paths(document, paths),
             Self::Bake { clip, fps, follow } => motion::bake(document, clip, *fps, *follow),
+            Self::Rules(change) => rules::change(document, change),
+            Self::KeepPose { clip } => rules::keep_pose(document, clip),
+            Self::Refit { settings } => {
+                *document = crate::refit_clip(document, settings, &mut |_| ControlFlow::Continue(()))?.0;
+                Ok(())
+            }
+            Self::PutPair { pair, thumbnail } => puppet::put(document, pair, thumbnail.as_deref()),
+            Self::RenamePair { name, to } => puppet::rename(document, name, to),
+            Self::RemovePair { name } => puppet::remove(document, name),
+            Self::SetPairs { pairs } => puppet::set_all(document, pairs),
+            Self::SetPuppet { settings } => puppet::set(document, settings),
+            Self::Take { clip, take } => puppet::take(document, clip, take),
             Self::SetEdit(change) => change.apply(&mut document.edit),
             Self::Rename { name } => {
                 document.name.clone_from(name);
@@ -220,9 +279,14 @@ impl Command {
                     check_name("clip", to, document.find_clip(to).is_ok())?;
                 }
                 document.clips[at] = Arc::new(Clip { name: to.clone(), ..(*document.clips[at]).clone() });
+                rules::rename_clip(document, clip, Some(to));
                 Ok(())
             }
-            Self::RemoveClip { clip } => crate::motion::remove_clip(document, clip),
+            Self::RemoveClip { clip } => {
+                crate::motion::remove_clip(document, clip)?;
+                rules::rename_clip(document, clip, None);
+                Ok(())
+            }
         }
     }
 
@@ -254,6 +318,15 @@ impl Command {
             Self::SetSearch(_) => "Change search".into(),
             Self::SetPaths { .. } => "Edit paths".into(),
             Self::Bake { clip, .. } => format!("Bake {clip}"),
+            Self::Rules(change) => change.label(),
+            Self::KeepPose { clip } => format!("Keep pose as {clip}"),
+            Self::Refit { settings } => format!("Refit {}", settings.clip),
+            Self::PutPair { pair, .. } => format!("Pair {}", pair.name),
+            Self::RenamePair { to, .. } => format!("Rename pair to {to}"),
+            Self::RemovePair { name } => format!("Remove pair {name}"),
+            Self::SetPairs { pairs } => format!("Set {} pairs", pairs.pairs.len()),
+            Self::SetPuppet { .. } => "Change puppetry".into(),
+            Self::Take { clip, .. } => format!("Take {clip}"),
             Self::SetEdit(_) => "Change method".into(),
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
@@ -269,7 +342,9 @@ impl Command {
         match self {
             Self::SetCenter { name, .. } => Some(format!("center {name}")),
             Self::SetEdit(_) => Some("edit".into()),
+            Self::Rules(change) => change.merge_key(),
             Self::SetSearch(_) => Some("search".into()),
+            Self::SetPuppet { .. } => Some("puppet".into()),
             _ => None,
         }
     }
@@ -366,6 +441,8 @@ fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
         *example = Arc::new(Example { moves, detail, ..(**example).clone() });
     }
     document.paths = Arc::new(motion::scaled(&document.paths, factor));
+    document.rules = Arc::new(document.rules.scaled(factor));
+    document.puppet = Arc::new(puppet::scaled(&document.puppet, factor));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{SearchSettings, SessionError};
+use crate::{PuppetData, RulesData, SearchSettings, SessionError};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -27,8 +27,12 @@ pub struct Document {
     pub examples: Vec<Arc<Example>>,
     /// Paths, walk, ground and keyframes that motions follow.
     pub paths: Arc<PathsData>,
+    /// Rules of poses of the skeleton, what surrounds it, and contacts of clips.
+    pub rules: Arc<RulesData>,
     /// How the pose space of the examples is searched.
     pub search: SearchSettings,
+    /// Pairs of poses, by which a body moves the character.
+    pub puppet: Arc<PuppetData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
@@ -125,8 +129,10 @@ impl Document {
             pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
             examples: !is_same(&self.examples, &before.examples),
             edit: self.edit != before.edit,
+            puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
             motion: self.search != before.search
                 || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
+            rules: !Arc::ptr_eq(&self.rules, &before.rules) && self.rules != before.rules,
         }
     }
 }
@@ -154,6 +160,8 @@ pub struct Changes {
     pub examples: bool,
     pub edit: bool,
     pub motion: bool,
+    pub rules: bool,
+    pub puppet: bool,
 }
 
 impl Changes {
@@ -167,6 +175,8 @@ impl Changes {
         examples: true,
         edit: true,
         motion: true,
+        rules: true,
+        puppet: true,
     };
 
     /// Whether nothing differs.

@@ -1,8 +1,10 @@
 //! Why something could not be done.
 
+use sinew_constrain::ConstrainError;
 use sinew_deform::DeformError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
+use sinew_puppet::PuppetError;
 use sinew_skin::SkinError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,9 +22,15 @@ pub enum SessionError {
     /// Skins fitted to clips.
     #[error(transparent)]
     Skin(SkinError),
+    /// Rules and clips fitted to other grounds.
+    #[error(transparent)]
+    Constrain(ConstrainError),
     /// Meshes and rigs.
     #[error(transparent)]
     Geom(#[from] GeomError),
+    /// Puppetry.
+    #[error(transparent)]
+    Puppet(#[from] PuppetError),
     /// A name that does not exist.
     #[error("there is no {what} {name:?}; known are: {known}")]
     Absent {
@@ -93,6 +101,15 @@ impl From<SkinError> for SessionError {
         match error {
             SkinError::Cancelled => Self::Cancelled,
             other => Self::Skin(other),
+        }
+    }
+}
+
+impl From<ConstrainError> for SessionError {
+    fn from(error: ConstrainError) -> Self {
+        match error {
+            ConstrainError::Cancelled => Self::Cancelled,
+            other => Self::Constrain(other),
         }
     }
 }

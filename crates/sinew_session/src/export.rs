@@ -11,6 +11,7 @@ use sinew_formats::{
     handles::write_handles,
     moves::{RecordedMoves, write_recorded_moves},
     obj,
+    pairs::write_pairs,
     paths::write_paths,
     ply,
 };
@@ -29,6 +30,7 @@ pub enum ExportFormat {
     Moves,
     Handles,
     Paths,
+    Pairs,
 }
 
 impl ExportFormat {
@@ -42,6 +44,7 @@ impl ExportFormat {
             Self::Moves => "moves.json",
             Self::Handles => "handles.json",
             Self::Paths => "paths.json",
+            Self::Pairs => "pairs.json",
         }
     }
 }
@@ -116,6 +119,7 @@ pub fn export(
         }
         ExportFormat::Handles => write_handles(&document.plain_handles()),
         ExportFormat::Paths => write_paths(&document.paths),
+        ExportFormat::Pairs => write_pairs(&document.puppet.file()),
         ExportFormat::Bvh => {
             let rig =
                 document.body.rig.as_ref().ok_or_else(|| nothing("skeleton", "export a GLB instead"))?;

@@ -21,8 +21,13 @@ mod journal;
 mod motion;
 mod open;
 mod project;
+mod puppet;
 mod reach;
 mod recovery;
+mod refit;
+mod rules;
+#[cfg(test)]
+mod rules_tests;
 mod search;
 mod session;
 mod size;
@@ -32,7 +37,7 @@ mod stage;
 mod tests;
 mod thumbnail;
 
-pub use command::{Command, EditChange, HandleData, PaintOp, SkinData, twin_name};
+pub use command::{Command, EditChange, HandleData, PaintOp, RulesChange, SkinData, twin_name};
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
@@ -42,8 +47,16 @@ pub use job::{Job, Jobs};
 pub use motion::{Follow, MotionReport, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
+pub use puppet::{
+    Acted, ActedShape, Actor, MAX_TAKE_FRAMES, Pair, Puppet, PuppetData, PuppetSettings, TakeData,
+    TakeReport, add_demo, demo_actor, perform_take, read_actor,
+};
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
+pub use refit::{ContactTrack, RefitNumbers, RefitSettings, find_contact_track, refit_clip};
+pub use rules::{
+    ClipContacts, ClipGround, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData,
+};
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};
 pub use stack::{MotionStack, Source, StackParams};

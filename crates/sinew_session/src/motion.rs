@@ -93,27 +93,38 @@ pub fn bake(
     progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
 ) -> Result<(Document, MotionReport), SessionError> {
     let mut baked = document.clone();
-    if let Ok(at) = document.find_clip(clip) {
-        crate::command::check_name("clip", clip, !is_baked(document, &document.clips[at]))?;
-        remove_clip(&mut baked, clip)?;
-    }
-    crate::command::check_name("clip", clip, false)?;
+    make_room(&mut baked, clip)?;
     let (set, space) = build_pose_space(document)?;
     let (moments, report) = find_moments(document, &space, fps, follow, &|share| progress(0.2 * share))?;
-    let (n_frames, n_vertices) = (moments.len(), document.mesh().n_vertices());
-    let frame_bytes = (n_vertices * size_of::<Vec3>()).max(1);
-    let most = (MAX_BYTES / frame_bytes).clamp(2, MAX_FRAMES);
-    if n_frames > most {
-        let cause = format!(
-            "{n_frames} frames of {n_vertices} vertices are more than the {most} that fit; choose at most {:.1} frames \
-             a second, or a shorter way",
-            (fps * (most - 1) as f64 / (n_frames - 1) as f64 * 10.0).floor() / 10.0
-        );
-        return Err(SessionError::Value { what: "frames", cause });
-    }
+    check_frames(document, moments.len(), fps)?;
     let frames = solve(document, &set, &moments, &|share| progress(0.2 + 0.8 * share))?;
     add_clip(&mut baked, clip, fps, frames)?;
     Ok((baked, report))
+}
+
+/// Take out a clip of this name if it was baked before.
+fn make_room(document: &mut Document, clip: &str) -> Result<(), SessionError> {
+    if let Ok(at) = document.find_clip(clip) {
+        crate::command::check_name("clip", clip, !is_baked(document, &document.clips[at]))?;
+        remove_clip(document, clip)?;
+    }
+    crate::command::check_name("clip", clip, false)
+}
+
+/// Whether so many frames may be baked.
+pub(crate) fn check_frames(document: &Document, n_frames: usize, fps: f64) -> Result<(), SessionError> {
+    let n_vertices = document.mesh().n_vertices();
+    let frame_bytes = (n_vertices * size_of::<Vec3>()).max(1);
+    let most = (MAX_BYTES / frame_bytes).clamp(2, MAX_FRAMES);
+    if n_frames <= most {
+        return Ok(());
+    }
+    let cause = format!(
+        "{n_frames} frames of {n_vertices} vertices are more than the {most} that fit; choose at most {:.1} frames \
+         a second, or a shorter way",
+        (fps * (most - 1) as f64 / (n_frames - 1) as f64 * 10.0).floor() / 10.0
+    );
+    Err(SessionError::Value { what: "frames", cause })
 }
 
 fn find_moments(
@@ -195,7 +206,7 @@ fn solve(
 }
 
 /// Frames as morph targets, each at full weight in its moment.
-fn add_clip(
+pub(crate) fn add_clip(
     document: &mut Document,
     name: &str,
     fps: f64,
@@ -223,7 +234,7 @@ fn add_clip(
 
 /// A skeleton that is there stands still meanwhile, and says so: players that hold what another clip did would move the
 /// surface twice.
-fn still_joints(rig: &Rig) -> Result<Vec<JointTrack>, SessionError> {
+pub(crate) fn still_joints(rig: &Rig) -> Result<Vec<JointTrack>, SessionError> {
     let track = |(joint, of): (usize, &Joint)| {
         let (rotation, translation) = (of.rest.rotation.as_quat(), of.rest.translation.as_vec3());
         Ok(JointTrack {

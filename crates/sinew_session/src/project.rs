@@ -2,13 +2,17 @@
 //! root extension `SINEW_character`.
 //!
 //! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json,
-//! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `search`, `edit`. An object `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes
-//! it names in this way come along.
+//! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `rules` (text, markers, planes,
+//! contacts), `search`, `edit`, `puppet` (pairs as in pairs.json, each with its picture, and settings). An object
+//! `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes it names in this way
+//! come along.
 
 use crate::{
-    Command, Document, EditChange, Example, SearchChange, SearchSettings, SessionError, Unknown,
-    command::{moves_from_value, moves_to_value},
+    Command, Document, EditChange, Example, Pair, PuppetData, PuppetSettings, RulesData, SearchChange,
+    SearchSettings, SessionError, Unknown,
+    command::{moves_from_value, moves_to_value, pairs_from_value, pairs_to_value},
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sinew_deform::EditParams;
 use sinew_formats::{
@@ -64,9 +68,15 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     if *document.paths != PathsData::default() {
         fields.insert("paths".into(), serde_json::to_value(&*document.paths).unwrap_or_default());
     }
+    if *document.rules != RulesData::default() {
+        fields.insert("rules".into(), serde_json::to_value(&*document.rules).unwrap_or_default());
+    }
     if document.search != SearchSettings::default() {
         let search = serde_json::to_value(SearchChange::of_all(&document.search));
         fields.insert("search".into(), search.unwrap_or_default());
+    }
+    if *document.puppet != PuppetData::default() {
+        fields.insert("puppet".into(), puppet_value(&document.puppet, &mut views));
     }
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
     let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
@@ -153,6 +163,9 @@ pub(crate) fn document_of(
         }
     }
     take_motion(&mut document, &mut fields, &mut told);
+    if let Some(value) = fields.remove("puppet") {
+        document.puppet = Arc::new(take_puppet(&value, &mut read, &mut told));
+    }
     document.unknown = Arc::new(keep_unknown(fields, extensions, &mut read));
     let told = told.iter().chain(&absent);
     told.for_each(|message| warnings.push(format!("/extensions/{CHARACTER_EXTENSION}: {message}")));
@@ -171,6 +184,13 @@ fn take_motion(document: &mut Document, fields: &mut Map<String, Value>, told: &
             Err(error) => told.push(format!("the paths were left out: {error}")),
         }
     }
+    if let Some(value) = fields.remove("rules") {
+        let read = serde_json::from_value::<RulesData>(value).map_err(|error| error.to_string());
+        match read.and_then(|rules| rules.check().map(|()| rules).map_err(|error| error.to_string())) {
+            Ok(rules) => document.rules = Arc::new(rules),
+            Err(error) => told.push(format!("the rules were left out: {error}")),
+        }
+    }
     if let Some(value) = fields.remove("search") {
         let read = serde_json::from_value::<SearchChange>(value).map_err(|error| error.to_string());
         let mut settings = SearchSettings::default();
@@ -179,6 +199,45 @@ fn take_motion(document: &mut Document, fields: &mut Map<String, Value>, told: &
             Err(error) => told.push(format!("the settings of the search were left out: {error}")),
         }
     }
+}
+
+/// Pairs as in pairs.json, each with the bytes of its picture.
+fn puppet_value(puppet: &PuppetData, views: &mut Vec<Vec<u8>>) -> Value {
+    let mut value = pairs_to_value(&puppet.file());
+    for (pair, entry) in puppet.pairs.iter().zip(value["pairs"].as_array_mut().into_iter().flatten()) {
+        if let Some(png) = &pair.thumbnail {
+            views.push(png.as_ref().clone());
+            entry["thumbnail"] = json!({ VIEW: views.len() - 1 });
+        }
+    }
+    value["settings"] = serde_json::to_value(&puppet.settings).unwrap_or_default();
+    value
+}
+
+/// What does not fit, or was made by a later version, is told and left out.
+fn take_puppet(
+    value: &Value,
+    read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+    told: &mut Vec<String>,
+) -> PuppetData {
+    let mut puppet = PuppetData::default();
+    match pairs_from_value(value) {
+        Ok(file) => puppet = PuppetData::from_file(file),
+        Err(error) => told.push(format!("the pairs were left out: {error}")),
+    }
+    for (pair, entry) in puppet.pairs.iter_mut().zip(value["pairs"].as_array().into_iter().flatten()) {
+        let thumbnail = entry["thumbnail"][VIEW].as_u64().and_then(|view| read(view as usize)).map(Arc::new);
+        *pair = Arc::new(Pair { thumbnail, ..(**pair).clone() });
+    }
+    if let Some(settings) = value.get("settings") {
+        let settings = PuppetSettings::deserialize(settings).map_err(|error| error.to_string());
+        let checked = settings.and_then(|s| s.params(true).map(|_| s).map_err(|error| error.to_string()));
+        match checked {
+            Ok(settings) => puppet.settings = settings,
+            Err(error) => told.push(format!("the settings of puppetry were left out: {error}")),
+        }
+    }
+    puppet
 }
 
 /// A detail layer as bytes.

@@ -1,6 +1,7 @@
 //! How much memory a state of the document takes beyond another, roughly: what they share costs nothing.
 
-use crate::{Document, Example};
+use crate::{Document, Example, Pair};
+use sinew_formats::pairs::PairTarget;
 use sinew_geom::{Character, Clip, Handle, rig::Keys};
 use std::{mem::size_of, sync::Arc};
 
@@ -9,13 +10,16 @@ pub(crate) fn bytes_beyond(document: &Document, before: &Document) -> usize {
     let body =
         if Arc::ptr_eq(&document.body, &before.body) { 0 } else { of_body(&document.body, &before.body) };
     let pose = if Arc::ptr_eq(&document.pose, &before.pose) { 0 } else { size_of_val(&document.pose[..]) };
+    let rules = if Arc::ptr_eq(&document.rules, &before.rules) { 0 } else { document.rules.n_bytes() };
     size_of::<Document>()
         + body
         + pose
+        + rules
         + new_layer(document.detail.as_ref(), before.detail.as_ref())
         + new_parts(&document.handles, &before.handles, of_handle)
         + new_parts(&document.clips, &before.clips, of_clip)
         + new_parts(&document.examples, &before.examples, of_example)
+        + new_parts(&document.puppet.pairs, &before.puppet.pairs, of_pair)
 }
 
 fn new_layer(layer: Option<&Arc<Vec<f32>>>, before: Option<&Arc<Vec<f32>>>) -> usize {
@@ -75,4 +79,14 @@ fn of_example(example: &Example) -> usize {
         + size_of_val(&example.moves[..])
         + example.detail.as_ref().map_or(0, |layer| size_of_val(&layer[..]))
         + example.thumbnail.as_ref().map_or(0, |png| png.len())
+}
+
+fn of_pair(pair: &Pair) -> usize {
+    size_of::<Pair>()
+        + size_of_val(&pair.pair.body[..])
+        + pair.thumbnail.as_ref().map_or(0, |png| png.len())
+        + match &pair.pair.target {
+            PairTarget::Joints(joints) => size_of_val(&joints[..]),
+            PairTarget::Example(_) => 0,
+        }
 }

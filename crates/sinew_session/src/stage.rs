@@ -1,6 +1,6 @@
 //! What is shown: where every vertex is, and which way it faces.
 
-use crate::{Document, SessionError};
+use crate::{Document, Ruled, SessionError};
 use glam::{DQuat, DVec3, Vec3};
 use sinew_deform::{
     DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
@@ -28,6 +28,8 @@ pub enum Display {
         /// Seconds from its beginning.
         time: f32,
     },
+    /// As its rules want it.
+    Ruled,
 }
 
 /// A shape.
@@ -269,6 +271,7 @@ impl Prepared {
 pub struct Stage {
     prepared: Option<Arc<Prepared>>,
     rest: Option<(Arc<Character>, Arc<Vec<DVec3>>)>,
+    ruled: Option<Arc<Ruled>>,
 }
 
 impl Stage {
@@ -307,6 +310,19 @@ impl Stage {
         normals
     }
 
+    /// The rules of a document, solved; anew only if they have changed.
+    ///
+    /// # Errors
+    /// As [`Ruled::new`].
+    pub fn ruled(&mut self, document: &Document) -> Result<Arc<Ruled>, SessionError> {
+        if let Some(ruled) = self.ruled.as_ref().filter(|ruled| ruled.serves(document)) {
+            return Ok(ruled.clone());
+        }
+        let ruled = Arc::new(Ruled::new(document, self.ruled.as_deref())?);
+        self.ruled = Some(ruled.clone());
+        Ok(ruled)
+    }
+
     /// What was prepared, if it still serves.
     pub fn ready(&self, document: &Document) -> Option<&Arc<Prepared>> {
         self.prepared.as_ref().filter(|prepared| prepared.serves(document))
@@ -331,8 +347,7 @@ impl Stage {
                 let start = Instant::now();
                 let clip = &document.clips[document.find_clip(clip)?];
                 let positions = document.body.positions_at(Some(clip), *time)?;
-                let normals = smooth_normals(&positions, document.mesh().faces());
-                Ok(frame_of(document, positions, normals, start))
+                Ok(frame_of_positions(document, positions, start))
             }
             Display::Posed if document.detail.is_some() => {
                 let start = Instant::now();
@@ -340,9 +355,9 @@ impl Stage {
                 let detail = document.detail.as_ref().map_or(&[][..], |detail| &detail[..]);
                 add_detail(detail, &self.rest_normals(document), &mut positions);
                 let positions: Vec<Vec3> = positions.iter().map(|p| p.as_vec3()).collect();
-                let normals = smooth_normals(&positions, document.mesh().faces());
-                Ok(frame_of(document, positions, normals, start))
+                Ok(frame_of_positions(document, positions, start))
             }
+            Display::Ruled => self.ruled(document)?.frame(document),
             Display::Rest | Display::Posed => {
                 let start = Instant::now();
                 let positions = document.mesh().positions().iter().map(|p| p.as_vec3()).collect();
@@ -361,7 +376,18 @@ pub(crate) fn normals_of(document: &Document) -> Vec<DVec3> {
     compute_vertex_normals(document.mesh().positions(), document.mesh().faces())
 }
 
-fn frame_of(document: &Document, positions: Vec<Vec3>, normals: Vec<Vec3>, start: Instant) -> Frame {
+/// A shape of which only the places of vertices are known.
+pub(crate) fn frame_of_positions(document: &Document, positions: Vec<Vec3>, start: Instant) -> Frame {
+    let normals = smooth_normals(&positions, document.mesh().faces());
+    frame_of(document, positions, normals, start)
+}
+
+pub(crate) fn frame_of(
+    document: &Document,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    start: Instant,
+) -> Frame {
     let handles = document.handles.iter().map(|handle| (handle.center, DQuat::IDENTITY)).collect();
     Frame { positions, normals, handles, solve_time: start.elapsed() }
 }

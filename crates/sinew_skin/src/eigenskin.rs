@@ -14,7 +14,7 @@
 use crate::{FittedSkin, SkinError, SkinFitter, source::check_length};
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
-use sinew_geom::linalg::DenseCholesky;
+use sinew_geom::linalg::{DenseCholesky, symmetric_eigen};
 
 /// Pull of displacements and weights towards none, as a share of what the poses say.
 const RIDGE: f64 = 1e-9;
@@ -206,50 +206,13 @@ fn errors_at_rest(skin: &FittedSkin, frame: usize, wanted: &[DVec3]) -> Vec<Vec3
     (0..wanted.len()).into_par_iter().with_min_len(512).map(error).collect()
 }
 
-/// Eigenvectors of the largest eigenvalues of a symmetric matrix, of which the lower triangle is given, by cyclic Jacobi
-/// rotations.
+/// Eigenvectors of the largest eigenvalues of a symmetric matrix, of which the lower triangle is given.
 fn largest_eigenvectors(mut a: Vec<f64>, n: usize, wanted: usize) -> Vec<Vec<f64>> {
-    const SWEEPS: usize = 30;
     (0..n).for_each(|i| (i + 1..n).for_each(|j| a[i * n + j] = a[j * n + i]));
-    let mut v: Vec<f64> = (0..n * n).map(|at| if at / n == at % n { 1.0 } else { 0.0 }).collect();
-    let total: f64 = a.iter().map(|x| x * x).sum();
-    for _ in 0..SWEEPS {
-        let off: f64 =
-            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * n + j].powi(2)).sum();
-        if off <= 1e-24 * total {
-            break;
-        }
-        for p in 0..n {
-            for q in p + 1..n {
-                rotate(&mut a, &mut v, n, p, q);
-            }
-        }
-    }
+    let (values, vectors) = symmetric_eigen(a, n);
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| a[j * n + j].total_cmp(&a[i * n + i]).then(i.cmp(&j)));
-    order.iter().take(wanted).map(|&k| v[k * n..(k + 1) * n].to_vec()).collect()
-}
-
-/// Make the entry (p, q) zero. `v` holds eigenvectors as rows.
-fn rotate(a: &mut [f64], v: &mut [f64], n: usize, p: usize, q: usize) {
-    let apq = a[p * n + q];
-    if apq == 0.0 {
-        return;
-    }
-    let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * apq);
-    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-    let c = 1.0 / (t * t + 1.0).sqrt();
-    let s = t * c;
-    for k in 0..n {
-        let (x, y) = (a[k * n + p], a[k * n + q]);
-        (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
-    }
-    for k in 0..n {
-        let (x, y) = (a[p * n + k], a[q * n + k]);
-        (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
-        let (x, y) = (v[p * n + k], v[q * n + k]);
-        (v[p * n + k], v[q * n + k]) = (c * x - s * y, s * x + c * y);
-    }
+    order.sort_by(|&i, &j| values[j].total_cmp(&values[i]).then(i.cmp(&j)));
+    order.iter().take(wanted).map(|&k| vectors[k * n..(k + 1) * n].to_vec()).collect()
 }
 
 #[cfg(test)]

@@ -32,6 +32,14 @@ impl Influences {
         self.counts[vertex] = 1;
     }
 
+    /// Let a vertex follow what one of others does.
+    pub fn copy_vertex(&mut self, vertex: usize, others: &Self, other: usize) {
+        let (a, b) = (vertex * self.width, other * others.width);
+        self.slots[a..a + self.width].copy_from_slice(&others.slots[b..b + others.width]);
+        self.weights[a..a + self.width].copy_from_slice(&others.weights[b..b + others.width]);
+        self.counts[vertex] = others.counts[other];
+    }
+
     pub fn n_vertices(&self) -> usize {
         self.counts.len()
     }

@@ -3,14 +3,19 @@
 use crate::{
     frames::{Drawn, Geometry},
     news::Topic,
+    puppet::Cue,
     studio::{Shown, Studio, Wish, drag_gesture},
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew::{
     deform::HandlePose,
     formats::moves::read_moves,
     geom::{Character, Move},
-    session::{Display, Document, Frame, Reach, ReachWish, SessionError, Stage, compute_stretch},
+    session::{
+        Command, Display, Document, Frame, Reach, ReachWish, RulesChange, SessionError, Stage,
+        compute_stretch,
+    },
 };
 use std::{
     ops::ControlFlow,
@@ -109,6 +114,12 @@ impl Engine<'_> {
         if let Some(wish) = step.get("reach") {
             return self.reach_to(number, wish);
         }
+        if let Some(change) = step.get("rules") {
+            return self.change_rules(number, change);
+        }
+        if let Some(cue) = step.get("puppet") {
+            return self.follow(number, cue);
+        }
         let gesture = drag_gesture(number);
         let (document, before) = {
             let session = self.studio.session();
@@ -130,6 +141,29 @@ impl Engine<'_> {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),
         }
+    }
+
+    /// Follow a hand that drags a marker or a plane; the pose is solved when it is shown.
+    fn change_rules(&mut self, number: u32, change: &Value) {
+        let change = serde_json::from_value::<RulesChange>(change.clone())
+            .map_err(|error| SessionError::Value { what: "rules", cause: error.to_string() });
+        let applied = change.and_then(|change| {
+            self.studio.session().apply(&Command::Rules(change), Some(drag_gesture(number)))
+        });
+        self.last_drag = number;
+        if let Err(error) = applied {
+            self.fail(&error.to_string());
+        }
+    }
+
+    /// What the rules come to, for pages that look, and for those that write in another view.
+    fn solve_rules(&mut self, document: &Document, display: &Display) {
+        let is_wanted = *display == Display::Ruled || !document.rules.text.is_empty();
+        let ruled = match document.body.rig.as_ref().filter(|_| is_wanted) {
+            None => None,
+            Some(_) => self.stage.ruled(document).map_err(|error| self.fail(&error.to_string())).ok(),
+        };
+        self.studio.set_ruled(ruled);
     }
 
     /// Follow a hand that drags targets: search the examples, and show what was found without doing it.
@@ -155,6 +189,33 @@ impl Engine<'_> {
         self.studio.raise(Topic::Reach);
     }
 
+    /// Let the character follow an actor by one frame.
+    fn follow(&mut self, number: u32, cue: &Value) {
+        let document = self.studio.session().document().clone();
+        let followed = Cue::deserialize(cue)
+            .map_err(|error| SessionError::Value { what: "puppet", cause: error.to_string() })
+            .and_then(|cue| self.studio.theatre().follow(&document, cue));
+        // Every drag is answered by a frame, even if nothing moved: the page waits for it.
+        self.last_drag = number;
+        match followed {
+            Ok(()) => self.failed = None,
+            Err(error) => self.fail(&error.to_string()),
+        }
+        self.studio.raise(Topic::Act);
+    }
+
+    /// What an actor makes of the character now.
+    fn acted(&mut self, document: &Document) -> Option<Result<Frame, SessionError>> {
+        if self.studio.theatre().needs_editor()
+            && let Err(error) = self.prepare(document, None)
+        {
+            return Some(Err(error));
+        }
+        let theatre = self.studio.theatre();
+        let (puppet, acted) = theatre.acting()?;
+        Some(puppet.frame(document, &acted.shape, self.stage.ready(document).map(|p| &**p)))
+    }
+
     /// The pose that is being reached for, unless the document has gone on without it.
     fn reached(&self, document: &Document) -> Option<(HandlePose, Option<Vec<f32>>)> {
         let mut reach = self.studio.reach();
@@ -171,6 +232,11 @@ impl Engine<'_> {
     fn show(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
+        self.solve_rules(&document, &looks.display);
+        if let Some(acted) = self.acted(&document) {
+            let published = acted.and_then(|frame| self.publish(document, frame, looks.stress));
+            return published.unwrap_or_else(|error| self.fail(&error.to_string()));
+        }
         let reached = self.reached(&document).filter(|_| looks.display == Display::Posed);
         let needs_editor =
             looks.display == Display::Posed && (!document.pose.is_empty() || reached.is_some());
@@ -247,7 +313,8 @@ impl Engine<'_> {
     fn refine(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        if looks.display != Display::Posed || document.pose.is_empty() || self.studio.reach().is_some() {
+        let is_other = self.studio.reach().is_some() || self.studio.theatre().acting().is_some();
+        if looks.display != Display::Posed || document.pose.is_empty() || is_other {
             return;
         }
         let Some(prepared) = self.stage.ready(&document).cloned() else { return };

@@ -218,6 +218,11 @@ fn relief(ground: &Ground, points: impl Iterator<Item = [f64; 3]>, size: f64) ->
     if *ground == Ground::Flat(0.0) {
         return Value::Null;
     }
+    net(&|x, z| ground.height(x, z), points, size)
+}
+
+/// Heights on a grid around some points.
+pub fn net(height_at: &dyn Fn(f64, f64) -> f64, points: impl Iterator<Item = [f64; 3]>, size: f64) -> Value {
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     for [x, _, z] in points {
         low = [low[0].min(x), low[1].min(z)];
@@ -225,7 +230,7 @@ fn relief(ground: &Ground, points: impl Iterator<Item = [f64; 3]>, size: f64) ->
     }
     let cell = ((high[0] - low[0]).max(high[1] - low[1]) + 1.5 * size) / CELLS as f64;
     let origin = [0, 1].map(|k| 0.5 * (low[k] + high[k]) - 0.5 * cell * CELLS as f64);
-    let height = |i: usize, j: usize| ground.height(origin[0] + cell * i as f64, origin[1] + cell * j as f64);
+    let height = |i: usize, j: usize| height_at(origin[0] + cell * i as f64, origin[1] + cell * j as f64);
     let rows: Vec<Vec<f64>> = (0..=CELLS).map(|j| (0..=CELLS).map(|i| height(i, j)).collect()).collect();
     json!({ "origin": origin, "cell": cell, "heights": rows })
 }

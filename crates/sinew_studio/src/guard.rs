@@ -17,10 +17,14 @@ pub fn policy(host: &str) -> String {
         if host.bytes().all(|c| c.is_ascii_alphanumeric() || b".:[]-".contains(&c)) { host } else { "" };
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-         connect-src 'self' ws://{socket}; font-src 'self'; base-uri 'none'; form-action 'none'; \
+         connect-src 'self' ws://{socket}; worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'"
     )
 }
+
+/// What the tracker may do, which runs beside the page: compile its engine, and fetch it from here. The page may not.
+pub const TRACKER_POLICY: &str =
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
 /// The rules of one server.
 #[derive(Debug, Clone)]

@@ -21,8 +21,18 @@ pub enum Topic {
     Edit,
     /// Paths, and how examples are searched.
     Motion,
+    /// Rules, and what surrounds the skeleton.
+    Rules,
+    /// What the rules come to.
+    Ruled,
     /// The search in progress.
     Reach,
+    /// Pairs of poses, and how they are used.
+    Puppet,
+    /// The recording of an actor.
+    Actor,
+    /// The performance in progress.
+    Act,
     /// What is shown.
     Looks,
     /// Steps.
@@ -72,7 +82,7 @@ impl Versions {
 }
 
 fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
-    let Changes { name, surface, handles, clips, pose, examples, edit, motion } = *changes;
+    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules, puppet } = *changes;
     let all = [
         (name, Topic::File),
         (surface, Topic::Surface),
@@ -82,6 +92,8 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (examples, Topic::Examples),
         (edit, Topic::Edit),
         (motion || surface || handles, Topic::Motion),
+        (rules || clips, Topic::Rules),
+        (puppet, Topic::Puppet),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

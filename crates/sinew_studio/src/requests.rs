@@ -4,7 +4,7 @@ use crate::{
     fit,
     guard::secret,
     news::Topic,
-    painter,
+    painter, puppet,
     studio::{Shown, Studio, drag_gesture, lock, stroke_gesture},
     wire::{Paint, Region, Request, What},
 };
@@ -43,6 +43,11 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::Do { command: Command::Bake { clip, fps, follow } } => {
             return crate::examples::bake(studio, &clip, fps, follow);
         }
+        Request::Do { command: Command::Refit { settings } } => {
+            return crate::rules::refit(studio, &settings);
+        }
+        Request::FormatRules { text } => return Ok(crate::rules::format(&text)),
+        Request::Contacts { clip } => return crate::rules::contacts(studio, &clip),
         Request::ReachEnd { accept } => crate::examples::end_reach(studio, accept)?,
         Request::Sculpt(request) => crate::examples::sculpt(studio, &request)?,
         Request::PickGround { view, at } => return crate::examples::pick_ground(studio, view, at),
@@ -82,6 +87,21 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         }
         Request::TakeFit => return job(studio, "Taking the skin", |_| fit::take(studio)),
         Request::Compare { on } => studio.change_looks(|looks| looks.compare = on),
+        Request::Actor { path } => {
+            let path = studio.files.existing(&path)?;
+            return puppet::open_actor(studio, &path, Some(studio.files.root()));
+        }
+        Request::ActorUpload { drop, name } => {
+            return with_upload(studio, &drop, &name, |path| puppet::open_actor(studio, path, None));
+        }
+        Request::PuppetDemo { name } => return puppet::open_demo(studio, &name),
+        Request::ActEnd => puppet::end(studio),
+        Request::Pairing { on } => puppet::set_pairing(studio, on),
+        Request::Pair { name, target } => puppet::pair(studio, &name, &target)?,
+        Request::Calibrate { on } => puppet::calibrate(studio, on)?,
+        Request::TakeBegin => puppet::begin_take(studio)?,
+        Request::TakeEnd { clip } => return puppet::end_take(studio, clip.as_deref()),
+        Request::PerformAll { clip } => return puppet::perform_all(studio, &clip),
         Request::Sample { name, vertices } => return sample(studio, &name, vertices),
         Request::List { folder } => return studio.files.list(folder.as_deref()),
         Request::Open { path } => {
@@ -89,12 +109,7 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
             return open(studio, &path, true);
         }
         Request::OpenUpload { drop, name } => {
-            let path = studio.files.upload(&drop, &name)?;
-            // The user knows the file by its name, not by where we keep it.
-            let ours = format!("{}/", path.parent().unwrap_or(&path).display());
-            let opened = open(studio, &path, false);
-            studio.files.forget_upload(&drop);
-            return opened.map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")));
+            return with_upload(studio, &drop, &name, |path| open(studio, path, false));
         }
         Request::Save { path, overwrite } => return save(studio, path.as_deref(), overwrite),
         Request::Export(params) => return job(studio, "Exporting", |job| run_export(studio, job, &params)),
@@ -111,7 +126,12 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
 pub fn is_heavy(command: &Command) -> bool {
     matches!(
         command,
-        Command::Repair {} | Command::Scale { .. } | Command::Bake { .. } | Command::TakeSkin { .. }
+        Command::Repair {}
+            | Command::Scale { .. }
+            | Command::Bake { .. }
+            | Command::Refit { .. }
+            | Command::Take { .. }
+            | Command::TakeSkin { .. }
     )
 }
 
@@ -254,6 +274,7 @@ fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>)
     let display = match what {
         What::Rest => Display::Rest,
         What::Posed => Display::Posed,
+        What::Ruled => Display::Ruled,
         What::Clip => {
             let clip = clip.context("which clip?")?;
             studio.session().document().find_clip(&clip)?;
@@ -295,6 +316,20 @@ fn open(studio: &Studio, path: &Path, is_users: bool) -> anyhow::Result<Value> {
         studio.open(document, own, warnings);
         Ok(json!({ "warnings": n_warnings }))
     })
+}
+
+/// Read a file that was sent. The user knows it by its name, not by where we keep it.
+fn with_upload(
+    studio: &Studio,
+    drop: &str,
+    name: &str,
+    read: impl FnOnce(&Path) -> anyhow::Result<Value>,
+) -> anyhow::Result<Value> {
+    let path = studio.files.upload(drop, name)?;
+    let ours = format!("{}/", path.parent().unwrap_or(&path).display());
+    let done = read(&path);
+    studio.files.forget_upload(drop);
+    done.map_err(|error| anyhow::anyhow!(format!("{error:#}").replace(&ours, "")))
 }
 
 fn save(studio: &Studio, path: Option<&str>, overwrite: bool) -> anyhow::Result<Value> {

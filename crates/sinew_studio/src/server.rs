@@ -1,10 +1,10 @@
 //! HTTP around the studio.
 
 use crate::{
-    assets::asset,
+    assets::{TRACKER, asset},
     engine,
     files::{Files, MAX_UPLOAD, default_home},
-    guard::{Guard, policy, secret},
+    guard::{Guard, TRACKER_POLICY, policy, secret},
     socket,
     studio::Studio,
 };
@@ -41,6 +41,9 @@ const SAMPLE_VERTICES: usize = 10_000;
 const JOB_EVERY: Duration = Duration::from_millis(200);
 /// Largest message a page may send; frames go the other way.
 const MAX_MESSAGE: usize = 64 << 20;
+
+/// What browsers may give the page: the camera, if the user says so, and nothing else of the kind.
+const PERMISSIONS: &str = "camera=(self), microphone=(), geolocation=(), display-capture=()";
 
 /// How to serve.
 #[derive(Debug, Clone, Default)]
@@ -116,6 +119,7 @@ async fn listen(
         .route("/ws", get(upgrade))
         .route("/image/{index}", get(image))
         .route("/thumbnail/{index}", get(thumbnail))
+        .route("/pair/{index}", get(pair_picture))
         .route("/download/{id}", get(download))
         .route("/fit/{version}", get(fit_maps))
         .route("/upload", post(upload))
@@ -132,7 +136,10 @@ async fn listen(
 async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let is_page = request.uri().path() == "/";
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
-    let policy = HeaderValue::from_str(&policy(host));
+    let policy = match request.uri().path() {
+        TRACKER => Ok(HeaderValue::from_static(TRACKER_POLICY)),
+        _ => HeaderValue::from_str(&policy(host)),
+    };
     let mut response = match guard.check(request.method(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err((status, cause)) => (status, format!("{cause}\n")).into_response(),
@@ -143,6 +150,7 @@ async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Resp
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert("permissions-policy", HeaderValue::from_static(PERMISSIONS));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     if let (true, Some(cookie)) = (is_page && response.status().is_success(), guard.cookie()) {
@@ -188,6 +196,14 @@ async fn image(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>
 async fn thumbnail(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
     let document = studio.session().document().clone();
     match document.examples.get(index).and_then(|example| example.thumbnail.clone()) {
+        Some(png) => picture("image/png", png.to_vec()),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn pair_picture(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+    let document = studio.session().document().clone();
+    match document.puppet.pairs.get(index).and_then(|pair| pair.thumbnail.clone()) {
         Some(png) => picture("image/png", png.to_vec()),
         None => StatusCode::NOT_FOUND.into_response(),
     }

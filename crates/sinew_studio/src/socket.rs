@@ -212,6 +212,12 @@ fn is_long(request: &Request) -> bool {
             | Request::Export(_)
             | Request::Fit { .. }
             | Request::TakeFit
+            | Request::Actor { .. }
+            | Request::PuppetDemo { .. }
+            | Request::ActorUpload { .. }
+            | Request::Pair { .. }
+            | Request::TakeEnd { .. }
+            | Request::PerformAll { .. }
             | Request::Recover { .. }
     )
 }

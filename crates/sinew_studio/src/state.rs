@@ -26,6 +26,7 @@ pub fn welcome(studio: &Studio) -> Value {
         "laplacians": LaplacianKind::ALL.map(LaplacianKind::name),
         "frames": Frames::ALL.map(Frames::name),
         "search": crate::examples::choices(),
+        "language": crate::rules::language(),
         "max_upload": crate::files::MAX_UPLOAD,
     })
 }
@@ -78,7 +79,7 @@ impl Told {
                 "detail": document.detail.is_some(),
             }));
         }
-        let parts: [(Topic, &dyn Fn() -> Value); 9] = [
+        let parts: [(Topic, &dyn Fn() -> Value); 14] = [
             (Topic::Surface, &|| surface(studio, &document)),
             (Topic::Handles, &|| json!({ "handles": handles(&document) })),
             (Topic::Examples, &|| json!({ "examples": examples(&document) })),
@@ -89,6 +90,14 @@ impl Told {
             (Topic::Edit, &|| json!({ "edit": EditChange::of_all(&document.edit) })),
             (Topic::Motion, &|| crate::examples::motion(&document)),
             (Topic::Reach, &|| json!({ "reach": crate::examples::reach(studio) })),
+            (
+                Topic::Rules,
+                &|| json!({ "rules": *document.rules, "grounds": crate::rules::grounds(&document) }),
+            ),
+            (Topic::Ruled, &|| json!({ "ruled": crate::rules::state(studio) })),
+            (Topic::Puppet, &|| json!({ "puppet": crate::puppet::state(&document) })),
+            (Topic::Actor, &|| json!({ "actor": crate::puppet::actor(studio) })),
+            (Topic::Act, &|| json!({ "act": crate::puppet::act(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),
         ];
@@ -212,7 +221,7 @@ fn examples(document: &Document) -> Vec<Value> {
 }
 
 /// Tells pictures apart, so that a browser does not show an old one (FNV-1a).
-fn digest(bytes: &[u8]) -> u64 {
+pub fn digest(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
@@ -242,6 +251,7 @@ fn display(display: &Display) -> Value {
     match display {
         Display::Rest => json!({ "what": "rest", "clip": null, "time": 0.0 }),
         Display::Posed => json!({ "what": "posed", "clip": null, "time": 0.0 }),
+        Display::Ruled => json!({ "what": "ruled", "clip": null, "time": 0.0 }),
         Display::Clip { clip, time } => json!({ "what": "clip", "clip": clip, "time": time }),
     }
 }

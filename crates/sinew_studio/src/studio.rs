@@ -5,14 +5,15 @@ use crate::{
     frames::Drawn,
     news::{Topic, Versions},
     painter::Painter,
+    puppet::Theatre,
 };
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Session,
-        SessionError,
+        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Ruled,
+        Session, SessionError,
     },
 };
 use std::{
@@ -45,6 +46,10 @@ pub struct Studio {
     view: Mutex<Looks>,
     /// A pose that is being reached for: shown, but not done.
     reach: Mutex<Option<Reach>>,
+    /// What the rules of the document come to, if somebody has looked.
+    ruled: Mutex<Option<Arc<Ruled>>>,
+    /// An actor, and the character that follows.
+    pub theatre: Mutex<Theatre>,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -73,6 +78,7 @@ pub struct Studio {
     /// How many documents were opened.
     n_opened: AtomicU32,
     prepare_us: AtomicU64,
+    n_gestures: AtomicU64,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -173,6 +179,8 @@ impl Studio {
             events: Mutex::new(events),
             view: Mutex::default(),
             reach: Mutex::default(),
+            ruled: Mutex::default(),
+            theatre: Mutex::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -189,6 +197,7 @@ impl Studio {
             revision: AtomicU32::new(1),
             n_opened: AtomicU32::new(1),
             prepare_us: AtomicU64::new(0),
+            n_gestures: AtomicU64::new(0),
             warnings: Mutex::default(),
         })
     }
@@ -227,6 +236,21 @@ impl Studio {
     /// The search in progress, for a moment. Who changes it lets pages hear of it.
     pub fn reach(&self) -> MutexGuard<'_, Option<Reach>> {
         lock(&self.reach)
+    }
+
+    /// What the rules come to; null until they are looked at.
+    pub fn ruled(&self) -> Option<Arc<Ruled>> {
+        lock(&self.ruled).clone()
+    }
+
+    /// Let pages see what the rules come to, if it is new.
+    pub fn set_ruled(&self, ruled: Option<Arc<Ruled>>) {
+        let mut shared = lock(&self.ruled);
+        if shared.as_ref().map(Arc::as_ptr) != ruled.as_ref().map(Arc::as_ptr) {
+            *shared = ruled;
+            drop(shared);
+            self.raise(Topic::Ruled);
+        }
     }
 
     /// The engine's list, for a moment.
@@ -319,6 +343,11 @@ impl Studio {
         self.revision.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// A gesture of nobody's hand: several commands that are one step.
+    pub fn next_gesture(&self) -> Gesture {
+        Gesture((2 << 32) + self.n_gestures.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Time the last preparation took, in milliseconds.
     pub fn prepare_ms(&self) -> f64 {
         self.prepare_us.load(Ordering::Relaxed) as f64 / 1e3
@@ -382,6 +411,8 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *self.reach() = None;
         self.raise(Topic::Reach);
+        self.theatre().live = None;
+        self.raise(Topic::Act);
         lock(&self.fit).1 = None;
         *lock(&self.view) = Looks { display: Display::Posed, compare: false, ..self.looks() };
         self.raise(Topic::Fit);

@@ -1,5 +1,6 @@
 //! What the page says. `PROTOCOL.md` is the reference.
 
+use crate::puppet::Target;
 use serde::Deserialize;
 use serde_json::Value;
 use sinew::session::{Command, ExportParams, FitSettings, PaintOp};
@@ -68,8 +69,42 @@ pub enum Request {
         settings: FitSettings,
     },
     TakeFit,
+    FormatRules {
+        text: String,
+    },
+    Contacts {
+        clip: String,
+    },
     Compare {
         on: bool,
+    },
+    Actor {
+        path: String,
+    },
+    ActorUpload {
+        drop: String,
+        name: String,
+    },
+    PuppetDemo {
+        name: String,
+    },
+    ActEnd,
+    Pairing {
+        on: bool,
+    },
+    Pair {
+        name: String,
+        target: Target,
+    },
+    Calibrate {
+        on: bool,
+    },
+    TakeBegin,
+    TakeEnd {
+        clip: Option<String>,
+    },
+    PerformAll {
+        clip: String,
     },
     Sample {
         name: String,
@@ -171,4 +206,5 @@ pub enum What {
     Rest,
     Posed,
     Clip,
+    Ruled,
 }

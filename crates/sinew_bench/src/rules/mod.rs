@@ -57,7 +57,7 @@ pub fn run(options: &[String]) -> anyhow::Result<()> {
 
 fn measure(variant: &'static str, text: &str, file: &SkeletonFile) -> anyhow::Result<Ours> {
     let skeleton = Skeleton::from_rig(&file.rig)?;
-    let scene = Scene { markers: file.markers.clone() };
+    let scene = Scene { markers: file.markers.clone(), ..Scene::default() };
     let build = || {
         let (script, _) = parse(text);
         Solver::new(Problem::new(&script, &skeleton, &scene, &CompileParams::default()).0)

@@ -4,7 +4,7 @@ use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use sinew::puppet::Interpolation;
+use sinew::puppet::{Interpolation, Projection};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -14,14 +14,26 @@ pub struct PuppetArgs {
     pub command: Option<PuppetCommand>,
     /// Character to move: one with a skeleton, or a project with handles and stored poses
     pub target: Option<PathBuf>,
-    /// Pairs of poses, as `sinew puppet pair` makes them
+    /// Pairs of poses, as `sinew puppet pair` makes them; those of the project if absent
     #[arg(long, value_name = "FILE")]
     pub pairs: Option<PathBuf>,
-    /// The actor: a Kinect or landmark recording, a BVH file or an animated GLB; FILE@CLIP chooses a clip
+    /// The actor: a Kinect or landmark recording, a BVH file or an animated GLB; FILE@CLIP chooses a clip; `demo` is our own
     #[arg(long, value_name = "MOTION")]
     pub source: Option<String>,
-    /// How a pose becomes weights: linear shakes, positive never goes beyond the pairs, l1 is between
-    #[arg(long, default_value = "l1", value_parser = ["linear", "positive", "l1"])]
+    /// Follow a performer live instead: VMC over UDP, at this address and port [default: 127.0.0.1:39539]
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "", conflicts_with = "source")]
+    pub listen: Option<String>,
+    /// Listen to this performer only; else to the first who is heard
+    #[arg(long, value_name = "ADDR[:PORT]", requires = "listen")]
+    pub from: Option<String>,
+    /// Send the character on as VMC while it performs
+    #[arg(long, value_name = "ADDR:PORT", requires = "listen")]
+    pub send: Option<String>,
+    /// End after so many seconds; else Ctrl-C does
+    #[arg(long, value_name = "N", requires = "listen")]
+    pub seconds: Option<f64>,
+    /// How a pose becomes weights: linear shakes, positive never goes beyond the pairs, l1 is between, radial goes by likeness
+    #[arg(long, default_value = "l1", value_parser = Projection::NAMES)]
     pub projection: String,
     /// Price of negative weights for l1: 0 is linear, a large one positive [default: 0.02]
     #[arg(long, value_name = "L")]
@@ -41,6 +53,9 @@ pub struct PuppetArgs {
     /// Seconds after which a body that stays lost begins to stand
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pub hold: f64,
+    /// What is known of camera and actor, as `sinew puppet calibrate` writes it
+    #[arg(long, value_name = "FILE")]
+    pub calibration: Option<PathBuf>,
     /// How far beyond the pairs it may go: the most that negative weights sum to
     #[arg(long, value_name = "L", default_value_t = 0.5)]
     pub limit: f64,
@@ -65,6 +80,18 @@ pub struct PuppetArgs {
 pub enum PuppetCommand {
     /// Pair a pose of the actor with one of the character
     Pair(PairArgs),
+    /// Learn a tilted camera and the actor's size from a frame in which the actor stands straight
+    Calibrate(CalibrateArgs),
+}
+
+#[derive(Args)]
+pub struct CalibrateArgs {
+    /// The actor standing straight: a frame of a recording or motion, counted from 0
+    #[arg(long, value_name = "FILE@FRAME")]
+    pub source: String,
+    /// File to write, for `sinew puppet --calibration`
+    #[arg(long, short)]
+    pub output: PathBuf,
 }
 
 #[derive(Args)]

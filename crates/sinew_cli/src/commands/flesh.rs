@@ -2,7 +2,7 @@
 
 use super::{
     input::{read_surface, with_path},
-    output::{check_name, find_clip, key_rate, write_sequence},
+    output::{check_name, find_clip, write_sequence},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
@@ -77,7 +77,7 @@ fn clip_of<'a>(
 }
 
 fn timing(args: &FleshArgs, character: &Character, clip: Option<&Clip>) -> anyhow::Result<(f64, usize)> {
-    let fps = args.fps.unwrap_or_else(|| clip.map_or(30.0, key_rate));
+    let fps = args.fps.unwrap_or_else(|| clip.map_or(30.0, |clip| clip.joint_rate()));
     ensure!(
         fps.is_finite() && fps > 0.0 && fps <= 10_000.0,
         "--fps {fps} must lie above 0 and be at most 10000"

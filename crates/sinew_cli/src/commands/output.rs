@@ -82,7 +82,7 @@ fn write_bvh(
 ) -> anyhow::Result<Vec<u8>> {
     let rig = character.rig.as_ref().context("there is no skeleton to write as BVH")?;
     let clip = find_clip(character, options.clip.as_deref())?;
-    let fps = options.fps.unwrap_or_else(|| key_rate(clip));
+    let fps = options.fps.unwrap_or_else(|| clip.joint_rate());
     Ok(bvh::write_bvh(rig, clip, fps, warnings)?)
 }
 
@@ -97,26 +97,6 @@ pub fn find_clip<'a>(character: &'a Character, name: Option<&str>) -> anyhow::Re
             .or_else(|| character.clips.iter().find(|clip| clip.name.eq_ignore_ascii_case(name)))
             .with_context(|| format!("there is no clip {name:?}; there are: {}", names())),
         None => character.clips.first().context("there is no animation to write"),
-    }
-}
-
-/// Frame rate of a clip's own keys, if they are even; else 30.
-pub fn key_rate(clip: &Clip) -> f64 {
-    let times = clip.joints.iter().flat_map(|track| {
-        [
-            track.rotation.as_ref().map(|keys| keys.times()),
-            track.translation.as_ref().map(|keys| keys.times()),
-            track.scale.as_ref().map(|keys| keys.times()),
-        ]
-    });
-    match times.flatten().max_by_key(|t| t.len()) {
-        Some(times) if times.len() > 1 => {
-            let rate = (times.len() - 1) as f64 / f64::from(times[times.len() - 1] - times[0]);
-            let off = |(i, t): (usize, &f32)| (f64::from(*t - times[0]) * rate - i as f64).abs() > 0.01;
-            let even = !times.iter().enumerate().any(off);
-            if even && (1.0..=1000.0).contains(&rate) { rate } else { 30.0 }
-        }
-        _ => 30.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     input::with_path,
-    output::{OutputOptions, check_name, find_clip, key_rate, write_character},
+    output::{OutputOptions, check_name, find_clip, write_character},
 };
 use crate::{args::RefitArgs, console::Console};
 use anyhow::{Context, bail, ensure};
@@ -31,7 +31,7 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     let source = open(&args.clip, args.unit, console, &mut warnings)?;
     let rig = source.rig(&args.clip)?;
     let clip = find_clip(&source.character, args.name.as_deref()).map_err(|e| with_path(e, &args.clip))?;
-    let fps = args.fps.unwrap_or_else(|| key_rate(clip));
+    let fps = args.fps.unwrap_or_else(|| clip.joint_rate());
     let mut target = target(args, &source, console, &mut warnings)?;
     let (ground, along_way) = ground(args)?;
     let mut params = params(args, &target, ground, along_way)?;
@@ -190,7 +190,7 @@ fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Resul
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
     let (script, mut found) = parse(&text);
-    let scene = Scene { markers: target.markers.clone() };
+    let scene = Scene { markers: target.markers.clone(), ..Scene::default() };
     let mut made = ClipRules::new(&script, target.rig(path)?, &scene)?;
     found.append(&mut made.diagnostics);
     if has_errors(&found) {

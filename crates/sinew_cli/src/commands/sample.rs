@@ -10,8 +10,9 @@ use sinew::{
         Character, MeshSequence, Surface, Warnings,
         sample::{PoseSet, build_character, build_sequence},
     },
-    session::{Document, sample_poses, write_project},
+    session::{Document, TakeData, add_demo, demo_actor, perform_take, sample_poses, write_project},
 };
+use std::ops::ControlFlow;
 
 pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     let sample = args.name;
@@ -21,6 +22,11 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
         ensure!(set.sample() == sample, "the poses {:?} are those of the {wanted}", set.name());
         let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
         ensure!(is_glb, "{shown}: poses are kept in a project; name it NAME.sinew.glb");
+    }
+    if args.puppet {
+        let shown = args.output.display();
+        let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
+        ensure!(is_glb, "{shown}: pairs are kept in a project; name it NAME.sinew.glb");
     }
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("growing {}", sample.name()));
@@ -32,6 +38,7 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     } else {
         let character = build_character(sample, args.vertices)?;
         let n_bytes = match args.poses {
+            _ if args.puppet => write_with_pairs(&character, args, &mut warnings)?,
             Some(set) => write_with_poses(&character, set, args, &mut warnings)?,
             None => {
                 let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
@@ -56,6 +63,25 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     report["bytes"] = json!(n_bytes);
     report["warnings"] = json!(warnings.messages);
     console.result(&report, || as_text(&report))
+}
+
+/// A project with pairs of poses for the actor of the demonstration, and with what it does as a clip.
+fn write_with_pairs(
+    character: &Character,
+    args: &SampleArgs,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    let mut document = Document::new(character.clone());
+    let name = args.name.name();
+    ensure!(
+        add_demo(&mut document, args.name)?,
+        "there are no pairs for the {name}; those of the quadruped, octopus, sack and bar are there"
+    );
+    let take = TakeData::new(&demo_actor());
+    let (document, _) = perform_take(&document, "demo", &take, &|_| ControlFlow::Continue(()))?;
+    let bytes = write_project(&document, warnings)?;
+    write_atomic(&args.output, &bytes)?;
+    Ok(bytes.len() as u64)
 }
 
 /// A project with example poses.

@@ -87,7 +87,16 @@ fn wrong_requests_are_told_what_to_do() {
         "twice.json",
         r#"{"paths":[{"handle":"head","points":[[0,1,0]]},{"handle":"head","points":[[0,2,0]]}]}"#,
     );
-    let cases: [(&[&str], i32, &str); 15] = [
+    // Poses of one body on another, and a pose of a handle that is gone.
+    let (dog, torn) = (folder.at("dog.glb"), folder.at("torn.sinew.glb"));
+    ok(&["sample", "quadruped", "-n", "1000", "-o", &dog, "--json"]);
+    let bytes = std::fs::read(&project).unwrap();
+    let at = bytes.windows(16).position(|w| w == b"{\"main\":\"knee.L\"").unwrap();
+    let renamed = [&bytes[..at], b"{\"main\":\"tail.L\"", &bytes[at + 16..]].concat();
+    std::fs::write(&torn, renamed).unwrap();
+    let cases: [(&[&str], i32, &str); 17] = [
+        (&["reach", &dog, "--poses", "walk", "--to", "head=0,1,0"], 1, "example \"walk 1\" does not fit"),
+        (&["reach", &torn, "--to", "head=0,1,0"], 1, "names handle \"tail.L\", which does not exist"),
         (&["reach", &plain, "--to", "head=0,1,0"], 1, "no example poses"),
         (&["reach", &bar, "--to", "head=0,1,0"], 1, "no handles"),
         (&["reach", &project, "--to", "tail=0,1,0"], 1, "\"tail\""),
@@ -116,6 +125,14 @@ fn wrong_requests_are_told_what_to_do() {
     let point = paths("point.json", r#"{"paths":[{"handle":"hand.L","points":[[0.5,1,0.2]],"pin":true}]}"#);
     let report = ok(&["animate", &project, "--paths", &point, "-o", &out, "--json"]);
     assert_eq!(report["frames"], 1);
+    // One of no length holds it as long as its times say.
+    let held = paths(
+        "held.json",
+        r#"{"paths":[{"handle":"hand.L","points":[[0.5,1,0.2],[0.5,1,0.2]],"times":[0,1],"pin":true}]}"#,
+    );
+    let report = ok(&["animate", &project, "--paths", &held, "-o", &out, "--json"]);
+    assert_eq!(report["frames"], 31);
+    assert!(report["target_error_max"].as_f64().unwrap() < 1e-6, "{report}");
 }
 
 #[test]

@@ -270,3 +270,223 @@ fn wrong_requests_are_told_what_to_do() {
         assert!(weights.iter().flatten().all(|w| (w - share).abs() < 1e-6), "{:?}", weights[0]);
     }
 }
+
+/// A character with pairs of our own.
+fn demo(folder: &Folder, name: &str) -> String {
+    let path = folder.at(&format!("{name}.sinew.glb"));
+    ok(&["sample", name, "-n", "1200", "--puppet", "-o", &path, "--json"]);
+    path
+}
+
+/// Each sample with pairs follows the actor that was grown for it, near its pairs, and differently in each scene.
+#[test]
+fn the_demonstration_moves_every_sample() {
+    let folder = Folder::new("puppet-demo");
+    for name in ["quadruped", "octopus", "sack", "bar"] {
+        let (target, take) = (demo(&folder, name), folder.at(&format!("{name}.glb")));
+        let report = ok(&["puppet", &target, "--source", "demo", "-o", &take, "--json"]);
+        assert!(report["frames"].as_u64().unwrap() > 700 && report["held_frames"] == 0, "{name}");
+        assert!(report["residual_cm"].as_f64().unwrap() < 12.0, "{name}: {}", report["residual_cm"]);
+        let rows: Vec<Vec<f64>> = report["weights"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row.as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect())
+            .collect();
+        for pair in 0..rows[0].len() {
+            let most = rows.iter().map(|row| row[pair]).fold(0.0, f64::max);
+            assert!(most > 0.25, "{name}: pair {pair} is never meant ({most})");
+        }
+        assert!(character(&take).clips.iter().any(|clip| clip.name == "puppet"));
+        assert!(
+            character(&target).clips.iter().any(|clip| clip.name == "demo"),
+            "the take is in the project"
+        );
+    }
+    let text = fails(&["sample", "biped", "--puppet", "-o", &folder.at("b.sinew.glb")], 1);
+    assert!(text.contains("no pairs for the biped"), "{text}");
+}
+
+#[test]
+fn a_calibration_is_saved_and_used() {
+    let folder = Folder::new("puppet-calibration");
+    let (target, file, take) = (demo(&folder, "bar"), folder.at("c.json"), folder.at("t.glb"));
+    let report = ok(&["puppet", "calibrate", "--source", "demo@0", "-o", &file, "--json"]);
+    assert!(report["tilt_degrees"].as_f64().unwrap() < 5.0 && report["trunk"].as_f64().unwrap() > 0.4);
+    ok(&["puppet", &target, "--source", "demo", "--calibration", &file, "-o", &take, "--json"]);
+    std::fs::write(&file, "{}").unwrap();
+    let text = fails(&["puppet", &target, "--source", "demo", "--calibration", &file, "-o", &take], 1);
+    assert!(text.contains("no calibration") && text.contains("c.json"), "{text}");
+}
+
+mod live {
+    use super::*;
+    use sinew::{
+        formats::vmc::{VmcPacket, VmcReceiver, VmcSender},
+        geom::Rig,
+    };
+    use std::{
+        io::{BufRead, BufReader, Read},
+        net::{SocketAddr, UdpSocket},
+        process::{Child, Command, Stdio},
+        time::{Duration, Instant},
+    };
+
+    /// A run of `sinew puppet --listen` on a port of its own.
+    struct Listening {
+        child: Child,
+        address: SocketAddr,
+    }
+
+    fn listen(args: &[&str]) -> Listening {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+            .args(["puppet"])
+            .args(args)
+            .args(["--listen", "127.0.0.1:0", "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let line = lines.find_map(|line| line.ok().filter(|line| line.contains("listening on"))).unwrap();
+        let address = line.split("listening on ").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
+        std::thread::spawn(move || lines.for_each(drop));
+        Listening { child, address }
+    }
+
+    impl Listening {
+        fn report(mut self) -> serde_json::Value {
+            let mut text = String::new();
+            self.child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+            assert!(self.child.wait().unwrap().success(), "{text}");
+            serde_json::from_str(&text).unwrap()
+        }
+    }
+
+    /// A performer who raises the left arm over the frames.
+    fn perform(rig: &Rig, share: f64) -> sinew::geom::Pose {
+        let mut pose = rig.rest_pose();
+        let at = |name: &str| rig.joints().iter().position(|joint| joint.name == name).unwrap();
+        pose.locals[at("LeftUpperArm")].rotation = glam::DQuat::from_rotation_z(1.2 * share);
+        pose.locals[at("RightUpperArm")].rotation = glam::DQuat::from_rotation_z(-1.2 * share);
+        pose
+    }
+
+    fn send(socket: &UdpSocket, to: SocketAddr, sender: &VmcSender, rig: &Rig, share: f64) {
+        for packet in sender.packets(share, &perform(rig, share)) {
+            socket.send_to(&packet, to).unwrap();
+        }
+    }
+
+    /// Frames come in over real sockets, poses go out, the recording is kept; others are not listened to.
+    #[test]
+    fn a_performer_moves_the_character_and_nobody_else() {
+        let folder = Folder::new("puppet-live");
+        let (target, take) = (demo(&folder, "quadruped"), folder.at("live.glb"));
+        let ear = UdpSocket::bind("127.0.0.1:0").unwrap();
+        ear.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let to = ear.local_addr().unwrap().to_string();
+        let run = listen(&[&target, "--seconds", "3", "--send", &to, "-o", &take, "--smoothing", "0"]);
+        let rig = VmcReceiver::default().rig().clone();
+        let sender = VmcSender::new(&rig, |_| None);
+        let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        stranger.send_to(b"garbage before anybody", run.address).unwrap();
+        let mut n_heard = 0;
+        let mut buffer = [0; 4096];
+        for k in 0..40 {
+            send(&performer, run.address, &sender, &rig, f64::from(k) / 40.0);
+            // Somebody else pretends to be the performer.
+            send(&stranger, run.address, &sender, &rig, 1.0 - f64::from(k) / 40.0);
+            performer.send_to(b"#bundle\0garbage of the performer", run.address).unwrap();
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        while let Ok((n, _)) = ear.recv_from(&mut buffer) {
+            let heard = VmcReceiver::default().take(&buffer[..n]);
+            assert!(heard != VmcPacket::Garbage, "what is sent on is VMC");
+            n_heard += 1;
+        }
+        let report = run.report();
+        let count = |path: &str| report.pointer(path).unwrap().as_u64().unwrap();
+        assert!((35..=40).contains(&count("/frames")), "{report}");
+        assert!(count("/ignored/foreign") >= 70 && count("/ignored/garbage") >= 35, "{report}");
+        assert!(n_heard > 60 && count("/sent_packets") >= n_heard, "{n_heard} {report}");
+        let clip = character(&take).clips.into_iter().find(|clip| clip.name == "puppet").unwrap();
+        assert!(clip.duration_secs() > 0.8, "the recording is kept: {}", clip.duration_secs());
+        // The weights move to a pose with raised arms and do not jump back with the stranger's.
+        let weights = report["weights"].as_array().unwrap();
+        let standing = |row: &serde_json::Value| row[0].as_f64().unwrap();
+        assert!(standing(&weights[0]) > standing(&weights[weights.len() - 1]), "{weights:?}");
+    }
+
+    /// Ten thousand packets a second, by the performer and by a stranger: it ends in time, and says what it ignored.
+    #[test]
+    fn a_flood_is_counted_and_survived() {
+        let folder = Folder::new("puppet-flood");
+        let target = demo(&folder, "bar");
+        let run = listen(&[&target, "--seconds", "3"]);
+        let rig = VmcReceiver::default().rig().clone();
+        let sender = VmcSender::new(&rig, |_| None);
+        let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let packets = sender.packets(0.0, &perform(&rig, 0.3));
+        send(&performer, run.address, &sender, &rig, 0.0);
+        let begun = Instant::now();
+        let mut n_sent = 0u64;
+        while begun.elapsed() < Duration::from_secs(2) {
+            for k in 0..100 {
+                let _ = performer.send_to(&packets[k % packets.len()], run.address);
+                let _ = stranger.send_to(&packets[k % packets.len()], run.address);
+                n_sent += 2;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let report = run.report();
+        assert!(n_sent > 10_000, "{n_sent} packets were sent");
+        let frames = report["frames"].as_u64().unwrap();
+        assert!(frames > 10 && frames < 900, "frames are performed at a bounded rate: {report}");
+        assert!(report["ignored"]["foreign"].as_u64().unwrap() > 1000, "{report}");
+        assert!(
+            report["skipped_frames"].as_u64().unwrap() + report["ignored"]["flood"].as_u64().unwrap() > 100
+        );
+    }
+
+    /// `--from` names who is meant; an interrupt keeps what there is.
+    #[test]
+    fn a_named_performer_is_waited_for_and_an_interrupt_keeps_the_take() {
+        let folder = Folder::new("puppet-from");
+        let (target, take) = (demo(&folder, "sack"), folder.at("live.glb"));
+        let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let from = performer.local_addr().unwrap().to_string();
+        let run = listen(&[&target, "--from", &from, "-o", &take]);
+        let rig = VmcReceiver::default().rig().clone();
+        let sender = VmcSender::new(&rig, |_| None);
+        for k in 0..20 {
+            send(&stranger, run.address, &sender, &rig, 0.5);
+            send(&performer, run.address, &sender, &rig, f64::from(k) / 20.0);
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let pid = run.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let report = run.report();
+        assert_eq!(report["performer"], from.as_str());
+        assert!(report["frames"].as_u64().unwrap() >= 15, "{report}");
+        assert!(character(&take).clips.iter().any(|clip| clip.name == "puppet"));
+    }
+
+    #[test]
+    fn wrong_addresses_are_told() {
+        let folder = Folder::new("puppet-wrong");
+        let target = demo(&folder, "bar");
+        let text = fails(&["puppet", &target, "--listen", "nowhere::1", "--seconds", "1"], 1);
+        assert!(text.contains("is no address"), "{text}");
+        let text = fails(&["puppet", &target, "--listen", "0", "--from", "me", "--seconds", "1"], 1);
+        assert!(text.contains("--from \"me\""), "{text}");
+        let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap().to_string();
+        let text = fails(&["puppet", &target, "--listen", &address, "--seconds", "1"], 1);
+        assert!(text.contains("cannot be listened on"), "{text}");
+    }
+}

@@ -3,9 +3,11 @@
 use super::{
     Motion, World,
     body::{Body, Leg},
-    contacts::{Contact, ContactParams, find_contacts, hangs},
+    contacts::{Contact, ContactParams, find_contacts, hangs, median},
 };
+use crate::ConstrainError;
 use glam::{DMat3, DQuat, DVec3};
+use sinew_geom::Rig;
 use std::ops::Range;
 
 /// How far heels reach behind ankles, relative to the distance from ankle to ball.
@@ -152,8 +154,75 @@ pub fn find_segments(motion: &Motion, worlds: &[World], pelvis: usize, leg: f64)
     starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
+/// A part of a foot that stands, as somebody says or as it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenContact {
+    /// Name of the joint that carries the foot.
+    pub foot: String,
+    /// Heel or ball.
+    pub part: Part,
+    /// When.
+    pub frames: Range<usize>,
+}
+
+/// Contacts as they are given, with the places where they are.
+fn given_contacts(
+    given: &[GivenContact],
+    (rig, body): (&Rig, &Body),
+    soles: &[Sole],
+    worlds: &[World],
+) -> Result<Vec<(usize, Part, Contact)>, ConstrainError> {
+    let mut found: Vec<(usize, Part, Contact)> = Vec::new();
+    for contact in given {
+        let is_meant = |leg: &Leg| rig.joints()[leg.ankle].name == contact.foot;
+        let Some(leg) = body.legs.iter().position(is_meant) else {
+            return Err(ConstrainError::no_joint(&contact.foot, rig));
+        };
+        let frames = contact.frames.start..contact.frames.end.min(worlds.len());
+        if frames.start >= frames.end {
+            continue;
+        }
+        let is_heel = contact.part == Part::Heel || !soles[leg].has_size();
+        let (part, local) =
+            if is_heel { (Part::Heel, soles[leg].heel) } else { (Part::Ball, soles[leg].ball) };
+        let path: Vec<DVec3> =
+            worlds[frames.clone()].iter().map(|w| w.point(body.legs[leg].ankle, local)).collect();
+        found.push((leg, part, Contact { place: median(&path), frames, speed: 0.0 }));
+    }
+    found.sort_by_key(|(leg, part, contact)| (*leg, *part == Part::Ball, contact.frames.start));
+    Ok(found)
+}
+
+/// Contacts of stances, part by part.
+pub fn contacts_of(stances: &[Stance], rig: &Rig, body: &Body) -> Vec<GivenContact> {
+    let mut all = Vec::new();
+    for stance in stances {
+        let foot = &rig.joints()[body.legs[stance.leg].ankle].name;
+        for (part, frames) in [(Part::Heel, &stance.heel), (Part::Ball, &stance.ball)] {
+            if let Some(frames) = frames {
+                all.push(GivenContact { foot: foot.clone(), part, frames: frames.clone() });
+            }
+        }
+    }
+    all
+}
+
+/// Soles and stances of a motion; with contacts given, only where these are.
+pub fn stances_with(
+    given: Option<&[GivenContact]>,
+    (rig, body): (&Rig, &Body),
+    worlds: &[World],
+    (fps, segments): (f64, &[Range<usize>]),
+    by: (f64, &ContactParams),
+) -> Result<(Vec<Sole>, Vec<Stance>), ConstrainError> {
+    let (soles, stances) = find_stances(body, worlds, fps, segments, by);
+    let Some(given) = given else { return Ok((soles, stances)) };
+    let found = given_contacts(given, (rig, body), &soles, worlds)?;
+    Ok((soles, join(&found, body.legs.len(), by.0)))
+}
+
 /// Soles and stances of a motion.
-pub fn find_stances(
+fn find_stances(
     body: &Body,
     worlds: &[World],
     fps: f64,

@@ -8,6 +8,7 @@
 //! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands do not stand.
 
 mod banded;
+mod belt;
 mod body;
 mod contacts;
 mod feet;
@@ -23,18 +24,21 @@ mod retarget;
 mod rules;
 mod script;
 mod solve;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
 pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
 pub use contacts::ContactParams;
-pub use feet::{Part, Sole, SolePoint, Stance};
+pub use feet::{GivenContact, Part, Sole, SolePoint, Stance};
 pub use measure::{Measured, Measures};
 pub use motion::{Motion, World};
 pub use rules::FrameRule;
 pub use script::ClipRules;
+pub use stretch::stretch_limbs;
 
 use crate::{ConstrainError, Skeleton};
+use glam::DVec3;
 use prepare::Prepared;
 use sinew_geom::{
     Rig, Warnings,
@@ -47,6 +51,8 @@ use std::ops::ControlFlow;
 pub struct RefitParams {
     /// How contacts are found.
     pub contacts: ContactParams,
+    /// Contacts of the clip, if they are known; then none are looked for. Default: none.
+    pub given: Option<Vec<GivenContact>>,
     /// Names of the joints that carry feet; empty to find them by their names.
     pub feet: Vec<String>,
     /// The ground.
@@ -66,6 +72,7 @@ impl Default for RefitParams {
     fn default() -> Self {
         Self {
             contacts: ContactParams::default(),
+            given: None,
             feet: Vec::new(),
             ground: Ground::default(),
             along_way: true,
@@ -135,7 +142,53 @@ pub fn refit(
     Skeleton::from_rig(target)?;
     check(source, motion)?;
     params.ground.check()?;
-    Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress)
+    let Some(belt) = belt_of(source, motion, params)? else {
+        return Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress);
+    };
+    // On level ground it goes on walking in place, elsewhere it must get ahead.
+    let walk = belt::carried(source, motion, -belt);
+    let mut fitted =
+        Prepared::new(source, &walk, target, params, warnings)?.solve(params, warnings, progress)?;
+    if matches!(params.ground, Ground::Flat(_)) {
+        let back = belt * fitted.report.scale;
+        fitted.motion = belt::carried(target, &fitted.motion, back);
+        fitted.copied = belt::carried(target, &fitted.copied, back);
+    } else {
+        let speed = belt.length() * fitted.report.scale;
+        warnings
+            .push(format!("the clip walks in place; on this ground it goes ahead, {speed:.2} m a second"));
+    }
+    Ok(fitted)
+}
+
+/// Velocity of the belt a motion walks on, if it does.
+fn belt_of(rig: &Rig, motion: &Motion, params: &RefitParams) -> Result<Option<DVec3>, ConstrainError> {
+    let body = Body::find(rig, &params.feet)?;
+    let worlds = motion::worlds(rig, motion);
+    Ok(belt::find_belt(&body, &worlds, motion.fps, body.leg_length(rig)))
+}
+
+/// When feet stand in a motion, part by part; and the names of all feet.
+///
+/// # Errors
+/// A rig that cannot be posed, feet that are not found, or numbers that are not finite.
+pub fn detect_contacts(
+    rig: &Rig,
+    motion: &Motion,
+    params: &RefitParams,
+) -> Result<(Vec<GivenContact>, Vec<String>), ConstrainError> {
+    Skeleton::from_rig(rig)?;
+    check(rig, motion)?;
+    let body = Body::find(rig, &params.feet)?;
+    let walk = belt_of(rig, motion, params)?.map(|belt| belt::carried(rig, motion, -belt));
+    let motion = walk.as_ref().unwrap_or(motion);
+    let worlds = motion::worlds(rig, motion);
+    let leg = body.leg_length(rig);
+    let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
+    let by = (leg, &params.contacts);
+    let (_, stances) = feet::stances_with(None, (rig, &body), &worlds, (motion.fps, &segments), by)?;
+    let feet = body.legs.iter().map(|leg| rig.joints()[leg.ankle].name.clone()).collect();
+    Ok((feet::contacts_of(&stances, rig, &body), feet))
 }
 
 fn check(rig: &Rig, motion: &Motion) -> Result<(), ConstrainError> {

@@ -2,7 +2,7 @@
 
 use super::{
     Body, Leg, Measured, Measures, Motion, RefitParams, Sole, Stance, World,
-    feet::{find_segments, find_stances},
+    feet::{find_segments, stances_with},
     motion,
     plan::{Plan, Scene, plan},
     retarget::Retarget,
@@ -60,8 +60,13 @@ impl<'a> Prepared<'a> {
         let leg = source_body.leg_length(source);
         let worlds = motion::worlds(source, motion);
         let segments = find_segments(motion, &worlds, source_body.pelvis, leg);
-        let (source_soles, stances) =
-            find_stances(&source_body, &worlds, motion.fps, &segments, (leg, &params.contacts));
+        let (source_soles, stances) = stances_with(
+            params.given.as_deref(),
+            (source, &source_body),
+            &worlds,
+            (motion.fps, &segments),
+            (leg, &params.contacts),
+        )?;
         if stances.is_empty() && !body.legs.is_empty() {
             warnings.push("no foot stands still anywhere in the clip, so none is held");
         }

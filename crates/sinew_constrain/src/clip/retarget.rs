@@ -1,12 +1,16 @@
-//! Copying a motion onto another body: joint by joint of the same name, angles kept, the way scaled.
+//! Copying a motion onto another body: joint by joint of the same name, or of the name that another maker gives to the
+//! same part of a person; angles kept, the way scaled.
 
 use super::{
     World,
-    body::{Body, plain},
+    body::{Body, ancestry, plain},
 };
 use crate::ConstrainError;
 use glam::{DQuat, DVec3};
-use sinew_geom::{DofKind, Joint, Pose, Rig, Transform, Warnings};
+use sinew_geom::{
+    DofKind, Joint, Pose, Rig, Transform, Warnings,
+    rig::{BodyPart, PartNames, Side},
+};
 
 /// How a motion of one rig is given to another.
 #[derive(Debug, Clone)]
@@ -35,11 +39,7 @@ impl<'a> Retarget<'a> {
         (target, target_body): (&'a Rig, &Body),
         warnings: &mut Warnings,
     ) -> Result<Self, ConstrainError> {
-        let find = |joint: &Joint| {
-            let near = || source.joints().iter().position(|other| plain(&other.name) == plain(&joint.name));
-            source.find(&joint.name).or_else(near)
-        };
-        let from: Vec<Option<usize>> = target.joints().iter().map(find).collect();
+        let from = counterparts(source, target);
         let n_found = from.iter().flatten().count();
         if n_found == 0 {
             return Err(ConstrainError::Unmatched {
@@ -131,6 +131,52 @@ impl<'a> Retarget<'a> {
             out.translation = target.translation + moved * ratio;
         }
         out.scale = target.scale * local.scale / source.scale;
+    }
+}
+
+/// Joint of the source for each joint of the target: of the same name, else the same part of a person.
+fn counterparts(source: &Rig, target: &Rig) -> Vec<Option<usize>> {
+    let by_name = |joint: &Joint| {
+        let near = || source.joints().iter().position(|other| plain(&other.name) == plain(&joint.name));
+        source.find(&joint.name).or_else(near)
+    };
+    let mut from: Vec<Option<usize>> = target.joints().iter().map(by_name).collect();
+    let (names, other_names) = (PartNames::new(target), PartNames::new(source));
+    for part in BodyPart::ALL {
+        for side in [Side::Left, Side::Middle, Side::Right] {
+            if let (Some(joint), Some(other)) = (names.find(part, side), other_names.find(part, side)) {
+                let is_taken = from.contains(&Some(other));
+                from[joint] = from[joint].or_else(|| Some(other).filter(|_| !is_taken));
+            }
+        }
+    }
+    match_spines((source, &other_names), (target, &names), &mut from);
+    from
+}
+
+/// Joints between hips and head follow those of the other spine that are as far up; spines have any number of them.
+fn match_spines(
+    (source, of_source): (&Rig, &PartNames),
+    (target, of_target): (&Rig, &PartNames),
+    from: &mut [Option<usize>],
+) {
+    let chain = |rig: &Rig, names: &PartNames| -> Option<Vec<usize>> {
+        let (hips, head) =
+            (names.find(BodyPart::Hips, Side::Middle)?, names.find(BodyPart::Head, Side::Middle)?);
+        let mut between: Vec<usize> =
+            ancestry(rig, head).skip(1).take_while(|&joint| joint != hips).collect();
+        between.reverse();
+        ancestry(rig, head).any(|joint| joint == hips).then_some(between)
+    };
+    let (Some(own), Some(others)) = (chain(target, of_target), chain(source, of_source)) else { return };
+    let is_known = own.iter().all(|&joint| from[joint].is_some());
+    if others.is_empty() || is_known {
+        return;
+    }
+    for (k, &joint) in own.iter().enumerate() {
+        let share = (k as f64 + 0.5) / own.len() as f64;
+        let at = ((share * others.len() as f64) as usize).min(others.len() - 1);
+        from[joint] = Some(others[at]);
     }
 }
 

@@ -6,15 +6,18 @@
 
 use super::World;
 use crate::{
-    compile::{Aim, Arrow, Carrier, Kind, Problem},
+    compile::{Arrow, Carrier, Kind, Problem},
     language::Span,
-    solve::nearest_on_segments,
+    pulls::{self, Row},
 };
 use glam::DVec3;
 use std::ops::Range;
 
 /// Deviation of a rule that counts as one, in metres, unless it says `soft`.
 const SIGMA: f64 = 1e-3;
+/// How much softer each later priority is: so much that it moves what goes before by a thousandth of what it is off.
+const SOFTER: f64 = 30.0;
+const MOST_LEVELS: u32 = 3;
 
 /// A rule over some frames.
 #[derive(Debug, Clone)]
@@ -41,29 +44,28 @@ pub(super) enum What {
     Hold(usize, DVec3),
 }
 
-/// A residual and how places of joints change it.
-#[derive(Debug, Clone, Default)]
-pub struct Row {
-    /// In units of what counts as one.
-    pub residual: f64,
-    /// Joint, place, and direction in which moving it raises the residual.
-    pub pulls: Vec<(usize, DVec3, DVec3)>,
-}
-
 impl FrameRule {
     pub(super) fn new(what: What, frames: Range<usize>, span: Span) -> Self {
-        let soft = match &what {
-            What::Equations(problem) => problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale)),
-            What::Hold(..) => None,
+        let (soft, priority) = match &what {
+            What::Equations(problem) => {
+                let soft = problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale));
+                (soft, problem.rules().iter().map(|rule| rule.priority).max().unwrap_or(1))
+            }
+            What::Hold(..) => (None, 1),
         };
-        Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA) }
+        let later = SOFTER.powi(priority.saturating_sub(1).min(MOST_LEVELS) as i32);
+        Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA * later) }
     }
 
     /// Joints it speaks about.
     pub fn joints(&self) -> Vec<usize> {
         let mut joints = match &self.what {
             What::Hold(joint, _) => vec![*joint],
-            What::Equations(problem) => self.carriers(problem).map(|(carrier, _)| carrier.bone()).collect(),
+            What::Equations(problem) => {
+                let carried = self.carriers(problem).map(|(carrier, _)| carrier.bone());
+                let turned = named_bones(problem).flat_map(|(bone, parent)| [Some(bone), parent]).flatten();
+                carried.chain(turned).collect()
+            }
         };
         joints.sort_unstable();
         joints.dedup();
@@ -78,6 +80,9 @@ impl FrameRule {
     /// Whether it is about how joints stand to one another, and not to the world.
     pub(super) fn is_relative(&self) -> bool {
         let What::Equations(problem) = &self.what else { return false };
+        if named_bones(problem).any(|(_, parent)| parent.is_none()) {
+            return false;
+        }
         let rests = |arrow: &Arrow| {
             let places = arrow.terms.iter().filter(|(carrier, _)| matches!(carrier, Carrier::Place(_)));
             let sum: f64 = places.map(|(_, weight)| weight).sum();
@@ -125,20 +130,24 @@ impl FrameRule {
             }
             What::Equations(problem) => {
                 for block in &problem.blocks {
-                    let rows = Rows { problem, world, scale: block.scale };
-                    let first = out.len();
-                    rows.add(&block.kind, out);
-                    if problem.rules()[block.rule].aim == Aim::AtMostZero {
-                        let mut at = 0;
-                        out.retain(|row| {
-                            at += 1;
-                            at <= first || row.residual > 0.0
-                        });
-                    }
+                    pulls::add(problem, block, world, out);
                 }
             }
         }
     }
+}
+
+/// Joints whose degrees of freedom a rule names, with their parents, from which these count.
+fn named_bones(problem: &Problem) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
+    let named = |kind: &Kind| match kind {
+        Kind::Scalar { expr } => problem.freedoms_named(*expr),
+        _ => Vec::new(),
+    };
+    let freedoms = problem.blocks.iter().flat_map(move |block| named(&block.kind));
+    let skeleton = &problem.skeleton;
+    freedoms
+        .map(|freedom| skeleton.freedoms()[freedom].bone)
+        .map(|bone| (bone, skeleton.bones()[bone].parent))
 }
 
 /// Give joints that are held a place: the middle of where a motion has them.
@@ -149,102 +158,5 @@ pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[World]) {
             let path: Vec<DVec3> = worlds[frames].iter().map(|world| world.positions[*joint]).collect();
             *place = super::contacts::median(&path);
         }
-    }
-}
-
-struct Rows<'a> {
-    problem: &'a Problem,
-    world: &'a World,
-    scale: f64,
-}
-
-impl Rows<'_> {
-    fn carried(&self, carrier: Carrier) -> DVec3 {
-        match carrier {
-            Carrier::Place(joint) => self.world.positions[joint as usize],
-            Carrier::Axis(joint, axis) => self.world.rotations[joint as usize] * DVec3::AXES[axis as usize],
-        }
-    }
-
-    fn value(&self, arrow: usize) -> DVec3 {
-        let Arrow { constant, terms } = &self.problem.arrows[arrow];
-        terms.iter().fold(*constant, |sum, (carrier, weight)| sum + self.carried(*carrier) * *weight)
-    }
-
-    /// A row with its derivatives by arrows.
-    fn row(&self, value: f64, parts: &[(usize, DVec3)]) -> Row {
-        let mut pulls = Vec::new();
-        for &(arrow, gradient) in parts {
-            for &(carrier, weight) in &self.problem.arrows[arrow].terms {
-                let (joint, by) = (carrier.bone(), gradient * (weight * self.scale));
-                let place = self.world.positions[joint];
-                if let Carrier::Axis(..) = carrier {
-                    // An axis is the difference of two places.
-                    pulls.push((joint, place + self.carried(carrier), by));
-                    pulls.push((joint, place, -by));
-                } else {
-                    pulls.push((joint, place, by));
-                }
-            }
-        }
-        Row { residual: value * self.scale, pulls }
-    }
-
-    fn add(&self, kind: &Kind, out: &mut Vec<Row>) {
-        let unit = |v: DVec3| (v.normalize_or_zero(), if v.length() > 1e-9 { 1.0 / v.length() } else { 0.0 });
-        match *kind {
-            Kind::Zero { a } => {
-                let v = self.value(a);
-                out.extend((0..3).map(|k| self.row(v[k], &[(a, DVec3::AXES[k])])));
-            }
-            Kind::Unit { a, b } => {
-                let ((u, per_a), (v, per_b)) = (unit(self.value(a)), unit(self.value(b)));
-                out.extend((0..3).map(|k| {
-                    let (by_a, by_b) = (DVec3::AXES[k] - u * u[k], DVec3::AXES[k] - v * v[k]);
-                    self.row(u[k] - v[k], &[(a, by_a * per_a), (b, by_b * -per_b)])
-                }));
-            }
-            Kind::Length { a, target } => {
-                let v = self.value(a);
-                // Two joints in one place part in any direction.
-                let u = v.try_normalize().unwrap_or(DVec3::X);
-                out.push(self.row(v.length() - target, &[(a, u)]));
-            }
-            Kind::Along { a, normal, offset } => {
-                out.push(self.row(normal.dot(self.value(a)) - offset, &[(a, normal)]));
-            }
-            Kind::Split { a, b } => {
-                let (at, (v, per_b)) = (self.value(a), unit(self.value(b)));
-                let part = v.dot(at);
-                out.push(self.row(part, &[(a, v), (b, (at - v * part) * per_b)]));
-            }
-            Kind::Clear { ends, by } => {
-                let [a, b, c, d] = ends.map(|end| self.value(end));
-                let (s, t) = nearest_on_segments([a, b], [c, d]);
-                let apart = a.lerp(b, s) - c.lerp(d, t);
-                let u = apart.normalize_or_zero();
-                let shares = [1.0 - s, s, t - 1.0, -t];
-                out.push(self.row(apart.length() - by, &[0, 1, 2, 3].map(|i| (ends[i], u * shares[i]))));
-            }
-            Kind::Scalar { expr } => out.push(self.scalar(expr)),
-        }
-    }
-
-    /// A free equation, by its symbolic derivatives.
-    fn scalar(&self, expr: crate::symbolic::Expr) -> Row {
-        let n = self.problem.skeleton.n_freedoms();
-        let mut symbols = vec![0.0; n + 3 * self.problem.arrows.len()];
-        for arrow in self.problem.arrows_of(&Kind::Scalar { expr }) {
-            symbols[n + 3 * arrow..][..3].copy_from_slice(&self.value(arrow).to_array());
-        }
-        let mut arena = self.problem.arena.clone();
-        let gradient = arena.gradient(expr);
-        let mut parts: Vec<(usize, DVec3)> = Vec::new();
-        for (symbol, derivative) in gradient {
-            let Some(component) = symbol.checked_sub(n) else { continue };
-            let slope = arena.evaluate(derivative, &symbols);
-            parts.push((component / 3, DVec3::AXES[component % 3] * slope));
-        }
-        self.row(arena.evaluate(expr, &symbols), &parts)
     }
 }

@@ -15,9 +15,9 @@ use super::{
     World,
     banded::BlockBand,
     freedom::{Axes, Freedoms},
-    rules::{FrameRule, Row},
+    rules::FrameRule,
 };
-use crate::ConstrainError;
+use crate::{ConstrainError, pulls::Row};
 use glam::DVec3;
 use sinew_geom::{Pose, Rig, path::Site};
 use std::ops::{ControlFlow, Range};

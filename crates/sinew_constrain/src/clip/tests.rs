@@ -377,3 +377,168 @@ fn it_can_be_stopped() {
     let stopped = refit((&rig, &motion), &rig, &on("flat"), &mut Warnings::default(), &mut stop);
     assert_eq!(stopped.unwrap_err(), ConstrainError::Cancelled);
 }
+
+/// The walk with its way taken out: a treadmill.
+fn in_place(motion: &Motion) -> Motion {
+    belt::carried(&walker(1.0), motion, DVec3::new(0.0, 0.0, -1.1))
+}
+
+#[test]
+fn a_walk_in_place_is_one_on_a_belt() {
+    let (rig, walk) = (walker(1.0), walk(60.0, 3.0, 0.0));
+    let params = RefitParams::default();
+    let belt = belt_of(&rig, &in_place(&walk), &params).unwrap().unwrap();
+    assert!(belt.distance(DVec3::new(0.0, 0.0, -1.1)) < 0.02, "{belt}");
+    assert_eq!(belt_of(&rig, &walk, &params).unwrap(), None);
+    // The same contacts as those of the walk it is.
+    let (found, feet) = detect_contacts(&rig, &in_place(&walk), &params).unwrap();
+    let (wanted, _) = detect_contacts(&rig, &walk, &params).unwrap();
+    assert_eq!((found.len(), feet.len()), (wanted.len(), 2));
+    for (a, b) in found.iter().zip(&wanted) {
+        assert!(a.frames.start.abs_diff(b.frames.start) <= 3 && a.frames.end.abs_diff(b.frames.end) <= 3);
+    }
+    // On another body it stays in place, with feet that go with the belt of its size.
+    let fitted = fit(&walker(0.7), &in_place(&walk), &params);
+    let hips = |t: usize| fitted.motion.poses[t].locals[0].translation;
+    assert!((0..fitted.motion.n_frames()).all(|t| hips(t).distance(hips(0)) < 0.1));
+    assert!(fitted.report.fitted.slide < 1e-3, "{:?}", fitted.report.fitted);
+    // Uphill it goes ahead.
+    let uphill = fit(&walker(1.0), &in_place(&walk), &on("slope:10"));
+    assert!(uphill.motion.poses.last().unwrap().locals[0].translation.z > 2.0);
+}
+
+#[test]
+fn given_contacts_are_held_and_no_others() {
+    let (rig, walk) = (walker(1.0), walk(60.0, 3.0, 0.0));
+    let (found, _) = detect_contacts(&rig, &walk, &RefitParams::default()).unwrap();
+    // Given back as they were found, nothing changes.
+    let same = fit(&rig, &walk, &RefitParams { given: Some(found.clone()), ..RefitParams::default() });
+    let free = fit(&rig, &walk, &RefitParams::default());
+    assert!(angle(&same.motion, &free.motion) < 0.05, "{}", angle(&same.motion, &free.motion));
+    // One that is lengthened holds the foot longer; none hold nothing.
+    let at = found.iter().position(|c| c.foot == "LeftFoot" && c.part == Part::Ball && c.frames.start > 30);
+    let mut longer = found.clone();
+    let frames = &mut longer[at.unwrap()].frames;
+    let late = frames.end + 6;
+    frames.end = late;
+    let held = fit(&rig, &walk, &RefitParams { given: Some(longer), ..RefitParams::default() });
+    assert!(held.stances.iter().any(|stance| stance.frames.end == late), "{:?}", held.stances);
+    let none = fit(&rig, &walk, &RefitParams { given: Some(Vec::new()), ..RefitParams::default() });
+    assert!(none.stances.is_empty());
+}
+
+#[test]
+fn angles_of_joints_are_kept_in_clips() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
+    let mut params = on("slope:5");
+    let text = "LeftForeArm.rx = -40 deg during 20 .. 60\nRightArm.rx + RightForeArm.rx = 10 deg during 20 .. 60\nSpine.ry <= -5 deg";
+    params.rules = rules(&rig, text);
+    let fitted = fit(&rig, &motion, &params);
+    let angles = |t: usize, name: &str| {
+        let joint = rig.find(name).unwrap();
+        let (of, local) = (&rig.joints()[joint], &fitted.motion.poses[t].locals[joint]);
+        of.euler.to_angles(of.rest.rotation.inverse() * local.rotation).to_array().map(f64::to_degrees)
+    };
+    for t in 20..=60 {
+        assert!((angles(t, "LeftForeArm")[0] + 40.0).abs() < 1.0, "{t}: {:?}", angles(t, "LeftForeArm"));
+        let both = angles(t, "RightArm")[0] + angles(t, "RightForeArm")[0];
+        assert!((both - 10.0).abs() < 1.0, "{t}: {both}");
+    }
+    assert!((0..fitted.motion.n_frames()).all(|t| angles(t, "Spine")[1] < -4.0));
+    assert!(angles(0, "LeftForeArm")[0].abs() < 15.0, "not before: {:?}", angles(0, "LeftForeArm"));
+    assert_good(&fitted.report, "angles");
+}
+
+/// Slopes of angles as the pulls say, against those of the angles themselves.
+#[test]
+fn pulls_on_angles_are_their_slopes() {
+    let rig = crate::skeleton::tests::odd_rig();
+    let skeleton = Skeleton::from_rig(&rig).unwrap();
+    let (script, _) = crate::language::parse("j2.rx + 2 * j2.rz - j5.ry = 1 deg\nj0.tx + j4.ty = 5 cm");
+    let (problem, found) =
+        crate::compile::Problem::new(&script, &skeleton, &Default::default(), &Default::default());
+    assert!(found.iter().all(|d| d.severity < crate::language::Severity::Warning), "{found:?}");
+    let values: Vec<f64> = (0..skeleton.n_freedoms()).map(|k| 0.3 * ((k * 7 % 5) as f64 - 1.7)).collect();
+    let world = |values: &[f64]| World::of(&rig, &skeleton.pose_at(values).unwrap());
+    let rows = |values: &[f64]| {
+        let (mut rows, world) = (Vec::new(), world(values));
+        problem.blocks.iter().for_each(|block| crate::pulls::add(&problem, block, &world, &mut rows));
+        rows
+    };
+    let at = rows(&values);
+    for freedom in 0..values.len() {
+        let step = 1e-6;
+        let moved = |by: f64| {
+            let mut values = values.clone();
+            values[freedom] += by;
+            values
+        };
+        let (low, high) = (rows(&moved(-step)), rows(&moved(step)));
+        let (before, after) = (world(&moved(-step)), world(&moved(step)));
+        for (row, (low, high)) in at.iter().zip(low.iter().zip(&high)) {
+            let wanted = (high.residual - low.residual) / (2.0 * step);
+            // What the pulls say: how far each place goes that a joint carries.
+            let now = world(&values);
+            let place = |w: &World, joint: usize, at: DVec3| {
+                w.point(joint, now.rotations[joint].inverse() * (at - now.positions[joint]))
+            };
+            let way = |&(joint, at, by): &(usize, DVec3, DVec3)| {
+                by.dot(place(&after, joint, at) - place(&before, joint, at)) / (2.0 * step)
+            };
+            let found: f64 = row.pulls.iter().map(way).sum();
+            assert!((found - wanted).abs() < 1e-5, "{}: {found} {wanted}", skeleton.freedom_name(freedom));
+        }
+    }
+}
+
+#[test]
+fn later_priorities_give_way_in_clips() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 1.0, 0.0));
+    let hand = rig.find("RightHand").unwrap();
+    let mut params = on("slope:5");
+    let text = "pin RightHand to (-0.3, 1.3, 0.4) m during 10 .. 40\npin RightHand to (-0.3, 1.1, 0.4) m during 10 .. 40 priority 2";
+    params.rules = rules(&rig, text);
+    let fitted = fit(&rig, &motion, &params);
+    for pose in &fitted.motion.poses[12..=38] {
+        let at = World::of(&rig, pose).positions[hand];
+        assert!(at.distance(DVec3::new(-0.3, 1.3, 0.4)) < 0.01, "{at}");
+    }
+}
+
+/// The walker with the names of Blender's rigs, and a spine of two joints.
+#[test]
+fn bodies_of_other_makers_are_matched_by_their_parts() {
+    let mut joints = walker(0.8).joints().to_vec();
+    for joint in &mut joints {
+        let (side, name) = match joint.name.strip_prefix("Left") {
+            Some(name) => (".L", name.to_owned()),
+            None => match joint.name.strip_prefix("Right") {
+                Some(name) => (".R", name.to_owned()),
+                None => ("", joint.name.clone()),
+            },
+        };
+        let known = [
+            ("Hips", "pelvis"),
+            ("Spine", "chest"),
+            ("Arm", "upper_arm"),
+            ("ForeArm", "forearm"),
+            ("Hand", "hand"),
+            ("UpLeg", "thigh"),
+            ("Leg", "shin"),
+            ("Foot", "foot"),
+            ("ToeBase", "toe"),
+            ("ToeBase_end", "toe_tip"),
+        ];
+        let new = known
+            .iter()
+            .find(|(old, _)| *old == name)
+            .map_or(name.to_lowercase(), |(_, new)| (*new).to_owned());
+        joint.name = format!("{new}{side}");
+    }
+    let target = Rig::new(joints).unwrap();
+    let motion = walk(60.0, 2.0, 0.0);
+    let fitted = fit(&target, &motion, &on("flat"));
+    let same = fit(&walker(0.8), &motion, &on("flat"));
+    assert!(angle(&fitted.motion, &same.motion) < 0.1, "{}", angle(&fitted.motion, &same.motion));
+    assert_good(&fitted.report, "other names");
+}

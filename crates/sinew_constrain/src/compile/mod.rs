@@ -29,6 +29,8 @@ use scope::Scope;
 pub struct Scene {
     /// Named points, in metres.
     pub markers: Vec<(String, DVec3)>,
+    /// Named planes: a point and the normal, which points out of what is solid.
+    pub planes: Vec<(String, [DVec3; 2])>,
 }
 
 /// How rules are compiled.
@@ -181,7 +183,7 @@ impl Problem {
     ) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let skeleton = with_freedom(script, skeleton, &mut diagnostics);
-        let mut compiler = rules::Compiler::new(Scope::new(&skeleton, &scene.markers), *params);
+        let mut compiler = rules::Compiler::new(Scope::new(&skeleton, scene), *params);
         for statement in &script.statements {
             if let Err(diagnostic) = compiler.statement(statement) {
                 compiler.diagnostics.push(diagnostic);
@@ -232,6 +234,11 @@ impl Problem {
         }
     }
 
+    /// Degrees of freedom that an expression names itself, such as `Knee.rx`.
+    pub(crate) fn freedoms_named(&self, expr: Expr) -> Vec<usize> {
+        self.arena.symbols(expr).into_iter().filter(|s| *s < self.skeleton.n_freedoms()).collect()
+    }
+
     /// Degrees of freedom that move what a block is about.
     pub(crate) fn freedoms_of(&self, kind: &Kind) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
@@ -241,7 +248,7 @@ impl Problem {
             }
         }
         if let Kind::Scalar { expr } = kind {
-            found.extend(self.arena.symbols(*expr).into_iter().filter(|s| *s < self.skeleton.n_freedoms()));
+            found.extend(self.freedoms_named(*expr));
         }
         found.sort_unstable();
         found.dedup();
@@ -293,7 +300,7 @@ fn with_freedom(script: &Script, skeleton: &Skeleton, diagnostics: &mut Vec<Diag
 
 fn change_freedom(statement: &Statement, skeleton: &Skeleton) -> Result<Skeleton, Diagnostic> {
     let Some(Argument::Expression(joint)) = statement.arguments.first() else { return Ok(skeleton.clone()) };
-    let bone = Scope::new(skeleton, &[]).joint(joint)?;
+    let bone = Scope::new(skeleton, &Scene::default()).joint(joint)?;
     match statement.arguments.get(1) {
         Some(Argument::Kinds(kinds)) => Ok(skeleton.with_freedom(bone, kinds)),
         _ => Ok(skeleton.with_freedom(bone, &[])),
@@ -307,7 +314,7 @@ fn change_range(statement: &Statement, skeleton: &mut Skeleton) -> Result<(), Di
         return Ok(());
     };
     let (freedom, range) = {
-        let mut scope = Scope::new(skeleton, &[]);
+        let mut scope = Scope::new(skeleton, &Scene::default());
         let freedom = scope.freedom(freedom)?;
         let is_angle = skeleton.freedoms()[freedom].is_rotation();
         let dimension = if is_angle { Dimension::ANGLE } else { Dimension::LENGTH };

@@ -1,6 +1,7 @@
 //! Names and expressions into values.
 
 use super::{
+    Scene,
     arrow::{Arrow, Arrows},
     value::{Body, Flat, Scalar, Shape, Value, Vector},
 };
@@ -26,14 +27,20 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub fn new(skeleton: &'a Skeleton, markers: &[(String, DVec3)]) -> Self {
+    pub fn new(skeleton: &'a Skeleton, scene: &Scene) -> Self {
         let mut joints = HashMap::with_capacity(skeleton.n_bones());
         for (index, bone) in skeleton.bones().iter().enumerate() {
             joints.entry(bone.name.as_str()).and_modify(|joint| *joint = None).or_insert(Some(index));
         }
         let marker =
             |(name, at): &(String, DVec3)| (name.clone(), Value::Vector(Vector::point(Arrow::constant(*at))));
-        let names = markers.iter().map(marker).collect();
+        let plane = |(name, [through, normal]): &(String, [DVec3; 2])| {
+            let through = Vector::point(Arrow::constant(*through));
+            // A plane without a normal lies level.
+            let normal = Arrow::constant(normal.try_normalize().unwrap_or(DVec3::Y));
+            (name.clone(), Value::Plane(Flat { through, direction: Vector::direction(normal) }))
+        };
+        let names = scene.markers.iter().map(marker).chain(scene.planes.iter().map(plane)).collect();
         Self { skeleton, arena: Arena::default(), arrows: Arrows::default(), names, joints }
     }
 

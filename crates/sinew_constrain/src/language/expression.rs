@@ -208,7 +208,7 @@ impl Parser<'_> {
 }
 
 /// Words between values. Joints with these names must be quoted.
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "to", "on", "along", "with", "of", "between", "at", "across", "from", "by", "toward", "in", "and",
     "through", "normal", "weight", "soft", "priority", "during", "fade", "when", "always",
 ];

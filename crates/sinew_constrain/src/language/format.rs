@@ -1,6 +1,8 @@
 //! The same text, written evenly.
 
 use super::{
+    VERBS,
+    expression::WORDS,
     find_unit,
     lexer::{Kind, Token, tokens},
 };
@@ -61,6 +63,49 @@ fn write_line(tokens: &[Token<'_>], out: &mut String) {
     }
 }
 
+/// The text with a name of a point or plane exchanged wherever it stands; comments and what `why` says stay.
+pub fn rename(text: &str, name: &str, to: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut line_tokens = Vec::new();
+    let written = |to: &str| if is_plain_name(to) { to.to_owned() } else { format!("\"{to}\"") };
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        tokens(line, 1, 0, &mut line_tokens);
+        let is_case = line_tokens.first().is_some_and(|first| first.is("case"));
+        let mut at = 0;
+        for token in line_tokens.iter().filter(|_| !is_case) {
+            let (start, end) = (token.span.start as usize, token.span.end as usize);
+            let coordinate = token.text.strip_prefix(name).filter(|rest| [".x", ".y", ".z"].contains(rest));
+            let new = match token.kind {
+                Kind::Name if token.text == name => written(to),
+                Kind::Name => match coordinate {
+                    Some(axis) if is_plain_name(to) => format!("{to}{axis}"),
+                    _ => continue,
+                },
+                Kind::Quoted if token.text[1..token.text.len() - 1] == *name => written(to),
+                _ => continue,
+            };
+            out.push_str(&line[at..start]);
+            out.push_str(&new);
+            at = end;
+        }
+        out.push_str(&line[at..]);
+    }
+    out
+}
+
+/// Whether a name needs no quotes: one word, which the language does not use itself.
+pub fn is_plain_name(name: &str) -> bool {
+    let mut found = Vec::new();
+    tokens(name, 1, 0, &mut found);
+    let is_word = matches!(found.as_slice(), [token] if token.kind == Kind::Name && token.text == name);
+    // A verb at the start of a line is one; elsewhere it would do, but be hard to read.
+    let is_verb = VERBS.iter().any(|verb| verb.name == name);
+    is_word && !is_verb && !WORDS.contains(&name)
+}
+
 /// What stands between a token and the one before it.
 fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
     let (before, token) = (&tokens[index - 1], &tokens[index]);
@@ -72,7 +117,9 @@ fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
     // `m/s2`
     let in_unit =
         (token.is("/") && is_unit(before)) || (before.is("/") && index >= 2 && is_unit(&tokens[index - 2]));
-    let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2]));
+    // A sign stands at what it turns over; at `>=` it would read as an arrow.
+    let is_operand = token.kind != Kind::Sign || token.is("(") || token.is("-");
+    let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2])) && is_operand;
     let is_call = token.is("(") && matches!(before.kind, Kind::Name) && touches;
     let is_tight = token.is(",") || token.is(")") || token.is(":") || token.is("%") || token.is("^");
     if is_tight || before.is("(") || before.is("^") || in_unit || is_unary || is_call { "" } else { " " }

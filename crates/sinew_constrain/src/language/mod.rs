@@ -15,7 +15,7 @@ mod table;
 mod tests;
 
 pub use diagnostic::{Diagnostic, Severity, Span, suggest};
-pub use format::format;
+pub use format::{format, is_plain_name, rename};
 pub use parser::parse;
 pub use reference::reference;
 pub use syntax::{Argument, Case, Expression, Operator, Relation, Script, Statement, Suffixes, Term};

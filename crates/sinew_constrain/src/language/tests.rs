@@ -119,6 +119,8 @@ fn texts_are_written_evenly() {
     let text = "case 1   \"why\"   # because\npin FootR   to  StepMarker\n\n\n\ndistance A B=-40cm\n  a*( b-c )^2>=  - 3 deg\nlimit acceleration( Root )<=12 m / s2\nfree Root :tx ty\n#note\n";
     let expected = "case 1 \"why\"  # because\n  pin FootR to StepMarker\n\ndistance A B = -40 cm\na * (b - c)^2 >= -3 deg\nlimit acceleration(Root) <= 12 m/s2\nfree Root: tx ty\n# note\n";
     assert_eq!(format(text), expected);
+    // A sign and a comparison are not run together into an arrow.
+    assert_eq!(format("a = - >= 4"), "a = - >= 4\n");
 }
 
 #[test]
@@ -138,7 +140,7 @@ proptest! {
 
     #[test]
     fn shuffled_words_are_read_and_formatted(words in prop::collection::vec(prop::sample::select(vec![
-        "pin", "to", "aim", "->", "A", "B.rx", "=", "<=", "(", ")", ",", "-", "+", "*", "/", "^", "12", "..", "cm", "deg", "m",
+        "pin", "to", "aim", "->", "A", "B.rx", "=", "<=", ">=", "(", ")", ",", "-", "+", "*", "/", "^", "12", "..", "cm", "deg", "m",
         "weight", "during", "case", "\"x\"", "\n", "dot(", "s2", ":", "free", "%", "put", "on", "distance",
     ]), 0..40)) {
         let text = words.join(" ");
@@ -147,4 +149,18 @@ proptest! {
         prop_assert_eq!(&format(&tidy), &tidy);
         prop_assert_eq!(parse(&tidy).0, script, "{}", tidy);
     }
+}
+
+#[test]
+fn names_are_exchanged_in_lines_but_not_in_comments() {
+    let text = "pin Cup to (0, Cup.y, 0) # Cup\ncase 1 \"Cup\"\naim Cup2 -> \"Cup\" along Cup -> A\n";
+    let named = rename(text, "Cup", "Bowl");
+    assert_eq!(named, "pin Bowl to (0, Bowl.y, 0) # Cup\ncase 1 \"Cup\"\naim Cup2 -> Bowl along Bowl -> A\n");
+    assert_eq!(rename("pin a to Cup", "Cup", "to"), "pin a to \"to\"");
+    assert!(
+        is_plain_name("hand.L")
+            && !is_plain_name("left hand")
+            && !is_plain_name("pin")
+            && !is_plain_name("by")
+    );
 }

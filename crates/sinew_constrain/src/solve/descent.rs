@@ -99,6 +99,12 @@ impl Solver {
     pub(super) fn nearest(&mut self, start: &[f64], params: &SolveParams, is_feasible: bool) -> usize {
         let before = self.now.pose.clone();
         self.begin(params.ranges);
+        let cost = self.cost();
+        // What cannot hold stays off by as much as it is: only then is there anything to be near in.
+        for row in 0..self.now.f.len() {
+            let is_off = !is_feasible && self.is_hard[row];
+            self.offset[row] = if is_off { self.excess(row, self.now.f[row]) } else { 0.0 };
+        }
         let mut iterations = 0;
         for stage in STAGES {
             let mut progress: Vec<Progress> = (0..self.groups.len())
@@ -141,14 +147,18 @@ impl Solver {
                 });
             }
         }
-        if is_feasible {
+        self.offset.fill(0.0);
+        let is_worse = if is_feasible {
             let (stop, more) = self.feasible(params);
             iterations += more;
-            // Nearer, but no longer right, is not better.
-            if stop != Stop::Converged {
-                self.now.pose.copy_from_slice(&before);
-                self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
-            }
+            stop != Stop::Converged
+        } else {
+            self.cost() > cost * (1.0 + 1e-6)
+        };
+        // Nearer, but no longer right, is not better.
+        if is_worse {
+            self.now.pose.copy_from_slice(&before);
+            self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
         }
         iterations
     }
@@ -199,7 +209,7 @@ impl Solver {
     fn merit(&self, group: usize, at: &Point, start: &[f64], stage: f64) -> f64 {
         let mut sum = 0.0;
         for row in self.groups[group].rows.clone() {
-            sum += self.excess(row, at.f[row]).powi(2) / self.compliance(row, stage);
+            sum += (self.excess(row, at.f[row]) - self.offset[row]).powi(2) / self.compliance(row, stage);
         }
         for column in self.groups[group].columns.clone() {
             let freedom = self.system.freedoms[column];
@@ -302,7 +312,7 @@ impl Solver {
             Goal::Near { stage, .. } => self.compliance(row, stage),
         };
         work.rows.push(row as u32);
-        work.f.push(self.now.f[row]);
+        work.f.push(self.now.f[row] - self.offset[row]);
         work.compliance.push(compliance);
     }
 

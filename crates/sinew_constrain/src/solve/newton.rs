@@ -12,6 +12,7 @@ use super::{
     step::{cholesky, substitute},
 };
 use crate::compile::Aim;
+use sinew_geom::linalg::symmetric_eigen;
 
 /// As in the thesis, a centimetre counts as much as a radian; in square metres.
 const METRIC: f64 = 1e-4;
@@ -102,55 +103,14 @@ fn goes_to_and_fro(costs: &[f64]) -> bool {
 
 /// Product of the Moore–Penrose inverse of a symmetric positive semidefinite matrix with a vector.
 fn pseudo_solve(matrix: Vec<f64>, n: usize, right: &[f64]) -> Vec<f64> {
-    let (values, vectors) = eigen(matrix, n);
+    let (values, vectors) = symmetric_eigen(matrix, n);
     let largest = values.iter().fold(0.0f64, |most, x| most.max(*x));
     let mut result = vec![0.0; n];
     for (k, value) in values.iter().enumerate().filter(|(_, value)| **value > SINGULAR * SINGULAR * largest) {
-        let share = (0..n).map(|i| vectors[i * n + k] * right[i]).sum::<f64>() / value;
-        (0..n).for_each(|i| result[i] += share * vectors[i * n + k]);
+        let share = (0..n).map(|i| vectors[k * n + i] * right[i]).sum::<f64>() / value;
+        (0..n).for_each(|i| result[i] += share * vectors[k * n + i]);
     }
     result
-}
-
-/// Eigenvalues and vectors (columns) of a symmetric matrix by Jacobi rotations.
-pub(super) fn eigen(mut a: Vec<f64>, n: usize) -> (Vec<f64>, Vec<f64>) {
-    let mut vectors = vec![0.0; n * n];
-    (0..n).for_each(|i| vectors[i * n + i] = 1.0);
-    let total: f64 = a.iter().map(|x| x * x).sum();
-    for _ in 0..60 {
-        let off: f64 =
-            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i * n + j] * a[i * n + j]).sum();
-        if off <= 1e-30 * total {
-            break;
-        }
-        for p in 0..n {
-            for q in p + 1..n {
-                rotate(&mut a, &mut vectors, n, p, q);
-            }
-        }
-    }
-    ((0..n).map(|i| a[i * n + i]).collect(), vectors)
-}
-
-fn rotate(a: &mut [f64], vectors: &mut [f64], n: usize, p: usize, q: usize) {
-    let apq = a[p * n + q];
-    if apq == 0.0 {
-        return;
-    }
-    let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * apq);
-    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-    let c = 1.0 / (t * t + 1.0).sqrt();
-    let s = t * c;
-    for k in 0..n {
-        let (x, y) = (a[k * n + p], a[k * n + q]);
-        (a[k * n + p], a[k * n + q]) = (c * x - s * y, s * x + c * y);
-    }
-    for k in 0..n {
-        let (x, y) = (a[p * n + k], a[q * n + k]);
-        (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
-        let (x, y) = (vectors[k * n + p], vectors[k * n + q]);
-        (vectors[k * n + p], vectors[k * n + q]) = (c * x - s * y, s * x + c * y);
-    }
 }
 
 /// Solve a positive definite system; `false` if it is not.

@@ -61,7 +61,50 @@ pub struct Conflict {
     pub residual: f64,
 }
 
+impl RuleReport {
+    /// The residual for people: in centimetres or degrees, and what that is.
+    pub fn in_unit(&self) -> (f64, &'static str) {
+        match self.quantity {
+            Quantity::Length => (100.0 * self.residual, "cm"),
+            Quantity::Angle => (self.residual.to_degrees(), "deg"),
+            Quantity::Other => (self.residual, ""),
+        }
+    }
+}
+
+/// Lines that a message lists.
+const MAX_LISTED: usize = 8;
+
 impl Solver {
+    /// What a conflict is, in words.
+    pub fn describe_conflict(&self, report: &SolveReport, conflict: &Conflict) -> String {
+        let lines: Vec<String> = conflict.rules[1..]
+            .iter()
+            .take(MAX_LISTED)
+            .map(|&rule| self.problem.rules[rule].span.line.to_string())
+            .collect();
+        let ranges: Vec<String> =
+            conflict.ranges.iter().map(|&freedom| self.problem.skeleton.freedom_name(freedom)).collect();
+        let mut others: Vec<String> = Vec::new();
+        match lines.len() {
+            0 => {}
+            1 => others.push(format!("line {}", lines[0])),
+            _ => others.push(format!("lines {}", lines.join(", "))),
+        }
+        match ranges.len() {
+            0 => {}
+            1 => others.push(format!("the range of {}", ranges[0])),
+            _ => others.push(format!("the ranges of {}", ranges.join(", "))),
+        }
+        let (residual, unit) = report.rules[conflict.rules[0]].in_unit();
+        let off = format!("off by {residual:.3} {unit}");
+        if others.is_empty() {
+            format!("this rule cannot hold ({off}); is its target out of reach?")
+        } else {
+            format!("this rule conflicts with {} ({off})", others.join(" and "))
+        }
+    }
+
     pub(super) fn report(
         &mut self,
         values: &[f64],

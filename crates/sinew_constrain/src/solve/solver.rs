@@ -124,6 +124,8 @@ pub struct Solver {
     /// Range of each column.
     pub(super) ranges: Vec<[f64; 2]>,
     pub(super) is_rotation: Vec<bool>,
+    /// What each row is left off by while the nearest pose is looked for among compromises.
+    pub(super) offset: Vec<f64>,
     pub(super) now: Point,
     pub(super) trial: Point,
     pub(super) scratch: Work,
@@ -174,8 +176,22 @@ impl Solver {
             jacobian: vec![0.0; system.n_rows() * system.stride],
         };
         let scratch = Work::default();
+        let offset = vec![0.0; system.n_rows()];
         let (now, trial) = (point.clone(), point);
-        Self { problem, system, groups, is_hard, softness, metric, ranges, is_rotation, now, trial, scratch }
+        Self {
+            problem,
+            system,
+            groups,
+            is_hard,
+            softness,
+            metric,
+            ranges,
+            is_rotation,
+            offset,
+            now,
+            trial,
+            scratch,
+        }
     }
 
     /// What is solved.
@@ -309,7 +325,7 @@ impl Solver {
     }
 
     /// Sum of squares of the rows that must hold.
-    fn cost(&self) -> f64 {
+    pub(super) fn cost(&self) -> f64 {
         self.now
             .f
             .iter()

@@ -266,3 +266,18 @@ fn redundant_rules_are_found_and_freedom_is_counted() {
     assert_eq!((report.rank, report.free.len()), (4, 26));
     assert_eq!(report.redundant, [1]);
 }
+
+/// Of all compromises, the one nearest to the start, as if what cannot hold were asked to be off by as much.
+#[test]
+fn compromises_are_near_the_start() {
+    let skeleton = skeleton(false);
+    let start = near(&skeleton);
+    let hard = "pin WristL to (30, 120, 30) cm\npin WristL to (30, 150, 30) cm";
+    let found = solver(hard, &skeleton).solve(&start, &SolveParams::default()).unwrap();
+    let wanted = "pin WristL to (30, 135, 30) cm";
+    let wanted = solver(wanted, &skeleton).solve(&start, &SolveParams::default()).unwrap();
+    assert_eq!(wanted.report.stop, Stop::Converged);
+    assert!(found.report.conflicts.len() == 1 && (found.report.residual - 0.15).abs() < 1e-5);
+    let (a, b) = (found.report.distance, wanted.report.distance);
+    assert!((a - b).abs() < 1e-2 * b, "{a} {b}");
+}

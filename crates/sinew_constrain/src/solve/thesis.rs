@@ -131,7 +131,7 @@ pub(crate) fn scene() -> Scene {
         let [x, y, z] = [1, 2, 3].map(|i| words[i].parse::<f64>().unwrap() * 0.01);
         (words[0].to_owned(), DVec3::new(x, y, z))
     };
-    Scene { markers: MARKERS.lines().map(marker).collect() }
+    Scene { markers: MARKERS.lines().map(marker).collect(), ..Scene::default() }
 }
 
 fn pose(skeleton: &Skeleton, text: &str) -> Vec<f64> {

@@ -3,12 +3,13 @@
 //! # Source
 //! Hansen (2006), §7.6.2 and §7.6.3. Differs: the shift of the body follows the pose while it is searched for, so that
 //! the foot on the ground does not slide; by default several feet share in it by how still their targets are, so that
-//! nothing jumps when one hands over to the other; and the body can turn with its way.
+//! nothing jumps when one hands over to the other; weights are smoothed over time where residual motion brings the targets
+//! home again; and the body can turn with its way.
 
 use super::{
     blend::Blend,
-    energy::Target,
-    search::{Found, SearchParams, Start},
+    energy::{Energy, Target},
+    search::{Found, Residual, SearchParams, Start},
     space::PoseSpace,
 };
 use crate::{DeformError, HandlePose};
@@ -75,8 +76,33 @@ const LOOK_AHEAD_SECS: f64 = 0.35;
 /// A candidate that moves at this share of the mean speed carries a quarter of what a still one does.
 const STILL: f64 = 0.1;
 
+/// Weights are smoothed over this time before and after, as a hand that lifts its pen late is.
+const SMOOTH_SECS: f64 = 0.1;
+
 /// How fast a weight may change unless the user says otherwise. What a pose misses for it, residual motion makes up.
 const WEIGHTS_A_SEC: f64 = 1.6;
+
+/// A moment as it was searched for, before weights are smoothed.
+#[derive(Debug, Clone)]
+struct Moment {
+    targets: Vec<Target>,
+    anchors: Vec<(usize, f64)>,
+    turn: DQuat,
+    found: Found,
+}
+
+/// Weights about a moment, averaged with a raised cosine. Before the first and after the last nothing changes.
+fn smooth(moments: &[Moment], at: usize, reach: usize) -> Vec<f64> {
+    let (mut sum, mut total) = (vec![0.0; moments[at].found.weights.len()], 0.0);
+    for offset in -(reach as isize)..=reach as isize {
+        let share = 1.0 + (std::f64::consts::PI * offset as f64 / (reach + 1) as f64).cos();
+        let near = at.saturating_add_signed(offset).min(moments.len() - 1);
+        sum.iter_mut().zip(&moments[near].found.weights).for_each(|(sum, w)| *sum += share * w);
+        total += share;
+    }
+    sum.iter_mut().for_each(|w| *w /= total);
+    sum
+}
 
 impl Course {
     /// First and last moment of its paths.
@@ -152,44 +178,78 @@ impl PoseSpace {
         each: &mut dyn FnMut(usize, usize, &MotionFrame) -> ControlFlow<()>,
     ) -> Result<(), DeformError> {
         let n_frames = count_frames(course.span(), fps)?;
-        let start_time = course.span()[0];
-        let mean_speed = course.mean_speed();
-        let mut last: Option<Found> = None;
-        for frame in 0..n_frames {
-            let time = start_time + frame as f64 / fps;
-            let turn = course.heading(time);
-            let back = turn.inverse();
-            let targets: Vec<Target> = course
-                .tracks
-                .iter()
-                .map(|track| Target {
-                    handle: track.handle,
-                    position: back * course.position(self, track, time),
-                    is_pinned: track.is_pinned,
-                })
-                .collect();
-            let anchors = course.anchors(self, time, 1.0 / fps, mean_speed);
-            let start = Start {
-                weights: last.as_ref().map_or(&[], |found| &found.weights),
-                // It all begins at rest: of poses that are as good, the one nearest to rest is the first.
-                grips: Some(last.as_ref().map_or(&self.grip, |found| &found.grips)),
-                residual: last.as_ref().map(|found| &found.residual),
-                anchors: &anchors,
-            };
-            // The first pose may come from anywhere, and local searches need some frames to find it.
-            let params = match last.is_none() {
-                true => SearchParams { anywhere: true, rounds: params.rounds.max(60), ..params.clone() },
-                false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params.clone() },
-            };
-            let found = self.search(&targets, &params, &start)?;
-            let pose = self.pose_of(&found, &params);
-            let moment = MotionFrame { pose, turn, shift: turn * found.shift, targets, found };
-            if each(frame, n_frames, &moment).is_break() {
+        // Only residual motion can bring home again what smoothing takes from its targets.
+        let reach = if params.brings_home() { (SMOOTH_SECS * fps).round() as usize } else { 0 };
+        let (mut moments, mut last) = (Vec::<Moment>::with_capacity(n_frames), None);
+        for frame in 0..n_frames + reach {
+            if frame < n_frames {
+                let time = course.span()[0] + frame as f64 / fps;
+                let moment =
+                    self.moment(course, params, time, fps, moments.last().map(|moment| &moment.found))?;
+                moments.push(moment);
+            }
+            let Some(ready) = frame.checked_sub(reach) else { continue };
+            let moment = self.finish(&moments, ready, reach, params, last.as_ref());
+            if each(ready, n_frames, &moment).is_break() {
                 return Err(DeformError::Cancelled);
             }
-            last = Some(moment.found);
+            last = Some(moment.found.residual);
         }
         Ok(())
+    }
+
+    /// The best weights at a time.
+    fn moment(
+        &self,
+        course: &Course,
+        params: &SearchParams,
+        time: f64,
+        fps: f64,
+        last: Option<&Found>,
+    ) -> Result<Moment, DeformError> {
+        let turn = course.heading(time);
+        let back = turn.inverse();
+        let target = |track: &Track| Target {
+            handle: track.handle,
+            position: back * course.position(self, track, time),
+            is_pinned: track.is_pinned,
+        };
+        let targets: Vec<Target> = course.tracks.iter().map(target).collect();
+        let anchors = course.anchors(self, time, 1.0 / fps, course.mean_speed());
+        let start = Start {
+            weights: last.map_or(&[], |found| &found.weights),
+            // It all begins at rest: of poses that are as good, the one nearest to rest is the first.
+            grips: Some(last.map_or(&self.grip, |found| &found.grips)),
+            residual: None,
+            anchors: &anchors,
+        };
+        let params = SearchParams { residual: false, ..params.clone() };
+        // The first pose may come from anywhere, and local searches need some frames to find it.
+        let params = match last.is_none() {
+            true => SearchParams { anywhere: true, rounds: params.rounds.max(60), ..params },
+            false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params },
+        };
+        let found = self.search(&targets, &params, &start)?;
+        Ok(Moment { targets, anchors, turn, found })
+    }
+
+    /// A moment with its weights smoothed over those around it, and the targets brought home.
+    fn finish(
+        &self,
+        moments: &[Moment],
+        at: usize,
+        reach: usize,
+        params: &SearchParams,
+        last: Option<&Residual>,
+    ) -> MotionFrame {
+        let Moment { targets, anchors, turn, mut found } = moments[at].clone();
+        if params.brings_home() {
+            let mut energy = Energy::new(self, Blend::Free, &params.objective, &targets, &anchors, None);
+            energy.evaluations = found.evaluations;
+            found = self.come_to(energy, smooth(moments, at, reach), found.order, params, last);
+        }
+        let pose = self.pose_of(&found, params);
+        MotionFrame { pose, turn, shift: turn * found.shift, targets, found }
     }
 
     /// Poses from one example to the next, evenly (table 7.3): weights of two examples at a time, in a straight line.

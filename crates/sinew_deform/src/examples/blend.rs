@@ -122,45 +122,7 @@ impl PoseSpace {
         }
     }
 
-    /// Add to a matrix over pairs of weights how a pull on a grip changes as the grip moves on: `pull · ∂²g/∂w∂w`.
-    ///
-    /// With `v` the velocity that one handle of the chain gives the grip and `τ` the turn of the chain up to the middle
-    /// of that handle, it is the sum of `τ × v` over the chain, symmetric; exact if each handle turns about one axis.
-    pub(super) fn add_curvature(
-        &self,
-        handle: usize,
-        pull: DVec3,
-        places: &Places,
-        slopes: &Slopes,
-        matrix: &mut [f64],
-    ) {
-        let n = self.n_examples();
-        let grip = places.grip[handle];
-        for h in std::iter::successors(Some(handle), |&h| self.tree.parent[h]) {
-            let above = self.tree.parent[h];
-            let arm = grip - places.pivot[h];
-            let lever = places.pivot[h] - above.map_or(DVec3::ZERO, |p| places.pivot[p]);
-            for a in 0..n {
-                let [turn, pivot] = [slopes.turn[h * n + a], slopes.pivot[h * n + a]];
-                let [turn_above, pivot_above] = above.map_or([DVec3::ZERO; 2], |p| {
-                    [slopes.turn[p * n + a], slopes.pivot[p * n + a] + slopes.turn[p * n + a].cross(lever)]
-                });
-                let velocity = pivot - pivot_above + (turn - turn_above).cross(arm);
-                if velocity == DVec3::ZERO {
-                    continue;
-                }
-                let across = velocity.cross(pull);
-                for b in 0..n {
-                    let above_b = above.map_or(DVec3::ZERO, |p| slopes.turn[p * n + b]);
-                    let value = across.dot(0.5 * (slopes.turn[h * n + b] + above_b));
-                    matrix[a * n + b] += value;
-                    matrix[b * n + a] += value;
-                }
-            }
-        }
-    }
-
-    fn sum(&self, weights: &[f64], residual: &[Screw], h: usize) -> Screw {
+    pub(super) fn sum(&self, weights: &[f64], residual: &[Screw], h: usize) -> Screw {
         let n = self.n_examples();
         let mut sum = residual.get(h).copied().unwrap_or_default();
         for (weight, screw) in weights.iter().zip(&self.screws[h * n..]).filter(|(weight, _)| **weight != 0.0)
@@ -170,7 +132,7 @@ impl PoseSpace {
         sum
     }
 
-    fn put(&self, h: usize, rotation: DQuat, shift: DVec3, places: &mut Places) {
+    pub(super) fn put(&self, h: usize, rotation: DQuat, shift: DVec3, places: &mut Places) {
         let (carrier, base) = match self.tree.parent[h] {
             Some(p) => (places.rotation[p], places.pivot[p]),
             None => (DQuat::IDENTITY, DVec3::ZERO),

@@ -119,16 +119,9 @@ impl<'a> Energy<'a> {
             }
             Term::DifferenceFromExamples => {
                 let examples = 0..self.space.n_examples();
-                k * examples.map(|e| 1.0 - bell(self.mean_square_distance(e))).sum::<f64>()
+                k * examples.map(|e| 1.0 - bell(self.space.unlikeness(e, &self.places.grip))).sum::<f64>()
             }
         }
-    }
-
-    /// Mean over the handles of the squared distance to where an example has them, in units.
-    pub fn mean_square_distance(&self, example: usize) -> f64 {
-        let there = &self.space.examples[example].grips;
-        let sum: f64 = there.iter().zip(&self.places.grip).map(|(a, b)| a.distance_squared(*b)).sum();
-        sum / (there.len() as f64 * self.space.unit * self.space.unit)
     }
 }
 

@@ -34,6 +34,19 @@ impl Screw {
         }
     }
 
+    /// The screw without what rounding has left in it: a handle that only follows its carrier has none.
+    pub fn without_noise(self, unit: f64) -> Self {
+        const NOISE: f64 = 1e-12;
+        let clean = |v: DVec3, size: f64| if v.length() > NOISE * size { v } else { DVec3::ZERO };
+        Self { turn: clean(self.turn, 1.0), speed: clean(self.speed, unit), shift: clean(self.shift, unit) }
+    }
+
+    /// `R` and `V` of a screw that only turns.
+    pub fn turn_with_derivative(turn: DVec3) -> (DQuat, DMat3) {
+        let series = Series::of(turn);
+        (series.rotation(turn), series.v(turn))
+    }
+
     /// `R`, and `d`, the shift of the pivot.
     pub fn motion(&self) -> (DQuat, DVec3) {
         let Screw { turn, speed, shift } = *self;

@@ -6,12 +6,7 @@
 //! relative to the handle that carries it, as a screw, so that each example is met exactly at weight 1 and limbs keep
 //! their lengths on the way.
 
-use super::{
-    detail::Detail,
-    screw::Screw,
-    search::scouts::{self, Scout},
-    tree::HandleTree,
-};
+use super::{detail::Detail, screw::Screw, search::scouts::Scouts, tree::HandleTree};
 use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};
@@ -43,10 +38,14 @@ pub struct PoseSpace {
     pub(super) examples: Vec<Prepared>,
     /// Motion of handle `h` in example `e`, relative to its carrier, at `h n + e`.
     pub(super) screws: Vec<Screw>,
+    /// Examples that move a handle relative to its carrier.
+    pub(super) movers: Vec<Vec<usize>>,
+    /// Whether examples only turn a handle about its pivot.
+    pub(super) only_turns: Vec<bool>,
     /// Length in which distances are measured.
     pub(super) unit: f64,
     /// Poses tried beforehand.
-    pub(super) scouts: Vec<Scout>,
+    pub(super) scouts: Scouts,
     /// Detail layers of the examples; empty if none has one.
     pub(super) details: Vec<Option<Detail>>,
 }
@@ -97,8 +96,10 @@ impl PoseSpace {
             grip,
             examples: Vec::new(),
             screws: Vec::new(),
+            movers: Vec::new(),
+            only_turns: Vec::new(),
             unit: UNIT * extent(mesh),
-            scouts: Vec::new(),
+            scouts: Scouts::default(),
             details: Vec::new(),
         };
         for example in examples {
@@ -108,10 +109,15 @@ impl PoseSpace {
             space.examples.push(prepared);
         }
         for h in 0..handles.len() {
-            let screws: Vec<_> = space.examples.iter().map(|e| space.screw(&e.pose, h)).collect();
+            let screws: Vec<_> =
+                space.examples.iter().map(|e| space.screw(&e.pose, h).without_noise(space.unit)).collect();
+            let moves = |e: &usize| screws[*e] != Screw::default();
+            space.movers.push((0..screws.len()).filter(moves).collect());
+            let turns = |s: &Screw| s.speed == DVec3::ZERO && s.shift == DVec3::ZERO;
+            space.only_turns.push(screws.iter().all(turns));
             space.screws.extend(screws);
         }
-        space.scouts = scouts::send(&space);
+        space.scouts = Scouts::send(&space);
         Ok(space)
     }
 
@@ -141,6 +147,13 @@ impl PoseSpace {
         let rotation = parent.map_or(motion.rotation, |m| m.rotation.inverse() * motion.rotation);
         let moved = back.transform_point3(motion.affine().transform_point3(self.pivot[h]));
         Screw::of(nearest_turn(rotation, motion.turn - parent_turn), moved - self.pivot[h])
+    }
+
+    /// Mean over the handles of the squared distance to where an example has them, in units.
+    pub(super) fn unlikeness(&self, example: usize, grips: &[DVec3]) -> f64 {
+        let there = &self.examples[example].grips;
+        let sum: f64 = there.iter().zip(grips).map(|(a, b)| a.distance_squared(*b)).sum();
+        sum / (there.len() as f64 * self.unit * self.unit)
     }
 
     /// Number of examples.

@@ -197,6 +197,44 @@ fn newton_is_not_worse_than_any_search_of_the_thesis() {
     }
 }
 
+/// Limbs that have several valleys each, and terms that count examples.
+#[test]
+fn newton_finds_the_best_of_many_valleys() {
+    let body = Body::new(PoseSet::Limbs);
+    let space = body.space();
+    let targets = [
+        body.target(&space, "hand.L", [-0.1, 0.4, 0.25]),
+        body.target(&space, "hand.R", [0.15, -0.15, 0.1]),
+        body.target(&space, "foot.L", [0.05, 0.1, 0.25]),
+        body.target(&space, "foot.R", [-0.15, 0.05, -0.1]),
+    ];
+    for objective in ["dtt", "dtt+omsow", "dtt+omsow+neu(2)", "dtt+omsow+now"] {
+        let energy = |optimiser| {
+            let objective = objective.parse().unwrap();
+            let params =
+                SearchParams { optimiser, objective, rounds: 60, anywhere: true, ..SearchParams::default() };
+            space.search(&targets, &params, &Start::default()).unwrap().energy
+        };
+        let ours = energy(Optimiser::Newton);
+        for optimiser in Optimiser::ALL {
+            let theirs = energy(optimiser);
+            assert!(ours <= theirs * 1.000_001, "{objective}: {ours}, {} {theirs}", optimiser.name());
+        }
+    }
+}
+
+#[test]
+fn one_example_is_enough() {
+    let body = Body::new(PoseSet::Walk);
+    let space = body.space_in(vec![0]);
+    let target = body.target(&space, "foot.L", [0.0, 0.05, 0.2]);
+    for params in all_params() {
+        let found =
+            space.search(&[target], &SearchParams { anywhere: true, ..params }, &Start::default()).unwrap();
+        assert!(found.weights.len() == 1 && (0.0..=1.0).contains(&found.weights[0]), "{:?}", found.weights);
+    }
+}
+
 #[test]
 fn an_example_s_own_places_are_met_by_that_example() {
     let body = Body::new(PoseSet::Limbs);

@@ -1,8 +1,8 @@
 //! Where a character's surface is at a moment of a clip.
 
 use super::Character;
-use crate::{Clip, GeomError, rig::skin_linear};
-use glam::Vec3;
+use crate::{Clip, GeomError, Pose, rig::skin_linear};
+use glam::{DAffine3, Vec3};
 
 impl Character {
     /// Positions of all vertices, in world space: morphs, then the skin by linear blending. Without a clip, the
@@ -11,18 +11,45 @@ impl Character {
     /// # Errors
     /// If skin, rig and mesh do not fit each other.
     pub fn positions_at(&self, clip: Option<&Clip>, time_secs: f32) -> Result<Vec<Vec3>, GeomError> {
-        let mut rest: Vec<Vec3> = self.mesh.positions().iter().map(|p| p.as_vec3()).collect();
         let mut weights: Vec<f32> = self.morphs.iter().map(|m| m.default_weight).collect();
         if let Some(clip) = clip {
             clip.sample_morphs(time_secs, &mut weights);
         }
-        for (morph, &weight) in self.morphs.iter().zip(&weights).filter(|(_, w)| **w != 0.0) {
+        let mut world = Vec::new();
+        if let Some(rig) = &self.rig {
+            let pose = clip.map_or_else(|| rig.rest_pose(), |clip| clip.sample(rig, time_secs));
+            rig.forward(&pose, &mut world)?;
+        }
+        self.skinned(&weights, &world)
+    }
+
+    /// Positions of all vertices in a pose of the rig, and morphs as they are by default.
+    ///
+    /// # Errors
+    /// If pose, skin, rig and mesh do not fit each other.
+    pub fn positions_posed(&self, pose: &Pose) -> Result<Vec<Vec3>, GeomError> {
+        let mut world = Vec::new();
+        if let Some(rig) = &self.rig {
+            rig.forward(pose, &mut world)?;
+        }
+        self.positions_by(&world)
+    }
+
+    /// Positions of all vertices with the joints at `world_from_joint`, and morphs as they are by default.
+    ///
+    /// # Errors
+    /// If skin, joints and mesh do not fit each other.
+    pub fn positions_by(&self, world_from_joint: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {
+        let weights: Vec<f32> = self.morphs.iter().map(|m| m.default_weight).collect();
+        self.skinned(&weights, world_from_joint)
+    }
+
+    fn skinned(&self, weights: &[f32], world: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {
+        let mut rest: Vec<Vec3> = self.mesh.positions().iter().map(|p| p.as_vec3()).collect();
+        for (morph, &weight) in self.morphs.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
             rest.iter_mut().zip(&morph.offsets).for_each(|(p, offset)| *p += weight * *offset);
         }
-        let (Some(rig), Some(skin)) = (&self.rig, &self.skin) else { return Ok(rest) };
-        let pose = clip.map_or_else(|| rig.rest_pose(), |clip| clip.sample(rig, time_secs));
-        let mut world = Vec::new();
-        rig.forward(&pose, &mut world)?;
+        let (Some(_), Some(skin)) = (&self.rig, &self.skin) else { return Ok(rest) };
         if let Some(slot) = skin.slots.iter().find(|slot| slot.joint >= world.len()) {
             return Err(GeomError::OutOfRange {
                 what: "joint of a skin slot",
@@ -31,7 +58,7 @@ impl Character {
             });
         }
         let mut out = vec![Vec3::ZERO; rest.len()];
-        skin_linear(skin, &skin.matrices(&world), &rest, &mut out)?;
+        skin_linear(skin, &skin.matrices(world), &rest, &mut out)?;
         Ok(out)
     }
 }

@@ -2,6 +2,7 @@
 
 mod cholesky;
 mod dense;
+mod eigen;
 mod iterative;
 mod polar;
 mod rotations;
@@ -12,6 +13,7 @@ mod triangular;
 
 pub use cholesky::{Cholesky, SymbolicCholesky};
 pub use dense::DenseCholesky;
+pub use eigen::symmetric_eigen;
 pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
 pub use polar::{polar, svd3};
 pub use rotations::fit_rotations;

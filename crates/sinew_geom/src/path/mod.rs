@@ -24,16 +24,16 @@ impl Path {
     /// # Errors
     /// If there is no point, not one time a point, a number is not finite, or times do not rise.
     pub fn new(points: Vec<DVec3>, times: Vec<f64>) -> Result<Self, GeomError> {
-        let refuse = |value: String, expected| Err(GeomError::Parameter { name: "path", value, expected });
+        let refuse = |name, value, expected| Err(GeomError::Parameter { name, value, expected });
         if points.is_empty() || points.len() != times.len() {
             let value = format!("{} points at {} times", points.len(), times.len());
-            return refuse(value, "it needs at least one point, and one time a point");
+            return refuse("path", value, "it needs at least one point, and one time a point");
         }
         if let Some(at) = (0..points.len()).find(|&i| !(points[i].is_finite() && times[i].is_finite())) {
-            return refuse(format!("point {at}"), "its numbers must be finite");
+            return refuse("path", format!("not finite at point {at}"), "its numbers must be");
         }
         if let Some(at) = (1..times.len()).find(|&i| times[i] <= times[i - 1]) {
-            return refuse(format!("time {at} is {}", times[at]), "times must rise");
+            return refuse("times", format!("{} after {}", times[at], times[at - 1]), "times must rise");
         }
         let slopes = slopes(&points, &times);
         Ok(Self { points, times, slopes })

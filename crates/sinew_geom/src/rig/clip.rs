@@ -218,6 +218,26 @@ impl Clip {
         Some(if rate < 1.0 { rate } else { (1e3 * rate).round() / 1e3 })
     }
 
+    /// Frames a second of the keys of joints, if they are even; 30 else.
+    pub fn joint_rate(&self) -> f64 {
+        let times = self.joints.iter().flat_map(|track| {
+            [
+                track.rotation.as_ref().map(Keys::times),
+                track.translation.as_ref().map(Keys::times),
+                track.scale.as_ref().map(Keys::times),
+            ]
+        });
+        match times.flatten().max_by_key(|t| t.len()) {
+            Some(times) if times.len() > 1 => {
+                let rate = (times.len() - 1) as f64 / f64::from(times[times.len() - 1] - times[0]);
+                let off = |(i, t): (usize, &f32)| (f64::from(*t - times[0]) * rate - i as f64).abs() > 0.01;
+                let even = !times.iter().enumerate().any(off);
+                if even && (1.0..=1000.0).contains(&rate) { rate } else { 30.0 }
+            }
+            _ => 30.0,
+        }
+    }
+
     /// Pose of a rig at a time. Joints without a track rest, and so do rotations without a direction, such as four
     /// zeros.
     pub fn sample(&self, rig: &Rig, time: f32) -> Pose {

@@ -55,6 +55,33 @@ impl Clip {
         }
         Ok(Self { name: name.to_owned(), joints, morphs: Vec::new() })
     }
+
+    /// A clip of one frame that holds a pose. Every joint has keys, also where it rests: some programs leave what has none
+    /// as another clip left it.
+    ///
+    /// # Errors
+    /// If the pose is of another rig, or not finite.
+    pub fn from_pose(name: &str, rig: &Rig, pose: &Pose) -> Result<Self, GeomError> {
+        if pose.locals.len() != rig.n_joints() {
+            let (expected, actual) = (rig.n_joints(), pose.locals.len());
+            return Err(GeomError::Length { what: "pose", expected, actual });
+        }
+        let mut joints = Vec::with_capacity(rig.n_joints());
+        for (joint, (local, of)) in pose.locals.iter().zip(rig.joints()).enumerate() {
+            let once = |value: Vec3| Keys::new(vec![0.0], vec![value], Interpolation::Linear, 1);
+            let rotation = local.rotation.as_quat().normalize();
+            let moves = of.parent.is_none() || differs(local.translation, of.rest.translation);
+            joints.push(JointTrack {
+                joint,
+                translation: moves.then(|| once(local.translation.as_vec3())).transpose()?,
+                rotation: Some(Keys::new(vec![0.0], vec![rotation], Interpolation::Linear, 1)?),
+                scale: differs(local.scale, of.rest.scale)
+                    .then(|| once(local.scale.as_vec3()))
+                    .transpose()?,
+            });
+        }
+        Ok(Self { name: name.to_owned(), joints, morphs: Vec::new() })
+    }
 }
 
 fn differs(a: DVec3, b: DVec3) -> bool {

@@ -2,11 +2,13 @@
 
 mod clip;
 mod frames;
+mod names;
 mod pose;
 mod skin;
 mod skinning;
 
 pub use clip::{Clip, Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
+pub use names::{BodyPart, PartNames, Side};
 pub use pose::{Pose, Transform};
 pub use skin::{Skin, SkinSlot};
 pub use skinning::{skin_dual_quaternion, skin_linear};

@@ -48,6 +48,15 @@ impl Transform {
         (result, missed.to_cols_array().into_iter().fold(0.0, |worst, x| x.abs().max(worst)))
     }
 
+    /// Between this and another: turns along the shorter arc, the rest straight.
+    pub fn lerp(&self, other: &Self, share: f64) -> Self {
+        Self {
+            translation: self.translation.lerp(other.translation, share),
+            rotation: self.rotation.slerp(other.rotation, share),
+            scale: self.scale.lerp(other.scale, share),
+        }
+    }
+
     /// Whether all ten numbers are finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite() && self.scale.is_finite()

@@ -162,12 +162,12 @@ fn oracle(examples: &[Vec<f64>], pose: &[f64], params: &ProjectionParams) -> Vec
 }
 
 /// 100,000 problems, each started from the weights of the one before: the conditions of an optimum hold, and Clarabel
-/// finds the same weights. Where it stops before they are exact to 1e-6, ours are the better ones.
+/// finds the same weights within 1e-6. Where it stops some digits before, its answer is polished on the set it found.
 #[test]
 fn weights_are_those_of_clarabel_on_degenerate_problems() {
     let check = |trials: std::ops::Range<usize>| {
         let mut random = Random(12_345 + trials.start as u64);
-        let (mut n_solved, mut n_better) = (0, 0);
+        let (mut n_solved, mut n_polished) = (0, 0);
         for trial in trials {
             let problem = Problem::new(trial, &mut random);
             for projection in [Projection::Positive, Projection::L1(0.02), Projection::Linear] {
@@ -183,26 +183,121 @@ fn weights_are_those_of_clarabel_on_degenerate_problems() {
                     let pairs = state.weights.iter().zip(&expected);
                     let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                     if worst > 1e-6 {
-                        let theirs = optimality(&problem.examples, pose, &params, &expected);
-                        assert!(
-                            theirs > 10.0 * wrong,
-                            "trial {trial} {projection:?}: {worst:e} {theirs:e} {wrong:e}"
-                        );
-                        n_better += 1;
+                        let exact = polished(&problem.examples, pose, &params, &expected);
+                        let pairs = state.weights.iter().zip(&exact);
+                        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                        assert!(worst < 1e-6, "trial {trial} {projection:?}: {worst:e} {exact:?}");
+                        n_polished += 1;
                     }
                 }
             }
         }
-        [n_solved, n_better]
+        [n_solved, n_polished]
     };
     let halves = std::thread::scope(|scope| {
         [0..4_200, 4_200..8_400].map(|trials| scope.spawn(|| check(trials))).map(|half| half.join().unwrap())
     });
-    let [n_solved, n_better] = [0, 1].map(|k| halves.iter().map(|half| half[k]).sum::<usize>());
-    assert!(
-        n_solved > 100_000 && 50 * n_better < n_solved,
-        "{n_better} of {n_solved} are not exact in Clarabel"
-    );
+    let [n_solved, n_polished] = [0, 1].map(|k| halves.iter().map(|half| half[k]).sum::<usize>());
+    println!("{n_solved} problems within 1e-6; {n_polished} of Clarabel's answers had to be polished");
+    assert!(n_solved > 100_000 && 50 * n_polished < n_solved, "{n_polished} of {n_solved} were polished");
+}
+
+/// Clarabel's answer made exact: it ends some digits before it, but says which weights are none. On the others the
+/// conditions are linear, and solved by elimination. Which of its small weights are none is tried from 1e-8 to 1e-2.
+fn polished(examples: &[Vec<f64>], pose: &[f64], params: &ProjectionParams, rough: &[f64]) -> Vec<f64> {
+    let n = examples.len();
+    let mean: Vec<f64> =
+        (0..pose.len()).map(|k| examples.iter().map(|e| e[k]).sum::<f64>() / n as f64).collect();
+    let centred = |p: &[f64]| p.iter().zip(&mean).map(|(v, m)| v - m).collect::<Vec<f64>>();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let rows: Vec<Vec<f64>> = examples.iter().map(|e| centred(e)).collect();
+    let trace = rows.iter().map(|r| product(r, r)).sum::<f64>() / n as f64;
+    let scale = if trace > 0.0 { trace } else { 1.0 };
+    let (target, lambda) = (centred(pose), params.projection.lambda());
+    let solve = |least: f64| {
+        let kept: Vec<usize> = (0..n).filter(|&i| rough[i].abs() > least).collect();
+        let m = kept.len();
+        let entry = |r: usize, c: usize| match (r < m, c < m) {
+            (true, true) => {
+                let ridge = if r == c { params.ridge } else { 0.0 };
+                product(&rows[kept[r]], &rows[kept[c]]) / scale + ridge
+            }
+            (false, false) => 0.0,
+            _ => 1.0,
+        };
+        let right = |r: usize| match r < m {
+            true => {
+                let price = if rough[kept[r]] < 0.0 { lambda } else { 0.0 };
+                product(&rows[kept[r]], &target) / scale + if price.is_finite() { price } else { 0.0 }
+            }
+            false => 1.0,
+        };
+        let system = (0..=m).map(|r| (0..=m).map(|c| entry(r, c)).chain([right(r)]).collect()).collect();
+        let solved = eliminate(system);
+        let mut weights = vec![0.0; n];
+        kept.iter().zip(&solved).for_each(|(&i, &w)| weights[i] = w);
+        weights
+    };
+    let candidates = (2..=16).map(|digits| solve(10f64.powf(-f64::from(digits) / 2.0)));
+    let wrong = |weights: &Vec<f64>| {
+        // Weights that changed their sign belong to another set.
+        let kept_sides = weights.iter().zip(rough).all(|(w, r)| w * r >= 0.0);
+        if kept_sides { optimality(examples, pose, params, weights) } else { f64::INFINITY }
+    };
+    candidates.min_by(|a, b| wrong(a).total_cmp(&wrong(b))).unwrap()
+}
+
+/// Gaussian elimination with pivots by column; the last entry of a row is its right side.
+fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = rows.len();
+    for c in 0..n {
+        let best = (c..n).max_by(|&a, &b| rows[a][c].abs().total_cmp(&rows[b][c].abs())).unwrap();
+        rows.swap(c, best);
+        for r in (0..n).filter(|&r| r != c) {
+            let factor = rows[r][c] / rows[c][c];
+            for k in c..=n {
+                rows[r][k] -= factor * rows[c][k];
+            }
+        }
+    }
+    (0..n).map(|r| rows[r][n] / rows[r][r]).collect()
+}
+
+/// Kriging: examples are met, weights sum to one, and between two examples half-way both count alike.
+#[test]
+fn likeness_meets_examples() {
+    let mut random = Random(3);
+    let examples: Vec<Vec<f64>> = (0..9).map(|_| (0..12).map(|_| random.next()).collect()).collect();
+    for (at, example) in examples.iter().enumerate() {
+        let weights = project(&examples, example, Projection::Radial);
+        assert!((weights[at] - 1.0).abs() < 1e-2, "{at}: {weights:?}");
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    let two = [vec![0.0, 0.0], vec![1.0, 0.0]];
+    let weights = project(&two, &[0.5, 7.0], Projection::Radial);
+    assert!((weights[0] - 0.5).abs() < 1e-9, "{weights:?}");
+    // Far beyond, it does not run away as a plane does.
+    let far = project(&two, &[50.0, 0.0], Projection::Radial);
+    assert!(far[1] < 1.1, "{far:?}");
+    let alike = [vec![1.0, 2.0], vec![1.0, 2.0], vec![3.0, 2.0]];
+    let weights = project(&alike, &[1.0, 2.0], Projection::Radial);
+    assert!((weights[0] - weights[1]).abs() < 1e-6 && weights[2].abs() < 1e-2, "{weights:?}");
+}
+
+/// A state that served other examples gives what a new one does.
+#[test]
+fn a_state_of_other_examples_is_not_trusted() {
+    let mut random = Random(8);
+    let mut poses =
+        |n: usize| (0..n).map(|_| (0..12).map(|_| random.next()).collect()).collect::<Vec<Vec<f64>>>();
+    let (a, b, pose) = (poses(7), poses(7), poses(1));
+    let params = ProjectionParams::default();
+    let [a, b] = [a, b].map(|examples| ProjectionSolver::new(&examples, &params).unwrap());
+    let (mut warm, mut cold) = (ProjectionState::default(), ProjectionState::default());
+    a.solve(&pose[0], &mut warm).unwrap();
+    b.solve(&pose[0], &mut warm).unwrap();
+    b.solve(&pose[0], &mut cold).unwrap();
+    assert!(warm.weights.iter().zip(&cold.weights).all(|(a, b)| (a - b).abs() < 1e-9));
 }
 
 /// By how much the conditions of an optimum are missed, relative to the problem.

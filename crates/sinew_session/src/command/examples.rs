@@ -28,7 +28,7 @@ pub(super) fn load(document: &mut Document, name: &str) -> Result<(), SessionErr
     Ok(())
 }
 
-fn decode_thumbnail(url: &str) -> Result<Vec<u8>, SessionError> {
+pub(crate) fn decode_thumbnail(url: &str) -> Result<Vec<u8>, SessionError> {
     let bytes = url.strip_prefix("data:image/png;base64,").and_then(|text| BASE64_STANDARD.decode(text).ok());
     let is_png = |bytes: &Vec<u8>| bytes.starts_with(b"\x89PNG") && bytes.len() <= MAX_THUMBNAIL;
     bytes.filter(is_png).ok_or_else(|| SessionError::Value {
@@ -47,6 +47,7 @@ pub(super) fn rename(document: &mut Document, name: &str, to: &str) -> Result<()
     edit_keyframes(document, |keys| {
         keys.iter_mut().filter(|used| *used == name).for_each(|used| to.clone_into(used));
     });
+    super::puppet::rename_example(document, name, to);
     Ok(())
 }
 

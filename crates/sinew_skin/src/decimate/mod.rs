@@ -22,6 +22,11 @@ use glam::Vec3;
 use rayon::prelude::*;
 use sinew_geom::mesh::Ragged;
 
+/// What is left over when bones are fitted to some of the vertices is more than their last rounds would gain: they end
+/// sooner, and try fewer bones a vertex.
+const ROUGH_TOLERANCE: f64 = 4e-2;
+const ROUGH_CANDIDATES: usize = 8;
+
 /// Where a merged vertex lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Merge {
@@ -103,19 +108,22 @@ impl SkinFitter {
         progress: Progress,
     ) -> Result<SkinFit, SkinError> {
         params.check(decimated.n_vertices())?;
-        let run = Run::new(&decimated.tracks, params, progress);
-        let (small, report) = run.run()?;
-        let k = params.influences;
-        let mut influences = Influences::hard(&vec![0; self.n_vertices()], k);
+        let rough = FitParams {
+            tolerance: params.tolerance.max(ROUGH_TOLERANCE),
+            candidates: params.candidates.min(ROUGH_CANDIDATES),
+            ..params.clone()
+        };
+        let (small, report) = Run::new(&decimated.tracks, &rough, progress).run()?;
+        let mut influences = Influences::hard(&vec![0; self.n_vertices()], params.influences);
         for (vertex, &owner) in decimated.owners.iter().enumerate() {
-            copy_vertex(&small.influences, owner as usize, &mut influences, vertex);
+            influences.copy_vertex(vertex, &small.influences, owner as usize);
         }
         let mut rest = self.tracks.rest.clone();
         if params.correct_rest {
             decimated.kept.iter().zip(&small.rest).for_each(|(&v, u)| rest[v as usize] = *u);
         }
         let state = State { influences, bones: small.bones, rest };
-        let (state, last) = Run::new(&self.tracks, params, progress).finish(state)?;
+        let (state, last) = Run::new(&self.tracks, &rough, progress).finish(state)?;
         let report = FitReport { errors: [report.errors, last.errors].concat(), ..report };
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
@@ -282,13 +290,6 @@ fn same_bones(influences: &Influences, a: u32, b: u32) -> bool {
     set(a) == set(b)
 }
 
-fn copy_vertex(from: &Influences, at: usize, to: &mut Influences, vertex: usize) {
-    let (a, b) = (at * from.width, vertex * to.width);
-    to.slots[b..b + to.width].copy_from_slice(&from.slots[a..a + from.width]);
-    to.weights[b..b + to.width].copy_from_slice(&from.weights[a..a + from.width]);
-    to.counts[vertex] = from.counts[at];
-}
-
 impl Decimated {
     /// Weights of what is left: of two vertices that became one, the mean (§4.5). They follow the same bones.
     fn influences(&self, whole: &Influences) -> Influences {
@@ -302,7 +303,7 @@ impl Decimated {
             }
         }
         let mut kept = Influences::hard(&vec![0; self.kept.len()], whole.width);
-        self.kept.iter().enumerate().for_each(|(at, &v)| copy_vertex(&all, v as usize, &mut kept, at));
+        self.kept.iter().enumerate().for_each(|(at, &v)| kept.copy_vertex(at, &all, v as usize));
         kept
     }
 }

@@ -1,9 +1,12 @@
 // What tests and the curious may use from the console: `sinew` and `sinewStats`.
+import { Vector3 } from 'three';
 import { actions, perform } from './actions';
 import { socket, stats, store } from './app';
 import type { Context } from './commands/context';
 import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
+import { ruledPlace } from './ruling';
+import { puppeteering } from './puppeteering';
 
 interface Place {
   /** Pixels of the page. */
@@ -24,6 +27,8 @@ export interface Debugging {
   owners(): number[];
   view(): number[];
   dropConnection(): void;
+  /** Where a joint, a marker or a plane of the rules is drawn. */
+  ruled(name: string): Place | null;
   /** How a fit is seen, and where its vertices are. */
   fit(): {
     maps: boolean;
@@ -33,6 +38,8 @@ export interface Debugging {
     vertex(index: number): number[];
     place(index: number): Place;
   };
+  /** The actor: where it comes from, and how fast it is followed. */
+  puppet(): { source: string; camera: string; rate: number; ms: number; frame: number };
   /** Stop or go on drawing, to measure without rasterising. */
   draw(on: boolean): void;
 }
@@ -66,6 +73,10 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
       const centre = overlay.centre(name);
       return centre && place(centre);
     },
+    ruled: (name) => {
+      const at = ruledPlace(name);
+      return at && place(new Vector3(...at));
+    },
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),
     fit: () => ({
@@ -79,6 +90,10 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
         return { ...at, x: at.x + (viewport.shows === 'both' ? viewport.canvas.clientWidth / 2 : 0) };
       },
     }),
+    puppet: () => {
+      const { source, camera, frame } = puppeteering;
+      return { source, camera: camera.state, rate: camera.rate, ms: camera.ms, frame };
+    },
     dropConnection: () => socket.drop(),
     draw: (on) => {
       viewport.drawing = on;

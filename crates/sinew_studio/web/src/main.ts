@@ -9,6 +9,8 @@ import './style/examples.css';
 import './style/notices.css';
 import './style/picture.css';
 import './style/fit.css';
+import './style/rules.css';
+import './style/puppet.css';
 import { socket, store } from './app';
 import { defineEdit } from './commands/edit';
 import { defineExamples } from './commands/examples';
@@ -37,6 +39,7 @@ import { Tour } from './tour';
 import { h } from './ui/dom';
 import { mountToasts } from './ui/toast';
 import { mountTooltips } from './ui/tooltip';
+import { buildActorView } from './view/actor';
 import { Axes } from './view/axes';
 import { buildCompare } from './view/compare';
 import { Gizmo } from './view/gizmo';
@@ -68,7 +71,7 @@ function start(root: HTMLElement): void {
   root.append(
     buildTopbar(),
     buildToolbar(),
-    h('main.stage', null, buildOptions(), viewport.element),
+    h('main.stage', null, buildOptions(), h('div.views', null, buildActorView(viewport), viewport.element)),
     buildSidebar(() => capturePose(context), player),
     buildTimeline(player),
     buildStatus(),

@@ -75,6 +75,12 @@ function take(message: Incoming, viewport: Viewport): void {
       return;
     }
     case 'state': {
+      // While an actor performs, its body comes with every frame.
+      if (store.doc && message.act !== undefined && Object.keys(message).length === 2) {
+        store.doc.act = message.act ?? null;
+        store.emit('act', null);
+        return;
+      }
       // While a target is dragged, weights come with every frame; nothing else needs to be looked through for them.
       const isReach = message.reach !== undefined && Object.keys(message).length === 2;
       if (store.doc && isReach) {
@@ -92,6 +98,7 @@ function take(message: Incoming, viewport: Viewport): void {
       store.setDoc(doc);
       if (other) store.emit('opened', null);
       if (message.reach !== undefined) store.emit('reach', null);
+      if (message.act !== undefined) store.emit('act', null);
       if (message.jobs) takeJobs(message.jobs);
       recover();
       return;

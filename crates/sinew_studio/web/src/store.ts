@@ -17,7 +17,8 @@ export type ToolId =
   | 'centre'
   | 'reach'
   | 'sculpt'
-  | 'path';
+  | 'path'
+  | 'rules';
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
 
 /** Tools that work on the surface at rest; the others on it as posed. */
@@ -40,6 +41,10 @@ export interface Topics {
   camera: boolean;
   /** Only the search in progress changed: many times a second. */
   reach: null;
+  /** Another tab is in front. */
+  tab: string;
+  /** Only the performance in progress changed: many times a second. */
+  act: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';
 }

@@ -4,15 +4,19 @@ use super::{
     super::{input::with_path, output::find_clip},
     actor::{read_actor, split},
 };
-use crate::{args::PairArgs, console::Console};
+use crate::{
+    args::{CalibrateArgs, PairArgs},
+    console::Console,
+};
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 use sinew::{
     formats::{
-        pairs::{PairFile, PairTarget, PosePair, read_pairs, write_pairs},
+        pairs::{PairFile, PairTarget, PosePair, read_pairs, write_calibration, write_pairs},
         write_atomic,
     },
     geom::{Character, Pose, Rig, Warnings},
+    puppet::{BodyPose, Calibration},
     session::{Document, open_file},
 };
 use std::path::Path;
@@ -47,6 +51,24 @@ pub fn run(args: &PairArgs, console: &Console) -> anyhow::Result<()> {
     let shown = args.pairs.display().to_string();
     let report = json!({ "written": shown, "pairs": n, "name": name, "warnings": warnings.messages });
     console.result(&report, || format!("{shown}  {n} pairs, the last changed is {name:?}"))
+}
+
+/// `sinew puppet calibrate`.
+pub fn calibrate(args: &CalibrateArgs, console: &Console) -> anyhow::Result<()> {
+    let mut warnings = Warnings::default();
+    let body = read_body(&args.source, &mut warnings)?;
+    let joints: [glam::DVec3; 20] = body.as_slice().try_into().context("no whole body")?;
+    let found = Calibration::of_standing(&BodyPose::new(joints))?;
+    write_atomic(&args.output, &write_calibration(found.upright.to_array(), found.trunk))?;
+    let shown = args.output.display().to_string();
+    let (_, angle) = found.upright.to_axis_angle();
+    let report = json!({
+        "written": shown, "tilt_degrees": angle.to_degrees(), "trunk": found.trunk, "warnings": warnings.messages,
+    });
+    console.result(&report, || {
+        let trunk = found.trunk;
+        format!("{shown}  the camera is tilted by {:.1}°, the trunk is {trunk:.2} m long", angle.to_degrees())
+    })
 }
 
 fn read_body(source: &str, warnings: &mut Warnings) -> anyhow::Result<Vec<glam::DVec3>> {

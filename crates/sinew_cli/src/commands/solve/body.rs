@@ -1,9 +1,6 @@
 //! The skeleton rules are solved on, its surroundings, and the pose to begin with.
 
-use super::super::{
-    input::with_path,
-    output::{find_clip, key_rate},
-};
+use super::super::{input::with_path, output::find_clip};
 use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use sinew::{
@@ -39,7 +36,7 @@ impl Body {
             let file = read_skeleton(&read_file(path)?, variant, &shown.to_string())?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let character = Character { name, rig: Some(file.rig), ..Character::default() };
-            (character, Scene { markers: file.markers }, file.poses)
+            (character, Scene { markers: file.markers, ..Scene::default() }, file.poses)
         } else {
             ensure!(variant.is_none(), "{shown}: only skeletons in .json have variants; leave out --variant");
             (read_rigged(path, warnings)?, Scene::default(), Vec::new())
@@ -103,7 +100,7 @@ fn read_pose(
     };
     let (Some(rig), Some(source)) = (&body.rig, &from.rig) else { bail!("{text:?}: there is no skeleton") };
     let clip = find_clip(from, None).with_context(|| format!("{text:?}: there is no clip"))?;
-    let fps = key_rate(clip);
+    let fps = clip.joint_rate();
     let last = (f64::from(clip.duration_secs()) * fps).round();
     ensure!(frame <= last, "{text:?}: the clip ends at frame {last}");
     let sampled = clip.sample(source, (frame / fps) as f32);

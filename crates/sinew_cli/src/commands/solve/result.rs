@@ -10,14 +10,11 @@ use serde_json::{Map, Value, json};
 use sinew::{
     constrain::{
         Frames, Kinematics,
-        compile::{Aim, Quantity},
-        solve::{Conflict, Solution, Solver, Stop},
+        compile::Aim,
+        solve::{Solution, Solver, Stop},
     },
     formats::write_atomic,
-    geom::{
-        Character, Clip, Pose, Rig, Warnings,
-        rig::{Interpolation, JointTrack, Keys},
-    },
+    geom::{Character, Clip, Warnings},
 };
 use std::path::Path;
 
@@ -42,7 +39,7 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         .iter()
         .zip(&report.rules)
         .map(|(rule, found)| {
-            let (residual, unit) = in_unit(found.residual, found.quantity);
+            let (residual, unit) = found.in_unit();
             let is_objective = rule.aim == Aim::Least;
             json!({
                 "line": rule.span.line, "text": source(rule.span.line), "residual": residual, "unit": unit,
@@ -54,14 +51,14 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         .conflicts
         .iter()
         .map(|conflict| {
-            let (residual, unit) = in_unit(conflict.residual, report.rules[conflict.rules[0]].quantity);
+            let (residual, unit) = report.rules[conflict.rules[0]].in_unit();
             json!({
                 "line": line_of(conflict.rules[0]),
                 "with": conflict.rules[1..].iter().map(|&rule| line_of(rule)).collect::<Vec<_>>(),
                 "ranges": names(&conflict.ranges),
                 "residual": residual,
                 "unit": unit,
-                "message": conflict_message(conflict, residual, unit, &line_of, &names(&conflict.ranges)),
+                "message": solver.describe_conflict(report, conflict),
             })
         })
         .collect();
@@ -97,43 +94,6 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         "values": named_values(solver, &solution.values),
         "joints": joints,
     }))
-}
-
-fn conflict_message(
-    conflict: &Conflict,
-    residual: f64,
-    unit: &str,
-    line_of: &dyn Fn(usize) -> u32,
-    ranges: &[String],
-) -> String {
-    let mut others: Vec<String> = Vec::new();
-    let with: Vec<String> =
-        conflict.rules[1..].iter().take(8).map(|&rule| line_of(rule).to_string()).collect();
-    match with.len() {
-        0 => {}
-        1 => others.push(format!("line {}", with[0])),
-        _ => others.push(format!("lines {}", with.join(", "))),
-    }
-    match ranges.len() {
-        0 => {}
-        1 => others.push(format!("the range of {}", ranges[0])),
-        _ => others.push(format!("the ranges of {}", ranges.join(", "))),
-    }
-    let off = format!("off by {residual:.3} {unit}");
-    if others.is_empty() {
-        format!("this rule cannot hold ({off}); is its target out of reach?")
-    } else {
-        format!("this rule conflicts with {} ({off})", others.join(" and "))
-    }
-}
-
-/// Metres as centimetres, radians as degrees.
-fn in_unit(residual: f64, quantity: Quantity) -> (f64, &'static str) {
-    match quantity {
-        Quantity::Length => (100.0 * residual, "cm"),
-        Quantity::Angle => (residual.to_degrees(), "deg"),
-        Quantity::Other => (residual, ""),
-    }
 }
 
 pub fn as_text(report: &Value) -> String {
@@ -201,25 +161,8 @@ pub fn write(
     }
     let rig = body.character.rig.clone().context("a rig was read")?;
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
-    let clip = clip_of(&rig, &pose)?;
+    let clip = Clip::from_pose("solved", &rig, &pose)?;
     let character = Character { clips: vec![clip], ..body.character.clone() };
     let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, extensions: Map::new() };
     write_character(&character, path, &options, warnings)
-}
-
-/// A clip that holds one pose.
-fn clip_of(rig: &Rig, pose: &Pose) -> anyhow::Result<Clip> {
-    let mut clip = Clip { name: "solved".into(), ..Clip::default() };
-    for (joint, (local, of)) in pose.locals.iter().zip(rig.joints()).enumerate() {
-        let mut track = JointTrack { joint, translation: None, rotation: None, scale: None };
-        let times = || vec![0.0];
-        let rotation = local.rotation.as_quat().normalize();
-        track.rotation = Some(Keys::new(times(), vec![rotation], Interpolation::Linear, 1)?);
-        if local.translation != of.rest.translation {
-            let at = local.translation.as_vec3();
-            track.translation = Some(Keys::new(times(), vec![at], Interpolation::Linear, 1)?);
-        }
-        clip.joints.push(track);
-    }
-    Ok(clip)
 }

@@ -4,8 +4,11 @@
 //! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which the thesis has not.
 
 mod climb;
+mod descent;
 mod everywhere;
 mod hooke;
+mod lanes;
+mod model;
 mod newton;
 mod residual;
 pub(super) mod scouts;
@@ -126,6 +129,13 @@ pub struct SearchParams {
     pub residual: bool,
     /// Seed of `annealing`.
     pub seed: u64,
+}
+
+impl SearchParams {
+    /// Whether small motions beyond the examples are wanted and possible.
+    pub(super) fn brings_home(&self) -> bool {
+        self.residual && self.optimiser == Optimiser::Newton && !self.in_order
+    }
 }
 
 impl Default for SearchParams {
@@ -266,20 +276,32 @@ impl PoseSpace {
                 break;
             }
         }
+        Ok(self.come_to(energy, weights, order, params, start.residual))
+    }
+
+    /// What weights come to: their energy, and the small motions that bring targets home if those are wanted.
+    pub(super) fn come_to(
+        &self,
+        mut energy: Energy<'_>,
+        weights: Vec<f64>,
+        order: Vec<usize>,
+        params: &SearchParams,
+        last: Option<&Residual>,
+    ) -> Found {
         let evaluations = energy.evaluations;
         let terms = energy.values(&weights);
         let total = terms.iter().map(|(_, value)| value).sum();
         let mut grips = self.grips(&self.pose_with(&energy.blend, &weights, &[]));
         let mut shift = energy.shift(&grips);
         let mut residual = Residual::default();
-        if params.residual && params.optimiser == Optimiser::Newton && !params.in_order {
+        if params.brings_home() {
             let moved: Vec<Target> =
-                targets.iter().map(|t| Target { position: t.position - shift, ..*t }).collect();
-            residual = Residual(residual::reach(self, &weights, &moved, start.residual));
+                energy.targets.iter().map(|t| Target { position: t.position - shift, ..*t }).collect();
+            residual = Residual(residual::reach(self, &weights, &moved, last));
             grips = self.grips(&self.pose_with(&Blend::Free, &weights, &residual.0));
             shift = energy.shift(&grips);
         }
-        Ok(Found { weights, residual, energy: total, terms, evaluations, grips, shift, order })
+        Found { weights, residual, energy: total, terms, evaluations, grips, shift, order }
     }
 
     /// The pose of a blend. Weights that are missing are zero.

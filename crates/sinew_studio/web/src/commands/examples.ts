@@ -35,6 +35,7 @@ export function defineExamples(): void {
     last = tool;
     if (tool === 'reach') showTab('reach');
     else if (tool === 'path') showTab('paths');
+    else if (tool === 'rules') showTab('rules');
   });
   // A pose that is renamed or gone is not the one that is sculpted.
   store.on('doc', (doc) => {

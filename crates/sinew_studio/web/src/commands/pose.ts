@@ -25,6 +25,7 @@ export const TOOLS: ToolAction[] = [
   { id: 'reach', label: 'Reach: drag targets, the body follows the examples', blender: ['I'] },
   { id: 'sculpt', label: 'Sculpt detail of a pose', blender: ['V'] },
   { id: 'path', label: 'Draw paths and walks', blender: ['J'] },
+  { id: 'rules', label: 'Rules: pick joints, drag markers', blender: ['U'] },
   { id: 'box', label: 'Box: vertices for a handle', blender: ['B'] },
   { id: 'lasso', label: 'Lasso: vertices for a handle', blender: ['L'] },
   { id: 'paint', label: 'Paint a handle', blender: ['P'] },

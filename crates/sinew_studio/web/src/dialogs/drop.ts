@@ -2,6 +2,8 @@
 import { ask, store } from '../app';
 import { unlessDirty } from '../commands/file';
 import { collect, mainFile, mainName, post, tooLarge, type Dropped, type Upload } from '../net/upload';
+import { showTab } from '../panels/sidebar';
+import { puppeteering } from '../puppeteering';
 import { h } from '../ui/dom';
 import { toast } from '../ui/toast';
 
@@ -28,23 +30,40 @@ export function listenToDrops(): void {
     veil.hidden = true;
     if (!isFiles(event) || !event.dataTransfer) return;
     event.preventDefault();
-    void collect(event.dataTransfer).then((files) => unlessDirty(() => void sendFiles(files)));
+    const onActor = event.target instanceof Element && event.target.closest('.actor-view, .puppet') !== null;
+    void collect(event.dataTransfer).then((files) => {
+      // What is only a motion, or is dropped where the actor is, moves the character instead of replacing it.
+      if (onActor || files.every(({ name }) => MOTION.test(name))) void sendFiles(files, 'actor');
+      else unlessDirty(() => void sendFiles(files));
+    });
   });
 }
 
+/** Files that hold a body and no surface. */
+const MOTION = /\.(bvh|txt|json)$/i;
+
+/** A recording was opened: bring it before the character. */
+export async function showActor(opened: unknown): Promise<void> {
+  if (opened === undefined) return;
+  for (const warning of (opened as { warnings: string[] }).warnings) toast('warning', warning);
+  showTab('puppet');
+  if (puppeteering.source === 'recording') puppeteering.seek(0);
+  else await puppeteering.choose('recording');
+}
+
 /** Files of this computer, or all of a folder, by the browser's own dialog. */
-export function chooseFiles(folder = false): void {
+export function chooseFiles(folder = false, as: 'document' | 'actor' = 'document'): void {
   const input = h('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
   input.webkitdirectory = folder;
   input.addEventListener(
     'change',
     () =>
-      void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file }))),
+      void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })), as),
   );
   input.click();
 }
 
-export async function sendFiles(files: Dropped[]): Promise<void> {
+export async function sendFiles(files: Dropped[], as: 'document' | 'actor' = 'document'): Promise<void> {
   const main = mainFile(files);
   if (!main) return;
   const limit = store.welcome?.max_upload ?? Infinity;
@@ -73,7 +92,9 @@ export async function sendFiles(files: Dropped[]): Promise<void> {
       await current.done;
       before += item.file.size;
     }
-    await ask({ type: 'open_upload', drop, name: mainName(files, main) });
+    const name = mainName(files, main);
+    if (as === 'actor') await showActor(await ask({ type: 'actor_upload', drop, name }));
+    else await ask({ type: 'open_upload', drop, name });
   } catch (error) {
     if (!stopped) toast('error', (error as Error).message);
   } finally {

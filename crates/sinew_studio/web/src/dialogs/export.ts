@@ -58,12 +58,14 @@ const PRESETS: Preset[] = [
     label: 'paths.json · walk, paths and ground',
     note: 'For `sinew animate`.',
   },
+  { format: 'pairs', what: 'character', label: 'pairs.json · pairs of poses', note: 'For `sinew puppet`, and for other characters with the same joints.' },
 ];
 
-export function openExport(what?: ExportWhat): void {
+/** `wanted` is chosen first. */
+export function openExport(wanted?: ExportWhat | ExportFormat): void {
   const clips = store.doc?.clips ?? [];
   const presets = PRESETS.filter((preset) => !['clip', 'fit'].includes(preset.what) || clips.length > 0);
-  const first = Math.max(0, presets.findIndex((preset) => preset.what === what));
+  const first = Math.max(0, presets.findIndex(({ what, format }) => what === wanted || format === wanted));
   let preset = presets[first];
   let clip = clips[0]?.name;
   let fps = Math.round(clips[0]?.fps ?? 30);

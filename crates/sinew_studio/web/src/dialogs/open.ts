@@ -4,18 +4,33 @@ import type { Folder } from '../net/protocol';
 import { openDialog } from '../ui/dialog';
 import { formatBytes, h } from '../ui/dom';
 import { icon } from '../ui/icons';
-import { chooseFiles } from './drop';
+import { chooseFiles, showActor } from './drop';
 
+/** A mesh, a character or a motion to work on. */
 export function openFiles(): void {
+  browse('Open', (path) => void ask({ type: 'open', path }), [
+    ['open-local', 'Files…', () => chooseFiles()],
+    ['open-local-folder', 'Folder of frames…', () => chooseFiles(true)],
+  ]);
+}
+
+/** A recording of a body to be followed. */
+export function openActor(): void {
+  browse('Open a recording', (path) => void ask({ type: 'actor', path }).then(showActor), [
+    ['open-local', 'Files…', () => chooseFiles(false, 'actor')],
+  ]);
+}
+
+function browse(title: string, open: (path: string) => void, others: [string, string, () => void][]): void {
   const path = h('div.path', { 'data-testid': 'open-path' });
   const list = h('div.files', { role: 'listbox', 'aria-label': 'Files', 'data-testid': 'open-list' });
   let picked: string | null = null;
   const openPicked = (): boolean => {
     if (picked === null) return false;
-    void ask({ type: 'open', path: picked });
+    open(picked);
     return true;
   };
-  const source = (id: string, label: string, folder: boolean): HTMLElement =>
+  const source = ([id, label, choose]: [string, string, () => void]): HTMLElement =>
     h(
       'button',
       {
@@ -23,14 +38,14 @@ export function openFiles(): void {
         'data-testid': id,
         onclick: () => {
           dialog.close();
-          chooseFiles(folder);
+          choose();
         },
       },
       label,
     );
   const dialog = openDialog(
     'open',
-    'Open',
+    title,
     [
       path,
       list,
@@ -38,8 +53,7 @@ export function openFiles(): void {
         'div.sources',
         null,
         h('p.note.grow', null, 'From elsewhere, or dropped anywhere on the page:'),
-        source('open-local', 'Files…', false),
-        source('open-local-folder', 'Folder of frames…', true),
+        ...others.map(source),
       ),
     ],
     [
@@ -88,7 +102,7 @@ export function openFiles(): void {
     list.replaceChildren(
       ...(found.parent === null ? [] : [entry('..', true, '', go(found.parent), () => {})]),
       // A folder of numbered meshes is something to open itself, as well as a place to look into.
-      ...(found.frames > 1
+      ...(found.frames > 1 && others.length > 1
         ? [entry('.', true, `${found.frames} frames`, pick(found.folder), openNow, 'This folder as a sequence')]
         : []),
       ...found.entries.map((item) =>

@@ -32,6 +32,14 @@ const EXAMPLES: [string, string][] = [
   ['Sculpt smooth, inverse', 'Shift, Ctrl drag'],
 ];
 
+const RULES: [string, string][] = [
+  ['Choose what a rule is about', 'Click joints, markers, planes'],
+  ['Put a marker there', 'Click elsewhere'],
+  ['Move a marker or a plane', 'Drag'],
+  ['Tilt a plane', 'Drag the tip of its normal'],
+  ['Complete a word', 'Tab'],
+];
+
 const table = (title: string, rows: [string, string[]][]): HTMLElement =>
   h(
     'section',
@@ -64,6 +72,7 @@ export function openShortcuts(): void {
       table('Mouse', wrap(MOUSE[store.prefs.keys])),
       table('Handles with the mouse', wrap(HANDLES)),
       table('Examples with the mouse', wrap(EXAMPLES)),
+      table('Rules with the mouse', wrap(RULES)),
       table('While moving (G, R)', [
         ['Lock an axis, twice: local', ['X', 'Y', 'Z']],
         ['Type an amount', ['0–9', '-']],

@@ -38,7 +38,7 @@ export interface Job {
   error?: string;
 }
 
-export type Shown = 'rest' | 'posed' | 'clip';
+export type Shown = 'rest' | 'posed' | 'clip' | 'ruled';
 
 export interface Edit {
   method: string;
@@ -146,6 +146,108 @@ export interface Baked {
   missed: number;
 }
 
+export interface Marker {
+  name: string;
+  position: Vec3;
+}
+
+export interface RulePlane {
+  name: string;
+  point: Vec3;
+  normal: Vec3;
+}
+
+/** When a part of a foot stands: first and last frame. */
+export interface Contact {
+  foot: string;
+  heel: boolean;
+  frames: [number, number];
+}
+
+/** Rules of the document, and what surrounds its skeleton. */
+export interface Rules {
+  text: string;
+  markers: Marker[];
+  planes: RulePlane[];
+  start?: { clip: string; time: number };
+  contacts: { clip: string; fps: number; contacts: Contact[] }[];
+}
+
+export interface Fault {
+  line: number;
+  column: number;
+  /** Letters of the text, as browsers count them. */
+  from: number;
+  to: number;
+  severity: 'error' | 'warning' | 'note';
+  message: string;
+}
+
+/** What the rules come to. */
+export interface Ruled {
+  /** Whether the pose is that of the last text without errors. */
+  stale: boolean;
+  diagnostics: Fault[];
+  solved: {
+    converged: boolean;
+    stop: string;
+    rules: { line: number; residual: number; unit: string; holds: boolean; objective: boolean; soft: boolean }[];
+    conflicts: { lines: number[]; ranges: string[]; message: string }[];
+    redundant: number[];
+    dof: number;
+    dof_left: number;
+    free: string[];
+    at_limit: string[];
+    ms: number;
+  } | null;
+  /** `word` is the name as rules write it. */
+  joints: { name: string; word: string; parent: number | null; position: Vec3 }[];
+  /** Where rules would have joints. */
+  marks: { line: number; joint: number; holds: boolean; from: Vec3; to: Vec3 }[];
+}
+
+export type RulesChange =
+  | { text: { text: string } }
+  | { marker: { name: string; position: Vec3 } }
+  | { plane: { name: string; point: Vec3; normal: Vec3 } }
+  | { rename: { name: string; to: string } }
+  | { remove: { name: string } }
+  | { start: { start: { clip: string; time: number } | null } }
+  | { contacts: { clip: string; fps: number; contacts: Contact[] | null } };
+
+export interface RefitSettings {
+  clip: string;
+  to: string;
+  ground: Ground | null;
+  along_way: boolean;
+  rules: boolean;
+  legs: number;
+  arms: number;
+}
+
+export interface Refitted {
+  frames: number;
+  fps: number;
+  slide_cm_s: number;
+  drift_cm: number;
+  penetration_cm: number;
+  jerk_ratio: number;
+  limit_violations: number;
+  rule_violation_cm: number;
+  copied_slide_cm_s: number;
+  copied_penetration_cm: number;
+  warnings: string[];
+}
+
+export interface ContactTrack {
+  clip: string;
+  fps: number;
+  frames: number;
+  feet: string[];
+  contacts: Contact[];
+  edited: boolean;
+}
+
 /** How clips are fitted; what is absent is the server's default. */
 export interface FitSettings {
   clips: string[];
@@ -183,6 +285,60 @@ export interface Fit {
   seconds: number;
 }
 
+export type Limb = 'torso' | 'arm.L' | 'arm.R' | 'leg.L' | 'leg.R';
+
+/** How a body moves the character. */
+export interface PuppetSettings {
+  projection: string;
+  lambda: number;
+  interpolation: 'fk' | 'linear';
+  smoothing: number;
+  mirror: boolean;
+  ignored: Limb[];
+  hold: number;
+  limit: number;
+  whole_body: boolean;
+  travel: boolean;
+  feet: boolean;
+  scale: number | null;
+  /** What brings the body upright, and the length of its trunk. */
+  calibration: [[number, number, number, number], number] | null;
+}
+
+export interface PairInfo {
+  name: string;
+  thumbnail: string | null;
+  target: { example: string } | { joints: number };
+  /** The actor's 20 joints. */
+  body: Vec3[];
+}
+
+/** Which pose of the character is paired. */
+export type PairTarget = 'rest' | 'posed' | { example: string } | { clip: [string, number] };
+
+/** The performance in progress. */
+export interface Act {
+  frame: number | null;
+  time: number;
+  /** The actor's 20 joints, and which of them are seen; numbers that are none are null. */
+  body: (Vec3 | [null, null, null])[] | null;
+  seen: boolean[] | null;
+  /** A limb that is missed, and the joint of it. */
+  missing: [Limb, string] | null;
+  weights: number[] | null;
+  residual: number | null;
+  held: boolean;
+  /** Why the character does not follow. */
+  fault: string | null;
+  /** Frames recorded so far. */
+  take: number | null;
+}
+
+/** What the page says of its actor. */
+export type Cue =
+  | { frame: number }
+  | { camera: { time: number; world: number[][] | null; image: number[][] | null; aspect: number } };
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -212,6 +368,15 @@ export interface Doc {
   drawn: DrawnPaths;
   /** A pose that is being reached for. */
   reach: Reach | null;
+  rules: Rules;
+  /** Grounds that clips were refitted to. */
+  grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
+  /** Null until somebody looks. */
+  ruled: Ruled | null;
+  puppet: { pairs: PairInfo[]; settings: PuppetSettings; projections: string[] };
+  /** The recording of an actor. */
+  actor: { name: string; frames: number; fps: number } | null;
+  act: Act | null;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -250,6 +415,13 @@ export interface Welcome {
     objective: string;
     objective_of_motion: string;
   };
+  /** Words of the language of rules. */
+  language: {
+    verbs: { name: string; meaning: string; example: string }[];
+    functions: string[];
+    suffixes: string[];
+    units: string[];
+  };
   max_upload: number;
 }
 
@@ -274,8 +446,8 @@ export type Move =
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
-/** What a gesture streams: a move, or where to reach. */
-export type Gestured = Move | { reach: ReachWish };
+/** What a gesture streams: a move, where to reach, where a marker is, or what an actor does. */
+export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -306,6 +478,13 @@ export type Command =
   | { set_search: Partial<Search> }
   | { set_paths: { paths: Paths } }
   | { bake: { clip: string; fps: number; follow: Follow } }
+  | { rules: RulesChange }
+  | { keep_pose: { clip: string } }
+  | { refit: { settings: RefitSettings } }
+  | { rename_pair: { name: string; to: string } }
+  | { remove_pair: { name: string } }
+  | { set_pairs: { pairs: unknown } }
+  | { set_puppet: { settings: PuppetSettings } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -329,7 +508,7 @@ export interface Folder {
   frames: number;
 }
 
-export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths';
+export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths' | 'pairs';
 export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
 
 /** What the page may ask for; `id` is added when an answer is wanted. */
@@ -360,7 +539,16 @@ export type Outgoing =
   | { type: 'display'; what: Shown; clip?: string; time?: number }
   | { type: 'stress' | 'refine' | 'compare'; on: boolean }
   | { type: 'fit'; settings: Partial<FitSettings> }
-  | { type: 'take_fit' }
+  | { type: 'format_rules'; text: string }
+  | { type: 'contacts'; clip: string }
+  | { type: 'take_fit' | 'act_end' | 'take_begin' }
+  | { type: 'actor'; path: string }
+  | { type: 'actor_upload'; drop: string; name: string }
+  | { type: 'puppet_demo'; name: string }
+  | { type: 'pairing' | 'calibrate'; on: boolean }
+  | { type: 'pair'; name: string; target: PairTarget }
+  | { type: 'take_end'; clip: string | null }
+  | { type: 'perform_all'; clip: string }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }

@@ -1,11 +1,12 @@
 // Paths: the walk, paths of handles, the ground and keyframes, baked to a clip.
 import { ask, store } from '../app';
-import type { Baked, Follow, Ground, HandlePath } from '../net/protocol';
+import type { Baked, Follow, HandlePath } from '../net/protocol';
 import { guessFeet, paths, removePath, setPath, setPaths, setWalk } from '../pathing';
 import type { Player } from '../player';
 import { h, whenChanged } from '../ui/dom';
 import { checkbox, iconButton, lengthField, numberField, row, segments, selectField } from '../ui/fields';
 import { toast } from '../ui/toast';
+import { groundFields } from './ground';
 import { section } from './section';
 
 export function buildPaths(player: Player): HTMLElement {
@@ -137,60 +138,8 @@ function pathRow(path: HandlePath, index: number): HTMLElement {
   );
 }
 
-type Kind = 'flat' | 'slope' | 'steps' | 'hills';
-
 function groundSection(): HTMLElement {
-  const ground: Ground = paths().ground ?? { flat: 0 };
-  const kind = Object.keys(ground)[0] as Kind | 'field';
-  const size = store.doc ? store.doc.bounds[1][1] - store.doc.bounds[0][1] : 1.7;
-  const fresh: Record<Kind, Ground> = {
-    flat: { flat: 0 },
-    slope: { slope: 10 },
-    steps: { steps: { rise: 0.08 * size, run: 0.2 * size, start: 0.3 * size, count: 6 } },
-    hills: { hills: { height: 0.15 * size, length: 2 * size } },
-  };
-  const length = (id: string, label: string, value: number, set: (value: number) => void): HTMLElement =>
-    row(`${label} ${store.prefs.units}`, lengthField({ id: `ground-${id}`, label, value, set }));
-  const fields: HTMLElement[] = [];
-  if ('flat' in ground) fields.push(length('height', 'Height', ground.flat, (flat) => void setPaths({ ground: { flat } })));
-  if ('slope' in ground) {
-    const set = (slope: number): void => void setPaths({ ground: { slope } });
-    fields.push(row('Degrees', numberField({ id: 'ground-slope', label: 'Degrees', value: ground.slope, min: -60, max: 60, step: 1, set })));
-  }
-  if ('steps' in ground) {
-    const { steps } = ground;
-    const set = (change: Partial<typeof steps>): void => void setPaths({ ground: { steps: { ...steps, ...change } } });
-    fields.push(
-      length('rise', 'Rise', steps.rise, (rise) => set({ rise })),
-      length('run', 'Depth', steps.run, (run) => set({ run })),
-      length('start', 'Start', steps.start, (start) => set({ start })),
-      row('Steps', numberField({ id: 'ground-count', label: 'Steps', value: steps.count, min: 1, max: 1000, step: 1, set: (count) => set({ count: Math.round(count) }) })),
-    );
-  }
-  if ('hills' in ground) {
-    const { hills } = ground;
-    const set = (change: Partial<typeof hills>): void => void setPaths({ ground: { hills: { ...hills, ...change } } });
-    fields.push(
-      length('hill', 'Height', hills.height, (height) => set({ height })),
-      length('length', 'Length', hills.length, (value) => set({ length: value })),
-    );
-  }
-  return section(
-    'Ground',
-    segments<Kind | 'field'>(
-      'ground-kind',
-      'Ground',
-      kind,
-      [
-        { value: 'flat', label: 'Flat' },
-        { value: 'slope', label: 'Slope', tip: 'Up along +Z' },
-        { value: 'steps', label: 'Steps', tip: 'Stairs along +Z' },
-        { value: 'hills', label: 'Hills' },
-      ],
-      (choice) => void setPaths({ ground: fresh[choice as Kind] }),
-    ),
-    ...fields,
-  );
+  return section('Ground', ...groundFields('ground', paths().ground, (ground) => void setPaths({ ground })));
 }
 
 function keysSection(): HTMLElement {

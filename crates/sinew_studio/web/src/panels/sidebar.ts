@@ -1,15 +1,29 @@
-// The right side: handles above; properties, poses, reaching, paths, fit and history as tabs below.
+// The right side: a column of tabs, the handles, and below them what the tab in front shows.
+import { store } from '../app';
 import { h } from '../ui/dom';
+import { icon, type IconName } from '../ui/icons';
 import { buildFit } from './fit';
 import { buildHistory } from './history';
 import { buildOutliner } from './outliner';
 import { buildPaths } from './paths';
 import { buildPoses } from './poses';
 import { buildProperties } from './properties';
+import { buildPuppet } from './puppet';
 import { buildReach } from './reach';
+import { buildRefit } from './refit';
+import { buildRules } from './rules';
 import type { Player } from '../player';
 
-export type TabId = 'properties' | 'poses' | 'reach' | 'paths' | 'fit' | 'history';
+export type TabId =
+  | 'properties'
+  | 'poses'
+  | 'reach'
+  | 'paths'
+  | 'rules'
+  | 'refit'
+  | 'fit'
+  | 'puppet'
+  | 'history';
 
 const select = new Map<TabId, () => void>();
 
@@ -20,15 +34,18 @@ export function showTab(id: TabId): void {
 
 /** `capture` takes a small picture of the pose in view. */
 export function buildSidebar(capture: () => string, player: Player): HTMLElement {
-  const tabs: [TabId, string, HTMLElement][] = [
-    ['properties', 'Properties', buildProperties()],
-    ['poses', 'Poses', buildPoses(capture)],
-    ['reach', 'Reach', buildReach()],
-    ['paths', 'Paths', buildPaths(player)],
-    ['fit', 'Fit', buildFit(player)],
-    ['history', 'History', buildHistory()],
+  const tabs: [TabId, string, IconName, HTMLElement][] = [
+    ['properties', 'Properties', 'sliders', buildProperties()],
+    ['poses', 'Poses', 'figure', buildPoses(capture)],
+    ['reach', 'Reach', 'reach', buildReach()],
+    ['paths', 'Paths', 'path', buildPaths(player)],
+    ['rules', 'Rules', 'rules', buildRules(player)],
+    ['refit', 'Refit', 'feet', buildRefit(player)],
+    ['fit', 'Fit', 'bones', buildFit(player)],
+    ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
+    ['history', 'History', 'clock', buildHistory()],
   ];
-  const buttons = tabs.map(([id, title]) =>
+  const buttons = tabs.map(([id, title, sign]) =>
     h(
       'button',
       {
@@ -39,10 +56,11 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
         'data-testid': `tab-${id}`,
         onclick: () => showTab(id),
       },
+      icon(sign),
       title,
     ),
   );
-  const bodies = tabs.map(([id, , body]) =>
+  const bodies = tabs.map(([id, , , body]) =>
     h('div.tab-body', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` }, body),
   );
   tabs.forEach(([id], i) =>
@@ -51,13 +69,18 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
       bodies.forEach((body, j) => {
         body.hidden = i !== j;
       });
+      // Some tabs are about the skeleton and need the room of the handles.
+      sidebar.dataset.tab = id;
+      store.emit('tab', id);
     }),
   );
-  showTab('poses');
-  return h(
+  const sidebar = h(
     'aside.sidebar',
     null,
+    h('div.tabs', { role: 'tablist', 'aria-orientation': 'vertical' }, ...buttons),
     buildOutliner(),
-    h('section.panel.tabbed', null, h('div.tabs', { role: 'tablist' }, ...buttons), ...bodies),
+    h('section.panel.tabbed', null, ...bodies),
   );
+  showTab('poses');
+  return sidebar;
 }

@@ -13,6 +13,7 @@ const HINTS: Record<ToolId, string> = {
   reach: 'Drag a handle: the body follows the examples · Del removes a target · Enter takes the pose · Esc drops it',
   sculpt: 'Stroke over the pose · [ ] size · Ctrl turns pull into push · Shift smooths · middle button orbits',
   path: 'Click adds a point, on a line between two · drag moves it · Del removes it · dragging elsewhere orbits',
+  rules: 'Drag markers and planes · choose a verb, then click joints and markers to write a rule · dragging elsewhere orbits',
   box: 'Draw a box over the surface · Shift adds · Ctrl takes away',
   lasso: 'Draw around a part · Shift adds · Ctrl takes away',
   paint: 'Stroke over the surface · [ ] size · Ctrl takes away · middle button orbits',

@@ -7,6 +7,8 @@ import { h, whenChanged } from '../ui/dom';
 import { iconButton, segments, selectField } from '../ui/fields';
 import { icon } from '../ui/icons';
 import { openMenu } from '../ui/menu';
+import { buildContacts } from './contacts';
+import { hasRules } from '../ruling';
 
 export function buildTimeline(player: Player): HTMLElement {
   const shown = h('div.shown');
@@ -57,6 +59,7 @@ export function buildTimeline(player: Player): HTMLElement {
         [
           { value: 'rest', label: 'Rest' },
           { value: 'posed', label: 'Pose' },
+          ...(hasRules() ? [{ value: 'ruled' as const, label: 'Rules', tip: 'The pose at which the rules hold' }] : []),
           ...(player.clip ? [{ value: 'clip' as const, label: 'Clip' }] : []),
         ],
         (choice) => {
@@ -98,7 +101,7 @@ export function buildTimeline(player: Player): HTMLElement {
   });
   const show = (): void => {
     const { clip } = player;
-    showShown([store.doc?.display.what, clip !== undefined]);
+    showShown([store.doc?.display.what, clip !== undefined, hasRules()]);
     showClips([store.doc?.clips, clip?.name]);
     const last = clip ? Math.round(clip.duration * player.fps) : 0;
     const at = Math.round(player.time * player.fps);
@@ -121,7 +124,7 @@ export function buildTimeline(player: Player): HTMLElement {
     play,
     next,
     loop,
-    scrub,
+    h('div.track', null, buildContacts(player), scrub),
     frame,
     h('label.inline', null, fps, h('span', null, 'fps')),
   );

@@ -56,6 +56,11 @@ export class PoseGesture {
     store.emit('gesture', 'pose');
   }
 
+  /** Send nothing more, and leave things as they are. */
+  forget(): void {
+    if (!this.over) this.close();
+  }
+
   cancel(): void {
     if (this.over) return;
     this.close();

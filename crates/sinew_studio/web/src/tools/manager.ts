@@ -9,6 +9,7 @@ import { Modal } from './modal';
 import { navigationOf, wheel, type Navigation } from './navigate';
 import { PathTool } from './path';
 import { ReachTool } from './reach';
+import { RulesTool } from './rules';
 import { RegionTool } from './region';
 import { detailBrush } from './sculpt';
 import { handleBrush } from './target';
@@ -44,6 +45,7 @@ export class ToolManager {
       reach: new ReachTool(stage),
       sculpt: new BrushTool(stage, detailBrush),
       path: new PathTool(stage),
+      rules: new RulesTool(stage),
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
@@ -95,7 +97,7 @@ export class ToolManager {
     if (tool === this.shown) return;
     this.shown = tool;
     this.stage.viewport.canvas.style.cursor = this.tools[tool].cursor;
-    const what = REST_TOOLS.has(tool) ? 'rest' : 'posed';
+    const what = REST_TOOLS.has(tool) ? 'rest' : tool === 'rules' ? 'ruled' : 'posed';
     // Looking at a clip with the select tool is no reason to leave it.
     if (!store.doc || store.doc.display.what === what || tool === 'select') return;
     void ask({ type: 'display', what });

@@ -2,6 +2,7 @@
 import { BufferGeometry, Float32BufferAttribute, LineBasicMaterial, LineSegments } from 'three';
 import { store } from '../app';
 import { whenChanged } from '../ui/dom';
+import type { DrawnPaths } from '../net/protocol';
 import { token } from './token';
 import type { Viewport } from './viewport';
 
@@ -14,7 +15,7 @@ export function showGround(viewport: Viewport): void {
       (lines.material as LineBasicMaterial).dispose();
       lines = null;
     }
-    const ground = store.doc?.drawn?.ground;
+    const ground = shown();
     if (ground) {
       lines = new LineSegments(net(ground), new LineBasicMaterial({ color: token('--grid'), transparent: true, opacity: 0.45 }));
       lines.frustumCulled = false;
@@ -22,9 +23,16 @@ export function showGround(viewport: Viewport): void {
     }
     viewport.request();
   });
-  const show = (): void => build([store.doc?.drawn?.ground, store.prefs.theme]);
+  const show = (): void => build([shown(), store.prefs.theme]);
   store.on('doc', show);
   store.on('prefs', show);
+}
+
+/** That of the clip in view, else that of the paths. */
+function shown(): DrawnPaths['ground'] {
+  const { doc } = store;
+  const clip = doc?.display.what === 'clip' ? doc.display.clip : null;
+  return doc?.grounds?.find((ground) => ground.clip === clip)?.ground ?? doc?.drawn?.ground ?? null;
 }
 
 function net({ origin, cell, heights }: { origin: [number, number]; cell: number; heights: number[][] }): BufferGeometry {

@@ -78,8 +78,9 @@ export class Overlay {
     g.clearRect(0, 0, clientWidth, clientHeight);
     const style = getComputedStyle(this.canvas);
     this.textPx = Number.parseFloat(style.fontSize);
-    // A clip moves the surface, not the handles.
-    const isClip = store.doc?.display.what === 'clip';
+    // A clip moves the surface, and so do rules; handles stay.
+    const what = store.doc?.display.what;
+    const isClip = what === 'clip' || what === 'ruled';
     if (store.centres && !isClip) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));

@@ -1,5 +1,7 @@
 //! Puppetry: projections beside Clarabel, the way from a body to vertices, and how near strangers come to the pairs.
 
+mod experiments;
+
 use crate::measure::{compare, print_head, print_row, time};
 use anyhow::Context;
 use clarabel::{
@@ -29,8 +31,13 @@ const POSES: usize = 400;
 /// Vertices of the character.
 const VERTICES: usize = 50_000;
 
-/// Print the tables.
-pub fn run() -> anyhow::Result<()> {
+/// Print the tables; with `--experiments FOLDER`, those of the thesis as a page instead.
+pub fn run(args: &[String]) -> anyhow::Result<()> {
+    match args {
+        [] => {}
+        [option, folder] if option == "--experiments" => return experiments::run(folder.as_ref()),
+        _ => anyhow::bail!("usage: sinew_bench puppet [--experiments FOLDER]"),
+    }
     let examples = choose(&poses("s01_e01")?, PAIRS);
     let strangers = poses("s03_e01")?;
     projections(&examples, &strangers)?;

@@ -1,0 +1,293 @@
+//! A document's character, moved by a body (S2–S5, X2).
+
+use super::{Pair, PuppetData};
+use crate::{Document, Example, Frame, Prepared, SessionError, stage::frame_of, stage::smooth_normals};
+use glam::{DAffine3, DVec3};
+use sinew_deform::{
+    HandlePose, HandleSet,
+    examples::{Blend, ExamplePose, PoseSpace},
+};
+use sinew_formats::pairs::{PairTarget, PosePair};
+use sinew_geom::{Character, Handle, Pose, Rig, Warnings};
+use sinew_puppet::{
+    BodyPose, BodyTracker, Interpolation, Limb, Part, Performer, PerformerParams, Puppeteer, RigPair,
+};
+use std::{sync::Arc, time::Instant};
+
+/// What the character does at a moment.
+#[derive(Debug, Clone)]
+pub struct Acted {
+    /// Its shape.
+    pub shape: ActedShape,
+    /// Weight of each pair, over all parts.
+    pub weights: Vec<f64>,
+    /// Distance of the actor from the pairs' blend, in metres of the standard body.
+    pub residual: f64,
+    /// Whether the frame was not trusted.
+    pub held: bool,
+}
+
+/// A shape of a character.
+#[derive(Debug, Clone)]
+pub enum ActedShape {
+    /// Of its skeleton: a pose, and `world_from_joint` of every joint, which may shear if matrices are blended.
+    Joints {
+        /// The pose.
+        pose: Pose,
+        /// The matrices.
+        world: Vec<DAffine3>,
+    },
+    /// Of its handles.
+    Handles {
+        /// Where they are.
+        pose: HandlePose,
+        /// Offsets along the normal.
+        detail: Option<Vec<f32>>,
+    },
+}
+
+/// A character that follows a body.
+#[derive(Debug, Clone)]
+pub struct Puppet {
+    body: Arc<Character>,
+    data: Arc<PuppetData>,
+    handles: Vec<Arc<Handle>>,
+    examples: Vec<Arc<Example>>,
+    jumps: bool,
+    interpolation: Interpolation,
+    start: Follower,
+    follower: Follower,
+}
+
+/// What changes from frame to frame.
+#[derive(Debug, Clone)]
+enum Follower {
+    Joints(Box<Performer>),
+    Handles(BodyTracker, Puppeteer, Arc<PoseSpace>),
+}
+
+impl Puppet {
+    /// Prepare the pairs of a document. `jumps` if the source knows how high the actor is.
+    ///
+    /// # Errors
+    /// No pairs, pairs of two kinds, or one that names what the character does not have; settings out of range.
+    pub fn new(document: &Document, jumps: bool) -> Result<Self, SessionError> {
+        let data = &document.puppet;
+        let params = data.settings.params(jumps)?;
+        let is_of = |kind: fn(&PairTarget) -> bool| data.pairs.iter().any(|pair| kind(&pair.pair.target));
+        let has_examples = is_of(|target| matches!(target, PairTarget::Example(_)));
+        // A pose that moves no joint is the one at rest, with or without a skeleton.
+        let has_joints = is_of(|target| matches!(target, PairTarget::Joints(joints) if !joints.is_empty()));
+        let follower = match (has_examples, has_joints) {
+            (true, true) => {
+                let cause = "some hold poses of the skeleton, others stored poses of handles; use one kind";
+                return Err(SessionError::Value { what: "pairs", cause: cause.into() });
+            }
+            (true, false) => follow_by_handles(document, &params)?,
+            (false, _) => follow_by_joints(document, &params)?,
+        };
+        Ok(Self {
+            body: document.body.clone(),
+            data: data.clone(),
+            handles: document.handles.clone(),
+            examples: document.examples.clone(),
+            jumps,
+            interpolation: params.interpolation,
+            start: follower.clone(),
+            follower,
+        })
+    }
+
+    /// Whether it is still what the document needs.
+    pub fn serves(&self, document: &Document, jumps: bool) -> bool {
+        let is_same = |a: &[Arc<Handle>], b: &[Arc<Handle>]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        let poses = !self.is_by_handles()
+            || (is_same(&self.handles, &document.handles) && self.examples == document.examples);
+        Arc::ptr_eq(&self.body, &document.body)
+            && (Arc::ptr_eq(&self.data, &document.puppet) || self.data == document.puppet)
+            && self.jumps == jumps
+            && poses
+    }
+
+    /// Forget the actor, as before the first frame.
+    pub fn restart(&mut self) {
+        self.follower.clone_from(&self.start);
+    }
+
+    /// Whether the character is moved by its handles, rather than by its skeleton.
+    pub fn is_by_handles(&self) -> bool {
+        matches!(self.follower, Follower::Handles(..))
+    }
+
+    /// How poses of a skeleton are blended.
+    pub fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
+    /// Which part of the actor moves each joint; nothing for handles, which the whole body moves.
+    pub fn parts(&self) -> &[Part] {
+        match &self.follower {
+            Follower::Joints(performer) => performer.parts(),
+            Follower::Handles(..) => &[],
+        }
+    }
+
+    /// Take the next frame; nothing before the first that was fully tracked. Times rise, in seconds.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub fn step(&mut self, time: f64, body: &BodyPose) -> Result<Option<Acted>, SessionError> {
+        match &mut self.follower {
+            Follower::Joints(performer) => {
+                let rig = self.body.rig.as_ref().ok_or_else(no_skeleton)?;
+                Ok(performer.step(rig, time, body)?.map(|done| Acted {
+                    shape: ActedShape::Joints { pose: done.pose, world: done.world },
+                    weights: done.weights,
+                    residual: done.residual,
+                    held: done.held,
+                }))
+            }
+            Follower::Handles(tracker, puppeteer, space) => {
+                let Some(tracked) = tracker.step(time, body) else { return Ok(None) };
+                let found = puppeteer.step(&tracked.pose)?;
+                let (weights, residual) = (found.of(0).to_vec(), found.residual);
+                let shape = shape_of(space, &weights);
+                Ok(Some(Acted { shape, weights, residual, held: tracked.held }))
+            }
+        }
+    }
+
+    /// The shape half-way between two: for takes whose frames came unevenly.
+    pub(super) fn between(&self, a: &Acted, b: &Acted, share: f64) -> ActedShape {
+        match (&a.shape, &b.shape, &self.follower) {
+            (ActedShape::Joints { pose: p, world: v }, ActedShape::Joints { pose: q, world: w }, _) => {
+                let locals = p.locals.iter().zip(&q.locals).map(|(p, q)| p.lerp(q, share)).collect();
+                let mix = |(v, w): (&DAffine3, &DAffine3)| DAffine3 {
+                    matrix3: v.matrix3 * (1.0 - share) + w.matrix3 * share,
+                    translation: v.translation.lerp(w.translation, share),
+                };
+                let world = v.iter().zip(w).map(mix).collect();
+                ActedShape::Joints { pose: Pose { locals }, world }
+            }
+            (.., Follower::Handles(_, _, space)) => {
+                let mix = |(a, b): (&f64, &f64)| a + share * (b - a);
+                shape_of(space, &a.weights.iter().zip(&b.weights).map(mix).collect::<Vec<_>>())
+            }
+            _ => a.shape.clone(),
+        }
+    }
+
+    /// Where every vertex is. `prepared` poses the document by its handles, and is needed only for such shapes.
+    ///
+    /// # Errors
+    /// If the shape is not of this document.
+    pub fn frame(
+        &self,
+        document: &Document,
+        shape: &ActedShape,
+        prepared: Option<&Prepared>,
+    ) -> Result<Frame, SessionError> {
+        let start = Instant::now();
+        match shape {
+            ActedShape::Joints { world, .. } => {
+                let positions = self.body.positions_by(world)?;
+                let normals = smooth_normals(&positions, self.body.mesh.faces());
+                Ok(frame_of(document, positions, normals, start))
+            }
+            ActedShape::Handles { pose, detail } => {
+                let prepared = prepared.ok_or_else(|| SessionError::Value {
+                    what: "handles",
+                    cause: "the surface is not prepared yet".into(),
+                })?;
+                prepared.frame_of(pose, detail.as_deref())
+            }
+        }
+    }
+}
+
+fn shape_of(space: &PoseSpace, weights: &[f64]) -> ActedShape {
+    ActedShape::Handles { pose: space.blend(&Blend::Free, weights), detail: space.detail(weights) }
+}
+
+fn no_skeleton() -> SessionError {
+    let cause = "the character has no skeleton, but the pairs hold poses of one; pair it again".into();
+    SessionError::Value { what: "pairs", cause }
+}
+
+fn follow_by_joints(document: &Document, params: &PerformerParams) -> Result<Follower, SessionError> {
+    let data = &document.puppet;
+    let rig = match &document.body.rig {
+        Some(rig) => rig,
+        None if data.pairs.is_empty() => return Err(sinew_puppet::PuppetError::NoPairs.into()),
+        None => return Err(no_skeleton()),
+    };
+    let pairs = data.pairs.iter().map(|pair| rig_pair(rig, &pair.pair)).collect::<Result<Vec<_>, _>>()?;
+    let params = PerformerParams { limbs: find_limbs(rig, data)?, ..params.clone() };
+    Ok(Follower::Joints(Box::new(Performer::new(rig, &pairs, &params)?)))
+}
+
+/// A pair for a rig.
+fn rig_pair(rig: &Rig, pair: &PosePair) -> Result<RigPair, SessionError> {
+    let mut pose = rig.rest_pose();
+    let PairTarget::Joints(joints) = &pair.target else { return Err(no_skeleton()) };
+    for (name, local) in joints {
+        let joint = rig.joints().iter().position(|joint| joint.name == *name);
+        let joint = joint.ok_or_else(|| SessionError::Value {
+            what: "pairs",
+            cause: format!(
+                "pair {:?} moves a joint {name:?}, which the character does not have; pair it again",
+                pair.name
+            ),
+        })?;
+        pose.locals[joint] = *local;
+    }
+    Ok(RigPair { body: body_of(pair)?, pose })
+}
+
+fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
+    let joints: [DVec3; 20] = pair.body.as_slice().try_into().map_err(|_| SessionError::Value {
+        what: "pairs",
+        cause: format!("pair {:?} has no whole body", pair.name),
+    })?;
+    Ok(BodyPose::new(joints))
+}
+
+fn find_limbs(rig: &Rig, data: &PuppetData) -> Result<Vec<(usize, Vec<Limb>)>, SessionError> {
+    let limb = |name: &String| {
+        Limb::from_name(name)
+            .ok_or_else(|| SessionError::absent("limb", name, Limb::ALL.map(Limb::name).into_iter()))
+    };
+    let entry = |(name, limbs): &(String, Vec<String>)| {
+        let names = rig.joints().iter().map(|joint| joint.name.as_str());
+        let joint = rig.joints().iter().position(|joint| joint.name == *name);
+        let joint = joint.ok_or_else(|| SessionError::absent("joint", name, names))?;
+        Ok((joint, limbs.iter().map(limb).collect::<Result<Vec<_>, _>>()?))
+    };
+    data.limbs.iter().map(entry).collect()
+}
+
+fn follow_by_handles(document: &Document, params: &PerformerParams) -> Result<Follower, SessionError> {
+    let set = HandleSet::new(document.mesh(), &document.plain_handles(), &mut Warnings::default())?;
+    let example = |pair: &Arc<Pair>| match &pair.pair.target {
+        PairTarget::Example(name) => {
+            document.find_example(name).map(|at| Some(document.examples[at].clone()))
+        }
+        PairTarget::Joints(_) => Ok(None),
+    };
+    let poses = document.puppet.pairs.iter().map(example).collect::<Result<Vec<_>, _>>()?;
+    let moves = |pose: &Option<Arc<Example>>| pose.as_ref().map(|e| e.moves.clone()).unwrap_or_default();
+    let moves: Vec<_> = poses.iter().map(moves).collect();
+    let named = document.puppet.pairs.iter().zip(&moves);
+    let poses_of: Vec<_> = named.map(|(pair, moves)| ExamplePose { name: &pair.pair.name, moves }).collect();
+    let mut space = PoseSpace::new(document.mesh(), &set, &poses_of)?;
+    if poses.iter().flatten().any(|example| example.detail.is_some()) {
+        let details = poses.iter().map(|pose| pose.as_ref().and_then(|e| e.detail.clone())).collect();
+        space = space.with_details(details, document.mesh().n_vertices())?;
+    }
+    let source = |pair: &Arc<Pair>| Ok(params.tracker.paired(&body_of(&pair.pair)?));
+    let sources = document.puppet.pairs.iter().map(source).collect::<Result<Vec<_>, SessionError>>()?;
+    let puppeteer = Puppeteer::new(&sources, &[Part::BODY], &params.puppeteer)?;
+    Ok(Follower::Handles(BodyTracker::new(params.tracker.clone()), puppeteer, Arc::new(space)))
+}

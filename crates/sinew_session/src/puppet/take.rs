@@ -1,0 +1,184 @@
+//! A take: what an actor did, performed and kept as a clip. The actor is in the command, so that a journal replays it.
+
+use super::{Acted, ActedShape, Actor, Puppet};
+use crate::{Document, Prepared, SessionError, command::check_name, motion};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use glam::{DVec3, Vec3};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use sinew_geom::{Clip, Pose};
+use sinew_puppet::{BodyPose, Interpolation};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// Frames a take may have: an hour and a half at 20 a second.
+pub const MAX_TAKE_FRAMES: usize = 108_000;
+/// Numbers of a frame: its time, and three of each joint.
+const WIDTH: usize = 1 + 3 * 20;
+
+/// What an actor did, to be performed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TakeData {
+    /// Frames a second of the clip.
+    pub fps: f64,
+    /// Whether the source knows how high the actor is.
+    pub knows_height: bool,
+    /// Times and joints as 32-bit floats; joints that were not seen are no numbers.
+    #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+    pub frames: Arc<Vec<f32>>,
+}
+
+impl TakeData {
+    /// Of an actor.
+    pub fn new(actor: &Actor) -> Self {
+        let frame = |(time, body): &(f64, BodyPose)| {
+            let joint = |(p, seen): (&DVec3, &bool)| if *seen { p.as_vec3() } else { Vec3::NAN }.to_array();
+            let joints = body.joints.iter().zip(&body.seen).flat_map(joint);
+            [*time as f32].into_iter().chain(joints.collect::<Vec<f32>>()).collect::<Vec<f32>>()
+        };
+        let frames = Arc::new(actor.frames.iter().flat_map(frame).collect());
+        Self { fps: actor.fps, knows_height: actor.knows_height, frames }
+    }
+
+    /// The actor again.
+    ///
+    /// # Errors
+    /// If the numbers are no frames, or a rate makes no sense.
+    pub fn actor(&self) -> Result<Actor, SessionError> {
+        let fail = |cause: String| Err(SessionError::Value { what: "take", cause });
+        if !(self.fps.is_finite() && (1.0..=1000.0).contains(&self.fps)) {
+            return fail(format!("{} frames a second are impossible", self.fps));
+        }
+        let n = self.frames.len() / WIDTH;
+        if !self.frames.len().is_multiple_of(WIDTH) || n > MAX_TAKE_FRAMES {
+            return fail(format!("{} numbers are no frames of a body", self.frames.len()));
+        }
+        let frame = |row: &[f32]| {
+            let joints = std::array::from_fn(|k| Vec3::from_slice(&row[1 + 3 * k..]).as_dvec3());
+            let mut body = BodyPose::new(joints);
+            for k in 0..joints.len() {
+                body.seen[k] = joints[k].is_finite();
+            }
+            (f64::from(row[0]), body)
+        };
+        let frames = self.frames.chunks_exact(WIDTH).map(frame).collect();
+        Ok(Actor { frames, fps: self.fps, knows_height: self.knows_height })
+    }
+}
+
+fn to_text<S: Serializer>(frames: &Arc<Vec<f32>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let bytes: Vec<u8> = frames.iter().flat_map(|x| x.to_le_bytes()).collect();
+    serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
+}
+
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Vec<f32>>, D::Error> {
+    let bytes = BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)?;
+    Ok(Arc::new(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()))
+}
+
+/// How a take became.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TakeReport {
+    /// Frames of the clip.
+    pub n_frames: usize,
+    /// Frames of the actor that were not trusted.
+    pub n_held: usize,
+    /// Root mean square distance of the actor from the pairs' blends, in metres of the standard body.
+    pub residual: f64,
+}
+
+/// The document with a performance as a clip: of its skeleton, or of morph targets if handles or matrices are blended.
+/// `progress` hears the share done and may stop it.
+///
+/// # Errors
+/// As [`Puppet::new`]; a name that is taken; an actor who was never seen; too many frames; or it was stopped.
+pub fn perform_take(
+    document: &Document,
+    clip: &str,
+    take: &TakeData,
+    progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+) -> Result<(Document, TakeReport), SessionError> {
+    check_name("clip", clip, document.find_clip(clip).is_ok())?;
+    let actor = take.actor()?;
+    let mut puppet = Puppet::new(document, actor.knows_height)?;
+    let (acted, mut report) = act(&mut puppet, &actor, progress)?;
+    let shapes = evenly(&puppet, &acted, actor.fps);
+    report.n_frames = shapes.len();
+    let mut after = document.clone();
+    if !puppet.is_by_handles() && puppet.interpolation() == Interpolation::ForwardKinematics {
+        let poses: Vec<Pose> = shapes.into_iter().filter_map(into_pose).collect();
+        let Some(rig) = &document.body.rig else { return Err(SessionError::Cancelled) };
+        let mut made = Clip::from_poses(clip, rig, &poses, actor.fps)?;
+        // Joints that rest say so: players that hold what another clip did would leave them there.
+        let moved: Vec<usize> = made.joints.iter().map(|track| track.joint).collect();
+        made.joints
+            .extend(motion::still_joints(rig)?.into_iter().filter(|track| !moved.contains(&track.joint)));
+        after.clips.push(Arc::new(made));
+        return Ok((after, report));
+    }
+    motion::check_frames(document, shapes.len(), actor.fps)?;
+    let prepared = puppet.is_by_handles().then(|| Prepared::new(document, &|_| progress(0.2))).transpose()?;
+    let mut frames = Vec::with_capacity(shapes.len());
+    for (at, shape) in shapes.iter().enumerate() {
+        frames.push(puppet.frame(document, shape, prepared.as_ref())?.positions);
+        if progress(0.2 + 0.8 * (at + 1) as f64 / shapes.len() as f64).is_break() {
+            return Err(SessionError::Cancelled);
+        }
+    }
+    motion::add_clip(&mut after, clip, actor.fps, frames)?;
+    Ok((after, report))
+}
+
+fn into_pose(shape: ActedShape) -> Option<Pose> {
+    match shape {
+        ActedShape::Joints { pose, .. } => Some(pose),
+        ActedShape::Handles { .. } => None,
+    }
+}
+
+fn act(
+    puppet: &mut Puppet,
+    actor: &Actor,
+    progress: &dyn Fn(f64) -> ControlFlow<()>,
+) -> Result<(Vec<(f64, Acted)>, TakeReport), SessionError> {
+    let (mut acted, mut report) = (Vec::new(), TakeReport::default());
+    for (k, (time, body)) in actor.frames.iter().enumerate() {
+        if let Some(done) = puppet.step(*time, body)? {
+            report.n_held += usize::from(done.held);
+            report.residual += done.residual * done.residual;
+            acted.push((*time, done));
+        }
+        if progress(0.2 * (k + 1) as f64 / actor.frames.len() as f64).is_break() {
+            return Err(SessionError::Cancelled);
+        }
+    }
+    if acted.is_empty() {
+        let cause = "the body was never fully tracked; step back until all of it is seen, or ignore limbs";
+        return Err(SessionError::Value { what: "take", cause: cause.into() });
+    }
+    report.residual = (report.residual / acted.len() as f64).sqrt();
+    Ok((acted, report))
+}
+
+/// Shapes at an even rate from the first to the last frame.
+fn evenly(puppet: &Puppet, acted: &[(f64, Acted)], fps: f64) -> Vec<ActedShape> {
+    let (start, end) = (acted[0].0, acted[acted.len() - 1].0);
+    // Rounding of times must not cost the last frame.
+    let n = ((end - start) * fps + 1e-3).floor().max(0.0) as usize + 1;
+    let mut next = 1;
+    let shape = |k: usize| {
+        let time = start + k as f64 / fps;
+        while next + 1 < acted.len() && acted[next].0 <= time {
+            next += 1;
+        }
+        let (before, after) = (&acted[next.min(acted.len()) - 1], &acted[next.min(acted.len() - 1)]);
+        let gap = after.0 - before.0;
+        let share = if gap > 0.0 { ((time - before.0) / gap).clamp(0.0, 1.0) } else { 0.0 };
+        // Frames that are a millisecond off were meant to be even.
+        let near = 1e-3 * fps.recip().min(1.0);
+        match share * gap {
+            d if d < near => before.1.shape.clone(),
+            d if gap - d < near => after.1.shape.clone(),
+            _ => puppet.between(&before.1, &after.1, share),
+        }
+    };
+    (0..n.min(MAX_TAKE_FRAMES)).map(shape).collect()
+}

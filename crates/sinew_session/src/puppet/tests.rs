@@ -1,0 +1,214 @@
+//! Puppetry in documents: commands, project file, takes.
+
+use crate::*;
+use glam::{DQuat, DVec3};
+use sinew_formats::pairs::{PairFile, PairTarget, PosePair};
+use sinew_geom::{
+    Transform, Warnings,
+    sample::{PoseSet, Sample, build_character},
+};
+use sinew_puppet::{BodyPose, NormalPose};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
+
+/// A body that stands, its left hand raised by a share.
+fn body(raised: f64) -> BodyPose {
+    let rest = NormalPose::rest();
+    let mut joints: [DVec3; 20] = std::array::from_fn(|k| rest.joint(k) + DVec3::Y);
+    let (shoulder, turn) = (joints[4], DQuat::from_rotation_z(2.5 * raised));
+    for joint in &mut joints[5..8] {
+        *joint = shoulder + turn * (*joint - shoulder);
+    }
+    BodyPose::new(joints)
+}
+
+fn pair(name: &str, raised: f64, target: PairTarget) -> PosePair {
+    PosePair { name: name.into(), body: body(raised).joints.to_vec(), target }
+}
+
+fn turned(document: &Document, joint: usize, angle: f64) -> PairTarget {
+    let joint = &document.body.rig.as_ref().unwrap().joints()[joint];
+    let local = Transform { rotation: joint.rest.rotation * DQuat::from_rotation_x(angle), ..joint.rest };
+    PairTarget::Joints(vec![(joint.name.clone(), local)])
+}
+
+fn put(document: &Document, pair: PosePair) -> Document {
+    Command::PutPair { pair: Box::new(pair), thumbnail: None }.apply(document).unwrap()
+}
+
+fn dog() -> Document {
+    Document::new(build_character(Sample::Quadruped, 1000).unwrap())
+}
+
+fn paired() -> Document {
+    let document = put(&dog(), pair("rest", 0.0, PairTarget::Joints(Vec::new())));
+    let target = turned(&document, 3, 1.0);
+    put(&document, pair("up", 1.0, target))
+}
+
+/// An actor who raises the hand over a second, seen at uneven times.
+fn actor() -> Actor {
+    let times = [0.0, 0.11, 0.19, 0.33, 0.4, 0.57, 0.66, 0.8, 0.91, 1.0];
+    Actor { frames: times.iter().map(|&t| (t, body(t))).collect(), fps: 30.0, knows_height: true }
+}
+
+fn still(document: &Document) -> Document {
+    let settings = PuppetSettings { smoothing: 0.0, travel: false, ..PuppetSettings::default() };
+    Command::SetPuppet { settings }.apply(document).unwrap()
+}
+
+#[test]
+fn pairs_are_put_renamed_removed_and_scaled() {
+    let document = paired();
+    assert_eq!(document.puppet.pairs.len(), 2);
+    let renamed = Command::RenamePair { name: "up".into(), to: "high".into() }.apply(&document).unwrap();
+    assert!(renamed.puppet.find("high") == Some(1) && document.puppet.find("up") == Some(1));
+    assert!(Command::RenamePair { name: "up".into(), to: "rest".into() }.apply(&document).is_err());
+    let error = Command::RemovePair { name: "none".into() }.apply(&document).unwrap_err().to_string();
+    assert!(error.contains("no pair \"none\"") && error.contains("rest, up"), "{error}");
+    let removed = Command::RemovePair { name: "rest".into() }.apply(&document).unwrap();
+    assert_eq!(removed.puppet.pairs.len(), 1);
+    // The actor stays as large as it was; the character's poses grow with it.
+    let scaled = Command::Scale { factor: 2.0 }.apply(&document).unwrap();
+    let local = |document: &Document| match &document.puppet.pairs[1].pair.target {
+        PairTarget::Joints(joints) => joints[0].1.translation,
+        PairTarget::Example(_) => DVec3::NAN,
+    };
+    assert_eq!(local(&scaled), 2.0 * local(&document));
+    assert_eq!(scaled.puppet.pairs[1].pair.body, document.puppet.pairs[1].pair.body);
+}
+
+#[test]
+fn commands_survive_the_journal_and_the_project_file() {
+    let document = still(&paired());
+    let commands = [
+        Command::PutPair { pair: Box::new(document.puppet.pairs[1].pair.clone()), thumbnail: None },
+        Command::SetPairs { pairs: Box::new(document.puppet.file()) },
+        Command::Take { clip: "take".into(), take: TakeData::new(&actor()) },
+    ];
+    for command in commands {
+        let text = serde_json::to_string(&command).unwrap();
+        let back: Command = serde_json::from_str(&text).unwrap();
+        let (a, b) = (command.apply(&document).unwrap(), back.apply(&document).unwrap());
+        assert!(a.puppet.pairs.len() == b.puppet.pairs.len() && a.clips.len() == b.clips.len());
+        assert_eq!(a.clips.last(), b.clips.last());
+    }
+    let bytes = write_project(&document, &mut Warnings::default()).unwrap();
+    let mut warnings = Warnings::default();
+    let back = read_project(&bytes, Path::new("p.sinew.glb"), &mut warnings).unwrap();
+    assert!(warnings.messages.is_empty(), "{:?}", warnings.messages);
+    assert_eq!(back.puppet.settings, document.puppet.settings);
+    assert_eq!(back.puppet.pairs.len(), 2);
+    for (a, b) in back.puppet.pairs.iter().zip(&document.puppet.pairs) {
+        assert_eq!((&a.pair.name, &a.pair.body), (&b.pair.name, &b.pair.body));
+    }
+}
+
+#[test]
+fn a_take_meets_its_pairs_at_an_even_rate() {
+    let document = still(&paired());
+    let take = TakeData::new(&actor());
+    let (after, report) = perform_take(&document, "take", &take, &|_| ControlFlow::Continue(())).unwrap();
+    assert!(report.n_frames == 31 && report.n_held == 0, "{report:?}");
+    let (clip, rig) = (after.clips.last().unwrap(), document.body.rig.as_ref().unwrap());
+    let angle = |time: f32| {
+        let pose = clip.sample(rig, time);
+        pose.locals[3].rotation.angle_between(rig.joints()[3].rest.rotation)
+    };
+    assert!(angle(0.0) < 1e-5 && (angle(1.0) - 1.0).abs() < 1e-3, "{} {}", angle(0.0), angle(1.0));
+    let mut last = -1.0;
+    for k in 0..=30 {
+        let now = angle(k as f32 / 30.0);
+        assert!(now >= last - 1e-6 && now - last < 0.2 || k == 0, "frame {k}: {last} to {now}");
+        last = now;
+    }
+    // Every joint has a say, so that players do not keep what another clip did.
+    assert_eq!(clip.joints.len(), rig.n_joints());
+    assert!(perform_take(&after, "take", &take, &|_| ControlFlow::Continue(())).is_err(), "taken");
+    let stopped = perform_take(&document, "other", &take, &|_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(SessionError::Cancelled)));
+}
+
+/// A mesh that has handles and no skeleton is moved as well (X2).
+#[test]
+fn handles_are_puppeteered() {
+    let mut document = Document::new(build_character(Sample::Biped, 1000).unwrap());
+    document.body = Arc::new(sinew_geom::Character { rig: None, skin: None, ..(*document.body).clone() });
+    document.clips.clear();
+    document.examples = sample_poses(PoseSet::First).unwrap();
+    let example = document.examples[0].name.clone();
+    let document = put(&document, pair("rest", 0.0, PairTarget::Joints(Vec::new())));
+    let document = still(&put(&document, pair("up", 1.0, PairTarget::Example(example.clone()))));
+    let mut puppet = Puppet::new(&document, true).unwrap();
+    assert!(puppet.is_by_handles() && puppet.serves(&document, true));
+    let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
+    let acted = puppet.step(0.0, &body(1.0)).unwrap().unwrap();
+    let frame = puppet.frame(&document, &acted.shape, Some(&prepared)).unwrap();
+    let at = document.find_example(&example).unwrap();
+    let wanted = prepared.positions(&document.examples[at].moves).unwrap();
+    let far = frame.positions.iter().zip(&wanted).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max);
+    assert!(far < 0.02, "the example is met: {far} m away");
+    // The pose that a pair names keeps its pair when it is renamed.
+    let renamed = Command::RenameExample { name: example, to: "other".into() }.apply(&document).unwrap();
+    assert!(Puppet::new(&renamed, true).is_ok());
+    let take = TakeData::new(&actor());
+    let (after, report) = perform_take(&document, "take", &take, &|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((report.n_frames, after.body.morphs.len()), (31, 31));
+}
+
+#[test]
+fn faults_say_what_to_do() {
+    let message = |document: &Document| Puppet::new(document, true).unwrap_err().to_string();
+    assert!(message(&dog()).contains("no pairs"));
+    let absent = PairTarget::Joints(vec![("wing".into(), Transform::IDENTITY)]);
+    let text = message(&put(&paired(), pair("fly", 0.5, absent)));
+    assert!(text.contains("\"wing\"") && text.contains("pair it again"), "{text}");
+    let bare = Document {
+        body: Arc::new(sinew_geom::Character { rig: None, skin: None, ..(*paired().body).clone() }),
+        ..paired()
+    };
+    assert!(message(&bare).contains("no skeleton"));
+    let lost = Command::PutPair {
+        pair: Box::new(pair("lost", 0.5, PairTarget::Example("nothing".into()))),
+        thumbnail: None,
+    };
+    assert!(lost.apply(&dog()).unwrap_err().to_string().contains("\"nothing\""));
+    let mut settings = PuppetSettings { smoothing: 2.0, ..PuppetSettings::default() };
+    assert!(Command::SetPuppet { settings: settings.clone() }.apply(&dog()).is_err());
+    (settings.smoothing, settings.projection) = (0.4, "magic".into());
+    assert!(Command::SetPuppet { settings }.apply(&dog()).unwrap_err().to_string().contains("positive"));
+    // Nobody was seen in any frame.
+    let unseen = BodyPose { seen: [false; 20], ..body(0.0) };
+    let nobody = Actor { frames: vec![(0.0, unseen.clone()), (0.1, unseen)], ..actor() };
+    let take = TakeData::new(&nobody);
+    let error = perform_take(&paired(), "take", &take, &|_| ControlFlow::Continue(())).unwrap_err();
+    assert!(error.to_string().contains("never fully tracked"), "{error}");
+    let broken = TakeData { frames: Arc::new(vec![0.0; 7]), ..take };
+    assert!(broken.actor().is_err());
+}
+
+/// One pair is always met; two that are alike share, and nothing is undefined.
+#[test]
+fn few_and_equal_pairs_make_sense() {
+    let one = still(&put(&dog(), pair("only", 0.3, turned(&dog(), 3, 1.0))));
+    let mut puppet = Puppet::new(&one, true).unwrap();
+    let acted = puppet.step(0.0, &body(0.9)).unwrap().unwrap();
+    assert_eq!(acted.weights, [1.0]);
+    let two = put(&one, pair("same", 0.3, turned(&dog(), 3, 0.5)));
+    let mut puppet = Puppet::new(&two, true).unwrap();
+    let acted = puppet.step(0.0, &body(0.9)).unwrap().unwrap();
+    assert!(acted.weights.iter().all(|w| (w - 0.5).abs() < 1e-9), "{:?}", acted.weights);
+}
+
+#[test]
+fn what_belongs_to_a_later_version_is_told() {
+    let mut document = paired();
+    Arc::make_mut(&mut document.puppet).settings.projection = "of the future".into();
+    let bytes = write_project(&document, &mut Warnings::default()).unwrap();
+    let mut warnings = Warnings::default();
+    let back = read_project(&bytes, Path::new("p.sinew.glb"), &mut warnings).unwrap();
+    assert_eq!(back.puppet.settings, PuppetSettings::default());
+    assert!(warnings.messages.iter().any(|m| m.contains("puppetry") && m.contains("of the future")));
+    assert_eq!(back.puppet.pairs.len(), 2);
+    let empty = PuppetData::from_file(PairFile::default());
+    assert_eq!(empty, PuppetData::default());
+}

@@ -1,0 +1,229 @@
+//! The refit step of the motion stack: a clip of the skeleton on another ground, or on longer limbs.
+//!
+//! # Source
+//! The method is that of `sinew_constrain::clip`; here is what goes in, and what becomes of the document.
+
+use crate::{ClipGround, ContactData, Document, SessionError, motion::remove_clip, rules::rig_of};
+use serde::{Deserialize, Serialize};
+use sinew_constrain::{
+    clip::{
+        Body, ClipRules, GivenContact, Motion, Part, Refit, RefitParams, detect_contacts, flesh_below, refit,
+        stretch_limbs,
+    },
+    compile::has_errors,
+    language::{Severity, parse},
+};
+use sinew_formats::paths::GroundData;
+use sinew_geom::{Character, Clip, Rig, Warnings};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// What a user can choose about refitting a clip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RefitSettings {
+    /// The clip, by name.
+    pub clip: String,
+    /// Name of the result; a clip of that name is exchanged.
+    pub to: String,
+    /// The ground; flat at zero if absent.
+    pub ground: Option<GroundData>,
+    /// Whether the ground lies along the way of the clip, rather than along +Z.
+    pub along_way: bool,
+    /// Whether the rules of the document hold in it.
+    pub rules: bool,
+    /// Length of the legs, relative to what it was.
+    pub legs: f64,
+    /// Length of the arms.
+    pub arms: f64,
+}
+
+impl Default for RefitSettings {
+    fn default() -> Self {
+        let (clip, to) = (String::new(), String::new());
+        Self { clip, to, ground: None, along_way: true, rules: false, legs: 1.0, arms: 1.0 }
+    }
+}
+
+/// How a refit became, for showing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct RefitNumbers {
+    pub frames: usize,
+    pub fps: f64,
+    pub slide_cm_s: f64,
+    pub drift_cm: f64,
+    pub penetration_cm: f64,
+    pub jerk_ratio: f64,
+    pub limit_violations: usize,
+    pub rule_violation_cm: f64,
+    /// What copying angles alone would give.
+    pub copied_slide_cm_s: f64,
+    pub copied_penetration_cm: f64,
+    pub warnings: Vec<String>,
+}
+
+/// When feet stand in a clip.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContactTrack {
+    /// The clip, by name.
+    pub clip: String,
+    /// Frames a second in which they count.
+    pub fps: f64,
+    /// Number of frames.
+    pub frames: usize,
+    /// Joints that carry feet.
+    pub feet: Vec<String>,
+    /// All contacts.
+    pub contacts: Vec<ContactData>,
+    /// Whether somebody changed them by hand.
+    pub edited: bool,
+}
+
+/// The contacts of a clip: as they were changed by hand, else as they are found.
+///
+/// # Errors
+/// If there is no such clip or skeleton.
+pub fn find_contact_track(document: &Document, clip: &str) -> Result<ContactTrack, SessionError> {
+    let rig = rig_of(document)?;
+    let source = &document.clips[document.find_clip(clip)?];
+    let edited = document.rules.contacts_of(clip);
+    let fps = edited.map_or_else(|| rate_of(source), |edited| edited.fps);
+    let motion = Motion::from_clip(rig, source, fps)?;
+    let (found, feet) = detect_contacts(rig, &motion, &RefitParams::default())?;
+    let data = |contact: &GivenContact| ContactData {
+        foot: contact.foot.clone(),
+        heel: contact.part == Part::Heel,
+        frames: [contact.frames.start, contact.frames.end - 1],
+    };
+    let contacts = edited.map_or_else(|| found.iter().map(data).collect(), |edited| edited.contacts.clone());
+    let (clip, frames) = (clip.to_owned(), motion.n_frames());
+    Ok(ContactTrack { clip, fps, frames, feet, contacts, edited: edited.is_some() })
+}
+
+/// The document with a clip refitted, and with longer limbs if these are asked for. `progress` hears the share done and
+/// may stop it.
+///
+/// # Errors
+/// If there is no such clip or skeleton, the name is taken, the rules have errors, a number makes no sense, or it was
+/// stopped.
+pub fn refit_clip(
+    document: &Document,
+    settings: &RefitSettings,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Result<(Document, RefitNumbers), SessionError> {
+    let mut warnings = Warnings::default();
+    let clip = document.clips[document.find_clip(&settings.clip)?].clone();
+    crate::command::check_name("clip", &settings.to, settings.to == settings.clip)?;
+    let source = rig_of(document)?;
+    let scaled = with_limbs(document, settings)?;
+    let target = scaled.as_ref().unwrap_or(&document.body);
+    let (rig, mut params) = params(document, target, settings, &mut warnings)?;
+    let given = document.rules.contacts_of(&settings.clip);
+    let fps = given.map_or_else(|| rate_of(&clip), |given| given.fps);
+    params.given = given.map(|given| given.contacts.iter().map(contact).collect());
+    let motion = Motion::from_clip(source, &clip, fps)?;
+    let fitted = refit((source, &motion), &rig, &params, &mut warnings, progress)?;
+    let made = Clip { morphs: clip.morphs.clone(), ..fitted.motion.to_clip(&rig, &settings.to)? };
+    let numbers = numbers(&fitted, warnings);
+    let mut result = document.clone();
+    if let Some(scaled) = scaled {
+        exchange_body(&mut result, scaled);
+    }
+    if result.find_clip(&settings.to).is_ok() {
+        remove_clip(&mut result, &settings.to)?;
+        crate::command::rename_clip(&mut result, &settings.to, None);
+    }
+    if let Some(ground) = settings.ground.clone().filter(|ground| *ground != GroundData::Flat(0.0)) {
+        let (clip, site) = (settings.to.clone(), &fitted.site);
+        let mut rules = (*result.rules).clone();
+        rules.grounds.push(ClipGround { clip, ground, origin: site.origin, heading: site.heading });
+        result.rules = Arc::new(rules);
+    }
+    result.clips.push(Arc::new(made));
+    Ok((result, numbers))
+}
+
+/// Keys that are fewer a second were set by hand; what lies between counts as well.
+const LEAST_RATE: f64 = 20.0;
+
+/// Frames a second in which a clip is refitted.
+fn rate_of(clip: &Clip) -> f64 {
+    Some(clip.joint_rate()).filter(|rate| *rate >= LEAST_RATE).unwrap_or(30.0)
+}
+
+fn contact(data: &ContactData) -> GivenContact {
+    let frames = data.frames[0]..data.frames[1] + 1;
+    GivenContact { foot: data.foot.clone(), part: data.part(), frames }
+}
+
+/// The character with its clips on longer limbs; nothing if they stay as they are.
+fn with_limbs(document: &Document, settings: &RefitSettings) -> Result<Option<Character>, SessionError> {
+    let parts: Vec<(String, f64)> = [("legs", settings.legs), ("arms", settings.arms)]
+        .into_iter()
+        .filter(|(_, factor)| *factor != 1.0)
+        .map(|(part, factor)| (part.to_owned(), factor))
+        .collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    if let Some((part, factor)) = parts.iter().find(|(_, factor)| !(0.2..=5.0).contains(factor)) {
+        let cause = format!("{part} {factor} times as long are none; choose 0.2 to 5");
+        return Err(SessionError::Value { what: "limbs", cause });
+    }
+    Ok(Some(stretch_limbs(&document.character(), &parts)?))
+}
+
+fn params(
+    document: &Document,
+    target: &Character,
+    settings: &RefitSettings,
+    warnings: &mut Warnings,
+) -> Result<(Rig, RefitParams), SessionError> {
+    let mut rig = target.rig.clone().unwrap_or_default();
+    let body = Body::find(&rig, &[])?;
+    let ground = settings.ground.as_ref().map(GroundData::build).transpose()?.unwrap_or_default();
+    let mut params = RefitParams {
+        ground,
+        along_way: settings.along_way,
+        flesh: flesh_below(target, &body),
+        ..RefitParams::default()
+    };
+    if settings.rules {
+        let (script, mut told) = parse(&document.rules.text);
+        let made = ClipRules::new(&script, &rig, &document.rules.scene())?;
+        told.extend(made.diagnostics);
+        if has_errors(&told) {
+            let error = told.iter().find(|told| told.severity == Severity::Error);
+            let cause = error.map_or_else(String::new, |error| format!("line {error}"));
+            return Err(SessionError::Value { what: "rules", cause });
+        }
+        told.iter().for_each(|told| warnings.push(format!("rules:{told}")));
+        (params.rules, rig) = (made.rules, made.rig);
+    }
+    Ok((rig, params))
+}
+
+/// Exchange the character for the same with longer limbs.
+fn exchange_body(document: &mut Document, mut character: Character) {
+    document.clips = std::mem::take(&mut character.clips).into_iter().map(Arc::new).collect();
+    document.handles = std::mem::take(&mut character.handles).into_iter().map(Arc::new).collect();
+    character.name.clear();
+    document.body = Arc::new(character);
+}
+
+fn numbers(fitted: &Refit, warnings: Warnings) -> RefitNumbers {
+    let (report, of) = (&fitted.report, &fitted.report.fitted);
+    RefitNumbers {
+        frames: fitted.motion.n_frames(),
+        fps: fitted.motion.fps,
+        slide_cm_s: 100.0 * of.slide,
+        drift_cm: 100.0 * of.drift,
+        penetration_cm: 100.0 * of.penetration,
+        jerk_ratio: report.jerk_ratio(),
+        limit_violations: of.limit_violations,
+        rule_violation_cm: 100.0 * report.rule_violation,
+        copied_slide_cm_s: 100.0 * report.copied.slide,
+        copied_penetration_cm: 100.0 * report.copied.penetration,
+        warnings: warnings.messages,
+    }
+}

@@ -1,0 +1,142 @@
+// The camera: its permission, its picture, and the tracker that looks at it. Nothing of it leaves this computer.
+import { Emitter } from '../emitter';
+import { address } from '../net/address';
+import { h } from '../ui/dom';
+import type { FromTracker, ToTracker } from './messages';
+
+export interface Sight {
+  /** Seconds since the camera began. */
+  time: number;
+  world: number[][] | null;
+  image: number[][] | null;
+  aspect: number;
+}
+
+export type CameraState = 'off' | 'asking' | 'loading' | 'on';
+
+interface Events {
+  state: CameraState;
+  seen: Sight;
+  /** It ended without being asked to; why. */
+  lost: string;
+}
+
+const PICTURE = { width: 640, height: 480 };
+/** Frames over which the rate is measured. */
+const RATE_OVER = 10;
+
+export class Camera extends Emitter<Events> {
+  readonly video = h('video', { muted: true, playsinline: true, 'aria-label': 'Camera' });
+  state: CameraState = 'off';
+  /** Frames a second that are tracked, and milliseconds that each takes. */
+  rate = 0;
+  ms = 0;
+  private stream: MediaStream | null = null;
+  private worker: Worker | null = null;
+  private busy = false;
+  private shown = -1;
+  private began = 0;
+  private recent: number[] = [];
+
+  async start(): Promise<void> {
+    if (this.state !== 'off') return;
+    this.set('asking');
+    try {
+      if (!navigator.mediaDevices) throw new DOMException('', 'SecurityError');
+      this.stream = await navigator.mediaDevices.getUserMedia({ video: PICTURE });
+    } catch (error) {
+      return this.lose(refusal(error));
+    }
+    // It may have been stopped while the user was asked.
+    if ((this.state as CameraState) === 'off') return this.release();
+    for (const track of this.stream.getTracks())
+      track.addEventListener('ended', () => this.lose('The camera is gone: it was unplugged, or its permission was taken back.'));
+    this.video.srcObject = this.stream;
+    this.video.muted = true;
+    await this.video.play().catch(() => {});
+    this.set('loading');
+    this.worker = new Worker(address('/pose.js'));
+    this.worker.onmessage = ({ data }: MessageEvent<FromTracker>) => this.hear(data);
+    this.worker.onerror = (event) => this.lose(`The tracker could not be started: ${event.message}`);
+  }
+
+  stop(): void {
+    this.release();
+    this.set('off');
+  }
+
+  private hear(message: FromTracker): void {
+    if (message.kind === 'failed') return this.lose(`The tracker failed: ${message.why}`);
+    this.busy = false;
+    if (message.kind === 'ready') {
+      this.began = performance.now();
+      this.set('on');
+    } else if (this.state === 'on') {
+      const { time, world, image, ms } = message;
+      this.measure(ms);
+      const aspect = this.video.videoWidth / Math.max(1, this.video.videoHeight);
+      this.emit('seen', { time: (time - this.began) / 1000, world, image, aspect });
+    }
+    this.look();
+  }
+
+  /** Send the newest picture, once the tracker is free and there is a new one. */
+  private look(): void {
+    if (this.state !== 'on' || this.busy || !this.worker) return;
+    if (this.video.currentTime === this.shown) {
+      setTimeout(() => this.look(), 4);
+      return;
+    }
+    this.shown = this.video.currentTime;
+    this.busy = true;
+    const [time, worker] = [performance.now(), this.worker];
+    createImageBitmap(this.video)
+      .then((image) => worker.postMessage({ image, time } satisfies ToTracker, [image]))
+      .catch(() => {
+        this.busy = false;
+        setTimeout(() => this.look(), 50);
+      });
+  }
+
+  private measure(ms: number): void {
+    this.recent.push(performance.now());
+    if (this.recent.length > RATE_OVER) this.recent.shift();
+    const span = this.recent[this.recent.length - 1] - this.recent[0];
+    this.rate = span > 0 ? ((this.recent.length - 1) * 1000) / span : 0;
+    this.ms = ms;
+  }
+
+  private lose(why: string): void {
+    if (this.state === 'off') return;
+    this.stop();
+    this.emit('lost', why);
+  }
+
+  private release(): void {
+    for (const track of this.stream?.getTracks() ?? []) track.stop();
+    this.worker?.terminate();
+    this.video.srcObject = null;
+    [this.stream, this.worker, this.busy, this.shown, this.recent] = [null, null, false, -1, []];
+  }
+
+  private set(state: CameraState): void {
+    this.state = state;
+    this.emit('state', state);
+  }
+}
+
+/** Why there is no camera, and what to do. */
+function refusal(error: unknown): string {
+  switch (error instanceof DOMException ? error.name : '') {
+    case 'NotAllowedError':
+      return 'The camera was refused. Allow it beside the address of this page, then start it again.';
+    case 'NotFoundError':
+      return 'There is no camera. Plug one in, or open a recording.';
+    case 'NotReadableError':
+      return 'The camera is used by another program. Close that, then start it again.';
+    case 'SecurityError':
+      return 'Browsers give the camera only to pages of this computer. Open the studio at 127.0.0.1.';
+    default:
+      return `The camera could not be started: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
