@@ -39,10 +39,12 @@ impl ElasticBody {
         };
         let mut is_held = vec![false; lattice.n_nodes()];
         for &node in &attachment.held {
-            let n_nodes = lattice.n_nodes();
-            let held = is_held.get_mut(node as usize);
-            *held.ok_or(FleshError::CellNode { cell: 0, node: node as usize, n_nodes })? = true;
+            let (index, len) = (node as usize, lattice.n_nodes());
+            let held = is_held.get_mut(index);
+            *held.ok_or(FleshError::OutOfLattice { what: "held node", index, len })? = true;
         }
+        attachment.anchors.iter().try_for_each(|anchor| anchor.point.check(lattice, "cell of an anchor"))?;
+        attachment.feelers.iter().try_for_each(|point| point.check(lattice, "cell of a feeler"))?;
         let masses = masses(lattice, &materials);
         let mean = materials.iter().map(|m| m.young).sum::<f64>() / materials.len() as f64;
         let contact_stiffness = params.contact_stiffness * mean * lattice.size();

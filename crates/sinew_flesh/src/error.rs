@@ -49,6 +49,16 @@ pub enum FleshError {
         /// Number of nodes.
         n_nodes: usize,
     },
+    /// Something refers to a node or cell there is not.
+    #[error("{what} {index} of the lattice does not exist, there are {len}")]
+    OutOfLattice {
+        /// What is referred to: "held node", "cell of an anchor", …
+        what: &'static str,
+        /// The offending index.
+        index: usize,
+        /// Number there are.
+        len: usize,
+    },
     /// A skeleton that has nothing to do with the surface.
     #[error(
         "no bone of the skeleton lies within the surface (bones span {bones}, the surface {surface}); \

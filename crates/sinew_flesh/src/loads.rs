@@ -146,5 +146,7 @@ fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     if let Some(index) = drive.pins.iter().position(|pin| !pin.target.is_finite()) {
         return Err(FleshError::NonFinite { what: "place of pin", index });
     }
+    drive.pins.iter().try_for_each(|pin| pin.point.check(lattice, "cell of a pin"))?;
+    drive.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
     drive.obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())
 }

@@ -106,8 +106,12 @@ impl Skeleton {
     /// Follow the bones: `matrices` as skinning has them, one a slot of the skin.
     ///
     /// # Errors
-    /// Too few matrices, or one that is not finite.
+    /// Another number of matrices, or one that is not finite.
     pub fn drive(&self, matrices: &[DAffine3], drive: &mut Drive) -> Result<(), FleshError> {
+        let (expected, actual) = (self.weights.n_slots, matrices.len());
+        if actual != expected {
+            return Err(FleshError::Length { what: "matrices of joints", expected, actual });
+        }
         if let Some(index) = matrices.iter().position(|m| !m.is_finite()) {
             return Err(FleshError::NonFinite { what: "matrix of joint", index });
         }
@@ -124,7 +128,7 @@ impl Skeleton {
         Ok(())
     }
 
-    /// Where skinning alone would put the nodes.
+    /// Where skinning alone would put the nodes; `matrices` as for [`Self::drive`].
     pub fn skinned(&self, matrices: &[DAffine3]) -> Vec<DVec3> {
         let one = |(p, weights): (&DVec3, &[(u16, f32); 4])| {
             weights

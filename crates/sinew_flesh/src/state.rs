@@ -1,6 +1,6 @@
 //! What is simulated, and what is done to it.
 
-use crate::{Lattice, contact::Obstacle};
+use crate::{FleshError, Lattice, contact::Obstacle};
 use glam::{DQuat, DVec3};
 
 /// All that a simulation carries from step to step.
@@ -52,6 +52,11 @@ pub struct BodyPoint {
 }
 
 impl BodyPoint {
+    pub(crate) fn check(&self, lattice: &Lattice, what: &'static str) -> Result<(), FleshError> {
+        let (index, len) = (self.cell as usize, lattice.n_cells());
+        if index < len { Ok(()) } else { Err(FleshError::OutOfLattice { what, index, len }) }
+    }
+
     /// Where it is, or how fast, when the nodes are.
     pub fn evaluate(&self, lattice: &Lattice, nodes: &[DVec3]) -> DVec3 {
         let corners = &lattice.cells()[self.cell as usize];

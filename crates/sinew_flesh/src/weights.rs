@@ -17,7 +17,8 @@ const SWEEPS: usize = 40;
 /// Weights of everything in a lattice.
 #[derive(Debug, Clone)]
 pub struct LatticeWeights {
-    n_slots: usize,
+    /// Slots of the skin.
+    pub n_slots: usize,
     nodes: Vec<f32>,
     /// Strongest slots of each node and cell, with weights that sum to one.
     pub of_nodes: Vec<[(u16, f32); INFLUENCES]>,

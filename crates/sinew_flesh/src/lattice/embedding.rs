@@ -50,7 +50,7 @@ impl Embedding {
     /// Where the points are when the nodes are at `nodes`.
     ///
     /// # Errors
-    /// If the lengths do not fit.
+    /// If the lengths do not fit, or a cell is not in the lattice.
     pub fn evaluate(&self, lattice: &Lattice, nodes: &[DVec3], out: &mut [Vec3]) -> Result<(), FleshError> {
         if nodes.len() != lattice.n_nodes() {
             return Err(FleshError::Length {
@@ -61,6 +61,10 @@ impl Embedding {
         }
         if out.len() != self.len() {
             return Err(FleshError::Length { what: "points", expected: self.len(), actual: out.len() });
+        }
+        if let Some(&index) = self.cells.iter().find(|&&cell| cell as usize >= lattice.n_cells()) {
+            let (what, index, len) = ("cell of a point", index as usize, lattice.n_cells());
+            return Err(FleshError::OutOfLattice { what, index, len });
         }
         for ((out, &cell), weights) in out.iter_mut().zip(&self.cells).zip(&self.weights) {
             let corners = &lattice.cells()[cell as usize];

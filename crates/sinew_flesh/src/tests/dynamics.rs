@@ -322,4 +322,18 @@ fn bad_numbers_are_refused_with_their_range() {
             .to_string()
             .contains("expected 1")
     );
+    // Nodes and cells there are not.
+    let lattice = cube();
+    let attach = |attachment: crate::Attachment| {
+        let made = crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default());
+        made.unwrap_err().to_string()
+    };
+    assert!(attach(crate::Attachment { held: vec![999], ..Default::default() }).contains("held node 999"));
+    let point = BodyPoint { cell: 99, weights: [0.125; 8] };
+    assert!(
+        attach(crate::Attachment { feelers: vec![point], ..Default::default() }).contains("there are 27")
+    );
+    let mut rigged = Rigged::new(&lattice, &JELLY, vec![], &FleshParams::default());
+    rigged.drive.pins = vec![Pin { point, target: DVec3::ZERO }];
+    assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).is_err());
 }

@@ -95,10 +95,7 @@ fn thin_cells_do_not_bridge_a_gap() {
             parts.union(cell[0], node);
         });
     }
-    assert!(
-        body.lattice.inside().iter().any(|share| *share == 0.05),
-        "there are cells without places inside"
-    );
+    assert!(body.lattice.inside().contains(&0.05), "there are cells without places inside");
     assert_eq!(parts.labels().1, 2);
 }
 
