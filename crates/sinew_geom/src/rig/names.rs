@@ -90,7 +90,7 @@ impl PartNames {
     /// The joint that is called like a part on a side.
     pub fn find(&self, part: BodyPart, side: Side) -> Option<usize> {
         let place = |name: &&str| self.names.iter().position(|(s, found)| *s == side && found == *name);
-        let found = part.names().iter().find_map(|name| place(&name));
+        let found = part.names().iter().find_map(place);
         // A shoulder is a clavicle only where the upper arm has a name of its own.
         let arm = || self.find(BodyPart::UpperArm, side);
         found.filter(|joint| part != BodyPart::Clavicle || arm() != Some(*joint))
