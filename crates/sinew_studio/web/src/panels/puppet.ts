@@ -133,8 +133,10 @@ class Playing {
 
   constructor() {
     this.scrub.addEventListener('input', () => {
+      // Pausing shows the frame of before.
+      const frame = this.scrub.valueAsNumber;
       puppeteering.pause();
-      puppeteering.seek(this.scrub.valueAsNumber);
+      puppeteering.seek(frame);
     });
   }
 
