@@ -350,6 +350,9 @@ pub struct SolveArgs {
     /// [default: the pose at rest]
     #[arg(long, value_name = "FILE@FRAME")]
     pub pose: Option<String>,
+    /// What rules call `Ground`: flat, slope:10, steps:0.15,0.3, hills, or a file of a ground [default: none]
+    #[arg(long, value_name = "GROUND")]
+    pub ground: Option<String>,
     /// How to solve: ours, or the thesis's Newton-Raphson with the Moore-Penrose inverse (no ranges, equations only)
     #[arg(long, default_value = "default", value_parser = ["default", "newton"])]
     pub solver: String,

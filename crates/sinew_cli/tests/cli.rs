@@ -6,6 +6,8 @@
 mod examples;
 #[path = "cli/fit.rs"]
 mod fit;
+#[path = "cli/judges.rs"]
+mod judges;
 #[path = "cli/flesh.rs"]
 mod flesh;
 #[path = "cli/pose.rs"]

@@ -8,7 +8,7 @@ use crate::{
     Freedom,
     clip::World,
     compile::{Aim, Arrow, Block, Carrier, Kind, Problem},
-    solve::nearest_on_segments,
+    solve::{height_over, nearest_on_segments},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{DofKind, EulerOrder};
@@ -154,6 +154,10 @@ impl Rows<'_> {
                 let u = apart.normalize_or_zero();
                 let shares = [1.0 - s, s, t - 1.0, -t];
                 out.push(self.row(apart.length() - by, &[0, 1, 2, 3].map(|i| (ends[i], u * shares[i]))));
+            }
+            Kind::Height { a, ref site, sign, by } => {
+                let (height, gradient) = height_over(site, self.value(a));
+                out.push(self.row(sign * height - by, &[(a, gradient * sign)]));
             }
             Kind::Scalar { expr } => out.push(self.scalar(expr)),
         }

@@ -169,7 +169,7 @@ impl<'a> Baker<'a> {
     /// Numbers that are not finite.
     pub fn advance(&mut self, time: f64, mut each: impl FnMut(&StepReport)) -> Result<(), FleshError> {
         let way = time - self.time;
-        if !(way > 0.0) {
+        if way.is_nan() || way <= 0.0 {
             return Ok(());
         }
         let n_steps = ((way / self.max_step - 1e-6).ceil() as usize).clamp(1, MAX_STEPS);

@@ -74,7 +74,7 @@ impl Collider {
                 wrong("normal of a plane", normal.length(), "it must have length 1")
             }
             Self::Sphere { radius, .. } | Self::Capsule { radius, .. }
-                if !(radius > 0.0 && radius.is_finite()) =>
+                if radius <= 0.0 || !radius.is_finite() =>
             {
                 wrong("radius", radius, positive)
             }

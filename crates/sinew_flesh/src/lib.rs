@@ -7,12 +7,15 @@
 
 mod assembled;
 mod bake;
+mod body;
 mod contact;
 mod element;
 mod error;
 mod lattice;
 mod loads;
 mod material;
+mod matrix_free;
+mod newton;
 mod params;
 mod skeleton;
 mod solver;
@@ -20,6 +23,7 @@ mod state;
 mod system;
 #[cfg(test)]
 mod tests;
+mod warped;
 mod weights;
 
 pub use bake::{BakeParams, Baker};

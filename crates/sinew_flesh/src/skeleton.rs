@@ -49,8 +49,12 @@ pub struct Skeleton {
     feelers: Vec<BodyPoint>,
 }
 
-/// A node follows a bone only if that bone moves it by at least this much: nodes of a neighbouring part may lie in it.
+/// Flesh follows a bone only if that bone moves it by at least this much: parts beside it may lie in it.
 const LEAST_WEIGHT: f32 = 0.1;
+/// Diagonals of the surface beyond which a joint has nothing to do with it.
+const NEAR: f64 = 0.25;
+/// Length of a bone that ends in flesh, in distances from its joint to the middle of that flesh.
+const REACH: f64 = 1.6;
 /// Points around the axis of a bone.
 const RING: usize = 4;
 
@@ -174,27 +178,35 @@ fn find_bones(
         }
         None
     };
-    let mut bones = Vec::new();
-    let mut is_leaf = vec![true; skin.slots.len()];
+    let mut bones: Vec<Bone> = Vec::new();
     let mut n_short = 0;
-    let mut add = |slot: usize, end: DVec3, n_short: &mut usize| {
+    let mut add = |bones: &mut Vec<Bone>, slot: usize, end: DVec3| {
         let ends = [heads[slot], end];
-        if !ends[0].is_finite() || !(ends[0].distance(end) > 1e-6 * mesh.diagonal()) {
-            *n_short += 1;
+        if !ends[0].is_finite() || ends[0].distance(end) <= 1e-6 * mesh.diagonal() {
+            n_short += 1;
             return;
         }
         bones.push(Bone { slot, ends, radius: params.radius * depth(tree, ends) });
     };
     for (slot, bound) in skin.slots.iter().enumerate() {
         if let Some(parent) = above(bound.joint).filter(|_| slot_of(bound.joint) == Some(slot)) {
-            is_leaf[parent] = false;
-            add(parent, heads[slot], &mut n_short);
+            add(&mut bones, parent, heads[slot]);
         }
     }
-    let middles = middles(mesh, skin);
-    for slot in (0..skin.slots.len()).filter(|&slot| is_leaf[slot]) {
-        if let Some(middle) = middles[slot] {
-            add(slot, middle, &mut n_short);
+    // Flesh that no bone of its own joint passes through, as that of hands, or of heads whose only bones lead to the
+    // ears, gets one. A joint far from the surface is bound elsewhere; a bone from there would be an invention.
+    let [low, high] = mesh.bounds();
+    let n_between = bones.len();
+    for (slot, middle) in middles(mesh, skin).into_iter().enumerate() {
+        let Some(middle) = middle else { continue };
+        let holds = |bone: &Bone| {
+            let near = closest_on_segment(bone.ends[0], bone.ends[1], middle);
+            bone.slot == slot && near.distance(middle) <= bone.radius
+        };
+        let head = heads[slot];
+        let is_near = head.distance(head.clamp(low, high)) <= NEAR * mesh.diagonal();
+        if is_near && !bones[..n_between].iter().any(holds) {
+            add(&mut bones, slot, head + REACH * (middle - head));
         }
     }
     if n_short > 0 {
@@ -204,14 +216,14 @@ fn find_bones(
     bones
 }
 
-/// Middle of the vertices that follow each slot most.
+/// Middle of the vertices that follow each slot, those that follow it most counting most.
 fn middles(mesh: &Mesh, skin: &Skin) -> Vec<Option<DVec3>> {
     let mut sums = vec![(DVec3::ZERO, 0.0); skin.slots.len()];
     for (vertex, p) in mesh.positions().iter().enumerate().take(skin.n_vertices()) {
-        for (slot, weight) in skin.vertex(vertex).filter(|(_, w)| *w > 0.5) {
+        for (slot, weight) in skin.vertex(vertex) {
             let sum = &mut sums[slot as usize];
-            sum.0 += *p * f64::from(weight);
-            sum.1 += f64::from(weight);
+            sum.0 += *p * f64::from(weight * weight);
+            sum.1 += f64::from(weight * weight);
         }
     }
     sums.iter().map(|(sum, weight)| (*weight > 0.0).then(|| *sum / *weight)).collect()
@@ -264,14 +276,15 @@ impl Place<'_> {
                 // Every other ring stands between the points of the last.
                 let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (ring % 2) as f64) / RING as f64;
                 let p = middle + (side * angle.cos() + other * angle.sin()) * bone.radius;
-                let copies = self.locator.cells_at(p);
                 let weight = |cell: &u32| {
                     let corners = &lattice.cells()[*cell as usize];
-                    corners.iter().map(|&n| self.weights.node(n as usize, bone.slot)).sum::<f32>()
+                    corners.iter().map(|&n| self.weights.node(n as usize, bone.slot)).sum::<f32>() / 8.0
                 };
-                let Some(cell) = copies.iter().copied().max_by(|a, b| weight(a).total_cmp(&weight(b))) else {
-                    continue;
-                };
+                // Some skeletons have joints that hang on another than the one above them in the body; what lies on
+                // the line between follows neither.
+                let own =
+                    self.locator.cells_at(p).iter().copied().filter(|cell| weight(cell) >= LEAST_WEIGHT);
+                let Some(cell) = own.max_by(|a, b| weight(a).total_cmp(&weight(b))) else { continue };
                 let point = self.locator.point(lattice, cell, p);
                 let stiffness = params.stiffness * materials[cell as usize].young * lattice.size();
                 anchors.push((Anchor { point, stiffness }, bone.slot as u16, p));

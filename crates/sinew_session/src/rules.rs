@@ -173,6 +173,7 @@ impl RulesData {
                 .iter()
                 .map(|p| (p.name.clone(), [vector(p.point), vector(p.normal)]))
                 .collect(),
+            ground: None,
         }
     }
 
@@ -196,6 +197,7 @@ pub struct Ruled {
     rules: Arc<RulesData>,
     body: Arc<Character>,
     start: Option<(Arc<Clip>, f32)>,
+    ground: Option<GroundData>,
     /// Everything to tell about the text.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the pose is that of the text as it was when it had no errors.
@@ -237,7 +239,10 @@ impl Ruled {
         };
         let (script, mut diagnostics) = parse(&rules.text);
         let skeleton = Skeleton::from_rig(rig)?.rested_at(&pose)?;
-        let (problem, found) = Problem::new(&script, &skeleton, &rules.scene(), &CompileParams::default());
+        let ground = document.paths.ground.clone();
+        let site = ground.as_ref().map(GroundData::build).transpose()?.map(Site::of);
+        let scene = Scene { ground: site, ..rules.scene() };
+        let (problem, found) = Problem::new(&script, &skeleton, &scene, &CompileParams::default());
         diagnostics.extend(found);
         diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
         let is_stale = has_errors(&diagnostics);
@@ -247,7 +252,7 @@ impl Ruled {
         } else {
             Some(Arc::new(solve(problem, rig, &pose, begun)?))
         };
-        Ok(Self { rules, body: document.body.clone(), start, diagnostics, is_stale, solved })
+        Ok(Self { rules, body: document.body.clone(), start, ground, diagnostics, is_stale, solved })
     }
 
     /// The text that was solved.
@@ -261,7 +266,10 @@ impl Ruled {
             (Some((a, s)), Some((b, t))) => Arc::ptr_eq(a, &b) && *s == t,
             (a, b) => a.is_none() && b.is_none(),
         };
-        Arc::ptr_eq(&self.rules, &document.rules) && Arc::ptr_eq(&self.body, &document.body) && is_same_start
+        Arc::ptr_eq(&self.rules, &document.rules)
+            && Arc::ptr_eq(&self.body, &document.body)
+            && is_same_start
+            && self.ground == document.paths.ground
     }
 
     /// The character in the pose.

@@ -2,7 +2,8 @@
 //! stands on has changed.
 //!
 //! Today's steps: source (a clip, or the pose held), reshape (the handles' pose becomes the shape that moves), then
-//! bake (vertices over time) or fit (a small skin; see `fit`). Refitting and flesh come between as they are built.
+//! bake (vertices over time) or fit (a small skin; see `fit`). Refitting (see `refit`) makes clips, so that it comes before;
+//! flesh comes between as it is built.
 
 use crate::{Document, Fitted, SessionError, Stage, stage::Prepared};
 use glam::Vec3;

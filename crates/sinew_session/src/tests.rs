@@ -369,7 +369,7 @@ fn a_project_comes_back_as_it_was() {
 fn what_a_later_version_adds_survives_with_its_bytes() {
     let mut document = worked_on();
     let fields =
-        json!({ "lattice": { "cells": { "bufferView": 1 }, "name": "flesh" }, "rules": ["stand", 7] });
+        json!({ "lattice": { "cells": { "bufferView": 1 }, "name": "flesh" }, "voices": ["stand", 7] });
     let extensions = json!({ "ACME_props": { "node": 3, "sound": [{ "bufferView": 0 }] } });
     document.unknown = std::sync::Arc::new(Unknown {
         fields: fields.as_object().unwrap().clone(),
@@ -385,7 +385,7 @@ fn what_a_later_version_adds_survives_with_its_bytes() {
         };
         assert_eq!(value(&back.unknown.fields["lattice"]["cells"]), [9; 12]);
         assert_eq!(value(&back.unknown.extensions["ACME_props"]["sound"][0]), [1, 2, 3, 4]);
-        assert_eq!(back.unknown.fields["rules"], json!(["stand", 7]));
+        assert_eq!(back.unknown.fields["voices"], json!(["stand", 7]));
         assert_eq!(back.unknown.extensions["ACME_props"]["node"], 3);
         bytes = write_project(&back, &mut warnings).unwrap();
     }

@@ -1,7 +1,7 @@
-//! Draws flesh: `draw_flesh [OUT_PREFIX] [VERTICES]`.
+//! Draws flesh: `draw_flesh [OUT_PREFIX] [VERTICES] [CHARACTER STIFFNESS]`.
 //!
 //! One picture of a bar bent at one joint by 90 and 135 degrees (figure 5.2 of the thesis), by skinning and by modes of
-//! flesh; one of a character, its cells, and its clip with soft flesh beside the skinned one.
+//! flesh; one of a character, its cells, and its first clip with soft flesh below the skinned one.
 
 #[path = "../draw_samples/items.rs"]
 #[allow(dead_code)]
@@ -14,6 +14,7 @@ use items::{item, place_item};
 use raster::{Item, Picture, View};
 use sinew::{
     flesh::{BakeParams, Baker, FleshParams, Lattice, LatticeParams, Material, Mode},
+    formats::read_any,
     geom::{
         Character, Clip, Warnings,
         sample::{Sample, build_character},
@@ -27,8 +28,16 @@ fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let prefix = args.next().unwrap_or_else(|| "flesh".into());
     let n_vertices: usize = args.next().map_or(Ok(8_000), |n| n.parse())?;
-    draw_bends(&prefix, n_vertices)?;
-    draw_clip(&prefix, n_vertices)
+    match (args.next(), args.next()) {
+        (Some(path), Some(stiffness)) => {
+            let read = read_any(Path::new(&path), &mut Warnings::default())?;
+            draw_clip(&prefix, &read.into_character().ok_or("there is no character")?, stiffness.parse()?)
+        }
+        _ => {
+            draw_bends(&prefix, n_vertices)?;
+            draw_clip(&prefix, &build_character(Sample::Quadruped, n_vertices)?, 8e2)
+        }
+    }
 }
 
 /// A clip that bends the bar's middle joint and stays there.
@@ -87,19 +96,17 @@ fn end_of(bar: &Character, clip: &Clip, mode: Mode) -> Result<Vec<Vec3>> {
     Ok(positions)
 }
 
-fn draw_clip(prefix: &str, n_vertices: usize) -> Result<()> {
-    let character = build_character(Sample::Quadruped, n_vertices)?;
-    let clip = character.clips.first().ok_or("the sample has a clip")?;
-    let params =
-        BakeParams { material: Material { young: 4e3, ..Material::default() }, ..BakeParams::default() };
-    let mut baker = Baker::new(&character, Some(clip), &params, &mut Warnings::default())?;
+fn draw_clip(prefix: &str, character: &Character, young: f64) -> Result<()> {
+    let clip = character.clips.first().ok_or("the character has no clip")?;
+    let params = BakeParams { material: Material { young, ..Material::default() }, ..BakeParams::default() };
+    let mut baker = Baker::new(character, Some(clip), &params, &mut Warnings::default())?;
     let [low, high] = character.mesh.bounds();
     let length = 1.25 * (high.z - low.z).max(high.x - low.x);
     let at = |column: f64, row: f64| DVec3::new(length * (column - 1.5), -1.3 * (high.y - low.y) * row, 0.0);
     let side = 90.0;
     let rest: Vec<Vec3> = character.mesh.positions().iter().map(|p| p.as_vec3()).collect();
     let mut items = vec![
-        place_item(item(&character, &rest), side, at(0.0, 0.0)),
+        place_item(item(character, &rest), side, at(0.0, 0.0)),
         place_item(cells(&baker.body().lattice), side, at(0.0, 1.0)),
     ];
     let long = f64::from(clip.duration_secs());
@@ -109,12 +116,17 @@ fn draw_clip(prefix: &str, n_vertices: usize) -> Result<()> {
         let mut soft = Vec::new();
         baker.positions(&mut soft)?;
         let skinned = character.positions_at(Some(clip), time as f32)?;
-        items.push(place_item(item(&character, &skinned), side, at(f64::from(column), 0.0)));
-        items.push(place_item(item(&character, &soft), side, at(f64::from(column), 1.0)));
+        items.push(place_item(item(character, &skinned), side, at(f64::from(column), 0.0)));
+        items.push(place_item(item(character, &soft), side, at(f64::from(column), 1.0)));
     }
     let target = DVec3::new(0.0, 0.5 * (low.y + high.y) - 0.65 * (high.y - low.y), 0.0);
-    let view =
-        View { target, half_height: 1.35 * (high.y - low.y), azimuth: 0.0, elevation: 8.0, floor: false };
+    let view = View {
+        target,
+        half_height: (1.35 * (high.y - low.y)).max(0.98 * length),
+        azimuth: 0.0,
+        elevation: 8.0,
+        floor: false,
+    };
     let mut picture = Picture::new(1600, 760);
     picture.draw(&items, &view);
     picture.write(Path::new(&format!("{prefix}-clip.png")))

@@ -23,9 +23,10 @@ pub struct FleshArgs {
     /// Instead of a number of cells: their side in metres
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
     pub cell_size: Option<f64>,
-    /// Stiffness (Young's modulus) in pascals: fat 5e3, muscle 3e4, a firm body 3e5
-    #[arg(long, value_name = "PA", default_value_t = 3e4, allow_hyphen_values = true)]
-    pub stiffness: f64,
+    /// Stiffness (Young's modulus) in pascals: fat 5e3, muscle 3e4, a firm body 3e5 [default: 3e4 for a body of 1.7 m, in
+    /// proportion to its size, so that large ones do not melt]
+    #[arg(long, value_name = "PA", allow_hyphen_values = true)]
+    pub stiffness: Option<f64>,
     /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
     #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
     pub stiffen: Vec<String>,

@@ -22,6 +22,8 @@ use std::time::Instant;
 const MAX_BYTES: f64 = 4e9;
 /// Seconds without a clip to say how long.
 const DEFAULT_SECS: f64 = 2.0;
+/// Stiffness of a body of some size: what sags by its own weight is the same share of it at any size.
+const DEFAULT_STIFFNESS: (f64, f64) = (3e4, 1.7);
 /// Percent of the diagonal that leaving out keys of a fitted skin may cost.
 const KEY_PERCENT: f64 = 0.01;
 
@@ -47,6 +49,7 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     steps.warn(baker.n_jumps(), frames.len(), n_frames, &mut warnings);
     let sequence = MeshSequence::new(character.mesh.clone(), frames, fps)?;
     let mut report = describe(args, &baker, &steps, &sequence);
+    report["stiffness"] = json!(params.material.young);
     report["prepare_seconds"] = json!(prepare_secs);
     report["bytes"] =
         json!(write(args, seed, &character, clip, &sequence, console, &mut report, &mut warnings)?);
@@ -106,9 +109,17 @@ fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams>
     );
     ensure!(args.floor.is_none_or(f64::is_finite), "--floor must be finite");
     let floor = args.floor.map(|height| Obstacle { shape: Collider::floor(height), friction: args.friction });
+    let [low, high] = character.mesh.bounds();
+    let (stiffness, size) = DEFAULT_STIFFNESS;
+    // A mesh without extent is refused later, with its own message.
+    let in_proportion = || stiffness * ((high - low).max_element() / size).max(1e-6);
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
-        material: Material { young: args.stiffness, poisson: args.poisson, density: args.density },
+        material: Material {
+            young: args.stiffness.unwrap_or_else(in_proportion),
+            poisson: args.poisson,
+            density: args.density,
+        },
         stiffer: stiffer(args, character.rig.as_ref())?,
         bones: BoneParams { radius: args.bone_radius, ..BoneParams::default() },
         flesh: FleshParams {

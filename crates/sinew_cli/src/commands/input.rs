@@ -1,11 +1,11 @@
 //! Reading a model that is to be posed.
 
 use crate::console::Console;
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value};
 use sinew::{
-    formats::{Content, gltf, read_any},
-    geom::{Character, Warnings},
+    formats::{Content, gltf, paths::read_ground, read_any},
+    geom::{Character, Warnings, path::Ground},
 };
 use std::path::Path;
 
@@ -34,4 +34,13 @@ pub fn read_surface(
 /// An error of a part that does not know the file it works on.
 pub fn with_path(error: impl Into<anyhow::Error>, path: &Path) -> anyhow::Error {
     anyhow!("{}: {:#}", path.display(), error.into())
+}
+
+/// A ground in words, or out of a file; whether it was a file.
+pub fn ground_of(text: &str) -> anyhow::Result<(Ground, bool)> {
+    if text.ends_with(".json") || Path::new(text).is_file() {
+        let bytes = std::fs::read(text).with_context(|| text.to_owned())?;
+        return Ok((read_ground(&bytes, text)?, true));
+    }
+    Ok((text.parse::<Ground>().context("--ground")?, false))
 }

@@ -1,7 +1,7 @@
 //! `sinew refit`: a clip on another body and another ground.
 
 use super::{
-    input::with_path,
+    input::{ground_of, with_path},
     output::{OutputOptions, check_name, find_clip, write_character},
 };
 use crate::{args::RefitArgs, console::Console};
@@ -15,7 +15,7 @@ use sinew::{
         compile::{Scene, has_errors},
         language::{Severity, parse},
     },
-    formats::{Content, paths::read_ground, read_any, skeleton::read_skeleton},
+    formats::{Content, read_any, skeleton::read_skeleton},
     geom::{Character, Clip, Rig, Warnings, path::Ground},
 };
 use std::{path::Path, time::Instant};
@@ -163,13 +163,13 @@ fn parts(args: &RefitArgs) -> anyhow::Result<Vec<(String, f64)>> {
 
 /// A ground in words, or out of a file; only the former is laid along the way.
 fn ground(args: &RefitArgs) -> anyhow::Result<(Ground, bool)> {
-    let text = &args.ground;
-    if text.ends_with(".json") || Path::new(text).is_file() {
-        let bytes = std::fs::read(text).with_context(|| text.clone())?;
-        return Ok((read_ground(&bytes, text)?, args.ground_along.as_deref() == Some("way")));
-    }
-    let ground = text.parse::<Ground>().context("--ground")?;
-    Ok((ground, args.ground_along.as_deref() != Some("world")))
+    let (ground, is_file) = ground_of(&args.ground)?;
+    let wanted = if is_file {
+        args.ground_along.as_deref() == Some("way")
+    } else {
+        args.ground_along.as_deref() != Some("world")
+    };
+    Ok((ground, wanted))
 }
 
 fn params(args: &RefitArgs, target: &Opened, ground: Ground, along_way: bool) -> anyhow::Result<RefitParams> {

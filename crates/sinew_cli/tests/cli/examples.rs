@@ -1,16 +1,16 @@
 //! `sinew reach` and `sinew animate`.
 
-use super::{Folder, fails, ok};
+use super::{
+    Folder, fails,
+    judges::{farthest, in_blender},
+    ok,
+};
 use serde_json::json;
 use sinew::{
     formats::read_any,
     geom::{Character, Warnings},
 };
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::Path;
 
 const WALK: &str = r#"{"walk":{"line":[[0,0],[0,2]],"feet":["foot.L","foot.R"]},
                        "ground":{"hills":{"height":0.3,"length":3}}}"#;
@@ -161,14 +161,6 @@ fn a_jump_comes_from_two_examples() {
 /// The walk as Blender plays it, beside the frames as plain files.
 #[test]
 fn a_walk_plays_in_blender_as_it_was_made() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let tools = std::env::var_os("SINEW_TOOLS").map_or_else(|| workspace.join(".tools"), PathBuf::from);
-    let python = tools.join("bpy/bin/python");
-    if !python.exists() {
-        assert!(std::env::var_os("CI").is_none(), "CI must have Blender; run tests/judges/install");
-        let _ = writeln!(std::io::stderr(), "skipped the walk in Blender: no {}", python.display());
-        return;
-    }
     let folder = Folder::new("blender");
     let (project, walk) = (project(&folder), folder.write("walk.json", WALK));
     let (glb, frames) = (folder.at("walk.glb"), folder.at("frames"));
@@ -181,26 +173,14 @@ fn a_walk_plays_in_blender_as_it_was_made() {
     let times: Vec<f64> = shown.iter().map(|f| *f as f64 / 24.0).collect();
     let clip =
         &read_any(Path::new(&glb), &mut Warnings::default()).unwrap().into_character().unwrap().clips[0].name;
-    let out = folder.at("blender.bin");
-    let jobs = folder
-        .write("jobs.json", &json!([{"file": glb, "clip": clip, "times": times, "out": out}]).to_string());
-    let script = workspace.join("tests/judges/blender.py");
-    let played = Command::new(python).arg(script).arg(jobs).output().unwrap();
-    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
-    let bytes = std::fs::read(&out).unwrap();
-    let floats: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
-    let theirs: Vec<glam::Vec3> =
-        floats.as_chunks::<3>().0.iter().map(|p| glam::Vec3::from_array(*p)).collect();
+    let Some(theirs) = in_blender(&folder, &glb, clip, &times) else { return };
     let n = theirs.len() / shown.len();
     let mut worst = 0f32;
     for (frame, theirs) in shown.iter().zip(theirs.chunks_exact(n)) {
         let file = Path::new(&frames).join(format!("frame_{frame:04}.obj"));
         let ours = read_any(&file, &mut Warnings::default()).unwrap().into_character().unwrap();
         let ours: Vec<glam::Vec3> = ours.mesh.positions().iter().map(|p| p.as_vec3()).collect();
-        // Blender cuts the surface at materials, so that vertices come in another order: each has one of ours below it.
-        let nearest =
-            |p: &glam::Vec3| ours.iter().map(|q| p.distance_squared(*q)).fold(f32::INFINITY, f32::min);
-        worst = theirs.iter().map(nearest).fold(worst, f32::max);
+        worst = worst.max(farthest(theirs, &ours));
     }
-    assert!(worst.sqrt() < 1e-4 * 2.2, "Blender is off by {} m", worst.sqrt());
+    assert!(worst < 1e-4 * 2.2, "Blender is off by {worst} m");
 }

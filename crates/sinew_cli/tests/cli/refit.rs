@@ -150,7 +150,19 @@ fn what_cannot_be_fitted_is_told() {
         let said = fails(args, code);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
-    let stranger = folder.write("stranger.bvh", &walk(3).replace("Left", "L_").replace("Right", "R_"));
+    let stranger = folder.write("stranger.bvh", &walk(3).replace("Left", "Links").replace("Right", "Rechts"));
     let said = fails(&["refit", &clip, "--skeleton", &stranger, "-o", &out], 1);
     assert!(said.contains("stranger.bvh") && said.contains("counterpart"), "{said}");
+}
+
+/// A walk of another body, of other names, on the skinned sample: as others play it.
+#[test]
+fn a_refitted_character_passes_the_judges() {
+    let folder = Folder::new("refit-judged");
+    let (clip, body, out) =
+        (folder.write("walk.bvh", &walk(60)), folder.at("biped.glb"), folder.at("out.glb"));
+    ok(&["sample", "biped", "-n", "2000", "-o", &body, "--json"]);
+    let report = ok(&["refit", &clip, "--skeleton", &body, "--ground", "slope:10", "-o", &out, "--json"]);
+    assert!(number(&report, "slide_cm_s") < 1.0 && number(&report, "penetration_cm") < 0.5, "{report}");
+    super::judges::judge_clip(&folder, &out, &[0.0, 0.5, 1.25]);
 }

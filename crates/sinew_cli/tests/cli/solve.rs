@@ -145,7 +145,7 @@ fn wrong_rules_are_told_with_file_line_and_column() {
         ("range KneeR.ry in 0 .. 3 deg\n", "`KneeR` has no freedom ry; it has rx"),
         ("range KneeR.rx in 9 .. 3 deg\n", "this range is empty"),
         ("plane P = through FootR normal FootR -> FootR\nput FootL on P\n", "this direction has no length"),
-        ("put FootL on FootR\n", "a plane or a line is needed"),
+        ("put FootL on FootR\n", "a plane, a line or `Ground` is needed"),
         ("aim FootR along FootL -> FootR\n", "a direction is needed; write A -> B"),
         ("free Foot: rx\n", "unknown joint `Foot`; did you mean `FootL`?"),
         ("pin FootR to StepMarker weight -1\n", "a weight must be above zero"),
@@ -282,4 +282,23 @@ fn skeletons_of_other_programs_are_posed() {
         fails(&["solve", &rules, "--skeleton", &walk, "--pose", "@99999"], 1)
             .contains("the clip ends at frame")
     );
+}
+
+/// A skinned character that was posed, as others see it.
+#[test]
+fn a_posed_character_passes_the_judges() {
+    let folder = Folder::new("solve-judged");
+    let (body, pose) = (folder.at("biped.glb"), folder.at("posed.glb"));
+    ok(&["sample", "biped", "-n", "2000", "-o", &body, "--json"]);
+    let rules = folder.write(
+        "reach.rules",
+        "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\nput toe.R above (0, 10, 0) cm",
+    );
+    // A plane is needed there, and told with its place.
+    let told = fails(&["solve", &rules, "--skeleton", &body, "-o", &pose], 1);
+    assert!(told.contains("reach.rules:4:17"), "{told}");
+    let rules =
+        folder.write("reach.rules", "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\n");
+    assert_eq!(ok(&["solve", &rules, "--skeleton", &body, "-o", &pose, "--json"])["converged"], true);
+    super::judges::judge_clip(&folder, &pose, &[0.0]);
 }

@@ -39,6 +39,9 @@ impl Problem {
                 let [a, b, c, d] = ends.map(|end| self.arrow_name(end));
                 out.push(format!("    {by} - distance of {a} .. {b} from {c} .. {d} {sign}"));
             }
+            if let super::Kind::Height { a, by, .. } = &block.kind {
+                out.push(format!("    height of {} over the ground - {by} {sign}", self.arrow_name(*a)));
+            }
         }
     }
 

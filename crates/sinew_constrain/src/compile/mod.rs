@@ -12,6 +12,7 @@ mod rules;
 mod scope;
 mod symbols;
 mod value;
+mod verbs;
 
 pub(crate) use arrow::{Arrow, Carrier};
 pub use symbols::SymbolicSystem;
@@ -23,6 +24,8 @@ use crate::{
 };
 use glam::DVec3;
 use scope::Scope;
+use sinew_geom::path::Site;
+use std::sync::Arc;
 
 /// What surrounds the skeleton.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +34,8 @@ pub struct Scene {
     pub markers: Vec<(String, DVec3)>,
     /// Named planes: a point and the normal, which points out of what is solid.
     pub planes: Vec<(String, [DVec3; 2])>,
+    /// The ground, which rules call `Ground`, where it lies.
+    pub ground: Option<Site>,
 }
 
 /// How rules are compiled.
@@ -120,6 +125,8 @@ pub(crate) enum Kind {
     Split { a: usize, b: usize },
     /// Distance of the segments from `a` to `b` and from `c` to `d`, up to `by`.
     Clear { ends: [usize; 4], by: f64 },
+    /// Height of `a` above (sign 1) or below (−1) the ground, less `by`.
+    Height { a: usize, site: Arc<Site>, sign: f64, by: f64 },
     /// Any expression of the arena.
     Scalar { expr: Expr },
 }
@@ -221,7 +228,9 @@ impl Problem {
     /// Numbers of the arrows a block uses.
     pub(crate) fn arrows_of(&self, kind: &Kind) -> Vec<usize> {
         match kind {
-            Kind::Zero { a } | Kind::Length { a, .. } | Kind::Along { a, .. } => vec![*a],
+            Kind::Zero { a } | Kind::Length { a, .. } | Kind::Along { a, .. } | Kind::Height { a, .. } => {
+                vec![*a]
+            }
             Kind::Unit { a, b } | Kind::Split { a, b } => vec![*a, *b],
             Kind::Clear { ends, .. } => ends.to_vec(),
             Kind::Scalar { expr } => {

@@ -1,13 +1,12 @@
-//! Verbs into blocks of equations.
+//! Lines into rules: what each says is made of blocks of equations (`verbs`), weighed and entered.
 
 use super::{
     Aim, Block, ClipRule, CompileParams, Kind, Measure, Quantity, Rule,
     arrow::Arrow,
     scope::{Meant, Scope},
-    value::{Body, Flat, Value, Vector},
+    value::{Flat, Value, Vector},
 };
 use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement, Term};
-use crate::symbolic::Expr;
 use glam::DVec3;
 
 /// Metres that an error of one radian counts as, so that directions and distances weigh alike.
@@ -82,8 +81,8 @@ impl<'a> Compiler<'a> {
                 Id::PutSide,
                 [Argument::Expression(a), Argument::Word(side), Argument::Expression(plane), by @ ..],
             ) => {
-                let (point, plane) = (self.scope.point(a)?, self.scope.plane(plane)?);
-                self.side(&[point], &plane, *side == 0, by)?
+                let (point, solid) = (self.scope.point(a)?, self.scope.solid(plane)?);
+                self.side(&[point], (&solid, a.span), *side == 0, by)?
             }
             (
                 Id::PutBehind,
@@ -96,12 +95,12 @@ impl<'a> Compiler<'a> {
                 ],
             ) => self.put_behind([a, b], *side == 0, by, toward)?,
             (id @ (Id::Above | Id::Below), [Argument::List(points), Argument::Expression(plane)]) => {
-                let plane = self.scope.plane(plane)?;
+                let solid = self.scope.solid(plane)?;
                 let mut all = Vec::new();
                 for point in points {
                     all.extend(self.scope.points(point)?);
                 }
-                self.side(&all, &plane, id == Id::Above, &[])?
+                self.side(&all, (&solid, statement.span), id == Id::Above, &[])?
             }
             (
                 id @ (Id::Aim | Id::Parallel | Id::Perpendicular),
@@ -250,255 +249,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Vector from one point to another, which must be apart.
-    fn between(&mut self, from: &Expression, to: &Expression) -> Meant<Vector> {
+    pub(super) fn between(&mut self, from: &Expression, to: &Expression) -> Meant<Vector> {
         let arrow = crate::language::Term::Binary(
             crate::language::Operator::Arrow,
             Box::new([from.clone(), to.clone()]),
         );
         self.scope.direction(&Expression { term: arrow, span: from.span.to(to.span) })
-    }
-
-    pub fn vanish(&mut self, vector: &Vector) -> Made {
-        Made::lengths(match self.scope.arrow(vector) {
-            Some(a) => vec![Kind::Zero { a }],
-            None => self.scope.coordinates(vector).map(|expr| Kind::Scalar { expr }).to_vec(),
-        })
-    }
-
-    fn pin(&mut self, a: &Expression, b: &Expression) -> Meant<Made> {
-        let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
-        let off = self.scope.difference(&a, &b);
-        Ok(self.vanish(&off))
-    }
-
-    fn put_on(&mut self, point: &Expression, on: &Expression) -> Meant<Made> {
-        let p = self.scope.point(point)?;
-        match self.scope.value(on)? {
-            Value::Plane(plane) => {
-                let off = self.scope.difference(&p, &plane.through);
-                Ok(Made::lengths(vec![self.along(&off, &plane.direction, 0.0)]))
-            }
-            Value::Line(line) => {
-                let off = self.scope.difference(&p, &line.through);
-                Ok(Made::lengths(self.across(&off, &line.direction)))
-            }
-            other => Err(Diagnostic::error(
-                on.span,
-                format!("this is {}, but a plane or a line is needed", other.kind()),
-            )),
-        }
-    }
-
-    /// Component of a vector along a unit vector, less an offset.
-    fn along(&mut self, vector: &Vector, unit: &Vector, offset: f64) -> Kind {
-        if let (Some(a), Body::Arrow(normal)) = (self.scope.arrow(vector), &unit.body)
-            && normal.is_constant()
-        {
-            return Kind::Along { a, normal: normal.constant, offset };
-        }
-        let (expr, offset) = (self.scope.dot(vector, unit), self.scope.number(offset));
-        Kind::Scalar { expr: self.scope.arena.sub(expr, offset) }
-    }
-
-    /// The part of a vector across a unit vector vanishes.
-    fn across(&mut self, vector: &Vector, unit: &Vector) -> Vec<Kind> {
-        if let Body::Arrow(direction) = &unit.body
-            && direction.is_constant()
-        {
-            let (e, f) = direction.constant.any_orthonormal_pair();
-            return [e, f]
-                .map(|axis| self.along(vector, &Vector::direction(Arrow::constant(axis)), 0.0))
-                .to_vec();
-        }
-        let cross = self.scope.cross(vector, unit);
-        self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec()
-    }
-
-    /// Relation and length after `by`; at least nothing if not said.
-    fn by(&mut self, by: &[Argument]) -> Meant<(Relation, f64)> {
-        match by {
-            [Argument::Relation(relation), Argument::Expression(length)] => {
-                Ok((*relation, self.scope.constant(length, Dimension::LENGTH)?))
-            }
-            _ => Ok((Relation::AtLeast, 0.0)),
-        }
-    }
-
-    fn side(&mut self, points: &[Vector], plane: &Flat, is_above: bool, by: &[Argument]) -> Meant<Made> {
-        let (relation, length) = self.by(by)?;
-        let sign = if is_above { 1.0 } else { -1.0 };
-        let mut kinds = Vec::new();
-        let up = self.turned(&plane.direction, sign);
-        for point in points {
-            let off = self.scope.difference(point, &plane.through);
-            kinds.push(self.along(&off, &up, length));
-        }
-        Ok(Made::lengths(kinds).related(relation))
-    }
-
-    fn turned(&mut self, vector: &Vector, sign: f64) -> Vector {
-        let body = match &vector.body {
-            Body::Arrow(arrow) => Body::Arrow(arrow.scaled(sign)),
-            Body::Any(coordinates) if sign < 0.0 => Body::Any(coordinates.map(|c| self.scope.arena.neg(c))),
-            Body::Any(coordinates) => Body::Any(*coordinates),
-        };
-        Vector { body, ..vector.clone() }
-    }
-
-    fn put_behind(
-        &mut self,
-        points: [&Expression; 2],
-        is_behind: bool,
-        by: &[Argument],
-        toward: &Expression,
-    ) -> Meant<Made> {
-        let (relation, length) = self.by(by)?;
-        let (a, b) = (self.scope.point(points[0])?, self.scope.point(points[1])?);
-        let direction = match self.scope.value(toward)? {
-            Value::Vector(vector) if vector.is_vector() && vector.points.is_some() => {
-                self.scope.direction(toward)?
-            }
-            _ => self.between(points[1], toward)?,
-        };
-        let unit = self.scope.unit(&direction);
-        let off = if is_behind { self.scope.difference(&b, &a) } else { self.scope.difference(&a, &b) };
-        Ok(Made::lengths(vec![self.along(&off, &unit, length)]).related(relation))
-    }
-
-    pub fn aim(&mut self, a: &Vector, b: &Vector) -> Made {
-        let kinds = match (self.scope.arrow(a), self.scope.arrow(b)) {
-            (Some(a), Some(b)) => vec![Kind::Unit { a, b }],
-            _ => {
-                let (a, b) = (self.scope.unit(a), self.scope.unit(b));
-                let off = self.scope.difference(&a, &b);
-                self.scope.coordinates(&off).map(|expr| Kind::Scalar { expr }).to_vec()
-            }
-        };
-        Made::angles(kinds, Measure::Chord)
-    }
-
-    fn parallel(&mut self, a: &Vector, b: &Vector) -> Made {
-        let (a, b) = (self.scope.unit(a), self.scope.unit(b));
-        let cross = self.scope.cross(&a, &b);
-        let kinds = self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec();
-        Made::angles(kinds, Measure::Sine)
-    }
-
-    fn perpendicular(&mut self, a: &Vector, b: &Vector) -> Made {
-        let (a, b) = (self.scope.unit(a), self.scope.unit(b));
-        let expr = self.scope.dot(&a, &b);
-        Made::angles(vec![Kind::Scalar { expr }], Measure::Sine)
-    }
-
-    fn distance(
-        &mut self,
-        a: &Expression,
-        b: &Expression,
-        relation: Relation,
-        length: &Expression,
-    ) -> Meant<Made> {
-        let (from, to) = (self.scope.point(a)?, self.scope.point(b)?);
-        let off = self.scope.difference(&from, &to);
-        let target = self.scope.measured(length, Dimension::LENGTH)?;
-        if relation == Relation::Equal && self.scope.arena.as_number(target).is_some_and(|t| t < 0.0) {
-            return Err(Diagnostic::error(length.span, "no distance is below zero"));
-        }
-        Ok(Made::lengths(vec![self.length(&off, target)]).related(relation))
-    }
-
-    /// `|vector| = target`.
-    pub fn length(&mut self, vector: &Vector, target: Expr) -> Kind {
-        match (self.scope.arrow(vector), self.scope.arena.as_number(target)) {
-            (Some(a), Some(target)) => Kind::Length { a, target },
-            _ => {
-                let length = self.scope.length(vector);
-                Kind::Scalar { expr: self.scope.arena.sub(length, target) }
-            }
-        }
-    }
-
-    fn angle(&mut self, a: &Vector, b: &Vector, relation: Relation, angle: &Expression) -> Meant<Made> {
-        let target = self.scope.measured(angle, Dimension::ANGLE)?;
-        let between = self.scope.angle(a, b);
-        let expr = self.scope.arena.sub(between, target);
-        Ok(Made::angles(vec![Kind::Scalar { expr }], Measure::Norm).related(relation))
-    }
-
-    /// `a · b = 0`, as the length of the part of `a` along `b`.
-    pub fn split(&mut self, a: &Vector, b: &Vector) -> Made {
-        Made::lengths(vec![match (self.scope.arrow(a), self.scope.arrow(b)) {
-            (Some(a), Some(b)) => Kind::Split { a, b },
-            _ => {
-                let unit = self.scope.unit(b);
-                Kind::Scalar { expr: self.scope.dot(a, &unit) }
-            }
-        }])
-    }
-
-    fn mirror(&mut self, a: &Expression, b: &Expression, plane: &Expression) -> Meant<Made> {
-        let plane = self.scope.plane(plane)?;
-        let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
-        let middle = self.scope.middle(&a, &b);
-        let (off, across) = (self.scope.difference(&middle, &plane.through), self.scope.difference(&a, &b));
-        let mut kinds = vec![self.along(&off, &plane.direction, 0.0)];
-        kinds.extend(self.across(&across, &plane.direction));
-        Ok(Made::lengths(kinds))
-    }
-
-    /// Inside a polygon seen from above: to the inner side of every edge.
-    fn over(&mut self, point: &Expression, corners: &[Expression], by: &[Argument]) -> Meant<Made> {
-        let (relation, margin) = self.by(by)?;
-        let p = self.scope.point(point)?;
-        let mut all = Vec::new();
-        for corner in corners {
-            all.extend(self.scope.points(corner)?);
-        }
-        let span = corners[0].span.to(corners[corners.len() - 1].span);
-        if all.len() < 3 {
-            return Err(Diagnostic::error(span, "a polygon has at least three corners"));
-        }
-        let turn = self.turn_at_rest(&all);
-        if turn == 0.0 {
-            return Err(Diagnostic::error(
-                span,
-                "at rest this polygon has no area; name its corners in order",
-            ));
-        }
-        let mut kinds = Vec::new();
-        for i in 0..all.len() {
-            let (from, to) = (&all[i], &all[(i + 1) % all.len()]);
-            let (edge, off) = (self.scope.difference(to, from), self.scope.difference(&p, from));
-            let (e, o) = (self.scope.coordinates(&edge), self.scope.coordinates(&off));
-            let arena = &mut self.scope.arena;
-            // Height of the point over the edge in the plane of x and z.
-            let (left, right) = (arena.mul(e[2], o[0]), arena.mul(e[0], o[2]));
-            let area = arena.sub(left, right);
-            let (xx, zz) = (arena.mul(e[0], e[0]), arena.mul(e[2], e[2]));
-            let square = arena.add(xx, zz);
-            let length = arena.sqrt(square);
-            let height = arena.div(area, length);
-            let (sign, margin) = (arena.number(turn), arena.number(margin));
-            let height = arena.mul(sign, height);
-            kinds.push(Kind::Scalar { expr: arena.sub(height, margin) });
-        }
-        Ok(Made::lengths(kinds).related(relation))
-    }
-
-    /// Which way round the corners go at rest, seen from above: 1 or −1.
-    fn turn_at_rest(&mut self, corners: &[Vector]) -> f64 {
-        let kinematics = crate::Kinematics::new(self.scope.skeleton);
-        let mut frames = crate::Frames::default();
-        kinematics.compute(&self.scope.skeleton.rest_values(), &mut frames);
-        let place = |vector: &Vector| match &vector.body {
-            Body::Arrow(arrow) => arrow.at(&frames),
-            Body::Any(_) => DVec3::ZERO,
-        };
-        let places: Vec<DVec3> = corners.iter().map(place).collect();
-        let edge = |i: usize| {
-            places[i].z * places[(i + 1) % places.len()].x - places[i].x * places[(i + 1) % places.len()].z
-        };
-        let area: f64 = (0..places.len()).map(edge).sum();
-        if area.abs() < 1e-9 { 0.0 } else { area.signum() }
     }
 
     fn clear(&mut self, ends: [&Expression; 4], by: &[Argument]) -> Meant<Made> {

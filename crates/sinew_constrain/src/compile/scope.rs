@@ -3,7 +3,7 @@
 use super::{
     Scene,
     arrow::{Arrow, Arrows},
-    value::{Body, Flat, Scalar, Shape, Value, Vector},
+    value::{Body, Flat, Scalar, Shape, Solid, Value, Vector},
 };
 use crate::{
     Skeleton,
@@ -12,7 +12,10 @@ use crate::{
 };
 use glam::DVec3;
 use sinew_geom::DofKind;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
+
+/// What rules call the ground.
+const GROUND: &str = "Ground";
 
 pub(crate) type Meant<T> = Result<T, Diagnostic>;
 
@@ -40,7 +43,12 @@ impl<'a> Scope<'a> {
             let normal = Arrow::constant(normal.try_normalize().unwrap_or(DVec3::Y));
             (name.clone(), Value::Plane(Flat { through, direction: Vector::direction(normal) }))
         };
-        let names = scene.markers.iter().map(marker).chain(scene.planes.iter().map(plane)).collect();
+        let mut names: HashMap<String, Value> =
+            scene.markers.iter().map(marker).chain(scene.planes.iter().map(plane)).collect();
+        if let Some(site) = &scene.ground {
+            // Whoever has the name already keeps it.
+            names.entry(GROUND.into()).or_insert_with(|| Value::Ground(Arc::new(site.clone())));
+        }
         Self { skeleton, arena: Arena::default(), arrows: Arrows::default(), names, joints }
     }
 
@@ -359,6 +367,14 @@ impl<'a> Scope<'a> {
             kinematics.compute(&values, &mut frames);
             arrow.at(&frames).length() < 1e-9
         })
+    }
+
+    /// A plane, or the ground.
+    pub fn solid(&mut self, expression: &Expression) -> Meant<Solid> {
+        match self.value(expression)? {
+            Value::Ground(site) => Ok(Solid::Ground(site)),
+            _ => self.plane(expression).map(Solid::Flat),
+        }
     }
 
     pub fn plane(&mut self, expression: &Expression) -> Meant<Flat> {

@@ -82,7 +82,7 @@ impl Problem {
                 let (product, length) = (dot(arena, a, b), length(arena, b));
                 vec![arena.div(product, length)]
             }
-            Kind::Clear { .. } => Vec::new(),
+            Kind::Clear { .. } | Kind::Height { .. } => Vec::new(),
             Kind::Scalar { expr } => vec![*expr],
         }
     }

@@ -2,6 +2,8 @@
 
 use super::arrow::Arrow;
 use crate::{language::Dimension, symbolic::Expr};
+use sinew_geom::path::Site;
+use std::sync::Arc;
 
 /// A number, a length, an angle, …
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +51,16 @@ pub(crate) enum Value {
     Vector(Vector),
     Plane(Flat),
     Line(Flat),
+    Ground(Arc<Site>),
     /// Several points, in lists.
     Points(Vec<Vector>),
+}
+
+/// What points may be above or below.
+#[derive(Debug, Clone)]
+pub(crate) enum Solid {
+    Flat(Flat),
+    Ground(Arc<Site>),
 }
 
 impl Value {
@@ -63,6 +73,7 @@ impl Value {
             Self::Vector(_) => "a vector",
             Self::Plane(_) => "a plane",
             Self::Line(_) => "a line",
+            Self::Ground(_) => "the ground",
             Self::Points(_) => "a list of points",
         }
     }

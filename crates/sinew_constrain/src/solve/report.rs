@@ -11,6 +11,8 @@ use crate::compile::{Aim, Measure, Quantity};
 const DEPENDENT: f64 = 1e-7;
 /// Metres, or tenths of radians, a rule may be off and still be said to hold: a tenth of a millimetre.
 const HOLDS: f64 = 1e-4;
+/// Metres or radians from a limit that are none: compromises give way by less.
+const AT_LIMIT: f64 = 1e-6;
 
 /// What is known of a solution.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +124,7 @@ impl Solver {
         let at_limit: Vec<usize> = (0..self.system.freedoms.len())
             .filter(|&column| {
                 let (value, [low, high]) = (values[self.system.freedoms[column]], self.ranges[column]);
-                params.ranges && (value <= low + 1e-9 || value >= high - 1e-9)
+                params.ranges && (value <= low + AT_LIMIT || value >= high - AT_LIMIT)
             })
             .collect();
         let conflicts = if residual < HOLDS { Vec::new() } else { self.conflicts(&rules, &at_limit) };
@@ -259,6 +261,6 @@ impl Solver {
         let value = self.now.pose[self.system.freedoms[column]];
         let [low, high] = self.ranges[column];
         let limit = 1e-3 * rows.iter().map(|&row| self.excess(row, self.now.f[row]).powi(2)).sum::<f64>();
-        (value <= low + 1e-9 && slope > limit) || (value >= high - 1e-9 && slope < -limit)
+        (value <= low + AT_LIMIT && slope > limit) || (value >= high - AT_LIMIT && slope < -limit)
     }
 }

@@ -15,6 +15,7 @@ use crate::{
 };
 use glam::DVec3;
 use sinew_geom::linalg::{Kernel, dispatch};
+use sinew_geom::path::Site;
 
 /// All equations of a problem, and scratch for their values.
 #[derive(Debug, Clone)]
@@ -187,6 +188,10 @@ impl System {
                 Kind::Clear { ends, by } => {
                     PlanKind::Closed(Kind::Clear { ends: ends.each_ref().map(local), by: *by })
                 }
+                Kind::Height { a, site, sign, by } => {
+                    let (site, sign, by) = (site.clone(), *sign, *by);
+                    PlanKind::Closed(Kind::Height { a: local(a), site, sign, by })
+                }
                 Kind::Scalar { expr } => {
                     let arena = arena.get_or_insert_with(|| problem.arena.clone());
                     let gradient = arena.gradient(*expr);
@@ -274,6 +279,7 @@ impl System {
         self.blocks.iter().flat_map(|block| {
             let ends = match &block.kind {
                 PlanKind::Closed(Kind::Clear { ends, .. }) => ends.as_slice(),
+                PlanKind::Closed(Kind::Height { a, .. }) => std::slice::from_ref(a),
                 _ => &[],
             };
             ends.iter().flat_map(|&end| self.velocities_of(end)).map(|(column, _)| (block.row, column))
@@ -446,6 +452,11 @@ impl System {
                 let by_end = [u * (1.0 - s), u * s, u * (t - 1.0), u * -t];
                 self.write_row(&mut jacobian[..stride], [0, 1, 2, 3].map(|i| (ends[i], by_end[i])));
             }
+            Kind::Height { a, ref site, sign, by } => {
+                let (height, gradient) = height_over(site, self.values[a]);
+                f[row] = scale * (sign * height - by);
+                self.write_row(&mut jacobian[..stride], [(a, gradient * (sign * scale))]);
+            }
             // Scalars run on the tape.
             Kind::Scalar { .. } => {}
         }
@@ -460,6 +471,20 @@ impl System {
             }
         }
     }
+}
+
+/// Slopes of the ground beyond this are edges, at which nothing stands.
+const STEEPEST: f64 = 2.0;
+
+/// Height of a point over the ground, and how it changes with the point.
+pub(crate) fn height_over(site: &Site, at: DVec3) -> (f64, DVec3) {
+    const STEP: f64 = 1e-3;
+    let slope = |dx: f64, dz: f64| {
+        let rise = site.height(at.x + dx, at.z + dz) - site.height(at.x - dx, at.z - dz);
+        (rise / (2.0 * STEP)).clamp(-STEEPEST, STEEPEST)
+    };
+    let height = at.y - site.height(at.x, at.z);
+    (height, DVec3::new(-slope(STEP, 0.0), 1.0, -slope(0.0, STEP)))
 }
 
 #[inline(always)]

@@ -281,3 +281,49 @@ fn compromises_are_near_the_start() {
     let (a, b) = (found.report.distance, wanted.report.distance);
     assert!((a - b).abs() < 1e-2 * b, "{a} {b}");
 }
+
+/// Rules on the ground: a slope is a plane, hills are what they are, and both sides of it.
+#[test]
+fn points_stand_on_the_ground() {
+    use glam::DVec3;
+    use sinew_geom::path::{Ground, Site};
+    let skeleton = skeleton(true);
+    let on = |text: &str, site: Option<Site>| {
+        let (script, faults) = parse(text);
+        assert_eq!(faults, []);
+        let scene = crate::compile::Scene { ground: site, ..scene() };
+        let (problem, found) = Problem::new(&script, &skeleton, &scene, &CompileParams::default());
+        assert!(!has_errors(&found), "{found:?}");
+        let mut solver = Solver::new(problem);
+        let solution = solver.solve(&near(&skeleton), &SolveParams::default()).unwrap();
+        assert_eq!(solution.report.stop, Stop::Converged, "{text}: {:?}", solution.report);
+        let mut frames = crate::Frames::default();
+        crate::Kinematics::new(&skeleton).compute(&solution.values, &mut frames);
+        let place = |name: &str| frames.positions[skeleton.find(name).unwrap()];
+        (place("FootL"), place("FootR"), solution.report.distance)
+    };
+    let site = |ground: Ground| Some(Site { ground, origin: [0.1, 0.2], heading: 0.4 });
+    // The slope as a plane: the same pose.
+    let slope = site(Ground::Slope(15.0));
+    let normal = {
+        let (s, c) = 0.4f64.sin_cos();
+        let rise = 15f64.to_radians().tan();
+        DVec3::new(-rise * s, 1.0, -rise * c)
+    };
+    let plane = format!(
+        "plane P = through (0.1, 0, 0.2) m normal ({}, {}, {})\nput FootL on P\nput FootR above P by >= 10 cm",
+        normal.x, normal.y, normal.z
+    );
+    let a = on("put FootL on Ground\nput FootR above Ground by >= 10 cm", slope.clone());
+    let b = on(&plane, None);
+    let ground = slope.unwrap();
+    assert!((a.0.y - ground.height(a.0.x, a.0.z)).abs() < 1e-5);
+    assert!(a.1.y - ground.height(a.1.x, a.1.z) > 0.1 - 1e-5);
+    // Heights over a slope are longer than distances from a plane; that is the only difference.
+    assert!((a.2 - b.2).abs() < 0.05 * b.2.max(0.1), "{} {}", a.2, b.2);
+    let hills = site(Ground::Hills { height: 0.3, length: 2.0 });
+    let (left, right, _) = on("put FootL on Ground\nput FootR below Ground by = 5 cm", hills.clone());
+    let ground = hills.unwrap();
+    assert!((left.y - ground.height(left.x, left.z)).abs() < 1e-5);
+    assert!((ground.height(right.x, right.z) - right.y - 0.05).abs() < 1e-5);
+}

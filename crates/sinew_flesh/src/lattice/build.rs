@@ -62,7 +62,7 @@ pub fn build_body(mesh: &Mesh, params: &LatticeParams) -> Result<Body, FleshErro
     if mesh.n_faces() == 0 {
         return Err(FleshError::NoFaces);
     }
-    if !(mesh.diagonal() > 0.0) {
+    if mesh.diagonal() == 0.0 {
         return Err(FleshError::NoExtent);
     }
     let tree = SurfaceTree::new(mesh);
@@ -92,7 +92,7 @@ struct Cubes {
 impl Cubes {
     fn new(mesh: &Mesh, tree: &SurfaceTree, bounds: [DVec3; 2], size: f64) -> Result<Self, FleshError> {
         let about: f64 = ((bounds[1] - bounds[0]) / size + 1.0).element_product();
-        if !(about <= MAX_CUBES as f64) {
+        if about.is_nan() || about > MAX_CUBES as f64 {
             let actual = about.min(1e18) as usize;
             return Err(FleshError::TooManyCells { size, actual, limit: MAX_CUBES });
         }

@@ -51,7 +51,7 @@ impl Lattice {
             let at = corners.map(|node| nodes[node as usize]);
             let extent = at[7].distance(at[0]).max(at[6].distance(at[1]));
             let volume = corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / extent.powi(3);
-            if !(volume > 1e-6) {
+            if volume.is_nan() || volume <= 1e-6 {
                 return Err(FleshError::FoldedCell { cell, volume });
             }
             sizes += extent / 3f64.sqrt();

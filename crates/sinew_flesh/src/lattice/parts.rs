@@ -3,9 +3,11 @@
 //! # Source
 //! Nesme et al., *Preserving topology and elasticity for embedded deformable models* (2009): a cell for every connected
 //! component of the fine voxels within a cube; corners are shared where components touch across a face. Differs: edges
-//! of the surface join cells as well, so that no thin part is cut.
+//! and triangles of the surface join cells as well, so that no thin part is cut.
 //! # Cost
 //! Linear in cubes; components are found on 64 bits at a time.
+//! # Limits
+//! Parts nearer to each other than a quarter of a cell may stick together.
 
 use super::voxels::{FULL, Grid, SAMPLES, sample_place};
 use glam::{DVec3, IVec3};
@@ -50,7 +52,11 @@ impl Copies {
 
     /// The cell a point of the surface belongs to: the one whose places are nearest just below the surface.
     pub fn find(&self, grid: &Grid, point: DVec3, outward: DVec3) -> Option<usize> {
-        let cube = grid.index(grid.place(point));
+        self.find_in(grid.index(grid.place(point)), grid, point, outward)
+    }
+
+    /// The same among the cells of a given cube.
+    fn find_in(&self, cube: usize, grid: &Grid, point: DVec3, outward: DVec3) -> Option<usize> {
         let range = self.of_cube(cube);
         if range.len() < 2 {
             return range.into_iter().next();
@@ -67,23 +73,13 @@ impl Copies {
     /// Node of every corner of every cell, and the number of nodes. `cell_of` is the cell of each vertex.
     pub fn join(&self, grid: &Grid, mesh: &Mesh, cell_of: &[Option<usize>]) -> (Vec<[u32; 8]>, usize) {
         let mut corners = UnionFind::new(8 * self.cube.len());
-        let merge = |corners: &mut UnionFind, a: usize, b: usize| {
-            let (at_a, at_b) = (grid.at(self.cube[a] as usize), grid.at(self.cube[b] as usize));
-            for c in 0..8 {
-                let place = at_a + bits_of(c) - at_b;
-                if place.cmpge(IVec3::ZERO).all() && place.cmple(IVec3::ONE).all() {
-                    let d = (place.x + 2 * place.y + 4 * place.z) as usize;
-                    corners.union((8 * a + c) as u32, (8 * b + d) as u32);
-                }
-            }
-        };
         for cell in 0..self.cube.len() {
             let at = grid.at(self.cube[cell] as usize);
             for (axis, next) in IVec3::AXES.into_iter().enumerate() {
                 if grid.contains(at + next) {
                     for other in self.of_cube(grid.index(at + next)) {
                         if meet(self.bits[cell], self.bits[other], axis) {
-                            merge(&mut corners, cell, other);
+                            self.merge(grid, &mut corners, cell, other);
                         }
                     }
                 }
@@ -92,15 +88,59 @@ impl Copies {
         for face in mesh.faces() {
             for (i, j) in [(0, 1), (1, 2), (2, 0)] {
                 let ends = (cell_of[face[i] as usize], cell_of[face[j] as usize]);
-                if let (Some(a), Some(b)) = ends
-                    && a != b
-                {
-                    merge(&mut corners, a, b);
+                if let (Some(a), Some(b)) = ends {
+                    self.merge(grid, &mut corners, a, b);
                 }
             }
         }
+        self.join_thin(grid, mesh, &mut corners);
         let (labels, n_nodes) = corners.labels();
         (labels.as_chunks::<8>().0.to_vec(), n_nodes)
+    }
+
+    /// Cells too thin to have places inside hang on the cells that the same triangles pass through.
+    fn join_thin(&self, grid: &Grid, mesh: &Mesh, corners: &mut UnionFind) {
+        let is_thin = |cube: usize| self.of_cube(cube).any(|cell| self.bits[cell] == 0);
+        let mut cubes = Vec::new();
+        for face in 0..mesh.n_faces() {
+            let triangle = mesh.corners(face);
+            cubes.clear();
+            grid.visit(&triangle, |cube| cubes.push(cube));
+            cubes.sort_unstable();
+            cubes.dedup();
+            if cubes.len() < 2 || !cubes.iter().any(|&cube| is_thin(cube)) {
+                continue;
+            }
+            let middle = (triangle[0] + triangle[1] + triangle[2]) / 3.0;
+            let outward = (triangle[1] - triangle[0]).cross(triangle[2] - triangle[0]).normalize_or_zero();
+            for &cube in &cubes {
+                let at = grid.at(cube);
+                let neighbors = IVec3::AXES.into_iter().filter(|next| grid.contains(at + next));
+                for other in neighbors.map(|next| grid.index(at + next)) {
+                    if cubes.binary_search(&other).is_ok() && (is_thin(cube) || is_thin(other)) {
+                        let cells = [cube, other].map(|cube| self.find_in(cube, grid, middle, outward));
+                        if let [Some(a), Some(b)] = cells {
+                            self.merge(grid, corners, a, b);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Let two cells share the corners that lie in the same places.
+    fn merge(&self, grid: &Grid, corners: &mut UnionFind, a: usize, b: usize) {
+        if a == b {
+            return;
+        }
+        let (at_a, at_b) = (grid.at(self.cube[a] as usize), grid.at(self.cube[b] as usize));
+        for c in 0..8 {
+            let place = at_a + bits_of(c) - at_b;
+            if place.cmpge(IVec3::ZERO).all() && place.cmple(IVec3::ONE).all() {
+                let d = (place.x + 2 * place.y + 4 * place.z) as usize;
+                corners.union((8 * a + c) as u32, (8 * b + d) as u32);
+            }
+        }
     }
 }
 
@@ -108,14 +148,14 @@ fn bits_of(corner: usize) -> IVec3 {
     IVec3::new((corner & 1) as i32, (corner >> 1 & 1) as i32, (corner >> 2 & 1) as i32)
 }
 
-/// Whether two cells side by side along an axis touch; a part too thin to have places touches everything.
+/// Whether places of two cells side by side along an axis face each other.
 fn meet(a: u64, b: u64, axis: usize) -> bool {
     let facing = match axis {
         0 => a >> 3 & X0 & b,
         1 => a >> 12 & Y0 & b,
         _ => a >> 48 & Z0 & b,
     };
-    a == 0 || b == 0 || facing != 0
+    facing != 0
 }
 
 /// Connected components of places; at least one, which may be empty.
@@ -176,6 +216,6 @@ mod tests {
     fn cells_meet_where_places_face_each_other() {
         assert!(meet(X0 << 3, X0, 0) && !meet(X0, X0, 0) && !meet(FULL, X0 << 3, 0));
         assert!(meet(Y0 << 12, Y0, 1) && meet(Z0 << 48, Z0, 2) && !meet(Z0, FULL, 2));
-        assert!(meet(0, X0, 0), "thin parts touch everything");
+        assert!(!meet(0, FULL, 0), "thin parts hang on the surface alone");
     }
 }

@@ -63,26 +63,27 @@ impl Grid {
     pub fn touched(&self, mesh: &Mesh) -> Vec<bool> {
         let mut touched = vec![false; self.len()];
         for face in 0..mesh.n_faces() {
-            let corners = mesh.corners(face);
-            let [low, high] = sinew_geom::mesh::bounds(&corners).map(|p| self.place(p));
-            for z in low.z..=high.z {
-                for y in low.y..=high.y {
-                    for x in low.x..=high.x {
-                        let at = IVec3::new(x, y, z);
-                        let index = self.index(at);
-                        let middle = self.corner(at) + self.size / 2.0;
-                        // Corners always count, whatever rounding says of a triangle along a border.
-                        touched[index] |= self.size == 0.0
-                            || touches(corners.map(|p| p - middle), self.size / 2.0 * (1.0 + 1e-9));
+            self.visit(&mesh.corners(face), |index| touched[index] = true);
+        }
+        touched
+    }
+
+    /// Every cube that a triangle touches, some more than once.
+    pub fn visit(&self, corners: &[DVec3; 3], mut each: impl FnMut(usize)) {
+        let [low, high] = sinew_geom::mesh::bounds(corners).map(|p| self.place(p));
+        for z in low.z..=high.z {
+            for y in low.y..=high.y {
+                for x in low.x..=high.x {
+                    let at = IVec3::new(x, y, z);
+                    let middle = self.corner(at) + self.size / 2.0;
+                    if touches(corners.map(|p| p - middle), self.size / 2.0 * (1.0 + 1e-9)) {
+                        each(self.index(at));
                     }
                 }
             }
-            for p in corners {
-                let index = self.index(self.place(p));
-                touched[index] = true;
-            }
         }
-        touched
+        // Corners always count, whatever rounding says of a triangle along a border.
+        corners.iter().for_each(|&p| each(self.index(self.place(p))));
     }
 
     /// Which cubes belong to the body: touched, or with their middle inside.

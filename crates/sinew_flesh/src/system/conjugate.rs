@@ -68,7 +68,7 @@ impl<T: Scalar> Conjugate<T> {
             apply(p, q);
             pins.project(q);
             let curvature = dot(p, q);
-            if !(curvature > 0.0) {
+            if curvature.is_nan() || curvature <= 0.0 {
                 break;
             }
             let step = T::of(rz / curvature);

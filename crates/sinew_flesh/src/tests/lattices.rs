@@ -72,7 +72,7 @@ fn parts_that_share_a_cube_stay_apart() {
     let body = check(&apart, &LatticeParams { cells: 0, size: Some(1.04) });
     assert!(body.n_split > 0);
     let cell = |v: usize| body.lattice.cells()[body.embedding.cell(v)];
-    let shared = (0..8).flat_map(|v| cell(v)).any(|node| (8..16).flat_map(cell).any(|n| n == node));
+    let shared = (0..8).flat_map(cell).any(|node| (8..16).flat_map(cell).any(|n| n == node));
     assert!(!shared, "no node belongs to both plates");
     let turned = apart.faces().iter().map(|f| [f[0], f[2], f[1]]).collect();
     let inside_out = Mesh::new(apart.positions().to_vec(), turned).unwrap();
@@ -81,6 +81,25 @@ fn parts_that_share_a_cube_stay_apart() {
     let joined =
         check(&join(&[plate(0.05), plate(0.65), bridge]), &LatticeParams { cells: 0, size: Some(1.04) });
     assert!(joined.n_split < body.n_split);
+}
+
+/// Two legs a cell and a half apart, which both just reach into the cubes between them: these cubes are neighbours, but
+/// hang on their own leg alone.
+#[test]
+fn thin_cells_do_not_bridge_a_gap() {
+    let leg = |low: f64| cuboid(DVec3::new(low, 0.0, 0.0), DVec3::new(low + 0.6, 3.0, 3.0));
+    let body = check(&join(&[leg(0.0), leg(2.46)]), &LatticeParams { cells: 0, size: Some(1.0) });
+    let mut parts = sinew_geom::mesh::UnionFind::new(body.lattice.n_nodes());
+    for cell in body.lattice.cells() {
+        cell.iter().for_each(|&node| {
+            parts.union(cell[0], node);
+        });
+    }
+    assert!(
+        body.lattice.inside().iter().any(|share| *share == 0.05),
+        "there are cells without places inside"
+    );
+    assert_eq!(parts.labels().1, 2);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod body;
 mod result;
 
+use super::input::ground_of;
 use crate::{args::SolveArgs, console::Console};
 use anyhow::{Context, bail, ensure};
 use body::Body;
@@ -14,7 +15,7 @@ use sinew::{
         solve::{Method, SolveParams, Solver},
     },
     formats::{read_file, write_atomic},
-    geom::Warnings,
+    geom::{Warnings, path::Site},
 };
 use std::{
     path::{Path, PathBuf},
@@ -41,7 +42,9 @@ pub fn run(args: &SolveArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     );
     let mut warnings = Warnings::default();
     let path = skeleton_path(args, &script)?;
-    let body = Body::read(&path, args.variant.as_deref(), args.pose.as_deref(), console, &mut warnings)?;
+    let mut body = Body::read(&path, args.variant.as_deref(), args.pose.as_deref(), console, &mut warnings)?;
+    body.scene.ground =
+        args.ground.as_deref().map(|text| ground_of(text).map(|(ground, _)| Site::of(ground))).transpose()?;
     let params = CompileParams { rewrite: !args.as_written, frame: body.frame };
     let begun = Instant::now();
     let (problem, diagnostics) = Problem::new(&script, &body.skeleton, &body.scene, &params);

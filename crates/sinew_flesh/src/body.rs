@@ -1,0 +1,124 @@
+//! An elastic body: its lattice, what it is made of, and what it hangs on.
+
+use crate::{
+    Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
+    assembled::CellStiffness, loads::Scene,
+};
+use glam::{DMat3, DQuat};
+use sinew_geom::linalg::fit_rotations;
+
+/// What a solver simulates.
+#[derive(Debug)]
+pub(crate) struct ElasticBody {
+    pub lattice: Lattice,
+    pub materials: Vec<Material>,
+    pub attachment: Attachment,
+    pub params: FleshParams,
+    pub masses: Vec<f64>,
+    pub is_held: Vec<bool>,
+    pub contact_stiffness: f64,
+    pub stiffness: CellStiffness,
+}
+
+impl ElasticBody {
+    pub fn new(
+        lattice: &Lattice,
+        materials: &[Material],
+        attachment: &Attachment,
+        params: &FleshParams,
+    ) -> Result<Self, FleshError> {
+        params.check()?;
+        materials.iter().try_for_each(Material::check)?;
+        let materials = match materials {
+            [one] => vec![*one; lattice.n_cells()],
+            many if many.len() == lattice.n_cells() => many.to_vec(),
+            many => {
+                let (expected, actual) = (lattice.n_cells(), many.len());
+                return Err(FleshError::Length { what: "materials", expected, actual });
+            }
+        };
+        let mut is_held = vec![false; lattice.n_nodes()];
+        for &node in &attachment.held {
+            let n_nodes = lattice.n_nodes();
+            let held = is_held.get_mut(node as usize);
+            *held.ok_or(FleshError::CellNode { cell: 0, node: node as usize, n_nodes })? = true;
+        }
+        let masses = masses(lattice, &materials);
+        let mean = materials.iter().map(|m| m.young).sum::<f64>() / materials.len() as f64;
+        let contact_stiffness = params.contact_stiffness * mean * lattice.size();
+        let stiffness = CellStiffness::new(lattice, &materials, params.element)?;
+        let (lattice, attachment, params) = (lattice.clone(), attachment.clone(), params.clone());
+        Ok(Self { lattice, materials, attachment, params, masses, is_held, contact_stiffness, stiffness })
+    }
+
+    pub fn scene(&self) -> Scene<'_> {
+        Scene {
+            lattice: &self.lattice,
+            attachment: &self.attachment,
+            is_held: &self.is_held,
+            masses: &self.masses,
+            gravity: self.params.gravity,
+            contact_stiffness: self.contact_stiffness,
+        }
+    }
+
+    pub fn check_state(&self, state: &FleshState) -> Result<(), FleshError> {
+        let n = self.lattice.n_nodes();
+        let lists = [("positions", &state.positions), ("velocities", &state.velocities)];
+        for (what, list) in lists {
+            if list.len() != n {
+                return Err(FleshError::Length { what, expected: n, actual: list.len() });
+            }
+            if let Some(index) = list.iter().position(|p| !p.is_finite()) {
+                return Err(FleshError::NonFinite { what: "position or velocity of node", index });
+            }
+        }
+        let (expected, actual) = (self.lattice.n_cells(), state.rotations.len());
+        let fits = expected == actual;
+        if fits { Ok(()) } else { Err(FleshError::Length { what: "rotations", expected, actual }) }
+    }
+
+    /// Iterations after which factorising costs less; grows with the lattice, since factors fill up.
+    pub fn iteration_limit(&self) -> usize {
+        self.params.switch_after.unwrap_or(150 + self.lattice.n_nodes() / 20)
+    }
+
+    /// Cells turned as the mode has it.
+    pub fn turn(&self, deformations: &[DMat3], drive: &Drive, rotations: &mut [DQuat]) {
+        match self.params.mode {
+            Mode::Linear => rotations.fill(DQuat::IDENTITY),
+            Mode::Quasi => {
+                let mut whole = [rotations.first().copied().unwrap_or_default()];
+                let sum = deformations.iter().zip(self.lattice.inside()).map(|(f, share)| *f * *share);
+                fit_rotations(&[sum.fold(DMat3::ZERO, |sum, f| sum + f)], &mut whole, 8);
+                rotations.fill(whole[0].normalize());
+            }
+            _ => {
+                // The better of the two guesses: as the bones turn, or as it was.
+                for (at, predicted) in drive.cell_rotations.iter().enumerate() {
+                    let fit = |q: &DQuat| trace_of_product(&DMat3::from_quat(*q), &deformations[at]);
+                    if self.params.polar_steps == 0 || fit(predicted) >= fit(&rotations[at]) {
+                        rotations[at] = *predicted;
+                    }
+                }
+                fit_rotations(deformations, rotations, self.params.polar_steps);
+            }
+        }
+    }
+}
+
+fn trace_of_product(a: &DMat3, b: &DMat3) -> f64 {
+    a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
+}
+
+/// Mass of every node: an eighth of each of its cells.
+fn masses(lattice: &Lattice, materials: &[Material]) -> Vec<f64> {
+    let mut masses = vec![0.0; lattice.n_nodes()];
+    for (cell, corners) in lattice.cells().iter().enumerate() {
+        let points = crate::element::gauss_gradients(&lattice.corners(cell));
+        let volume: f64 = points.iter().map(|(_, volume)| volume).sum();
+        let mass = volume * lattice.inside()[cell] * materials[cell].density;
+        corners.iter().for_each(|&node| masses[node as usize] += mass / 8.0);
+    }
+    masses
+}

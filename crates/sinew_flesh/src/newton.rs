@@ -1,0 +1,115 @@
+//! One step's potential, and how far to go along a Newton step.
+
+use crate::{
+    assembled::respond,
+    solver::Task,
+    system::{BlockMatrix, Nodes, apply_points},
+};
+use glam::{DMat3, DVec3};
+
+/// One step's potential: `Φ(Δv)`, whose minimum is the implicit Euler step.
+pub(crate) struct NewtonStep<'a> {
+    pub task: &'a Task<'a>,
+    pub rotations: &'a [DMat3],
+}
+
+/// Halvings of a Newton step at most.
+const HALVINGS: usize = 12;
+
+impl NewtonStep<'_> {
+    fn speed(&self, node: usize, change: &[[f64; 4]]) -> DVec3 {
+        self.task.state.velocities[node] + DVec3::new(change[node][0], change[node][1], change[node][2])
+    }
+
+    pub fn places(&self, change: &[[f64; 4]]) -> Vec<DVec3> {
+        (0..change.len())
+            .map(|n| self.task.state.positions[n] + self.task.secs * self.speed(n, change))
+            .collect()
+    }
+
+    fn padded_speeds(&self, change: &[[f64; 4]]) -> Nodes<f64> {
+        let one = |node: usize| {
+            let w = self.speed(node, change);
+            [w.x, w.y, w.z, 0.0]
+        };
+        (0..change.len()).map(one).collect()
+    }
+
+    /// `−∂Φ/∂Δv`; zero for held nodes.
+    pub fn residual(&self, gradient: &[[f64; 4]], damping: &BlockMatrix, change: &[[f64; 4]]) -> Nodes<f64> {
+        let w = self.padded_speeds(change);
+        let n = w.len();
+        let mut drag = vec![[0.0; 4]; n];
+        damping.apply(&w, &mut drag);
+        apply_points(&self.task.loads.points, change, &mut drag);
+        let alpha = self.task.secs * self.task.body.params.mass_damping;
+        let at = |node: usize| {
+            if self.task.body.is_held[node] {
+                return [0.0; 4];
+            }
+            let m = self.task.body.masses[node];
+            std::array::from_fn(|k| {
+                let inertia = m * (change[node][k] + alpha * w[node][k]);
+                self.task.loads.impulse[node][k]
+                    - self.task.secs * gradient[node][k]
+                    - drag[node][k]
+                    - inertia
+            })
+        };
+        (0..n).map(at).collect()
+    }
+
+    /// `Φ` less its elastic part.
+    fn potential(&self, damping: &BlockMatrix, change: &[[f64; 4]]) -> f64 {
+        let w = self.padded_speeds(change);
+        let (mut drag, mut reaction) = (vec![[0.0; 4]; w.len()], vec![[0.0; 4]; w.len()]);
+        damping.apply(&w, &mut drag);
+        apply_points(&self.task.loads.points, change, &mut reaction);
+        let alpha = self.task.secs * self.task.body.params.mass_damping;
+        let at = |node: usize| {
+            let m = self.task.body.masses[node];
+            let one = |k: usize| {
+                let (c, w) = (change[node][k], w[node][k]);
+                0.5 * (m * (c * c + alpha * w * w) + w * drag[node][k] + c * reaction[node][k])
+                    - self.task.loads.impulse[node][k] * c
+            };
+            (0..3).map(one).sum::<f64>()
+        };
+        (0..w.len()).map(at).sum()
+    }
+
+    /// Take the step, or as much of it as lowers the potential; the largest change of a velocity.
+    pub fn search(
+        &self,
+        energy: f64,
+        damping: &BlockMatrix,
+        delta: &[[f64; 4]],
+        change: &mut Nodes<f64>,
+        is_nonlinear: bool,
+    ) -> f64 {
+        let before = change.clone();
+        let start = if is_nonlinear { energy + self.potential(damping, change) } else { 0.0 };
+        let mut share = 1.0;
+        let mut is_better = !is_nonlinear;
+        for _ in 0..HALVINGS {
+            for (to, (from, delta)) in change.iter_mut().zip(before.iter().zip(delta)) {
+                (0..3).for_each(|k| to[k] = from[k] + share * delta[k]);
+            }
+            if is_better {
+                break;
+            }
+            let energy = respond(self.task.body, &self.places(change), self.rotations, None).energy;
+            is_better = energy + self.potential(damping, change) <= start + 1e-9 * start.abs();
+            if is_better {
+                break;
+            }
+            share *= 0.5;
+        }
+        if !is_better {
+            change.copy_from_slice(&before);
+            return 0.0;
+        }
+        let length = |d: &[f64; 4]| DVec3::new(d[0], d[1], d[2]).length();
+        share * delta.iter().map(length).fold(0.0, f64::max)
+    }
+}
