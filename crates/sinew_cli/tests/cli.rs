@@ -6,10 +6,10 @@
 mod examples;
 #[path = "cli/fit.rs"]
 mod fit;
-#[path = "cli/judges.rs"]
-mod judges;
 #[path = "cli/flesh.rs"]
 mod flesh;
+#[path = "cli/judges.rs"]
+mod judges;
 #[path = "cli/pose.rs"]
 mod pose;
 #[path = "cli/puppet.rs"]
