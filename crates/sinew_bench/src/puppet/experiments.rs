@@ -291,7 +291,8 @@ impl Page {
 
     fn pictures(mut self, folder: &Path) -> anyhow::Result<Self> {
         self.text += "## Interpolation\n\nWeights of the first base pose from −1 to 2, the other has the rest; both base \
-                      poses are at 0 and 1. Above by turns of joints, below by matrices.\n\n";
+                      poses are at 0 and 1. Above by turns of joints, below by matrices. Each picture fills its frame, \
+                      so that a squeezed bar looks wide.\n\n";
         let turn = |joints: &'static [(&'static str, [f64; 3])]| {
             move |rig: &Rig, pose: &mut Pose| turned(rig, pose, joints)
         };

@@ -63,7 +63,7 @@ pub struct Puppet {
 #[derive(Debug, Clone)]
 enum Follower {
     Joints(Box<Performer>),
-    Handles(BodyTracker, Puppeteer, Arc<PoseSpace>),
+    Handles(Box<BodyTracker>, Box<Puppeteer>, Arc<PoseSpace>),
 }
 
 impl Puppet {
@@ -289,5 +289,6 @@ fn follow_by_handles(document: &Document, params: &PerformerParams) -> Result<Fo
     let source = |pair: &Arc<Pair>| Ok(params.tracker.paired(&body_of(&pair.pair)?));
     let sources = document.puppet.pairs.iter().map(source).collect::<Result<Vec<_>, SessionError>>()?;
     let puppeteer = Puppeteer::new(&sources, &[Part::BODY], &params.puppeteer)?;
-    Ok(Follower::Handles(BodyTracker::new(params.tracker.clone()), puppeteer, Arc::new(space)))
+    let tracker = Box::new(BodyTracker::new(params.tracker.clone()));
+    Ok(Follower::Handles(tracker, Box::new(puppeteer), Arc::new(space)))
 }

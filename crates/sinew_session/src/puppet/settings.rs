@@ -110,7 +110,7 @@ impl PuppetSettings {
     }
 
     fn projection(&self) -> Result<Projection, SessionError> {
-        if !(self.lambda >= 0.0) {
+        if self.lambda.is_nan() || self.lambda < 0.0 {
             let cause = format!("{} is negative", self.lambda);
             return Err(SessionError::Value { what: "lambda", cause });
         }

@@ -69,9 +69,18 @@ const DEMOS: [string, string][] = [
 ];
 
 async function openDemo(name: string): Promise<void> {
+  // The actor of before leaves when the other document is there, which may be after the answer.
+  const there = new Promise<void>((done) => {
+    const stop = store.on('opened', () => {
+      stop();
+      done();
+    });
+  });
   const opened = await ask({ type: 'puppet_demo', name });
+  if (opened === undefined) return;
+  await there;
   await showActor(opened);
-  if (opened !== undefined && !puppeteering.playing) puppeteering.toggle();
+  if (!puppeteering.playing) puppeteering.toggle();
 }
 
 function sourceSection(): HTMLElement {
@@ -124,8 +133,10 @@ class Playing {
 
   constructor() {
     this.scrub.addEventListener('input', () => {
+      // Pausing shows the frame of before.
+      const frame = this.scrub.valueAsNumber;
       puppeteering.pause();
-      puppeteering.seek(this.scrub.valueAsNumber);
+      puppeteering.seek(frame);
     });
   }
 
