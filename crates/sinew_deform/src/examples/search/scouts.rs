@@ -84,7 +84,7 @@ impl Scouts {
         self.sum.len()
     }
 
-    fn of<'s>(&'s self, at: usize, n: usize) -> &'s [f64] {
+    fn of(&self, at: usize, n: usize) -> &[f64] {
         &self.weights[at * n..(at + 1) * n]
     }
 
@@ -140,7 +140,7 @@ impl Scouts {
     }
 
     /// How far a scout is from the last pose: too dear to be computed for all.
-    fn from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
+    fn away_from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
         let Some(last) = energy.last else { return 0.0 };
         let moved: f32 = last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
         (energy.objective.factor("dtl") as f32 * moved / energy.space.unit as f32).powi(2)
@@ -166,7 +166,7 @@ impl Scouts {
         self.add_others(energy, &mut values);
         let mut near = least(&values, CLOSELY);
         if energy.objective.factor("dtl") > 0.0 {
-            near.iter().for_each(|&at| values[at] += self.from_last(energy, at));
+            near.iter().for_each(|&at| values[at] += self.away_from_last(energy, at));
             near.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         }
         // The start is one of many, unless it is better than they are.
