@@ -193,7 +193,9 @@ fn an_interrupt_keeps_what_is_done() {
     assert_eq!(report["stopped"], true);
     let frames = report["frames"].as_u64().unwrap();
     assert!((1..100_000).contains(&frames));
-    assert_eq!(character(&out).morphs.len() as u64, frames);
+    // Not the number of morphs: a body that has come to rest repeats them.
+    let played = character(&out).clips[0].duration_secs();
+    assert!((f64::from(played) - (frames - 1) as f64 / 10.0).abs() < 1e-3, "{played} s for {frames} frames");
 }
 
 /// The file as the Khronos validator and Blender see it.
