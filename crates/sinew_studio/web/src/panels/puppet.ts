@@ -387,7 +387,7 @@ function settingsSection(): HTMLElement {
         settings.whole_body ? 'whole' : 'parts',
         [
           { value: 'parts', label: 'Limb by limb', tip: 'An arm does not disturb a leg' },
-          { value: 'whole', label: 'As a whole', tip: 'As the thesis does' },
+          { value: 'whole', label: 'Whole', tip: 'The body as a whole, as the thesis does' },
         ],
         (value) => puppeteering.set({ whole_body: value === 'whole' }),
       ),
