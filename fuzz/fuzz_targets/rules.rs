@@ -11,7 +11,10 @@ use sinew_constrain::{
     language::{format, parse},
     solve::{SolveParams, Solver},
 };
-use sinew_geom::{Joint, Rig, Transform};
+use sinew_geom::{
+    Joint, Rig, Transform,
+    path::{Ground, Site},
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -24,7 +27,11 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let skeleton = leg();
-    let scene = Scene { markers: vec![("M".into(), DVec3::new(0.1, 0.2, 0.3)), ("N".into(), DVec3::Y)] };
+    let scene = Scene {
+        markers: vec![("M".into(), DVec3::new(0.1, 0.2, 0.3)), ("N".into(), DVec3::Y)],
+        planes: vec![("Floor".into(), [DVec3::ZERO, DVec3::Y])],
+        ground: Some(Site::of(Ground::Hills { height: 0.3, length: 3.0 })),
+    };
     let (problem, _) = Problem::new(&script, &skeleton, &scene, &CompileParams::default());
     let start = problem.skeleton().rest_values();
     let mut solver = Solver::new(problem);

@@ -326,7 +326,9 @@ impl<'a> Run<'a> {
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        a.sqrt() - b.sqrt() <= self.params.tolerance * a.sqrt()
+        // Rigid bones gain less a round and go on gaining longer, the more of them there are.
+        let share = if self.is_rigid() { (20.0 / self.params.bones as f64).clamp(0.2, 0.6) } else { 1.0 };
+        a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 
     fn momentum(&self, streak: usize) -> f32 {
