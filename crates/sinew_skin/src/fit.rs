@@ -22,6 +22,7 @@ use crate::{
     rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
     state::{Bones, Influences, State, centroids},
+    summary::Summary,
     tracks::Tracks,
     weights::{Choice, update_labels, update_weights},
 };
@@ -36,6 +37,8 @@ const TRIAL_ROUNDS: usize = 3;
 const SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 2;
+/// Share of the squared error of the first round that a summary of the paths may leave out.
+const LEFT_OUT: f64 = 2e-3;
 /// Rise of the error at which momentum begins anew.
 const RISE: f64 = 1.0005;
 
@@ -191,7 +194,7 @@ impl<'a> Run<'a> {
 
     /// Percent of the diagonal, root mean square over coordinates (eq. 6.2).
     fn percent(&self, squared: f64) -> f64 {
-        100.0 * (squared / (3 * self.tracks.n_vertices * self.tracks.n_frames) as f64).sqrt()
+        100.0 * (squared / (self.tracks.n_vertices * self.tracks.n_coordinates) as f64).sqrt()
     }
 
     fn tell(&self, stage: Stage, share: f64, squared: f64) -> bool {
@@ -279,7 +282,7 @@ impl<'a> Run<'a> {
         };
         let (influences, errors) = update_weights(self.tracks, state, choice);
         state.influences = influences;
-        let error = errors.iter().map(|&e| f64::from(e)).sum();
+        let error = self.tracks.left_out + errors.iter().map(|&e| f64::from(e)).sum::<f64>();
         let moved = reseed(self.tracks, state, &errors, !may_reseed);
         self.report.reseeded += moved;
         self.fit_bones(state)?;
@@ -289,8 +292,30 @@ impl<'a> Run<'a> {
         Ok((error, moved > 0))
     }
 
+    /// Round after round, then the last word without momentum; bones are kept even if they hardly do anything.
+    fn refine(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
+        let summary = if self.is_rigid() {
+            None
+        } else {
+            let (error, _) = self.round(&mut state, true)?;
+            Summary::new(self.tracks, LEFT_OUT * error)
+        };
+        let mut settled = match summary {
+            None => self.descend(state)?,
+            Some(summary) => {
+                let mut run =
+                    Run { report: self.report, ..Run::new(&summary.tracks, self.params, self.progress) };
+                let settled = run.descend(summary.shorten(state))?;
+                self.report = run.report;
+                summary.lengthen(settled)
+            }
+        };
+        self.round(&mut settled, false)?;
+        Ok((settled, self.report))
+    }
+
     /// Round after round, with momentum, until the error stands still.
-    fn refine(mut self, state: State) -> Result<(State, FitReport), SkinError> {
+    fn descend(&mut self, state: State) -> Result<State, SkinError> {
         let rounds = self.params.rounds;
         let mut settled = state;
         let mut ahead: Option<State> = None;
@@ -319,15 +344,15 @@ impl<'a> Run<'a> {
                 ahead = Some(self.extrapolated(&before, &settled, momentum));
             }
         }
-        // The last word without momentum; bones are kept even if they hardly do anything.
-        self.round(&mut settled, false)?;
-        Ok((settled, self.report))
+        Ok(settled)
     }
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        // Rigid bones gain less a round and go on gaining longer, the more of them there are.
-        let share = if self.is_rigid() { (20.0 / self.params.bones as f64).clamp(0.2, 0.6) } else { 1.0 };
+        // Many bones go on gaining longer, and rigid ones gain less a round.
+        let bones = self.params.bones as f64;
+        let share =
+            if self.is_rigid() { (20.0 / bones).clamp(0.12, 0.6) } else { (20.0 / bones).clamp(0.4, 1.0) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 
