@@ -30,7 +30,9 @@ pub use bake::{BakeParams, Baker};
 pub use contact::{Collider, Obstacle};
 pub use element::ElementKind;
 pub use error::FleshError;
-pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
+pub use lattice::{
+    Body, ControlLattice, Embedding, Lattice, LatticeParams, Scheme, Solid, build_body, build_made_body,
+};
 pub use material::Material;
 pub use params::{FleshParams, Mode};
 pub use skeleton::{BoneParams, Skeleton};

@@ -287,7 +287,7 @@ impl Place<'_> {
                 // Some skeletons have joints that hang on another than the one above them in the body; what lies on
                 // the line between follows neither.
                 let own =
-                    self.locator.cells_at(p).iter().copied().filter(|cell| weight(cell) >= LEAST_WEIGHT);
+                    self.locator.cells_at(p).into_iter().filter(|cell| weight(cell) >= LEAST_WEIGHT);
                 let Some(cell) = own.max_by(|a, b| weight(a).total_cmp(&weight(b))) else { continue };
                 let point = self.locator.point(lattice, cell, p);
                 let stiffness = params.stiffness * materials[cell as usize].young * lattice.size();

@@ -52,7 +52,7 @@ const MAX_CUBES: usize = 8_000_000;
 /// Trials for the size that gives the number of cells asked for.
 const TRIALS: usize = 8;
 /// Cells filled less than this count as filled this much, so that no node is without mass and stiffness.
-const LEAST_INSIDE: f64 = 0.05;
+pub(super) const LEAST_INSIDE: f64 = 0.05;
 
 /// Fill a surface with cells and embed it in them.
 ///

@@ -1,14 +1,20 @@
 //! Lattices: the cells that carry the elasticity, and the surface embedded in them.
 
 mod build;
+mod control;
 mod embedding;
+mod general;
+mod jacobian;
 mod locator;
+mod made;
 mod parts;
 mod voxels;
 
 pub use build::{Body, LatticeParams, build_body};
+pub use control::{ControlLattice, Scheme, Solid};
 pub use embedding::Embedding;
 pub use locator::Locator;
+pub use made::build_made_body;
 
 use crate::{FleshError, element::corner_volumes};
 use glam::DVec3;
@@ -51,7 +57,8 @@ impl Lattice {
             let at = corners.map(|node| nodes[node as usize]);
             let extent = at[7].distance(at[0]).max(at[6].distance(at[1]));
             let volume = corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / extent.powi(3);
-            if volume.is_nan() || volume <= 1e-6 {
+            let is_folded = volume.is_nan() || volume <= 1e-6 || jacobian::least_jacobian(&at) <= 0.0;
+            if is_folded {
                 return Err(FleshError::FoldedCell { cell, volume });
             }
             sizes += extent / 3f64.sqrt();

@@ -109,7 +109,7 @@ pub fn sample_place(sample: usize) -> DVec3 {
 }
 
 /// Surfaces that are turned inside out have an inside too.
-fn is_inside(tree: &SurfaceTree, p: DVec3) -> bool {
+pub fn is_inside(tree: &SurfaceTree, p: DVec3) -> bool {
     tree.winding_number(p).abs() > 0.5
 }
 
