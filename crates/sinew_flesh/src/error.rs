@@ -56,7 +56,9 @@ pub enum FleshError {
         names: String,
     },
     /// Cells of a lattice made by hand that lie in the same place.
-    #[error("{first} and {second} overlap at {at:.4} (counted from 1 within their kind); move their nodes apart")]
+    #[error(
+        "{first} and {second} overlap at {at:.4} (counted from 1 within their kind); move their nodes apart"
+    )]
     OverlappingCells {
         /// One of them.
         first: String,
@@ -92,6 +94,14 @@ pub enum FleshError {
         /// Number of nodes.
         n_nodes: usize,
     },
+    /// Something that only works with cells of one size.
+    #[error(
+        "cells of several sizes cannot do that (mode warped, pins, smooth display); choose cells of one size"
+    )]
+    SeveralSizes,
+    /// A node that follows others is held itself.
+    #[error("a node that hangs between larger cells is held; hold the corners of those instead")]
+    HeldBetween,
     /// Something refers to a node or cell there is not.
     #[error("{what} {index} of the lattice does not exist, there are {len}")]
     OutOfLattice {

@@ -79,3 +79,10 @@ pub fn weights_beyond(corners: &[DVec3; 8], at: DVec3, p: DVec3) -> [f64; 8] {
         base[c] + (0..3).map(|axis| slope(axis) * beyond[axis]).sum::<f64>()
     })
 }
+
+/// Weights of the corners of a cube at a point that may lie outside it.
+pub fn nearest_weights(lattice: &super::Lattice, cell: usize, p: DVec3) -> [f64; 8] {
+    let corners = lattice.corners(cell);
+    let at = ((p - corners[0]) / lattice.cell_size(cell)).clamp(DVec3::ZERO, DVec3::ONE);
+    weights_beyond(&corners, at, p)
+}

@@ -50,12 +50,13 @@ fn to_bezier(mut v: [f64; 27]) -> [f64; 27] {
 }
 
 fn for_each_line(step: usize, mut each: impl FnMut(usize, usize, usize)) {
-    (0..27).filter(|k| k / step % 3 == 0).for_each(|k| each(k, k + step, k + 2 * step));
+    (0..27usize).filter(|k| (k / step).is_multiple_of(3)).for_each(|k| each(k, k + step, k + 2 * step));
 }
 
 /// The least corner value that was met, or the least coefficient once all are positive.
 fn bound(v: &[f64; 27], depth: usize) -> f64 {
-    let at_corners = (0..8).map(|c| v[2 * (c & 1) + 6 * (c >> 1 & 1) + 18 * (c >> 2)]).fold(f64::INFINITY, f64::min);
+    let at_corners =
+        (0..8).map(|c| v[2 * (c & 1) + 6 * (c >> 1 & 1) + 18 * (c >> 2)]).fold(f64::INFINITY, f64::min);
     let least = v.iter().copied().fold(f64::INFINITY, f64::min);
     if least > FLAT || at_corners <= FLAT || depth == 0 {
         return if at_corners <= FLAT { at_corners } else { least };

@@ -58,9 +58,8 @@ impl Locator {
     /// The cells at a place: none outside, several where parts share a cube.
     pub fn cells_at(&self, p: DVec3) -> Vec<u32> {
         let near = self.cells.get(&self.cube(p)).map_or(&[][..], Vec::as_slice);
-        let holds = |cell: &u32| {
-            self.is_cubes || place_in(&self.corners[*cell as usize], p).is_some_and(is_within)
-        };
+        let holds =
+            |cell: &u32| self.is_cubes || place_in(&self.corners[*cell as usize], p).is_some_and(is_within);
         near.iter().copied().filter(holds).collect()
     }
 

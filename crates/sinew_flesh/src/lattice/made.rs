@@ -10,6 +10,7 @@ use super::{
     Body, ControlLattice, Embedding, Lattice, Locator,
     control::Solid,
     general::{map, place_in},
+    jacobian::jacobian_at,
     voxels::{SAMPLES, is_inside, sample_place},
 };
 use crate::FleshError;
@@ -59,19 +60,24 @@ pub fn build_made_body(mesh: &Mesh, control: &ControlLattice) -> Result<Body, Fl
     Ok(Body { lattice, embedding, uncovered, n_split: 0 })
 }
 
-/// How much of each cell lies inside the surface.
+/// How much of each cell lies inside the surface: places count by the volume around them.
 fn shares(mesh: &Mesh, lattice: &Lattice) -> Result<Vec<f64>, FleshError> {
     let tree = SurfaceTree::new(mesh);
-    let count = |cell: usize| {
+    let share = |cell: usize| {
         let corners = lattice.corners(cell);
-        let place = |sample: usize| (sample_place(sample) + 0.5) / SAMPLES as f64;
-        (0..64).filter(|&sample| is_inside(&tree, map(&corners, place(sample)))).count()
+        let (mut all, mut inside) = (0.0, 0.0);
+        for at in (0..64).map(|sample| (sample_place(sample) + 0.5) / SAMPLES as f64) {
+            let volume = jacobian_at(&corners, at).determinant();
+            all += volume;
+            inside += if is_inside(&tree, map(&corners, at)) { volume } else { 0.0 };
+        }
+        inside / all
     };
-    let counts: Vec<usize> = (0..lattice.n_cells()).into_par_iter().map(count).collect();
-    if counts.iter().all(|n| *n == 0) {
+    let shares: Vec<f64> = (0..lattice.n_cells()).into_par_iter().map(share).collect();
+    if shares.iter().all(|share| *share == 0.0) {
         return Err(FleshError::NoVolume);
     }
-    Ok(counts.iter().map(|n| (*n as f64 / 64.0).max(super::build::LEAST_INSIDE)).collect())
+    Ok(shares.iter().map(|share| share.max(super::build::LEAST_INSIDE)).collect())
 }
 
 /// Places inside a cell that lie in another as well.
@@ -103,7 +109,11 @@ fn check_overlaps(control: &ControlLattice, lattice: &Lattice, locator: &Locator
             found
         };
         let solid = control.cells().iter().find(holds);
-        let at = control.cells().iter().position(|s| solid.is_some_and(|solid| std::ptr::eq(s, solid))).unwrap_or(0);
+        let at = control
+            .cells()
+            .iter()
+            .position(|s| solid.is_some_and(|solid| std::ptr::eq(s, solid)))
+            .unwrap_or(0);
         let name = control.cells()[at].name();
         let number = control.cells()[..=at].iter().filter(|other| other.name() == name).count();
         format!("{name} {number}")

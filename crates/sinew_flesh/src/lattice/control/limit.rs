@@ -75,7 +75,8 @@ fn sorted(mut row: Row) -> Row {
 /// Mask of any node, from its ring.
 fn settled(topology: &Topology, lattice: &ControlLattice, node: u32, scheme: Scheme) -> Row {
     let cells = topology.node_cells.row(node as usize);
-    let mut ring: Vec<u32> = cells.iter().flat_map(|&c| lattice.cells()[c as usize].nodes().to_vec()).collect();
+    let mut ring: Vec<u32> =
+        cells.iter().flat_map(|&c| lattice.cells()[c as usize].nodes().to_vec()).collect();
     ring.sort_unstable();
     ring.dedup();
     let number = |n: u32| ring.binary_search(&n).ok().map(|at| at as u32);
@@ -94,7 +95,8 @@ fn settled(topology: &Topology, lattice: &ControlLattice, node: u32, scheme: Sch
             Some([number(a)?, number(b)?])
         })
         .collect();
-    local.corners = ring.iter().filter(|&&n| topology.is_corner[n as usize]).filter_map(|&n| number(n)).collect();
+    local.corners =
+        ring.iter().filter(|&&n| topology.is_corner[n as usize]).filter_map(|&n| number(n)).collect();
     let (refined, rows) = split(&local, scheme);
     // The finer cell at the node within each cell has the ring's shape: corner for corner.
     let n = ring.len();

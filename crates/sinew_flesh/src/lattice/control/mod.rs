@@ -139,7 +139,11 @@ impl ControlLattice {
         if folded.len() > NAMED {
             names.push("…".into());
         }
-        Err(FleshError::FoldedCells { count: folded.len(), n_cells: self.cells.len(), names: names.join(", ") })
+        Err(FleshError::FoldedCells {
+            count: folded.len(),
+            n_cells: self.cells.len(),
+            names: names.join(", "),
+        })
     }
 
     /// Where the nodes are.
@@ -165,7 +169,8 @@ impl ControlLattice {
     /// Subdivide once.
     pub fn subdivide(&self, scheme: Scheme) -> Self {
         let (mut refined, rows) = split(self, scheme);
-        refined.nodes = rows.iter().map(|row| row.iter().map(|&(n, w)| self.nodes[n as usize] * w).sum()).collect();
+        refined.nodes =
+            rows.iter().map(|row| row.iter().map(|&(n, w)| self.nodes[n as usize] * w).sum()).collect();
         refined
     }
 

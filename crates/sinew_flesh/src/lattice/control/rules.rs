@@ -131,9 +131,8 @@ fn connect(lattice: &ControlLattice, topology: &Topology) -> ControlLattice {
     let nodes = vec![glam::DVec3::ZERO; cell_0 as usize + lattice.cells().len()];
     let mut refined = ControlLattice::of_hexahedra(nodes, cells);
     let sharp = (0..topology.edges.len()).filter(|&edge| topology.is_crease[edge]);
-    refined.creases = sharp
-        .flat_map(|edge| topology.edges[edge].map(|end| [end, edge_0 + edge as u32]))
-        .collect();
+    refined.creases =
+        sharp.flat_map(|edge| topology.edges[edge].map(|end| [end, edge_0 + edge as u32])).collect();
     refined.corners = lattice.corners().to_vec();
     refined
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 fn block(n: [usize; 3], keep: impl Fn([usize; 3]) -> bool) -> ControlLattice {
     let mut numbers: BTreeMap<[usize; 3], u32> = BTreeMap::new();
     let (mut nodes, mut cells) = (Vec::new(), Vec::new());
-    for at in (0..n[0] * n[1] * n[2]).map(|k| [k % n[0], k / n[0] % n[1], k / n[0] / n[1]]).filter(|at| keep(*at)) {
+    for at in
+        (0..n[0] * n[1] * n[2]).map(|k| [k % n[0], k / n[0] % n[1], k / n[0] / n[1]]).filter(|at| keep(*at))
+    {
         cells.push(Solid::Hexahedron(std::array::from_fn(|c| {
             let place = [at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2)];
             *numbers.entry(place).or_insert_with(|| {
@@ -36,7 +38,8 @@ fn mixed() -> ControlLattice {
 
 #[test]
 fn weights_sum_to_one_and_commute_with_affine_maps() {
-    let map = |p: DVec3| DMat3::from_cols_array(&[1.0, 0.2, -0.1, 0.3, 0.9, 0.0, 0.1, -0.4, 1.2]) * p + DVec3::X;
+    let map =
+        |p: DVec3| DMat3::from_cols_array(&[1.0, 0.2, -0.1, 0.3, 0.9, 0.0, 0.1, -0.4, 1.2]) * p + DVec3::X;
     let sharp = mixed().with_features(vec![[0, 1], [1, 3], [0, 2]], vec![6]).unwrap();
     for lattice in [mixed(), sharp, block([3, 2, 2], |at| at != [1, 1, 1])] {
         for scheme in Scheme::ALL {
@@ -81,7 +84,8 @@ fn the_limit_in_a_grid_is_the_spline() {
         values[delta as usize] = 1.0;
         for _ in 0..2 {
             let (_, straight) = split(&lattice, Scheme::Trilinear);
-            places = straight.iter().map(|row| row.iter().map(|&(n, w)| places[n as usize] * w).sum()).collect();
+            places =
+                straight.iter().map(|row| row.iter().map(|&(n, w)| places[n as usize] * w).sum()).collect();
             let (refined, rows) = split(&lattice, scheme);
             values = rows.iter().map(|row| row.iter().map(|&(n, w)| values[n as usize] * w).sum()).collect();
             lattice = refined;
@@ -207,7 +211,8 @@ fn sharp_features_stay() {
 fn solids_are_split_into_hexahedra_that_fill_them() {
     let lattice = mixed();
     let cells = |l: &Lattice| (0..l.n_cells()).map(|c| l.corners(c)).collect::<Vec<_>>();
-    let volume = |corners: &[DVec3; 8]| crate::element::gauss_gradients(corners).iter().map(|(_, v)| v).sum::<f64>();
+    let volume =
+        |corners: &[DVec3; 8]| crate::element::gauss_gradients(corners).iter().map(|(_, v)| v).sum::<f64>();
     let whole = lattice.to_lattice().unwrap();
     assert_eq!(whole.n_cells(), 8 + 6 + 4);
     let total: f64 = cells(&whole).iter().map(volume).sum();
@@ -217,7 +222,9 @@ fn solids_are_split_into_hexahedra_that_fill_them() {
     };
     // The sides of the prism are bent, so that two ways to cut it differ; their mean is what bilinear sides enclose.
     let cut = |a: [usize; 3], b: [usize; 3]| {
-        tetrahedron(a[0], a[1], a[2], b[0]) + tetrahedron(b[0], a[1], a[2], b[2]) + tetrahedron(b[0], a[1], b[2], b[1])
+        tetrahedron(a[0], a[1], a[2], b[0])
+            + tetrahedron(b[0], a[1], a[2], b[2])
+            + tetrahedron(b[0], a[1], b[2], b[1])
     };
     let straight = tetrahedron(5, 9, 7, 10) + 1.0;
     let prism = cut([1, 8, 3], [5, 9, 7]);
@@ -251,8 +258,9 @@ fn the_jacobian_is_bounded_everywhere() {
     let (mut good, mut bad, mut only_inside) = (0, 0, 0);
     for seed in 0..400 {
         let size = [0.2, 0.35, 0.5][seed % 3];
-        let corners: [DVec3; 8] =
-            std::array::from_fn(|c| super::super::corner_place(c) + size * crate::tests::noise3(8 * seed + c));
+        let corners: [DVec3; 8] = std::array::from_fn(|c| {
+            super::super::corner_place(c) + size * crate::tests::noise3(8 * seed + c)
+        });
         let sample = |k: usize| {
             let at = DVec3::new((k % 11) as f64, (k / 11 % 11) as f64, (k / 121) as f64) / 10.0;
             jacobian_at(&corners, at).determinant()
