@@ -6,7 +6,10 @@ use crate::{
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
-    flesh::{AdaptiveFlesh, AdaptiveParams, FleshParams, Grip, LatticeParams, Material},
+    flesh::{
+        AdaptiveFlesh, AdaptiveParams, FleshParams, Grip, LatticeParams, Material, SmoothEmbedding,
+        build_body,
+    },
     geom::{
         Mesh,
         sample::{Sample, build_character},
@@ -121,7 +124,38 @@ fn scenes() -> anyhow::Result<Vec<Scene>> {
 
 /// The table.
 pub fn run() -> anyhow::Result<()> {
-    in_pool(1, table)
+    in_pool(1, || table().and_then(|()| smooth()))
+}
+
+/// What smooth display costs, once and a frame.
+fn smooth() -> anyhow::Result<()> {
+    println!("\ndisplay of 15 000 vertices in 1000 cells, processor time");
+    for sample in [Sample::Biped, Sample::Quadruped] {
+        let mesh = build_character(sample, 15_000)?.mesh;
+        let body = build_body(&mesh, &LatticeParams::default())?;
+        let start = thread_secs();
+        let smooth = SmoothEmbedding::new(&body, mesh.positions())?;
+        let once = thread_secs() - start;
+        let mut out = vec![Vec3::ZERO; mesh.n_vertices()];
+        let nodes = body.lattice.nodes();
+        let start = thread_secs();
+        for _ in 0..100 {
+            body.embedding.evaluate(&body.lattice, nodes, &mut out)?;
+        }
+        let plain = thread_secs() - start;
+        let start = thread_secs();
+        for _ in 0..100 {
+            smooth.evaluate(nodes, &mut out)?;
+        }
+        let each = thread_secs() - start;
+        println!(
+            "{:<12} once {once:.2} s; a frame {:.2} ms plain, {:.2} ms smooth",
+            sample.name(),
+            10.0 * plain,
+            10.0 * each
+        );
+    }
+    Ok(())
 }
 
 fn table() -> anyhow::Result<()> {
@@ -134,7 +168,7 @@ fn table() -> anyhow::Result<()> {
     );
     for scene in scenes()? {
         let lattice = LatticeParams { cells: scene.cells, size: None };
-        let size = sinew::flesh::build_body(&scene.mesh, &lattice)?.lattice.size();
+        let size = build_body(&scene.mesh, &lattice)?.lattice.size();
         let finest = simulate(&scene, size, &[])?;
         let print = |name: &str, run: &Run| {
             let off: Vec<f64> =
