@@ -5,6 +5,7 @@ mod bends;
 mod dynamics;
 mod elements;
 mod lattices;
+mod octrees;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
 use glam::DVec3;
