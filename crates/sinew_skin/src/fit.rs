@@ -17,7 +17,7 @@ use crate::{
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
-    reseed::reseed,
+    reseed::{WEAK, reseed},
     rest::update_rest,
     rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
@@ -39,6 +39,10 @@ const SWEEPS: usize = 6;
 const FINISH_ROUNDS: usize = 2;
 /// Share of the squared error of the first round that a summary of the paths may leave out.
 const LEFT_OUT: f64 = 2e-3;
+/// Rounds in which bones that hold little are put where the error is largest.
+const EARLY: usize = 10;
+/// What is little: a share of the vertices that fall to a bone.
+const POOR: f64 = 0.2;
 /// Rise of the error at which momentum begins anew.
 const RISE: f64 = 1.0005;
 
@@ -182,7 +186,7 @@ impl<'a> Run<'a> {
     /// Bones that were fitted elsewhere, brought to these tracks: weights first, then two rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, false)?;
+            let (error, _) = self.round(&mut state, 0.0)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
@@ -213,7 +217,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, true)?.0;
+                    error = self.round(&mut state, WEAK)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -239,7 +243,7 @@ impl<'a> Run<'a> {
             let (labels, errors) = update_labels(tracks, &state, HARD_CANDIDATES);
             let before =
                 std::mem::replace(&mut state.influences, Influences::hard(&labels, params.influences));
-            self.report.reseeded += reseed(tracks, &mut state, &errors, false);
+            self.report.reseeded += reseed(tracks, &mut state, &errors, WEAK);
             self.fit_alone(&mut state, false);
             if before.slots == state.influences.slots {
                 break;
@@ -274,7 +278,8 @@ impl<'a> Run<'a> {
     }
 
     /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
-    fn round(&mut self, state: &mut State, may_reseed: bool) -> Result<(f64, bool), SkinError> {
+    /// Bones with less than `weak` vertices begin again.
+    fn round(&mut self, state: &mut State, weak: f64) -> Result<(f64, bool), SkinError> {
         let choice = Choice {
             candidates: self.params.candidates,
             influences: self.params.influences,
@@ -283,7 +288,7 @@ impl<'a> Run<'a> {
         let (influences, errors) = update_weights(self.tracks, state, choice);
         state.influences = influences;
         let error = self.tracks.left_out + errors.iter().map(|&e| f64::from(e)).sum::<f64>();
-        let moved = reseed(self.tracks, state, &errors, !may_reseed);
+        let moved = reseed(self.tracks, state, &errors, weak);
         self.report.reseeded += moved;
         self.fit_bones(state)?;
         if self.params.correct_rest {
@@ -297,7 +302,7 @@ impl<'a> Run<'a> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, true)?;
+            let (error, _) = self.round(&mut state, WEAK)?;
             Summary::new(self.tracks, LEFT_OUT * error)
         };
         let mut settled = match summary {
@@ -310,7 +315,7 @@ impl<'a> Run<'a> {
                 summary.lengthen(settled)
             }
         };
-        self.round(&mut settled, false)?;
+        self.round(&mut settled, 0.0)?;
         Ok((settled, self.report))
     }
 
@@ -323,7 +328,7 @@ impl<'a> Run<'a> {
         let mut streak = 0;
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
-            let (error, moved) = self.round(&mut state, round + 3 < rounds)?;
+            let (error, moved) = self.round(&mut state, self.weak(round))?;
             let rose = squares.last().is_some_and(|&last| error > RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
@@ -345,6 +350,16 @@ impl<'a> Run<'a> {
             }
         }
         Ok(settled)
+    }
+
+    /// Weight below which a bone begins again elsewhere: much at first, nothing when there is no time left to grow.
+    fn weak(&self, round: usize) -> f64 {
+        let share = self.tracks.n_vertices as f64 / self.params.bones as f64;
+        match round {
+            _ if round + 3 >= self.params.rounds => 0.0,
+            _ if round < EARLY => WEAK.max(POOR * share),
+            _ => WEAK,
+        }
     }
 
     fn stands_still(&self, squares: &[f64]) -> bool {
