@@ -10,8 +10,8 @@ mod rules;
 mod skin;
 
 use crate::{
-    Document, Example, FleshBake, FleshData, Follow, MotionStack, PuppetSettings, RefitSettings, SearchChange,
-    SessionError, TakeData,
+    Document, Example, FleshBake, FleshData, Follow, MotionStack, PuppetSettings, RefitSettings,
+    SearchChange, SessionError, TakeData,
 };
 use serde::{Deserialize, Serialize};
 use sinew_deform::{EditParams, Frames, Method};

@@ -9,8 +9,8 @@
 //! come along.
 
 use crate::{
-    Command, Document, EditChange, Example, FleshData, Pair, PuppetData, PuppetSettings, RulesData, SearchChange,
-    SearchSettings, SessionError, Unknown,
+    Command, Document, EditChange, Example, FleshData, Pair, PuppetData, PuppetSettings, RulesData,
+    SearchChange, SearchSettings, SessionError, Unknown,
     command::{moves_from_value, moves_to_value, pairs_from_value, pairs_to_value},
 };
 use serde::Deserialize;
@@ -263,9 +263,8 @@ fn take_flesh(
     let paint = value.as_object_mut().and_then(|fields| fields.remove("paint"));
     let paint = paint.and_then(|paint| take_layer(&paint, "/flesh/paint", n_vertices, read, told));
     let flesh = serde_json::from_value::<FleshData>(value).map_err(|error| error.to_string());
-    let checked = flesh.and_then(|flesh| {
-        flesh.settings.params(document).map(|_| flesh).map_err(|error| error.to_string())
-    });
+    let checked = flesh
+        .and_then(|flesh| flesh.settings.params(document).map(|_| flesh).map_err(|error| error.to_string()));
     match checked {
         Ok(flesh) => document.flesh = Arc::new(FleshData { paint, ..flesh }),
         Err(error) => told.push(format!("the flesh was left out: {error}")),

@@ -422,10 +422,23 @@ pub fn state(document: &Document) -> Value {
         "painted": data.paint.is_some(),
         "own_skeleton": document.body.skin.is_some() && !data.bound,
         "bound": data.bound,
+        "moved": is_moved(document),
         "sites": data.joints,
         "turned": !data.turns.is_empty(),
         "joints": posed_joints(document).unwrap_or_default(),
     })
+}
+
+/// Whether joints put by hand are elsewhere than in the skeleton that was made of them.
+fn is_moved(document: &Document) -> bool {
+    let Some(rig) = document.body.rig.as_ref().filter(|_| document.flesh.bound) else { return false };
+    let world = rig.rest_world();
+    let near = 1e-9 * document.mesh().diagonal();
+    let is_off = |joint: &JointData| {
+        let at = rig.find(&joint.name).map(|at| world[at].translation);
+        at.is_none_or(|at| at.distance(DVec3::from_array(joint.position)) > near)
+    };
+    document.flesh.joints.iter().any(is_off)
 }
 
 /// How the simulation goes; null if there is none.

@@ -106,7 +106,9 @@ fn paint(
     if let Some(vertex) = vertices.iter().find(|v| **v as usize >= n) {
         return fail(format!("there is no vertex {vertex}, there are {n}"));
     }
-    factors.iter().try_for_each(|f| super::within("painted stiffness", f64::from(*f), FACTORS).map(|_| ()))?;
+    factors
+        .iter()
+        .try_for_each(|f| super::within("painted stiffness", f64::from(*f), FACTORS).map(|_| ()))?;
     let mut layer = flesh.paint.take().map_or_else(|| vec![1.0; n], |layer| layer.to_vec());
     vertices.iter().zip(factors).for_each(|(v, factor)| layer[*v as usize] = *factor);
     flesh.paint = Some(Arc::new(layer)).filter(|layer| layer.iter().any(|factor| *factor != 1.0));

@@ -118,7 +118,8 @@ fn key_of(document: &Document, bake: &FleshBake) -> Result<FleshKey, SessionErro
         None => None,
     };
     if clip.as_ref().is_some_and(|clip| clip.joints.is_empty()) {
-        let cause = "it moves no bones, so there is nothing for flesh to follow; choose a clip of the skeleton";
+        let cause =
+            "it moves no bones, so there is nothing for flesh to follow; choose a clip of the skeleton";
         return Err(SessionError::Value { what: "clip", cause: cause.into() });
     }
     let fps = bake.fps.unwrap_or_else(|| clip.as_ref().map_or(30.0, |clip| clip.joint_rate()));

@@ -1,8 +1,6 @@
 //! Flesh that is simulated while somebody watches and takes hold of it.
 
-use crate::{
-    Display, Document, FleshData, Frame, SessionError, stage::frame_of_positions, turned_pose,
-};
+use crate::{Display, Document, FleshData, Frame, SessionError, stage::frame_of_positions, turned_pose};
 use glam::{DVec3, Vec3};
 use serde::Serialize;
 use sinew_flesh::{BakeParams, Grip, Pacer, Simulation};
@@ -59,12 +57,9 @@ impl LiveFlesh {
         let (body, flesh) = (document.body.clone(), document.flesh.clone());
         let params = flesh.params(document)?;
         let mut warnings = Warnings::default();
-        let is_same =
-            |old: &Self| old.body.mesh == body.mesh && old.params.lattice == params.lattice;
+        let is_same = |old: &Self| old.body.mesh == body.mesh && old.params.lattice == params.lattice;
         let mut simulation = match before.filter(is_same) {
-            Some(old) => {
-                Simulation::in_body(old.simulation.into_body(), &body, &params, &mut warnings)?
-            }
+            Some(old) => Simulation::in_body(old.simulation.into_body(), &body, &params, &mut warnings)?,
             None => Simulation::new(&body, &params, &mut warnings)?,
         };
         let pose = turned_pose(document);

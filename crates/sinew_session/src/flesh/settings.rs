@@ -3,9 +3,7 @@
 use crate::{Document, SessionError};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sinew_flesh::{
-    BakeParams, BoneParams, Collider, FleshParams, LatticeParams, Material, Mode, Obstacle,
-};
+use sinew_flesh::{BakeParams, BoneParams, Collider, FleshParams, LatticeParams, Material, Mode, Obstacle};
 
 /// Settings of flesh; see [`BakeParams`] for what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
