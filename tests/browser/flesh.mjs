@@ -237,6 +237,7 @@ export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, s
   const skinned = [];
   for (let v = 0; v < 4000; v += 97) skinned.push(await vertex(page, v));
   const apart = Math.max(...shown.map((p, i) => away(p, skinned[i])));
+  console.log(`        flesh is up to ${(1000 * apart).toFixed(1)} mm from the skin`);
   expect(apart > 1e-3 && apart < 0.3, `flesh is not the skin: ${apart}`);
   // Undone and done again; saved and opened again.
   await page.key('Ctrl+z');
