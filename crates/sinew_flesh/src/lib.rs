@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Mesh ─► build_body ─► Lattice + Embedding ─► FleshSolver::step ─► FleshState ─► Embedding::evaluate ─► positions
+//! rig::RigSet ─► rig::RigEvaluator ─► Drive: forces on nodes ──────────────────────────────┤
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
@@ -17,6 +18,7 @@ mod material;
 mod matrix_free;
 mod newton;
 mod params;
+pub mod rig;
 mod skeleton;
 mod solver;
 mod state;

@@ -110,6 +110,8 @@ pub struct Drive {
     pub pins: Vec<Pin>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,
+    /// Forces on nodes, in newtons, such as those of rigs; empty if there are none.
+    pub forces: Vec<DVec3>,
 }
 
 impl Drive {

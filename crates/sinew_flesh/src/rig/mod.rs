@@ -1,0 +1,28 @@
+//! Force rigs: shape that animators control, as forces on the flesh (C11–C15).
+//!
+//! ```text
+//! pose + curves ─► Θ ─► RigEvaluator (samples, templates, surface rigs) ─► forces at rest ─► turned with the pose ─► Drive
+//! drag of the skin ─► TemplateFitter ─┐
+//! target surface ─► fit_surface ──────┼─► RigSet ─► file, other character (transfer)
+//! ```
+
+mod error;
+mod fit;
+mod guides;
+mod integrate;
+mod minimise;
+mod parameters;
+mod set;
+mod statics;
+mod templates;
+#[cfg(test)]
+mod tests;
+
+pub use error::RigError;
+pub use fit::{TemplateFit, TemplateFitParams, TemplateFitter};
+pub use guides::{Frame, Guide};
+pub use minimise::{Bounds, MinimiseParams, MinimiseReport, minimise};
+pub use parameters::{Control, ControlSource, Samples, find_joint};
+pub use set::{ForceRig, RigEvaluator, RigSet, RigShape};
+pub use statics::{RestReport, StaticSolver, find_rest, holding_forces};
+pub use templates::{Template, UnitField};
