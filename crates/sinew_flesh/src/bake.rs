@@ -56,13 +56,13 @@ const SETTLE: (usize, f64) = (30, 0.2);
 /// A character being baked.
 #[derive(Debug)]
 pub struct Baker<'a> {
-    pub(crate) rigged: Option<(&'a Rig, &'a Skin, Skeleton)>,
-    pub(crate) clip: Option<&'a Clip>,
-    pub(crate) body: Body,
-    pub(crate) solver: FleshSolver,
-    pub(crate) state: FleshState,
-    pub(crate) drive: Drive,
-    pub(crate) matrices: Vec<DAffine3>,
+    rigged: Option<(&'a Rig, &'a Skin, Skeleton)>,
+    clip: Option<&'a Clip>,
+    body: Body,
+    solver: FleshSolver,
+    state: FleshState,
+    drive: Drive,
+    matrices: Vec<DAffine3>,
     time: f64,
     max_step: f64,
     diagonal: f64,

@@ -35,6 +35,6 @@ pub use error::FleshError;
 pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
 pub use material::Material;
 pub use params::{FleshParams, Mode};
-pub use skeleton::{BoneParams, Skeleton};
+pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
 pub use state::{Anchor, Attachment, BodyPoint, Drive, FleshState, Pin};
