@@ -6,7 +6,10 @@
 //! target surface ─► fit_surface ──────┼─► RigSet ─► file, other character (transfer)
 //! ```
 
+mod belt;
+mod drive;
 mod error;
+pub mod file;
 mod fit;
 mod guides;
 mod integrate;
@@ -21,6 +24,8 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+pub use belt::Belt;
+pub use drive::{Curve, RigDrive};
 pub use error::RigError;
 pub use fit::{TemplateFit, TemplateFitParams, TemplateFitter};
 pub use guides::{Frame, Guide};

@@ -9,7 +9,7 @@
 use super::{Control, Guide, RigError, Samples, Template, integrate::Placed, parameters::bracket};
 use crate::{FleshError, Lattice};
 use glam::{DQuat, DVec3};
-use sinew_geom::{Pose, Rig, mesh::bounds};
+use sinew_geom::{Pose, Rig, Transform, mesh::bounds};
 
 /// What a rig does.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,8 @@ pub struct ForceRig {
     pub shape: RigShape,
     /// How many times as stiff flesh is where it acts fully. Default 1.
     pub stiffen: f64,
+    /// The pose it was made in: joints with their local transforms. Empty at rest.
+    pub pose: Vec<(String, Transform)>,
 }
 
 /// The control parameters and rigs of a character.
@@ -65,7 +67,33 @@ impl ForceRig {
         samples.record(0.0, off);
         samples.record(1.0, eta);
         let shape = RigShape::Template { template, guide, samples };
-        Self { name: name.to_owned(), control: control.to_owned(), shape, stiffen: 1.0 }
+        Self { name: name.to_owned(), control: control.to_owned(), shape, stiffen: 1.0, pose: Vec::new() }
+    }
+
+    /// Forces on the nodes of a lattice that act fully at `gamma` and not at all at 0 (eq. 6.6).
+    pub fn surface(name: &str, control: &str, cell_size: f64, (gamma, forces): (f64, Vec<DVec3>)) -> Self {
+        let mut samples = vec![(0.0, vec![DVec3::ZERO; forces.len()]), (gamma, forces)];
+        samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let shape = RigShape::Surface { cell_size, samples };
+        let (name, control) = (name.to_owned(), control.to_owned());
+        Self { name, control, shape, stiffen: 1.0, pose: Vec::new() }
+    }
+
+    /// The pose it was made in, for a skeleton; joints it does not name are at rest.
+    pub fn pose_on(&self, rig: &Rig) -> Pose {
+        let mut pose = rig.rest_pose();
+        for (name, local) in &self.pose {
+            if let Some(joint) = rig.find(name) {
+                pose.locals[joint] = *local;
+            }
+        }
+        pose
+    }
+
+    /// Remember the pose it was made in; joints at rest are left out.
+    pub fn set_pose(&mut self, rig: &Rig, pose: &Pose) {
+        let joints = rig.joints().iter().zip(&pose.locals).filter(|(joint, local)| joint.rest != **local);
+        self.pose = joints.map(|(joint, local)| (joint.name.clone(), *local)).collect();
     }
 
     /// Names of its parameters `η`; none of a surface rig, which has three a node.

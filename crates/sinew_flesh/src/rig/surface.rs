@@ -214,7 +214,8 @@ impl<'a> Matcher<'a> {
                 n_holes += 1;
                 return p;
             }
-            let [a, b, c] = self.target.faces()[hit.face as usize].map(|v| self.target.positions()[v as usize]);
+            let [a, b, c] =
+                self.target.faces()[hit.face as usize].map(|v| self.target.positions()[v as usize]);
             // The far side of a thin part is near, but not meant.
             let facing = normals[v as usize].dot((b - a).cross(c - a)) * sides;
             if facing < 0.0 { p } else { hit.position }
