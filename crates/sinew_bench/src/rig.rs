@@ -69,8 +69,13 @@ fn median(mut list: Vec<f64>) -> f64 {
 
 /// One template dragged by one point, over and over with another target, as a hand does.
 fn drag() -> anyhow::Result<()> {
-    println!("one template dragged by a point of the skin (biped; milliseconds, medians of 40 targets; the bar is 100)");
-    println!("{:>8} {:>7} {:>8}  {:>9} {:>9} {:>9} {:>7}", "template", "cells", "dof", "factor", "grip", "drag", "rounds");
+    println!(
+        "one template dragged by a point of the skin (biped; milliseconds, medians of 40 targets; the bar is 100)"
+    );
+    println!(
+        "{:>8} {:>7} {:>8}  {:>9} {:>9} {:>9} {:>7}",
+        "template", "cells", "dof", "factor", "grip", "drag", "rounds"
+    );
     let character = build_character(Sample::Biped, 10_000)?;
     let top = highest(&character.mesh);
     for cells in [1000, 3000] {
@@ -86,12 +91,14 @@ fn drag() -> anyhow::Result<()> {
             let start = Instant::now();
             let point = posed.point(top)?;
             let lattice = &posed.body().lattice;
-            let fitter = TemplateFitter::new(&statics, lattice, (template, &guide), &[point], posed.rotations())?;
+            let fitter =
+                TemplateFitter::new(&statics, lattice, (template, &guide), &[point], posed.rotations())?;
             let grip = start.elapsed().as_secs_f64() * 1e3;
             let base = posed.place(&point);
             let (mut times, mut rounds) = (Vec::new(), 0);
             for k in 0..40 {
-                let way = DVec3::new(0.004 * f64::from(k % 5), 0.001 * f64::from(k), -0.003 * f64::from(k % 3));
+                let way =
+                    DVec3::new(0.004 * f64::from(k % 5), 0.001 * f64::from(k), -0.003 * f64::from(k % 3));
                 let start = Instant::now();
                 let found = fitter.fit(&eta, &[base], &[base + way], &TemplateFitParams::default())?;
                 times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -120,7 +127,9 @@ fn highest(mesh: &Mesh) -> usize {
 
 /// Pose from features, then forces, on lattices of several sizes.
 fn surface() -> anyhow::Result<()> {
-    println!("\nsurface rigs on real poses: mean distance in percent of the diagonal, and what the rig takes away of it");
+    println!(
+        "\nsurface rigs on real poses: mean distance in percent of the diagonal, and what the rig takes away of it"
+    );
     println!(
         "{:>6} {:>5} {:>8} {:>7}  {:>7} {:>7} {:>7}  {:>8} {:>7}",
         "", "pose", "by", "cells", "rest", "posed", "rigged", "less by", "secs"
@@ -131,16 +140,21 @@ fn surface() -> anyhow::Result<()> {
         let diagonal = character.mesh.diagonal();
         for pose in poses {
             let target = data(&format!("{folder}/{animal}-{pose}.obj"))?;
-            let every = (0..character.mesh.n_vertices() as u32).step_by(20).map(|v| (v, v)).collect::<Vec<_>>();
+            let every =
+                (0..character.mesh.n_vertices() as u32).step_by(20).map(|v| (v, v)).collect::<Vec<_>>();
             let posing = fit_pose(&character, &target, &every)?;
             for (matching, name) in [(Matching::Vertices, "vertices"), (Matching::Closest, "closest")] {
                 for cells in [500, 1000, 4000] {
                     let start = Instant::now();
-                    let mut posed =
-                        PosedBody::new(&character, &params(&character.mesh, cells), &mut Warnings::default())?;
+                    let mut posed = PosedBody::new(
+                        &character,
+                        &params(&character.mesh, cells),
+                        &mut Warnings::default(),
+                    )?;
                     posed.set_pose(&posing.pose)?;
                     let params = SurfaceParams { matching, ..SurfaceParams::default() };
-                    let fit = fit_surface(&mut posed, &character.mesh, &target, &params, &mut Warnings::default())?;
+                    let fit =
+                        fit_surface(&mut posed, &character.mesh, &target, &params, &mut Warnings::default())?;
                     let percent = |x: f64| 100.0 * x / diagonal;
                     println!(
                         "{animal:>6} {pose:>5} {name:>8} {:>7}  {:>7.3} {:>7.3} {:>7.3}  {:>7.1}% {:>7.2}",

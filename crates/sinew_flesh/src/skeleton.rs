@@ -103,6 +103,14 @@ impl Skeleton {
         &self.bones
     }
 
+    /// Let anchors be as stiff as other materials of the cells want it.
+    pub(crate) fn set_materials(&mut self, lattice: &Lattice, materials: &[Material], params: &BoneParams) {
+        for (anchor, ..) in &mut self.anchors {
+            let young = materials[anchor.point.cell as usize].young;
+            anchor.stiffness = params.stiffness * young * lattice.size();
+        }
+    }
+
     /// What a solver has to know.
     pub fn attachment(&self) -> Attachment {
         Attachment {

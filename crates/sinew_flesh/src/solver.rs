@@ -90,6 +90,12 @@ impl FleshSolver {
         &self.body.masses
     }
 
+    /// Mean stiffness of its cells, in pascals.
+    pub(crate) fn mean_young(&self) -> f64 {
+        let materials = &self.body.materials;
+        materials.iter().map(|material| material.young).sum::<f64>() / materials.len() as f64
+    }
+
     /// The lattice it was made for.
     pub fn lattice(&self) -> &Lattice {
         &self.body.lattice

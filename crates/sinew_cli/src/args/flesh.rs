@@ -30,6 +30,9 @@ pub struct FleshArgs {
     /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
     #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
     pub stiffen: Vec<String>,
+    /// Stiffness painted on the surface: a JSON array with a factor for each vertex, 0.001 to 1000 (1 changes nothing)
+    #[arg(long, value_name = "FILE")]
+    pub paint: Option<std::path::PathBuf>,
     /// Poisson's ratio: how flesh bulges when pressed; close to 0.5 keeps its volume
     #[arg(long, value_name = "NU", default_value_t = 0.45, allow_hyphen_values = true)]
     pub poisson: f64,

@@ -131,7 +131,8 @@ pub fn fit_map(
         search.run(&mut x, ROUNDS.2);
     }
     let nodes = search.places(&x);
-    let mut map = CharacterMap { cells: cells.to_vec(), rest: rest.to_vec(), nodes, report: MapReport::default() };
+    let mut map =
+        CharacterMap { cells: cells.to_vec(), rest: rest.to_vec(), nodes, report: MapReport::default() };
     map.report = map.measure(pairs, &skin, target.diagonal());
     map.check()?;
     Ok(map)
@@ -237,7 +238,13 @@ fn similarity(pairs: &[[DVec3; 2]]) -> DAffine3 {
 }
 
 /// The nodes aligned and bent so that pairs nearly meet; by as much as no cell folds over.
-fn bent(rest: &[DVec3], cells: &[[u32; 8]], aligned: &DAffine3, pairs: &[[DVec3; 2]], diagonal: f64) -> Vec<DVec3> {
+fn bent(
+    rest: &[DVec3],
+    cells: &[[u32; 8]],
+    aligned: &DAffine3,
+    pairs: &[[DVec3; 2]],
+    diagonal: f64,
+) -> Vec<DVec3> {
     let reach = 0.3 * diagonal;
     let at: Vec<DVec3> = pairs.iter().map(|[a, _]| aligned.transform_point3(*a)).collect();
     let n = at.len();
@@ -345,7 +352,12 @@ impl Search<'_> {
                 gradient[*n as usize] += missed * (2.0 * term.weight * w);
             }
         }
-        slope.as_chunks_mut::<3>().0.iter_mut().zip(&gradient).for_each(|(to, g)| *to = (*g * self.scale).to_array());
+        slope
+            .as_chunks_mut::<3>()
+            .0
+            .iter_mut()
+            .zip(&gradient)
+            .for_each(|(to, g)| *to = (*g * self.scale).to_array());
         value
     }
 }
@@ -401,7 +413,8 @@ impl<'a> Skin<'a> {
         let normals = compute_vertex_normals(&at, self.mesh.faces());
         let one = |&v: &usize| {
             let hit = self.tree.closest_point(at[v])?;
-            let [a, b, c] = self.target.faces()[hit.face as usize].map(|v| self.target.positions()[v as usize]);
+            let [a, b, c] =
+                self.target.faces()[hit.face as usize].map(|v| self.target.positions()[v as usize]);
             let facing = normals[v].dot((b - a).cross(c - a)) * self.sides;
             (facing > 0.0).then_some((v, at[v], hit.position))
         };

@@ -5,7 +5,7 @@
 
 use super::{RestReport, RigError, StaticSolver, find_rest};
 use crate::{
-    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Material, Skeleton, build_body,
+    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton, build_body,
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
@@ -49,16 +49,10 @@ impl PosedBody {
         params: &BakeParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        let (Some(rig), Some(skin)) = (character.rig.clone(), character.skin.clone()) else {
-            return Err(RigError::NotHeld.into());
-        };
-        let materials: Vec<Material> = vec![params.material; body.lattice.n_cells()];
-        let skeleton =
-            Skeleton::new(&character.mesh, (&rig, &skin), &body, &materials, &params.bones, warnings)?;
-        let attachment = skeleton.attachment();
-        let solver = FleshSolver::new(&body.lattice, &materials, &attachment, &params.flesh)?;
-        let state = FleshState::at_rest(&body.lattice);
-        let drive = Drive::at_rest(&body.lattice, &attachment);
+        let Simulation { rigged, body, solver, state, drive, .. } =
+            Simulation::in_body(body, character, params, warnings)?;
+        let Some((rig, skin, skeleton)) = rigged else { return Err(RigError::NotHeld.into()) };
+        let drive = Drive { obstacles: Vec::new(), ..drive };
         let pose = rig.rest_pose();
         let mut posed = Self { rig, skin, skeleton, body, solver, state, drive, pose: pose.clone() };
         posed.set_pose(&pose)?;

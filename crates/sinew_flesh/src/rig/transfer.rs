@@ -6,10 +6,15 @@
 //! target keeps a lattice of its own, at whose nodes displacements are read, and cells that the rig would fold over are
 //! given less of it.
 
-use super::{CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces, set::rest_forces};
+use super::{
+    CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces,
+    set::rest_forces,
+};
 use crate::{FleshError, element::corner_volumes};
 use glam::{DAffine3, DVec3};
-use sinew_geom::{Character, Joint, Mesh, Pose, Rig, Skin, SkinSlot, Transform, Warnings, query::SurfaceTree};
+use sinew_geom::{
+    Character, Joint, Mesh, Pose, Rig, Skin, SkinSlot, Transform, Warnings, query::SurfaceTree,
+};
 
 /// Joints of two skeletons that mean the same.
 pub type JointPairs = Vec<(usize, usize)>;
@@ -133,7 +138,12 @@ fn controls(set: &RigSet, source: &PosedBody, target: &PosedBody, pairs: &[(usiz
 }
 
 /// What a rig does to a body in a pose, in the frame of rest.
-fn displacements(source: &mut PosedBody, rig: &ForceRig, pose: &Pose, gamma: f64) -> Result<Vec<DVec3>, FleshError> {
+fn displacements(
+    source: &mut PosedBody,
+    rig: &ForceRig,
+    pose: &Pose,
+    gamma: f64,
+) -> Result<Vec<DVec3>, FleshError> {
     let mut forces = Vec::new();
     rest_forces(rig, &source.body.lattice, gamma, &mut forces);
     if forces.iter().all(|f| *f == DVec3::ZERO) {
@@ -150,7 +160,12 @@ fn displacements(source: &mut PosedBody, rig: &ForceRig, pose: &Pose, gamma: f64
 const RELAX: usize = 40;
 
 /// Forces that hold a body in a pose with displacements of the rest frame.
-fn hold(target: &mut PosedBody, pose: &Pose, moved: Vec<DVec3>, report: &mut TransferReport) -> Result<Vec<DVec3>, FleshError> {
+fn hold(
+    target: &mut PosedBody,
+    pose: &Pose,
+    moved: Vec<DVec3>,
+    report: &mut TransferReport,
+) -> Result<Vec<DVec3>, FleshError> {
     if moved.iter().all(|d| *d == DVec3::ZERO) {
         return Ok(moved);
     }

@@ -80,7 +80,7 @@ export class Overlay {
     this.textPx = Number.parseFloat(style.fontSize);
     // A clip moves the surface, and so do rules; handles stay.
     const what = store.doc?.display.what;
-    const isClip = what === 'clip' || what === 'ruled';
+    const isClip = what === 'clip' || what === 'ruled' || what === 'jointed';
     if (store.centres && !isClip) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
