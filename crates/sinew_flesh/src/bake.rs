@@ -93,6 +93,11 @@ impl<'a> Baker<'a> {
         self.simulation.begin(pose.as_ref(), settle)
     }
 
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
     /// The lattice and what lies in it.
     pub fn body(&self) -> &Body {
         self.simulation.body()

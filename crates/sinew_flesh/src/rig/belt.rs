@@ -3,8 +3,8 @@
 //! # Source
 //! Capell 2004, §6.8 and figure 6.8: constraints together with rigs.
 
-use super::{PosedBody, RigError, find_joint};
-use crate::{BodyPoint, FleshError, Pin};
+use super::{RigError, find_joint, posed::point_of};
+use crate::{BodyPoint, FleshError, Pin, Simulation};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Rig};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl Belt {
     /// # Errors
     /// A joint without a bone in flesh, numbers out of range, or a place where nothing is to be held.
     pub fn around(
-        posed: &PosedBody,
+        simulation: &Simulation,
         mesh: &Mesh,
         (joint, share): (&str, f64),
         tighten: f64,
@@ -38,25 +38,26 @@ impl Belt {
         if !(tighten > 0.0 && tighten <= 2.0) {
             return wrong("the factor", tighten, "it must lie above 0 and be at most 2");
         }
-        let index = find_joint(&posed.rig, joint)?;
-        let on_joint = |slot: usize| posed.skin.slots[slot].joint == index;
-        let bones = posed.skeleton.bones().iter().filter(|bone| on_joint(bone.slot));
+        let Some((rig, skin, skeleton)) = &simulation.rigged else { return Err(RigError::NotHeld.into()) };
+        let body = &simulation.body;
+        let index = find_joint(rig, joint)?;
+        let on_joint = |slot: usize| skin.slots[slot].joint == index;
+        let bones = skeleton.bones().iter().filter(|bone| on_joint(bone.slot));
         let length = |ends: &[DVec3; 2]| ends[0].distance(ends[1]);
         let Some(bone) = bones.max_by(|a, b| length(&a.ends).total_cmp(&length(&b.ends))) else {
             return wrong("the number of bones", 0.0, "the joint moves no flesh; choose another");
         };
         let [a, b] = bone.ends;
         let (middle, axis) = (a.lerp(b, share), (b - a).normalize());
-        let lattice = &posed.body.lattice;
-        let is_held = |node: &u32| posed.solver.body.is_held[*node as usize];
+        let lattice = &body.lattice;
+        let is_held = |node: &u32| simulation.solver.body.is_held[*node as usize];
         let mut nearest: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
         for (vertex, p) in mesh.positions().iter().enumerate() {
             let off = (*p - middle).dot(axis).abs();
-            let cell = posed.body.embedding.cell(vertex);
-            let own: f32 = posed
-                .skin
+            let cell = body.embedding.cell(vertex);
+            let own: f32 = skin
                 .vertex(vertex)
-                .filter(|(slot, _)| related(&posed.rig, posed.skin.slots[*slot as usize].joint, index))
+                .filter(|(slot, _)| related(rig, skin.slots[*slot as usize].joint, index))
                 .map(|(_, w)| w)
                 .sum();
             let is_free = !lattice.cells()[cell].iter().all(is_held);
@@ -71,7 +72,7 @@ impl Belt {
         for (_, vertex) in nearest.values() {
             let p = mesh.positions()[*vertex];
             let center = middle + axis * (p - middle).dot(axis);
-            points.push((posed.point(*vertex)?, bone.slot as u16, center + (p - center) * tighten));
+            points.push((point_of(body, *vertex)?, bone.slot as u16, center + (p - center) * tighten));
         }
         if points.is_empty() {
             return wrong("the number of points", 0.0, "no surface of that joint lies there; move it");

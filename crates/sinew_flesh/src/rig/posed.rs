@@ -152,7 +152,8 @@ impl PosedBody {
     }
 }
 
-fn point_of(body: &Body, vertex: usize) -> Result<BodyPoint, FleshError> {
+/// A vertex as a point of the body.
+pub(super) fn point_of(body: &Body, vertex: usize) -> Result<BodyPoint, FleshError> {
     let len = body.embedding.len();
     if vertex >= len {
         return Err(FleshError::OutOfLattice { what: "vertex", index: vertex, len });
