@@ -5,7 +5,7 @@
 
 use crate::{
     Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, Material, Obstacle, Simulation,
-    StepReport,
+    StepReport, rig::RigDrive,
 };
 use glam::Vec3;
 use sinew_geom::{Character, Clip, Pose, Warnings};
@@ -81,6 +81,21 @@ impl<'a> Baker<'a> {
         let pose = baker.pose_at(0.0);
         baker.simulation.begin(pose.as_ref(), params.settle)?;
         Ok(baker)
+    }
+
+    /// Let force rigs act, and begin anew with them.
+    ///
+    /// # Errors
+    /// Joints that rigs follow and there are not; pins that contradict each other.
+    pub fn set_rigs(&mut self, rigs: RigDrive, settle: bool) -> Result<(), FleshError> {
+        self.simulation.set_rigs(Some(rigs));
+        let pose = self.pose_at(0.0);
+        self.simulation.begin(pose.as_ref(), settle)
+    }
+
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
     /// The lattice and what lies in it.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Mesh ─► build_body ─► Lattice + Embedding ─► FleshSolver::step ─► FleshState ─► Embedding::evaluate ─► positions
+//! rig::RigSet ─► rig::RigEvaluator ─► Drive: forces on nodes ──────────────────────────────┤
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
@@ -20,6 +21,7 @@ mod newton;
 mod pace;
 mod paint;
 mod params;
+pub mod rig;
 mod simulation;
 mod skeleton;
 mod solver;
@@ -41,6 +43,6 @@ pub use pace::Pacer;
 pub use paint::cell_factors;
 pub use params::{FleshParams, Mode};
 pub use simulation::{Grip, Simulation};
-pub use skeleton::{BoneParams, Skeleton};
+pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
 pub use state::{Anchor, Attachment, BodyPoint, Drive, FleshState, Pin, Pull};

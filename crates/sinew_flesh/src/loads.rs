@@ -58,6 +58,9 @@ impl Loads {
             let cell = &lattice.cells()[point.cell as usize];
             add_points(cell, &point.weights, *force * secs, &mut loads.impulse);
         }
+        for (impulse, force) in loads.impulse.iter_mut().zip(&drive.forces) {
+            (0..3).for_each(|k| impulse[k] += force[k] * secs);
+        }
         loads.touch(scene, state, drive, secs);
         loads.hold(scene, state, drive, secs)?;
         Ok(loads)
@@ -144,6 +147,10 @@ fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     };
     finite("place of held node", &drive.held)?;
     finite("place of anchor", &drive.anchors)?;
+    if !drive.forces.is_empty() {
+        fits("forces on nodes", lattice.n_nodes(), drive.forces.len())?;
+    }
+    finite("force on node", &drive.forces)?;
     if let Some(index) = drive.pins.iter().position(|pin| !pin.target.is_finite()) {
         return Err(FleshError::NonFinite { what: "place of pin", index });
     }

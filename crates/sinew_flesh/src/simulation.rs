@@ -5,7 +5,7 @@
 
 use crate::{
     Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Material,
-    Pull, Skeleton, StepReport, build_body, paint::cell_factors, skeleton::feelers,
+    Pull, Skeleton, StepReport, build_body, paint::cell_factors, rig::RigDrive, skeleton::feelers,
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Character, Pose, Rig, Skin, Warnings};
@@ -14,6 +14,8 @@ use sinew_geom::{Character, Pose, Rig, Skin, Warnings};
 const JUMP: f64 = 0.25;
 /// Steps and seconds a step until a body has come to rest: long steps of implicit Euler lose their energy at once.
 const SETTLE: (usize, f64) = (30, 0.2);
+/// Rigs that change stiffness by less than this share are not worth new constants of all cells.
+const STIFFENED: f64 = 0.02;
 /// Stiffness of a hand, in units of the flesh's own.
 const HAND: f64 = 10.0;
 /// Cells that a hand reaches around the place it holds.
@@ -22,15 +24,20 @@ const HAND_REACH: f64 = 1.5;
 /// A character that is simulated. It keeps its own copy of skeleton and skin.
 #[derive(Debug)]
 pub struct Simulation {
-    rigged: Option<(Rig, Skin, Skeleton)>,
-    body: Body,
+    pub(crate) rigged: Option<(Rig, Skin, Skeleton)>,
+    pub(crate) body: Body,
     attachment: Attachment,
-    solver: FleshSolver,
-    state: FleshState,
-    drive: Drive,
+    pub(crate) solver: FleshSolver,
+    pub(crate) state: FleshState,
+    pub(crate) drive: Drive,
     matrices: Vec<DAffine3>,
     diagonal: f64,
     n_jumps: usize,
+    materials: Vec<Material>,
+    rigs: Option<RigDrive>,
+    /// Factors of stiffness the solver was made with, because of rigs.
+    stiffened: Vec<f64>,
+    time: f64,
 }
 
 /// A part of the surface in a hand.
@@ -88,7 +95,21 @@ impl Simulation {
         let obstacles = params.obstacles.clone();
         let drive = Drive { obstacles, ..Drive::at_rest(&body.lattice, &attachment) };
         let (diagonal, matrices) = (character.mesh.diagonal(), Vec::new());
-        Ok(Self { rigged, body, attachment, solver, state, drive, matrices, diagonal, n_jumps: 0 })
+        Ok(Self {
+            rigged,
+            body,
+            attachment,
+            solver,
+            state,
+            drive,
+            matrices,
+            diagonal,
+            n_jumps: 0,
+            materials,
+            rigs: None,
+            stiffened: Vec::new(),
+            time: 0.0,
+        })
     }
 
     /// Exchange material, paint, obstacles and how it is simulated. Lattice and thickness of bones stay, and so does all
@@ -105,8 +126,24 @@ impl Simulation {
         }
         self.solver = FleshSolver::new(&self.body.lattice, &materials, &attachment, &params.flesh)?;
         self.attachment = attachment;
+        self.materials = materials;
+        self.stiffened.clear();
         self.drive.obstacles.clone_from(&params.obstacles);
         Ok(())
+    }
+
+    /// Let force rigs act from the next step on; `None` takes them off. Their curves begin when [`Self::begin`] is called.
+    pub fn set_rigs(&mut self, rigs: Option<RigDrive>) {
+        self.rigs = rigs;
+        if self.rigs.is_none() {
+            self.drive.forces.clear();
+            self.drive.pins.clear();
+        }
+    }
+
+    /// The rigs that act, for values set by hand.
+    pub fn rigs_mut(&mut self) -> Option<&mut RigDrive> {
+        self.rigs.as_mut()
     }
 
     /// The lattice and what lies in it.
@@ -160,11 +197,15 @@ impl Simulation {
     pub fn begin(&mut self, pose: Option<&Pose>, settle: bool) -> Result<(), FleshError> {
         self.matrices = self.matrices_of(pose)?;
         self.state = FleshState::at_rest(&self.body.lattice);
-        let Some((.., skeleton)) = &self.rigged else { return Ok(()) };
-        self.state.positions = skeleton.skinned(&self.matrices);
-        skeleton.drive(&self.matrices, &mut self.drive)?;
-        self.state.rotations = self.drive.cell_rotations.clone();
-        if settle {
+        self.time = 0.0;
+        let is_held = self.rigged.is_some();
+        if let Some((.., skeleton)) = &self.rigged {
+            self.state.positions = skeleton.skinned(&self.matrices);
+            skeleton.drive(&self.matrices, &mut self.drive)?;
+            self.state.rotations = self.drive.cell_rotations.clone();
+        }
+        self.exert(pose)?;
+        if settle && is_held {
             for _ in 0..SETTLE.0 {
                 self.solver.step(&mut self.state, &self.drive, SETTLE.1)?;
             }
@@ -179,7 +220,28 @@ impl Simulation {
     /// A pose of another skeleton, or numbers that are not finite.
     pub fn step(&mut self, pose: Option<&Pose>, secs: f64) -> Result<StepReport, FleshError> {
         self.follow(pose)?;
+        self.time += secs;
+        self.exert(pose)?;
         self.solver.step(&mut self.state, &self.drive, secs)
+    }
+
+    /// Forces, pins and stiffness of the rigs in a pose, now.
+    fn exert(&mut self, pose: Option<&Pose>) -> Result<(), FleshError> {
+        let Some(rigs) = &mut self.rigs else { return Ok(()) };
+        let rig = self.rigged.as_ref().map(|(rig, ..)| rig);
+        let rest = rig.map(Rig::rest_pose);
+        let posed = rig.zip(pose.or(rest.as_ref()));
+        rigs.apply(&self.body.lattice, posed, &self.matrices, self.time, &mut self.drive)?;
+        let Some(factors) = rigs.stiffness(&self.body.lattice) else { return Ok(()) };
+        let is_near = |(a, b): (&f64, &f64)| (a / b).ln().abs() < STIFFENED;
+        if factors.len() != self.stiffened.len() || !factors.iter().zip(&self.stiffened).all(is_near) {
+            let each = self.materials.iter().zip(&factors);
+            let materials: Vec<Material> = each.map(|(material, by)| material.stiffened(*by)).collect();
+            let params = self.solver.body.params.clone();
+            self.solver = FleshSolver::new(&self.body.lattice, &materials, &self.attachment, &params)?;
+            self.stiffened = factors;
+        }
+        Ok(())
     }
 
     /// The part of the surface around a vertex, to be held or pushed.

@@ -121,6 +121,8 @@ pub struct Drive {
     pub pulls: Vec<Pull>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,
+    /// Forces on nodes, in newtons, such as those of rigs; empty if there are none.
+    pub forces: Vec<DVec3>,
 }
 
 impl Drive {

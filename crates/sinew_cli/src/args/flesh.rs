@@ -72,6 +72,24 @@ pub struct FleshArgs {
     /// Begin undeformed instead of hanging as gravity has it
     #[arg(long)]
     pub no_settle: bool,
+    /// Force rigs that shape it, as `sinew rig add` writes them
+    #[arg(long, value_name = "FILE")]
+    pub rigs: Option<PathBuf>,
+    /// Values of control parameters: smile=1,breath=0.5 (degrees where they follow a joint)
+    #[arg(
+        long,
+        value_name = "CONTROL=VALUE,…",
+        value_delimiter = ',',
+        requires = "rigs",
+        allow_hyphen_values = true
+    )]
+    pub set: Vec<String>,
+    /// A control parameter over time, as seconds and values: smile=0:0,1:1,2:0
+    #[arg(long = "curve", value_name = "CONTROL=S:VALUE,…", requires = "rigs")]
+    pub curves: Vec<String>,
+    /// A ring of the surface that only bones move: a joint, a place along its bone, a factor that tightens it
+    #[arg(long = "belt", value_name = "JOINT[:PLACE[:FACTOR]]")]
+    pub belts: Vec<String>,
     /// Write a skin of so many bones, fitted to the result, instead of morph targets
     #[arg(long, value_name = "BONES")]
     pub fit: Option<usize>,

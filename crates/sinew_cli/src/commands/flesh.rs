@@ -3,6 +3,7 @@
 use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
+    rig::{cell_size, read_rigs, rig_drive},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
@@ -33,13 +34,23 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
-    let params = params(args, &character)?;
+    let mut params = params(args, &character)?;
+    let rigs = args.rigs.as_deref().map(read_rigs).transpose()?;
+    if let Some(size) = rigs.as_ref().and_then(cell_size).filter(|_| args.cell_size.is_none()) {
+        // Surface rigs are forces on the nodes of one lattice.
+        params.lattice.size = Some(size);
+    }
     let start = Instant::now();
     let baker = {
         let _progress = console.progress("filling with flesh");
         Baker::new(&character, clip, &params, &mut warnings)
     };
     let mut baker = baker.map_err(|e| with_path(e, &args.character))?;
+    if rigs.is_some() || !args.belts.is_empty() {
+        let shown = args.rigs.as_ref().unwrap_or(&args.character);
+        let drive = rig_drive(args, rigs.unwrap_or_default(), &baker, &character)?;
+        baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
+    }
     let prepare_secs = start.elapsed().as_secs_f64();
     let mut steps = Steps::default();
     let frames =
