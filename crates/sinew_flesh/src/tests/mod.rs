@@ -4,6 +4,7 @@ mod beams;
 mod bends;
 mod dynamics;
 mod elements;
+mod hands;
 mod lattices;
 mod octrees;
 
