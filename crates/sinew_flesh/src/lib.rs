@@ -7,6 +7,7 @@
 
 mod assembled;
 mod bake;
+mod blended;
 mod body;
 mod contact;
 mod element;
@@ -32,7 +33,7 @@ pub use element::ElementKind;
 pub use error::FleshError;
 pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
 pub use material::Material;
-pub use params::{FleshParams, Mode};
+pub use params::{FleshParams, Mode, PinMethod};
 pub use skeleton::{BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
 pub use state::{Anchor, Attachment, BodyPoint, Drive, FleshState, Pin};

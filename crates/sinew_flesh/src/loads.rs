@@ -124,6 +124,12 @@ impl Loads {
     }
 }
 
+/// Modes that cannot hold points say so.
+pub fn refuse_pins(drive: &Drive, expected: &'static str) -> Result<(), FleshError> {
+    let (name, value) = ("number of pins", drive.pins.len() as f64);
+    if drive.pins.is_empty() { Ok(()) } else { Err(FleshError::Parameter { name, value, expected }) }
+}
+
 fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     let (attachment, lattice) = (scene.attachment, scene.lattice);
     let fits = |what, expected: usize, actual: usize| {

@@ -20,6 +20,7 @@ use crate::{
     loads::Loads,
     matrix_free::CubeEngine,
     params::check_step,
+    system::{Nodes, Outcome, PinRow, solve_with_multipliers},
 };
 use glam::DVec3;
 
@@ -43,6 +44,7 @@ pub struct StepReport {
 pub struct FleshSolver {
     pub(crate) body: ElasticBody,
     engine: Engine,
+    pin_forces: Vec<DVec3>,
 }
 
 /// One step of a body: what an engine is given to solve.
@@ -53,6 +55,49 @@ pub(crate) struct Task<'a> {
     pub drive: &'a Drive,
     pub loads: &'a Loads,
     pub secs: f64,
+}
+
+/// What an engine found.
+#[derive(Debug, Default)]
+pub(crate) struct Solved {
+    pub outcome: Outcome,
+    /// Whether a factorisation was used.
+    pub direct: bool,
+    /// Multipliers of the pins that say something new, if they were asked for.
+    pub multipliers: Vec<DVec3>,
+}
+
+impl Solved {
+    pub fn iterated(outcome: Outcome) -> Self {
+        Self { outcome, ..Self::default() }
+    }
+
+    /// One solve after another.
+    pub fn add(&mut self, other: Self) {
+        self.outcome.iterations += other.outcome.iterations;
+        self.outcome.residual = self.outcome.residual.max(other.outcome.residual);
+        self.outcome.converged &= other.outcome.converged;
+        self.direct |= other.direct;
+        self.multipliers = other.multipliers;
+    }
+}
+
+/// Solve `A x = r` with pins held by multipliers; `x` is added to.
+pub(crate) fn hold_by_multipliers(
+    apply: impl FnMut(&[[f64; 4]], &mut [[f64; 4]]),
+    inverse: &[[f64; 6]],
+    body: &ElasticBody,
+    loads: &Loads,
+    (r, x): (&Nodes<f64>, &mut Nodes<f64>),
+) -> Solved {
+    let rows: Vec<PinRow> = loads.pins.rows.iter().map(|(_, row)| row.clone()).collect();
+    let mut delta = vec![[0.0; 4]; r.len()];
+    let goal = (body.params.tolerance, 20 * body.iteration_limit());
+    let (outcome, multipliers) = solve_with_multipliers(apply, inverse, &rows, (r, &mut delta), goal);
+    // The last digits of C x = 0, which the residual leaves open.
+    loads.pins.project(&mut delta);
+    x.iter_mut().zip(&delta).for_each(|(x, d)| (0..3).for_each(|k| x[k] += d[k]));
+    Solved { multipliers, ..Solved::iterated(outcome) }
 }
 
 #[derive(Debug)]
@@ -79,7 +124,7 @@ impl FleshSolver {
         } else {
             Engine::Assembled(Box::new(Assembled::new(&body)))
         };
-        Ok(Self { body, engine })
+        Ok(Self { body, engine, pin_forces: Vec::new() })
     }
 
     /// Mass of every node, in kilograms.
@@ -90,6 +135,12 @@ impl FleshSolver {
     /// The lattice it was made for.
     pub fn lattice(&self) -> &Lattice {
         &self.body.lattice
+    }
+
+    /// Force that held each pin in the last step, in newtons, with [`crate::PinMethod::Multipliers`]; else empty. A pin that
+    /// says what others say already has none.
+    pub fn pin_forces(&self) -> &[DVec3] {
+        &self.pin_forces
     }
 
     /// Move on by `secs`.
@@ -109,7 +160,7 @@ impl FleshSolver {
         let mut change = vec![[0.0; 4]; state.positions.len()];
         let mut rotations = state.rotations.clone();
         let task = Task { body: &self.body, state, drive, loads: &loads, secs };
-        let (outcome, direct) = match &mut self.engine {
+        let solved = match &mut self.engine {
             Engine::Cubes(engine) => engine.step(&task, &mut rotations, &mut change)?,
             Engine::Assembled(engine) => engine.step(&task, &mut rotations, &mut change)?,
         };
@@ -117,6 +168,13 @@ impl FleshSolver {
             return Err(FleshError::NonFinite { what: "velocity of node", index });
         }
         state.rotations = rotations;
+        self.pin_forces.clear();
+        if !solved.multipliers.is_empty() {
+            self.pin_forces.resize(drive.pins.len(), DVec3::ZERO);
+            for ((pin, _), impulse) in loads.pins.rows.iter().zip(&solved.multipliers) {
+                self.pin_forces[*pin] = -*impulse / secs;
+            }
+        }
         for (node, change) in change.iter().enumerate() {
             state.velocities[node] += DVec3::new(change[0], change[1], change[2]);
             state.positions[node] += secs * state.velocities[node];
@@ -125,10 +183,10 @@ impl FleshSolver {
             state.positions[node as usize] = *target;
         }
         Ok(StepReport {
-            iterations: outcome.iterations,
-            residual: outcome.residual,
-            converged: outcome.converged,
-            direct,
+            iterations: solved.outcome.iterations,
+            residual: solved.outcome.residual,
+            converged: solved.outcome.converged,
+            direct: solved.direct,
             contacts: loads.n_contacts,
         })
     }

@@ -8,6 +8,7 @@ mod voxels;
 
 pub use build::{Body, LatticeParams, build_body};
 pub use embedding::Embedding;
+pub(crate) use embedding::trilinear;
 pub use locator::Locator;
 
 use crate::{FleshError, element::corner_volumes};

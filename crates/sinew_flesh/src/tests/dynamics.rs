@@ -185,6 +185,48 @@ fn pins_hold_and_contradictions_are_named() {
     assert_eq!(rigged.state, before, "a refused step changes nothing");
 }
 
+/// Multipliers and the projection hold the same points in the same way; multipliers tell the weight that hangs on them.
+#[test]
+fn multipliers_hold_as_the_projection_does() {
+    let block = cube();
+    let nodes = block.nodes().iter().enumerate().map(|(i, p)| *p + 1e-4 * noise3(i)).collect();
+    let other = Lattice::new(nodes, block.cells().to_vec()).unwrap();
+    for lattice in [block, other] {
+        let pin = |cell: u32, corner: usize| {
+            let point = BodyPoint {
+                cell,
+                weights: std::array::from_fn(|c| if c == corner { 0.6 } else { 0.4 / 7.0 }),
+            };
+            Pin { point, target: point.evaluate(&lattice, lattice.nodes()) }
+        };
+        let run = |pins: crate::PinMethod| {
+            let params =
+                FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
+            let mut rigged = Rigged::new(&lattice, &JELLY, vec![], &params);
+            rigged.drive.pins = vec![pin(0, 6), pin(2, 7), pin(0, 6), pin(24, 2)];
+            for _ in 0..60 {
+                let report = rigged.step(0.02);
+                assert!(report.converged, "{report:?}");
+                for pin in &rigged.drive.pins {
+                    let at = pin.point.evaluate(&lattice, &rigged.state.positions);
+                    assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
+                }
+            }
+            rigged
+        };
+        let (projected, multiplied) = (run(crate::PinMethod::Projection), run(crate::PinMethod::Multipliers));
+        let pairs = projected.state.positions.iter().zip(&multiplied.state.positions);
+        let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(off < 1e-6, "{off:e}");
+        assert!(projected.solver.pin_forces().is_empty());
+        let forces = multiplied.solver.pin_forces();
+        assert_eq!((forces.len(), forces[2]), (4, DVec3::ZERO), "a pin said twice holds once");
+        let weight = 9.81 * multiplied.solver.masses().iter().sum::<f64>();
+        let pulled: DVec3 = forces.iter().sum();
+        assert!((pulled - DVec3::Y * weight).length() < 0.02 * weight, "{pulled} {weight}");
+    }
+}
+
 /// A jelly falls, lies on the floor and stays: it neither sinks nor slides nor creeps.
 #[test]
 fn the_floor_carries_and_holds() {
