@@ -33,7 +33,6 @@ pub struct Scene<'a> {
 
 impl Loads {
     pub fn gather(scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) -> Result<Self, FleshError> {
-        check(scene, drive)?;
         let lattice = scene.lattice;
         let push = |m: &f64| {
             let p = scene.gravity * (*m * secs);
@@ -130,7 +129,8 @@ pub fn refuse_pins(drive: &Drive, expected: &'static str) -> Result<(), FleshErr
     if drive.pins.is_empty() { Ok(()) } else { Err(FleshError::Parameter { name, value, expected }) }
 }
 
-fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
+/// A drive that does not fit its body is named.
+pub fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     let (attachment, lattice) = (scene.attachment, scene.lattice);
     let fits = |what, expected: usize, actual: usize| {
         if expected == actual { Ok(()) } else { Err(FleshError::Length { what, expected, actual }) }
@@ -154,5 +154,9 @@ fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     }
     drive.pins.iter().try_for_each(|pin| pin.point.check(lattice, "cell of a pin"))?;
     drive.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
-    drive.obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())
+    drive.obstacles.iter().try_for_each(|obstacle| {
+        let (name, value, expected) = ("friction", obstacle.friction, "it must be 0 or more");
+        let fits = value >= 0.0 && value.is_finite();
+        if fits { obstacle.shape.check() } else { Err(FleshError::Parameter { name, value, expected }) }
+    })
 }

@@ -23,8 +23,29 @@ use glam::{DMat3, DQuat, DVec3};
 const DIRECT_STEPS: usize = 50;
 /// Iterations of a step from which a coarse lattice helps.
 const COARSE_FROM: usize = 24;
+/// Iterations that bringing it up to date costs, about.
+const COARSE_EXCESS: usize = 12;
 /// Iterations with an old factor after which a new one is made.
 const STALE: usize = 12;
+
+/// A coarse lattice, and what it has cost to keep it.
+#[derive(Debug)]
+struct Kept {
+    coarse: Coarse,
+    /// Iterations of the first step with it.
+    fresh: Option<usize>,
+    /// Iterations that later steps took more.
+    excess: usize,
+}
+
+impl Kept {
+    /// After a step of so many iterations.
+    fn is_stale(&mut self, last: usize) -> bool {
+        let fresh = *self.fresh.get_or_insert(last);
+        self.excess += last.saturating_sub(fresh);
+        self.excess > COARSE_EXCESS
+    }
+}
 
 /// Cubes whose strain is linear: no matrix is ever made, unless the body is stiff.
 #[derive(Debug)]
@@ -40,8 +61,7 @@ pub(crate) struct CubeEngine {
     slow: Conjugate<f64>,
     direct: Option<(Direct, BlockMatrix)>,
     direct_left: usize,
-    /// Coarse lattice, and how many iterations the first step with it took.
-    coarse: Option<(Coarse, usize)>,
+    coarse: Option<Kept>,
     /// Iterations of the last step.
     last: usize,
 }
@@ -136,36 +156,25 @@ impl CubeEngine {
         Ok(Solved { direct: true, ..Solved::iterated(outcome) })
     }
 
-    /// A coarse lattice once steps need many iterations; made anew once they need many more than at first.
+    /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
     fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
-        let is_wanted = match &self.coarse {
+        let is_wanted = match &mut self.coarse {
             None => self.last > COARSE_FROM,
-            Some((_, fresh)) => self.last > fresh + fresh / 3 + 2,
+            Some(coarse) => coarse.is_stale(self.last),
         };
         if !is_wanted {
-            if let Some((_, fresh @ 0)) = &mut self.coarse {
-                *fresh = self.last.max(1);
-            }
             return;
         }
-        let mut coarse = match self.coarse.take() {
-            Some((coarse, _)) => coarse,
-            None => Coarse::new(&body.lattice, &body.is_held),
-        };
         let part = |cell: usize| {
             let (stiffness, factor) = body.stiffness.of(cell);
-            let mass = body.cell_mass(cell) / 8.0 * (1.0 + system.drag);
-            CellPart {
-                stiffness,
-                factor: factor * system.scale,
-                rotation: &self.matrices[cell],
-                masses: [mass; 8],
-                is_held: body.lattice.cells()[cell].map(|node| body.is_held[node as usize]),
-            }
+            CellPart { stiffness, factor, mass: body.cell_mass(cell) / 8.0 }
         };
+        let kept = self.coarse.take().map(|kept| kept.coarse);
+        let mut coarse = kept.unwrap_or_else(|| Coarse::new(&body.lattice, &body.is_held, part));
+        let factors = (system.scale, 1.0 + system.drag);
         // Without one, inverse blocks alone do.
-        if coarse.refactor(part, &loads.points).is_ok() {
-            self.coarse = Some((coarse, 0));
+        if coarse.refactor(&self.matrices, factors, &loads.points).is_ok() {
+            self.coarse = Some(Kept { coarse, fresh: None, excess: 0 });
         }
         self.last = 0;
     }
@@ -195,8 +204,8 @@ impl CubeEngine {
         let coarse = &mut self.coarse;
         let mut precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| {
             times_blocks(inverse, r, z);
-            if let Some((coarse, _)) = coarse.as_mut() {
-                coarse.add(r, z);
+            if let Some(kept) = coarse.as_mut() {
+                kept.coarse.add(r, z);
             }
         };
         let mut total = Outcome::default();

@@ -17,7 +17,8 @@ use crate::{
     Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
     assembled::{Assembled, elastic_energy, gradient},
     body::ElasticBody,
-    loads::Loads,
+    carry::{carry, is_jerked},
+    loads::{Loads, check},
     matrix_free::CubeEngine,
     params::check_step,
     system::{Nodes, Outcome, PinRow, solve_with_multipliers},
@@ -37,6 +38,8 @@ pub struct StepReport {
     pub direct: bool,
     /// Feelers that touch something.
     pub contacts: usize,
+    /// Whether what holds the body jumped: the body was carried along, or its flesh given no momentum.
+    pub carried: bool,
 }
 
 /// An elastic body. Keeps scratch and a factorisation; all that is simulated is in a [`FleshState`].
@@ -156,16 +159,24 @@ impl FleshSolver {
     ) -> Result<StepReport, FleshError> {
         check_step(secs)?;
         self.body.check_state(state)?;
-        let loads = Loads::gather(&self.body.scene(), state, drive, secs)?;
-        let mut change = vec![[0.0; 4]; state.positions.len()];
-        let mut rotations = state.rotations.clone();
-        let task = Task { body: &self.body, state, drive, loads: &loads, secs };
+        check(&self.body.scene(), drive)?;
+        let carried = carry(&self.body, state, drive);
+        let from = carried.as_ref().unwrap_or(state);
+        let loads = Loads::gather(&self.body.scene(), from, drive, secs)?;
+        let mut change = vec![[0.0; 4]; from.positions.len()];
+        let mut rotations = from.rotations.clone();
+        let task = Task { body: &self.body, state: from, drive, loads: &loads, secs };
         let solved = match &mut self.engine {
             Engine::Cubes(engine) => engine.step(&task, &mut rotations, &mut change)?,
             Engine::Assembled(engine) => engine.step(&task, &mut rotations, &mut change)?,
         };
         if let Some(index) = change.iter().position(|c| !c.iter().all(|x| x.is_finite())) {
             return Err(FleshError::NonFinite { what: "velocity of node", index });
+        }
+        let is_jerked = is_jerked(&self.body, from, drive);
+        let is_carried = carried.is_some() || is_jerked;
+        if let Some(carried) = carried {
+            *state = carried;
         }
         state.rotations = rotations;
         self.pin_forces.clear();
@@ -176,8 +187,11 @@ impl FleshSolver {
             }
         }
         for (node, change) in change.iter().enumerate() {
-            state.velocities[node] += DVec3::new(change[0], change[1], change[2]);
-            state.positions[node] += secs * state.velocities[node];
+            let v = state.velocities[node] + DVec3::new(change[0], change[1], change[2]);
+            state.positions[node] += secs * v;
+            if !is_jerked {
+                state.velocities[node] = v;
+            }
         }
         for (&node, target) in self.body.attachment.held.iter().zip(&drive.held) {
             state.positions[node as usize] = *target;
@@ -188,6 +202,7 @@ impl FleshSolver {
             converged: solved.outcome.converged,
             direct: solved.direct,
             contacts: loads.n_contacts,
+            carried: is_carried,
         })
     }
 

@@ -4,26 +4,26 @@
 //! Two-level additive Schwarz (Toselli and Widlund 2005, §3): `z = D⁻¹ r + P (Pᵀ A P)⁻¹ Pᵀ r`, where `P` interpolates
 //! trilinearly from cubes of several cells a side. Inverse blocks alone carry news by one cell an iteration.
 //! # Cost
-//! new, refactor: an addition of 8 × 8 blocks a cell, and a small factorisation; kept over steps, since it only has to be
-//! about right. Each iteration: a back-substitution with about a thirtieth of the unknowns.
+//! new: an addition of 8 × 8 blocks a cell. refactor: one a coarse cube, and a small factorisation, which is kept over steps
+//! since it only has to be about right. Each iteration: a back-substitution with about a thirtieth of the unknowns.
 //! # Limits
-//! Cubes. Parts that lie side by side share coarse nodes, which costs iterations but is not wrong.
+//! Cubes. A coarse cube turns as one, by the mean of its cells. Parts that lie side by side share coarse nodes, which costs iterations but is not wrong.
 
 use super::{BlockMatrix, Direct, Nodes, PointTerm};
 use crate::{FleshError, Lattice, element::Stiffness};
 use glam::{DMat3, DVec3, IVec3};
+use sinew_geom::linalg::polar;
 use std::collections::BTreeMap;
 
 /// Cells along a side of a coarse cube.
 const SIDE: i32 = 3;
-/// Offsets of a cell within its coarse cube.
-const N_OFFSETS: usize = (SIDE * SIDE * SIDE) as usize;
 
 /// Coarse nodes of a lattice, and the factorised system over them.
 #[derive(Debug)]
 pub struct Coarse {
-    /// Coarse cube and offset within it of each cell.
-    of_cell: Vec<(u32, u8)>,
+    /// Coarse cube of each cell.
+    of_cell: Vec<u32>,
+    cubes: Vec<Cube>,
     /// Coarse nodes each node hangs on; none for held nodes.
     parents: Vec<Vec<(u32, f32)>>,
     /// Nodes that nothing hangs on.
@@ -34,43 +34,50 @@ pub struct Coarse {
     left: Nodes<f64>,
 }
 
-/// One cell's part of a system: `R (factor · K) Rᵀ` and its mass at its corners.
+/// What a coarse cube weighs and resists at rest.
+#[derive(Debug, Clone)]
+struct Cube {
+    stiffness: Box<Stiffness>,
+    masses: [[f64; 8]; 8],
+}
+
+/// One cell at rest: `factor · stiffness`, and its mass at each corner.
 pub struct CellPart<'a> {
     /// Stiffness at rest.
     pub stiffness: &'a Stiffness,
     /// Its factor.
     pub factor: f64,
-    /// How the cell is turned.
-    pub rotation: &'a DMat3,
-    /// Mass of each corner.
-    pub masses: [f64; 8],
-    /// Corners that are held.
-    pub is_held: [bool; 8],
+    /// Mass of a corner.
+    pub mass: f64,
 }
 
 impl Coarse {
     /// Coarse cubes around the cells of a lattice of cubes.
-    pub fn new(lattice: &Lattice, is_held: &[bool]) -> Self {
+    pub fn new<'a>(lattice: &Lattice, is_held: &[bool], part: impl Fn(usize) -> CellPart<'a>) -> Self {
         let low = lattice.nodes().iter().fold(DVec3::INFINITY, |low, p| low.min(*p));
         let place = |p: DVec3| ((p - low) / lattice.size()).round().as_ivec3();
-        let (mut numbers, mut cubes) = (BTreeMap::new(), BTreeMap::new());
+        let (mut numbers, mut known) = (BTreeMap::new(), BTreeMap::new());
         let mut corners: Vec<[u32; 8]> = Vec::new();
-        let mut of_cell = Vec::with_capacity(lattice.n_cells());
-        for cell in lattice.cells() {
+        let mut cubes: Vec<Cube> = Vec::new();
+        let mut places = Vec::with_capacity(lattice.n_cells());
+        for (index, cell) in lattice.cells().iter().enumerate() {
             let at = place(lattice.nodes()[cell[0] as usize]);
             let (cube, offset) = (at / SIDE, at % SIDE);
-            let index = *cubes.entry(cube.to_array()).or_insert_with(|| {
+            let at = *known.entry(cube.to_array()).or_insert_with(|| {
                 corners.push(std::array::from_fn(|c| {
                     let next = numbers.len() as u32;
                     *numbers.entry((cube + unit(c)).to_array()).or_insert(next)
                 }));
-                corners.len() as u32 - 1
+                cubes.push(Cube { stiffness: Box::new([[0.0; 24]; 24]), masses: [[0.0; 8]; 8] });
+                corners.len() - 1
             });
-            of_cell.push((index, ((offset.z * SIDE + offset.y) * SIDE + offset.x) as u8));
+            let mut table = weights(offset);
+            (0..8).filter(|c| is_held[cell[*c] as usize]).for_each(|c| table[c] = [0.0; 8]);
+            cubes[at].add(&part(index), &table);
+            places.push((at as u32, table));
         }
         let mut parents = vec![Vec::new(); lattice.n_nodes()];
-        for (cell, (cube, offset)) in lattice.cells().iter().zip(&of_cell) {
-            let table = weights(*offset as usize);
+        for (cell, (cube, table)) in lattice.cells().iter().zip(&places) {
             for (fine, node) in cell.iter().enumerate().filter(|(_, node)| !is_held[**node as usize]) {
                 let list = (0..8).filter(|c| table[fine][*c] > 0.0);
                 let pairs = list.map(|c| (corners[*cube as usize][c], table[fine][c] as f32));
@@ -82,38 +89,26 @@ impl Coarse {
         parents.iter().flatten().for_each(|(parent, _)| is_unused[*parent as usize] = false);
         let blocks = BlockMatrix::from_cells(n, &corners);
         let (right, left) = (vec![[0.0; 4]; n], vec![[0.0; 4]; n]);
-        Self { of_cell, parents, is_unused, blocks, direct: None, right, left }
+        let of_cell = places.iter().map(|(cube, _)| *cube).collect();
+        Self { of_cell, cubes, parents, is_unused, blocks, direct: None, right, left }
     }
 
-    /// Take over a system and factorise it.
+    /// Factorise `scale · K + drag · M + points` with cells turned as they are.
     ///
     /// # Errors
     /// If it is too ill-conditioned.
-    pub fn refactor<'a>(
+    pub fn refactor(
         &mut self,
-        part: impl Fn(usize) -> CellPart<'a>,
+        rotations: &[DMat3],
+        (scale, drag): (f64, f64),
         points: &[PointTerm<f64>],
     ) -> Result<(), FleshError> {
+        let mut sums = vec![DMat3::ZERO; self.cubes.len()];
+        self.of_cell.iter().zip(rotations).for_each(|(cube, r)| sums[*cube as usize] += *r);
         self.blocks.clear();
-        let tables: Vec<[[f64; 8]; 8]> = (0..N_OFFSETS).map(weights).collect();
-        // Restricted stiffness by offset, for cells that share a matrix and have no held corner.
-        let mut known: BTreeMap<(*const Stiffness, u8), Box<Stiffness>> = BTreeMap::new();
-        for (cell, (cube, offset)) in self.of_cell.iter().enumerate() {
-            let part = part(cell);
-            let mut table = tables[*offset as usize];
-            (0..8).filter(|c| part.is_held[*c]).for_each(|c| table[c] = [0.0; 8]);
-            let own;
-            let stiffness = if part.is_held.contains(&true) {
-                own = restrict(part.stiffness, &table);
-                &own
-            } else {
-                let key = (std::ptr::from_ref(part.stiffness), *offset);
-                known.entry(key).or_insert_with(|| restrict(part.stiffness, &table))
-            };
-            self.blocks.add_cell(*cube as usize, stiffness, Some(part.rotation), part.factor);
-            self.blocks.add_cell_masses(*cube as usize, |a, b| {
-                (0..8).map(|c| part.masses[c] * table[c][a] * table[c][b]).sum()
-            });
+        for (at, (cube, sum)) in self.cubes.iter().zip(&sums).enumerate() {
+            self.blocks.add_cell(at, &cube.stiffness, Some(&polar(sum).0), scale);
+            self.blocks.add_cell_masses(at, |a, b| drag * cube.masses[a][b]);
         }
         for point in points {
             if let Some(point) = self.restrict_point(point) {
@@ -172,31 +167,33 @@ fn unit(corner: usize) -> IVec3 {
 }
 
 /// Weights of the eight coarse nodes at each corner of the cell at an offset.
-fn weights(offset: usize) -> [[f64; 8]; 8] {
-    let side = SIDE as usize;
-    let at = IVec3::new((offset % side) as i32, (offset / side % side) as i32, (offset / side / side) as i32);
-    std::array::from_fn(|fine| crate::lattice::trilinear((at + unit(fine)).as_dvec3() / f64::from(SIDE)))
+fn weights(offset: IVec3) -> [[f64; 8]; 8] {
+    std::array::from_fn(|fine| crate::lattice::trilinear((offset + unit(fine)).as_dvec3() / f64::from(SIDE)))
 }
 
-/// `Wᵀ K W`.
-fn restrict(stiffness: &Stiffness, w: &[[f64; 8]; 8]) -> Box<Stiffness> {
-    let mut half = Box::new([[0.0; 24]; 24]);
-    let mut out = Box::new([[0.0; 24]; 24]);
-    for i in 0..24 {
-        for (b, w) in w.iter().enumerate() {
-            for (to, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-                (0..3).for_each(|k| half[i][3 * to + k] += w * stiffness[i][3 * b + k]);
-            }
-        }
-    }
-    for (a, w) in w.iter().enumerate() {
-        for (to, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-            for k in 0..3 {
-                for j in 0..24 {
-                    out[3 * to + k][j] += w * half[3 * a + k][j];
+impl Cube {
+    /// Add `Wᵀ K W` and `Wᵀ M W` of a cell.
+    fn add(&mut self, part: &CellPart, w: &[[f64; 8]; 8]) {
+        let mut half = [[0.0; 24]; 24];
+        for i in 0..24 {
+            for (b, w) in w.iter().enumerate() {
+                for (to, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                    (0..3)
+                        .for_each(|k| half[i][3 * to + k] += part.factor * w * part.stiffness[i][3 * b + k]);
                 }
             }
         }
+        for (a, w) in w.iter().enumerate() {
+            for (to, w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                for k in 0..3 {
+                    (0..24).for_each(|j| self.stiffness[3 * to + k][j] += w * half[3 * a + k][j]);
+                }
+            }
+        }
+        for (a, row) in self.masses.iter_mut().enumerate() {
+            for (b, mass) in row.iter_mut().enumerate() {
+                *mass += part.mass * w.iter().map(|w| w[a] * w[b]).sum::<f64>();
+            }
+        }
     }
-    out
 }

@@ -7,7 +7,7 @@ use crate::{
         CubeMaterial, Definite, Energy, Integrals, MeanCell, cell_response, gauss_gradients, mean_response,
         stiffness,
     },
-    system::Cubes,
+    system::{BlockMatrix, Cubes, Direct},
 };
 use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -314,6 +314,41 @@ fn uniaxial_stress() {
     for mode in Mode::ALL {
         let stiff = (pull(mode, 1.0 + 1e-6, &FLESH) / 1e-6 - (FLESH.lambda() + 2.0 * FLESH.shear())).abs();
         assert!(stiff < 1e-4, "{mode:?} {stiff}");
+    }
+}
+
+/// Systems of a thousand random poses are symmetric and can be factorised.
+#[test]
+fn systems_are_symmetric_and_positive() {
+    let lattice = Lattice::block([2, 1, 1], 0.5, DVec3::ZERO).unwrap();
+    for mode in [Mode::Predicted, Mode::Stvk, Mode::NeoHookean] {
+        let params = FleshParams { mode, ..FleshParams::default() };
+        let solver = FleshSolver::new(&lattice, &[FLESH], &Default::default(), &params).unwrap();
+        let mut blocks = BlockMatrix::new(&lattice);
+        for pose in 0..1000 {
+            let seed = 50 * pose;
+            let size = f64::from(pose as u32 % 10) * 0.1;
+            let x: Vec<DVec3> =
+                lattice.nodes().iter().enumerate().map(|(i, p)| *p + size * noise3(i + seed)).collect();
+            let turns: Vec<DMat3> = (0..lattice.n_cells())
+                .map(|c| DMat3::from_quat(DQuat::from_scaled_axis(3.0 * noise3(c + seed))))
+                .collect();
+            crate::assembled::respond(&solver.body, &x, &turns, Some(&mut blocks));
+            (0..lattice.n_nodes()).for_each(|node| blocks.add_diagonal(node, 1e-3));
+            let number: Vec<u32> = (0..lattice.n_nodes() as u32).collect();
+            let matrix = blocks.to_sparse(&number, lattice.n_nodes());
+            let n = 3 * lattice.n_nodes();
+            let [e, f] = [1, 2].map(|k| (0..n).map(|i| noise3(i + seed + k)[k]).collect::<Vec<f64>>());
+            let times = |x: &[f64]| {
+                let mut out = vec![0.0; n];
+                matrix.mul_vec(x, &mut out);
+                out
+            };
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let (one, other) = (dot(&f, &times(&e)), dot(&e, &times(&f)));
+            assert!((one - other).abs() < 1e-7 * dot(&e, &times(&e)), "{mode:?} {one} {other}");
+            assert!(Direct::new(&blocks, &vec![false; lattice.n_nodes()]).is_ok(), "{mode:?} pose {pose}");
+        }
     }
 }
 
