@@ -82,6 +82,15 @@ pub struct Pin {
     pub target: DVec3,
 }
 
+/// A point that a hand draws to a place, by a spring that comes and goes with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pull {
+    /// Which point, and how strongly.
+    pub anchor: Anchor,
+    /// Where it is drawn to at the end of the step.
+    pub target: DVec3,
+}
+
 /// What a body hangs on, fixed for a simulation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attachment {
@@ -91,6 +100,8 @@ pub struct Attachment {
     pub anchors: Vec<Anchor>,
     /// Points that meet obstacles.
     pub feelers: Vec<BodyPoint>,
+    /// How much of each node belongs to which regions, for `blended`; empty for one region.
+    pub regions: Vec<[(u16, f32); 4]>,
 }
 
 /// What is done to a body during one step.
@@ -104,12 +115,18 @@ pub struct Drive {
     pub cell_rotations: Vec<DQuat>,
     /// How bones turn each node, for `warped`; empty if there are none.
     pub node_rotations: Vec<DQuat>,
+    /// How bones turn each region, for `blended`; empty if there are none.
+    pub region_rotations: Vec<DQuat>,
     /// What is in the way.
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.
     pub pins: Vec<Pin>,
+    /// Points drawn by hands.
+    pub pulls: Vec<Pull>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,
+    /// Forces on nodes, in newtons, such as those of rigs; empty if there are none.
+    pub forces: Vec<DVec3>,
 }
 
 impl Drive {

@@ -13,6 +13,7 @@ pub mod pose;
 pub mod puppet;
 pub mod reach;
 pub mod refit;
+pub mod rig;
 pub mod sample;
 pub mod solve;
 #[cfg(feature = "studio")]

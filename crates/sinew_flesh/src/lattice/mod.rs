@@ -17,8 +17,7 @@ mod voxels;
 pub use build::{Body, LatticeParams, build_body};
 pub use control::{ControlLattice, Scheme, Solid};
 pub use embedding::Embedding;
-#[cfg(test)]
-pub(crate) use embedding::trilinear as trilinear_weights;
+pub(crate) use embedding::trilinear;
 pub use general::nearest_weights;
 pub use locator::Locator;
 pub use made::build_made_body;
