@@ -266,7 +266,7 @@ fn lattices_made_by_hand_and_cells_of_several_sizes() {
     );
     let fine = ok(&flesh(&["--subdivide", "2", "--smooth"]));
     assert_eq!((&fine["cells"], &fine["unsolved_steps"]), (&json!(8 * 20), &json!(0)));
-    write(0.3, 0.0, "5 7 8 9 11 12");
+    write(0.2, 0.0, "5 7 8 9 11 12");
     let rounded = ok(&flesh(&["--subdivide", "1", "--scheme", "mlca"]));
     assert!(!rounded["uncovered_vertices"].as_array().unwrap().is_empty(), "corners are rounded off");
     assert!(rounded["warnings"].to_string().contains("vertices lie in no cell (vertex "), "{rounded}");
@@ -280,7 +280,7 @@ fn lattices_made_by_hand_and_cells_of_several_sizes() {
     let said = fails(&flesh(&[]), 1);
     assert!(said.contains("vertices lie in no cell") && said.contains("move or scale the lattice"), "{said}");
     let dog = sample(&folder, "quadruped");
-    let report = ok(&[&["flesh", &dog, "--refine", "1", "--cells", "500"][..], &short].concat());
+    let report = ok(&[&["flesh", &dog, "--refine", "1", "--cells", "2500"][..], &short].concat());
     assert!(report["hanging_nodes"].as_u64().unwrap() > 0 && report["unsolved_steps"] == 0, "{report}");
     let smooth = ok(&[&["flesh", &dog, "--smooth", "--cells", "200"][..], &short].concat());
     assert!(smooth["unsolved_steps"] == 0);
