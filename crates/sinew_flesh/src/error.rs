@@ -96,7 +96,7 @@ pub enum FleshError {
     },
     /// Something that only works with cells of one size.
     #[error(
-        "cells of several sizes cannot do that (mode warped, pins, smooth display); choose cells of one size"
+        "cells of several sizes cannot do that (modes warped and blended, pins, smooth display); choose cells of one size"
     )]
     SeveralSizes,
     /// A node that follows others is held itself.
