@@ -2,9 +2,11 @@
 
 mod flesh;
 mod puppet;
+mod scene;
 
 pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
+pub use scene::{HandleArgs, ObstacleArgs};
 
 use clap::{
     Args, Parser, Subcommand,

@@ -5,7 +5,7 @@
 
 use crate::{
     Attachment, Body, BoneParams, Drive, FleshError, FleshParams, FleshSolver, FleshState, LatticeParams,
-    Material, Obstacle, Skeleton, StepReport, build_body, skeleton::feelers,
+    LatticeSource, Material, Obstacle, Skeleton, SmoothEmbedding, StepReport, skeleton::feelers,
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Character, Clip, Rig, Skin, Warnings};
@@ -15,6 +15,10 @@ use sinew_geom::{Character, Clip, Rig, Skin, Warnings};
 pub struct BakeParams {
     /// How fine the lattice is.
     pub lattice: LatticeParams,
+    /// Where its cells come from. Default cubes of one size.
+    pub source: LatticeSource,
+    /// Whether the surface is smoothed between cells. Default false.
+    pub smooth: bool,
     /// What the flesh is made of.
     pub material: Material,
     /// Joints around which it is stiffer or softer, with factors.
@@ -35,6 +39,8 @@ impl Default for BakeParams {
     fn default() -> Self {
         Self {
             lattice: LatticeParams::default(),
+            source: LatticeSource::default(),
+            smooth: false,
             material: Material::default(),
             stiffer: Vec::new(),
             bones: BoneParams::default(),
@@ -59,6 +65,7 @@ pub struct Baker<'a> {
     rigged: Option<(&'a Rig, &'a Skin, Skeleton)>,
     clip: Option<&'a Clip>,
     body: Body,
+    smooth: Option<SmoothEmbedding>,
     solver: FleshSolver,
     state: FleshState,
     drive: Drive,
@@ -82,12 +89,16 @@ impl<'a> Baker<'a> {
     ) -> Result<Self, FleshError> {
         params.material.check()?;
         crate::params::check_step(params.max_step)?;
-        let body = build_body(&character.mesh, &params.lattice)?;
-        if !body.uncovered.is_empty() {
-            let (n, first) = (body.uncovered.len(), body.uncovered[0]);
-            warnings
-                .push(format!("{n} vertices lie in no cell (the first is {first}); they follow the nearest"));
-        }
+        let joints: Vec<DVec3> = match &character.skin {
+            Some(skin) => skin.slots.iter().map(|slot| slot.inverse_bind.inverse().translation).collect(),
+            None => Vec::new(),
+        };
+        let body = params.source.build(&character.mesh, &params.lattice, &joints)?;
+        tell_uncovered(&body, character.mesh.positions(), warnings);
+        let smooth = match params.smooth {
+            true => Some(SmoothEmbedding::new(&body, character.mesh.positions())?),
+            false => None,
+        };
         if clip.is_some_and(|clip| !clip.morphs.is_empty()) {
             warnings.push("morph targets of the clip are left out; flesh follows bones");
         }
@@ -121,6 +132,7 @@ impl<'a> Baker<'a> {
             rigged,
             clip,
             body,
+            smooth,
             solver,
             state,
             drive,
@@ -160,6 +172,9 @@ impl<'a> Baker<'a> {
     /// None that a baker can cause.
     pub fn positions(&self, out: &mut Vec<Vec3>) -> Result<(), FleshError> {
         out.resize(self.body.embedding.len(), Vec3::ZERO);
+        if let Some(smooth) = &self.smooth {
+            return smooth.evaluate(&self.state.positions, out);
+        }
         self.body.embedding.evaluate(&self.body.lattice, &self.state.positions, out)
     }
 
@@ -186,6 +201,7 @@ impl<'a> Baker<'a> {
         self.matrices = self.matrices_at(0.0)?;
         if let Some((.., skeleton)) = &self.rigged {
             self.state.positions = skeleton.skinned(&self.matrices);
+            self.body.lattice.ties().spread_places(&mut self.state.positions);
             skeleton.drive(&self.matrices, &mut self.drive)?;
             self.state.rotations = self.drive.cell_rotations.clone();
             if settle {
@@ -219,12 +235,28 @@ impl<'a> Baker<'a> {
             let (from, to) = (skeleton.skinned(&self.matrices), skeleton.skinned(&matrices));
             let nodes = self.state.positions.iter_mut().zip(from.iter().zip(&to));
             nodes.for_each(|(p, (from, to))| *p += *to - *from);
+            self.body.lattice.ties().spread_places(&mut self.state.positions);
             self.state.velocities.fill(DVec3::ZERO);
             self.state.rotations = self.drive.cell_rotations.clone();
         }
         self.matrices = matrices;
         Ok(())
     }
+}
+
+/// Places that are named of vertices in no cell.
+const TOLD: usize = 3;
+
+fn tell_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
+    let n = body.uncovered.len();
+    if n == 0 {
+        return;
+    }
+    let show = |&vertex: &u32| format!("{vertex} at {:.4}", positions[vertex as usize]);
+    let first: Vec<String> = body.uncovered.iter().take(TOLD).map(show).collect();
+    let more = if n > TOLD { ", …" } else { "" };
+    let first = first.join(", ");
+    warnings.push(format!("{n} vertices lie in no cell (vertex {first}{more}); they follow the nearest"));
 }
 
 /// Flesh around some joints, stiffer by the weight they have there.

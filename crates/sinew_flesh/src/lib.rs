@@ -5,6 +5,7 @@
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
+mod adaptive;
 mod assembled;
 mod bake;
 mod blended;
@@ -13,6 +14,7 @@ mod carry;
 mod contact;
 mod element;
 mod error;
+mod handles;
 mod lattice;
 mod loads;
 mod material;
@@ -29,11 +31,16 @@ mod tests;
 mod warped;
 mod weights;
 
+pub use adaptive::{AdaptiveFlesh, AdaptiveParams, Grip};
 pub use bake::{BakeParams, Baker};
 pub use contact::{Collider, Obstacle, Terrain};
 pub use element::ElementKind;
 pub use error::FleshError;
-pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
+pub use handles::HandleBaker;
+pub use lattice::{
+    Body, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,
+    SmoothEmbedding, Solid, Ties, build_body, build_made_body, build_octree_body,
+};
 pub use material::Material;
 pub use pacing::{Pace, Pacer};
 pub use params::{FleshParams, Mode, PinMethod};

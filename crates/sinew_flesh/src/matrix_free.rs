@@ -71,7 +71,7 @@ impl CubeEngine {
         let lattice = &body.lattice;
         let constants = |cell: usize| {
             let share = lattice.inside()[cell];
-            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.size(), share)
+            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.cell_size(cell), share)
         };
         let materials: Vec<CubeMaterial> = (0..lattice.n_cells()).map(constants).collect();
         Self {
@@ -159,7 +159,7 @@ impl CubeEngine {
     /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
     fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
         let is_wanted = match &mut self.coarse {
-            None => self.last > COARSE_FROM,
+            None => self.last > COARSE_FROM && body.lattice.is_cubes() && !body.lattice.has_ties(),
             Some(coarse) => coarse.is_stale(self.last),
         };
         if !is_wanted {
@@ -191,7 +191,7 @@ impl CubeEngine {
     ) -> Outcome {
         let points: Vec<PointTerm<f32>> = loads.points.iter().map(lower).collect();
         let limit = body.iteration_limit();
-        let (fast, inverse) = (&self.fast, &self.inverse);
+        let (fast, inverse, ties) = (&self.fast, &self.inverse, body.lattice.ties());
         let factors: Vec<f32> = system.masses.iter().map(|m| *m as f32).collect();
         let scale = system.scale as f32;
         let apply = |x: &[[f32; 4]], out: &mut [[f32; 4]]| {
@@ -203,7 +203,7 @@ impl CubeEngine {
         };
         let coarse = &mut self.coarse;
         let mut precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| {
-            times_blocks(inverse, r, z);
+            ties.around(r, z, |r, z| times_blocks(inverse, r, z));
             if let Some(kept) = coarse.as_mut() {
                 kept.coarse.add(r, z);
             }
@@ -262,7 +262,8 @@ impl CubeEngine {
             let Some((direct, _)) = &mut self.direct else { break };
             let exact = &self.exact;
             let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(exact, x, out);
-            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
+            let ties = body.lattice.ties();
+            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
             let limit = if is_fresh { 200 } else { STALE };
             let goal = Goal { reference, tolerance, limit };
             let outcome = self.slow.solve(apply, solve, &loads.pins, (r, change), goal);
@@ -290,7 +291,7 @@ impl CubeEngine {
                 direct.refactor(&blocks)?;
                 direct
             }
-            None => Direct::new(&blocks, &body.is_held)?,
+            None => Direct::new(&blocks, &body.is_fixed())?,
         };
         self.direct = Some((direct, blocks));
         Ok(())
@@ -326,8 +327,9 @@ impl CubeEngine {
                 (0..6).for_each(|k| to[k] += w * w * point.matrix[k]);
             }
         }
-        for ((inverse, block), held) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_held) {
-            *inverse = if *held { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
+        body.lattice.ties().gather_blocks(&mut blocks);
+        for ((inverse, block), fixed) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_fixed()) {
+            *inverse = if *fixed { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
+    scene::{Follower, obstacles},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
@@ -10,9 +11,10 @@ use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, BoneParams, Collider, FleshParams, LatticeParams, Material, Obstacle, StepReport,
+        BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams, LatticeSource, Material,
+        Solid, StepReport,
     },
-    formats::{gltf, write_atomic},
+    formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
     skin::{ExportParams, FitParams, build_character, fit_skin},
 };
@@ -35,13 +37,21 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
-    let params = params(args, &character)?;
+    let params = params(args, &character, console)?;
     let start = Instant::now();
-    let baker = {
+    let mut baker = {
         let _progress = console.progress("filling with flesh");
-        Baker::new(&character, clip, &params, &mut warnings)
+        match &args.by_handles.moves {
+            Some(moves) => {
+                let model = (&character, args.character.as_path());
+                Follower::of_handles(&args.by_handles, moves, model, &params, console, &mut warnings)?
+            }
+            None => {
+                let baker = Baker::new(&character, clip, &params, &mut warnings);
+                Follower::Bones(Box::new(baker.map_err(|e| with_path(e, &args.character))?))
+            }
+        }
     };
-    let mut baker = baker.map_err(|e| with_path(e, &args.character))?;
     let prepare_secs = start.elapsed().as_secs_f64();
     let mut steps = Steps::default();
     let frames =
@@ -64,6 +74,9 @@ fn clip_of<'a>(
     character: &'a Character,
     warnings: &mut Warnings,
 ) -> anyhow::Result<Option<&'a Clip>> {
+    if args.by_handles.moves.is_some() {
+        return Ok(None);
+    }
     if character.skin.is_none() || character.rig.is_none() {
         ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
         warnings.push("there is no skin: the body falls freely, and lands only if --floor is given");
@@ -95,26 +108,21 @@ fn timing(args: &FleshArgs, character: &Character, clip: Option<&Clip>) -> anyho
     Ok((fps, n_frames as usize))
 }
 
-fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams> {
+fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow::Result<BakeParams> {
     ensure!(
         (0.0..1.0).contains(&args.bone_radius),
         "--bone-radius {} must lie between 0 and 1, where 1 would reach the surface",
         args.bone_radius
     );
     ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
-    ensure!(
-        args.friction >= 0.0 && args.friction.is_finite(),
-        "--friction {} must not be negative",
-        args.friction
-    );
-    ensure!(args.floor.is_none_or(f64::is_finite), "--floor must be finite");
-    let floor = args.floor.map(|height| Obstacle { shape: Collider::floor(height), friction: args.friction });
     let [low, high] = character.mesh.bounds();
     let (stiffness, size) = DEFAULT_STIFFNESS;
     // A mesh without extent is refused later, with its own message.
     let in_proportion = || stiffness * ((high - low).max_element() / size).max(1e-6);
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
+        source: source(args)?,
+        smooth: args.smooth,
         material: Material {
             young: args.stiffness.unwrap_or_else(in_proportion),
             poisson: args.poisson,
@@ -130,10 +138,38 @@ fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams>
             tolerance: args.tolerance,
             ..FleshParams::default()
         },
-        obstacles: floor.into_iter().collect(),
+        obstacles: obstacles(&args.obstacles, console)?,
         max_step: args.step,
         settle: !args.no_settle,
     })
+}
+
+/// Times a lattice may be subdivided: each makes eight times as many cells.
+const MAX_SUBDIVISIONS: usize = 3;
+
+/// Where cells come from; a lattice made by hand is read, checked and subdivided.
+fn source(args: &FleshArgs) -> anyhow::Result<LatticeSource> {
+    let Some(path) = &args.lattice else {
+        return Ok(args.refine.map_or(LatticeSource::Cubes, LatticeSource::Octree));
+    };
+    ensure!(
+        args.subdivide <= MAX_SUBDIVISIONS,
+        "--subdivide {} must be at most {MAX_SUBDIVISIONS}, each makes eight times as many cells",
+        args.subdivide
+    );
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| shown.clone())?;
+    let solids = read_solids(&bytes, &shown)?;
+    let mut cells: Vec<Solid> = solids.hexahedra.iter().map(|nodes| Solid::Hexahedron(*nodes)).collect();
+    cells.extend(solids.tetrahedra.iter().map(|nodes| Solid::Tetrahedron(*nodes)));
+    cells.extend(solids.prisms.iter().map(|nodes| Solid::Prism(*nodes)));
+    let made = ControlLattice::new(solids.positions, cells)
+        .and_then(|lattice| lattice.with_features(solids.creases, solids.corners));
+    let mut lattice = made.map_err(|e| with_path(e, path))?;
+    for _ in 0..args.subdivide {
+        lattice = lattice.subdivide(args.scheme);
+    }
+    Ok(LatticeSource::Made(Box::new(lattice)))
 }
 
 /// `head=20,ear.L=0.3`.
@@ -195,7 +231,7 @@ impl Steps {
 
 /// Frame by frame, until Ctrl-C is pressed.
 fn bake(
-    baker: &mut Baker,
+    baker: &mut Follower,
     (fps, n_frames): (f64, usize),
     console: &Console,
     steps: &mut Steps,
@@ -257,7 +293,7 @@ fn write(
     Ok(bytes.len() as u64)
 }
 
-fn describe(args: &FleshArgs, baker: &Baker, steps: &Steps, sequence: &MeshSequence) -> Value {
+fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSequence) -> Value {
     let lattice = &baker.body().lattice;
     let median = |list: &[f64]| {
         let mut sorted = list.to_vec();
@@ -276,7 +312,8 @@ fn describe(args: &FleshArgs, baker: &Baker, steps: &Steps, sequence: &MeshSeque
         "split_cells": baker.body().n_split,
         "nodes": lattice.n_nodes(),
         "held_nodes": baker.n_held(),
-        "dof": 3 * (lattice.n_nodes() - baker.n_held()),
+        "hanging_nodes": lattice.ties().nodes().len(),
+        "dof": 3 * (lattice.n_nodes() - baker.n_held() - lattice.ties().nodes().len()),
         "mode": args.mode.name(),
         "steps": steps.millis.len(),
         "step_ms_median": median(&steps.millis),

@@ -14,6 +14,7 @@ pub mod puppet;
 pub mod reach;
 pub mod refit;
 pub mod sample;
+mod scene;
 pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;

@@ -7,6 +7,7 @@ mod contacts;
 mod dynamics;
 mod elements;
 mod lattices;
+mod octrees;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
 use glam::DVec3;
