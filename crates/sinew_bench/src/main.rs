@@ -12,6 +12,7 @@ mod measure;
 mod puppet;
 mod refit;
 mod rules;
+mod scenes;
 mod skin;
 mod solve;
 
