@@ -2,7 +2,7 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
-import { expect, same, state, vertex } from './check.mjs';
+import { choose, expect, same, state, vertex } from './check.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
 import { exportAs } from './exporting.mjs';
 
@@ -16,15 +16,6 @@ async function fitted(page, version) {
 
 const twin = (page, index) => page.value(`sinew.fit().vertex(${index})`);
 const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
-
-async function choose(page, id, value) {
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="${id}"]');
-    field.value = ${JSON.stringify(value)};
-    field.dispatchEvent(new Event('change', { bubbles: true }));
-  })()`);
-  await page.settle();
-}
 
 /** How many pixels of a half of the picture are saturated: a heat map, not clay. */
 async function colourful(page, half) {

@@ -14,7 +14,15 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("sinew_constrain", &["sinew_geom"]),
     (
         "sinew_session",
-        &["sinew_geom", "sinew_formats", "sinew_deform", "sinew_skin", "sinew_constrain", "sinew_puppet"],
+        &[
+            "sinew_geom",
+            "sinew_formats",
+            "sinew_deform",
+            "sinew_flesh",
+            "sinew_skin",
+            "sinew_constrain",
+            "sinew_puppet",
+        ],
     ),
     (
         "sinew",

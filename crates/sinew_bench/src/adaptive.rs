@@ -7,7 +7,7 @@ use crate::{
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
     flesh::{
-        AdaptiveFlesh, AdaptiveParams, FleshParams, Grip, LatticeParams, Material, SmoothEmbedding,
+        AdaptiveFlesh, AdaptiveParams, Clamp, FleshParams, LatticeParams, Material, SmoothEmbedding,
         build_body,
     },
     geom::{
@@ -23,8 +23,8 @@ const SECS: f64 = 0.01;
 struct Scene {
     name: &'static str,
     mesh: Mesh,
-    grips: Vec<Grip>,
-    motion: fn(f64, &[Grip]) -> Vec<DAffine3>,
+    clamps: Vec<Clamp>,
+    motion: fn(f64, &[Clamp]) -> Vec<DAffine3>,
     gravity: f64,
     cells: usize,
 }
@@ -33,22 +33,22 @@ fn ramp(time: f64) -> f64 {
     (2.0 * time).min(1.0)
 }
 
-/// The second grip goes away from the first.
-fn pull(time: f64, grips: &[Grip]) -> Vec<DAffine3> {
-    let away = (grips[1].center - grips[0].center).normalize_or_zero() * 0.25 * ramp(time);
+/// The second clamp goes away from the first.
+fn pull(time: f64, clamps: &[Clamp]) -> Vec<DAffine3> {
+    let away = (clamps[1].center - clamps[0].center).normalize_or_zero() * 0.25 * ramp(time);
     vec![DAffine3::IDENTITY, DAffine3::from_translation(away)]
 }
 
-/// The second grip turns by 90 degrees around the line between both.
-fn twist(time: f64, grips: &[Grip]) -> Vec<DAffine3> {
-    let axis = (grips[1].center - grips[0].center).normalize_or(DVec3::Y);
+/// The second clamp turns by 90 degrees around the line between both.
+fn twist(time: f64, clamps: &[Clamp]) -> Vec<DAffine3> {
+    let axis = (clamps[1].center - clamps[0].center).normalize_or(DVec3::Y);
     let turn = DQuat::from_axis_angle(axis, ramp(time) * std::f64::consts::FRAC_PI_2);
-    let middle = grips[1].center;
+    let middle = clamps[1].center;
     vec![DAffine3::IDENTITY, DAffine3::from_rotation_translation(turn, middle - turn * middle)]
 }
 
-fn still(_: f64, grips: &[Grip]) -> Vec<DAffine3> {
-    vec![DAffine3::IDENTITY; grips.len()]
+fn still(_: f64, clamps: &[Clamp]) -> Vec<DAffine3> {
+    vec![DAffine3::IDENTITY; clamps.len()]
 }
 
 /// One run: the surface at the end, and what it cost.
@@ -65,12 +65,12 @@ fn simulate(scene: &Scene, size: f64, thresholds: &[[f64; 2]]) -> anyhow::Result
     let params = FleshParams { gravity: DVec3::new(0.0, -scene.gravity, 0.0), ..FleshParams::default() };
     let lattice = LatticeParams { cells: 0, size: Some(size) };
     let material = Material { young: 3e4, ..Material::default() };
-    let mut flesh = AdaptiveFlesh::new(&scene.mesh, &lattice, &material, &scene.grips, &params, &adaptive)?;
+    let mut flesh = AdaptiveFlesh::new(&scene.mesh, &lattice, &material, &scene.clamps, &params, &adaptive)?;
     let (mut cells, mut dof) = (0, 0);
     let mut positions = vec![Vec3::ZERO; scene.mesh.n_vertices()];
     let start = thread_secs();
     for step in 1..=STEPS {
-        flesh.step(&(scene.motion)(step as f64 * SECS, &scene.grips), SECS)?;
+        flesh.step(&(scene.motion)(step as f64 * SECS, &scene.clamps), SECS)?;
         cells += flesh.lattice().n_cells();
         dof += flesh.n_dof();
     }
@@ -90,12 +90,12 @@ fn scenes() -> anyhow::Result<Vec<Scene>> {
         let middle = (low + high) / 2.0;
         let far = |p: &&DVec3| p.distance(middle) * if p.y > middle.y { 1.0 } else { 0.0 };
         let tip = mesh.positions().iter().max_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(middle);
-        let grips = vec![Grip { center: middle, radius: 0.2 }, Grip { center: tip, radius: 0.12 }];
-        let grip = vec![Grip { center: middle, radius: 0.2 }];
+        let clamps = vec![Clamp { center: middle, radius: 0.2 }, Clamp { center: tip, radius: 0.12 }];
+        let clamp = vec![Clamp { center: middle, radius: 0.2 }];
         scenes.push(Scene {
             name: "armadillo, one tip pulled",
             mesh: mesh.clone(),
-            grips,
+            clamps,
             motion: pull,
             gravity: 0.0,
             cells: 8000,
@@ -103,7 +103,7 @@ fn scenes() -> anyhow::Result<Vec<Scene>> {
         scenes.push(Scene {
             name: "armadillo, sags",
             mesh,
-            grips: grip,
+            clamps: clamp,
             motion: still,
             gravity: 9.81,
             cells: 8000,
@@ -115,10 +115,10 @@ fn scenes() -> anyhow::Result<Vec<Scene>> {
     let end = |side: f64| {
         let mut p = (low + high) / 2.0;
         p[axis] = if side > 0.0 { high[axis] } else { low[axis] };
-        Grip { center: p, radius: 0.35 * (high - low).min_element() }
+        Clamp { center: p, radius: 0.35 * (high - low).min_element() }
     };
-    let grips = vec![end(-1.0), end(1.0)];
-    scenes.push(Scene { name: "bar, twisted", mesh: bar, grips, motion: twist, gravity: 0.0, cells: 6000 });
+    let clamps = vec![end(-1.0), end(1.0)];
+    scenes.push(Scene { name: "bar, twisted", mesh: bar, clamps, motion: twist, gravity: 0.0, cells: 6000 });
     Ok(scenes)
 }
 

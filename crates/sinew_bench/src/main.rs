@@ -1,6 +1,6 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|flesh|frames|load|puppet|refit|rules|skin|solve`
+//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|flesh|frames|load|puppet|refit|rig|rules|skin|solve`
 
 mod adaptive;
 mod deform;
@@ -11,6 +11,7 @@ mod load;
 mod measure;
 mod puppet;
 mod refit;
+mod rig;
 mod rules;
 mod scenes;
 mod skin;
@@ -20,7 +21,7 @@ fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();
     anyhow::ensure!(
         !areas.is_empty(),
-        "usage: sinew_bench deform|edits|examples|fit|flesh|frames|load|puppet|refit|rules|skin|solve …"
+        "usage: sinew_bench deform|edits|examples|fit|flesh|frames|load|puppet|refit|rig|rules|skin|solve …"
     );
     // These take options of their own.
     let options = &areas[1..];
@@ -30,6 +31,7 @@ fn main() -> anyhow::Result<()> {
         "flesh" => return flesh::run(options),
         "puppet" => return puppet::run(options),
         "refit" => return refit::run(options),
+        "rig" => return rig::run(options),
         "rules" => return rules::run(options),
         _ => {}
     }
@@ -43,7 +45,7 @@ fn main() -> anyhow::Result<()> {
             "solve" => solve::run()?,
             other => {
                 anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, examples, fit, flesh, frames, load, puppet, refit, rules, skin and solve"
+                    "there is no bench {other:?}; there are deform, edits, examples, fit, flesh, frames, load, puppet, refit, rig, rules, skin and solve"
                 )
             }
         }

@@ -2,10 +2,12 @@
 
 mod flesh;
 mod puppet;
+mod rig;
 mod scene;
 
 pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
+pub use rig::{BodyArgs, RigAddArgs, RigCommand, RigFitArgs, RigListArgs, RigTransferArgs};
 pub use scene::{HandleArgs, ObstacleArgs};
 
 use clap::{
@@ -129,6 +131,19 @@ pub enum Command {
                       sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
     )]
     Flesh(Box<FleshArgs>),
+    /// Shape flesh by forces: bumps, bulges, whole surfaces, driven by joints or curves
+    #[command(
+        after_help = "A rig follows one control parameter: a joint (elbow.L.bend, head.ry), or a name of your own.\n\n\
+                      Examples:  sinew rig add biped.glb breath --template bump --vertex 812 --out 0.02 -o biped.rigs.json\n           \
+                      sinew rig add arm.glb flex --target bent.obj --control elbow.bend -o arm.rigs.json\n           \
+                      sinew rig fit biped.glb --rigs biped.rigs.json --rig breath --drag 812+0,0,0.03\n           \
+                      sinew rig drive biped.glb --rigs biped.rigs.json --clip walk --curve breath=0:0,1:1,2:0 -o soft.glb\n           \
+                      sinew rig transfer cat.glb --rigs cat.rigs.json --to lion.obj --features markers.yml -o lion.rigs.json"
+    )]
+    Rig {
+        #[command(subcommand)]
+        command: RigCommand,
+    },
     /// Move a character by the recording of a body, from a few pairs of poses
     #[command(
         after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \

@@ -8,7 +8,7 @@ mod commands;
 mod console;
 mod interrupt;
 
-use args::{Cli, Command, HandlesCommand, PuppetCommand};
+use args::{Cli, Command, HandlesCommand, PuppetCommand, RigCommand};
 use clap::{CommandFactory, Parser};
 use console::Console;
 use std::process::ExitCode;
@@ -36,6 +36,13 @@ fn main() -> ExitCode {
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         Some(Command::Solve(args)) => commands::solve::run(&args, cli.common.seed, &console),
         Some(Command::Flesh(args)) => commands::flesh::run(&args, cli.common.seed, &console),
+        Some(Command::Rig { command }) => match command {
+            RigCommand::Add(args) => commands::rig::add::run(&args, &console),
+            RigCommand::Fit(args) => commands::rig::fit::run(&args, &console),
+            RigCommand::Drive(args) => commands::rig::drive(&args, cli.common.seed, &console),
+            RigCommand::Transfer(args) => commands::rig::transfer::run(&args, &console),
+            RigCommand::List(args) => commands::rig::list::run(&args, &console),
+        },
         Some(Command::Puppet(args)) => match &args.command {
             Some(PuppetCommand::Pair(args)) => commands::puppet::run_pair(args, &console),
             Some(PuppetCommand::Calibrate(args)) => commands::puppet::run_calibrate(args, &console),

@@ -38,7 +38,7 @@ impl Default for AdaptiveParams {
 
 /// A ball of the body at rest whose nodes are held.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grip {
+pub struct Clamp {
     /// Its middle.
     pub center: DVec3,
     /// Its radius.
@@ -50,7 +50,7 @@ pub struct Grip {
 pub struct AdaptiveFlesh {
     fine: Fine,
     rest: Vec<DVec3>,
-    grips: Vec<Grip>,
+    clamps: Vec<Clamp>,
     material: Material,
     params: FleshParams,
     adaptive: AdaptiveParams,
@@ -68,12 +68,12 @@ impl AdaptiveFlesh {
     /// A body of cells as large as thresholds have levels; `lattice` is that of the finest ones.
     ///
     /// # Errors
-    /// As for lattices; thresholds that are not ordered; grips without a node.
+    /// As for lattices; thresholds that are not ordered; clamps without a node.
     pub fn new(
         mesh: &Mesh,
         lattice: &LatticeParams,
         material: &Material,
-        grips: &[Grip],
+        clamps: &[Clamp],
         params: &FleshParams,
         adaptive: &AdaptiveParams,
     ) -> Result<Self, FleshError> {
@@ -89,15 +89,15 @@ impl AdaptiveFlesh {
         let fine = Fine::around(mesh, lattice)?;
         let most = adaptive.thresholds.len();
         let wanted: Vec<u8> =
-            (0..fine.len()).map(|cell| if gripped(&fine, grips, cell) { 0 } else { most as u8 }).collect();
+            (0..fine.len()).map(|cell| if clamped(&fine, clamps, cell) { 0 } else { most as u8 }).collect();
         let levels = fine.balance(&wanted, most);
         let (built, cell_of) = fine.lattice(&levels);
-        let (solver, held) = solve(&built, material, grips, params)?;
+        let (solver, held) = solve(&built, material, clamps, params)?;
         let embedding = fine.embed(mesh.positions(), &built, &cell_of);
         Ok(Self {
             state: FleshState::at_rest(&built),
             rest: mesh.positions().to_vec(),
-            grips: grips.to_vec(),
+            clamps: clamps.to_vec(),
             material: *material,
             params: params.clone(),
             adaptive: adaptive.clone(),
@@ -140,21 +140,21 @@ impl AdaptiveFlesh {
         self.embedding.evaluate(self.lattice(), &self.state.positions, out)
     }
 
-    /// Move on by `secs`, to where `motions` take the grips from rest.
+    /// Move on by `secs`, to where `motions` take the clamps from rest.
     ///
     /// # Errors
     /// Another number of motions; numbers that are not finite.
     pub fn step(&mut self, motions: &[DAffine3], secs: f64) -> Result<StepReport, FleshError> {
-        let (expected, actual) = (self.grips.len(), motions.len());
+        let (expected, actual) = (self.clamps.len(), motions.len());
         if expected != actual {
-            return Err(FleshError::Length { what: "motions of grips", expected, actual });
+            return Err(FleshError::Length { what: "motions of clamps", expected, actual });
         }
         self.steps += 1;
         if self.steps.is_multiple_of(self.adaptive.every.max(1)) {
             self.adapt()?;
         }
-        let target = |&(node, grip): &(u32, usize)| {
-            motions[grip].transform_point3(self.lattice().nodes()[node as usize])
+        let target = |&(node, clamp): &(u32, usize)| {
+            motions[clamp].transform_point3(self.lattice().nodes()[node as usize])
         };
         let drive = Drive { held: self.held.iter().map(target).collect(), ..Drive::default() };
         self.solver.step(&mut self.state, &drive, secs)
@@ -165,7 +165,7 @@ impl AdaptiveFlesh {
         let strains: Vec<f64> = (0..self.lattice().n_cells()).map(|cell| self.strain(cell)).collect();
         let most = self.adaptive.thresholds.len();
         let wanted = |cell: usize| {
-            if gripped(&self.fine, &self.grips, cell) {
+            if clamped(&self.fine, &self.clamps, cell) {
                 return 0;
             }
             let (level, strain) = (usize::from(self.levels[cell]), strains[self.cell_of[cell] as usize]);
@@ -217,7 +217,7 @@ impl AdaptiveFlesh {
         }
         lattice.ties().spread_places(&mut state.positions);
         lattice.ties().spread_places(&mut state.velocities);
-        (self.solver, self.held) = solve(&lattice, &self.material, &self.grips, &self.params)?;
+        (self.solver, self.held) = solve(&lattice, &self.material, &self.clamps, &self.params)?;
         self.embedding = self.fine.embed(&self.rest, &lattice, &cell_of);
         (self.state, self.levels, self.cell_of) = (state, levels, cell_of);
         self.changes += 1;
@@ -225,26 +225,26 @@ impl AdaptiveFlesh {
     }
 }
 
-/// Whether a finest cell is within reach of a grip.
-fn gripped(fine: &Fine, grips: &[Grip], cell: usize) -> bool {
-    grips.iter().any(|grip| fine.middle(cell).distance(grip.center) <= grip.radius + fine.size())
+/// Whether a finest cell is within reach of a clamp.
+fn clamped(fine: &Fine, clamps: &[Clamp], cell: usize) -> bool {
+    clamps.iter().any(|clamp| fine.middle(cell).distance(clamp.center) <= clamp.radius + fine.size())
 }
 
-/// A solver whose nodes within grips are held, and which of them follows which grip.
+/// A solver whose nodes within clamps are held, and which of them follows which clamp.
 fn solve(
     lattice: &Lattice,
     material: &Material,
-    grips: &[Grip],
+    clamps: &[Clamp],
     params: &FleshParams,
 ) -> Result<(FleshSolver, Vec<(u32, usize)>), FleshError> {
     let mut hangs = vec![false; lattice.n_nodes()];
     lattice.ties().nodes().iter().for_each(|&node| hangs[node as usize] = true);
-    let grip_of = |p: DVec3| grips.iter().position(|grip| p.distance(grip.center) <= grip.radius);
+    let clamp_of = |p: DVec3| clamps.iter().position(|clamp| p.distance(clamp.center) <= clamp.radius);
     let nodes = (0..lattice.n_nodes()).filter(|&node| !hangs[node]);
     let held: Vec<(u32, usize)> =
-        nodes.filter_map(|node| Some((node as u32, grip_of(lattice.nodes()[node])?))).collect();
-    if let Some(index) = (0..grips.len()).find(|grip| !held.iter().any(|(_, of)| of == grip)) {
-        return Err(FleshError::OutOfLattice { what: "any node within grip", index, len: 0 });
+        nodes.filter_map(|node| Some((node as u32, clamp_of(lattice.nodes()[node])?))).collect();
+    if let Some(index) = (0..clamps.len()).find(|clamp| !held.iter().any(|(_, of)| of == clamp)) {
+        return Err(FleshError::OutOfLattice { what: "any node within clamp", index, len: 0 });
     }
     let attachment =
         Attachment { held: held.iter().map(|(node, _)| *node).collect(), ..Attachment::default() };

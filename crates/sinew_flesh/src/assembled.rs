@@ -220,7 +220,7 @@ pub(crate) fn gradient(body: &ElasticBody, state: &FleshState) -> Result<Vec<DVe
 }
 
 /// Deformation gradient in the middle of a cell of any shape.
-fn deformations(body: &ElasticBody, x: &[DVec3]) -> Vec<DMat3> {
+pub(crate) fn deformations(body: &ElasticBody, x: &[DVec3]) -> Vec<DMat3> {
     let lattice = &body.lattice;
     let one = |cell: usize| {
         let at = lattice.cells()[cell].map(|node| x[node as usize]);

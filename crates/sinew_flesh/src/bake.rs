@@ -4,11 +4,11 @@
 //! new: the lattice, and the bones in it. Each frame: as many steps as it is longer than the longest allowed.
 
 use crate::{
-    Attachment, Body, BoneParams, Drive, FleshError, FleshParams, FleshSolver, FleshState, LatticeParams,
-    LatticeSource, Material, Obstacle, Skeleton, SmoothEmbedding, StepReport, skeleton::feelers,
+    Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource, Material, Obstacle,
+    Simulation, StepReport, rig::RigDrive,
 };
-use glam::{DAffine3, DVec3, Vec3};
-use sinew_geom::{Character, Clip, Rig, Skin, Warnings};
+use glam::Vec3;
+use sinew_geom::{Character, Clip, Pose, Warnings};
 
 /// How a clip is baked.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct BakeParams {
     pub material: Material,
     /// Joints around which it is stiffer or softer, with factors.
     pub stiffer: Vec<(usize, f64)>,
+    /// How much stiffer each vertex is painted, see [`crate::cell_factors`]; empty if nothing is painted.
+    pub paint: Vec<f32>,
     /// How it hangs on bones.
     pub bones: BoneParams,
     /// How it is simulated.
@@ -43,6 +45,7 @@ impl Default for BakeParams {
             smooth: false,
             material: Material::default(),
             stiffer: Vec::new(),
+            paint: Vec::new(),
             bones: BoneParams::default(),
             flesh: FleshParams::default(),
             obstacles: Vec::new(),
@@ -52,28 +55,16 @@ impl Default for BakeParams {
     }
 }
 
-/// Bones that go this far in a step, in diagonals of the body, have jumped; flesh jumps along.
-const JUMP: f64 = 0.25;
 /// Steps a frame at most; slower clips get longer steps.
 const MAX_STEPS: usize = 200;
-/// Steps and seconds a step until a body has come to rest: long steps of implicit Euler lose their energy at once.
-const SETTLE: (usize, f64) = (30, 0.2);
 
 /// A character being baked.
 #[derive(Debug)]
 pub struct Baker<'a> {
-    rigged: Option<(&'a Rig, &'a Skin, Skeleton)>,
+    simulation: Simulation,
     clip: Option<&'a Clip>,
-    body: Body,
-    smooth: Option<SmoothEmbedding>,
-    solver: FleshSolver,
-    state: FleshState,
-    drive: Drive,
-    matrices: Vec<DAffine3>,
     time: f64,
     max_step: f64,
-    diagonal: f64,
-    n_jumps: usize,
 }
 
 impl<'a> Baker<'a> {
@@ -82,88 +73,55 @@ impl<'a> Baker<'a> {
     /// # Errors
     /// Surfaces without an inside, skeletons outside of it, parameters out of range.
     pub fn new(
-        character: &'a Character,
+        character: &Character,
         clip: Option<&'a Clip>,
         params: &BakeParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        params.material.check()?;
         crate::params::check_step(params.max_step)?;
-        let joints: Vec<DVec3> = match &character.skin {
-            Some(skin) => skin.slots.iter().map(|slot| slot.inverse_bind.inverse().translation).collect(),
-            None => Vec::new(),
-        };
-        let body = params.source.build(&character.mesh, &params.lattice, &joints)?;
-        tell_uncovered(&body, character.mesh.positions(), warnings);
-        let smooth = match params.smooth {
-            true => Some(SmoothEmbedding::new(&body, character.mesh.positions())?),
-            false => None,
-        };
         if clip.is_some_and(|clip| !clip.morphs.is_empty()) {
             warnings.push("morph targets of the clip are left out; flesh follows bones");
         }
-        let mut materials = vec![params.material; body.lattice.n_cells()];
-        let (rigged, attachment) = match (&character.rig, &character.skin) {
-            (Some(rig), Some(skin)) => {
-                let bind = |materials: &[Material], warnings: &mut Warnings| {
-                    let mesh = &character.mesh;
-                    Skeleton::new(mesh, (rig, skin), &body, materials, &params.bones, warnings)
-                };
-                let mut skeleton = bind(&materials, warnings)?;
-                if !params.stiffer.is_empty() {
-                    stiffen(&mut materials, skin, &skeleton, &params.stiffer);
-                    materials.iter().try_for_each(Material::check)?;
-                    skeleton = bind(&materials, &mut Warnings::default())?;
-                }
-                let attachment = skeleton.attachment();
-                (Some((rig, skin, skeleton)), attachment)
-            }
-            _ => {
-                let feelers = feelers(&character.mesh, &body);
-                (None, Attachment { feelers, ..Attachment::default() })
-            }
-        };
-        let solver = FleshSolver::new(&body.lattice, &materials, &attachment, &params.flesh)?;
-        let state = FleshState::at_rest(&body.lattice);
-        let drive =
-            Drive { obstacles: params.obstacles.clone(), ..Drive::at_rest(&body.lattice, &attachment) };
-        let (diagonal, max_step) = (character.mesh.diagonal(), params.max_step);
-        let mut baker = Self {
-            rigged,
-            clip,
-            body,
-            smooth,
-            solver,
-            state,
-            drive,
-            matrices: Vec::new(),
-            time: 0.0,
-            max_step,
-            diagonal,
-            n_jumps: 0,
-        };
-        baker.begin(params.settle)?;
+        let simulation = Simulation::new(character, params, warnings)?;
+        let mut baker = Self { simulation, clip, time: 0.0, max_step: params.max_step };
+        let pose = baker.pose_at(0.0);
+        baker.simulation.begin(pose.as_ref(), params.settle)?;
         Ok(baker)
+    }
+
+    /// Let force rigs act, and begin anew with them.
+    ///
+    /// # Errors
+    /// Joints that rigs follow and there are not; pins that contradict each other.
+    pub fn set_rigs(&mut self, rigs: RigDrive, settle: bool) -> Result<(), FleshError> {
+        self.simulation.set_rigs(Some(rigs));
+        let pose = self.pose_at(0.0);
+        self.simulation.begin(pose.as_ref(), settle)
+    }
+
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
     /// The lattice and what lies in it.
     pub fn body(&self) -> &Body {
-        &self.body
+        self.simulation.body()
     }
 
     /// Nodes held by bones.
     pub fn n_held(&self) -> usize {
-        self.drive.held.len()
+        self.simulation.n_held()
     }
 
     /// Times that bones jumped and flesh was carried along.
     pub fn n_jumps(&self) -> usize {
-        self.n_jumps
+        self.simulation.n_jumps()
     }
 
     /// Everything that is simulated.
     pub fn state(&self) -> &FleshState {
-        &self.state
+        self.simulation.state()
     }
 
     /// Where the surface is.
@@ -171,11 +129,7 @@ impl<'a> Baker<'a> {
     /// # Errors
     /// None that a baker can cause.
     pub fn positions(&self, out: &mut Vec<Vec3>) -> Result<(), FleshError> {
-        out.resize(self.body.embedding.len(), Vec3::ZERO);
-        if let Some(smooth) = &self.smooth {
-            return smooth.evaluate(&self.state.positions, out);
-        }
-        self.body.embedding.evaluate(&self.body.lattice, &self.state.positions, out)
+        self.simulation.positions(out)
     }
 
     /// Go on to a time of the clip, in steps that are told one by one.
@@ -190,84 +144,15 @@ impl<'a> Baker<'a> {
         let n_steps = ((way / self.max_step - 1e-6).ceil() as usize).clamp(1, MAX_STEPS);
         let (start, secs) = (self.time, way / n_steps as f64);
         for step in 1..=n_steps {
-            self.follow(start + secs * step as f64)?;
-            each(&self.solver.step(&mut self.state, &self.drive, secs)?);
+            let pose = self.pose_at(start + secs * step as f64);
+            each(&self.simulation.step(pose.as_ref(), secs)?);
         }
         self.time = time;
         Ok(())
     }
 
-    fn begin(&mut self, settle: bool) -> Result<(), FleshError> {
-        self.matrices = self.matrices_at(0.0)?;
-        if let Some((.., skeleton)) = &self.rigged {
-            self.state.positions = skeleton.skinned(&self.matrices);
-            self.body.lattice.ties().spread_places(&mut self.state.positions);
-            skeleton.drive(&self.matrices, &mut self.drive)?;
-            self.state.rotations = self.drive.cell_rotations.clone();
-            if settle {
-                for _ in 0..SETTLE.0 {
-                    self.solver.step(&mut self.state, &self.drive, SETTLE.1)?;
-                }
-                self.state.velocities.fill(DVec3::ZERO);
-            }
-        }
-        Ok(())
-    }
-
-    fn matrices_at(&self, time: f64) -> Result<Vec<DAffine3>, FleshError> {
-        let Some((rig, skin, _)) = &self.rigged else { return Ok(Vec::new()) };
-        let pose = self.clip.map_or_else(|| rig.rest_pose(), |clip| clip.sample(rig, time as f32));
-        let mut world = Vec::new();
-        rig.forward(&pose, &mut world)?;
-        Ok(skin.matrices(&world))
-    }
-
-    /// Bring the bones to a time; flesh is carried along where they jump.
-    fn follow(&mut self, time: f64) -> Result<(), FleshError> {
-        let matrices = self.matrices_at(time)?;
-        let Some((.., skeleton)) = &self.rigged else { return Ok(()) };
-        let before = self.drive.held.iter().chain(&self.drive.anchors).copied().collect::<Vec<DVec3>>();
-        skeleton.drive(&matrices, &mut self.drive)?;
-        let after = self.drive.held.iter().chain(&self.drive.anchors);
-        let way = before.iter().zip(after).map(|(a, b)| a.distance(*b)).sum::<f64>() / before.len() as f64;
-        if way > JUMP * self.diagonal {
-            self.n_jumps += 1;
-            let (from, to) = (skeleton.skinned(&self.matrices), skeleton.skinned(&matrices));
-            let nodes = self.state.positions.iter_mut().zip(from.iter().zip(&to));
-            nodes.for_each(|(p, (from, to))| *p += *to - *from);
-            self.body.lattice.ties().spread_places(&mut self.state.positions);
-            self.state.velocities.fill(DVec3::ZERO);
-            self.state.rotations = self.drive.cell_rotations.clone();
-        }
-        self.matrices = matrices;
-        Ok(())
-    }
-}
-
-/// Places that are named of vertices in no cell.
-const TOLD: usize = 3;
-
-fn tell_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
-    let n = body.uncovered.len();
-    if n == 0 {
-        return;
-    }
-    let show = |&vertex: &u32| format!("{vertex} at {:.4}", positions[vertex as usize]);
-    let first: Vec<String> = body.uncovered.iter().take(TOLD).map(show).collect();
-    let more = if n > TOLD { ", …" } else { "" };
-    let first = first.join(", ");
-    warnings.push(format!("{n} vertices lie in no cell (vertex {first}{more}); they follow the nearest"));
-}
-
-/// Flesh around some joints, stiffer by the weight they have there.
-fn stiffen(materials: &mut [Material], skin: &Skin, skeleton: &Skeleton, factors: &[(usize, f64)]) {
-    for (cell, material) in materials.iter_mut().enumerate() {
-        let mut log = 0.0;
-        for (slot, bound) in skin.slots.iter().enumerate() {
-            for (_, factor) in factors.iter().filter(|(joint, _)| *joint == bound.joint) {
-                log += skeleton.cell_weight(cell, slot) * factor.ln();
-            }
-        }
-        *material = material.stiffened(log.exp());
+    fn pose_at(&self, time: f64) -> Option<Pose> {
+        let (clip, rig) = (self.clip?, self.simulation.rig()?);
+        Some(clip.sample(rig, time as f32))
     }
 }

@@ -167,6 +167,9 @@ pub enum FleshError {
         /// What would be valid, as a clause.
         expected: &'static str,
     },
+    /// Something is wrong with force rigs.
+    #[error(transparent)]
+    Rig(#[from] crate::rig::RigError),
     /// A geometric computation failed.
     #[error(transparent)]
     Geom(#[from] GeomError),

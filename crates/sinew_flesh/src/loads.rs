@@ -41,7 +41,8 @@ impl Loads {
         let impulse = scene.masses.iter().map(push).collect();
         let start = vec![[0.0; 4]; lattice.n_nodes()];
         let mut loads = Self { impulse, points: Vec::new(), start, pins: PinSpace::default(), n_contacts: 0 };
-        for (anchor, target) in scene.attachment.anchors.iter().zip(&drive.anchors) {
+        let hands = drive.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
+        for (anchor, target) in scene.attachment.anchors.iter().zip(&drive.anchors).chain(hands) {
             let p = anchor.point.evaluate(lattice, &state.positions);
             let v = anchor.point.evaluate(lattice, &state.velocities);
             let k = secs * anchor.stiffness;
@@ -55,6 +56,9 @@ impl Loads {
         for (point, force) in &drive.pushes {
             let cell = &lattice.cells()[point.cell as usize];
             add_points(cell, &point.weights, *force * secs, &mut loads.impulse);
+        }
+        for (impulse, force) in loads.impulse.iter_mut().zip(&drive.forces) {
+            (0..3).for_each(|k| impulse[k] += force[k] * secs);
         }
         loads.touch(scene, state, drive, secs);
         loads.hold(scene, state, drive, secs)?;
@@ -153,10 +157,18 @@ pub fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     };
     finite("place of held node", &drive.held)?;
     finite("place of anchor", &drive.anchors)?;
+    if !drive.forces.is_empty() {
+        fits("forces on nodes", lattice.n_nodes(), drive.forces.len())?;
+    }
+    finite("force on node", &drive.forces)?;
     if let Some(index) = drive.pins.iter().position(|pin| !pin.target.is_finite()) {
         return Err(FleshError::NonFinite { what: "place of pin", index });
     }
     drive.pins.iter().try_for_each(|pin| pin.point.check(lattice, "cell of a pin"))?;
+    drive.pulls.iter().try_for_each(|pull| pull.anchor.point.check(lattice, "cell of a pull"))?;
+    if let Some(index) = drive.pulls.iter().position(|pull| !pull.target.is_finite()) {
+        return Err(FleshError::NonFinite { what: "place of pull", index });
+    }
     drive.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
     drive.obstacles.iter().try_for_each(|obstacle| {
         let (name, value, expected) = ("friction", obstacle.friction, "it must be 0 or more");

@@ -13,6 +13,9 @@ pub struct Material {
     pub density: f64,
 }
 
+/// Metres of the body that the default is for.
+const USUAL_SIZE: f64 = 1.7;
+
 impl Default for Material {
     fn default() -> Self {
         Self { young: 30e3, poisson: 0.45, density: 1000.0 }
@@ -23,6 +26,13 @@ impl Material {
     /// A material by its shear modulus `G`, as eq. 3.10 has it.
     pub fn from_shear(shear: f64, poisson: f64, density: f64) -> Self {
         Self { young: 2.0 * shear * (1.0 + poisson), poisson, density }
+    }
+
+    /// Flesh of a body whose greatest extent is `metres`: what sags by its own weight is the same share of it at any size.
+    pub fn of_size(metres: f64) -> Self {
+        let usual = Self::default();
+        // A body without extent is refused later, with its own message.
+        usual.stiffened((metres / USUAL_SIZE).max(1e-6))
     }
 
     /// Shear modulus `G`, Lamé's second constant `μ`.

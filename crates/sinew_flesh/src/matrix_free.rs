@@ -159,10 +159,11 @@ impl CubeEngine {
     /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
     fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
         let is_wanted = match &mut self.coarse {
-            None => self.last > COARSE_FROM && body.lattice.is_cubes() && !body.lattice.has_ties(),
+            None => self.last > COARSE_FROM && body.lattice.is_cubes(),
             Some(coarse) => coarse.is_stale(self.last),
         };
-        if !is_wanted {
+        // Coarse cells know no hanging nodes.
+        if !is_wanted || !body.lattice.ties().is_empty() {
             return;
         }
         let part = |cell: usize| {
@@ -203,10 +204,12 @@ impl CubeEngine {
         };
         let coarse = &mut self.coarse;
         let mut precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| {
-            ties.around(r, z, |r, z| times_blocks(inverse, r, z));
-            if let Some(kept) = coarse.as_mut() {
-                kept.coarse.add(r, z);
-            }
+            ties.around(r, z, |r, z| {
+                times_blocks(inverse, r, z);
+                if let Some(kept) = coarse.as_mut() {
+                    kept.coarse.add(r, z);
+                }
+            });
         };
         let mut total = Outcome::default();
         let mut reference = 0.0;

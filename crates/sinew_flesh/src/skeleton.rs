@@ -32,11 +32,14 @@ impl Default for BoneParams {
 }
 
 /// A bone at rest.
-#[derive(Debug, Clone, Copy)]
-struct Bone {
-    slot: usize,
-    ends: [DVec3; 2],
-    radius: f64,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bone {
+    /// Slot of the skin that it moves with.
+    pub slot: usize,
+    /// Where it begins and ends.
+    pub ends: [DVec3; 2],
+    /// How thick it is.
+    pub radius: f64,
 }
 
 /// A skin's bones, bound to a lattice.
@@ -45,6 +48,7 @@ pub struct Skeleton {
     held: Vec<(u32, u16)>,
     anchors: Vec<(Anchor, u16, DVec3)>,
     weights: LatticeWeights,
+    bones: Vec<Bone>,
     rest: Vec<DVec3>,
     feelers: Vec<BodyPoint>,
 }
@@ -91,7 +95,20 @@ impl Skeleton {
         };
         let anchors = anchors.into_iter().filter(is_free).collect();
         let rest = body.lattice.nodes().to_vec();
-        Ok(Self { held, anchors, weights, rest, feelers: feelers(mesh, body) })
+        Ok(Self { held, anchors, weights, bones, rest, feelers: feelers(mesh, body) })
+    }
+
+    /// The bones, where they were bound.
+    pub fn bones(&self) -> &[Bone] {
+        &self.bones
+    }
+
+    /// Let anchors be as stiff as other materials of the cells want it.
+    pub(crate) fn set_materials(&mut self, lattice: &Lattice, materials: &[Material], params: &BoneParams) {
+        for (anchor, ..) in &mut self.anchors {
+            let young = materials[anchor.point.cell as usize].young;
+            anchor.stiffness = params.stiffness * young * lattice.size();
+        }
     }
 
     /// What a solver has to know.

@@ -15,7 +15,7 @@
 
 use crate::{
     Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
-    assembled::{Assembled, elastic_energy, gradient},
+    assembled::{Assembled, deformations, elastic_energy, gradient},
     body::ElasticBody,
     carry::{carry, is_jerked},
     loads::{Loads, check},
@@ -24,6 +24,9 @@ use crate::{
     system::{Nodes, Outcome, PinRow, solve_with_multipliers},
 };
 use glam::DVec3;
+
+/// Rounds of polar steps after which cells are turned as far as they will.
+const TURNS: usize = 30;
 
 /// How a step went.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -135,6 +138,12 @@ impl FleshSolver {
         &self.body.masses
     }
 
+    /// Mean stiffness of its cells, in pascals.
+    pub(crate) fn mean_young(&self) -> f64 {
+        let materials = &self.body.materials;
+        materials.iter().map(|material| material.young).sum::<f64>() / materials.len() as f64
+    }
+
     /// The lattice it was made for.
     pub fn lattice(&self) -> &Lattice {
         &self.body.lattice
@@ -205,6 +214,14 @@ impl FleshSolver {
             contacts: loads.n_contacts,
             carried: is_carried,
         })
+    }
+
+    /// Turn the cells of a state as its shape and the bones do, until they turn no further.
+    pub(crate) fn turn(&self, state: &mut FleshState, drive: &Drive) {
+        let deformations = deformations(&self.body, &state.positions);
+        for _ in 0..TURNS {
+            self.body.turn(&deformations, drive, &mut state.rotations);
+        }
     }
 
     /// Elastic energy and that of motion, in joules.

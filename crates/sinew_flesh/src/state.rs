@@ -82,6 +82,15 @@ pub struct Pin {
     pub target: DVec3,
 }
 
+/// A point that a hand draws to a place, by a spring that comes and goes with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pull {
+    /// Which point, and how strongly.
+    pub anchor: Anchor,
+    /// Where it is drawn to at the end of the step.
+    pub target: DVec3,
+}
+
 /// What a body hangs on, fixed for a simulation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attachment {
@@ -112,8 +121,12 @@ pub struct Drive {
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.
     pub pins: Vec<Pin>,
+    /// Points drawn by hands.
+    pub pulls: Vec<Pull>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,
+    /// Forces on nodes, in newtons, such as those of rigs; empty if there are none.
+    pub forces: Vec<DVec3>,
 }
 
 impl Drive {

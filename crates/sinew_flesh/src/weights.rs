@@ -46,20 +46,39 @@ impl LatticeWeights {
 }
 
 fn from_surface(body: &Body, skin: &Skin) -> (Vec<f32>, Vec<bool>) {
-    let (n_slots, n_nodes) = (skin.slots.len(), body.lattice.n_nodes());
-    let mut nodes = vec![0f32; n_nodes * n_slots];
+    let n_vertices = body.embedding.len().min(skin.n_vertices());
+    gather(body, skin.slots.len(), n_vertices, |vertex, add| {
+        skin.vertex(vertex).for_each(|(slot, weight)| add(slot as usize, weight));
+    })
+}
+
+/// Values of the nodes of a lattice out of those of its surface, spread over the inside: one row a node.
+pub fn spread_from_surface(body: &Body, values: &[f32]) -> Vec<f32> {
+    let n_vertices = body.embedding.len().min(values.len());
+    let (mut nodes, is_known) = gather(body, 1, n_vertices, |vertex, add| add(0, values[vertex]));
+    spread(&body.lattice, &mut nodes, &is_known, 1);
+    nodes
+}
+
+/// Means at the corners of cells of what the vertices in them have, and which corners have any.
+fn gather(
+    body: &Body,
+    n_columns: usize,
+    n_vertices: usize,
+    row: impl Fn(usize, &mut dyn FnMut(usize, f32)),
+) -> (Vec<f32>, Vec<bool>) {
+    let n_nodes = body.lattice.n_nodes();
+    let mut nodes = vec![0f32; n_nodes * n_columns];
     let mut sums = vec![0f32; n_nodes];
-    for vertex in 0..body.embedding.len().min(skin.n_vertices()) {
+    for vertex in 0..n_vertices {
         let corners = &body.lattice.cells()[body.embedding.cell(vertex)];
         for (&node, &near) in corners.iter().zip(body.embedding.weights(vertex)) {
             let near = near.max(0.0);
             sums[node as usize] += near;
-            for (slot, weight) in skin.vertex(vertex) {
-                nodes[node as usize * n_slots + slot as usize] += near * weight;
-            }
+            row(vertex, &mut |column, value| nodes[node as usize * n_columns + column] += near * value);
         }
     }
-    for (row, &sum) in nodes.chunks_mut(n_slots.max(1)).zip(&sums) {
+    for (row, &sum) in nodes.chunks_mut(n_columns.max(1)).zip(&sums) {
         if sum > 0.0 {
             row.iter_mut().for_each(|w| *w /= sum);
         }

@@ -1,6 +1,7 @@
 //! What a user can do to a document, as data: it is sent by the page, written to the journal and replayed.
 
 mod examples;
+mod flesh;
 mod handles;
 mod motion;
 mod moves;
@@ -8,7 +9,10 @@ mod puppet;
 mod rules;
 mod skin;
 
-use crate::{Document, Example, Follow, PuppetSettings, RefitSettings, SearchChange, SessionError, TakeData};
+use crate::{
+    Document, Example, FleshBake, FleshData, Follow, MotionStack, PuppetSettings, RefitSettings,
+    SearchChange, SessionError, TakeData,
+};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{EditParams, Frames, Method};
 use sinew_formats::{
@@ -20,6 +24,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 pub(crate) use examples::decode_thumbnail;
 pub use examples::twin_name;
+pub use flesh::FleshChange;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
 pub(crate) use puppet::{pairs_from_value, pairs_to_value};
@@ -165,6 +170,18 @@ pub enum Command {
         clip: String,
         take: TakeData,
     },
+    /// Flesh: what it is made of, paint, joints put by hand and how they are turned.
+    Flesh(FleshChange),
+    /// Make the joints put by hand the skeleton of the character.
+    BindJoints {},
+    /// Keep the pose of the joints, as a clip of one frame.
+    KeepTurns {
+        clip: String,
+    },
+    /// A clip with flesh on its bones, as a clip of vertices.
+    BakeFlesh {
+        bake: FleshBake,
+    },
     /// Choose how the soft surface follows; what is absent stays.
     SetEdit(EditChange),
     Rename {
@@ -265,6 +282,14 @@ impl Command {
             Self::SetPairs { pairs } => puppet::set_all(document, pairs),
             Self::SetPuppet { settings } => puppet::set(document, settings),
             Self::Take { clip, take } => puppet::take(document, clip, take),
+            Self::Flesh(change) => flesh::change(document, change),
+            Self::BindJoints {} => crate::flesh::bind(document),
+            Self::KeepTurns { clip } => flesh::keep_turns(document, clip),
+            Self::BakeFlesh { bake } => {
+                let go_on = |_| ControlFlow::Continue(());
+                *document = crate::bake_flesh(document, bake, &mut MotionStack::default(), &go_on)?.0;
+                Ok(())
+            }
             Self::SetEdit(change) => change.apply(&mut document.edit),
             Self::Rename { name } => {
                 document.name.clone_from(name);
@@ -327,6 +352,10 @@ impl Command {
             Self::SetPairs { pairs } => format!("Set {} pairs", pairs.pairs.len()),
             Self::SetPuppet { .. } => "Change puppetry".into(),
             Self::Take { clip, .. } => format!("Take {clip}"),
+            Self::Flesh(change) => change.label(),
+            Self::BindJoints {} => "Make skeleton".into(),
+            Self::KeepTurns { clip } => format!("Keep pose as {clip}"),
+            Self::BakeFlesh { bake } => format!("Bake flesh as {}", bake.to),
             Self::SetEdit(_) => "Change method".into(),
             Self::Rename { name } => format!("Rename to {name}"),
             Self::Scale { factor } => format!("Scale by {factor}"),
@@ -343,6 +372,7 @@ impl Command {
             Self::SetCenter { name, .. } => Some(format!("center {name}")),
             Self::SetEdit(_) => Some("edit".into()),
             Self::Rules(change) => change.merge_key(),
+            Self::Flesh(change) => change.merge_key(),
             Self::SetSearch(_) => Some("search".into()),
             Self::SetPuppet { .. } => Some("puppet".into()),
             _ => None,
@@ -408,7 +438,7 @@ impl EditChange {
     }
 }
 
-fn within(what: &'static str, value: f64, [low, high]: [f64; 2]) -> Result<f64, SessionError> {
+pub(crate) fn within(what: &'static str, value: f64, [low, high]: [f64; 2]) -> Result<f64, SessionError> {
     if (low..=high).contains(&value) {
         return Ok(value);
     }
@@ -443,14 +473,16 @@ fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
     document.paths = Arc::new(motion::scaled(&document.paths, factor));
     document.rules = Arc::new(document.rules.scaled(factor));
     document.puppet = Arc::new(puppet::scaled(&document.puppet, factor));
+    document.flesh = Arc::new(document.flesh.scaled(factor));
     Ok(())
 }
 
-/// Mend the mesh. Detail layers come along as morph targets do, being values of vertices like them.
+/// Mend the mesh. Detail layers and painted stiffness come along as morph targets do, being values of vertices like them.
 fn repair(document: &mut Document) -> Result<(), SessionError> {
     let mut whole = document.character();
     let n_morphs = whole.morphs.len();
-    let layers = document.examples.iter().map(|example| &example.detail).chain([&document.detail]);
+    let layers = document.examples.iter().map(|example| &example.detail);
+    let layers = layers.chain([&document.detail, &document.flesh.paint]);
     let morph = |detail: &Arc<Vec<f32>>| Morph {
         name: String::new(),
         offsets: detail.iter().map(|x| glam::Vec3::X * *x).collect(),
@@ -467,6 +499,9 @@ fn repair(document: &mut Document) -> Result<(), SessionError> {
         *example = Arc::new(Example { detail: layers.next(), ..(**example).clone() });
     }
     document.detail = document.detail.take().and_then(|_| layers.next());
+    if document.flesh.paint.is_some() {
+        document.flesh = Arc::new(FleshData { paint: layers.next(), ..(*document.flesh).clone() });
+    }
     exchange(document, mended);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{PuppetData, RulesData, SearchSettings, SessionError};
+use crate::{FleshData, PuppetData, RulesData, SearchSettings, SessionError};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -33,6 +33,8 @@ pub struct Document {
     pub search: SearchSettings,
     /// Pairs of poses, by which a body moves the character.
     pub puppet: Arc<PuppetData>,
+    /// Flesh: what it is made of, paint, joints put by hand.
+    pub flesh: Arc<FleshData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
@@ -129,6 +131,7 @@ impl Document {
             pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
             examples: !is_same(&self.examples, &before.examples),
             edit: self.edit != before.edit,
+            flesh: !Arc::ptr_eq(&self.flesh, &before.flesh) && self.flesh != before.flesh,
             puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
             motion: self.search != before.search
                 || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
@@ -162,6 +165,7 @@ pub struct Changes {
     pub motion: bool,
     pub rules: bool,
     pub puppet: bool,
+    pub flesh: bool,
 }
 
 impl Changes {
@@ -177,6 +181,7 @@ impl Changes {
         motion: true,
         rules: true,
         puppet: true,
+        flesh: true,
     };
 
     /// Whether nothing differs.

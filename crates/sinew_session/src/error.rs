@@ -2,6 +2,7 @@
 
 use sinew_constrain::ConstrainError;
 use sinew_deform::DeformError;
+use sinew_flesh::FleshError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
 use sinew_puppet::PuppetError;
@@ -31,6 +32,9 @@ pub enum SessionError {
     /// Puppetry.
     #[error(transparent)]
     Puppet(#[from] PuppetError),
+    /// Flesh and joints put by hand.
+    #[error(transparent)]
+    Flesh(#[from] FleshError),
     /// A name that does not exist.
     #[error("there is no {what} {name:?}; known are: {known}")]
     Absent {

@@ -149,7 +149,9 @@ impl Fitted {
     pub fn frame(&self, display: &Display) -> Result<Option<Frame>, SessionError> {
         let start = Instant::now();
         let positions = match display {
-            Display::Rest | Display::Posed | Display::Ruled => self.character.positions_at(None, 0.0)?,
+            Display::Rest | Display::Posed | Display::Ruled | Display::Jointed => {
+                self.character.positions_at(None, 0.0)?
+            }
             Display::Clip { clip, time } => match self.character.clips.iter().find(|own| own.name == *clip) {
                 None => return Ok(None),
                 clip => self.character.positions_at(clip, *time)?,

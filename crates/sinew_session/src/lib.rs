@@ -15,6 +15,7 @@ mod error;
 mod example_tests;
 mod export;
 mod fit;
+mod flesh;
 mod history;
 mod job;
 mod journal;
@@ -37,11 +38,15 @@ mod stage;
 mod tests;
 mod thumbnail;
 
-pub use command::{Command, EditChange, HandleData, PaintOp, RulesChange, SkinData, twin_name};
+pub use command::{Command, EditChange, FleshChange, HandleData, PaintOp, RulesChange, SkinData, twin_name};
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use fit::{FitSettings, Fitted};
+pub use flesh::{
+    ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshSettings, FleshStatus, JointData,
+    LiveFlesh, bake_flesh, posed_joints, turned_pose,
+};
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
 pub use motion::{Follow, MotionReport, bake, build_course};

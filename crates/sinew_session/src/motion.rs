@@ -103,7 +103,7 @@ pub fn bake(
 }
 
 /// Take out a clip of this name if it was baked before.
-fn make_room(document: &mut Document, clip: &str) -> Result<(), SessionError> {
+pub(crate) fn make_room(document: &mut Document, clip: &str) -> Result<(), SessionError> {
     if let Ok(at) = document.find_clip(clip) {
         crate::command::check_name("clip", clip, !is_baked(document, &document.clips[at]))?;
         remove_clip(document, clip)?;

@@ -3,13 +3,14 @@
 //!
 //! Our fields of it, beside those of `sinew_formats::gltf`: `name`, `pose` and `examples` (moves as in moves.json,
 //! detail layers as 32-bit floats), `detail` of the present pose, `paths` (as in paths.json), `rules` (text, markers, planes,
-//! contacts), `search`, `edit`, `puppet` (pairs as in pairs.json, each with its picture, and settings). An object
-//! `{"bufferView": n}` stands for bytes. What a later version adds is kept and written back; bytes it names in this way
+//! contacts), `search`, `edit`, `puppet` (pairs as in pairs.json, each with its picture, and settings), `flesh` (settings,
+//! joints put by hand, how joints are turned, and paint: a factor a vertex as 32-bit floats). An object `{"bufferView": n}`
+//! stands for bytes. What a later version adds is kept and written back; bytes it names in this way
 //! come along.
 
 use crate::{
-    Command, Document, EditChange, Example, Pair, PuppetData, PuppetSettings, RulesData, SearchChange,
-    SearchSettings, SessionError, Unknown,
+    Command, Document, EditChange, Example, FleshData, Pair, PuppetData, PuppetSettings, RulesData,
+    SearchChange, SearchSettings, SessionError, Unknown,
     command::{moves_from_value, moves_to_value, pairs_from_value, pairs_to_value},
 };
 use serde::Deserialize;
@@ -77,6 +78,14 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     }
     if *document.puppet != PuppetData::default() {
         fields.insert("puppet".into(), puppet_value(&document.puppet, &mut views));
+    }
+    if *document.flesh != FleshData::default() {
+        let mut flesh = serde_json::to_value(&*document.flesh).unwrap_or_default();
+        if let Some(paint) = &document.flesh.paint {
+            views.push(layer_bytes(paint));
+            flesh["paint"] = json!({ VIEW: views.len() - 1 });
+        }
+        fields.insert("flesh".into(), flesh);
     }
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
     let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
@@ -166,6 +175,9 @@ pub(crate) fn document_of(
     if let Some(value) = fields.remove("puppet") {
         document.puppet = Arc::new(take_puppet(&value, &mut read, &mut told));
     }
+    if let Some(value) = fields.remove("flesh") {
+        take_flesh(&mut document, value, &mut read, &mut told);
+    }
     document.unknown = Arc::new(keep_unknown(fields, extensions, &mut read));
     let told = told.iter().chain(&absent);
     told.for_each(|message| warnings.push(format!("/extensions/{CHARACTER_EXTENSION}: {message}")));
@@ -238,6 +250,25 @@ fn take_puppet(
         }
     }
     puppet
+}
+
+/// What does not fit, or was made by a later version, is told and left out.
+fn take_flesh(
+    document: &mut Document,
+    mut value: Value,
+    read: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
+    told: &mut Vec<String>,
+) {
+    let n_vertices = document.mesh().n_vertices();
+    let paint = value.as_object_mut().and_then(|fields| fields.remove("paint"));
+    let paint = paint.and_then(|paint| take_layer(&paint, "/flesh/paint", n_vertices, read, told));
+    let flesh = serde_json::from_value::<FleshData>(value).map_err(|error| error.to_string());
+    let checked = flesh
+        .and_then(|flesh| flesh.settings.params(document).map(|_| flesh).map_err(|error| error.to_string()));
+    match checked {
+        Ok(flesh) => document.flesh = Arc::new(FleshData { paint, ..flesh }),
+        Err(error) => told.push(format!("the flesh was left out: {error}")),
+    }
 }
 
 /// A detail layer as bytes.

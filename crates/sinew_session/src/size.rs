@@ -11,10 +11,12 @@ pub(crate) fn bytes_beyond(document: &Document, before: &Document) -> usize {
         if Arc::ptr_eq(&document.body, &before.body) { 0 } else { of_body(&document.body, &before.body) };
     let pose = if Arc::ptr_eq(&document.pose, &before.pose) { 0 } else { size_of_val(&document.pose[..]) };
     let rules = if Arc::ptr_eq(&document.rules, &before.rules) { 0 } else { document.rules.n_bytes() };
+    let flesh = if Arc::ptr_eq(&document.flesh, &before.flesh) { 0 } else { document.flesh.n_bytes() };
     size_of::<Document>()
         + body
         + pose
         + rules
+        + flesh
         + new_layer(document.detail.as_ref(), before.detail.as_ref())
         + new_parts(&document.handles, &before.handles, of_handle)
         + new_parts(&document.clips, &before.clips, of_clip)

@@ -2,10 +2,14 @@
 //! stands on has changed.
 //!
 //! Today's steps: source (a clip, or the pose held), reshape (the handles' pose becomes the shape that moves), then
-//! bake (vertices over time) or fit (a small skin; see `fit`). Refitting (see `refit`) makes clips, so that it comes before;
-//! flesh comes between as it is built.
+//! bake (vertices over time) or fit (a small skin; see `fit`). Refitting and flesh (see `refit`, `flesh`) make clips, so that
+//! they come before.
 
-use crate::{Document, Fitted, SessionError, Stage, stage::Prepared};
+use crate::{
+    Document, Fitted, SessionError, Stage,
+    flesh::{FleshKey, Fleshed},
+    stage::Prepared,
+};
 use glam::Vec3;
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_geom::{Character, Clip, Handle, MeshSequence, Move};
@@ -45,8 +49,9 @@ pub struct MotionStack {
     reshape: Option<Cached<ReshapeKey, Character>>,
     bake: Option<Cached<BakeKey, MeshSequence>>,
     pub(crate) fitted: Option<Arc<Fitted>>,
-    /// How often each step has run: reshape, bake, fit.
-    pub runs: [usize; 3],
+    pub(crate) fleshed: Option<(FleshKey, Arc<Fleshed>)>,
+    /// How often each step has run: reshape, bake, fit, flesh.
+    pub runs: [usize; 4],
 }
 
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! What is shown: where every vertex is, and which way it faces.
 
-use crate::{Document, Ruled, SessionError};
+use crate::{Document, Ruled, SessionError, turned_pose};
 use glam::{DQuat, DVec3, Vec3};
 use sinew_deform::{
     DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
@@ -30,6 +30,8 @@ pub enum Display {
     },
     /// As its rules want it.
     Ruled,
+    /// As its joints are turned.
+    Jointed,
 }
 
 /// A shape.
@@ -358,7 +360,12 @@ impl Stage {
                 Ok(frame_of_positions(document, positions, start))
             }
             Display::Ruled => self.ruled(document)?.frame(document),
-            Display::Rest | Display::Posed => {
+            Display::Jointed if !document.flesh.turns.is_empty() && document.body.rig.is_some() => {
+                let start = Instant::now();
+                let positions = document.body.positions_posed(&turned_pose(document).unwrap_or_default())?;
+                Ok(frame_of_positions(document, positions, start))
+            }
+            Display::Rest | Display::Posed | Display::Jointed => {
                 let start = Instant::now();
                 let positions = document.mesh().positions().iter().map(|p| p.as_vec3()).collect();
                 let normals = self.rest_normals(document).iter().map(|n| n.as_vec3()).collect();

@@ -1,6 +1,7 @@
 //! The thread that finds shapes: always the newest wish, never a queue.
 
 use crate::{
+    flesh::Cells,
     frames::{Drawn, Geometry},
     news::Topic,
     puppet::Cue,
@@ -106,6 +107,8 @@ impl Engine<'_> {
             self.drag_to(wish.drag, step);
         }
         if wish.end {
+            // A hand that is gone has let go of the flesh as well.
+            self.studio.flesh.let_go();
             self.studio.session().end_drag(gesture);
         }
     }
@@ -119,6 +122,9 @@ impl Engine<'_> {
         }
         if let Some(cue) = step.get("puppet") {
             return self.follow(number, cue);
+        }
+        if let Some(touch) = step.get("flesh") {
+            return self.touch(number, touch);
         }
         let gesture = drag_gesture(number);
         let (document, before) = {
@@ -153,6 +159,20 @@ impl Engine<'_> {
         self.last_drag = number;
         if let Err(error) = applied {
             self.fail(&error.to_string());
+        }
+    }
+
+    /// Follow a hand that holds the flesh, or turns or moves a joint.
+    fn touch(&mut self, number: u32, touch: &Value) {
+        let done = crate::flesh::touch(self.studio, touch).and_then(|command| match command {
+            Some(command) => self.studio.session().apply(&command, Some(drag_gesture(number))).map(|_| ()),
+            None => Ok(()),
+        });
+        // Every drag is answered by a frame, even if nothing moved: the page waits for it.
+        self.last_drag = number;
+        match done {
+            Ok(()) => self.failed = None,
+            Err(error) => self.fail(&error.to_string()),
         }
     }
 
@@ -233,8 +253,12 @@ impl Engine<'_> {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
         self.solve_rules(&document, &looks.display);
+        if let Some((frame, cells)) = self.studio.flesh.frame(&document, &looks.display, looks.cells) {
+            let published = self.publish(document, frame, looks.stress, cells);
+            return published.unwrap_or_else(|error| self.fail(&error.to_string()));
+        }
         if let Some(acted) = self.acted(&document) {
-            let published = acted.and_then(|frame| self.publish(document, frame, looks.stress));
+            let published = acted.and_then(|frame| self.publish(document, frame, looks.stress, None));
             return published.unwrap_or_else(|error| self.fail(&error.to_string()));
         }
         let reached = self.reached(&document).filter(|_| looks.display == Display::Posed);
@@ -261,20 +285,27 @@ impl Engine<'_> {
             self.fail(&error.to_string());
             self.stage.show(&document, &Display::Rest, &go_on)
         });
-        let published = frame.and_then(|frame| self.publish(document, frame, looks.stress));
+        let published = frame.and_then(|frame| self.publish(document, frame, looks.stress, None));
         if let Err(error) = published {
             self.fail(&error.to_string());
         }
     }
 
-    fn publish(&mut self, document: Document, frame: Frame, with_stress: bool) -> Result<(), SessionError> {
+    fn publish(
+        &mut self,
+        document: Document,
+        frame: Frame,
+        with_stress: bool,
+        cells: Option<Cells>,
+    ) -> Result<(), SessionError> {
         let (revision, geometry) = self.geometry(&document)?;
         let mesh = document.mesh();
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
         let drag = self.last_drag;
         let twin = self.twin(&document)?;
         let handles = document.handles.clone();
-        let drawn = Drawn { revision, geometry, frame, stretch, drag, handles, twin };
+        let paint = document.flesh.paint.clone();
+        let drawn = Drawn { revision, geometry, frame, stretch, drag, handles, twin, paint, cells };
         let before = self.studio.shown.borrow().clone();
         let shown = Arc::new(Shown::new(drawn, document, before.as_deref()));
         self.studio.shown.send_replace(Some(shown.clone()));
@@ -313,7 +344,9 @@ impl Engine<'_> {
     fn refine(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        let is_other = self.studio.reach().is_some() || self.studio.theatre().acting().is_some();
+        let is_fleshed = self.studio.flesh.frame(&document, &looks.display, false).is_some();
+        let is_other =
+            is_fleshed || self.studio.reach().is_some() || self.studio.theatre().acting().is_some();
         if looks.display != Display::Posed || document.pose.is_empty() || is_other {
             return;
         }
@@ -325,7 +358,7 @@ impl Engine<'_> {
         };
         let refined =
             prepared.refined_frame(&document.pose, document.detail.as_ref().map(|d| &d[..]), &go_on);
-        match refined.and_then(|frame| self.publish(document, frame, looks.stress)) {
+        match refined.and_then(|frame| self.publish(document, frame, looks.stress, None)) {
             Ok(()) | Err(SessionError::Cancelled) => {}
             Err(error) => self.fail(&error.to_string()),
         }

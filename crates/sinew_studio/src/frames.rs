@@ -1,5 +1,6 @@
 //! Vertices on the wire: only what changed, small when large. The layout is in `PROTOCOL.md`.
 
+use crate::flesh::Cells;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
     geom::{Character, Handle},
@@ -92,6 +93,10 @@ pub struct Drawn {
     pub handles: Vec<Arc<Handle>>,
     /// The fit, to be seen beside it.
     pub twin: Option<Frame>,
+    /// How much stiffer each vertex is painted.
+    pub paint: Option<Arc<Vec<f32>>>,
+    /// The cells of flesh, if they are asked for.
+    pub cells: Option<Cells>,
 }
 
 /// What one page has, so that it is sent only what it lacks.
@@ -104,6 +109,8 @@ pub struct Sent {
     tolerance: f32,
     bounds: Option<[Vec3; 2]>,
     handles: Option<Vec<Arc<Handle>>>,
+    paint: Option<Arc<Vec<f32>>>,
+    edges: Option<Arc<Vec<[u32; 2]>>>,
 }
 
 impl Sent {
@@ -125,6 +132,7 @@ impl Sent {
             message.handle_frames(&rest.handles);
             messages.push(message.bytes);
             self.handles = Some(drawn.handles.clone());
+            (self.paint, self.edges) = (None, None);
         }
         let mut ranges = self.changed(&drawn.frame);
         if quantised && !self.bounds.is_some_and(|bounds| holds(bounds, &drawn.frame.positions)) {
@@ -156,8 +164,30 @@ impl Sent {
             message.section(10, 0, bytes.len() as u32, &bytes);
         }
         message.handle_frames(&drawn.frame.handles);
+        self.flesh(drawn, &mut message);
         messages.push(message.bytes);
         messages
+    }
+
+    /// Paint and edges of cells where they are others than the page has; where cells are, always.
+    fn flesh(&mut self, drawn: &Drawn, message: &mut Message) {
+        let is_same = |paint: &Option<Arc<Vec<f32>>>| {
+            paint.as_ref().map(Arc::as_ptr) == drawn.paint.as_ref().map(Arc::as_ptr)
+        };
+        if !is_same(&self.paint) {
+            let bytes: Vec<u8> =
+                drawn.paint.iter().flat_map(|paint| paint.iter().map(|f| stiffness(*f))).collect();
+            message.section(15, 0, bytes.len() as u32, &bytes);
+            self.paint.clone_from(&drawn.paint);
+        }
+        let Some((edges, nodes)) = &drawn.cells else { return };
+        if self.edges.as_ref().map(Arc::as_ptr) != Some(Arc::as_ptr(edges)) {
+            let bytes: Vec<u8> = edges.iter().flatten().flat_map(|node| node.to_le_bytes()).collect();
+            message.section(16, edges.len() as u32, 0, &bytes);
+            self.edges = Some(edges.clone());
+        }
+        let bytes: Vec<u8> = nodes.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
+        message.section(17, nodes.len() as u32, 0, &bytes);
     }
 
     /// Runs of vertices that the page would see elsewhere, in whole blocks. What it has is compared, not what the
@@ -318,6 +348,11 @@ fn octahedral(normal: Vec3) -> [i8; 2] {
     let (x, y) =
         if n.z < 0.0 { ((1.0 - n.y.abs()) * sign(n.x), (1.0 - n.x.abs()) * sign(n.y)) } else { (n.x, n.y) };
     [x, y].map(|value| (value * 127.0).round() as i8)
+}
+
+/// Painted stiffness as a byte: 128 as it is, 0 a thirtieth, 255 thirty times.
+fn stiffness(factor: f32) -> u8 {
+    (128.0 + 127.0 * (factor.max(1e-6).ln() / 30f32.ln()).clamp(-1.0, 1.0)).round() as u8
 }
 
 /// Stretch as a byte: 128 unstretched, 0 pressed to half, 255 stretched to double.

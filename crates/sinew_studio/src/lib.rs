@@ -12,6 +12,7 @@ mod engine;
 mod examples;
 mod files;
 mod fit;
+mod flesh;
 mod frames;
 mod guard;
 mod news;

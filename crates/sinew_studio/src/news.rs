@@ -29,6 +29,10 @@ pub enum Topic {
     Reach,
     /// Pairs of poses, and how they are used.
     Puppet,
+    /// Flesh: what it is made of, paint, joints.
+    Flesh,
+    /// How the simulation of flesh goes.
+    Fleshed,
     /// The recording of an actor.
     Actor,
     /// The performance in progress.
@@ -82,7 +86,8 @@ impl Versions {
 }
 
 fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
-    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules, puppet } = *changes;
+    let Changes { name, surface, handles, clips, pose, examples, edit, motion, rules, puppet, flesh } =
+        *changes;
     let all = [
         (name, Topic::File),
         (surface, Topic::Surface),
@@ -94,6 +99,7 @@ fn topics(changes: &Changes) -> impl Iterator<Item = Topic> {
         (motion || surface || handles, Topic::Motion),
         (rules || clips, Topic::Rules),
         (puppet, Topic::Puppet),
+        (flesh || surface, Topic::Flesh),
     ];
     all.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, topic)| topic)
 }

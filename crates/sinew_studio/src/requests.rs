@@ -46,6 +46,7 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::Do { command: Command::Refit { settings } } => {
             return crate::rules::refit(studio, &settings);
         }
+        Request::Do { command: Command::BakeFlesh { bake } } => return crate::flesh::bake(studio, &bake),
         Request::FormatRules { text } => return Ok(crate::rules::format(&text)),
         Request::Contacts { clip } => return crate::rules::contacts(studio, &clip),
         Request::ReachEnd { accept } => crate::examples::end_reach(studio, accept)?,
@@ -102,6 +103,13 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::TakeBegin => puppet::begin_take(studio)?,
         Request::TakeEnd { clip } => return puppet::end_take(studio, clip.as_deref()),
         Request::PerformAll { clip } => return puppet::perform_all(studio, &clip),
+        Request::FleshLive { on } => crate::flesh::set_live(studio, on),
+        Request::FleshPause { on } => crate::flesh::pause(studio, on),
+        Request::FleshReset => crate::flesh::reset(studio),
+        Request::FleshPush { vertex, direction } => crate::flesh::push(studio, vertex, direction)?,
+        Request::FleshCells { on } => studio.change_looks(|looks| looks.cells = on),
+        Request::PaintStiffness(request) => crate::flesh::paint(studio, &request)?,
+        Request::PutJoint { view, at, parent } => return crate::flesh::put_joint(studio, view, at, parent),
         Request::Sample { name, vertices } => return sample(studio, &name, vertices),
         Request::List { folder } => return studio.files.list(folder.as_deref()),
         Request::Open { path } => {
@@ -131,6 +139,8 @@ pub fn is_heavy(command: &Command) -> bool {
             | Command::Bake { .. }
             | Command::Refit { .. }
             | Command::Take { .. }
+            | Command::BindJoints {}
+            | Command::BakeFlesh { .. }
             | Command::TakeSkin { .. }
     )
 }
@@ -275,6 +285,7 @@ fn display(studio: &Studio, what: What, clip: Option<String>, time: Option<f32>)
         What::Rest => Display::Rest,
         What::Posed => Display::Posed,
         What::Ruled => Display::Ruled,
+        What::Jointed => Display::Jointed,
         What::Clip => {
             let clip = clip.context("which clip?")?;
             studio.session().document().find_clip(&clip)?;

@@ -88,12 +88,18 @@ pub fn serve(
         let studio = studio.clone();
         std::thread::Builder::new().name("engine".into()).spawn(move || engine::run(&studio))?
     };
+    let simulator = {
+        let studio = studio.clone();
+        std::thread::Builder::new().name("flesh".into()).spawn(move || crate::flesh::run(&studio))?
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(listen(options, studio.clone(), |url| ready(url, &warnings)));
     studio.pending().stop = true;
     studio.ring();
     // It ends as soon as it hears the bell.
     let _ = engine.join();
+    studio.flesh.stop();
+    let _ = simulator.join();
     runtime.shutdown_timeout(Duration::from_secs(1));
     studio.session().flush();
     done

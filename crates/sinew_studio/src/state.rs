@@ -79,7 +79,7 @@ impl Told {
                 "detail": document.detail.is_some(),
             }));
         }
-        let parts: [(Topic, &dyn Fn() -> Value); 14] = [
+        let parts: [(Topic, &dyn Fn() -> Value); 16] = [
             (Topic::Surface, &|| surface(studio, &document)),
             (Topic::Handles, &|| json!({ "handles": handles(&document) })),
             (Topic::Examples, &|| json!({ "examples": examples(&document) })),
@@ -98,6 +98,8 @@ impl Told {
             (Topic::Puppet, &|| json!({ "puppet": crate::puppet::state(&document) })),
             (Topic::Actor, &|| json!({ "actor": crate::puppet::actor(studio) })),
             (Topic::Act, &|| json!({ "act": crate::puppet::act(studio) })),
+            (Topic::Flesh, &|| json!({ "flesh": crate::flesh::state(&document) })),
+            (Topic::Fleshed, &|| json!({ "fleshed": crate::flesh::live(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),
         ];
@@ -156,7 +158,10 @@ fn surface(studio: &Studio, document: &Document) -> Value {
 
 fn looks(studio: &Studio) -> Value {
     let looks = studio.looks();
-    json!({ "display": display(&looks.display), "stress": looks.stress, "refine": looks.refine, "compare": looks.compare })
+    json!({
+        "display": display(&looks.display), "stress": looks.stress, "refine": looks.refine,
+        "compare": looks.compare, "cells": looks.cells,
+    })
 }
 
 fn work(studio: &Studio) -> Value {
@@ -252,6 +257,7 @@ fn display(display: &Display) -> Value {
         Display::Rest => json!({ "what": "rest", "clip": null, "time": 0.0 }),
         Display::Posed => json!({ "what": "posed", "clip": null, "time": 0.0 }),
         Display::Ruled => json!({ "what": "ruled", "clip": null, "time": 0.0 }),
+        Display::Jointed => json!({ "what": "jointed", "clip": null, "time": 0.0 }),
         Display::Clip { clip, time } => json!({ "what": "clip", "clip": clip, "time": time }),
     }
 }

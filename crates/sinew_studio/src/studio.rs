@@ -2,6 +2,7 @@
 
 use crate::{
     files::Files,
+    flesh::FleshStage,
     frames::Drawn,
     news::{Topic, Versions},
     painter::Painter,
@@ -50,6 +51,8 @@ pub struct Studio {
     ruled: Mutex<Option<Arc<Ruled>>>,
     /// An actor, and the character that follows.
     pub theatre: Mutex<Theatre>,
+    /// Flesh that is simulated.
+    pub flesh: FleshStage,
     /// The newest wish of a hand that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
@@ -93,6 +96,8 @@ pub struct Looks {
     pub refine: bool,
     /// Whether the fit is sent with each frame, to be seen beside the document.
     pub compare: bool,
+    /// Whether the cells of flesh are sent with each frame.
+    pub cells: bool,
 }
 
 /// What the engine has to do.
@@ -181,6 +186,7 @@ impl Studio {
             reach: Mutex::default(),
             ruled: Mutex::default(),
             theatre: Mutex::default(),
+            flesh: FleshStage::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
@@ -411,6 +417,8 @@ impl Studio {
         *lock(&self.stack) = MotionStack::default();
         *self.reach() = None;
         self.raise(Topic::Reach);
+        self.flesh.end();
+        self.raise(Topic::Fleshed);
         self.theatre().live = None;
         self.raise(Topic::Act);
         lock(&self.fit).1 = None;

@@ -106,6 +106,27 @@ pub enum Request {
     PerformAll {
         clip: String,
     },
+    FleshLive {
+        on: bool,
+    },
+    FleshPause {
+        on: bool,
+    },
+    FleshReset,
+    FleshPush {
+        vertex: usize,
+        direction: [f64; 3],
+    },
+    FleshCells {
+        on: bool,
+    },
+    PaintStiffness(PaintStiffness),
+    PutJoint {
+        view: [f64; 16],
+        at: [f64; 2],
+        #[serde(default)]
+        parent: Option<String>,
+    },
     Sample {
         name: String,
         vertices: usize,
@@ -162,6 +183,18 @@ pub struct Sculpt {
     pub stroke: Option<u32>,
 }
 
+/// Touches of a brush that makes flesh stiffer or softer, by where they appear.
+#[derive(Debug, Deserialize)]
+pub struct PaintStiffness {
+    pub factor: f64,
+    pub strength: f64,
+    pub view: [f64; 16],
+    pub at: Vec<[f64; 2]>,
+    pub radius: f64,
+    #[serde(default)]
+    pub stroke: Option<u32>,
+}
+
 /// What a sculpting brush does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -207,4 +240,5 @@ pub enum What {
     Posed,
     Clip,
     Ruled,
+    Jointed,
 }

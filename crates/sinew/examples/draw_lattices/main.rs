@@ -15,7 +15,7 @@ use items::{item, place_item};
 use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
-        AdaptiveFlesh, AdaptiveParams, BakeParams, Baker, ControlLattice, FleshParams, Grip, Lattice,
+        AdaptiveFlesh, AdaptiveParams, BakeParams, Baker, Clamp, ControlLattice, FleshParams, Lattice,
         LatticeParams, LatticeSource, Material, Scheme, Solid,
     },
     formats::read_any,
@@ -206,12 +206,12 @@ fn draw_adaptive(prefix: &str, character: &Character) -> Result<()> {
     let middle = (low + high) / 2.0;
     let far = |p: &&DVec3| p.distance(middle) * if p.y > middle.y { 1.0 } else { 0.0 };
     let tip = mesh.positions().iter().max_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(middle);
-    let grips = [Grip { center: middle, radius: 0.2 }, Grip { center: tip, radius: 0.12 }];
+    let clamps = [Clamp { center: middle, radius: 0.2 }, Clamp { center: tip, radius: 0.12 }];
     let lattice = LatticeParams { cells: 8000, size: None };
     let material = Material { young: 3e4, ..Material::default() };
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
     let adaptive = AdaptiveParams { thresholds: vec![[0.1, 0.04]; 2], every: 4 };
-    let mut flesh = AdaptiveFlesh::new(&mesh, &lattice, &material, &grips, &params, &adaptive)?;
+    let mut flesh = AdaptiveFlesh::new(&mesh, &lattice, &material, &clamps, &params, &adaptive)?;
     let away = (tip - middle).normalize_or_zero() * 0.3;
     let rest = Character { mesh: mesh.clone(), ..Character::default() };
     let mut items = Vec::new();

@@ -46,6 +46,9 @@ pub struct FleshArgs {
     /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
     #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
     pub stiffen: Vec<String>,
+    /// Stiffness painted on the surface: a JSON array with a factor for each vertex, 0.001 to 1000 (1 changes nothing)
+    #[arg(long, value_name = "FILE")]
+    pub paint: Option<std::path::PathBuf>,
     /// Poisson's ratio: how flesh bulges when pressed; close to 0.5 keeps its volume
     #[arg(long, value_name = "NU", default_value_t = 0.45, allow_hyphen_values = true)]
     pub poisson: f64,
@@ -83,6 +86,24 @@ pub struct FleshArgs {
     /// Begin undeformed instead of hanging as gravity has it
     #[arg(long)]
     pub no_settle: bool,
+    /// Force rigs that shape it, as `sinew rig add` writes them
+    #[arg(long, value_name = "FILE")]
+    pub rigs: Option<PathBuf>,
+    /// Values of control parameters: smile=1,breath=0.5 (degrees where they follow a joint)
+    #[arg(
+        long,
+        value_name = "CONTROL=VALUE,…",
+        value_delimiter = ',',
+        requires = "rigs",
+        allow_hyphen_values = true
+    )]
+    pub set: Vec<String>,
+    /// A control parameter over time, as seconds and values: smile=0:0,1:1,2:0
+    #[arg(long = "curve", value_name = "CONTROL=S:VALUE,…", requires = "rigs")]
+    pub curves: Vec<String>,
+    /// A ring of the surface that only bones move: a joint, a place along its bone, a factor that tightens it
+    #[arg(long = "belt", value_name = "JOINT[:PLACE[:FACTOR]]")]
+    pub belts: Vec<String>,
     /// Write a skin of so many bones, fitted to the result, instead of morph targets
     #[arg(long, value_name = "BONES")]
     pub fit: Option<usize>,

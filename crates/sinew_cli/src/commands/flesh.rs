@@ -3,6 +3,7 @@
 use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
+    rig::{cell_size, read_rigs, rig_drive},
     scene::{Follower, obstacles},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
@@ -24,8 +25,6 @@ use std::time::Instant;
 const MAX_BYTES: f64 = 4e9;
 /// Seconds without a clip to say how long.
 const DEFAULT_SECS: f64 = 2.0;
-/// Stiffness of a body of some size: what sags by its own weight is the same share of it at any size.
-const DEFAULT_STIFFNESS: (f64, f64) = (3e4, 1.7);
 /// Percent of the diagonal that leaving out keys of a fitted skin may cost.
 const KEY_PERCENT: f64 = 0.01;
 
@@ -37,7 +36,12 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
-    let params = params(args, &character, console)?;
+    let mut params = params(args, &character, console)?;
+    let rigs = args.rigs.as_deref().map(read_rigs).transpose()?;
+    if let Some(size) = rigs.as_ref().and_then(cell_size).filter(|_| args.cell_size.is_none()) {
+        // Surface rigs are forces on the nodes of one lattice.
+        params.lattice.size = Some(size);
+    }
     let start = Instant::now();
     let mut baker = {
         let _progress = console.progress("filling with flesh");
@@ -52,6 +56,13 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
             }
         }
     };
+    if rigs.is_some() || !args.belts.is_empty() {
+        let shown = args.rigs.as_ref().unwrap_or(&args.character);
+        if let Follower::Bones(baker) = &mut baker {
+            let drive = rig_drive(args, rigs.unwrap_or_default(), baker, &character)?;
+            baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
+        }
+    }
     let prepare_secs = start.elapsed().as_secs_f64();
     let mut steps = Steps::default();
     let frames =
@@ -116,9 +127,7 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
     );
     ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
     let [low, high] = character.mesh.bounds();
-    let (stiffness, size) = DEFAULT_STIFFNESS;
-    // A mesh without extent is refused later, with its own message.
-    let in_proportion = || stiffness * ((high - low).max_element() / size).max(1e-6);
+    let in_proportion = || Material::of_size((high - low).max_element()).young;
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
         source: source(args)?,
@@ -129,6 +138,7 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
             density: args.density,
         },
         stiffer: stiffer(args, character.rig.as_ref())?,
+        paint: paint(args, character)?,
         bones: BoneParams { radius: args.bone_radius, ..BoneParams::default() },
         flesh: FleshParams {
             mode: args.mode,
@@ -189,6 +199,18 @@ fn stiffer(args: &FleshArgs, rig: Option<&Rig>) -> anyhow::Result<Vec<(usize, f6
         Ok((joint, factor))
     };
     args.stiffen.iter().map(one).collect()
+}
+
+/// Factors of vertices, in the order of the mesh: a JSON array of numbers.
+fn paint(args: &FleshArgs, character: &Character) -> anyhow::Result<Vec<f32>> {
+    let Some(path) = &args.paint else { return Ok(Vec::new()) };
+    let what = || format!("--paint {}", path.display());
+    let bytes = std::fs::read(path).with_context(what)?;
+    let factors: Vec<f32> = serde_json::from_slice(&bytes)
+        .map_err(|error| anyhow::anyhow!("{}: a JSON array of factors is expected: {error}", what()))?;
+    let (own, given) = (character.mesh.n_vertices(), factors.len());
+    ensure!(own == given, "{}: there are {given} factors for {own} vertices; give one a vertex", what());
+    Ok(factors)
 }
 
 /// What is known of all steps.

@@ -13,6 +13,7 @@ pub mod pose;
 pub mod puppet;
 pub mod reach;
 pub mod refit;
+pub mod rig;
 pub mod sample;
 mod scene;
 pub mod solve;

@@ -18,8 +18,6 @@ pub use build::{Body, LatticeParams, build_body};
 pub use control::{ControlLattice, Scheme, Solid};
 pub use embedding::Embedding;
 pub(crate) use embedding::trilinear;
-#[cfg(test)]
-pub(crate) use embedding::trilinear as trilinear_weights;
 pub use general::nearest_weights;
 pub use locator::Locator;
 pub use made::build_made_body;

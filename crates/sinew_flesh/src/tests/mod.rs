@@ -7,6 +7,7 @@ mod contacts;
 mod dynamics;
 mod elements;
 mod handles;
+mod hands;
 mod lattices;
 mod octrees;
 

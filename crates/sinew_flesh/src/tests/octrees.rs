@@ -62,7 +62,7 @@ fn motion_is_continuous() {
     lattice.ties().spread_places(&mut moved);
     let value = |cell: usize, p: DVec3| -> DVec3 {
         let local = (p - lattice.corners(cell)[0]) / lattice.cell_size(cell);
-        let weights = crate::lattice::trilinear_weights(local);
+        let weights = crate::lattice::trilinear(local);
         lattice.cells()[cell].iter().zip(weights).map(|(&n, w)| moved[n as usize] * w).sum()
     };
     let mut n_met = 0;
@@ -225,16 +225,16 @@ fn smooth_display_has_no_creases() {
 /// A pulled end gets small cells, and large ones again when it is let go; the surface follows the finest body.
 #[test]
 fn cells_are_halved_where_a_body_deforms() {
-    use crate::{AdaptiveFlesh, AdaptiveParams, Grip};
+    use crate::{AdaptiveFlesh, AdaptiveParams, Clamp};
     use glam::DAffine3;
     let mesh = cuboid(DVec3::ZERO, DVec3::new(2.4, 0.8, 0.8));
     let lattice = LatticeParams { cells: 0, size: Some(0.11) };
-    let grips =
-        [DVec3::new(0.0, 0.4, 0.4), DVec3::new(2.4, 0.4, 0.4)].map(|center| Grip { center, radius: 0.25 });
+    let clamps =
+        [DVec3::new(0.0, 0.4, 0.4), DVec3::new(2.4, 0.4, 0.4)].map(|center| Clamp { center, radius: 0.25 });
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
     let make = |thresholds: Vec<[f64; 2]>| {
         let adaptive = AdaptiveParams { thresholds, every: 2 };
-        AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &grips, &params, &adaptive).unwrap()
+        AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &clamps, &params, &adaptive).unwrap()
     };
     let pull =
         |share: f64| [DAffine3::IDENTITY, DAffine3::from_translation(DVec3::new(0.3, 0.2, 0.0) * share)];
@@ -267,7 +267,7 @@ fn cells_are_halved_where_a_body_deforms() {
     let apart = a.iter().zip(mesh.positions()).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max);
     assert!(apart < 0.02, "{apart}");
     let twisted = AdaptiveParams { thresholds: vec![[0.01, 0.02]], every: 1 };
-    assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &grips, &params, &twisted).is_err());
-    let away = [Grip { center: DVec3::splat(9.0), radius: 0.1 }];
+    assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &clamps, &params, &twisted).is_err());
+    let away = [Clamp { center: DVec3::splat(9.0), radius: 0.1 }];
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &away, &params, &AdaptiveParams::default()).is_err());
 }

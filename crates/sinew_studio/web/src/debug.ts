@@ -5,6 +5,7 @@ import { socket, stats, store } from './app';
 import type { Context } from './commands/context';
 import { fitView } from './fitview';
 import type { Outgoing } from './net/protocol';
+import { jointPlace } from './tools/joint';
 import { ruledPlace } from './ruling';
 import { puppeteering } from './puppeteering';
 
@@ -29,6 +30,10 @@ export interface Debugging {
   dropConnection(): void;
   /** Where a joint, a marker or a plane of the rules is drawn. */
   ruled(name: string): Place | null;
+  /** Where a joint of the joint tool is drawn. */
+  joint(name: string): Place | null;
+  /** What of flesh is in the buffers: painted vertices, edges of cells. */
+  flesh(): { painted: number; edges: number; nodes: number };
   /** How a fit is seen, and where its vertices are. */
   fit(): {
     maps: boolean;
@@ -77,6 +82,15 @@ export function exposeDebugging({ viewport, overlay }: Context): void {
       const at = ruledPlace(name);
       return at && place(new Vector3(...at));
     },
+    joint: (name) => {
+      const at = jointPlace(name);
+      return at && place(new Vector3(...at));
+    },
+    flesh: () => ({
+      painted: viewport.mesh.stiffness.filter((value) => value !== 128).length,
+      edges: (viewport.mesh.cellEdges?.length ?? 0) / 2,
+      nodes: (viewport.mesh.cellNodes?.length ?? 0) / 3,
+    }),
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),
     fit: () => ({

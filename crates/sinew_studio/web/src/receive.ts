@@ -81,6 +81,12 @@ function take(message: Incoming, viewport: Viewport): void {
         store.emit('act', null);
         return;
       }
+      // While flesh is simulated, how that goes comes some times a second.
+      if (store.doc && message.fleshed !== undefined && Object.keys(message).length === 2) {
+        store.doc.fleshed = message.fleshed;
+        store.emit('fleshed', null);
+        return;
+      }
       // While a target is dragged, weights come with every frame; nothing else needs to be looked through for them.
       const isReach = message.reach !== undefined && Object.keys(message).length === 2;
       if (store.doc && isReach) {
@@ -99,6 +105,7 @@ function take(message: Incoming, viewport: Viewport): void {
       if (other) store.emit('opened', null);
       if (message.reach !== undefined) store.emit('reach', null);
       if (message.act !== undefined) store.emit('act', null);
+      if (message.fleshed !== undefined) store.emit('fleshed', null);
       if (message.jobs) takeJobs(message.jobs);
       recover();
       return;

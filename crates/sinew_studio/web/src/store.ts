@@ -18,7 +18,10 @@ export type ToolId =
   | 'reach'
   | 'sculpt'
   | 'path'
-  | 'rules';
+  | 'rules'
+  | 'flesh'
+  | 'stiffen'
+  | 'joint';
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
 
 /** Tools that work on the surface at rest; the others on it as posed. */
@@ -45,6 +48,8 @@ export interface Topics {
   tab: string;
   /** Only the performance in progress changed: many times a second. */
   act: null;
+  /** Only how the simulation of flesh goes changed: some times a second. */
+  fleshed: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';
 }
@@ -64,6 +69,10 @@ export interface ToolOptions {
   /** Which path is drawn: the walk, or the number of a handle's path. */
   path: 'walk' | number;
   pinOthers: boolean;
+  /** What a hand on the flesh does. */
+  fleshOp: 'grab' | 'push';
+  /** How much stiffer the brush makes flesh. */
+  stiffFactor: number;
 }
 
 export class Store extends Emitter<Topics> {
@@ -91,6 +100,8 @@ export class Store extends Emitter<Topics> {
     sculptExample: null,
     path: 'walk',
     pinOthers: false,
+    fleshOp: 'grab',
+    stiffFactor: 5,
   };
   look: Look = this.prefs.lookOf as Look;
   wireframe = false;

@@ -121,4 +121,4 @@ export function defineView({ viewport }: Context): void {
   );
 }
 
-export const isBrush = (): boolean => store.tool === 'paint' || store.tool === 'erase' || store.tool === 'sculpt';
+export const isBrush = (): boolean => ['paint', 'erase', 'sculpt', 'stiffen'].includes(store.tool);

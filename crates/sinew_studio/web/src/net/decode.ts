@@ -17,6 +17,9 @@ export const TAG = {
   twinPositions: 12,
   twinQuantised: 13,
   twinNormals: 14,
+  stiffness: 15,
+  cellEdges: 16,
+  cellNodes: 17,
 } as const;
 
 const HEADER_BYTES = 48;

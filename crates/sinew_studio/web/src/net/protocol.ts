@@ -38,7 +38,7 @@ export interface Job {
   error?: string;
 }
 
-export type Shown = 'rest' | 'posed' | 'clip' | 'ruled';
+export type Shown = 'rest' | 'posed' | 'clip' | 'ruled' | 'jointed';
 
 export interface Edit {
   method: string;
@@ -340,6 +340,106 @@ export type Cue =
   | { frame: number }
   | { camera: { time: number; world: number[][] | null; image: number[][] | null; aspect: number } };
 
+export type Quat = [number, number, number, number];
+
+export type Collider =
+  | { plane: { point: Vec3; normal: Vec3 } }
+  | { ball: { center: Vec3; radius: number } }
+  | { rod: { ends: [Vec3, Vec3]; radius: number } };
+
+export interface FleshSettings {
+  cells: number;
+  /** Null: in proportion to the size of the body. */
+  stiffness: number | null;
+  poisson: number;
+  density: number;
+  damping: number;
+  mode: string;
+  bone_radius: number;
+  gravity: Vec3;
+  step: number;
+  floor: number | null;
+  friction: number;
+  colliders: Collider[];
+}
+
+/** A joint put by hand. */
+export interface JointSite {
+  name: string;
+  parent: string | null;
+  position: Vec3;
+}
+
+/** A joint in its pose. */
+export interface FleshJoint {
+  name: string;
+  parent: number | null;
+  position: Vec3;
+  turn: Quat;
+}
+
+export interface Flesh {
+  settings: FleshSettings;
+  usual_stiffness: number;
+  modes: string[];
+  painted: boolean;
+  /** Whether the skeleton was there already. */
+  own_skeleton: boolean;
+  /** Whether it was made of the joints put by hand. */
+  bound: boolean;
+  /** Whether one of them was moved since. */
+  moved: boolean;
+  sites: JointSite[];
+  turned: boolean;
+  joints: FleshJoint[];
+}
+
+/** How the simulation goes. */
+export interface Fleshed {
+  on: boolean;
+  paused: boolean;
+  fault: string | null;
+  status: {
+    cells: number;
+    dof: number;
+    uncovered: number[];
+    n_uncovered: number;
+    step_ms: number;
+    speed: number;
+    unsolved: number;
+    warnings: string[];
+  } | null;
+}
+
+export type FleshChange =
+  | { settings: { settings: FleshSettings } }
+  | { clear_paint: Record<string, never> }
+  | { joint: { joint: JointSite } }
+  | { rename_joint: { name: string; to: string } }
+  | { remove_joint: { name: string } }
+  | { turn: { joint: string; rotation: Quat } }
+  | { reset_turns: Record<string, never> };
+
+/** What a hand does to the flesh while it drags. */
+export type FleshTouch =
+  | { grab: { vertex: number; to: Vec3 } | null }
+  | { turn: { joint: string; from: Quat; axis: Vec3; degrees: number } }
+  | { joint: { joint: JointSite } };
+
+export interface FleshBaked {
+  frames: number;
+  fps: number;
+  cells: number;
+  dof: number;
+  steps: number;
+  unsolved: number;
+  residual_max: number;
+  jumps: number;
+  uncovered: number;
+  seconds: number;
+  warnings: string[];
+}
+
 export interface Recovery {
   recovery: string;
   title: string;
@@ -378,6 +478,8 @@ export interface Doc {
   /** The recording of an actor. */
   actor: { name: string; frames: number; fps: number } | null;
   act: Act | null;
+  flesh: Flesh;
+  fleshed: Fleshed;
   clips: Clip[];
   materials: MaterialInfo[];
   edit: Edit;
@@ -386,6 +488,8 @@ export interface Doc {
   refine: boolean;
   /** Whether the fit is sent with each frame. */
   compare: boolean;
+  /** Whether the cells of flesh are sent with each frame. */
+  cells: boolean;
   fit: Fit | null;
   /** `first` is the number of the first of `steps`, `at` counts from there. */
   history: { first: number; steps: string[]; at: number };
@@ -447,8 +551,8 @@ export type Move =
   | { translate: { handles: string[]; vector: Vec3 } }
   | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
 
-/** What a gesture streams: a move, where to reach, where a marker is, or what an actor does. */
-export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue };
+/** What a gesture streams: a move, where to reach, where a marker is, what an actor does, or a hand on the flesh. */
+export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue } | { flesh: FleshTouch };
 
 export type RegionMode = 'all' | 'facing' | 'around';
 
@@ -486,6 +590,10 @@ export type Command =
   | { remove_pair: { name: string } }
   | { set_pairs: { pairs: unknown } }
   | { set_puppet: { settings: PuppetSettings } }
+  | { flesh: FleshChange }
+  | { bind_joints: Record<string, never> }
+  | { keep_turns: { clip: string } }
+  | { bake_flesh: { bake: { clip: string | null; to: string; fps: number | null; seconds: number | null } } }
   | { set_edit: Partial<Edit> }
   | { rename: { name: string } }
   | { scale: { factor: number } }
@@ -550,6 +658,11 @@ export type Outgoing =
   | { type: 'pair'; name: string; target: PairTarget }
   | { type: 'take_end'; clip: string | null }
   | { type: 'perform_all'; clip: string }
+  | { type: 'flesh_live' | 'flesh_pause' | 'flesh_cells'; on: boolean }
+  | { type: 'flesh_reset' }
+  | { type: 'flesh_push'; vertex: number; direction: Vec3 }
+  | { type: 'paint_stiffness'; factor: number; strength: number; view: number[]; at: Point[]; radius: number; stroke: number }
+  | { type: 'put_joint'; view: number[]; at: Point; parent: string | null }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }
   | { type: 'open'; path: string }

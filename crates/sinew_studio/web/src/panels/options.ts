@@ -74,6 +74,29 @@ function strength(): HTMLElement {
   );
 }
 
+/** How much stiffer, on a scale of powers. */
+function stiffness(): HTMLElement {
+  const text = (): string => `× ${Number(store.options.stiffFactor.toPrecision(2))}`;
+  const number = h('output', null, text());
+  return labelled(
+    'Stiffness',
+    slider({
+      id: 'option-stiffness',
+      label: 'Factor of stiffness',
+      min: -1.5,
+      max: 1.5,
+      step: 0.05,
+      value: Math.log10(store.options.stiffFactor),
+      tip: 'Left softer, right stiffer; in the middle it takes paint away',
+      set: (value) => {
+        store.options.stiffFactor = 10 ** value;
+        number.textContent = text();
+      },
+    }),
+    number,
+  );
+}
+
 function operation(): HTMLElement {
   const choices: Segment<PaintOp | 'new'>[] = [
     { value: 'new', label: 'New', tip: 'Make a new handle' },
@@ -160,6 +183,20 @@ function optionsOf(tool: ToolId): Node[] {
       ),
     ];
   }
+  if (tool === 'flesh')
+    return [
+      segments(
+        'option-flesh',
+        'What the hand does',
+        options.fleshOp,
+        [
+          { value: 'grab', label: 'Pull', tip: 'Take hold of the surface and drag (Shift: push)' },
+          { value: 'push', label: 'Push', tip: 'A click pushes the surface away (Shift: pull)' },
+        ],
+        (fleshOp) => store.setOptions({ fleshOp }),
+      ),
+    ];
+  if (tool === 'stiffen') return [stiffness(), ...brush(), strength()];
   if (tool === 'path') {
     const list = store.doc?.paths?.paths ?? [];
     return [

@@ -3,6 +3,7 @@ import { store } from '../app';
 import { h } from '../ui/dom';
 import { icon, type IconName } from '../ui/icons';
 import { buildFit } from './fit';
+import { buildFlesh } from './flesh';
 import { buildHistory } from './history';
 import { buildOutliner } from './outliner';
 import { buildPaths } from './paths';
@@ -23,6 +24,7 @@ export type TabId =
   | 'refit'
   | 'fit'
   | 'puppet'
+  | 'flesh'
   | 'history';
 
 const select = new Map<TabId, () => void>();
@@ -43,6 +45,7 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['refit', 'Refit', 'feet', buildRefit(player)],
     ['fit', 'Fit', 'bones', buildFit(player)],
     ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
+    ['flesh', 'Flesh', 'flesh', buildFlesh(player)],
     ['history', 'History', 'clock', buildHistory()],
   ];
   const buttons = tabs.map(([id, title, sign]) =>

@@ -18,6 +18,9 @@ const HINTS: Record<ToolId, string> = {
   lasso: 'Draw around a part · Shift adds · Ctrl takes away',
   paint: 'Stroke over the surface · [ ] size · Ctrl takes away · middle button orbits',
   erase: 'Stroke over the handle · [ ] size · middle button orbits',
+  flesh: 'Press the surface and pull, it springs back · Shift-click pushes · dragging elsewhere orbits',
+  stiffen: 'Stroke over the surface: stiffer or softer flesh · [ ] size · Ctrl takes paint away · middle button orbits',
+  joint: 'Click puts a joint half-way through the body, on the one chosen · drag moves it, or turns the bone above · dragging elsewhere orbits',
 };
 
 const REFRESH_MS = 250;

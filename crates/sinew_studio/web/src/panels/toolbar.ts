@@ -5,8 +5,8 @@ import { TOOLS } from '../commands/pose';
 import { h } from '../ui/dom';
 import { icon, type IconName } from '../ui/icons';
 
-/** A line is drawn after these: looking, posing, working with examples. */
-const LAST_OF_GROUP = new Set(['select', 'centre', 'rules']);
+/** A line is drawn after these: looking, posing, working with examples, flesh. */
+const LAST_OF_GROUP = new Set(['select', 'centre', 'rules', 'joint']);
 
 export function buildToolbar(): HTMLElement {
   const bar = h('div.toolbar', {

@@ -18,7 +18,8 @@ export interface Piece {
 
 /** What is done with a stroke. */
 export interface BrushWork {
-  display: 'rest' | 'posed';
+  /** The shape it works on; null for any. */
+  display: 'rest' | 'posed' | null;
   /** Whether the circle is drawn as one that takes away. */
   takes(event: PointerEvent): boolean;
   /** Single faces rather than a circle. */
@@ -50,7 +51,7 @@ export class BrushTool implements Tool {
   ) {}
 
   down(event: PointerEvent): void {
-    if (!ensureDisplay(this.work.display)) return;
+    if (this.work.display !== null && !ensureDisplay(this.work.display)) return;
     const { options } = store;
     const send = this.work.begin(event);
     if (!send) return;

@@ -1,10 +1,13 @@
 // Who gets the pointer: navigation, the gizmo, the modal move, or the tool in hand.
 import { ask, store } from '../app';
+import type { Shown } from '../net/protocol';
 import { REST_TOOLS, type ToolId } from '../store';
 import type { Gizmo } from '../view/gizmo';
 import { BrushTool } from './brush';
 import { CentreTool } from './centre';
+import { FleshTool } from './flesh';
 import { GrabTool } from './grab';
+import { JointTool } from './joint';
 import { Modal } from './modal';
 import { navigationOf, wheel, type Navigation } from './navigate';
 import { PathTool } from './path';
@@ -12,9 +15,13 @@ import { ReachTool } from './reach';
 import { RulesTool } from './rules';
 import { RegionTool } from './region';
 import { detailBrush } from './sculpt';
+import { stiffnessBrush } from './stiffen';
 import { handleBrush } from './target';
 import type { Stage, Tool } from './tool';
 import { TwistTool } from './twist';
+
+/** Tools that work on whatever is shown. */
+const ANYWHERE: ReadonlySet<ToolId> = new Set<ToolId>(['select', 'flesh', 'stiffen']);
 
 export class ToolManager {
   readonly modal: Modal;
@@ -46,6 +53,9 @@ export class ToolManager {
       sculpt: new BrushTool(stage, detailBrush),
       path: new PathTool(stage),
       rules: new RulesTool(stage),
+      flesh: new FleshTool(stage),
+      stiffen: new BrushTool(stage, stiffnessBrush),
+      joint: new JointTool(stage),
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
@@ -97,9 +107,10 @@ export class ToolManager {
     if (tool === this.shown) return;
     this.shown = tool;
     this.stage.viewport.canvas.style.cursor = this.tools[tool].cursor;
-    const what = REST_TOOLS.has(tool) ? 'rest' : tool === 'rules' ? 'ruled' : 'posed';
-    // Looking at a clip with the select tool is no reason to leave it.
-    if (!store.doc || store.doc.display.what === what || tool === 'select') return;
+    const own: Partial<Record<ToolId, Shown>> = { rules: 'ruled', joint: 'jointed' };
+    const what = REST_TOOLS.has(tool) ? 'rest' : (own[tool] ?? 'posed');
+    // Looking at a clip with the select tool is no reason to leave it, nor are hands on its flesh.
+    if (!store.doc || store.doc.display.what === what || ANYWHERE.has(tool)) return;
     void ask({ type: 'display', what });
   }
 

@@ -25,6 +25,11 @@ export class MeshBuffers {
   owners: Uint16Array = new Uint16Array(0);
   weights: Uint8Array = new Uint8Array(0);
   stress: Uint8Array = new Uint8Array(0);
+  /** Painted stiffness: 128 as it is; empty if nothing is painted. */
+  stiffness: Uint8Array = new Uint8Array(0);
+  /** Cells of flesh: ends of their edges, and where those are. */
+  cellEdges: Uint32Array | null = null;
+  cellNodes: Float32Array | null = null;
   /** Centre and rotation of each handle as displayed, seven numbers each. */
   handleFrames: Float32Array = new Float32Array(0);
   /** Material of each group of triangles, as the document counts them. */
@@ -106,6 +111,8 @@ export class MeshBuffers {
     this.weights = new Uint8Array(packet.n).fill(255);
     this.stress = new Uint8Array(packet.n).fill(128);
     this.handleFrames = new Float32Array(0);
+    this.stiffness = new Uint8Array(0);
+    this.cellEdges = this.cellNodes = null;
     for (const section of packet.sections) this.write(packet, section);
     for (const name of ['position', 'quantised', 'normal', 'tint']) {
       const attribute = this.geometry.getAttribute(name) as BufferAttribute | undefined;
@@ -174,6 +181,15 @@ export class MeshBuffers {
         return;
       case TAG.stress:
         this.stress.set(bytes(packet, s).subarray(0, s.b), s.a);
+        return;
+      case TAG.stiffness:
+        this.stiffness = bytes(packet, s).slice(0, s.b);
+        return;
+      case TAG.cellEdges:
+        this.cellEdges = words(packet, s).slice();
+        return;
+      case TAG.cellNodes:
+        this.cellNodes = floats(packet, s).slice();
         return;
       case TAG.handleFrames:
         this.handleFrames = floats(packet, s).slice();

@@ -1,5 +1,6 @@
 // Colours over the surface: whose vertex it is, what is selected, how far it is stretched.
 import { Color, type BufferAttribute } from 'three';
+import { fleshing } from '../fleshing';
 import type { Store } from '../store';
 import { token } from './token';
 import { NO_OWNER, type MeshBuffers } from './mesh';
@@ -11,16 +12,17 @@ export function paintTint(mesh: MeshBuffers, store: Store): void {
   const attribute = mesh.geometry.getAttribute('tint') as BufferAttribute | undefined;
   if (!attribute || !store.doc) return;
   const out = attribute.array as Uint8Array;
-  if (store.look === 'stress') paintStress(mesh, out);
+  if (fleshing.colours) paintStress(mesh, out, (v) => mesh.stiffness[v] ?? 128);
+  else if (store.look === 'stress') paintStress(mesh, out, (v) => mesh.stress[v]);
   else paintHandles(mesh, store, out);
   attribute.clearUpdateRanges();
   attribute.needsUpdate = true;
 }
 
-function paintStress(mesh: MeshBuffers, out: Uint8Array): void {
+function paintStress(mesh: MeshBuffers, out: Uint8Array, value: (vertex: number) => number): void {
   const table = (stressTable ??= buildStress());
   for (let r = 0; r < mesh.nRender; r++) {
-    const from = mesh.stress[mesh.source(r)] * 4;
+    const from = value(mesh.source(r)) * 4;
     out[r * 4] = table[from];
     out[r * 4 + 1] = table[from + 1];
     out[r * 4 + 2] = table[from + 2];

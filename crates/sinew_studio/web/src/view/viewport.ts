@@ -12,6 +12,7 @@ import {
 } from 'three';
 import { stats, store } from '../app';
 import { fitView } from '../fitview';
+import { fleshing } from '../fleshing';
 import type { Packet } from '../net/decode';
 import type { Point } from '../net/protocol';
 import { h, whenChanged } from '../ui/dom';
@@ -71,6 +72,7 @@ export class Viewport {
     store.on('view', () => this.restyle());
     store.on('selection', () => this.retint());
     fitView.on('change', () => this.restyle());
+    fleshing.on('change', () => this.retint());
     store.on('prefs', () => this.retheme());
     const showMaterials = whenChanged(() => this.restyle());
     const showBounds = whenChanged(() => this.retheme());
@@ -88,7 +90,8 @@ export class Viewport {
       this.restyle();
       this.retheme();
     }
-    if (taken === 'handles' || (taken === 'frame' && store.look === 'stress')) this.tintStale = true;
+    const coloured = store.look === 'stress' || fleshing.colours;
+    if (taken === 'handles' || (taken === 'frame' && coloured)) this.tintStale = true;
     if (taken !== 'stale') this.request();
     return taken;
   }

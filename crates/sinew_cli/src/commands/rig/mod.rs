@@ -1,0 +1,211 @@
+//! `sinew rig`: force rigs.
+
+pub mod add;
+pub mod fit;
+pub mod list;
+pub mod transfer;
+
+use super::{flesh, input::with_path};
+use crate::{
+    args::{BodyArgs, FleshArgs},
+    console::Console,
+};
+use anyhow::{Context, bail, ensure};
+use glam::DVec3;
+use serde_json::{Value, json};
+use sinew::{
+    flesh::{
+        BakeParams, Baker, FleshParams, LatticeParams, Material,
+        rig::{Belt, Control, ControlSource, Curve, Feature, RigDrive, RigSet, RigShape, file},
+    },
+    formats::write_atomic,
+    geom::Character,
+};
+use std::path::Path;
+
+/// `sinew rig drive`: `sinew flesh` with rigs.
+pub fn drive(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+    ensure!(args.rigs.is_some(), "give the rigs to drive by --rigs FILE; `sinew rig add` makes some");
+    flesh::run(args, seed, console)
+}
+
+/// Rigs out of a file.
+pub fn read_rigs(path: &Path) -> anyhow::Result<RigSet> {
+    let shown = path.display();
+    let bytes = std::fs::read(path).with_context(|| shown.to_string())?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|e| anyhow::anyhow!("{shown}:{}: {e}; rigs are written by `sinew rig add`", e.line()))?;
+    file::from_json(&value).map_err(|e| with_path(e, path))
+}
+
+/// Rigs into a file; returns its bytes.
+pub fn write_rigs(path: &Path, set: &RigSet) -> anyhow::Result<u64> {
+    let shown = path.display();
+    ensure!(
+        path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")),
+        "{shown}: rigs are written as .json"
+    );
+    set.check()?;
+    let text = serde_json::to_vec(&file::to_json(set))?;
+    write_atomic(path, &text)?;
+    Ok(text.len() as u64)
+}
+
+/// Side of the cells that surface rigs were made for.
+pub fn cell_size(set: &RigSet) -> Option<f64> {
+    set.rigs.iter().find_map(|rig| match rig.shape {
+        RigShape::Surface { cell_size, .. } => Some(cell_size),
+        RigShape::Template { .. } => None,
+    })
+}
+
+/// What is simulated while rigs are made.
+pub fn body_params(
+    args: &BodyArgs,
+    character: &Character,
+    set: Option<&RigSet>,
+) -> anyhow::Result<BakeParams> {
+    ensure!(args.gravity.is_finite(), "--gravity must be finite");
+    let [low, high] = character.mesh.bounds();
+    let usual = Material::of_size((high - low).max_element());
+    let size = args.cell_size.or_else(|| set.and_then(cell_size));
+    Ok(BakeParams {
+        lattice: LatticeParams { cells: args.cells, size },
+        material: Material { young: args.stiffness.unwrap_or(usual.young), ..usual },
+        flesh: FleshParams { gravity: DVec3::new(0.0, -args.gravity, 0.0), ..FleshParams::default() },
+        ..BakeParams::default()
+    })
+}
+
+/// Radians of what was typed, where a control follows a joint.
+pub fn typed(control: &Control, value: f64) -> f64 {
+    if control.source == ControlSource::Free { value } else { value.to_radians() }
+}
+
+/// What was typed, of radians.
+pub fn shown(control: &Control, value: f64) -> f64 {
+    if control.source == ControlSource::Free { value } else { value.to_degrees() }
+}
+
+/// `x,y,z`.
+pub fn vector(text: &str, what: &str) -> anyhow::Result<DVec3> {
+    let parts: Vec<f64> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
+    match parts.as_slice() {
+        [x, y, z] if text.split(',').count() == 3 && parts.iter().all(|x: &f64| x.is_finite()) => {
+            Ok(DVec3::new(*x, *y, *z))
+        }
+        _ => bail!("{what} {text:?}: give three numbers, such as 0,1.2,0.1"),
+    }
+}
+
+/// Pairs of vertices: `{"features":[[1,2],…]}`, or lines with `1:2` or `1,2` as markers and `.corr` files have them.
+pub fn read_features(path: &Path) -> anyhow::Result<Vec<Feature>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
+    let features = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        let value: Value =
+            serde_json::from_str(&text).map_err(|e| anyhow::anyhow!("{shown}:{}: {e}", e.line()))?;
+        let list = value.get("features").unwrap_or(&value);
+        serde_json::from_value(list.clone())
+            .map_err(|_| anyhow::anyhow!("{shown}: expected {{\"features\":[[1,2],…]}}, pairs of vertices"))?
+    } else {
+        text.lines().filter_map(feature).collect::<Vec<_>>()
+    };
+    ensure!(
+        !features.is_empty(),
+        "{shown}: there are no features; give pairs of vertices, such as 12:40, a line each"
+    );
+    Ok(features)
+}
+
+/// `- "2653:1316"  #left paw`, `2957,451`.
+fn feature(line: &str) -> Option<Feature> {
+    let line = line.split('#').next()?.trim().trim_start_matches('-').trim().trim_matches('"');
+    let (a, b) = line.split_once([':', ','])?;
+    Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
+}
+
+/// Rigs, values, curves and belts of a command.
+pub fn rig_drive(
+    args: &FleshArgs,
+    set: RigSet,
+    baker: &Baker,
+    character: &Character,
+) -> anyhow::Result<RigDrive> {
+    let mut curves: Vec<(String, Curve)> = Vec::new();
+    let control = |name: &str| -> anyhow::Result<&Control> { Ok(&set.controls[set.control(name)?]) };
+    for text in &args.set {
+        let parts =
+            text.split_once('=').and_then(|(name, value)| Some((name.trim(), value.trim().parse().ok()?)));
+        let (name, value): (&str, f64) = parts.with_context(|| {
+            format!("--set {text:?}: give a control parameter and a value, such as smile=1")
+        })?;
+        curves.push((name.to_owned(), Curve::new(vec![(0.0, typed(control(name)?, value))])?));
+    }
+    for text in &args.curves {
+        let wrong = || format!("--curve {text:?}: give seconds and values, such as smile=0:0,1:1,2:0");
+        let (name, keys) = text.split_once('=').with_context(wrong)?;
+        let of = control(name.trim())?;
+        let key = |key: &str| -> Option<(f64, f64)> {
+            let (time, value) = key.split_once(':')?;
+            Some((time.trim().parse().ok()?, typed(of, value.trim().parse().ok()?)))
+        };
+        let keys: Option<Vec<(f64, f64)>> = keys.split(',').map(key).collect();
+        curves.push((name.trim().to_owned(), Curve::new(keys.with_context(wrong)?)?));
+    }
+    for (at, (name, _)) in curves.iter().enumerate() {
+        ensure!(
+            !curves[..at].iter().any(|(other, _)| other == name),
+            "the control parameter {name:?} is set twice"
+        );
+    }
+    let belts = args.belts.iter().map(|text| belt(text, baker, character)).collect::<anyhow::Result<_>>()?;
+    Ok(RigDrive::new(&set, &baker.body().lattice, curves, belts)?)
+}
+
+/// `spine:0.5:0.9`; names may hold colons.
+fn belt(text: &str, baker: &Baker, character: &Character) -> anyhow::Result<Belt> {
+    let mut parts: Vec<&str> = text.rsplitn(3, ':').collect();
+    parts.reverse();
+    let is_joint = |name: &str| character.rig.as_ref().is_some_and(|rig| rig.find(name).is_some());
+    let (joint, numbers) = if is_joint(text) { (text, &[][..]) } else { (parts[0], &parts[1..]) };
+    let number = |at: usize, usual: f64| -> anyhow::Result<f64> {
+        let Some(text) = numbers.get(at) else { return Ok(usual) };
+        text.trim().parse().with_context(|| format!("--belt {text:?}: give a number, such as spine:0.5:0.9"))
+    };
+    let (place, factor) = (number(0, 0.5)?, number(1, 1.0)?);
+    let made = Belt::around(baker.simulation(), &character.mesh, (joint, place), factor);
+    made.with_context(|| format!("--belt {text}"))
+}
+
+/// What a rig is, for results.
+pub fn describe(set: &RigSet, at: usize) -> Value {
+    let rig = &set.rigs[at];
+    let control = set.controls.iter().find(|control| control.name == rig.control);
+    let of = |value: f64| control.map_or(value, |control| shown(control, value));
+    let mut value = json!({
+        "name": rig.name,
+        "control": rig.control,
+        "follows": control.and_then(|control| control.source.text()),
+        "samples": rig.sampled_at().into_iter().map(of).collect::<Vec<f64>>(),
+        "stiffen": rig.stiffen,
+        "posed_joints": rig.pose.len(),
+    });
+    match &rig.shape {
+        RigShape::Template { template, guide, samples } => {
+            value["kind"] = json!(template.name());
+            value["guide"] = json!(guide.name());
+            if let Some((_, eta)) = samples.list().last() {
+                let names = rig.parameters();
+                value["parameters"] =
+                    names.iter().zip(eta).map(|(n, x)| ((*n).to_owned(), json!(x))).collect();
+            }
+        }
+        RigShape::Surface { cell_size, samples } => {
+            value["kind"] = json!("surface");
+            value["cell_size"] = json!(cell_size);
+            value["nodes"] = json!(samples.first().map_or(0, |(_, forces)| forces.len()));
+        }
+    }
+    value
+}

@@ -1,0 +1,151 @@
+//! `sinew rig transfer`: rigs of one character on another.
+
+use super::{body_params, read_features, read_rigs, write_rigs};
+use crate::{
+    args::RigTransferArgs,
+    commands::{
+        input::{read_surface, with_path},
+        output::{OutputOptions, write_character},
+    },
+    console::Console,
+};
+use anyhow::{Context, bail, ensure};
+use glam::DVec3;
+use serde_json::{Value, json};
+use sinew::{
+    flesh::rig::{
+        CharacterMap, Feature, JointPairs, MapPairs, MapParams, PosedBody, RigError, carry_skeleton, fit_map,
+        match_joints, transfer_rigs,
+    },
+    geom::{Character, Mesh, Warnings},
+};
+use std::{path::Path, time::Instant};
+
+pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
+    let mut warnings = Warnings::default();
+    let set = read_rigs(&args.rigs)?;
+    let (source, _) = read_surface(&args.source, console, &mut warnings)?;
+    let (mut target, extensions) = read_surface(&args.to, console, &mut warnings)?;
+    let features = args.features.as_deref().map(read_features).transpose()?.unwrap_or_default();
+    let is_bare = target.rig.is_none() || target.skin.is_none();
+    if is_bare {
+        ensure!(
+            args.character.is_some(),
+            "{}: there is no skeleton; name a file by --character FILE.glb that gets the mesh with that of the source",
+            args.to.display()
+        );
+    }
+    let params = body_params(&args.body, &source, Some(&set))?;
+    let mut from = {
+        let _progress = console.progress("filling the source with flesh");
+        PosedBody::new(&source, &params, &mut warnings).map_err(|e| with_path(e, &args.source))?
+    };
+    let mut joints = if is_bare { JointPairs::new() } else { pairs_of(args, &source, &target)? };
+    let start = Instant::now();
+    let pairs = MapPairs {
+        bones: places(&source, &target, &joints),
+        features: features_of((&source.mesh, &target.mesh), &features, args.features.as_deref())?,
+    };
+    let map: CharacterMap = {
+        let progress = console.progress("mapping one body to the other");
+        let body = (from.body(), &source.mesh);
+        fit_map(body, &target.mesh, &pairs, &MapParams::default(), &mut |share| progress.update(share))
+            .map_err(|e| with_path(e, &args.to))?
+    };
+    if is_bare {
+        let carried = carry_skeleton(&map, &source, &target.mesh, &mut warnings)?;
+        (target.rig, target.skin) = (carried.rig, carried.skin);
+        joints = pairs_of(args, &source, &target)?;
+    }
+    let _progress = console.progress("carrying rigs over");
+    let target_params = body_params(&args.body, &target, None)?;
+    let mut to =
+        PosedBody::new(&target, &target_params, &mut warnings).map_err(|e| with_path(e, &args.to))?;
+    let (carried, done) = transfer_rigs(&mut from, &set, &map, &mut to, &joints)?;
+    if done.folded_by_pose > 0 {
+        warnings.push(format!("{} cells fold over by the pose alone, without any rig", done.folded_by_pose));
+    }
+    let bytes = write_rigs(&args.output, &carried)?;
+    if let Some(path) = &args.character {
+        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+        write_character(&target, path, &options, &mut warnings)?;
+    }
+    let report = json!({
+        "rigs": carried.rigs.iter().map(|rig| rig.name.clone()).collect::<Vec<_>>(),
+        "joints": joints.len(),
+        "features": features.len(),
+        "map_skeleton_percent": 100.0 * map.report.skeleton,
+        "map_features_percent": 100.0 * map.report.features,
+        "map_surface_percent": 100.0 * map.report.surface,
+        "map_least_volume": map.report.least_volume,
+        "relaxed_cells": done.relaxed_cells,
+        "least_volume": done.least_volume,
+        "folded_by_pose": done.folded_by_pose,
+        "seconds": start.elapsed().as_secs_f64(),
+        "written": args.output.display().to_string(),
+        "bytes": bytes,
+        "warnings": warnings.messages,
+    });
+    console.warn(&args.to, &warnings);
+    console.result(&report, || as_text(&report))
+}
+
+fn pairs_of(args: &RigTransferArgs, source: &Character, target: &Character) -> anyhow::Result<JointPairs> {
+    let one = |text: &String| {
+        let (a, b) =
+            text.split_once('=').with_context(|| format!("--pair {text:?}: give SOURCE=TARGET joints"))?;
+        Ok((a.trim().to_owned(), b.trim().to_owned()))
+    };
+    let by_hand = args.pair.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?;
+    match_joints(source, target, &by_hand).map_err(|e| with_path(e, &args.to))
+}
+
+/// Where paired joints are at rest.
+fn places(source: &Character, target: &Character, joints: &JointPairs) -> Vec<[DVec3; 2]> {
+    let (Some(from), Some(to)) = (&source.rig, &target.rig) else { return Vec::new() };
+    let (from, to) = (from.rest_world(), to.rest_world());
+    joints.iter().map(|&(a, b)| [from[a].translation, to[b].translation]).collect()
+}
+
+fn features_of(
+    (source, target): (&Mesh, &Mesh),
+    features: &[Feature],
+    file: Option<&Path>,
+) -> anyhow::Result<Vec<[DVec3; 2]>> {
+    let place = |mesh: &Mesh, feature: usize, vertex: u32, of: &'static str| -> Result<DVec3, RigError> {
+        let (vertex, n_vertices) = (vertex as usize, mesh.n_vertices());
+        mesh.positions().get(vertex).copied().ok_or(RigError::FeatureRange {
+            feature,
+            vertex,
+            of,
+            n_vertices,
+        })
+    };
+    let mut out = Vec::new();
+    for (k, &(a, b)) in features.iter().enumerate() {
+        match (place(source, k, a, "source"), place(target, k, b, "target")) {
+            (Ok(from), Ok(to)) => out.push([from, to]),
+            (Err(error), _) | (_, Err(error)) => match file {
+                Some(file) => bail!("{}: {error}", file.display()),
+                None => return Err(error.into()),
+            },
+        }
+    }
+    Ok(out)
+}
+
+fn as_text(report: &Value) -> String {
+    let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
+    format!(
+        "{}  {} rigs carried over in {:.1} s\n  the map misses the skeleton by {:.2} %, features by {:.2} %, the surface by \
+         {:.2} % of the diagonal; least corner {:.2}\n  {} cells got less of a rig, so as not to fold over\n",
+        report["written"].as_str().unwrap_or_default(),
+        report["rigs"].as_array().map_or(0, Vec::len),
+        x("seconds"),
+        x("map_skeleton_percent"),
+        x("map_features_percent"),
+        x("map_surface_percent"),
+        x("map_least_volume"),
+        report["relaxed_cells"]
+    )
+}

@@ -1,0 +1,121 @@
+//! Rigs over a clip: curves of control parameters, forces at each time.
+//!
+//! # Source
+//! Capell 2004, §6.1: an animation is a curve `Θ(t)`; pose parameters come from the clip, the others from curves of their
+//! own, or from a hand.
+
+use super::{Belt, RigError, RigEvaluator, RigSet, parameters::bracket};
+use crate::{Drive, FleshError, Lattice};
+use glam::DAffine3;
+use sinew_geom::{Pose, Rig};
+
+/// A value over time: linear between keys, constant beyond.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    keys: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// The same value at all times.
+    pub fn constant(value: f64) -> Self {
+        Self { keys: vec![(0.0, value)] }
+    }
+
+    /// Keys of seconds and values, in any order.
+    ///
+    /// # Errors
+    /// No key, two at one time, or numbers that are not finite.
+    pub fn new(mut keys: Vec<(f64, f64)>) -> Result<Self, RigError> {
+        let wrong = |what: &str, value, expected| {
+            Err(RigError::Parameter { rig: "curve".into(), what: what.into(), value, expected })
+        };
+        if let Some((time, value)) = keys.iter().find(|(t, v)| !(t.is_finite() && v.is_finite())) {
+            return wrong("a key", if time.is_finite() { *value } else { *time }, "it must be finite");
+        }
+        keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some(pair) = keys.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return wrong("the time of two keys", pair[0].0, "there can be one key at a time");
+        }
+        if keys.is_empty() {
+            return wrong("the number of keys", 0.0, "a curve needs one");
+        }
+        Ok(Self { keys })
+    }
+
+    /// Keys of seconds and values, by rising time.
+    pub fn keys(&self) -> &[(f64, f64)] {
+        &self.keys
+    }
+
+    /// Its value at a time.
+    pub fn at(&self, secs: f64) -> f64 {
+        bracket(&self.keys, secs).map_or(0.0, |(low, high, share)| {
+            self.keys[low].1 + (self.keys[high].1 - self.keys[low].1) * share
+        })
+    }
+}
+
+/// Rigs, the curves that drive them, and belts.
+#[derive(Debug, Clone)]
+pub struct RigDrive {
+    evaluator: RigEvaluator,
+    curves: Vec<(String, Curve)>,
+    belts: Vec<Belt>,
+    theta: Vec<f64>,
+}
+
+impl RigDrive {
+    /// # Errors
+    /// Rigs that do not fit the lattice, or curves of controls there are not.
+    pub fn new(
+        set: &RigSet,
+        lattice: &Lattice,
+        curves: Vec<(String, Curve)>,
+        belts: Vec<Belt>,
+    ) -> Result<Self, FleshError> {
+        curves.iter().try_for_each(|(name, _)| set.control(name).map(|_| ()))?;
+        Ok(Self { evaluator: RigEvaluator::new(set, lattice)?, curves, belts, theta: Vec::new() })
+    }
+
+    /// Values of the control parameters when it was last applied.
+    pub fn theta(&self) -> &[f64] {
+        &self.theta
+    }
+
+    /// Let one control parameter have a value from now on, whatever curve it had.
+    ///
+    /// # Errors
+    /// A control there is not.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), RigError> {
+        self.evaluator.set().control(name)?;
+        self.curves.retain(|(other, _)| other != name);
+        self.curves.push((name.to_owned(), Curve::constant(value)));
+        Ok(())
+    }
+
+    /// Put the forces and pins of a time into a drive whose nodes are turned already; `matrices` are those of the skin.
+    ///
+    /// # Errors
+    /// Joints there are not.
+    pub fn apply(
+        &mut self,
+        lattice: &Lattice,
+        posed: Option<(&Rig, &Pose)>,
+        matrices: &[DAffine3],
+        secs: f64,
+        drive: &mut Drive,
+    ) -> Result<(), FleshError> {
+        let curves = &self.curves;
+        let free = |name: &str| curves.iter().find(|(of, _)| of == name).map(|(_, curve)| curve.at(secs));
+        self.theta = self.evaluator.set().theta(posed, free)?;
+        self.evaluator.forces(lattice, &self.theta, &drive.node_rotations, &mut drive.forces)?;
+        drive.pins.clear();
+        self.belts.iter().for_each(|belt| belt.pin(matrices, &mut drive.pins));
+        Ok(())
+    }
+
+    /// Factor of the stiffness of every cell as it was last applied; `None` if no rig changes it.
+    pub fn stiffness(&self, lattice: &Lattice) -> Option<Vec<f64>> {
+        self.evaluator.stiffness(lattice, &self.theta)
+    }
+}

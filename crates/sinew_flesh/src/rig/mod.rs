@@ -1,0 +1,44 @@
+//! Force rigs: shape that animators control, as forces on the flesh (C11–C15).
+//!
+//! ```text
+//! pose + curves ─► Θ ─► RigEvaluator (samples, templates, surface rigs) ─► forces at rest ─► turned with the pose ─► Drive
+//! drag of the skin ─► TemplateFitter ─┐
+//! target surface ─► fit_surface ──────┼─► RigSet ─► file, other character (transfer)
+//! ```
+
+mod belt;
+mod drive;
+mod error;
+pub mod file;
+mod fit;
+mod guides;
+mod hexes;
+mod integrate;
+mod map;
+mod minimise;
+mod parameters;
+mod pose;
+mod posed;
+mod set;
+mod statics;
+mod surface;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+pub use belt::Belt;
+pub use drive::{Curve, RigDrive};
+pub use error::RigError;
+pub use fit::{TemplateFit, TemplateFitParams, TemplateFitter};
+pub use guides::{Frame, Guide};
+pub use map::{CharacterMap, MapPairs, MapParams, MapReport, fit_map};
+pub use minimise::{Bounds, MinimiseParams, MinimiseReport, minimise};
+pub use parameters::{Control, ControlSource, Samples, find_joint};
+pub use pose::{Feature, PoseFit, fit_pose};
+pub use posed::PosedBody;
+pub use set::{ForceRig, RigEvaluator, RigSet, RigShape};
+pub use statics::{RestReport, StaticSolver, find_rest, holding_forces};
+pub use surface::{Distances, Matching, SurfaceFit, SurfaceParams, fit_surface};
+pub use templates::{Template, UnitField};
+pub use transfer::{JointPairs, TransferReport, carry_pose, carry_skeleton, match_joints, transfer_rigs};

@@ -1,0 +1,195 @@
+//! A character in one pose, at rest: what rigs are configured on (§6.3).
+//!
+//! # Cost
+//! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
+
+use super::{RestReport, RigError, StaticSolver, find_rest};
+use crate::{
+    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton, build_body,
+};
+use glam::{DQuat, DVec3};
+use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
+
+/// Long steps at most until a body is at rest, and cells that a node may still move by.
+const REST: (usize, f64) = (60, 1e-3);
+
+/// A character with flesh, held in a pose.
+#[derive(Debug)]
+pub struct PosedBody {
+    pub(super) rig: Rig,
+    pub(super) skin: Skin,
+    pub(super) skeleton: Skeleton,
+    pub(super) body: Body,
+    pub(super) solver: FleshSolver,
+    pub(super) state: FleshState,
+    pub(super) drive: Drive,
+    pose: Pose,
+}
+
+impl PosedBody {
+    /// Fill a character with flesh and let it come to rest in its rest pose.
+    ///
+    /// # Errors
+    /// A character without skeleton or inside; parameters out of range.
+    pub fn new(
+        character: &Character,
+        params: &BakeParams,
+        warnings: &mut Warnings,
+    ) -> Result<Self, FleshError> {
+        Self::in_body(build_body(&character.mesh, &params.lattice)?, character, params, warnings)
+    }
+
+    /// The same in a lattice that is there already.
+    ///
+    /// # Errors
+    /// A character without skeleton; parameters out of range.
+    pub fn in_body(
+        body: Body,
+        character: &Character,
+        params: &BakeParams,
+        warnings: &mut Warnings,
+    ) -> Result<Self, FleshError> {
+        let Simulation { rigged, body, solver, state, drive, .. } =
+            Simulation::in_body(body, character, params, warnings)?;
+        let Some((rig, skin, skeleton)) = rigged else { return Err(RigError::NotHeld.into()) };
+        let drive = Drive { obstacles: Vec::new(), ..drive };
+        let pose = rig.rest_pose();
+        let mut posed = Self { rig, skin, skeleton, body, solver, state, drive, pose: pose.clone() };
+        posed.set_pose(&pose)?;
+        Ok(posed)
+    }
+
+    /// Take another pose and come to rest in it, without rigs.
+    ///
+    /// # Errors
+    /// A pose of another skeleton, or numbers that are not finite.
+    pub fn set_pose(&mut self, pose: &Pose) -> Result<RestReport, FleshError> {
+        let mut world = Vec::new();
+        self.rig.forward(pose, &mut world)?;
+        let matrices = self.skin.matrices(&world);
+        self.skeleton.drive(&matrices, &mut self.drive)?;
+        self.state.positions = self.skeleton.skinned(&matrices);
+        self.state.rotations.clone_from(&self.drive.cell_rotations);
+        self.pose = pose.clone();
+        self.drive.forces.clear();
+        find_rest(&mut self.solver, &mut self.state, &self.drive, REST)
+    }
+
+    /// Come to rest under forces on nodes, in the frame of the pose.
+    ///
+    /// # Errors
+    /// Another number of nodes, or numbers that are not finite.
+    pub fn push(&mut self, forces: Vec<DVec3>) -> Result<RestReport, FleshError> {
+        self.drive.forces = forces;
+        find_rest(&mut self.solver, &mut self.state, &self.drive, REST)
+    }
+
+    /// The lattice and what lies in it.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The pose it is in.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+
+    /// Its skeleton.
+    pub fn rig(&self) -> &Rig {
+        &self.rig
+    }
+
+    /// Everything that is simulated.
+    pub fn state(&self) -> &FleshState {
+        &self.state
+    }
+
+    /// How the pose turns each node.
+    pub fn rotations(&self) -> &[DQuat] {
+        &self.drive.node_rotations
+    }
+
+    /// Bones at rest: joint, and where they begin and end.
+    pub fn bones(&self) -> Vec<(String, [DVec3; 2])> {
+        let name = |slot: usize| self.rig.joints()[self.skin.slots[slot].joint].name.clone();
+        self.skeleton.bones().iter().map(|bone| (name(bone.slot), bone.ends)).collect()
+    }
+
+    /// The linear map from forces to displacements, here and now.
+    ///
+    /// # Errors
+    /// A system that cannot be factorised.
+    pub fn statics(&self) -> Result<StaticSolver, FleshError> {
+        StaticSolver::new(&self.solver, &self.state, &self.drive)
+    }
+
+    /// A vertex as a point of the body.
+    ///
+    /// # Errors
+    /// If there is no such vertex.
+    pub fn point(&self, vertex: usize) -> Result<BodyPoint, FleshError> {
+        point_of(&self.body, vertex)
+    }
+
+    /// Where a point of the body is.
+    pub fn place(&self, point: &BodyPoint) -> DVec3 {
+        point.evaluate(&self.body.lattice, &self.state.positions)
+    }
+
+    /// Where the surface is.
+    pub fn positions(&self) -> Vec<DVec3> {
+        surface_at(&self.body, &self.state.positions)
+    }
+
+    /// Forces of the pose's frame in that of rest.
+    pub(super) fn to_rest(&self, forces: &[DVec3]) -> Vec<DVec3> {
+        forces.iter().zip(self.rotations()).map(|(f, turn)| turn.inverse() * *f).collect()
+    }
+
+    /// Vectors of the rest frame in that of the pose.
+    pub(super) fn to_pose(&self, vectors: &[DVec3]) -> Vec<DVec3> {
+        vectors.iter().zip(self.rotations()).map(|(v, turn)| *turn * *v).collect()
+    }
+}
+
+/// A vertex as a point of the body.
+pub(super) fn point_of(body: &Body, vertex: usize) -> Result<BodyPoint, FleshError> {
+    let len = body.embedding.len();
+    if vertex >= len {
+        return Err(FleshError::OutOfLattice { what: "vertex", index: vertex, len });
+    }
+    let weights = body.embedding.weights(vertex).map(f64::from);
+    Ok(BodyPoint { cell: body.embedding.cell(vertex) as u32, weights })
+}
+
+/// Where the surface is when the nodes are at `nodes`.
+pub(super) fn surface_at(body: &Body, nodes: &[DVec3]) -> Vec<DVec3> {
+    let at = |vertex: usize| {
+        let corners = &body.lattice.cells()[body.embedding.cell(vertex)];
+        let weights = body.embedding.weights(vertex);
+        corners.iter().zip(weights).map(|(n, w)| nodes[*n as usize] * f64::from(*w)).sum()
+    };
+    (0..body.embedding.len()).map(at).collect()
+}
+
+/// A vertex that faces use, with its place.
+pub(super) fn on_surface(
+    mesh: &Mesh,
+    is_used: &[bool],
+    (feature, vertex): (usize, usize),
+    of: &'static str,
+) -> Result<DVec3, RigError> {
+    let n_vertices = mesh.n_vertices();
+    match is_used.get(vertex) {
+        None => Err(RigError::FeatureRange { feature, vertex, of, n_vertices }),
+        Some(false) => Err(RigError::FeatureOffSurface { feature, vertex, of }),
+        Some(true) => Ok(mesh.positions()[vertex]),
+    }
+}
+
+/// Which vertices belong to a face.
+pub(super) fn used_vertices(mesh: &Mesh) -> Vec<bool> {
+    let mut is_used = vec![false; mesh.n_vertices()];
+    mesh.faces().iter().flatten().for_each(|&v| is_used[v as usize] = true);
+    is_used
+}

@@ -1,0 +1,179 @@
+//! Bodies at rest: the linear map from forces to displacements in one pose, and its opposite.
+//!
+//! # Source
+//! Capell 2004, eqs. 6.1 and 6.5: `A(α) q_F = b(α) + R_F Q_F`. In one pose forces and displacements correspond. `A` is the
+//! stiffness of cells turned as they are, with the springs of bones. [`holding_forces`] goes the other way for any
+//! material: the forces that hold a shape are the gradient of its energy.
+//! # Cost
+//! new: one sparse Cholesky; solve: one back-substitution for three right-hand sides.
+//! # Limits
+//! Linear about the rotations it is given: large pushes turn cells further.
+
+use super::RigError;
+use crate::{
+    BodyPoint, Drive, FleshError, FleshSolver, FleshState, Mode, StepReport,
+    assembled::{add_stiffness, matrices},
+    system::{BlockMatrix, PointTerm},
+};
+use glam::{DMat3, DVec3};
+use sinew_geom::linalg::Cholesky;
+
+/// Stiffness of pins within the linear map, in units of a cell's own.
+const PIN_STIFFNESS: f64 = 1e4;
+
+/// The factorised `A(α)` of one pose.
+#[derive(Debug)]
+pub struct StaticSolver {
+    factor: Cholesky,
+    number: Vec<u32>,
+}
+
+impl StaticSolver {
+    /// Factor the system of a body whose cells are turned as `state` says.
+    ///
+    /// # Errors
+    /// A body that nothing holds.
+    pub fn new(solver: &FleshSolver, state: &FleshState, drive: &Drive) -> Result<Self, FleshError> {
+        let body = &solver.body;
+        body.check_state(state)?;
+        let n_holds = body.attachment.held.len() + body.attachment.anchors.len() + drive.pins.len();
+        if n_holds < 3 {
+            return Err(RigError::NotHeld.into());
+        }
+        let mut blocks = BlockMatrix::new(&body.lattice);
+        add_stiffness(body, &matrices(&state.rotations), 1.0, &mut blocks);
+        let spring = |point: &BodyPoint, stiffness: f64| {
+            let cell = &body.lattice.cells()[point.cell as usize];
+            PointTerm::new(cell, &point.weights, &DMat3::from_diagonal(DVec3::splat(stiffness)))
+        };
+        for anchor in &body.attachment.anchors {
+            blocks.add_point(&spring(&anchor.point, anchor.stiffness));
+        }
+        let mean = body.materials.iter().map(|m| m.young).sum::<f64>() / body.materials.len() as f64;
+        for pin in &drive.pins {
+            blocks.add_point(&spring(&pin.point, PIN_STIFFNESS * mean * body.lattice.size()));
+        }
+        let mut n = 0;
+        let mut next = || {
+            n += 1;
+            n - 1
+        };
+        let number: Vec<u32> =
+            body.is_held.iter().map(|held| if *held { u32::MAX } else { next() }).collect();
+        let factor = Cholesky::new(&blocks.to_sparse(&number, n as usize))?;
+        Ok(Self { factor, number })
+    }
+
+    /// Displacements of all nodes under forces on them; forces on held nodes do nothing.
+    ///
+    /// # Errors
+    /// Another number of nodes.
+    pub fn solve(&self, forces: &[DVec3]) -> Result<Vec<DVec3>, FleshError> {
+        let mut x = vec![[0.0; 1]; self.factor.n()];
+        self.each(|node, row| (0..3).for_each(|k| x[row + k] = [forces[node][k]]));
+        self.factor.solve(&mut x)?;
+        let mut out = vec![DVec3::ZERO; self.number.len()];
+        self.each(|node, row| out[node] = DVec3::new(x[row][0], x[row + 1][0], x[row + 2][0]));
+        Ok(out)
+    }
+
+    /// For each axis, how forces on nodes move a point along it: `p = Σ_nodes g · f`.
+    ///
+    /// # Errors
+    /// None that a point of the lattice can cause.
+    pub fn compliance(&self, nodes: &[u32; 8], weights: &[f64; 8]) -> Result<[Vec<DVec3>; 3], FleshError> {
+        let mut x = vec![[0.0; 3]; self.factor.n()];
+        for (&node, w) in nodes.iter().zip(weights) {
+            let row = self.number[node as usize];
+            if row != u32::MAX {
+                (0..3).for_each(|k| x[3 * row as usize + k][k] += w);
+            }
+        }
+        self.factor.solve(&mut x)?;
+        let column = |k: usize| {
+            let mut out = vec![DVec3::ZERO; self.number.len()];
+            self.each(|node, row| out[node] = DVec3::new(x[row][k], x[row + 1][k], x[row + 2][k]));
+            out
+        };
+        Ok([column(0), column(1), column(2)])
+    }
+
+    fn each(&self, mut of: impl FnMut(usize, usize)) {
+        let free = self.number.iter().enumerate().filter(|(_, row)| **row != u32::MAX);
+        free.for_each(|(node, &row)| of(node, 3 * row as usize));
+    }
+}
+
+/// Seconds of a step in which inertia counts for nothing.
+const LONG: f64 = 1e3;
+
+/// How a body came to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RestReport {
+    /// Rounds it took.
+    pub rounds: usize,
+    /// Furthest that a node went in the last, in cells.
+    pub moved: f64,
+    /// Whether that is less than asked for.
+    pub converged: bool,
+}
+
+/// Bring a body to rest under a drive: long steps until no node moves by more than `still` cells.
+///
+/// # Errors
+/// As those of a step.
+pub fn find_rest(
+    solver: &mut FleshSolver,
+    state: &mut FleshState,
+    drive: &Drive,
+    (rounds, still): (usize, f64),
+) -> Result<RestReport, FleshError> {
+    let mut report = RestReport::default();
+    while report.rounds < rounds && !report.converged {
+        state.velocities.fill(DVec3::ZERO);
+        let before = state.positions.clone();
+        let _: StepReport = solver.step(state, drive, LONG)?;
+        let ways = before.iter().zip(&state.positions).map(|(a, b)| a.distance(*b));
+        report.moved = ways.fold(0.0, f64::max) / solver.lattice().size();
+        report.rounds += 1;
+        report.converged = report.moved <= still;
+    }
+    state.velocities.fill(DVec3::ZERO);
+    Ok(report)
+}
+
+/// Forces on the nodes that hold a body in a shape: with them, it is at rest. Turns the cells of the state as the shape
+/// does.
+///
+/// # Errors
+/// A mode without an energy, or a state that does not fit.
+pub fn holding_forces(
+    solver: &FleshSolver,
+    state: &mut FleshState,
+    drive: &Drive,
+) -> Result<Vec<DVec3>, FleshError> {
+    let body = &solver.body;
+    if body.params.mode == Mode::Warped {
+        return Err(RigError::Mode { mode: Mode::Warped.name() }.into());
+    }
+    solver.turn(state, drive);
+    let mut forces = solver.gradient(state)?;
+    for (force, m) in forces.iter_mut().zip(&body.masses) {
+        *force -= body.params.gravity * *m;
+    }
+    for (anchor, target) in body.attachment.anchors.iter().zip(&drive.anchors) {
+        let pull = (*target - anchor.point.evaluate(&body.lattice, &state.positions)) * anchor.stiffness;
+        let nodes = body.lattice.cells()[anchor.point.cell as usize];
+        nodes.iter().zip(anchor.point.weights).for_each(|(n, w)| forces[*n as usize] -= pull * w);
+    }
+    for (point, push) in &drive.pushes {
+        let nodes = body.lattice.cells()[point.cell as usize];
+        nodes.iter().zip(point.weights).for_each(|(n, w)| forces[*n as usize] -= *push * w);
+    }
+    for (force, held) in forces.iter_mut().zip(&body.is_held) {
+        if *held {
+            *force = DVec3::ZERO;
+        }
+    }
+    Ok(forces)
+}

@@ -1,0 +1,269 @@
+//! Rigs of one character on another.
+//!
+//! # Source
+//! Capell 2004, §6.7.2: forces become displacements, displacements are carried by the map (eq. 6.9), and become forces of
+//! the other body, which may be stiffer, finer or larger. Templates are sampled first (footnote 3 of §6.8). Differs: the
+//! target keeps a lattice of its own, at whose nodes displacements are read, and cells that the rig would fold over are
+//! given less of it.
+
+use super::{
+    CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces,
+    set::rest_forces,
+};
+use crate::{FleshError, element::corner_volumes};
+use glam::{DAffine3, DVec3};
+use sinew_geom::{
+    Character, Joint, Mesh, Pose, Rig, Skin, SkinSlot, Transform, Warnings, query::SurfaceTree,
+};
+
+/// Joints of two skeletons that mean the same.
+pub type JointPairs = Vec<(usize, usize)>;
+
+/// What became of the rigs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TransferReport {
+    /// Cells that would have folded over, and got less of a rig.
+    pub relaxed_cells: usize,
+    /// Least volume at a corner of a cell under any rig, relative to that at rest.
+    pub least_volume: f64,
+    /// Cells that fold over by the pose alone, without any rig.
+    pub folded_by_pose: usize,
+}
+
+/// Pair joints by name, or as `by_hand` says (source, target). Only those that move flesh have to have a partner.
+///
+/// # Errors
+/// The joints that have none.
+pub fn match_joints(
+    source: &Character,
+    target: &Character,
+    by_hand: &[(String, String)],
+) -> Result<JointPairs, RigError> {
+    let (Some(from), Some(to)) = (&source.rig, &target.rig) else { return Err(RigError::NotHeld) };
+    let moves = |joint: usize| source.skin.as_ref().is_some_and(|s| s.slots.iter().any(|t| t.joint == joint));
+    let plain = |name: &str| name.to_lowercase().replace([' ', '_', '-', '.', ':'], "");
+    let names = |rig: &Rig| rig.joints().iter().map(|j| j.name.clone()).collect::<Vec<_>>();
+    let (mut pairs, mut unmatched) = (Vec::new(), Vec::new());
+    for (a, b) in by_hand {
+        super::find_joint(from, a)?;
+        super::find_joint(to, b)?;
+    }
+    for (joint, name) in names(from).iter().enumerate() {
+        let hand = by_hand.iter().find(|(a, _)| a == name).map(|(_, b)| b.as_str());
+        let partner = to
+            .find(hand.unwrap_or(name))
+            .or_else(|| names(to).iter().position(|other| plain(other) == plain(name)));
+        match partner {
+            Some(other) => pairs.push((joint, other)),
+            None if moves(joint) => unmatched.push(format!("{name:?}")),
+            None => {}
+        }
+    }
+    if unmatched.is_empty() {
+        return Ok(pairs);
+    }
+    let verb = if unmatched.len() == 1 { "has" } else { "have" };
+    Err(RigError::UnmatchedBones { unmatched: unmatched.join(", "), verb, target: names(to).join(", ") })
+}
+
+/// A pose of one skeleton on another: turns from rest are the same, ways grow with the body.
+pub fn carry_pose(pose: &Pose, (from, to): (&Rig, &Rig), pairs: &[(usize, usize)], scale: f64) -> Pose {
+    let mut carried = to.rest_pose();
+    for &(a, b) in pairs {
+        let (rest, local, other) = (&from.joints()[a].rest, &pose.locals[a], &to.joints()[b].rest);
+        carried.locals[b] = Transform {
+            translation: other.translation + (local.translation - rest.translation) * scale,
+            rotation: (other.rotation * (rest.rotation.inverse() * local.rotation)).normalize(),
+            scale: other.scale,
+        };
+    }
+    carried
+}
+
+/// Carry all rigs of a character over. Both bodies are left in some pose.
+///
+/// # Errors
+/// Rigs that do not fit the source.
+pub fn transfer_rigs(
+    source: &mut PosedBody,
+    set: &RigSet,
+    map: &CharacterMap,
+    target: &mut PosedBody,
+    pairs: &[(usize, usize)],
+) -> Result<(RigSet, TransferReport), FleshError> {
+    super::RigEvaluator::new(set, &source.body.lattice)?;
+    let scale = target.body.lattice.nodes().first().map_or(1.0, |_| extent(target) / extent(source));
+    let mut report = TransferReport { least_volume: 1.0, ..TransferReport::default() };
+    let mut out = RigSet { controls: controls(set, source, target, pairs), rigs: Vec::new() };
+    for rig in &set.rigs {
+        let pose = rig.pose_on(&source.rig);
+        let other = carry_pose(&pose, (&source.rig, &target.rig), pairs, scale);
+        let mut samples = Vec::new();
+        for gamma in rig.sampled_at() {
+            let moved = displacements(source, rig, &pose, gamma)?;
+            let carried = map.carry(&moved, target.body.lattice.nodes());
+            samples.push((gamma, hold(target, &other, carried, &mut report)?));
+        }
+        let shape = RigShape::Surface { cell_size: target.body.lattice.size(), samples };
+        let mut carried = ForceRig { shape, pose: Vec::new(), ..rig.clone() };
+        carried.set_pose(&target.rig, &other);
+        out.rigs.push(carried);
+    }
+    Ok((out, report))
+}
+
+fn extent(posed: &PosedBody) -> f64 {
+    let [low, high] = sinew_geom::mesh::bounds(posed.body.lattice.nodes());
+    low.distance(high)
+}
+
+/// The controls, following the joints of the other skeleton.
+fn controls(set: &RigSet, source: &PosedBody, target: &PosedBody, pairs: &[(usize, usize)]) -> Vec<Control> {
+    let partner = |name: &str| {
+        let joint = source.rig.find(name)?;
+        let (_, other) = pairs.iter().find(|(a, _)| *a == joint)?;
+        Some(target.rig.joints()[*other].name.clone())
+    };
+    let one = |control: &Control| {
+        let mut control = control.clone();
+        match &mut control.source {
+            ControlSource::Free => {}
+            ControlSource::Bend { joint } | ControlSource::Angle { joint, .. } => {
+                *joint = partner(joint).unwrap_or_else(|| joint.clone());
+            }
+        }
+        control
+    };
+    set.controls.iter().map(one).collect()
+}
+
+/// What a rig does to a body in a pose, in the frame of rest.
+fn displacements(
+    source: &mut PosedBody,
+    rig: &ForceRig,
+    pose: &Pose,
+    gamma: f64,
+) -> Result<Vec<DVec3>, FleshError> {
+    let mut forces = Vec::new();
+    rest_forces(rig, &source.body.lattice, gamma, &mut forces);
+    if forces.iter().all(|f| *f == DVec3::ZERO) {
+        return Ok(forces);
+    }
+    source.set_pose(pose)?;
+    let before = source.state.positions.clone();
+    source.push(source.to_pose(&forces))?;
+    let moved: Vec<DVec3> = source.state.positions.iter().zip(&before).map(|(a, b)| *a - *b).collect();
+    Ok(source.to_rest(&moved))
+}
+
+/// Rounds of taking displacements back where cells fold over.
+const RELAX: usize = 40;
+
+/// Forces that hold a body in a pose with displacements of the rest frame.
+fn hold(
+    target: &mut PosedBody,
+    pose: &Pose,
+    moved: Vec<DVec3>,
+    report: &mut TransferReport,
+) -> Result<Vec<DVec3>, FleshError> {
+    if moved.iter().all(|d| *d == DVec3::ZERO) {
+        return Ok(moved);
+    }
+    target.set_pose(pose)?;
+    let start = target.state.positions.clone();
+    let mut moved = target.to_pose(&moved);
+    moved.iter_mut().zip(&target.solver.body.is_held).for_each(|(d, held)| {
+        if *held {
+            *d = DVec3::ZERO;
+        }
+    });
+    let folded = |moved: &[DVec3]| -> Vec<(usize, f64)> {
+        let size = target.body.lattice.size().powi(3);
+        let least = |cell: &[u32; 8]| {
+            let at = cell.map(|n| start[n as usize] + moved[n as usize]);
+            corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / size
+        };
+        target.body.lattice.cells().iter().map(least).enumerate().collect()
+    };
+    let by_pose: Vec<bool> = folded(&vec![DVec3::ZERO; start.len()]).iter().map(|(_, v)| *v <= 0.0).collect();
+    report.folded_by_pose = report.folded_by_pose.max(by_pose.iter().filter(|f| **f).count());
+    let is_bad = |(cell, v): &(usize, f64)| *v <= LEAST && !by_pose[*cell];
+    let mut relaxed = vec![false; by_pose.len()];
+    for _ in 0..RELAX {
+        let bad: Vec<usize> = folded(&moved).iter().filter(|f| is_bad(f)).map(|(cell, _)| *cell).collect();
+        if bad.is_empty() {
+            break;
+        }
+        let mut nodes: Vec<u32> = bad.iter().flat_map(|&cell| target.body.lattice.cells()[cell]).collect();
+        bad.iter().for_each(|&cell| relaxed[cell] = true);
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.iter().for_each(|&n| moved[n as usize] *= 0.7);
+    }
+    let volumes = folded(&moved);
+    let least = volumes.iter().filter(|(cell, _)| !by_pose[*cell]).map(|(_, v)| *v);
+    report.least_volume = report.least_volume.min(least.fold(f64::INFINITY, f64::min));
+    report.relaxed_cells += relaxed.iter().filter(|r| **r).count();
+    target.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
+    let holding = holding_forces(&target.solver, &mut target.state, &target.drive)?;
+    Ok(target.to_rest(&holding))
+}
+
+/// Volume at a corner below which a cell counts as folded over.
+const LEAST: f64 = 0.02;
+
+/// A mesh without a skeleton gets that of the source, carried by a map, with its weights.
+///
+/// # Errors
+/// A source without a skeleton.
+pub fn carry_skeleton(
+    map: &CharacterMap,
+    source: &Character,
+    target: &Mesh,
+    warnings: &mut Warnings,
+) -> Result<Character, FleshError> {
+    let (Some(rig), Some(skin)) = (&source.rig, &source.skin) else { return Err(RigError::NotHeld.into()) };
+    let worlds = rig.rest_world();
+    let places = map.forward(&worlds.iter().map(|w| w.translation).collect::<Vec<_>>());
+    let moved: Vec<DAffine3> = worlds
+        .iter()
+        .zip(&places)
+        .map(|(world, p)| {
+            let (_, rotation, _) = world.to_scale_rotation_translation();
+            DAffine3::from_rotation_translation(rotation, *p)
+        })
+        .collect();
+    let joint = |(at, joint): (usize, &Joint)| {
+        let local = joint.parent.map_or(moved[at], |parent| moved[parent].inverse() * moved[at]);
+        Joint { rest: Transform::from_affine(local).0, ..joint.clone() }
+    };
+    let rig = Rig::new(rig.joints().iter().enumerate().map(joint).collect())?;
+    let bind = |slot: &SkinSlot| SkinSlot { joint: slot.joint, inverse_bind: moved[slot.joint].inverse() };
+    let slots: Vec<SkinSlot> = skin.slots.iter().map(bind).collect();
+    let tree = SurfaceTree::new(&source.mesh);
+    let (mut indices, mut weights) = (Vec::new(), Vec::new());
+    for p in map.backward(target.positions()) {
+        let mut row: Vec<(u16, f32)> = Vec::new();
+        if let Some(hit) = tree.closest_point(p) {
+            let corners = source.mesh.faces()[hit.face as usize];
+            for (v, share) in corners.iter().zip(hit.barycentric) {
+                for (slot, w) in skin.vertex(*v as usize) {
+                    let w = w * share.max(0.0) as f32;
+                    match row.iter_mut().find(|(s, _)| *s == slot) {
+                        Some((_, sum)) => *sum += w,
+                        None => row.push((slot, w)),
+                    }
+                }
+            }
+        }
+        row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        row.resize(4, (0, 0.0));
+        indices.extend(row.iter().map(|(s, _)| *s));
+        weights.extend(row.iter().map(|(_, w)| *w));
+    }
+    // Only the four strongest of a vertex are kept, so that sums are a little off.
+    let mut unheard = Warnings::default();
+    let skin = Skin::new(slots, 4, indices, weights, &mut unheard)?;
+    warnings.push("the target has no skeleton; it gets that of the source, carried by the map");
+    Ok(Character { mesh: target.clone(), rig: Some(rig), skin: Some(skin), ..Character::default() })
+}

@@ -1,0 +1,61 @@
+//! Flesh of the document: what it is made of, how stiff it is painted, what is in its way, and joints put by hand.
+
+mod bake;
+mod live;
+mod settings;
+mod skeleton;
+#[cfg(test)]
+mod tests;
+
+pub use bake::{FleshBake, FleshReport, bake_flesh};
+pub(crate) use bake::{FleshKey, Fleshed};
+pub use live::{FleshStatus, LiveFlesh};
+pub use settings::{ColliderData, FleshSettings};
+pub(crate) use skeleton::bind;
+pub use skeleton::{FleshJoint, JointData, posed_joints, turned_pose};
+
+use crate::{Document, SessionError};
+use serde::{Deserialize, Serialize};
+use sinew_flesh::BakeParams;
+use std::sync::Arc;
+
+/// Flesh of a document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FleshData {
+    /// What it is made of, and how it is simulated.
+    pub settings: FleshSettings,
+    /// Joints put by hand.
+    pub joints: Vec<JointData>,
+    /// Whether the skeleton of the character was made of them.
+    pub bound: bool,
+    /// How joints of the skeleton are turned from rest, in their own axes: names, and x, y, z, w.
+    pub turns: Vec<(String, [f64; 4])>,
+    /// How much stiffer each vertex is; nothing if it is not painted. Kept as bytes beside the rest.
+    #[serde(skip)]
+    pub paint: Option<Arc<Vec<f32>>>,
+}
+
+impl FleshData {
+    /// What the simulation of a document is given.
+    ///
+    /// # Errors
+    /// If a setting makes no sense.
+    pub fn params(&self, document: &Document) -> Result<BakeParams, SessionError> {
+        let paint = self.paint.as_ref().map(|paint| paint.to_vec()).unwrap_or_default();
+        Ok(BakeParams { paint, ..self.settings.params(document)? })
+    }
+
+    /// Of a body of another size. Stiffness that was given stays, stiffness by size follows.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        let mut scaled = self.clone();
+        scaled.joints.iter_mut().flat_map(|joint| &mut joint.position).for_each(|x| *x *= factor);
+        scaled.settings.scale(factor);
+        scaled
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        let paint = self.paint.as_ref().map_or(0, |paint| size_of_val(&paint[..]));
+        size_of::<Self>() + 128 * (self.joints.len() + self.turns.len()) + paint
+    }
+}
