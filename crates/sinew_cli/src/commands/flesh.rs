@@ -4,7 +4,7 @@ use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
     rig::{cell_size, read_rigs, rig_drive},
-    scene::{Follower, obstacles},
+    scene::{Follower, obstacles, pins},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
@@ -149,6 +149,7 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
             ..FleshParams::default()
         },
         obstacles: obstacles(&args.obstacles, console)?,
+        pins: pins(&args.obstacles)?,
         max_step: args.step,
         settle: !args.no_settle,
     })

@@ -84,6 +84,17 @@ pub fn obstacles(args: &ObstacleArgs, console: &Console) -> anyhow::Result<Vec<O
     Ok(shapes.into_iter().map(|shape| Obstacle { shape, friction }).collect())
 }
 
+/// `12=0,1,0`: vertices that are held exactly.
+pub fn pins(args: &ObstacleArgs) -> anyhow::Result<Vec<(u32, DVec3)>> {
+    let one = |text: &String| {
+        let wanted = || format!("--pin {text:?}: give a vertex and a place, such as 12=0,1.5,0");
+        let (vertex, place) = text.split_once('=').with_context(wanted)?;
+        let vertex = vertex.trim().parse().with_context(wanted)?;
+        Ok((vertex, DVec3::from_array(numbers("pin", place)?)))
+    };
+    args.pin.iter().map(one).collect()
+}
+
 /// A body that follows bones or handles.
 pub enum Follower<'a> {
     Bones(Box<Baker<'a>>),

@@ -138,6 +138,10 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(said(&["--friction", "-1"]).contains("must not be negative"));
     assert!(said(&["--terrain", "nowhere.obj"]).contains("nowhere.obj"));
     assert!(said(&["--moves", "nowhere.json"]).contains("nowhere.json"));
+    assert!(said(&["--pin", "12"]).contains("give a vertex and a place"));
+    assert!(said(&["--pin", "99999999=0,0,0"]).contains("vertex of a pin 99999999"));
+    let twice = ["--cells", "60", "--pin", "5=0,1,0", "--pin", "5=0,2,0"];
+    assert!(said(&twice).contains("pin 1 contradicts pin 0"));
     fails(&["flesh", &bar, "--mode", "unicorn", "-o", &out], 2);
     let quad = folder.write("quad.obj", QUAD);
     assert!(fails(&["flesh", &quad, "-o", &out], 1).contains("encloses no volume"));
