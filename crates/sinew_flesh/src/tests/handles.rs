@@ -61,7 +61,8 @@ fn a_bar_follows_its_handles() {
 #[test]
 fn blended_regions() {
     let lattice = Lattice::block([4, 2, 2], 0.1, DVec3::ZERO).unwrap();
-    let held = nodes_where(&lattice, |p| p.x < 1e-9);
+    // Each region has a bone of its own.
+    let held = nodes_where(&lattice, |p| p.x < 1e-9 || p.x > 0.4 - 1e-9);
     let turn = DQuat::from_rotation_y(0.7);
     let run = |mode: Mode, regions: Vec<[(u16, f32); 4]>| {
         let params = FleshParams { mode, tolerance: 1e-9, polar_steps: 0, ..FleshParams::default() };
