@@ -104,7 +104,7 @@ pub struct RigAddArgs {
     #[arg(long, value_name = "JOINT,…", value_delimiter = ',', requires = "target")]
     pub lasso: Vec<String>,
     /// How much smoothness of the deformation counts
-    #[arg(long, value_name = "W", default_value_t = 1e-3, requires = "target", allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value_t = 0.03, requires = "target", allow_hyphen_values = true)]
     pub smooth: f64,
     /// Flesh where it acts fully is so many times as stiff, as that of a tense muscle
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true)]
