@@ -34,3 +34,23 @@ export async function grip(page, name) {
   expect(place, `the handle ${name} is seen`);
   return place;
 }
+
+/** Set a field as a user who leaves it. */
+export async function choose(page, id, value) {
+  await page.value(`(() => {
+    const field = document.querySelector('[data-testid="${id}"]');
+    field.value = ${JSON.stringify(value)};
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+  await page.settle();
+}
+
+/** Move a slider as a hand does. */
+export async function slide(page, id, value) {
+  await page.value(`(() => {
+    const field = document.querySelector('[data-testid="${id}"]');
+    field.value = ${value};
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  })()`);
+  await page.settle();
+}

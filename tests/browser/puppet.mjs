@@ -3,7 +3,7 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, sleep } from './browser.mjs';
-import { expect, same, state, vertex } from './check.mjs';
+import { choose, expect, same, slide, state, vertex } from './check.mjs';
 import { exportAs } from './exporting.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
 
@@ -22,24 +22,6 @@ async function withCamera(studio, film, use) {
   } finally {
     await browser.close();
   }
-}
-
-async function choose(page, id, value) {
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="${id}"]');
-    field.value = ${JSON.stringify(value)};
-    field.dispatchEvent(new Event('change', { bubbles: true }));
-  })()`);
-  await page.settle();
-}
-
-async function slide(page, id, value) {
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="${id}"]');
-    field.value = ${value};
-    field.dispatchEvent(new Event('input', { bubbles: true }));
-  })()`);
-  await page.settle();
 }
 
 const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));

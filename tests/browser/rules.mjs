@@ -1,7 +1,7 @@
 // Rules in the studio: written, clicked, dragged, in conflict, kept, saved; clips refitted with contacts set by hand.
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
-import { expect, same, state } from './check.mjs';
+import { choose, expect, same, state } from './check.mjs';
 import { exportAs } from './exporting.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
 
@@ -17,15 +17,6 @@ async function write(page, text) {
   await page.ask('Input.insertText', { text });
   await page.until(`sinew.state().rules.text === ${JSON.stringify(text)}`);
   await page.settle(300);
-}
-
-async function choose(page, id, value) {
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="${id}"]');
-    field.value = ${JSON.stringify(value)};
-    field.dispatchEvent(new Event('change', { bubbles: true }));
-  })()`);
-  await page.settle();
 }
 
 async function openRules(page) {

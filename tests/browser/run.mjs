@@ -15,6 +15,7 @@ import * as examples from './examples.mjs';
 import * as fit from './fit.mjs';
 import * as rules from './rules.mjs';
 import * as puppet from './puppet.mjs';
+import * as flesh from './flesh.mjs';
 
 const wanted = process.argv.slice(2);
 const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
@@ -22,7 +23,7 @@ mkdirSync(shots, { recursive: true });
 const browser = await launch();
 let [passed, failed] = [0, 0];
 
-for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...pictures, ...feel })) {
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
   const pages = [];

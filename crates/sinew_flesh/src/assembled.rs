@@ -37,19 +37,23 @@ impl CellStiffness {
     ) -> Result<Self, FleshError> {
         let mut made = Self { matrices: Vec::new(), of_cell: Vec::new() };
         let mut ratios: Vec<f64> = Vec::new();
+        let unit_size = lattice.cell_size(0);
         for cell in 0..lattice.n_cells() {
             let material = &materials[cell];
-            let known = ratios.iter().position(|&ratio| lattice.is_cubes() && ratio == material.poisson);
+            let known = ratios.iter().position(|&ratio| lattice.is_aligned() && ratio == material.poisson);
             let at = match known {
                 Some(at) => at,
                 None => {
                     let unit = Material { young: 1.0, ..*material };
-                    made.matrices.push(stiffness(&lattice.corners(cell), &unit, kind)?);
+                    let like = if lattice.is_aligned() { 0 } else { cell };
+                    made.matrices.push(stiffness(&lattice.corners(like), &unit, kind)?);
                     ratios.push(material.poisson);
                     ratios.len() - 1
                 }
             };
-            made.of_cell.push((at as u32, material.young * lattice.inside()[cell]));
+            // Stiffness of cubes is in proportion to their side.
+            let scale = if lattice.is_aligned() { lattice.cell_size(cell) / unit_size } else { 1.0 };
+            made.of_cell.push((at as u32, material.young * lattice.inside()[cell] * scale));
         }
         Ok(made)
     }
@@ -272,12 +276,18 @@ impl Assembled {
         r: &mut Nodes<f64>,
         delta: &mut Nodes<f64>,
     ) -> Result<(Outcome, bool), FleshError> {
-        let inverse: Vec<[f64; 6]> = (0..body.lattice.n_nodes())
-            .map(|node| if body.is_held[node] { [0.0; 6] } else { invert_block(self.system.diagonal(node)) })
-            .collect();
+        let (ties, is_fixed) = (body.lattice.ties(), body.is_fixed());
+        let mut blocks: Vec<[f64; 6]> =
+            (0..body.lattice.n_nodes()).map(|n| self.system.diagonal(n)).collect();
+        ties.gather_blocks(&mut blocks);
+        let invert =
+            |(block, fixed): (&[f64; 6], &bool)| if *fixed { [0.0; 6] } else { invert_block(*block) };
+        let inverse: Vec<[f64; 6]> = blocks.iter().zip(&is_fixed).map(invert).collect();
         let system = &self.system;
         let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(x, out);
-        let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| times_blocks(&inverse, r, z);
+        let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| {
+            ties.around(r, z, |r, z| times_blocks(&inverse, r, z));
+        };
         let limit = body.iteration_limit();
         let goal = Goal { reference: 0.0, tolerance: body.params.tolerance, limit };
         let outcome = self.conjugate.solve(apply, jacobi, &loads.pins, (r, delta), goal);
@@ -287,11 +297,11 @@ impl Assembled {
         // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
         let made = match self.direct.take() {
             Some(mut direct) => direct.refactor(system).map(|()| direct),
-            None => Direct::new(system, &body.is_held),
+            None => Direct::new(system, &is_fixed),
         };
         self.direct = made.ok();
         let Some(direct) = &mut self.direct else { return Ok((outcome, false)) };
-        let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
+        let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
         let tolerance = (body.params.tolerance / outcome.residual.max(1e-300)).clamp(1e-9, 1e-1);
         let goal = Goal { reference: 0.0, tolerance, limit: 50 };
         let direct_outcome = self.conjugate.solve(apply, solve, &loads.pins, (r, delta), goal);

@@ -43,6 +43,12 @@ impl ElasticBody {
             let held = is_held.get_mut(index);
             *held.ok_or(FleshError::OutOfLattice { what: "held node", index, len })? = true;
         }
+        if lattice.ties().nodes().iter().any(|&node| is_held[node as usize]) {
+            return Err(FleshError::HeldBetween);
+        }
+        if lattice.has_ties() && params.mode == Mode::Warped {
+            return Err(FleshError::SeveralSizes);
+        }
         attachment.anchors.iter().try_for_each(|anchor| anchor.point.check(lattice, "cell of an anchor"))?;
         attachment.feelers.iter().try_for_each(|point| point.check(lattice, "cell of a feeler"))?;
         let masses = masses(lattice, &materials);
@@ -51,6 +57,13 @@ impl ElasticBody {
         let stiffness = CellStiffness::new(lattice, &materials, params.element)?;
         let (lattice, attachment, params) = (lattice.clone(), attachment.clone(), params.clone());
         Ok(Self { lattice, materials, attachment, params, masses, is_held, contact_stiffness, stiffness })
+    }
+
+    /// Nodes that no unknown belongs to: held ones, and those that hang between others.
+    pub fn is_fixed(&self) -> Vec<bool> {
+        let mut fixed = self.is_held.clone();
+        self.lattice.ties().nodes().iter().for_each(|&node| fixed[node as usize] = true);
+        fixed
     }
 
     pub fn scene(&self) -> Scene<'_> {

@@ -6,6 +6,7 @@
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
+mod adaptive;
 mod assembled;
 mod bake;
 mod body;
@@ -32,12 +33,16 @@ mod tests;
 mod warped;
 mod weights;
 
+pub use adaptive::{AdaptiveFlesh, AdaptiveParams, Clamp};
 pub use bake::{BakeParams, Baker};
 pub use contact::{Collider, Obstacle};
 pub use element::ElementKind;
 pub use error::FleshError;
 pub use joints::{JointSite, build_skeleton, place_joint};
-pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
+pub use lattice::{
+    Body, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,
+    SmoothEmbedding, Solid, Ties, build_body, build_made_body, build_octree_body,
+};
 pub use material::Material;
 pub use pace::Pacer;
 pub use paint::cell_factors;

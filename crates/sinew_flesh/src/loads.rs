@@ -101,8 +101,12 @@ impl Loads {
             let change = (*target - state.positions[node]) / secs - state.velocities[node];
             self.start[node] = [change.x, change.y, change.z, 0.0];
         }
+        scene.lattice.ties().spread(&mut self.start);
         if drive.pins.is_empty() {
             return Ok(());
+        }
+        if scene.lattice.has_ties() {
+            return Err(FleshError::SeveralSizes);
         }
         let row = |pin: &crate::Pin| {
             let cell = scene.lattice.cells()[pin.point.cell as usize];

@@ -10,6 +10,7 @@ use crate::{
     assembled::add_stiffness,
     body::ElasticBody,
     element::CubeMaterial,
+    lattice::Ties,
     loads::Loads,
     solver::Task,
     system::{
@@ -45,7 +46,7 @@ impl CubeEngine {
         let lattice = &body.lattice;
         let constants = |cell: usize| {
             let share = lattice.inside()[cell];
-            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.size(), share)
+            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.cell_size(cell), share)
         };
         let materials: Vec<CubeMaterial> = (0..lattice.n_cells()).map(constants).collect();
         Self {
@@ -108,7 +109,8 @@ impl CubeEngine {
     ) -> Outcome {
         let points: Vec<PointTerm<f32>> = loads.points.iter().map(lower).collect();
         let limit = body.iteration_limit();
-        let (fast, inverse) = (&self.fast, &self.inverse);
+        let (fast, inverse, ties) = (&self.fast, &self.inverse, body.lattice.ties());
+        let size = |r: &[[f32; 4]]| measure(r, inverse, ties);
         let factors: Vec<f32> = system.masses.iter().map(|m| *m as f32).collect();
         let scale = system.scale as f32;
         let apply = |x: &[[f32; 4]], out: &mut [[f32; 4]]| {
@@ -124,13 +126,15 @@ impl CubeEngine {
             let mut r32: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
             let mut step = vec![[0f32; 4]; r.len()];
             if reference == 0.0 {
-                reference = measure(&r32, inverse).max(floor);
+                reference = size(&r32).max(floor);
             }
-            let now = measure(&r32, inverse);
+            let now = size(&r32);
             // One run in single precision gains five digits at most.
             let goal = (body.params.tolerance * (reference / now.max(f64::MIN_POSITIVE)).sqrt()).max(1e-5);
             let goal = Goal { reference: now, tolerance: goal, limit: limit - total.iterations };
-            let precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| precondition(inverse, r, z);
+            let precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| {
+                ties.around(r, z, |r, z| precondition(inverse, r, z));
+            };
             let outcome = self.conjugate.solve(apply, precondition, &loads.pins, (&mut r32, &mut step), goal);
             total.iterations += outcome.iterations;
             total.residual = outcome.residual * (now / reference).sqrt();
@@ -145,7 +149,7 @@ impl CubeEngine {
             system.subtract(&self.exact, &step, r);
             let mut left: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
             loads.pins.project(&mut left);
-            total.residual = (measure(&left, inverse) / reference).sqrt();
+            total.residual = (size(&left) / reference).sqrt();
             total.converged = total.residual <= 1.5 * body.params.tolerance;
             if total.converged || total.iterations >= limit || !total.residual.is_finite() {
                 return total;
@@ -173,7 +177,8 @@ impl CubeEngine {
             let Some((direct, _)) = &mut self.direct else { break };
             let exact = &self.exact;
             let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(exact, x, out);
-            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
+            let ties = body.lattice.ties();
+            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
             let limit = if is_fresh { 200 } else { STALE };
             let goal = Goal { reference, tolerance, limit };
             let outcome = self.slow.solve(apply, solve, &loads.pins, (r, change), goal);
@@ -201,7 +206,7 @@ impl CubeEngine {
                 direct.refactor(&blocks)?;
                 direct
             }
-            None => Direct::new(&blocks, &body.is_held)?,
+            None => Direct::new(&blocks, &body.is_fixed())?,
         };
         self.direct = Some((direct, blocks));
         Ok(())
@@ -237,8 +242,9 @@ impl CubeEngine {
                 (0..6).for_each(|k| to[k] += w * w * point.matrix[k]);
             }
         }
-        for ((inverse, block), held) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_held) {
-            *inverse = if *held { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
+        body.lattice.ties().gather_blocks(&mut blocks);
+        for ((inverse, block), fixed) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_fixed()) {
+            *inverse = if *fixed { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
         }
     }
 }
@@ -345,8 +351,13 @@ fn precondition(inverse: &[[f32; 6]], r: &[[f32; 4]], z: &mut [[f32; 4]]) {
     }
 }
 
-/// `rᵀ D⁻¹ r`.
-fn measure(r: &[[f32; 4]], inverse: &[[f32; 6]]) -> f64 {
+/// `rᵀ T D⁻¹ Tᵀ r`.
+fn measure(r: &[[f32; 4]], inverse: &[[f32; 6]], ties: &Ties) -> f64 {
+    if !ties.is_empty() {
+        let mut gathered = r.to_vec();
+        ties.gather(&mut gathered);
+        return measure(&gathered, inverse, &Ties::default());
+    }
     let mut z = [[0f32; 4]; 1];
     let one = |(r, m): (&[f32; 4], &[f32; 6])| {
         precondition(std::slice::from_ref(m), std::slice::from_ref(r), &mut z);

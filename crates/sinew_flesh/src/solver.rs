@@ -77,7 +77,7 @@ impl FleshSolver {
     ) -> Result<Self, FleshError> {
         let body = ElasticBody::new(lattice, materials, attachment, params)?;
         let is_linear = matches!(params.mode, Mode::Linear | Mode::Quasi | Mode::Predicted);
-        let engine = if lattice.is_cubes() && is_linear {
+        let engine = if lattice.is_aligned() && is_linear {
             Engine::Cubes(Box::new(CubeEngine::new(&body)))
         } else {
             Engine::Assembled(Box::new(Assembled::new(&body)))
@@ -133,6 +133,7 @@ impl FleshSolver {
         for (&node, target) in self.body.attachment.held.iter().zip(&drive.held) {
             state.positions[node as usize] = *target;
         }
+        self.body.lattice.ties().spread_places(&mut state.positions);
         Ok(StepReport {
             iterations: outcome.iterations,
             residual: outcome.residual,

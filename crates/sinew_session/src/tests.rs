@@ -417,18 +417,18 @@ fn steps_of_the_motion_stack_run_only_when_their_input_changed() {
     let clip = document.clips[0].name.clone();
     let mut params = StackParams { source: Source::Clip(clip), reshape: true, fps: 12.0 };
     let first = stack.run(&document, &params, &mut stage, &go_on).unwrap();
-    assert_eq!(stack.runs, [1, 1, 0]);
+    assert_eq!(stack.runs, [1, 1, 0, 0]);
     // Nothing changed; then only the frame rate; then a name, on which nothing depends; then the pose.
     assert!(std::sync::Arc::ptr_eq(&first, &stack.run(&document, &params, &mut stage, &go_on).unwrap()));
     params.fps = 24.0;
     let finer = stack.run(&document, &params, &mut stage, &go_on).unwrap();
-    assert_eq!((stack.runs, finer.n_frames() > first.n_frames()), ([1, 2, 0], true));
+    assert_eq!((stack.runs, finer.n_frames() > first.n_frames()), ([1, 2, 0, 0], true));
     document = Command::Rename { name: "x".into() }.apply(&document).unwrap();
     stack.run(&document, &params, &mut stage, &go_on).unwrap();
-    assert_eq!(stack.runs, [1, 2, 0]);
+    assert_eq!(stack.runs, [1, 2, 0, 0]);
     document = Command::SetPose { moves: vec![] }.apply(&document).unwrap();
     let plain = stack.run(&document, &params, &mut stage, &go_on).unwrap();
-    assert_eq!(stack.runs, [1, 3, 0]);
+    assert_eq!(stack.runs, [1, 3, 0, 0]);
     assert_ne!(plain.frames()[0], finer.frames()[0]);
     let expected = document.body.positions_at(Some(&document.clips[0]), 0.0).unwrap();
     assert_eq!(plain.frames()[0], expected);

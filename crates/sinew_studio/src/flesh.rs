@@ -433,7 +433,8 @@ pub fn state(document: &Document) -> Value {
 fn is_moved(document: &Document) -> bool {
     let Some(rig) = document.body.rig.as_ref().filter(|_| document.flesh.bound) else { return false };
     let world = rig.rest_world();
-    let near = 1e-9 * document.mesh().diagonal();
+    // A file keeps places in single precision.
+    let near = 1e-5 * document.mesh().diagonal();
     let is_off = |joint: &JointData| {
         let at = rig.find(&joint.name).map(|at| world[at].translation);
         at.is_none_or(|at| at.distance(DVec3::from_array(joint.position)) > near)

@@ -6,6 +6,7 @@ mod dynamics;
 mod elements;
 mod hands;
 mod lattices;
+mod octrees;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
 use glam::DVec3;

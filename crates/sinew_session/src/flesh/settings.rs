@@ -27,7 +27,7 @@ pub struct FleshSettings {
     pub gravity: [f64; 3],
     /// Longest step in seconds.
     pub step: f64,
-    /// Height of the floor, if there is one.
+    /// Height of the floor, if there is one. A body without bones stands on one below it in any case.
     pub floor: Option<f64>,
     /// Coulomb's coefficient of everything solid.
     pub friction: f64,
@@ -98,7 +98,8 @@ impl FleshSettings {
             ..FleshParams::default()
         };
         flesh.check()?;
-        let shapes = self.floor.map(Collider::floor).into_iter().chain(self.colliders.iter().map(collider));
+        let floor = self.floor.or_else(|| ground_of(document));
+        let shapes = floor.map(Collider::floor).into_iter().chain(self.colliders.iter().map(collider));
         let obstacles: Vec<Obstacle> =
             shapes.map(|shape| Obstacle { shape, friction: self.friction }).collect();
         obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())?;
@@ -127,6 +128,12 @@ impl FleshSettings {
             }
         }
     }
+}
+
+/// A body without bones would fall for ever: it stands on the ground below it.
+fn ground_of(document: &Document) -> Option<f64> {
+    let is_hung = document.body.skin.is_some() && document.body.rig.is_some();
+    (!is_hung).then(|| document.mesh().bounds()[0].y)
 }
 
 fn collider(data: &ColliderData) -> Collider {

@@ -205,7 +205,7 @@ function more(): Node[] {
     row(
       'Bones',
       numberField({ id: 'flesh-bones', label: 'Thickness of bones, as a share of the way to the surface', value: settings.bone_radius, min: 0, max: 0.9, step: 0.05, set: (bone_radius) => setFlesh({ bone_radius }) }),
-      h('span.dim', null, 'of the way to the skin'),
+      h('span.dim', null, 'of the depth'),
     ),
     h('div.actions', null, h('button', { type: 'button', 'data-testid': 'flesh-defaults', onclick: () => setFlesh({ ...DEFAULTS }) }, 'Defaults')),
   ];
@@ -276,7 +276,7 @@ function jointSection(): HTMLElement {
   const data = flesh()!;
   const parts: Node[] = [];
   if (data.own_skeleton) parts.push(h('p.note', { 'data-testid': 'flesh-own' }, 'The character has a skeleton. Turn its joints with the joint tool or by numbers; the flesh follows.'));
-  else if (data.sites.length === 0) parts.push(h('p.note', { 'data-testid': 'flesh-no-joints' }, 'Without a skeleton a body falls freely. Take the joint tool and click on the surface: a joint is put half-way through the body; the next one hangs on it.'));
+  else if (data.sites.length === 0) parts.push(h('p.note', { 'data-testid': 'flesh-no-joints' }, 'Without a skeleton the body stands on the ground by itself. Take the joint tool and click on the surface: a joint is put half-way through the body; the next one hangs on it.'));
   const turn = { value: 'turn' as const, label: 'Turn', tip: 'Drag a joint to turn the bone above it' };
   const put = { value: 'put' as const, label: 'Put', tip: 'Click to put a joint, drag to move it' };
   parts.push(

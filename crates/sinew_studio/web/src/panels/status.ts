@@ -18,9 +18,9 @@ const HINTS: Record<ToolId, string> = {
   lasso: 'Draw around a part · Shift adds · Ctrl takes away',
   paint: 'Stroke over the surface · [ ] size · Ctrl takes away · middle button orbits',
   erase: 'Stroke over the handle · [ ] size · middle button orbits',
-  flesh: 'Press the surface and drag: it is pulled and springs back. Shift-click pushes. Beside it: orbit.',
-  stiffen: 'Drag over the surface: stiffer or softer flesh. Ctrl takes paint away, [ and ] size the brush.',
-  joint: 'Click the surface: a joint half-way through. Click a joint: the next hangs on it. Drag one: move it, or turn the bone above.',
+  flesh: 'Press the surface and pull, it springs back · Shift-click pushes · dragging elsewhere orbits',
+  stiffen: 'Stroke over the surface: stiffer or softer flesh · [ ] size · Ctrl takes paint away · middle button orbits',
+  joint: 'Click puts a joint half-way through the body, on the one chosen · drag moves it, or turns the bone above · dragging elsewhere orbits',
 };
 
 const REFRESH_MS = 250;

@@ -78,10 +78,11 @@ export class Overlay {
     g.clearRect(0, 0, clientWidth, clientHeight);
     const style = getComputedStyle(this.canvas);
     this.textPx = Number.parseFloat(style.fontSize);
-    // A clip moves the surface, and so do rules; handles stay.
+    // A clip moves the surface, and so do rules and flesh; handles stay.
     const what = store.doc?.display.what;
     const isClip = what === 'clip' || what === 'ruled' || what === 'jointed';
-    if (store.centres && !isClip) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
+    const isOther = isClip || (store.doc?.fleshed?.on ?? false);
+    if (store.centres && !isOther) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
   }
