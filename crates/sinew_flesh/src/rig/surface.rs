@@ -15,7 +15,7 @@
 //! # Limits
 //! Nodes in bones stay where the pose has them.
 
-use super::{PosedBody, RigError, holding_forces};
+use super::{PosedBody, RigError, holding_forces, statics::free_nodes};
 use crate::{Body, FleshError, element::gauss_gradients};
 use glam::DVec3;
 use sinew_geom::{
@@ -268,7 +268,8 @@ fn rim(mesh: &Mesh) -> Vec<bool> {
 
 /// The normal equations of displacements.
 struct System {
-    number: Vec<u32>,
+    /// For every node the free ones it follows.
+    rows: Vec<Vec<(u32, f64)>>,
     factor: Cholesky,
 }
 
@@ -279,18 +280,11 @@ impl System {
             return Err(FleshError::Parameter { name: "weight of smoothness", value: smooth, expected });
         }
         let lattice = &posed.body.lattice;
-        let mut n = 0;
-        let mut next = || {
-            n += 1;
-            n - 1
-        };
-        let held = &posed.solver.body.is_held;
-        let number: Vec<u32> = held.iter().map(|held| if *held { u32::MAX } else { next() }).collect();
+        let (rows, n) = free_nodes(lattice, &posed.solver.body.is_held);
         let mut entries = Vec::new();
         let mut add = |a: u32, b: u32, value: f64| {
-            let (i, j) = (number[a as usize], number[b as usize]);
-            if i != u32::MAX && j != u32::MAX {
-                entries.push((i, j, value));
+            for &(i, wi) in &rows[a as usize] {
+                entries.extend(rows[b as usize].iter().map(|&(j, wj)| (i, j, wi * wj * value)));
             }
         };
         let share = 1.0 / chosen.len() as f64;
@@ -315,9 +309,9 @@ impl System {
                 }
             }
         }
-        let matrix = SparseMatrix::from_triplets(n as usize, n as usize, entries);
+        let matrix = SparseMatrix::from_triplets(n, n, entries);
         let factor = Cholesky::new(&matrix)?;
-        Ok(Self { number, factor })
+        Ok(Self { rows, factor })
     }
 
     /// Displacements that bring vertices from `at` to where they are wanted.
@@ -334,14 +328,15 @@ impl System {
             let pull = (*wanted - at[vertex]) / chosen.len() as f64;
             let corners = body.lattice.cells()[body.embedding.cell(vertex)];
             for (node, w) in corners.iter().zip(body.embedding.weights(vertex)) {
-                let row = self.number[*node as usize];
-                if row != u32::MAX {
-                    (0..3).for_each(|k| x[row as usize][k] += f64::from(*w) * pull[k]);
+                for &(free, share) in &self.rows[*node as usize] {
+                    (0..3).for_each(|k| x[free as usize][k] += share * f64::from(*w) * pull[k]);
                 }
             }
         }
         self.factor.solve(&mut x)?;
-        let at = |row: &u32| if *row == u32::MAX { DVec3::ZERO } else { DVec3::from_array(x[*row as usize]) };
-        Ok(self.number.iter().map(at).collect())
+        let at = |row: &Vec<(u32, f64)>| {
+            row.iter().map(|&(free, w)| DVec3::from_array(x[free as usize]) * w).sum()
+        };
+        Ok(self.rows.iter().map(at).collect())
     }
 }
