@@ -77,6 +77,11 @@ impl ElasticBody {
         }
     }
 
+    /// Mass of a cell.
+    pub fn cell_mass(&self, cell: usize) -> f64 {
+        cell_mass(&self.lattice, &self.materials, cell)
+    }
+
     pub fn check_state(&self, state: &FleshState) -> Result<(), FleshError> {
         let n = self.lattice.n_nodes();
         let lists = [("positions", &state.positions), ("velocities", &state.velocities)];
@@ -126,13 +131,18 @@ fn trace_of_product(a: &DMat3, b: &DMat3) -> f64 {
     a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
 }
 
+/// Mass of a cell.
+fn cell_mass(lattice: &Lattice, materials: &[Material], cell: usize) -> f64 {
+    let points = crate::element::gauss_gradients(&lattice.corners(cell));
+    let volume: f64 = points.iter().map(|(_, volume)| volume).sum();
+    volume * lattice.inside()[cell] * materials[cell].density
+}
+
 /// Mass of every node: an eighth of each of its cells.
 fn masses(lattice: &Lattice, materials: &[Material]) -> Vec<f64> {
     let mut masses = vec![0.0; lattice.n_nodes()];
     for (cell, corners) in lattice.cells().iter().enumerate() {
-        let points = crate::element::gauss_gradients(&lattice.corners(cell));
-        let volume: f64 = points.iter().map(|(_, volume)| volume).sum();
-        let mass = volume * lattice.inside()[cell] * materials[cell].density;
+        let mass = cell_mass(lattice, materials, cell);
         corners.iter().for_each(|&node| masses[node as usize] += mass / 8.0);
     }
     masses

@@ -9,7 +9,9 @@
 mod adaptive;
 mod assembled;
 mod bake;
+mod blended;
 mod body;
+mod carry;
 mod contact;
 mod element;
 mod error;
@@ -35,7 +37,7 @@ mod weights;
 
 pub use adaptive::{AdaptiveFlesh, AdaptiveParams, Clamp};
 pub use bake::{BakeParams, Baker};
-pub use contact::{Collider, Obstacle};
+pub use contact::{Collider, Obstacle, Terrain};
 pub use element::ElementKind;
 pub use error::FleshError;
 pub use joints::{JointSite, build_skeleton, place_joint};
@@ -46,7 +48,7 @@ pub use lattice::{
 pub use material::Material;
 pub use pace::Pacer;
 pub use paint::cell_factors;
-pub use params::{FleshParams, Mode};
+pub use params::{FleshParams, Mode, PinMethod};
 pub use simulation::{Grip, Simulation};
 pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};

@@ -117,6 +117,7 @@ impl Skeleton {
             held: self.held.iter().map(|(node, _)| *node).collect(),
             anchors: self.anchors.iter().map(|(anchor, ..)| *anchor).collect(),
             feelers: self.feelers.clone(),
+            regions: self.weights.of_nodes.clone(),
         }
     }
 
@@ -138,6 +139,7 @@ impl Skeleton {
         drive.anchors.clear();
         drive.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
         let rotations = rotations_of(&matrices.iter().map(|m| m.matrix3).collect::<Vec<DMat3>>());
+        drive.region_rotations.clone_from(&rotations);
         drive.cell_rotations.clear();
         drive.cell_rotations.extend(self.weights.of_cells.iter().map(|w| blend(&rotations, w)));
         drive.node_rotations.clear();

@@ -1,7 +1,9 @@
 //! Closed forms, invariants and regressions (`research/flesh.md`, §4).
 
+mod abuse;
 mod beams;
 mod bends;
+mod contacts;
 mod dynamics;
 mod elements;
 mod hands;
