@@ -95,6 +95,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.click('fit-export');
   await page.until(`document.querySelector('[data-testid="dialog-export"]')`);
   await page.press('Cancel');
+  await page.until(`!document.querySelector('[data-testid="dialog-export"]')`);
   const file = await exportAs(page, join(folder, 'fit'), 'through fit', '.glb');
   validate(file);
   const clip = (await state(page)).clips[0].name;
@@ -103,9 +104,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   const some = [];
   for (let v = 0; v < 4000; v += 97) some.push(await twin(page, v));
   const error = distance(some, inBlender(file, clip));
-  console.log(`        Blender plays the fit ${error.toExponential(1)} m from what the page shows`);
-  // To be mended: mostly 1e-7, but 5.7e-3 in some runs, for a reason not found yet. A moment apart would be 5e-2.
-  expect(error < 1e-2, `Blender plays what the page shows: ${error}`);
+  expect(error < 1e-5, `Blender plays what the page shows: ${error}`);
 }
 
 const first_bounds = ({ bounds }) => bounds[1].map((x, k) => x - bounds[0][k]);

@@ -26,10 +26,17 @@ const STEPS: usize = 60;
 const MANY_DOF: usize = 1_200_000;
 const SECS: f64 = 0.01;
 
-/// Print the tables; `--peers` compares with rapier, `--long` adds the ten thousand steps.
+/// Print the tables; `--peers` compares with rapier, `--adaptive` shows cells that are halved and joined, `--lattices` how
+/// long lattices take, `--long` adds the ten thousand steps.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--peers") {
         return in_pool(1, peers);
+    }
+    if args.iter().any(|arg| arg == "--adaptive") {
+        return crate::adaptive::run();
+    }
+    if args.iter().any(|arg| arg == "--lattices") {
+        return lattices();
     }
     in_pool(1, || -> anyhow::Result<()> {
         sizes()?;
@@ -44,7 +51,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn data(name: &str) -> anyhow::Result<Mesh> {
+pub fn data(name: &str) -> anyhow::Result<Mesh> {
     let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let path = data.join("meshes").join(name);
     let read = read_any(&path, &mut Warnings::default()).with_context(|| path.display().to_string())?;

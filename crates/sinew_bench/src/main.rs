@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|flesh|frames|load|puppet|refit|rig|rules|skin|solve`
 
+mod adaptive;
 mod deform;
 mod examples;
 mod fit;

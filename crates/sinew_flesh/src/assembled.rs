@@ -10,13 +10,17 @@
 //! as `Baker` does.
 
 use crate::{
-    FleshError, FleshState, Material, Mode,
+    FleshError, FleshState, Material, Mode, PinMethod,
+    blended::Blended,
     body::ElasticBody,
-    element::{Definite, ElementKind, Energy, Stiffness, cell_response, gauss_gradients, stiffness},
+    element::{
+        CellResponse, Definite, ElementKind, Energy, Integrals, MeanCell, Stiffness, cell_response,
+        exact_gradients, gauss_gradients, mean_response, stiffness,
+    },
     loads::Loads,
     newton::NewtonStep,
-    solver::Task,
-    system::{BlockMatrix, Conjugate, Direct, Goal, Nodes, Outcome, invert_block, to_matrices},
+    solver::{Solved, Task, hold_by_multipliers},
+    system::{BlockMatrix, Conjugate, Direct, Goal, Nodes, Outcome, invert_block, times_blocks, to_matrices},
     warped::step_warped,
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -37,24 +41,29 @@ impl CellStiffness {
     ) -> Result<Self, FleshError> {
         let mut made = Self { matrices: Vec::new(), of_cell: Vec::new() };
         let mut ratios: Vec<f64> = Vec::new();
+        let unit_size = lattice.cell_size(0);
         for cell in 0..lattice.n_cells() {
             let material = &materials[cell];
-            let known = ratios.iter().position(|&ratio| lattice.is_cubes() && ratio == material.poisson);
+            let known = ratios.iter().position(|&ratio| lattice.is_aligned() && ratio == material.poisson);
             let at = match known {
                 Some(at) => at,
                 None => {
                     let unit = Material { young: 1.0, ..*material };
-                    made.matrices.push(stiffness(&lattice.corners(cell), &unit, kind)?);
+                    let like = if lattice.is_aligned() { 0 } else { cell };
+                    made.matrices.push(stiffness(&lattice.corners(like), &unit, kind)?);
                     ratios.push(material.poisson);
                     ratios.len() - 1
                 }
             };
-            made.of_cell.push((at as u32, material.young * lattice.inside()[cell]));
+            // Stiffness of cubes is in proportion to their side.
+            let scale = if lattice.is_aligned() { lattice.cell_size(cell) / unit_size } else { 1.0 };
+            made.of_cell.push((at as u32, material.young * lattice.inside()[cell] * scale));
         }
         Ok(made)
     }
 
-    fn of(&self, cell: usize) -> (&Stiffness, f64) {
+    /// Unscaled stiffness of a cell, and its factor.
+    pub fn of(&self, cell: usize) -> (&Stiffness, f64) {
         let (at, factor) = self.of_cell[cell];
         (&self.matrices[at as usize], factor)
     }
@@ -103,21 +112,12 @@ pub(crate) fn respond(
     let lattice = &body.lattice;
     let energy = energy_of(body.params.mode);
     let wanted = tangent.is_some();
-    let shared = gauss_gradients(&lattice.corners(0));
+    let shapes = Shapes::new(body);
     let cell = |cell: usize| {
         let at = lattice.cells()[cell].map(|node| x[node as usize]);
         match energy {
             Some(energy) => {
-                let own;
-                let points = if lattice.is_cubes() {
-                    &shared
-                } else {
-                    own = gauss_gradients(&lattice.corners(cell));
-                    &own
-                };
-                let definite = wanted.then_some(Definite::Clamped);
-                let share = lattice.inside()[cell];
-                let done = cell_response(energy, points, &at, &body.materials[cell], share, definite);
+                let done = shapes.respond(body, energy, cell, &at, wanted);
                 (done.energy, done.gradient, done.tangent)
             }
             None => {
@@ -149,6 +149,59 @@ pub(crate) fn respond(
         }
     }
     response
+}
+
+/// What nonlinear cells know of their shape at rest: once if all are alike.
+struct Shapes {
+    shared: Option<([([DVec3; 8], f64); 8], MeanCell)>,
+    integrals: Option<Integrals>,
+}
+
+impl Shapes {
+    fn new(body: &ElasticBody) -> Self {
+        let (lattice, params) = (&body.lattice, &body.params);
+        let is_wanted = lattice.is_cubes() && energy_of(params.mode).is_some();
+        let corners = lattice.corners(0);
+        let points = gauss_gradients(&corners);
+        let by_integrals = params.integrals && is_wanted && params.mode == Mode::Stvk;
+        Self {
+            shared: is_wanted.then(|| (points, MeanCell::new(&corners, &points))),
+            integrals: (by_integrals && params.element == ElementKind::Trilinear)
+                .then(|| Integrals::new(&exact_gradients(&corners))),
+        }
+    }
+
+    fn respond(
+        &self,
+        body: &ElasticBody,
+        energy: Energy,
+        cell: usize,
+        at: &[DVec3; 8],
+        tangent: bool,
+    ) -> CellResponse {
+        let (material, share) = (&body.materials[cell], body.lattice.inside()[cell]);
+        let own;
+        let (points, mean) = match &self.shared {
+            Some(shared) => shared,
+            None => {
+                let corners = body.lattice.corners(cell);
+                let points = gauss_gradients(&corners);
+                own = (points, MeanCell::new(&corners, &points));
+                &own
+            }
+        };
+        if body.params.element == ElementKind::Incompatible {
+            return mean_response(energy, mean, at, (material, share), body.stiffness.of(cell), tangent);
+        }
+        let definite = tangent.then_some(Definite::Clamped);
+        if let (Some(integrals), false) = (&self.integrals, tangent) {
+            let rest = body.lattice.corners(cell);
+            let q = std::array::from_fn(|c| at[c] - rest[c]);
+            let (energy, gradient) = integrals.response(&q, material, share);
+            return CellResponse { energy, gradient, tangent: None };
+        }
+        cell_response(energy, points, at, material, share, definite)
+    }
 }
 
 pub(crate) fn matrices(rotations: &[DQuat]) -> Vec<DMat3> {
@@ -192,6 +245,7 @@ pub(crate) struct Assembled {
     system: BlockMatrix,
     conjugate: Conjugate<f64>,
     direct: Option<Direct>,
+    blended: Option<Blended>,
 }
 
 impl Assembled {
@@ -203,6 +257,7 @@ impl Assembled {
             stiffness: blocks,
             conjugate: Conjugate::default(),
             direct: None,
+            blended: None,
         }
     }
 
@@ -211,14 +266,21 @@ impl Assembled {
         task: &Task,
         rotations: &mut [DQuat],
         change: &mut Nodes<f64>,
-    ) -> Result<(Outcome, bool), FleshError> {
+    ) -> Result<Solved, FleshError> {
         let Task { body, state, drive, loads, secs } = *task;
+        if body.params.mode == Mode::Blended {
+            if drive.cell_rotations.len() == rotations.len() {
+                rotations.copy_from_slice(&drive.cell_rotations);
+            }
+            let blended = self.blended.get_or_insert_with(|| Blended::new(body));
+            return blended.step(task, change).map(Solved::iterated);
+        }
         if body.params.mode == Mode::Warped {
             if self.stiffness.is_zero() {
                 let identity = vec![DMat3::IDENTITY; body.lattice.n_cells()];
                 add_stiffness(body, &identity, 1.0, &mut self.stiffness);
             }
-            return step_warped(&self.stiffness, task, change).map(|outcome| (outcome, false));
+            return step_warped(&self.stiffness, task, change).map(Solved::iterated);
         }
         let is_nonlinear = energy_of(body.params.mode).is_some();
         if !is_nonlinear {
@@ -228,7 +290,7 @@ impl Assembled {
         change.copy_from_slice(&loads.start);
         let step = NewtonStep { task, rotations: &turned };
         let rounds = if is_nonlinear { body.params.newton_rounds.max(1) } else { 1 };
-        let (mut total, mut direct) = (Outcome { converged: true, ..Outcome::default() }, false);
+        let mut total = Solved::iterated(Outcome { converged: true, ..Outcome::default() });
         for round in 0..rounds {
             let places = step.places(change);
             let response = respond(body, &places, &turned, Some(&mut self.stiffness));
@@ -238,17 +300,13 @@ impl Assembled {
             let mut r = step.residual(&response.gradient, &self.damping, change);
             let mut delta = vec![[0.0; 4]; r.len()];
             self.assemble(&step);
-            let (outcome, was_direct) = self.solve(body, loads, &mut r, &mut delta)?;
-            total.iterations += outcome.iterations;
-            total.residual = total.residual.max(outcome.residual);
-            total.converged &= outcome.converged;
-            direct |= was_direct;
+            total.add(self.solve(body, loads, &mut r, &mut delta)?);
             let largest = step.search(response.energy, &self.damping, &delta, change, is_nonlinear);
             if largest * secs < 1e-6 * body.lattice.size() {
                 break;
             }
         }
-        Ok((total, direct))
+        Ok(total)
     }
 
     /// `M (1 + h α) + h² K + h β K₀ + points`.
@@ -271,45 +329,42 @@ impl Assembled {
         loads: &Loads,
         r: &mut Nodes<f64>,
         delta: &mut Nodes<f64>,
-    ) -> Result<(Outcome, bool), FleshError> {
-        let inverse: Vec<[f64; 6]> = (0..body.lattice.n_nodes())
-            .map(|node| if body.is_held[node] { [0.0; 6] } else { invert_block(self.system.diagonal(node)) })
-            .collect();
+    ) -> Result<Solved, FleshError> {
+        let (ties, is_fixed) = (body.lattice.ties(), body.is_fixed());
+        let mut blocks: Vec<[f64; 6]> =
+            (0..body.lattice.n_nodes()).map(|n| self.system.diagonal(n)).collect();
+        ties.gather_blocks(&mut blocks);
+        let invert =
+            |(block, fixed): (&[f64; 6], &bool)| if *fixed { [0.0; 6] } else { invert_block(*block) };
+        let inverse: Vec<[f64; 6]> = blocks.iter().zip(&is_fixed).map(invert).collect();
         let system = &self.system;
         let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(x, out);
-        let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| times_blocks(&inverse, r, z);
+        if body.params.pins == PinMethod::Multipliers && !loads.pins.rows.is_empty() {
+            return Ok(hold_by_multipliers(apply, &inverse, body, loads, (r, delta)));
+        }
+        let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| {
+            ties.around(r, z, |r, z| times_blocks(&inverse, r, z));
+        };
         let limit = body.iteration_limit();
         let goal = Goal { reference: 0.0, tolerance: body.params.tolerance, limit };
         let outcome = self.conjugate.solve(apply, jacobi, &loads.pins, (r, delta), goal);
         if outcome.converged {
-            return Ok((outcome, false));
+            return Ok(Solved::iterated(outcome));
         }
         // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
         let made = match self.direct.take() {
             Some(mut direct) => direct.refactor(system).map(|()| direct),
-            None => Direct::new(system, &body.is_held),
+            None => Direct::new(system, &is_fixed),
         };
         self.direct = made.ok();
-        let Some(direct) = &mut self.direct else { return Ok((outcome, false)) };
-        let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
+        let Some(direct) = &mut self.direct else { return Ok(Solved::iterated(outcome)) };
+        let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
         let tolerance = (body.params.tolerance / outcome.residual.max(1e-300)).clamp(1e-9, 1e-1);
         let goal = Goal { reference: 0.0, tolerance, limit: 50 };
         let direct_outcome = self.conjugate.solve(apply, solve, &loads.pins, (r, delta), goal);
         let iterations = outcome.iterations + direct_outcome.iterations;
         let residual = outcome.residual * direct_outcome.residual;
-        Ok((Outcome { iterations, residual, converged: direct_outcome.converged }, true))
-    }
-}
-
-/// `z = D⁻¹ r`, block by block.
-pub(crate) fn times_blocks(inverse: &[[f64; 6]], r: &[[f64; 4]], z: &mut [[f64; 4]]) {
-    for ((z, r), m) in z.iter_mut().zip(r).zip(inverse) {
-        let [xx, yy, zz, xy, xz, yz] = *m;
-        *z = [
-            xx * r[0] + xy * r[1] + xz * r[2],
-            xy * r[0] + yy * r[1] + yz * r[2],
-            xz * r[0] + yz * r[1] + zz * r[2],
-            0.0,
-        ];
+        let outcome = Outcome { iterations, residual, converged: direct_outcome.converged };
+        Ok(Solved { direct: true, ..Solved::iterated(outcome) })
     }
 }

@@ -4,8 +4,8 @@
 //! new: the lattice, and the bones in it. Each frame: as many steps as it is longer than the longest allowed.
 
 use crate::{
-    Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, Material, Obstacle, Simulation,
-    StepReport, rig::RigDrive,
+    Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource, Material, Obstacle,
+    Simulation, StepReport, rig::RigDrive,
 };
 use glam::Vec3;
 use sinew_geom::{Character, Clip, Pose, Warnings};
@@ -15,6 +15,10 @@ use sinew_geom::{Character, Clip, Pose, Warnings};
 pub struct BakeParams {
     /// How fine the lattice is.
     pub lattice: LatticeParams,
+    /// Where its cells come from. Default cubes of one size.
+    pub source: LatticeSource,
+    /// Whether the surface is smoothed between cells. Default false.
+    pub smooth: bool,
     /// What the flesh is made of.
     pub material: Material,
     /// Joints around which it is stiffer or softer, with factors.
@@ -37,6 +41,8 @@ impl Default for BakeParams {
     fn default() -> Self {
         Self {
             lattice: LatticeParams::default(),
+            source: LatticeSource::default(),
+            smooth: false,
             material: Material::default(),
             stiffer: Vec::new(),
             paint: Vec::new(),

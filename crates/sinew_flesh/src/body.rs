@@ -43,6 +43,12 @@ impl ElasticBody {
             let held = is_held.get_mut(index);
             *held.ok_or(FleshError::OutOfLattice { what: "held node", index, len })? = true;
         }
+        if lattice.ties().nodes().iter().any(|&node| is_held[node as usize]) {
+            return Err(FleshError::HeldBetween);
+        }
+        if lattice.has_ties() && params.mode == Mode::Warped {
+            return Err(FleshError::SeveralSizes);
+        }
         attachment.anchors.iter().try_for_each(|anchor| anchor.point.check(lattice, "cell of an anchor"))?;
         attachment.feelers.iter().try_for_each(|point| point.check(lattice, "cell of a feeler"))?;
         let masses = masses(lattice, &materials);
@@ -51,6 +57,13 @@ impl ElasticBody {
         let stiffness = CellStiffness::new(lattice, &materials, params.element)?;
         let (lattice, attachment, params) = (lattice.clone(), attachment.clone(), params.clone());
         Ok(Self { lattice, materials, attachment, params, masses, is_held, contact_stiffness, stiffness })
+    }
+
+    /// Nodes that no unknown belongs to: held ones, and those that hang between others.
+    pub fn is_fixed(&self) -> Vec<bool> {
+        let mut fixed = self.is_held.clone();
+        self.lattice.ties().nodes().iter().for_each(|&node| fixed[node as usize] = true);
+        fixed
     }
 
     pub fn scene(&self) -> Scene<'_> {
@@ -62,6 +75,11 @@ impl ElasticBody {
             gravity: self.params.gravity,
             contact_stiffness: self.contact_stiffness,
         }
+    }
+
+    /// Mass of a cell.
+    pub fn cell_mass(&self, cell: usize) -> f64 {
+        cell_mass(&self.lattice, &self.materials, cell)
     }
 
     pub fn check_state(&self, state: &FleshState) -> Result<(), FleshError> {
@@ -113,13 +131,18 @@ fn trace_of_product(a: &DMat3, b: &DMat3) -> f64 {
     a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
 }
 
+/// Mass of a cell.
+fn cell_mass(lattice: &Lattice, materials: &[Material], cell: usize) -> f64 {
+    let points = crate::element::gauss_gradients(&lattice.corners(cell));
+    let volume: f64 = points.iter().map(|(_, volume)| volume).sum();
+    volume * lattice.inside()[cell] * materials[cell].density
+}
+
 /// Mass of every node: an eighth of each of its cells.
 fn masses(lattice: &Lattice, materials: &[Material]) -> Vec<f64> {
     let mut masses = vec![0.0; lattice.n_nodes()];
     for (cell, corners) in lattice.cells().iter().enumerate() {
-        let points = crate::element::gauss_gradients(&lattice.corners(cell));
-        let volume: f64 = points.iter().map(|(_, volume)| volume).sum();
-        let mass = volume * lattice.inside()[cell] * materials[cell].density;
+        let mass = cell_mass(lattice, materials, cell);
         corners.iter().for_each(|&node| masses[node as usize] += mass / 8.0);
     }
     masses

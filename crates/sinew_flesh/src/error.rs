@@ -39,6 +39,51 @@ pub enum FleshError {
         /// Its smallest volume at a corner, relative to its size.
         volume: f64,
     },
+    /// A lattice of nothing.
+    #[error("the lattice has no cells; give it hexahedra, tetrahedra or prisms")]
+    NoCells,
+    /// Cells of a lattice made by hand that are flat or turned inside out.
+    #[error(
+        "{count} of {n_cells} cells are folded over or flat ({names}; counted from 1 within their kind); \
+         move their corners apart, or turn around the order of their nodes"
+    )]
+    FoldedCells {
+        /// How many.
+        count: usize,
+        /// Of so many.
+        n_cells: usize,
+        /// The first of them.
+        names: String,
+    },
+    /// Cells of a lattice made by hand that lie in the same place.
+    #[error(
+        "{first} and {second} overlap at {at:.4} (counted from 1 within their kind); move their nodes apart"
+    )]
+    OverlappingCells {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+        /// A place that both contain.
+        at: glam::DVec3,
+    },
+    /// A lattice that was made for something else.
+    #[error(
+        "{count} of {n_vertices} vertices lie in no cell, the first at {first:.4} (the lattice spans {lattice}, the \
+         surface {surface}); move or scale the lattice so that it contains the surface"
+    )]
+    LatticeElsewhere {
+        /// Vertices outside.
+        count: usize,
+        /// Of so many.
+        n_vertices: usize,
+        /// Where the first of them is.
+        first: glam::DVec3,
+        /// Box of the lattice.
+        lattice: String,
+        /// Box of the surface.
+        surface: String,
+    },
     /// A cell that refers to a node there is not.
     #[error("cell {cell} uses node {node}, but there are only {n_nodes}")]
     CellNode {
@@ -49,6 +94,14 @@ pub enum FleshError {
         /// Number of nodes.
         n_nodes: usize,
     },
+    /// Something that only works with cells of one size.
+    #[error(
+        "cells of several sizes cannot do that (mode warped, pins, smooth display); choose cells of one size"
+    )]
+    SeveralSizes,
+    /// A node that follows others is held itself.
+    #[error("a node that hangs between larger cells is held; hold the corners of those instead")]
+    HeldBetween,
     /// Something refers to a node or cell there is not.
     #[error("{what} {index} of the lattice does not exist, there are {len}")]
     OutOfLattice {

@@ -6,9 +6,12 @@
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
+mod adaptive;
 mod assembled;
 mod bake;
+mod blended;
 mod body;
+mod carry;
 mod contact;
 mod element;
 mod error;
@@ -32,16 +35,20 @@ mod tests;
 mod warped;
 mod weights;
 
+pub use adaptive::{AdaptiveFlesh, AdaptiveParams, Clamp};
 pub use bake::{BakeParams, Baker};
-pub use contact::{Collider, Obstacle};
+pub use contact::{Collider, Obstacle, Terrain};
 pub use element::ElementKind;
 pub use error::FleshError;
 pub use joints::{JointSite, build_skeleton, place_joint};
-pub use lattice::{Body, Embedding, Lattice, LatticeParams, build_body};
+pub use lattice::{
+    Body, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,
+    SmoothEmbedding, Solid, Ties, build_body, build_made_body, build_octree_body,
+};
 pub use material::Material;
 pub use pace::Pacer;
 pub use paint::cell_factors;
-pub use params::{FleshParams, Mode};
+pub use params::{FleshParams, Mode, PinMethod};
 pub use simulation::{Grip, Simulation};
 pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};

@@ -33,7 +33,6 @@ pub struct Scene<'a> {
 
 impl Loads {
     pub fn gather(scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) -> Result<Self, FleshError> {
-        check(scene, drive)?;
         let lattice = scene.lattice;
         let push = |m: &f64| {
             let p = scene.gravity * (*m * secs);
@@ -101,8 +100,12 @@ impl Loads {
             let change = (*target - state.positions[node]) / secs - state.velocities[node];
             self.start[node] = [change.x, change.y, change.z, 0.0];
         }
+        scene.lattice.ties().spread(&mut self.start);
         if drive.pins.is_empty() {
             return Ok(());
+        }
+        if scene.lattice.has_ties() {
+            return Err(FleshError::SeveralSizes);
         }
         let row = |pin: &crate::Pin| {
             let cell = scene.lattice.cells()[pin.point.cell as usize];
@@ -128,7 +131,14 @@ impl Loads {
     }
 }
 
-fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
+/// Modes that cannot hold points say so.
+pub fn refuse_pins(drive: &Drive, expected: &'static str) -> Result<(), FleshError> {
+    let (name, value) = ("number of pins", drive.pins.len() as f64);
+    if drive.pins.is_empty() { Ok(()) } else { Err(FleshError::Parameter { name, value, expected }) }
+}
+
+/// A drive that does not fit its body is named.
+pub fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
     let (attachment, lattice) = (scene.attachment, scene.lattice);
     let fits = |what, expected: usize, actual: usize| {
         if expected == actual { Ok(()) } else { Err(FleshError::Length { what, expected, actual }) }
@@ -160,5 +170,9 @@ fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
         return Err(FleshError::NonFinite { what: "place of pull", index });
     }
     drive.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
-    drive.obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())
+    drive.obstacles.iter().try_for_each(|obstacle| {
+        let (name, value, expected) = ("friction", obstacle.friction, "it must be 0 or more");
+        let fits = value >= 0.0 && value.is_finite();
+        if fits { obstacle.shape.check() } else { Err(FleshError::Parameter { name, value, expected }) }
+    })
 }

@@ -6,23 +6,46 @@
 //! preconditioner, which is kept over steps.
 
 use crate::{
-    FleshError, FleshState,
+    FleshError, FleshState, Mode, PinMethod,
     assembled::add_stiffness,
     body::ElasticBody,
     element::CubeMaterial,
     loads::Loads,
-    solver::Task,
+    solver::{Solved, Task, hold_by_multipliers},
     system::{
-        BlockMatrix, Conjugate, Cubes, Direct, Goal, Nodes, Outcome, PointTerm, apply_points, invert_block,
-        to_matrices,
+        BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, Goal, Nodes, Outcome, PinSpace, PointTerm,
+        apply_points, dot, invert_block, times_blocks, to_matrices,
     },
 };
 use glam::{DMat3, DQuat, DVec3};
 
 /// Steps during which a factorisation is tried first, once it was needed.
 const DIRECT_STEPS: usize = 50;
+/// Iterations of a step from which a coarse lattice helps.
+const COARSE_FROM: usize = 24;
+/// Iterations that bringing it up to date costs, about.
+const COARSE_EXCESS: usize = 12;
 /// Iterations with an old factor after which a new one is made.
 const STALE: usize = 12;
+
+/// A coarse lattice, and what it has cost to keep it.
+#[derive(Debug)]
+struct Kept {
+    coarse: Coarse,
+    /// Iterations of the first step with it.
+    fresh: Option<usize>,
+    /// Iterations that later steps took more.
+    excess: usize,
+}
+
+impl Kept {
+    /// After a step of so many iterations.
+    fn is_stale(&mut self, last: usize) -> bool {
+        let fresh = *self.fresh.get_or_insert(last);
+        self.excess += last.saturating_sub(fresh);
+        self.excess > COARSE_EXCESS
+    }
+}
 
 /// Cubes whose strain is linear: no matrix is ever made, unless the body is stiff.
 #[derive(Debug)]
@@ -38,6 +61,9 @@ pub(crate) struct CubeEngine {
     slow: Conjugate<f64>,
     direct: Option<(Direct, BlockMatrix)>,
     direct_left: usize,
+    coarse: Option<Kept>,
+    /// Iterations of the last step.
+    last: usize,
 }
 
 impl CubeEngine {
@@ -45,7 +71,7 @@ impl CubeEngine {
         let lattice = &body.lattice;
         let constants = |cell: usize| {
             let share = lattice.inside()[cell];
-            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.size(), share)
+            CubeMaterial::new(&body.materials[cell], body.params.element, lattice.cell_size(cell), share)
         };
         let materials: Vec<CubeMaterial> = (0..lattice.n_cells()).map(constants).collect();
         Self {
@@ -59,6 +85,8 @@ impl CubeEngine {
             slow: Conjugate::default(),
             direct: None,
             direct_left: 0,
+            coarse: None,
+            last: 0,
         }
     }
 
@@ -67,33 +95,89 @@ impl CubeEngine {
         task: &Task,
         rotations: &mut [DQuat],
         change: &mut Nodes<f64>,
-    ) -> Result<(Outcome, bool), FleshError> {
-        let Task { body, state, drive, loads, secs } = *task;
-        let x: Nodes<f64> = state.positions.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
-        self.exact.deformations(&x, &mut self.deformations);
-        body.turn(&self.deformations, drive, rotations);
-        to_matrices(rotations, &mut self.matrices);
-        self.exact.set_rotations(&self.matrices);
-        self.fast.set_rotations(&self.matrices);
-        let system = System::new(body, &loads.points, secs);
-        change.copy_from_slice(&loads.start);
+    ) -> Result<Solved, FleshError> {
+        let Task { body, state, drive, secs, .. } = *task;
+        let system = System::new(body, &task.loads.points, secs);
+        change.copy_from_slice(&task.loads.start);
+        let turns = matches!(body.params.mode, Mode::Quasi | Mode::Predicted);
+        let rounds = if turns { body.params.frame_rounds.max(1) } else { 1 };
+        let mut total = Solved::iterated(Outcome { converged: true, ..Outcome::default() });
+        let mut places: Nodes<f64> = state.positions.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
+        let x = places.clone();
+        for round in 0..rounds {
+            if round > 0 {
+                for (node, place) in places.iter_mut().enumerate() {
+                    let v = state.velocities[node];
+                    (0..3).for_each(|k| place[k] = x[node][k] + secs * (v[k] + change[node][k]));
+                }
+            }
+            self.exact.deformations(&places, &mut self.deformations);
+            body.turn(&self.deformations, drive, rotations);
+            to_matrices(rotations, &mut self.matrices);
+            self.exact.set_rotations(&self.matrices);
+            self.fast.set_rotations(&self.matrices);
+            total.add(self.solve(task, &system, &x, change)?);
+        }
+        Ok(total)
+    }
+
+    /// Solve with the cells turned as they are.
+    fn solve(
+        &mut self,
+        task: &Task,
+        system: &System,
+        x: &Nodes<f64>,
+        change: &mut Nodes<f64>,
+    ) -> Result<Solved, FleshError> {
+        let Task { body, state, loads, secs, .. } = *task;
         let mut gradient = vec![[0.0; 4]; x.len()];
-        self.exact.add_gradient(&x, &mut gradient);
+        self.exact.add_gradient(x, &mut gradient);
         let mut r = system.residual(&self.exact, body, state, loads, &gradient, change);
-        self.invert(&system, body);
+        self.invert(system, body);
+        if body.params.pins == PinMethod::Multipliers && !loads.pins.rows.is_empty() {
+            let inverse: Vec<[f64; 6]> = self.inverse.iter().map(|m| m.map(f64::from)).collect();
+            let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(&self.exact, x, out);
+            return Ok(hold_by_multipliers(apply, &inverse, body, loads, (&r, change)));
+        }
         let floor = system.floor(&self.inverse, body, secs);
         let tolerance = body.params.tolerance;
         if self.direct_left == 0 {
-            let outcome = self.iterate(&system, body, loads, &mut r, change, floor);
+            self.prepare_coarse(system, body, loads);
+            let outcome = self.iterate(system, body, loads, &mut r, change, floor);
             if outcome.converged {
-                return Ok((outcome, false));
+                self.last = outcome.iterations;
+                return Ok(Solved::iterated(outcome));
             }
             self.direct_left = DIRECT_STEPS;
             r = system.residual(&self.exact, body, state, loads, &gradient, change);
         }
         self.direct_left -= 1;
-        let outcome = self.solve_direct(&system, body, loads, (&mut r, change), tolerance)?;
-        Ok((outcome, true))
+        let outcome = self.solve_direct(system, body, loads, (&mut r, change), tolerance)?;
+        Ok(Solved { direct: true, ..Solved::iterated(outcome) })
+    }
+
+    /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
+    fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
+        let is_wanted = match &mut self.coarse {
+            None => self.last > COARSE_FROM,
+            Some(coarse) => coarse.is_stale(self.last),
+        };
+        // Coarse cells know no hanging nodes.
+        if !is_wanted || !body.lattice.ties().is_empty() {
+            return;
+        }
+        let part = |cell: usize| {
+            let (stiffness, factor) = body.stiffness.of(cell);
+            CellPart { stiffness, factor, mass: body.cell_mass(cell) / 8.0 }
+        };
+        let kept = self.coarse.take().map(|kept| kept.coarse);
+        let mut coarse = kept.unwrap_or_else(|| Coarse::new(&body.lattice, &body.is_held, part));
+        let factors = (system.scale, 1.0 + system.drag);
+        // Without one, inverse blocks alone do.
+        if coarse.refactor(&self.matrices, factors, &loads.points).is_ok() {
+            self.coarse = Some(Kept { coarse, fresh: None, excess: 0 });
+        }
+        self.last = 0;
     }
 
     /// Conjugate gradients in single precision, restarted from the true residual for tolerances below its own.
@@ -108,7 +192,7 @@ impl CubeEngine {
     ) -> Outcome {
         let points: Vec<PointTerm<f32>> = loads.points.iter().map(lower).collect();
         let limit = body.iteration_limit();
-        let (fast, inverse) = (&self.fast, &self.inverse);
+        let (fast, inverse, ties) = (&self.fast, &self.inverse, body.lattice.ties());
         let factors: Vec<f32> = system.masses.iter().map(|m| *m as f32).collect();
         let scale = system.scale as f32;
         let apply = |x: &[[f32; 4]], out: &mut [[f32; 4]]| {
@@ -118,20 +202,29 @@ impl CubeEngine {
             }
             apply_points(&points, x, out);
         };
+        let coarse = &mut self.coarse;
+        let mut precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| {
+            ties.around(r, z, |r, z| {
+                times_blocks(inverse, r, z);
+                if let Some(kept) = coarse.as_mut() {
+                    kept.coarse.add(r, z);
+                }
+            });
+        };
         let mut total = Outcome::default();
         let mut reference = 0.0;
         for _ in 0..8 {
             let mut r32: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
             let mut step = vec![[0f32; 4]; r.len()];
+            let now = size(&mut precondition, &loads.pins, &r32);
             if reference == 0.0 {
-                reference = measure(&r32, inverse).max(floor);
+                reference = now.max(floor);
             }
-            let now = measure(&r32, inverse);
             // One run in single precision gains five digits at most.
             let goal = (body.params.tolerance * (reference / now.max(f64::MIN_POSITIVE)).sqrt()).max(1e-5);
             let goal = Goal { reference: now, tolerance: goal, limit: limit - total.iterations };
-            let precondition = |r: &[[f32; 4]], z: &mut [[f32; 4]]| precondition(inverse, r, z);
-            let outcome = self.conjugate.solve(apply, precondition, &loads.pins, (&mut r32, &mut step), goal);
+            let outcome =
+                self.conjugate.solve(apply, &mut precondition, &loads.pins, (&mut r32, &mut step), goal);
             total.iterations += outcome.iterations;
             total.residual = outcome.residual * (now / reference).sqrt();
             for (to, from) in change.iter_mut().zip(&step) {
@@ -143,9 +236,8 @@ impl CubeEngine {
                 return total;
             }
             system.subtract(&self.exact, &step, r);
-            let mut left: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
-            loads.pins.project(&mut left);
-            total.residual = (measure(&left, inverse) / reference).sqrt();
+            let left: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
+            total.residual = (size(&mut precondition, &loads.pins, &left) / reference).sqrt();
             total.converged = total.residual <= 1.5 * body.params.tolerance;
             if total.converged || total.iterations >= limit || !total.residual.is_finite() {
                 return total;
@@ -173,7 +265,8 @@ impl CubeEngine {
             let Some((direct, _)) = &mut self.direct else { break };
             let exact = &self.exact;
             let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(exact, x, out);
-            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| direct.solve(r, z);
+            let ties = body.lattice.ties();
+            let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
             let limit = if is_fresh { 200 } else { STALE };
             let goal = Goal { reference, tolerance, limit };
             let outcome = self.slow.solve(apply, solve, &loads.pins, (r, change), goal);
@@ -201,7 +294,7 @@ impl CubeEngine {
                 direct.refactor(&blocks)?;
                 direct
             }
-            None => Direct::new(&blocks, &body.is_held)?,
+            None => Direct::new(&blocks, &body.is_fixed())?,
         };
         self.direct = Some((direct, blocks));
         Ok(())
@@ -237,8 +330,9 @@ impl CubeEngine {
                 (0..6).for_each(|k| to[k] += w * w * point.matrix[k]);
             }
         }
-        for ((inverse, block), held) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_held) {
-            *inverse = if *held { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
+        body.lattice.ties().gather_blocks(&mut blocks);
+        for ((inverse, block), fixed) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_fixed()) {
+            *inverse = if *fixed { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
         }
     }
 }
@@ -325,32 +419,19 @@ impl<'a> System<'a> {
     }
 }
 
+/// `rᵀ M⁻¹ r` of a residual whose part along pins does not count.
+fn size(precondition: &mut impl FnMut(&[[f32; 4]], &mut [[f32; 4]]), pins: &PinSpace, r: &[[f32; 4]]) -> f64 {
+    let (mut r, mut z) = (r.to_vec(), vec![[0f32; 4]; r.len()]);
+    pins.project(&mut r);
+    precondition(&r, &mut z);
+    pins.project(&mut z);
+    dot(&r, &z)
+}
+
 fn lower(point: &PointTerm<f64>) -> PointTerm<f32> {
     PointTerm {
         nodes: point.nodes,
         weights: point.weights.map(|x| x as f32),
         matrix: point.matrix.map(|x| x as f32),
     }
-}
-
-fn precondition(inverse: &[[f32; 6]], r: &[[f32; 4]], z: &mut [[f32; 4]]) {
-    for ((z, r), m) in z.iter_mut().zip(r).zip(inverse) {
-        let [xx, yy, zz, xy, xz, yz] = *m;
-        *z = [
-            xx * r[0] + xy * r[1] + xz * r[2],
-            xy * r[0] + yy * r[1] + yz * r[2],
-            xz * r[0] + yz * r[1] + zz * r[2],
-            0.0,
-        ];
-    }
-}
-
-/// `rᵀ D⁻¹ r`.
-fn measure(r: &[[f32; 4]], inverse: &[[f32; 6]]) -> f64 {
-    let mut z = [[0f32; 4]; 1];
-    let one = |(r, m): (&[f32; 4], &[f32; 6])| {
-        precondition(std::slice::from_ref(m), std::slice::from_ref(r), &mut z);
-        (0..3).map(|k| f64::from(z[0][k]) * f64::from(r[k])).sum::<f64>()
-    };
-    r.iter().zip(inverse).map(one).sum()
 }

@@ -14,7 +14,7 @@ pub(crate) struct NewtonStep<'a> {
 }
 
 /// Halvings of a Newton step at most.
-const HALVINGS: usize = 12;
+const HALVINGS: usize = 30;
 
 impl NewtonStep<'_> {
     fn speed(&self, node: usize, change: &[[f64; 4]]) -> DVec3 {

@@ -2,6 +2,9 @@
 //!
 //! Whoever has the clock says how much time went by; steps are at most as long as is safe. Where they take longer than
 //! the time they stand for, motion becomes slow, never late: time that cannot be made up for is let go.
+//!
+//! # Source
+//! Capell 2004, §4.9: the length of a step follows the time that went by. Differs: it is cut into sub-steps.
 
 /// Plans steps of a simulation that is watched while it runs.
 #[derive(Debug, Clone, PartialEq)]

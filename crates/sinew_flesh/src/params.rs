@@ -10,6 +10,8 @@ pub enum Mode {
     Linear,
     /// Linear strain in one frame that turns with the whole body (§4.3 of the thesis).
     Quasi,
+    /// Linear strain in the frame of each bone's region, solutions blended (§5.2.1): narrows at joints.
+    Blended,
     /// Linear strain in a frame for each node, turned as its bones say (§5.2.2): the system is not symmetric.
     Warped,
     /// Linear strain in a frame for each cell, predicted from its bones and polished by polar steps.
@@ -23,14 +25,22 @@ pub enum Mode {
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Self; 6] =
-        [Self::Linear, Self::Quasi, Self::Warped, Self::Predicted, Self::Stvk, Self::NeoHookean];
+    pub const ALL: [Self; 7] = [
+        Self::Linear,
+        Self::Quasi,
+        Self::Blended,
+        Self::Warped,
+        Self::Predicted,
+        Self::Stvk,
+        Self::NeoHookean,
+    ];
 
     /// Name in commands.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
             Self::Quasi => "quasi",
+            Self::Blended => "blended",
             Self::Warped => "warped",
             Self::Predicted => "predicted",
             Self::Stvk => "stvk",
@@ -44,13 +54,26 @@ impl Mode {
     }
 }
 
+/// How points are held exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PinMethod {
+    /// What would move them is projected out within conjugate gradients (§4.8 of the thesis). The faster one.
+    #[default]
+    Projection,
+    /// Lagrange multipliers, solved by minimal residuals (§3.5 and §4.5); tells the forces that hold the points.
+    Multipliers,
+}
+
 /// How a body is simulated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleshParams {
     /// How strain is measured.
     pub mode: Mode,
-    /// Functions of a cell; nonlinear modes always use the trilinear ones.
+    /// Functions of a cell.
     pub element: ElementKind,
+    /// Of `stvk` with trilinear cubes: energies and forces by the thesis's precomputed integrals (appendix A) instead of
+    /// sums over points. Exact, but slower. Default false.
+    pub integrals: bool,
     /// Metres a second squared. Default 9.81 down.
     pub gravity: DVec3,
     /// Damping of all motion, a second. Default 0.
@@ -66,6 +89,11 @@ pub struct FleshParams {
     pub polar_steps: usize,
     /// Of nonlinear modes: Newton steps at most. Default 4.
     pub newton_rounds: usize,
+    /// How pins are held.
+    pub pins: PinMethod,
+    /// Of `quasi` and `predicted`: rounds of turning cells and solving. One leaves the frames where the step began; more
+    /// let them follow within the step, so that turning bodies keep their angular momentum. Default 1.
+    pub frame_rounds: usize,
     /// Stiffness of contact, in units of the flesh's own. Default 10.
     pub contact_stiffness: f64,
 }
@@ -75,6 +103,7 @@ impl Default for FleshParams {
         Self {
             mode: Mode::default(),
             element: ElementKind::default(),
+            integrals: false,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             mass_damping: 0.0,
             stiffness_damping: 0.01,
@@ -82,6 +111,8 @@ impl Default for FleshParams {
             switch_after: None,
             polar_steps: 1,
             newton_rounds: 4,
+            pins: PinMethod::default(),
+            frame_rounds: 1,
             contact_stiffness: 10.0,
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::{
     Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Material,
-    Pull, Skeleton, StepReport, build_body, paint::cell_factors, rig::RigDrive, skeleton::feelers,
+    Pull, Skeleton, SmoothEmbedding, StepReport, paint::cell_factors, rig::RigDrive, skeleton::feelers,
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Character, Pose, Rig, Skin, Warnings};
@@ -26,6 +26,7 @@ const HAND_REACH: f64 = 1.5;
 pub struct Simulation {
     pub(crate) rigged: Option<(Rig, Skin, Skeleton)>,
     pub(crate) body: Body,
+    smooth: Option<SmoothEmbedding>,
     attachment: Attachment,
     pub(crate) solver: FleshSolver,
     pub(crate) state: FleshState,
@@ -58,7 +59,12 @@ impl Simulation {
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
         params.material.check()?;
-        Self::in_body(build_body(&character.mesh, &params.lattice)?, character, params, warnings)
+        let joints: Vec<DVec3> = match &character.skin {
+            Some(skin) => skin.slots.iter().map(|slot| slot.inverse_bind.inverse().translation).collect(),
+            None => Vec::new(),
+        };
+        let body = params.source.build(&character.mesh, &params.lattice, &joints)?;
+        Self::in_body(body, character, params, warnings)
     }
 
     /// The same in a lattice that is there already: that of another simulation of the same surface.
@@ -72,11 +78,11 @@ impl Simulation {
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
         params.material.check()?;
-        if !body.uncovered.is_empty() {
-            let (n, first) = (body.uncovered.len(), body.uncovered[0]);
-            warnings
-                .push(format!("{n} vertices lie in no cell (the first is {first}); they follow the nearest"));
-        }
+        tell_uncovered(&body, character.mesh.positions(), warnings);
+        let smooth = match params.smooth {
+            true => Some(SmoothEmbedding::new(&body, character.mesh.positions())?),
+            false => None,
+        };
         let uniform = vec![params.material; body.lattice.n_cells()];
         let mut rigged = None;
         if let (Some(rig), Some(skin)) = (&character.rig, &character.skin) {
@@ -98,6 +104,7 @@ impl Simulation {
         Ok(Self {
             rigged,
             body,
+            smooth,
             attachment,
             solver,
             state,
@@ -187,6 +194,9 @@ impl Simulation {
     /// None that a simulation can cause.
     pub fn positions(&self, out: &mut Vec<Vec3>) -> Result<(), FleshError> {
         out.resize(self.body.embedding.len(), Vec3::ZERO);
+        if let Some(smooth) = &self.smooth {
+            return smooth.evaluate(&self.state.positions, out);
+        }
         self.body.embedding.evaluate(&self.body.lattice, &self.state.positions, out)
     }
 
@@ -201,6 +211,7 @@ impl Simulation {
         let is_held = self.rigged.is_some();
         if let Some((.., skeleton)) = &self.rigged {
             self.state.positions = skeleton.skinned(&self.matrices);
+            self.body.lattice.ties().spread_places(&mut self.state.positions);
             skeleton.drive(&self.matrices, &mut self.drive)?;
             self.state.rotations = self.drive.cell_rotations.clone();
         }
@@ -318,12 +329,28 @@ impl Simulation {
             let (from, to) = (skeleton.skinned(&self.matrices), skeleton.skinned(&matrices));
             let nodes = self.state.positions.iter_mut().zip(from.iter().zip(&to));
             nodes.for_each(|(p, (from, to))| *p += *to - *from);
+            self.body.lattice.ties().spread_places(&mut self.state.positions);
             self.state.velocities.fill(DVec3::ZERO);
             self.state.rotations = self.drive.cell_rotations.clone();
         }
         self.matrices = matrices;
         Ok(())
     }
+}
+
+/// Places that are named of vertices in no cell.
+const TOLD: usize = 3;
+
+fn tell_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
+    let n = body.uncovered.len();
+    if n == 0 {
+        return;
+    }
+    let show = |&vertex: &u32| format!("{vertex} at {:.4}", positions[vertex as usize]);
+    let first: Vec<String> = body.uncovered.iter().take(TOLD).map(show).collect();
+    let more = if n > TOLD { ", …" } else { "" };
+    let first = first.join(", ");
+    warnings.push(format!("{n} vertices lie in no cell (vertex {first}{more}); they follow the nearest"));
 }
 
 /// What each cell is made of: the material, by paint and by joints.

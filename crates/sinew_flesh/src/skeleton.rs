@@ -117,6 +117,7 @@ impl Skeleton {
             held: self.held.iter().map(|(node, _)| *node).collect(),
             anchors: self.anchors.iter().map(|(anchor, ..)| *anchor).collect(),
             feelers: self.feelers.clone(),
+            regions: self.weights.of_nodes.clone(),
         }
     }
 
@@ -138,6 +139,7 @@ impl Skeleton {
         drive.anchors.clear();
         drive.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
         let rotations = rotations_of(&matrices.iter().map(|m| m.matrix3).collect::<Vec<DMat3>>());
+        drive.region_rotations.clone_from(&rotations);
         drive.cell_rotations.clear();
         drive.cell_rotations.extend(self.weights.of_cells.iter().map(|w| blend(&rotations, w)));
         drive.node_rotations.clear();
@@ -269,7 +271,12 @@ impl Place<'_> {
     /// Nodes within a bone, each with the one it is deepest in.
     fn held(&self, bones: &[Bone]) -> Vec<(u32, u16)> {
         let mut held = Vec::new();
+        // Nodes that hang between others follow them.
+        let hangs: BTreeSet<u32> = self.body.lattice.ties().nodes().iter().copied().collect();
         for (node, &p) in self.body.lattice.nodes().iter().enumerate() {
+            if hangs.contains(&(node as u32)) {
+                continue;
+            }
             let depth = |bone: &Bone| {
                 let distance = closest_on_segment(bone.ends[0], bone.ends[1], p).distance(p);
                 let is_own = self.weights.node(node, bone.slot) >= LEAST_WEIGHT;
@@ -303,8 +310,7 @@ impl Place<'_> {
                 };
                 // Some skeletons have joints that hang on another than the one above them in the body; what lies on
                 // the line between follows neither.
-                let own =
-                    self.locator.cells_at(p).iter().copied().filter(|cell| weight(cell) >= LEAST_WEIGHT);
+                let own = self.locator.cells_at(p).into_iter().filter(|cell| weight(cell) >= LEAST_WEIGHT);
                 let Some(cell) = own.max_by(|a, b| weight(a).total_cmp(&weight(b))) else { continue };
                 let point = self.locator.point(lattice, cell, p);
                 let stiffness = params.stiffness * materials[cell as usize].young * lattice.size();

@@ -17,9 +17,11 @@ use crate::{
     Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
     assembled::{Assembled, deformations, elastic_energy, gradient},
     body::ElasticBody,
-    loads::Loads,
+    carry::{carry, is_jerked},
+    loads::{Loads, check},
     matrix_free::CubeEngine,
     params::check_step,
+    system::{Nodes, Outcome, PinRow, solve_with_multipliers},
 };
 use glam::DVec3;
 
@@ -39,6 +41,8 @@ pub struct StepReport {
     pub direct: bool,
     /// Feelers that touch something.
     pub contacts: usize,
+    /// Whether what holds the body jumped: the body was carried along, or its flesh given no momentum.
+    pub carried: bool,
 }
 
 /// An elastic body. Keeps scratch and a factorisation; all that is simulated is in a [`FleshState`].
@@ -46,6 +50,7 @@ pub struct StepReport {
 pub struct FleshSolver {
     pub(crate) body: ElasticBody,
     engine: Engine,
+    pin_forces: Vec<DVec3>,
 }
 
 /// One step of a body: what an engine is given to solve.
@@ -56,6 +61,49 @@ pub(crate) struct Task<'a> {
     pub drive: &'a Drive,
     pub loads: &'a Loads,
     pub secs: f64,
+}
+
+/// What an engine found.
+#[derive(Debug, Default)]
+pub(crate) struct Solved {
+    pub outcome: Outcome,
+    /// Whether a factorisation was used.
+    pub direct: bool,
+    /// Multipliers of the pins that say something new, if they were asked for.
+    pub multipliers: Vec<DVec3>,
+}
+
+impl Solved {
+    pub fn iterated(outcome: Outcome) -> Self {
+        Self { outcome, ..Self::default() }
+    }
+
+    /// One solve after another.
+    pub fn add(&mut self, other: Self) {
+        self.outcome.iterations += other.outcome.iterations;
+        self.outcome.residual = self.outcome.residual.max(other.outcome.residual);
+        self.outcome.converged &= other.outcome.converged;
+        self.direct |= other.direct;
+        self.multipliers = other.multipliers;
+    }
+}
+
+/// Solve `A x = r` with pins held by multipliers; `x` is added to.
+pub(crate) fn hold_by_multipliers(
+    apply: impl FnMut(&[[f64; 4]], &mut [[f64; 4]]),
+    inverse: &[[f64; 6]],
+    body: &ElasticBody,
+    loads: &Loads,
+    (r, x): (&Nodes<f64>, &mut Nodes<f64>),
+) -> Solved {
+    let rows: Vec<PinRow> = loads.pins.rows.iter().map(|(_, row)| row.clone()).collect();
+    let mut delta = vec![[0.0; 4]; r.len()];
+    let goal = (body.params.tolerance, 20 * body.iteration_limit());
+    let (outcome, multipliers) = solve_with_multipliers(apply, inverse, &rows, (r, &mut delta), goal);
+    // The last digits of C x = 0, which the residual leaves open.
+    loads.pins.project(&mut delta);
+    x.iter_mut().zip(&delta).for_each(|(x, d)| (0..3).for_each(|k| x[k] += d[k]));
+    Solved { multipliers, ..Solved::iterated(outcome) }
 }
 
 #[derive(Debug)]
@@ -77,12 +125,12 @@ impl FleshSolver {
     ) -> Result<Self, FleshError> {
         let body = ElasticBody::new(lattice, materials, attachment, params)?;
         let is_linear = matches!(params.mode, Mode::Linear | Mode::Quasi | Mode::Predicted);
-        let engine = if lattice.is_cubes() && is_linear {
+        let engine = if lattice.is_aligned() && is_linear {
             Engine::Cubes(Box::new(CubeEngine::new(&body)))
         } else {
             Engine::Assembled(Box::new(Assembled::new(&body)))
         };
-        Ok(Self { body, engine })
+        Ok(Self { body, engine, pin_forces: Vec::new() })
     }
 
     /// Mass of every node, in kilograms.
@@ -101,6 +149,12 @@ impl FleshSolver {
         &self.body.lattice
     }
 
+    /// Force that held each pin in the last step, in newtons, with [`crate::PinMethod::Multipliers`]; else empty. A pin that
+    /// says what others say already has none.
+    pub fn pin_forces(&self) -> &[DVec3] {
+        &self.pin_forces
+    }
+
     /// Move on by `secs`.
     ///
     /// # Errors
@@ -114,31 +168,51 @@ impl FleshSolver {
     ) -> Result<StepReport, FleshError> {
         check_step(secs)?;
         self.body.check_state(state)?;
-        let loads = Loads::gather(&self.body.scene(), state, drive, secs)?;
-        let mut change = vec![[0.0; 4]; state.positions.len()];
-        let mut rotations = state.rotations.clone();
-        let task = Task { body: &self.body, state, drive, loads: &loads, secs };
-        let (outcome, direct) = match &mut self.engine {
+        check(&self.body.scene(), drive)?;
+        let carried = carry(&self.body, state, drive);
+        let from = carried.as_ref().unwrap_or(state);
+        let loads = Loads::gather(&self.body.scene(), from, drive, secs)?;
+        let mut change = vec![[0.0; 4]; from.positions.len()];
+        let mut rotations = from.rotations.clone();
+        let task = Task { body: &self.body, state: from, drive, loads: &loads, secs };
+        let solved = match &mut self.engine {
             Engine::Cubes(engine) => engine.step(&task, &mut rotations, &mut change)?,
             Engine::Assembled(engine) => engine.step(&task, &mut rotations, &mut change)?,
         };
         if let Some(index) = change.iter().position(|c| !c.iter().all(|x| x.is_finite())) {
             return Err(FleshError::NonFinite { what: "velocity of node", index });
         }
+        let is_jerked = is_jerked(&self.body, from, drive);
+        let is_carried = carried.is_some() || is_jerked;
+        if let Some(carried) = carried {
+            *state = carried;
+        }
         state.rotations = rotations;
+        self.pin_forces.clear();
+        if !solved.multipliers.is_empty() {
+            self.pin_forces.resize(drive.pins.len(), DVec3::ZERO);
+            for ((pin, _), impulse) in loads.pins.rows.iter().zip(&solved.multipliers) {
+                self.pin_forces[*pin] = -*impulse / secs;
+            }
+        }
         for (node, change) in change.iter().enumerate() {
-            state.velocities[node] += DVec3::new(change[0], change[1], change[2]);
-            state.positions[node] += secs * state.velocities[node];
+            let v = state.velocities[node] + DVec3::new(change[0], change[1], change[2]);
+            state.positions[node] += secs * v;
+            if !is_jerked {
+                state.velocities[node] = v;
+            }
         }
         for (&node, target) in self.body.attachment.held.iter().zip(&drive.held) {
             state.positions[node as usize] = *target;
         }
+        self.body.lattice.ties().spread_places(&mut state.positions);
         Ok(StepReport {
-            iterations: outcome.iterations,
-            residual: outcome.residual,
-            converged: outcome.converged,
-            direct,
+            iterations: solved.outcome.iterations,
+            residual: solved.outcome.residual,
+            converged: solved.outcome.converged,
+            direct: solved.direct,
             contacts: loads.n_contacts,
+            carried: is_carried,
         })
     }
 

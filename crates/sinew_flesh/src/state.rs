@@ -100,6 +100,8 @@ pub struct Attachment {
     pub anchors: Vec<Anchor>,
     /// Points that meet obstacles.
     pub feelers: Vec<BodyPoint>,
+    /// How much of each node belongs to which regions, for `blended`; empty for one region.
+    pub regions: Vec<[(u16, f32); 4]>,
 }
 
 /// What is done to a body during one step.
@@ -113,6 +115,8 @@ pub struct Drive {
     pub cell_rotations: Vec<DQuat>,
     /// How bones turn each node, for `warped`; empty if there are none.
     pub node_rotations: Vec<DQuat>,
+    /// How bones turn each region, for `blended`; empty if there are none.
+    pub region_rotations: Vec<DQuat>,
     /// What is in the way.
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.

@@ -8,9 +8,10 @@
 
 use crate::{
     FleshError,
-    assembled::{matrices, times_blocks},
+    assembled::matrices,
+    loads::refuse_pins,
     solver::Task,
-    system::{BlockMatrix, Nodes, Outcome, apply_points, bicgstab, invert_block},
+    system::{BlockMatrix, Nodes, Outcome, apply_points, bicgstab, invert_block, times_blocks},
 };
 use glam::{DMat3, DVec3};
 
@@ -23,11 +24,7 @@ pub(crate) fn step_warped(
     task: &Task,
     change: &mut Nodes<f64>,
 ) -> Result<Outcome, FleshError> {
-    if !task.drive.pins.is_empty() {
-        let (name, value) = ("number of pins", task.drive.pins.len() as f64);
-        let expected = "mode warped has no pins; choose mode predicted";
-        return Err(FleshError::Parameter { name, value, expected });
-    }
+    refuse_pins(task.drive, "mode warped has no pins; choose mode predicted")?;
     let warped = Warped::new(stiffness, task);
     let b = warped.right_side();
     let inverse = warped.inverse_blocks();

@@ -1,7 +1,7 @@
-//! MEDIT `.mesh` in ASCII: the surface triangles and quadrilaterals of a tetrahedral mesh.
+//! MEDIT `.mesh` in ASCII: the surface triangles and quadrilaterals of a mesh, or its solids.
 //!
 //! # Limits
-//! Tetrahedra and other solids are counted, not kept.
+//! A surface is read without its solids, which are counted, and solids without their surface.
 
 use crate::{
     Fault, FormatError, Place,
@@ -38,7 +38,9 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
             b"Edges" | b"RequiredEdges" => 3,
             b"Triangles" => 4,
             b"Quadrilaterals" | b"Tetrahedra" => 5,
-            b"Hexahedra" => 9,
+            b"Pyramids" => 6,
+            b"Prisms" | b"Pentahedra" => 7,
+            b"Hexahedra" | b"Hexaedra" => 9,
             b"Corners" | b"RequiredVertices" | b"Ridges" => 1,
             b"Dimension" => 0,
             b"End" => break,
@@ -78,13 +80,142 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
                 }
             }
         }
-        if matches!(word, b"Tetrahedra" | b"Hexahedra") && n > 0 {
+        let is_solid = matches!(
+            word,
+            b"Tetrahedra" | b"Pyramids" | b"Prisms" | b"Pentahedra" | b"Hexahedra" | b"Hexaedra"
+        );
+        if is_solid && n > 0 {
             let what = String::from_utf8_lossy(word).to_lowercase();
             warnings.push(format!("{n} {what} were left out; the surface was read"));
         }
     }
     check_indices(&words, &polygons, &face_ends).finish_with(name, REMEDY)?;
     polygons.finish(name, warnings)
+}
+
+/// Cells of a lattice over shared nodes; indices are checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Solids {
+    /// Where the nodes are.
+    pub positions: Vec<DVec3>,
+    /// A corner, and three that follow each other counterclockwise as seen from it through the cell.
+    pub tetrahedra: Vec<[u32; 4]>,
+    /// Two triangles in the same order.
+    pub prisms: Vec<[u32; 6]>,
+    /// Corner `c` lies at the upper end of axis `k` if bit `k` of `c` is set.
+    pub hexahedra: Vec<[u32; 8]>,
+    /// Edges marked as `Ridges` or `RequiredEdges`.
+    pub creases: Vec<[u32; 2]>,
+    /// Vertices marked as `Corners` or `RequiredVertices`.
+    pub corners: Vec<u32>,
+}
+
+/// Where the corners of a hexahedron in MEDIT's order, around its bottom and around its top, go.
+const AROUND: [usize; 8] = [0, 1, 3, 2, 4, 5, 7, 6];
+
+/// Read the solids of a `.mesh` from memory.
+///
+/// # Errors
+/// As [`read_medit`]; also if there are no solids, or pyramids among them.
+pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
+    let mut words = Words { bytes: without_mark(bytes), at: 0 };
+    if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
+        let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
+        return Err(whole(name, "the file does not start with `MeshVersionFormatted`", remedy));
+    }
+    let fail = |fault: Fault| FormatError::faults(name, vec![fault]);
+    let (mut solids, mut edges) = (Solids::default(), Vec::new());
+    let (mut ridges, mut required) = (Vec::new(), Vec::new());
+    // Where each record ends in the text, with its largest and smallest index.
+    let mut used: Vec<(usize, i64, i64)> = Vec::new();
+    while let Some(word) = words.next() {
+        let (width, has_mark) = match word {
+            b"Dimension" => (0, false),
+            b"Vertices" => (3, true),
+            b"Edges" => (2, true),
+            b"Triangles" => (3, true),
+            b"Quadrilaterals" | b"Tetrahedra" => (4, true),
+            b"Pyramids" => (5, true),
+            b"Prisms" | b"Pentahedra" => (6, true),
+            b"Hexahedra" | b"Hexaedra" => (8, true),
+            b"Corners" | b"RequiredVertices" | b"Ridges" | b"RequiredEdges" => (1, false),
+            b"End" => break,
+            _ => continue,
+        };
+        let n = words.integer().map_err(fail)?;
+        match word {
+            b"Dimension" if n != 3 => {
+                return Err(whole(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
+            }
+            b"Pyramids" if n > 0 => {
+                return Err(whole(name, format!("there are {n} pyramids"), "split each into two tetrahedra"));
+            }
+            b"Dimension" => continue,
+            _ => {}
+        }
+        for _ in 0..n {
+            if word == b"Vertices" {
+                let mut p = [0.0; 3];
+                for x in &mut p {
+                    *x = words.number().map_err(fail)?;
+                }
+                solids.positions.push(DVec3::from_array(p));
+            } else {
+                let mut record = [0i64; 8];
+                for x in &mut record[..width] {
+                    *x = words.integer().map_err(fail)?;
+                }
+                let at = |k: usize| (record[k] - 1).clamp(0, i64::from(u32::MAX)) as u32;
+                let (low, high) =
+                    record[..width].iter().fold((i64::MAX, 0), |(l, h), &x| (l.min(x), h.max(x)));
+                let mut keeps_nodes = true;
+                match word {
+                    b"Edges" => edges.push([at(0), at(1)]),
+                    b"Tetrahedra" => solids.tetrahedra.push(std::array::from_fn(at)),
+                    b"Prisms" | b"Pentahedra" => solids.prisms.push(std::array::from_fn(at)),
+                    b"Hexahedra" | b"Hexaedra" => {
+                        solids.hexahedra.push(std::array::from_fn(|c| at(AROUND[c])));
+                    }
+                    b"Corners" | b"RequiredVertices" => required.push(at(0)),
+                    b"Ridges" | b"RequiredEdges" => {
+                        ridges.push((at(0), words.at));
+                        keeps_nodes = false;
+                    }
+                    _ => keeps_nodes = false,
+                }
+                if keeps_nodes {
+                    used.push((words.at, low, high));
+                }
+            }
+            if has_mark {
+                words.next();
+            }
+        }
+    }
+    let (mut faults, n) = (Faults::default(), solids.positions.len() as i64);
+    for &(end, low, high) in &used {
+        if (low < 1 || high > n) && !faults.is_full() {
+            let cause = format!("vertex {} is not between 1 and {n}", if low < 1 { low } else { high });
+            faults.line(words.line_at(end), cause);
+        }
+    }
+    for &(edge, end) in &ridges {
+        match edges.get(edge as usize) {
+            Some(ends) => solids.creases.push(*ends),
+            None if !faults.is_full() => {
+                let cause = format!("edge {} is not between 1 and {}", u64::from(edge) + 1, edges.len());
+                faults.line(words.line_at(end), cause);
+            }
+            None => {}
+        }
+    }
+    faults.finish_with(name, REMEDY)?;
+    solids.corners = required;
+    if solids.tetrahedra.is_empty() && solids.prisms.is_empty() && solids.hexahedra.is_empty() {
+        let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
+        return Err(whole(name, "there are no solids in the file", remedy));
+    }
+    Ok(solids)
 }
 
 fn check_indices(words: &Words, polygons: &Polygons, face_ends: &[usize]) -> Faults {

@@ -56,6 +56,8 @@ pub struct RefitNumbers {
     pub jerk_ratio: f64,
     pub limit_violations: usize,
     pub rule_violation_cm: f64,
+    /// By how much a limit of speed or acceleration is exceeded at worst.
+    pub limit_excess_percent: f64,
     /// What copying angles alone would give.
     pub copied_slide_cm_s: f64,
     pub copied_penetration_cm: f64,
@@ -222,6 +224,7 @@ fn numbers(fitted: &Refit, warnings: Warnings) -> RefitNumbers {
         jerk_ratio: report.jerk_ratio(),
         limit_violations: of.limit_violations,
         rule_violation_cm: 100.0 * report.rule_violation,
+        limit_excess_percent: 100.0 * report.limit_excess,
         copied_slide_cm_s: 100.0 * report.copied.slide,
         copied_penetration_cm: 100.0 * report.copied.penetration,
         warnings: warnings.messages,

@@ -9,7 +9,7 @@
 //! # Symbols
 //! `E` [3N × P] errors at rest; `K` its first right vectors; `D` the displacements
 //! # Cost
-//! `EᵀE` of P × P, its eigenvectors by Jacobi rotations; a system of 3f × 3f a vertex, twice.
+//! `EᵀE` of P × P, its eigenvectors; a system of 3f × 3f a vertex, twice.
 
 use crate::{FittedSkin, SkinError, SkinFitter, source::check_length};
 use glam::{DMat3, DVec3, Vec3};
@@ -78,7 +78,7 @@ impl SkinFitter {
             })
             .collect();
         let mut weights: Vec<Vec<f64>> = vec![Vec::new(); n_frames];
-        for vector in largest_eigenvectors(gram, n_frames, n) {
+        for vector in largest_eigenvectors(&gram, n_frames, n) {
             weights.iter_mut().zip(&vector).for_each(|(frame, w)| frame.push(*w));
         }
         drop(errors);
@@ -207,12 +207,9 @@ fn errors_at_rest(skin: &FittedSkin, frame: usize, wanted: &[DVec3]) -> Vec<Vec3
 }
 
 /// Eigenvectors of the largest eigenvalues of a symmetric matrix, of which the lower triangle is given.
-fn largest_eigenvectors(mut a: Vec<f64>, n: usize, wanted: usize) -> Vec<Vec<f64>> {
-    (0..n).for_each(|i| (i + 1..n).for_each(|j| a[i * n + j] = a[j * n + i]));
-    let (values, vectors) = symmetric_eigen(a, n);
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| values[j].total_cmp(&values[i]).then(i.cmp(&j)));
-    order.iter().take(wanted).map(|&k| vectors[k * n..(k + 1) * n].to_vec()).collect()
+fn largest_eigenvectors(a: &[f64], n: usize, wanted: usize) -> Vec<Vec<f64>> {
+    let (_, vectors) = symmetric_eigen(a, n);
+    vectors.chunks_exact(n.max(1)).rev().take(wanted).map(<[f64]>::to_vec).collect()
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ use crate::{
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
-    reseed::reseed,
+    reseed::{WEAK, reseed},
     rest::update_rest,
     rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
     state::{Bones, Influences, State, centroids},
+    summary::Summary,
     tracks::Tracks,
     weights::{Choice, update_labels, update_weights},
 };
@@ -36,6 +37,12 @@ const TRIAL_ROUNDS: usize = 3;
 const SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 2;
+/// Share of the squared error of the first round that a summary of the paths may leave out.
+const LEFT_OUT: f64 = 2e-3;
+/// Rounds in which bones that hold little are put where the error is largest.
+const EARLY: usize = 10;
+/// What is little: a share of the vertices that fall to a bone.
+const POOR: f64 = 0.2;
 /// Rise of the error at which momentum begins anew.
 const RISE: f64 = 1.0005;
 
@@ -179,7 +186,7 @@ impl<'a> Run<'a> {
     /// Bones that were fitted elsewhere, brought to these tracks: weights first, then two rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, false)?;
+            let (error, _) = self.round(&mut state, 0.0)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
@@ -191,7 +198,7 @@ impl<'a> Run<'a> {
 
     /// Percent of the diagonal, root mean square over coordinates (eq. 6.2).
     fn percent(&self, squared: f64) -> f64 {
-        100.0 * (squared / (3 * self.tracks.n_vertices * self.tracks.n_frames) as f64).sqrt()
+        100.0 * (squared / (self.tracks.n_vertices * self.tracks.n_coordinates) as f64).sqrt()
     }
 
     fn tell(&self, stage: Stage, share: f64, squared: f64) -> bool {
@@ -210,7 +217,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, true)?.0;
+                    error = self.round(&mut state, WEAK)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -236,7 +243,7 @@ impl<'a> Run<'a> {
             let (labels, errors) = update_labels(tracks, &state, HARD_CANDIDATES);
             let before =
                 std::mem::replace(&mut state.influences, Influences::hard(&labels, params.influences));
-            self.report.reseeded += reseed(tracks, &mut state, &errors, false);
+            self.report.reseeded += reseed(tracks, &mut state, &errors, WEAK);
             self.fit_alone(&mut state, false);
             if before.slots == state.influences.slots {
                 break;
@@ -271,7 +278,8 @@ impl<'a> Run<'a> {
     }
 
     /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
-    fn round(&mut self, state: &mut State, may_reseed: bool) -> Result<(f64, bool), SkinError> {
+    /// Bones with less than `weak` vertices begin again.
+    fn round(&mut self, state: &mut State, weak: f64) -> Result<(f64, bool), SkinError> {
         let choice = Choice {
             candidates: self.params.candidates,
             influences: self.params.influences,
@@ -279,8 +287,8 @@ impl<'a> Run<'a> {
         };
         let (influences, errors) = update_weights(self.tracks, state, choice);
         state.influences = influences;
-        let error = errors.iter().map(|&e| f64::from(e)).sum();
-        let moved = reseed(self.tracks, state, &errors, !may_reseed);
+        let error = self.tracks.left_out + errors.iter().map(|&e| f64::from(e)).sum::<f64>();
+        let moved = reseed(self.tracks, state, &errors, weak);
         self.report.reseeded += moved;
         self.fit_bones(state)?;
         if self.params.correct_rest {
@@ -289,8 +297,30 @@ impl<'a> Run<'a> {
         Ok((error, moved > 0))
     }
 
+    /// Round after round, then the last word without momentum; bones are kept even if they hardly do anything.
+    fn refine(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
+        let summary = if self.is_rigid() {
+            None
+        } else {
+            let (error, _) = self.round(&mut state, WEAK)?;
+            Summary::new(self.tracks, LEFT_OUT * error)
+        };
+        let mut settled = match summary {
+            None => self.descend(state)?,
+            Some(summary) => {
+                let mut run =
+                    Run { report: self.report, ..Run::new(&summary.tracks, self.params, self.progress) };
+                let settled = run.descend(summary.shorten(state))?;
+                self.report = run.report;
+                summary.lengthen(settled)
+            }
+        };
+        self.round(&mut settled, 0.0)?;
+        Ok((settled, self.report))
+    }
+
     /// Round after round, with momentum, until the error stands still.
-    fn refine(mut self, state: State) -> Result<(State, FitReport), SkinError> {
+    fn descend(&mut self, state: State) -> Result<State, SkinError> {
         let rounds = self.params.rounds;
         let mut settled = state;
         let mut ahead: Option<State> = None;
@@ -298,7 +328,7 @@ impl<'a> Run<'a> {
         let mut streak = 0;
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
-            let (error, moved) = self.round(&mut state, round + 3 < rounds)?;
+            let (error, moved) = self.round(&mut state, self.weak(round))?;
             let rose = squares.last().is_some_and(|&last| error > RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
@@ -319,15 +349,25 @@ impl<'a> Run<'a> {
                 ahead = Some(self.extrapolated(&before, &settled, momentum));
             }
         }
-        // The last word without momentum; bones are kept even if they hardly do anything.
-        self.round(&mut settled, false)?;
-        Ok((settled, self.report))
+        Ok(settled)
+    }
+
+    /// Weight below which a bone begins again elsewhere: much at first, nothing when there is no time left to grow.
+    fn weak(&self, round: usize) -> f64 {
+        let share = self.tracks.n_vertices as f64 / self.params.bones as f64;
+        match round {
+            _ if round + 3 >= self.params.rounds => 0.0,
+            _ if round < EARLY => WEAK.max(POOR * share),
+            _ => WEAK,
+        }
     }
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        // Rigid bones gain less a round and go on gaining longer, the more of them there are.
-        let share = if self.is_rigid() { (20.0 / self.params.bones as f64).clamp(0.2, 0.6) } else { 1.0 };
+        // Many bones go on gaining longer, and rigid ones gain less a round.
+        let bones = self.params.bones as f64;
+        let share =
+            if self.is_rigid() { (20.0 / bones).clamp(0.12, 0.6) } else { (20.0 / bones).clamp(0.4, 1.0) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 

@@ -23,6 +23,7 @@ mod skin;
 mod source;
 mod state;
 mod stream;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod thesis;

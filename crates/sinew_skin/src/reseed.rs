@@ -6,15 +6,14 @@ use crate::{
 };
 
 /// Weight on a bone, in vertices, below which it is given up while there is time for it to grow elsewhere.
-const WEAK: f64 = 0.5;
+pub(crate) const WEAK: f64 = 0.5;
 
-/// Give each bone without (much) weight half of the region with the largest error. Returns how many were moved.
-/// `errors` are the squared errors of the vertices.
-pub(crate) fn reseed(tracks: &Tracks, state: &mut State, errors: &[f32], keep_weak: bool) -> usize {
+/// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how many
+/// were moved. `errors` are the squared errors of the vertices.
+pub(crate) fn reseed(tracks: &Tracks, state: &mut State, errors: &[f32], weak: f64) -> usize {
     let n_bones = state.bones.n_bones;
     let masses = state.influences.masses(n_bones);
-    let limit = if keep_weak { 0.0 } else { WEAK };
-    let idle: Vec<usize> = (0..n_bones).filter(|&bone| masses[bone] <= limit).collect();
+    let idle: Vec<usize> = (0..n_bones).filter(|&bone| masses[bone] <= weak).collect();
     for &bone in &idle {
         release(&mut state.influences, bone as u16, state.bones.n_bones);
         split_worst(tracks, state, errors, bone);

@@ -29,6 +29,10 @@ pub(crate) struct Tracks {
     /// `‖A − A_avg‖²` in the caller's units (denominator of eq. 6.1).
     pub spread: f64,
     pub neighbors: Ragged,
+    /// Coordinates of a path in all frames: more than `3 n_frames` if paths are [summarised](crate::summary).
+    pub n_coordinates: usize,
+    /// Squared length of what a summary leaves out of all paths.
+    pub left_out: f64,
 }
 
 impl Tracks {
@@ -76,6 +80,8 @@ impl Tracks {
             scale,
             spread: 0.0,
             neighbors,
+            n_coordinates: 3 * n_frames,
+            left_out: 0.0,
         };
         let mut moments = Moments::new(rest.n_vertices());
         let mut frame_positions = vec![DVec3::ZERO; rest.n_vertices()];
@@ -118,6 +124,12 @@ impl Tracks {
             }
         }
         Self { n_vertices: kept.len(), rows, rest, neighbors, centers: self.centers.clone(), ..*self }
+    }
+
+    /// The same vertices with other paths, of `3 n_lanes` numbers each, which stand for the paths of all frames.
+    pub fn with_rows(&self, n_lanes: usize, rows: Vec<f32>, left_out: f64) -> Self {
+        let (rest, neighbors) = (self.rest.clone(), self.neighbors.clone());
+        Self { n_frames: n_lanes, n_lanes, rows, rest, neighbors, centers: Vec::new(), left_out, ..*self }
     }
 
     /// Length of a row.

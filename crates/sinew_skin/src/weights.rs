@@ -150,22 +150,25 @@ impl Finder {
 
     #[inline(always)]
     fn add_nearest(&mut self, u: &[f32; 3], centers: &[[f32; 3]], most: usize) {
+        // The nearest so far, in order: mostly a bone is further than all of them.
+        let wanted = most.min(centers.len()) - self.found.len();
         self.near.clear();
+        self.near.resize(wanted, (f32::INFINITY, 0));
         for (bone, c) in centers.iter().enumerate() {
-            if self.stamps[bone] != self.stamp {
-                let d = [u[0] - c[0], u[1] - c[1], u[2] - c[2]];
-                self.near.push((d[0] * d[0] + d[1] * d[1] + d[2] * d[2], bone as u16));
+            let d = [u[0] - c[0], u[1] - c[1], u[2] - c[2]];
+            let squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+            if squared >= self.near[wanted - 1].0 || self.stamps[bone] == self.stamp {
+                continue;
             }
+            let mut at = wanted - 1;
+            while at > 0 && self.near[at - 1].0 > squared {
+                self.near[at] = self.near[at - 1];
+                at -= 1;
+            }
+            self.near[at] = (squared, bone as u16);
         }
-        let wanted = (most - self.found.len()).min(self.near.len());
-        let order = |a: &(f32, u16), b: &(f32, u16)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if wanted < self.near.len() {
-            self.near.select_nth_unstable_by(wanted, order);
-        }
-        self.near[..wanted].sort_unstable_by(order);
-        for at in 0..wanted {
-            self.found.push(self.near[at].1);
-        }
+        let is_there = |(squared, _): &&(f32, u16)| *squared < f32::INFINITY;
+        self.found.extend(self.near.iter().filter(is_there).map(|(_, bone)| bone));
     }
 }
 

@@ -4,7 +4,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use sinew::flesh::{ElementKind, Mode};
+use sinew::flesh::{ElementKind, Mode, Scheme};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -23,6 +23,21 @@ pub struct FleshArgs {
     /// Instead of a number of cells: their side in metres
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
     pub cell_size: Option<f64>,
+    /// Cells of several sizes: small around joints and in thin limbs, inside doubled up to this often
+    #[arg(long, value_name = "DOUBLINGS", num_args = 0..=1, default_missing_value = "1")]
+    pub refine: Option<usize>,
+    /// A lattice made by hand instead: MEDIT .mesh of hexahedra, tetrahedra and prisms; its ridges and corners stay sharp
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cells", "cell_size", "refine"])]
+    pub lattice: Option<PathBuf>,
+    /// Subdivide that lattice so often
+    #[arg(long, value_name = "TIMES", default_value_t = 0, requires = "lattice")]
+    pub subdivide: usize,
+    /// How it is subdivided
+    #[arg(long, default_value = "trilinear", requires = "lattice", value_parser = scheme_parser())]
+    pub scheme: Scheme,
+    /// Smooth the surface between cells (MLCA), so that coarse cells leave no creases
+    #[arg(long, conflicts_with = "refine")]
+    pub smooth: bool,
     /// Stiffness (Young's modulus) in pascals: fat 5e3, muscle 3e4, a firm body 3e5 [default: 3e4 for a body of 1.7 m, in
     /// proportion to its size, so that large ones do not melt]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
@@ -102,6 +117,12 @@ pub struct FleshArgs {
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::name))
         .try_map(|name| Mode::from_name(&name).ok_or("there is no such mode"))
+}
+
+/// Names of the ways to subdivide, for errors, help and completions.
+fn scheme_parser() -> impl TypedValueParser<Value = Scheme> {
+    PossibleValuesParser::new(Scheme::ALL.map(Scheme::name))
+        .try_map(|name| Scheme::from_name(&name).ok_or("there is no such scheme"))
 }
 
 /// Names of the kinds of cells, for errors, help and completions.

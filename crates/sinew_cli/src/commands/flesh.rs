@@ -11,9 +11,10 @@ use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, BoneParams, Collider, FleshParams, LatticeParams, Material, Obstacle, StepReport,
+        BakeParams, Baker, BoneParams, Collider, ControlLattice, FleshParams, LatticeParams, LatticeSource,
+        Material, Obstacle, Solid, StepReport,
     },
-    formats::{gltf, write_atomic},
+    formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
     skin::{ExportParams, FitParams, build_character, fit_skin},
 };
@@ -122,6 +123,8 @@ fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams>
     let in_proportion = || Material::of_size((high - low).max_element()).young;
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
+        source: source(args)?,
+        smooth: args.smooth,
         material: Material {
             young: args.stiffness.unwrap_or_else(in_proportion),
             poisson: args.poisson,
@@ -142,6 +145,34 @@ fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams>
         max_step: args.step,
         settle: !args.no_settle,
     })
+}
+
+/// Times a lattice may be subdivided: each makes eight times as many cells.
+const MAX_SUBDIVISIONS: usize = 3;
+
+/// Where cells come from; a lattice made by hand is read, checked and subdivided.
+fn source(args: &FleshArgs) -> anyhow::Result<LatticeSource> {
+    let Some(path) = &args.lattice else {
+        return Ok(args.refine.map_or(LatticeSource::Cubes, LatticeSource::Octree));
+    };
+    ensure!(
+        args.subdivide <= MAX_SUBDIVISIONS,
+        "--subdivide {} must be at most {MAX_SUBDIVISIONS}, each makes eight times as many cells",
+        args.subdivide
+    );
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).with_context(|| shown.clone())?;
+    let solids = read_solids(&bytes, &shown)?;
+    let mut cells: Vec<Solid> = solids.hexahedra.iter().map(|nodes| Solid::Hexahedron(*nodes)).collect();
+    cells.extend(solids.tetrahedra.iter().map(|nodes| Solid::Tetrahedron(*nodes)));
+    cells.extend(solids.prisms.iter().map(|nodes| Solid::Prism(*nodes)));
+    let made = ControlLattice::new(solids.positions, cells)
+        .and_then(|lattice| lattice.with_features(solids.creases, solids.corners));
+    let mut lattice = made.map_err(|e| with_path(e, path))?;
+    for _ in 0..args.subdivide {
+        lattice = lattice.subdivide(args.scheme);
+    }
+    Ok(LatticeSource::Made(Box::new(lattice)))
 }
 
 /// `head=20,ear.L=0.3`.
@@ -296,7 +327,8 @@ fn describe(args: &FleshArgs, baker: &Baker, steps: &Steps, sequence: &MeshSeque
         "split_cells": baker.body().n_split,
         "nodes": lattice.n_nodes(),
         "held_nodes": baker.n_held(),
-        "dof": 3 * (lattice.n_nodes() - baker.n_held()),
+        "hanging_nodes": lattice.ties().nodes().len(),
+        "dof": 3 * (lattice.n_nodes() - baker.n_held() - lattice.ties().nodes().len()),
         "mode": args.mode.name(),
         "steps": steps.millis.len(),
         "step_ms_median": median(&steps.millis),

@@ -266,6 +266,7 @@ fn report(fitted: &Refit, secs: f64) -> Value {
         "jerk_ratio": fitted.report.jerk_ratio(),
         "limit_violations": m.limit_violations,
         "rule_violation_cm": 100.0 * fitted.report.rule_violation,
+        "limit_excess_percent": 100.0 * fitted.report.limit_excess,
         "seconds": secs,
         "rounds": fitted.report.rounds,
         "scale": fitted.report.scale,

@@ -235,3 +235,53 @@ fn flesh_is_valid_and_plays_in_blender() {
         assert!(worst < 1e-4 * 2.2, "Blender is off by {worst} m");
     }
 }
+
+/// A lattice by hand around a bar: read, subdivided, shown smoothly; folded cells and lattices elsewhere are named.
+#[test]
+fn lattices_made_by_hand_and_cells_of_several_sizes() {
+    let folder = Folder::new("flesh-lattice");
+    let (bar, out, lattice) = (sample(&folder, "bar"), folder.at("out.glb"), folder.at("hand.mesh"));
+    let [inner_low, inner_high] = character(&bar).mesh.bounds();
+    let write = |margin: f64, shift: f64, last: &str| {
+        let space = margin * (inner_high - inner_low);
+        let (low, high) = (inner_low - space, inner_high + space);
+        let mut text = String::from("MeshVersionFormatted 2\nDimension 3\nVertices\n12\n");
+        for layer in 0..3 {
+            for (x, z) in [(low.x, low.z), (low.x, high.z), (high.x, high.z), (high.x, low.z)] {
+                let y = low.y + (high.y - low.y) * f64::from(layer) / 2.0;
+                text += &format!("{} {y} {z} 0\n", x + shift);
+            }
+        }
+        text += &format!("Hexahedra\n1\n1 2 3 4 5 6 7 8 0\nPrisms\n2\n5 6 7 9 10 11 0\n{last} 0\nEnd\n");
+        std::fs::write(&lattice, text).unwrap();
+    };
+    write(0.05, 0.0, "5 7 8 9 11 12");
+    let short = ["--seconds", "0.2", "--fps", "10", "-o", &out, "--json"];
+    let flesh = |more: &[&'static str]| [&["flesh", &bar, "--lattice", &lattice][..], more, &short].concat();
+    let report = ok(&flesh(&[]));
+    assert_eq!(
+        (&report["cells"], &report["uncovered_vertices"]),
+        (&json!(8 + 6 + 6), &json!([])),
+        "{report}"
+    );
+    let fine = ok(&flesh(&["--subdivide", "2", "--smooth"]));
+    assert_eq!((&fine["cells"], &fine["unsolved_steps"]), (&json!(8 * 20), &json!(0)));
+    write(0.3, 0.0, "5 7 8 9 11 12");
+    let rounded = ok(&flesh(&["--subdivide", "1", "--scheme", "mlca"]));
+    assert!(!rounded["uncovered_vertices"].as_array().unwrap().is_empty(), "corners are rounded off");
+    assert!(rounded["warnings"].to_string().contains("vertices lie in no cell (vertex "), "{rounded}");
+    write(0.05, 0.0, "5 8 7 9 12 11");
+    let said = fails(&flesh(&[]), 1);
+    assert!(
+        said.contains("hand.mesh") && said.contains("1 of 3 cells are folded over or flat (prism 2"),
+        "{said}"
+    );
+    write(0.05, 9.0, "5 7 8 9 11 12");
+    let said = fails(&flesh(&[]), 1);
+    assert!(said.contains("vertices lie in no cell") && said.contains("move or scale the lattice"), "{said}");
+    let dog = sample(&folder, "quadruped");
+    let report = ok(&[&["flesh", &dog, "--refine", "1", "--cells", "500"][..], &short].concat());
+    assert!(report["hanging_nodes"].as_u64().unwrap() > 0 && report["unsolved_steps"] == 0, "{report}");
+    let smooth = ok(&[&["flesh", &dog, "--smooth", "--cells", "200"][..], &short].concat());
+    assert!(smooth["unsolved_steps"] == 0);
+}

@@ -217,6 +217,23 @@ impl Prepared<'_> {
         }
     }
 
+    /// The worst of the limits, as a share of each.
+    fn limit_excess(&self, motion: &Motion, rules: &[FrameRule], active: &[Vec<usize>]) -> f64 {
+        if rules.iter().all(|rule| rule.limit().is_none()) {
+            return 0.0;
+        }
+        let worlds: Vec<World> = motion.poses.iter().map(|pose| World::of(self.target, pose)).collect();
+        let at = |t: usize, rule: usize| {
+            let Some(limit) = rules[rule].limit() else { return 0.0 };
+            let first = (t + 1).saturating_sub(limit.n_frames());
+            let is_whole = (first..t).all(|before| active[before].contains(&rule))
+                && !self.segments.iter().any(|segment| (first + 1..=t).contains(&segment.start));
+            if is_whole { limit.excess_at(motion.fps, &worlds[first..=t]) } else { 0.0 }
+        };
+        let worst = |t: usize| active[t].iter().map(|&rule| at(t, rule)).fold(0.0, f64::max);
+        (0..active.len()).map(worst).fold(0.0, f64::max)
+    }
+
     fn finish(
         self,
         poses: Vec<Pose>,
@@ -235,6 +252,7 @@ impl Prepared<'_> {
             copied: measured.measure(&self.copied),
             fitted: measured.measure(&motion),
             rule_violation: (0..active.len()).map(broken).fold(0.0, f64::max),
+            limit_excess: self.limit_excess(&motion, rules, active),
             rounds,
             scale: self.scale,
             cuts: self.segments.iter().skip(1).map(|segment| segment.start).collect(),

@@ -15,6 +15,7 @@ mod feet;
 mod fitting;
 mod freedom;
 mod knees;
+mod limits;
 mod measure;
 mod motion;
 mod plan;
@@ -109,6 +110,8 @@ pub struct RefitReport {
     pub fitted: Measures,
     /// Greatest violation of a rule, in metres.
     pub rule_violation: f64,
+    /// By how much a limit of speed or acceleration is exceeded at worst, as a share of it.
+    pub limit_excess: f64,
     /// Rounds of the solver.
     pub rounds: usize,
     /// Ratio of leg lengths, target to source.

@@ -4,7 +4,7 @@
 //! Gradients as in `solve::system`: an equation's derivative by its arrows, here handed on as pulls on points of
 //! joints, since a clip's joints move otherwise than a single pose's.
 
-use super::World;
+use super::{World, limits::Limit};
 use crate::{
     compile::{Arrow, Carrier, Kind, Problem},
     language::Span,
@@ -42,6 +42,8 @@ pub(super) enum What {
     Equations(Box<Problem>),
     /// A joint stays in one place, which is free.
     Hold(usize, DVec3),
+    /// A joint is not faster than this.
+    Limit(Limit),
 }
 
 impl FrameRule {
@@ -51,7 +53,7 @@ impl FrameRule {
                 let soft = problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale));
                 (soft, problem.rules().iter().map(|rule| rule.priority).max().unwrap_or(1))
             }
-            What::Hold(..) => (None, 1),
+            What::Hold(..) | What::Limit(_) => (None, 1),
         };
         let later = SOFTER.powi(priority.saturating_sub(1).min(MOST_LEVELS) as i32);
         Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA * later) }
@@ -61,6 +63,7 @@ impl FrameRule {
     pub fn joints(&self) -> Vec<usize> {
         let mut joints = match &self.what {
             What::Hold(joint, _) => vec![*joint],
+            What::Limit(limit) => vec![limit.joint],
             What::Equations(problem) => {
                 let carried = self.carriers(problem).map(|(carrier, _)| carrier.bone());
                 let turned = named_bones(problem).flat_map(|(bone, parent)| [Some(bone), parent]).flatten();
@@ -93,7 +96,7 @@ impl FrameRule {
     }
 
     /// How much it counts in a frame, 0 to 1.
-    fn share(&self, frame: usize) -> f64 {
+    pub(super) fn share(&self, frame: usize) -> f64 {
         if self.fade <= 0.0 {
             return 1.0;
         }
@@ -101,7 +104,12 @@ impl FrameRule {
         (inside / (self.fade + 1.0)).min(1.0)
     }
 
-    /// By how much the rule is broken, in metres (a radian counts as 0.1).
+    /// The limit it sets, if it does.
+    pub(super) fn limit(&self) -> Option<&Limit> {
+        if let What::Limit(limit) = &self.what { Some(limit) } else { None }
+    }
+
+    /// By how much the rule is broken in one frame, in metres (a radian counts as 0.1); nothing if it is a limit.
     pub fn violation(&self, world: &World) -> f64 {
         let mut rows = Vec::new();
         self.raw_rows(world, &mut rows);
@@ -128,6 +136,7 @@ impl FrameRule {
                     out.push(Row { residual: off[axis], pulls });
                 }
             }
+            What::Limit(_) => {}
             What::Equations(problem) => {
                 for block in &problem.blocks {
                     pulls::add(problem, block, world, out);

@@ -1,6 +1,9 @@
 //! A text of rules for a whole clip: which line holds in which frames, and the ranges it gives.
 
-use super::rules::{FrameRule, What};
+use super::{
+    limits::Limit,
+    rules::{FrameRule, What},
+};
 use crate::{
     ConstrainError, Skeleton,
     compile::{Aim, CompileParams, Problem, Scene, has_errors},
@@ -78,11 +81,19 @@ fn compile(
     let span = statement.span;
     let mut rules = Vec::new();
     for held in problem.clip_rules() {
-        if held.form == FormId::Limit {
-            let message = "limits of velocity and acceleration are not kept in clips; the line is left out";
-            return Err(Diagnostic::warning(span, message));
-        }
-        rules.push(FrameRule::new(What::Hold(held.bone, DVec3::ZERO), 0..usize::MAX, span));
+        let what = match held.limit {
+            Some(most) if most < 0.0 => {
+                return Err(Diagnostic::error(
+                    span,
+                    "nothing moves slower than not at all; give a positive limit",
+                ));
+            }
+            Some(most) => {
+                What::Limit(Limit { joint: held.bone, most, is_acceleration: held.is_acceleration })
+            }
+            None => What::Hold(held.bone, DVec3::ZERO),
+        };
+        rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
     if problem.rules().iter().any(|rule| rule.aim == Aim::Least) {
         let message = "clips are not maximized or minimized; the line is left out";

@@ -15,6 +15,7 @@ use super::{
     World,
     banded::BlockBand,
     freedom::{Axes, Freedoms},
+    limits::Moment,
     rules::FrameRule,
 };
 use crate::{ConstrainError, pulls::Row};
@@ -99,6 +100,8 @@ pub struct ClipSolver {
     columns: Vec<(usize, DVec3)>,
     rows: Vec<Row>,
     dense: Vec<f64>,
+    /// Of each rule that is a limit: its joint in the last frames, the newest first.
+    moments: Vec<Vec<Moment>>,
 }
 
 impl ClipSolver {
@@ -113,6 +116,7 @@ impl ClipSolver {
             columns: Vec::new(),
             rows: Vec::new(),
             dense: vec![0.0; n],
+            moments: Vec::new(),
         }
     }
 
@@ -194,9 +198,11 @@ impl ClipSolver {
         let n = problem.freedoms.n;
         self.band.clear();
         self.gradient.fill(0.0);
+        self.moments = vec![Vec::new(); problem.rules.len()];
         let mut cost = 0.0;
         for t in 0..problem.base.len() {
             cost += self.add_frame(problem, stage, t, &x[t * n..][..n]);
+            cost += self.add_limits(problem, t);
         }
         cost + self.add_smoothness(problem, x)
     }
@@ -281,6 +287,29 @@ impl ClipSolver {
         cost
     }
 
+    /// Limits of speed, as far as the frames before belong to the same segment.
+    fn add_limits(&mut self, problem: &Problem, t: usize) -> f64 {
+        let mut cost = 0.0;
+        for &rule in &problem.active[t] {
+            let Some(limit) = problem.rules[rule].limit() else { continue };
+            let place = self.world.positions[limit.joint];
+            problem.freedoms.columns(limit.joint, place, &self.world, &self.axes, &mut self.columns);
+            let moments = &mut self.moments[rule];
+            let is_cut = problem.segments.iter().any(|segment| segment.start == t);
+            if is_cut || moments.first().is_some_and(|last| last.frame + 1 != t) {
+                moments.clear();
+            }
+            moments.insert(0, Moment { frame: t, place, columns: self.columns.clone() });
+            moments.truncate(limit.n_frames());
+            if moments.len() == limit.n_frames() {
+                let share = problem.rules[rule].share(t);
+                let n = problem.freedoms.n;
+                cost += limit.add(problem.fps, moments, share, n, &mut self.band, &mut self.gradient);
+            }
+        }
+        cost
+    }
+
     /// Second differences of the corrections, within segments.
     fn add_smoothness(&mut self, problem: &Problem, x: &[f64]) -> f64 {
         let n = problem.freedoms.n;
@@ -354,7 +383,8 @@ mod tests {
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
-                    sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand";
+                    sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand\n\
+                    limit velocity(LeftHand) <= 30 cm/s\nlimit acceleration(Hips) <= 1 m/s2";
         let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
         let n = freedoms.n;

@@ -276,6 +276,36 @@ fn ranges_of_a_text_are_kept() {
     }
 }
 
+/// The walker swings its hands; a limit slows one of them down and leaves the feet where they stand.
+#[test]
+fn limits_of_speed_are_kept() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
+    let hand = rig.find("LeftHand").unwrap();
+    let places = |motion: &Motion| -> Vec<DVec3> {
+        motion.poses.iter().map(|pose| World::of(&rig, pose).positions[hand]).collect()
+    };
+    let fastest =
+        |motion: &Motion| places(motion).windows(2).map(|w| w[0].distance(w[1]) * 60.0).fold(0.0, f64::max);
+    let hardest = |motion: &Motion| {
+        places(motion).windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).length() * 3600.0).fold(0.0, f64::max)
+    };
+    let free = fit(&rig, &motion, &on("flat"));
+    let (speed, change) = (0.8 * fastest(&free.motion), 0.6 * hardest(&free.motion));
+    for (text, limit, is_speed) in [
+        (format!("limit velocity(LeftHand) <= {speed:.4} m/s"), speed, true),
+        (format!("limit acceleration(LeftHand) <= {change:.4} m/s2"), change, false),
+    ] {
+        let mut params = on("flat");
+        params.rules = rules(&rig, &text);
+        let held = fit(&rig, &motion, &params);
+        let reached = if is_speed { fastest(&held.motion) } else { hardest(&held.motion) };
+        assert!(reached < 1.02 * limit, "{text}: {reached}");
+        assert!((held.report.limit_excess - (reached / limit - 1.0).max(0.0)).abs() < 1e-3, "{text}");
+        assert_good(&held.report, &text);
+    }
+    assert_eq!(free.report.limit_excess, 0.0);
+}
+
 #[test]
 fn faults_of_a_text_are_told() {
     let rig = walker(1.0);
@@ -283,7 +313,7 @@ fn faults_of_a_text_are_told() {
         ("distance LeftHnd RightHand >= 20 cm", "LeftHand"),
         ("pin LeftHand to (0, 1, 0) during 9 .. 3", "backwards"),
         ("pin LeftHand to (0, 1, 0) when contact(LeftFot)", "LeftFo"),
-        ("limit velocity(Hips) <= 2 m/s", "left out"),
+        ("limit velocity(Hips) <= -2 m/s", "positive"),
         ("maximize Head.y", "left out"),
     ] {
         let (script, mut found) = crate::language::parse(text);

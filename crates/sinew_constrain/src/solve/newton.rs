@@ -103,7 +103,7 @@ fn goes_to_and_fro(costs: &[f64]) -> bool {
 
 /// Product of the Moore–Penrose inverse of a symmetric positive semidefinite matrix with a vector.
 fn pseudo_solve(matrix: Vec<f64>, n: usize, right: &[f64]) -> Vec<f64> {
-    let (values, vectors) = symmetric_eigen(matrix, n);
+    let (values, vectors) = symmetric_eigen(&matrix, n);
     let largest = values.iter().fold(0.0f64, |most, x| most.max(*x));
     let mut result = vec![0.0; n];
     for (k, value) in values.iter().enumerate().filter(|(_, value)| **value > SINGULAR * SINGULAR * largest) {

@@ -111,6 +111,8 @@ pub struct Batch<T> {
     pub rotation: [Lane<T>; 9],
     /// `μ`, `λ`, `λ` and `μ` of bending, of each cell; zero in lanes without one.
     pub material: [Lane<T>; 4],
+    /// Half the side of each cell; one in lanes without one.
+    pub half: Lane<T>,
 }
 
 impl<T: Scalar> Batch<T> {
@@ -149,15 +151,15 @@ impl<T: Scalar> Batch<T> {
     #[inline(always)]
     pub fn apply(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
         let mut p = self.gather(x);
-        self.respond(&mut p, T::ZERO);
+        self.respond(&mut p, &[T::ZERO; LANES]);
         self.scatter(&p, out);
     }
 
-    /// `out += R K (Rᵀ x − X)`, the elastic force with its sign turned; `half` is half a cell's side.
+    /// `out += R K (Rᵀ x − X)`, the elastic force with its sign turned.
     #[inline(always)]
-    pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]], half: T) {
+    pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
         let mut p = self.gather(x);
-        self.respond(&mut p, half);
+        self.respond(&mut p, &self.half);
         self.scatter(&p, out);
     }
 
@@ -179,7 +181,7 @@ impl<T: Scalar> Batch<T> {
     }
 
     #[inline(always)]
-    fn respond(&self, p: &mut [Vec3s<T>; 8], half: T) {
+    fn respond(&self, p: &mut [Vec3s<T>; 8], half: &Lane<T>) {
         to_modes(p);
         let r = &self.rotation;
         for mode in p.iter_mut().skip(1) {
@@ -192,10 +194,10 @@ impl<T: Scalar> Batch<T> {
             }
         }
         // Modes of the cube at rest; the butterfly has not been divided by 8 yet.
-        let rest = T::of(8.0) * half;
+        let eight = T::of(8.0);
         for (k, mode) in [1, 2, 4].into_iter().enumerate() {
             for l in 0..LANES {
-                p[mode][k][l] = p[mode][k][l] - rest;
+                p[mode][k][l] = p[mode][k][l] - eight * half[l];
             }
         }
         stress(p, &self.material);

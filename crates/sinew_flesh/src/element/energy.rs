@@ -9,7 +9,7 @@
 //! # Cost
 //! A singular value decomposition and 3 k multiply-adds at each of 8 points.
 //! # Limits
-//! Trilinear functions at 2 × 2 × 2 points: bending is too stiff on coarse lattices.
+//! Trilinear functions at 2 × 2 × 2 points: bending is too stiff on coarse lattices. `mean` has cells that are not.
 
 use super::Stiffness;
 use crate::Material;
@@ -58,7 +58,7 @@ impl Energy {
     }
 }
 
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
+pub(super) fn outer(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
@@ -117,7 +117,7 @@ pub enum Definite {
 
 /// `∂²w/∂F²` in the frames of `U` and `V`: a block for stretches, and a symmetric and an antisymmetric direction for each
 /// pair of axes.
-struct PrincipalHessian {
+pub(super) struct PrincipalHessian {
     stretch: DMat3,
     /// Curvatures for the pairs (y, z), (z, x), (x, y): of `dF_ij + dF_ji` and of `dF_ij − dF_ji`.
     flip: [f64; 3],
@@ -127,7 +127,7 @@ struct PrincipalHessian {
 const PAIRS: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
 
 impl PrincipalHessian {
-    fn new(sigma: DVec3, slope: DVec3, hessian: &DMat3, definite: Definite) -> Self {
+    pub fn new(sigma: DVec3, slope: DVec3, hessian: &DMat3, definite: Definite) -> Self {
         let clamp = |x: f64| if definite == Definite::Clamped { x.max(0.0) } else { x };
         // Limits of the quotients where both values meet.
         let near = |x: f64| x.abs() < 1e-6;
@@ -146,7 +146,7 @@ impl PrincipalHessian {
     }
 
     /// Add `∫ g_a : ∂²w/∂F² : g_b` for all pairs of corners.
-    fn add(&self, u: &DMat3, gradients: &[DVec3; 8], volume: f64, out: &mut Stiffness) {
+    pub fn add(&self, u: &DMat3, gradients: &[DVec3; 8], volume: f64, out: &mut Stiffness) {
         for a in 0..8 {
             for b in a..8 {
                 let block = self.block(gradients[a], gradients[b]);

@@ -79,12 +79,26 @@ pub fn corner_volumes(corners: &[DVec3; 8]) -> [f64; 8] {
 
 /// Gradients of the eight shape functions and the volume at each of the 2 × 2 × 2 Gauss points.
 pub fn gauss_gradients(corners: &[DVec3; 8]) -> [([DVec3; 8], f64); 8] {
-    std::array::from_fn(|point| {
-        let reference = reference_gradients(gauss_point(point));
-        let jacobian = jacobian(corners, &reference);
-        let to_body = jacobian.inverse().transpose();
-        (reference.map(|g| to_body * g), jacobian.determinant())
-    })
+    std::array::from_fn(|point| gradients_at(corners, gauss_point(point)))
+}
+
+/// Gradients in the body, and volume a volume of the reference cube.
+fn gradients_at(corners: &[DVec3; 8], at: DVec3) -> ([DVec3; 8], f64) {
+    let reference = reference_gradients(at);
+    let jacobian = jacobian(corners, &reference);
+    let to_body = jacobian.inverse().transpose();
+    (reference.map(|g| to_body * g), jacobian.determinant())
+}
+
+/// The same at 3 × 3 × 3 points, which are exact for products of four gradients of a cube's functions.
+pub fn exact_gradients(corners: &[DVec3; 8]) -> Vec<([DVec3; 8], f64)> {
+    let places = [(-0.6f64.sqrt(), 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.6f64.sqrt(), 5.0 / 9.0)];
+    let point = |k: usize| {
+        let [x, y, z] = [places[k % 3], places[k / 3 % 3], places[k / 9]];
+        let (gradients, volume) = gradients_at(corners, DVec3::new(x.0, y.0, z.0));
+        (gradients, volume * x.1 * y.1 * z.1)
+    };
+    (0..27).map(point).collect()
 }
 
 fn gauss_point(point: usize) -> DVec3 {

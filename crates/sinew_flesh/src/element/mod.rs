@@ -3,7 +3,11 @@
 mod cube;
 mod energy;
 mod hexahedron;
+mod integrals;
+mod mean;
 
 pub use cube::{Batch, CubeMaterial, LANES, Scalar};
-pub use energy::{Definite, Energy, cell_response};
-pub use hexahedron::{ElementKind, Stiffness, corner_volumes, gauss_gradients, stiffness};
+pub use energy::{CellResponse, Definite, Energy, cell_response};
+pub use hexahedron::{ElementKind, Stiffness, corner_volumes, exact_gradients, gauss_gradients, stiffness};
+pub use integrals::Integrals;
+pub use mean::{MeanCell, mean_response};

@@ -5,10 +5,11 @@
 //! thesis's lattices were built by hand, in hours (Capell 2004, §5.4). Share of a cell inside: 64 places (§4.4 says that
 //! would be better than what it does).
 //! # Cost
-//! A winding number for each cube of the bounding box at each trial size, 64 for each that the surface touches.
+//! A winding number for each cube of the bounding box, 64 for each that the surface touches. Trials for the size that
+//! gives the number of cells asked for share one coarse table of what is inside.
 
 use super::{
-    Embedding, Lattice,
+    Embedding, Lattice, Ties,
     parts::Copies,
     voxels::{FULL, Grid},
 };
@@ -52,55 +53,103 @@ const MAX_CUBES: usize = 8_000_000;
 /// Trials for the size that gives the number of cells asked for.
 const TRIALS: usize = 8;
 /// Cells filled less than this count as filled this much, so that no node is without mass and stiffness.
-const LEAST_INSIDE: f64 = 0.05;
+pub(super) const LEAST_INSIDE: f64 = 0.05;
 
 /// Fill a surface with cells and embed it in them.
 ///
 /// # Errors
 /// A mesh without faces, extent or inside; parameters out of range.
 pub fn build_body(mesh: &Mesh, params: &LatticeParams) -> Result<Body, FleshError> {
+    let (tree, bounds) = survey(mesh)?;
+    let size = size_of(mesh, &tree, bounds, params)?;
+    fill(mesh, &tree, &Cubes::new(mesh, &tree, bounds, size)?)
+}
+
+/// What every lattice starts from.
+pub(super) fn survey(mesh: &Mesh) -> Result<(SurfaceTree, [DVec3; 2]), FleshError> {
     if mesh.n_faces() == 0 {
         return Err(FleshError::NoFaces);
     }
     if mesh.diagonal() == 0.0 {
         return Err(FleshError::NoExtent);
     }
-    let tree = SurfaceTree::new(mesh);
-    let bounds = face_bounds(mesh);
-    let size = match params.size {
-        Some(size) if size > 0.0 && size.is_finite() => size,
+    Ok((SurfaceTree::new(mesh), face_bounds(mesh)))
+}
+
+/// Side of the cells, as given or so that there are as many as asked for.
+pub(super) fn size_of(
+    mesh: &Mesh,
+    tree: &SurfaceTree,
+    bounds: [DVec3; 2],
+    params: &LatticeParams,
+) -> Result<f64, FleshError> {
+    match params.size {
+        Some(size) if size > 0.0 && size.is_finite() => Ok(size),
         Some(value) => {
-            return Err(FleshError::Parameter { name: "cell size", value, expected: "it must be positive" });
+            Err(FleshError::Parameter { name: "cell size", value, expected: "it must be positive" })
         }
-        None => choose_size(mesh, &tree, bounds, params.cells)?,
-    };
-    let cubes = Cubes::new(mesh, &tree, bounds, size)?;
-    if cubes.n_occupied > MAX_CELLS {
-        return Err(FleshError::TooManyCells { size, actual: cubes.n_occupied, limit: MAX_CELLS });
+        None => choose_size(mesh, tree, bounds, params.cells),
     }
-    fill(mesh, &tree, &cubes)
 }
 
 /// The cubes of one size.
-struct Cubes {
-    grid: Grid,
+pub(super) struct Cubes {
+    pub(super) grid: Grid,
     touched: Vec<bool>,
     occupied: Vec<bool>,
-    n_occupied: usize,
+}
+
+/// A grid around a box, if it has not too many cubes.
+fn grid_around(bounds: [DVec3; 2], size: f64) -> Result<Grid, FleshError> {
+    let about: f64 = ((bounds[1] - bounds[0]) / size + 1.0).element_product();
+    if about.is_nan() || about > MAX_CUBES as f64 {
+        let actual = about.min(1e18) as usize;
+        return Err(FleshError::TooManyCells { size, actual, limit: MAX_CUBES });
+    }
+    Ok(Grid::around(bounds, size))
 }
 
 impl Cubes {
-    fn new(mesh: &Mesh, tree: &SurfaceTree, bounds: [DVec3; 2], size: f64) -> Result<Self, FleshError> {
-        let about: f64 = ((bounds[1] - bounds[0]) / size + 1.0).element_product();
-        if about.is_nan() || about > MAX_CUBES as f64 {
-            let actual = about.min(1e18) as usize;
-            return Err(FleshError::TooManyCells { size, actual, limit: MAX_CUBES });
-        }
-        let grid = Grid::around(bounds, size);
+    /// About how many cubes of another size belong to the body: those that are touched, and those whose middle lies in
+    /// one of these cubes that is inside.
+    fn count_at(&self, mesh: &Mesh, bounds: [DVec3; 2], size: f64) -> Result<usize, FleshError> {
+        let grid = grid_around(bounds, size)?;
+        let is_inside = |cube: usize| {
+            let middle = grid.corner(grid.at(cube)) + size / 2.0;
+            self.occupied[self.grid.index(self.grid.place(middle))]
+        };
+        let touched = grid.touched(mesh);
+        Ok((0..grid.len()).filter(|&cube| touched[cube] || is_inside(cube)).count())
+    }
+
+    pub(super) fn new(
+        mesh: &Mesh,
+        tree: &SurfaceTree,
+        bounds: [DVec3; 2],
+        size: f64,
+    ) -> Result<Self, FleshError> {
+        let grid = grid_around(bounds, size)?;
         let touched = grid.touched(mesh);
         let occupied = grid.occupied(tree, &touched);
         let n_occupied = occupied.iter().filter(|o| **o).count();
-        Ok(Self { grid, touched, occupied, n_occupied })
+        if n_occupied > MAX_CELLS {
+            return Err(FleshError::TooManyCells { size, actual: n_occupied, limit: MAX_CELLS });
+        }
+        Ok(Self { grid, touched, occupied })
+    }
+
+    /// A cell for each part in each cube.
+    pub(super) fn copies(&self, tree: &SurfaceTree) -> Result<Copies, FleshError> {
+        let bits_of = |cube: usize| match (self.occupied[cube], self.touched[cube]) {
+            (false, _) => 0,
+            (true, false) => FULL,
+            (true, true) => self.grid.inside_bits(tree, cube),
+        };
+        let bits: Vec<u64> = (0..self.grid.len()).into_par_iter().map(bits_of).collect();
+        if bits.iter().all(|b| *b == 0) {
+            return Err(FleshError::NoVolume);
+        }
+        Ok(Copies::new(&bits, &self.occupied))
     }
 }
 
@@ -125,9 +174,10 @@ fn choose_size(
     // A flat box still has its area.
     let padded = extent.max(DVec3::splat(extent.max_element() / 20.0));
     let mut size = (padded.element_product() / (3.0 * wanted as f64)).cbrt();
+    let table = Cubes::new(mesh, tree, bounds, size)?;
     let mut best = (f64::INFINITY, size);
     for _ in 0..TRIALS {
-        let n = Cubes::new(mesh, tree, bounds, size)?.n_occupied.max(1);
+        let n = table.count_at(mesh, bounds, size)?.max(1);
         let ratio = n as f64 / wanted as f64;
         if ratio.ln().abs() < best.0 {
             best = (ratio.ln().abs(), size);
@@ -142,16 +192,7 @@ fn choose_size(
 
 fn fill(mesh: &Mesh, tree: &SurfaceTree, cubes: &Cubes) -> Result<Body, FleshError> {
     let grid = &cubes.grid;
-    let bits_of = |cube: usize| match (cubes.occupied[cube], cubes.touched[cube]) {
-        (false, _) => 0,
-        (true, false) => FULL,
-        (true, true) => grid.inside_bits(tree, cube),
-    };
-    let bits: Vec<u64> = (0..grid.len()).into_par_iter().map(bits_of).collect();
-    if bits.iter().all(|b| *b == 0) {
-        return Err(FleshError::NoVolume);
-    }
-    let copies = Copies::new(&bits, &cubes.occupied);
+    let copies = cubes.copies(tree)?;
     let (cell_of, uncovered) = assign(mesh, grid, &copies);
     let (cells, n_nodes) = copies.join(grid, mesh, &cell_of);
     let mut nodes = vec![DVec3::ZERO; n_nodes];
@@ -163,13 +204,21 @@ fn fill(mesh: &Mesh, tree: &SurfaceTree, cubes: &Cubes) -> Result<Body, FleshErr
     }
     let inside = copies.bits.iter().map(|b| (f64::from(b.count_ones()) / 64.0).max(LEAST_INSIDE)).collect();
     let n_split = copies.cube.windows(2).filter(|pair| pair[0] == pair[1]).count();
-    let lattice = Lattice { nodes, cells, inside, size: grid.size, is_cubes: true };
+    let lattice = Lattice {
+        nodes,
+        cells,
+        inside,
+        size: grid.size,
+        is_cubes: true,
+        is_aligned: true,
+        ties: Ties::default(),
+    };
     let embedding = embed(mesh, grid, &copies, &cell_of);
     Ok(Body { lattice, embedding, uncovered, n_split })
 }
 
 /// The cell of every vertex; vertices in no cell get none and are listed.
-fn assign(mesh: &Mesh, grid: &Grid, copies: &Copies) -> (Vec<Option<usize>>, Vec<u32>) {
+pub(super) fn assign(mesh: &Mesh, grid: &Grid, copies: &Copies) -> (Vec<Option<usize>>, Vec<u32>) {
     let mut normals = measure::compute_vertex_normals(mesh.positions(), mesh.faces());
     if measure::compute_volume(mesh) < 0.0 {
         normals.iter_mut().for_each(|n| *n = -*n);
@@ -183,11 +232,18 @@ fn assign(mesh: &Mesh, grid: &Grid, copies: &Copies) -> (Vec<Option<usize>>, Vec
 
 fn embed(mesh: &Mesh, grid: &Grid, copies: &Copies, cell_of: &[Option<usize>]) -> Embedding {
     let corner = |cell: usize| grid.corner(grid.at(copies.cube[cell] as usize));
-    let point = |(&p, cell): (&DVec3, &Option<usize>)| {
-        let distance = |cell: &usize| (corner(*cell) + grid.size / 2.0).distance_squared(p);
+    let cells = or_nearest(mesh, grid, copies, cell_of);
+    let point = |(&p, cell): (&DVec3, usize)| (cell, (p - corner(cell)) / grid.size);
+    Embedding::from_cells(mesh.positions().iter().zip(cells).map(point))
+}
+
+/// The cell of every vertex, of those in none the nearest.
+pub(super) fn or_nearest(mesh: &Mesh, grid: &Grid, copies: &Copies, cell_of: &[Option<usize>]) -> Vec<usize> {
+    let middle = |cell: usize| grid.corner(grid.at(copies.cube[cell] as usize)) + grid.size / 2.0;
+    let one = |(&p, cell): (&DVec3, &Option<usize>)| {
+        let distance = |cell: &usize| middle(*cell).distance_squared(p);
         let nearest = || (0..copies.cube.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let cell = cell.or_else(nearest).unwrap_or(0);
-        (cell, (p - corner(cell)) / grid.size)
+        cell.or_else(nearest).unwrap_or(0)
     };
-    Embedding::from_cells(mesh.positions().iter().zip(cell_of).map(point))
+    mesh.positions().iter().zip(cell_of).map(one).collect()
 }

@@ -4,7 +4,7 @@
 //! Capell, *Interactive Character Animation Using Dynamic Elastic Simulation* (2004), §4.1 and §4.6: every vertex keeps
 //! the values of the basis functions at its place; here those of the trilinear basis.
 
-use crate::{FleshError, Lattice};
+use crate::{BodyPoint, FleshError, Lattice};
 use glam::{DVec3, Vec3};
 
 /// For every point, the cell it lies in and the weights of the cell's eight corners.
@@ -19,6 +19,16 @@ impl Embedding {
     pub fn from_cells(points: impl IntoIterator<Item = (usize, DVec3)>) -> Self {
         let mut embedding = Self::default();
         points.into_iter().for_each(|(cell, local)| embedding.push(cell as u32, local));
+        embedding
+    }
+
+    /// Points by their cells and the weights of the corners.
+    pub fn from_points(points: impl IntoIterator<Item = BodyPoint>) -> Self {
+        let mut embedding = Self::default();
+        for point in points {
+            embedding.cells.push(point.cell);
+            embedding.weights.push(point.weights.map(|w| w as f32));
+        }
         embedding
     }
 

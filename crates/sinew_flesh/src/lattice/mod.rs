@@ -1,15 +1,30 @@
 //! Lattices: the cells that carry the elasticity, and the surface embedded in them.
 
 mod build;
+mod control;
 mod embedding;
+mod general;
+mod jacobian;
 mod locator;
+mod made;
+mod octree;
 mod parts;
+mod smooth;
+mod source;
+mod ties;
 mod voxels;
 
 pub use build::{Body, LatticeParams, build_body};
+pub use control::{ControlLattice, Scheme, Solid};
 pub use embedding::Embedding;
 pub(crate) use embedding::trilinear;
+pub use general::nearest_weights;
 pub use locator::Locator;
+pub use made::build_made_body;
+pub use octree::{Fine, OctreeParams, build_octree_body};
+pub use smooth::SmoothEmbedding;
+pub use source::LatticeSource;
+pub use ties::Ties;
 
 use crate::{FleshError, element::corner_volumes};
 use glam::DVec3;
@@ -24,6 +39,8 @@ pub struct Lattice {
     inside: Vec<f64>,
     size: f64,
     is_cubes: bool,
+    is_aligned: bool,
+    ties: Ties,
 }
 
 /// A cell is a cube if its corners are within this share of its side from where those of a cube would be.
@@ -52,7 +69,8 @@ impl Lattice {
             let at = corners.map(|node| nodes[node as usize]);
             let extent = at[7].distance(at[0]).max(at[6].distance(at[1]));
             let volume = corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / extent.powi(3);
-            if volume.is_nan() || volume <= 1e-6 {
+            let is_folded = volume.is_nan() || volume <= 1e-6 || jacobian::least_jacobian(&at) <= 0.0;
+            if is_folded {
                 return Err(FleshError::FoldedCell { cell, volume });
             }
             sizes += extent / 3f64.sqrt();
@@ -63,7 +81,7 @@ impl Lattice {
         }
         let size = if is_cubes { side } else { sizes / cells.len() as f64 };
         let inside = vec![1.0; cells.len()];
-        Ok(Self { nodes, cells, inside, size, is_cubes })
+        Ok(Self { nodes, cells, inside, size, is_cubes, is_aligned: is_cubes, ties: Ties::default() })
     }
 
     /// A full box of cubes.
@@ -105,7 +123,7 @@ impl Lattice {
         &self.inside
     }
 
-    /// Side of a cell; of cells made by hand, the mean.
+    /// Side of a cell; of cells of several sizes, the smallest, of cells made by hand, the mean.
     pub fn size(&self) -> f64 {
         self.size
     }
@@ -113,6 +131,27 @@ impl Lattice {
     /// Whether all cells are axis-aligned cubes of one size.
     pub fn is_cubes(&self) -> bool {
         self.is_cubes
+    }
+
+    /// Whether all cells are axis-aligned cubes, of one size or several.
+    pub fn is_aligned(&self) -> bool {
+        self.is_aligned
+    }
+
+    /// Side of a cell that is a cube.
+    pub fn cell_size(&self, cell: usize) -> f64 {
+        let [a, b] = [0, 1].map(|c| self.nodes[self.cells[cell][c] as usize]);
+        if self.is_cubes { self.size } else { a.distance(b) }
+    }
+
+    /// Whether some nodes hang between others.
+    pub fn has_ties(&self) -> bool {
+        !self.ties.is_empty()
+    }
+
+    /// Nodes that hang between others, where cells of several sizes meet.
+    pub fn ties(&self) -> &Ties {
+        &self.ties
     }
 
     /// Number of nodes.

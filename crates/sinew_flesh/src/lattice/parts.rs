@@ -73,13 +73,27 @@ impl Copies {
     /// Node of every corner of every cell, and the number of nodes. `cell_of` is the cell of each vertex.
     pub fn join(&self, grid: &Grid, mesh: &Mesh, cell_of: &[Option<usize>]) -> (Vec<[u32; 8]>, usize) {
         let mut corners = UnionFind::new(8 * self.cube.len());
+        self.links(grid, mesh, cell_of, |a, b| self.merge(grid, &mut corners, a, b));
+        let (labels, n_nodes) = corners.labels();
+        (labels.as_chunks::<8>().0.to_vec(), n_nodes)
+    }
+
+    /// Every pair of cells that hang together, some more than once: across faces where places inside meet, along edges of
+    /// the surface, and where triangles pass through cells too thin to have places inside.
+    pub fn links(
+        &self,
+        grid: &Grid,
+        mesh: &Mesh,
+        cell_of: &[Option<usize>],
+        mut link: impl FnMut(usize, usize),
+    ) {
         for cell in 0..self.cube.len() {
             let at = grid.at(self.cube[cell] as usize);
             for (axis, next) in IVec3::AXES.into_iter().enumerate() {
                 if grid.contains(at + next) {
                     for other in self.of_cube(grid.index(at + next)) {
                         if meet(self.bits[cell], self.bits[other], axis) {
-                            self.merge(grid, &mut corners, cell, other);
+                            link(cell, other);
                         }
                     }
                 }
@@ -89,17 +103,15 @@ impl Copies {
             for (i, j) in [(0, 1), (1, 2), (2, 0)] {
                 let ends = (cell_of[face[i] as usize], cell_of[face[j] as usize]);
                 if let (Some(a), Some(b)) = ends {
-                    self.merge(grid, &mut corners, a, b);
+                    link(a, b);
                 }
             }
         }
-        self.join_thin(grid, mesh, &mut corners);
-        let (labels, n_nodes) = corners.labels();
-        (labels.as_chunks::<8>().0.to_vec(), n_nodes)
+        self.link_thin(grid, mesh, link);
     }
 
     /// Cells too thin to have places inside hang on the cells that the same triangles pass through.
-    fn join_thin(&self, grid: &Grid, mesh: &Mesh, corners: &mut UnionFind) {
+    fn link_thin(&self, grid: &Grid, mesh: &Mesh, mut link: impl FnMut(usize, usize)) {
         let is_thin = |cube: usize| self.of_cube(cube).any(|cell| self.bits[cell] == 0);
         let mut cubes = Vec::new();
         for face in 0..mesh.n_faces() {
@@ -120,7 +132,7 @@ impl Copies {
                     if cubes.binary_search(&other).is_ok() && (is_thin(cube) || is_thin(other)) {
                         let cells = [cube, other].map(|cube| self.find_in(cube, grid, middle, outward));
                         if let [Some(a), Some(b)] = cells {
-                            self.merge(grid, corners, a, b);
+                            link(a, b);
                         }
                     }
                 }

@@ -71,6 +71,9 @@ impl Grid {
     /// Every cube that a triangle touches, some more than once.
     pub fn visit(&self, corners: &[DVec3; 3], mut each: impl FnMut(usize)) {
         let [low, high] = sinew_geom::mesh::bounds(corners).map(|p| self.place(p));
+        if low == high {
+            return each(self.index(low));
+        }
         for z in low.z..=high.z {
             for y in low.y..=high.y {
                 for x in low.x..=high.x {
@@ -109,8 +112,8 @@ pub fn sample_place(sample: usize) -> DVec3 {
 }
 
 /// Surfaces that are turned inside out have an inside too.
-fn is_inside(tree: &SurfaceTree, p: DVec3) -> bool {
-    tree.winding_number(p).abs() > 0.5
+pub fn is_inside(tree: &SurfaceTree, p: DVec3) -> bool {
+    tree.winding_number_roughly(p).abs() > 0.5
 }
 
 /// Whether a triangle meets a cube around the origin.

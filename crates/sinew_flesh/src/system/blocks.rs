@@ -18,9 +18,13 @@ pub struct BlockMatrix {
 impl BlockMatrix {
     /// Zeros with the pattern of a lattice.
     pub fn new(lattice: &Lattice) -> Self {
-        let n = lattice.n_nodes();
-        let mut pairs: Vec<u64> = Vec::with_capacity(64 * lattice.n_cells());
-        for cell in lattice.cells() {
+        Self::from_cells(lattice.n_nodes(), lattice.cells())
+    }
+
+    /// Zeros with the pattern of some cells over `n` nodes.
+    pub fn from_cells(n: usize, cells: &[[u32; 8]]) -> Self {
+        let mut pairs: Vec<u64> = Vec::with_capacity(64 * cells.len());
+        for cell in cells {
             pairs.extend(
                 cell.iter().flat_map(|&a| cell.iter().map(move |&b| u64::from(a) << 32 | u64::from(b))),
             );
@@ -36,7 +40,7 @@ impl BlockMatrix {
             let at = columns[row.clone()].binary_search(&b).unwrap_or(0);
             (row.start + at) as u32
         };
-        let slots = lattice.cells().iter().map(|cell| cell.map(|a| cell.map(|b| slot(a, b)))).collect();
+        let slots = cells.iter().map(|cell| cell.map(|a| cell.map(|b| slot(a, b)))).collect();
         let values = vec![[0.0; 9]; columns.len()];
         Self { starts, columns, values, slots }
     }
@@ -79,6 +83,16 @@ impl BlockMatrix {
                         to[3 * i + j] += factor * block.col(j)[i];
                     }
                 }
+            }
+        }
+    }
+
+    /// Add multiples of the identity to the blocks of a cell's pairs of corners.
+    pub fn add_cell_masses(&mut self, cell: usize, mass: impl Fn(usize, usize) -> f64) {
+        for a in 0..8 {
+            for b in 0..8 {
+                let (to, m) = (&mut self.values[self.slots[cell][a][b] as usize], mass(a, b));
+                (0..3).for_each(|k| to[4 * k] += m);
             }
         }
     }

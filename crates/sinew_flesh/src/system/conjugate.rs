@@ -90,7 +90,7 @@ impl<T: Scalar> Conjugate<T> {
 }
 
 /// Sum of products, in double precision over blocks of single.
-pub(super) fn dot<T: Scalar>(a: &[[T; 4]], b: &[[T; 4]]) -> f64 {
+pub fn dot<T: Scalar>(a: &[[T; 4]], b: &[[T; 4]]) -> f64 {
     let mut sum = 0.0;
     for (a, b) in a.chunks(16).zip(b.chunks(16)) {
         let mut part = [T::ZERO; 4];

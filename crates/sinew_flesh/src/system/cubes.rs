@@ -11,29 +11,30 @@ use sinew_geom::linalg::{Kernel, dispatch};
 #[derive(Debug, Clone)]
 pub struct Cubes<T> {
     batches: Vec<Batch<T>>,
-    half: T,
 }
 
 impl<T: Scalar> Cubes<T> {
     /// Eight cells a batch; the last is filled up by cells without stiffness.
     pub fn new(lattice: &Lattice, materials: &[CubeMaterial]) -> Self {
         let identity = DMat3::IDENTITY.to_cols_array();
-        let batch = |(cells, materials): (&[[u32; 8]], &[CubeMaterial])| {
+        let batch = |(at, (cells, materials)): (usize, (&[[u32; 8]], &[CubeMaterial]))| {
             let mut batch = Batch {
                 nodes: [[cells[0][0]; LANES]; 8],
                 rotation: [[T::ZERO; LANES]; 9],
                 material: [[T::ZERO; LANES]; 4],
+                half: [T::of(1.0); LANES],
             };
             for (lane, (cell, m)) in cells.iter().zip(materials).enumerate() {
                 (0..8).for_each(|c| batch.nodes[c][lane] = cell[c]);
                 let constants = [m.mu, m.lambda, m.lambda_bend, m.mu_bend];
                 (0..4).for_each(|k| batch.material[k][lane] = T::of(constants[k]));
+                batch.half[lane] = T::of(lattice.cell_size(LANES * at + lane) / 2.0);
                 batch.set_rotation(lane, &identity);
             }
             batch
         };
-        let batches = lattice.cells().chunks(LANES).zip(materials.chunks(LANES)).map(batch).collect();
-        Self { batches, half: T::of(lattice.size() / 2.0) }
+        let chunks = lattice.cells().chunks(LANES).zip(materials.chunks(LANES));
+        Self { batches: chunks.enumerate().map(batch).collect() }
     }
 
     /// Turn the cells.
@@ -47,20 +48,20 @@ impl<T: Scalar> Cubes<T> {
 
     /// `out += K x`.
     pub fn apply(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
-        dispatch(Apply { cubes: self, x, out, half: None });
+        dispatch(Apply { cubes: self, x, out, with_rest: false });
     }
 
     /// `out += ∂U/∂x`.
     pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
-        dispatch(Apply { cubes: self, x, out, half: Some(self.half) });
+        dispatch(Apply { cubes: self, x, out, with_rest: true });
     }
 
     /// Deformation gradient in the middle of every cell.
     pub fn deformations(&self, x: &[[T; 4]], out: &mut [DMat3]) {
-        let scale = 1.0 / self.half.to();
         for (batch, out) in self.batches.iter().zip(out.chunks_mut(LANES)) {
             let columns = dispatch(Gradients { batch, x });
             for (lane, out) in out.iter_mut().enumerate() {
+                let scale = 1.0 / batch.half[lane].to();
                 *out = DMat3::from_cols_array(&columns.map(|entry| entry[lane].to() * scale));
             }
         }
@@ -76,18 +77,16 @@ struct Apply<'a, T> {
     cubes: &'a Cubes<T>,
     x: &'a [[T; 4]],
     out: &'a mut [[T; 4]],
-    half: Option<T>,
+    with_rest: bool,
 }
 
 impl<T: Scalar> Kernel for Apply<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        match self.half {
-            Some(half) => {
-                self.cubes.batches.iter().for_each(|batch| batch.add_gradient(self.x, self.out, half));
-            }
-            None => self.cubes.batches.iter().for_each(|batch| batch.apply(self.x, self.out)),
+        match self.with_rest {
+            true => self.cubes.batches.iter().for_each(|batch| batch.add_gradient(self.x, self.out)),
+            false => self.cubes.batches.iter().for_each(|batch| batch.apply(self.x, self.out)),
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct PinRow {
 pub struct PinSpace {
     /// Orthonormal; entries by node.
     columns: Vec<Vec<(u32, f64)>>,
+    /// The pins that say something new, with their numbers.
+    pub rows: Vec<(usize, PinRow)>,
 }
 
 /// A pin whose row keeps less than this of its length beside those before it says nothing new.
@@ -81,6 +83,7 @@ impl PinSpace {
                 (0..3).for_each(|k| start[node as usize][k] += step[k]);
             }
             space.columns.push(column);
+            space.rows.push((pin, row.clone()));
             owner.push(pin);
         }
         Ok((space, start))

@@ -24,14 +24,20 @@ impl<T: Scalar> PointTerm<T> {
             matrix: [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)],
         }
     }
+}
 
-    fn times(&self, p: [T; 3]) -> [T; 3] {
-        let [xx, yy, zz, xy, xz, yz] = self.matrix;
-        [
-            xx * p[0] + xy * p[1] + xz * p[2],
-            xy * p[0] + yy * p[1] + yz * p[2],
-            xz * p[0] + yz * p[1] + zz * p[2],
-        ]
+/// A symmetric block (xx, yy, zz, xy, xz, yz) times a vector.
+#[inline(always)]
+fn times_block<T: Scalar>(m: &[T; 6], p: &[T]) -> [T; 3] {
+    let [xx, yy, zz, xy, xz, yz] = *m;
+    [xx * p[0] + xy * p[1] + xz * p[2], xy * p[0] + yy * p[1] + yz * p[2], xz * p[0] + yz * p[1] + zz * p[2]]
+}
+
+/// `z = D⁻¹ r`, block by block.
+pub fn times_blocks<T: Scalar>(inverse: &[[T; 6]], r: &[[T; 4]], z: &mut [[T; 4]]) {
+    for ((z, r), m) in z.iter_mut().zip(r).zip(inverse) {
+        let [x, y, w] = times_block(m, r);
+        *z = [x, y, w, T::ZERO];
     }
 }
 
@@ -42,7 +48,7 @@ pub fn apply_points<T: Scalar>(points: &[PointTerm<T>], x: &[[T; 4]], out: &mut 
         for (node, w) in point.nodes.iter().zip(point.weights) {
             (0..3).for_each(|k| p[k] += w * x[*node as usize][k]);
         }
-        let f = point.times(p);
+        let f = times_block(&point.matrix, &p);
         for (node, w) in point.nodes.iter().zip(point.weights) {
             (0..3).for_each(|k| out[*node as usize][k] += w * f[k]);
         }

@@ -51,7 +51,7 @@ fn bent(mode: Mode, polar_steps: usize, degrees: f64) -> Vec<DVec3> {
 /// Errors in cells against St. Venant–Kirchhoff; the bar: 0.11 at 45 degrees.
 #[test]
 fn frames_of_cells_are_nearer_than_warped_nodes() {
-    for (degrees, most) in [(20.0, 0.03), (45.0, 0.11)] {
+    for (degrees, most) in [(20.0, 0.03), (45.0, 0.11), (60.0, 0.165)] {
         let exact = bent(Mode::Stvk, 0, degrees);
         let off = |mode: Mode, polar_steps: usize| {
             let found = bent(mode, polar_steps, degrees);
@@ -59,8 +59,11 @@ fn frames_of_cells_are_nearer_than_warped_nodes() {
         };
         let (linear, warped) = (off(Mode::Linear, 0), off(Mode::Warped, 0));
         let (plain, polished) = (off(Mode::Predicted, 0), off(Mode::Predicted, 1));
+        println!(
+            "{degrees}: linear {linear:.3}, warped {warped:.3}, predicted {plain:.3}, polished {polished:.3}"
+        );
         assert!(
-            polished < most && polished < plain && plain < warped && warped < linear,
+            polished < most && plain < most && plain < warped && warped < linear,
             "{degrees} degrees: linear {linear:.3}, warped {warped:.3}, predicted {plain:.3}, polished {polished:.3}"
         );
     }

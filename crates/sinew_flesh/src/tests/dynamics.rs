@@ -4,7 +4,7 @@ use super::{Rigged, nodes_where, noise3};
 use crate::{
     BodyPoint, Collider, ElementKind, FleshError, FleshParams, Lattice, Material, Mode, Obstacle, Pin,
 };
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec2, DVec3};
 
 const JELLY: Material = Material { young: 2e4, poisson: 0.4, density: 1000.0 };
 
@@ -39,15 +39,17 @@ fn free_fall() {
     }
 }
 
-/// Linear momentum stays; turning changes by less than a percent in 200 ms, and by less with half the step.
+/// Linear momentum stays. Frames left where a step began let turning grow by less than a percent in 200 ms; frames that
+/// follow within the step let it only decay, as implicit Euler has it, and by less with half the step.
 #[test]
 fn momentum() {
-    let lost = |h: f64| {
+    let lost = |h: f64, frame_rounds: usize| {
         let params = FleshParams {
             gravity: DVec3::ZERO,
             polar_steps: 3,
             tolerance: 1e-7,
             stiffness_damping: 0.0,
+            frame_rounds,
             ..FleshParams::default()
         };
         let mut rigged = Rigged::new(&cube(), &JELLY, vec![], &params);
@@ -66,8 +68,10 @@ fn momentum() {
         let now = spin(rigged.state.angular_momentum(&masses), rigged.state.center(&masses), after);
         1.0 - now / spin(before.1, middle, before.0)
     };
-    let (coarse, fine) = (lost(0.01), lost(0.005));
+    let (coarse, fine) = (lost(0.01, 1), lost(0.005, 1));
     assert!(coarse.abs() < 0.01 && fine.abs() < 0.75 * coarse.abs(), "{coarse} {fine}");
+    let (coarse, fine) = (lost(0.01, 6), lost(0.005, 6));
+    assert!(coarse > 0.0 && coarse < 0.02 && fine > 0.0 && fine < 0.55 * coarse, "{coarse} {fine}");
 }
 
 /// Without load the sum of both energies never rises.
@@ -101,7 +105,7 @@ fn energy_decays() {
     }
 }
 
-/// A single mode loses `1 / √(1 + (ω h)²)` a step.
+/// A single mode loses `1 / √(1 + (ω h)²)` and turns by `atan(ω h)` a step.
 #[test]
 fn amplitudes_decay_as_implicit_euler_has_it() {
     // One cell, stretched along x: ω² = E V / (L²) over the lumped mass of the free face, which is half of all.
@@ -119,16 +123,16 @@ fn amplitudes_decay_as_implicit_euler_has_it() {
     let h = 0.3 / omega;
     let tip = nodes_where(&lattice, |p| p.x > 0.5);
     tip.iter().for_each(|&n| rigged.state.positions[n as usize].x += 1e-3);
-    let size = |rigged: &Rigged| {
-        let (x, v) =
-            (rigged.state.positions[tip[0] as usize].x - 1.0, rigged.state.velocities[tip[0] as usize].x);
-        (x * x + (v / omega).powi(2)).sqrt()
+    let place = |rigged: &Rigged| {
+        let node = tip[0] as usize;
+        DVec2::new(rigged.state.positions[node].x - 1.0, rigged.state.velocities[node].x / omega)
     };
     for _ in 0..20 {
-        let before = size(&rigged);
+        let before = place(&rigged);
         rigged.step(h);
-        let ratio = size(&rigged) / before;
+        let (ratio, angle) = (place(&rigged).length() / before.length(), before.angle_to(place(&rigged)));
         assert!((ratio - 1.0 / (1.0 + 0.09f64).sqrt()).abs() < 1e-6, "{ratio}");
+        assert!((angle + 0.3f64.atan()).abs() < 1e-6, "{angle}");
     }
 }
 
@@ -185,7 +189,50 @@ fn pins_hold_and_contradictions_are_named() {
     assert_eq!(rigged.state, before, "a refused step changes nothing");
 }
 
-/// A jelly falls, lies on the floor and stays: it neither sinks nor slides nor creeps.
+/// Multipliers and the projection hold the same points in the same way; multipliers tell the weight that hangs on them.
+#[test]
+fn multipliers_hold_as_the_projection_does() {
+    let block = cube();
+    let nodes = block.nodes().iter().enumerate().map(|(i, p)| *p + 1e-4 * noise3(i)).collect();
+    let other = Lattice::new(nodes, block.cells().to_vec()).unwrap();
+    for lattice in [block, other] {
+        let pin = |cell: u32, corner: usize| {
+            let point = BodyPoint {
+                cell,
+                weights: std::array::from_fn(|c| if c == corner { 0.6 } else { 0.4 / 7.0 }),
+            };
+            Pin { point, target: point.evaluate(&lattice, lattice.nodes()) }
+        };
+        let run = |pins: crate::PinMethod| {
+            let params =
+                FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
+            let mut rigged = Rigged::new(&lattice, &JELLY, vec![], &params);
+            rigged.drive.pins = vec![pin(0, 6), pin(2, 7), pin(0, 6), pin(24, 2)];
+            for _ in 0..60 {
+                let report = rigged.step(0.02);
+                assert!(report.converged, "{report:?}");
+                for pin in &rigged.drive.pins {
+                    let at = pin.point.evaluate(&lattice, &rigged.state.positions);
+                    assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
+                }
+            }
+            rigged
+        };
+        let (projected, multiplied) = (run(crate::PinMethod::Projection), run(crate::PinMethod::Multipliers));
+        let pairs = projected.state.positions.iter().zip(&multiplied.state.positions);
+        let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(off < 1e-6, "{off:e}");
+        assert!(projected.solver.pin_forces().is_empty());
+        let forces = multiplied.solver.pin_forces();
+        assert_eq!((forces.len(), forces[2]), (4, DVec3::ZERO), "a pin said twice holds once");
+        let weight = 9.81 * multiplied.solver.masses().iter().sum::<f64>();
+        let pulled: DVec3 = forces.iter().sum();
+        assert!((pulled - DVec3::Y * weight).length() < 0.02 * weight, "{pulled} {weight}");
+    }
+}
+
+/// A jelly falls, rocks, lies on the floor and stays: it neither sinks nor slides nor creeps. Eight seconds, since rocking at
+/// 1.8 Hz loses 6 % of critical damping with the default `β`.
 #[test]
 fn the_floor_carries_and_holds() {
     let lattice = cube();
@@ -198,25 +245,21 @@ fn the_floor_carries_and_holds() {
         })
         .collect();
     let attachment = crate::Attachment { feelers, ..Default::default() };
-    let mut solver = crate::FleshSolver::new(
-        &lattice,
-        &[Material { young: 1e5, ..JELLY }],
-        &attachment,
-        &FleshParams { stiffness_damping: 0.05, ..FleshParams::default() },
-    )
-    .unwrap();
+    let mut solver =
+        crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default()).unwrap();
     let mut state = crate::FleshState::at_rest(&lattice);
     state.velocities.fill(DVec3::new(1.0, 0.0, 0.0));
     let mut drive = crate::Drive::at_rest(&lattice, &attachment);
     drive.obstacles = vec![Obstacle { shape: Collider::floor(-0.05), friction: 0.8 }];
     let mut last = state.clone();
-    for step in 0..400 {
+    for step in 0..1600 {
         let report = solver.step(&mut state, &drive, 0.005).unwrap();
         assert!(report.converged);
-        if step == 399 {
+        if step == 1599 {
             assert!(report.contacts > 0);
             let moved = state.positions.iter().zip(&last.positions).map(|(a, b)| a.distance(*b));
-            assert!(moved.fold(0.0, f64::max) < 1e-4, "it lies still");
+            let moved = moved.fold(0.0, f64::max);
+            assert!(moved < 1e-4, "it lies still {moved}");
         }
         last = state.clone();
     }
@@ -234,8 +277,8 @@ fn the_floor_carries_and_holds() {
     assert!((capsule.distance(DVec3::new(3.0, 0.0, 0.0)).0 - 1.5).abs() < 1e-12);
 }
 
-/// Random poses, stiffnesses and steps, and turns by 180 degrees: nothing is ever infinite, and all comes back. The
-/// default mode also bears jumps of fifty metres.
+/// Random poses, stiffnesses and steps, turns by 180 degrees and jumps of fifty metres: nothing is ever infinite, and all
+/// comes back.
 #[test]
 fn nothing_blows_up() {
     let lattice = Lattice::block([6, 2, 2], 0.1, DVec3::ZERO).unwrap();
@@ -250,7 +293,7 @@ fn nothing_blows_up() {
             for step in 0..steps {
                 let seed = step / 3 + 100 * case;
                 let turn = DQuat::from_scaled_axis(2.0 * std::f64::consts::PI * noise3(seed));
-                let far = if step % 20 == 0 && mode == Mode::Predicted { 50.0 } else { 0.0 };
+                let far = if step % 20 == 0 { 50.0 } else { 0.0 };
                 let jump = far * noise3(seed + 7);
                 for (target, &p) in rigged.drive.held.iter_mut().zip(&rest) {
                     *target = if p.x > 0.3 { turn * (p - DVec3::splat(0.1)) } else { p } + jump;
@@ -258,13 +301,12 @@ fn nothing_blows_up() {
                 rigged.step([1.0 / 24.0, 1.0 / 60.0, 1.0 / 240.0][step % 3]);
             }
             rigged.drive.held = rest;
-            for _ in 0..200 {
+            for _ in 0..600 {
                 rigged.step(1.0 / 24.0);
             }
             let off = rigged.state.positions.iter().zip(lattice.nodes()).map(|(a, b)| a.distance(*b));
             let worst = off.fold(0.0, f64::max);
-            // Linear strain may stay tangled after jumps of fifty metres; an energy that knows volume does not.
-            assert!(worst < if mode == Mode::Predicted { 1.0 } else { 0.03 }, "{mode:?} {young:e}: {worst}");
+            assert!(worst < 0.01, "{mode:?} {young:e}: {worst}");
         }
     }
 }

@@ -3,8 +3,11 @@
 use super::{nodes_where, noise3};
 use crate::{
     ElementKind, FleshParams, FleshSolver, FleshState, Lattice, Material, Mode,
-    element::{CubeMaterial, Definite, Energy, cell_response, gauss_gradients, stiffness},
-    system::Cubes,
+    element::{
+        CubeMaterial, Definite, Energy, Integrals, MeanCell, cell_response, gauss_gradients, mean_response,
+        stiffness,
+    },
+    system::{BlockMatrix, Cubes, Direct},
 };
 use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -27,9 +30,10 @@ fn distorted() -> Lattice {
 #[test]
 fn patch() {
     let gradient = DMat3::from_cols_array(&[0.01, 0.02, -0.01, 0.005, -0.01, 0.01, 0.0, 0.02, 0.015]);
+    let modes = [Mode::Linear, Mode::Stvk, Mode::NeoHookean];
     for lattice in [Lattice::block([3; 3], 1.0 / 3.0, DVec3::ZERO).unwrap(), distorted()] {
-        for element in ElementKind::ALL {
-            let params = FleshParams { mode: Mode::Linear, element, ..FleshParams::default() };
+        for (element, mode) in ElementKind::ALL.into_iter().flat_map(|e| modes.map(|mode| (e, mode))) {
+            let params = FleshParams { mode, element, ..FleshParams::default() };
             let solver = FleshSolver::new(&lattice, &[FLESH], &Default::default(), &params).unwrap();
             let mut state = FleshState::at_rest(&lattice);
             state.positions.iter_mut().for_each(|p| *p += gradient * *p);
@@ -40,7 +44,7 @@ fn patch() {
             });
             assert_eq!(inner.len(), 8);
             let worst = inner.iter().map(|&n| force[n as usize].length()).fold(0.0, f64::max);
-            assert!(worst < 1e-12 * largest, "{element:?}, cubes {}: {worst:e}", lattice.is_cubes());
+            assert!(worst < 1e-12 * largest, "{element:?} {mode:?}, cubes {}: {worst:e}", lattice.is_cubes());
         }
     }
 }
@@ -171,6 +175,93 @@ fn derivatives_are_differences() {
     }
 }
 
+/// The thesis's integrals (appendix A) are the sums over points, energy, gradient and tangent; exact ones differ from 2 × 2 × 2
+/// points in what is cubic alone.
+#[test]
+fn integrals_are_sums_over_points() {
+    let cube = Lattice::block([1; 3], 0.7, DVec3::ZERO).unwrap().corners(0);
+    for corners in [cube, distorted().corners(13)] {
+        let q: [DVec3; 8] = std::array::from_fn(|c| 0.2 * noise3(c + 3));
+        let at = std::array::from_fn(|c| corners[c] + q[c]);
+        let points = gauss_gradients(&corners);
+        let sums = cell_response(Energy::StVenantKirchhoff, &points, &at, &FLESH, 1.0, Some(Definite::Exact));
+        let integrals = Integrals::new(&points);
+        let (energy, gradient) = integrals.response(&q, &FLESH, 1.0);
+        assert!((energy - sums.energy).abs() < 1e-10, "{energy} {}", sums.energy);
+        let tangent = sums.tangent.unwrap();
+        for c in 0..8 {
+            assert!(gradient[c].distance(sums.gradient[c]) < 1e-10);
+            for d in 0..8 {
+                let block = integrals.tangent(&q, &FLESH, (c, d));
+                for k in 0..9 {
+                    let off = block.col(k % 3)[k / 3] - tangent[3 * c + k / 3][3 * d + k % 3];
+                    assert!(off.abs() < 1e-10, "{off:e}");
+                }
+            }
+        }
+    }
+    let lattice = Lattice::block([2, 1, 1], 0.7, DVec3::ZERO).unwrap();
+    let gradient = |integrals: bool, size: f64| {
+        let params = FleshParams {
+            mode: Mode::Stvk,
+            element: ElementKind::Trilinear,
+            integrals,
+            ..FleshParams::default()
+        };
+        let solver = FleshSolver::new(&lattice, &[FLESH], &Default::default(), &params).unwrap();
+        let mut state = FleshState::at_rest(&lattice);
+        state.positions.iter_mut().enumerate().for_each(|(i, p)| *p += size * noise3(i));
+        solver.gradient(&state).unwrap()
+    };
+    let off = |size: f64| {
+        let (a, b) = (gradient(true, size), gradient(false, size));
+        a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    };
+    assert!(off(0.2) > 1e-6, "the solver uses them");
+    assert!(off(0.01) < 1.3e-4 * off(0.2), "{:e} {:e}: third degree", off(0.01), off(0.2));
+}
+
+/// Nonlinear cells that bend: slopes of their energy, no force on inner nodes under even strain, and at rest the tangent
+/// of the linear cell.
+#[test]
+fn bending_cells() {
+    let corners = distorted().corners(13);
+    let mean = MeanCell::new(&corners, &gauss_gradients(&corners));
+    let unit = Material { young: 1.0, ..FLESH };
+    let stiffness = stiffness(&corners, &unit, ElementKind::Incompatible).unwrap();
+    let share = 0.8;
+    for energy in [Energy::StVenantKirchhoff, Energy::NeoHookean] {
+        let run = |at: &[DVec3; 8], tangent| {
+            let matrix = (&*stiffness, FLESH.young * share);
+            mean_response(energy, &mean, at, (&FLESH, share), matrix, tangent)
+        };
+        let at: [DVec3; 8] = std::array::from_fn(|c| 1.1 * corners[c] + 0.1 * noise3(c + 7));
+        let exact = run(&at, false);
+        for i in 0..24 {
+            let moved = |by: f64| {
+                let mut at = at;
+                at[i / 3][i % 3] += by;
+                run(&at, false).energy
+            };
+            let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!((slope - exact.gradient[i / 3][i % 3]).abs() < 1e-8, "{energy:?}");
+        }
+        // Of a cell bent far the tangent is still positive.
+        let bent = run(&at, true).tangent.unwrap();
+        let largest = (0..24).map(|i| bent[i][i]).fold(0.0, f64::max);
+        let mut flat: Vec<f64> = (0..24).flat_map(|i| bent[i].to_vec()).collect();
+        (0..24).for_each(|i| flat[25 * i] += 1e-9 * largest);
+        assert!(DenseCholesky::new(24, flat).is_ok(), "{energy:?}");
+        let tangent = run(&corners, true).tangent.unwrap();
+        for i in 0..24 {
+            for j in 0..24 {
+                let wanted = FLESH.young * share * stiffness[i][j];
+                assert!((tangent[i][j] - wanted).abs() < 1e-10, "{energy:?} {} {wanted}", tangent[i][j]);
+            }
+        }
+    }
+}
+
 /// The same for linear strain in the frames of the cells.
 #[test]
 fn forces_are_slopes_of_the_energy() {
@@ -223,6 +314,41 @@ fn uniaxial_stress() {
     for mode in Mode::ALL {
         let stiff = (pull(mode, 1.0 + 1e-6, &FLESH) / 1e-6 - (FLESH.lambda() + 2.0 * FLESH.shear())).abs();
         assert!(stiff < 1e-4, "{mode:?} {stiff}");
+    }
+}
+
+/// Systems of a thousand random poses are symmetric and can be factorised.
+#[test]
+fn systems_are_symmetric_and_positive() {
+    let lattice = Lattice::block([2, 1, 1], 0.5, DVec3::ZERO).unwrap();
+    for mode in [Mode::Predicted, Mode::Stvk, Mode::NeoHookean] {
+        let params = FleshParams { mode, ..FleshParams::default() };
+        let solver = FleshSolver::new(&lattice, &[FLESH], &Default::default(), &params).unwrap();
+        let mut blocks = BlockMatrix::new(&lattice);
+        for pose in 0..1000 {
+            let seed = 50 * pose;
+            let size = f64::from(pose as u32 % 10) * 0.1;
+            let x: Vec<DVec3> =
+                lattice.nodes().iter().enumerate().map(|(i, p)| *p + size * noise3(i + seed)).collect();
+            let turns: Vec<DMat3> = (0..lattice.n_cells())
+                .map(|c| DMat3::from_quat(DQuat::from_scaled_axis(3.0 * noise3(c + seed))))
+                .collect();
+            crate::assembled::respond(&solver.body, &x, &turns, Some(&mut blocks));
+            (0..lattice.n_nodes()).for_each(|node| blocks.add_diagonal(node, 1e-3));
+            let number: Vec<u32> = (0..lattice.n_nodes() as u32).collect();
+            let matrix = blocks.to_sparse(&number, lattice.n_nodes());
+            let n = 3 * lattice.n_nodes();
+            let [e, f] = [1, 2].map(|k| (0..n).map(|i| noise3(i + seed + k)[k]).collect::<Vec<f64>>());
+            let times = |x: &[f64]| {
+                let mut out = vec![0.0; n];
+                matrix.mul_vec(x, &mut out);
+                out
+            };
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let (one, other) = (dot(&f, &times(&e)), dot(&e, &times(&f)));
+            assert!((one - other).abs() < 1e-7 * dot(&e, &times(&e)), "{mode:?} {one} {other}");
+            assert!(Direct::new(&blocks, &vec![false; lattice.n_nodes()]).is_ok(), "{mode:?} pose {pose}");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use sinew_geom::{
 };
 
 /// A closed box.
-fn cuboid(low: DVec3, high: DVec3) -> Mesh {
+pub fn cuboid(low: DVec3, high: DVec3) -> Mesh {
     let at = |c: usize| {
         DVec3::new(
             if c & 1 == 1 { high.x } else { low.x },
@@ -151,6 +151,82 @@ fn samples_are_filled_in_one_piece() {
         }
         assert_eq!(parts.labels().1, 1, "{sample:?} hangs together");
     }
+}
+
+/// A surface in a lattice of tetrahedra and prisms: embedded exactly, weighed, and every fault told.
+#[test]
+fn lattices_made_by_hand() {
+    use crate::{ControlLattice, Solid, build_made_body};
+    // Two sheared blocks, one cut into two prisms and one into five tetrahedra.
+    let shear = DMat3::from_cols_array(&[1.0, 0.1, 0.0, 0.2, 1.0, 0.0, 0.0, 0.3, 1.0]);
+    let block = Lattice::block([2, 1, 1], 1.0, DVec3::ZERO).unwrap();
+    let nodes: Vec<DVec3> = block.nodes().iter().map(|p| shear * *p).collect();
+    let [left, right] = [block.cells()[0], block.cells()[1]];
+    let prism = |corners: [usize; 6]| Solid::Prism(corners.map(|c| left[c]));
+    let tetrahedron = |corners: [usize; 4]| Solid::Tetrahedron(corners.map(|c| right[c]));
+    let solids = vec![
+        prism([0, 2, 4, 1, 3, 5]),
+        prism([2, 6, 4, 3, 7, 5]),
+        tetrahedron([0, 1, 2, 4]),
+        tetrahedron([3, 2, 1, 7]),
+        tetrahedron([5, 1, 4, 7]),
+        tetrahedron([6, 2, 7, 4]),
+        tetrahedron([1, 2, 4, 7]),
+    ];
+    let control = ControlLattice::new(nodes.clone(), solids.clone()).unwrap();
+    let inner = cuboid(DVec3::splat(0.2), DVec3::new(1.8, 0.8, 0.8));
+    let mesh =
+        Mesh::new(inner.positions().iter().map(|p| shear * *p).collect(), inner.faces().to_vec()).unwrap();
+    let body = build_made_body(&mesh, &control).unwrap();
+    assert_eq!((body.lattice.n_cells(), body.uncovered.len()), (2 * 6 + 5 * 4, 0));
+    let mut out = vec![Vec3::ZERO; mesh.n_vertices()];
+    let map = DMat3::from_cols_array(&[1.0, 0.2, -0.1, 0.3, 0.9, 0.0, 0.1, -0.4, 1.2]);
+    let moved: Vec<DVec3> = body.lattice.nodes().iter().map(|p| map * *p).collect();
+    body.embedding.evaluate(&body.lattice, &moved, &mut out).unwrap();
+    assert!(out.iter().zip(mesh.positions()).all(|(a, b)| a.as_dvec3().distance(map * *b) < 1e-6));
+    let volume: f64 = (0..body.lattice.n_cells())
+        .map(|cell| {
+            let points = crate::element::gauss_gradients(&body.lattice.corners(cell));
+            points.iter().map(|(_, v)| v).sum::<f64>() * body.lattice.inside()[cell]
+        })
+        .sum();
+    let exact = sinew_geom::measure::compute_volume(&mesh);
+    assert!((volume / exact - 1.0).abs() < 0.08, "{volume} {exact}");
+    // Under a linear displacement nothing within feels a force.
+    let lattice = control.to_lattice().unwrap();
+    let params = crate::FleshParams { mode: crate::Mode::Linear, ..Default::default() };
+    let solver =
+        crate::FleshSolver::new(&lattice, &[crate::Material::default()], &Default::default(), &params)
+            .unwrap();
+    let mut state = crate::FleshState::at_rest(&lattice);
+    state.positions.iter_mut().for_each(|p| *p += 0.01 * (map * *p));
+    let force = solver.gradient(&state).unwrap();
+    let largest = force.iter().map(|f| f.length()).fold(0.0, f64::max);
+    let is_inner = |p: &DVec3| {
+        let q = shear.inverse() * *p;
+        q.cmpgt(DVec3::splat(1e-6)).all() && q.cmplt(DVec3::new(2.0, 1.0, 1.0) - 1e-6).all()
+    };
+    let inside: Vec<usize> = (0..lattice.n_nodes()).filter(|&n| is_inner(&lattice.nodes()[n])).collect();
+    assert!(inside.len() > 10);
+    assert!(inside.iter().all(|&n| force[n].length() < 1e-11 * largest));
+    // A vertex outside is told and follows; a lattice elsewhere is refused, as are cells that overlap.
+    let mut out_of = mesh.positions().to_vec();
+    out_of[3] += DVec3::X;
+    let body = build_made_body(&Mesh::new(out_of.clone(), mesh.faces().to_vec()).unwrap(), &control).unwrap();
+    assert_eq!(body.uncovered, [3]);
+    let mut out = vec![Vec3::ZERO; 8];
+    body.embedding.evaluate(&body.lattice, body.lattice.nodes(), &mut out).unwrap();
+    assert!(out[3].as_dvec3().distance(out_of[3]) < 1e-5);
+    let far = Mesh::new(mesh.positions().iter().map(|p| *p + 9.0).collect(), mesh.faces().to_vec()).unwrap();
+    assert!(matches!(build_made_body(&far, &control), Err(FleshError::LatticeElsewhere { count: 8, .. })));
+    let mut twice = solids;
+    twice.push(tetrahedron([0, 1, 2, 7]));
+    let control = ControlLattice::new(nodes, twice).unwrap();
+    let overlap = build_made_body(&mesh, &control).unwrap_err();
+    assert!(
+        matches!(&overlap, FleshError::OverlappingCells { second, .. } if second == "tetrahedron 6"),
+        "{overlap}"
+    );
 }
 
 #[test]

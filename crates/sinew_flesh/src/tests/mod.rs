@@ -1,11 +1,14 @@
 //! Closed forms, invariants and regressions (`research/flesh.md`, §4).
 
+mod abuse;
 mod beams;
 mod bends;
+mod contacts;
 mod dynamics;
 mod elements;
 mod hands;
 mod lattices;
+mod octrees;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
 use glam::DVec3;

@@ -18,6 +18,7 @@ pub const READERS: &[(&str, Read)] = &[
     ("stl", |b| stl::read_stl(b, "a.stl", &mut Warnings::default()).map(drop)),
     ("off", |b| off::read_off(b, "a.off", &mut Warnings::default()).map(drop)),
     ("mesh", |b| medit::read_medit(b, "a.mesh", &mut Warnings::default()).map(drop)),
+    ("solids", |b| medit::read_solids(b, "a.mesh").map(drop)),
     ("bvh", |b| bvh::read_bvh(b, "a.bvh", &mut Warnings::default()).map(drop)),
     ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
     ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),

@@ -5,7 +5,7 @@ use glam::DVec3;
 use sinew_formats::{
     Model,
     Place::{Line, Whole},
-    medit::read_medit,
+    medit::{read_medit, read_solids},
     off::read_off,
 };
 use sinew_geom::Warnings;
@@ -182,4 +182,39 @@ fn good_medit_is_read() {
     let (mended, warnings) = loads(|warnings| read_medit(text.as_bytes(), "a.mesh", warnings));
     assert_eq!(mended.character.mesh.positions()[1], DVec3::ZERO);
     assert!(warnings.contains("1 vertices have NaN"), "{warnings}");
+}
+
+const SOLIDS: &str = "MeshVersionFormatted 2\nDimension 3\nVertices\n9\n0 0 0 0\n1 0 0 0\n1 1 0 0\n0 1 0 0\n0 0 1 0\n1 0 1 0\n\
+     1 1 1 0\n0 1 1 0\n0.5 0.5 2 0\nEdges\n2\n1 2 0\n2 3 0\nRidges\n1\n2\nCorners 1 9\nTriangles\n1\n1 2 3 7\n\
+     Hexahedra\n1\n1 2 3 4 5 6 7 8 1\nTetrahedra\n1\n5 6 7 9 0\nPrisms\n1\n1 2 3 5 6 7 0\nEnd\n";
+
+#[test]
+fn solids_are_read() {
+    for text in [SOLIDS.to_owned(), SOLIDS.replace('\n', "\r\n"), SOLIDS.replace("Prisms", "Pentahedra")] {
+        let solids = read_solids(text.as_bytes(), "a.mesh").unwrap();
+        assert_eq!(solids.positions.len(), 9);
+        // Around the bottom and around the top, to bits along axes.
+        assert_eq!(solids.hexahedra, [[0, 1, 3, 2, 4, 5, 7, 6]]);
+        assert_eq!(
+            (&solids.tetrahedra[..], &solids.prisms[..]),
+            (&[[4, 5, 6, 8]][..], &[[0, 1, 2, 4, 5, 6]][..])
+        );
+        assert_eq!((&solids.creases[..], &solids.corners[..]), (&[[1, 2]][..], &[8][..]));
+    }
+}
+
+#[test]
+fn bad_solids_are_refused_with_their_lines() {
+    let table: &[(String, Expected)] = &[
+        ("<mesh>".into(), &[(Whole, "does not start with `MeshVersionFormatted`")]),
+        (MEDIT.into(), &[(Whole, "there are no solids")]),
+        (format!("{MEDIT}Pyramids 1 1 2 3 1 2 0"), &[(Whole, "1 pyramids")]),
+        (SOLIDS.replace("5 6 7 9 0", "5 6 7 10 0"), &[(Line(28), "vertex 10 is not between 1 and 9")]),
+        (SOLIDS.replace("5 6 7 9 0", "5 6 0 9 0"), &[(Line(28), "vertex 0 is not between 1 and 9")]),
+        (SOLIDS.replace("Ridges\n1\n2", "Ridges\n1\n3"), &[(Line(20), "edge 3 is not between 1 and 2")]),
+        (SOLIDS[..SOLIDS.len() - 20].into(), &[(Line(30), "found")]),
+    ];
+    for (text, expected) in table {
+        check(text, read_solids(text.as_bytes(), "a.mesh"), expected);
+    }
 }

@@ -19,6 +19,8 @@ use std::f64::consts::PI;
 /// A node is far if the point is farther from its centre than this many radii. 2 is the paper's default;
 /// 2.5 makes the expansion's error invisible to an inside test.
 const FAR_RADII: f64 = 2.5;
+/// The same where only inside and outside are to be told apart: off by a few hundredths at most, for a third of the cost.
+const ROUGHLY_FAR_RADII: f64 = 1.6;
 
 /// What a node looks like from afar.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,16 +39,27 @@ impl SurfaceTree {
     /// About 1 inside a closed outward-oriented surface, 0 outside, in between near holes; more where parts
     /// overlap. 0 for a point that is not finite.
     pub fn winding_number(&self, point: DVec3) -> f64 {
+        self.winding_number_within(point, FAR_RADII)
+    }
+
+    /// The winding number to within a few hundredths, which is enough to tell inside from outside, several times as fast.
+    pub fn winding_number_roughly(&self, point: DVec3) -> f64 {
+        self.winding_number_within(point, ROUGHLY_FAR_RADII)
+    }
+
+    fn winding_number_within(&self, point: DVec3, far_radii: f64) -> f64 {
         let p = point - self.center;
         if self.triangles.is_empty() || !p.is_finite() {
             return 0.0;
         }
         let mut solid_angle = 0.0;
-        let mut stack = vec![0usize];
+        let mut stack = Vec::with_capacity(64);
+        stack.push(0usize);
         while let Some(index) = stack.pop() {
             let (node, far) = (&self.bvh.nodes[index], &self.moments[index]);
             let first = node.first_index as usize;
-            if far.center.distance(p) > FAR_RADII * far.radius {
+            let reach = far_radii * far.radius;
+            if far.center.distance_squared(p) > reach * reach {
                 solid_angle += far.solid_angle(p);
             } else if node.is_leaf() {
                 let faces = &self.bvh.primitive_indices[first..first + node.prim_count as usize];
@@ -229,6 +242,9 @@ mod tests {
             let errors = probes().map(|p| (tree.winding_number(p) - exact(&mesh, p)).abs());
             let worst = crate::measure::largest_error(errors);
             assert!(worst < 1e-3, "{worst}");
+            let errors = probes().map(|p| (tree.winding_number_roughly(p) - exact(&mesh, p)).abs());
+            let worst = crate::measure::largest_error(errors);
+            assert!(worst < 0.03, "{worst}");
         }
     }
 

@@ -234,6 +234,7 @@ export interface Refitted {
   jerk_ratio: number;
   limit_violations: number;
   rule_violation_cm: number;
+  limit_excess_percent: number;
   copied_slide_cm_s: number;
   copied_penetration_cm: number;
   warnings: string[];

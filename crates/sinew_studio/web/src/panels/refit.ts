@@ -141,6 +141,7 @@ function numbers(done: Refitted): Node[] {
     line('drift', 'Drift of a stance', `${done.drift_cm.toFixed(2)} cm`, ''),
     line('jerk', 'Jerk', `${done.jerk_ratio.toFixed(2)} ×`, 'the clip’s'),
     ...(done.rule_violation_cm > 0 ? [line('rules', 'Worst rule', `${done.rule_violation_cm.toFixed(2)} cm`, 'off')] : []),
+    ...(done.limit_excess_percent > 0 ? [line('limits', 'Worst limit', `${done.limit_excess_percent.toFixed(1)} %`, 'exceeded')] : []),
     ...done.warnings.map((text) => h('p.note', null, text)),
   ];
 }

@@ -4,11 +4,16 @@
 //! Implicit penalty along the normal and Coulomb friction with the normal force of the step's beginning, as a drag that
 //! never exceeds `μ N` (regularised below `SLOW`).
 
+mod terrain;
+
+pub use terrain::Terrain;
+
 use crate::FleshError;
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
+use std::sync::Arc;
 
 /// Something solid, where it is at the end of a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Collider {
     /// Everything on the other side of a plane through `point`.
     Plane {
@@ -31,10 +36,21 @@ pub enum Collider {
         /// Its radius.
         radius: f64,
     },
+    /// A box.
+    Cuboid {
+        /// Its middle.
+        center: DVec3,
+        /// Half of its sides.
+        half: DVec3,
+        /// How it is turned.
+        rotation: DQuat,
+    },
+    /// Ground that rises and falls.
+    Terrain(Arc<Terrain>),
 }
 
 /// A collider and how rough it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Obstacle {
     /// Its shape.
     pub shape: Collider,
@@ -51,16 +67,29 @@ impl Collider {
         Self::Plane { point: DVec3::Y * height, normal: DVec3::Y }
     }
 
+    /// The six walls of a room, which keep flesh within.
+    pub fn room(low: DVec3, high: DVec3) -> [Self; 6] {
+        std::array::from_fn(|k| match k < 3 {
+            true => Self::Plane { point: low, normal: DVec3::AXES[k] },
+            false => Self::Plane { point: high, normal: -DVec3::AXES[k - 3] },
+        })
+    }
+
     /// Signed distance of a point, negative within, and the direction outwards.
     pub fn distance(&self, p: DVec3) -> (f64, DVec3) {
         let from_ball = |center: DVec3, radius: f64| {
             let away = p - center;
             (away.length() - radius, away.try_normalize().unwrap_or(DVec3::Y))
         };
-        match *self {
-            Self::Plane { point, normal } => ((p - point).dot(normal), normal),
-            Self::Sphere { center, radius } => from_ball(center, radius),
-            Self::Capsule { ends: [a, b], radius } => from_ball(closest_on_segment(a, b, p), radius),
+        match self {
+            Self::Plane { point, normal } => ((p - *point).dot(*normal), *normal),
+            Self::Sphere { center, radius } => from_ball(*center, *radius),
+            Self::Capsule { ends: [a, b], radius } => from_ball(closest_on_segment(*a, *b, p), *radius),
+            Self::Cuboid { center, half, rotation } => {
+                let (distance, normal) = from_box(*half, rotation.inverse() * (p - *center));
+                (distance, *rotation * normal)
+            }
+            Self::Terrain(terrain) => terrain.distance(p),
         }
     }
 
@@ -70,6 +99,9 @@ impl Collider {
         let wrong = |name, value, expected| Err(FleshError::Parameter { name, value, expected });
         let positive = "it must be positive";
         match *self {
+            Self::Cuboid { half, .. } if !(half.is_finite() && half.min_element() > 0.0) => {
+                wrong("side of a box", half.min_element(), positive)
+            }
             Self::Plane { point, normal } if !point.is_finite() || !normal.is_normalized() => {
                 wrong("normal of a plane", normal.length(), "it must have length 1")
             }
@@ -81,6 +113,18 @@ impl Collider {
             _ => Ok(()),
         }
     }
+}
+
+/// Distance from a box around the origin, and the way out.
+fn from_box(half: DVec3, p: DVec3) -> (f64, DVec3) {
+    let nearest = p.clamp(-half, half);
+    let away = p - nearest;
+    if let Some(normal) = away.try_normalize() {
+        return (away.length(), normal);
+    }
+    let depths = half - p.abs();
+    let axis = (0..3).min_by(|a, b| depths[*a].total_cmp(&depths[*b])).unwrap_or(0);
+    (-depths[axis], DVec3::AXES[axis] * if p[axis] < 0.0 { -1.0 } else { 1.0 })
 }
 
 /// The point of a segment nearest to `p`; the segment may have no length.
