@@ -145,7 +145,7 @@ impl RigData {
                         samples.record(at, eta);
                     }
                 }
-                RigShape::Surface { cell_size, samples } => {
+                RigShape::Surface { cell_size, samples, .. } => {
                     *cell_size *= factor;
                     let forces = samples.iter_mut().flat_map(|(_, forces)| forces);
                     forces.for_each(|f: &mut DVec3| *f *= factor.powi(3));
