@@ -10,8 +10,8 @@ use sinew::{
     flesh::{
         BakeParams, FleshParams, LatticeParams, Material,
         rig::{
-            Guide, Matching, PosedBody, SurfaceParams, Template, TemplateFitParams, TemplateFitter, fit_pose,
-            fit_surface,
+            AdaptParams, Guide, Matching, PosedBody, SurfaceParams, Template, TemplateFitParams,
+            TemplateFitter, fit_adaptive, fit_pose, fit_surface,
         },
     },
     formats::read_any,
@@ -144,7 +144,7 @@ fn surface() -> anyhow::Result<()> {
                 (0..character.mesh.n_vertices() as u32).step_by(20).map(|v| (v, v)).collect::<Vec<_>>();
             let posing = fit_pose(&character, &target, &every)?;
             for (matching, name) in [(Matching::Vertices, "vertices"), (Matching::Closest, "closest")] {
-                for cells in [500, 1000, 4000] {
+                for cells in [500, 1000] {
                     let start = Instant::now();
                     let mut posed = PosedBody::new(
                         &character,
@@ -166,6 +166,25 @@ fn surface() -> anyhow::Result<()> {
                         start.elapsed().as_secs_f64()
                     );
                 }
+            }
+            let start = Instant::now();
+            let adapt = AdaptParams::default();
+            let body = params(&character.mesh, 1000);
+            let mut go_on = |_| ControlFlow::Continue(());
+            let mut unheard = Warnings::default();
+            let found =
+                fit_adaptive(&character, (&body, &posing.pose), &target, &adapt, &mut unheard, &mut go_on)?;
+            for (k, round) in found.rounds.iter().enumerate() {
+                let [before, after] = round.distances.map(|d| d.mean);
+                println!(
+                    "{animal:>6} {pose:>5}  adapt {k} {:>7}  {:>7.3} {:>7.3} {:>7.3}  {:>7.1}% {:>7.2}",
+                    round.cells,
+                    100.0 * posing.distances[0] / diagonal,
+                    100.0 * before / diagonal,
+                    100.0 * after / diagonal,
+                    100.0 * (1.0 - after / before),
+                    start.elapsed().as_secs_f64()
+                );
             }
         }
     }

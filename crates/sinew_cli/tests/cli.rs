@@ -16,6 +16,8 @@ mod pose;
 mod puppet;
 #[path = "cli/refit.rs"]
 mod refit;
+#[path = "cli/rig.rs"]
+mod rig;
 #[path = "cli/solve.rs"]
 mod solve;
 

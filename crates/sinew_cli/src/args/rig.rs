@@ -104,8 +104,14 @@ pub struct RigAddArgs {
     #[arg(long, value_name = "JOINT,…", value_delimiter = ',', requires = "target")]
     pub lasso: Vec<String>,
     /// How much smoothness of the deformation counts
-    #[arg(long, value_name = "W", default_value_t = 1e-3, requires = "target", allow_hyphen_values = true)]
+    #[arg(long, value_name = "W", default_value_t = 0.03, requires = "target", allow_hyphen_values = true)]
     pub smooth: f64,
+    /// Halve cells where the surface is still far from the target, so many times at most; the file then keeps the cells
+    #[arg(long, value_name = "LEVELS", requires = "target")]
+    pub adapt: Option<usize>,
+    /// Metres from the target beyond which cells are halved [default: 0.1 % of the diagonal]
+    #[arg(long, value_name = "METRES", requires = "adapt", allow_hyphen_values = true)]
+    pub within: Option<f64>,
     /// Flesh where it acts fully is so many times as stiff, as that of a tense muscle
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true)]
     pub stiffen: Option<f64>,

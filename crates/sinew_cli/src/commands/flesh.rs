@@ -3,7 +3,7 @@
 use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
-    rig::{cell_size, read_rigs, rig_drive},
+    rig::{read_rigs, rig_drive},
     scene::{Follower, obstacles, pins},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sinew::{
     flesh::{
         BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams, LatticeSource, Material,
-        Solid, StepReport,
+        Solid, StepReport, rig::RigSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -38,9 +38,10 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let (fps, n_frames) = timing(args, &character, clip)?;
     let mut params = params(args, &character, console)?;
     let rigs = args.rigs.as_deref().map(read_rigs).transpose()?;
-    if let Some(size) = rigs.as_ref().and_then(cell_size).filter(|_| args.cell_size.is_none()) {
+    if let Some((size, source)) = rigs.as_ref().and_then(RigSet::lattice).filter(|_| args.cell_size.is_none())
+    {
         // Surface rigs are forces on the nodes of one lattice.
-        params.lattice.size = Some(size);
+        (params.lattice.size, params.source) = (Some(size), source);
     }
     let start = Instant::now();
     let mut baker = {

@@ -50,7 +50,7 @@ impl Prepared<'_> {
         let (bias, smooth) = self.weights(&freedoms, params.together);
         let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
         let mut rules = params.rules.clone();
-        rules::anchor(&mut rules, &self.worlds);
+        rules::anchor(&mut rules, &self.worlds, &self.site);
         let active = self.active(&rules);
         let problem = Problem {
             rig: self.target,

@@ -11,7 +11,8 @@ use crate::{
     pulls::{self, Row},
 };
 use glam::DVec3;
-use std::ops::Range;
+use sinew_geom::path::Site;
+use std::{ops::Range, sync::Arc};
 
 /// Deviation of a rule that counts as one, in metres, unless it says `soft`.
 const SIGMA: f64 = 1e-3;
@@ -159,9 +160,17 @@ fn named_bones(problem: &Problem) -> impl Iterator<Item = (usize, Option<usize>)
         .map(|bone| (bone, skeleton.bones()[bone].parent))
 }
 
-/// Give joints that are held a place: the middle of where a motion has them.
-pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[World]) {
+/// Give joints that are held a place, the middle of where a motion has them, and rules about the ground the one there is.
+pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[World], site: &Site) {
+    let ground = Arc::new(site.clone());
     for rule in rules {
+        if let What::Equations(problem) = &mut rule.what {
+            for block in &mut problem.blocks {
+                if let Kind::Height { site, .. } = &mut block.kind {
+                    *site = ground.clone();
+                }
+            }
+        }
         let frames = rule.frames.start.min(worlds.len())..rule.frames.end.min(worlds.len());
         if let What::Hold(joint, place) = &mut rule.what {
             let path: Vec<DVec3> = worlds[frames].iter().map(|world| world.positions[*joint]).collect();

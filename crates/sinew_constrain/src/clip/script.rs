@@ -10,7 +10,10 @@ use crate::{
     language::{Diagnostic, Expression, FormId, Script, Severity, Statement, Term},
 };
 use glam::DVec3;
-use sinew_geom::{Dof, DofKind, Rig};
+use sinew_geom::{
+    Dof, DofKind, Rig,
+    path::{Ground, Site},
+};
 use std::ops::Range;
 
 /// Rules of a text, ready for a clip.
@@ -31,6 +34,8 @@ impl ClipRules {
     /// A rig that cannot be posed.
     pub fn new(script: &Script, rig: &Rig, scene: &Scene) -> Result<Self, ConstrainError> {
         let skeleton = Skeleton::from_rig(rig)?;
+        // Every clip has a ground; where it lies is known when the clip is fitted.
+        let scene = &Scene { ground: Some(Site::of(Ground::default())), ..scene.clone() };
         let params = CompileParams { frame: Some(0.0), ..CompileParams::default() };
         // All at once for what is wrong, then line by line for what holds when.
         let (whole, mut diagnostics) = Problem::new(script, &skeleton, scene, &params);

@@ -276,6 +276,22 @@ fn ranges_of_a_text_are_kept() {
     }
 }
 
+/// The ground of a rule is that of the clip, laid along its way.
+#[test]
+fn a_hand_glides_over_the_ground() {
+    let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
+    let hand = rig.find("LeftHand").unwrap();
+    let mut params = on("slope:10");
+    params.rules = rules(&rig, "put LeftHand above Ground by = 70 cm");
+    let fitted = fit(&rig, &motion, &params);
+    for pose in &fitted.motion.poses {
+        let place = World::of(&rig, pose).positions[hand];
+        let height = place.y - fitted.site.height(place.x, place.z);
+        assert!((height - 0.7).abs() < 0.02, "{height}");
+    }
+    assert!(fitted.report.rule_violation < 0.01, "{}", fitted.report.rule_violation);
+}
+
 /// The walker swings its hands; a limit slows one of them down and leaves the feet where they stand.
 #[test]
 fn limits_of_speed_are_kept() {

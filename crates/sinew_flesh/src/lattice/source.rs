@@ -1,7 +1,7 @@
 //! Where the cells of a body come from.
 
 use super::{
-    Body, ControlLattice, LatticeParams, OctreeParams, build_body, build_made_body, build_octree_body,
+    Body, ControlLattice, Fine, LatticeParams, OctreeParams, build_body, build_made_body, build_octree_body,
 };
 use crate::FleshError;
 use glam::DVec3;
@@ -15,6 +15,8 @@ pub enum LatticeSource {
     Cubes,
     /// Cubes of several sizes, small around joints and in thin limbs: doublings of the smallest at most.
     Octree(usize),
+    /// Cubes of several sizes as they were laid out before: doublings of each of the smallest, whose side is given.
+    Levels(Vec<u8>),
     /// A lattice made by hand.
     Made(Box<ControlLattice>),
 }
@@ -31,6 +33,15 @@ impl LatticeSource {
         match self {
             Self::Cubes => build_body(mesh, params),
             Self::Made(control) => build_made_body(mesh, control),
+            Self::Levels(levels) => {
+                let fine = Fine::around(mesh, params)?;
+                let (expected, actual) = (fine.len(), levels.len());
+                if expected != actual {
+                    return Err(FleshError::Length { what: "levels of cells", expected, actual });
+                }
+                let most = levels.iter().copied().max().unwrap_or(0).into();
+                Ok(fine.body(mesh, &fine.balance(levels, most)))
+            }
             Self::Octree(levels) => {
                 let octree =
                     OctreeParams { levels: *levels, near: near(mesh, joints), ..OctreeParams::default() };

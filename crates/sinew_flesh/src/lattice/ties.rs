@@ -40,7 +40,8 @@ impl Ties {
         &self.nodes
     }
 
-    fn rows(&self) -> impl Iterator<Item = (usize, &[(u32, f64)])> {
+    /// Each hanging node with the true nodes it follows, and their shares.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, &[(u32, f64)])> {
         self.nodes.iter().enumerate().map(|(k, &node)| {
             (node as usize, &self.shares[self.starts[k] as usize..self.starts[k + 1] as usize])
         })

@@ -72,9 +72,12 @@ fn rig_to_json(rig: &ForceRig, unit: f64) -> Value {
             };
             value["samples"] = samples.list().iter().map(sample).collect();
         }
-        RigShape::Surface { cell_size, samples } => {
+        RigShape::Surface { cell_size, levels, samples } => {
             let n_nodes = samples.first().map_or(0, |(_, forces)| forces.len());
             value["surface"] = json!({"cell_size": cell_size, "nodes": n_nodes});
+            if !levels.is_empty() {
+                value["surface"]["levels"] = json!(runs(levels));
+            }
             let sample = |(at, forces): &(f64, Vec<DVec3>)| {
                 let some = forces.iter().enumerate().filter(|(_, f)| **f != DVec3::ZERO);
                 let forces: Vec<Value> = some.map(|(n, f)| json!([n, f.x, f.y, f.z])).collect();
@@ -173,9 +176,9 @@ pub fn from_json(value: &Value) -> Result<RigSet, RigError> {
         let mut rig = read_rig(&at)?;
         let unit = unit(&set, &rig);
         rig.shape = match rig.shape {
-            RigShape::Surface { cell_size, samples } => {
+            RigShape::Surface { cell_size, levels, samples } => {
                 let samples = samples.into_iter().map(|(at, f)| (at / unit, f)).collect();
-                RigShape::Surface { cell_size, samples }
+                RigShape::Surface { cell_size, levels, samples }
             }
             RigShape::Template { template, guide, samples } => {
                 let mut scaled = Samples::default();
@@ -297,5 +300,25 @@ fn read_surface(at: &At, list: &[At]) -> Result<RigShape, RigError> {
     if samples.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return at.wrong("two samples have the same \"at\"");
     }
-    Ok(RigShape::Surface { cell_size, samples })
+    let levels = at.get("levels").map_or(Ok(Vec::new()), |at| read_runs(&at))?;
+    Ok(RigShape::Surface { cell_size, levels, samples })
+}
+
+/// Levels of cells as runs of equal ones: level, count, level, count, …
+fn runs(levels: &[u8]) -> Vec<usize> {
+    levels.chunk_by(|a, b| a == b).flat_map(|run| [run[0] as usize, run.len()]).collect()
+}
+
+fn read_runs(at: &At) -> Result<Vec<u8>, RigError> {
+    let mut levels = Vec::new();
+    for run in at.list()?.chunks(2) {
+        let [level, count] = run else { return at.wrong("expected pairs of a level and a count") };
+        let (level, count) = (level.number()?, count.number()?);
+        let fits = (0.0..=5.0).contains(&level) && count >= 1.0 && count <= MAX_NODES as f64;
+        if !fits || levels.len() + count as usize > MAX_NODES {
+            return at.wrong("levels go from 0 to 5, for as many cells as there are");
+        }
+        levels.extend(std::iter::repeat_n(level as u8, count as usize));
+    }
+    Ok(levels)
 }

@@ -16,19 +16,22 @@ use super::{
 use crate::{BodyPoint, FleshError, Lattice};
 use glam::{DQuat, DVec3};
 
+/// Squares of distances, in those of the way dragged, that no hand can tell from none.
+const ENOUGH: f64 = 1e-5;
+
 /// How freely a template is fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemplateFitParams {
     /// Weights `ξ` that keep parameters where they are, one a parameter, relative to the way dragged and to what a
     /// parameter can change at all; infinite ones do not change. Default 0 for the amplitude, 0.05 for the others.
     pub keep: Option<Vec<f64>>,
-    /// Rounds at most. Default 40.
+    /// Rounds at most. Default 20.
     pub rounds: usize,
 }
 
 impl Default for TemplateFitParams {
     fn default() -> Self {
-        Self { keep: None, rounds: 40 }
+        Self { keep: None, rounds: 20 }
     }
 }
 
@@ -134,7 +137,8 @@ impl<'a> TemplateFitter<'a> {
         for i in (0..z.len()).filter(|&i| keep[i].is_infinite()) {
             (bounds.low[i], bounds.high[i]) = (start[i], start[i]);
         }
-        let search = MinimiseParams { rounds: params.rounds, gain: 1e-6, ..MinimiseParams::default() };
+        let search =
+            MinimiseParams { rounds: params.rounds, gain: 1e-3, enough: ENOUGH, ..MinimiseParams::default() };
         let mut report = minimise(&mut z, &bounds, &search, |z, slope| {
             let eta: Vec<f64> = z.iter().zip(&scales).map(|(z, s)| z * s).collect();
             let mut value = self.cost(&eta, &wanted, slope) / unit;

@@ -13,6 +13,7 @@
 use super::{Frame, Template};
 use crate::{Lattice, lattice::trilinear};
 use glam::{DMat3, DVec3};
+use std::sync::OnceLock;
 
 /// Places along each axis of a cell.
 const N: usize = 4;
@@ -27,7 +28,7 @@ pub(crate) struct Placed<'a> {
 
 /// A place within a cell: weights of the corners, place, volume.
 struct Place {
-    weights: [f64; 8],
+    weights: &'static [f64; 8],
     at: DVec3,
     volume: f64,
 }
@@ -53,12 +54,12 @@ impl Placed<'_> {
         let mut is_touched = false;
         for (cell, corners) in self.cells(lattice) {
             let share = lattice.inside()[cell];
-            for place in places(&corners) {
+            for place in places(lattice, &corners) {
                 let Some(field) = self.template.unit(self.local(place.at), self.params) else { continue };
                 is_touched = true;
                 let force = self.frame.axes * field.value * (self.params[0] * place.volume * share);
                 for (node, w) in lattice.cells()[cell].iter().zip(place.weights) {
-                    out[*node as usize] += force * w;
+                    out[*node as usize] += force * *w;
                 }
             }
         }
@@ -72,10 +73,10 @@ impl Placed<'_> {
         let amplitude = self.params[0];
         for (cell, corners) in self.cells(lattice) {
             let share = lattice.inside()[cell];
-            for place in places(&corners) {
+            for place in places(lattice, &corners) {
                 let Some(field) = self.template.unit(self.local(place.at), self.params) else { continue };
                 let nodes = lattice.cells()[cell].iter().zip(place.weights);
-                let at: DVec3 = nodes.map(|(node, w)| lambda[*node as usize] * w).sum();
+                let at: DVec3 = nodes.map(|(node, w)| lambda[*node as usize] * *w).sum();
                 let at = at * (place.volume * share);
                 let own = self.frame.axes.transpose() * at;
                 out[0] += own.dot(field.value);
@@ -107,22 +108,41 @@ impl Placed<'_> {
     }
 }
 
-/// Middles of the `N³` parts of a cell.
-fn places(corners: &[DVec3; 8]) -> impl Iterator<Item = Place> + '_ {
-    (0..N * N * N).map(move |k| {
-        let along = |step: usize| ((k / step % N) as f64 + 0.5) / N as f64;
-        let local = DVec3::new(along(1), along(N), along(N * N));
-        let weights = trilinear(local);
-        let at = corners.iter().zip(weights).map(|(p, w)| *p * w).sum();
-        let column = |axis: usize| {
-            let of = |place: f64| {
-                let mut moved = local;
-                moved[axis] = place;
-                corners.iter().zip(trilinear(moved)).map(|(p, w)| *p * w).sum::<DVec3>()
-            };
-            of(1.0) - of(0.0)
+/// Middles of the `N³` parts of the unit cube, and the weights of its corners there.
+fn middles() -> &'static [(DVec3, [f64; 8])] {
+    static MIDDLES: OnceLock<Vec<(DVec3, [f64; 8])>> = OnceLock::new();
+    MIDDLES.get_or_init(|| {
+        let middle = |k: usize| {
+            let along = |step: usize| ((k / step % N) as f64 + 0.5) / N as f64;
+            let local = DVec3::new(along(1), along(N), along(N * N));
+            (local, trilinear(local))
         };
-        let volume = DMat3::from_cols(column(0), column(1), column(2)).determinant();
+        (0..N * N * N).map(middle).collect()
+    })
+}
+
+/// The same places in a cell.
+fn places<'c>(lattice: &Lattice, corners: &'c [DVec3; 8]) -> impl Iterator<Item = Place> + 'c {
+    let (is_cubes, side) = (lattice.is_cubes(), lattice.size());
+    middles().iter().map(move |(local, weights)| {
+        let (at, volume) = if is_cubes {
+            (corners[0] + *local * side, side * side * side)
+        } else {
+            (corners.iter().zip(weights).map(|(p, w)| *p * *w).sum(), volume_at(corners, *local))
+        };
         Place { weights, at, volume: volume / (N * N * N) as f64 }
     })
+}
+
+/// Determinant of the map from the unit cube.
+fn volume_at(corners: &[DVec3; 8], local: DVec3) -> f64 {
+    let column = |axis: usize| {
+        let of = |place: f64| {
+            let mut moved = local;
+            moved[axis] = place;
+            corners.iter().zip(trilinear(moved)).map(|(p, w)| *p * w).sum::<DVec3>()
+        };
+        of(1.0) - of(0.0)
+    };
+    DMat3::from_cols(column(0), column(1), column(2)).determinant()
 }

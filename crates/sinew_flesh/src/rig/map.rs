@@ -323,7 +323,7 @@ impl Search<'_> {
     }
 
     fn run(&self, x: &mut [f64], rounds: usize) {
-        let params = MinimiseParams { rounds, gain: 1e-6, memory: 12 };
+        let params = MinimiseParams { rounds, gain: 1e-6, memory: 12, ..MinimiseParams::default() };
         minimise(x, &Bounds::default(), &params, |x, slope| self.value(x, slope));
     }
 

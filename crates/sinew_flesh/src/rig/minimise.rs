@@ -12,6 +12,9 @@
 //! # Limits
 //! Finds the valley it starts in.
 
+/// Share of a step at which a search along it gives up.
+const SHORTEST: f64 = 1e-6;
+
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinimiseParams {
@@ -21,11 +24,13 @@ pub struct MinimiseParams {
     pub rounds: usize,
     /// A round that gains less than this share of the value is the last. Default 1e-9.
     pub gain: f64,
+    /// A value that is as good as the least. Default 0.
+    pub enough: f64,
 }
 
 impl Default for MinimiseParams {
     fn default() -> Self {
-        Self { memory: 10, rounds: 200, gain: 1e-9 }
+        Self { memory: 10, rounds: 200, gain: 1e-9, enough: 0.0 }
     }
 }
 
@@ -98,7 +103,7 @@ pub fn minimise(
                 break Some(at);
             }
             length *= 0.4;
-            if length < 1e-12 {
+            if length < SHORTEST {
                 break None;
             }
         };
@@ -122,7 +127,7 @@ pub fn minimise(
         gradient.copy_from_slice(&next_gradient);
         report.value = at;
         report.rounds += 1;
-        if gained <= params.gain * at.abs().max(f64::MIN_POSITIVE) {
+        if at <= params.enough || gained <= params.gain * at.abs().max(f64::MIN_POSITIVE) {
             report.converged = true;
             break;
         }

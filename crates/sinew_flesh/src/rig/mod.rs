@@ -6,6 +6,7 @@
 //! target surface ─► fit_surface ──────┼─► RigSet ─► file, other character (transfer)
 //! ```
 
+mod adaptive;
 mod belt;
 mod drive;
 mod error;
@@ -27,6 +28,7 @@ mod templates;
 mod tests;
 mod transfer;
 
+pub use adaptive::{AdaptParams, AdaptRound, AdaptiveFit, fit_adaptive};
 pub use belt::Belt;
 pub use drive::{Curve, RigDrive};
 pub use error::RigError;

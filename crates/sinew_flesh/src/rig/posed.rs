@@ -4,9 +4,7 @@
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
 
 use super::{RestReport, RigError, StaticSolver, find_rest};
-use crate::{
-    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton, build_body,
-};
+use crate::{BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
 
@@ -36,7 +34,10 @@ impl PosedBody {
         params: &BakeParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        Self::in_body(build_body(&character.mesh, &params.lattice)?, character, params, warnings)
+        let joints: Vec<DVec3> =
+            character.rig.iter().flat_map(|rig| rig.rest_world()).map(|world| world.translation).collect();
+        let body = params.source.build(&character.mesh, &params.lattice, &joints)?;
+        Self::in_body(body, character, params, warnings)
     }
 
     /// The same in a lattice that is there already.
@@ -69,6 +70,7 @@ impl PosedBody {
         let matrices = self.skin.matrices(&world);
         self.skeleton.drive(&matrices, &mut self.drive)?;
         self.state.positions = self.skeleton.skinned(&matrices);
+        self.body.lattice.ties().spread_places(&mut self.state.positions);
         self.state.rotations.clone_from(&self.drive.cell_rotations);
         self.pose = pose.clone();
         self.drive.forces.clear();
@@ -102,6 +104,11 @@ impl PosedBody {
     /// Everything that is simulated.
     pub fn state(&self) -> &FleshState {
         &self.state
+    }
+
+    /// Nodes held by bones.
+    pub fn n_held(&self) -> usize {
+        self.drive.held.len()
     }
 
     /// How the pose turns each node.

@@ -6,8 +6,10 @@
 //! # Cost
 //! A rig is integrated anew only when its control parameter changed.
 
-use super::{Control, Guide, RigError, Samples, Template, integrate::Placed, parameters::bracket};
-use crate::{FleshError, Lattice};
+use super::{
+    Control, Guide, RigError, Samples, Template, adaptive::source_of, integrate::Placed, parameters::bracket,
+};
+use crate::{FleshError, Lattice, LatticeSource};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Pose, Rig, Transform, mesh::bounds};
 
@@ -25,8 +27,10 @@ pub enum RigShape {
     },
     /// Forces on the nodes of one lattice, in the frame of the rest pose (eq. 6.6).
     Surface {
-        /// Side of a cell of that lattice.
+        /// Side of a cell of that lattice, the smallest if there are several sizes.
         cell_size: f64,
+        /// Doublings of each of the smallest cells, of an adapted rig; empty if all are of one size.
+        levels: Vec<u8>,
         /// Forces at values of the control parameter, by rising value.
         samples: Vec<(f64, Vec<DVec3>)>,
     },
@@ -74,7 +78,7 @@ impl ForceRig {
     pub fn surface(name: &str, control: &str, cell_size: f64, (gamma, forces): (f64, Vec<DVec3>)) -> Self {
         let mut samples = vec![(0.0, vec![DVec3::ZERO; forces.len()]), (gamma, forces)];
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let shape = RigShape::Surface { cell_size, samples };
+        let shape = RigShape::Surface { cell_size, levels: Vec::new(), samples };
         let (name, control) = (name.to_owned(), control.to_owned());
         Self { name, control, shape, stiffen: 1.0, pose: Vec::new() }
     }
@@ -199,6 +203,14 @@ impl RigSet {
         let unknown =
             || RigError::Unknown { what: "control parameter", name: name.to_owned(), known: known() };
         self.controls.iter().position(|control| control.name == name).ok_or_else(unknown)
+    }
+
+    /// The cells that surface rigs were made for: their side, and where they come from. `None` without surface rigs.
+    pub fn lattice(&self) -> Option<(f64, LatticeSource)> {
+        self.rigs.iter().find_map(|rig| match &rig.shape {
+            RigShape::Surface { cell_size, levels, .. } => Some((*cell_size, source_of(levels))),
+            RigShape::Template { .. } => None,
+        })
     }
 
     /// Place of a rig.
@@ -367,7 +379,7 @@ fn fits(rig: &ForceRig, lattice: &Lattice) -> Result<(), RigError> {
             }
             Ok(())
         }
-        RigShape::Surface { cell_size, samples } => {
+        RigShape::Surface { cell_size, samples, .. } => {
             let actual = lattice.n_nodes();
             match samples.iter().find(|(_, forces)| forces.len() != actual) {
                 None => Ok(()),

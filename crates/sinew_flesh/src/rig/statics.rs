@@ -11,12 +11,12 @@
 
 use super::RigError;
 use crate::{
-    BodyPoint, Drive, FleshError, FleshSolver, FleshState, Mode, StepReport,
+    BodyPoint, Drive, FleshError, FleshSolver, FleshState, Lattice, Mode, StepReport,
     assembled::{add_stiffness, matrices},
     system::{BlockMatrix, PointTerm},
 };
 use glam::{DMat3, DVec3};
-use sinew_geom::linalg::Cholesky;
+use sinew_geom::linalg::{Cholesky, SparseMatrix};
 
 /// Stiffness of pins within the linear map, in units of a cell's own.
 const PIN_STIFFNESS: f64 = 1e4;
@@ -25,7 +25,9 @@ const PIN_STIFFNESS: f64 = 1e4;
 #[derive(Debug)]
 pub struct StaticSolver {
     factor: Cholesky,
-    number: Vec<u32>,
+    /// `T`: degrees of freedom of all nodes out of those that are free.
+    spread: SparseMatrix,
+    gather: SparseMatrix,
 }
 
 impl StaticSolver {
@@ -53,15 +55,17 @@ impl StaticSolver {
         for pin in &drive.pins {
             blocks.add_point(&spring(&pin.point, PIN_STIFFNESS * mean * body.lattice.size()));
         }
-        let mut n = 0;
-        let mut next = || {
-            n += 1;
-            n - 1
-        };
-        let number: Vec<u32> =
-            body.is_held.iter().map(|held| if *held { u32::MAX } else { next() }).collect();
-        let factor = Cholesky::new(&blocks.to_sparse(&number, n as usize))?;
-        Ok(Self { factor, number })
+        let (rows, n) = free_nodes(&body.lattice, &body.is_held);
+        let entries = rows.iter().enumerate().flat_map(|(node, row)| {
+            row.iter().flat_map(move |&(free, w)| (0..3).map(move |k| (3 * node as u32 + k, 3 * free + k, w)))
+        });
+        let n_nodes = body.lattice.n_nodes();
+        let spread = SparseMatrix::from_triplets(3 * n_nodes, 3 * n, entries);
+        let gather = spread.transpose();
+        let every: Vec<u32> = (0..n_nodes as u32).collect();
+        let whole = blocks.to_sparse(&every, n_nodes);
+        let factor = Cholesky::new(&gather.multiply(&whole).multiply(&spread))?;
+        Ok(Self { factor, spread, gather })
     }
 
     /// Displacements of all nodes under forces on them; forces on held nodes do nothing.
@@ -69,12 +73,9 @@ impl StaticSolver {
     /// # Errors
     /// Another number of nodes.
     pub fn solve(&self, forces: &[DVec3]) -> Result<Vec<DVec3>, FleshError> {
-        let mut x = vec![[0.0; 1]; self.factor.n()];
-        self.each(|node, row| (0..3).for_each(|k| x[row + k] = [forces[node][k]]));
-        self.factor.solve(&mut x)?;
-        let mut out = vec![DVec3::ZERO; self.number.len()];
-        self.each(|node, row| out[node] = DVec3::new(x[row][0], x[row + 1][0], x[row + 2][0]));
-        Ok(out)
+        let f: Vec<[f64; 1]> = forces.iter().flat_map(|f| f.to_array().map(|x| [x])).collect();
+        let x = self.apply(&f)?;
+        Ok(x.as_chunks::<3>().0.iter().map(|[x, y, z]| DVec3::new(x[0], y[0], z[0])).collect())
     }
 
     /// For each axis, how forces on nodes move a point along it: `p = Σ_nodes g · f`.
@@ -82,26 +83,49 @@ impl StaticSolver {
     /// # Errors
     /// None that a point of the lattice can cause.
     pub fn compliance(&self, nodes: &[u32; 8], weights: &[f64; 8]) -> Result<[Vec<DVec3>; 3], FleshError> {
-        let mut x = vec![[0.0; 3]; self.factor.n()];
+        let mut f = vec![[0.0; 3]; self.spread.n_rows()];
         for (&node, w) in nodes.iter().zip(weights) {
-            let row = self.number[node as usize];
-            if row != u32::MAX {
-                (0..3).for_each(|k| x[3 * row as usize + k][k] += w);
-            }
+            (0..3).for_each(|k| f[3 * node as usize + k][k] += w);
         }
-        self.factor.solve(&mut x)?;
+        let x = self.apply(&f)?;
         let column = |k: usize| {
-            let mut out = vec![DVec3::ZERO; self.number.len()];
-            self.each(|node, row| out[node] = DVec3::new(x[row][k], x[row + 1][k], x[row + 2][k]));
-            out
+            x.as_chunks::<3>().0.iter().map(|rows| DVec3::new(rows[0][k], rows[1][k], rows[2][k])).collect()
         };
         Ok([column(0), column(1), column(2)])
     }
 
-    fn each(&self, mut of: impl FnMut(usize, usize)) {
-        let free = self.number.iter().enumerate().filter(|(_, row)| **row != u32::MAX);
-        free.for_each(|(node, &row)| of(node, 3 * row as usize));
+    /// `T (Tᵀ A T)⁻¹ Tᵀ f`.
+    fn apply<const R: usize>(&self, f: &[[f64; R]]) -> Result<Vec<[f64; R]>, FleshError> {
+        let (expected, actual) = (self.spread.n_rows(), f.len());
+        if expected != actual {
+            return Err(FleshError::Length { what: "forces on nodes", expected, actual });
+        }
+        let mut x = vec![[0.0; R]; self.factor.n()];
+        self.gather.mul_interleaved(f, &mut x);
+        self.factor.solve(&mut x)?;
+        let mut out = vec![[0.0; R]; expected];
+        self.spread.mul_interleaved(&x, &mut out);
+        Ok(out)
     }
+}
+
+/// For every node the free nodes it follows: itself, none if it is held, those it hangs on; and how many are free.
+pub(super) fn free_nodes(lattice: &Lattice, is_held: &[bool]) -> (Vec<Vec<(u32, f64)>>, usize) {
+    let mut is_fixed = is_held.to_vec();
+    lattice.ties().nodes().iter().for_each(|&node| is_fixed[node as usize] = true);
+    let mut n = 0;
+    let mut number = vec![u32::MAX; is_held.len()];
+    for (number, _) in number.iter_mut().zip(&is_fixed).filter(|(_, fixed)| !**fixed) {
+        *number = n;
+        n += 1;
+    }
+    let own = |&free: &u32| if free == u32::MAX { Vec::new() } else { vec![(free, 1.0)] };
+    let mut rows: Vec<Vec<(u32, f64)>> = number.iter().map(own).collect();
+    for (node, shares) in lattice.ties().rows() {
+        let free = shares.iter().map(|&(other, w)| (number[other as usize], w));
+        rows[node] = free.filter(|(free, _)| *free != u32::MAX).collect();
+    }
+    (rows, n as usize)
 }
 
 /// Seconds of a step in which inertia counts for nothing.

@@ -5,17 +5,18 @@
 //! closest distance, on all vertices or a selection. Differs: since forces and displacements correspond, the search is
 //! over displacements, where the cost is a quadratic form (one sparse Cholesky instead of hundreds of evaluations), and
 //! closest points are found anew until they stay (Besl and McKay 1992). The forces are then those that hold the shape
-//! found, whatever the material.
+//! found, whatever the material; since flesh that turns has other places to rest too, the body is led there in parts, and
+//! smoothness is that of each part.
 //! # Symbols
 //! `d` displacement of the free nodes from the posed body at rest; `W` weights of nodes at vertices;
 //! `(WᵀW / N + ω h² L / V) d = Wᵀ (v̄ − v) / N`, `L` the stiffness of `∫ |∇d|²`, `h` side of a cell, `V` volume
 //! # Cost
-//! One sparse Cholesky in a third of the unknowns of a step; a closest point a vertex a round.
+//! One sparse Cholesky in a third of the unknowns of a step; a body brought to rest a round.
 //! # Limits
 //! Nodes in bones stay where the pose has them.
 
-use super::{PosedBody, RigError, holding_forces, posed::surface_at};
-use crate::{FleshError, element::gauss_gradients};
+use super::{PosedBody, RigError, holding_forces, statics::free_nodes};
+use crate::{Body, FleshError, element::gauss_gradients};
 use glam::DVec3;
 use sinew_geom::{
     Mesh, Warnings,
@@ -41,17 +42,17 @@ pub enum Matching {
 pub struct SurfaceParams {
     /// What a vertex is drawn to.
     pub matching: Matching,
-    /// `ω`: how much smoothness counts. Default 1e-3.
+    /// `ω`: how much smoothness counts. Default 0.03.
     pub smooth: f64,
     /// Vertices to match; all if there is no selection.
     pub lasso: Option<Vec<u32>>,
-    /// Rounds of closest points at most. Default 40.
+    /// Rounds at most after the target has been reached for. Default 12.
     pub rounds: usize,
 }
 
 impl Default for SurfaceParams {
     fn default() -> Self {
-        Self { matching: Matching::Vertices, smooth: 1e-3, lasso: None, rounds: 40 }
+        Self { matching: Matching::Vertices, smooth: 0.03, lasso: None, rounds: 12 }
     }
 }
 
@@ -102,20 +103,31 @@ pub fn fit_surface(
     let (wanted, _) = matcher.targets(&before, &chosen);
     let first = measure(&before, &wanted, &chosen);
     let system = System::new(posed, &chosen, params.smooth)?;
-    let mut moved = vec![DVec3::ZERO; start.len()];
-    let (mut at_holes, mut last) = (0, f64::INFINITY);
-    let rounds = if params.matching == Matching::Vertices { 1 } else { params.rounds.max(1) };
-    for _ in 0..rounds {
-        let nodes: Vec<DVec3> = start.iter().zip(&moved).map(|(p, d)| *p + *d).collect();
-        let now = surface_at(&posed.body, &nodes);
-        let (wanted, n_holes) = matcher.targets(&now, &chosen);
+    let mut best = (first.mean, vec![DVec3::ZERO; start.len()]);
+    let mut at_holes = 0;
+    for round in 0..STEPS + params.rounds {
+        let now = posed.positions();
+        let (mut wanted, n_holes) = matcher.targets(&now, &chosen);
         at_holes = n_holes;
-        moved = system.solve(&before, &wanted, &chosen)?;
-        let rms = measure(&now, &wanted, &chosen).rms;
-        if rms > 0.999 * last {
+        // The first rounds go a part of the way each, so that the body follows from one rest to the next.
+        let share = 1.0 / STEPS.saturating_sub(round).max(1) as f64;
+        for (wanted, &v) in wanted.iter_mut().zip(&chosen) {
+            *wanted = now[v as usize].lerp(*wanted, share);
+        }
+        let moved = system.solve(&posed.body, &now, &wanted, &chosen)?;
+        posed.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
+        let holding = holding_forces(&posed.solver, &mut posed.state, &posed.drive)?;
+        let forces = posed.to_rest(&holding);
+        posed.push(holding)?;
+        let after = posed.positions();
+        let mean = measure(&after, &matcher.targets(&after, &chosen).0, &chosen).mean;
+        let is_better = mean < 0.98 * best.0;
+        if mean < best.0 {
+            best = (mean, forces);
+        }
+        if round >= STEPS && !is_better {
             break;
         }
-        last = rms;
     }
     if at_holes > 0 {
         warnings.push(format!(
@@ -123,13 +135,15 @@ pub fn fit_surface(
             chosen.len()
         ));
     }
-    posed.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
-    let holding = holding_forces(&posed.solver, &mut posed.state, &posed.drive)?;
-    let forces = posed.to_rest(&holding);
+    let forces = best.1;
+    // What counts is where the body comes to rest when the rig is driven from nothing.
+    posed.state.positions.clone_from(&start);
+    for share in 1..=STEPS {
+        let now = forces.iter().map(|f| *f * (share as f64 / STEPS as f64)).collect::<Vec<_>>();
+        posed.push(posed.to_pose(&now))?;
+    }
+    let moved: Vec<DVec3> = posed.state.positions.iter().zip(&start).map(|(a, b)| *a - *b).collect();
     let displacements = posed.to_rest(&moved);
-    // What counts is where the body comes to rest, begun from where it was without the rig.
-    posed.state.positions = start;
-    posed.push(holding)?;
     let after = posed.positions();
     let (wanted, _) = matcher.targets(&after, &chosen);
     let mut distances = vec![0.0; after.len()];
@@ -137,6 +151,9 @@ pub fn fit_surface(
     let last = measure(&after, &wanted, &chosen);
     Ok(SurfaceFit { forces, displacements, before: first, after: last, distances, at_holes })
 }
+
+/// Parts of the way that a body is brought to its target in, and rigs are driven in from nothing.
+const STEPS: usize = 4;
 
 fn selection(posed: &PosedBody, params: &SurfaceParams) -> Result<Vec<u32>, FleshError> {
     let n = posed.body.embedding.len();
@@ -250,31 +267,24 @@ fn rim(mesh: &Mesh) -> Vec<bool> {
 }
 
 /// The normal equations of displacements.
-struct System<'a> {
-    posed: &'a PosedBody,
-    number: Vec<u32>,
+struct System {
+    /// For every node the free ones it follows.
+    rows: Vec<Vec<(u32, f64)>>,
     factor: Cholesky,
 }
 
-impl<'a> System<'a> {
-    fn new(posed: &'a PosedBody, chosen: &[u32], smooth: f64) -> Result<Self, FleshError> {
+impl System {
+    fn new(posed: &PosedBody, chosen: &[u32], smooth: f64) -> Result<Self, FleshError> {
         if !(smooth > 0.0 && smooth.is_finite()) {
             let expected = "it must be positive";
             return Err(FleshError::Parameter { name: "weight of smoothness", value: smooth, expected });
         }
         let lattice = &posed.body.lattice;
-        let mut n = 0;
-        let mut next = || {
-            n += 1;
-            n - 1
-        };
-        let held = &posed.solver.body.is_held;
-        let number: Vec<u32> = held.iter().map(|held| if *held { u32::MAX } else { next() }).collect();
+        let (rows, n) = free_nodes(lattice, &posed.solver.body.is_held);
         let mut entries = Vec::new();
         let mut add = |a: u32, b: u32, value: f64| {
-            let (i, j) = (number[a as usize], number[b as usize]);
-            if i != u32::MAX && j != u32::MAX {
-                entries.push((i, j, value));
+            for &(i, wi) in &rows[a as usize] {
+                entries.extend(rows[b as usize].iter().map(|&(j, wj)| (i, j, wi * wj * value)));
             }
         };
         let share = 1.0 / chosen.len() as f64;
@@ -299,28 +309,34 @@ impl<'a> System<'a> {
                 }
             }
         }
-        let matrix = SparseMatrix::from_triplets(n as usize, n as usize, entries);
+        let matrix = SparseMatrix::from_triplets(n, n, entries);
         let factor = Cholesky::new(&matrix)?;
-        Ok(Self { posed, number, factor })
+        Ok(Self { rows, factor })
     }
 
     /// Displacements that bring vertices from `at` to where they are wanted.
-    fn solve(&self, at: &[DVec3], wanted: &[DVec3], chosen: &[u32]) -> Result<Vec<DVec3>, FleshError> {
-        let body = &self.posed.body;
+    fn solve(
+        &self,
+        body: &Body,
+        at: &[DVec3],
+        wanted: &[DVec3],
+        chosen: &[u32],
+    ) -> Result<Vec<DVec3>, FleshError> {
         let mut x = vec![[0.0; 3]; self.factor.n()];
         for (&vertex, wanted) in chosen.iter().zip(wanted) {
             let vertex = vertex as usize;
             let pull = (*wanted - at[vertex]) / chosen.len() as f64;
             let corners = body.lattice.cells()[body.embedding.cell(vertex)];
             for (node, w) in corners.iter().zip(body.embedding.weights(vertex)) {
-                let row = self.number[*node as usize];
-                if row != u32::MAX {
-                    (0..3).for_each(|k| x[row as usize][k] += f64::from(*w) * pull[k]);
+                for &(free, share) in &self.rows[*node as usize] {
+                    (0..3).for_each(|k| x[free as usize][k] += share * f64::from(*w) * pull[k]);
                 }
             }
         }
         self.factor.solve(&mut x)?;
-        let at = |row: &u32| if *row == u32::MAX { DVec3::ZERO } else { DVec3::from_array(x[*row as usize]) };
-        Ok(self.number.iter().map(at).collect())
+        let at = |row: &Vec<(u32, f64)>| {
+            row.iter().map(|&(free, w)| DVec3::from_array(x[free as usize]) * w).sum()
+        };
+        Ok(self.rows.iter().map(at).collect())
     }
 }

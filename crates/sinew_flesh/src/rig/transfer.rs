@@ -104,7 +104,7 @@ pub fn transfer_rigs(
             let carried = map.carry(&moved, target.body.lattice.nodes());
             samples.push((gamma, hold(target, &other, carried, &mut report)?));
         }
-        let shape = RigShape::Surface { cell_size: target.body.lattice.size(), samples };
+        let shape = RigShape::Surface { cell_size: target.body.lattice.size(), levels: Vec::new(), samples };
         let mut carried = ForceRig { shape, pose: Vec::new(), ..rig.clone() };
         carried.set_pose(&target.rig, &other);
         out.rigs.push(carried);
@@ -172,6 +172,7 @@ fn hold(
     target.set_pose(pose)?;
     let start = target.state.positions.clone();
     let mut moved = target.to_pose(&moved);
+    target.body.lattice.ties().spread_places(&mut moved);
     moved.iter_mut().zip(&target.solver.body.is_held).for_each(|(d, held)| {
         if *held {
             *d = DVec3::ZERO;
@@ -199,6 +200,7 @@ fn hold(
         nodes.sort_unstable();
         nodes.dedup();
         nodes.iter().for_each(|&n| moved[n as usize] *= 0.7);
+        target.body.lattice.ties().spread_places(&mut moved);
     }
     let volumes = folded(&moved);
     let least = volumes.iter().filter(|(cell, _)| !by_pose[*cell]).map(|(_, v)| *v);

@@ -11,8 +11,8 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::rig::{
-        Control, Feature, ForceRig, Guide, Matching, PosedBody, RigSet, RigShape, SurfaceParams, Template,
-        TemplateFitParams, TemplateFitter, fit_pose, fit_surface,
+        AdaptParams, Control, Feature, ForceRig, Guide, Matching, PosedBody, RigSet, RigShape, SurfaceParams,
+        Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose, fit_surface,
     },
     geom::{Character, Warnings},
 };
@@ -40,7 +40,10 @@ pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
     };
     let (rig, mut extra) = match args.template {
         Some(template) => place(args, template, &control, &posed, &character)?,
-        None => match_target(args, &control, &mut posed, &character, console, &mut warnings)?,
+        None => {
+            let is_new = set.lattice().is_none();
+            match_target(args, (&control, is_new), &mut posed, &character, console, &mut warnings)?
+        }
     };
     let at = insert(&mut set, rig)?;
     if let Some(factor) = args.stiffen {
@@ -188,7 +191,7 @@ fn strength(
 /// Forces that make the character look like a target.
 fn match_target(
     args: &RigAddArgs,
-    control: &Control,
+    (control, is_new): (&Control, bool),
     posed: &mut PosedBody,
     character: &Character,
     console: &Console,
@@ -228,10 +231,35 @@ fn match_target(
     let lasso = lasso(args, character)?;
     let matching = if args.closest { Matching::Closest } else { Matching::Vertices };
     let params = SurfaceParams { matching, smooth: args.smooth, lasso, ..SurfaceParams::default() };
-    let fit = {
-        let _progress = console.progress("finding the forces");
-        fit_surface(posed, &character.mesh, &target.mesh, &params, warnings)
-            .map_err(|e| with_path(e, path))?
+    let (fit, levels) = match args.adapt {
+        None => {
+            let _progress = console.progress("finding the forces");
+            let fit = fit_surface(posed, &character.mesh, &target.mesh, &params, warnings);
+            (fit.map_err(|e| with_path(e, path))?, Vec::new())
+        }
+        Some(levels) => {
+            ensure!(
+                is_new,
+                "{}: its surface rigs have their cells already; adapt in a file of its own",
+                args.output.display()
+            );
+            let progress = console.progress("finding forces and cells");
+            let adapt = AdaptParams { levels, within: args.within, surface: params };
+            let body = body_params(&args.body, character, None)?;
+            let pose = posed.pose().clone();
+            let found =
+                fit_adaptive(character, (&body, &pose), &target.mesh, &adapt, warnings, &mut |share| {
+                    progress.update(share)
+                });
+            let found = found.map_err(|e| with_path(e, path))?;
+            extra["rounds"] = found
+                .rounds
+                .iter()
+                .map(|r| json!({"cells": r.cells, "dof": r.dof, "distance": r.distances[1].mean}))
+                .collect();
+            *posed = found.posed;
+            (found.fit, found.levels)
+        }
     };
     let gamma = match (args.at, control.in_pose(Some((posed.rig(), posed.pose())))?) {
         (Some(value), _) => typed(control, value),
@@ -249,6 +277,9 @@ fn match_target(
     extra["reduced_percent"] = json!(100.0 * (1.0 - fit.after.mean / fit.before.mean.max(f64::MIN_POSITIVE)));
     let mut rig =
         ForceRig::surface(&args.name, &control.name, posed.body().lattice.size(), (gamma, fit.forces));
+    if let RigShape::Surface { levels: of, .. } = &mut rig.shape {
+        *of = levels;
+    }
     rig.set_pose(posed.rig(), posed.pose());
     Ok((rig, extra))
 }

@@ -15,7 +15,7 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, FleshParams, LatticeParams, Material,
+        BakeParams, Baker, FleshParams, LatticeParams, LatticeSource, Material,
         rig::{Belt, Control, ControlSource, Curve, Feature, RigDrive, RigSet, RigShape, file},
     },
     formats::write_atomic,
@@ -51,14 +51,6 @@ pub fn write_rigs(path: &Path, set: &RigSet) -> anyhow::Result<u64> {
     Ok(text.len() as u64)
 }
 
-/// Side of the cells that surface rigs were made for.
-pub fn cell_size(set: &RigSet) -> Option<f64> {
-    set.rigs.iter().find_map(|rig| match rig.shape {
-        RigShape::Surface { cell_size, .. } => Some(cell_size),
-        RigShape::Template { .. } => None,
-    })
-}
-
 /// What is simulated while rigs are made.
 pub fn body_params(
     args: &BodyArgs,
@@ -68,9 +60,13 @@ pub fn body_params(
     ensure!(args.gravity.is_finite(), "--gravity must be finite");
     let [low, high] = character.mesh.bounds();
     let usual = Material::of_size((high - low).max_element());
-    let size = args.cell_size.or_else(|| set.and_then(cell_size));
+    let (size, source) = match set.and_then(RigSet::lattice).filter(|_| args.cell_size.is_none()) {
+        Some((size, source)) => (Some(size), source),
+        None => (args.cell_size, LatticeSource::Cubes),
+    };
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size },
+        source,
         material: Material { young: args.stiffness.unwrap_or(usual.young), ..usual },
         flesh: FleshParams { gravity: DVec3::new(0.0, -args.gravity, 0.0), ..FleshParams::default() },
         ..BakeParams::default()
@@ -201,9 +197,10 @@ pub fn describe(set: &RigSet, at: usize) -> Value {
                     names.iter().zip(eta).map(|(n, x)| ((*n).to_owned(), json!(x))).collect();
             }
         }
-        RigShape::Surface { cell_size, samples } => {
+        RigShape::Surface { cell_size, levels, samples } => {
             value["kind"] = json!("surface");
             value["cell_size"] = json!(cell_size);
+            value["adapted"] = json!(!levels.is_empty());
             value["nodes"] = json!(samples.first().map_or(0, |(_, forces)| forces.len()));
         }
     }

@@ -167,9 +167,10 @@ fn bad_sets_are_refused() {
     );
     assert!(refused(set(&["a"], vec![rig("x", vec![1.0])])).contains("number of parameters"));
     let mut empty = rig("x", at(0.1));
-    empty.shape = RigShape::Surface { cell_size: 0.1, samples: vec![] };
+    empty.shape = RigShape::Surface { cell_size: 0.1, levels: vec![], samples: vec![] };
     assert!(refused(set(&["a"], vec![empty.clone()])).contains("record one"));
-    empty.shape = RigShape::Surface { cell_size: 0.05, samples: vec![(1.0, vec![DVec3::ZERO; 5])] };
+    empty.shape =
+        RigShape::Surface { cell_size: 0.05, levels: vec![], samples: vec![(1.0, vec![DVec3::ZERO; 5])] };
     assert!(matches!(
         RigEvaluator::new(&set(&["a"], vec![empty]), &lattice).unwrap_err(),
         crate::FleshError::Rig(RigError::OtherLattice { expected: 5, actual: 27, .. })

@@ -2,6 +2,8 @@
 
 mod fields;
 mod fits;
+mod surfaces;
+mod transfers;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material, tests::nodes_where};
 use glam::DVec3;

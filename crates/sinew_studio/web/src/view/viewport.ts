@@ -21,6 +21,7 @@ import { buildGrid, gridStep } from './grid';
 import { Looks } from './looks';
 import { paintHeat } from './heat';
 import { MeshBuffers, type Taken } from './mesh';
+import { Sharpness } from './sharpness';
 import { paintTint } from './tint';
 import { token } from './token';
 
@@ -38,6 +39,7 @@ export class Viewport {
   });
   readonly scene = new Scene();
   private readonly renderer: WebGLRenderer;
+  private readonly sharpness: Sharpness;
   private readonly looks = new Looks(() => this.request());
   private readonly lights = new Group();
   private readonly surface = new Mesh();
@@ -55,6 +57,7 @@ export class Viewport {
 
   constructor() {
     this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true, alpha: true });
+    this.sharpness = new Sharpness(this.renderer.getContext(), () => this.request());
     const key = new DirectionalLight(0xffffff, 2.1);
     key.position.set(-1.2, 1.6, 2);
     const rim = new DirectionalLight(0xcfd8ff, 0.7);
@@ -141,7 +144,7 @@ export class Viewport {
   capture(hide: () => () => void): string {
     const restore = hide();
     if (this.grid) this.grid.visible = false;
-    this.draw();
+    this.draw(true);
     const { x, y, side } = this.modelSquare();
     const small = document.createElement('canvas');
     small.width = small.height = THUMBNAIL;
@@ -171,7 +174,7 @@ export class Viewport {
     return { x: ((left + right - side) / 2) * ratio, y: ((top + bottom - side) / 2) * ratio, side: side * ratio };
   }
 
-  private draw(): void {
+  private draw(whole = false): void {
     cancelAnimationFrame(this.queued);
     this.queued = 0;
     const start = performance.now();
@@ -181,6 +184,8 @@ export class Viewport {
       this.tintStale = false;
     }
     this.lights.quaternion.copy(this.rig.quaternion);
+    const ratio = this.sharpness.ratio(whole);
+    if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
     this.drawPictures();
     stats.draws++;
     stats.drawMs = performance.now() - start;
@@ -212,7 +217,6 @@ export class Viewport {
   private resize(): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0 || clientHeight === 0) return;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(clientWidth, clientHeight, false);
     this.rig.resize(clientWidth, clientHeight);
   }
