@@ -1,4 +1,6 @@
-// What a test expects, said in words when it is not so.
+// What a test expects, said in words when it is not so; and what tests share.
+import { sleep } from './browser.mjs';
+
 export function expect(is, what) {
   if (!is) throw new Error(`expected: ${what}`);
 }
@@ -53,4 +55,38 @@ export async function slide(page, id, value) {
     field.dispatchEvent(new Event('input', { bubbles: true }));
   })()`);
   await page.settle();
+}
+
+export const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
+
+/** A vertex that is seen, nearest to a place of the model. */
+export async function seen(page, target) {
+  const found = await page.value(`(async () => {
+    const target = ${JSON.stringify(target)};
+    const canvas = document.querySelector('canvas[data-testid="viewport"]').getBoundingClientRect();
+    const far = (v) => Math.hypot(...sinew.vertex(v).position.map((x, k) => x - target[k]));
+    const order = Array.from({ length: sinew.state().vertices }, (_, v) => [far(v), v]).sort((a, b) => a[0] - b[0]);
+    for (const [, v] of order.slice(0, 200)) {
+      const { place } = sinew.vertex(v);
+      const at = [((place.x - canvas.left) / canvas.width) * 2 - 1, 1 - ((place.y - canvas.top) / canvas.height) * 2];
+      const hit = await sinew.ask({ type: 'pick', view: sinew.view(), at });
+      if (hit && Math.hypot(...hit.position.map((x, k) => x - sinew.vertex(hit.vertex).position[k])) < 0.05 && document.elementFromPoint(place.x, place.y)?.tagName === 'CANVAS')
+        return { vertex: hit.vertex, x: place.x, y: place.y };
+    }
+    return null;
+  })()`);
+  expect(found, 'a part of the surface is seen');
+  return found;
+}
+
+/** Wait until a vertex rests. */
+export async function rest(page, v) {
+  let before = await vertex(page, v);
+  for (let k = 0; k < 60; k += 1) {
+    await sleep(400);
+    const now = await vertex(page, v);
+    if (away(now, before) < 3e-4) return now;
+    before = now;
+  }
+  throw new Error('it never came to rest');
 }

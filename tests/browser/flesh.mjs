@@ -2,49 +2,15 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
-import { choose, expect, same, slide, state, vertex } from './check.mjs';
+import { away, choose, expect, rest, same, seen, slide, state, vertex } from './check.mjs';
 import { exportAs } from './exporting.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
-
-const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
-
-/** A vertex that is seen, nearest to a place of the model. */
-async function seen(page, target) {
-  const found = await page.value(`(async () => {
-    const target = ${JSON.stringify(target)};
-    const canvas = document.querySelector('canvas[data-testid="viewport"]').getBoundingClientRect();
-    const far = (v) => Math.hypot(...sinew.vertex(v).position.map((x, k) => x - target[k]));
-    const order = Array.from({ length: sinew.state().vertices }, (_, v) => [far(v), v]).sort((a, b) => a[0] - b[0]);
-    for (const [, v] of order.slice(0, 200)) {
-      const { place } = sinew.vertex(v);
-      const at = [((place.x - canvas.left) / canvas.width) * 2 - 1, 1 - ((place.y - canvas.top) / canvas.height) * 2];
-      const hit = await sinew.ask({ type: 'pick', view: sinew.view(), at });
-      if (hit && Math.hypot(...hit.position.map((x, k) => x - sinew.vertex(hit.vertex).position[k])) < 0.05 && document.elementFromPoint(place.x, place.y)?.tagName === 'CANVAS')
-        return { vertex: hit.vertex, x: place.x, y: place.y };
-    }
-    return null;
-  })()`);
-  expect(found, 'a part of the surface is seen');
-  return found;
-}
 
 /** Press “Flesh” and wait until it is simulated. */
 async function fleshOut(page) {
   await page.click('tab-flesh');
   await page.click('flesh-live');
   await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 60_000);
-}
-
-/** Wait until a vertex rests. */
-async function rest(page, v) {
-  let before = await vertex(page, v);
-  for (let k = 0; k < 60; k += 1) {
-    await sleep(400);
-    const now = await vertex(page, v);
-    if (away(now, before) < 3e-4) return now;
-    before = now;
-  }
-  throw new Error('it never came to rest');
 }
 
 export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) {

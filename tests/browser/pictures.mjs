@@ -82,7 +82,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       expect(double.length === 0, `${what} at ${name}: no control on another, but ${double.join('; ')}`);
     };
     await shot('start');
-    for (const tab of ['properties', 'poses', 'reach', 'paths', 'rules', 'refit', 'fit', 'puppet', 'flesh', 'history']) {
+    for (const tab of ['properties', 'poses', 'reach', 'paths', 'rules', 'refit', 'fit', 'puppet', 'flesh', 'rigs', 'history']) {
       await page.click(`tab-${tab}`);
       if (tab === 'properties') await page.click('handle-elbow.L');
       await shot(tab);
@@ -98,7 +98,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       await shot(menu);
       await page.key('Escape');
     }
-    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach', 'flesh', 'stiffen', 'joint']) {
+    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach', 'flesh', 'stiffen', 'joint', 'rig']) {
       await page.click(`tool-${tool}`);
       await shot(`tool-${tool}`);
     }

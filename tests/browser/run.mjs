@@ -16,6 +16,7 @@ import * as fit from './fit.mjs';
 import * as rules from './rules.mjs';
 import * as puppet from './puppet.mjs';
 import * as flesh from './flesh.mjs';
+import * as rigs from './rigs.mjs';
 
 const wanted = process.argv.slice(2);
 const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
@@ -23,7 +24,7 @@ mkdirSync(shots, { recursive: true });
 const browser = await launch();
 let [passed, failed] = [0, 0];
 
-for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...pictures, ...feel })) {
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...rigs, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
   const pages = [];

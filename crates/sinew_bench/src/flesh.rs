@@ -9,8 +9,8 @@ use anyhow::Context;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
     flesh::{
-        Attachment, BakeParams, Baker, Drive, Embedding, FleshParams, FleshSolver, FleshState, Lattice,
-        LatticeParams, Material, Mode, build_body,
+        Attachment, BakeParams, Baker, Drive, ElementKind, Embedding, FleshParams, FleshSolver, FleshState,
+        Lattice, LatticeParams, Material, Mode, build_body,
     },
     formats::read_any,
     geom::{
@@ -26,11 +26,15 @@ const STEPS: usize = 60;
 const MANY_DOF: usize = 1_200_000;
 const SECS: f64 = 0.01;
 
-/// Print the tables; `--peers` compares with rapier, `--adaptive` shows cells that are halved and joined, `--lattices` how
+/// Print the tables; `--peers` compares with rapier and MuJoCo, `--scenes DIR` draws the thesis's scenes, `--adaptive` shows cells that are halved and joined, `--lattices` how
 /// long lattices take, `--long` adds the ten thousand steps.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--peers") {
         return in_pool(1, peers);
+    }
+    if let Some(at) = args.iter().position(|arg| arg == "--scenes") {
+        let folder = args.get(at + 1).map_or("flesh-scenes", String::as_str);
+        return crate::scenes::run(std::path::Path::new(folder));
     }
     if args.iter().any(|arg| arg == "--adaptive") {
         return crate::adaptive::run();
@@ -213,47 +217,70 @@ fn sizes() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance.
+/// A peer's numbers: processor milliseconds a step, wall milliseconds, how far it moved.
+fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
+    let shown = program.get_program().to_string_lossy().into_owned();
+    let output =
+        program.output().with_context(|| format!("{shown}: run crates/sinew_bench/peers/install-flesh"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut numbers = text.split_whitespace().filter_map(|x| x.parse::<f64>().ok());
+    let mut next = || numbers.next().with_context(|| format!("{shown} said {text:?}"));
+    Ok([next()?, next()?, next()?])
+}
+
+/// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance; and MuJoCo's
+/// flex (six), where it is installed.
 fn peers() -> anyhow::Result<()> {
     let folder = std::env::var_os("SINEW_PEERS_FLESH")
         .map_or_else(|| PathBuf::from(".tools/peers-flesh"), PathBuf::from);
-    let program = folder.join("release/peer_flesh");
+    let rapier = folder.join("release/peer_flesh");
+    let python = folder.join("mujoco/bin/python");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/flesh_mujoco.py");
     println!(
-        "a step of 10 ms, processor time, one thread; rapier 0.36.1 FEM, one substep, at most 500 iterations"
+        "a step of 10 ms, processor time, one thread; rapier 0.36.1 FEM, one substep, at most 500 iterations; \
+         MuJoCo flex, discrete integrator"
     );
     println!(
-        "{:<14} {:>8} {:>7} {:>9} {:>10} {:>8} {:>10} {:>10}",
-        "", "E", "dof", "ours ms", "rapier ms", "ratio", "moved", "rapier's"
+        "{:<14} {:>8} {:>7} {:>9} {:>6} {:>10} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8}",
+        "",
+        "E",
+        "dof",
+        "ours ms",
+        "iter",
+        "rapier ms",
+        "ratio",
+        "MuJoCo ms",
+        "ratio",
+        "moved",
+        "rapier",
+        "MuJoCo"
     );
     for young in [3e4, 3e5] {
         for n in [[5, 5, 24], [9, 9, 32], [13, 13, 50]] {
             let problem = Problem::bar(n)?;
-            let rapier = || -> anyhow::Result<[f64; 3]> {
-                let sizes = n.map(|n| n.to_string());
-                let output = std::process::Command::new(&program)
-                    .args(sizes)
-                    .args([young.to_string(), "0.001".to_owned()])
-                    .output()
-                    .with_context(|| {
-                        format!("{}: run crates/sinew_bench/peers/install-flesh", program.display())
-                    })?;
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                let mut numbers = text.split_whitespace().filter_map(|x| x.parse::<f64>().ok());
-                let mut next = || numbers.next().with_context(|| format!("rapier said {text:?}"));
-                Ok([next()?, next()?, next()?])
-            };
-            let before = rapier()?;
+            let sizes = n.map(|n| n.to_string());
+            let numbers = [young.to_string(), "0.001".to_owned()];
+            let measured = || ask(std::process::Command::new(&rapier).args(&sizes).args(&numbers));
+            let before = measured()?;
             let ours = measure(&problem, young, &FleshParams::default(), SECS)?;
-            let after = rapier()?;
+            let after = measured()?;
             let theirs = before[0].min(after[0]);
+            let flex = match python.exists() {
+                true => ask(std::process::Command::new(&python).arg(script).args(&sizes).arg(&numbers[0]))?,
+                false => [f64::NAN; 3],
+            };
             println!(
-                "{:<14} {young:>8.0e} {:>7} {:>9.3} {theirs:>10.3} {:>7.2}x {:>10.4} {:>10.4}",
+                "{:<14} {young:>8.0e} {:>7} {:>9.3} {:>6.1} {theirs:>10.3} {:>7.2}x {:>10.3} {:>7.2}x {:>8.3} {:>8.3} {:>8.3}",
                 problem.name,
                 3 * problem.lattice.n_nodes(),
                 ours.cpu_ms,
+                ours.iterations,
                 theirs / ours.cpu_ms,
+                flex[0],
+                flex[0] / ours.cpu_ms,
                 ours.sag,
-                after[2]
+                after[2],
+                flex[2]
             );
         }
     }
@@ -279,6 +306,23 @@ fn modes() -> anyhow::Result<()> {
     for mode in Mode::ALL {
         let params = FleshParams { mode, ..FleshParams::default() };
         print(&problem, mode.name(), &measure(&problem, 3e4, &params, SECS)?, "");
+    }
+    println!("\nforces of St. Venant–Kirchhoff cells, microseconds each");
+    for (name, element, integrals) in [
+        ("bending (one point)", ElementKind::Incompatible, false),
+        ("trilinear, 2×2×2 points", ElementKind::Trilinear, false),
+        ("trilinear, integrals", ElementKind::Trilinear, true),
+    ] {
+        let params = FleshParams { mode: Mode::Stvk, element, integrals, ..FleshParams::default() };
+        let solver =
+            FleshSolver::new(&problem.lattice, &[Material::default()], &problem.attachment(), &params)?;
+        let state = FleshState::at_rest(&problem.lattice);
+        let start = thread_secs();
+        for _ in 0..20 {
+            std::hint::black_box(solver.gradient(&state)?);
+        }
+        let micros = 1e6 * (thread_secs() - start) / (20 * problem.lattice.n_cells()) as f64;
+        println!("{name:<28} {micros:>8.2}");
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod puppet;
 mod refit;
 mod rig;
 mod rules;
+mod scenes;
 mod skin;
 mod solve;
 

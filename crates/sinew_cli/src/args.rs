@@ -3,10 +3,12 @@
 mod flesh;
 mod puppet;
 mod rig;
+mod scene;
 
 pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
 pub use rig::{BodyArgs, RigAddArgs, RigCommand, RigFitArgs, RigListArgs, RigTransferArgs};
+pub use scene::{HandleArgs, ObstacleArgs};
 
 use clap::{
     Args, Parser, Subcommand,

@@ -8,14 +8,14 @@
 //! large cell are those of one large cell, so that a step costs what its active cells cost. Deformation is the size of
 //! Green's strain in the middle of a cell, which no rotation changes.
 //! # Cost
-//! new: a lattice of the finest cells. step: that of the active cells. A change of cells: some 2 µs a finest cell.
+//! new: a lattice of the finest cells. step: that of the active cells. A change of cells: a few microseconds a finest cell.
 //! # Limits
 //! Held parts are balls, and stay fine. Cells side by side differ by one level.
 
 use crate::{
     Attachment, Drive, Embedding, FleshError, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams,
     Material, StepReport,
-    lattice::{Fine, nearest_weights},
+    lattice::{Fine, OctreeParams, nearest_weights},
 };
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use sinew_geom::Mesh;
@@ -28,11 +28,13 @@ pub struct AdaptiveParams {
     pub thresholds: Vec<[f64; 2]>,
     /// Steps between changes. Default 4.
     pub every: usize,
+    /// Cells across a limb at least, where the finest are small enough. Default 1.5.
+    pub across: f64,
 }
 
 impl Default for AdaptiveParams {
     fn default() -> Self {
-        Self { thresholds: vec![[0.05, 0.02]; 2], every: 4 }
+        Self { thresholds: vec![[0.05, 0.02]; 2], every: 4, across: 1.5 }
     }
 }
 
@@ -54,6 +56,8 @@ pub struct AdaptiveFlesh {
     material: Material,
     params: FleshParams,
     adaptive: AdaptiveParams,
+    /// How often each finest cell may be doubled.
+    limits: Vec<u8>,
     levels: Vec<u8>,
     cell_of: Vec<u32>,
     solver: FleshSolver,
@@ -86,11 +90,19 @@ impl AdaptiveFlesh {
             });
         }
         material.check()?;
-        let fine = Fine::around(mesh, lattice)?;
         let most = adaptive.thresholds.len();
-        let wanted: Vec<u8> =
-            (0..fine.len()).map(|cell| if clamped(&fine, clamps, cell) { 0 } else { most as u8 }).collect();
-        let levels = fine.balance(&wanted, most);
+        let near = clamps.iter().map(|clamp| (clamp.center, clamp.radius)).collect();
+        let octree = OctreeParams { levels: most, across: adaptive.across, near };
+        let (fine, mut limits) = Fine::with_limits(mesh, lattice, &octree)?;
+        for (cell, limit) in limits.iter_mut().enumerate() {
+            if clamps
+                .iter()
+                .any(|clamp| fine.middle(cell).distance(clamp.center) <= clamp.radius + fine.size())
+            {
+                *limit = 0;
+            }
+        }
+        let levels = fine.balance(&limits, most);
         let (built, cell_of) = fine.lattice(&levels);
         let (solver, held) = solve(&built, material, clamps, params)?;
         let embedding = fine.embed(mesh.positions(), &built, &cell_of);
@@ -101,6 +113,7 @@ impl AdaptiveFlesh {
             material: *material,
             params: params.clone(),
             adaptive: adaptive.clone(),
+            limits,
             fine,
             levels,
             cell_of,
@@ -165,16 +178,13 @@ impl AdaptiveFlesh {
         let strains: Vec<f64> = (0..self.lattice().n_cells()).map(|cell| self.strain(cell)).collect();
         let most = self.adaptive.thresholds.len();
         let wanted = |cell: usize| {
-            if clamped(&self.fine, &self.clamps, cell) {
-                return 0;
-            }
             let (level, strain) = (usize::from(self.levels[cell]), strains[self.cell_of[cell] as usize]);
             let next = match level {
                 l if l > 0 && strain > self.adaptive.thresholds[l - 1][0] => l - 1,
                 l if l < most && strain < self.adaptive.thresholds[l][1] => l + 1,
                 l => l,
             };
-            next as u8
+            (next as u8).min(self.limits[cell])
         };
         let wanted: Vec<u8> = (0..self.fine.len()).map(wanted).collect();
         let levels = self.fine.balance(&wanted, most);
@@ -223,11 +233,6 @@ impl AdaptiveFlesh {
         self.changes += 1;
         Ok(())
     }
-}
-
-/// Whether a finest cell is within reach of a clamp.
-fn clamped(fine: &Fine, clamps: &[Clamp], cell: usize) -> bool {
-    clamps.iter().any(|clamp| fine.middle(cell).distance(clamp.center) <= clamp.radius + fine.size())
 }
 
 /// A solver whose nodes within clamps are held, and which of them follows which clamp.

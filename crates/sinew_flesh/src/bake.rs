@@ -7,7 +7,7 @@ use crate::{
     Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource, Material, Obstacle,
     Simulation, StepReport, rig::RigDrive,
 };
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Clip, Pose, Warnings};
 
 /// How a clip is baked.
@@ -31,6 +31,8 @@ pub struct BakeParams {
     pub flesh: FleshParams,
     /// What is in its way.
     pub obstacles: Vec<Obstacle>,
+    /// Vertices that are held exactly, and where. Rigs with belts take their place.
+    pub pins: Vec<(u32, DVec3)>,
     /// Longest step in seconds. Default 1/100.
     pub max_step: f64,
     /// Whether it has come to rest in the first pose when the clip begins. Default true.
@@ -49,6 +51,7 @@ impl Default for BakeParams {
             bones: BoneParams::default(),
             flesh: FleshParams::default(),
             obstacles: Vec::new(),
+            pins: Vec::new(),
             max_step: 0.01,
             settle: true,
         }

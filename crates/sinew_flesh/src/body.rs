@@ -46,7 +46,7 @@ impl ElasticBody {
         if lattice.ties().nodes().iter().any(|&node| is_held[node as usize]) {
             return Err(FleshError::HeldBetween);
         }
-        if lattice.has_ties() && params.mode == Mode::Warped {
+        if lattice.has_ties() && matches!(params.mode, Mode::Warped | Mode::Blended) {
             return Err(FleshError::SeveralSizes);
         }
         attachment.anchors.iter().try_for_each(|anchor| anchor.point.check(lattice, "cell of an anchor"))?;

@@ -96,7 +96,7 @@ pub enum FleshError {
     },
     /// Something that only works with cells of one size.
     #[error(
-        "cells of several sizes cannot do that (mode warped, pins, smooth display); choose cells of one size"
+        "cells of several sizes cannot do that (modes warped and blended, pins, smooth display); choose cells of one size"
     )]
     SeveralSizes,
     /// A node that follows others is held itself.
@@ -123,6 +123,9 @@ pub enum FleshError {
         /// Box of the surface.
         surface: String,
     },
+    /// Handles that hold nothing.
+    #[error("no handle holds a vertex, so nothing moves the flesh; give handles with vertices of this mesh")]
+    NothingHeld,
     /// Points that are held at places which contradict each other.
     #[error(
         "pin {pin} contradicts {others}: together they ask for a shape its cells cannot take \

@@ -15,6 +15,7 @@ mod carry;
 mod contact;
 mod element;
 mod error;
+mod handles;
 mod joints;
 mod lattice;
 mod loads;
@@ -40,6 +41,7 @@ pub use bake::{BakeParams, Baker};
 pub use contact::{Collider, Obstacle, Terrain};
 pub use element::ElementKind;
 pub use error::FleshError;
+pub use handles::HandleBaker;
 pub use joints::{JointSite, build_skeleton, place_joint};
 pub use lattice::{
     Body, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,

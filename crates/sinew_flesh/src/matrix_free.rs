@@ -159,7 +159,7 @@ impl CubeEngine {
     /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
     fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
         let is_wanted = match &mut self.coarse {
-            None => self.last > COARSE_FROM,
+            None => self.last > COARSE_FROM && body.lattice.is_cubes(),
             Some(coarse) => coarse.is_stale(self.last),
         };
         // Coarse cells know no hanging nodes.

@@ -5,7 +5,7 @@
 
 use crate::{
     Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Material,
-    Pull, Skeleton, SmoothEmbedding, StepReport, paint::cell_factors, rig::RigDrive, skeleton::feelers,
+    Pin, Pull, Skeleton, SmoothEmbedding, StepReport, paint::cell_factors, rig::RigDrive, skeleton::feelers,
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Character, Pose, Rig, Skin, Warnings};
@@ -101,7 +101,8 @@ impl Simulation {
         let solver = FleshSolver::new(&body.lattice, &materials, &attachment, &params.flesh)?;
         let state = FleshState::at_rest(&body.lattice);
         let obstacles = params.obstacles.clone();
-        let drive = Drive { obstacles, ..Drive::at_rest(&body.lattice, &attachment) };
+        let pins = pins(&body, &params.pins)?;
+        let drive = Drive { obstacles, pins, ..Drive::at_rest(&body.lattice, &attachment) };
         let (diagonal, matrices) = (character.mesh.diagonal(), Vec::new());
         Ok(Self {
             rigged,
@@ -363,6 +364,19 @@ fn tell_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
     let more = if n > TOLD { ", …" } else { "" };
     let first = first.join(", ");
     warnings.push(format!("{n} vertices lie in no cell (vertex {first}{more}); they follow the nearest"));
+}
+
+/// Points of vertices that are held exactly.
+fn pins(body: &Body, wanted: &[(u32, DVec3)]) -> Result<Vec<Pin>, FleshError> {
+    let pin = |&(vertex, target): &(u32, DVec3)| {
+        let (what, index, len) = ("vertex of a pin", vertex as usize, body.embedding.len());
+        if index >= len {
+            return Err(FleshError::OutOfLattice { what, index, len });
+        }
+        let weights = body.embedding.weights(index).map(f64::from);
+        Ok(Pin { point: BodyPoint { cell: body.embedding.cell(index) as u32, weights }, target })
+    };
+    wanted.iter().map(pin).collect()
 }
 
 /// What each cell is made of: the material, by paint and by joints.

@@ -6,6 +6,7 @@ mod handles;
 mod motion;
 mod moves;
 mod puppet;
+mod rigs;
 mod rules;
 mod skin;
 
@@ -28,6 +29,7 @@ pub use flesh::FleshChange;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
 pub(crate) use puppet::{pairs_from_value, pairs_to_value};
+pub use rigs::RigChange;
 pub use rules::RulesChange;
 pub(crate) use rules::rename_clip;
 pub use skin::SkinData;
@@ -172,6 +174,8 @@ pub enum Command {
     },
     /// Flesh: what it is made of, paint, joints put by hand and how they are turned.
     Flesh(FleshChange),
+    /// Force rigs that shape the flesh.
+    Rigs(RigChange),
     /// Make the joints put by hand the skeleton of the character.
     BindJoints {},
     /// Keep the pose of the joints, as a clip of one frame.
@@ -283,6 +287,7 @@ impl Command {
             Self::SetPuppet { settings } => puppet::set(document, settings),
             Self::Take { clip, take } => puppet::take(document, clip, take),
             Self::Flesh(change) => flesh::change(document, change),
+            Self::Rigs(change) => rigs::change(document, change),
             Self::BindJoints {} => crate::flesh::bind(document),
             Self::KeepTurns { clip } => flesh::keep_turns(document, clip),
             Self::BakeFlesh { bake } => {
@@ -305,11 +310,13 @@ impl Command {
                 }
                 document.clips[at] = Arc::new(Clip { name: to.clone(), ..(*document.clips[at]).clone() });
                 rules::rename_clip(document, clip, Some(to));
+                rigs::rename_clip(document, clip, Some(to));
                 Ok(())
             }
             Self::RemoveClip { clip } => {
                 crate::motion::remove_clip(document, clip)?;
                 rules::rename_clip(document, clip, None);
+                rigs::rename_clip(document, clip, None);
                 Ok(())
             }
         }
@@ -353,6 +360,7 @@ impl Command {
             Self::SetPuppet { .. } => "Change puppetry".into(),
             Self::Take { clip, .. } => format!("Take {clip}"),
             Self::Flesh(change) => change.label(),
+            Self::Rigs(change) => change.label(),
             Self::BindJoints {} => "Make skeleton".into(),
             Self::KeepTurns { clip } => format!("Keep pose as {clip}"),
             Self::BakeFlesh { bake } => format!("Bake flesh as {}", bake.to),
@@ -373,6 +381,7 @@ impl Command {
             Self::SetEdit(_) => Some("edit".into()),
             Self::Rules(change) => change.merge_key(),
             Self::Flesh(change) => change.merge_key(),
+            Self::Rigs(change) => change.merge_key(),
             Self::SetSearch(_) => Some("search".into()),
             Self::SetPuppet { .. } => Some("puppet".into()),
             _ => None,

@@ -38,14 +38,17 @@ mod stage;
 mod tests;
 mod thumbnail;
 
-pub use command::{Command, EditChange, FleshChange, HandleData, PaintOp, RulesChange, SkinData, twin_name};
+pub use command::{
+    Command, EditChange, FleshChange, HandleData, PaintOp, RigChange, RulesChange, SkinData, twin_name,
+};
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use fit::{FitSettings, Fitted};
 pub use flesh::{
     ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshSettings, FleshStatus, JointData,
-    LiveFlesh, bake_flesh, posed_joints, turned_pose,
+    LiveFlesh, RigBench, RigCurve, RigData, RigPlace, ShownRig, bake_flesh, gamma_in, posed_joints,
+    shown_rigs, turned_pose,
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};

@@ -164,7 +164,7 @@ impl Engine<'_> {
 
     /// Follow a hand that holds the flesh, or turns or moves a joint.
     fn touch(&mut self, number: u32, touch: &Value) {
-        let done = crate::flesh::touch(self.studio, touch).and_then(|command| match command {
+        let done = crate::flesh::touch(self.studio, number, touch).and_then(|command| match command {
             Some(command) => self.studio.session().apply(&command, Some(drag_gesture(number))).map(|_| ()),
             None => Ok(()),
         });

@@ -6,8 +6,8 @@ use crate::{
     news::Topic,
     painter,
     requests::{job, shown},
-    studio::{Studio, lock, stroke_gesture},
-    wire::PaintStiffness,
+    studio::{Studio, drag_gesture, lock, stroke_gesture},
+    wire::{PaintStiffness, RigPlaceRequest},
 };
 use anyhow::{Context, ensure};
 use glam::{DQuat, DVec2, DVec3, Vec3};
@@ -19,7 +19,8 @@ use sinew::{
     geom::{Character, query::SurfaceTree},
     session::{
         Command, Display, Document, FleshBake, FleshChange, FleshSettings, FleshStatus, Frame, JointData,
-        LiveFlesh, SessionError, bake_flesh, posed_joints, turned_pose,
+        LiveFlesh, RigBench, RigChange, RigPlace, SessionError, bake_flesh, gamma_in, posed_joints,
+        shown_rigs, turned_pose,
     },
 };
 use std::{
@@ -46,6 +47,8 @@ pub struct FleshStage {
     bell: Condvar,
     shown: Mutex<Option<Arc<Shape>>>,
     status: Mutex<Option<FleshStatus>>,
+    /// The body on which rigs are made.
+    bench: Mutex<Option<Arc<RigBench>>>,
 }
 
 /// What hands want of it.
@@ -57,6 +60,8 @@ struct Wish {
     reset: bool,
     hand: Option<(usize, DVec3)>,
     push: Option<(usize, DVec3)>,
+    /// A rig to be fitted until a vertex is at a place, and the drag that wants it.
+    fit: Option<(String, usize, DVec3, u32)>,
     /// Why it stopped by itself.
     fault: Option<String>,
     stop: bool,
@@ -83,6 +88,8 @@ pub enum Touch {
     Turn { joint: String, from: [f64; 4], axis: [f64; 3], degrees: f64 },
     /// Move a joint that was put by hand.
     Joint { joint: JointData },
+    /// Fit a rig until a vertex is at a place.
+    Fit { rig: String, vertex: usize, to: [f64; 3] },
 }
 
 /// Where the surface is held.
@@ -145,7 +152,7 @@ pub fn run(studio: &Studio) {
     let mut work = Work { live: None, last: Instant::now(), told: Instant::now() };
     loop {
         let mut wish = stage.wish();
-        while !wish.stop && (!wish.on || (wish.paused && !wish.reset)) {
+        while !wish.stop && wish.fit.is_none() && (!wish.on || (wish.paused && !wish.reset)) {
             work.live = work.live.filter(|_| wish.on);
             wish = stage.bell.wait(wish).unwrap_or_else(PoisonError::into_inner);
             work.last = Instant::now();
@@ -153,7 +160,14 @@ pub fn run(studio: &Studio) {
         if wish.stop {
             return;
         }
+        let (fit, is_on) = (wish.fit.take(), wish.on && !(wish.paused && !wish.reset));
         drop(wish);
+        if let Some(fit) = fit {
+            fit_rig(studio, &fit);
+        }
+        if !is_on {
+            continue;
+        }
         let begun = Instant::now();
         let done = catch_unwind(AssertUnwindSafe(|| work.turn(studio)));
         match done {
@@ -278,7 +292,7 @@ pub fn push(studio: &Studio, vertex: usize, direction: [f64; 3]) -> anyhow::Resu
 ///
 /// # Errors
 /// If it makes no sense.
-pub fn touch(studio: &Studio, touch: &Value) -> Result<Option<Command>, SessionError> {
+pub fn touch(studio: &Studio, number: u32, touch: &Value) -> Result<Option<Command>, SessionError> {
     let fail = |cause: String| SessionError::Value { what: "flesh", cause };
     let document = studio.session().document().clone();
     let touch = Touch::deserialize(touch).map_err(|error| fail(error.to_string()))?;
@@ -297,8 +311,109 @@ pub fn touch(studio: &Studio, touch: &Value) -> Result<Option<Command>, SessionE
                 .ok_or_else(|| fail(format!("there is no joint {joint:?} to turn so")))?;
             Ok(Some(Command::Flesh(FleshChange::Turn { joint, rotation })))
         }
+        Touch::Fit { rig, vertex, to } => {
+            let (n, to) = (document.mesh().n_vertices(), DVec3::from_array(to));
+            if vertex >= n || !to.is_finite() {
+                return Err(fail(format!("a fit has a vertex below {n} and a place")));
+            }
+            studio.flesh.change(|wish| wish.fit = Some((rig, vertex, to, number)));
+            Ok(None)
+        }
         Touch::Joint { joint } => Ok(Some(Command::Flesh(FleshChange::Joint { joint }))),
     }
+}
+
+/// The body on which rigs are made, as the document shows it now; prepared if need be, as a job that pages see.
+fn bench(studio: &Studio) -> Result<(Document, Arc<RigBench>), SessionError> {
+    let document = studio.session().document().clone();
+    let display = studio.looks().display;
+    let mut kept = lock(&studio.flesh.bench);
+    if let Some(bench) = kept.as_ref().filter(|bench| bench.serves(&document, &display)) {
+        return Ok((document, bench.clone()));
+    }
+    let work = studio.jobs.start("Preparing the flesh for rigs");
+    studio.tell_job(&work, false, None);
+    let made = RigBench::new(&document, &display).map(Arc::new);
+    studio.jobs.finish(&work);
+    studio.tell_job(&work, true, None);
+    let made = made?;
+    *kept = Some(made.clone());
+    Ok((document, made))
+}
+
+/// Fit a rig until a vertex is where a hand has it, and record that; one step of history a drag.
+fn fit_rig(studio: &Studio, (rig, vertex, to, drag): &(String, usize, DVec3, u32)) {
+    let fit = || -> Result<(), SessionError> {
+        let (document, bench) = bench(studio)?;
+        let display = studio.looks().display;
+        let value = |control: &str| gamma_in(&document, &display, control).unwrap_or(0.0);
+        let data = &document.flesh.rigs;
+        let control = data.set.rig(rig).map(|at| data.set.rigs[at].control.clone());
+        let control = control.map_err(sinew::flesh::FleshError::from)?;
+        let eta = bench.fit(data, rig, &value, (*vertex, *to))?;
+        let change = RigChange::Record { rig: rig.clone(), at: value(&control), eta };
+        studio.apply_on(&document.body, &Command::Rigs(change), Some(drag_gesture(*drag)))
+    };
+    match catch_unwind(AssertUnwindSafe(fit)) {
+        Ok(Ok(()) | Err(SessionError::Cancelled)) => {}
+        Ok(Err(error)) => studio.notice("error", &error.to_string()),
+        Err(_) => studio.notice("error", FAULT),
+    }
+}
+
+/// Put a template on the body under a place of the screen.
+///
+/// # Errors
+/// If there is nothing, no skeleton, or no such template.
+pub fn place_rig(studio: &Studio, request: &RigPlaceRequest) -> anyhow::Result<Value> {
+    let shown = shown(studio)?;
+    let (view, at) = (request.view, request.at);
+    let hit = studio.painter.ask(shown.mesh(), move |selector| painter::pick(selector, &view, at)).flatten();
+    let Some(hit) = hit else { return Ok(Value::Null) };
+    let nearest = (0..3).max_by(|&a, &b| hit.barycentric[a].total_cmp(&hit.barycentric[b])).unwrap_or(0);
+    let vertex = shown.mesh().faces()[hit.face as usize][nearest] as usize;
+    let (document, bench) = bench(studio)?;
+    let view = View { clip_from_model: glam::DMat4::from_cols_array(&request.view) };
+    let ray = view.ray(document.mesh(), DVec2::from_array(at)).context("the view makes no sense")?;
+    let set = &document.flesh.rigs.set;
+    let is_taken = |name: &str| {
+        set.rigs.iter().any(|rig| rig.name == name) || set.controls.iter().any(|control| control.name == name)
+    };
+    let stem = &request.template;
+    let name = (1..).map(|k| format!("{stem}.{k}")).find(|name| !is_taken(name)).unwrap_or_default();
+    let place = RigPlace {
+        template: request.template.clone(),
+        guide: request.guide.clone(),
+        vertex,
+        ray: [ray.origin, ray.direction],
+    };
+    let made = bench.place(&name, &place)?;
+    let rigs = sinew::flesh::rig::file::to_json(&made);
+    let gesture = Some(studio.next_gesture());
+    studio.apply_on(&document.body, &Command::Rigs(RigChange::Add { rigs }), gesture)?;
+    // Shown as it acts.
+    let value = RigChange::Value { control: name.clone(), value: 1.0 };
+    studio.apply_on(&document.body, &Command::Rigs(value), gesture)?;
+    Ok(json!({ "name": name }))
+}
+
+/// Rigs of a document in what is shown.
+pub fn rigs(studio: &Studio, document: &Document) -> Value {
+    let display = studio.looks().display;
+    let data = &document.flesh.rigs;
+    let control = |control: &sinew::flesh::rig::Control| {
+        json!({
+            "name": control.name,
+            "follows": control.source.text(),
+            "range": control.range,
+            "value": gamma_in(document, &display, &control.name),
+        })
+    };
+    json!({
+        "controls": data.set.controls.iter().map(control).collect::<Vec<_>>(),
+        "rigs": shown_rigs(document, &display),
+        "curves": data.curves,
+    })
 }
 
 /// How a joint is turned after a turn about an axis of the world.

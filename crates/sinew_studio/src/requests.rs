@@ -109,6 +109,7 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
         Request::FleshPush { vertex, direction } => crate::flesh::push(studio, vertex, direction)?,
         Request::FleshCells { on } => studio.change_looks(|looks| looks.cells = on),
         Request::PaintStiffness(request) => crate::flesh::paint(studio, &request)?,
+        Request::RigPlace(request) => return crate::flesh::place_rig(studio, &request),
         Request::PutJoint { view, at, parent } => return crate::flesh::put_joint(studio, view, at, parent),
         Request::Sample { name, vertices } => return sample(studio, &name, vertices),
         Request::List { folder } => return studio.files.list(folder.as_deref()),

@@ -212,6 +212,7 @@ fn is_long(request: &Request) -> bool {
             | Request::Export(_)
             | Request::Fit { .. }
             | Request::TakeFit
+            | Request::RigPlace(_)
             | Request::Actor { .. }
             | Request::PuppetDemo { .. }
             | Request::ActorUpload { .. }

@@ -98,7 +98,10 @@ impl Told {
             (Topic::Puppet, &|| json!({ "puppet": crate::puppet::state(&document) })),
             (Topic::Actor, &|| json!({ "actor": crate::puppet::actor(studio) })),
             (Topic::Act, &|| json!({ "act": crate::puppet::act(studio) })),
-            (Topic::Flesh, &|| json!({ "flesh": crate::flesh::state(&document) })),
+            (
+                Topic::Flesh,
+                &|| json!({ "flesh": crate::flesh::state(&document), "rigs": crate::flesh::rigs(studio, &document) }),
+            ),
             (Topic::Fleshed, &|| json!({ "fleshed": crate::flesh::live(studio) })),
             (Topic::Looks, &|| looks(studio)),
             (Topic::Work, &|| work(studio)),

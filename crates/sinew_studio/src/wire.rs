@@ -121,6 +121,7 @@ pub enum Request {
         on: bool,
     },
     PaintStiffness(PaintStiffness),
+    RigPlace(RigPlaceRequest),
     PutJoint {
         view: [f64; 16],
         at: [f64; 2],
@@ -193,6 +194,15 @@ pub struct PaintStiffness {
     pub radius: f64,
     #[serde(default)]
     pub stroke: Option<u32>,
+}
+
+/// A template, by where it appears.
+#[derive(Debug, Deserialize)]
+pub struct RigPlaceRequest {
+    pub template: String,
+    pub guide: String,
+    pub view: [f64; 16],
+    pub at: [f64; 2],
 }
 
 /// What a sculpting brush does.

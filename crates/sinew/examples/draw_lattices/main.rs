@@ -176,7 +176,7 @@ fn draw_sizes(prefix: &str) -> Result<()> {
     let skin = character.skin.as_ref().ok_or("the quadruped has a skin")?;
     let joints: Vec<DVec3> = skin.slots.iter().map(|slot| slot.inverse_bind.inverse().translation).collect();
     let [low, high] = character.mesh.bounds();
-    let length = 1.2 * (high.z - low.z).max(high.x - low.x);
+    let length = 1.1 * (high.z - low.z).max(high.x - low.x);
     let mut items = Vec::new();
     for (column, source) in [LatticeSource::Cubes, LatticeSource::Octree(2)].iter().enumerate() {
         let body = source.build(&character.mesh, &params, &joints)?;
@@ -192,7 +192,7 @@ fn draw_sizes(prefix: &str) -> Result<()> {
     }
     let mut picture = Picture::new(1600, 620);
     let target = DVec3::new(0.0, (low.y + high.y) / 2.0, 0.0);
-    picture.draw(&items, &view(target, 0.65 * (high.y - low.y), 15.0, 10.0));
+    picture.draw(&items, &view(target, 0.72 * (high.y - low.y), 12.0, 8.0));
     picture.write(Path::new(&format!("{prefix}-sizes.png")))
 }
 
@@ -210,14 +210,14 @@ fn draw_adaptive(prefix: &str, character: &Character) -> Result<()> {
     let lattice = LatticeParams { cells: 8000, size: None };
     let material = Material { young: 3e4, ..Material::default() };
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
-    let adaptive = AdaptiveParams { thresholds: vec![[0.1, 0.04]; 2], every: 4 };
+    let adaptive = AdaptiveParams { thresholds: vec![[0.1, 0.04]; 2], ..AdaptiveParams::default() };
     let mut flesh = AdaptiveFlesh::new(&mesh, &lattice, &material, &clamps, &params, &adaptive)?;
     let away = (tip - middle).normalize_or_zero() * 0.3;
     let rest = Character { mesh: mesh.clone(), ..Character::default() };
     let mut items = Vec::new();
-    let width = 1.15 * (high.x - low.x);
+    let width = 1.25 * (high.x - low.x);
     let mut add = |column: f64, item: Item| {
-        items.push(place_item(item, 0.0, DVec3::new(width * (column - 1.5) - middle.x, 0.0, 0.0)))
+        items.push(place_item(item, 0.0, DVec3::new(width * (1.5 - column) - middle.x, 0.0, 0.0)))
     };
     let mut shape = vec![Vec3::ZERO; mesh.n_vertices()];
     let show = |flesh: &AdaptiveFlesh| {
@@ -236,6 +236,6 @@ fn draw_adaptive(prefix: &str, character: &Character) -> Result<()> {
     add(2.0, item(&rest, &shape));
     add(3.0, show(&flesh));
     let mut picture = Picture::new(1800, 640);
-    picture.draw(&items, &view(DVec3::new(0.0, middle.y, middle.z), 0.62 * (high.y - low.y), 180.0, 8.0));
+    picture.draw(&items, &view(DVec3::new(0.0, middle.y, middle.z), 0.72 * (high.y - low.y), 180.0, 8.0));
     picture.write(Path::new(&format!("{prefix}-adaptive.png")))
 }

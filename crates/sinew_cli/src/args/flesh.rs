@@ -1,5 +1,6 @@
 //! What can be typed after `sinew flesh`.
 
+use super::scene::{HandleArgs, ObstacleArgs};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -66,12 +67,10 @@ pub struct FleshArgs {
     /// Damping of jiggling, in seconds: 0 swings long, 0.1 hardly
     #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
     pub damping: f64,
-    /// Let flesh meet a floor at this height
-    #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true)]
-    pub floor: Option<f64>,
-    /// Friction of the floor
-    #[arg(long, value_name = "MU", default_value_t = 0.6, requires = "floor", allow_hyphen_values = true)]
-    pub friction: f64,
+    #[command(flatten)]
+    pub obstacles: ObstacleArgs,
+    #[command(flatten)]
+    pub by_handles: HandleArgs,
     /// Thickness of bones, as a share of the way to the surface
     #[arg(long, value_name = "SHARE", default_value_t = 0.4, allow_hyphen_values = true)]
     pub bone_radius: f64,

@@ -4,6 +4,7 @@ use super::{
     input::{read_surface, with_path},
     output::{check_name, find_clip, write_sequence},
     rig::{read_rigs, rig_drive},
+    scene::{Follower, obstacles, pins},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
@@ -11,8 +12,8 @@ use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, BoneParams, Collider, ControlLattice, FleshParams, LatticeParams, LatticeSource,
-        Material, Obstacle, Solid, StepReport, rig::RigSet,
+        BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams, LatticeSource, Material,
+        Solid, StepReport, rig::RigSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -35,7 +36,7 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
-    let mut params = params(args, &character)?;
+    let mut params = params(args, &character, console)?;
     let rigs = args.rigs.as_deref().map(read_rigs).transpose()?;
     if let Some((size, source)) = rigs.as_ref().and_then(RigSet::lattice).filter(|_| args.cell_size.is_none())
     {
@@ -43,15 +44,25 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
         (params.lattice.size, params.source) = (Some(size), source);
     }
     let start = Instant::now();
-    let baker = {
+    let mut baker = {
         let _progress = console.progress("filling with flesh");
-        Baker::new(&character, clip, &params, &mut warnings)
+        match &args.by_handles.moves {
+            Some(moves) => {
+                let model = (&character, args.character.as_path());
+                Follower::of_handles(&args.by_handles, moves, model, &params, console, &mut warnings)?
+            }
+            None => {
+                let baker = Baker::new(&character, clip, &params, &mut warnings);
+                Follower::Bones(Box::new(baker.map_err(|e| with_path(e, &args.character))?))
+            }
+        }
     };
-    let mut baker = baker.map_err(|e| with_path(e, &args.character))?;
     if rigs.is_some() || !args.belts.is_empty() {
         let shown = args.rigs.as_ref().unwrap_or(&args.character);
-        let drive = rig_drive(args, rigs.unwrap_or_default(), &baker, &character)?;
-        baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
+        if let Follower::Bones(baker) = &mut baker {
+            let drive = rig_drive(args, rigs.unwrap_or_default(), baker, &character)?;
+            baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
+        }
     }
     let prepare_secs = start.elapsed().as_secs_f64();
     let mut steps = Steps::default();
@@ -75,6 +86,9 @@ fn clip_of<'a>(
     character: &'a Character,
     warnings: &mut Warnings,
 ) -> anyhow::Result<Option<&'a Clip>> {
+    if args.by_handles.moves.is_some() {
+        return Ok(None);
+    }
     if character.skin.is_none() || character.rig.is_none() {
         ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
         warnings.push("there is no skin: the body falls freely, and lands only if --floor is given");
@@ -106,20 +120,13 @@ fn timing(args: &FleshArgs, character: &Character, clip: Option<&Clip>) -> anyho
     Ok((fps, n_frames as usize))
 }
 
-fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams> {
+fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow::Result<BakeParams> {
     ensure!(
         (0.0..1.0).contains(&args.bone_radius),
         "--bone-radius {} must lie between 0 and 1, where 1 would reach the surface",
         args.bone_radius
     );
     ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
-    ensure!(
-        args.friction >= 0.0 && args.friction.is_finite(),
-        "--friction {} must not be negative",
-        args.friction
-    );
-    ensure!(args.floor.is_none_or(f64::is_finite), "--floor must be finite");
-    let floor = args.floor.map(|height| Obstacle { shape: Collider::floor(height), friction: args.friction });
     let [low, high] = character.mesh.bounds();
     let in_proportion = || Material::of_size((high - low).max_element()).young;
     Ok(BakeParams {
@@ -142,7 +149,8 @@ fn params(args: &FleshArgs, character: &Character) -> anyhow::Result<BakeParams>
             tolerance: args.tolerance,
             ..FleshParams::default()
         },
-        obstacles: floor.into_iter().collect(),
+        obstacles: obstacles(&args.obstacles, console)?,
+        pins: pins(&args.obstacles)?,
         max_step: args.step,
         settle: !args.no_settle,
     })
@@ -247,7 +255,7 @@ impl Steps {
 
 /// Frame by frame, until Ctrl-C is pressed.
 fn bake(
-    baker: &mut Baker,
+    baker: &mut Follower,
     (fps, n_frames): (f64, usize),
     console: &Console,
     steps: &mut Steps,
@@ -309,7 +317,7 @@ fn write(
     Ok(bytes.len() as u64)
 }
 
-fn describe(args: &FleshArgs, baker: &Baker, steps: &Steps, sequence: &MeshSequence) -> Value {
+fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSequence) -> Value {
     let lattice = &baker.body().lattice;
     let median = |list: &[f64]| {
         let mut sorted = list.to_vec();

@@ -15,6 +15,7 @@ pub mod reach;
 pub mod refit;
 pub mod rig;
 pub mod sample;
+mod scene;
 pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;

@@ -39,7 +39,8 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
         warnings.push(format!("{} holds no moves; the model stays at rest", args.moves.display()));
     }
     let (character, extensions) = read_surface(&args.model, console, &mut warnings)?;
-    let (handles, source) = choose_handles(&character, args, console, &mut warnings)?;
+    let (handles, source) =
+        choose_handles(&character, args.handles.as_deref(), &args.model, console, &mut warnings)?;
     let moves = recorded.for_diagonal(character.mesh.diagonal());
     let posed = pose(&character.mesh, &handles, &moves, args, console, &mut warnings)?;
     let quality = {
@@ -68,7 +69,7 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
 const MAX_BYTES: u64 = 1 << 28;
 
 /// The whole file or pipe, unless it does not end.
-fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(super) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let io = |error| FormatError::io(path, error);
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
@@ -78,13 +79,14 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Handles of a file, else of the model, else found, which is told.
-fn choose_handles(
+pub(super) fn choose_handles(
     character: &Character,
-    args: &PoseArgs,
+    handles: Option<&Path>,
+    model: &Path,
     console: &Console,
     warnings: &mut Warnings,
 ) -> anyhow::Result<(Vec<Handle>, Source)> {
-    if let Some(path) = &args.handles {
+    if let Some(path) = handles {
         let handles = read_handles(&read_bytes(path)?, &character.mesh, &path.to_string_lossy())?;
         return Ok((handles, Source::File));
     }
@@ -92,7 +94,7 @@ fn choose_handles(
         return Ok((character.handles.clone(), Source::Model));
     }
     let found = find(character, &AutoParams::default(), false, console, warnings);
-    let (handles, source) = found.map_err(|error| with_path(error, &args.model))?;
+    let (handles, source) = found.map_err(|error| with_path(error, model))?;
     warnings.push(format!(
         "the model carries no handles and --handles is not given; {} were {}",
         handles.len(),

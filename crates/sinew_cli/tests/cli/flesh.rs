@@ -78,7 +78,7 @@ fn results_are_sequences_folders_and_skins() {
 fn modes_stiffness_and_floor() {
     let folder = Folder::new("flesh-modes");
     let (bar, out) = (sample(&folder, "bar"), folder.at("out.glb"));
-    for mode in ["linear", "quasi", "warped", "predicted", "stvk", "neohookean"] {
+    for mode in ["linear", "quasi", "blended", "warped", "predicted", "stvk", "neohookean"] {
         let args = ["flesh", &bar, "--mode", mode, "--cells", "60", "--seconds", "0.1", "-o", &out, "--json"];
         assert_eq!(ok(&args)["mode"], mode);
     }
@@ -128,6 +128,20 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(said(&["--seconds", "-1"]).contains("must not be negative"));
     assert!(said(&["--fps", "0"]).contains("must lie above 0"));
     assert!(said(&["--step", "0"]).contains("must lie above 0"));
+    assert!(said(&["--density", "-5"]).contains("at most 1e6 kg/m³"));
+    assert!(said(&["--wall", "1,2,3"]).contains("give 6 numbers"));
+    assert!(said(&["--wall", "0,0,0,0,0,0"]).contains("direction"));
+    assert!(said(&["--box", "0,0,0,1,0,1"]).contains("differ along every axis"));
+    assert!(said(&["--room", "a,b,c,d,e,f"]).contains("give 6 numbers"));
+    assert!(said(&["--ball", "0,0,0,-1"]).contains("radius must be positive"));
+    assert!(said(&["--rod", "0,0,0,1,1,1,0"]).contains("radius must be positive"));
+    assert!(said(&["--friction", "-1"]).contains("must not be negative"));
+    assert!(said(&["--terrain", "nowhere.obj"]).contains("nowhere.obj"));
+    assert!(said(&["--moves", "nowhere.json"]).contains("nowhere.json"));
+    assert!(said(&["--pin", "12"]).contains("give a vertex and a place"));
+    assert!(said(&["--pin", "99999999=0,0,0"]).contains("vertex of a pin 99999999"));
+    let twice = ["--cells", "60", "--pin", "5=0,1,0", "--pin", "5=0,2,0"];
+    assert!(said(&twice).contains("pin 1 contradicts pin 0"));
     fails(&["flesh", &bar, "--mode", "unicorn", "-o", &out], 2);
     let quad = folder.write("quad.obj", QUAD);
     assert!(fails(&["flesh", &quad, "-o", &out], 1).contains("encloses no volume"));
@@ -142,6 +156,111 @@ fn bad_input_is_named_with_what_to_do() {
     sinew::formats::gltf::write_glb_file(Path::new(&path), &moved, &options, &mut Warnings::default())
         .unwrap();
     assert!(fails(&["flesh", &path, "-o", &out], 1).contains("no bone of the skeleton lies within"));
+}
+
+/// A bone of no length is told and holds nothing; flesh follows the others.
+#[test]
+fn bones_without_length_are_told() {
+    let folder = Folder::new("flesh-short-bone");
+    let (bar, short, out) = (sample(&folder, "bar"), folder.at("short.glb"), folder.at("out.glb"));
+    let mut body = character(&bar);
+    // The last joint is bound where the one before it is.
+    let skin = body.skin.as_mut().unwrap();
+    let n = skin.slots.len();
+    skin.slots[n - 1].inverse_bind = skin.slots[n - 2].inverse_bind;
+    body.clips.clear();
+    let options = sinew::formats::gltf::GlbOptions::default();
+    sinew::formats::gltf::write_glb_file(Path::new(&short), &body, &options, &mut Warnings::default())
+        .unwrap();
+    let report = ok(&["flesh", &short, "--cells", "60", "--seconds", "0.1", "-o", &out, "--json"]);
+    assert!(report["warnings"].to_string().contains("have no length"), "{report}");
+}
+
+/// A body in a room with a hill, a box, a ball and a rod stays within and above; a handle draws flesh along.
+#[test]
+fn obstacles_and_handles() {
+    let folder = Folder::new("flesh-scene");
+    let (bar, out) = (sample(&folder, "bar"), folder.at("out.glb"));
+    let (obj, hill) = (folder.at("bar.obj"), folder.at("hill.obj"));
+    ok(&["convert", &bar, &obj, "--json"]);
+    let text = "v -3 -1.5 -3\nv 3 -1.5 -3\nv 3 -1.5 3\nv -3 -1.5 3\nv 0 -0.6 0\n\
+                f 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
+    std::fs::write(&hill, text).unwrap();
+    let args = [
+        "flesh",
+        &obj,
+        "--seconds",
+        "1.5",
+        "--cells",
+        "60",
+        "--stiffness",
+        "1e5",
+        "--terrain",
+        &hill,
+        "--room",
+        "-1.2,-9,-1.2,1.2,9,1.2",
+        "--box",
+        "0.5,-2,-1,1,-1,1",
+        "--ball",
+        "-0.8,-1,0,0.2",
+        "--rod",
+        "-1,-1,1,1,-1,1,0.1",
+        "--wall",
+        "0,-1.45,0,0,1,0",
+        "-o",
+        &out,
+        "--json",
+    ];
+    ok(&args);
+    let fallen = character(&out);
+    let at = fallen.positions_at(fallen.clips.first(), 1.5).unwrap();
+    assert!(at.iter().all(|p| p.y > -1.6 && p.x.abs() < 1.3 && p.z.abs() < 1.3), "it stays in its room");
+    assert!(at.iter().any(|p| p.y < -0.55), "it fell");
+    // Handles of a file: the lower end stays, the upper one goes half a metre aside.
+    let mesh = character(&bar).mesh;
+    let [low, high] = mesh.bounds();
+    let axis = (0..3).max_by(|a, b| (high - low)[*a].total_cmp(&(high - low)[*b])).unwrap();
+    let within = |from: f64, to: f64| -> Vec<usize> {
+        let share = |p: &glam::DVec3| (p[axis] - low[axis]) / (high - low)[axis];
+        let all = mesh.positions().iter().enumerate();
+        all.filter(|(_, p)| (from..=to).contains(&share(p))).map(|(v, _)| v).collect()
+    };
+    let (still, drawn) = (within(0.0, 0.2), within(0.8, 1.0));
+    let handles = json!({"handles": [
+        {"name": "still", "vertices": still, "center": low.to_array()},
+        {"name": "drawn", "vertices": drawn, "center": high.to_array()},
+    ]});
+    let moves = json!({"moves": [
+        {"translate": {"handles": ["drawn"], "vector": [0.0, 0.0, 0.3]}},
+    ]});
+    let handles = folder.write("handles.json", &handles.to_string());
+    let moves = folder.write("moves.json", &moves.to_string());
+    let report = ok(&[
+        "flesh",
+        &bar,
+        "--handles",
+        &handles,
+        "--moves",
+        &moves,
+        "--seconds",
+        "2",
+        "--cells",
+        "120",
+        "--gravity",
+        "0",
+        "--damping",
+        "0.05",
+        "-o",
+        &out,
+        "--json",
+    ]);
+    assert!(report["held_nodes"].as_u64().unwrap() > 0, "{report}");
+    let soft = character(&out);
+    let at = soft.positions_at(soft.clips.first(), 2.0).unwrap();
+    let shift = |list: &[usize]| {
+        list.iter().map(|&v| at[v].as_dvec3() - mesh.positions()[v]).sum::<glam::DVec3>() / list.len() as f64
+    };
+    assert!(shift(&still).length() < 0.03 && (shift(&drawn) - glam::DVec3::Z * 0.3).length() < 0.03);
 }
 
 /// A clip that jumps fifty metres: flesh is carried along, and that is told.

@@ -109,19 +109,31 @@ fn grid_around(bounds: [DVec3; 2], size: f64) -> Result<Grid, FleshError> {
     Ok(Grid::around(bounds, size))
 }
 
-impl Cubes {
-    /// About how many cubes of another size belong to the body: those that are touched, and those whose middle lies in
-    /// one of these cubes that is inside.
+/// What is inside, roughly: the middles of the cubes of a grid.
+struct Table {
+    grid: Grid,
+    is_inside: Vec<bool>,
+}
+
+impl Table {
+    fn new(tree: &SurfaceTree, grid: Grid) -> Self {
+        let is_inside = grid.occupied(tree, &vec![false; grid.len()]);
+        Self { grid, is_inside }
+    }
+
+    /// About how many cubes of another size belong to a body: those that are touched, and those whose middle is inside.
     fn count_at(&self, mesh: &Mesh, bounds: [DVec3; 2], size: f64) -> Result<usize, FleshError> {
         let grid = grid_around(bounds, size)?;
         let is_inside = |cube: usize| {
             let middle = grid.corner(grid.at(cube)) + size / 2.0;
-            self.occupied[self.grid.index(self.grid.place(middle))]
+            self.is_inside[self.grid.index(self.grid.place(middle))]
         };
         let touched = grid.touched(mesh);
         Ok((0..grid.len()).filter(|&cube| touched[cube] || is_inside(cube)).count())
     }
+}
 
+impl Cubes {
     pub(super) fn new(
         mesh: &Mesh,
         tree: &SurfaceTree,
@@ -174,7 +186,7 @@ fn choose_size(
     // A flat box still has its area.
     let padded = extent.max(DVec3::splat(extent.max_element() / 20.0));
     let mut size = (padded.element_product() / (3.0 * wanted as f64)).cbrt();
-    let table = Cubes::new(mesh, tree, bounds, size)?;
+    let table = Table::new(tree, grid_around(bounds, size)?);
     let mut best = (f64::INFINITY, size);
     for _ in 0..TRIALS {
         let n = table.count_at(mesh, bounds, size)?.max(1);

@@ -78,6 +78,8 @@ pub fn build_octree_body(
 pub struct Fine {
     low: DVec3,
     size: f64,
+    /// Cubes along each axis of the grid.
+    n: IVec3,
     /// Place of each cell in its grid; parts that share a cube share it.
     at: Vec<IVec3>,
     inside: Vec<f64>,
@@ -130,6 +132,7 @@ impl Fine {
         links.dedup();
         Ok(Self {
             low: grid.low,
+            n: grid.n,
             size,
             at: copies.cube.iter().map(|&cube| grid.at(cube as usize)).collect(),
             inside: copies.bits.iter().map(|b| f64::from(b.count_ones()) / 64.0).collect(),
@@ -146,6 +149,20 @@ impl Fine {
     pub fn around(mesh: &Mesh, params: &LatticeParams) -> Result<Self, FleshError> {
         let (tree, bounds) = survey(mesh)?;
         Self::new(mesh, &tree, size_of(mesh, &tree, bounds, params)?, bounds)
+    }
+
+    /// The same, and how often each cell may be doubled so that limbs are still `across` cells thick.
+    ///
+    /// # Errors
+    /// As [`super::build_body`].
+    pub fn with_limits(
+        mesh: &Mesh,
+        params: &LatticeParams,
+        octree: &OctreeParams,
+    ) -> Result<(Self, Vec<u8>), FleshError> {
+        let fine = Self::around(mesh, params)?;
+        let limits = fine.wanted(&SurfaceTree::new(mesh), octree);
+        Ok((fine, limits))
     }
 
     /// Number of finest cells.
@@ -188,7 +205,7 @@ impl Fine {
     }
 
     /// How often each cell may be doubled, from the thickness of the body around it.
-    fn wanted(&self, tree: &SurfaceTree, params: &OctreeParams) -> Vec<u8> {
+    pub(super) fn wanted(&self, tree: &SurfaceTree, params: &OctreeParams) -> Vec<u8> {
         let depth = |cell: usize| {
             let p = self.middle(cell);
             let is_inside = self.inside[cell] > 0.5;
@@ -221,57 +238,69 @@ impl Fine {
         (0..self.len()).map(one).collect()
     }
 
-    fn block(&self, cell: usize, level: u32) -> [i32; 3] {
-        self.at[cell].to_array().map(|x| x >> level)
+    /// Number of the cube of a level that a finest cell lies in.
+    fn block(&self, cell: usize, level: u32) -> usize {
+        self.number(self.at[cell].map(|x| x >> level), level)
+    }
+
+    fn number(&self, at: IVec3, level: u32) -> usize {
+        let n = self.n.map(|n| (n >> level) + 1);
+        ((at.z * n.y + at.y) * n.x + at.x) as usize
+    }
+
+    fn n_blocks(&self, level: u32) -> usize {
+        self.n.map(|n| (n >> level) + 1).as_i64vec3().element_product() as usize
     }
 
     /// Levels such that cells side by side differ by one at most; none above what is wanted.
     pub fn balance(&self, wanted: &[u8], most: usize) -> Vec<u8> {
         let mut levels = vec![0u8; self.len()];
         for level in 1..=most as u8 {
-            let mut whole: BTreeMap<[i32; 3], bool> = BTreeMap::new();
+            let mut is_whole = vec![true; self.n_blocks(level.into())];
             for cell in 0..self.len() {
-                let fits = wanted[cell] >= level && levels[cell] == level - 1;
-                *whole.entry(self.block(cell, level.into())).or_insert(true) &= fits;
+                is_whole[self.block(cell, level.into())] &=
+                    wanted[cell] >= level && levels[cell] == level - 1;
             }
             for cell in 0..self.len() {
-                if whole[&self.block(cell, level.into())] {
+                if is_whole[self.block(cell, level.into())] {
                     levels[cell] = level;
                 }
             }
         }
-        while self.split_beside_smaller(&mut levels) {}
+        for level in (2..=most as u8).rev() {
+            while self.split_beside_smaller(level, &mut levels) {}
+        }
         levels
     }
 
-    /// Halve cells beside ones of less than half their size.
-    fn split_beside_smaller(&self, levels: &mut [u8]) -> bool {
-        let mut cubes: BTreeMap<[i32; 3], u8> = BTreeMap::new();
-        levels.iter().zip(&self.at).for_each(|(level, at)| {
-            cubes.insert(at.to_array(), *level);
-        });
-        let mut split: Vec<([i32; 3], u8)> = Vec::new();
-        let mut last = None;
+    /// Halve cells of a level beside ones of less than half their size.
+    fn split_beside_smaller(&self, level: u8, levels: &mut [u8]) -> bool {
+        // Finest cubes of the body by level; larger than any where there are none.
+        let mut cubes = vec![u8::MAX; self.n_blocks(0)];
+        levels.iter().enumerate().for_each(|(cell, level)| cubes[self.block(cell, 0)] = *level);
+        let mut state = vec![0u8; self.n_blocks(level.into())];
+        let (side, mut changed) = (1 << level, false);
         for cell in 0..self.len() {
-            let level = levels[cell];
-            let key = (self.block(cell, level.into()), level);
-            if level < 2 || last == Some(key) || split.contains(&key) {
+            let block = self.block(cell, level.into());
+            if levels[cell] != level || state[block] != 0 {
                 continue;
             }
-            last = Some(key);
-            let (low, side) = (IVec3::from_array(key.0.map(|x| x << level)), 1 << level);
-            let n = side + 2;
-            let shell = (0..n * n * n).map(|k| low - 1 + IVec3::new(k % n, k / n % n, k / n / n));
-            if shell.into_iter().any(|p| cubes.get(&p.to_array()).is_some_and(|other| other + 1 < level)) {
-                split.push(key);
-            }
+            let low = self.at[cell].map(|x| x >> level << level);
+            let [from, to] = [(low - 1).max(IVec3::ZERO), (low + side).min(self.n - 1)];
+            let is_small = |p: IVec3| cubes[self.number(p, 0)] < level - 1;
+            let mut shell = (from.z..=to.z).flat_map(|z| {
+                (from.y..=to.y).flat_map(move |y| (from.x..=to.x).map(move |x| IVec3::new(x, y, z)))
+            });
+            let splits = shell.any(is_small);
+            state[block] = 1 + u8::from(splits);
+            changed |= splits;
         }
         for cell in 0..self.len() {
-            if split.contains(&(self.block(cell, levels[cell].into()), levels[cell])) {
+            if levels[cell] == level && state[self.block(cell, level.into())] == 2 {
                 levels[cell] -= 1;
             }
         }
-        !split.is_empty()
+        changed
     }
 
     /// Cells of the given levels, and which one each finest cell is part of.
@@ -292,7 +321,7 @@ impl Fine {
             let level = u32::from(levels[cell]);
             let leaf = &mut leaves[label as usize];
             leaf.level = level;
-            leaf.low = IVec3::from_array(self.block(cell, level).map(|x| x << level));
+            leaf.low = self.at[cell].map(|x| x >> level << level);
             leaf.inside += self.inside[cell] / f64::from(8u32.pow(level));
         }
         (leaves, labels)
@@ -363,16 +392,14 @@ fn join(leaves: &[Leaf], pairs: &[(u32, u32)]) -> (Vec<u32>, usize, Vec<Hanging>
     }
     // A node that hangs on two cells hangs on what both have there, so that these corners are the same nodes.
     loop {
-        let mut masters: BTreeMap<u32, Vec<Hanging>> = BTreeMap::new();
-        for hang in &hanging {
-            masters.entry(corners.find(hang.slot)).or_default().push(*hang);
-        }
+        let mut order: Vec<(u32, Hanging)> =
+            hanging.iter().map(|hang| (corners.find(hang.slot), *hang)).collect();
+        order.sort_by_key(|(node, _)| *node);
         let mut changed = false;
-        for group in masters.values() {
-            for pair in group.windows(2) {
-                for (c, d) in shared_corners(leaves, &pair[0], &pair[1]) {
-                    changed |= corners.union(8 * pair[0].leaf + c, 8 * pair[1].leaf + d);
-                }
+        for pair in order.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1.leaf != pair[1].1.leaf)
+        {
+            for (c, d) in shared_corners(leaves, &pair[0].1, &pair[1].1) {
+                changed |= corners.union(8 * pair[0].1.leaf + c, 8 * pair[1].1.leaf + d);
             }
         }
         if !changed {

@@ -15,7 +15,7 @@
 
 use super::{
     Body, Lattice,
-    control::{ControlLattice, Row, Scheme, Solid, limit_rows, split},
+    control::{ControlLattice, Row, Scheme, Solid, limit_rows, split_values},
     embedding::trilinear,
     jacobian::jacobian_at,
 };
@@ -203,10 +203,10 @@ fn refine(mut control: ControlLattice, n: usize) -> Vec<[Vec<f64>; 8]> {
         .collect();
     let mut n_own = 1;
     for _ in 0..LEVELS {
-        let (refined, rows) = split(&control, Scheme::CellAveraging);
+        let (refined, values) = split_values(&control, &basis);
         n_own *= 8;
         let (next, kept) = restrict(&refined, n_own);
-        basis = kept.iter().map(|&node| combine(&rows[node as usize], &basis, n)).collect();
+        basis = kept.iter().map(|&node| values[node as usize].clone()).collect();
         control = next;
     }
     let own: Vec<[u32; 8]> = control.cells()[..n_own]

@@ -33,7 +33,6 @@ pub fn farthest(young: f64, steps: usize) -> f64 {
 fn bad_treatment_flings_nothing_away() {
     for young in [1e3, 3e4, 1e6, 1e8] {
         let reach = farthest(young, 400);
-        println!("{young:e}: {reach}");
         assert!(reach < 10.0, "{young:e}: {reach} lengths away");
     }
 }

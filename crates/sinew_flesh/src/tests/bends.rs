@@ -59,9 +59,6 @@ fn frames_of_cells_are_nearer_than_warped_nodes() {
         };
         let (linear, warped) = (off(Mode::Linear, 0), off(Mode::Warped, 0));
         let (plain, polished) = (off(Mode::Predicted, 0), off(Mode::Predicted, 1));
-        println!(
-            "{degrees}: linear {linear:.3}, warped {warped:.3}, predicted {plain:.3}, polished {polished:.3}"
-        );
         assert!(
             polished < most && plain < most && plain < warped && warped < linear,
             "{degrees} degrees: linear {linear:.3}, warped {warped:.3}, predicted {plain:.3}, polished {polished:.3}"

@@ -233,7 +233,7 @@ fn cells_are_halved_where_a_body_deforms() {
         [DVec3::new(0.0, 0.4, 0.4), DVec3::new(2.4, 0.4, 0.4)].map(|center| Clamp { center, radius: 0.25 });
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
     let make = |thresholds: Vec<[f64; 2]>| {
-        let adaptive = AdaptiveParams { thresholds, every: 2 };
+        let adaptive = AdaptiveParams { thresholds, every: 2, across: 1.0 };
         AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &clamps, &params, &adaptive).unwrap()
     };
     let pull =
@@ -266,7 +266,7 @@ fn cells_are_halved_where_a_body_deforms() {
     adaptive.positions(&mut a).unwrap();
     let apart = a.iter().zip(mesh.positions()).map(|(a, b)| a.as_dvec3().distance(*b)).fold(0.0, f64::max);
     assert!(apart < 0.02, "{apart}");
-    let twisted = AdaptiveParams { thresholds: vec![[0.01, 0.02]], every: 1 };
+    let twisted = AdaptiveParams { thresholds: vec![[0.01, 0.02]], ..AdaptiveParams::default() };
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &clamps, &params, &twisted).is_err());
     let away = [Clamp { center: DVec3::splat(9.0), radius: 0.1 }];
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &away, &params, &AdaptiveParams::default()).is_err());

@@ -1,9 +1,11 @@
 //! Flesh that is simulated while somebody watches and takes hold of it.
 
-use crate::{Display, Document, FleshData, Frame, SessionError, stage::frame_of_positions, turned_pose};
+use crate::{
+    Display, Document, FleshData, Frame, SessionError, flesh::pose_in, stage::frame_of_positions, turned_pose,
+};
 use glam::{DVec3, Vec3};
 use serde::Serialize;
-use sinew_flesh::{BakeParams, Grip, Pacer, Simulation};
+use sinew_flesh::{BakeParams, FleshError, Grip, Pacer, Simulation};
 use sinew_geom::{Character, Pose, Warnings};
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
@@ -63,6 +65,7 @@ impl LiveFlesh {
             None => Simulation::new(&body, &params, &mut warnings)?,
         };
         let pose = turned_pose(document);
+        simulation.set_rigs(flesh.rigs.drive(&simulation.body().lattice, None)?);
         simulation.begin(pose.as_ref(), true)?;
         let edges = Arc::new(edges(simulation.body().lattice.cells()));
         let (pacer, warnings) = (Pacer::new(params.max_step), warnings.messages);
@@ -102,7 +105,13 @@ impl LiveFlesh {
         budget: f64,
     ) -> Result<(), SessionError> {
         self.take_changes(document)?;
-        let target = pose_of(document, display);
+        if let Some(rigs) = self.simulation.rigs_mut() {
+            for control in &document.flesh.rigs.set.controls {
+                let value = document.flesh.rigs.value_in(&control.name, display);
+                rigs.set(&control.name, value).map_err(FleshError::from)?;
+            }
+        }
+        let target = pose_in(document, display);
         let (n, secs) = self.pacer.plan(elapsed, budget);
         for step in 1..=n {
             let pose = between(self.pose.as_ref(), target.as_ref(), step as f64 / n as f64);
@@ -129,6 +138,10 @@ impl LiveFlesh {
             self.simulation.change(&params)?;
             self.pacer = Pacer::new(params.max_step);
             self.params = params;
+        }
+        if document.flesh.rigs.set != self.flesh.rigs.set {
+            let rigs = document.flesh.rigs.drive(&self.simulation.body().lattice, None)?;
+            self.simulation.set_rigs(rigs);
         }
         self.flesh = document.flesh.clone();
         Ok(())
@@ -174,7 +187,7 @@ impl LiveFlesh {
     /// If a number is not finite.
     pub fn reset(&mut self, document: &Document, display: &Display) -> Result<(), SessionError> {
         (self.hand, self.push) = (None, None);
-        self.pose = pose_of(document, display);
+        self.pose = pose_in(document, display);
         Ok(self.simulation.begin(self.pose.as_ref(), true)?)
     }
 
@@ -222,18 +235,6 @@ impl LiveFlesh {
             unsolved: self.unsolved,
             warnings: self.warnings.clone(),
         }
-    }
-}
-
-/// The pose of the bones in what a document shows.
-fn pose_of(document: &Document, display: &Display) -> Option<Pose> {
-    let rig = document.body.rig.as_ref()?;
-    match display {
-        Display::Clip { clip, time } => {
-            let clip = document.find_clip(clip).ok().map(|at| &document.clips[at]);
-            clip.map_or_else(|| turned_pose(document), |clip| Some(clip.sample(rig, *time)))
-        }
-        Display::Rest | Display::Posed | Display::Ruled | Display::Jointed => turned_pose(document),
     }
 }
 

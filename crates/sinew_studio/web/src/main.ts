@@ -35,6 +35,7 @@ import { buildToolbar } from './panels/toolbar';
 import { buildTopbar } from './panels/topbar';
 import { Player } from './player';
 import { receive } from './receive';
+import { listenToTemplates } from './rigging';
 import { ToolManager } from './tools/manager';
 import { Tour } from './tour';
 import { h } from './ui/dom';
@@ -61,6 +62,7 @@ function start(root: HTMLElement): void {
   new Axes(viewport);
   showGround(viewport);
   showCells(viewport);
+  listenToTemplates(viewport);
   overlay.layers.push((g, colour) => drawUncovered(viewport, g, colour));
   const tour = new Tour();
   defineFile();

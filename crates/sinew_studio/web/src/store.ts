@@ -21,7 +21,8 @@ export type ToolId =
   | 'rules'
   | 'flesh'
   | 'stiffen'
-  | 'joint';
+  | 'joint'
+  | 'rig';
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
 
 /** Tools that work on the surface at rest; the others on it as posed. */

@@ -1,79 +1,101 @@
 //! Limit masks: where nodes of a hexahedral lattice go when it is subdivided for ever.
 //!
 //! # Source
-//! Capell 2004, §4.1 (figure 4.2: subdivide a few times, then apply limit masks). Regular nodes have the tri-cubic
-//! B-spline's, on boundaries the bi-cubic one's, on creases the cubic one's. For all others the local subdivision matrix
-//! `S`, which maps the ring of a node to its next finer ring, is squared until it stays: its row then is the left
-//! eigenvector of eigenvalue 1.
+//! Capell 2004, §4.1 (figure 4.2: subdivide a few times, then apply limit masks). Of cell averaging: each cell, boundary
+//! face or crease around a node gives its own corners `(⅔, ⅓)` along each of its axes, and the mean of these is the limit;
+//! since averaging treats every cell alike, sums over cells obey the same recurrence at any valence, whose left
+//! eigenvector of eigenvalue 1 is that of the cubic B-spline. Of MacCracken and Joy the same where a node is regular; for
+//! all others the local subdivision matrix `S`, which maps the ring of a node to its next finer ring, is squared until it
+//! stays: its row then is that eigenvector (a test compares both ways).
 //! # Cost
-//! Some microseconds for a regular node, a few hundred for others.
+//! Some microseconds for a closed form, a few hundred for others.
 
 use super::{ControlLattice, Row, Scheme, Solid, rules::split, topology::Topology};
-use std::collections::BTreeMap;
 
 /// Squarings of a local matrix: its second eigenvalue is about one half, so that 2⁷ steps leave nothing of it.
 const SQUARINGS: usize = 7;
 
 /// Row of the limit position of each of some nodes of a lattice of hexahedra.
 pub fn limit_rows(lattice: &ControlLattice, nodes: &[u32], scheme: Scheme) -> Vec<Row> {
-    let topology = Topology::new(lattice);
+    let topology = match scheme {
+        Scheme::CellAveraging => Topology::for_averaging(lattice),
+        _ => Topology::new(lattice),
+    };
     let one = |&node: &u32| match scheme {
         Scheme::Trilinear => vec![(node, 1.0)],
-        _ => regular(&topology, lattice, node).unwrap_or_else(|| settled(&topology, lattice, node, scheme)),
+        Scheme::CellAveraging => averaged(&topology, lattice, node),
+        Scheme::MacCrackenJoy if is_regular(&topology, node) => averaged(&topology, lattice, node),
+        Scheme::MacCrackenJoy => settled(&topology, lattice, node, scheme),
     };
     nodes.iter().map(one).collect()
 }
 
-/// Mask of a node around which everything is as in a grid.
-fn regular(topology: &Topology, lattice: &ControlLattice, node: u32) -> Option<Row> {
+/// Whether everything around a node is as in a grid, on a straight boundary or along a crease.
+fn is_regular(topology: &Topology, node: u32) -> bool {
     let at = node as usize;
     if topology.is_corner[at] {
-        return Some(vec![(node, 1.0)]);
+        return true;
     }
-    match topology.creases_at(node)[..] {
-        [] => {}
-        [a, b] => return Some(sorted([(node, 4.0 / 6.0), (a, 1.0 / 6.0), (b, 1.0 / 6.0)].to_vec())),
-        _ => return None,
-    }
-    let border: Vec<u32> = topology.border_faces(topology.node_faces.row(at)).collect();
-    let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-    match (border.len(), topology.node_cells.row(at)) {
-        (4, _) => {
-            for &face in &border {
-                let corners = &topology.faces[face as usize];
-                let place = corners.iter().position(|&c| c == node)?;
-                for (k, scale) in [(0, 4.0), (1, 2.0), (2, 1.0), (3, 2.0)] {
-                    *weights.entry(corners[(place + k) % 4]).or_default() += scale / 36.0;
-                }
-            }
-            // Each of the four faces counts a quarter of its node and half of its neighbours along edges.
+    let n_border = topology.border_faces(topology.node_faces.row(at)).count();
+    match topology.creases_at(node).len() {
+        0 => {
+            n_border == 4
+                || (n_border == 0
+                    && topology.node_cells.row(at).len() == 8
+                    && topology.node_edges.row(at).len() == 6)
         }
-        (0, cells) if cells.len() == 8 => {
-            for &cell in cells {
-                let Solid::Hexahedron(corners) = lattice.cells()[cell as usize] else { return None };
-                let place = corners.iter().position(|&c| c == node)?;
-                for (k, &corner) in corners.iter().enumerate() {
-                    let steps = (k ^ place).count_ones();
-                    *weights.entry(corner).or_default() += f64::from(1 << (3 - steps)) / 216.0;
-                }
-            }
-            if topology.node_edges.row(at).len() != 6 {
-                return None;
-            }
-        }
-        _ => return None,
+        n => n == 2,
     }
-    let expected = if border.is_empty() { 27 } else { 9 };
-    (weights.len() == expected).then(|| weights.into_iter().collect())
 }
 
-fn sorted(mut row: Row) -> Row {
+/// Mean over the cells around a node, or over what of lower dimension it lies on, of their corners' shares.
+fn averaged(topology: &Topology, lattice: &ControlLattice, node: u32) -> Row {
+    let at = node as usize;
+    let creases = topology.creases_at(node);
+    if topology.is_corner[at] || !matches!(creases.len(), 0 | 2) {
+        return vec![(node, 1.0)];
+    }
+    let mut row = Vec::new();
+    if !creases.is_empty() {
+        row.extend(creases.iter().flat_map(|&end| [(node, 1.0 / 3.0), (end, 1.0 / 6.0)]));
+        return merged(row);
+    }
+    let border: Vec<u32> = topology.border_faces(topology.node_faces.row(at)).collect();
+    for &face in &border {
+        let corners = topology.face(face);
+        let place = corners.iter().position(|&c| c == node).unwrap_or(0);
+        let scale = 1.0 / (9.0 * border.len() as f64);
+        let shares = [(0, 4.0), (1, 2.0), (2, 1.0), (3, 2.0)];
+        row.extend(shares.map(|(k, share)| (corners[(place + k) % 4], share * scale)));
+    }
+    if border.is_empty() {
+        let cells = topology.node_cells.row(at);
+        for &cell in cells {
+            let corners = lattice.cells()[cell as usize].nodes();
+            let place = corners.iter().position(|&c| c == node).unwrap_or(0);
+            let share = |k: usize| f64::from(8u32 >> (k ^ place).count_ones()) / (27.0 * cells.len() as f64);
+            row.extend(corners.iter().enumerate().map(|(k, &corner)| (corner, share(k))));
+        }
+        if cells.is_empty() {
+            row.push((node, 1.0));
+        }
+    }
+    merged(row)
+}
+
+/// Entries of the same node as one, sorted.
+fn merged(mut row: Row) -> Row {
     row.sort_unstable_by_key(|(node, _)| *node);
+    row.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0.0 };
+        same
+    });
     row
 }
 
 /// Mask of any node, from its ring.
-fn settled(topology: &Topology, lattice: &ControlLattice, node: u32, scheme: Scheme) -> Row {
+pub(super) fn settled(topology: &Topology, lattice: &ControlLattice, node: u32, scheme: Scheme) -> Row {
     let cells = topology.node_cells.row(node as usize);
     let mut ring: Vec<u32> =
         cells.iter().flat_map(|&c| lattice.cells()[c as usize].nodes().to_vec()).collect();

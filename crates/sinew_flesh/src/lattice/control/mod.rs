@@ -10,7 +10,7 @@ mod rules;
 mod topology;
 
 pub use limit::limit_rows;
-pub use rules::{Row, Scheme, split};
+pub use rules::{Row, Scheme, split, split_values};
 
 use super::{Lattice, jacobian::least_jacobian};
 use crate::FleshError;

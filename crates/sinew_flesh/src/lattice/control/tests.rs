@@ -137,16 +137,16 @@ fn catmull_clark(quads: &[[DVec3; 4]]) -> Vec<DVec3> {
 fn the_boundary_is_a_catmull_clark_surface() {
     let lattice = block([2, 2, 1], |at| at != [1, 1, 0]);
     let topology = topology::Topology::new(&lattice);
-    let all: Vec<u32> = (0..topology.faces.len() as u32).collect();
+    let all: Vec<u32> = (0..topology.n_faces() as u32).collect();
     let quads: Vec<[DVec3; 4]> = topology
         .border_faces(&all)
-        .map(|f| std::array::from_fn(|k| lattice.nodes()[topology.faces[f as usize][k] as usize]))
+        .map(|f| std::array::from_fn(|k| lattice.nodes()[topology.face(f)[k] as usize]))
         .collect();
     assert_eq!(quads.len(), 14);
     let refined = lattice.subdivide(Scheme::MacCrackenJoy);
     let fine = topology::Topology::new(&refined);
-    let all: Vec<u32> = (0..fine.faces.len() as u32).collect();
-    let mut border: Vec<u32> = fine.border_faces(&all).flat_map(|f| fine.faces[f as usize].clone()).collect();
+    let all: Vec<u32> = (0..fine.n_faces() as u32).collect();
+    let mut border: Vec<u32> = fine.border_faces(&all).flat_map(|f| fine.face(f).to_vec()).collect();
     border.sort_unstable();
     border.dedup();
     let wanted = catmull_clark(&quads);
@@ -161,7 +161,7 @@ fn the_boundary_is_a_catmull_clark_surface() {
         let mut exact: BTreeMap<u32, f64> = BTreeMap::new();
         *exact.entry(node).or_default() += n / (n + 5.0);
         for f in topology.border_faces(topology.node_faces.row(node as usize)) {
-            let corners = &topology.faces[f as usize];
+            let corners = topology.face(f);
             let at = corners.iter().position(|&c| c == node).unwrap();
             for (k, w) in [(1, 2.0), (2, 1.0), (3, 2.0)] {
                 *exact.entry(corners[(at + k) % 4]).or_default() += w / (n * (n + 5.0));
@@ -280,4 +280,26 @@ fn the_jacobian_is_bounded_everywhere() {
     assert!(good > 50 && bad > 50, "{good} {bad} {only_inside}");
     // All corners are right, the middle of an edge is not.
     assert_eq!(least_jacobian(&[DVec3::ONE; 8]), 0.0);
+}
+
+/// The closed form of cell averaging's limits is what its subdivision matrix settles at, at any valence.
+#[test]
+fn limits_of_cell_averaging_settle_at_the_closed_form() {
+    let scheme = Scheme::CellAveraging;
+    let creased = mixed().with_features(vec![[0, 1], [1, 3]], vec![6]).unwrap();
+    for lattice in
+        [mixed().subdivide(scheme), creased.subdivide(scheme), block([2, 2, 2], |at| at != [1, 1, 1])]
+    {
+        let topology = topology::Topology::new(&lattice);
+        let nodes: Vec<u32> = (0..lattice.nodes().len() as u32).collect();
+        for (row, &node) in limit_rows(&lattice, &nodes, scheme).iter().zip(&nodes) {
+            let settled: BTreeMap<u32, f64> =
+                limit::settled(&topology, &lattice, node, scheme).into_iter().collect();
+            for (other, w) in row {
+                let wanted = settled.get(other).copied().unwrap_or(0.0);
+                assert!((w - wanted).abs() < 1e-12, "node {node}: {w} {wanted}");
+            }
+            assert!((settled.values().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Edges and faces of a lattice of solids, and what meets where.
+//!
+//! # Cost
+//! Two sorts; no list of its own for any cell, since smooth display makes thousands of small lattices.
 
-use super::ControlLattice;
+use super::{ControlLattice, Solid};
 use sinew_geom::mesh::Ragged;
 
-/// No second cell.
+/// No second cell, or no fourth corner.
 pub const NONE: u32 = u32::MAX;
 
 /// Everything subdivision has to know of a lattice's connections.
@@ -11,14 +14,14 @@ pub const NONE: u32 = u32::MAX;
 pub struct Topology {
     /// Ends of each edge, the smaller first.
     pub edges: Vec<[u32; 2]>,
-    /// Corners of each face, in order around.
-    pub faces: Vec<Vec<u32>>,
+    /// Corners of each face in order around, the last [`NONE`] of triangles.
+    corners: Vec<[u32; 4]>,
     /// Cells on both sides of each face; the second is [`NONE`] at the boundary.
     pub face_cells: Vec<[u32; 2]>,
-    /// Faces of each cell, as [`super::Solid::faces`] has them.
-    pub cell_faces: Vec<Vec<u32>>,
-    /// Edges of each cell that leave each of its corners, as [`super::Solid::spokes`] has them.
-    pub cell_spokes: Vec<Vec<[u32; 3]>>,
+    /// Faces of each cell, as [`Solid::faces`] has them.
+    pub cell_faces: Vec<[u32; 6]>,
+    /// Edges of each cell that leave each of its corners, as [`Solid::spokes`] has them.
+    pub cell_spokes: Vec<[[u32; 3]; 8]>,
     pub node_cells: Ragged,
     pub node_faces: Ragged,
     pub node_edges: Ragged,
@@ -29,55 +32,126 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// All of it.
     pub fn new(lattice: &ControlLattice) -> Self {
+        let mut topology = Self::of_faces(lattice);
+        topology.find_edges(lattice);
+        topology
+    }
+
+    /// Without edges, where nothing asks for them: for averaging without creases.
+    pub fn for_averaging(lattice: &ControlLattice) -> Self {
+        if lattice.creases().is_empty() { Self::of_faces(lattice) } else { Self::new(lattice) }
+    }
+
+    fn of_faces(lattice: &ControlLattice) -> Self {
         let n = lattice.nodes().len();
-        let (edges, cell_spokes) = find_edges(lattice);
-        let (faces, face_cells, cell_faces) = find_faces(lattice);
-        let edge_of = |a: u32, b: u32| edges.binary_search(&[a.min(b), a.max(b)]).unwrap_or(0) as u32;
-        let around = |face: &[u32]| -> Vec<u32> {
-            (0..face.len()).map(|k| edge_of(face[k], face[(k + 1) % face.len()])).collect()
-        };
-        let face_edges: Vec<Vec<u32>> = faces.iter().map(|face| around(face)).collect();
-        let pairs = |lists: &[Vec<u32>]| -> Vec<(u32, u32)> {
-            let one = |(index, list): (usize, &Vec<u32>)| {
-                list.iter().map(move |&x| (x, index as u32)).collect::<Vec<_>>()
-            };
-            lists.iter().enumerate().flat_map(one).collect()
-        };
-        let cell_edges: Vec<Vec<u32>> = cell_spokes
-            .iter()
-            .map(|spokes| {
-                let mut all: Vec<u32> = spokes.iter().flatten().copied().collect();
-                all.sort_unstable();
-                all.dedup();
-                all
-            })
-            .collect();
-        let cell_nodes: Vec<Vec<u32>> = lattice.cells().iter().map(|cell| cell.nodes().to_vec()).collect();
-        let edge_nodes: Vec<Vec<u32>> = edges.iter().map(|edge| edge.to_vec()).collect();
-        let ragged = |n: usize, pairs: Vec<(u32, u32)>| Ragged::from_pairs(n, || pairs.iter().copied());
-        let mut is_crease = vec![false; edges.len()];
-        for [a, b] in lattice.creases() {
-            if let Ok(edge) = edges.binary_search(&[*a.min(b), *a.max(b)]) {
-                is_crease[edge] = true;
-            }
-        }
+        let (corners, face_cells, cell_faces) = find_faces(lattice);
         let mut is_corner = vec![false; n];
         lattice.corners().iter().for_each(|&node| is_corner[node as usize] = true);
+        let cells = lattice.cells();
+        let in_cells = || {
+            let one = |(cell, solid): (usize, &Solid)| {
+                let nodes = *solid;
+                (0..nodes.nodes().len()).map(move |k| (nodes.nodes()[k], cell as u32))
+            };
+            cells.iter().enumerate().flat_map(one)
+        };
+        let in_faces = || {
+            let each = corners.iter().enumerate();
+            let all = each.flat_map(|(face, corners)| corners.map(|node| (node, face as u32)));
+            all.filter(|(node, _)| *node != NONE)
+        };
         Self {
-            node_cells: ragged(n, pairs(&cell_nodes)),
-            node_faces: ragged(n, pairs(&faces)),
-            node_edges: ragged(n, pairs(&edge_nodes)),
-            edge_faces: ragged(edges.len(), pairs(&face_edges)),
-            edge_cells: ragged(edges.len(), pairs(&cell_edges)),
-            edges,
-            faces,
+            node_cells: Ragged::from_pairs(n, in_cells),
+            node_faces: Ragged::from_pairs(n, in_faces),
+            node_edges: Ragged::from_pairs(n, std::iter::empty),
+            edge_faces: Ragged::default(),
+            edge_cells: Ragged::default(),
+            edges: Vec::new(),
+            corners,
             face_cells,
             cell_faces,
-            cell_spokes,
-            is_crease,
+            cell_spokes: Vec::new(),
+            is_crease: Vec::new(),
             is_corner,
         }
+    }
+
+    fn find_edges(&mut self, lattice: &ControlLattice) {
+        let cells = lattice.cells();
+        // Both ends, and the place among spokes they come from.
+        let mut ends: Vec<(u64, u32)> = Vec::with_capacity(24 * cells.len());
+        for (cell, solid) in cells.iter().enumerate() {
+            let nodes = solid.nodes();
+            for (corner, spokes) in solid.spokes().iter().enumerate() {
+                for (k, &other) in spokes.iter().enumerate() {
+                    let (a, b) = (nodes[corner].min(nodes[other]), nodes[corner].max(nodes[other]));
+                    ends.push((u64::from(a) << 32 | u64::from(b), (24 * cell + 3 * corner + k) as u32));
+                }
+            }
+        }
+        ends.sort_unstable();
+        self.cell_spokes = vec![[[0; 3]; 8]; cells.len()];
+        let mut last = None;
+        for (key, place) in ends {
+            if last != Some(key) {
+                self.edges.push([(key >> 32) as u32, key as u32]);
+                last = Some(key);
+            }
+            let place = place as usize;
+            self.cell_spokes[place / 24][place / 3 % 8][place % 3] = self.edges.len() as u32 - 1;
+        }
+        let n_edges = self.edges.len();
+        let (edges, spokes, faces) = (&self.edges, &self.cell_spokes, &self.cell_faces);
+        let node_edges = || {
+            let each = edges.iter().enumerate();
+            each.flat_map(|(edge, ends)| ends.map(|node| (node, edge as u32)))
+        };
+        self.node_edges = Ragged::from_pairs(lattice.nodes().len(), node_edges);
+        // Each edge of a cell is a spoke of two corners, of which the smaller tells.
+        let edge_cells = || {
+            cells.iter().enumerate().flat_map(move |(cell, solid)| {
+                let each = solid.spokes().iter().enumerate();
+                each.flat_map(move |(corner, to)| {
+                    (0..3).filter(move |&k| corner < to[k]).map(move |k| (corner, k))
+                })
+                .map(move |(corner, k)| (spokes[cell][corner][k], cell as u32))
+            })
+        };
+        self.edge_cells = Ragged::from_pairs(n_edges, edge_cells);
+        // A face tells its edges from the first of its cells.
+        let cell_of = &self.face_cells;
+        let edge_faces = || {
+            cells.iter().enumerate().flat_map(move |(cell, solid)| {
+                let each = solid.faces().iter().enumerate();
+                let own = each.filter(move |(k, _)| cell_of[faces[cell][*k] as usize][0] == cell as u32);
+                own.flat_map(move |(k, around)| {
+                    (0..around.len()).map(move |at| {
+                        let (a, b) = (around[at], around[(at + 1) % around.len()]);
+                        let spoke = solid.spokes()[a].iter().position(|&to| to == b).unwrap_or(0);
+                        (spokes[cell][a][spoke], faces[cell][k])
+                    })
+                })
+            })
+        };
+        self.edge_faces = Ragged::from_pairs(n_edges, edge_faces);
+        self.is_crease = vec![false; n_edges];
+        for [a, b] in lattice.creases() {
+            if let Ok(edge) = self.edges.binary_search(&[*a.min(b), *a.max(b)]) {
+                self.is_crease[edge] = true;
+            }
+        }
+    }
+
+    pub fn n_faces(&self) -> usize {
+        self.corners.len()
+    }
+
+    /// Corners of a face, in order around.
+    pub fn face(&self, face: u32) -> &[u32] {
+        let corners = &self.corners[face as usize];
+        if corners[3] == NONE { &corners[..3] } else { corners }
     }
 
     pub fn is_border(&self, face: u32) -> bool {
@@ -94,59 +168,40 @@ impl Topology {
         edges.map(|&edge| self.other_end(edge, node)).collect()
     }
 
-    pub fn other_end(&self, edge: u32, node: u32) -> u32 {
+    fn other_end(&self, edge: u32, node: u32) -> u32 {
         let [a, b] = self.edges[edge as usize];
         if a == node { b } else { a }
     }
 }
 
-fn find_edges(lattice: &ControlLattice) -> (Vec<[u32; 2]>, Vec<Vec<[u32; 3]>>) {
-    let mut edges = Vec::new();
-    for cell in lattice.cells() {
-        let nodes = cell.nodes();
-        for (corner, spokes) in cell.spokes().iter().enumerate() {
-            let ends = spokes.iter().map(|&k| [nodes[corner].min(nodes[k]), nodes[corner].max(nodes[k])]);
-            edges.extend(ends);
-        }
-    }
-    edges.sort_unstable();
-    edges.dedup();
-    let find = |a: u32, b: u32| edges.binary_search(&[a.min(b), a.max(b)]).unwrap_or(0) as u32;
-    let spokes = lattice.cells().iter().map(|cell| {
-        let nodes = cell.nodes();
-        let one = |(corner, spokes): (usize, &[usize; 3])| spokes.map(|k| find(nodes[corner], nodes[k]));
-        cell.spokes().iter().enumerate().map(one).collect()
-    });
-    let spokes = spokes.collect();
-    (edges, spokes)
-}
-
-type Faces = (Vec<Vec<u32>>, Vec<[u32; 2]>, Vec<Vec<u32>>);
+type Faces = (Vec<[u32; 4]>, Vec<[u32; 2]>, Vec<[u32; 6]>);
 
 fn find_faces(lattice: &ControlLattice) -> Faces {
     // Sorted corners, padded, with the cell and place they come from.
-    let mut sides: Vec<([u32; 4], u32, u32)> = Vec::new();
+    let mut sides: Vec<([u32; 4], u32)> = Vec::with_capacity(6 * lattice.cells().len());
+    let around = |solid: &Solid, place: usize| {
+        let mut corners = [NONE; 4];
+        solid.faces()[place].iter().enumerate().for_each(|(k, &at)| corners[k] = solid.nodes()[at]);
+        corners
+    };
     for (cell, solid) in lattice.cells().iter().enumerate() {
-        for (place, face) in solid.faces().iter().enumerate() {
-            let mut key = [NONE; 4];
-            face.iter().enumerate().for_each(|(k, &at)| key[k] = solid.nodes()[at]);
+        for place in 0..solid.faces().len() {
+            let mut key = around(solid, place);
             key.sort_unstable();
-            sides.push((key, cell as u32, place as u32));
+            sides.push((key, (6 * cell + place) as u32));
         }
     }
     sides.sort_unstable();
     let (mut faces, mut face_cells) = (Vec::new(), Vec::new());
-    let mut cell_faces: Vec<Vec<u32>> =
-        lattice.cells().iter().map(|solid| vec![0; solid.faces().len()]).collect();
+    let mut cell_faces = vec![[0; 6]; lattice.cells().len()];
     let mut at = 0;
     while at < sides.len() {
         let same = sides[at..].iter().take_while(|side| side.0 == sides[at].0).count();
-        let (_, cell, place) = sides[at];
-        let solid = &lattice.cells()[cell as usize];
-        faces.push(solid.faces()[place as usize].iter().map(|&k| solid.nodes()[k]).collect());
-        face_cells.push([cell, if same > 1 { sides[at + 1].1 } else { NONE }]);
-        for (_, cell, place) in &sides[at..at + same] {
-            cell_faces[*cell as usize][*place as usize] = faces.len() as u32 - 1;
+        let first = sides[at].1 as usize;
+        faces.push(around(&lattice.cells()[first / 6], first % 6));
+        face_cells.push([sides[at].1 / 6, if same > 1 { sides[at + 1].1 / 6 } else { NONE }]);
+        for (_, side) in &sides[at..at + same] {
+            cell_faces[*side as usize / 6][*side as usize % 6] = faces.len() as u32 - 1;
         }
         at += same;
     }

@@ -29,6 +29,7 @@ export const TOOLS: ToolAction[] = [
   { id: 'flesh', label: 'Flesh: take hold of it and pull, or push', blender: ['Y'] },
   { id: 'stiffen', label: 'Paint stiffness of flesh', blender: ['Shift+Y'] },
   { id: 'joint', label: 'Joints: put them into the body, turn them', blender: ['N'] },
+  { id: 'rig', label: 'Rigs: put templates, pull the skin to shape them', blender: ['Shift+N'] },
   { id: 'box', label: 'Box: vertices for a handle', blender: ['B'] },
   { id: 'lasso', label: 'Lasso: vertices for a handle', blender: ['L'] },
   { id: 'paint', label: 'Paint a handle', blender: ['P'] },

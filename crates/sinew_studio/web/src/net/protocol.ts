@@ -394,6 +394,44 @@ export interface Flesh {
   joints: FleshJoint[];
 }
 
+export interface RigControl {
+  name: string;
+  /** The angle of a joint it follows; null if it is free. */
+  follows: string | null;
+  range: [number, number];
+  value: number;
+}
+
+/** A rig in what is shown. Angles are radians. */
+export interface ShownRig {
+  name: string;
+  control: string;
+  at: number;
+  template: string | null;
+  guide: string | null;
+  parameters: [string, number][];
+  samples: number[];
+  stiffen: number;
+  center: Vec3 | null;
+  reach: number;
+}
+
+export interface Rigs {
+  controls: RigControl[];
+  rigs: ShownRig[];
+  curves: { clip: string; control: string; keys: [number, number][] }[];
+}
+
+export type RigChange =
+  | { set: { rigs: unknown } }
+  | { add: { rigs: unknown } }
+  | { remove: { rig: string } }
+  | { record: { rig: string; at: number; eta: number[] } }
+  | { forget: { rig: string; at: number } }
+  | { stiffen: { rig: string; factor: number } }
+  | { value: { control: string; value: number } }
+  | { key: { clip: string; control: string; time: number; value: number | null } };
+
 /** How the simulation goes. */
 export interface Fleshed {
   on: boolean;
@@ -424,7 +462,8 @@ export type FleshChange =
 export type FleshTouch =
   | { grab: { vertex: number; to: Vec3 } | null }
   | { turn: { joint: string; from: Quat; axis: Vec3; degrees: number } }
-  | { joint: { joint: JointSite } };
+  | { joint: { joint: JointSite } }
+  | { fit: { rig: string; vertex: number; to: Vec3 } };
 
 export interface FleshBaked {
   frames: number;
@@ -479,6 +518,7 @@ export interface Doc {
   actor: { name: string; frames: number; fps: number } | null;
   act: Act | null;
   flesh: Flesh;
+  rigs: Rigs;
   fleshed: Fleshed;
   clips: Clip[];
   materials: MaterialInfo[];
@@ -591,6 +631,7 @@ export type Command =
   | { set_pairs: { pairs: unknown } }
   | { set_puppet: { settings: PuppetSettings } }
   | { flesh: FleshChange }
+  | { rigs: RigChange }
   | { bind_joints: Record<string, never> }
   | { keep_turns: { clip: string } }
   | { bake_flesh: { bake: { clip: string | null; to: string; fps: number | null; seconds: number | null } } }
@@ -662,6 +703,7 @@ export type Outgoing =
   | { type: 'flesh_reset' }
   | { type: 'flesh_push'; vertex: number; direction: Vec3 }
   | { type: 'paint_stiffness'; factor: number; strength: number; view: number[]; at: Point[]; radius: number; stroke: number }
+  | { type: 'rig_place'; template: string; guide: string; view: number[]; at: Point }
   | { type: 'put_joint'; view: number[]; at: Point; parent: string | null }
   | { type: 'sample'; name: string; vertices: number }
   | { type: 'list'; folder?: string }

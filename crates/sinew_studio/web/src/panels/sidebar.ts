@@ -12,6 +12,7 @@ import { buildProperties } from './properties';
 import { buildPuppet } from './puppet';
 import { buildReach } from './reach';
 import { buildRefit } from './refit';
+import { buildRigs } from './rigs';
 import { buildRules } from './rules';
 import type { Player } from '../player';
 
@@ -25,6 +26,7 @@ export type TabId =
   | 'fit'
   | 'puppet'
   | 'flesh'
+  | 'rigs'
   | 'history';
 
 const select = new Map<TabId, () => void>();
@@ -46,6 +48,7 @@ export function buildSidebar(capture: () => string, player: Player): HTMLElement
     ['fit', 'Fit', 'bones', buildFit(player)],
     ['puppet', 'Puppet', 'puppet', buildPuppet(player)],
     ['flesh', 'Flesh', 'flesh', buildFlesh(player)],
+    ['rigs', 'Rigs', 'rig', buildRigs(player)],
     ['history', 'History', 'clock', buildHistory()],
   ];
   const buttons = tabs.map(([id, title, sign]) =>

@@ -20,6 +20,7 @@ const HINTS: Record<ToolId, string> = {
   erase: 'Stroke over the handle · [ ] size · middle button orbits',
   flesh: 'Press the surface and pull, it springs back · Shift-click pushes · dragging elsewhere orbits',
   stiffen: 'Stroke over the surface: stiffer or softer flesh · [ ] size · Ctrl takes paint away · middle button orbits',
+  rig: 'With a template chosen, click puts it · pull the skin: the rig is fitted until it follows · dragging elsewhere orbits',
   joint: 'Click puts a joint half-way through the body, on the one chosen · drag moves it, or turns the bone above · dragging elsewhere orbits',
 };
 

@@ -6,7 +6,7 @@ import { h } from '../ui/dom';
 import { icon, type IconName } from '../ui/icons';
 
 /** A line is drawn after these: looking, posing, working with examples, flesh. */
-const LAST_OF_GROUP = new Set(['select', 'centre', 'rules', 'joint']);
+const LAST_OF_GROUP = new Set(['select', 'centre', 'rules', 'rig']);
 
 export function buildToolbar(): HTMLElement {
   const bar = h('div.toolbar', {

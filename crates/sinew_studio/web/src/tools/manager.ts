@@ -12,6 +12,7 @@ import { Modal } from './modal';
 import { navigationOf, wheel, type Navigation } from './navigate';
 import { PathTool } from './path';
 import { ReachTool } from './reach';
+import { RigTool } from './rig';
 import { RulesTool } from './rules';
 import { RegionTool } from './region';
 import { detailBrush } from './sculpt';
@@ -21,7 +22,7 @@ import type { Stage, Tool } from './tool';
 import { TwistTool } from './twist';
 
 /** Tools that work on whatever is shown. */
-const ANYWHERE: ReadonlySet<ToolId> = new Set<ToolId>(['select', 'flesh', 'stiffen']);
+const ANYWHERE: ReadonlySet<ToolId> = new Set<ToolId>(['select', 'flesh', 'stiffen', 'rig']);
 
 export class ToolManager {
   readonly modal: Modal;
@@ -56,6 +57,7 @@ export class ToolManager {
       flesh: new FleshTool(stage),
       stiffen: new BrushTool(stage, stiffnessBrush),
       joint: new JointTool(stage),
+      rig: new RigTool(stage),
     };
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));

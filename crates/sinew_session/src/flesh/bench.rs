@@ -1,0 +1,168 @@
+//! A body at rest in one pose, on which templates are placed and fitted while a hand drags the surface (C12, C13).
+//!
+//! # Cost
+//! new: flesh comes to rest, one sparse Cholesky. place and fit: back-substitutions, and a search over a few parameters.
+
+use super::rigs::pose_in;
+use crate::{Display, Document, FleshSettings, RigData, SessionError};
+use glam::DVec3;
+use sinew_flesh::{
+    FleshError,
+    rig::{
+        Control, ForceRig, Guide, PosedBody, RigError, RigSet, RigShape, StaticSolver, Template,
+        TemplateFitParams, TemplateFitter,
+    },
+};
+use sinew_geom::{Character, Pose, Warnings};
+use std::sync::Arc;
+
+/// Radius of a new template, in diagonals of the body.
+const RADIUS: f64 = 0.08;
+/// How far a new template moves the skin, in diagonals of the body.
+const OUT: f64 = 0.02;
+
+/// A body on which rigs are made.
+#[derive(Debug)]
+pub struct RigBench {
+    body: Arc<Character>,
+    settings: FleshSettings,
+    paint: Option<Arc<Vec<f32>>>,
+    pose: Option<Pose>,
+    posed: PosedBody,
+    statics: StaticSolver,
+}
+
+/// Where a template is put: the vertex under the hand, and the ray through it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RigPlace {
+    /// `bump`, `bulge`, `radial` or `torus`.
+    pub template: String,
+    /// `skin`, `bone` or `free`.
+    pub guide: String,
+    /// Vertex nearest to the hand.
+    pub vertex: usize,
+    /// Origin and direction of the ray, at rest.
+    pub ray: [DVec3; 2],
+}
+
+impl RigBench {
+    /// Fill a document with flesh and let it come to rest in the pose it shows.
+    ///
+    /// # Errors
+    /// If it has no skeleton or inside, or a setting makes no sense.
+    pub fn new(document: &Document, display: &Display) -> Result<Self, SessionError> {
+        let params = document.flesh.params(document)?;
+        let mut posed = PosedBody::new(&document.body, &params, &mut Warnings::default())?;
+        let pose = pose_in(document, display);
+        if let Some(pose) = &pose {
+            posed.set_pose(pose)?;
+        }
+        let statics = posed.statics()?;
+        let (body, settings) = (document.body.clone(), document.flesh.settings.clone());
+        Ok(Self { body, settings, paint: document.flesh.paint.clone(), pose, posed, statics })
+    }
+
+    /// Whether it is of a document as it is now, in the pose it shows.
+    pub fn serves(&self, document: &Document, display: &Display) -> bool {
+        let (own, other) = (&self.body, &document.body);
+        let is_same_body = Arc::ptr_eq(own, other)
+            || (own.mesh == other.mesh && own.rig == other.rig && own.skin == other.skin);
+        is_same_body
+            && self.settings == document.flesh.settings
+            && self.paint == document.flesh.paint
+            && self.pose == pose_in(document, display)
+    }
+
+    /// A new rig with a control parameter of its own, as strong as moves the skin by a little.
+    ///
+    /// # Errors
+    /// If there is no such template or guide, or it does not reach the body.
+    pub fn place(&self, name: &str, place: &RigPlace) -> Result<RigSet, SessionError> {
+        let names = Template::ALL.map(Template::name).into_iter();
+        let template = Template::from_name(&place.template)
+            .ok_or_else(|| SessionError::absent("template", &place.template, names))?;
+        let mesh = &self.body.mesh;
+        let radius = RADIUS * mesh.diagonal();
+        let skin = Guide::at_vertex(mesh, place.vertex);
+        let fail = |cause: &str| SessionError::Value { what: "rig", cause: cause.into() };
+        let Some(Guide::Skin { point, normal }) = skin.clone() else {
+            return Err(fail("that place of the surface has no normal; choose another"));
+        };
+        let (guide, rest) = match place.guide.as_str() {
+            "skin" => (Guide::Skin { point, normal }, vec![-0.5 * radius, 0.0]),
+            "bone" => {
+                let near = Guide::near_ray(&self.posed.bones(), place.ray[0], place.ray[1]);
+                let (guide, slide) = near.ok_or_else(|| fail("no bone lies there"))?;
+                (guide, vec![slide.clamp(0.0, 1.0), 0.0, 0.0])
+            }
+            "free" => {
+                let p = point - normal * (0.5 * radius);
+                (Guide::Free, vec![p.x, p.y, p.z, 0.0, 0.0, 0.0])
+            }
+            other => return Err(SessionError::absent("guide", other, ["skin", "bone", "free"].into_iter())),
+        };
+        let mut eta = vec![1.0, radius];
+        if template == Template::Torus {
+            eta.push(radius);
+        }
+        eta.extend(rest);
+        // Only the amplitude is sought.
+        let keep = (0..eta.len()).map(|i| if i == 0 { 0.0 } else { f64::INFINITY }).collect();
+        let params = TemplateFitParams { keep: Some(keep), ..TemplateFitParams::default() };
+        let mesh_point = self.posed.point(place.vertex)?;
+        let base = self.posed.place(&mesh_point);
+        let lattice = &self.posed.body().lattice;
+        let turns = self.posed.rotations();
+        let fitter = TemplateFitter::new(&self.statics, lattice, (template, &guide), &[mesh_point], turns)?;
+        let target = base + normal * (OUT * mesh.diagonal());
+        let eta = fitter.fit(&eta, &[base], &[target], &params)?.eta;
+        let rig = ForceRig::template(name, name, template, guide.clone(), eta);
+        Ok(RigSet { controls: vec![Control::free(name)], rigs: vec![rig] })
+    }
+
+    /// Parameters of a rig that bring a vertex to a place, all other rigs as they are; `values`: what every control
+    /// parameter is.
+    ///
+    /// # Errors
+    /// If there is no such rig of a template, or it does not reach the body.
+    pub fn fit(
+        &self,
+        data: &RigData,
+        rig: &str,
+        values: &dyn Fn(&str) -> f64,
+        (vertex, to): (usize, DVec3),
+    ) -> Result<Vec<f64>, SessionError> {
+        let at = data.set.rig(rig).map_err(FleshError::from)?;
+        let own = &data.set.rigs[at];
+        let point = self.posed.point(vertex)?;
+        let lattice = &self.posed.body().lattice;
+        let fitter = |rig: &'_ ForceRig| -> Result<Option<(Vec<f64>, DVec3)>, SessionError> {
+            let RigShape::Template { template, guide, samples } = &rig.shape else { return Ok(None) };
+            let turns = self.posed.rotations();
+            let made = TemplateFitter::new(&self.statics, lattice, (*template, guide), &[point], turns)?;
+            let eta = samples.at(values(&rig.control));
+            let moved = made.moved(&eta).first().copied().unwrap_or_default();
+            Ok(Some((eta, moved)))
+        };
+        let mut base = self.posed.place(&point);
+        for other in data.set.rigs.iter().filter(|other| other.name != own.name) {
+            if let Some((_, moved)) = fitter(other)? {
+                base += moved;
+            }
+        }
+        let RigShape::Template { template, guide, samples } = &own.shape else {
+            let (rig, what) = (own.name.clone(), "the shape".to_owned());
+            let expected = "a rig made of a surface has no template to fit";
+            return Err(FleshError::from(RigError::Parameter { rig, what, value: 0.0, expected }).into());
+        };
+        let made = TemplateFitter::new(
+            &self.statics,
+            lattice,
+            (*template, guide),
+            &[point],
+            self.posed.rotations(),
+        )?;
+        let eta = samples.at(values(&own.control));
+        Ok(made.fit(&eta, &[base], &[to], &TemplateFitParams::default())?.eta)
+    }
+}

@@ -1,0 +1,81 @@
+// Force rigs: a template dragged onto the body, pulled by the skin, driven by a slider and a curve, kept, exported through fit.
+import { join } from 'node:path';
+import { sleep } from './browser.mjs';
+import { away, expect, rest, same, seen, slide, state } from './check.mjs';
+
+/** Drop a template out of the panel on a place of the picture. */
+async function drop(page, template, { x, y }) {
+  await page.value(`(() => {
+    const from = document.querySelector('[data-testid="template-${template}"]');
+    const data = new DataTransfer();
+    from.dispatchEvent(new DragEvent('dragstart', { dataTransfer: data, bubbles: true }));
+    const to = document.elementFromPoint(${x}, ${y});
+    for (const type of ['dragover', 'drop']) to.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true, clientX: ${x}, clientY: ${y} }));
+  })()`);
+}
+
+export async function a_template_is_dropped_pulled_and_driven({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.click('tab-flesh');
+  await page.type('flesh-n-cells', '400');
+  await page.until(`sinew.state().flesh.settings.cells === 400`);
+  await page.click('tab-rigs');
+  await page.screenshot(join(shots, 'rigs-empty.png'));
+  const belly = await seen(page, [0, 1.15, 0.15]);
+  await drop(page, 'bump', belly);
+  await page.until(`sinew.state().rigs.rigs.length === 1`, 90_000);
+  const [rig] = (await state(page)).rigs.rigs;
+  same([rig.name, rig.template, rig.guide, rig.at], ['bump.1', 'bump', 'skin', 1], 'a bump on the skin that acts');
+  // Live: the slider brings it out and takes it back.
+  await slide(page, 'control-bump.1', 0);
+  await page.until(`sinew.state().fleshed.status?.step_ms > 0 && sinew.state().rigs.controls[0].value === 0`, 90_000);
+  const flat = await rest(page, belly.vertex);
+  await slide(page, 'control-bump.1', 1);
+  await page.until(`sinew.state().rigs.controls[0].value === 1`);
+  await sleep(600);
+  const out = await rest(page, belly.vertex);
+  expect(away(flat, out) > 0.01, `it comes out: ${away(flat, out)}`);
+  await page.screenshot(join(shots, 'rigs-bump.png'));
+  // Pulled by the skin: the rig is fitted until it follows.
+  await page.click('tool-rig');
+  const at = await page.value(`sinew.vertex(${belly.vertex}).place`);
+  const before = (await state(page)).history.steps.length;
+  await page.drag([at, { x: at.x + 40, y: at.y - 10 }], { steps: 8, pause: 60 });
+  await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 30_000);
+  same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
+  const [shaped] = (await state(page)).rigs.rigs;
+  expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
+  await sleep(600);
+  const pulled = await rest(page, belly.vertex);
+  expect(away(pulled, flat) > 1.2 * away(out, flat), `it comes out further: ${away(pulled, flat)} of ${away(out, flat)}`);
+  await page.screenshot(join(shots, 'rigs-pulled.png'));
+  // A curve over the clip: keys at two moments.
+  await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0 })`);
+  await slide(page, 'control-bump.1', 0);
+  await page.click('control-bump.1-key');
+  await page.until(`sinew.state().rigs.curves[0]?.keys.length === 1`);
+  const clip = (await state(page)).clips[0];
+  const key = { key: { clip: clip.name, control: 'bump.1', time: 0.5, value: 1 } };
+  await page.value(`sinew.ask({ type: 'do', command: { rigs: ${JSON.stringify(key)} } })`);
+  await page.until(`sinew.state().rigs.curves[0].keys.length === 2 && document.querySelector('[data-testid="curve-bump.1"]')`);
+  await page.screenshot(join(shots, 'rigs-curve.png'));
+  // Saved and opened again.
+  const path = join(studio.root, 'rigged.sinew.glb');
+  const kept = (await state(page)).rigs;
+  await page.value(`sinew.ask({ type: 'save', path: ${JSON.stringify(path)} })`);
+  await page.value(`sinew.ask({ type: 'sample', name: 'bar', vertices: 1000 })`);
+  await page.until(`sinew.state().name === 'bar' && sinew.state().rigs.rigs.length === 0`);
+  await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
+  await page.until(`sinew.state().rigs.rigs.length === 1`, 60_000);
+  same((await state(page)).rigs.curves, kept.curves, 'curves are kept');
+  // Baked with its rig, then through fit as every clip.
+  const bake = { bake_flesh: { bake: { clip: clip.name, to: 'muscle', fps: 15, seconds: 0.6 } } };
+  await page.value(`sinew.ask({ type: 'do', command: ${JSON.stringify(bake)} })`);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'muscle')`, 120_000);
+  await page.value(`sinew.ask({ type: 'fit', settings: { clips: ['muscle'], bones: 12 } })`);
+  await page.until(`sinew.state().fit?.current`, 120_000);
+  expect((await state(page)).fit.E_RMS_diag1 < 1, 'the rigged clip is fitted');
+  await page.click('tab-rigs');
+  await page.click('rig-remove');
+  await page.until(`sinew.state().rigs.rigs.length === 0 && sinew.state().rigs.curves.length === 0`);
+}
