@@ -109,6 +109,11 @@ impl FleshStage {
         self.bell.notify_all();
     }
 
+    /// Whether something is simulated.
+    pub fn is_on(&self) -> bool {
+        self.wish().on
+    }
+
     /// Let the thread end.
     pub fn stop(&self) {
         self.change(|wish| wish.stop = true);
@@ -133,7 +138,7 @@ impl FleshStage {
         display: &Display,
         cells: bool,
     ) -> Option<(Frame, Option<Cells>)> {
-        if !self.wish().on {
+        if !self.is_on() {
             return None;
         }
         let shape = lock(&self.shown).clone()?;
