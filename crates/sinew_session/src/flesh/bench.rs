@@ -1,5 +1,7 @@
 //! A body at rest in one pose, on which templates are placed and fitted while a hand drags the surface (C12, C13).
 //!
+//! # Source
+//! The methods are those of `sinew_flesh::rig` (Capell 2004, §6.4 and §6.5); here is what goes in, and what is kept.
 //! # Cost
 //! new: flesh comes to rest, one sparse Cholesky. place and fit: back-substitutions, and a search over a few parameters.
 
