@@ -69,9 +69,7 @@ fn median(mut list: Vec<f64>) -> f64 {
 
 /// One template dragged by one point, over and over with another target, as a hand does.
 fn drag() -> anyhow::Result<()> {
-    println!(
-        "one template dragged by a point of the skin (biped; milliseconds, medians of 40 targets; the bar is 100)"
-    );
+    println!("one template dragged by a point of the skin (biped; milliseconds, medians of 40 targets)");
     println!(
         "{:>8} {:>7} {:>8}  {:>9} {:>9} {:>9} {:>7}",
         "template", "cells", "dof", "factor", "grip", "drag", "rounds"
@@ -103,7 +101,6 @@ fn drag() -> anyhow::Result<()> {
                 let found = fitter.fit(&eta, &[base], &[base + way], &TemplateFitParams::default())?;
                 times.push(start.elapsed().as_secs_f64() * 1e3);
                 rounds = rounds.max(found.report.rounds);
-                eta = found.eta;
             }
             let dof = 3 * lattice.n_nodes();
             let n_cells = lattice.n_cells();

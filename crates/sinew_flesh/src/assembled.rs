@@ -151,12 +151,12 @@ pub(crate) fn respond(
     response
 }
 
-/// Gradients of the corners' functions and the volume at each Gauss point of a cell.
-type GaussPoints = [([DVec3; 8], f64); 8];
+/// Gradients of shape functions and volumes at the Gauss points of a cell.
+type Points = [([DVec3; 8], f64); 8];
 
 /// What nonlinear cells know of their shape at rest: once if all are alike.
 struct Shapes {
-    shared: Option<(GaussPoints, MeanCell)>,
+    shared: Option<(Points, MeanCell)>,
     integrals: Option<Integrals>,
 }
 

@@ -36,6 +36,8 @@ pub struct Simulation {
     n_jumps: usize,
     materials: Vec<Material>,
     rigs: Option<RigDrive>,
+    /// Polar steps asked for, which rigs do without.
+    polar_steps: usize,
     /// Factors of stiffness the solver was made with, because of rigs.
     stiffened: Vec<f64>,
     time: f64,
@@ -115,6 +117,7 @@ impl Simulation {
             n_jumps: 0,
             materials,
             rigs: None,
+            polar_steps: params.flesh.polar_steps,
             stiffened: Vec::new(),
             time: 0.0,
         })
@@ -136,6 +139,8 @@ impl Simulation {
         self.attachment = attachment;
         self.materials = materials;
         self.stiffened.clear();
+        self.polar_steps = params.flesh.polar_steps;
+        self.hold_frames();
         self.drive.obstacles.clone_from(&params.obstacles);
         Ok(())
     }
@@ -143,10 +148,17 @@ impl Simulation {
     /// Let force rigs act from the next step on; `None` takes them off. Their curves begin when [`Self::begin`] is called.
     pub fn set_rigs(&mut self, rigs: Option<RigDrive>) {
         self.rigs = rigs;
+        self.hold_frames();
         if self.rigs.is_none() {
             self.drive.forces.clear();
             self.drive.pins.clear();
         }
+    }
+
+    /// Under rigs, cells are turned as the bones say and no further: forces and displacements then correspond (eq. 6.1).
+    fn hold_frames(&mut self) {
+        let is_held = self.rigs.is_some() && self.rigged.is_some();
+        self.solver.body.params.polar_steps = if is_held { 0 } else { self.polar_steps };
     }
 
     /// The rigs that act, for values set by hand.

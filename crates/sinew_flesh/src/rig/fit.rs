@@ -193,7 +193,8 @@ impl<'a> TemplateFitter<'a> {
                     let scale = (way / moved).max(value.abs()).max(f64::MIN_POSITIVE);
                     (scale, -1e4, 1e4)
                 }
-                "radius" => (radius, 0.5 * value / radius, 2.0 * value / radius),
+                // Fields much smaller than a cell slip through the places they are integrated at.
+                "radius" => (radius, (self.lattice.size() / radius).clamp(0.5, 1.0), 2.0),
                 "ring" => (*value, 0.5, 2.0),
                 "slide" => (1.0, 0.0, 1.0),
                 "orbit" | "depth" | "x" | "y" | "z" => (radius, value / radius - 1.0, value / radius + 1.0),

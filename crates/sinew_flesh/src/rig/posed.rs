@@ -1,5 +1,8 @@
 //! A character in one pose, at rest: what rigs are configured on (§6.3).
 //!
+//! Cells are turned as the bones say and no further, as in the thesis (eq. 6.1), so that forces and displacements correspond
+//! one to one. With frames that follow the flesh there are other shapes at rest under the same forces.
+//!
 //! # Cost
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
 
@@ -54,6 +57,8 @@ impl PosedBody {
             Simulation::in_body(body, character, params, warnings)?;
         let Some((rig, skin, skeleton)) = rigged else { return Err(RigError::NotHeld.into()) };
         let drive = Drive { obstacles: Vec::new(), ..drive };
+        let mut solver = solver;
+        solver.body.params.polar_steps = 0;
         let pose = rig.rest_pose();
         let mut posed = Self { rig, skin, skeleton, body, solver, state, drive, pose: pose.clone() };
         posed.set_pose(&pose)?;

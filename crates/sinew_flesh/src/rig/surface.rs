@@ -5,8 +5,7 @@
 //! closest distance, on all vertices or a selection. Differs: since forces and displacements correspond, the search is
 //! over displacements, where the cost is a quadratic form (one sparse Cholesky instead of hundreds of evaluations), and
 //! closest points are found anew until they stay (Besl and McKay 1992). The forces are then those that hold the shape
-//! found, whatever the material; since flesh that turns has other places to rest too, the body is led there in parts, and
-//! smoothness is that of each part.
+//! found, whatever the material. Smoothness is that of the last round's displacement (iterated Tikhonov).
 //! # Symbols
 //! `d` displacement of the free nodes from the posed body at rest; `W` weights of nodes at vertices;
 //! `(WᵀW / N + ω h² L / V) d = Wᵀ (v̄ − v) / N`, `L` the stiffness of `∫ |∇d|²`, `h` side of a cell, `V` volume
@@ -46,13 +45,13 @@ pub struct SurfaceParams {
     pub smooth: f64,
     /// Vertices to match; all if there is no selection.
     pub lasso: Option<Vec<u32>>,
-    /// Rounds at most after the target has been reached for. Default 12.
+    /// Rounds at most. Default 20.
     pub rounds: usize,
 }
 
 impl Default for SurfaceParams {
     fn default() -> Self {
-        Self { matching: Matching::Vertices, smooth: 0.03, lasso: None, rounds: 12 }
+        Self { matching: Matching::Vertices, smooth: 0.03, lasso: None, rounds: 20 }
     }
 }
 
@@ -105,15 +104,10 @@ pub fn fit_surface(
     let system = System::new(posed, &chosen, params.smooth)?;
     let mut best = (first.mean, vec![DVec3::ZERO; start.len()]);
     let mut at_holes = 0;
-    for round in 0..STEPS + params.rounds {
+    for _ in 0..params.rounds.max(1) {
         let now = posed.positions();
-        let (mut wanted, n_holes) = matcher.targets(&now, &chosen);
+        let (wanted, n_holes) = matcher.targets(&now, &chosen);
         at_holes = n_holes;
-        // The first rounds go a part of the way each, so that the body follows from one rest to the next.
-        let share = 1.0 / STEPS.saturating_sub(round).max(1) as f64;
-        for (wanted, &v) in wanted.iter_mut().zip(&chosen) {
-            *wanted = now[v as usize].lerp(*wanted, share);
-        }
         let moved = system.solve(&posed.body, &now, &wanted, &chosen)?;
         posed.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
         let holding = holding_forces(&posed.solver, &mut posed.state, &posed.drive)?;
@@ -121,11 +115,11 @@ pub fn fit_surface(
         posed.push(holding)?;
         let after = posed.positions();
         let mean = measure(&after, &matcher.targets(&after, &chosen).0, &chosen).mean;
-        let is_better = mean < 0.98 * best.0;
+        let is_better = mean < GAIN * best.0;
         if mean < best.0 {
             best = (mean, forces);
         }
-        if round >= STEPS && !is_better {
+        if !is_better {
             break;
         }
     }
@@ -138,10 +132,7 @@ pub fn fit_surface(
     let forces = best.1;
     // What counts is where the body comes to rest when the rig is driven from nothing.
     posed.state.positions.clone_from(&start);
-    for share in 1..=STEPS {
-        let now = forces.iter().map(|f| *f * (share as f64 / STEPS as f64)).collect::<Vec<_>>();
-        posed.push(posed.to_pose(&now))?;
-    }
+    posed.push(posed.to_pose(&forces))?;
     let moved: Vec<DVec3> = posed.state.positions.iter().zip(&start).map(|(a, b)| *a - *b).collect();
     let displacements = posed.to_rest(&moved);
     let after = posed.positions();
@@ -152,8 +143,8 @@ pub fn fit_surface(
     Ok(SurfaceFit { forces, displacements, before: first, after: last, distances, at_holes })
 }
 
-/// Parts of the way that a body is brought to its target in, and rigs are driven in from nothing.
-const STEPS: usize = 4;
+/// A round that leaves more than this share of the distance is the last.
+const GAIN: f64 = 0.97;
 
 fn selection(posed: &PosedBody, params: &SurfaceParams) -> Result<Vec<u32>, FleshError> {
     let n = posed.body.embedding.len();

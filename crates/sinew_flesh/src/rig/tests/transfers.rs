@@ -42,7 +42,7 @@ fn belly(mesh: &Mesh) -> usize {
 /// A bump of the belly that follows `breath`.
 fn breath(character: &Character) -> RigSet {
     let guide = Guide::at_vertex(&character.mesh, belly(&character.mesh)).unwrap();
-    let rig = ForceRig::template("belly", "breath", Template::Bump, guide, vec![6e4, 0.2, -0.05, 0.0]);
+    let rig = ForceRig::template("belly", "breath", Template::Bump, guide, vec![3e5, 0.2, -0.05, 0.0]);
     RigSet { controls: vec![Control::free("breath")], rigs: vec![rig] }
 }
 
