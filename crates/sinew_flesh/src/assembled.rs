@@ -151,9 +151,12 @@ pub(crate) fn respond(
     response
 }
 
+/// Points with gradients and volumes, and their means.
+type Shape = ([([DVec3; 8], f64); 8], MeanCell);
+
 /// What nonlinear cells know of their shape at rest: once if all are alike.
 struct Shapes {
-    shared: Option<([([DVec3; 8], f64); 8], MeanCell)>,
+    shared: Option<Shape>,
     integrals: Option<Integrals>,
 }
 
