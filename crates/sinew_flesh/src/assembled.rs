@@ -151,12 +151,12 @@ pub(crate) fn respond(
     response
 }
 
-/// Gradients of shape functions and volumes at the Gauss points of a cell.
-type Points = [([DVec3; 8], f64); 8];
+/// Points with gradients and volumes, and their means.
+type Shape = ([([DVec3; 8], f64); 8], MeanCell);
 
 /// What nonlinear cells know of their shape at rest: once if all are alike.
 struct Shapes {
-    shared: Option<(Points, MeanCell)>,
+    shared: Option<Shape>,
     integrals: Option<Integrals>,
 }
 
