@@ -60,10 +60,13 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
   await page.until(`sinew.state().flesh.settings.stiffness < 5000`);
   await choose(page, 'flesh-way', 'up');
   await page.until(`sinew.state().flesh.settings.gravity[1] > 9`);
+  await sleep(800);
   const soft = await rest(page, belly.vertex);
   expect(soft[1] - before[1] > 0.01, `soft flesh falls up: ${soft[1] - before[1]}`);
   await page.screenshot(join(shots, 'flesh-up.png'));
   await page.click('flesh-defaults');
+  await page.until(`sinew.state().flesh.settings.gravity[1] < 0`);
+  await sleep(800);
   expect(away(await rest(page, belly.vertex), before) < 0.005, 'defaults bring it back');
   // Cells are shown.
   await page.click('flesh-cells');

@@ -40,14 +40,20 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.click('tool-rig');
   const at = await page.value(`sinew.vertex(${belly.vertex}).place`);
   const before = (await state(page)).history.steps.length;
-  await page.drag([at, { x: at.x + 40, y: at.y - 10 }], { steps: 8, pause: 60 });
+  const hand = { x: at.x - 35, y: at.y + 15 };
+  const pixels = Math.hypot(hand.x - at.x, hand.y - at.y);
+  await page.drag([at, hand], { steps: 8, pause: 60 });
   await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 30_000);
   same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
   const [shaped] = (await state(page)).rigs.rigs;
   expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
   await sleep(600);
-  const pulled = await rest(page, belly.vertex);
-  expect(away(pulled, flat) > 1.2 * away(out, flat), `it comes out further: ${away(pulled, flat)} of ${away(out, flat)}`);
+  await rest(page, belly.vertex);
+  const now = await page.value(`sinew.vertex(${belly.vertex}).place`);
+  const left = Math.hypot(now.x - hand.x, now.y - hand.y);
+  console.log(`        the skin is ${left.toFixed(0)} pixels from where it was pulled to, ${pixels.toFixed(0)} before`);
+  // A bump pushes along its normal alone, so that it cannot follow all the way.
+  expect(left < 0.9 * pixels, `it follows the hand: ${left} of ${pixels} pixels are left`);
   await page.screenshot(join(shots, 'rigs-pulled.png'));
   // A curve over the clip: keys at two moments.
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0 })`);

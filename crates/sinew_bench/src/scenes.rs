@@ -98,7 +98,7 @@ fn bends(folder: &Path) -> anyhow::Result<()> {
         }
     }
     let target = DVec3::new(0.0, -0.15, 0.0);
-    let view = View { target, half_height: 1.3, azimuth: 12.0, elevation: 10.0, floor: false };
+    let view = View { target, half_height: 1.3, azimuth: 0.0, elevation: 6.0, floor: false };
     draw(&items, &view, [2000, 640], &folder.join("bends.png"))
 }
 
@@ -121,7 +121,7 @@ impl Actor {
             cell: body.embedding.cell(vertex) as u32,
             weights: body.embedding.weights(vertex).map(f64::from),
         };
-        let feelers = (0..body.embedding.len()).step_by(7).map(point).collect();
+        let feelers = (0..body.embedding.len()).step_by(2).map(point).collect();
         let attachment = Attachment { held, feelers, ..Attachment::default() };
         let solver = FleshSolver::new(&body.lattice, materials, &attachment, &FleshParams::default())?;
         let drive = Drive { obstacles, ..Drive::at_rest(&body.lattice, &attachment) };
@@ -175,7 +175,7 @@ fn ball(center: DVec3, radii: DVec3, radians: f64) -> Mesh {
 fn cucumber(folder: &Path) -> anyhow::Result<()> {
     let mesh = ball(DVec3::new(0.0, 0.5, 0.0), DVec3::new(0.13, 0.55, 0.13), 0.0);
     let body = build_body(&mesh, &LatticeParams { cells: 500, size: None })?;
-    let (stiff, soft): (f64, f64) = (1e6, 4e3);
+    let (stiff, soft): (f64, f64) = (1e6, 1.2e4);
     let share = |y: f64| (y + 0.05).clamp(0.0, 1.1) / 1.1;
     let young = |y: f64| stiff * (soft / stiff).powf(share(y));
     let materials: Vec<Material> = (0..body.lattice.n_cells())
@@ -195,10 +195,10 @@ fn cucumber(folder: &Path) -> anyhow::Result<()> {
             let s = share(mesh.positions()[v].y) as f32;
             [0.1 + 0.5 * s, 0.32 + 0.35 * s, 0.08]
         };
-        items.push(item(&mesh, &shape, DVec3::X * (0.75 * f64::from(column) - 2.25), color));
+        items.push(item(&mesh, &shape, DVec3::X * (0.8 * f64::from(column) - 2.3), color));
     }
     let target = DVec3::new(0.0, 0.5, 0.0);
-    let view = View { target, half_height: 0.75, azimuth: 0.0, elevation: 6.0, floor: false };
+    let view = View { target, half_height: 0.8, azimuth: 0.0, elevation: 6.0, floor: false };
     draw(&items, &view, [1800, 500], &folder.join("cucumber.png"))
 }
 
@@ -227,10 +227,10 @@ fn duck(folder: &Path) -> anyhow::Result<()> {
     let (low, high) = (DVec3::new(-0.75, 0.0, -0.5), DVec3::new(0.75, 1.2, 0.5));
     let wall = |shape| Obstacle { shape, friction: 0.3 };
     let walls = Collider::room(low, high).map(wall).to_vec();
-    let mut actor = Actor::new(body, &[Material { young: 1.2e4, ..Material::default() }], Vec::new(), walls)?;
+    let mut actor = Actor::new(body, &[Material { young: 6e4, ..Material::default() }], Vec::new(), walls)?;
     let center = actor.state.center(actor.solver.masses());
     for (v, p) in actor.state.velocities.iter_mut().zip(&actor.state.positions) {
-        *v = DVec3::new(3.5, 2.5, 0.4) + DVec3::new(0.0, 1.0, -5.0).cross(*p - center);
+        *v = DVec3::new(3.0, 2.0, 0.3) + DVec3::new(0.0, 0.5, -2.5).cross(*p - center);
     }
     let mut items = Vec::new();
     for column in 0..6 {
@@ -269,15 +269,25 @@ fn floor_and_wall(low: DVec3, high: DVec3, place: DVec3) -> Item {
     Item { positions, faces, colors: tones.map(|t| [[t, t, t * 1.05]; 3]).to_vec() }
 }
 
-/// Places of the cow's ears and horns, in the units of its file: root and tip, for one side.
-const EAR: [DVec3; 2] = [DVec3::new(4.3, 2.0, 0.75), DVec3::new(4.14, 2.3, 1.37)];
-const HORN: [DVec3; 2] = [DVec3::new(4.75, 2.2, 0.5), DVec3::new(5.1, 2.76, 0.78)];
+/// Lines through the cow's ears and horns, in the units of its file, from root to tip, for one side.
+const EAR: [DVec3; 2] = [DVec3::new(4.15, 2.15, 0.75), DVec3::new(4.13, 2.3, 1.37)];
+const HORN: [DVec3; 4] = [
+    DVec3::new(4.28, 2.48, 0.45),
+    DVec3::new(4.34, 2.53, 0.7),
+    DVec3::new(4.66, 2.64, 0.87),
+    DVec3::new(5.1, 2.76, 0.77),
+];
 const NECK: DVec3 = DVec3::new(3.6, 1.2, 0.0);
 
-fn near(p: DVec3, [a, b]: [DVec3; 2]) -> f64 {
+/// Distance from a line, on either side of the cow.
+fn near(p: DVec3, line: &[DVec3]) -> f64 {
     let p = DVec3::new(p.x, p.y, p.z.abs());
-    let t = ((p - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
-    p.distance(a.lerp(b, t))
+    let one = |ends: &[DVec3]| {
+        let (a, b) = (ends[0], ends[1]);
+        let t = ((p - a).dot(b - a) / (b - a).length_squared()).clamp(0.0, 1.0);
+        p.distance(a.lerp(b, t))
+    };
+    line.windows(2).map(one).fold(f64::INFINITY, f64::min)
 }
 
 fn cow(folder: &Path, mesh: &Mesh) -> anyhow::Result<()> {
@@ -285,9 +295,9 @@ fn cow(folder: &Path, mesh: &Mesh) -> anyhow::Result<()> {
     let scale = 0.22;
     let small = mesh.with_positions(mesh.positions().iter().map(|p| *p * scale).collect())?;
     let body = build_body(&small, &LatticeParams { cells: 5000, size: None })?;
-    let young = |p: DVec3| match (near(p / scale, EAR), near(p / scale, HORN)) {
-        (ear, _) if ear < 0.42 => 1.5e3,
-        (_, horn) if horn < 0.3 => 1e7,
+    let young = |p: DVec3| match (near(p / scale, &HORN), near(p / scale, &EAR)) {
+        (horn, _) if horn < 0.24 => 1e7,
+        (_, ear) if ear < 0.4 => 2e3,
         _ => 6e4,
     };
     let materials: Vec<Material> = (0..body.lattice.n_cells())
@@ -298,7 +308,7 @@ fn cow(folder: &Path, mesh: &Mesh) -> anyhow::Result<()> {
         |p: DVec3| tree.contains(p) && tree.closest_point(p).is_some_and(|near| near.distance > 0.3 * scale);
     let is_held = |p: DVec3| {
         let q = p / scale;
-        (q.x < 3.0 || q.x > 4.3) && near(q, EAR) > 0.5 && deep(p)
+        (q.x < 3.0 || q.x > 4.3) && near(q, &EAR) > 0.5 && deep(p)
     };
     let held: Vec<u32> = (0..body.lattice.n_nodes() as u32)
         .filter(|&node| is_held(body.lattice.nodes()[node as usize]))

@@ -119,27 +119,23 @@ const AROUND: [usize; 8] = [0, 1, 3, 2, 4, 5, 7, 6];
 /// As [`read_medit`]; also if there are no solids, or pyramids among them.
 pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
     let mut words = Words { bytes: without_mark(bytes), at: 0 };
+    let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
-        let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
         return Err(whole(name, "the file does not start with `MeshVersionFormatted`", remedy));
     }
     let fail = |fault: Fault| FormatError::faults(name, vec![fault]);
-    let (mut solids, mut edges) = (Solids::default(), Vec::new());
-    let (mut ridges, mut required) = (Vec::new(), Vec::new());
-    // Where each record ends in the text, with its largest and smallest index.
-    let mut used: Vec<(usize, i64, i64)> = Vec::new();
+    let mut raw = RawSolids::default();
     while let Some(word) = words.next() {
-        let (width, has_mark) = match word {
-            b"Dimension" => (0, false),
-            b"Vertices" => (3, true),
-            b"Edges" => (2, true),
-            b"Triangles" => (3, true),
-            b"Quadrilaterals" | b"Tetrahedra" => (4, true),
-            b"Pyramids" => (5, true),
-            b"Prisms" | b"Pentahedra" => (6, true),
-            b"Hexahedra" | b"Hexaedra" => (8, true),
-            b"Corners" | b"RequiredVertices" | b"Ridges" | b"RequiredEdges" => (1, false),
+        let width = match word {
             b"End" => break,
+            b"Dimension" => 0,
+            b"Corners" | b"RequiredVertices" | b"Ridges" | b"RequiredEdges" => 1,
+            b"Edges" => 2,
+            b"Vertices" | b"Triangles" => 3,
+            b"Quadrilaterals" | b"Tetrahedra" => 4,
+            b"Pyramids" => 5,
+            b"Prisms" | b"Pentahedra" => 6,
+            b"Hexahedra" | b"Hexaedra" => 8,
             _ => continue,
         };
         let n = words.integer().map_err(fail)?;
@@ -150,72 +146,88 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
             b"Pyramids" if n > 0 => {
                 return Err(whole(name, format!("there are {n} pyramids"), "split each into two tetrahedra"));
             }
-            b"Dimension" => continue,
-            _ => {}
-        }
-        for _ in 0..n {
-            if word == b"Vertices" {
-                let mut p = [0.0; 3];
-                for x in &mut p {
-                    *x = words.number().map_err(fail)?;
-                }
-                solids.positions.push(DVec3::from_array(p));
-            } else {
-                let mut record = [0i64; 8];
-                for x in &mut record[..width] {
-                    *x = words.integer().map_err(fail)?;
-                }
-                let at = |k: usize| (record[k] - 1).clamp(0, i64::from(u32::MAX)) as u32;
-                let (low, high) =
-                    record[..width].iter().fold((i64::MAX, 0), |(l, h), &x| (l.min(x), h.max(x)));
-                let mut keeps_nodes = true;
-                match word {
-                    b"Edges" => edges.push([at(0), at(1)]),
-                    b"Tetrahedra" => solids.tetrahedra.push(std::array::from_fn(at)),
-                    b"Prisms" | b"Pentahedra" => solids.prisms.push(std::array::from_fn(at)),
-                    b"Hexahedra" | b"Hexaedra" => {
-                        solids.hexahedra.push(std::array::from_fn(|c| at(AROUND[c])));
-                    }
-                    b"Corners" | b"RequiredVertices" => required.push(at(0)),
-                    b"Ridges" | b"RequiredEdges" => {
-                        ridges.push((at(0), words.at));
-                        keeps_nodes = false;
-                    }
-                    _ => keeps_nodes = false,
-                }
-                if keeps_nodes {
-                    used.push((words.at, low, high));
-                }
-            }
-            if has_mark {
-                words.next();
-            }
+            b"Dimension" => {}
+            _ => (0..n).try_for_each(|_| raw.record(&mut words, word, width)).map_err(fail)?,
         }
     }
-    let (mut faults, n) = (Faults::default(), solids.positions.len() as i64);
-    for &(end, low, high) in &used {
-        if (low < 1 || high > n) && !faults.is_full() {
+    let solids = raw.finish(&words, name)?;
+    let n_cells = solids.tetrahedra.len() + solids.prisms.len() + solids.hexahedra.len();
+    if n_cells == 0 { Err(whole(name, "there are no solids in the file", remedy)) } else { Ok(solids) }
+}
+
+/// Solids as they are read, with what has to be checked at the end.
+#[derive(Default)]
+struct RawSolids {
+    solids: Solids,
+    edges: Vec<[u32; 2]>,
+    /// Places in `edges`, and where they stand in the text.
+    ridges: Vec<(i64, usize)>,
+    /// Smallest and largest index of each record, and where it stands.
+    used: Vec<(i64, i64, usize)>,
+}
+
+impl RawSolids {
+    fn record(&mut self, words: &mut Words, word: &[u8], width: usize) -> Result<(), Fault> {
+        if word == b"Vertices" {
+            let mut p = [0.0; 3];
+            for x in &mut p {
+                *x = words.number()?;
+            }
+            words.next();
+            self.solids.positions.push(DVec3::from_array(p));
+            return Ok(());
+        }
+        let mut record = [0i64; 8];
+        for x in &mut record[..width] {
+            *x = words.integer()?;
+        }
+        let at = |k: usize| (record[k] - 1).clamp(0, i64::from(u32::MAX)) as u32;
+        let mut has_nodes = true;
+        match word {
+            b"Edges" => self.edges.push([at(0), at(1)]),
+            b"Tetrahedra" => self.solids.tetrahedra.push(std::array::from_fn(at)),
+            b"Prisms" | b"Pentahedra" => self.solids.prisms.push(std::array::from_fn(at)),
+            b"Hexahedra" | b"Hexaedra" => self.solids.hexahedra.push(AROUND.map(at)),
+            b"Corners" | b"RequiredVertices" => self.solids.corners.push(at(0)),
+            _ => has_nodes = false,
+        }
+        if matches!(word, b"Ridges" | b"RequiredEdges") {
+            self.ridges.push((record[0] - 1, words.at));
+        }
+        if has_nodes {
+            let range = record[..width].iter().fold((i64::MAX, 0), |(l, h), &x| (l.min(x), h.max(x)));
+            self.used.push((range.0, range.1, words.at));
+        }
+        // All but lists of places end in a mark.
+        if width > 1 {
+            words.next();
+        }
+        Ok(())
+    }
+
+    /// Check indices, and find the edges that stay sharp.
+    fn finish(mut self, words: &Words, name: &str) -> Result<Solids, FormatError> {
+        let (mut faults, n) = (Faults::default(), self.solids.positions.len() as i64);
+        for &(low, high, end) in self.used.iter().filter(|(low, high, _)| *low < 1 || *high > n) {
+            if faults.is_full() {
+                break;
+            }
             let cause = format!("vertex {} is not between 1 and {n}", if low < 1 { low } else { high });
             faults.line(words.line_at(end), cause);
         }
-    }
-    for &(edge, end) in &ridges {
-        match edges.get(edge as usize) {
-            Some(ends) => solids.creases.push(*ends),
-            None if !faults.is_full() => {
-                let cause = format!("edge {} is not between 1 and {}", u64::from(edge) + 1, edges.len());
-                faults.line(words.line_at(end), cause);
+        for &(edge, end) in &self.ridges {
+            match usize::try_from(edge).ok().and_then(|edge| self.edges.get(edge)) {
+                Some(ends) => self.solids.creases.push(*ends),
+                None if faults.is_full() => break,
+                None => {
+                    let cause = format!("edge {} is not between 1 and {}", edge + 1, self.edges.len());
+                    faults.line(words.line_at(end), cause);
+                }
             }
-            None => {}
         }
+        faults.finish_with(name, REMEDY)?;
+        Ok(self.solids)
     }
-    faults.finish_with(name, REMEDY)?;
-    solids.corners = required;
-    if solids.tetrahedra.is_empty() && solids.prisms.is_empty() && solids.hexahedra.is_empty() {
-        let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
-        return Err(whole(name, "there are no solids in the file", remedy));
-    }
-    Ok(solids)
 }
 
 fn check_indices(words: &Words, polygons: &Polygons, face_ends: &[usize]) -> Faults {

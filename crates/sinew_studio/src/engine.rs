@@ -92,7 +92,8 @@ impl Engine<'_> {
             self.studio.drag_done();
         }
         self.show(seen);
-        if self.studio.pending().tick == seen {
+        // While flesh runs, the next shape would only stop it again.
+        if !self.studio.flesh.is_on() && self.studio.pending().tick == seen {
             self.prepare_ahead(seen);
         }
         if self.studio.looks().refine && self.studio.is_idle(seen, REST) {
@@ -344,9 +345,9 @@ impl Engine<'_> {
     fn refine(&mut self, seen: u64) {
         let document = self.studio.session().document().clone();
         let looks = self.studio.looks();
-        let is_fleshed = self.studio.flesh.frame(&document, &looks.display, false).is_some();
-        let is_other =
-            is_fleshed || self.studio.reach().is_some() || self.studio.theatre().acting().is_some();
+        let is_other = self.studio.flesh.is_on()
+            || self.studio.reach().is_some()
+            || self.studio.theatre().acting().is_some();
         if looks.display != Display::Posed || document.pose.is_empty() || is_other {
             return;
         }

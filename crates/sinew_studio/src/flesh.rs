@@ -67,6 +67,12 @@ struct Wish {
     stop: bool,
 }
 
+impl Wish {
+    fn is_running(&self) -> bool {
+        self.on && (self.reset || !self.paused)
+    }
+}
+
 /// Edges of cells by their ends, and where those are.
 pub type Cells = (Arc<Vec<[u32; 2]>>, Vec<Vec3>);
 
@@ -109,6 +115,11 @@ impl FleshStage {
         self.bell.notify_all();
     }
 
+    /// Whether something is simulated.
+    pub fn is_on(&self) -> bool {
+        self.wish().on
+    }
+
     /// Let the thread end.
     pub fn stop(&self) {
         self.change(|wish| wish.stop = true);
@@ -133,7 +144,7 @@ impl FleshStage {
         display: &Display,
         cells: bool,
     ) -> Option<(Frame, Option<Cells>)> {
-        if !self.wish().on {
+        if !self.is_on() {
             return None;
         }
         let shape = lock(&self.shown).clone()?;
@@ -152,7 +163,7 @@ pub fn run(studio: &Studio) {
     let mut work = Work { live: None, last: Instant::now(), told: Instant::now() };
     loop {
         let mut wish = stage.wish();
-        while !wish.stop && wish.fit.is_none() && (!wish.on || (wish.paused && !wish.reset)) {
+        while !wish.stop && wish.fit.is_none() && !wish.is_running() {
             work.live = work.live.filter(|_| wish.on);
             wish = stage.bell.wait(wish).unwrap_or_else(PoisonError::into_inner);
             work.last = Instant::now();
@@ -160,7 +171,7 @@ pub fn run(studio: &Studio) {
         if wish.stop {
             return;
         }
-        let (fit, is_on) = (wish.fit.take(), wish.on && !(wish.paused && !wish.reset));
+        let (fit, is_on) = (wish.fit.take(), wish.is_running());
         drop(wish);
         if let Some(fit) = fit {
             fit_rig(studio, &fit);

@@ -235,6 +235,8 @@ impl Studio {
         };
         if !is_same {
             self.raise(Topic::Looks);
+            // Rigs are told as they are in what is shown.
+            self.raise(Topic::Flesh);
         }
         self.ring();
     }

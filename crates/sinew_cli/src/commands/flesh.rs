@@ -91,7 +91,7 @@ fn clip_of<'a>(
     }
     if character.skin.is_none() || character.rig.is_none() {
         ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
-        warnings.push("there is no skin: the body falls freely, and lands only if --floor is given");
+        warnings.push("there is no skin: the body falls freely until it meets --floor, --room or the like");
         return Ok(None);
     }
     if args.clip.is_none() && character.clips.is_empty() {

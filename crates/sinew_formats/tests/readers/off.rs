@@ -209,10 +209,10 @@ fn bad_solids_are_refused_with_their_lines() {
         ("<mesh>".into(), &[(Whole, "does not start with `MeshVersionFormatted`")]),
         (MEDIT.into(), &[(Whole, "there are no solids")]),
         (format!("{MEDIT}Pyramids 1 1 2 3 1 2 0"), &[(Whole, "1 pyramids")]),
-        (SOLIDS.replace("5 6 7 9 0", "5 6 7 10 0"), &[(Line(28), "vertex 10 is not between 1 and 9")]),
-        (SOLIDS.replace("5 6 7 9 0", "5 6 0 9 0"), &[(Line(28), "vertex 0 is not between 1 and 9")]),
+        (SOLIDS.replace("5 6 7 9 0", "5 6 7 10 0"), &[(Line(30), "vertex 10 is not between 1 and 9")]),
+        (SOLIDS.replace("5 6 7 9 0", "5 6 0 9 0"), &[(Line(30), "vertex 0 is not between 1 and 9")]),
         (SOLIDS.replace("Ridges\n1\n2", "Ridges\n1\n3"), &[(Line(20), "edge 3 is not between 1 and 2")]),
-        (SOLIDS[..SOLIDS.len() - 20].into(), &[(Line(30), "found")]),
+        (SOLIDS[..SOLIDS.len() - 20].into(), &[(Line(31), "found")]),
     ];
     for (text, expected) in table {
         check(text, read_solids(text.as_bytes(), "a.mesh"), expected);

@@ -156,7 +156,7 @@ fn nonsense_is_refused_and_says_what_would_do() {
 fn a_mesh_gets_a_skeleton_by_hand() {
     let placed = with_joints(&bare());
     let names: Vec<String> = posed_joints(&placed).unwrap().into_iter().map(|joint| joint.name).collect();
-    assert_eq!(names, ["root", "knee", "top"], "none comes before the one it hangs on");
+    assert_eq!(names, ["root", "top", "knee"], "none comes before the one it hangs on");
     let bound = Command::BindJoints {}.apply(&placed).unwrap();
     assert!(bound.flesh.bound && bound.body.rig.as_ref().unwrap().n_joints() == 3);
     let turn = FleshChange::Turn { joint: "knee".into(), rotation: DQuat::from_rotation_x(1.0).to_array() };

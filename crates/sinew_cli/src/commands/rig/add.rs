@@ -146,8 +146,9 @@ fn place(
         extra["moves_vertex_by"] = json!(moved);
     }
     let mut rig = ForceRig::template(&args.name, &control.name, template, guide, eta.clone());
-    let at = args.at.map(|value| typed(control, value)).filter(|at| *at != 1.0);
-    if let (Some(at), RigShape::Template { samples, .. }) = (at, &mut rig.shape) {
+    if let Some(at) = args.at.map(|value| typed(control, value)).filter(|at| *at != 1.0)
+        && let RigShape::Template { samples, .. } = &mut rig.shape
+    {
         samples.remove(1.0);
         samples.record(at, eta);
     }

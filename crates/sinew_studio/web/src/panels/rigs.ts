@@ -169,14 +169,15 @@ function rigSection(): HTMLElement {
 
 /** A slider around the present value; what is set is recorded at the present value of the control parameter. */
 function parameter(rig: ShownRig, name: string, value: number, i: number): HTMLElement {
-  const scale = ANGLES.has(name) ? 180 / Math.PI : 1;
+  // Angles in degrees, forces in kilonewtons a cubic metre: numbers that people read.
+  const scale = ANGLES.has(name) ? 180 / Math.PI : name === 'amplitude' ? 1e-3 : 1;
   const size = Math.max(rig.reach, 1e-3);
   const [low, high] = spans(name, value, size);
   const record = (shown: number): void => {
     const eta = rig.parameters.map(([, old], j) => (j === i ? shown / scale : old));
     void changeRigs({ record: { rig: rig.name, at: rig.at, eta } });
   };
-  const number = numberField({ id: `rig-${name}-number`, label: name, value: value * scale, step: 0.01, digits: 3, set: record });
+  const number = numberField({ id: `rig-${name}-number`, label: name, value: value * scale, step: name === 'amplitude' ? 1 : 0.01, digits: name === 'amplitude' ? 0 : 3, set: record });
   number.classList.add('short');
   return row(name, slider({ id: `rig-${name}`, label: name, value: value * scale, min: low * scale, max: high * scale, step: ((high - low) * scale) / 200, set: record }), number);
 }
