@@ -18,6 +18,7 @@ mod knees;
 mod limits;
 mod measure;
 mod motion;
+mod objective;
 mod plan;
 mod prepare;
 mod prints;

@@ -100,12 +100,11 @@ fn compile(
         };
         rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
-    if problem.rules().iter().any(|rule| rule.aim == Aim::Least) {
-        let message = "clips are not maximized or minimized; the line is left out";
-        return Err(Diagnostic::warning(span, message));
-    }
+    let is_pull = problem.rules().iter().any(|rule| rule.aim == Aim::Least);
     if !problem.rules().is_empty() {
-        rules.push(FrameRule::new(What::Equations(Box::new(problem)), 0..usize::MAX, span));
+        let problem = Box::new(problem);
+        let what = if is_pull { What::Pull(problem) } else { What::Equations(problem) };
+        rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
     let frames = during(statement)?;
     let fade = statement.suffixes.fade.as_ref().map_or(Ok(0.0), number)?;
