@@ -314,7 +314,7 @@ fn what_is_maximized_goes_as_far_as_the_body_lets_it() {
     let free = heights("", [hand, shoulder]);
     let high = heights("maximize LeftHand.y during 60 .. 120 fade 10", [hand, shoulder]);
     for t in 80..100 {
-        assert!(high[t] > 0.975 * reach, "{t}: {} of {reach}", high[t]);
+        assert!(high[t] > 0.97 * reach, "{t}: {} of {reach}", high[t]);
     }
     assert!((0..20).chain(160..180).all(|t| (high[t] - free[t]).abs() < 0.02), "{high:?}");
     let low = heights("minimize Head.y during 60 .. 120", [find("Head"), find("LeftFoot")]);
