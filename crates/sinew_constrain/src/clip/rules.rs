@@ -16,6 +16,8 @@ use std::{ops::Range, sync::Arc};
 
 /// Deviation of a rule that counts as one, in metres, unless it says `soft`.
 const SIGMA: f64 = 1e-3;
+/// Deviation that nobody sees, in metres.
+const HELD: f64 = 5e-3;
 /// How much softer each later priority is: so much that it moves what goes before by a thousandth of what it is off.
 const SOFTER: f64 = 30.0;
 const MOST_LEVELS: u32 = 3;
@@ -96,6 +98,11 @@ impl FrameRule {
         };
         let mut arrows = problem.blocks.iter().flat_map(|block| problem.arrows_of(&block.kind));
         arrows.all(|arrow| rests(&problem.arrows[arrow]))
+    }
+
+    /// Deviation up to which it counts as held, in metres: rules that give way are never broken.
+    pub(super) fn allowance(&self) -> f64 {
+        if self.sigma > SIGMA { f64::INFINITY } else { HELD }
     }
 
     /// How much it counts in a frame, 0 to 1.

@@ -35,6 +35,8 @@ pub struct PointGoal {
     pub target: DVec3,
     /// Whether it must be there.
     pub is_held: bool,
+    /// How many times more it gives than others.
+    pub give: f64,
 }
 
 /// A problem over all frames.
@@ -225,7 +227,7 @@ impl ClipSolver {
             let place = self.world.point(goal.joint, goal.local);
             problem.freedoms.columns(goal.joint, place, &self.world, &self.axes, &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
-            cost += self.add_point(t, n, place - goal.target, 1.0 / sigma);
+            cost += self.add_point(t, n, place - goal.target, 1.0 / (sigma * goal.give));
             if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
             {
                 cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
@@ -405,6 +407,7 @@ mod tests {
             local: DVec3::new(0.02, -0.06, 0.1),
             target: DVec3::new(0.1, 0.02, 0.3),
             is_held,
+            give: 1.0,
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
