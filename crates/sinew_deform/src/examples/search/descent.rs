@@ -9,12 +9,12 @@
 use super::{Energy, model::Model, solve_definite};
 
 /// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
-const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-7];
+const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
 const FINER: f64 = 0.1;
 /// Steps after which a descent is given up; reached only where the energy falls slowly.
 const MAX_STEPS: usize = 60;
 /// A descent ends when a step at the last rounding gains less than this share of the energy.
-const GAIN: f64 = 1e-8;
+const GAIN: f64 = 1e-7;
 /// A step shorter than this is none.
 const STILL: f64 = 1e-9;
 /// A descent is hopeless that would stay above the best even if it gained so many times what its step promises.

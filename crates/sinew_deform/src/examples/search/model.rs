@@ -501,16 +501,53 @@ struct Length {
 impl Length {
     #[inline(always)]
     fn add<const FMA: bool>(&self, n: usize, rows: &[Lane], gradient: &mut [f64], hessian: &mut [Lane]) {
-        let width = rows.len() / 3;
-        for (a, g) in gradient.iter_mut().enumerate().take(n) {
-            let j = DVec3::new(get(rows, a), get(&rows[width..], a), get(&rows[2 * width..], a));
+        // Rows of a known length stay in registers; above the diagonal nobody looks.
+        match rows.len() / 3 {
+            1 => self.add_known::<1, FMA>(n, rows, gradient, hessian),
+            2 => self.add_known::<2, FMA>(n, rows, gradient, hessian),
+            3 => self.add_known::<3, FMA>(n, rows, gradient, hessian),
+            4 => self.add_known::<4, FMA>(n, rows, gradient, hessian),
+            width => {
+                for a in 0..n {
+                    let j = DVec3::new(get(rows, a), get(&rows[width..], a), get(&rows[2 * width..], a));
+                    if j != DVec3::ZERO {
+                        gradient[a] += self.gradient.dot(j);
+                        add_three::<FMA>(&mut hessian[a * width..][..a / 4 + 1], self.row(j), rows);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_known<const W: usize, const FMA: bool>(
+        &self,
+        n: usize,
+        rows: &[Lane],
+        gradient: &mut [f64],
+        hessian: &mut [Lane],
+    ) {
+        let ([x, y, z], _) = rows.as_chunks::<W>() else { return };
+        let (lines, _) = hessian.as_chunks_mut::<W>();
+        for (a, (g, line)) in gradient.iter_mut().zip(lines).enumerate().take(n) {
+            let j = DVec3::new(get(x, a), get(y, a), get(z, a));
             if j == DVec3::ZERO {
                 continue;
             }
             *g += self.gradient.dot(j);
-            let row = self.scale * (j - self.tau * self.along.dot(j) * self.along);
-            add_three::<FMA>(&mut hessian[a * width..][..a / 4 + 1], row, rows);
+            let by = self.row(j);
+            for w in 0..W {
+                for i in 0..4 {
+                    let sum = fma::<FMA>(by.y, y[w][i], fma::<FMA>(by.z, z[w][i], line[w][i]));
+                    line[w][i] = fma::<FMA>(by.x, x[w][i], sum);
+                }
+            }
         }
+    }
+
+    #[inline(always)]
+    fn row(&self, j: DVec3) -> DVec3 {
+        self.scale * (j - self.tau * self.along.dot(j) * self.along)
     }
 }
 
