@@ -31,7 +31,7 @@ impl Default for GroundParams {
 
 /// Height of the standard body in metres.
 const STANDARD_HEIGHT: f64 = 1.75;
-/// Joints within this share of the height above the lowest one are feet.
+/// Points within this share of the height above the lowest one are feet.
 const FOOT_SHARE: f64 = 0.06;
 /// A foot must be this share of the height lower than the one that stands to take over.
 const HYSTERESIS: f64 = 0.01;
@@ -60,13 +60,13 @@ pub struct Footing {
 }
 
 impl Footing {
-    /// A character at rest; its feet are its lowest joints.
-    pub fn new(rig: &Rig, params: GroundParams) -> Self {
-        let heights: Vec<f64> = rig.rest_world().iter().map(|m| m.translation.y).collect();
+    /// A character at rest, by points that move with it, such as its joints; the lowest are its feet.
+    pub fn new(rest: impl IntoIterator<Item = DVec3>, params: GroundParams) -> Self {
+        let heights: Vec<f64> = rest.into_iter().map(|point| point.y).collect();
         let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
         let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let height = Some(high - low).filter(|h| h.is_finite() && *h > 0.0).unwrap_or(1.0);
-        let is_foot = |joint: &usize| heights[*joint] <= low + FOOT_SHARE * height;
+        let is_foot = |point: &usize| heights[*point] <= low + FOOT_SHARE * height;
         Self {
             params,
             feet: (0..heights.len()).filter(is_foot).collect(),
@@ -82,8 +82,8 @@ impl Footing {
         }
     }
 
-    /// Where the character goes: `world_from_model` for joints that are at `world` in the model.
-    pub fn step(&mut self, time: f64, tracked: &Tracked, world: &[DAffine3]) -> DAffine3 {
+    /// Where the character goes: `world_from_model` while point `k` of it is at `place_of(k)` in the model.
+    pub fn step(&mut self, time: f64, tracked: &Tracked, place_of: impl Fn(usize) -> DVec3) -> DAffine3 {
         if !self.params.travel {
             return DAffine3::IDENTITY;
         }
@@ -93,7 +93,7 @@ impl Footing {
         let turn = DQuat::from_rotation_y(place.heading - heading);
         let moved = DQuat::from_rotation_y(-heading) * (place.position - from) * unit * self.scale;
         let up = self.rise(time, place.position.y * unit - tracked.pose.depth());
-        let feet = self.feet.iter().map(|&j| (j, turn * world[j].translation));
+        let feet = self.feet.iter().map(|&j| (j, turn * place_of(j)));
         let lowest = feet.clone().min_by(|a, b| a.1.y.total_cmp(&b.1.y));
         let Some(lowest) = lowest.filter(|_| self.params.feet) else {
             return DAffine3::from_rotation_translation(turn, moved);

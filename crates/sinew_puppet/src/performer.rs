@@ -90,7 +90,7 @@ impl Performer {
             tracker: BodyTracker::new(params.tracker.clone()),
             puppeteer: Puppeteer::new(&sources, &parts, &params.puppeteer)?,
             blend,
-            footing: Footing::new(rig, params.ground),
+            footing: Footing::new(rig.rest_world().iter().map(|joint| joint.translation), params.ground),
             interpolation: params.interpolation,
             parts,
         })
@@ -115,7 +115,7 @@ impl Performer {
         if self.interpolation == Interpolation::Linear {
             self.blend.matrices(weights, &mut world);
         }
-        let carried = self.footing.step(time, &tracked, &world);
+        let carried = self.footing.step(time, &tracked, |joint| world[joint].translation);
         carry(rig, &mut pose, carried);
         world.iter_mut().for_each(|matrix| *matrix = carried * *matrix);
         Ok(Some(Performed { pose, world, weights: mean, residual, held: tracked.held }))

@@ -44,6 +44,17 @@ impl Weights {
         &self.of_space[self.space_of[channel]]
     }
 
+    /// Weights on the way to others of the same pairs and channels.
+    pub fn lerp(&self, to: &Self, share: f64) -> Self {
+        let mix = |(a, b): (&f64, &f64)| a + share * (b - a);
+        let space = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(mix).collect();
+        Self {
+            of_space: self.of_space.iter().zip(&to.of_space).map(space).collect(),
+            space_of: self.space_of.clone(),
+            residual: mix((&self.residual, &to.residual)),
+        }
+    }
+
     /// Mean of the weights of all parts: what a meter shows.
     pub fn mean(&self) -> Vec<f64> {
         let n = self.of_space.first().map_or(0, Vec::len);

@@ -56,8 +56,8 @@ pub use motion::{Follow, MotionReport, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
 pub use puppet::{
-    Acted, ActedShape, Actor, MAX_TAKE_FRAMES, Pair, Puppet, PuppetData, PuppetSettings, TakeData,
-    TakeReport, add_demo, demo_actor, perform_take, read_actor,
+    Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Puppet, PuppetData, PuppetSettings,
+    TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
 };
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};

@@ -1,7 +1,7 @@
 //! What is shown: where every vertex is, and which way it faces.
 
 use crate::{Document, Ruled, SessionError, turned_pose};
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_deform::{
     DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
     examples::add_detail,
@@ -45,6 +45,23 @@ pub struct Frame {
     pub handles: Vec<(DVec3, DQuat)>,
     /// Time it took to find.
     pub solve_time: Duration,
+}
+
+impl Frame {
+    /// Move everything rigidly.
+    pub(crate) fn carry(&mut self, world_from_model: &DAffine3) {
+        if *world_from_model == DAffine3::IDENTITY {
+            return;
+        }
+        let turn = DQuat::from_mat3(&world_from_model.matrix3);
+        for (position, normal) in self.positions.iter_mut().zip(&mut self.normals) {
+            *position = world_from_model.transform_point3(position.as_dvec3()).as_vec3();
+            *normal = (turn * normal.as_dvec3()).as_vec3();
+        }
+        for (center, rotation) in &mut self.handles {
+            (*center, *rotation) = (world_from_model.transform_point3(*center), turn * *rotation);
+        }
+    }
 }
 
 /// A mesh with handles, prepared for posing by one method.

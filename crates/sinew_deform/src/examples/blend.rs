@@ -154,6 +154,7 @@ impl PoseSpace {
                 });
                 motions
             }
+            Blend::Free if residual.is_empty() => return self.blend_each(|_| weights),
             Blend::Free => {
                 let mut places = Places::new(self.n_handles());
                 self.place_free(weights, residual, &self.tree.order, &mut places);
@@ -161,6 +162,28 @@ impl PoseSpace {
             }
         };
         HandlePose::from_checked(motions)
+    }
+
+    /// The pose of a free blend in which every handle has weights of its own, for its motion relative to the handle that
+    /// carries it. Where all have the weights of one example, it is that example.
+    pub fn blend_each<'w>(&self, weights_of: impl Fn(usize) -> &'w [f64]) -> HandlePose {
+        let mut places = Places::new(self.n_handles());
+        for &h in &self.tree.order {
+            let (rotation, shift) = self.sum(weights_of(h), &[], h).motion();
+            self.put(h, rotation, shift, &mut places);
+        }
+        let motions = (0..self.n_handles()).map(|h| self.motion(h, weights_of(h), &places));
+        HandlePose::from_checked(motions.collect())
+    }
+
+    /// Squared distance of a handle between two examples, relative to the handle that carries it: angle, and shift of
+    /// its pivot in extents of the body.
+    pub fn distance(&self, handle: usize, i: usize, k: usize) -> f64 {
+        let at = |e: usize| &self.screws[handle * self.n_examples() + e];
+        let (_, shift_i) = at(i).motion();
+        let (_, shift_k) = at(k).motion();
+        let shift = (shift_i - shift_k) / self.extent();
+        (at(i).turn - at(k).turn).length_squared() + shift.length_squared()
     }
 
     fn motion(&self, h: usize, weights: &[f64], places: &Places) -> HandleMotion {

@@ -189,6 +189,11 @@ impl PoseSpace {
         self.unit
     }
 
+    /// The body's largest extent.
+    pub(super) fn extent(&self) -> f64 {
+        self.unit / UNIT
+    }
+
     /// Name of a handle.
     pub fn handle_name(&self, handle: usize) -> &str {
         &self.names[handle]

@@ -7,6 +7,7 @@
 //! ```
 
 mod actor;
+mod by_handles;
 mod demo;
 mod perform;
 mod settings;
@@ -15,6 +16,7 @@ mod take;
 mod tests;
 
 pub use actor::{Actor, read_actor};
+pub use by_handles::HandleShape;
 pub use demo::{add_demo, demo_actor};
 pub use perform::{Acted, ActedShape, Puppet};
 pub use settings::PuppetSettings;

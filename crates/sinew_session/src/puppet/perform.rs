@@ -1,17 +1,14 @@
 //! A document's character, moved by a body (S2–S5, X2).
 
-use super::{Pair, PuppetData};
+use super::{
+    PuppetData,
+    by_handles::{HandlePerformer, HandleShape},
+};
 use crate::{Document, Example, Frame, Prepared, SessionError, stage::frame_of, stage::smooth_normals};
 use glam::{DAffine3, DVec3};
-use sinew_deform::{
-    HandlePose, HandleSet,
-    examples::{Blend, ExamplePose, PoseSpace},
-};
 use sinew_formats::pairs::{PairTarget, PosePair};
-use sinew_geom::{Character, Handle, Pose, Rig, Warnings};
-use sinew_puppet::{
-    BodyPose, BodyTracker, Interpolation, Limb, Part, Performer, PerformerParams, Puppeteer, RigPair,
-};
+use sinew_geom::{Character, Handle, Pose, Rig};
+use sinew_puppet::{BodyPose, Interpolation, Limb, Part, Performer, PerformerParams, RigPair};
 use std::{sync::Arc, time::Instant};
 
 /// What the character does at a moment.
@@ -38,12 +35,7 @@ pub enum ActedShape {
         world: Vec<DAffine3>,
     },
     /// Of its handles.
-    Handles {
-        /// Where they are.
-        pose: HandlePose,
-        /// Offsets along the normal.
-        detail: Option<Vec<f32>>,
-    },
+    Handles(Box<HandleShape>),
 }
 
 /// A character that follows a body.
@@ -63,7 +55,7 @@ pub struct Puppet {
 #[derive(Debug, Clone)]
 enum Follower {
     Joints(Box<Performer>),
-    Handles(Box<BodyTracker>, Box<Puppeteer>, Arc<PoseSpace>),
+    Handles(Box<HandlePerformer>),
 }
 
 impl Puppet {
@@ -83,7 +75,7 @@ impl Puppet {
                 let cause = "some hold poses of the skeleton, others stored poses of handles; use one kind";
                 return Err(SessionError::Value { what: "pairs", cause: cause.into() });
             }
-            (true, false) => follow_by_handles(document, &params)?,
+            (true, false) => Follower::Handles(Box::new(HandlePerformer::new(document, &params)?)),
             (false, _) => follow_by_joints(document, &params)?,
         };
         Ok(Self {
@@ -126,11 +118,11 @@ impl Puppet {
         self.interpolation
     }
 
-    /// Which part of the actor moves each joint; nothing for handles, which the whole body moves.
+    /// Which part of the actor moves each joint, or each handle.
     pub fn parts(&self) -> &[Part] {
         match &self.follower {
             Follower::Joints(performer) => performer.parts(),
-            Follower::Handles(..) => &[],
+            Follower::Handles(performer) => performer.parts(),
         }
     }
 
@@ -149,12 +141,13 @@ impl Puppet {
                     held: done.held,
                 }))
             }
-            Follower::Handles(tracker, puppeteer, space) => {
-                let Some(tracked) = tracker.step(time, body) else { return Ok(None) };
-                let found = puppeteer.step(&tracked.pose)?;
-                let (weights, residual) = (found.of(0).to_vec(), found.residual);
-                let shape = shape_of(space, &weights);
-                Ok(Some(Acted { shape, weights, residual, held: tracked.held }))
+            Follower::Handles(performer) => {
+                Ok(performer.step(time, body)?.map(|(shape, weights, residual, held)| Acted {
+                    shape: ActedShape::Handles(Box::new(shape)),
+                    weights,
+                    residual,
+                    held,
+                }))
             }
         }
     }
@@ -171,9 +164,8 @@ impl Puppet {
                 let world = v.iter().zip(w).map(mix).collect();
                 ActedShape::Joints { pose: Pose { locals }, world }
             }
-            (.., Follower::Handles(_, _, space)) => {
-                let mix = |(a, b): (&f64, &f64)| a + share * (b - a);
-                shape_of(space, &a.weights.iter().zip(&b.weights).map(mix).collect::<Vec<_>>())
+            (ActedShape::Handles(a), ActedShape::Handles(b), Follower::Handles(performer)) => {
+                ActedShape::Handles(Box::new(performer.between(a, b, share)))
             }
             _ => a.shape.clone(),
         }
@@ -196,19 +188,17 @@ impl Puppet {
                 let normals = smooth_normals(&positions, self.body.mesh.faces());
                 Ok(frame_of(document, positions, normals, start))
             }
-            ActedShape::Handles { pose, detail } => {
+            ActedShape::Handles(shape) => {
                 let prepared = prepared.ok_or_else(|| SessionError::Value {
                     what: "handles",
                     cause: "the surface is not prepared yet".into(),
                 })?;
-                prepared.frame_of(pose, detail.as_deref())
+                let mut frame = prepared.frame_of(&shape.pose, shape.detail.as_deref())?;
+                frame.carry(&shape.world_from_model);
+                Ok(frame)
             }
         }
     }
-}
-
-fn shape_of(space: &PoseSpace, weights: &[f64]) -> ActedShape {
-    ActedShape::Handles { pose: space.blend(&Blend::Free, weights), detail: space.detail(weights) }
 }
 
 fn no_skeleton() -> SessionError {
@@ -224,7 +214,10 @@ fn follow_by_joints(document: &Document, params: &PerformerParams) -> Result<Fol
         None => return Err(no_skeleton()),
     };
     let pairs = data.pairs.iter().map(|pair| rig_pair(rig, &pair.pair)).collect::<Result<Vec<_>, _>>()?;
-    let params = PerformerParams { limbs: find_limbs(rig, data)?, ..params.clone() };
+    let params = PerformerParams {
+        limbs: find_limbs("joint", rig.joints().iter().map(|joint| joint.name.as_str()), data)?,
+        ..params.clone()
+    };
     Ok(Follower::Joints(Box::new(Performer::new(rig, &pairs, &params)?)))
 }
 
@@ -246,7 +239,7 @@ fn rig_pair(rig: &Rig, pair: &PosePair) -> Result<RigPair, SessionError> {
     Ok(RigPair { body: body_of(pair)?, pose })
 }
 
-fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
+pub(super) fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
     let joints: [DVec3; 20] = pair.body.as_slice().try_into().map_err(|_| SessionError::Value {
         what: "pairs",
         cause: format!("pair {:?} has no whole body", pair.name),
@@ -254,41 +247,20 @@ fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
     Ok(BodyPose::new(joints))
 }
 
-fn find_limbs(rig: &Rig, data: &PuppetData) -> Result<Vec<(usize, Vec<Limb>)>, SessionError> {
+/// What the user said of which limbs move which joints or handles, by their places among `names`.
+pub(super) fn find_limbs<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = &'a str> + Clone,
+    data: &PuppetData,
+) -> Result<Vec<(usize, Vec<Limb>)>, SessionError> {
     let limb = |name: &String| {
         Limb::from_name(name)
             .ok_or_else(|| SessionError::absent("limb", name, Limb::ALL.map(Limb::name).into_iter()))
     };
     let entry = |(name, limbs): &(String, Vec<String>)| {
-        let names = rig.joints().iter().map(|joint| joint.name.as_str());
-        let joint = rig.joints().iter().position(|joint| joint.name == *name);
-        let joint = joint.ok_or_else(|| SessionError::absent("joint", name, names))?;
-        Ok((joint, limbs.iter().map(limb).collect::<Result<Vec<_>, _>>()?))
+        let place = names.clone().position(|found| found == name);
+        let place = place.ok_or_else(|| SessionError::absent(kind, name, names.clone()))?;
+        Ok((place, limbs.iter().map(limb).collect::<Result<Vec<_>, _>>()?))
     };
     data.limbs.iter().map(entry).collect()
-}
-
-fn follow_by_handles(document: &Document, params: &PerformerParams) -> Result<Follower, SessionError> {
-    let set = HandleSet::new(document.mesh(), &document.plain_handles(), &mut Warnings::default())?;
-    let example = |pair: &Arc<Pair>| match &pair.pair.target {
-        PairTarget::Example(name) => {
-            document.find_example(name).map(|at| Some(document.examples[at].clone()))
-        }
-        PairTarget::Joints(_) => Ok(None),
-    };
-    let poses = document.puppet.pairs.iter().map(example).collect::<Result<Vec<_>, _>>()?;
-    let moves = |pose: &Option<Arc<Example>>| pose.as_ref().map(|e| e.moves.clone()).unwrap_or_default();
-    let moves: Vec<_> = poses.iter().map(moves).collect();
-    let named = document.puppet.pairs.iter().zip(&moves);
-    let poses_of: Vec<_> = named.map(|(pair, moves)| ExamplePose { name: &pair.pair.name, moves }).collect();
-    let mut space = PoseSpace::new(document.mesh(), &set, &poses_of)?;
-    if poses.iter().flatten().any(|example| example.detail.is_some()) {
-        let details = poses.iter().map(|pose| pose.as_ref().and_then(|e| e.detail.clone())).collect();
-        space = space.with_details(details, document.mesh().n_vertices())?;
-    }
-    let source = |pair: &Arc<Pair>| Ok(params.tracker.paired(&body_of(&pair.pair)?));
-    let sources = document.puppet.pairs.iter().map(source).collect::<Result<Vec<_>, SessionError>>()?;
-    let puppeteer = Puppeteer::new(&sources, &[Part::BODY], &params.puppeteer)?;
-    let tracker = Box::new(BodyTracker::new(params.tracker.clone()));
-    Ok(Follower::Handles(tracker, Box::new(puppeteer), Arc::new(space)))
 }

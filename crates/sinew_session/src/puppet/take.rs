@@ -130,7 +130,7 @@ pub fn perform_take(
 fn into_pose(shape: ActedShape) -> Option<Pose> {
     match shape {
         ActedShape::Joints { pose, .. } => Some(pose),
-        ActedShape::Handles { .. } => None,
+        ActedShape::Handles(_) => None,
     }
 }
 

@@ -155,6 +155,101 @@ fn handles_are_puppeteered() {
     assert_eq!((report.n_frames, after.body.morphs.len()), (31, 31));
 }
 
+/// A biped with handles and no skeleton, with a raised left arm for ours and a raised right one for our right arm.
+fn boneless() -> Document {
+    let mut document = Document::new(build_character(Sample::Biped, 1000).unwrap());
+    document.body = Arc::new(sinew_geom::Character { rig: None, skin: None, ..(*document.body).clone() });
+    document.clips.clear();
+    let lift = |main: &str, degrees: f64| sinew_geom::Move::Rotate {
+        main: main.into(),
+        handles: Vec::new(),
+        axis: DVec3::Z,
+        radians: degrees.to_radians(),
+    };
+    for (name, step) in [("left", lift("elbow.L", 50.0)), ("right", lift("elbow.R", -50.0))] {
+        let moves = Arc::new(vec![step]);
+        document.examples.push(Arc::new(Example { name: name.into(), moves, detail: None, thumbnail: None }));
+    }
+    let mirrored = |raised: f64| {
+        let mut other = body(0.0);
+        let (shoulder, turn) = (other.joints[8], DQuat::from_rotation_z(-2.5 * raised));
+        other.joints[9..12].iter_mut().for_each(|joint| *joint = shoulder + turn * (*joint - shoulder));
+        other
+    };
+    let document = put(&document, pair("rest", 0.0, PairTarget::Joints(Vec::new())));
+    let document = put(&document, pair("left", 1.0, PairTarget::Example("left".into())));
+    let right = PosePair {
+        body: mirrored(1.0).joints.to_vec(),
+        ..pair("right", 0.0, PairTarget::Example("right".into()))
+    };
+    put(&document, right)
+}
+
+/// Limbs are spaces of their own for handles, too: both arms at once were never paired, and yet both rise.
+#[test]
+fn handles_follow_limbs() {
+    let document = still(&boneless());
+    let mut puppet = Puppet::new(&document, true).unwrap();
+    let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
+    let mut both = body(1.0);
+    let right = &document.puppet.pairs[2].pair.body;
+    (9..12).for_each(|k| both.joints[k] = right[k]);
+    let acted = puppet.step(0.0, &both).unwrap().unwrap();
+    let frame = puppet.frame(&document, &acted.shape, Some(&prepared)).unwrap();
+    for name in ["left", "right"] {
+        let wanted =
+            prepared.positions(&document.examples[document.find_example(name).unwrap()].moves).unwrap();
+        let hand = format!("hand.{}", &name[..1].to_uppercase());
+        let handle = document.handles.iter().find(|handle| handle.name == hand).unwrap();
+        for &v in &handle.vertices {
+            let off = frame.positions[v as usize].as_dvec3().distance(wanted[v as usize]);
+            assert!(off < 1e-4, "{hand}: {off}");
+        }
+    }
+}
+
+/// A body without bones goes where the actor goes, and turns as it turns; its feet stay on the ground.
+#[test]
+fn handles_travel() {
+    let walking =
+        Command::SetPuppet { settings: PuppetSettings { smoothing: 0.0, ..PuppetSettings::default() } };
+    let document = walking.apply(&boneless()).unwrap();
+    let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
+    let low = |points: &[glam::Vec3]| points.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
+    let act = |feet: bool| {
+        let settings = PuppetSettings { feet, smoothing: 0.0, ..PuppetSettings::default() };
+        let document = Command::SetPuppet { settings }.apply(&document).unwrap();
+        let mut puppet = Puppet::new(&document, true).unwrap();
+        let mut shown = Vec::new();
+        for k in 0..=30 {
+            let (turn, shift) = (DQuat::from_rotation_y(0.05 * f64::from(k)), DVec3::Z * 0.02 * f64::from(k));
+            let mut body = body(0.0);
+            body.joints.iter_mut().for_each(|joint| *joint = turn * *joint + shift);
+            let acted = puppet.step(f64::from(k) / 30.0, &body).unwrap().unwrap();
+            shown.push(puppet.frame(&document, &acted.shape, Some(&prepared)).unwrap());
+        }
+        shown
+    };
+    let floor = low(&document.mesh().positions().iter().map(|p| p.as_vec3()).collect::<Vec<_>>());
+    let middle = |frame: &Frame| frame.positions.iter().sum::<glam::Vec3>() / frame.positions.len() as f32;
+    let hovering = act(false);
+    let gone = middle(&hovering[30]) - middle(&hovering[0]);
+    assert!(gone.z > 0.4 && gone.x.abs() < 0.1 && gone.y.abs() < 1e-3, "gone {gone}");
+    // The surface itself is that of the pose, turned: its edges keep their lengths.
+    let edge = |frame: &Frame, [a, b, _]: [u32; 3]| {
+        frame.positions[a as usize].distance(frame.positions[b as usize])
+    };
+    for &face in document.mesh().faces().iter().step_by(37) {
+        assert!((edge(&hovering[30], face) - edge(&hovering[0], face)).abs() < 1e-5);
+    }
+    let facing = |frame: &Frame| frame.handles[0].1 * DVec3::Z;
+    assert!((facing(&hovering[30]).angle_between(facing(&hovering[0])) - 1.5).abs() < 1e-3);
+    // On its feet it turns on the spot, since neither foot is lifted.
+    let standing = act(true);
+    assert!((middle(&standing[30]) - middle(&standing[0])).length() < 0.3);
+    assert!(standing.iter().all(|frame| (low(&frame.positions) - floor).abs() < 1e-4));
+}
+
 #[test]
 fn faults_say_what_to_do() {
     let message = |document: &Document| Puppet::new(document, true).unwrap_err().to_string();

@@ -69,7 +69,7 @@ fn write_clip(
     let mut character = document.character();
     let pose = |frame: Acted| match frame.shape {
         ActedShape::Joints { pose, .. } => Some(pose),
-        ActedShape::Handles { .. } => None,
+        ActedShape::Handles(_) => None,
     };
     let poses: Vec<Pose> = frames.into_iter().filter_map(pose).collect();
     let rig = character.rig.as_ref().context("no skeleton")?;
