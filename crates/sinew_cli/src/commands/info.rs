@@ -132,6 +132,8 @@ fn describe_character(report: &mut Report, character: &Character) {
     if let Some(rig) = rig {
         let n_dofs: usize = rig.joints().iter().map(|joint| joint.dofs.len()).sum();
         report.insert("degrees_of_freedom".into(), json!(n_dofs));
+        let names: Vec<&str> = rig.joints().iter().map(|joint| joint.name.as_str()).collect();
+        report.insert("joint_names".into(), json!(names));
     }
 }
 

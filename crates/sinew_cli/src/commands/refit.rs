@@ -11,9 +11,11 @@ use serde_json::{Map, Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
-        clip::{Body, ClipRules, Motion, Refit, RefitParams, flesh_below, guess_unit, refit, scale_limbs},
+        clip::{
+            Body, ClipRules, Motion, Refit, RefitParams, Support, flesh_below, guess_unit, refit, scale_limbs,
+        },
         compile::{Scene, has_errors},
-        language::{Severity, parse},
+        language::{Severity, Span, parse},
     },
     formats::{Content, read_any, skeleton::read_skeleton},
     geom::{Character, Clip, Rig, Warnings, path::Ground},
@@ -50,9 +52,12 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
             .map_err(|error| blame(error, args))?
     };
     let secs = start.elapsed().as_secs_f64();
+    if let Some(path) = &args.rules {
+        tell_rules(path, &params, &fitted, &mut warnings);
+    }
     let n_bytes = write(args, &target, clip, &fitted, &mut warnings)?;
     console.warn(&args.clip, &warnings);
-    let mut value = report(&fitted, secs);
+    let mut value = report(&fitted, target_rig, secs);
     value["unit"] = json!(source.unit);
     value["written"] = json!(args.output.display().to_string());
     value["bytes"] = json!(n_bytes);
@@ -190,6 +195,10 @@ fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Resul
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
     let (script, mut found) = parse(&text);
+    if script.statements.is_empty() && found.is_empty() {
+        warnings
+            .push(format!("{shown}: there is no rule in it; write for example `hold FOOT during 10 .. 30`"));
+    }
     let scene = Scene { markers: target.markers.clone(), ..Scene::default() };
     let mut made = ClipRules::new(&script, target.rig(path)?, &scene)?;
     found.append(&mut made.diagnostics);
@@ -200,6 +209,31 @@ fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Resul
     }
     found.iter().for_each(|told| warnings.push(format!("{shown}:{told}")));
     Ok(made)
+}
+
+/// Rules that do not hold, and those that are about frames the clip does not have.
+fn tell_rules(path: &Path, params: &RefitParams, fitted: &Refit, warnings: &mut Warnings) {
+    let shown = path.display();
+    let (n, fps) = (fitted.motion.n_frames(), fitted.motion.fps);
+    let late = params.rules.iter().filter(|rule| rule.frames.start >= n);
+    for rule in late {
+        let Span { line, column, .. } = rule.span;
+        warnings.push(format!(
+            "{shown}:{line}:{column}: this is about frame {} and later, but the clip has {n} frames at {fps:.0} a second; \
+             `--fps` says how frames are counted",
+            rule.frames.start
+        ));
+    }
+    for broken in &fitted.report.broken {
+        let Span { line, column, .. } = broken.span;
+        warnings.push(format!(
+            "{shown}:{line}:{column}: this does not hold in {} frames, at worst by {:.1} cm in frame {}; it contradicts other rules, \
+             the feet or what the body can reach",
+            broken.n_frames,
+            100.0 * broken.worst,
+            broken.frame
+        ));
+    }
 }
 
 /// Which file an error is about.
@@ -241,7 +275,7 @@ fn write(
     write_character(&character, &args.output, &options, warnings)
 }
 
-fn report(fitted: &Refit, secs: f64) -> Value {
+fn report(fitted: &Refit, rig: &Rig, secs: f64) -> Value {
     let m = &fitted.report.fitted;
     let range = |r: &std::ops::Range<usize>| json!([r.start, r.end - 1]);
     let contacts: Vec<Value> = fitted
@@ -256,6 +290,8 @@ fn report(fitted: &Refit, secs: f64) -> Value {
             })
         })
         .collect();
+    let hand = |s: &Support| json!({ "hand": rig.joints()[s.hand].name, "frames": range(&s.frames) });
+    let hands: Vec<Value> = fitted.supports.iter().map(hand).collect();
     json!({
         "frames": fitted.motion.n_frames(),
         "fps": fitted.motion.fps,
@@ -265,6 +301,7 @@ fn report(fitted: &Refit, secs: f64) -> Value {
         "penetration_cm": 100.0 * m.penetration,
         "jerk_ratio": fitted.report.jerk_ratio(),
         "limit_violations": m.limit_violations,
+        "broken_rules": fitted.report.broken.len(),
         "rule_violation_cm": 100.0 * fitted.report.rule_violation,
         "limit_excess_percent": 100.0 * fitted.report.limit_excess,
         "seconds": secs,
@@ -272,6 +309,7 @@ fn report(fitted: &Refit, secs: f64) -> Value {
         "scale": fitted.report.scale,
         "cuts": fitted.report.cuts,
         "contacts": contacts,
+        "hands": hands,
         "ground": {
             "origin": fitted.site.origin,
             "heading_deg": fitted.site.heading.to_degrees(),
@@ -286,7 +324,7 @@ fn report(fitted: &Refit, secs: f64) -> Value {
 fn as_text(value: &Value) -> String {
     let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
     format!(
-        "{}  {} frames at {:.0} a second, {} bytes, {} stances\n  \
+        "{}  {} frames at {:.0} a second, {} bytes, {} stances{}\n  \
          slide {:.2} cm/s (copied angles: {:.1}), drift {:.2} cm\n  \
          deepest in the ground {:.2} cm (copied angles: {:.1})\n  \
          jerk {:.2} times the clip's, {} angles out of range\n  fitted in {:.2} s",
@@ -295,6 +333,10 @@ fn as_text(value: &Value) -> String {
         x("fps"),
         value["bytes"],
         value["contacts"].as_array().map_or(0, Vec::len),
+        match value["hands"].as_array().map_or(0, Vec::len) {
+            0 => String::new(),
+            n => format!(" of feet and {n} of hands"),
+        },
         x("slide_cm_s"),
         value["copied"]["slide_cm_s"].as_f64().unwrap_or(f64::NAN),
         x("drift_cm"),

@@ -2,7 +2,10 @@
 
 use crate::ConstrainError;
 use glam::DVec3;
-use sinew_geom::{Character, Joint, Rig};
+use sinew_geom::{
+    Character, Joint, Rig,
+    rig::{BodyPart, PartNames, Side},
+};
 
 /// Words in the names of joints that carry a foot.
 const FOOT_WORDS: [&str; 4] = ["foot", "ankle", "paw", "hoof"];
@@ -174,6 +177,15 @@ fn leg(rig: &Rig, ankle: usize, least: f64) -> Option<Leg> {
     joints[hip].parent?;
     let toe = longest_child(ankle);
     Some(Leg { hip, knee, ankle, toe, tip: toe.and_then(longest_child) })
+}
+
+/// Arms that end in a hand, as legs: shoulder, elbow and hand. Those that are legs already are left out.
+pub(super) fn arms(rig: &Rig, body: &Body) -> Vec<Leg> {
+    let (names, least) = (PartNames::new(rig), NO_LENGTH * extent(rig));
+    let hands = [Side::Left, Side::Right].into_iter().filter_map(|side| names.find(BodyPart::Hand, side));
+    let is_leg =
+        |hand: usize| body.legs.iter().any(|leg| ancestry(rig, hand).any(|above| above == leg.ankle));
+    hands.filter(|&hand| !is_leg(hand)).filter_map(|hand| leg(rig, hand, least)).collect()
 }
 
 /// A joint, its parent and so on.

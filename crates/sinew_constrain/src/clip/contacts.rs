@@ -34,7 +34,7 @@ impl Default for ContactParams {
 /// Time over which speeds are measured, so that the noise of 120 frames a second does not matter.
 const WINDOW_SECS: f64 = 0.05;
 /// Two contacts closer in height than this share of a leg may lie on one floor, wherever they are.
-const LEVEL: f64 = 0.08;
+pub(super) const LEVEL: f64 = 0.08;
 
 /// One part of a foot that stands.
 #[derive(Debug, Clone, PartialEq)]

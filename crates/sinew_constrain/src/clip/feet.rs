@@ -2,7 +2,7 @@
 
 use super::{
     Motion, World,
-    body::{Body, Leg},
+    body::{Body, Leg, arms},
     contacts::{Contact, ContactParams, find_contacts, hangs, median},
 };
 use crate::ConstrainError;
@@ -173,9 +173,13 @@ fn given_contacts(
     worlds: &[World],
 ) -> Result<Vec<(usize, Part, Contact)>, ConstrainError> {
     let mut found: Vec<(usize, Part, Contact)> = Vec::new();
+    let hands = arms(rig, body);
     for contact in given {
         let is_meant = |leg: &Leg| rig.joints()[leg.ankle].name == contact.foot;
         let Some(leg) = body.legs.iter().position(is_meant) else {
+            if hands.iter().any(|arm| rig.joints()[arm.ankle].name == contact.foot) {
+                continue;
+            }
             return Err(ConstrainError::no_joint(&contact.foot, rig));
         };
         let frames = contact.frames.start..contact.frames.end.min(worlds.len());
@@ -207,15 +211,16 @@ pub fn contacts_of(stances: &[Stance], rig: &Rig, body: &Body) -> Vec<GivenConta
     all
 }
 
-/// Soles and stances of a motion; with contacts given, only where these are.
+/// Soles and stances of a motion; with contacts given, only where these are. Feet far above slow hands are in the air.
 pub fn stances_with(
     given: Option<&[GivenContact]>,
     (rig, body): (&Rig, &Body),
     worlds: &[World],
     (fps, segments): (f64, &[Range<usize>]),
     by: (f64, &ContactParams),
+    slow_hands: &[(usize, Contact)],
 ) -> Result<(Vec<Sole>, Vec<Stance>), ConstrainError> {
-    let (soles, stances) = find_stances(body, worlds, fps, segments, by);
+    let (soles, stances) = find_stances(body, worlds, fps, segments, by, slow_hands);
     let Some(given) = given else { return Ok((soles, stances)) };
     let found = given_contacts(given, (rig, body), &soles, worlds)?;
     Ok((soles, join(&found, body.legs.len(), by.0)))
@@ -228,6 +233,7 @@ fn find_stances(
     fps: f64,
     segments: &[Range<usize>],
     (leg_length, params): (f64, &ContactParams),
+    slow_hands: &[(usize, Contact)],
 ) -> (Vec<Sole>, Vec<Stance>) {
     let contacts = |at: &dyn Fn(&World) -> DVec3| {
         let path: Vec<DVec3> = worlds.iter().map(at).collect();
@@ -249,8 +255,9 @@ fn find_stances(
         }
         soles.push(sole);
     }
-    let all: Vec<&Contact> = found.iter().map(|(.., contact)| contact).collect();
-    let stands: Vec<bool> = all.iter().map(|contact| !hangs(contact, &all, leg_length, params)).collect();
+    let feet = found.iter().map(|(.., contact)| contact);
+    let all: Vec<&Contact> = feet.clone().chain(slow_hands.iter().map(|(_, contact)| contact)).collect();
+    let stands: Vec<bool> = feet.map(|contact| !hangs(contact, &all, leg_length, params)).collect();
     let mut stands = stands.into_iter();
     found.retain(|_| stands.next().unwrap_or(false));
     (soles, join(&found, body.legs.len(), leg_length))
@@ -296,7 +303,7 @@ fn ground_normals(contacts: &[Contact], leg: f64) -> Vec<DVec3> {
 }
 
 /// Normal of the plane through a place that is nearest to others; level as far as they do not tell.
-fn slope_normal(at: DVec3, others: impl Iterator<Item = DVec3>, leg: f64) -> DVec3 {
+pub(super) fn slope_normal(at: DVec3, others: impl Iterator<Item = DVec3>, leg: f64) -> DVec3 {
     // Least squares for the slopes (a, b) of y = a x + b z, with a pull to the level.
     let pull = (0.15 * leg).powi(2);
     let (mut xx, mut xz, mut zz, mut xy, mut zy) = (pull, 0.0, pull, 0.0, 0.0);

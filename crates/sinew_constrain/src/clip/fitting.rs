@@ -1,11 +1,12 @@
 //! From plans to motion: what may change, how much it counts, and the stages of the solver.
 
 use super::{
-    FrameRule, Leg, Measured, Motion, Part, Refit, RefitParams, RefitReport, World, body,
+    BrokenRule, FrameRule, Leg, Measured, Motion, Part, Refit, RefitParams, RefitReport, Stance, Support,
+    World, body,
     freedom::{Freedoms, Kind},
     knees,
     plan::goal_points,
-    prepare::Prepared,
+    prepare::{Prepared, Prop},
     rules,
     solve::{ClipSolver, PointGoal, Problem, Stage},
 };
@@ -24,6 +25,9 @@ const STAGES: [Stage; 3] = [
     Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
     Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
 ];
+
+/// How much more hands give than feet, where both cannot stand.
+const HAND_GIVE: f64 = 10.0;
 
 /// What is repeated, at most so often, while a sole is deeper in the ground than this, in metres.
 const LAST: Stage = Stage { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
@@ -81,30 +85,32 @@ impl Prepared<'_> {
             rounds += solver.solve(&problem, stage, &mut x, &mut tell)?;
             before += stage.rounds;
         }
+        let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
         let mut fitted = self.corrected(&freedoms, &x);
         for _ in 0..MOST_PASSES {
-            if self.deepest(&fitted) <= DEEPEST {
+            if self.deepest(&fitted, &supports) <= DEEPEST {
                 break;
             }
             rounds += solver.solve(&problem, &LAST, &mut x, &mut |_| progress(1.0))?;
             fitted = self.corrected(&freedoms, &x);
         }
-        Ok(self.finish(fitted, (&rules, &active), rounds, warnings))
+        Ok(self.finish(fitted, supports, (&rules, &active), rounds, warnings))
     }
 
     /// Depth of the deepest sole in the ground.
-    fn deepest(&self, poses: &[Pose]) -> f64 {
-        let measured = self.measured();
+    fn deepest(&self, poses: &[Pose], supports: &[Support]) -> f64 {
+        let measured = self.measured(supports);
         let depth = |pose: &Pose| measured.depth(&World::of(self.target, pose), &self.site);
         poses.iter().map(depth).fold(0.0, f64::max)
     }
 
-    fn measured(&self) -> Measured<'_> {
+    fn measured<'m>(&'m self, supports: &'m [Support]) -> Measured<'m> {
         Measured {
             rig: self.target,
             body: &self.body,
             soles: &self.soles,
             stances: &self.stances,
+            supports,
             segments: &self.segments,
             site: Some(&self.site),
         }
@@ -122,6 +128,11 @@ impl Prepared<'_> {
             }
             tracked.extend([leg.ankle].into_iter().chain(leg.toe));
         }
+        for Prop { arm, .. } in &self.props {
+            let chain = body::ancestry(self.target, arm.ankle).take_while(|&j| j != arm.hip);
+            free.extend(chain.chain([arm.hip]).map(|joint| (joint, Kind::Ball)));
+            tracked.push(arm.ankle);
+        }
         for rule in rules {
             let joints = rule.joints();
             // What lies between a joint and what it shares with the others, or the pelvis.
@@ -138,12 +149,17 @@ impl Prepared<'_> {
 
     /// Which rules hold in each frame.
     fn active(&self, rules: &[FrameRule]) -> Vec<Vec<usize>> {
+        let is_on_hand = |joint: usize, t: usize| {
+            let mut props = self.props.iter().filter(|prop| prop.support.frames.contains(&t));
+            props.any(|prop| [prop.arm.ankle, prop.arm.knee, prop.arm.hip].contains(&joint))
+        };
         let touches = |joint: usize, t: usize| {
             let is_of = |leg: &Leg| {
                 let foot = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten();
                 foot.chain([leg.knee, leg.hip]).any(|j| j == joint)
             };
-            self.stances.iter().any(|s| s.frames.contains(&t) && is_of(&self.body.legs[s.leg]))
+            let stands = |s: &Stance| s.frames.contains(&t) && is_of(&self.body.legs[s.leg]);
+            self.stances.iter().any(stands) || is_on_hand(joint, t)
         };
         let holds = |rule: &FrameRule, t: usize| {
             rule.frames.contains(&t) && rule.contact.is_none_or(|joint| touches(joint, t))
@@ -186,8 +202,13 @@ impl Prepared<'_> {
                     Part::Tip => false,
                 };
                 let target = if is_held { goal.print.place(sole, point.local) } else { place };
-                goals.push(PointGoal { joint: point.joint, local: point.local, target, is_held });
+                let (joint, local) = (point.joint, point.local);
+                goals.push(PointGoal { joint, local, target, is_held, give: 1.0 });
             }
+        }
+        for prop in self.props.iter().filter(|prop| prop.support.frames.contains(&t)) {
+            let (joint, target) = (prop.arm.ankle, prop.place);
+            goals.push(PointGoal { joint, local: DVec3::ZERO, target, is_held: true, give: HAND_GIVE });
         }
         goals
     }
@@ -234,35 +255,63 @@ impl Prepared<'_> {
         (0..active.len()).map(worst).fold(0.0, f64::max)
     }
 
+    /// The worst of all rules, and those that do not hold. While a rule comes or goes it is not asked for.
+    fn violations(
+        &self,
+        motion: &Motion,
+        rules: &[FrameRule],
+        active: &[Vec<usize>],
+    ) -> (f64, Vec<BrokenRule>) {
+        let mut worst = 0.0f64;
+        let mut broken: Vec<Option<BrokenRule>> = vec![None; rules.len()];
+        for (frame, now) in active.iter().enumerate().filter(|(_, now)| !now.is_empty()) {
+            let world = World::of(self.target, &motion.poses[frame]);
+            for &at in now {
+                let (rule, off) = (&rules[at], rules[at].violation(&world));
+                worst = worst.max(off);
+                if off <= rule.allowance() || rule.share(frame) < 1.0 {
+                    continue;
+                }
+                let new = BrokenRule { span: rule.span, worst: 0.0, frame, n_frames: 0 };
+                let told = broken[at].get_or_insert(new);
+                told.n_frames += 1;
+                if off > told.worst {
+                    (told.worst, told.frame) = (off, frame);
+                }
+            }
+        }
+        (worst, broken.into_iter().flatten().collect())
+    }
+
     fn finish(
         self,
         poses: Vec<Pose>,
+        supports: Vec<Support>,
         (rules, active): (&[FrameRule], &[Vec<usize>]),
         rounds: usize,
         warnings: &mut Warnings,
     ) -> Refit {
         let motion = Motion { fps: self.motion.fps, poses };
-        let measured = self.measured();
-        let broken = |t: usize| {
-            let world = World::of(self.target, &motion.poses[t]);
-            active[t].iter().map(|&rule| rules[rule].violation(&world)).fold(0.0, f64::max)
-        };
+        let measured = self.measured(&supports);
+        let (rule_violation, broken) = self.violations(&motion, rules, active);
         let report = RefitReport {
             source: self.source_measures,
             copied: measured.measure(&self.copied),
             fitted: measured.measure(&motion),
-            rule_violation: (0..active.len()).map(broken).fold(0.0, f64::max),
+            rule_violation,
+            broken,
             limit_excess: self.limit_excess(&motion, rules, active),
             rounds,
             scale: self.scale,
             cuts: self.segments.iter().skip(1).map(|segment| segment.start).collect(),
         };
         if let Some(first) = report.cuts.first() {
-            let n = report.cuts.len();
-            warnings.push(format!(
-                "the clip jumps at {n} frames, first at frame {first}; it is not smoothed there"
-            ));
+            let more = match report.cuts.len() - 1 {
+                0 => String::new(),
+                n => format!(" and {n} more"),
+            };
+            warnings.push(format!("the clip jumps at frame {first}{more}; it is not smoothed there"));
         }
-        Refit { motion, copied: self.copied, site: self.site, stances: self.stances, report }
+        Refit { motion, copied: self.copied, site: self.site, stances: self.stances, supports, report }
     }
 }

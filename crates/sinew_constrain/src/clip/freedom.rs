@@ -212,6 +212,16 @@ impl Freedoms {
             }
         }
     }
+
+    /// Axes about which the degrees of freedom of [`Freedoms::columns`] turn, in the same order; zero where they shift.
+    pub fn turns(&self, joint: usize, axes: &Axes, out: &mut Vec<DVec3>) {
+        out.clear();
+        for free in self.movers[joint].iter().map(|&f| &self.joints[f]) {
+            let shifts = free.kind == Kind::Shift;
+            let own = axes.axes[free.first..][..free.n].iter();
+            out.extend(own.map(|axis| if shifts { DVec3::ZERO } else { *axis }));
+        }
+    }
 }
 
 /// `exp(x + dx) ≈ exp(x) exp(J dx)`.

@@ -58,7 +58,7 @@ impl Limit {
         self.excess(fps, worlds.iter().rev().map(|world| world.positions[self.joint])).max(0.0)
     }
 
-    /// One row over the last frames, the newest first: nothing where the limit holds.
+    /// What the last frames say, the newest first: nothing where the limit holds.
     pub fn add(
         &self,
         fps: f64,
@@ -74,14 +74,15 @@ impl Limit {
         if length <= most {
             return 0.0;
         }
-        let weight = share / (SHARE * most.max(1e-6));
-        let residual = weight * (length - most);
-        let direction = weight * way / length;
-        let entry = |lag: usize, column: DVec3| factors[lag] * column.dot(direction);
+        // All of the second derivative: without what lies across the way, a step may turn it for nothing and never settles.
+        let weight = (share / (SHARE * most.max(1e-6))).powi(2);
+        let (along, bend) = (way / length, (length - most) / length);
+        let excess = along * (length - most);
+        let curve = |column: DVec3| bend * column + (1.0 - bend) * along.dot(column) * along;
         for (a, newer) in moments[..factors.len()].iter().enumerate() {
             for &(i, column) in &newer.columns {
-                let x = entry(a, column);
-                gradient[newer.frame * n + i] += x * residual;
+                gradient[newer.frame * n + i] += weight * factors[a] * column.dot(excess);
+                let curved = weight * factors[a] * curve(column);
                 for (lag, older) in moments[a..factors.len()].iter().enumerate() {
                     let block = match lag {
                         0 => band.diagonal(newer.frame),
@@ -89,11 +90,11 @@ impl Limit {
                         _ => band.two_below(newer.frame),
                     };
                     for &(j, other) in older.columns.iter().filter(|(j, _)| lag > 0 || *j <= i) {
-                        block[i * n + j] += x * entry(a + lag, other);
+                        block[i * n + j] += factors[a + lag] * curved.dot(other);
                     }
                 }
             }
         }
-        residual * residual
+        weight * excess.length_squared()
     }
 }

@@ -7,6 +7,7 @@ use super::{
     Motion, World,
     body::{Body, plain},
     feet::{Sole, Stance},
+    hands::Support,
 };
 use glam::DVec3;
 use sinew_geom::{Rig, path::Site};
@@ -42,6 +43,8 @@ pub struct Measured<'a> {
     pub soles: &'a [Sole],
     /// When feet stand.
     pub stances: &'a [Stance],
+    /// When hands stand.
+    pub supports: &'a [Support],
     /// Stretches that hang together.
     pub segments: &'a [Range<usize>],
     /// The ground; `None` if it is not known.
@@ -67,7 +70,15 @@ impl Measured<'_> {
                 }
             }
         }
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        for support in self.supports {
+            let path: Vec<DVec3> =
+                support.frames.clone().map(|t| worlds[t].positions[support.hand]).collect();
+            let mean = path.iter().sum::<DVec3>() / path.len() as f64;
+            speeds.extend(path.windows(2).map(|pair| pair[0].distance(pair[1]) * motion.fps));
+            out.drift = path.iter().fold(out.drift, |worst, p| worst.max(p.distance(mean)));
+        }
+        // From zero on, since an empty sum is negative zero.
+        let mean = |values: &[f64]| values.iter().fold(0.0, |sum, x| sum + x) / values.len().max(1) as f64;
         (out.slide, out.height_error) = (mean(&speeds), mean(&heights));
         if let Some(site) = self.site {
             out.penetration = worlds.iter().map(|world| self.depth(world, site)).fold(0.0, f64::max);

@@ -5,7 +5,7 @@
 //! # Cost
 //! Linear in frames; about a dozen rounds of a banded factorisation.
 //! # Limits
-//! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands do not stand.
+//! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands stand on the ground that feet stand on.
 
 mod banded;
 mod belt;
@@ -14,10 +14,12 @@ mod contacts;
 mod feet;
 mod fitting;
 mod freedom;
+mod hands;
 mod knees;
 mod limits;
 mod measure;
 mod motion;
+mod objective;
 mod plan;
 mod prepare;
 mod prints;
@@ -32,13 +34,14 @@ mod tests;
 pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
 pub use contacts::ContactParams;
 pub use feet::{GivenContact, Part, Sole, SolePoint, Stance};
+pub use hands::Support;
 pub use measure::{Measured, Measures};
 pub use motion::{Motion, World};
 pub use rules::FrameRule;
 pub use script::ClipRules;
 pub use stretch::stretch_limbs;
 
-use crate::{ConstrainError, Skeleton};
+use crate::{ConstrainError, Skeleton, language::Span};
 use glam::DVec3;
 use prepare::Prepared;
 use sinew_geom::{
@@ -95,6 +98,8 @@ pub struct Refit {
     pub site: Site,
     /// When feet stand.
     pub stances: Vec<Stance>,
+    /// When hands do.
+    pub supports: Vec<Support>,
     /// Numbers.
     pub report: RefitReport,
 }
@@ -110,6 +115,8 @@ pub struct RefitReport {
     pub fitted: Measures,
     /// Greatest violation of a rule, in metres.
     pub rule_violation: f64,
+    /// Rules that do not hold, in the order of the text.
+    pub broken: Vec<BrokenRule>,
     /// By how much a limit of speed or acceleration is exceeded at worst, as a share of it.
     pub limit_excess: f64,
     /// Rounds of the solver.
@@ -118,6 +125,19 @@ pub struct RefitReport {
     pub scale: f64,
     /// Frames at which the clip jumps and was cut.
     pub cuts: Vec<usize>,
+}
+
+/// A rule that does not hold in all of its frames.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrokenRule {
+    /// Where it was written.
+    pub span: Span,
+    /// By how much it is off at worst, in metres (a radian counts as 0.1).
+    pub worst: f64,
+    /// The frame where that is.
+    pub frame: usize,
+    /// In how many frames it is off.
+    pub n_frames: usize,
 }
 
 impl RefitReport {
@@ -171,7 +191,8 @@ fn belt_of(rig: &Rig, motion: &Motion, params: &RefitParams) -> Result<Option<DV
     Ok(belt::find_belt(&body, &worlds, motion.fps, body.leg_length(rig)))
 }
 
-/// When feet stand in a motion, part by part; and the names of all feet.
+/// When feet stand in a motion, part by part, and hands, which count as heels; and the names of all feet and of the hands
+/// that stand.
 ///
 /// # Errors
 /// A rig that cannot be posed, feet that are not found, or numbers that are not finite.
@@ -189,9 +210,19 @@ pub fn detect_contacts(
     let leg = body.leg_length(rig);
     let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
     let by = (leg, &params.contacts);
-    let (_, stances) = feet::stances_with(None, (rig, &body), &worlds, (motion.fps, &segments), by)?;
-    let feet = body.legs.iter().map(|leg| rig.joints()[leg.ankle].name.clone()).collect();
-    Ok((feet::contacts_of(&stances, rig, &body), feet))
+    let when = (motion.fps, segments.as_slice());
+    let (_, stances, supports) = hands::find_standing(None, (rig, &body), &worlds, when, by)?;
+    let name = |joint: usize| rig.joints()[joint].name.clone();
+    let mut feet: Vec<String> = body.legs.iter().map(|leg| name(leg.ankle)).collect();
+    let mut contacts = feet::contacts_of(&stances, rig, &body);
+    for support in &supports {
+        let (foot, frames) = (name(support.hand), support.frames.clone());
+        if !feet.contains(&foot) {
+            feet.push(foot.clone());
+        }
+        contacts.push(GivenContact { foot, part: Part::Heel, frames });
+    }
+    Ok((contacts, feet))
 }
 
 fn check(rig: &Rig, motion: &Motion) -> Result<(), ConstrainError> {

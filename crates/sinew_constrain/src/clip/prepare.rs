@@ -1,8 +1,10 @@
 //! What is known before a clip is solved: bodies paired, contacts found, the ground laid out, goals planned.
 
 use super::{
-    Body, Leg, Measured, Measures, Motion, RefitParams, Sole, Stance, World,
-    feet::{find_segments, stances_with},
+    Body, Leg, Measured, Measures, Motion, RefitParams, Sole, Stance, World, body,
+    contacts::median,
+    feet::find_segments,
+    hands::{Support, find_standing},
     motion,
     plan::{Plan, Scene, plan},
     retarget::Retarget,
@@ -24,6 +26,8 @@ pub(super) struct Prepared<'a> {
     pub soles: Vec<Sole>,
     /// When feet stand.
     pub stances: Vec<Stance>,
+    /// When hands do, and where.
+    pub props: Vec<Prop>,
     /// Stretches that hang together.
     pub segments: Vec<Range<usize>>,
     /// The ground where it lies.
@@ -40,6 +44,16 @@ pub(super) struct Prepared<'a> {
     pub source_measures: Measures,
     /// Ratio of leg lengths.
     pub scale: f64,
+}
+
+/// A hand of the new body that stands.
+pub(super) struct Prop {
+    /// Shoulder, elbow and hand.
+    pub arm: Leg,
+    /// When.
+    pub support: Support,
+    /// Where the hand's joint should be.
+    pub place: DVec3,
 }
 
 impl<'a> Prepared<'a> {
@@ -60,7 +74,7 @@ impl<'a> Prepared<'a> {
         let leg = source_body.leg_length(source);
         let worlds = motion::worlds(source, motion);
         let segments = find_segments(motion, &worlds, source_body.pelvis, leg);
-        let (source_soles, stances) = stances_with(
+        let (source_soles, stances, supports) = find_standing(
             params.given.as_deref(),
             (source, &source_body),
             &worlds,
@@ -75,6 +89,7 @@ impl<'a> Prepared<'a> {
             body: &source_body,
             soles: &source_soles,
             stances: &stances,
+            supports: &supports,
             segments: &segments,
             site: None,
         };
@@ -92,6 +107,7 @@ impl<'a> Prepared<'a> {
         let copy_worlds: Vec<World> = copy.iter().map(|pose| World::of(target, pose)).collect();
         let soles = target_soles(&body, &source_soles, &copy_worlds, &stances, &retarget, &params.flesh);
         let site = lay_out(params, &copy_worlds, body.pelvis, scale * leg);
+        let props = props(&supports, (target, &body), &retarget, &copy_worlds, &site);
         let source_scene = Scene { body: &source_body, soles: &source_soles, worlds: &worlds };
         let copy_scene = Scene { body: &body, soles: &soles, worlds: &copy_worlds };
         let plan = plan(&source_scene, &copy_scene, &stances, &segments, (&site, scale, motion.fps));
@@ -107,6 +123,7 @@ impl<'a> Prepared<'a> {
             body,
             soles,
             stances,
+            props,
             segments,
             site,
             plan,
@@ -130,6 +147,26 @@ fn pair_legs(target: &mut Body, source: &mut Body, retarget: &Retarget) {
     if let Some(pelvis) = retarget.source_of(target.pelvis) {
         source.pelvis = pelvis;
     }
+}
+
+/// Where hands of the new body stand: below where it would have them, on the ground.
+fn props(
+    supports: &[Support],
+    (target, body): (&Rig, &Body),
+    retarget: &Retarget,
+    worlds: &[World],
+    site: &Site,
+) -> Vec<Prop> {
+    let arms = body::arms(target, body);
+    let prop = |support: &Support| {
+        let arm = arms.iter().find(|arm| retarget.source_of(arm.ankle) == Some(support.hand))?;
+        let path: Vec<DVec3> =
+            worlds[support.frames.clone()].iter().map(|world| world.positions[arm.ankle]).collect();
+        let mut place = median(&path);
+        place.y = site.height(place.x, place.z) + support.height * retarget.scale();
+        Some(Prop { arm: arm.clone(), support: Support { hand: arm.ankle, ..support.clone() }, place })
+    };
+    supports.iter().filter_map(prop).collect()
 }
 
 fn target_soles(

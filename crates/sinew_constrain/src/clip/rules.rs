@@ -16,6 +16,8 @@ use std::{ops::Range, sync::Arc};
 
 /// Deviation of a rule that counts as one, in metres, unless it says `soft`.
 const SIGMA: f64 = 1e-3;
+/// Deviation that nobody sees, in metres.
+const HELD: f64 = 5e-3;
 /// How much softer each later priority is: so much that it moves what goes before by a thousandth of what it is off.
 const SOFTER: f64 = 30.0;
 const MOST_LEVELS: u32 = 3;
@@ -41,6 +43,8 @@ pub struct FrameRule {
 pub(super) enum What {
     /// Equations of one line.
     Equations(Box<Problem>),
+    /// What should be as little as possible.
+    Pull(Box<Problem>),
     /// A joint stays in one place, which is free.
     Hold(usize, DVec3),
     /// A joint is not faster than this.
@@ -54,7 +58,7 @@ impl FrameRule {
                 let soft = problem.rules().iter().find_map(|rule| Some(rule.soft? * rule.scale));
                 (soft, problem.rules().iter().map(|rule| rule.priority).max().unwrap_or(1))
             }
-            What::Hold(..) | What::Limit(_) => (None, 1),
+            What::Hold(..) | What::Limit(_) | What::Pull(_) => (None, 1),
         };
         let later = SOFTER.powi(priority.saturating_sub(1).min(MOST_LEVELS) as i32);
         Self { frames, fade: 0.0, contact: None, span, what, sigma: soft.unwrap_or(SIGMA * later) }
@@ -65,7 +69,7 @@ impl FrameRule {
         let mut joints = match &self.what {
             What::Hold(joint, _) => vec![*joint],
             What::Limit(limit) => vec![limit.joint],
-            What::Equations(problem) => {
+            What::Equations(problem) | What::Pull(problem) => {
                 let carried = self.carriers(problem).map(|(carrier, _)| carrier.bone());
                 let turned = named_bones(problem).flat_map(|(bone, parent)| [Some(bone), parent]).flatten();
                 carried.chain(turned).collect()
@@ -83,7 +87,7 @@ impl FrameRule {
 
     /// Whether it is about how joints stand to one another, and not to the world.
     pub(super) fn is_relative(&self) -> bool {
-        let What::Equations(problem) = &self.what else { return false };
+        let (What::Equations(problem) | What::Pull(problem)) = &self.what else { return false };
         if named_bones(problem).any(|(_, parent)| parent.is_none()) {
             return false;
         }
@@ -94,6 +98,11 @@ impl FrameRule {
         };
         let mut arrows = problem.blocks.iter().flat_map(|block| problem.arrows_of(&block.kind));
         arrows.all(|arrow| rests(&problem.arrows[arrow]))
+    }
+
+    /// Deviation up to which it counts as held, in metres: rules that give way are never broken.
+    pub(super) fn allowance(&self) -> f64 {
+        if self.sigma > SIGMA { f64::INFINITY } else { HELD }
     }
 
     /// How much it counts in a frame, 0 to 1.
@@ -110,7 +119,16 @@ impl FrameRule {
         if let What::Limit(limit) = &self.what { Some(limit) } else { None }
     }
 
-    /// By how much the rule is broken in one frame, in metres (a radian counts as 0.1); nothing if it is a limit.
+    /// Rows whose sum should be as little as possible, if that is what it wants.
+    pub(super) fn pull(&self, world: &World, out: &mut Vec<Row>) -> bool {
+        let What::Pull(problem) = &self.what else { return false };
+        out.clear();
+        problem.blocks.iter().for_each(|block| pulls::add(problem, block, world, out));
+        true
+    }
+
+    /// By how much the rule is broken in one frame, in metres (a radian counts as 0.1); nothing if it is a limit or has
+    /// no end.
     pub fn violation(&self, world: &World) -> f64 {
         let mut rows = Vec::new();
         self.raw_rows(world, &mut rows);
@@ -137,7 +155,7 @@ impl FrameRule {
                     out.push(Row { residual: off[axis], pulls });
                 }
             }
-            What::Limit(_) => {}
+            What::Limit(_) | What::Pull(_) => {}
             What::Equations(problem) => {
                 for block in &problem.blocks {
                     pulls::add(problem, block, world, out);
@@ -164,7 +182,7 @@ fn named_bones(problem: &Problem) -> impl Iterator<Item = (usize, Option<usize>)
 pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[World], site: &Site) {
     let ground = Arc::new(site.clone());
     for rule in rules {
-        if let What::Equations(problem) = &mut rule.what {
+        if let What::Equations(problem) | What::Pull(problem) = &mut rule.what {
             for block in &mut problem.blocks {
                 if let Kind::Height { site, .. } = &mut block.kind {
                     *site = ground.clone();

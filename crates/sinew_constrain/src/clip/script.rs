@@ -7,7 +7,7 @@ use super::{
 use crate::{
     ConstrainError, Skeleton,
     compile::{Aim, CompileParams, Problem, Scene, has_errors},
-    language::{Diagnostic, Expression, FormId, Script, Severity, Statement, Term},
+    language::{Diagnostic, Expression, FormId, Script, Severity, Statement, Term, suggest},
 };
 use glam::DVec3;
 use sinew_geom::{
@@ -50,6 +50,10 @@ impl ClipRules {
     }
 
     fn add(&mut self, script: &Script, statement: &Statement, skeleton: &Skeleton, scene: &Scene) {
+        if statement.form.id == FormId::Keep {
+            let message = "a clip stays near to what it was anyway; the line is left out";
+            self.diagnostics.push(Diagnostic::warning(statement.span, message));
+        }
         if is_definition(statement.form.id) {
             return;
         }
@@ -100,12 +104,11 @@ fn compile(
         };
         rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
-    if problem.rules().iter().any(|rule| rule.aim == Aim::Least) {
-        let message = "clips are not maximized or minimized; the line is left out";
-        return Err(Diagnostic::warning(span, message));
-    }
+    let is_pull = problem.rules().iter().any(|rule| rule.aim == Aim::Least);
     if !problem.rules().is_empty() {
-        rules.push(FrameRule::new(What::Equations(Box::new(problem)), 0..usize::MAX, span));
+        let problem = Box::new(problem);
+        let what = if is_pull { What::Pull(problem) } else { What::Equations(problem) };
+        rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
     let frames = during(statement)?;
     let fade = statement.suffixes.fade.as_ref().map_or(Ok(0.0), number)?;
@@ -139,9 +142,11 @@ fn number(expression: &Expression) -> Result<f64, Diagnostic> {
 
 fn named_joint(expression: &Expression, skeleton: &Skeleton) -> Result<usize, Diagnostic> {
     match &expression.term {
-        Term::Name(name) => skeleton
-            .find(name)
-            .ok_or_else(|| Diagnostic::error(expression.span, format!("there is no joint `{name}`"))),
+        Term::Name(name) => skeleton.find(name).ok_or_else(|| {
+            let near = suggest(name, skeleton.bones().iter().map(|bone| bone.name.as_str()));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Diagnostic::error(expression.span, format!("there is no joint `{name}`{hint}"))
+        }),
         _ => Err(Diagnostic::error(expression.span, "give the name of a joint")),
     }
 }

@@ -16,6 +16,7 @@ use super::{
     banded::BlockBand,
     freedom::{Axes, Freedoms},
     limits::Moment,
+    objective::{Bend, PULL},
     rules::FrameRule,
 };
 use crate::{ConstrainError, pulls::Row};
@@ -34,6 +35,8 @@ pub struct PointGoal {
     pub target: DVec3,
     /// Whether it must be there.
     pub is_held: bool,
+    /// How many times more it gives than others.
+    pub give: f64,
 }
 
 /// A problem over all frames.
@@ -100,6 +103,9 @@ pub struct ClipSolver {
     columns: Vec<(usize, DVec3)>,
     rows: Vec<Row>,
     dense: Vec<f64>,
+    bend: Bend,
+    /// What pulls without end have of the cost.
+    pulled: f64,
     /// Of each rule that is a limit: its joint in the last frames, the newest first.
     moments: Vec<Vec<Moment>>,
 }
@@ -116,6 +122,8 @@ impl ClipSolver {
             columns: Vec::new(),
             rows: Vec::new(),
             dense: vec![0.0; n],
+            bend: Bend::default(),
+            pulled: 0.0,
             moments: Vec::new(),
         }
     }
@@ -154,9 +162,11 @@ impl ClipSolver {
             let moved: Vec<f64> = (0..x.len())
                 .map(|i| (x[i] - share * self.step[i]).clamp(problem.low[i], problem.high[i]))
                 .collect();
+            let squares = cost - self.pulled;
             let next = self.assemble(problem, stage, &moved);
             if next.is_finite() && next <= cost {
-                let gain = (cost - next) / cost.max(1e-12);
+                // What pulls without end have no zero that a gain could be a share of.
+                let gain = (cost - next) / squares.max(1e-12);
                 *x = moved;
                 cost = next;
                 damping = (damping * 0.2).max(1e-9);
@@ -198,6 +208,7 @@ impl ClipSolver {
         let n = problem.freedoms.n;
         self.band.clear();
         self.gradient.fill(0.0);
+        self.pulled = 0.0;
         self.moments = vec![Vec::new(); problem.rules.len()];
         let mut cost = 0.0;
         for t in 0..problem.base.len() {
@@ -216,15 +227,20 @@ impl ClipSolver {
             let place = self.world.point(goal.joint, goal.local);
             problem.freedoms.columns(goal.joint, place, &self.world, &self.axes, &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
-            cost += self.add_point(t, n, place - goal.target, 1.0 / sigma);
+            cost += self.add_point(t, n, place - goal.target, 1.0 / (sigma * goal.give));
             if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
             {
                 cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
             }
         }
         for &rule in &problem.active[t] {
-            problem.rules[rule].rows(t, &self.world, &mut self.rows);
-            cost += self.add_rows(problem, t);
+            let rule = &problem.rules[rule];
+            if rule.pull(&self.world, &mut self.rows) {
+                cost += self.add_pulls(problem, t, PULL * rule.share(t));
+            } else {
+                rule.rows(t, &self.world, &mut self.rows);
+                cost += self.add_rows(problem, t);
+            }
         }
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
         for d in 0..n {
@@ -285,6 +301,17 @@ impl ClipSolver {
             cost += row.residual * row.residual;
         }
         cost
+    }
+
+    /// Rows that should be as little as possible: slope, and the curvature that bodies of hinges have.
+    fn add_pulls(&mut self, problem: &Problem, t: usize, strength: f64) -> f64 {
+        let n = problem.freedoms.n;
+        let at = (problem.freedoms, &self.world, &self.axes);
+        let value = self.bend.compute(&self.rows, at);
+        let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
+        self.bend.add(strength, block, gradient);
+        self.pulled += 2.0 * strength * value;
+        2.0 * strength * value
     }
 
     /// Limits of speed, as far as the frames before belong to the same segment.
@@ -380,11 +407,13 @@ mod tests {
             local: DVec3::new(0.02, -0.06, 0.1),
             target: DVec3::new(0.1, 0.02, 0.3),
             is_held,
+            give: 1.0,
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
                     sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand\n\
-                    limit velocity(LeftHand) <= 30 cm/s\nlimit acceleration(Hips) <= 1 m/s2";
+                    limit velocity(LeftHand) <= 30 cm/s\nlimit acceleration(Hips) <= 1 m/s2\n\
+                    maximize RightHand.y\nminimize distance(LeftHand, RightFoot)";
         let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
         let n = freedoms.n;
@@ -423,7 +452,8 @@ mod tests {
                     moved[i] += by;
                     solver.assemble(problem, &STAGE, &moved)
                 };
-                let expected = (at(1e-6) - at(-1e-6)) / 4e-6;
+                // The sum is of the order of 1e9: a shorter way would be lost in its rounding.
+                let expected = (at(1e-5) - at(-1e-5)) / 4e-5;
                 let scale = 1.0 + expected.abs();
                 assert!((expected - gradient[i]).abs() < 1e-5 * scale, "{i}: {expected} {}", gradient[i]);
             }

@@ -22,7 +22,9 @@ impl Compiler<'_> {
     ) -> Meant<Made> {
         let (left, right) = (self.scope.value(a)?, self.scope.value(b)?);
         match (left, right) {
-            (Value::Scalar(left), Value::Scalar(right)) => self.numbers(left, relation, right, span),
+            (Value::Scalar(left), Value::Scalar(right)) => {
+                self.numbers((left, a.span), relation, (right, b.span), span)
+            }
             (Value::Vector(left), Value::Vector(right)) => self.vectors(left, relation, right, span),
             (Value::Vector(vector), Value::Scalar(zero)) if self.is_zero(&zero) && vector.is_vector() => {
                 self.vectors(vector.clone(), relation, zero_like(&vector), span)
@@ -53,9 +55,16 @@ impl Compiler<'_> {
         Ok(Made { quantity: quantity(difference.dimension.unwrap_or(Dimension::NUMBER)), ..made })
     }
 
-    fn numbers(&mut self, left: Scalar, relation: Relation, right: Scalar, span: Span) -> Meant<Made> {
+    fn numbers(
+        &mut self,
+        (left, left_span): (Scalar, Span),
+        relation: Relation,
+        (right, right_span): (Scalar, Span),
+        span: Span,
+    ) -> Meant<Made> {
         let dimension = left.dimension.or(right.dimension).unwrap_or(Dimension::NUMBER);
-        let (x, y) = (self.scope.settle(left, dimension, span)?, self.scope.settle(right, dimension, span)?);
+        let x = self.scope.settle(left, dimension, left_span)?;
+        let y = self.scope.settle(right, dimension, right_span)?;
         if self.params.rewrite
             && let Some(made) = self.rewritten([(left.shape, x), (right.shape, y)], relation, dimension, span)
         {

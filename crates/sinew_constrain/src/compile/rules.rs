@@ -228,6 +228,16 @@ impl<'a> Compiler<'a> {
     }
 
     fn definition(&mut self, statement: &Statement) -> Meant<()> {
+        let defined = self.define(statement);
+        if let (Err(_), [Argument::Name(Expression { term: Term::Name(name), .. }), ..]) =
+            (&defined, statement.arguments.as_slice())
+        {
+            self.scope.broken.push(name.clone());
+        }
+        defined
+    }
+
+    fn define(&mut self, statement: &Statement) -> Meant<()> {
         let [Argument::Name(Expression { term: Term::Name(name), span }), rest @ ..] =
             statement.arguments.as_slice()
         else {
@@ -276,7 +286,8 @@ impl<'a> Compiler<'a> {
             None => 1.0,
         };
         if weight <= 0.0 {
-            return Err(Diagnostic::error(statement.span, "this weight must be above zero"));
+            let span = statement.suffixes.weight.as_ref().map_or(statement.span, |weight| weight.span);
+            return Err(Diagnostic::error(span, "this weight must be above zero"));
         }
         let freedoms = match &what.term {
             crate::language::Term::Name(name) if name == "pose" => 0..self.keep.len(),
@@ -353,11 +364,15 @@ impl<'a> Compiler<'a> {
             Some(priority) => self.scope.constant(priority, Dimension::NUMBER)?,
             None => 1.0,
         };
+        let at = |part: &Option<Expression>| part.as_ref().map_or(statement.span, |part| part.span);
         if !(weight > 0.0 && weight.is_finite()) {
-            return Err(Diagnostic::error(statement.span, "a weight must be above zero"));
+            return Err(Diagnostic::error(at(&suffixes.weight), "a weight must be above zero"));
         }
         if priority.fract() != 0.0 || !(1.0..=9.0).contains(&priority) {
-            return Err(Diagnostic::error(statement.span, "a priority is a whole number from 1 to 9"));
+            return Err(Diagnostic::error(
+                at(&suffixes.priority),
+                "a priority is a whole number from 1 to 9",
+            ));
         }
         let dimension = if made.quantity == Quantity::Angle { Dimension::ANGLE } else { Dimension::LENGTH };
         let soft = match &suffixes.soft {
@@ -365,7 +380,10 @@ impl<'a> Compiler<'a> {
             None => None,
         };
         if soft.is_some_and(|soft| soft <= 0.0) {
-            return Err(Diagnostic::error(statement.span, "`soft` needs a length or an angle above zero"));
+            return Err(Diagnostic::error(
+                at(&suffixes.soft),
+                "`soft` needs a length or an angle above zero",
+            ));
         }
         if !self.is_active(statement)? {
             return Ok(());

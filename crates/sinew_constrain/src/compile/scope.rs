@@ -25,6 +25,8 @@ pub(crate) struct Scope<'a> {
     pub arena: Arena,
     pub arrows: Arrows,
     names: HashMap<String, Value>,
+    /// Names whose definitions have errors.
+    pub broken: Vec<String>,
     /// Joint of each name; `None` where several share it.
     joints: HashMap<&'a str, Option<usize>>,
 }
@@ -49,7 +51,14 @@ impl<'a> Scope<'a> {
             // Whoever has the name already keeps it.
             names.entry(GROUND.into()).or_insert_with(|| Value::Ground(Arc::new(site.clone())));
         }
-        Self { skeleton, arena: Arena::default(), arrows: Arrows::default(), names, joints }
+        Self {
+            skeleton,
+            arena: Arena::default(),
+            arrows: Arrows::default(),
+            names,
+            broken: Vec::new(),
+            joints,
+        }
     }
 
     pub fn define(&mut self, name: &str, span: Span, value: Value) -> Meant<()> {
@@ -130,6 +139,16 @@ impl<'a> Scope<'a> {
             known.extend(others);
         }
         let what = if is_joint { "joint" } else { "name" };
+        if self.broken.iter().any(|broken| broken == name) {
+            return Diagnostic::error(
+                span,
+                format!("`{name}` is not known, since its definition has an error"),
+            );
+        }
+        if name == GROUND && !is_joint {
+            let message = "there is no ground here; give one with `--ground`, or define `plane Ground = …`";
+            return Diagnostic::error(span, message);
+        }
         let hint = match suggest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => "neither the skeleton, the markers nor this text know it".into(),

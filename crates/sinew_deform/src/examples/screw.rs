@@ -93,12 +93,14 @@ struct Series {
 }
 
 impl Series {
+    #[inline]
     fn of(turn: DVec3) -> Self {
         let t2 = turn.length_squared();
         if t2 < 1e-2 {
             return Self {
                 half: 0.5 - t2 / 48.0 + t2 * t2 / 3840.0 - t2 * t2 * t2 / 645_120.0,
-                cos_half: (0.5 * t2.sqrt()).cos(),
+                cos_half: 1.0 - t2 / 8.0 + t2 * t2 / 384.0 - t2 * t2 * t2 / 46_080.0
+                    + t2 * t2 * t2 * t2 / 10_321_920.0,
                 a: 0.5 - t2 / 24.0 + t2 * t2 / 720.0 - t2 * t2 * t2 / 40_320.0,
                 b: 1.0 / 6.0 - t2 / 120.0 + t2 * t2 / 5040.0 - t2 * t2 * t2 / 362_880.0,
                 a_slope: -1.0 / 12.0 + t2 / 180.0 - t2 * t2 / 6720.0,

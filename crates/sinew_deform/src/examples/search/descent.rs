@@ -9,12 +9,12 @@
 use super::{Energy, model::Model, solve_definite};
 
 /// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
-const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-7];
+const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
 const FINER: f64 = 0.1;
 /// Steps after which a descent is given up; reached only where the energy falls slowly.
 const MAX_STEPS: usize = 60;
 /// A descent ends when a step at the last rounding gains less than this share of the energy.
-const GAIN: f64 = 1e-8;
+const GAIN: f64 = 1e-7;
 /// A step shorter than this is none.
 const STILL: f64 = 1e-9;
 /// A descent is hopeless that would stay above the best even if it gained so many times what its step promises.
@@ -31,6 +31,7 @@ pub struct Descent<'e, 'a> {
     tried: Vec<f64>,
     /// For the step: weights that may move, their matrix and right-hand side.
     free: Vec<usize>,
+    held: Vec<usize>,
     small: Vec<f64>,
     right: Vec<f64>,
 }
@@ -47,6 +48,7 @@ impl<'e, 'a> Descent<'e, 'a> {
             step: vec![0.0; n],
             tried: vec![0.0; n],
             free: Vec::with_capacity(n),
+            held: Vec::with_capacity(n),
             small: Vec::with_capacity(n * n),
             right: Vec::with_capacity(n),
         }
@@ -134,11 +136,11 @@ impl<'e, 'a> Descent<'e, 'a> {
             let m = self.free.len();
             self.small.resize(m * m, 0.0);
             self.right.resize(m, 0.0);
-            let is_free = |o: usize| self.free.contains(&o);
-            let held: Vec<usize> = (0..n).filter(|&o| self.step[o] != 0.0 && !is_free(o)).collect();
+            self.held.clear();
+            self.held.extend((0..n).filter(|&o| self.step[o] != 0.0 && !self.free.contains(&o)));
             for (i, &a) in self.free.iter().enumerate() {
                 // What is held at a limit pulls on the rest.
-                let pull: f64 = held.iter().map(|&o| self.model.curvature(a, o) * self.step[o]).sum();
+                let pull: f64 = self.held.iter().map(|&o| self.model.curvature(a, o) * self.step[o]).sum();
                 self.right[i] = -(self.model.gradient[a] + pull);
                 for (j, &b) in self.free[..=i].iter().enumerate() {
                     self.small[i * m + j] = self.model.curvature(a, b);

@@ -16,8 +16,9 @@ use super::super::{
     screw::Screw,
     space::PoseSpace,
 };
-use super::lanes::{Lane, add, get, put};
+use super::lanes::{Lane, add, fma, get, put};
 use glam::{DMat3, DQuat, DVec3};
+use sinew_geom::linalg::{Kernel, dispatch};
 
 /// Weights below this do not count as being there: the slope of a root has no end towards zero.
 const ROOT_FLOOR: f64 = 1e-4;
@@ -45,6 +46,8 @@ pub struct Model {
     hessian: Vec<Lane>,
     /// To be added to the curvature together with its transpose.
     half: Vec<Lane>,
+    /// Which of its rows are not zero.
+    bent: Vec<bool>,
     /// Mean of the turns of a handle and of what carries it.
     middle: Vec<Lane>,
     /// How each slot is pulled at its grip, then with all that it carries; and the moment of that, see `add_bends`.
@@ -65,6 +68,9 @@ pub struct Model {
     /// Terms that no rounding changes.
     smooth: f64,
     sum: f64,
+    /// Scratch of terms: a number an example.
+    slope: Vec<f64>,
+    bells: Vec<f64>,
     /// Three rows: slopes of a target while others carry the body.
     rows: Vec<Lane>,
 }
@@ -83,6 +89,9 @@ impl Model {
             gradient: vec![0.0; n],
             hessian: zeros(n),
             half: zeros(n),
+            bent: vec![false; n],
+            slope: vec![0.0; n],
+            bells: vec![0.0; n],
             middle: zeros(3),
             pull: vec![DVec3::ZERO; n_slots],
             moment: vec![DMat3::ZERO; n_slots],
@@ -132,10 +141,21 @@ impl Model {
 
     /// Compute value, slope and curvature, coming from another place. Returns the value.
     pub fn at(&mut self, energy: &mut Energy<'_>, weights: &[f64], rounding: f64, from: &Self) -> f64 {
+        dispatch(Evaluation { model: self, energy, weights, rounding, from })
+    }
+
+    #[inline(always)]
+    fn evaluate<const FMA: bool>(
+        &mut self,
+        energy: &mut Energy<'_>,
+        weights: &[f64],
+        rounding: f64,
+        from: &Self,
+    ) -> f64 {
         energy.evaluations += 1;
         self.with_roots = from.with_roots;
         match energy.blend {
-            Blend::Free => self.place(energy.space, &energy.wanted, weights),
+            Blend::Free => self.place::<FMA>(energy.space, &energy.wanted, weights),
             Blend::InOrder(_) => self.place_in_order(energy, weights),
         }
         self.gradient.fill(0.0);
@@ -146,27 +166,28 @@ impl Model {
         let mut value = 0.0;
         for &(term, k) in energy.objective.terms() {
             match term {
-                Term::DistanceToTarget => value += self.add_targets(energy, k, rounding, from),
-                Term::DistanceToLast => value += self.add_last(energy, k, rounding),
+                Term::DistanceToTarget => value += self.add_targets::<FMA>(energy, k, rounding, from),
+                Term::DistanceToLast => value += self.add_last::<FMA>(energy, k, rounding),
                 Term::OneMinusSum => value += self.add_sum(k, rounding),
                 Term::SumOfWeights => {
                     self.gradient.iter_mut().for_each(|g| *g += k);
                     self.smooth += k * self.sum;
                 }
                 Term::NumberOfWeights if self.with_roots => self.smooth += self.add_roots(weights, k),
-                Term::DifferenceFromExamples => self.smooth += self.add_examples(energy, k),
+                Term::DifferenceFromExamples => self.smooth += self.add_examples::<FMA>(energy, k),
                 Term::ExamplesUsed { .. } | Term::NumberOfWeights => {}
             }
         }
         // Algorithm 3 has no slopes of turns, and does without.
         if energy.blend == Blend::Free {
-            self.add_bends(energy.space, &energy.wanted);
+            self.add_bends::<FMA>(energy.space, &energy.wanted);
         }
         value + self.smooth
     }
 
     /// Places with derivatives.
-    fn place(&mut self, space: &PoseSpace, wanted: &[usize], weights: &[f64]) {
+    #[inline(always)]
+    fn place<const FMA: bool>(&mut self, space: &PoseSpace, wanted: &[usize], weights: &[f64]) {
         let (n, width) = (self.n, self.width);
         self.own.clear();
         for (at, &h) in wanted.iter().enumerate() {
@@ -204,7 +225,7 @@ impl Model {
                 Some(p) => {
                     let from = 3 * self.slot[p] * width;
                     turn.copy_from_slice(&turn_before[from..from + 3 * width]);
-                    carry(turn, lever, &pivot_before[from..from + 3 * width], pivot);
+                    carry::<FMA>(turn, lever, &pivot_before[from..from + 3 * width], pivot);
                 }
                 None => {
                     turn.fill([0.0; 4]);
@@ -217,7 +238,7 @@ impl Model {
                     put(&mut pivot[axis * width..], own.example, own.pivot[axis]);
                 }
             }
-            carry(turn, arm, pivot, &mut self.grip[cut..cut + 3 * width]);
+            carry::<FMA>(turn, arm, pivot, &mut self.grip[cut..cut + 3 * width]);
         }
         self.begin[wanted.len()] = self.own.len();
     }
@@ -242,7 +263,14 @@ impl Model {
     }
 
     /// `Σ |r|`. While a target comes nearer fast, its length is taken for a square that ends at `r = 0`.
-    fn add_targets(&mut self, energy: &Energy<'_>, k: f64, rounding: f64, from: &Self) -> f64 {
+    #[inline(always)]
+    fn add_targets<const FMA: bool>(
+        &mut self,
+        energy: &Energy<'_>,
+        k: f64,
+        rounding: f64,
+        from: &Self,
+    ) -> f64 {
         let (unit, width) = (energy.space.unit, self.width);
         let shift = energy.shift(&self.places.grip);
         let mut value = 0.0;
@@ -258,7 +286,7 @@ impl Model {
             let pull = k / unit * along;
             let terms = Length { gradient: pull, scale: k / (length * unit * unit), along, tau };
             if energy.anchors.is_empty() {
-                terms.add(
+                terms.add::<FMA>(
                     self.n,
                     &self.grip[3 * slot * width..][..3 * width],
                     &mut self.gradient,
@@ -268,9 +296,9 @@ impl Model {
                 self.rows.copy_from_slice(&self.grip[3 * slot * width..][..3 * width]);
                 for &(other, share) in energy.anchors {
                     let from = 3 * self.slot[energy.targets[other].handle] * width;
-                    add(&mut self.rows, -share, &self.grip[from..]);
+                    add::<FMA>(&mut self.rows, -share, &self.grip[from..]);
                 }
-                terms.add(self.n, &self.rows, &mut self.gradient, &mut self.hessian);
+                terms.add::<FMA>(self.n, &self.rows, &mut self.gradient, &mut self.hessian);
             }
             if tau > 0.0 {
                 self.pull[slot] += pull;
@@ -285,7 +313,8 @@ impl Model {
     /// How pulls on grips change as the grips move on: `pull · ∂²g/∂w∂w`. For a handle of a chain `across = v × pull`
     /// summed over all grips that it carries; with `v = p + t × arm` that is `p × P + M t`, where `P` sums the pulls and
     /// `M` sums `arm pullᵀ − (arm · pull) I`.
-    fn add_bends(&mut self, space: &PoseSpace, wanted: &[usize]) {
+    #[inline(always)]
+    fn add_bends<const FMA: bool>(&mut self, space: &PoseSpace, wanted: &[usize]) {
         let (n, width) = (self.n, self.width);
         for (at, &h) in wanted.iter().enumerate() {
             self.moment[at] = moment(self.places.grip[h] - self.places.pivot[h], self.pull[at]);
@@ -299,6 +328,7 @@ impl Model {
             }
         }
         self.half.fill([0.0; 4]);
+        self.bent.fill(false);
         for (at, &h) in wanted.iter().enumerate() {
             let own = &self.own[self.begin[at]..self.begin[at + 1]];
             let (pull, moment) = (self.pull[at], self.moment[at]);
@@ -308,28 +338,34 @@ impl Model {
             let turn = &self.turn[3 * at * width..][..3 * width];
             self.middle.copy_from_slice(turn);
             if let Some(p) = space.tree.parent[h] {
-                add(&mut self.middle, 1.0, &self.turn[3 * self.slot[p] * width..]);
+                add::<FMA>(&mut self.middle, 1.0, &self.turn[3 * self.slot[p] * width..]);
             }
             for own in own {
+                self.bent[own.example] = true;
                 let across = 0.5 * (own.pivot.cross(pull) + moment * own.turn);
-                add_three(&mut self.half[own.example * width..][..width], across, &self.middle);
+                add_three::<FMA>(&mut self.half[own.example * width..][..width], across, &self.middle);
             }
         }
         for a in 0..n {
-            for b in 0..=a {
-                let both = get(&self.half[a * width..], b) + get(&self.half[b * width..], a);
-                self.hessian[a * width + b / 4][b % 4] += both;
+            let (row, to) = (&self.half[a * width..], &mut self.hessian[a * width..][..a / 4 + 1]);
+            if self.bent[a] {
+                add::<FMA>(to, 1.0, row);
+            }
+            for b in (0..=a).filter(|&b| self.bent[b]) {
+                to[b / 4][b % 4] += get(&self.half[b * width..], a);
             }
         }
     }
 
     /// `(k Σ |Δ|)²`.
-    fn add_last(&mut self, energy: &Energy<'_>, k: f64, rounding: f64) -> f64 {
+    #[inline(always)]
+    fn add_last<const FMA: bool>(&mut self, energy: &Energy<'_>, k: f64, rounding: f64) -> f64 {
         let Some(last) = energy.last else { return 0.0 };
         let (unit, width) = (energy.space.unit, self.width);
         let missed = |h: usize| (self.places.grip[h] - last[h]) / unit;
         let total: f64 = energy.wanted.iter().map(|&h| rounded(missed(h), rounding)).sum();
-        let mut slope = vec![0.0; self.n];
+        let mut slope = std::mem::take(&mut self.slope);
+        slope.fill(0.0);
         let factor = 2.0 * k * k * total;
         for (at, &h) in energy.wanted.iter().enumerate() {
             let r = (self.places.grip[h] - last[h]) / unit;
@@ -337,7 +373,12 @@ impl Model {
             let along = r / length;
             let terms =
                 Length { gradient: along / unit, scale: factor / (length * unit * unit), along, tau: 1.0 };
-            terms.add(self.n, &self.grip[3 * at * width..][..3 * width], &mut slope, &mut self.hessian);
+            terms.add::<FMA>(
+                self.n,
+                &self.grip[3 * at * width..][..3 * width],
+                &mut slope,
+                &mut self.hessian,
+            );
             self.pull[at] += factor / unit * along;
         }
         for (e, lane) in self.rows.iter_mut().take(width).enumerate() {
@@ -345,11 +386,13 @@ impl Model {
         }
         for a in 0..self.n {
             self.gradient[a] += factor * slope[a];
-            add(&mut self.hessian[a * width..][..a / 4 + 1], 2.0 * k * k * slope[a], &self.rows);
+            add::<FMA>(&mut self.hessian[a * width..][..a / 4 + 1], 2.0 * k * k * slope[a], &self.rows);
         }
+        self.slope = slope;
         (k * total).powi(2)
     }
 
+    #[inline(always)]
     fn add_sum(&mut self, k: f64, rounding: f64) -> f64 {
         let over = self.sum - 1.0;
         let length = (over * over + rounding * rounding).sqrt();
@@ -372,17 +415,19 @@ impl Model {
     }
 
     /// `Σ 1 − exp(−d²/ρ²)`.
-    fn add_examples(&mut self, energy: &Energy<'_>, k: f64) -> f64 {
+    #[inline(always)]
+    fn add_examples<const FMA: bool>(&mut self, energy: &Energy<'_>, k: f64) -> f64 {
         let (space, width) = (energy.space, self.width);
         let scale = 2.0 * k / (BELL * BELL * space.n_handles() as f64 * space.unit * space.unit);
-        let bells: Vec<f64> = (0..self.n).map(|e| bell(space.unlikeness(e, &self.places.grip))).collect();
-        let near: Vec<usize> = (0..self.n).filter(|&e| bells[e] > FLAT).collect();
-        let total: f64 = near.iter().map(|&e| bells[e]).sum();
+        let mut bells = std::mem::take(&mut self.bells);
+        (0..self.n).for_each(|e| bells[e] = bell(space.unlikeness(e, &self.places.grip)));
+        let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > FLAT);
+        let total: f64 = near().map(|(_, bell)| bell).sum();
         for (at, &h) in energy.wanted.iter().enumerate() {
-            let away = |&e: &usize| bells[e] * (self.places.grip[h] - space.examples[e].grips[h]);
-            let pull = scale * near.iter().map(away).sum::<DVec3>();
+            let away = |(e, bell): (usize, &f64)| *bell * (self.places.grip[h] - space.examples[e].grips[h]);
+            let pull = scale * near().map(away).sum::<DVec3>();
             let terms = Length { gradient: pull, scale: scale * total, along: DVec3::ZERO, tau: 0.0 };
-            terms.add(
+            terms.add::<FMA>(
                 self.n,
                 &self.grip[3 * at * width..][..3 * width],
                 &mut self.gradient,
@@ -390,7 +435,9 @@ impl Model {
             );
             self.pull[at] += pull;
         }
-        k * bells.iter().map(|b| 1.0 - b).sum::<f64>()
+        let value = k * bells.iter().map(|b| 1.0 - b).sum::<f64>();
+        self.bells = bells;
+        value
     }
 
     /// Slope and bend in a direction: `g·d` and `d·H d`.
@@ -405,16 +452,39 @@ impl Model {
     }
 }
 
+struct Evaluation<'m, 'e, 'a> {
+    model: &'m mut Model,
+    energy: &'e mut Energy<'a>,
+    weights: &'m [f64],
+    rounding: f64,
+    from: &'m Model,
+}
+
+impl Kernel for Evaluation<'_, '_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> f64 {
+        self.model.evaluate::<FMA>(self.energy, self.weights, self.rounding, self.from)
+    }
+}
+
 /// `to = from + turn × arm`, for three rows each.
-fn carry(turn: &[Lane], arm: DVec3, from: &[Lane], to: &mut [Lane]) {
+#[inline(always)]
+fn carry<const FMA: bool>(turn: &[Lane], arm: DVec3, from: &[Lane], to: &mut [Lane]) {
     let width = turn.len() / 3;
     let (x, rest) = turn.split_at(width);
     let (y, z) = rest.split_at(width);
+    let (from_x, rest) = from.split_at(width);
+    let (from_y, from_z) = rest.split_at(width);
+    let (to_x, rest) = to.split_at_mut(width);
+    let (to_y, to_z) = rest.split_at_mut(width);
     for at in 0..width {
         for i in 0..4 {
-            to[at][i] = from[at][i] + y[at][i] * arm.z - z[at][i] * arm.y;
-            to[width + at][i] = from[width + at][i] + z[at][i] * arm.x - x[at][i] * arm.z;
-            to[2 * width + at][i] = from[2 * width + at][i] + x[at][i] * arm.y - y[at][i] * arm.x;
+            let (x, y, z) = (x[at][i], y[at][i], z[at][i]);
+            to_x[at][i] = fma::<FMA>(y, arm.z, fma::<FMA>(-z, arm.y, from_x[at][i]));
+            to_y[at][i] = fma::<FMA>(z, arm.x, fma::<FMA>(-x, arm.z, from_y[at][i]));
+            to_z[at][i] = fma::<FMA>(x, arm.y, fma::<FMA>(-y, arm.x, from_z[at][i]));
         }
     }
 }
@@ -429,39 +499,80 @@ struct Length {
 }
 
 impl Length {
-    fn add(&self, n: usize, rows: &[Lane], gradient: &mut [f64], hessian: &mut [Lane]) {
-        let width = rows.len() / 3;
-        for (a, g) in gradient.iter_mut().enumerate().take(n) {
-            let j = DVec3::new(get(rows, a), get(&rows[width..], a), get(&rows[2 * width..], a));
+    #[inline(always)]
+    fn add<const FMA: bool>(&self, n: usize, rows: &[Lane], gradient: &mut [f64], hessian: &mut [Lane]) {
+        // Rows of a known length stay in registers; above the diagonal nobody looks.
+        match rows.len() / 3 {
+            1 => self.add_known::<1, FMA>(n, rows, gradient, hessian),
+            2 => self.add_known::<2, FMA>(n, rows, gradient, hessian),
+            3 => self.add_known::<3, FMA>(n, rows, gradient, hessian),
+            4 => self.add_known::<4, FMA>(n, rows, gradient, hessian),
+            width => {
+                for a in 0..n {
+                    let j = DVec3::new(get(rows, a), get(&rows[width..], a), get(&rows[2 * width..], a));
+                    if j != DVec3::ZERO {
+                        gradient[a] += self.gradient.dot(j);
+                        add_three::<FMA>(&mut hessian[a * width..][..a / 4 + 1], self.row(j), rows);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_known<const W: usize, const FMA: bool>(
+        &self,
+        n: usize,
+        rows: &[Lane],
+        gradient: &mut [f64],
+        hessian: &mut [Lane],
+    ) {
+        let ([x, y, z], _) = rows.as_chunks::<W>() else { return };
+        let (lines, _) = hessian.as_chunks_mut::<W>();
+        for (a, (g, line)) in gradient.iter_mut().zip(lines).enumerate().take(n) {
+            let j = DVec3::new(get(x, a), get(y, a), get(z, a));
             if j == DVec3::ZERO {
                 continue;
             }
             *g += self.gradient.dot(j);
-            let row = self.scale * (j - self.tau * self.along.dot(j) * self.along);
-            add_three(&mut hessian[a * width..][..a / 4 + 1], row, rows);
+            let by = self.row(j);
+            for w in 0..W {
+                for i in 0..4 {
+                    let sum = fma::<FMA>(by.y, y[w][i], fma::<FMA>(by.z, z[w][i], line[w][i]));
+                    line[w][i] = fma::<FMA>(by.x, x[w][i], sum);
+                }
+            }
         }
+    }
+
+    #[inline(always)]
+    fn row(&self, j: DVec3) -> DVec3 {
+        self.scale * (j - self.tau * self.along.dot(j) * self.along)
     }
 }
 
 /// Add `by · rows` for three rows, as far as the sum goes.
-fn add_three(to: &mut [Lane], by: DVec3, rows: &[Lane]) {
+#[inline(always)]
+fn add_three<const FMA: bool>(to: &mut [Lane], by: DVec3, rows: &[Lane]) {
     let width = rows.len() / 3;
     let (x, rest) = rows.split_at(width);
     let (y, z) = rest.split_at(width);
     for (((to, x), y), z) in to.iter_mut().zip(x).zip(y).zip(z) {
         for i in 0..4 {
-            to[i] += by.x * x[i] + by.y * y[i] + by.z * z[i];
+            to[i] = fma::<FMA>(by.x, x[i], fma::<FMA>(by.y, y[i], fma::<FMA>(by.z, z[i], to[i])));
         }
     }
 }
 
 /// `arm pullᵀ − (arm · pull) I`.
+#[inline(always)]
 fn moment(arm: DVec3, pull: DVec3) -> DMat3 {
     let along = DMat3::from_diagonal(DVec3::splat(arm.dot(pull)));
     DMat3::from_cols(arm * pull.x, arm * pull.y, arm * pull.z) - along
 }
 
 /// `√(r² + ε²)`.
+#[inline(always)]
 fn rounded(r: DVec3, rounding: f64) -> f64 {
     (r.length_squared() + rounding * rounding).sqrt()
 }

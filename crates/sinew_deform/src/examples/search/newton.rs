@@ -9,13 +9,13 @@ use super::super::objective::USED;
 use super::{Energy, descent::Descent, scouts::Starts};
 
 /// Valleys that are looked into.
-const STARTS: usize = 3;
+const STARTS: usize = 2;
 /// Steps after which a descent is compared with the others.
-const QUICK: usize = 3;
+const QUICK: usize = 2;
 /// Steps of a descent that is not stopped.
 const WHOLE: usize = 60;
 /// Steps that settle the rest when one example is dropped.
-const SETTLING: usize = 7;
+const SETTLING: usize = 4;
 /// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
 const NEAR: f64 = 0.05;
 /// Nothing is better than this.

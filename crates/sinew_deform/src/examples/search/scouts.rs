@@ -198,13 +198,16 @@ impl Scouts {
         }
         let groups: Vec<Vec<usize>> = energy.targets.iter().map(|t| movers(energy.space, t.handle)).collect();
         let are_apart = (0..n).all(|e| groups.iter().filter(|group| group.contains(&e)).count() < 2);
+        let n_scouts = self.len();
         let mut together = vec![0f64; n];
-        let mut values = vec![0f32; self.len()];
+        let mut values = vec![0f32; n_scouts];
         for (target, group) in energy.targets.iter().zip(&groups) {
             let to = target.position.as_vec3();
-            values.iter_mut().enumerate().for_each(|(at, value)| {
-                *value = self.grip(target.handle, at).distance_squared(to);
-            });
+            let [x, y, z] = [0, 1, 2].map(|axis| &self.grips[3 * target.handle + axis][..n_scouts]);
+            for (at, value) in values.iter_mut().enumerate() {
+                let (dx, dy, dz) = (x[at] - to.x, y[at] - to.y, z[at] - to.z);
+                *value = dx * dx + dy * dy + dz * dz;
+            }
             let mut kept: Vec<Vec<(usize, f64)>> = Vec::new();
             for at in least(&values, CLOSELY) {
                 let of = self.of(at, n);
@@ -253,19 +256,22 @@ fn add(values: &mut [f32], from: &[f32], term: impl Fn(f32) -> f32) {
     values.iter_mut().zip(from).for_each(|(value, x)| *value += term(*x));
 }
 
-/// Places of the least values, the least first.
+/// Places of the least values, the least first; of equal ones the first.
 fn least(values: &[f32], count: usize) -> Vec<usize> {
-    let mut found: Vec<usize> = Vec::with_capacity(count + 1);
-    let mut bound = f32::INFINITY;
-    for (at, &value) in values.iter().enumerate() {
-        if value < bound {
-            let place = found.partition_point(|&other| values[other] <= value);
-            found.insert(place, at);
-            found.truncate(count);
-            if found.len() == count {
-                bound = values[found[count - 1]];
-            }
-        }
-    }
+    /// So many values are looked at together.
+    const BLOCK: usize = 16;
+    // No more blocks have a least value below a bound than there are values below it.
+    let mut lows: Vec<f32> =
+        values.chunks(BLOCK).map(|block| block.iter().copied().fold(f32::INFINITY, f32::min)).collect();
+    let bound = if lows.len() > count {
+        let (_, bound, _) = lows.select_nth_unstable_by(count - 1, f32::total_cmp);
+        *bound
+    } else {
+        f32::INFINITY
+    };
+    let mut found: Vec<usize> = Vec::with_capacity(4 * count);
+    found.extend((0..values.len()).filter(|&at| values[at] <= bound));
+    found.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    found.truncate(count);
     found
 }
