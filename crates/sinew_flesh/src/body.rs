@@ -103,6 +103,11 @@ impl ElasticBody {
         self.params.switch_after.unwrap_or(150 + self.lattice.n_nodes() / 20)
     }
 
+    /// Whether frames are those of the cells, so that what is stretched resists being turned out of them.
+    pub fn resists_turning(&self) -> bool {
+        self.params.mode == Mode::Predicted && self.params.polar_steps > 0
+    }
+
     /// Cells turned as the mode has it.
     pub fn turn(&self, deformations: &[DMat3], drive: &Drive, rotations: &mut [DQuat]) {
         match self.params.mode {

@@ -9,7 +9,7 @@ use crate::{
     FleshError, FleshState, Mode, PinMethod,
     assembled::add_stiffness,
     body::ElasticBody,
-    element::CubeMaterial,
+    element::{CubeMaterial, twist},
     loads::Loads,
     solver::{Solved, Task, hold_by_multipliers},
     system::{
@@ -116,9 +116,30 @@ impl CubeEngine {
             to_matrices(rotations, &mut self.matrices);
             self.exact.set_rotations(&self.matrices);
             self.fast.set_rotations(&self.matrices);
+            self.resist_turning(body, secs);
             total.add(self.solve(task, &system, &x, change)?);
         }
         Ok(total)
+    }
+
+    /// Cells that are stretched far resist being turned out of their frames.
+    fn resist_turning(&mut self, body: &ElasticBody, secs: f64) {
+        if !body.resists_turning() {
+            return;
+        }
+        let lattice = &body.lattice;
+        // Not damped: turning is no change of shape.
+        let share = secs / (secs + body.params.stiffness_damping);
+        let of = |cell: usize| {
+            let k = twist(&self.deformations[cell], &self.matrices[cell], &body.materials[cell])?;
+            Some(k * (share * lattice.cell_size(cell) / 2.0 * lattice.inside()[cell]))
+        };
+        let twists: Vec<Option<DMat3>> = (0..lattice.n_cells()).map(of).collect();
+        let is_stretched = twists.iter().any(Option::is_some);
+        let all = |twists: Vec<Option<DMat3>>| twists.into_iter().map(|k| k.unwrap_or(DMat3::ZERO)).collect();
+        let twists: Vec<DMat3> = if is_stretched { all(twists) } else { Vec::new() };
+        self.exact.set_twists(&twists);
+        self.fast.set_twists(&twists);
     }
 
     /// Solve with the cells turned as they are.
