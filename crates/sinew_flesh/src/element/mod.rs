@@ -14,4 +14,4 @@ pub use integrals::Integrals;
 pub use mean::{MeanCell, mean_response};
 #[cfg(test)]
 pub use twist::full_twist;
-pub use twist::{twist, twist_matrix};
+pub use twist::{is_stretched, twist, twist_matrix};

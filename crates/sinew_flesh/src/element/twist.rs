@@ -7,7 +7,8 @@
 //! stretches. Linear strain in a frame that stays where a step begins has no such part. Of flesh that is stretched the part
 //! is positive, and leaving it out lets it gain energy with every turn, without end where it is soft (`tests/abuse`).
 //! Differs: it sets in with the mean stretch, since frames left where steps begin also spare turning bodies the damping of
-//! implicit Euler (`tests/dynamics`), which a little gain makes up for. Negative parts are left out, so that systems stay
+//! implicit Euler (`tests/dynamics`), which a little gain makes up for. Frames of such cells must be found well, not
+//! by one polar step; then a body that nothing acts on gains no energy (`tests/twists`). Negative parts are left out, so that systems stay
 //! positive. Forces have no such part: `A` vanishes where the frame is that of the cell.
 //! # Symbols
 //! `A` skew part of `Rᵀ ∂u/∂X` in the middle of a cell, `a` its axial vector
@@ -25,11 +26,20 @@ const TO: f64 = 1.45;
 /// Sums of two stretches below this share of all three count as that: beyond, no frame is known.
 const THIN: f64 = 0.1;
 
+/// A third of the trace of `Rᵀ F`.
+fn mean_stretch(f: &DMat3, r: &DMat3) -> f64 {
+    (f.x_axis.dot(r.x_axis) + f.y_axis.dot(r.y_axis) + f.z_axis.dot(r.z_axis)) / 3.0
+}
+
+/// Whether a cell is stretched so far that it resists turning.
+pub fn is_stretched(f: &DMat3, r: &DMat3) -> bool {
+    mean_stretch(f, r) > FROM
+}
+
 /// The symmetric `K` of `½ a · K a` a unit of volume for a cell deformed by `F` with the frame `R`; none if it is hardly
 /// stretched.
 pub fn twist(f: &DMat3, r: &DMat3, material: &Material) -> Option<DMat3> {
-    let trace = f.x_axis.dot(r.x_axis) + f.y_axis.dot(r.y_axis) + f.z_axis.dot(r.z_axis);
-    let share = ((trace / 3.0 - FROM) / (TO - FROM)).clamp(0.0, 1.0);
+    let share = ((mean_stretch(f, r) - FROM) / (TO - FROM)).clamp(0.0, 1.0);
     (share > 0.0).then(|| full_twist(f, material) * share)
 }
 

@@ -101,14 +101,14 @@ fn greatest_gain(lattice: &Lattice, params: &FleshParams, secs: f64) -> f64 {
     most
 }
 
-/// Soft flesh of twice its size that turns by up to an angle of 53 degrees a step, undamped. One linearisation a step is not
-/// exact there, so that energy rises and falls, but not without end: it did by 7900 times before cells resisted turning.
+/// Soft flesh of twice its size that turns by up to 53 degrees a step, undamped: nothing acts on it, so it gains no energy. It
+/// gained 7900-fold before cells resisted turning, and 30-fold with frames that lagged behind.
 #[test]
-fn stretched_flesh_that_turns_does_not_explode() {
+fn stretched_flesh_that_turns_gains_no_energy() {
     let cubes = Lattice::block([3, 3, 6], 0.1, DVec3::ZERO).unwrap();
     for secs in [1.0 / 24.0, 1.0 / 60.0, 1.0 / 240.0] {
         let free = FleshParams { gravity: DVec3::ZERO, stiffness_damping: 0.0, ..FleshParams::default() };
         let gain = greatest_gain(&cubes, &free, secs);
-        assert!(gain < 6.0, "{secs}: {gain}");
+        assert!(gain <= 1.0, "{secs}: {gain}");
     }
 }
