@@ -2,8 +2,8 @@
 
 use super::{Rigged, lattices::cuboid, nodes_where, noise3};
 use crate::{
-    Body, Drive, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode, OctreeParams,
-    SmoothEmbedding, build_body, build_octree_body,
+    Body, BodyPoint, Drive, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode,
+    OctreeParams, Pin, PinMethod, SmoothEmbedding, build_body, build_octree_body,
 };
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -184,6 +184,43 @@ fn characters_have_about_as_many_cells_as_asked_for() {
     let mesh = cuboid(DVec3::ZERO, DVec3::ONE);
     let deep = OctreeParams { levels: 9, ..OctreeParams::default() };
     assert!(build_octree_body(&mesh, &LatticeParams::default(), &deep).is_err());
+}
+
+/// Pins where sizes meet: held exactly by both methods, alike, and with hanging nodes where they belong.
+#[test]
+fn pins_hold_cells_of_several_sizes() {
+    let (_, body) = body(2);
+    let lattice = &body.lattice;
+    let hangs = |node: &u32| lattice.ties().nodes().contains(node);
+    let mixed: Vec<u32> = (0..lattice.n_cells() as u32)
+        .filter(|&cell| lattice.cells()[cell as usize].iter().any(hangs))
+        .collect();
+    let corner = |k: usize| std::array::from_fn(|c| if c == k { 0.6 } else { 0.4 / 7.0 });
+    let pin = |at: usize, k: usize| {
+        let point = BodyPoint { cell: mixed[at], weights: corner(k) };
+        Pin { point, target: point.evaluate(lattice, lattice.nodes()) }
+    };
+    let run = |pins: PinMethod| {
+        let params = FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
+        let mut rigged = Rigged::new(lattice, &FLESH, vec![], &params);
+        rigged.drive.pins = vec![pin(0, 0), pin(mixed.len() / 2, 7), pin(mixed.len() - 1, 3)];
+        for _ in 0..20 {
+            let report = rigged.step(0.02);
+            assert!(report.converged, "{report:?}");
+            for pin in &rigged.drive.pins {
+                let at = pin.point.evaluate(lattice, &rigged.state.positions);
+                assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
+            }
+            let mut tied = rigged.state.positions.clone();
+            lattice.ties().spread_places(&mut tied);
+            assert_eq!(tied, rigged.state.positions);
+        }
+        rigged
+    };
+    let (projected, multiplied) = (run(PinMethod::Projection), run(PinMethod::Multipliers));
+    let pairs = projected.state.positions.iter().zip(&multiplied.state.positions);
+    let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(off < 1e-5, "{off:e}");
 }
 
 /// Smooth weights sum to one, give every affine motion, and turn a bend that has creases into one that has none.
