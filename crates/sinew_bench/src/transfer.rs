@@ -67,7 +67,7 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
     let target = carry_skeleton(&map, &source, &bare, &mut quiet)?;
     let joints = match_joints(&source, &target, &[])?;
     println!(
-        "{from} → {to}: {} markers; the map misses them by {:.2} %, the surface by {:.2} %, least corner {:.2}; {:.1} s",
+        "{from} → {to}: {} markers; the map misses them by {:.2} %, the surface by {:.2} %, least corner {:.4}; {:.1} s",
         pairs.features.len(),
         100.0 * map.report.features,
         100.0 * map.report.surface,
@@ -154,7 +154,8 @@ fn draw((source, target): (&Mesh, &Mesh), shown: &[Shown], path: &Path) -> anyho
     // All are drawn as high as the target is.
     let (own, other) = (size(source), size(target));
     let scale = other.y / own.y;
-    let along = if other.z > other.x { DVec3::Z } else { DVec3::X };
+    // To the right, as seen from where the camera is.
+    let along = if other.z > other.x { DVec3::NEG_Z } else { DVec3::X };
     let azimuth = if other.z > other.x { 90.0 } else { 0.0 };
     let (step, rise) = (1.25 * other.max_element(), 1.15 * other.y);
     let mut items = Vec::new();

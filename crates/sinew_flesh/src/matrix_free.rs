@@ -29,7 +29,7 @@ const COARSE_EXCESS: usize = 12;
 const STALE: usize = 12;
 
 /// Iterations without a coarse lattice that one with it costs, about.
-const COARSE_COST: f64 = 1.6;
+const COARSE_COST: f64 = 2.0;
 /// Steps until a coarse lattice is tried again that did not help enough.
 const COARSE_REST: usize = 200;
 

@@ -34,6 +34,7 @@ pub struct FleshArgs {
         value_name = "STRAIN",
         num_args = 0..=1,
         default_missing_value = "0.1",
+        allow_negative_numbers = true,
         conflicts_with_all = ["refine", "lattice", "smooth", "rigs", "belts", "moves"]
     )]
     pub adaptive: Option<f64>,

@@ -308,3 +308,37 @@ fn cells_are_halved_where_a_body_deforms() {
     let away = [Clamp { center: DVec3::splat(9.0), radius: 0.1 }];
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &away, &params, &AdaptiveParams::default()).is_err());
 }
+
+/// Cells that adapt on bones: they change while an animal walks, and its skin stays near that of the finest cells.
+#[test]
+fn cells_adapt_on_a_skeleton() {
+    use crate::{AdaptiveParams, BakeParams, Baker};
+    use sinew_geom::Warnings;
+    let character = build_character(Sample::Quadruped, 1500).unwrap();
+    let bake = |thresholds: Vec<[f64; 2]>| {
+        let adaptive = AdaptiveParams { thresholds, every: 5, ..AdaptiveParams::default() };
+        let params = BakeParams {
+            lattice: LatticeParams { cells: 2500, size: None },
+            adaptive: Some(adaptive),
+            ..BakeParams::default()
+        };
+        let clip = character.clips.first();
+        let mut baker = Baker::new(&character, clip, &params, &mut Warnings::default()).unwrap();
+        let first = baker.body().lattice.n_cells();
+        let mut n_open = 0;
+        baker.advance(0.3, |report| n_open += usize::from(!report.converged)).unwrap();
+        let mut positions = Vec::new();
+        baker.positions(&mut positions).unwrap();
+        (positions, baker.n_changes(), [first, baker.body().lattice.n_cells()], n_open)
+    };
+    let (finest, still, [all, _], _) = bake(Vec::new());
+    let (adapted, changes, [first, last], n_open) = bake(vec![[0.1, 0.04]; 2]);
+    assert!(still == 0 && changes > 0 && n_open == 0, "{still} {changes} {n_open}");
+    assert!(first < all && last < all, "{first} {last} {all}");
+    let apart = adapted.iter().zip(&finest).map(|(a, b)| f64::from(a.distance(*b)));
+    let mean = apart.sum::<f64>() / finest.len() as f64 / character.mesh.diagonal();
+    assert!(mean < 0.005, "{mean}");
+    let wrong = AdaptiveParams { thresholds: vec![[0.1, 0.2]], ..AdaptiveParams::default() };
+    let params = BakeParams { adaptive: Some(wrong), ..BakeParams::default() };
+    assert!(Baker::new(&character, None, &params, &mut Warnings::default()).is_err());
+}

@@ -208,8 +208,13 @@ fn strength(
     let params = TemplateFitParams { keep: Some(keep), ..TemplateFitParams::default() };
     let base = posed.place(&point);
     let found = fitter.fit(&eta, &[base], &[base + normal * way], &params)?;
-    let moved = (found.reached[0] - base).dot(normal);
-    Ok((found.eta, moved))
+    let (mut eta, mut moved) = (found.eta, (found.reached[0] - base).dot(normal));
+    // What a template moves is in proportion to its amplitude. One that moves the skin mostly sideways is left as it is.
+    if moved > 0.5 * way {
+        eta[0] *= way / moved;
+        moved = way;
+    }
+    Ok((eta, moved))
 }
 
 /// Forces that make the character look like a target.
