@@ -10,6 +10,10 @@ use faer::{MatRef, Side};
 /// Eigenvalues, the least first, and unit eigenvectors, one a row, of a symmetric matrix given row by row. All are not a
 /// number if a number of the matrix is not finite.
 pub fn symmetric_eigen(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
+    // Of nothing, `faer` counts to less than nothing.
+    if n == 0 {
+        return (Vec::new(), Vec::new());
+    }
     let decomposed = match a.iter().all(|x| x.is_finite()) {
         true => MatRef::from_row_major_slice(a, n, n).self_adjoint_eigen(Side::Lower).ok(),
         false => None,
