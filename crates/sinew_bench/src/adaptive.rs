@@ -58,6 +58,9 @@ struct Run {
     cells: f64,
     dof: f64,
     changes: usize,
+    /// Iterations a step, and steps that were factorised.
+    iterations: f64,
+    direct: usize,
 }
 
 fn simulate(scene: &Scene, size: f64, thresholds: &[[f64; 2]]) -> anyhow::Result<Run> {
@@ -66,18 +69,21 @@ fn simulate(scene: &Scene, size: f64, thresholds: &[[f64; 2]]) -> anyhow::Result
     let lattice = LatticeParams { cells: 0, size: Some(size) };
     let material = Material { young: 3e4, ..Material::default() };
     let mut flesh = AdaptiveFlesh::new(&scene.mesh, &lattice, &material, &scene.clamps, &params, &adaptive)?;
-    let (mut cells, mut dof) = (0, 0);
+    let (mut cells, mut dof, mut iterations, mut direct) = (0, 0, 0, 0);
     let mut positions = vec![Vec3::ZERO; scene.mesh.n_vertices()];
     let start = thread_secs();
     for step in 1..=STEPS {
-        flesh.step(&(scene.motion)(step as f64 * SECS, &scene.clamps), SECS)?;
+        let report = flesh.step(&(scene.motion)(step as f64 * SECS, &scene.clamps), SECS)?;
+        iterations += report.iterations;
+        direct += usize::from(report.direct);
         cells += flesh.lattice().n_cells();
         dof += flesh.n_dof();
     }
     let cpu_ms = 1e3 * (thread_secs() - start) / STEPS as f64;
     flesh.positions(&mut positions)?;
     let mean = |sum: usize| sum as f64 / STEPS as f64;
-    Ok(Run { positions, cpu_ms, cells: mean(cells), dof: mean(dof), changes: flesh.n_changes() })
+    let (cells, dof, iterations) = (mean(cells), mean(dof), mean(iterations));
+    Ok(Run { positions, cpu_ms, cells, dof, changes: flesh.n_changes(), iterations, direct })
 }
 
 fn scenes() -> anyhow::Result<Vec<Scene>> {
@@ -163,8 +169,8 @@ fn table() -> anyhow::Result<()> {
         "{STEPS} steps of {SECS} s, 30 kPa, processor time with all changes of cells; off from the finest cells, % of the diagonal"
     );
     println!(
-        "{:<28} {:<22} {:>7} {:>7} {:>9} {:>7} {:>8} {:>8} {:>8}",
-        "", "", "cells", "dof", "ms", "faster", "changes", "rms %", "max %"
+        "{:<28} {:<22} {:>7} {:>7} {:>9} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8}",
+        "", "", "cells", "dof", "ms", "faster", "iter", "direct", "changes", "rms %", "max %"
     );
     for scene in scenes()? {
         let lattice = LatticeParams { cells: scene.cells, size: None };
@@ -176,12 +182,14 @@ fn table() -> anyhow::Result<()> {
             let percent = 100.0 / scene.mesh.diagonal();
             let rms = (off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64).sqrt();
             println!(
-                "{:<28} {name:<22} {:>7.0} {:>7.0} {:>9.2} {:>6.1}x {:>8} {:>8.3} {:>8.3}",
+                "{:<28} {name:<22} {:>7.0} {:>7.0} {:>9.2} {:>6.1}x {:>7.1} {:>7} {:>8} {:>8.3} {:>8.3}",
                 scene.name,
                 run.cells,
                 run.dof,
                 run.cpu_ms,
                 finest.cpu_ms / run.cpu_ms,
+                run.iterations,
+                run.direct,
                 run.changes,
                 rms * percent,
                 off.iter().copied().fold(0.0, f64::max) * percent

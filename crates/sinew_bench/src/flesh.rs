@@ -27,7 +27,7 @@ const MANY_DOF: usize = 1_200_000;
 const SECS: f64 = 0.01;
 
 /// Print the tables; `--peers` compares with rapier and MuJoCo, `--scenes DIR` draws the thesis's scenes, `--adaptive` shows cells that are halved and joined, `--lattices` how
-/// long lattices take, `--long` adds the ten thousand steps.
+/// long lattices take, `--long` runs the ten thousand steps of bad treatment.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--peers") {
         return in_pool(1, peers);
@@ -42,17 +42,16 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--lattices") {
         return lattices();
     }
+    if args.iter().any(|arg| arg == "--long") {
+        return abuse();
+    }
     in_pool(1, || -> anyhow::Result<()> {
         sizes()?;
         stiffness()?;
         modes()
     })?;
     lattices()?;
-    characters()?;
-    if args.iter().any(|arg| arg == "--long") {
-        abuse()?;
-    }
-    Ok(())
+    characters()
 }
 
 pub fn data(name: &str) -> anyhow::Result<Mesh> {
@@ -399,9 +398,10 @@ fn abuse() -> anyhow::Result<()> {
         .collect();
     let attachment = Attachment { held, ..Attachment::default() };
     let rest = Drive::at_rest(&lattice, &attachment).held;
-    let (mut farthest, mut n_open, mut fastest): (f64, usize, f64) = (0.0, 0, 0.0);
     let cases = [1e3, 1e4, 1e5, 1e6, 1e8];
+    println!("held ends move by up to 80 m/s; more than 5 m away counts as an explosion");
     for (case, young) in cases.into_iter().enumerate() {
+        let (mut farthest, mut n_open, mut fastest): (f64, usize, f64) = (0.0, 0, 0.0);
         let material = Material { young, ..Material::default() };
         let mut solver = FleshSolver::new(&lattice, &[material], &attachment, &FleshParams::default())?;
         let mut state = FleshState::at_rest(&lattice);
@@ -423,10 +423,12 @@ fn abuse() -> anyhow::Result<()> {
             let reach = state.positions.iter().map(|p| p.distance(middle + jump)).fold(0.0, f64::max);
             farthest = farthest.max(reach);
             fastest = fastest.max(state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max));
+            anyhow::ensure!(
+                reach < 5.0,
+                "E {young:e}, step {step}: a node of a bar of 1.2 m is {reach:.1} m away"
+            );
         }
-        println!(
-            "E {young:.0e}: farthest {farthest:.2} m, fastest {fastest:.0} m/s, unsolved so far {n_open}"
-        );
+        println!("E {young:.0e}: farthest {farthest:.2} m, fastest {fastest:.0} m/s, unsolved {n_open}");
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod rules;
 mod scenes;
 mod skin;
 mod solve;
+mod transfer;
 
 fn main() -> anyhow::Result<()> {
     let areas: Vec<String> = std::env::args().skip(1).collect();

@@ -5,7 +5,7 @@
 //! `data/meshes/cow.obj`.
 
 #[path = "../../sinew/examples/draw_samples/raster.rs"]
-mod raster;
+pub mod raster;
 
 use crate::flesh::data;
 use anyhow::{Context, anyhow};

@@ -134,9 +134,9 @@ pub enum Command {
     /// Shape flesh by forces: bumps, bulges, whole surfaces, driven by joints or curves
     #[command(
         after_help = "A rig follows one control parameter: a joint (elbow.L.bend, head.ry), or a name of your own.\n\n\
-                      Examples:  sinew rig add biped.glb breath --template bump --vertex 812 --out 0.02 -o biped.rigs.json\n           \
+                      Examples:  sinew rig add biped.glb breath --template bump --vertex 3614 --out 0.02 -o biped.rigs.json\n           \
                       sinew rig add arm.glb flex --target bent.obj --control elbow.bend -o arm.rigs.json\n           \
-                      sinew rig fit biped.glb --rigs biped.rigs.json --rig breath --drag 812+0,0,0.03\n           \
+                      sinew rig fit biped.glb --rigs biped.rigs.json --rig breath --drag 3614+0,0,0.03\n           \
                       sinew rig drive biped.glb --rigs biped.rigs.json --clip walk --curve breath=0:0,1:1,2:0 -o soft.glb\n           \
                       sinew rig transfer cat.glb --rigs cat.rigs.json --to lion.obj --features markers.yml -o lion.rigs.json"
     )]

@@ -38,6 +38,21 @@ impl Default for AdaptiveParams {
     }
 }
 
+impl AdaptiveParams {
+    /// # Errors
+    /// Thresholds that are not ordered.
+    pub fn check(&self) -> Result<(), FleshError> {
+        match self.thresholds.iter().find(|[up, down]| !(*down >= 0.0 && *up > *down)) {
+            Some(pair) => Err(FleshError::Parameter {
+                name: "strain above which cells are halved",
+                value: pair[0],
+                expected: "it must exceed the one below which cells are joined, which must not be negative",
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A ball of the body at rest whose nodes are held.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clamp {
@@ -81,14 +96,7 @@ impl AdaptiveFlesh {
         params: &FleshParams,
         adaptive: &AdaptiveParams,
     ) -> Result<Self, FleshError> {
-        if let Some(pair) = adaptive.thresholds.iter().find(|[up, down]| !(*down >= 0.0 && *up > *down)) {
-            let expected = "it must exceed the one below which cells are joined, which must not be negative";
-            return Err(FleshError::Parameter {
-                name: "strain above which cells are halved",
-                value: pair[0],
-                expected,
-            });
-        }
+        adaptive.check()?;
         material.check()?;
         let most = adaptive.thresholds.len();
         let near = clamps.iter().map(|clamp| (clamp.center, clamp.radius)).collect();
@@ -175,44 +183,67 @@ impl AdaptiveFlesh {
 
     /// Halve and join cells as their deformation asks for.
     fn adapt(&mut self) -> Result<(), FleshError> {
-        let strains: Vec<f64> = (0..self.lattice().n_cells()).map(|cell| self.strain(cell)).collect();
-        let most = self.adaptive.thresholds.len();
-        let wanted = |cell: usize| {
-            let (level, strain) = (usize::from(self.levels[cell]), strains[self.cell_of[cell] as usize]);
-            let next = match level {
-                l if l > 0 && strain > self.adaptive.thresholds[l - 1][0] => l - 1,
-                l if l < most && strain < self.adaptive.thresholds[l][1] => l + 1,
-                l => l,
-            };
-            (next as u8).min(self.limits[cell])
-        };
-        let wanted: Vec<u8> = (0..self.fine.len()).map(wanted).collect();
-        let levels = self.fine.balance(&wanted, most);
+        let now = Sizes { fine: &self.fine, levels: &self.levels, cell_of: &self.cell_of };
+        let levels = now.wanted(self.solver.lattice(), &self.state, &self.limits, &self.adaptive);
         if levels != self.levels {
             self.rebuild(levels)?;
         }
         Ok(())
     }
 
-    /// Size of Green's strain in the middle of a cell.
-    fn strain(&self, cell: usize) -> f64 {
-        let lattice = self.lattice();
-        let at = lattice.cells()[cell].map(|node| self.state.positions[node as usize]);
-        let column = |axis: usize| {
-            let side = |c: usize| if c >> axis & 1 == 1 { 0.25 } else { -0.25 };
-            at.iter().enumerate().map(|(c, p)| *p * side(c)).sum::<DVec3>() / lattice.cell_size(cell)
-        };
-        let f = DMat3::from_cols(column(0), column(1), column(2));
-        let green = (f.transpose() * f - DMat3::IDENTITY) * 0.5;
-        green.to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt()
-    }
-
     /// Go over to cells of other levels, keeping the motion.
     fn rebuild(&mut self, levels: Vec<u8>) -> Result<(), FleshError> {
         let (lattice, cell_of) = self.fine.lattice(&levels);
-        let sources = self.fine.corner_sources(&lattice, &cell_of);
-        let old = self.solver.lattice();
-        let mut state = FleshState::at_rest(&lattice);
+        let now = Sizes { fine: &self.fine, levels: &self.levels, cell_of: &self.cell_of };
+        let state = now.carry((self.solver.lattice(), &self.state), (&lattice, &cell_of));
+        (self.solver, self.held) = solve(&lattice, &self.material, &self.clamps, &self.params)?;
+        self.embedding = self.fine.embed(&self.rest, &lattice, &cell_of);
+        (self.state, self.levels, self.cell_of) = (state, levels, cell_of);
+        self.changes += 1;
+        Ok(())
+    }
+}
+
+/// Sizes of the cells of a body now: the finest cells, how often each is doubled, and which cell it is part of.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes<'a> {
+    pub fine: &'a Fine,
+    pub levels: &'a [u8],
+    pub cell_of: &'a [u32],
+}
+
+impl Sizes<'_> {
+    /// Levels that the deformation asks for, and no more than `limits`.
+    pub fn wanted(
+        &self,
+        lattice: &Lattice,
+        state: &FleshState,
+        limits: &[u8],
+        params: &AdaptiveParams,
+    ) -> Vec<u8> {
+        let strains: Vec<f64> = (0..lattice.n_cells()).map(|cell| strain(lattice, state, cell)).collect();
+        let most = params.thresholds.len();
+        let wanted = |cell: usize| {
+            let (level, strain) = (usize::from(self.levels[cell]), strains[self.cell_of[cell] as usize]);
+            let next = match level {
+                l if l > 0 && strain > params.thresholds[l - 1][0] => l - 1,
+                l if l < most && strain < params.thresholds[l][1] => l + 1,
+                l => l,
+            };
+            (next as u8).min(limits[cell])
+        };
+        let wanted: Vec<u8> = (0..self.fine.len()).map(wanted).collect();
+        self.fine.balance(&wanted, most)
+    }
+
+    /// What is simulated, on the nodes of other cells.
+    pub fn carry(
+        &self,
+        (old, from): (&Lattice, &FleshState),
+        (lattice, cell_of): (&Lattice, &[u32]),
+    ) -> FleshState {
+        let sources = self.fine.corner_sources(lattice, cell_of);
+        let mut state = FleshState::at_rest(lattice);
         for (cell, corners) in lattice.cells().iter().enumerate() {
             for (c, &node) in corners.iter().enumerate() {
                 let source = self.cell_of[sources[cell][c] as usize] as usize;
@@ -220,19 +251,27 @@ impl AdaptiveFlesh {
                 let value = |list: &[DVec3]| -> DVec3 {
                     old.cells()[source].iter().zip(weights).map(|(&n, w)| list[n as usize] * w).sum()
                 };
-                state.positions[node as usize] = value(&self.state.positions);
-                state.velocities[node as usize] = value(&self.state.velocities);
-                state.rotations[cell] = self.state.rotations[source];
+                state.positions[node as usize] = value(&from.positions);
+                state.velocities[node as usize] = value(&from.velocities);
+                state.rotations[cell] = from.rotations[source];
             }
         }
         lattice.ties().spread_places(&mut state.positions);
         lattice.ties().spread_places(&mut state.velocities);
-        (self.solver, self.held) = solve(&lattice, &self.material, &self.clamps, &self.params)?;
-        self.embedding = self.fine.embed(&self.rest, &lattice, &cell_of);
-        (self.state, self.levels, self.cell_of) = (state, levels, cell_of);
-        self.changes += 1;
-        Ok(())
+        state
     }
+}
+
+/// Size of Green's strain in the middle of a cell.
+fn strain(lattice: &Lattice, state: &FleshState, cell: usize) -> f64 {
+    let at = lattice.cells()[cell].map(|node| state.positions[node as usize]);
+    let column = |axis: usize| {
+        let side = |c: usize| if c >> axis & 1 == 1 { 0.25 } else { -0.25 };
+        at.iter().enumerate().map(|(c, p)| *p * side(c)).sum::<DVec3>() / lattice.cell_size(cell)
+    };
+    let f = DMat3::from_cols(column(0), column(1), column(2));
+    let green = (f.transpose() * f - DMat3::IDENTITY) * 0.5;
+    green.to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// A solver whose nodes within clamps are held, and which of them follows which clamp.

@@ -15,7 +15,7 @@ use crate::{
     body::ElasticBody,
     element::{
         CellResponse, Definite, ElementKind, Energy, Integrals, MeanCell, Stiffness, cell_response,
-        exact_gradients, gauss_gradients, mean_response, stiffness,
+        exact_gradients, gauss_gradients, mean_response, stiffness, twist, twist_matrix,
     },
     loads::Loads,
     newton::NewtonStep,
@@ -222,20 +222,33 @@ pub(crate) fn gradient(body: &ElasticBody, state: &FleshState) -> Result<Vec<DVe
     Ok(response.gradient.iter().map(|g| DVec3::new(g[0], g[1], g[2])).collect())
 }
 
+/// Mean gradients of a cell's functions, and its volume.
+fn mean_gradients(body: &ElasticBody, cell: usize) -> ([DVec3; 8], f64) {
+    let points = gauss_gradients(&body.lattice.corners(cell));
+    let volume: f64 = points.iter().map(|(_, v)| v).sum();
+    let mean = |c: usize| points.iter().map(|(gradients, v)| gradients[c] * (v / volume)).sum();
+    (std::array::from_fn(mean), volume)
+}
+
+/// Add what keeps stretched cells from being turned out of their frames.
+fn add_twists(body: &ElasticBody, deformations: &[DMat3], rotations: &[DMat3], blocks: &mut BlockMatrix) {
+    for (cell, (f, r)) in deformations.iter().zip(rotations).enumerate() {
+        if let Some(stiffness) = twist(f, r, &body.materials[cell]) {
+            let (gradients, volume) = mean_gradients(body, cell);
+            let matrix = twist_matrix(&gradients, volume, &stiffness);
+            blocks.add_cell(cell, &matrix, Some(r), body.lattice.inside()[cell]);
+        }
+    }
+}
+
 /// Deformation gradient in the middle of a cell of any shape.
 pub(crate) fn deformations(body: &ElasticBody, x: &[DVec3]) -> Vec<DMat3> {
     let lattice = &body.lattice;
     let one = |cell: usize| {
         let at = lattice.cells()[cell].map(|node| x[node as usize]);
-        let points = gauss_gradients(&lattice.corners(cell));
-        let volume: f64 = points.iter().map(|(_, v)| v).sum();
-        let mut f = DMat3::ZERO;
-        for (gradients, v) in &points {
-            for (p, g) in at.iter().zip(gradients) {
-                f += DMat3::from_cols(*p * g.x, *p * g.y, *p * g.z) * (v / volume);
-            }
-        }
-        f
+        let column = |p: &DVec3, g: &DVec3| DMat3::from_cols(*p * g.x, *p * g.y, *p * g.z);
+        let (gradients, _) = mean_gradients(body, cell);
+        at.iter().zip(&gradients).fold(DMat3::ZERO, |f, (p, g)| f + column(p, g))
     };
     (0..lattice.n_cells()).map(one).collect()
 }
@@ -286,8 +299,10 @@ impl Assembled {
             return step_warped(&self.stiffness, task, change).map(Solved::iterated);
         }
         let is_nonlinear = energy_of(body.params.mode).is_some();
+        let mut shapes = Vec::new();
         if !is_nonlinear {
-            body.turn(&deformations(body, &state.positions), drive, rotations);
+            shapes = deformations(body, &state.positions);
+            body.turn(&shapes, drive, rotations);
         }
         let turned = matrices(rotations);
         change.copy_from_slice(&loads.start);
@@ -296,9 +311,17 @@ impl Assembled {
         let mut total = Solved::iterated(Outcome { converged: true, ..Outcome::default() });
         for round in 0..rounds {
             let places = step.places(change);
-            let response = respond(body, &places, &turned, Some(&mut self.stiffness));
+            let mut response = respond(body, &places, &turned, Some(&mut self.stiffness));
             if round == 0 {
                 self.damping.assign(&self.stiffness, secs * body.params.stiffness_damping);
+            }
+            if body.resists_turning() {
+                let way = |(p, x): (&DVec3, &DVec3)| [p.x - x.x, p.y - x.y, p.z - x.z, 0.0];
+                let ways: Nodes<f64> = places.iter().zip(&state.positions).map(way).collect();
+                self.system.clear();
+                add_twists(body, &shapes, &turned, &mut self.system);
+                self.system.apply(&ways, &mut response.gradient);
+                self.stiffness.add(&self.system);
             }
             let mut r = step.residual(&response.gradient, &self.damping, change);
             let mut delta = vec![[0.0; 4]; r.len()];

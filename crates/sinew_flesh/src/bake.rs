@@ -4,8 +4,8 @@
 //! new: the lattice, and the bones in it. Each frame: as many steps as it is longer than the longest allowed.
 
 use crate::{
-    Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource, Material, Obstacle,
-    Simulation, StepReport, rig::RigDrive,
+    AdaptiveParams, Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource,
+    Material, Obstacle, Simulation, StepReport, adapted::Adapted, rig::RigDrive,
 };
 use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Clip, Pose, Warnings};
@@ -17,6 +17,9 @@ pub struct BakeParams {
     pub lattice: LatticeParams,
     /// Where its cells come from. Default cubes of one size.
     pub source: LatticeSource,
+    /// Whether cells are halved where flesh deforms and joined where it does not; `lattice` is then that of the smallest, and
+    /// `source` does not count. Force rigs and smooth display need cells that stay. Default not.
+    pub adaptive: Option<AdaptiveParams>,
     /// Whether the surface is smoothed between cells. Default false.
     pub smooth: bool,
     /// What the flesh is made of.
@@ -44,6 +47,7 @@ impl Default for BakeParams {
         Self {
             lattice: LatticeParams::default(),
             source: LatticeSource::default(),
+            adaptive: None,
             smooth: false,
             material: Material::default(),
             stiffer: Vec::new(),
@@ -65,6 +69,7 @@ const MAX_STEPS: usize = 200;
 #[derive(Debug)]
 pub struct Baker<'a> {
     simulation: Simulation,
+    adapted: Option<Box<Adapted>>,
     clip: Option<&'a Clip>,
     time: f64,
     max_step: f64,
@@ -85,8 +90,15 @@ impl<'a> Baker<'a> {
         if clip.is_some_and(|clip| !clip.morphs.is_empty()) {
             warnings.push("morph targets of the clip are left out; flesh follows bones");
         }
-        let simulation = Simulation::new(character, params, warnings)?;
-        let mut baker = Self { simulation, clip, time: 0.0, max_step: params.max_step };
+        params.material.check()?;
+        let (simulation, adapted) = match &params.adaptive {
+            None => (Simulation::new(character, params, warnings)?, None),
+            Some(adaptive) => {
+                let (adapted, body) = Adapted::new(character, params, adaptive)?;
+                (Simulation::in_body(body, character, params, warnings)?, Some(Box::new(adapted)))
+            }
+        };
+        let mut baker = Self { simulation, adapted, clip, time: 0.0, max_step: params.max_step };
         let pose = baker.pose_at(0.0);
         baker.simulation.begin(pose.as_ref(), params.settle)?;
         Ok(baker)
@@ -115,6 +127,11 @@ impl<'a> Baker<'a> {
     /// Nodes held by bones.
     pub fn n_held(&self) -> usize {
         self.simulation.n_held()
+    }
+
+    /// Times that cells were halved or joined.
+    pub fn n_changes(&self) -> usize {
+        self.adapted.as_ref().map_or(0, |adapted| adapted.changes)
     }
 
     /// Times that bones jumped and flesh was carried along.
@@ -149,6 +166,9 @@ impl<'a> Baker<'a> {
         for step in 1..=n_steps {
             let pose = self.pose_at(start + secs * step as f64);
             each(&self.simulation.step(pose.as_ref(), secs)?);
+            if let Some(adapted) = &mut self.adapted {
+                adapted.follow(&mut self.simulation)?;
+            }
         }
         self.time = time;
         Ok(())

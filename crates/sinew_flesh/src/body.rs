@@ -2,10 +2,13 @@
 
 use crate::{
     Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
-    assembled::CellStiffness, loads::Scene,
+    assembled::CellStiffness, element::is_stretched, loads::Scene,
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::fit_rotations;
+
+/// Polar steps more for cells that are stretched far: one that lags behind would gain energy.
+const STRETCHED_STEPS: usize = 4;
 
 /// What a solver simulates.
 #[derive(Debug)]
@@ -103,6 +106,11 @@ impl ElasticBody {
         self.params.switch_after.unwrap_or(150 + self.lattice.n_nodes() / 20)
     }
 
+    /// Whether frames are those of the cells, so that what is stretched resists being turned out of them.
+    pub fn resists_turning(&self) -> bool {
+        self.params.mode == Mode::Predicted && self.params.polar_steps > 0
+    }
+
     /// Cells turned as the mode has it.
     pub fn turn(&self, deformations: &[DMat3], drive: &Drive, rotations: &mut [DQuat]) {
         match self.params.mode {
@@ -122,6 +130,13 @@ impl ElasticBody {
                     }
                 }
                 fit_rotations(deformations, rotations, self.params.polar_steps);
+                if self.resists_turning() {
+                    for (f, q) in deformations.chunks(1).zip(rotations.chunks_mut(1)) {
+                        if is_stretched(&f[0], &DMat3::from_quat(q[0])) {
+                            fit_rotations(f, q, STRETCHED_STEPS);
+                        }
+                    }
+                }
             }
         }
     }

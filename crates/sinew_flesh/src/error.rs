@@ -96,14 +96,14 @@ pub enum FleshError {
     },
     /// Something that only works with cells of one size.
     #[error(
-        "cells of several sizes cannot do that (modes warped and blended, pins, smooth display); choose cells of one size"
+        "cells of several sizes cannot do that (modes warped and blended, smooth display); choose cells of one size"
     )]
     SeveralSizes,
     /// A node that follows others is held itself.
     #[error("a node that hangs between larger cells is held; hold the corners of those instead")]
     HeldBetween,
     /// Something refers to a node or cell there is not.
-    #[error("{what} {index} of the lattice does not exist, there are {len}")]
+    #[error("{what} {index} does not exist: there are {len}, counted from 0")]
     OutOfLattice {
         /// What is referred to: "held node", "cell of an anchor", …
         what: &'static str,

@@ -6,6 +6,7 @@
 //! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
 //! ```
 
+mod adapted;
 mod adaptive;
 mod assembled;
 mod bake;

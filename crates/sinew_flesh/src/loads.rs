@@ -104,27 +104,33 @@ impl Loads {
         if drive.pins.is_empty() {
             return Ok(());
         }
-        if scene.lattice.has_ties() {
-            return Err(FleshError::SeveralSizes);
-        }
+        let ties = scene.lattice.ties();
+        let hanging: std::collections::HashMap<usize, &[(u32, f64)]> = ties.rows().collect();
+        let owners = |node: u32, w: f64| match hanging.get(&(node as usize)) {
+            Some(row) => row.iter().map(|&(other, share)| (other, w * share)).collect(),
+            None => vec![(node, w)],
+        };
         let row = |pin: &crate::Pin| {
-            let cell = scene.lattice.cells()[pin.point.cell as usize];
+            let cell = &scene.lattice.cells()[pin.point.cell as usize];
             let p = pin.point.evaluate(scene.lattice, &state.positions);
             let v = pin.point.evaluate(scene.lattice, &state.velocities);
             let mut change = (pin.target - p) / secs - v;
-            let mut weights = pin.point.weights;
-            for (node, w) in cell.iter().zip(&mut weights) {
-                if scene.is_held[*node as usize] {
-                    change -= DVec3::from_slice(&self.start[*node as usize][..3]) * *w;
-                    *w = 0.0;
+            let mut shares = std::collections::BTreeMap::new();
+            for (&node, w) in cell.iter().zip(pin.point.weights) {
+                for (true_node, w) in owners(node, w) {
+                    match scene.is_held[true_node as usize] {
+                        true => change -= DVec3::from_slice(&self.start[true_node as usize][..3]) * w,
+                        false => *shares.entry(true_node).or_insert(0.0) += w,
+                    }
                 }
             }
-            PinRow { nodes: cell, weights, change }
+            let shares = shares.into_iter().filter(|(_, w)| *w != 0.0).collect();
+            PinRow { shares, change }
         };
         let rows: Vec<PinRow> = drive.pins.iter().map(row).collect();
         // A millionth of a cell apart is rounding.
         let gap = 1e-6 * scene.lattice.size() / secs;
-        let (pins, start) = PinSpace::new(&rows, scene.lattice.n_nodes(), gap, secs)?;
+        let (pins, start) = PinSpace::new(&rows, ties, scene.lattice.n_nodes(), gap, secs)?;
         self.pins = pins;
         self.start.iter_mut().zip(&start).for_each(|(to, from)| (0..3).for_each(|k| to[k] += from[k]));
         Ok(())

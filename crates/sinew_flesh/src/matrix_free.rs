@@ -9,7 +9,7 @@ use crate::{
     FleshError, FleshState, Mode, PinMethod,
     assembled::add_stiffness,
     body::ElasticBody,
-    element::CubeMaterial,
+    element::{CubeMaterial, twist},
     loads::Loads,
     solver::{Solved, Task, hold_by_multipliers},
     system::{
@@ -28,10 +28,17 @@ const COARSE_EXCESS: usize = 12;
 /// Iterations with an old factor after which a new one is made.
 const STALE: usize = 12;
 
+/// Iterations without a coarse lattice that one with it costs, about.
+const COARSE_COST: f64 = 2.0;
+/// Steps until a coarse lattice is tried again that did not help enough.
+const COARSE_REST: usize = 200;
+
 /// A coarse lattice, and what it has cost to keep it.
 #[derive(Debug)]
 struct Kept {
     coarse: Coarse,
+    /// Iterations of the last step without it.
+    plain: usize,
     /// Iterations of the first step with it.
     fresh: Option<usize>,
     /// Iterations that later steps took more.
@@ -44,6 +51,11 @@ impl Kept {
         let fresh = *self.fresh.get_or_insert(last);
         self.excess += last.saturating_sub(fresh);
         self.excess > COARSE_EXCESS
+    }
+
+    /// Whether steps cost less without it: it takes few iterations away from thin or scattered bodies.
+    fn is_waste(&self, last: usize) -> bool {
+        self.fresh.unwrap_or(last) as f64 * COARSE_COST >= self.plain as f64
     }
 }
 
@@ -62,6 +74,8 @@ pub(crate) struct CubeEngine {
     direct: Option<(Direct, BlockMatrix)>,
     direct_left: usize,
     coarse: Option<Kept>,
+    /// Steps for which no coarse lattice is tried.
+    coarse_rest: usize,
     /// Iterations of the last step.
     last: usize,
 }
@@ -86,6 +100,7 @@ impl CubeEngine {
             direct: None,
             direct_left: 0,
             coarse: None,
+            coarse_rest: 0,
             last: 0,
         }
     }
@@ -116,9 +131,30 @@ impl CubeEngine {
             to_matrices(rotations, &mut self.matrices);
             self.exact.set_rotations(&self.matrices);
             self.fast.set_rotations(&self.matrices);
+            self.resist_turning(body, secs);
             total.add(self.solve(task, &system, &x, change)?);
         }
         Ok(total)
+    }
+
+    /// Cells that are stretched far resist being turned out of their frames.
+    fn resist_turning(&mut self, body: &ElasticBody, secs: f64) {
+        if !body.resists_turning() {
+            return;
+        }
+        let lattice = &body.lattice;
+        // Not damped: turning is no change of shape.
+        let share = secs / (secs + body.params.stiffness_damping);
+        let of = |cell: usize| {
+            let k = twist(&self.deformations[cell], &self.matrices[cell], &body.materials[cell])?;
+            Some(k * (share * lattice.cell_size(cell) / 2.0 * lattice.inside()[cell]))
+        };
+        let twists: Vec<Option<DMat3>> = (0..lattice.n_cells()).map(of).collect();
+        let is_stretched = twists.iter().any(Option::is_some);
+        let all = |twists: Vec<Option<DMat3>>| twists.into_iter().map(|k| k.unwrap_or(DMat3::ZERO)).collect();
+        let twists: Vec<DMat3> = if is_stretched { all(twists) } else { Vec::new() };
+        self.exact.set_twists(&twists);
+        self.fast.set_twists(&twists);
     }
 
     /// Solve with the cells turned as they are.
@@ -156,11 +192,20 @@ impl CubeEngine {
         Ok(Solved { direct: true, ..Solved::iterated(outcome) })
     }
 
-    /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that.
+    /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that, and
+    /// given up where it does not help enough.
     fn prepare_coarse(&mut self, system: &System, body: &ElasticBody, loads: &Loads) {
+        if self.coarse_rest > 0 {
+            self.coarse_rest -= 1;
+            return;
+        }
+        if self.last > 0 && self.coarse.as_ref().is_some_and(|kept| kept.is_waste(self.last)) {
+            (self.coarse, self.coarse_rest) = (None, COARSE_REST);
+            return;
+        }
         let is_wanted = match &mut self.coarse {
             None => self.last > COARSE_FROM && body.lattice.is_cubes(),
-            Some(coarse) => coarse.is_stale(self.last),
+            Some(coarse) => self.last > 0 && coarse.is_stale(self.last),
         };
         // Coarse cells know no hanging nodes.
         if !is_wanted || !body.lattice.ties().is_empty() {
@@ -170,12 +215,15 @@ impl CubeEngine {
             let (stiffness, factor) = body.stiffness.of(cell);
             CellPart { stiffness, factor, mass: body.cell_mass(cell) / 8.0 }
         };
-        let kept = self.coarse.take().map(|kept| kept.coarse);
-        let mut coarse = kept.unwrap_or_else(|| Coarse::new(&body.lattice, &body.is_held, part));
+        let (mut coarse, plain) = match self.coarse.take() {
+            Some(kept) => (kept.coarse, kept.plain),
+            None => (Coarse::new(&body.lattice, &body.is_held, part), self.last),
+        };
         let factors = (system.scale, 1.0 + system.drag);
-        // Without one, inverse blocks alone do.
-        if coarse.refactor(&self.matrices, factors, &loads.points).is_ok() {
-            self.coarse = Some(Kept { coarse, fresh: None, excess: 0 });
+        // Without one, inverse blocks alone do; what failed is not tried every step.
+        match coarse.refactor(&self.matrices, factors, &loads.points) {
+            Ok(()) => self.coarse = Some(Kept { coarse, plain, fresh: None, excess: 0 }),
+            Err(_) => self.coarse_rest = COARSE_REST,
         }
         self.last = 0;
     }
@@ -422,7 +470,7 @@ impl<'a> System<'a> {
 /// `rᵀ M⁻¹ r` of a residual whose part along pins does not count.
 fn size(precondition: &mut impl FnMut(&[[f32; 4]], &mut [[f32; 4]]), pins: &PinSpace, r: &[[f32; 4]]) -> f64 {
     let (mut r, mut z) = (r.to_vec(), vec![[0f32; 4]; r.len()]);
-    pins.project(&mut r);
+    pins.project_forces(&mut r);
     precondition(&r, &mut z);
     pins.project(&mut z);
     dot(&r, &z)

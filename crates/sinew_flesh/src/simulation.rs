@@ -145,6 +145,29 @@ impl Simulation {
         Ok(())
     }
 
+    /// Go over to other cells of the same surface, with what is simulated on them. Hands let go.
+    ///
+    /// # Errors
+    /// As [`Self::in_body`]; then it is as it was.
+    pub(crate) fn exchange(
+        &mut self,
+        body: Body,
+        state: FleshState,
+        character: &Character,
+        params: &BakeParams,
+    ) -> Result<(), FleshError> {
+        // All that could be told was told when it was made.
+        let mut next = Self::in_body(body, character, params, &mut Warnings::default())?;
+        if let Some((.., skeleton)) = &next.rigged {
+            skeleton.drive(&self.matrices, &mut next.drive)?;
+        }
+        next.state = state;
+        (next.time, next.n_jumps) = (self.time, self.n_jumps);
+        next.matrices = std::mem::take(&mut self.matrices);
+        *self = next;
+        Ok(())
+    }
+
     /// Let force rigs act from the next step on; `None` takes them off. Their curves begin when [`Self::begin`] is called.
     pub fn set_rigs(&mut self, rigs: Option<RigDrive>) {
         self.rigs = rigs;

@@ -90,16 +90,26 @@ impl Solved {
 
 /// Solve `A x = r` with pins held by multipliers; `x` is added to.
 pub(crate) fn hold_by_multipliers(
-    apply: impl FnMut(&[[f64; 4]], &mut [[f64; 4]]),
+    mut apply: impl FnMut(&[[f64; 4]], &mut [[f64; 4]]),
     inverse: &[[f64; 6]],
     body: &ElasticBody,
     loads: &Loads,
     (r, x): (&Nodes<f64>, &mut Nodes<f64>),
 ) -> Solved {
     let rows: Vec<PinRow> = loads.pins.rows.iter().map(|(_, row)| row.clone()).collect();
+    let ties = body.lattice.ties();
+    // Tᵀ A T, where nodes hang between others.
+    let tied = |x: &[[f64; 4]], out: &mut [[f64; 4]]| {
+        let mut all = x.to_vec();
+        ties.spread(&mut all);
+        apply(&all, out);
+        ties.gather(out);
+    };
+    let mut r = r.clone();
+    ties.gather(&mut r);
     let mut delta = vec![[0.0; 4]; r.len()];
     let goal = (body.params.tolerance, 20 * body.iteration_limit());
-    let (outcome, multipliers) = solve_with_multipliers(apply, inverse, &rows, (r, &mut delta), goal);
+    let (outcome, multipliers) = solve_with_multipliers(tied, inverse, &rows, (&r, &mut delta), goal);
     // The last digits of C x = 0, which the residual leaves open.
     loads.pins.project(&mut delta);
     x.iter_mut().zip(&delta).for_each(|(x, d)| (0..3).for_each(|k| x[k] += d[k]));

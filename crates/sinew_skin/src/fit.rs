@@ -364,8 +364,10 @@ impl<'a> Run<'a> {
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        // Rigid bones gain less a round and go on gaining longer, the more of them there are.
-        let share = if self.is_rigid() { (20.0 / self.params.bones as f64).clamp(0.2, 0.6) } else { 1.0 };
+        // Many bones go on gaining longer; rigid ones gain less a round.
+        let bones = self.params.bones as f64;
+        let share =
+            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (40.0 / bones).clamp(0.4, 1.0) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 

@@ -54,7 +54,7 @@ pub struct FitParams {
     /// Largest momentum between rounds; 0 is plain descent. Default 0.9.
     pub momentum: f64,
     /// Stop when three rounds together lower the error by no more than this share. Default 1e-2; 1e-3 takes
-    /// about twice as long and squeezes out some percents more. Rigid bones stop at less, the more there are the less.
+    /// about twice as long and squeezes out some percents more. Many bones stop at less, rigid ones at less still.
     pub tolerance: f64,
     /// 0 starts in the middle of the mesh, other seeds elsewhere. Default 0.
     pub seed: u64,

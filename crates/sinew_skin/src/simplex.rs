@@ -54,8 +54,12 @@ impl Blend {
             wider.n += 1;
             wider.solve(gram);
             wider.trim();
-            let better = if wider.n <= k { Some(wider) } else { wider.best_without_one(gram, entering) };
-            match better.filter(|better| better.error < self.error * (1.0 - WORTH)) {
+            let limit = self.error * (1.0 - WORTH);
+            let better = match wider.n <= k {
+                true => Some(wider),
+                false => wider.best_without_one(gram, entering, limit),
+            };
+            match better.filter(|better| better.error < limit) {
                 Some(better) => *self = better,
                 None => return,
             }
@@ -87,18 +91,48 @@ impl Blend {
         best
     }
 
-    fn best_without_one(&self, gram: &[f64], keep: u8) -> Option<Self> {
+    /// The best set without one of the members other than `keep`, if it leaves less than `limit`.
+    fn best_without_one(&self, gram: &[f64], keep: u8, limit: f64) -> Option<Self> {
+        let bounds = self.errors_without(gram);
+        let mut order: [usize; MOST] = std::array::from_fn(|at| at);
+        let order = &mut order[..self.n];
+        order.sort_unstable_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
         let mut best: Option<Self> = None;
-        for leaving in (0..self.n).filter(|&at| self.members[at] != keep) {
+        for &leaving in order.iter().filter(|&&at| self.members[at] != keep) {
+            if bounds[leaving] > best.map_or(limit, |best| best.error) {
+                break;
+            }
             let mut fewer = *self;
             fewer.remove(leaving);
             fewer.solve(gram);
             fewer.trim();
-            if best.is_none_or(|best| fewer.error < best.error) {
+            if fewer.error < best.map_or(limit, |best| best.error) {
                 best = Some(fewer);
             }
         }
         best
+    }
+
+    /// What the set would leave at least without each member, if its weights are the best and all positive: holding one
+    /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e` what the others leave open, and their signs can only cost more.
+    fn errors_without(&self, gram: &[f64]) -> [f64; MOST] {
+        let l = self.factor(gram, &std::array::from_fn(|at| at), self.n);
+        std::array::from_fn(|at| {
+            if at >= self.n {
+                return f64::INFINITY;
+            }
+            let (mut column, mut diagonal) = ([0.0; MOST], 0.0);
+            for row in at..self.n {
+                let mut v = if row == at { 1.0 } else { 0.0 };
+                (at..row).for_each(|c| v -= l[row][c] * column[c]);
+                column[row] = v / l[row][row];
+                diagonal += column[row] * column[row];
+            }
+            let weight = self.weights[at] * self.weights[at];
+            let open = diagonal - weight / self.error.max(1e-30);
+            // Rounding must not throw away what is as good.
+            if open > 0.0 { (self.error + weight / open) * (1.0 - 1e-9) } else { 0.0 }
+        })
     }
 
     fn remove(&mut self, at: usize) {
@@ -179,21 +213,14 @@ impl Blend {
         slopes
     }
 
-    /// Minimum over the free members, of whatever sign: `G⁻¹ 1`, scaled.
-    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MOST]) -> [f64; MOST] {
-        let (mut free, mut m) = ([0usize; MOST], 0);
-        for at in (0..self.n).filter(|&at| is_free[at]) {
-            free[m] = at;
-            m += 1;
-        }
-        let entry = |a: usize, b: usize| {
-            gram[self.members[free[a]] as usize * STRIDE + self.members[free[b]] as usize]
-        };
+    /// Cholesky factor of the Gram matrix of the first `m` of some members.
+    fn factor(&self, gram: &[f64], of: &[usize; MOST], m: usize) -> [[f64; MOST]; MOST] {
+        let entry =
+            |a: usize, b: usize| gram[self.members[of[a]] as usize * STRIDE + self.members[of[b]] as usize];
         let trace: f64 = (0..m).map(|a| entry(a, a)).sum();
         // Bones that do the same leave the split open; a little of the trace decides for equal shares.
         let little = 1e-9 * trace / m.max(1) as f64 + 1e-30;
         let mut l = [[0.0f64; MOST]; MOST];
-        let mut x = [0.0f64; MOST];
         for a in 0..m {
             for b in 0..=a {
                 let mut v = entry(a, b) + if a == b { little } else { 0.0 };
@@ -201,6 +228,18 @@ impl Blend {
                 l[a][b] = if a == b { v.max(1e-3 * little).sqrt() } else { v / l[b][b] };
             }
         }
+        l
+    }
+
+    /// Minimum over the free members, of whatever sign: `G⁻¹ 1`, scaled.
+    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MOST]) -> [f64; MOST] {
+        let (mut free, mut m) = ([0usize; MOST], 0);
+        for at in (0..self.n).filter(|&at| is_free[at]) {
+            free[m] = at;
+            m += 1;
+        }
+        let l = self.factor(gram, &free, m);
+        let mut x = [0.0f64; MOST];
         for a in 0..m {
             let mut v = 1.0;
             (0..a).for_each(|c| v -= l[a][c] * x[c]);
@@ -262,6 +301,28 @@ mod tests {
                     moved[a] -= step;
                     moved[b] += step;
                     prop_assert!(error(&moved) >= blend.error * (1.0 - 1e-7) - 1e-12);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// What a set leaves without a member is never less than promised, and just that while all weights stay positive.
+        #[test]
+        fn the_error_without_a_member_is_known_before(
+            rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 12), 5),
+        ) {
+            let gram = gram_of(&rows);
+            let blend = Blend::new(&gram, (0..5).map(|a| (a, 0.2)));
+            prop_assume!(blend.n > 1);
+            let bounds = blend.errors_without(&gram);
+            for at in 0..blend.n {
+                let mut fewer = blend;
+                fewer.remove(at);
+                fewer.solve(&gram);
+                prop_assert!(fewer.error >= bounds[at] * (1.0 - 1e-9));
+                if fewer.weights[..fewer.n].iter().all(|w| *w > 0.0) {
+                    prop_assert!((fewer.error - bounds[at]).abs() < 1e-6 * fewer.error);
                 }
             }
         }

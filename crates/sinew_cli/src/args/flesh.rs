@@ -27,6 +27,17 @@ pub struct FleshArgs {
     /// Cells of several sizes: small around joints and in thin limbs, inside doubled up to this often
     #[arg(long, value_name = "DOUBLINGS", num_args = 0..=1, default_missing_value = "1")]
     pub refine: Option<usize>,
+    /// Cells that change meanwhile: halved where flesh is strained by more than this, joined where by less than 0.4 of it;
+    /// --cells are the smallest [default: 0.1 if no number is given]
+    #[arg(
+        long,
+        value_name = "STRAIN",
+        num_args = 0..=1,
+        default_missing_value = "0.1",
+        allow_negative_numbers = true,
+        conflicts_with_all = ["refine", "lattice", "smooth", "rigs", "belts", "moves"]
+    )]
+    pub adaptive: Option<f64>,
     /// A lattice made by hand instead: MEDIT .mesh of hexahedra, tetrahedra and prisms; its ridges and corners stay sharp
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cells", "cell_size", "refine"])]
     pub lattice: Option<PathBuf>,

@@ -12,8 +12,8 @@ use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams, LatticeSource, Material,
-        Solid, StepReport, rig::RigSet,
+        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams,
+        LatticeSource, Material, Solid, StepReport, rig::RigSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -132,6 +132,7 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
     Ok(BakeParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
         source: source(args)?,
+        adaptive: args.adaptive.map(adaptive),
         smooth: args.smooth,
         material: Material {
             young: args.stiffness.unwrap_or_else(in_proportion),
@@ -154,6 +155,11 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
         max_step: args.step,
         settle: !args.no_settle,
     })
+}
+
+/// Cells of up to three sizes; bones are found anew in them at every change, so that they are looked at every tenth step.
+fn adaptive(strain: f64) -> AdaptiveParams {
+    AdaptiveParams { thresholds: vec![[strain, 0.4 * strain]; 2], every: 10, ..AdaptiveParams::default() }
 }
 
 /// Times a lattice may be subdivided: each makes eight times as many cells.
@@ -346,6 +352,7 @@ fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSe
         "direct_steps": steps.n_direct,
         "unsolved_steps": steps.n_open,
         "jumps": baker.n_jumps(),
+        "cell_changes": baker.n_changes(),
         "real_time_factor": if spent > 0.0 { simulated / spent } else { 0.0 },
         "stopped": steps.stopped,
         "uncovered_vertices": baker.body().uncovered,
@@ -355,9 +362,13 @@ fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSe
 
 fn as_text(value: &Value) -> String {
     let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
+    let changes = match value["cell_changes"].as_u64() {
+        Some(n) if n > 0 => format!(" at the end, changed {n} times"),
+        _ => String::new(),
+    };
     format!(
         "{}  {} frames at {} a second, {} bytes\n  \
-         {} cells of {:.3} m, {} degrees of freedom, {} nodes in bones\n  \
+         {} cells of {:.3} m, {} degrees of freedom, {} nodes in bones{changes}\n  \
          {} steps, {:.2} ms each and {} iterations (medians), residual at most {:.1e}\n  {:.1} times as fast as time goes by",
         value["written"].as_str().unwrap_or_default(),
         value["frames"],

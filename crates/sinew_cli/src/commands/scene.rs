@@ -168,6 +168,14 @@ impl Follower<'_> {
         }
     }
 
+    /// Times that cells were halved or joined.
+    pub fn n_changes(&self) -> usize {
+        match self {
+            Self::Bones(baker) => baker.n_changes(),
+            Self::Handles(..) => 0,
+        }
+    }
+
     pub fn n_jumps(&self) -> usize {
         match self {
             Self::Bones(baker) => baker.n_jumps(),

@@ -410,6 +410,13 @@ fn lattices_made_by_hand_and_cells_of_several_sizes() {
     let dog = sample(&folder, "quadruped");
     let report = ok(&[&["flesh", &dog, "--refine", "1", "--cells", "2500"][..], &short].concat());
     assert!(report["hanging_nodes"].as_u64().unwrap() > 0 && report["unsolved_steps"] == 0, "{report}");
+    let pinned = ["flesh", &dog, "--refine", "1", "--cells", "800", "--pin", "5=0,0.5,0"];
+    assert!(ok(&[&pinned[..], &short].concat())["hanging_nodes"].as_u64().unwrap() > 0);
+    let adaptive = ["flesh", &dog, "--adaptive", "0.02", "--cells", "1500"];
+    let report = ok(&[&adaptive[..], &short].concat());
+    assert!(report["cell_changes"].as_u64().unwrap() > 0 && report["unsolved_steps"] == 0, "{report}");
+    let said = fails(&["flesh", &dog, "--adaptive", "-1", "-o", &out], 1);
+    assert!(said.contains("strain above which cells are halved is -1"), "{said}");
     let smooth = ok(&[&["flesh", &dog, "--smooth", "--cells", "200"][..], &short].concat());
     assert!(smooth["unsolved_steps"] == 0);
 }

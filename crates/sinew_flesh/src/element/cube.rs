@@ -7,6 +7,9 @@
 //! `V (2/h)² [W(m₁ m₂ m₄) + ⅓ (W(0 m₃ m₅) + W(m₃ 0 m₆) + W(m₅ m₆ 0)) + ⅑ (2μ + λ/2) |m₇|²]`.
 //! Incompatible modes (see `hexahedron`) fill the zero columns by what costs least: plane stress, `λ* = 2λμ/(λ+2μ)`, and no
 //! shear across. So a 24 × 24 product becomes about 60 operations, and is exactly the same (tested).
+//!
+//! A cell that is stretched also resists being turned out of its frame (see `twist`), by `V ½ a · K a`, `a` the axial vector of
+//! `skew(m₁ m₂ m₄)`.
 //! # Symbols
 //! `R` rotation of the cell; lanes: eight cells side by side.
 //! # Cost
@@ -93,7 +96,7 @@ impl CubeMaterial {
         p[7][0][0] = 1.0;
         let material = [self.mu, self.lambda, self.lambda_bend, self.mu_bend].map(|x| [x; LANES]);
         to_modes(&mut p);
-        stress(&mut p, &material);
+        stress(&mut p, &material, None);
         to_corners(&mut p);
         [p[7][0][0], p[7][1][0]]
     }
@@ -101,6 +104,9 @@ impl CubeMaterial {
 
 type Lane<T> = [T; LANES];
 type Vec3s<T> = [Lane<T>; 3];
+
+/// A quarter of `K` of eight cells (see `twist`), in the units of their constants: xx, yy, zz, xy, xz, yz.
+pub type Twist<T> = [Lane<T>; 6];
 
 /// Eight cubes: nodes, rotations by columns, and material.
 #[derive(Debug, Clone)]
@@ -147,11 +153,11 @@ impl<T: Scalar> Batch<T> {
         }
     }
 
-    /// `out += R K Rᵀ x`.
+    /// `out += R K Rᵀ x`, and what resists turning if that is given.
     #[inline(always)]
-    pub fn apply(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
+    pub fn apply(&self, twist: Option<&Twist<T>>, x: &[[T; 4]], out: &mut [[T; 4]]) {
         let mut p = self.gather(x);
-        self.respond(&mut p, &[T::ZERO; LANES]);
+        self.respond(&mut p, &[T::ZERO; LANES], twist);
         self.scatter(&p, out);
     }
 
@@ -159,7 +165,7 @@ impl<T: Scalar> Batch<T> {
     #[inline(always)]
     pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
         let mut p = self.gather(x);
-        self.respond(&mut p, &self.half);
+        self.respond(&mut p, &self.half, None);
         self.scatter(&p, out);
     }
 
@@ -181,7 +187,7 @@ impl<T: Scalar> Batch<T> {
     }
 
     #[inline(always)]
-    fn respond(&self, p: &mut [Vec3s<T>; 8], half: &Lane<T>) {
+    fn respond(&self, p: &mut [Vec3s<T>; 8], half: &Lane<T>, twist: Option<&Twist<T>>) {
         to_modes(p);
         let r = &self.rotation;
         for mode in p.iter_mut().skip(1) {
@@ -200,7 +206,7 @@ impl<T: Scalar> Batch<T> {
                 p[mode][k][l] = p[mode][k][l] - eight * half[l];
             }
         }
-        stress(p, &self.material);
+        stress(p, &self.material, twist);
         for mode in p.iter_mut().skip(1) {
             let m = *mode;
             for i in 0..3 {
@@ -245,7 +251,7 @@ fn butterfly<T: Scalar>(p: &mut [Vec3s<T>; 8], combine: impl Fn(T, T) -> (T, T))
 /// Derivatives of the energy with respect to the modes, in place; the first mode, a shift, costs nothing. Modes come times eight, and the constants times `h/2`
 /// hold `V (2/h)²` over eight, of which eight more belong to the corners: one eighth is left to divide by.
 #[inline(always)]
-fn stress<T: Scalar>(m: &mut [Vec3s<T>; 8], material: &[Lane<T>; 4]) {
+fn stress<T: Scalar>(m: &mut [Vec3s<T>; 8], material: &[Lane<T>; 4], twist: Option<&Twist<T>>) {
     let (third, eighth) = (T::of(1.0 / 3.0), T::of(0.125));
     for l in 0..LANES {
         let mu = material[0][l] * eighth;
@@ -262,6 +268,13 @@ fn stress<T: Scalar>(m: &mut [Vec3s<T>; 8], material: &[Lane<T>; 4]) {
             mu * (at(m, 1, 2) + at(m, 4, 0)),
             mu * (at(m, 2, 2) + at(m, 4, 1)),
         );
+        let turn = |m: &[Vec3s<T>; 8], k: &Twist<T>| {
+            let a = [at(m, 2, 2) - at(m, 4, 1), at(m, 4, 0) - at(m, 1, 2), at(m, 1, 1) - at(m, 2, 0)];
+            let row =
+                |x: usize, y: usize, z: usize| eighth * (k[x][l] * a[0] + k[y][l] * a[1] + k[z][l] * a[2]);
+            [row(0, 3, 4), row(3, 1, 5), row(4, 5, 2)]
+        };
+        let [tx, ty, tz] = twist.map_or([T::ZERO; 3], |k| turn(m, k));
         let mu2 = mu + mu;
         // Bending: m₃ = ξη, m₅ = ξζ, m₆ = ηζ. Along ξ (y of m₃, z of m₅), η (x of m₃, z of m₆), ζ (x of m₅, y of m₆).
         let (b3, b5, b6) = (
@@ -280,9 +293,9 @@ fn stress<T: Scalar>(m: &mut [Vec3s<T>; 8], material: &[Lane<T>; 4]) {
                 m[mode][k][l] = v[k];
             }
         };
-        write(m, 1, [pressure + mu2 * x, xy, xz]);
-        write(m, 2, [xy, pressure + mu2 * y, yz]);
-        write(m, 4, [xz, yz, pressure + mu2 * z]);
+        write(m, 1, [pressure + mu2 * x, xy + tz, xz - ty]);
+        write(m, 2, [xy - tz, pressure + mu2 * y, yz + tx]);
+        write(m, 4, [xz + ty, yz - tx, pressure + mu2 * z]);
         // Shear across: x of m₃ along ξ, y of m₃ along η, and so on; z of m₃ is shared by both.
         let across = mu_bend;
         write(

@@ -23,7 +23,7 @@ pub use locator::Locator;
 pub use made::build_made_body;
 pub use octree::{Fine, OctreeParams, build_octree_body};
 pub use smooth::SmoothEmbedding;
-pub use source::LatticeSource;
+pub use source::{LatticeSource, near_joints};
 pub use ties::Ties;
 
 use crate::{FleshError, element::corner_volumes};

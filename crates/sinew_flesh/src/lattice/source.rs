@@ -43,8 +43,11 @@ impl LatticeSource {
                 Ok(fine.body(mesh, &fine.balance(levels, most)))
             }
             Self::Octree(levels) => {
-                let octree =
-                    OctreeParams { levels: *levels, near: near(mesh, joints), ..OctreeParams::default() };
+                let octree = OctreeParams {
+                    levels: *levels,
+                    near: near_joints(mesh, joints),
+                    ..OctreeParams::default()
+                };
                 build_octree_body(mesh, params, &octree)
             }
         }
@@ -52,7 +55,7 @@ impl LatticeSource {
 }
 
 /// Joints inside, with the radius that is kept fine.
-fn near(mesh: &Mesh, joints: &[DVec3]) -> Vec<(DVec3, f64)> {
+pub fn near_joints(mesh: &Mesh, joints: &[DVec3]) -> Vec<(DVec3, f64)> {
     let tree = SurfaceTree::new(mesh);
     let inside = joints.iter().filter(|p| tree.winding_number_roughly(**p).abs() > 0.5);
     inside.filter_map(|&p| Some((p, AROUND_JOINTS * tree.closest_point(p)?.distance))).collect()

@@ -7,7 +7,8 @@
 //! new: an addition of 8 × 8 blocks a cell. refactor: one a coarse cube, and a small factorisation, which is kept over steps
 //! since it only has to be about right. Each iteration: a back-substitution with about a thirtieth of the unknowns.
 //! # Limits
-//! Cubes. A coarse cube turns as one, by the mean of its cells. Parts that lie side by side share coarse nodes, which costs iterations but is not wrong.
+//! Cubes. A coarse cube turns as one, by the mean of its cells. Where few free nodes hang on a coarse cube (beside a clamp), its
+//! nodes depend on each other; a small share of the diagonal keeps the system positive there. Parts that lie side by side share coarse nodes, which costs iterations but is not wrong.
 
 use super::{BlockMatrix, Direct, Nodes, PointTerm};
 use crate::{FleshError, Lattice, element::Stiffness};
@@ -15,6 +16,8 @@ use glam::{DMat3, DVec3, IVec3};
 use sinew_geom::linalg::polar;
 use std::collections::BTreeMap;
 
+/// Share of the diagonal that is added to it, above the rounding of the single precision it is factorised in.
+const DEPENDENT: f64 = 1e-4;
 /// Cells along a side of a coarse cube.
 const SIDE: i32 = 3;
 
@@ -115,6 +118,10 @@ impl Coarse {
                 self.blocks.add_point(&point);
             }
         }
+        for node in (0..self.is_unused.len()).filter(|&node| !self.is_unused[node]) {
+            let [x, y, z, ..] = self.blocks.diagonal(node);
+            self.blocks.add_diagonal(node, DEPENDENT * x.max(y).max(z));
+        }
         self.direct = Some(match self.direct.take() {
             Some(mut direct) => direct.refactor(&self.blocks).map(|()| direct)?,
             None => Direct::new(&self.blocks, &self.is_unused)?,
@@ -195,5 +202,44 @@ impl Cube {
                 *mass += part.mass * w.iter().map(|w| w[a] * w[b]).sum::<f64>();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Material, element::ElementKind};
+
+    /// Clamps that leave a single layer of a coarse cube free make its nodes depend on each other; the system must stay
+    /// positive, and the correction symmetric and positive.
+    #[test]
+    fn few_free_nodes_are_no_trouble() {
+        let lattice = Lattice::block([3, 3, 7], 0.1, DVec3::ZERO).unwrap();
+        let held = |p: &DVec3| !(0.05..0.15).contains(&p.z) && p.z < 0.55;
+        let is_held: Vec<bool> = lattice.nodes().iter().map(held).collect();
+        let material = Material::default();
+        let unit = Material { young: 1.0, ..material };
+        let stiffness =
+            crate::element::stiffness(&lattice.corners(0), &unit, ElementKind::default()).unwrap();
+        let part = |_: usize| CellPart { stiffness: &stiffness, factor: material.young, mass: 0.1 };
+        let mut coarse = Coarse::new(&lattice, &is_held, part);
+        let turns = vec![DMat3::IDENTITY; lattice.n_cells()];
+        coarse.refactor(&turns, (2e-4, 1.0), &[]).unwrap();
+        let vector = |seed: usize| -> Vec<[f32; 4]> {
+            let at = |i: usize| ((i * 7 + seed) as f32 * 12.9898).sin();
+            let one =
+                |i: usize| if is_held[i] { [0.0; 4] } else { [at(3 * i), at(3 * i + 1), at(3 * i + 2), 0.0] };
+            (0..lattice.n_nodes()).map(one).collect()
+        };
+        let (a, b) = (vector(1), vector(2));
+        let mut apply = |r: &[[f32; 4]]| {
+            let mut z = vec![[0f32; 4]; r.len()];
+            coarse.add(r, &mut z);
+            z
+        };
+        let (za, zb) = (apply(&a), apply(&b));
+        let (ab, ba) = (super::super::dot(&za, &b), super::super::dot(&a, &zb));
+        let size = super::super::dot(&za, &a);
+        assert!(size > 0.0 && (ab - ba).abs() < 1e-3 * size, "{ab} {ba} {size}");
     }
 }

@@ -55,7 +55,7 @@ impl<T: Scalar> Conjugate<T> {
             scratch.resize(n, [T::ZERO; 4]);
         }
         let (z, p, q) = (&mut self.z[..n], &mut self.p[..n], &mut self.q[..n]);
-        pins.project(r);
+        pins.project_forces(r);
         precondition(r, z);
         pins.project(z);
         p.copy_from_slice(z);
@@ -66,7 +66,7 @@ impl<T: Scalar> Conjugate<T> {
         while rz > aim && iterations < goal.limit && rz.is_finite() {
             q.fill([T::ZERO; 4]);
             apply(p, q);
-            pins.project(q);
+            pins.project_forces(q);
             let curvature = dot(p, q);
             if curvature.is_nan() || curvature <= 0.0 {
                 break;

@@ -2,7 +2,7 @@
 
 use crate::{
     Lattice,
-    element::{Batch, CubeMaterial, LANES, Scalar},
+    element::{Batch, CubeMaterial, LANES, Scalar, Twist},
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::{Kernel, dispatch};
@@ -11,6 +11,8 @@ use sinew_geom::linalg::{Kernel, dispatch};
 #[derive(Debug, Clone)]
 pub struct Cubes<T> {
     batches: Vec<Batch<T>>,
+    /// Empty while no cell is stretched far.
+    twists: Vec<Twist<T>>,
 }
 
 impl<T: Scalar> Cubes<T> {
@@ -34,7 +36,7 @@ impl<T: Scalar> Cubes<T> {
             batch
         };
         let chunks = lattice.cells().chunks(LANES).zip(materials.chunks(LANES));
-        Self { batches: chunks.enumerate().map(batch).collect() }
+        Self { batches: chunks.enumerate().map(batch).collect(), twists: Vec::new() }
     }
 
     /// Turn the cells.
@@ -44,6 +46,19 @@ impl<T: Scalar> Cubes<T> {
                 batch.set_rotation(lane, &rotation.to_cols_array());
             }
         }
+    }
+
+    /// How each cell resists being turned out of its frame (see `twist`), in the units of its constants; empty if none does.
+    pub fn set_twists(&mut self, twists: &[DMat3]) {
+        let batch = |twists: &[DMat3]| {
+            let mut batch = [[T::ZERO; LANES]; 6];
+            for (lane, k) in twists.iter().enumerate() {
+                let entries = [k.x_axis.x, k.y_axis.y, k.z_axis.z, k.y_axis.x, k.z_axis.x, k.z_axis.y];
+                (0..6).for_each(|e| batch[e][lane] = T::of(0.25 * entries[e]));
+            }
+            batch
+        };
+        self.twists = twists.chunks(LANES).map(batch).collect();
     }
 
     /// `out += K x`.
@@ -84,9 +99,14 @@ impl<T: Scalar> Kernel for Apply<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        match self.with_rest {
-            true => self.cubes.batches.iter().for_each(|batch| batch.add_gradient(self.x, self.out)),
-            false => self.cubes.batches.iter().for_each(|batch| batch.apply(self.x, self.out)),
+        let Cubes { batches, twists } = self.cubes;
+        if self.with_rest {
+            batches.iter().for_each(|batch| batch.add_gradient(self.x, self.out));
+        } else if twists.is_empty() {
+            batches.iter().for_each(|batch| batch.apply(None, self.x, self.out));
+        } else {
+            let both = batches.iter().zip(twists);
+            both.for_each(|(batch, twist)| batch.apply(Some(twist), self.x, self.out));
         }
     }
 }

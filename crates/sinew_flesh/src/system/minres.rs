@@ -31,8 +31,7 @@ pub fn solve_with_multipliers(
             }
         }
         for (at, (row, scale)) in rows.iter().zip(&scale).enumerate() {
-            let free = row.nodes.iter().zip(row.weights).filter(|(_, w)| *w != 0.0);
-            for (&node, w) in free {
+            for &(node, w) in &row.shares {
                 for k in 0..3 {
                     out[node as usize][k] += scale * w * x[n + at][k];
                     out[n + at][k] += scale * w * x[node as usize][k];
@@ -55,11 +54,11 @@ pub fn solve_with_multipliers(
 
 /// Mean of the diagonal of `C D⁻¹ Cᵀ` of one pin.
 fn schur(row: &PinRow, inverse: &[[f64; 6]]) -> f64 {
-    let one = |(node, w): (&u32, f64)| {
+    let one = |(node, w): &(u32, f64)| {
         let block = &inverse[*node as usize];
         w * w * (block[0] + block[1] + block[2]) / 3.0
     };
-    row.nodes.iter().zip(row.weights).map(one).sum::<f64>().max(f64::MIN_POSITIVE)
+    row.shares.iter().map(one).sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
 fn minres(

@@ -4,21 +4,21 @@
 //! Capell 2004, §4.8, eqs. 4.8–4.10: `Cᵀ Δv = a`, a start that satisfies it by QR, and increments orthogonal to the
 //! columns of `C`. Differs: all columns are projected out together, by the orthonormal `Q`; one after the other, as the
 //! thesis has it, is right only for pins in cells that share no node.
+//!
+//! Where nodes hang between others, pins are wishes of the true nodes: `(C T)ᵀ Δv = a` with the `T` of [`Ties`].
 //! # Limits
 //! Pins that depend on each other are found in the decomposition: one that says the same is left out, one that
 //! contradicts is named.
 
 use super::Nodes;
-use crate::{FleshError, element::Scalar};
+use crate::{FleshError, element::Scalar, lattice::Ties};
 use glam::DVec3;
 
-/// One wish: `Σ w Δv = a` over the nodes of a cell.
+/// One wish: `Σ w Δv = a` over free nodes.
 #[derive(Debug, Clone)]
 pub struct PinRow {
-    /// Nodes of its cell.
-    pub nodes: [u32; 8],
-    /// Their weights; zero for nodes that are held anyway.
-    pub weights: [f64; 8],
+    /// Free nodes of its cell, or those they hang on, with their weights.
+    pub shares: Vec<(u32, f64)>,
     /// The change of velocity the free nodes have to bring about.
     pub change: DVec3,
 }
@@ -30,6 +30,8 @@ pub struct PinSpace {
     columns: Vec<Vec<(u32, f64)>>,
     /// The pins that say something new, with their numbers.
     pub rows: Vec<(usize, PinRow)>,
+    /// Nodes that hang between others; empty if there are no pins.
+    ties: Ties,
 }
 
 /// A pin whose row keeps less than this of its length beside those before it says nothing new.
@@ -43,18 +45,16 @@ impl PinSpace {
     /// The pin that contradicts others, and which.
     pub fn new(
         rows: &[PinRow],
+        ties: &Ties,
         n_nodes: usize,
         gap: f64,
         secs: f64,
     ) -> Result<(Self, Nodes<f64>), FleshError> {
-        let mut space = Self::default();
+        let mut space = Self { ties: ties.clone(), ..Self::default() };
         let mut start = vec![[0.0; 4]; n_nodes];
         let mut owner = Vec::new();
         for (pin, row) in rows.iter().enumerate() {
-            let pairs = row.nodes.iter().zip(row.weights);
-            let mut column: Vec<(u32, f64)> =
-                pairs.filter(|(_, w)| *w != 0.0).map(|(node, w)| (*node, w)).collect();
-            column.sort_unstable_by_key(|(node, _)| *node);
+            let mut column: Vec<(u32, f64)> = row.shares.clone();
             let reached: DVec3 =
                 column.iter().map(|&(node, w)| DVec3::from_slice(&start[node as usize][..3]) * w).sum();
             let length = size(&column);
@@ -86,11 +86,23 @@ impl PinSpace {
             space.rows.push((pin, row.clone()));
             owner.push(pin);
         }
+        space.ties.spread(&mut start);
         Ok((space, start))
+    }
+
+    /// Give forces on hanging nodes to true ones, and take out what would move a pin.
+    pub fn project_forces<T: Scalar>(&self, r: &mut [[T; 4]]) {
+        self.ties.gather(r);
+        self.take_out(r);
     }
 
     /// Take out what would move a pin.
     pub fn project<T: Scalar>(&self, x: &mut [[T; 4]]) {
+        self.take_out(x);
+        self.ties.spread(x);
+    }
+
+    fn take_out<T: Scalar>(&self, x: &mut [[T; 4]]) {
         for column in &self.columns {
             for k in 0..3 {
                 let along: f64 = column.iter().map(|&(node, w)| w * x[node as usize][k].to()).sum();

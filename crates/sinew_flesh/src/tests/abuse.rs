@@ -1,16 +1,16 @@
-//! Bad treatment.
+//! Bad treatment: the ten thousand steps of `sinew_bench flesh --long`, and a coarser bar for fewer.
 
 use super::{Rigged, nodes_where, noise3};
 use crate::{FleshParams, Lattice, Material};
 use glam::{DQuat, DVec3};
 
-/// A bar held at both ends: random turns by 180 degrees, jumps of twenty metres, all stiffnesses and lengths of steps.
-/// Farthest any node ever is from where the bar is held, in lengths of the bar.
-pub fn farthest(young: f64, steps: usize) -> f64 {
-    let lattice = Lattice::block([2, 2, 6], 0.2, DVec3::ZERO).unwrap();
-    let held = nodes_where(&lattice, |p| !(0.25..0.95).contains(&p.z));
+/// A bar of 1.2 m held at both ends: turns of one of them by 180 degrees about random axes, jumps of up to 35 m, steps of all
+/// lengths. Farthest any node ever is from where the bar is held, in lengths of the bar.
+fn farthest(lattice: &Lattice, young: f64, steps: usize) -> f64 {
+    let size = lattice.size();
+    let held = nodes_where(lattice, |p| !(1.5 * size..1.2 - 1.5 * size).contains(&p.z));
     let material = Material { young, ..Material::default() };
-    let mut rigged = Rigged::new(&lattice, &material, held, &FleshParams::default());
+    let mut rigged = Rigged::new(lattice, &material, held, &FleshParams::default());
     let rest = rigged.drive.held.clone();
     let middle = DVec3::new(0.2, 0.2, 0.6);
     let mut farthest: f64 = 0.0;
@@ -31,8 +31,19 @@ pub fn farthest(young: f64, steps: usize) -> f64 {
 
 #[test]
 fn bad_treatment_flings_nothing_away() {
+    let coarse = Lattice::block([2, 2, 6], 0.2, DVec3::ZERO).unwrap();
     for young in [1e3, 3e4, 1e6, 1e8] {
-        let reach = farthest(young, 400);
-        assert!(reach < 10.0, "{young:e}: {reach} lengths away");
+        let reach = farthest(&coarse, young, 400);
+        assert!(reach < 4.0, "{young:e}: {reach} lengths away");
+    }
+}
+
+/// The softest flesh of a finer bar was once flung 250 lengths away.
+#[test]
+fn soft_flesh_is_not_flung_away() {
+    let fine = Lattice::block([4, 4, 12], 0.1, DVec3::ZERO).unwrap();
+    for young in [1e3, 1e4] {
+        let reach = farthest(&fine, young, 2000);
+        assert!(reach < 4.0, "{young:e}: {reach} lengths away");
     }
 }

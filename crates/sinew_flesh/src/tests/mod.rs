@@ -10,6 +10,7 @@ mod handles;
 mod hands;
 mod lattices;
 mod octrees;
+mod twists;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
 use glam::DVec3;

@@ -2,8 +2,8 @@
 
 use super::{Rigged, lattices::cuboid, nodes_where, noise3};
 use crate::{
-    Body, Drive, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode, OctreeParams,
-    SmoothEmbedding, build_body, build_octree_body,
+    Body, BodyPoint, Drive, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode,
+    OctreeParams, Pin, PinMethod, SmoothEmbedding, build_body, build_octree_body,
 };
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -186,6 +186,43 @@ fn characters_have_about_as_many_cells_as_asked_for() {
     assert!(build_octree_body(&mesh, &LatticeParams::default(), &deep).is_err());
 }
 
+/// Pins where sizes meet: held exactly by both methods, alike, and with hanging nodes where they belong.
+#[test]
+fn pins_hold_cells_of_several_sizes() {
+    let (_, body) = body(2);
+    let lattice = &body.lattice;
+    let hangs = |node: &u32| lattice.ties().nodes().contains(node);
+    let mixed: Vec<u32> = (0..lattice.n_cells() as u32)
+        .filter(|&cell| lattice.cells()[cell as usize].iter().any(hangs))
+        .collect();
+    let corner = |k: usize| std::array::from_fn(|c| if c == k { 0.6 } else { 0.4 / 7.0 });
+    let pin = |at: usize, k: usize| {
+        let point = BodyPoint { cell: mixed[at], weights: corner(k) };
+        Pin { point, target: point.evaluate(lattice, lattice.nodes()) }
+    };
+    let run = |pins: PinMethod| {
+        let params = FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
+        let mut rigged = Rigged::new(lattice, &FLESH, vec![], &params);
+        rigged.drive.pins = vec![pin(0, 0), pin(mixed.len() / 2, 7), pin(mixed.len() - 1, 3)];
+        for _ in 0..20 {
+            let report = rigged.step(0.02);
+            assert!(report.converged, "{report:?}");
+            for pin in &rigged.drive.pins {
+                let at = pin.point.evaluate(lattice, &rigged.state.positions);
+                assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
+            }
+            let mut tied = rigged.state.positions.clone();
+            lattice.ties().spread_places(&mut tied);
+            assert_eq!(tied, rigged.state.positions);
+        }
+        rigged
+    };
+    let (projected, multiplied) = (run(PinMethod::Projection), run(PinMethod::Multipliers));
+    let pairs = projected.state.positions.iter().zip(&multiplied.state.positions);
+    let off = pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(off < 1e-5, "{off:e}");
+}
+
 /// Smooth weights sum to one, give every affine motion, and turn a bend that has creases into one that has none.
 #[test]
 fn smooth_display_has_no_creases() {
@@ -270,4 +307,38 @@ fn cells_are_halved_where_a_body_deforms() {
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &clamps, &params, &twisted).is_err());
     let away = [Clamp { center: DVec3::splat(9.0), radius: 0.1 }];
     assert!(AdaptiveFlesh::new(&mesh, &lattice, &FLESH, &away, &params, &AdaptiveParams::default()).is_err());
+}
+
+/// Cells that adapt on bones: they change while an animal walks, and its skin stays near that of the finest cells.
+#[test]
+fn cells_adapt_on_a_skeleton() {
+    use crate::{AdaptiveParams, BakeParams, Baker};
+    use sinew_geom::Warnings;
+    let character = build_character(Sample::Quadruped, 1500).unwrap();
+    let bake = |thresholds: Vec<[f64; 2]>| {
+        let adaptive = AdaptiveParams { thresholds, every: 5, ..AdaptiveParams::default() };
+        let params = BakeParams {
+            lattice: LatticeParams { cells: 2500, size: None },
+            adaptive: Some(adaptive),
+            ..BakeParams::default()
+        };
+        let clip = character.clips.first();
+        let mut baker = Baker::new(&character, clip, &params, &mut Warnings::default()).unwrap();
+        let first = baker.body().lattice.n_cells();
+        let mut n_open = 0;
+        baker.advance(0.3, |report| n_open += usize::from(!report.converged)).unwrap();
+        let mut positions = Vec::new();
+        baker.positions(&mut positions).unwrap();
+        (positions, baker.n_changes(), [first, baker.body().lattice.n_cells()], n_open)
+    };
+    let (finest, still, [all, _], _) = bake(Vec::new());
+    let (adapted, changes, [first, last], n_open) = bake(vec![[0.1, 0.04]; 2]);
+    assert!(still == 0 && changes > 0 && n_open == 0, "{still} {changes} {n_open}");
+    assert!(first < all && last < all, "{first} {last} {all}");
+    let apart = adapted.iter().zip(&finest).map(|(a, b)| f64::from(a.distance(*b)));
+    let mean = apart.sum::<f64>() / finest.len() as f64 / character.mesh.diagonal();
+    assert!(mean < 0.005, "{mean}");
+    let wrong = AdaptiveParams { thresholds: vec![[0.1, 0.2]], ..AdaptiveParams::default() };
+    let params = BakeParams { adaptive: Some(wrong), ..BakeParams::default() };
+    assert!(Baker::new(&character, None, &params, &mut Warnings::default()).is_err());
 }

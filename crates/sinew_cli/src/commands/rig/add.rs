@@ -11,10 +11,10 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::rig::{
-        AdaptParams, Control, Feature, ForceRig, Guide, Matching, PosedBody, RigSet, RigShape, SurfaceParams,
-        Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose, fit_surface,
+        AdaptParams, Control, ControlSource, Feature, ForceRig, Guide, Matching, PosedBody, RigSet, RigShape,
+        SurfaceParams, Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose, fit_surface,
     },
-    geom::{Character, Warnings},
+    geom::{Character, Rig, Warnings},
 };
 
 /// Vertices at most that a pose is found by, where all correspond.
@@ -29,6 +29,7 @@ pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
         Some(control) => control.clone(),
         None => {
             let control = Control::parse(&name, character.rig.as_ref());
+            warn_of_names(&control, character.rig.as_ref(), &mut warnings);
             set.controls.push(control.clone());
             control
         }
@@ -39,7 +40,7 @@ pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
         PosedBody::new(&character, &params, &mut warnings).map_err(|e| with_path(e, &args.character))?
     };
     let (rig, mut extra) = match args.template {
-        Some(template) => place(args, template, &control, &posed, &character)?,
+        Some(template) => place(args, template, &control, (&posed, &character), &mut warnings)?,
         None => {
             let is_new = set.lattice().is_none();
             match_target(args, (&control, is_new), &mut posed, &character, console, &mut warnings)?
@@ -60,6 +61,19 @@ pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
     report["warnings"] = json!(warnings.messages);
     console.warn(&args.character, &warnings);
     console.result(&report, || as_text(&report))
+}
+
+/// A name that looks like an angle of a joint there is not is most likely a slip.
+fn warn_of_names(control: &Control, rig: Option<&Rig>, warnings: &mut Warnings) {
+    let angle = control.name.rsplit_once('.').filter(|(_, angle)| ["bend", "rx", "ry", "rz"].contains(angle));
+    if let (Some((joint, _)), true) = (angle, control.source == ControlSource::Free) {
+        let joints = rig.map_or(&[][..], |rig| rig.joints());
+        let names = joints.iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>().join(", ");
+        warnings.push(format!(
+            "there is no joint {joint:?}, so {:?} is a control parameter of your own; the joints are: {names}",
+            control.name
+        ));
+    }
 }
 
 /// Put a rig into a set; a rig of the same name and kind gets its samples.
@@ -100,8 +114,8 @@ fn place(
     args: &RigAddArgs,
     template: Template,
     control: &Control,
-    posed: &PosedBody,
-    character: &Character,
+    (posed, character): (&PosedBody, &Character),
+    warnings: &mut Warnings,
 ) -> anyhow::Result<(ForceRig, Value)> {
     let mesh = &character.mesh;
     let radius = args.radius.unwrap_or(0.1 * mesh.diagonal());
@@ -142,6 +156,16 @@ fn place(
     let mut extra = json!({});
     if args.amplitude.is_none() {
         let (fitted, moved) = strength(args, template, &guide, eta, posed, character)?;
+        let wanted = args.out.unwrap_or(0.02 * mesh.diagonal());
+        // A field wider than the limb pushes to all sides and moves the skin little.
+        if moved < 0.9 * wanted {
+            warnings.push(format!(
+                "the skin comes out by {:.1} mm instead of {:.1} mm; a smaller --radius (now {radius:.3} m) or another --depth \
+                 reaches further",
+                1e3 * moved,
+                1e3 * wanted
+            ));
+        }
         eta = fitted;
         extra["moves_vertex_by"] = json!(moved);
     }
@@ -184,8 +208,13 @@ fn strength(
     let params = TemplateFitParams { keep: Some(keep), ..TemplateFitParams::default() };
     let base = posed.place(&point);
     let found = fitter.fit(&eta, &[base], &[base + normal * way], &params)?;
-    let moved = (found.reached[0] - base).dot(normal);
-    Ok((found.eta, moved))
+    let (mut eta, mut moved) = (found.eta, (found.reached[0] - base).dot(normal));
+    // What a template moves is in proportion to its amplitude. One that moves the skin mostly sideways is left as it is.
+    if moved > 0.5 * way {
+        eta[0] *= way / moved;
+        moved = way;
+    }
+    Ok((eta, moved))
 }
 
 /// Forces that make the character look like a target.

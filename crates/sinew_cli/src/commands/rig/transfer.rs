@@ -65,6 +65,9 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
     if done.folded_by_pose > 0 {
         warnings.push(format!("{} cells fold over by the pose alone, without any rig", done.folded_by_pose));
     }
+    if done.least_volume <= 0.0 {
+        warnings.push("a rig still folds cells over; make it weaker, or give more --features");
+    }
     let bytes = write_rigs(&args.output, &carried)?;
     if let Some(path) = &args.character {
         let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
