@@ -12,7 +12,8 @@ use sinew::{
     constrain::{
         ConstrainError,
         clip::{
-            Body, ClipRules, Motion, Refit, RefitParams, Support, flesh_below, guess_unit, refit, scale_limbs,
+            Body, ClipRules, Motion, Refit, RefitParams, Support, flesh_below, guess_unit, refit,
+            scale_limbs, stretch_limbs,
         },
         compile::{Scene, has_errors},
         language::{Severity, Span, parse},
@@ -137,13 +138,9 @@ fn target(
     for (_, factor) in whole {
         target.character = target.character.scaled(factor)?;
     }
-    if !limbs.is_empty() {
-        ensure!(
-            target.character.skin.is_none(),
-            "--scale {}: limbs of a skinned character cannot be made longer without stretching its skin; \
-             scale `all`, or give another --skeleton",
-            limbs[0].0
-        );
+    if !limbs.is_empty() && target.character.skin.is_some() {
+        target.character = stretch_limbs(&target.character, &limbs).context("--scale")?;
+    } else if !limbs.is_empty() {
         let rig = target.character.rig.clone().unwrap_or_default();
         let body = Body::find(&rig, &args.feet)?;
         target.character.rig = Some(scale_limbs(&rig, &body, &limbs).context("--scale")?);

@@ -29,14 +29,24 @@ pub struct Support {
     pub height: f64,
 }
 
-/// When feet and hands stand, and the soles of the feet.
+/// What of a body stands when.
+pub struct Standing {
+    /// Soles of the feet, one a leg.
+    pub soles: Vec<Sole>,
+    /// When feet stand.
+    pub stances: Vec<Stance>,
+    /// When hands do.
+    pub supports: Vec<Support>,
+}
+
+/// When feet and hands stand.
 pub fn find_standing(
     given: Option<&[GivenContact]>,
     of: (&Rig, &Body),
     worlds: &[World],
     when: (f64, &[Range<usize>]),
     by: (f64, &ContactParams),
-) -> Result<(Vec<Sole>, Vec<Stance>, Vec<Support>), ConstrainError> {
+) -> Result<Standing, ConstrainError> {
     let slow = slow_hands(of, worlds, when, by);
     let (soles, stances) = stances_with(given, of, worlds, when, by, &slow)?;
     let print = |s: &Stance| Print::of_stance(s, &of.1.legs[s.leg], &soles[s.leg], worlds).origin;
@@ -45,7 +55,7 @@ pub fn find_standing(
         Some(given) => given_supports(given, of, worlds, &prints, by.0),
         None => find_supports(slow, of.0, worlds, &prints, by.0),
     };
-    Ok((soles, stances, supports))
+    Ok(Standing { soles, stances, supports })
 }
 
 /// Moments in which hands are slow, wherever they are.
@@ -170,10 +180,11 @@ mod tests {
         let (rig, motion) = push_up();
         let body = body::Body::find(&rig, &[]).unwrap();
         let worlds = motion::worlds(&rig, &motion);
-        let segments = [0..worlds.len()];
+        let whole = 0..worlds.len();
+        let segments = std::slice::from_ref(&whole);
         let leg = body.leg_length(&rig);
         let params = ContactParams::default();
-        let slow = slow_hands((&rig, &body), &worlds, (60.0, &segments), (leg, &params));
+        let slow = slow_hands((&rig, &body), &worlds, (60.0, segments), (leg, &params));
         // Still at the start, on the ground and at the end.
         assert_eq!(slow.len(), 6, "{slow:?}");
         let prints = [DVec3::new(0.1, 0.0, 0.14), DVec3::new(-0.1, 0.0, 0.14)];

@@ -211,7 +211,8 @@ pub fn detect_contacts(
     let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
     let by = (leg, &params.contacts);
     let when = (motion.fps, segments.as_slice());
-    let (_, stances, supports) = hands::find_standing(None, (rig, &body), &worlds, when, by)?;
+    let hands::Standing { stances, supports, .. } =
+        hands::find_standing(None, (rig, &body), &worlds, when, by)?;
     let name = |joint: usize| rig.joints()[joint].name.clone();
     let mut feet: Vec<String> = body.legs.iter().map(|leg| name(leg.ankle)).collect();
     let mut contacts = feet::contacts_of(&stances, rig, &body);

@@ -4,7 +4,7 @@ use super::{
     Body, Leg, Measured, Measures, Motion, RefitParams, Sole, Stance, World, body,
     contacts::median,
     feet::find_segments,
-    hands::{Support, find_standing},
+    hands::{Standing, Support, find_standing},
     motion,
     plan::{Plan, Scene, plan},
     retarget::Retarget,
@@ -74,7 +74,7 @@ impl<'a> Prepared<'a> {
         let leg = source_body.leg_length(source);
         let worlds = motion::worlds(source, motion);
         let segments = find_segments(motion, &worlds, source_body.pelvis, leg);
-        let (source_soles, stances, supports) = find_standing(
+        let Standing { soles: source_soles, stances, supports } = find_standing(
             params.given.as_deref(),
             (source, &source_body),
             &worlds,

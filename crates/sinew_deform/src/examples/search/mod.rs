@@ -11,6 +11,7 @@ mod lanes;
 mod model;
 mod newton;
 mod residual;
+mod rows;
 pub(super) mod scouts;
 
 use super::{
