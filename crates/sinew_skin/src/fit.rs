@@ -40,7 +40,7 @@ const FINISH_ROUNDS: usize = 2;
 /// Share of the squared error of the first round that a summary of the paths may leave out.
 const LEFT_OUT: f64 = 2e-3;
 /// Rounds in which bones that hold little are put where the error is largest.
-const EARLY: usize = 30;
+pub(crate) const EARLY: usize = 30;
 /// What is little: a share of the vertices that fall to a bone.
 const POOR: f64 = 0.2;
 /// Rise of the error at which momentum begins anew.

@@ -4,7 +4,7 @@
 
 use crate::{
     ExportParams, FitParams, FitStatus, FittedSkin, Joined, SkinError, SkinFitter, Transforms,
-    build_character, fit_skin, unheard,
+    build_character, fit::EARLY, fit_skin, unheard,
 };
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -207,14 +207,17 @@ fn renumbered_vertices_leave_the_error() {
 #[test]
 fn plain_descent_never_rises_and_momentum_does_not_end_higher() {
     let sequence = known_sequence(6, 12, true);
-    for transforms in Transforms::ALL {
-        let plain = FitParams { bones: 5, transforms, momentum: 0.0, tolerance: 0.0, ..FitParams::default() };
+    for (transforms, bones) in Transforms::ALL.into_iter().flat_map(|kind| [(kind, 3), (kind, 4), (kind, 5)])
+    {
+        let plain = FitParams { bones, transforms, momentum: 0.0, tolerance: 0.0, ..FitParams::default() };
         let mut source = &sequence;
         let report = fit_skin(sequence.rest(), &mut source, &plain, &unheard).unwrap().report;
-        assert_eq!(report.reseeded, 0);
-        for pair in report.errors.windows(2) {
-            assert!(pair[1] <= pair[0] * (1.0 + 1e-5), "{transforms:?}: {:?}", report.errors);
+        // A bone that begins anew elsewhere may cost something at first.
+        let from = if report.reseeded > 0 { EARLY } else { 0 };
+        for pair in report.errors[from..].windows(2) {
+            assert!(pair[1] <= pair[0] * (1.0 + 1e-5), "{transforms:?} {bones}: {:?}", report.errors);
         }
+        assert!(bones > 3 || report.reseeded == 0, "{transforms:?} {bones}: {}", report.reseeded);
         let quick = FitParams { momentum: 0.9, ..plain };
         let (_, errors) = fit(&sequence, &quick);
         assert!(errors.e_rms_diag1 <= 1.05 * report.errors.last().unwrap());
@@ -368,8 +371,12 @@ fn progress_rises_tells_the_error_and_a_stop_keeps_the_best() {
     assert_eq!(stop_after(1).unwrap_err(), SkinError::Cancelled);
     let stopped = stop_after(4).unwrap();
     assert!(stopped.report.cancelled && stopped.report.rounds == 3);
-    let error = |skin| fitter.measure(skin).unwrap().e_rms;
-    assert!(error(&stopped.skin) < 3.0 * error(&full.skin));
+    let error = |skin| fitter.measure(skin).unwrap().e_rms_diag1;
+    assert!(
+        error(&stopped.skin) <= 1.001 * told.lock().unwrap().last().unwrap().error,
+        "what was told is kept"
+    );
+    assert!(error(&full.skin) < error(&stopped.skin));
     let resumed = fitter.fit_from(&stopped.skin, &params, &unheard).unwrap();
     assert!(error(&resumed.skin) < error(&stopped.skin));
 }
