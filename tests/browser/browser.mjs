@@ -206,7 +206,9 @@ class Page {
     this.at = { x, y };
   }
 
+  /** Click a place or an element, as soon as it can be clicked. */
   async click(target, options = {}) {
+    if (typeof target === 'string') await this.until(`!document.querySelector('[data-testid="${CSS_escape(target)}"]')?.disabled`);
     const place = typeof target === 'string' ? await this.place(target) : target;
     await this.mouse('mouseMoved', place, { held: false });
     await this.mouse('mousePressed', place, options);
