@@ -163,7 +163,11 @@ fn write_library(materials: &[Material], pictures: &[Option<String>]) -> String 
 /// Names that survive as one line each and differ.
 fn material_names(materials: &[Material]) -> Vec<String> {
     let mut names = Names::default();
-    let plain = |m: &Material| m.name.replace(char::is_control, " ").trim().to_owned();
+    // A backslash at the end of a line would join it with the next.
+    let is_lost = |c: char| c == '\\' || c.is_whitespace();
+    let plain = |m: &Material| {
+        m.name.replace(char::is_control, " ").trim_start().trim_end_matches(is_lost).to_owned()
+    };
     let name = |m| Some(plain(m)).filter(|name| !name.is_empty()).unwrap_or_else(|| "material".to_owned());
     materials.iter().map(|m| names.unique(&name(m))).collect()
 }

@@ -227,3 +227,16 @@ fn materials_textures_and_polygons_survive() {
     let apart = |k: usize| (new.materials[0].base_color[k] - old.materials[0].base_color[k]).abs();
     assert!((0..4).all(|k| apart(k) < 1e-5));
 }
+
+/// Found by fuzzing: a material whose name ends in a backslash took the face below it along.
+#[test]
+fn names_that_end_in_a_backslash_swallow_no_face() {
+    let text = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red \\ \nf 1 2 3\n";
+    let mut warnings = Warnings::default();
+    let model = read_obj(text, &no_side_files, "a.obj", &mut warnings).unwrap();
+    let mut character = model.character;
+    assert_eq!((character.mesh.n_faces(), character.surface.materials.len()), (1, 1));
+    character.surface.materials.iter_mut().for_each(|material| material.name = "red \\ \\\r".into());
+    let again = read_obj(&write_obj(&character), &no_side_files, "b.obj", &mut warnings).unwrap();
+    assert_eq!(again.character.mesh, character.mesh);
+}
