@@ -167,14 +167,22 @@ class Page {
     await this.value('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   }
 
-  /** Middle of an element, which must be visible and on top. */
+  /** Middle of an element, which must be visible, at rest and on top. */
   async place(id) {
     const find = `document.querySelector('[data-testid="${CSS_escape(id)}"]')`;
     await this.until(`${find}?.getClientRects().length`);
-    const place = await this.value(`(() => {
-      const element = ${find};
-      element.scrollIntoView({ block: 'nearest' });
-      const box = element.getBoundingClientRect();
+    const place = await this.value(`(async () => {
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      ${find}.scrollIntoView({ block: 'nearest' });
+      // A panel that is being built anew moves what is below it: a click goes where an element was for three frames.
+      let [element, box, still] = [null, null, 0];
+      for (let k = 0; k < 60 && still < 3; k += 1) {
+        await frame();
+        const [now, at] = [${find}, ${find}?.getBoundingClientRect()];
+        still = now && now === element && at.x === box.x && at.y === box.y ? still + 1 : 0;
+        [element, box] = [now, at];
+      }
+      if (!element) throw new Error('${id} has gone');
       const x = box.x + box.width / 2, y = box.y + box.height / 2;
       const top = document.elementFromPoint(x, y);
       return { x, y, covered: !(element.contains(top) || top?.contains(element)) };

@@ -22,10 +22,24 @@ const wanted = process.argv.slice(2);
 const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
 mkdirSync(shots, { recursive: true });
 const browser = await launch();
-let [passed, failed] = [0, 0];
+// A machine that stalls for seconds breaks tests that are right: each may fail once, and is told if it did.
+const TRIES = 2;
+const [passed, failed, unsteady] = [[], [], []];
 
 for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...rigs, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
+  let tries = 1;
+  let isPassed = await passes(name, test);
+  for (; !isPassed && tries < TRIES; tries += 1) isPassed = await passes(name, test);
+  (isPassed ? passed : failed).push(name);
+  if (isPassed && tries > 1) unsteady.push(name);
+}
+await browser.close();
+console.log(`\n${passed.length} passed, ${failed.length} failed${failed.map((name) => `\n        ${name}`).join('')}`);
+if (unsteady.length > 0) console.log(`failed at first: ${unsteady.join(', ')}`);
+process.exit(failed.length > 0 ? 1 : 0);
+
+async function passes(name, test) {
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
   const pages = [];
   const context = {
@@ -41,15 +55,15 @@ for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...
   };
   const started = Date.now();
   let studio;
+  let isPassed = false;
   try {
     studio = await startStudio(folder);
     await test({ ...context, studio });
     const faults = pages.flatMap((page) => page.faults);
     if (faults.length > 0) throw new Error(`the page complained: ${faults.join('; ')}`);
-    passed += 1;
     console.log(`ok      ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+    isPassed = true;
   } catch (error) {
-    failed += 1;
     console.log(`FAILED  ${name}: ${error.stack}`);
     for (const [k, page] of pages.entries()) {
       await page.screenshot(join(shots, `failed-${name}-${k}.png`)).catch(() => {});
@@ -60,7 +74,5 @@ for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...
   await Promise.all(pages.map((page) => page.close().catch(() => {})));
   await studio?.kill().catch(() => {});
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  return isPassed;
 }
-await browser.close();
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);

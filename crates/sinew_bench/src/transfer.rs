@@ -76,7 +76,7 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
     );
     println!(
         "{:>5} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>11} {:>8} {:>6}",
-        "pose", "rest", "posed", "rigged", "less by", "relaxed", "folded", "least", "cells", "s"
+        "pose", "rest", "posed", "rigged", "less by", "opened", "folded", "least", "cells", "s"
     );
     let mut shown = Vec::new();
     for pose in poses {
@@ -100,8 +100,8 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
         println!(
             "{pose:>5} {rest:>8.2} {before:>8.2} {after:>8.2} {:>8.1}% {:>9} {:>8} {:>11.3} {:>8} {:>6.1}",
             100.0 * (1.0 - after / before),
-            report.relaxed_cells,
-            report.folded_by_pose,
+            report.unfolded_cells,
+            other.n_folded(),
             report.least_volume,
             other.body().lattice.n_cells(),
             start.elapsed().as_secs_f64()

@@ -93,7 +93,8 @@ pub fn minimise(
             break;
         }
         // Without memory the gradient says nothing about how far to go.
-        let mut length = if memory.is_empty() { (1.0 / largest).min(1.0) } else { 1.0 };
+        let whole = if memory.is_empty() { (1.0 / largest).min(1.0) } else { 1.0 };
+        let mut length = whole;
         let found = loop {
             (0..n).for_each(|i| next[i] = bounds.clamp(i, x[i] + length * step[i]));
             let at = value(&next, &mut next_gradient);
@@ -103,7 +104,7 @@ pub fn minimise(
                 break Some(at);
             }
             length *= 0.4;
-            if length < SHORTEST {
+            if length < SHORTEST * whole {
                 break None;
             }
         };

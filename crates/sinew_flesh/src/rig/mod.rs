@@ -27,6 +27,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod unfold;
 
 pub use adaptive::{AdaptParams, AdaptRound, AdaptiveFit, fit_adaptive};
 pub use belt::Belt;

@@ -7,7 +7,10 @@
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
 
 use super::{RestReport, RigError, StaticSolver, find_rest};
-use crate::{BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton};
+use crate::{
+    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton,
+    element::corner_volumes,
+};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
 
@@ -151,6 +154,15 @@ impl PosedBody {
     /// Where the surface is.
     pub fn positions(&self) -> Vec<DVec3> {
         surface_at(&self.body, &self.state.positions)
+    }
+
+    /// Cells that are folded over, at one corner at least.
+    pub fn n_folded(&self) -> usize {
+        let is_folded = |cell: &&[u32; 8]| {
+            let at = cell.map(|n| self.state.positions[n as usize]);
+            corner_volumes(&at).into_iter().any(|v| v <= 0.0)
+        };
+        self.body.lattice.cells().iter().filter(is_folded).count()
     }
 
     /// Forces of the pose's frame in that of rest.

@@ -3,14 +3,15 @@
 //! # Source
 //! Capell 2004, §6.7.2: forces become displacements, displacements are carried by the map (eq. 6.9), and become forces of
 //! the other body, which may be stiffer, finer or larger. Templates are sampled first (footnote 3 of §6.8). Differs: the
-//! target keeps a lattice of its own, at whose nodes displacements are read, and cells that the rig would fold over are
-//! given less of it.
+//! target keeps a lattice of its own, at whose nodes displacements are read, and forces also keep cells open that the carried
+//! pose or the rig would fold over.
 
 use super::{
     CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces,
     set::rest_forces,
+    unfold::{Unfolded, unfold},
 };
-use crate::{FleshError, element::corner_volumes};
+use crate::FleshError;
 use glam::{DAffine3, DVec3};
 use sinew_geom::{
     Character, Joint, Mesh, Pose, Rig, Skin, SkinSlot, Transform, Warnings, query::SurfaceTree,
@@ -22,12 +23,12 @@ pub type JointPairs = Vec<(usize, usize)>;
 /// What became of the rigs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TransferReport {
-    /// Cells that would have folded over, and got less of a rig.
-    pub relaxed_cells: usize,
-    /// Least volume at a corner of a cell under any rig, relative to that at rest.
+    /// Cells that the pose and a rig would have folded over, and that the forces keep open.
+    pub unfolded_cells: usize,
+    /// Cells that bones alone fold over.
+    pub folded_cells: usize,
+    /// Least volume at a corner of a cell in any pose of a rig, relative to that at rest.
     pub least_volume: f64,
-    /// Cells that fold over by the pose alone, without any rig.
-    pub folded_by_pose: usize,
 }
 
 /// Pair joints by name, or as `by_hand` says (source, target). Only those that move flesh have to have a partner.
@@ -156,9 +157,6 @@ fn displacements(
     Ok(source.to_rest(&moved))
 }
 
-/// Rounds of taking displacements back where cells fold over.
-const RELAX: usize = 40;
-
 /// Forces that hold a body in a pose with displacements of the rest frame.
 fn hold(
     target: &mut PosedBody,
@@ -169,50 +167,46 @@ fn hold(
     if moved.iter().all(|d| *d == DVec3::ZERO) {
         return Ok(moved);
     }
-    target.set_pose(pose)?;
-    let start = target.state.positions.clone();
-    let mut moved = target.to_pose(&moved);
-    target.body.lattice.ties().spread_places(&mut moved);
-    moved.iter_mut().zip(&target.solver.body.is_held).for_each(|(d, held)| {
-        if *held {
-            *d = DVec3::ZERO;
-        }
-    });
-    let folded = |moved: &[DVec3]| -> Vec<(usize, f64)> {
-        let size = target.body.lattice.size().powi(3);
-        let least = |cell: &[u32; 8]| {
-            let at = cell.map(|n| start[n as usize] + moved[n as usize]);
-            corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / size
-        };
-        target.body.lattice.cells().iter().map(least).enumerate().collect()
-    };
-    let by_pose: Vec<bool> = folded(&vec![DVec3::ZERO; start.len()]).iter().map(|(_, v)| *v <= 0.0).collect();
-    report.folded_by_pose = report.folded_by_pose.max(by_pose.iter().filter(|f| **f).count());
-    let is_bad = |(cell, v): &(usize, f64)| *v <= LEAST && !by_pose[*cell];
-    let mut relaxed = vec![false; by_pose.len()];
-    for _ in 0..RELAX {
-        let bad: Vec<usize> = folded(&moved).iter().filter(|f| is_bad(f)).map(|(cell, _)| *cell).collect();
-        if bad.is_empty() {
-            break;
-        }
-        let mut nodes: Vec<u32> = bad.iter().flat_map(|&cell| target.body.lattice.cells()[cell]).collect();
-        bad.iter().for_each(|&cell| relaxed[cell] = true);
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes.iter().for_each(|&n| moved[n as usize] *= 0.7);
-        target.body.lattice.ties().spread_places(&mut moved);
-    }
-    let volumes = folded(&moved);
-    let least = volumes.iter().filter(|(cell, _)| !by_pose[*cell]).map(|(_, v)| *v);
-    report.least_volume = report.least_volume.min(least.fold(f64::INFINITY, f64::min));
-    report.relaxed_cells += relaxed.iter().filter(|r| **r).count();
-    target.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
+    let opened = take(target, pose, &moved)?;
+    report.least_volume = report.least_volume.min(opened.least_volume);
+    report.unfolded_cells += opened.n_folded;
+    report.folded_cells += opened.n_left;
     let holding = holding_forces(&target.solver, &mut target.state, &target.drive)?;
     Ok(target.to_rest(&holding))
 }
 
-/// Volume at a corner below which a cell counts as folded over.
-const LEAST: f64 = 0.02;
+/// Least share of the way to a pose that is gone at once.
+const SHORTEST: f64 = 1.0 / 256.0;
+
+/// Take a pose with displacements of the rest frame, and no cell folded over: at once if that can be, else from rest in steps
+/// as long as no cell folds over in them.
+fn take(target: &mut PosedBody, pose: &Pose, moved: &[DVec3]) -> Result<Unfolded, FleshError> {
+    let rest = target.rig.rest_pose();
+    let (mut gone, mut step, mut opening) = (0.0, 1.0, vec![DVec3::ZERO; moved.len()]);
+    loop {
+        let share = f64::min(gone + step, 1.0);
+        let locals = rest.locals.iter().zip(&pose.locals).map(|(a, b)| a.lerp(b, share)).collect();
+        target.set_pose(&Pose { locals })?;
+        let (is_held, turned) = (&target.solver.body.is_held, target.to_pose(moved));
+        let mut goal = target.state.positions.clone();
+        let free = goal.iter_mut().zip(&turned).zip(is_held).filter(|(_, held)| !**held);
+        free.for_each(|((p, d), _)| *p += *d * share);
+        target.body.lattice.ties().spread_places(&mut goal);
+        let mut places: Vec<DVec3> = goal.iter().zip(target.to_pose(&opening)).map(|(p, d)| *p + d).collect();
+        let opened = unfold(&target.body.lattice, is_held, &goal, &mut places);
+        if opened.n_left > 0 && step > SHORTEST {
+            step *= 0.5;
+            continue;
+        }
+        let ways: Vec<DVec3> = places.iter().zip(&goal).map(|(a, b)| *a - *b).collect();
+        opening = target.to_rest(&ways);
+        (gone, step) = (share, step * 1.5);
+        if gone >= 1.0 {
+            target.state.positions = places;
+            return Ok(opened);
+        }
+    }
+}
 
 /// A mesh without a skeleton gets that of the source, carried by a map, with its weights.
 ///

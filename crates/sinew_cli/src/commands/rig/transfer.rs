@@ -62,11 +62,11 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
     let mut to =
         PosedBody::new(&target, &target_params, &mut warnings).map_err(|e| with_path(e, &args.to))?;
     let (carried, done) = transfer_rigs(&mut from, &set, &map, &mut to, &joints)?;
-    if done.folded_by_pose > 0 {
-        warnings.push(format!("{} cells fold over by the pose alone, without any rig", done.folded_by_pose));
-    }
-    if done.least_volume <= 0.0 {
-        warnings.push("a rig still folds cells over; make it weaker, or give more --features");
+    if done.folded_cells > 0 {
+        warnings.push(format!(
+            "bones that turn against each other fold {} cells over; more --cells, or other joints, may help",
+            done.folded_cells
+        ));
     }
     let bytes = write_rigs(&args.output, &carried)?;
     if let Some(path) = &args.character {
@@ -81,9 +81,9 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
         "map_features_percent": 100.0 * map.report.features,
         "map_surface_percent": 100.0 * map.report.surface,
         "map_least_volume": map.report.least_volume,
-        "relaxed_cells": done.relaxed_cells,
+        "unfolded_cells": done.unfolded_cells,
+        "folded_cells": done.folded_cells,
         "least_volume": done.least_volume,
-        "folded_by_pose": done.folded_by_pose,
         "seconds": start.elapsed().as_secs_f64(),
         "written": args.output.display().to_string(),
         "bytes": bytes,
@@ -141,7 +141,7 @@ fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     format!(
         "{}  {} rigs carried over in {:.1} s\n  the map misses the skeleton by {:.2} %, features by {:.2} %, the surface by \
-         {:.2} % of the diagonal; least corner {:.2}\n  {} cells got less of a rig, so as not to fold over\n",
+         {:.2} % of the diagonal; least corner {:.2}\n  {} cells are kept from folding over\n",
         report["written"].as_str().unwrap_or_default(),
         report["rigs"].as_array().map_or(0, Vec::len),
         x("seconds"),
@@ -149,6 +149,6 @@ fn as_text(report: &Value) -> String {
         x("map_features_percent"),
         x("map_surface_percent"),
         x("map_least_volume"),
-        report["relaxed_cells"]
+        report["unfolded_cells"]
     )
 }

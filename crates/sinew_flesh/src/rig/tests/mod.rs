@@ -4,6 +4,7 @@ mod fields;
 mod fits;
 mod surfaces;
 mod transfers;
+mod unfolds;
 
 use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material, tests::nodes_where};
 use glam::DVec3;
