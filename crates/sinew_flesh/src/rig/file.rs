@@ -17,6 +17,8 @@ use sinew_geom::Transform;
 
 /// Nodes that a file may claim.
 const MAX_NODES: usize = 2_000_000;
+/// Forces and levels that all rigs of a file may have together: nodes times samples.
+const MAX_FORCES: usize = 10_000_000;
 /// Parameters that are angles.
 const ANGLES: [&str; 4] = ["spin", "rx", "ry", "rz"];
 
@@ -24,10 +26,11 @@ const ANGLES: [&str; 4] = ["spin", "rx", "ry", "rz"];
 pub fn to_json(set: &RigSet) -> Value {
     let control = |control: &Control| {
         let mut value = json!({"name": control.name});
-        match control.source.text() {
-            Some(follows) => value["follows"] = json!(follows),
-            None if control.range != [0.0, 1.0] => value["range"] = json!(control.range),
-            None => {}
+        if let Some(follows) = control.source.text() {
+            value["follows"] = json!(follows);
+        }
+        if control.range != [0.0, 1.0] {
+            value["range"] = json!(control.range);
         }
         value
     };
@@ -172,8 +175,9 @@ pub fn from_json(value: &Value) -> Result<RigSet, RigError> {
     for at in root.need("controls")?.list()? {
         set.controls.push(read_control(&at)?);
     }
+    let mut left = MAX_FORCES;
     for at in root.need("rigs")?.list()? {
-        let mut rig = read_rig(&at)?;
+        let mut rig = read_rig(&at, &mut left)?;
         let unit = unit(&set, &rig);
         rig.shape = match rig.shape {
             RigShape::Surface { cell_size, levels, samples } => {
@@ -209,7 +213,7 @@ fn read_control(at: &At) -> Result<Control, RigError> {
     Ok(control)
 }
 
-fn read_rig(at: &At) -> Result<ForceRig, RigError> {
+fn read_rig(at: &At, left: &mut usize) -> Result<ForceRig, RigError> {
     let (name, control) = (at.need("name")?.text()?.to_owned(), at.need("control")?.text()?.to_owned());
     let stiffen = at.get("stiffen").map_or(Ok(1.0), |at| at.number())?;
     let mut pose = Vec::new();
@@ -228,7 +232,7 @@ fn read_rig(at: &At) -> Result<ForceRig, RigError> {
     let samples = at.need("samples")?.list()?;
     let shape = match (at.get("template"), at.get("surface")) {
         (Some(template), None) => read_template(at, &template, &samples)?,
-        (None, Some(surface)) => read_surface(&surface, &samples)?,
+        (None, Some(surface)) => read_surface(&surface, &samples, left)?,
         _ => return at.wrong("a rig has either a \"template\" or a \"surface\""),
     };
     Ok(ForceRig { name, control, shape, stiffen, pose })
@@ -276,13 +280,21 @@ fn read_guide(at: &At) -> Result<Guide, RigError> {
     }
 }
 
-fn read_surface(at: &At, list: &[At]) -> Result<RigShape, RigError> {
+/// `left` is what the file may still have of forces.
+fn read_surface(at: &At, list: &[At], left: &mut usize) -> Result<RigShape, RigError> {
     let (cell_size, n) = (at.need("cell_size")?.number()?, at.need("nodes")?.number()?);
     if !(n >= 1.0 && n <= MAX_NODES as f64 && n.fract() == 0.0) {
         return at.wrong(format!("\"nodes\" must be a whole number from 1 to {MAX_NODES}"));
     }
     if cell_size <= 0.0 {
         return at.wrong("\"cell_size\" must be positive");
+    }
+    let levels = at.get("levels").map_or(Ok(Vec::new()), |at| read_runs(&at))?;
+    match left.checked_sub(n as usize * list.len() + levels.len()) {
+        Some(rest) => *left = rest,
+        None => {
+            return at.wrong(format!("a file can have {MAX_FORCES} forces: nodes times samples, of all rigs"));
+        }
     }
     let mut samples: Vec<(f64, Vec<DVec3>)> = Vec::new();
     for sample in list {
@@ -300,7 +312,6 @@ fn read_surface(at: &At, list: &[At]) -> Result<RigShape, RigError> {
     if samples.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return at.wrong("two samples have the same \"at\"");
     }
-    let levels = at.get("levels").map_or(Ok(Vec::new()), |at| read_runs(&at))?;
     Ok(RigShape::Surface { cell_size, levels, samples })
 }
 

@@ -57,7 +57,7 @@ pub(super) fn unfold(lattice: &Lattice, is_held: &[bool], goal: &[DVec3], places
         };
         goal.iter().zip(&rows).map(|(p, row)| *p + way(row)).collect()
     };
-    let params = MinimiseParams { rounds: 200, gain: 1e-7, ..MinimiseParams::default() };
+    let params = MinimiseParams { rounds: 60, gain: 1e-6, ..MinimiseParams::default() };
     let mut x = vec![0.0; 3 * n_free];
     for ((row, from), to) in rows.iter().zip(goal).zip(&*places) {
         // Nodes of their own say where free ones begin.

@@ -178,6 +178,13 @@ fn files_say_what_was_written_and_where_they_are_wrong() {
             .contains("there is no node 7")
     );
     assert!(broken(&|v| v["rigs"][1]["surface"]["nodes"] = 1e12.into()).contains("whole number"));
+    let many: Vec<serde_json::Value> =
+        (0..20).map(|k| serde_json::json!({ "at": k, "forces": [] })).collect();
+    let huge = broken(&|v| {
+        v["rigs"][1]["surface"]["nodes"] = 1_000_000.into();
+        v["rigs"][1]["samples"] = many.clone().into();
+    });
+    assert!(huge.contains("rigs[1].surface: a file can have 10000000 forces"), "{huge}");
     assert!(broken(&|v| v["controls"][1]["name"] = "breath".into()).contains("\"breath\" is there twice"));
     assert!(broken(&|v| v["controls"][1]["follows"] = "nothing".into()).contains(".bend"));
     assert!(broken(&|v| *v = 3.into()).contains("the file: expected an object"));
