@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
         // Many bones go on gaining longer; rigid ones gain less a round.
         let bones = self.params.bones as f64;
         let share =
-            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (25.0 / bones).clamp(0.4, 1.0) };
+            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (30.0 / bones).clamp(0.4, 1.0) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 

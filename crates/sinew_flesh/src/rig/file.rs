@@ -293,7 +293,8 @@ fn read_surface(at: &At, list: &[At], left: &mut usize) -> Result<RigShape, RigE
     match left.checked_sub(n as usize * list.len() + levels.len()) {
         Some(rest) => *left = rest,
         None => {
-            return at.wrong(format!("a file can have {MAX_FORCES} forces: nodes times samples, of all rigs"));
+            return at
+                .wrong(format!("a file can have {MAX_FORCES} forces: nodes times samples, of all rigs"));
         }
     }
     let mut samples: Vec<(f64, Vec<DVec3>)> = Vec::new();
