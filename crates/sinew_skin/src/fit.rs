@@ -36,7 +36,7 @@ const TRIAL_ROUNDS: usize = 3;
 /// Rounds about the bones within a round, if they are rigid.
 const SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
-const FINISH_ROUNDS: usize = 2;
+const FINISH_ROUNDS: usize = 3;
 /// Share of the squared error of the first round that a summary of the paths may leave out.
 const LEFT_OUT: f64 = 2e-3;
 /// Rounds in which bones that hold little are put where the error is largest.
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         self.refine(state)
     }
 
-    /// Bones that were fitted elsewhere, brought to these tracks: weights first, then two rounds.
+    /// Bones that were fitted elsewhere, brought to these tracks: weights first, then a few rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
             let (error, _) = self.round(&mut state, 0.0)?;
@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
         // Many bones go on gaining longer; rigid ones gain less a round.
         let bones = self.params.bones as f64;
         let share =
-            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (30.0 / bones).clamp(0.4, 1.0) };
+            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (30.0 / bones).clamp(0.45, 1.0) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 

@@ -24,8 +24,9 @@ use sinew_geom::mesh::Ragged;
 
 /// What is left over when bones are fitted to some of the vertices is more than their last rounds would gain: they end
 /// sooner, and try fewer bones a vertex.
-const ROUGH_TOLERANCE: f64 = 4e-2;
+const ROUGH_TOLERANCE: f64 = 4.5e-2;
 const ROUGH_CANDIDATES: usize = 8;
+const ROUGH_HARD_ROUNDS: usize = 2;
 
 /// Where a merged vertex lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,6 +112,7 @@ impl SkinFitter {
         let rough = FitParams {
             tolerance: params.tolerance.max(ROUGH_TOLERANCE),
             candidates: params.candidates.min(ROUGH_CANDIDATES),
+            hard_rounds: params.hard_rounds.min(ROUGH_HARD_ROUNDS),
             ..params.clone()
         };
         let (small, report) = Run::new(&decimated.tracks, &rough, progress).run()?;
