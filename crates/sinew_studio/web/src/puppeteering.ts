@@ -27,6 +27,8 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
   patient = true;
   private gesture: PoseGesture | null = null;
   private startedAt = 0;
+  /** Whether the recording that was chosen is still to come. */
+  private isAwaited = false;
   private timer = 0;
 
   constructor() {
@@ -36,6 +38,11 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
     this.camera.on('lost', (why) => this.lost(why));
     store.on('act', () => this.emit('act', null));
     store.on('opened', () => this.leave());
+    store.on('doc', () => {
+      if (!this.isAwaited || !store.doc?.actor) return;
+      this.isAwaited = false;
+      this.seek(0);
+    });
     store.on('link', (link) => {
       if (link !== 'open') this.pause();
     });
@@ -50,7 +57,9 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
     if (this.source !== 'none') await ask({ type: 'act_end' });
     this.source = source;
     if (source === 'camera') void this.camera.start();
-    if (source === 'recording' && store.doc?.actor) this.seek(0);
+    // The reply to what was opened may come before the state that tells of it.
+    this.isAwaited = source === 'recording' && !store.doc?.actor;
+    if (source === 'recording' && !this.isAwaited) this.seek(0);
     this.emit('change', null);
   }
 
