@@ -25,7 +25,7 @@ pub type JointPairs = Vec<(usize, usize)>;
 pub struct TransferReport {
     /// Cells that the pose and a rig would have folded over, and that the forces keep open.
     pub unfolded_cells: usize,
-    /// Cells that bones alone fold over.
+    /// Cells that could not be kept open.
     pub folded_cells: usize,
     /// Least volume at a corner of a cell in any pose of a rig, relative to that at rest.
     pub least_volume: f64,

@@ -13,7 +13,7 @@
 //! Corners between nodes that are held cannot always be opened.
 
 use super::{Bounds, MinimiseParams, minimise, statics::free_nodes};
-use crate::Lattice;
+use crate::{Lattice, element::corner_volumes};
 use glam::{DMat3, DVec3};
 
 /// Volume of a corner that counts as open.
@@ -89,16 +89,16 @@ pub(super) fn unfold(lattice: &Lattice, is_held: &[bool], goal: &[DVec3], places
     Unfolded { n_folded, n_left: n_below(places, 0.0), least_volume }
 }
 
-struct Corners<'a> {
+pub(super) struct Corners<'a> {
     cells: &'a [[u32; 8]],
     /// Volume of each cell at rest.
     sizes: Vec<f64>,
 }
 
 impl<'a> Corners<'a> {
-    fn new(lattice: &'a Lattice) -> Self {
+    pub fn new(lattice: &'a Lattice) -> Self {
         let (cells, rest) = (lattice.cells(), lattice.nodes());
-        let size = |cell: &[u32; 8]| edges(&cell.map(|n| rest[n as usize]), 0).determinant();
+        let size = |cell: &[u32; 8]| corner_volumes(&cell.map(|n| rest[n as usize]))[0];
         Self { cells, sizes: cells.iter().map(size).collect() }
     }
 
@@ -106,12 +106,12 @@ impl<'a> Corners<'a> {
     fn volumes(&self, places: &[DVec3]) -> impl Iterator<Item = f64> {
         self.cells.iter().zip(&self.sizes).map(|(cell, size)| {
             let at = cell.map(|n| places[n as usize]);
-            (0..8).map(|c| edges(&at, c).determinant() / size).fold(f64::INFINITY, f64::min)
+            corner_volumes(&at).into_iter().fold(f64::INFINITY, f64::min) / size
         })
     }
 
     /// What corners pay, and the derivative by the places of nodes.
-    fn shapes(&self, places: &[DVec3], soft: f64) -> (f64, Vec<DVec3>) {
+    pub fn shapes(&self, places: &[DVec3], soft: f64) -> (f64, Vec<DVec3>) {
         let (mut value, mut slope) = (0.0, vec![DVec3::ZERO; places.len()]);
         for (cell, size) in self.cells.iter().zip(&self.sizes) {
             let at = cell.map(|n| places[n as usize]);

@@ -64,7 +64,7 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
     let (carried, done) = transfer_rigs(&mut from, &set, &map, &mut to, &joints)?;
     if done.folded_cells > 0 {
         warnings.push(format!(
-            "bones that turn against each other fold {} cells over; more --cells, or other joints, may help",
+            "{} cells still fold over, between bones that turn against each other; more --cells may help",
             done.folded_cells
         ));
     }

@@ -3,7 +3,7 @@
 use super::bar;
 use crate::{
     element::corner_volumes,
-    rig::unfold::{Unfolded, unfold},
+    rig::unfold::{Corners, Unfolded, unfold},
 };
 use glam::DVec3;
 use proptest::prelude::*;
@@ -61,4 +61,31 @@ fn what_cannot_be_opened_is_told() {
     let (done, places) = opened(&goal);
     assert!(done.n_left > 0 && done.least_volume <= 0.0, "{done:?}");
     assert!(places.iter().all(|p| p.is_finite()));
+}
+
+/// What corners pay, open and folded, by differences.
+#[test]
+fn slopes_are_those_of_the_value() {
+    let bar = bar();
+    let corners = Corners::new(&bar.lattice);
+    let shake =
+        |k: usize| 0.07 * DVec3::new((k as f64 * 1.7).sin(), (k as f64 * 2.9).cos(), (k as f64 * 0.6).sin());
+    let places: Vec<DVec3> = bar.lattice.nodes().iter().enumerate().map(|(k, p)| *p + shake(k)).collect();
+    let (_, slope) = corners.shapes(&places, 0.3);
+    let h = 1e-6;
+    for node in (0..places.len()).step_by(17) {
+        for axis in 0..3 {
+            let at = |way: f64| {
+                let mut places = places.clone();
+                places[node][axis] += way;
+                corners.shapes(&places, 0.3).0
+            };
+            let wanted = (at(h) - at(-h)) / (2.0 * h);
+            assert!(
+                (slope[node][axis] - wanted).abs() < 1e-6 * wanted.abs().max(1.0),
+                "{} {wanted}",
+                slope[node][axis]
+            );
+        }
+    }
 }
