@@ -4,7 +4,10 @@
 //! 1.7 m long, and lattices around the armadillo), measured as rapier's FEM, MuJoCo's flex and Vega were there: 30 kPa,
 //! ν 0.45, steps of 10 ms, tolerance 1e-3, with a surface of 15 000 vertices, on one thread.
 
-use crate::measure::{in_pool, thread_secs};
+use crate::{
+    measure::{in_pool, thread_secs},
+    places,
+};
 use anyhow::Context;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
@@ -55,7 +58,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 pub fn data(name: &str) -> anyhow::Result<Mesh> {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = places::data();
     let path = data.join("meshes").join(name);
     let read = read_any(&path, &mut Warnings::default()).with_context(|| path.display().to_string())?;
     Ok(read.into_character().unwrap_or_default().mesh)
@@ -230,11 +233,10 @@ fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
 /// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance; and MuJoCo's
 /// flex (six), where it is installed.
 fn peers() -> anyhow::Result<()> {
-    let folder = std::env::var_os("SINEW_PEERS_FLESH")
-        .map_or_else(|| PathBuf::from(".tools/peers-flesh"), PathBuf::from);
+    let folder = places::tools("SINEW_PEERS_FLESH", "peers-flesh");
     let rapier = folder.join("release/peer_flesh");
     let python = folder.join("mujoco/bin/python");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/flesh_mujoco.py");
+    let script = places::peer("flesh_mujoco.py");
     println!(
         "a step of 10 ms, processor time, one thread; rapier 0.36.1 FEM, one substep, at most 500 iterations; \
          MuJoCo flex, discrete integrator"
@@ -265,7 +267,7 @@ fn peers() -> anyhow::Result<()> {
             let after = measured()?;
             let theirs = before[0].min(after[0]);
             let flex = match python.exists() {
-                true => ask(std::process::Command::new(&python).arg(script).args(&sizes).arg(&numbers[0]))?,
+                true => ask(std::process::Command::new(&python).arg(&script).args(&sizes).arg(&numbers[0]))?,
                 false => [f64::NAN; 3],
             };
             println!(
@@ -333,7 +335,7 @@ fn lattices() -> anyhow::Result<()> {
         "{:<28} {:>9} {:>6} {:>6} {:>7} {:>9} {:>8}",
         "", "vertices", "cells", "split", "nodes", "uncovered", "s"
     );
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = places::data();
     let Ok(entries) = std::fs::read_dir(data.join("meshes")) else { return Ok(()) };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();

@@ -1,6 +1,6 @@
 //! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
 //!
-//! `cargo run --release -p sinew_bench -- deform|edits|examples|fit|flesh|frames|load|puppet|refit|rig|rules|skin|solve`
+//! `cargo run --release -p sinew_bench -- AREA [OPTIONS] …`, or `sinew bench AREA [OPTIONS] …`; without an area it lists them.
 
 mod adaptive;
 mod deform;
@@ -9,6 +9,7 @@ mod fit;
 mod flesh;
 mod load;
 mod measure;
+mod places;
 mod puppet;
 mod refit;
 mod rig;
@@ -18,38 +19,95 @@ mod skin;
 mod solve;
 mod transfer;
 
-fn main() -> anyhow::Result<()> {
-    let areas: Vec<String> = std::env::args().skip(1).collect();
-    anyhow::ensure!(
-        !areas.is_empty(),
-        "usage: sinew_bench deform|edits|examples|fit|flesh|frames|load|puppet|refit|rig|rules|skin|solve …"
-    );
-    // These take options of their own.
-    let options = &areas[1..];
-    match areas[0].as_str() {
-        "examples" => return examples::run(options),
-        "fit" => return fit::run(options),
-        "flesh" => return flesh::run(options),
-        "puppet" => return puppet::run(options),
-        "refit" => return refit::run(options),
-        "rig" => return rig::run(options),
-        "rules" => return rules::run(options),
-        _ => {}
+use std::process::ExitCode;
+
+/// Something that is measured: its name, its options, what it is, and the work.
+struct Area(&'static str, &'static str, &'static str, Run);
+
+enum Run {
+    Plain(fn() -> anyhow::Result<()>),
+    WithOptions(fn(&[String]) -> anyhow::Result<()>),
+}
+
+const AREAS: [Area; 13] = [
+    Area("deform", "", "handles: quality, speed and the thesis's tables, beside libigl", Run::Plain(deform::run)),
+    Area("edits", "", "of deform, only the quality of the standard edits", Run::Plain(deform::standard_edits)),
+    Area("frames", "", "of deform, only the guided method's frames", Run::Plain(deform::frames)),
+    Area(
+        "examples",
+        "[table] [walk] [speed] [plots]",
+        "pose search: every optimiser and objective, walks",
+        Run::WithOptions(examples::run),
+    ),
+    Area(
+        "fit",
+        "[--peers] [--bones 20,50] [--only flag] [--kinds rigid] | --decimation [FOLDER] | --ground | --stream",
+        "skins of sequences, beside py-dem-bones",
+        Run::WithOptions(fit::run),
+    ),
+    Area(
+        "flesh",
+        "[--peers | --scenes FOLDER | --adaptive | --lattices | --long]",
+        "elastic bodies, beside rapier and MuJoCo",
+        Run::WithOptions(flesh::run),
+    ),
+    Area("load", "", "readers, beside tobj and gltf", Run::Plain(load::run)),
+    Area(
+        "puppet",
+        "[--experiments FOLDER]",
+        "projections beside Clarabel, the engine, tables 5.1 to 5.13",
+        Run::WithOptions(puppet::run),
+    ),
+    Area("refit", "[--all]", "walks on other bodies and grounds, beside copied angles", Run::WithOptions(refit::run)),
+    Area("rig", "[drag] [surface] [transfer [FOLDER]]", "force rigs: dragged, fitted, carried", Run::WithOptions(rig::run)),
+    Area("rules", "[--peers]", "the six cases, beside CasADi and Pinocchio", Run::WithOptions(rules::run)),
+    Area("skin", "", "skinning, beside a loop over glam and what memory can do", Run::Plain(skin::run)),
+    Area("solve", "", "back-substitution, beside faer", Run::Plain(solve::run)),
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let asks_help = |word: &String| ["help", "--help", "-h"].contains(&word.as_str());
+    if words.is_empty() || words.iter().any(asks_help) {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
     }
-    for area in &areas {
-        match area.as_str() {
-            "deform" => deform::run()?,
-            "edits" => deform::standard_edits()?,
-            "frames" => deform::frames()?,
-            "load" => load::run()?,
-            "skin" => skin::run()?,
-            "solve" => solve::run()?,
-            other => {
-                anyhow::bail!(
-                    "there is no bench {other:?}; there are deform, edits, examples, fit, flesh, frames, load, puppet, refit, rig, rules, skin and solve"
-                )
-            }
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
         }
     }
+}
+
+/// Several areas may follow one another, each with the options behind its name.
+fn run(words: &[String]) -> anyhow::Result<()> {
+    let area = |word: &String| AREAS.iter().find(|area| area.0 == word);
+    let mut rest = words;
+    while let [first, options @ ..] = rest {
+        let Some(Area(name, _, _, run)) = area(first) else {
+            anyhow::bail!("there is no bench {first:?}; there are {}", AREAS.map(|area| area.0).join(", "));
+        };
+        let end = options.iter().position(|word| area(word).is_some()).unwrap_or(options.len());
+        let (own, others) = options.split_at(end);
+        match run {
+            Run::WithOptions(run) => run(own)?,
+            Run::Plain(run) if own.is_empty() => run()?,
+            Run::Plain(_) => anyhow::bail!("{name} takes no options, but there is {:?}", own[0]),
+        }
+        rest = others;
+    }
     Ok(())
+}
+
+fn help() -> String {
+    let mut text = String::from("usage: sinew_bench AREA [OPTIONS] [AREA [OPTIONS]] …\n\n");
+    for Area(name, options, about, _) in &AREAS {
+        text += &format!("  {name:<9} {about}\n");
+        if !options.is_empty() {
+            text += &format!("            {options}\n");
+        }
+    }
+    text + "\nPeers are installed by the scripts in crates/sinew_bench/peers; data is found through SINEW_DATA.\n"
 }

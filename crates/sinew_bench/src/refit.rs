@@ -3,7 +3,7 @@
 //! The walks of `data/bvh` on four bodies and seven grounds. Copying angles is what most tools do; a fit of every
 //! frame on its own is what inverse kinematics in a game engine does.
 
-use crate::measure::cpu_secs;
+use crate::{measure::cpu_secs, places};
 use anyhow::{Context, ensure};
 use sinew::{
     constrain::clip::{Body, Measures, Motion, Refit, RefitParams, guess_unit, refit, scale_limbs},
@@ -35,8 +35,7 @@ const GROUNDS: [&str; 7] =
 
 /// Where the recordings are.
 fn data() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("SINEW_DATA").map_or(beside, PathBuf::from).join("bvh")
+    places::data().join("bvh")
 }
 
 /// A recording in metres.

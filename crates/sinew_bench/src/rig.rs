@@ -4,7 +4,10 @@
 //! The poses are those of Sumner and Popović (`data/sequences/sumner-*`); they come without a skeleton, so that one is made of
 //! handles found from the shape. Features are the hand-picked markers of the same data set.
 
-use crate::measure::{in_pool, thread_secs};
+use crate::{
+    measure::{in_pool, thread_secs},
+    places,
+};
 use anyhow::Context;
 use glam::DVec3;
 use sinew::{
@@ -22,7 +25,7 @@ use sinew::{
         sample::{Sample, build_character},
     },
 };
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{ops::ControlFlow, time::Instant};
 
 /// Print the tables: `drag`, `surface` and `transfer [FOLDER]`, which also draws into a folder.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
@@ -41,7 +44,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 pub fn data(name: &str) -> anyhow::Result<Mesh> {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = places::data();
     let path = data.join("sequences").join(name);
     let read = read_any(&path, &mut Warnings::default()).with_context(|| path.display().to_string())?;
     Ok(read.into_character().unwrap_or_default().mesh)

@@ -39,9 +39,7 @@ pub fn run(folder: Option<&Path>) -> anyhow::Result<()> {
 }
 
 fn markers(name: &str) -> anyhow::Result<Vec<(usize, usize)>> {
-    let data =
-        std::env::var_os("SINEW_DATA").map_or_else(|| "../shared/data".into(), std::path::PathBuf::from);
-    let path = data.join("sequences").join(name);
+    let path = crate::places::data().join("sequences").join(name);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let one = |line: &str| {
         let line = line.split('#').next()?.trim().trim_start_matches('-').trim().trim_matches('"');

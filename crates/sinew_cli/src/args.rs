@@ -159,11 +159,20 @@ pub enum Command {
     /// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
     #[cfg(feature = "studio")]
     Studio(StudioArgs),
+    /// Measure Sinew beside its peers: `sinew bench` lists what there is, `sinew bench fit --peers` races one
+    Bench(BenchArgs),
     /// Print completions for a shell: `source <(sinew completions bash)`
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Args)]
+pub struct BenchArgs {
+    /// Areas, each with its options behind it [default: list them]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "AREA")]
+    pub words: Vec<String>,
 }
 
 #[cfg(feature = "studio")]

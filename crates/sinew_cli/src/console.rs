@@ -25,6 +25,11 @@ impl Console {
         Self { json: common.json, quiet: common.quiet, color }
     }
 
+    /// Whether a script asks, which wants one object.
+    pub fn wants_json(&self) -> bool {
+        self.json
+    }
+
     /// Print the result: the object with `--json`, else the text.
     ///
     /// # Errors

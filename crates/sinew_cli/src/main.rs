@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         },
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),
+        Some(Command::Bench(args)) => commands::bench::run(&args, &console),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

@@ -6,13 +6,14 @@ mod frames;
 mod speed;
 mod thesis;
 
+use crate::places;
 use edits::Edit;
 use glam::DVec3;
 use sinew::{
     deform::{EditParams, Method, SurfaceEditor, SurfaceRefiner, quality::measure_quality},
     geom::Warnings,
 };
-use std::{ops::ControlFlow, path::PathBuf, time::Instant};
+use std::{ops::ControlFlow, time::Instant};
 
 /// Print the tables.
 pub fn run() -> anyhow::Result<()> {
@@ -24,7 +25,7 @@ pub fn run() -> anyhow::Result<()> {
 
 /// Print the quality of the standard edits alone.
 pub fn standard_edits() -> anyhow::Result<()> {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = places::data();
     if data.is_dir() {
         quality(&data).map_err(|error| anyhow::anyhow!("{error}"))
     } else {

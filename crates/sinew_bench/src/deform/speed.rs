@@ -8,9 +8,9 @@ use sinew::{
         sample::{Sample, build_character},
     },
 };
-use std::{path::Path, process::Command, time::Instant};
+use std::{process::Command, time::Instant};
 
-use crate::measure::time;
+use crate::{measure::time, places};
 
 /// Sizes of the biped.
 const SIZES: [usize; 5] = [2_000, 17_000, 43_000, 100_000, 1_000_000];
@@ -79,7 +79,7 @@ pub fn waving(character: &Character) -> Vec<Move> {
 
 /// Milliseconds of an iteration of libigl on the same mesh and handles, if it is installed.
 fn libigl(character: &Character, handles: &HandleSet) -> anyhow::Result<Option<f64>> {
-    let python = Path::new(".tools/peers/bin/python");
+    let python = places::tools("SINEW_PEERS", "peers").join("bin/python");
     if !python.exists() {
         return Ok(None);
     }
@@ -90,8 +90,7 @@ fn libigl(character: &Character, handles: &HandleSet) -> anyhow::Result<Option<f
     let held: Vec<String> =
         (0..handles.n_vertices()).filter(|&v| handles.owner(v).is_some()).map(|v| v.to_string()).collect();
     std::fs::write(folder.join("held.txt"), held.join("\n"))?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/libigl_arap.py");
-    let output = Command::new(python).arg(script).arg(&folder).output()?;
+        let output = Command::new(python).arg(places::peer("libigl_arap.py")).arg(&folder).output()?;
     std::fs::remove_dir_all(&folder)?;
     anyhow::ensure!(output.status.success(), "libigl: {}", String::from_utf8_lossy(&output.stderr));
     Ok(Some(String::from_utf8_lossy(&output.stdout).trim().parse()?))

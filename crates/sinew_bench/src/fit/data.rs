@@ -4,7 +4,7 @@ use sinew::{
     formats::SequenceFolder,
     geom::{MeshSequence, Warnings},
 };
-use std::{ops::ControlFlow, path::PathBuf};
+use std::ops::ControlFlow;
 
 /// A sequence and its name.
 pub struct Sequence {
@@ -27,8 +27,7 @@ impl Sequence {
     }
 
     fn load_with(name: &str, bent: bool) -> anyhow::Result<Self> {
-        let data =
-            std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+        let data = crate::places::data();
         let mut warnings = Warnings::default();
         let folder = SequenceFolder::open(&data.join("sequences").join(name), &mut warnings)?;
         let read = folder.read_all(30.0, &mut warnings, &mut |_| ControlFlow::Continue(()))?;

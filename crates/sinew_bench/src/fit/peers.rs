@@ -1,8 +1,9 @@
 //! py-dem-bones, as its own process on one thread.
 
 use super::data::Sequence;
+use crate::places;
 use anyhow::{Context, ensure};
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 /// What the peer reached.
 pub struct Peer {
@@ -13,14 +14,13 @@ pub struct Peer {
 impl Peer {
     /// Fit a sequence at 30 iterations and 4 influences.
     pub fn run(sequence: &Sequence, bones: usize, trans_affine: f64) -> anyhow::Result<Self> {
-        let tools = std::env::var_os("SINEW_PEERS_FIT")
-            .map_or_else(|| PathBuf::from(".tools/peers-fit"), PathBuf::from);
-        let python = tools.join("bin/python");
-        ensure!(python.exists(), "{}: not there; run crates/sinew_bench/peers/install", python.display());
+        let python = places::tools("SINEW_PEERS_FIT", "peers-fit").join("bin/python");
+        let install = places::peer("install");
+        ensure!(python.exists(), "{}: not there; run {}", python.display(), install.display());
         let file = std::env::temp_dir().join(format!("sinew-{}-{}.bin", sequence.name, std::process::id()));
         std::fs::write(&file, sequence.to_bytes())?;
         let output = Command::new(python)
-            .arg("crates/sinew_bench/peers/dem_bones.py")
+            .arg(places::peer("dem_bones.py"))
             .arg(&file)
             .args([bones.to_string(), trans_affine.to_string()])
             .env("OMP_NUM_THREADS", "1")

@@ -2,7 +2,10 @@
 
 mod experiments;
 
-use crate::measure::{compare, print_head, print_row, time};
+use crate::{
+    measure::{compare, print_head, print_row, time},
+    places,
+};
 use anyhow::Context;
 use clarabel::{
     algebra::CscMatrix,
@@ -22,7 +25,7 @@ use sinew::{
         TrackerParams,
     },
 };
-use std::{hint::black_box, path::PathBuf};
+use std::hint::black_box;
 
 /// Pairs of the thesis's largest experiment.
 const PAIRS: usize = 23;
@@ -47,7 +50,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
 
 /// Poses of a recording, as they are tracked without smoothing.
 fn poses(name: &str) -> anyhow::Result<Vec<NormalPose>> {
-    let data = std::env::var_os("SINEW_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = places::data();
     let path = data.join(format!("kinect20/utkinect/joints_{name}.txt"));
     let Content::Recording(recording) = read_any(&path, &mut Warnings::default())? else {
         anyhow::bail!("{}: no recording", path.display())

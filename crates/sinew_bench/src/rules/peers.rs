@@ -1,18 +1,16 @@
 //! CasADi and Pinocchio from PyPI on the same skeleton, rules and poses.
 
 use super::{Ours, files};
+use crate::places;
 use anyhow::{Context, ensure};
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 pub fn run(ours: &[Ours]) -> anyhow::Result<()> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers");
-    let tools = std::env::var_os("SINEW_PEERS_RULES")
-        .map_or_else(|| here.join("../../../.tools/peers-rules"), PathBuf::from);
-    let python = tools.join("bin/python");
-    ensure!(python.exists(), "the peers are missing; run {}", here.join("install-rules").display());
+    let python = places::tools("SINEW_PEERS_RULES", "peers-rules").join("bin/python");
+    ensure!(python.exists(), "the peers are missing; run {}", places::peer("install-rules").display());
     for ours in ours {
         let output = Command::new(&python)
-            .arg(here.join("rules.py"))
+            .arg(places::peer("rules.py"))
             .arg(files().join("skeleton.json"))
             .arg(ours.variant)
             .output()

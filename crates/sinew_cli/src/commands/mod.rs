@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod animate;
+pub mod bench;
 pub mod convert;
 mod examples;
 pub mod fit;

@@ -1,0 +1,44 @@
+//! `sinew bench`: hands over to `sinew_bench`, a program of its own, so that nobody carries its peers but those who ask.
+
+use crate::{args::BenchArgs, console::Console};
+use anyhow::{Context, ensure};
+use serde_json::json;
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+pub fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<()> {
+    // Everything behind the area reaches the bench, also what every command understands.
+    let (own, words): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|word| *word == "--json");
+    let program = find()?;
+    let mut command = Command::new(&program);
+    command.args(&words).stdin(Stdio::null());
+    let shown = program.display();
+    if !console.wants_json() && own.is_empty() {
+        let status = command.status().with_context(|| format!("{shown} cannot be started"))?;
+        ensure!(status.success(), "the bench failed ({status})");
+        return Ok(());
+    }
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("{shown} cannot be started"))?;
+    ensure!(output.status.success(), "the bench failed ({})", output.status);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().collect();
+    crate::console::print(format!("{}\n", json!({ "arguments": words, "output": lines })).as_bytes())
+}
+
+/// Beside this program, as cargo builds it, else wherever the system finds it.
+fn find() -> anyhow::Result<PathBuf> {
+    let name = format!("sinew_bench{}", std::env::consts::EXE_SUFFIX);
+    let own = std::env::current_exe().context("this program cannot find itself")?;
+    let beside = own.parent().map(|folder| folder.join(&name));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let elsewhere = std::env::split_paths(&paths).map(|folder| folder.join(&name));
+    beside.into_iter().chain(elsewhere).find(|path| path.is_file()).with_context(|| {
+        format!(
+            "{name} is neither beside {} nor on the PATH; build it in Sinew's sources: `cargo build --release -p sinew_bench`",
+            own.display()
+        )
+    })
+}
