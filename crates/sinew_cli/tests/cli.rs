@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[cfg(unix)]
+#[path = "cli/bench.rs"]
+mod bench;
 #[path = "cli/examples.rs"]
 mod examples;
 #[path = "cli/fit.rs"]

@@ -24,7 +24,7 @@ use crate::{
     state::{Bones, Influences, State, centroids},
     summary::Summary,
     tracks::Tracks,
-    weights::{Choice, update_labels, update_weights},
+    weights::{Choice, Exchanges, update_labels, update_weights},
 };
 use glam::DVec3;
 use sinew_geom::Mesh;
@@ -41,6 +41,8 @@ const FINISH_ROUNDS: usize = 3;
 const LEFT_OUT: f64 = 2e-3;
 /// Rounds in which bones that hold little are put where the error is largest.
 pub(crate) const EARLY: usize = 30;
+/// Rounds in which every vertex may exchange its bones.
+const SETTLING: usize = 8;
 /// What is little: a share of the vertices that fall to a bone.
 const POOR: f64 = 0.2;
 /// Rise of the error at which momentum begins anew.
@@ -186,7 +188,7 @@ impl<'a> Run<'a> {
     /// Bones that were fitted elsewhere, brought to these tracks: weights first, then a few rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, 0.0)?;
+            let (error, _) = self.round(&mut state, 0.0, Exchanges::All)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
@@ -217,7 +219,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, WEAK)?.0;
+                    error = self.round(&mut state, WEAK, Exchanges::All)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -279,11 +281,11 @@ impl<'a> Run<'a> {
 
     /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
     /// Bones with less than `weak` vertices begin again.
-    fn round(&mut self, state: &mut State, weak: f64) -> Result<(f64, bool), SkinError> {
+    fn round(&mut self, state: &mut State, weak: f64, exchanges: Exchanges) -> Result<(f64, bool), SkinError> {
         let choice = Choice {
             candidates: self.params.candidates,
             influences: self.params.influences,
-            exchanges: true,
+            exchanges,
         };
         let (influences, errors) = update_weights(self.tracks, state, choice);
         state.influences = influences;
@@ -302,7 +304,7 @@ impl<'a> Run<'a> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, WEAK)?;
+            let (error, _) = self.round(&mut state, WEAK, Exchanges::All)?;
             Summary::new(self.tracks, LEFT_OUT * error)
         };
         let mut settled = match summary {
@@ -315,7 +317,7 @@ impl<'a> Run<'a> {
                 summary.lengthen(settled)
             }
         };
-        self.round(&mut settled, 0.0)?;
+        self.round(&mut settled, 0.0, Exchanges::All)?;
         Ok((settled, self.report))
     }
 
@@ -328,7 +330,7 @@ impl<'a> Run<'a> {
         let mut streak = 0;
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
-            let (error, moved) = self.round(&mut state, self.weak(round))?;
+            let (error, moved) = self.round(&mut state, self.weak(round), self.exchanges(round))?;
             let rose = squares.last().is_some_and(|&last| error > RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
@@ -362,12 +364,21 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Once bones have settled few vertices still gain by others, so that half of them try in turn. Rigid bones settle
+    /// late, and what weights cost is little beside them.
+    fn exchanges(&self, round: usize) -> Exchanges {
+        match self.is_rigid() || round < SETTLING {
+            true => Exchanges::All,
+            false => Exchanges::InTurn { every: 2, round },
+        }
+    }
+
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
         // Many bones go on gaining longer; rigid ones gain less a round.
         let bones = self.params.bones as f64;
         let share =
-            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (30.0 / bones).clamp(0.45, 1.0) };
+            if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (20.0 / bones).clamp(0.3, 0.65) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
     }
 

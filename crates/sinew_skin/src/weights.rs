@@ -26,8 +26,30 @@ const CHUNK: usize = 128;
 pub(crate) struct Choice {
     pub candidates: usize,
     pub influences: usize,
-    /// Whether bones may be exchanged, or only the weights of the present ones change.
-    pub exchanges: bool,
+    /// Of which vertices bones may be exchanged; of the others only the weights of the present ones change.
+    pub exchanges: Exchanges,
+}
+
+/// Which vertices may exchange bones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Exchanges {
+    /// None of them.
+    None,
+    /// All of them.
+    All,
+    /// One in so many, others from round to round.
+    InTurn { every: usize, round: usize },
+}
+
+impl Exchanges {
+    #[inline(always)]
+    fn of(self, vertex: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::InTurn { every, round } => (vertex + round) % every == 0,
+        }
+    }
 }
 
 /// New influences of all vertices and the squared error each leaves.
@@ -81,7 +103,8 @@ impl Kernel for Blending<'_> {
         for at in 0..out.counts.len() {
             let vertex = first + at;
             let own = state.influences.counts[vertex] as usize;
-            let most = if choice.exchanges { choice.candidates.max(own) } else { own };
+            let exchanges = choice.exchanges.of(vertex);
+            let most = if exchanges { choice.candidates.max(own) } else { own };
             let candidates = finder.find(tracks, state, centers, vertex, most);
             for (a, &bone) in candidates.iter().enumerate() {
                 let out = &mut residuals[a * width..(a + 1) * width];
@@ -90,7 +113,7 @@ impl Kernel for Blending<'_> {
             products::<FMA>(&residuals, width, candidates.len(), &mut gram);
             let start = state.influences.of(vertex).enumerate().map(|(a, (_, w))| (a as u8, f64::from(w)));
             let mut blend = Blend::new(&gram, start);
-            if choice.exchanges {
+            if exchanges {
                 blend.improve(&gram, candidates.len(), choice.influences);
             }
             out.counts[at] = blend.n as u8;

@@ -27,7 +27,7 @@ use crate::{
     rigid::{start_blended, update_rigid},
     state::{Bones, Influences, State, centroids},
     tracks::Tracks,
-    weights::{Choice, update_weights},
+    weights::{Choice, Exchanges, update_weights},
 };
 use blends::{by_convolution, by_distance, strongest};
 use centers::{Clusters, find_centers};
@@ -247,7 +247,7 @@ pub(crate) fn fit_layout(
 pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) -> State {
     if params.correct_weights {
         let choice =
-            Choice { candidates: params.influences, influences: params.influences, exchanges: false };
+            Choice { candidates: params.influences, influences: params.influences, exchanges: Exchanges::None };
         state.influences = update_weights(tracks, &state, choice).0;
     }
     if params.correct_rest {

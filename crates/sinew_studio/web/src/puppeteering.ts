@@ -177,8 +177,8 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
 
   // The camera.
 
-  private see(sight: Sight): void {
-    this.send({ camera: sight }, performance.now());
+  private see({ done, ...sight }: Sight): void {
+    this.send({ camera: sight }, done - performance.timeOrigin);
     this.emit('act', null);
   }
 

@@ -2,7 +2,7 @@
 import { Emitter } from '../emitter';
 import { address } from '../net/address';
 import { h } from '../ui/dom';
-import type { FromTracker, ToTracker } from './messages';
+import { clock, type FromTracker, type ToTracker } from './messages';
 
 export interface Sight {
   /** Seconds since the camera began. */
@@ -10,6 +10,8 @@ export interface Sight {
   world: number[][] | null;
   image: number[][] | null;
   aspect: number;
+  /** When it had been found, by `clock`. */
+  done: number;
 }
 
 export type CameraState = 'off' | 'asking' | 'loading' | 'on';
@@ -19,6 +21,13 @@ interface Events {
   seen: Sight;
   /** It ended without being asked to; why. */
   lost: string;
+}
+
+declare global {
+  interface Window {
+    /** Not in the types of every browser yet. */
+    MediaStreamTrackProcessor?: new (options: { track: MediaStreamTrack; maxBufferSize?: number }) => { readable: ReadableStream<VideoFrame> };
+  }
 }
 
 const PICTURE = { width: 640, height: 480 };
@@ -33,6 +42,8 @@ export class Camera extends Emitter<Events> {
   ms = 0;
   private stream: MediaStream | null = null;
   private worker: Worker | null = null;
+  /** Whether the tracker takes the pictures itself, which Chromium lets it. */
+  private handsOver = false;
   private busy = false;
   private shown = -1;
   private began = 0;
@@ -58,6 +69,16 @@ export class Camera extends Emitter<Events> {
     this.worker = new Worker(address('/pose.js'));
     this.worker.onmessage = ({ data }: MessageEvent<FromTracker>) => this.hear(data);
     this.worker.onerror = (event) => this.lose(`The tracker could not be started: ${event.message}`);
+    this.handsOver = this.handOver(this.worker, this.stream);
+  }
+
+  /** Let the tracker take the pictures itself: this thread, which draws, then has nothing to do with them. */
+  private handOver(worker: Worker, stream: MediaStream): boolean {
+    const Pictures = window.MediaStreamTrackProcessor;
+    if (!Pictures) return false;
+    const { readable } = new Pictures({ track: stream.getVideoTracks()[0], maxBufferSize: 1 });
+    worker.postMessage({ pictures: readable } satisfies ToTracker, [readable]);
+    return true;
   }
 
   stop(): void {
@@ -69,27 +90,27 @@ export class Camera extends Emitter<Events> {
     if (message.kind === 'failed') return this.lose(`The tracker failed: ${message.why}`);
     this.busy = false;
     if (message.kind === 'ready') {
-      this.began = performance.now();
+      this.began = clock();
       this.set('on');
     } else if (this.state === 'on') {
-      const { time, world, image, ms } = message;
+      const { time, done, world, image, ms } = message;
       this.measure(ms);
       const aspect = this.video.videoWidth / Math.max(1, this.video.videoHeight);
-      this.emit('seen', { time: (time - this.began) / 1000, world, image, aspect });
+      this.emit('seen', { time: (time - this.began) / 1000, world, image, aspect, done });
     }
     this.look();
   }
 
   /** Send the newest picture, once the tracker is free and there is a new one. */
   private look(): void {
-    if (this.state !== 'on' || this.busy || !this.worker) return;
+    if (this.state !== 'on' || this.handsOver || this.busy || !this.worker) return;
     if (this.video.currentTime === this.shown) {
       setTimeout(() => this.look(), 4);
       return;
     }
     this.shown = this.video.currentTime;
     this.busy = true;
-    const [time, worker] = [performance.now(), this.worker];
+    const [time, worker] = [clock(), this.worker];
     createImageBitmap(this.video)
       .then((image) => worker.postMessage({ image, time } satisfies ToTracker, [image]))
       .catch(() => {

@@ -1,10 +1,16 @@
-// What the page and its tracker say to each other.
+// What the page and its tracker say to each other. Times are milliseconds of `clock`, which is the same on both sides.
 
-/** A picture to look at, with its time in milliseconds. */
-export type ToTracker = { image: ImageBitmap; time: number };
+/** Pictures as they come, which the tracker takes itself; or one at a time, where the browser cannot hand them over. */
+export type ToTracker = { pictures: ReadableStream<VideoFrame> } | { image: ImageBitmap; time: number };
 
-/** Landmarks: 33 times x, y, z, how sure; and 33 times x, y in the picture. Null if nobody is seen. */
+/**
+ * Landmarks: 33 times x, y, z, how sure; and 33 times x, y in the picture. Null if nobody is seen. `time` is that of the
+ * picture, `done` when it had been looked at, which took `ms`.
+ */
 export type FromTracker =
   | { kind: 'ready' }
-  | { kind: 'seen'; time: number; ms: number; world: number[][] | null; image: number[][] | null }
+  | { kind: 'seen'; time: number; done: number; ms: number; world: number[][] | null; image: number[][] | null }
   | { kind: 'failed'; why: string };
+
+/** Milliseconds that pages and workers count alike: each has a beginning of its own. */
+export const clock = (): number => performance.timeOrigin + performance.now();

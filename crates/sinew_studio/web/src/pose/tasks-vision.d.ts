@@ -21,6 +21,6 @@ declare module '@mediapipe/tasks-vision' {
         canvas: OffscreenCanvas;
       },
     ): Promise<PoseLandmarker>;
-    detectForVideo(image: ImageBitmap, timeMs: number): PoseResult;
+    detectForVideo(image: ImageBitmap | VideoFrame, timeMs: number): PoseResult;
   }
 }

@@ -1,6 +1,6 @@
 // The tracker, in a thread of its own: pictures in, landmarks out. It loads its engine from this server alone.
 import { PoseLandmarker, type Landmark } from '@mediapipe/tasks-vision';
-import type { FromTracker, ToTracker } from './messages';
+import { clock, type FromTracker, type ToTracker } from './messages';
 
 const say = (message: FromTracker): void => self.postMessage(message);
 const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -24,18 +24,34 @@ const round = (x: number): number => Math.round(x * 1e5) / 1e5;
 const inSpace = ({ x, y, z, visibility }: Landmark): number[] => [x, y, z, visibility].map(round);
 const inPicture = ({ x, y }: Landmark): number[] => [x, y].map(round);
 
-self.onmessage = async ({ data }: MessageEvent<ToTracker>) => {
-  const { image, time } = data;
+async function look(image: ImageBitmap | VideoFrame, time: number): Promise<void> {
   try {
     const tracker = await ready;
-    const start = performance.now();
+    const start = clock();
     const found = tracker.detectForVideo(image, time);
     const world = found.worldLandmarks[0]?.map(inSpace) ?? null;
     const places = found.landmarks[0]?.map(inPicture) ?? null;
-    say({ kind: 'seen', time, ms: performance.now() - start, world, image: places });
+    const done = clock();
+    say({ kind: 'seen', time, done, ms: done - start, world, image: places });
   } catch (error) {
     say({ kind: 'failed', why: why(error) });
   } finally {
     image.close();
   }
+}
+
+/** The newest picture, again and again, until there are no more; those that came meanwhile are not looked at. */
+async function watch(pictures: ReadableStream<VideoFrame>): Promise<void> {
+  await ready.catch(() => {});
+  const reader = pictures.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    await look(value, clock());
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<ToTracker>) => {
+  if ('pictures' in data) void watch(data.pictures);
+  else void look(data.image, data.time);
 };
