@@ -101,6 +101,17 @@ export async function a_camera_moves_the_character({ studio, shots }) {
   });
 }
 
+export async function a_camera_whose_pictures_cannot_be_handed_over_is_followed_too({ studio }) {
+  await withCamera(studio, video('derived-pose_1-640x480-15fps.mjpeg'), async (page) => {
+    // As in Firefox, where the page takes each picture and gives it to the tracker.
+    await page.value('delete window.MediaStreamTrackProcessor');
+    await startCamera(page);
+    const moves = `sinew.state().act.body[7].join()`;
+    const before = await page.value(moves);
+    await page.until(`sinew.state().act.body[7][0] !== null && ${moves} !== ${JSON.stringify(before)}`, 30_000);
+  });
+}
+
 export async function a_refused_or_lost_camera_is_told({ studio, shots }) {
   await withCamera(studio, video('derived-pose_1-640x480-15fps.mjpeg'), async (page) => {
     await page.permitCamera('denied');

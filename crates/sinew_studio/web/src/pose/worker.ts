@@ -28,7 +28,8 @@ async function look(image: ImageBitmap | VideoFrame, time: number): Promise<void
   try {
     const tracker = await ready;
     const start = clock();
-    const found = tracker.detectForVideo(image, time);
+    // It counts milliseconds in 32 bits, so they begin with this thread.
+    const found = tracker.detectForVideo(image, performance.now());
     const world = found.worldLandmarks[0]?.map(inSpace) ?? null;
     const places = found.landmarks[0]?.map(inPicture) ?? null;
     const done = clock();

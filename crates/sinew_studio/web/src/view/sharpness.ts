@@ -1,8 +1,11 @@
 // How many pixels a picture has. Without a graphics card each pixel costs the processor, which then moves the character
 // late: pictures that move are drawn with fewer, and sharpen when they stand still.
 
-/** Milliseconds without a change until a picture stands still. */
-const STILL = 250;
+/**
+ * Milliseconds without a change until a picture stands still. A body before a camera comes a few times a second: were the time
+ * between taken for rest, whole pictures would delay the next, which then came even later.
+ */
+const STILL = 1000;
 /** Share of the pixels, each way, of a picture that moves. */
 const COARSE = 0.6;
 
