@@ -228,56 +228,68 @@ export async function what_is_wrong_with_an_actor_is_told({ studio, open }) {
   same((await state(page)).actor.name, 'zeros.txt', 'the one before stays');
 }
 
-/** Pictures of a film in which every picture is a JPEG. */
-function pictures(path) {
-  const bytes = readFileSync(path);
-  const found = [];
-  for (let at = 0; ; ) {
-    const start = bytes.indexOf(Buffer.from([0xff, 0xd8, 0xff]), at);
-    if (start < 0) return found;
-    const end = bytes.indexOf(Buffer.from([0xff, 0xd9]), start) + 2;
-    found.push(bytes.subarray(start, end));
-    at = end;
-  }
+/** What the film's own landmarks may be off, as its publisher's tests have it: metres, and pixels of 720 × 1280. */
+const TOLERANCE = { world: 0.24, image: 31 };
+
+/** The tracker as it is shipped against Google's own landmarks of the same film, which are of the exact network. */
+export async function landmarks_agree_with_the_golden_ones({ studio, open }) {
+  const page = await open(studio);
+  await showFilm(page, studio.url, video('pose_squats.mp4'));
+  const exact = await landmarkErrors(page, 'full');
+  expect(Math.max(...exact.world) < TOLERANCE.world && Math.max(...exact.image) < TOLERANCE.image, 'the exact network agrees everywhere');
+  const quick = await landmarkErrors(page, 'lite');
+  const within = (name) => quick[name].filter((error) => error < TOLERANCE[name]).length / quick[name].length;
+  expect(within('world') > 0.98 && within('image') > 0.97, 'the quick one nearly everywhere');
 }
 
-/** The tracker as it is shipped against Google's own landmarks of the same film. */
-export async function landmarks_agree_with_the_golden_ones({ studio, open }) {
-  const golden = JSON.parse(readFileSync(video('pose_squats_3d.full.json'), 'utf8'));
-  const flat = JSON.parse(readFileSync(video('pose_squats.full.json'), 'utf8'));
-  const film = pictures(video('derived-pose_squats-640x480-10fps.mjpeg'));
-  const each = Math.round(film.length / golden.length);
-  const page = await open(studio);
+/** Open a film in the page, which its own rules would not let it do. */
+async function showFilm(page, url, path) {
+  await page.ask('Page.setBypassCSP', { enabled: true });
+  await page.go(url);
+  await page.value(`(async () => {
+    const bytes = Uint8Array.from(atob(${JSON.stringify(readFileSync(path).toString('base64'))}), (c) => c.charCodeAt(0));
+    window.film = document.createElement('video');
+    film.muted = true;
+    film.src = URL.createObjectURL(new Blob([bytes], { type: 'video/mp4' }));
+    await new Promise((done, fail) => { film.onloadeddata = done; film.onerror = () => fail(new Error(film.error.message)); });
+  })()`);
+}
+
+/** Distances of all landmarks of the film from the golden ones: in metres of the body, and in pixels. */
+async function landmarkErrors(page, network) {
+  const read = (name) => JSON.parse(readFileSync(video(name), 'utf8'));
+  const [inSpace, inPicture] = [read('pose_squats_3d.full.json'), read('pose_squats.full.json')];
+  // The film has five pictures a second, but the golden landmarks were smoothed as if it had thirty: with these the means are those
+  // that were measured beside Google's own file (research/puppet.md), with any larger step they are further off.
+  const [fps, smoothedAt] = [5, 30];
   await page.value(`(() => {
-    window.tracker = new Worker('/pose.js');
+    window.tracker = new Worker('/pose.js', { name: '${network}' });
     window.heard = [];
     window.tracker.onmessage = ({ data }) => window.heard.push(data);
   })()`);
   await page.until(`heard[0]?.kind === 'ready'`, 120_000);
   const errors = { world: [], image: [] };
-  for (let k = 0; k < golden.length; k += 1) {
-    const jpeg = film[Math.min(each * k, film.length - 1)].toString('base64');
-    await page.value(`(async () => {
-      const bytes = Uint8Array.from(atob(${JSON.stringify(jpeg)}), (c) => c.charCodeAt(0));
-      const image = await createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }));
+  for (const [k, golden] of inSpace.entries()) {
+    const { width, height } = await page.value(`(async () => {
+      film.currentTime = ${(k + 0.5) / fps};
+      await new Promise((done) => { film.onseeked = done; });
+      const image = await createImageBitmap(film);
+      const size = { width: image.width, height: image.height };
       heard.length = 0;
-      tracker.postMessage({ image, time: ${200 * (k + 1)} }, [image]);
+      tracker.postMessage({ image, time: ${(1000 * k) / smoothedAt} }, [image]);
+      return size;
     })()`);
     await page.until(`heard.length === 1`, 20_000);
     const seen = await page.value(`heard[0]`);
-    expect(seen.world?.length === 33, `somebody is seen in picture ${k}`);
-    errors.world.push(...seen.world.map((p, i) => away(p.slice(0, 3), golden[k][i])));
-    // The film of 720 × 1280 stands in the middle of a picture of 640 × 480.
-    const scale = 1280 / 480;
-    errors.image.push(...seen.image.map(([x, y], i) => Math.hypot((x * 640 - 185) * scale - flat[k][i][0], y * 480 * scale - flat[k][i][1])));
+    expect(seen.world?.length === golden.length, `somebody is seen in picture ${k}`);
+    errors.world.push(...seen.world.map((p, i) => away(p.slice(0, 3), golden[i])));
+    errors.image.push(...seen.image.map(([x, y], i) => Math.hypot(x * width - inPicture[k][i][0], y * height - inPicture[k][i][1])));
   }
   await page.value('tracker.terminate()');
   const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
-  const share = (list, most) => list.filter((error) => error < most).length / list.length;
   const { world, image } = errors;
-  console.log(`        world: mean ${(100 * mean(world)).toFixed(1)} cm, largest ${(100 * Math.max(...world)).toFixed(0)}; picture: mean ${mean(image).toFixed(1)} px, largest ${Math.max(...image).toFixed(0)}; within 24 cm ${(100 * share(world, 0.24)).toFixed(1)} %, 31 px ${(100 * share(image, 31)).toFixed(1)} %`);
-  expect(mean(world) < 0.08 && share(world, 0.24) > 0.98, 'the body agrees with that of the full network');
-  expect(mean(image) < 12 && share(image, 31) > 0.97, 'so do places in the picture');
+  console.log(`        ${network}: world mean ${(100 * mean(world)).toFixed(1)} cm, largest ${(100 * Math.max(...world)).toFixed(0)}; picture mean ${mean(image).toFixed(1)} px, largest ${Math.max(...image).toFixed(0)}`);
+  return errors;
 }
 
 /** A sample with pairs and an actor of our own, by one click. */

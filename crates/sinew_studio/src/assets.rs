@@ -39,14 +39,15 @@ macro_rules! packed {
 /// The program that follows bodies in pictures, in a thread of its own.
 pub const TRACKER: &str = "/pose.js";
 
-const FILES: [Asset; 7] = [
+const FILES: [Asset; 8] = [
     plain!("index.html", "text/html; charset=utf-8"),
     plain!("app.js", "text/javascript; charset=utf-8"),
     plain!("app.css", "text/css; charset=utf-8"),
     plain!("pose.js", "text/javascript; charset=utf-8"),
     packed!("pose-wasm.js", "text/javascript; charset=utf-8"),
     packed!("pose.wasm", "application/wasm"),
-    packed!("pose.task", "application/octet-stream"),
+    packed!("pose-lite.task", "application/octet-stream"),
+    packed!("pose-full.task", "application/octet-stream"),
 ];
 
 /// A file of the page by its name; the empty name is the page itself.

@@ -222,9 +222,9 @@ function zip(files) {
 }
 
 /** What Google publishes (google-ai-edge/mediapipe, third_party/external_files.bzl), by the beginning of its SHA-256. */
-const KNOWN = { 'pose_solution_packed_assets.data': 'a63c614b', 'pose_landmark_lite.tflite': 'f17bfbec' };
+const KNOWN = { 'pose_solution_packed_assets.data': 'a63c614b', 'pose_landmark_lite.tflite': 'f17bfbec', 'pose_landmark_full.tflite': 'e9a5c5cb' };
 
-/** Put the tracker into the folder of the page: its code, its network, both packed. */
+/** Put the tracker into the folder of the page: its code, a quick network and a more exact one, all packed. */
 export async function buildTracker(web, out) {
   const folder = (name) => join(web, 'node_modules', name);
   const model = async (file) => {
@@ -233,13 +233,13 @@ export async function buildTracker(web, out) {
     if (!digest.startsWith(KNOWN[file])) throw new Error(`${file} is not what Google published: ${digest}`);
     return bytes;
   };
-  const task = zip([
-    ['pose_detector.tflite', withNotes(await model('pose_solution_packed_assets.data'), notes(127.5, 127.5))],
-    ['pose_landmarks_detector.tflite', withNotes(await model('pose_landmark_lite.tflite'), notes(0, 255))],
-  ]);
+  const detector = withNotes(await model('pose_solution_packed_assets.data'), notes(127.5, 127.5));
   const wasm = join(folder('@mediapipe/tasks-vision'), 'wasm');
   const pack = async (name, bytes) => writeFile(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
-  await pack('pose.task', task);
+  for (const network of ['lite', 'full']) {
+    const landmarks = withNotes(await model(`pose_landmark_${network}.tflite`), notes(0, 255));
+    await pack(`pose-${network}.task`, zip([['pose_detector.tflite', detector], ['pose_landmarks_detector.tflite', landmarks]]));
+  }
   await pack('pose-wasm.js', await readFile(join(wasm, 'vision_wasm_internal.js')));
   await pack('pose.wasm', await readFile(join(wasm, 'vision_wasm_internal.wasm')));
 }

@@ -1,4 +1,5 @@
 // What a person prefers, kept in this browser.
+import type { Network } from './pose/messages';
 
 export interface Prefs {
   theme: 'dark' | 'light' | 'system';
@@ -10,6 +11,7 @@ export interface Prefs {
   brushWeight: number;
   tourDone: boolean;
   lookOf: string;
+  tracker: Network;
 }
 
 const KEY = 'sinew.prefs';
@@ -24,6 +26,7 @@ const DEFAULTS: Prefs = {
   brushWeight: 1,
   tourDone: false,
   lookOf: 'handles',
+  tracker: 'lite',
 };
 
 /** Preferences of another version keep what still has its type. */

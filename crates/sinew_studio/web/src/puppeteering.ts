@@ -3,6 +3,7 @@ import { ask, socket, store } from './app';
 import { Emitter } from './emitter';
 import type { Cue, PairTarget, PuppetSettings } from './net/protocol';
 import { Camera, type Sight } from './pose/camera';
+import type { Network } from './pose/messages';
 import { PoseGesture } from './tools/gesture';
 import { toast } from './ui/toast';
 
@@ -56,7 +57,7 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
     this.endGesture();
     if (this.source !== 'none') await ask({ type: 'act_end' });
     this.source = source;
-    if (source === 'camera') void this.camera.start();
+    if (source === 'camera') this.startCamera();
     // The reply to what was opened may come before the state that tells of it.
     this.isAwaited = source === 'recording' && !store.doc?.actor;
     if (source === 'recording' && !this.isAwaited) this.seek(0);
@@ -176,6 +177,17 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
   }
 
   // The camera.
+
+  startCamera(): void {
+    this.camera.use(store.prefs.tracker);
+    void this.camera.start();
+  }
+
+  useTracker(network: Network): void {
+    store.setPrefs({ tracker: network });
+    this.camera.use(network);
+    this.emit('change', null);
+  }
 
   private see({ done, ...sight }: Sight): void {
     this.send({ camera: sight }, done - performance.timeOrigin);

@@ -7,6 +7,7 @@ import { openExport } from '../dialogs/export';
 import { address } from '../net/address';
 import type { Limb, PairInfo, PairTarget } from '../net/protocol';
 import type { Player } from '../player';
+import type { Network } from '../pose/messages';
 import { puppeteering, type Phase, type Source } from '../puppeteering';
 import { askText } from '../ui/dialog';
 import { h, whenChanged } from '../ui/dom';
@@ -34,7 +35,7 @@ export function buildPuppet(player: Player): HTMLElement {
     const { doc } = store;
     const { source, phase, target, countDown, camera, patient } = puppeteering;
     const names = [doc?.examples.map(({ name }) => name), doc?.clips, (doc?.n_moves ?? 0) > 0];
-    showSource([source, doc?.actor?.name, camera.state]);
+    showSource([source, doc?.actor?.name, camera.state, store.prefs.tracker]);
     showPhase([source !== 'none', phase, target, countDown, patient, names]);
     showSettings([doc?.puppet.settings, doc?.puppet.projections]);
     shelf.show();
@@ -83,6 +84,11 @@ async function openDemo(name: string): Promise<void> {
   if (!puppeteering.playing) puppeteering.toggle();
 }
 
+const TRACKERS: { value: Network; label: string; tip: string }[] = [
+  { value: 'lite', label: 'Quick', tip: 'Follows sooner' },
+  { value: 'full', label: 'Exact', tip: 'Sees you better, and takes a little longer' },
+];
+
 function sourceSection(): HTMLElement {
   const { source, camera } = puppeteering;
   const choices: { value: Source; label: string; tip?: string }[] = [
@@ -115,8 +121,10 @@ function sourceSection(): HTMLElement {
         h('span.dim.grow.name', null, store.doc?.actor?.name ?? ''),
       ),
     );
+  if (source === 'camera')
+    parts.push(row('Tracker', segments('puppet-tracker', 'Tracker', store.prefs.tracker, TRACKERS, (network) => puppeteering.useTracker(network))));
   if (source === 'camera' && camera.state === 'off')
-    parts.push(h('button', { type: 'button', 'data-testid': 'camera-again', onclick: () => void camera.start() }, 'Start the camera again'));
+    parts.push(h('button', { type: 'button', 'data-testid': 'camera-again', onclick: () => puppeteering.startCamera() }, 'Start the camera again'));
   return section('Actor', ...parts);
 }
 

@@ -2,7 +2,7 @@
 import { Emitter } from '../emitter';
 import { address } from '../net/address';
 import { h } from '../ui/dom';
-import { clock, type FromTracker, type ToTracker } from './messages';
+import { clock, type FromTracker, type Network, type ToTracker } from './messages';
 
 export interface Sight {
   /** Seconds since the camera began. */
@@ -40,6 +40,7 @@ export class Camera extends Emitter<Events> {
   /** Frames a second that are tracked, and milliseconds that each takes. */
   rate = 0;
   ms = 0;
+  private network: Network = 'lite';
   private stream: MediaStream | null = null;
   private worker: Worker | null = null;
   /** Whether the tracker takes the pictures itself, which Chromium lets it. */
@@ -65,11 +66,24 @@ export class Camera extends Emitter<Events> {
     this.video.srcObject = this.stream;
     this.video.muted = true;
     await this.video.play().catch(() => {});
+    this.startTracker(this.stream);
+  }
+
+  /** Look with another network, from now on. */
+  use(network: Network): void {
+    if (network === this.network) return;
+    this.network = network;
+    if (this.stream && this.worker) this.startTracker(this.stream);
+  }
+
+  private startTracker(stream: MediaStream): void {
+    this.worker?.terminate();
+    [this.busy, this.shown, this.recent] = [false, -1, []];
     this.set('loading');
-    this.worker = new Worker(address('/pose.js'));
+    this.worker = new Worker(address('/pose.js'), { name: this.network });
     this.worker.onmessage = ({ data }: MessageEvent<FromTracker>) => this.hear(data);
     this.worker.onerror = (event) => this.lose(`The tracker could not be started: ${event.message}`);
-    this.handsOver = this.handOver(this.worker, this.stream);
+    this.handsOver = this.handOver(this.worker, stream);
   }
 
   /** Let the tracker take the pictures itself: this thread, which draws, then has nothing to do with them. */
@@ -90,7 +104,7 @@ export class Camera extends Emitter<Events> {
     if (message.kind === 'failed') return this.lose(`The tracker failed: ${message.why}`);
     this.busy = false;
     if (message.kind === 'ready') {
-      this.began = clock();
+      this.began ||= clock();
       this.set('on');
     } else if (this.state === 'on') {
       const { time, done, world, image, ms } = message;
@@ -137,7 +151,7 @@ export class Camera extends Emitter<Events> {
     for (const track of this.stream?.getTracks() ?? []) track.stop();
     this.worker?.terminate();
     this.video.srcObject = null;
-    [this.stream, this.worker, this.busy, this.shown, this.recent] = [null, null, false, -1, []];
+    [this.stream, this.worker, this.began] = [null, null, 0];
   }
 
   private set(state: CameraState): void {

@@ -5,11 +5,14 @@ import { clock, type FromTracker, type ToTracker } from './messages';
 const say = (message: FromTracker): void => self.postMessage(message);
 const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** Whoever starts this thread names it after the network that it is to use. */
+const modelAssetPath = `pose-${self.name}.task`;
+
 /** Pictures are scaled by the graphics card or its stand-in; the networks run on the processor, which is everywhere. */
 const ready = PoseLandmarker.createFromOptions(
   { wasmLoaderPath: 'pose-wasm.js', wasmBinaryPath: 'pose.wasm' },
   {
-    baseOptions: { modelAssetPath: 'pose.task', delegate: 'CPU' },
+    baseOptions: { modelAssetPath, delegate: 'CPU' },
     runningMode: 'VIDEO',
     numPoses: 1,
     canvas: new OffscreenCanvas(1, 1),
@@ -24,12 +27,14 @@ const round = (x: number): number => Math.round(x * 1e5) / 1e5;
 const inSpace = ({ x, y, z, visibility }: Landmark): number[] => [x, y, z, visibility].map(round);
 const inPicture = ({ x, y }: Landmark): number[] => [x, y].map(round);
 
+/** Time of the first picture: the tracker counts milliseconds in 32 bits, so they begin there. */
+let first: number | null = null;
+
 async function look(image: ImageBitmap | VideoFrame, time: number): Promise<void> {
   try {
     const tracker = await ready;
     const start = clock();
-    // It counts milliseconds in 32 bits, so they begin with this thread.
-    const found = tracker.detectForVideo(image, performance.now());
+    const found = tracker.detectForVideo(image, time - (first ??= time));
     const world = found.worldLandmarks[0]?.map(inSpace) ?? null;
     const places = found.landmarks[0]?.map(inPicture) ?? null;
     const done = clock();
