@@ -30,8 +30,18 @@ enum Run {
 }
 
 const AREAS: [Area; 13] = [
-    Area("deform", "", "handles: quality, speed and the thesis's tables, beside libigl", Run::Plain(deform::run)),
-    Area("edits", "", "of deform, only the quality of the standard edits", Run::Plain(deform::standard_edits)),
+    Area(
+        "deform",
+        "",
+        "handles: quality, speed and the thesis's tables, beside libigl",
+        Run::Plain(deform::run),
+    ),
+    Area(
+        "edits",
+        "",
+        "of deform, only the quality of the standard edits",
+        Run::Plain(deform::standard_edits),
+    ),
     Area("frames", "", "of deform, only the guided method's frames", Run::Plain(deform::frames)),
     Area(
         "examples",
@@ -58,8 +68,18 @@ const AREAS: [Area; 13] = [
         "projections beside Clarabel, the engine, tables 5.1 to 5.13",
         Run::WithOptions(puppet::run),
     ),
-    Area("refit", "[--all]", "walks on other bodies and grounds, beside copied angles", Run::WithOptions(refit::run)),
-    Area("rig", "[drag] [surface] [transfer [FOLDER]]", "force rigs: dragged, fitted, carried", Run::WithOptions(rig::run)),
+    Area(
+        "refit",
+        "[--all]",
+        "walks on other bodies and grounds, beside copied angles",
+        Run::WithOptions(refit::run),
+    ),
+    Area(
+        "rig",
+        "[drag] [surface] [transfer [FOLDER]]",
+        "force rigs: dragged, fitted, carried",
+        Run::WithOptions(rig::run),
+    ),
     Area("rules", "[--peers]", "the six cases, beside CasADi and Pinocchio", Run::WithOptions(rules::run)),
     Area("skin", "", "skinning, beside a loop over glam and what memory can do", Run::Plain(skin::run)),
     Area("solve", "", "back-substitution, beside faer", Run::Plain(solve::run)),

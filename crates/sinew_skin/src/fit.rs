@@ -281,12 +281,14 @@ impl<'a> Run<'a> {
 
     /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
     /// Bones with less than `weak` vertices begin again.
-    fn round(&mut self, state: &mut State, weak: f64, exchanges: Exchanges) -> Result<(f64, bool), SkinError> {
-        let choice = Choice {
-            candidates: self.params.candidates,
-            influences: self.params.influences,
-            exchanges,
-        };
+    fn round(
+        &mut self,
+        state: &mut State,
+        weak: f64,
+        exchanges: Exchanges,
+    ) -> Result<(f64, bool), SkinError> {
+        let choice =
+            Choice { candidates: self.params.candidates, influences: self.params.influences, exchanges };
         let (influences, errors) = update_weights(self.tracks, state, choice);
         state.influences = influences;
         let error = self.tracks.left_out + errors.iter().map(|&e| f64::from(e)).sum::<f64>();

@@ -90,7 +90,7 @@ fn libigl(character: &Character, handles: &HandleSet) -> anyhow::Result<Option<f
     let held: Vec<String> =
         (0..handles.n_vertices()).filter(|&v| handles.owner(v).is_some()).map(|v| v.to_string()).collect();
     std::fs::write(folder.join("held.txt"), held.join("\n"))?;
-        let output = Command::new(python).arg(places::peer("libigl_arap.py")).arg(&folder).output()?;
+    let output = Command::new(python).arg(places::peer("libigl_arap.py")).arg(&folder).output()?;
     std::fs::remove_dir_all(&folder)?;
     anyhow::ensure!(output.status.success(), "libigl: {}", String::from_utf8_lossy(&output.stderr));
     Ok(Some(String::from_utf8_lossy(&output.stdout).trim().parse()?))

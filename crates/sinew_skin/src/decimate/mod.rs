@@ -24,7 +24,7 @@ use sinew_geom::mesh::Ragged;
 
 /// What is left over when bones are fitted to some of the vertices is more than their last rounds would gain: they end
 /// sooner, and try fewer bones a vertex.
-const ROUGH_TOLERANCE: f64 = 6.7e-2;
+const ROUGH_TOLERANCE: f64 = 4e-2;
 const ROUGH_CANDIDATES: usize = 8;
 const ROUGH_HARD_ROUNDS: usize = 2;
 

@@ -246,8 +246,11 @@ pub(crate) fn fit_layout(
 /// Corrections of weights and rest pose, where asked for.
 pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) -> State {
     if params.correct_weights {
-        let choice =
-            Choice { candidates: params.influences, influences: params.influences, exchanges: Exchanges::None };
+        let choice = Choice {
+            candidates: params.influences,
+            influences: params.influences,
+            exchanges: Exchanges::None,
+        };
         state.influences = update_weights(tracks, &state, choice).0;
     }
     if params.correct_rest {
