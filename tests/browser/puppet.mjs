@@ -101,14 +101,32 @@ export async function a_camera_moves_the_character({ studio, shots }) {
   });
 }
 
+/** The hand of the actor moves on from where it is now. */
+async function isFollowed(page) {
+  const hand = 'sinew.state().act.body[7]';
+  const before = await page.value(`${hand}.join()`);
+  await page.until(`${hand}[0] !== null && ${hand}.join() !== ${JSON.stringify(before)}`, 30_000);
+}
+
 export async function a_camera_whose_pictures_cannot_be_handed_over_is_followed_too({ studio }) {
   await withCamera(studio, video('derived-pose_1-640x480-15fps.mjpeg'), async (page) => {
     // As in Firefox, where the page takes each picture and gives it to the tracker.
     await page.value('delete window.MediaStreamTrackProcessor');
     await startCamera(page);
-    const moves = `sinew.state().act.body[7].join()`;
-    const before = await page.value(moves);
-    await page.until(`sinew.state().act.body[7][0] !== null && ${moves} !== ${JSON.stringify(before)}`, 30_000);
+    await isFollowed(page);
+  });
+}
+
+export async function the_exact_tracker_takes_over_while_the_camera_runs({ studio }) {
+  await withCamera(studio, video('derived-pose_1-640x480-15fps.mjpeg'), async (page) => {
+    await page.watchRequests();
+    await startCamera(page);
+    expect(!page.requests.some((url) => url.endsWith('pose-full.task')), 'the quick one begins');
+    await page.click('puppet-tracker-full');
+    await page.until(`sinew.puppet().camera === 'loading'`);
+    await page.until(`sinew.puppet().camera === 'on'`, 60_000);
+    await isFollowed(page);
+    expect(page.requests.some((url) => url.endsWith('pose-full.task')), 'the exact network was fetched from the studio');
   });
 }
 
