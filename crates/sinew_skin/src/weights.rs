@@ -47,7 +47,7 @@ impl Exchanges {
         match self {
             Self::None => false,
             Self::All => true,
-            Self::InTurn { every, round } => (vertex + round) % every == 0,
+            Self::InTurn { every, round } => (vertex + round).is_multiple_of(every),
         }
     }
 }
