@@ -117,16 +117,16 @@ export async function a_camera_whose_pictures_cannot_be_handed_over_is_followed_
   });
 }
 
-export async function the_exact_tracker_takes_over_while_the_camera_runs({ studio }) {
+export async function the_quick_tracker_takes_over_while_the_camera_runs({ studio }) {
   await withCamera(studio, video('derived-pose_1-640x480-15fps.mjpeg'), async (page) => {
     await page.watchRequests();
     await startCamera(page);
-    expect(!page.requests.some((url) => url.endsWith('pose-full.task')), 'the quick one begins');
-    await page.click('puppet-tracker-full');
+    expect(!page.requests.some((url) => url.endsWith('pose-lite.task')), 'the exact one begins');
+    await page.click('puppet-tracker-lite');
     await page.until(`sinew.puppet().camera === 'loading'`);
     await page.until(`sinew.puppet().camera === 'on'`, 60_000);
     await isFollowed(page);
-    expect(page.requests.some((url) => url.endsWith('pose-full.task')), 'the exact network was fetched from the studio');
+    expect(page.requests.some((url) => url.endsWith('pose-lite.task')), 'the quick network was fetched from the studio');
   });
 }
 

@@ -26,7 +26,7 @@ const DEFAULTS: Prefs = {
   brushWeight: 1,
   tourDone: false,
   lookOf: 'handles',
-  tracker: 'lite',
+  tracker: 'full',
 };
 
 /** Preferences of another version keep what still has its type. */

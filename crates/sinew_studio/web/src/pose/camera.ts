@@ -40,7 +40,7 @@ export class Camera extends Emitter<Events> {
   /** Frames a second that are tracked, and milliseconds that each takes. */
   rate = 0;
   ms = 0;
-  private network: Network = 'lite';
+  private network: Network = 'full';
   private stream: MediaStream | null = null;
   private worker: Worker | null = null;
   /** Whether the tracker takes the pictures itself, which Chromium lets it. */
