@@ -277,8 +277,8 @@ async function showFilm(page, url, path) {
 async function landmarkErrors(page, network) {
   const read = (name) => JSON.parse(readFileSync(video(name), 'utf8'));
   const [inSpace, inPicture] = [read('pose_squats_3d.full.json'), read('pose_squats.full.json')];
-  // The film has five pictures a second, but the golden landmarks were smoothed as if it had thirty: with these the means are those
-  // that were measured beside Google's own file (research/puppet.md), with any larger step they are further off.
+  // The film has five pictures a second, but its publisher's test smooths as if it had thirty (SIMULATED_INTERVAL in
+  // pose-detection/src/test_util.ts of tfjs-models), and so do we.
   const [fps, smoothedAt] = [5, 30];
   await page.value(`(() => {
     window.tracker = new Worker('/pose.js', { name: '${network}' });
