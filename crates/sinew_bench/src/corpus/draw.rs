@@ -49,7 +49,8 @@ impl Sheet {
     }
 
     fn push(&mut self, title: &str, items: &[Item], low: DVec3, high: DVec3) {
-        let size = (high - low).max_element();
+        // Long things fill the tile, cubes seen from a corner fit in.
+        let size = (high - low).max_element().max(0.75 * (high - low).length());
         let view = View {
             target: (low + high) * 0.5,
             half_height: (0.62 * size).max(1e-9),

@@ -68,7 +68,7 @@ impl Outcome {
         if let Some(killed) = &self.killed {
             return killed.clone();
         }
-        let said = self.stderr.lines().rev().find(|line| line.contains("error"));
+        let said = self.stderr.lines().find(|line| line.starts_with("error"));
         let line = said.or_else(|| self.stderr.lines().last()).unwrap_or("it said nothing").to_owned();
         match self.code {
             Some(code) => format!("exit {code}: {line}"),
