@@ -49,8 +49,10 @@ struct Channel {
     width: usize,
 }
 
-/// Local transforms and morph weights of all nodes at a moment.
+/// Transforms and morph weights of all nodes at a moment.
 struct Moment {
+    /// Translation, rotation and scale under the parent.
+    locals: Vec<(DVec3, DQuat, DVec3)>,
     worlds: Vec<DMat4>,
     weights: Vec<Option<Vec<f64>>>,
 }
@@ -113,6 +115,21 @@ impl Scene {
     /// Where all vertices are, in the world.
     pub fn positions(&self, clip: Option<usize>, time: f64) -> Vec<DVec3> {
         let moment = self.moment(clip, time);
+        self.parts.iter().flat_map(|part| self.part_positions(part, &moment)).collect()
+    }
+
+    /// The same with nodes composed part by part, as Unreal does: scales multiply, and no shear comes of them.
+    pub fn positions_without_shear(&self, clip: Option<usize>, time: f64) -> Vec<DVec3> {
+        let mut moment = self.moment(clip, time);
+        let mut parts = moment.locals.clone();
+        for &node in &self.order {
+            if let Some(parent) = self.parents[node] {
+                let ((t, r, s), (pt, pr, ps)) = (moment.locals[node], parts[parent]);
+                parts[node] = (pt + pr * (ps * t), pr * r, ps * s);
+            }
+            let (t, r, s) = parts[node];
+            moment.worlds[node] = DMat4::from_scale_rotation_translation(s, r, t);
+        }
         self.parts.iter().flat_map(|part| self.part_positions(part, &moment)).collect()
     }
 
@@ -187,7 +204,7 @@ impl Scene {
             let local = matrices[node].unwrap_or_else(|| DMat4::from_scale_rotation_translation(s, r, t));
             worlds[node] = self.parents[node].map_or(DMat4::IDENTITY, |parent| worlds[parent]) * local;
         }
-        Moment { worlds, weights }
+        Moment { locals: parts, worlds, weights }
     }
 
     fn read_nodes(&mut self) -> anyhow::Result<()> {
