@@ -107,7 +107,7 @@ fn install(copy: &Path) {
     let output = run(copy, "npm", &args);
     if !output.status.success() {
         fail(&format!(
-            "the packages of the studio's page cannot be fetched ({}): connect to the network once, {INSTEAD}",
+            "the packages of the studio's page cannot be fetched ({}): that takes Node.js 18 or later and, once, the network; connect, {INSTEAD}",
             words(&output)
         ));
     }
@@ -159,7 +159,7 @@ fn words(output: &Output) -> String {
     lines.join("; ")
 }
 
-/// Say why in one line. Cargo ends the build because of it, and adds what the script printed only if that failed as well.
+/// Say why in one line. Cargo ends the build because of it; a script that fails as well would have all it printed shown.
 fn fail(message: &str) -> ! {
     println!("cargo::error={message}");
     exit(0);
