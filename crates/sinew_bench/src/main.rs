@@ -3,6 +3,7 @@
 //! `cargo run --release -p sinew_bench -- AREA [OPTIONS] …`, or `sinew bench AREA [OPTIONS] …`; without an area it lists them.
 
 mod adaptive;
+mod corpus;
 mod deform;
 mod examples;
 mod fit;
@@ -29,7 +30,13 @@ enum Run {
     WithOptions(fn(&[String]) -> anyhow::Result<()>),
 }
 
-const AREAS: [Area; 13] = [
+const AREAS: [Area; 14] = [
+    Area(
+        "corpus",
+        "[DIR] [--only AREA,…] [--limit N] [--seed N] [--minutes N] [--report OUT.html] [--json OUT.json] [--table OUT.md] [--against TABLE.md]",
+        "every capability, with its defaults, on a folder of files nobody prepared",
+        Run::WithOptions(corpus::run),
+    ),
     Area(
         "deform",
         "",

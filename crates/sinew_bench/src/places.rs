@@ -3,13 +3,21 @@
 use std::path::{Path, PathBuf};
 
 /// The project's folder.
-fn project() -> &'static Path {
+pub fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Outside data: `SINEW_DATA`, else `../shared/data` of the project.
 pub fn data() -> PathBuf {
     std::env::var_os("SINEW_DATA").map_or_else(|| project().join("../shared/data"), PathBuf::from)
+}
+
+/// All outside data that is there: the data folder, and `corpus` and `interop` beside it.
+pub fn outside() -> Vec<PathBuf> {
+    let data = data();
+    let data = data.canonicalize().unwrap_or(data);
+    let beside = |name: &str| data.with_file_name(name);
+    [data.clone(), beside("corpus"), beside("interop")].into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
 /// Where a script of `peers/` installs what it is about: a variable, else a folder of `.tools`.

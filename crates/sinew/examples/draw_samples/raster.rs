@@ -149,8 +149,8 @@ impl Picture {
         }
     }
 
-    /// Average, convert to sRGB and write.
-    pub fn write(&self, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    /// Average and convert to sRGB: three bytes per pixel, row by row.
+    pub fn bytes(&self) -> Vec<u8> {
         let (width, height) = (self.width / OVER, self.height / OVER);
         let mut bytes = Vec::with_capacity(width * height * 3);
         for y in 0..height {
@@ -165,10 +165,16 @@ impl Picture {
                 }
             }
         }
+        bytes
+    }
+
+    /// Write as PNG.
+    pub fn write(&self, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+        let (width, height) = (self.width / OVER, self.height / OVER);
         let file = std::io::BufWriter::new(std::fs::File::create(path)?);
         let mut encoder = png::Encoder::new(file, width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgb);
-        encoder.write_header()?.write_image_data(&bytes)?;
+        encoder.write_header()?.write_image_data(&self.bytes())?;
         Ok(())
     }
 }

@@ -1,0 +1,225 @@
+//! Flesh: it follows its skin, and it moves.
+//!
+//! Invariants, all against the skin alone (the source file played at the same moments), in percent of the diagonal at rest:
+//! - as stiffness grows flesh becomes its skin: `dev_1e8_max` (no gravity, so that only the attachment is left), and
+//!   `stiffness_gain`, how many times smaller the deviation is at 1e8 than at 1e6 Pa (1/E would be 100);
+//! - by default it stays near it: `dev_p99`, `dev_max`; `edges_over_2x`, the largest share of edges in a frame, in percent, that
+//!   are over twice as long as in the skin; `volume_min` and `volume_max`, volume of closed parts over that of the skin;
+//! - where the skin loops, flesh loops: `loop_gap`, largest way between its first and its last frame;
+//! - and, so that doing nothing fails, it moves where the skin accelerates: `moves`, 95th percentile of the deviation about its
+//!   mean over time (sag alone is no motion), and `lag`, 90th percentile of the deviation where the skin is faster than
+//!   `FAST`.
+//!
+//! Planned are rigs whose surface the judge can play (not compressed ones), copies of a file once, each with one clip; rigs
+//! without clips stand still, and there is nothing to move.
+
+mod bake;
+
+use super::super::{
+    Random,
+    draw::{Sheet, Surface, bounds},
+    find::{Item, Kind},
+    lab::Lab,
+    row::Verdict,
+    scene::Scene,
+    shape,
+};
+use super::Task;
+use bake::Bake;
+use glam::DVec3;
+use std::path::Path;
+
+/// Words of warnings that report damage; `jumps` and `unsolved` are about the clip and the solver.
+pub const DAMAGE_WORDS: &[&str] = &["off its skin", "stretched", "volume", "folded"];
+
+/// Between the file and the clip in the name of a row.
+const WITH: &str = " · ";
+/// Seconds of clips that are preferred, and the most that is played of longer ones.
+const SECONDS: [f64; 2] = [0.3, 4.0];
+/// Acceleration, in diagonals per square second, that soft parts answer to: about 1 g for a body of 2 m.
+const FAST: f64 = 5.0;
+/// Stiffness in pascals of the runs, with what their measures are called. Bodies longer than `LONG` get more: inertia per area
+/// grows with the square of the length, so that a fox of 150 m (of centimetres, that is) is jelly at 1e8 Pa, and rightly so.
+const STIFF: [(&str, f64); 3] = [("1e6", 1e6), ("1e7", 1e7), ("1e8", 1e8)];
+const LONG: f64 = 4.0;
+
+pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
+    let mut tasks: Vec<Task> = Vec::new();
+    for item in items.iter().filter(|item| item.kind == Kind::Rig) {
+        if tasks.iter().any(|task| is_copy(task.items[0], item)) {
+            continue;
+        }
+        let Ok(scene) = Scene::read(&item.path) else { continue };
+        let mut task = Task::of(item);
+        if let Some(name) = choose(&scene, random) {
+            task.file = format!("{}{WITH}{name}", item.label);
+        }
+        tasks.push(task);
+    }
+    tasks
+}
+
+fn is_copy(a: &Item, b: &Item) -> bool {
+    let read = |item: &Item| std::fs::read(&item.path).unwrap_or_default();
+    a.bytes == b.bytes && read(a) == read(b)
+}
+
+/// A clip of a good length, else the shortest that takes time.
+fn choose(scene: &Scene, random: &mut Random) -> Option<String> {
+    let clips = scene.clips();
+    let is_only = |name: &str| clips.iter().filter(|(other, _)| *other == name).count() == 1;
+    // What has no name of its own cannot be asked for.
+    let mut named: Vec<(&str, f64)> =
+        clips.iter().copied().filter(|(name, s)| *s > 0.0 && !name.is_empty() && is_only(name)).collect();
+    named.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let good: Vec<_> = named.iter().filter(|(_, s)| (SECONDS[0]..=SECONDS[1]).contains(s)).collect();
+    let chosen = good.get(random.below(good.len())).copied().or(named.first());
+    chosen.map(|(name, _)| (*name).to_owned())
+}
+
+pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
+    let item = task.items[0];
+    let source = Scene::read(&item.path)?;
+    let name = task.file.strip_prefix(&item.label).and_then(|rest| rest.strip_prefix(WITH));
+    let clip = name.and_then(|name| source.clips().iter().position(|(other, _)| *other == name));
+    let diagonal = shape::diagonal(&source.positions(None, 0.0));
+    let mut verdict = Verdict::default();
+    let words = words(&source, clip);
+    let out = lab.file("flesh.glb");
+    let outcome = run(lab, &item.path, &words, &out)?;
+    if !outcome.is_done() {
+        return Ok(verdict.not_done(outcome.fault()));
+    }
+    let default = Bake::read(&source, clip, &out)?;
+    describe(&default, &mut verdict);
+    measure(&default, &source, clip, &mut verdict);
+    let (scale, stiff) = ((diagonal / LONG).max(1.0).powi(2), lab.file("stiff.glb"));
+    if scale > 1.0 {
+        verdict.note(format!("{diagonal:.3} m across: stiffness × {scale:.3}"));
+    }
+    let mut stiffest = None;
+    for (name, pascals) in STIFF {
+        let mut words = words.clone();
+        let numbers = ["--stiffness".to_owned(), format!("{:e}", pascals * scale)];
+        words.extend(numbers.into_iter().chain(["--gravity", "0"].map(str::to_owned)));
+        let outcome = run(lab, &item.path, &words, &stiff)?;
+        if !outcome.is_done() {
+            verdict.set("done", 0.0);
+            verdict.note(format!("at {name} Pa: {}", outcome.fault()));
+            continue;
+        }
+        let bake = Bake::read(&source, clip, &stiff)?;
+        let deviations = bake.deviations();
+        verdict.set(&format!("dev_{name}_p99"), shape::quantile(&deviations, 0.99));
+        verdict.set(&format!("dev_{name}_max"), shape::quantile(&deviations, 1.0));
+        stiffest = Some(bake);
+    }
+    gain(&mut verdict);
+    draw(&default, stiffest.as_ref(), &mut verdict.sheet);
+    Ok(verdict)
+}
+
+/// Options that choose the clip and limit its length.
+fn words(source: &Scene, clip: Option<usize>) -> Vec<String> {
+    let Some(clip) = clip else { return Vec::new() };
+    let (name, seconds) = source.clips()[clip];
+    let mut words = vec![format!("--clip={name}")];
+    if seconds > SECONDS[1] {
+        words.push(format!("--seconds={}", SECONDS[1]));
+    }
+    words
+}
+
+fn run(lab: &Lab, rig: &Path, options: &[String], out: &Path) -> anyhow::Result<super::super::lab::Outcome> {
+    let mut words = vec!["flesh".as_ref(), rig.as_os_str()];
+    words.extend(options.iter().map(std::ffi::OsStr::new));
+    words.extend(["-o".as_ref(), out.as_os_str()]);
+    lab.sinew(&words)
+}
+
+/// What the comparison rests on.
+fn describe(bake: &Bake, verdict: &mut Verdict) {
+    verdict.set("mapped", bake.mapped);
+    verdict.set("frames", bake.frames.len() as f64);
+    if bake.mapped < 1.0 {
+        let share = 100.0 * (1.0 - bake.mapped);
+        verdict.note(format!(
+            "{share:.2} % of the written vertices lie at rest where the source has none, up to {:.2} % of the diagonal away",
+            bake.farthest
+        ));
+    }
+}
+
+fn measure(bake: &Bake, source: &Scene, clip: Option<usize>, verdict: &mut Verdict) {
+    let deviations = bake.deviations();
+    let is_finite = deviations.iter().all(|d| d.is_finite());
+    verdict.set("finite", f64::from(u8::from(is_finite)));
+    verdict.set("dev_p99", shape::quantile(&deviations, 0.99));
+    verdict.set("dev_max", shape::quantile(&deviations, 1.0));
+    for frame in &bake.frames {
+        let stretched = bake.stretches(frame);
+        let share = stretched.iter().filter(|s| !(**s <= 2.0)).count() as f64 / stretched.len().max(1) as f64;
+        verdict.raise("edges_over_2x", 100.0 * share);
+        verdict.raise("stretch_max", shape::quantile(&stretched, 1.0));
+    }
+    match bake.volumes() {
+        Some([low, high]) => {
+            verdict.set("volume_min", low);
+            verdict.set("volume_max", high);
+        }
+        None => verdict.note("no part is closed: volume is not judged"),
+    }
+    if let Some(gap) = bake.loop_gap() {
+        verdict.set("loop_gap", gap);
+    }
+    let Some(clip) = clip else { return };
+    let accelerations = bake.accelerations(source, clip);
+    let p95 = shape::quantile(&accelerations, 0.95);
+    verdict.set("acceleration", p95);
+    if p95 > FAST {
+        verdict.set("moves", shape::quantile(&bake.swings(), 0.95));
+        let fast = deviations.iter().zip(&accelerations).filter(|(_, a)| **a > FAST);
+        let lags: Vec<f64> = fast.map(|(d, _)| *d).collect();
+        verdict.set("lag", shape::quantile(&lags, 0.9));
+    }
+}
+
+/// How much hundredfold stiffness helps. What is within a thousandth of the diagonal anyway says nothing.
+fn gain(verdict: &mut Verdict) {
+    let get = |name: &str| verdict.measures.get(name).copied();
+    if let (Some(soft), Some(stiff)) = (get("dev_1e6_max"), get("dev_1e8_max"))
+        && soft > 1.0
+    {
+        verdict.set("stiffness_gain", soft / stiff.max(1e-3));
+    }
+}
+
+/// Skin above, flesh below: at rest, at four moments with the worst among them, and the stiffest at its worst.
+fn draw(default: &Bake, stiffest: Option<&Bake>, sheet: &mut Sheet) {
+    let last = default.frames.len().saturating_sub(1);
+    let mut moments: Vec<usize> = [1, 2, 3].map(|k| k * last / 4).to_vec();
+    moments.push(default.worst());
+    moments.sort_unstable();
+    let mut below: Vec<(String, &Bake, &[DVec3], &[DVec3], Vec<f64>)> = Vec::new();
+    below.push(("rest".into(), default, &default.rest[0], &default.rest[1], Vec::new()));
+    for k in moments {
+        let frame = &default.frames[k];
+        let title = format!("{:.2} s", frame.time);
+        below.push((title, default, &frame.skin, &frame.flesh, default.damage(frame)));
+    }
+    if let Some(stiff) = stiffest {
+        let frame = &stiff.frames[stiff.worst()];
+        let title = format!("1e8 Pa {:.2} s", frame.time);
+        below.push((title, stiff, &frame.skin, &frame.flesh, stiff.damage(frame)));
+    }
+    for (title, bake, skin, _, _) in &below {
+        let (low, high) = bounds(skin);
+        let surface = Surface { positions: skin, faces: &bake.faces, damage: &[] };
+        sheet.add_within(&format!("skin {title}"), &surface, low, high);
+    }
+    for (title, bake, skin, flesh, damage) in &below {
+        let (low, high) = bounds(skin);
+        let surface = Surface { positions: flesh, faces: &bake.faces, damage };
+        sheet.add_within(&format!("flesh {title}"), &surface, low, high);
+    }
+}
