@@ -87,7 +87,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       if (tab === 'properties') await page.click('handle-elbow.L');
       await shot(tab);
     }
-    for (const [action, dialog] of [['export', 'export'], ['open', 'open'], ['new', 'new'], ['preferences', 'preferences'], ['shortcuts', 'shortcuts']]) {
+    for (const [action, dialog] of [['export', 'export'], ['open', 'open'], ['new', 'new'], ['preferences', 'preferences'], ['shortcuts', 'shortcuts'], ['licenses', 'licenses']]) {
       await page.value(`sinew.perform('${action}')`);
       await page.settle(300);
       await shot(`dialog-${dialog}`);

@@ -17,6 +17,7 @@ import * as rules from './rules.mjs';
 import * as puppet from './puppet.mjs';
 import * as flesh from './flesh.mjs';
 import * as rigs from './rigs.mjs';
+import * as licenses from './licenses.mjs';
 
 const wanted = process.argv.slice(2);
 const shots = process.env.SINEW_SHOTS ?? join(process.env.SINEW_TOOLS, 'shots');
@@ -26,7 +27,7 @@ const browser = await launch();
 const TRIES = 2;
 const [passed, failed, unsteady] = [[], [], []];
 
-for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...rigs, ...pictures, ...feel })) {
+for (const [name, test] of Object.entries({ ...first, ...workflow, ...tools, ...trouble, ...examples, ...fit, ...rules, ...puppet, ...flesh, ...rigs, ...licenses, ...pictures, ...feel })) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   let tries = 1;
   let isPassed = await passes(name, test);

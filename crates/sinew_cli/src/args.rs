@@ -161,6 +161,8 @@ pub enum Command {
     Studio(StudioArgs),
     /// Measure Sinew beside its peers: `sinew bench` lists what there is, `sinew bench fit --peers` races one
     Bench(BenchArgs),
+    /// Print what this program is made of, and under which licences
+    Licenses(LicensesArgs),
     /// Print completions for a shell: `source <(sinew completions bash)`
     Completions {
         /// Which shell
@@ -173,6 +175,12 @@ pub struct BenchArgs {
     /// Areas, each with its options behind it [default: list them]
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "AREA")]
     pub words: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct LicensesArgs {
+    /// One part only, such as serde [default: all]
+    pub name: Option<String>,
 }
 
 #[cfg(feature = "studio")]

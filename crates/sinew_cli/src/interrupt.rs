@@ -13,18 +13,12 @@ impl Interrupt {
     pub fn listen() -> Self {
         let pressed = Arc::new(AtomicBool::new(false));
         let heard = pressed.clone();
-        std::thread::spawn(move || {
-            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-                return;
-            };
-            runtime.block_on(async {
-                while tokio::signal::ctrl_c().await.is_ok() {
-                    if heard.swap(true, Ordering::Relaxed) {
-                        // 128 and the number of the signal, as shells have it.
-                        std::process::exit(130);
-                    }
-                }
-            });
+        // Fails where the system refuses, and for a second listener, of which no command has one.
+        let _ = ctrlc::set_handler(move || {
+            if heard.swap(true, Ordering::Relaxed) {
+                // 128 and the number of the signal, as shells have it.
+                std::process::exit(130);
+            }
         });
         Self(pressed)
     }

@@ -7,6 +7,8 @@ mod args;
 mod commands;
 mod console;
 mod interrupt;
+mod licenses;
+mod standard;
 
 use args::{Cli, Command, HandlesCommand, PuppetCommand, RigCommand};
 use clap::{CommandFactory, Parser};
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "studio")]
         Some(Command::Studio(args)) => commands::studio::run(&args, &console),
         Some(Command::Bench(args)) => commands::bench::run(&args, &console),
+        Some(Command::Licenses(args)) => commands::licenses::run(&args, &console),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sinew", &mut script);

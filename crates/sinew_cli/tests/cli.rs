@@ -13,6 +13,8 @@ mod fit;
 mod flesh;
 #[path = "cli/judges.rs"]
 mod judges;
+#[path = "cli/licenses.rs"]
+mod licenses;
 #[path = "cli/pose.rs"]
 mod pose;
 #[path = "cli/puppet.rs"]

@@ -28,4 +28,5 @@ mod studio;
 mod tests;
 mod wire;
 
+pub use assets::page_licenses;
 pub use server::{StudioOptions, serve};

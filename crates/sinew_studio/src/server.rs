@@ -11,9 +11,9 @@ use crate::{
 use anyhow::Context;
 use axum::{
     Router,
-    body::{Body, HttpBody},
+    body::{Body, Bytes, HttpBody},
     extract::{Path as UrlPath, Query, Request, State, WebSocketUpgrade},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -58,6 +58,8 @@ pub struct StudioOptions {
     pub home: Option<PathBuf>,
     /// The folder the page may open from and save to; that of the file, or the present one, if absent.
     pub root: Option<PathBuf>,
+    /// What the program is made of, with licences: the object that the page asks for at `/licenses.json`.
+    pub licenses: String,
 }
 
 /// Serve until the program is ended. `ready` is told the address to open.
@@ -119,6 +121,7 @@ async fn listen(
     let token = options.listen.map(|_| secret()).transpose()?;
     let guard = Guard::new(listener.local_addr()?, token);
     ready(&guard.url())?;
+    let licenses = Bytes::from(options.licenses.clone());
     let app = Router::new()
         .route("/", get(page))
         .route("/{file}", get(page))
@@ -129,6 +132,7 @@ async fn listen(
         .route("/download/{id}", get(download))
         .route("/fit/{version}", get(fit_maps))
         .route("/upload", post(upload))
+        .route("/licenses.json", get(async move || json_response(licenses)))
         .with_state(studio.clone())
         .layer(from_fn_with_state(guard, check));
     tokio::spawn(tell_jobs(studio));
@@ -182,8 +186,8 @@ async fn tell_jobs(studio: Arc<Studio>) {
     }
 }
 
-async fn page(file: Option<UrlPath<String>>) -> Response {
-    asset(file.as_ref().map_or("", |UrlPath(name)| name))
+async fn page(file: Option<UrlPath<String>>, request: HeaderMap) -> Response {
+    asset(file.as_ref().map_or("", |UrlPath(name)| name), &request)
 }
 
 async fn upgrade(State(studio): State<Arc<Studio>>, upgrade: WebSocketUpgrade) -> Response {
@@ -267,7 +271,7 @@ async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, req
         return too_large();
     }
     match receive(request.into_body(), &path).await {
-        Ok(Some(bytes)) => axum_json(&json!({ "bytes": bytes })),
+        Ok(Some(bytes)) => json_response(json!({ "bytes": bytes }).to_string()),
         Ok(None) => {
             let _ = tokio::fs::remove_file(&path).await;
             too_large()
@@ -285,8 +289,8 @@ fn too_large() -> Response {
     (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
 }
 
-fn axum_json(value: &serde_json::Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+fn json_response(text: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
 /// Write what comes to a file; `None` if it does not end in time.

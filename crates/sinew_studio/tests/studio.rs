@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "studio/assets.rs"]
+mod assets;
 #[path = "studio/examples.rs"]
 mod examples;
 

@@ -1,37 +1,43 @@
-// Bundle the page into a folder: `node build.mjs [OUT]`, else $SINEW_WEB_OUT, else dist/.
+// Bundle the page into a folder: `node build.mjs [OUT]`, else $SINEW_WEB_OUT, else dist/. `SINEW_PAGE=OUT cargo build`
+// then embeds it without Node.
 import { build } from 'esbuild';
-import { copyFile, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { licenses, packagesOf } from './licenses.mjs';
+import { pack } from './pack.mjs';
 import { buildTracker } from './pose.mjs';
 
 const web = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? process.env.SINEW_WEB_OUT ?? join(web, 'dist');
+const put = (name, bytes) => writeFile(join(out, `${name}.gz`), pack(bytes));
+
+/** Names of the packages that went into a bundle. */
+async function bundle(entryPoints, format) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: web,
+    entryPoints,
+    outdir: out,
+    bundle: true,
+    minify: true,
+    format,
+    target: 'es2022',
+    // The licence of three.js must travel with its code.
+    legalComments: 'eof',
+    logLevel: 'warning',
+    metafile: true,
+    write: false,
+  });
+  await Promise.all(outputFiles.map(({ path, contents }) => put(basename(path), contents)));
+  return packagesOf(metafile);
+}
 
 await mkdir(out, { recursive: true });
-await build({
-  absWorkingDir: web,
-  entryPoints: { app: 'src/main.ts' },
-  outdir: out,
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  target: 'es2022',
-  // The licence of three.js must travel with its code.
-  legalComments: 'eof',
-  logLevel: 'warning',
-});
-// Its own program, which a page starts beside itself: plain, since the tracker loads its engine by `importScripts`.
-await build({
-  absWorkingDir: web,
-  entryPoints: { pose: 'src/pose/worker.ts' },
-  outdir: out,
-  bundle: true,
-  minify: true,
-  format: 'iife',
-  target: 'es2022',
-  legalComments: 'eof',
-  logLevel: 'warning',
-});
+const packages = [
+  ...(await bundle({ app: 'src/main.ts' }, 'esm')),
+  // Its own program, which a page starts beside itself: plain, since the tracker loads its engine by `importScripts`.
+  ...(await bundle({ pose: 'src/pose/worker.ts' }, 'iife')),
+];
 await buildTracker(web, out);
-await copyFile(join(web, 'index.html'), join(out, 'index.html'));
+await put('index.html', await readFile(join(web, 'index.html')));
+await put('licenses.json', JSON.stringify(await licenses(web, [...new Set(packages)])));

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, pack, packBeginning, packEnd } from './pack.mjs';
 
 const SLOT = 4;
 
@@ -101,11 +101,18 @@ function notes(mean, deviation) {
   const flat = new Flat();
   const root = flat.hole();
   flat.at += flat.bytes.write('M001', flat.at, 'latin1');
-  const [NAME, SUBGRAPHS, VERSION] = [0, 3, 7];
-  const model = flat.table(new Map([[NAME, null], [SUBGRAPHS, null], [VERSION, null]]));
+  const [NAME, DESCRIPTION, SUBGRAPHS, AUTHOR, LICENSE, VERSION] = [0, 1, 3, 4, 5, 7];
+  // The Apache License asks for a word in files that were changed (section 4 b).
+  const texts = [
+    [NAME, 'pose'],
+    [DESCRIPTION, 'Changed by the build of Sinew: these notes were added; the network is as Google published it.'],
+    [AUTHOR, 'Google (MediaPipe)'],
+    [LICENSE, 'Apache-2.0'],
+    [VERSION, '1.0.0'],
+  ];
+  const model = flat.table(new Map([...texts.map(([field]) => [field, null]), [SUBGRAPHS, null]]));
   flat.point(root, model.start);
-  flat.point(model.slots.get(NAME), flat.text('pose'));
-  flat.point(model.slots.get(VERSION), flat.text('1.0.0'));
+  for (const [field, text] of texts) flat.point(model.slots.get(field), flat.text(text));
   const INPUTS = 2;
   const subgraph = onlyChild(flat, model, SUBGRAPHS, new Map([[INPUTS, null]]));
   const [TENSOR_NAME, UNITS] = [0, 4];
@@ -171,18 +178,10 @@ function withNotes(model, metadata) {
   return Buffer.concat([flat.done(), model]);
 }
 
-const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
-  return n;
-});
-
-function crc32(bytes) {
-  let crc = ~0;
-  for (const byte of bytes) crc = CRC[(crc ^ byte) & 255] ^ (crc >>> 8);
-  return ~crc >>> 0;
-}
-
-/** A zip whose files are stored as they are, each at a multiple of 16, so that they can be used in place. */
+/**
+ * A zip whose files are stored as they are, each at a multiple of 16, so that they can be used in place. In pieces, one
+ * for each file; the last has the directory as well.
+ */
 function zip(files) {
   const [parts, directory] = [[], []];
   let at = 0;
@@ -207,7 +206,7 @@ function zip(files) {
     entry.writeUInt16LE(10, 4);
     head.copy(entry, 6, 4, 28);
     entry.writeUInt32LE(at, 42);
-    parts.push(head, title, padding, content);
+    parts.push(Buffer.concat([head, title, padding, content]));
     directory.push(entry, title);
     at += head.length + title.length + padding.length + content.length;
   }
@@ -218,7 +217,7 @@ function zip(files) {
   end.writeUInt16LE(files.length, 10);
   end.writeUInt32LE(list.length, 12);
   end.writeUInt32LE(at, 16);
-  return Buffer.concat([...parts, list, end]);
+  return [...parts.slice(0, -1), Buffer.concat([parts.at(-1), list, end])];
 }
 
 /** What Google publishes (google-ai-edge/mediapipe, third_party/external_files.bzl), by the beginning of its SHA-256. */
@@ -235,11 +234,15 @@ export async function buildTracker(web, out) {
   };
   const detector = withNotes(await model('pose_solution_packed_assets.data'), notes(127.5, 127.5));
   const wasm = join(folder('@mediapipe/tasks-vision'), 'wasm');
-  const pack = async (name, bytes) => writeFile(join(out, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+  const put = (name, bytes) => writeFile(join(out, name), bytes);
+  const names = ['pose_detector.tflite', 'pose_landmarks_detector.tflite'];
   for (const network of ['lite', 'full']) {
     const landmarks = withNotes(await model(`pose_landmark_${network}.tflite`), notes(0, 255));
-    await pack(`pose-${network}.task`, zip([['pose_detector.tflite', detector], ['pose_landmarks_detector.tflite', landmarks]]));
+    // Both begin with the same detector, which is kept once; the server puts the halves together.
+    const [first, second] = zip([[names[0], detector], [names[1], landmarks]]);
+    await put('pose-detector.gz-begin', packBeginning(first));
+    await put(`pose-${network}.gz-end`, packEnd(first, second));
   }
-  await pack('pose-wasm.js', await readFile(join(wasm, 'vision_wasm_internal.js')));
-  await pack('pose.wasm', await readFile(join(wasm, 'vision_wasm_internal.wasm')));
+  await put('pose-wasm.js.gz', pack(await readFile(join(wasm, 'vision_wasm_internal.js'))));
+  await put('pose.wasm.gz', pack(await readFile(join(wasm, 'vision_wasm_internal.wasm'))));
 }

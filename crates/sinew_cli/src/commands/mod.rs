@@ -9,6 +9,7 @@ pub mod flesh;
 pub mod handles;
 pub mod info;
 mod input;
+pub mod licenses;
 mod output;
 pub mod pose;
 pub mod puppet;

@@ -1,6 +1,6 @@
 //! `sinew studio`: the studio in the browser.
 
-use crate::{args::StudioArgs, console::Console};
+use crate::{args::StudioArgs, console::Console, licenses};
 use serde_json::json;
 use sinew_studio::{StudioOptions, serve};
 use std::{
@@ -15,6 +15,7 @@ pub fn run(args: &StudioArgs, console: &Console) -> anyhow::Result<()> {
         listen: args.listen,
         root: args.root.clone(),
         home: None,
+        licenses: licenses::as_json(&licenses::packages()?).to_string(),
     };
     let progress = console.progress("starting the studio");
     serve(&options, |url, warnings| {

@@ -1,7 +1,7 @@
 //! `sinew puppet --listen`: a performer's bones over the network move the character, as they come.
 
 use super::perform::{Tally, write_take};
-use crate::{args::PuppetArgs, console::Console};
+use crate::{args::PuppetArgs, console::Console, interrupt::Interrupt};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use sinew::{
@@ -11,10 +11,9 @@ use sinew::{
     session::{Acted, ActedShape, Actor, Document, MAX_TAKE_FRAMES, Puppet},
 };
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket},
     time::{Duration, Instant},
 };
-use tokio::net::UdpSocket;
 
 /// Packets a second that are looked at; a performer sends up to some thousand.
 const MAX_PACKETS: u32 = 8_000;
@@ -22,6 +21,8 @@ const MAX_PACKETS: u32 = 8_000;
 const MAX_FRAMES: f64 = 240.0;
 /// Frames a second of the recording.
 const FPS: f64 = 30.0;
+/// How long silence may keep it from ending; a packet is taken the moment it comes.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Listen until Ctrl-C or the end of `--seconds`, then write what was recorded.
 pub fn listen(
@@ -37,8 +38,7 @@ pub fn listen(
         ensure!(seconds.is_finite() && seconds > 0.0, "--seconds is {seconds}; give more than 0");
     }
     let mut stage = Stage::new(document, from)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(run(&mut stage, address, to, args.seconds, console))?;
+    run(&mut stage, address, to, args.seconds, console)?;
     let mut report = stage.report();
     if let (Some(output), false) = (&args.output, stage.frames.is_empty()) {
         let actor = Actor { frames: std::mem::take(&mut stage.frames), fps: FPS, knows_height: true };
@@ -78,45 +78,35 @@ fn parse_sender(text: &str) -> anyhow::Result<(IpAddr, Option<u16>)> {
     }
 }
 
-async fn run(
+fn run(
     stage: &mut Stage<'_>,
     address: SocketAddr,
     to: Option<SocketAddr>,
     seconds: Option<f64>,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let socket = UdpSocket::bind(address).await.with_context(|| {
+    let socket = UdpSocket::bind(address).with_context(|| {
         format!("{address} cannot be listened on; choose another with --listen ADDR:PORT")
     })?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let interrupt = Interrupt::listen();
     console.note(&format!("listening on {}; Ctrl-C ends", socket.local_addr()?));
-    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-    let over = async {
-        match end {
-            Some(end) => tokio::time::sleep_until(end.into()).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::pin!(over);
-    let stop = tokio::signal::ctrl_c();
-    tokio::pin!(stop);
+    // An end too far away to be a time is none.
+    let end = seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .and_then(|seconds| Instant::now().checked_add(seconds));
     let mut buffer = vec![0; 1 << 16];
-    loop {
-        tokio::select! {
-            // Asked first, so that a flood cannot keep it from ending.
-            biased;
-            _ = &mut stop => return Ok(()),
-            () = &mut over => return Ok(()),
-            received = socket.recv_from(&mut buffer) => {
-                // A peer that went away makes some systems fail once; the next may come all the same.
-                let Ok((n, sender)) = received else { continue };
-                if let Some(packets) = stage.hear(sender, &buffer[..n])? && let Some(to) = to {
-                    for packet in packets {
-                        stage.n_sent += u64::from(socket.send_to(&packet, to).await.is_ok());
-                    }
-                }
+    // Asked before each packet, so that a flood cannot keep it from ending.
+    while !interrupt.is_pressed() && end.is_none_or(|end| Instant::now() < end) {
+        // Silence, a signal, and a peer that went away, which makes some systems fail once: the next may come all the same.
+        let Ok((n, sender)) = socket.recv_from(&mut buffer) else { continue };
+        if let (Some(packets), Some(to)) = (stage.hear(sender, &buffer[..n])?, to) {
+            for packet in packets {
+                stage.n_sent += u64::from(socket.send_to(&packet, to).is_ok());
             }
         }
     }
+    Ok(())
 }
 
 /// A character that is moved, and who moves it.

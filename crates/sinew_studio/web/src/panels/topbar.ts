@@ -80,7 +80,7 @@ const MENUS: [string, string[]][] = [
       'clip-start',
     ],
   ],
-  ['Help', ['shortcuts', 'tour']],
+  ['Help', ['shortcuts', 'tour', '-', 'licenses']],
 ];
 
 function entries(ids: string[]): MenuEntry[] {
