@@ -1,6 +1,5 @@
 // Force rigs: a template dragged onto the body, pulled by the skin, driven by a slider and a curve, kept, exported through fit.
 import { join } from 'node:path';
-import { sleep } from './browser.mjs';
 import { away, expect, rest, same, seen, slide, state } from './check.mjs';
 
 /** Drop a template out of the panel on a place of the picture. */
@@ -32,7 +31,6 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   const flat = await rest(page, belly.vertex);
   await slide(page, 'control-bump.1', 1);
   await page.until(`sinew.state().rigs.controls[0].value === 1`);
-  await sleep(600);
   const out = await rest(page, belly.vertex);
   expect(away(flat, out) > 0.01, `it comes out: ${away(flat, out)}`);
   await page.screenshot(join(shots, 'rigs-bump.png'));
@@ -42,12 +40,11 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   const before = (await state(page)).history.steps.length;
   const hand = { x: at.x - 35, y: at.y + 15 };
   const pixels = Math.hypot(hand.x - at.x, hand.y - at.y);
-  await page.drag([at, hand], { steps: 8, pause: 60 });
+  await page.drag([at, hand], { steps: 8 });
   await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 30_000);
   same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
   const [shaped] = (await state(page)).rigs.rigs;
   expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
-  await sleep(600);
   await rest(page, belly.vertex);
   const now = await page.value(`sinew.vertex(${belly.vertex}).place`);
   const left = Math.hypot(now.x - hand.x, now.y - hand.y);
