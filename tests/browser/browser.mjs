@@ -224,10 +224,10 @@ class Page {
   async click(target, options = {}) {
     const place = typeof target === 'string' ? await this.place(target) : target;
     await this.mouse('mouseMoved', place, { held: false });
-    await this.value('driver.arm()');
+    await this.value(`driver.arm(${typeof target === 'string' ? JSON.stringify(target) : 'null'})`);
     await this.mouse('mousePressed', place, options);
     await this.mouse('mouseReleased', place, options);
-    const isLost = typeof target === 'string' && (options.button ?? 'left') === 'left' && !(await this.value(`driver.hit(${JSON.stringify(target)})`));
+    const isLost = typeof target === 'string' && (options.button ?? 'left') === 'left' && !(await this.value('driver.hit()'));
     if (isLost) throw new Error(`the click on ${target} was swallowed`);
   }
 
@@ -320,7 +320,13 @@ class Page {
   /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
   async pixels({ x, y, width, height }) {
     await this.sharp();
-    const { data } = await this.ask('Page.captureScreenshot', { format: 'png', clip: { x, y, width, height, scale: 1 } });
+    const capture = async () => (await this.ask('Page.captureScreenshot', { format: 'png', clip: { x, y, width, height, scale: 1 } })).data;
+    // What was drawn may still be on its way to the screen: the picture is there when it is the same twice.
+    let [data, before] = [await capture(), null];
+    for (let k = 0; data !== before; k += 1) {
+      if (k > 50) throw new Error('the picture never rests');
+      [data, before] = [await capture(), data];
+    }
     return this.value(`(async () => {
       const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
       const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));

@@ -1,5 +1,5 @@
 // The page when the server is slow, which the driver can make it be.
-import { expect, grip, same, state, vertex } from './check.mjs';
+import { expect, grip, same, slide, state, vertex } from './check.mjs';
 
 /** A handle that is pressed, moved and let go before the server has said what was pressed is moved all the same. */
 export async function a_drag_faster_than_the_server_is_not_lost({ studio, open }) {
@@ -49,4 +49,45 @@ export async function a_button_is_not_rebuilt_under_the_finger({ studio, open })
   await page.until('sinew.state().history.at === 0');
   // Let go, the list has caught up.
   await page.until(`document.querySelectorAll('[data-testid="history"] li').length === ${before + 1}`);
+}
+
+/** A state that was on its way when a clip was started, and that knows nothing of it, does not stop it. */
+export async function a_late_state_does_not_stop_the_player({ studio, open }) {
+  const page = await open(studio);
+  same((await state(page)).display.what, 'posed', 'what is shown at first');
+  await page.value(`(() => {
+    document.querySelector('[data-testid="play"]').click();
+    driver.say({ type: 'state', stress: false });
+  })()`);
+  await page.until(`sinew.state().display.what === 'clip'`);
+  const frames = await page.value('driver.frames()');
+  await page.until(`driver.frames() > ${frames + 5}`);
+  // Something else that is shown does.
+  await page.click('display-rest');
+  await page.until(`sinew.state().display.what === 'rest'`);
+  await page.settle();
+  same((await state(page)).display.what, 'rest', 'it stays at rest');
+}
+
+/** A slider stays in the hand while what it sets is sent and comes back. */
+export async function a_slider_is_pulled_all_the_way({ studio, open }) {
+  const page = await open(studio);
+  await page.click('tab-puppet');
+  await page.click('demo-bar');
+  await page.until(`sinew.state().name === 'bar' && sinew.state().act?.weights`);
+  await slide(page, 'puppet-smoothing', 0);
+  await page.until('sinew.state().puppet.settings.smoothing === 0');
+}
+
+/** Another document while a clip is shown: no error, although the clip is not of it. */
+export async function a_clip_is_left_without_an_error({ studio, open }) {
+  const page = await open(studio);
+  for (let k = 0; k < 6; k += 1) {
+    await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0.2 })`);
+    const next = k % 2 ? 'biped' : 'bar';
+    await page.value(`sinew.ask({ type: 'sample', name: '${next}', vertices: 1000 })`);
+    await page.until(`sinew.state().name === '${next}'`);
+    await page.settle();
+  }
+  same(await page.value(`document.querySelectorAll('[data-testid="toast-error"]').length`), 0, 'errors');
 }

@@ -1,7 +1,7 @@
 // Working with examples in the hand: reach, edit weights back, draw a walk, bake, play, export, sculpt.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, grip, same, slide, state } from './check.mjs';
+import { choose, expect, grip, same, slide, state } from './check.mjs';
 import { exportAs } from './exporting.mjs';
 import { inBlender, validate } from './judge.mjs';
 
@@ -194,11 +194,7 @@ export async function detail_is_sculpted({ studio, open, shots }) {
   await page.key('1');
   await page.settle();
   await page.click('tool-sculpt');
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="option-example"]');
-    field.value = 'wave';
-    field.dispatchEvent(new Event('change', { bubbles: true }));
-  })()`);
+  await choose(page, 'option-example', 'wave');
   await page.until('sinew.state().n_moves === 2');
   await page.settle();
   const plain = await page.value(places);

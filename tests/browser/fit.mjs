@@ -28,7 +28,7 @@ async function colourful(page, half) {
 export async function a_sequence_becomes_a_skin_beside_the_original({ studio, open, folder, shots }) {
   const [fox, target] = [join(folder, 'fox.glb'), join(studio.root, 'fox')];
   sinew('sample', 'quadruped', '-n', '8000', '-o', fox);
-  sinew('convert', fox, target, '--clip', 'run', '--fps', '24');
+  sinew('convert', fox, target, '--clip', 'walk', '--fps', '24');
   const page = await open(studio);
   await page.click('tab-fit');
   expect(await page.has('fit-start'), 'the clips of the first character can be fitted, too');

@@ -11,15 +11,17 @@ export function inPage() {
   const open = new Map();
   /** Numbers of drags that frames have answered, newest last. */
   let answered = [];
-  let [sent, frames] = [0, 0];
+  let [sent, frames, connections] = [0, 0, 0];
   /** Kinds of requests whose answers are held back, and those answers: a slow server. */
   let [held, waiting] = [null, []];
   const kinds = new Map();
+  let socket = null;
 
   const Native = window.WebSocket;
   class Heard extends Native {
     constructor(...args) {
       super(...args);
+      socket = this;
       this.addEventListener('message', (event) => {
         const { data } = event;
         if (typeof data !== 'string') {
@@ -39,6 +41,7 @@ export function inPage() {
         open.delete(message.id);
         kinds.delete(message.id);
       });
+      this.addEventListener('open', () => { connections += 1; });
       this.addEventListener('close', () => {
         open.clear();
         kinds.clear();
@@ -107,13 +110,13 @@ export function inPage() {
     }
   }
 
-  // Where the last click went.
-  let clicked = null;
-  addEventListener('click', ({ target }) => { clicked = target; }, true);
-
   /** Elements are named by their `data-testid`; `css:` goes before a selector. */
   const selector = (id) => (id.startsWith('css:') ? id.slice(4) : `[data-testid="${id.replace(/["\\]/g, '\\$&')}"]`);
   const find = (id) => document.querySelector(selector(id));
+
+  // Whether the last click went where it was meant to: seen before anybody hears of it, who might take the element away.
+  let [meant, isHit] = [null, false];
+  addEventListener('click', ({ target }) => { isHit ||= meant !== null && target.closest(selector(meant)) !== null; }, true);
 
   /** Middle of an element that can be seen, is at rest for two frames and on top; null if it is not so by now. */
   async function aim(id, ms) {
@@ -151,9 +154,11 @@ export function inPage() {
     answers,
     settled,
     aim,
-    /** Forget the last click; then whether one went to an element of that name. */
-    arm: () => { clicked = null; },
-    hit: (id) => Boolean(clicked?.closest(selector(id))),
+    /** A click is meant for an element; then whether one went there. */
+    arm: (id) => { [meant, isHit] = [id, false]; },
+    hit: () => isHit,
+    /** How often the page was connected. */
+    connections: () => connections,
     frames: () => frames,
     /** Let answers to requests of these kinds wait. */
     hold: (...types) => { held = new Set(types); },
@@ -163,5 +168,7 @@ export function inPage() {
       for (const come of waiting.splice(0)) come();
     },
     nHeld: () => waiting.length,
+    /** Let the page hear something now, as if the server had said it. */
+    say: (message) => socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) })),
   };
 }

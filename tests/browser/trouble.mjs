@@ -56,7 +56,9 @@ export async function a_lost_connection_comes_back_with_all_work({ studio, open 
   await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
   await page.until('sinew.state().n_moves === 1');
   await page.value('sinew.dropConnection()');
-  await page.until('sinew.ready() && sinew.state().n_moves === 1');
+  await page.until('driver.connections() === 2');
+  await page.settle();
+  same((await state(page)).n_moves, 1, 'the work is there');
   // The banner is gone again.
   await page.until(`(() => { const banner = document.querySelector('[data-testid="banner"]'); return !banner?.getClientRects().length || !/lost|connect/i.test(banner.textContent); })()`);
   await page.key('Ctrl+z');

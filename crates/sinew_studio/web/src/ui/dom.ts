@@ -32,14 +32,17 @@ export function svg(tag: string, attrs: Record<string, string | number>, ...chil
   return el;
 }
 
-/** Parts of the page that are built when the pressed button is let go: one that is replaced meanwhile is not clicked. */
+/**
+ * Parts of the page that are built when the pressed button or slider is let go: a button that is replaced meanwhile is not
+ * clicked, and a slider slips out of the hand.
+ */
 const waiting = new Map<unknown, () => void>();
 let isPressed = false;
 
 addEventListener(
   'pointerdown',
   ({ target }) => {
-    isPressed = target instanceof Element && target.closest('button, label, summary') !== null;
+    isPressed = target instanceof Element && target.closest('button, label, summary, input[type=range]') !== null;
   },
   true,
 );
