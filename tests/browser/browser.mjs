@@ -320,7 +320,8 @@ class Page {
   /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
   async pixels({ x, y, width, height }) {
     await this.sharp();
-    const capture = async () => (await this.ask('Page.captureScreenshot', { format: 'png', clip: { x, y, width, height, scale: 1 } })).data;
+    // Of the whole page: a picture of a part is laid out for itself, and gradients then differ by a shade now and then.
+    const capture = async () => (await this.ask('Page.captureScreenshot', { format: 'png' })).data;
     // What was drawn may still be on its way to the screen: the picture is there when it is the same twice.
     let [data, before] = [await capture(), null];
     for (let k = 0; data !== before; k += 1) {
@@ -332,7 +333,7 @@ class Page {
       const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
       const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
       context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const { data } = context.getImageData(${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)}, ${Math.round(height)});
       return Array.from({ length: data.length / 4 }, (_, i) => [data[4 * i], data[4 * i + 1], data[4 * i + 2]]);
     })()`);
   }

@@ -31,3 +31,5 @@ export async function a_large_mesh_can_be_worked_on({ studio, open }) {
   expect(await page.has('status'), 'the status line');
   console.log(`        ${await page.text('status')}`);
 }
+
+for (const test of [from_hand_to_buffers, a_large_mesh_can_be_worked_on]) test.long = true;

@@ -159,3 +159,5 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
   }
 }
 
+
+the_fit_panel_at_both_sizes.long = true;

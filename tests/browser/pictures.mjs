@@ -122,3 +122,5 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
     await page.close();
   }
 }
+
+panels_fit_at_both_sizes.long = true;

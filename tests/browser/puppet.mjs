@@ -219,8 +219,9 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
   await page.click('puppet-travel');
   await slide(page, 'puppet-smoothing', 0);
   await page.click('puppet-phase-perform');
+  await slide(page, 'actor-scrub', 380);
   await slide(page, 'actor-scrub', 400);
-  await page.until(`sinew.state().act?.weights?.[1] > 0.99`);
+  await page.until(`sinew.state().act?.frame === 400 && sinew.state().act.weights?.[1] > 0.99`);
   await page.settle();
   expect(away(await vertex(page, 100), posed) < 0.02, `the pair is met: ${away(await vertex(page, 100), posed)} m away`);
   await page.screenshot(join(shots, 'puppet-recording.png'));

@@ -238,3 +238,5 @@ export async function a_ring_turns_beyond_half_a_turn({ studio, open }) {
   const turned = await turn();
   expect(Math.abs(turned) > 200 && Math.abs(turned) < 330, `three quarters of a turn: ${turned}`);
 }
+
+looks_differ_and_stress_is_seen.long = true;
