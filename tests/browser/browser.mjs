@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inPage } from './inpage.mjs';
 
 const tools = process.env.SINEW_TOOLS;
 const { WebSocket } = createRequire(join(tools, 'npm', 'package.json'))('ws');
@@ -35,8 +36,9 @@ export async function launch(flags = []) {
   const connection = await connect(address);
   const close = async () => {
     connection.socket.close();
+    const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGKILL');
-    await sleep(200);
+    await ended;
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   };
   /** Seconds of processor time that all its processes have used. */
@@ -82,6 +84,7 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
   await ask('Page.enable');
   await ask('Runtime.enable');
   await page.resize(width, height, scale);
+  await ask('Page.addScriptToEvaluateOnNewDocument', { source: `(${inPage})();` });
   const stored = JSON.stringify(storage);
   const source = `for (const [k, v] of Object.entries(${stored})) localStorage.getItem(k) ?? localStorage.setItem(k, v);`;
   await ask('Page.addScriptToEvaluateOnNewDocument', { source });
@@ -142,7 +145,7 @@ class Page {
   async resize(width, height, scale = 1) {
     const size = { width, height, deviceScaleFactor: scale, mobile: false };
     await this.ask('Emulation.setDeviceMetricsOverride', size);
-    await sleep(150);
+    await this.until(`innerWidth === ${width} && innerHeight === ${height}`);
   }
 
   /** The value of an expression in the page, awaited. */
@@ -153,49 +156,49 @@ class Page {
     return result.value;
   }
 
-  async until(expression, ms = 20_000) {
+  /** Wait until something is so, however slow the machine is; what never comes true fails after a minute. */
+  async until(expression, ms = 60_000) {
     const end = Date.now() + ms;
     while (!(await this.value(`Boolean(${expression})`).catch(() => false))) {
       if (Date.now() > end) throw new Error(`never came true within ${ms} ms: ${expression}`);
-      await sleep(40);
+      await sleep(25);
     }
   }
 
-  /** Let frames and states that are on their way arrive. */
-  async settle(ms = 250) {
-    await sleep(ms);
-    await this.value('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  /** Wait until what was done so far is answered, shown and drawn, and the camera rests. */
+  async settle(options = {}) {
+    await this.value(`driver.settled(${JSON.stringify(options)})`);
   }
 
-  /** Middle of an element, which must be visible, at rest and on top. */
-  async place(id) {
-    const find = `document.querySelector('[data-testid="${CSS_escape(id)}"]')`;
-    await this.until(`${find}?.getClientRects().length`);
-    const place = await this.value(`(async () => {
+  /** Wait until the picture is drawn with all of its pixels: one that moves is drawn with fewer, and sharpens at rest. */
+  async sharp() {
+    await this.settle();
+    await this.value(`(async () => {
+      const canvas = document.querySelector('canvas[data-testid="viewport"]');
       const frame = () => new Promise((done) => requestAnimationFrame(done));
-      ${find}.scrollIntoView({ block: 'nearest' });
-      // A panel that is being built anew moves what is below it: a click goes where an element was for three frames.
-      let [element, box, still] = [null, null, 0];
-      for (let k = 0; k < 60 && still < 3; k += 1) {
+      const end = performance.now() + 60000;
+      for (let still = 0, draws = -1; still < 3; ) {
         await frame();
-        const [now, at] = [${find}, ${find}?.getBoundingClientRect()];
-        still = now && now === element && at.x === box.x && at.y === box.y ? still + 1 : 0;
-        [element, box] = [now, at];
+        const isSharp = Math.abs(canvas.width - canvas.clientWidth * Math.min(devicePixelRatio, 2)) < 2;
+        still = isSharp && draws === sinewStats.draws ? still + 1 : 0;
+        draws = sinewStats.draws;
+        if (performance.now() > end) throw new Error('the picture never became sharp');
       }
-      if (!element) throw new Error('${id} has gone');
-      const x = box.x + box.width / 2, y = box.y + box.height / 2;
-      const top = document.elementFromPoint(x, y);
-      return { x, y, covered: !(element.contains(top) || top?.contains(element)) };
     })()`);
-    if (place.covered) throw new Error(`${id} is covered by something else`);
+  }
+
+  /** Middle of an element, which must be visible, enabled, at rest and on top. */
+  async place(id, ms = 30_000) {
+    const place = await this.value(`driver.aim(${JSON.stringify(id)}, ${ms})`);
+    if (place.why) throw new Error(`${id} cannot be clicked: ${place.why}`);
     return place;
   }
 
   /** Press the button of the open dialog that says so. */
   async press(label) {
-    const find = `[...document.querySelectorAll('dialog button, [role="dialog"] button')].find((b) => b.textContent.trim() === ${JSON.stringify(label)})`;
+    const find = `[...document.querySelectorAll('dialog[open] footer button')].find((b) => b.textContent.trim() === ${JSON.stringify(label)})`;
     await this.until(`${find}?.getClientRects().length`);
-    await this.click(await this.value(`(() => { const box = ${find}.getBoundingClientRect(); return { x: box.x + box.width / 2, y: box.y + box.height / 2 }; })()`));
+    await this.click(`css:dialog[open] footer [data-testid="${await this.value(`${find}.dataset.testid`)}"]`);
   }
 
   has(id) {
@@ -214,42 +217,48 @@ class Page {
     this.at = { x, y };
   }
 
-  /** Click a place or an element, as soon as it can be clicked. */
+  /**
+   * Click a place, or an element as soon as it can be clicked. A panel that is built again while the button is down
+   * would swallow the click, for users as well: that is a fault of the page.
+   */
   async click(target, options = {}) {
-    if (typeof target === 'string') await this.until(`!document.querySelector('[data-testid="${CSS_escape(target)}"]')?.disabled`);
     const place = typeof target === 'string' ? await this.place(target) : target;
     await this.mouse('mouseMoved', place, { held: false });
+    await this.value(`driver.arm(${typeof target === 'string' ? JSON.stringify(target) : 'null'})`);
     await this.mouse('mousePressed', place, options);
     await this.mouse('mouseReleased', place, options);
-    await sleep(60);
+    const isLost = typeof target === 'string' && (options.button ?? 'left') === 'left' && !(await this.value('driver.hit()'));
+    if (isLost) throw new Error(`the click on ${target} was swallowed`);
   }
 
   async doubleClick(target) {
     const place = typeof target === 'string' ? await this.place(target) : target;
     for (const clickCount of [1, 2]) {
       for (const type of ['mousePressed', 'mouseReleased']) {
-        await this.ask('Input.dispatchMouseEvent', { type, ...place, button: 'left', clickCount, buttons: 1 });
+        await this.ask('Input.dispatchMouseEvent', { type, x: place.x, y: place.y, button: 'left', clickCount, buttons: 1 });
       }
     }
-    await sleep(60);
   }
 
-  /** Press, move through points in steps as a hand does, release. */
-  async drag(points, { steps = 12, pause = 12, ...options } = {}) {
+  /**
+   * Press, move through points in steps as a hand does, release. A hand waits until what it took follows: moves begin
+   * when the server has said what was pressed. `pause` is the time between moves, for those who measure.
+   */
+  async drag(points, { steps = 12, pause = 0, ...options } = {}) {
     const [first, ...rest] = points;
     await this.mouse('mouseMoved', first, { held: false });
     await this.mouse('mousePressed', first, options);
+    await this.value('driver.answers(false)');
     let from = first;
     for (const to of rest) {
       for (let k = 1; k <= steps; k += 1) {
         const share = k / steps;
         await this.mouse('mouseMoved', { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }, options);
-        await sleep(pause);
+        if (pause > 0) await sleep(pause);
       }
       from = to;
     }
     await this.mouse('mouseReleased', from, options);
-    await sleep(80);
   }
 
   async move(place) {
@@ -270,16 +279,20 @@ class Page {
     const text = key === 'Enter' ? { text: '\r' } : (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
     await this.ask('Input.dispatchKeyEvent', { type: Object.keys(text).length ? 'keyDown' : 'rawKeyDown', ...event, ...text });
     await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
-    await sleep(40);
   }
 
-  /** Put a text into a field, as typed. */
+  /** Put a text into a field, as typed. What is still on its way may build the field again, so that is waited for. */
   async type(id, text) {
+    await this.place(id);
+    await this.settle({ jobs: false });
     await this.click(id);
+    const field = `document.activeElement?.dataset.testid === ${JSON.stringify(id)}`;
+    if (!(await this.value(field))) throw new Error(`${id} lost the keys before anything was typed`);
     await this.key('Ctrl+a');
     await this.ask('Input.insertText', { text: String(text) });
+    const typed = await this.value(`${field} ? document.activeElement.value : null`);
+    if (typed !== String(text)) throw new Error(`${id} has ${JSON.stringify(typed)}, not ${JSON.stringify(text)} that was typed`);
     await this.key('Enter');
-    await sleep(60);
   }
 
   /** Drop files on the window. */
@@ -306,14 +319,21 @@ class Page {
 
   /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
   async pixels({ x, y, width, height }) {
-    await this.settle(150);
-    const { data } = await this.ask('Page.captureScreenshot', { format: 'png', clip: { x, y, width, height, scale: 1 } });
+    await this.sharp();
+    // Of the whole page: a picture of a part is laid out for itself, and gradients then differ by a shade now and then.
+    const capture = async () => (await this.ask('Page.captureScreenshot', { format: 'png' })).data;
+    // What was drawn may still be on its way to the screen: the picture is there when it is the same twice.
+    let [data, before] = [await capture(), null];
+    for (let k = 0; data !== before; k += 1) {
+      if (k > 50) throw new Error('the picture never rests');
+      [data, before] = [await capture(), data];
+    }
     return this.value(`(async () => {
       const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
       const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
       const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
       context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(0, 0, image.width, image.height);
+      const { data } = context.getImageData(${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)}, ${Math.round(height)});
       return Array.from({ length: data.length / 4 }, (_, i) => [data[4 * i], data[4 * i + 1], data[4 * i + 2]]);
     })()`);
   }

@@ -1,5 +1,5 @@
 // What a test expects, said in words when it is not so; and what tests share.
-import { sleep } from './browser.mjs';
+import { execFileSync } from 'node:child_process';
 
 export function expect(is, what) {
   if (!is) throw new Error(`expected: ${what}`);
@@ -18,6 +18,7 @@ export const vertex = async (page, index) => (await page.value(`sinew.vertex(${i
 
 /** Places on the screen where a handle can be taken: its own vertices that are seen. */
 export async function grip(page, name) {
+  await page.settle();
   const place = await page.value(`(async () => {
     const index = sinew.state().handles.findIndex((handle) => handle.name === ${JSON.stringify(name)});
     const owners = sinew.owners();
@@ -37,30 +38,50 @@ export async function grip(page, name) {
   return place;
 }
 
-/** Set a field as a user who leaves it. */
+/** Choose in a list. Its choices are drawn by the browser, not by the page, and cannot be clicked: the event is made here. */
 export async function choose(page, id, value) {
-  await page.value(`(() => {
+  await page.place(id);
+  await page.settle({ jobs: false });
+  const isThere = await page.value(`(() => {
     const field = document.querySelector('[data-testid="${id}"]');
     field.value = ${JSON.stringify(value)};
+    const isThere = field.value === ${JSON.stringify(value)};
     field.dispatchEvent(new Event('change', { bubbles: true }));
+    return isThere;
   })()`);
-  await page.settle();
+  expect(isThere, `${id} offers ${value}`);
+  await page.settle({ jobs: false });
 }
 
-/** Move a slider as a hand does. */
+/** Width of a slider's thumb, which its middle cannot leave. */
+const THUMB = 14;
+
+/** Pull a slider by its thumb to a value, and let go there. A step finer than a pixel is met by arrow keys. */
 export async function slide(page, id, value) {
-  await page.value(`(() => {
-    const field = document.querySelector('[data-testid="${id}"]');
-    field.value = ${value};
-    field.dispatchEvent(new Event('input', { bubbles: true }));
-  })()`);
-  await page.settle();
+  await page.place(id);
+  await page.settle({ jobs: false });
+  const find = `document.querySelector('[data-testid="${id}"]')`;
+  const { box } = await page.place(id);
+  const { min, max, step, now } = await page.value(`(({ min, max, step, value }) => ({ min: Number(min), max: Number(max), step: Number(step), now: Number(value) }))(${find})`);
+  const at = (share) => ({ x: box.x + THUMB / 2 + (box.width - THUMB) * share, y: box.y + box.height / 2 });
+  const share = (v) => (v - min) / (max - min);
+  await page.drag([at(share(now)), at(share(value))], { steps: 6 });
+  // The keys go to the slider: it was pressed.
+  const left = async () => Math.round((value - (await page.value(`Number(${find}.value)`))) / step);
+  expect(Math.abs(await left()) * step <= (4 * (max - min)) / box.width + step, `the slider ${id} follows the hand to ${value}: ${await page.value(`${find}.value`)}`);
+  for (let n = await left(), k = 0; n !== 0 && k < 200; n = await left(), k += 1) {
+    await page.value(`${find}.focus()`);
+    await page.key(n > 0 ? 'ArrowRight' : 'ArrowLeft');
+  }
+  const shown = await page.value(`Number(${find}.value)`);
+  expect(Math.abs(shown - value) <= step / 2 + 1e-9, `the slider ${id} is at ${value}: ${shown}`);
 }
 
 export const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
 
 /** A vertex that is seen, nearest to a place of the model. */
 export async function seen(page, target) {
+  await page.settle();
   const found = await page.value(`(async () => {
     const target = ${JSON.stringify(target)};
     const canvas = document.querySelector('canvas[data-testid="viewport"]').getBoundingClientRect();
@@ -79,14 +100,35 @@ export async function seen(page, target) {
   return found;
 }
 
-/** Wait until a vertex rests. */
-export async function rest(page, v) {
-  let before = await vertex(page, v);
-  for (let k = 0; k < 60; k += 1) {
-    await sleep(400);
-    const now = await vertex(page, v);
-    if (away(now, before) < 3e-4) return now;
-    before = now;
-  }
-  throw new Error('it never came to rest');
+/**
+ * Wait until a vertex of simulated flesh rests: for half a second of the simulation's own time, which goes slower than
+ * the clock on a busy machine, it has hardly moved. Time counts only while frames come.
+ */
+export function rest(page, v) {
+  return page.value(`(async () => {
+    const window = 0.5, most = 3e-4;
+    const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
+    const end = performance.now() + 180000;
+    // The first frames may show what was before.
+    let [time, frames, last, path] = [-0.1, driver.frames(), performance.now(), []];
+    for (;;) {
+      await new Promise((done) => setTimeout(done, 8));
+      const now = performance.now();
+      if (now > end) throw new Error('it never came to rest');
+      if (driver.frames() === frames) continue;
+      const speed = sinew.state().fleshed?.status?.speed ?? 1;
+      time += Math.min(now - last, 100) / 1000 * Math.min(Math.max(speed, 0.02), 1);
+      [frames, last] = [driver.frames(), now];
+      const at = sinew.vertex(${v}).position;
+      if (time >= 0) path.push([time, at]);
+      const kept = path.findIndex(([t]) => t >= time - window);
+      if (kept > 0 && path[0][0] <= time - window && path.slice(kept).every(([, p]) => away(p, at) < most)) return at;
+      if (kept > 1) path = path.slice(kept - 1);
+    }
+  })()`);
+}
+
+/** Run the program beside the studio, to make files of our own. */
+export function sinew(...args) {
+  execFileSync(process.env.SINEW_BINARY, [...args, '--quiet'], { stdio: 'pipe' });
 }

@@ -5,10 +5,11 @@ import { sleep } from './browser.mjs';
 
 /** Wait for a file to be downloaded whole. */
 async function downloaded(folder, ending) {
-  for (let k = 0; k < 300; k += 1) {
-    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : [];
-    if (names.length > 0 && statSync(join(folder, names[0])).size > 0) return join(folder, names[0]);
-    await sleep(100);
+  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(50)) {
+    // Until it is whole it has another name.
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    const name = names.find((name) => name.endsWith(ending));
+    if (name && !names.some((name) => name.endsWith('.crdownload')) && statSync(join(folder, name)).size > 0) return join(folder, name);
   }
   throw new Error(`no ${ending} was downloaded`);
 }

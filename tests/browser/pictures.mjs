@@ -72,7 +72,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
   for (const [name, size] of Object.entries(SIZES)) {
     const page = await open(studio, { ...size, width: size.width / (size.scale ?? 1), height: size.height / (size.scale ?? 1) });
     const shot = async (what) => {
-      await page.settle(300);
+      await page.settle();
       await page.screenshot(join(shots, `${what}-${name}.png`));
       const cut = await page.value(CUT);
       expect(cut.length === 0, `${what} at ${name}: nothing outside the window, but ${cut.join(', ')}`);
@@ -89,7 +89,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
     }
     for (const [action, dialog] of [['export', 'export'], ['open', 'open'], ['new', 'new'], ['preferences', 'preferences'], ['shortcuts', 'shortcuts'], ['licenses', 'licenses']]) {
       await page.value(`sinew.perform('${action}')`);
-      await page.settle(300);
+      await page.settle();
       await shot(`dialog-${dialog}`);
       await page.key('Escape');
     }
@@ -122,3 +122,5 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
     await page.close();
   }
 }
+
+panels_fit_at_both_sizes.long = true;

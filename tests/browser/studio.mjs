@@ -1,7 +1,8 @@
 // A studio of its own for a test: started, asked for its address, killed.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sleep } from './browser.mjs';
 
 /** Start the binary; `folder` holds what it saves and keeps. */
 export async function startStudio(folder, { port = 0, file } = {}) {
@@ -24,5 +25,17 @@ export async function startStudio(folder, { port = 0, file } = {}) {
     child.on('exit', done);
     child.kill('SIGKILL');
   });
-  return { url, root, port: Number(new URL(url).port), kill };
+  /** Wait until the work is on disk, where the next studio finds it: a journal of this one with a step in it. */
+  const kept = async () => {
+    const home = join(folder, 'home');
+    const end = Date.now() + 60_000;
+    const lines = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
+    const isKept = () =>
+      readdirSync(home, { recursive: true }).some((name) => name.endsWith('journal.jsonl') && name.includes(`-${child.pid}-`) && lines(join(home, name)) >= 2);
+    while (!existsSync(home) || !isKept()) {
+      if (Date.now() > end) throw new Error('the work never came to the disk');
+      await sleep(50);
+    }
+  };
+  return { url, root, port: Number(new URL(url).port), pid: child.pid, kill, kept };
 }

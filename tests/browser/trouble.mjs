@@ -56,9 +56,11 @@ export async function a_lost_connection_comes_back_with_all_work({ studio, open 
   await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
   await page.until('sinew.state().n_moves === 1');
   await page.value('sinew.dropConnection()');
-  await page.until('sinew.ready() && sinew.state().n_moves === 1');
-  await page.settle(1500);
-  expect(!(await page.has('banner')) || !/lost|connect/i.test(await page.text('banner')), 'the banner is gone again');
+  await page.until('driver.connections() === 2');
+  await page.settle();
+  same((await state(page)).n_moves, 1, 'the work is there');
+  // The banner is gone again.
+  await page.until(`(() => { const banner = document.querySelector('[data-testid="banner"]'); return !banner?.getClientRects().length || !/lost|connect/i.test(banner.textContent); })()`);
   await page.key('Ctrl+z');
   await page.until('sinew.state().n_moves === 0');
 }
@@ -69,7 +71,7 @@ export async function a_killed_server_is_said_and_its_work_recovered({ studio, s
   const elbow = await grip(page, 'elbow.L');
   await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
   await page.until('sinew.state().n_moves === 1');
-  await page.settle(1500);
+  await studio.kept();
   await studio.kill();
   await page.until(`document.querySelector('[data-testid="banner"]')?.getClientRects().length`);
   const next = await start({ port: studio.port });
@@ -146,7 +148,7 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
   const work = async (page, studio) => {
     await page.click('pose-load-wave');
     await page.until('sinew.state().n_moves === 2');
-    await page.settle(1500);
+    await studio.kept();
     await studio.kill();
   };
   await work(page, studio);
@@ -157,7 +159,7 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
   await page.click('toast-restore');
   await page.until('sinew.state().n_moves === 2 && sinew.state().dirty');
   expect(!(await page.has('toast-restore')), 'offered no more');
-  await page.settle(1500);
+  await second.kept();
   await second.kill();
   const third = await start({ port: studio.port });
   try {

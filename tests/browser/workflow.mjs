@@ -1,7 +1,7 @@
 // The whole way: a mesh in, handles painted, posed, undone, saved, opened again, exported, judged by others.
 import { join } from 'node:path';
 import { read } from './browser.mjs';
-import { expect, grip, same, state, vertex } from './check.mjs';
+import { expect, grip, same, sinew, state, vertex } from './check.mjs';
 import { exportAs } from './exporting.mjs';
 import { distance, inBlender, validate } from './judge.mjs';
 
@@ -44,7 +44,7 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   const project = join(studio.root, 'hero.sinew.glb');
   validate(project);
   expect(inBlender(project).length >= 10_000, 'Blender opens the project as it is');
-  await page.settle(600);
+  await page.settle();
   const again = await vertex(page, probe);
   const out = join(folder, 'posed');
   const file = await exportAs(page, out, 'the pose as it stands', '.glb');
@@ -59,13 +59,14 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   expect(error < 1e-4, `Blender shows the pose that the page shows: ${error}`);
 }
 
-/** A mesh of somebody else: dropped, handles painted and mirrored by mouse, found, posed, exported as a skin. */
+/** A plain mesh, without bones and handles: dropped, handles painted and mirrored by mouse, found, posed, exported as a skin. */
 export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, folder, shots }) {
-  const data = process.env.SINEW_DATA;
+  const mesh = join(folder, 'fox.obj');
+  sinew('sample', 'quadruped', '-n', '3000', '-o', mesh);
   const page = await open(studio);
-  await page.drop([{ name: 'spot.obj', bytes: read(join(data, 'meshes/spot.obj')) }]);
-  await page.until(`sinew.state().name === 'spot'`, 30_000);
-  await page.settle(600);
+  await page.drop([{ name: 'fox.obj', bytes: read(mesh) }]);
+  await page.until(`sinew.state().name === 'fox'`);
+  await page.settle();
   same((await state(page)).handles.length, 0, 'handles of a plain mesh');
   await page.screenshot(join(shots, 'dropped.png'));
   // Painted by mouse: a box, then a brush.
@@ -85,14 +86,14 @@ export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, fol
   // Found by the shape instead.
   await page.value(`sinew.ask({ type: 'auto_handles', from_shape: true })`);
   await page.until('sinew.state().handles.length > 3', 30_000);
-  await page.settle(800);
+  await page.settle();
   const handles = (await state(page)).handles;
   const limb = handles.find((handle) => /leg|limb|foot|ear|head|tip/i.test(handle.name)) ?? handles[1];
   await page.click(`handle-${limb.name}`);
   await page.move({ x, y });
   for (const key of ['r', 'x', '2', '5', 'Enter']) await page.key(key);
   await page.until('sinew.state().n_moves === 1');
-  await page.settle(600);
+  await page.settle();
   await page.screenshot(join(shots, 'dropped-posed.png'));
   // Kept, it is a clip of the bones that are exported.
   await page.click('tab-poses');

@@ -422,7 +422,7 @@ fn recover(studio: &Studio, id: &str) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let recovered = recovery.recover(&mut warnings)?;
     let is_complete = recovered.is_complete;
-    studio.session().take_up(recovered);
+    studio.exchange(|session| session.take_up(recovered));
     // Only what is wholly in the journal of this session now is no longer needed.
     let is_kept = studio.session().flush();
     if is_complete && is_kept {

@@ -407,8 +407,16 @@ impl Studio {
 
     /// Work on another document.
     pub fn open(&self, document: Document, path: Option<PathBuf>, warnings: Warnings) {
-        self.session().open(document, path);
+        self.exchange(|session| session.open(document, path));
         self.exchanged(warnings);
+    }
+
+    /// Exchange the whole document. The pose is shown before anybody sees it: a clip of the one before is not of it, and
+    /// the engine would report an error.
+    pub fn exchange(&self, change: impl FnOnce(&mut Session)) {
+        let mut session = self.session();
+        change(&mut session);
+        lock(&self.view).display = Display::Posed;
     }
 
     /// After the whole document was exchanged.

@@ -12,6 +12,8 @@ export class Player extends Emitter<{ change: null }> {
   private wanted: number | null = null;
   private asking = false;
   private startedAt = 0;
+  /** Whether the clip has been seen since it plays. */
+  private shown = false;
 
   constructor() {
     super();
@@ -22,7 +24,9 @@ export class Player extends Emitter<{ change: null }> {
         this.clipName = doc.display.clip ?? this.clipName;
         this.time = doc.display.time;
       }
-      if (doc.display.what !== 'clip' && !this.asking) this.playing = false;
+      // Something else is shown instead. A state from before the clip was asked for is no such thing.
+      if (doc.display.what === 'clip') this.shown = true;
+      else if (this.shown && !this.asking) this.playing = this.shown = false;
       this.emit('change', null);
     });
     store.on('link', (link) => {
@@ -57,6 +61,7 @@ export class Player extends Emitter<{ change: null }> {
     if (!clip) return;
     if (this.time >= clip.duration) this.time = 0;
     this.playing = true;
+    this.shown = store.doc?.display.what === 'clip';
     this.startedAt = performance.now() - this.time * 1000;
     this.emit('change', null);
     requestAnimationFrame(() => this.tick());

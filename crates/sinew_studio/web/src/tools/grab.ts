@@ -39,7 +39,7 @@ export class GrabTool implements Tool {
     }
     void pick(this.stage, event).then((picked) => {
       press.picked = picked;
-      if (press.released) this.click(press);
+      if (press.released) this.catchUp(press);
       else if (this.press === press && press.moved) this.move(press.last);
     });
   }
@@ -66,8 +66,21 @@ export class GrabTool implements Tool {
     this.stage.overlay.show({});
     if (!press) return;
     press.released = true;
+    press.last = event;
     press.gesture?.end();
-    if (!press.moved && press.picked !== undefined) this.click({ ...press, last: event });
+    if (!press.moved && press.picked !== undefined) this.click(press);
+  }
+
+  /** The server said what was pressed after the hand had let go: what it did is done now. */
+  private catchUp(press: Press): void {
+    if (!press.moved) return this.click(press);
+    if (!press.picked?.handle || this.kind === 'look') return;
+    const other = this.press;
+    this.press = press;
+    this.move(press.last);
+    this.press = other;
+    press.gesture?.end();
+    this.stage.overlay.show({});
   }
 
   cancel(): void {

@@ -48,7 +48,7 @@ export class ReachTool implements Tool {
       press.handle = picked?.handle ?? null;
       if (press.handle !== null) press.from = this.middle(press.handle);
       press.isNew = !hasTarget(press.handle);
-      if (press.released) this.click(press);
+      if (press.released) this.catchUp(press);
       else if (press.moved) this.move(press.last);
     });
   }
@@ -79,6 +79,17 @@ export class ReachTool implements Tool {
     press.released = true;
     press.gesture?.end();
     if (!press.moved && press.handle !== undefined) this.click(press);
+  }
+
+  /** The server said what was pressed after the hand had let go: what it did is done now. */
+  private catchUp(press: Press): void {
+    if (!press.moved) return this.click(press);
+    if (press.handle === null) return;
+    const other = this.press;
+    this.press = press;
+    this.move(press.last);
+    this.press = other;
+    press.gesture?.end();
   }
 
   cancel(): void {

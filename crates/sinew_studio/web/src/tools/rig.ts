@@ -15,6 +15,7 @@ interface Press {
   vertex: number | null | undefined;
   from: Vector3 | null;
   to: Vector3 | null;
+  released: boolean;
   gesture?: PoseGesture;
 }
 
@@ -28,13 +29,14 @@ export class RigTool implements Tool {
   }
 
   down(event: PointerEvent): void {
-    const press: Press = { start: event, last: event, vertex: undefined, from: null, to: null };
+    const press: Press = { start: event, last: event, vertex: undefined, from: null, to: null, released: false };
     this.press = press;
     if (rigging.template) return;
     void pick(this.stage, event).then((picked) => {
       press.vertex = picked?.vertex ?? null;
       if (picked) press.from = this.stage.viewport.mesh.position(picked.vertex);
       if (this.press === press) this.move(press.last);
+      else if (press.released && picked) this.catchUp(press);
     });
   }
 
@@ -65,9 +67,19 @@ export class RigTool implements Tool {
   up(event: PointerEvent): void {
     const { press } = this;
     this.press = null;
+    if (press) Object.assign(press, { released: true, last: event });
     press?.gesture?.end();
     this.stage.overlay.show({});
     if (press && rigging.template && !strayed(press.start, event)) void placeRig(this.stage.viewport, rigging.template, this.stage.viewport.ndc(event));
+  }
+
+  /** The server said what was pressed after the hand had let go: what it did is done now. */
+  private catchUp(press: Press): void {
+    const other = this.press;
+    this.press = press;
+    this.move(press.last);
+    this.press = other;
+    press.gesture?.end();
   }
 
   cancel(): void {

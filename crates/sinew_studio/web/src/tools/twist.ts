@@ -13,6 +13,8 @@ export class TwistTool implements Tool {
   private start: PointerEvent | null = null;
   private last: PointerEvent | null = null;
   private handle: string | null | undefined;
+  /** A press that ended before the server said what was under it. */
+  private early: { start: PointerEvent; end: PointerEvent } | null = null;
   private gesture: PoseGesture | null = null;
   /** As it lay when the twist began. */
   private axis: Vec3 = [0, 1, 0];
@@ -24,7 +26,7 @@ export class TwistTool implements Tool {
     this.handle = undefined;
     void pick(this.stage, event).then((picked) => {
       if (this.start === event) this.handle = picked?.handle ?? null;
-      else clickSelect(picked?.handle ?? null, event);
+      else if (this.early?.start === event) this.catchUp(picked?.handle ?? null, event, this.early.end);
     });
   }
 
@@ -43,6 +45,7 @@ export class TwistTool implements Tool {
   up(event: PointerEvent): void {
     const start = this.start;
     this.start = null;
+    if (start && this.handle === undefined) this.early = { start, end: event };
     if (this.gesture) this.gesture.end();
     else if (start && this.handle !== undefined && !strayed(start, event)) clickSelect(this.handle, event);
     this.gesture = null;
@@ -52,6 +55,16 @@ export class TwistTool implements Tool {
     this.gesture?.cancel();
     this.gesture = null;
     this.start = null;
+  }
+
+  /** The server said what was pressed after the hand had let go: what it did is done now. */
+  private catchUp(handle: string | null, start: PointerEvent, end: PointerEvent): void {
+    this.early = null;
+    if (!strayed(start, end)) return clickSelect(handle, start);
+    if (handle === null || !ensureDisplay('posed')) return;
+    const gesture = this.begin(handle);
+    gesture.twist(this.axis, (end.clientX - start.clientX) * DEGREES_PER_PIXEL, twistedOver(gesture.main), end.timeStamp);
+    gesture.end();
   }
 
   private begin(name: string): PoseGesture {

@@ -32,6 +32,32 @@ export function svg(tag: string, attrs: Record<string, string | number>, ...chil
   return el;
 }
 
+/**
+ * Parts of the page that are built when the pressed button or slider is let go: a button that is replaced meanwhile is not
+ * clicked, and a slider slips out of the hand.
+ */
+const waiting = new Map<unknown, () => void>();
+let isPressed = false;
+
+addEventListener(
+  'pointerdown',
+  ({ target }) => {
+    isPressed = target instanceof Element && target.closest('button, label, summary, input[type=range]') !== null;
+  },
+  true,
+);
+for (const type of ['pointerup', 'pointercancel', 'blur']) {
+  // The click comes after the release, and before this.
+  addEventListener(type, () => setTimeout(letGo), true);
+}
+
+function letGo(): void {
+  isPressed = false;
+  const builds = [...waiting.values()];
+  waiting.clear();
+  for (const build of builds) build();
+}
+
 /** Calls `build` only when what it depends on has changed, so that typing and focus survive updates. */
 export function whenChanged<T>(build: (value: T) => void): (value: T) => void {
   let last: string | undefined;
@@ -39,7 +65,8 @@ export function whenChanged<T>(build: (value: T) => void): (value: T) => void {
     const now = JSON.stringify(value);
     if (now === last) return;
     last = now;
-    build(value);
+    if (isPressed) waiting.set(build, () => build(value));
+    else build(value);
   };
 }
 
