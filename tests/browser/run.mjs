@@ -6,7 +6,7 @@
 // SINEW_BINARY, SINEW_TOOLS and SINEW_DATA say where things are (else target/debug/sinew, .tools and ../shared/data);
 // screenshots go to SINEW_SHOTS. A test that needs outside data that is not there is skipped, with CI=true it fails.
 // The last line is `N passed, N failed, N skipped`.
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './places.mjs';
@@ -68,6 +68,8 @@ async function run(name, test) {
     const isFault = process.env.CI === 'true';
     const why = `outside data is not there: ${absent.join(', ')}`;
     console.log(`${isFault ? 'FAILED  ' : 'skipped '}${name}: ${why}`);
+    // `./test` lists what was skipped by all test programs together.
+    if (process.env.SINEW_SKIPS) appendFileSync(process.env.SINEW_SKIPS, `${name}: ${why}\n`);
     return { outcome: isFault ? 'failed' : 'skipped', why, seconds: 0 };
   }
   const folder = mkdtempSync(join(tmpdir(), 'sinew-browser-'));
