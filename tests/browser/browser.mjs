@@ -320,22 +320,23 @@ class Page {
   /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
   async pixels({ x, y, width, height }) {
     await this.sharp();
-    // Of the whole page: a picture of a part is laid out for itself, and gradients then differ by a shade now and then.
-    const capture = async () => (await this.ask('Page.captureScreenshot', { format: 'png' })).data;
-    // What was drawn may still be on its way to the screen: the picture is there when it is the same twice.
-    let [data, before] = [await capture(), null];
-    for (let k = 0; data !== before; k += 1) {
-      if (k > 50) throw new Error('the picture never rests');
-      [data, before] = [await capture(), data];
+    // Of the whole page: a picture of a part is laid out for itself. What was drawn may still be on its way to the screen,
+    // so the picture is there when it is the same twice, but for single shades: gradients are rounded now up, now down.
+    for (let k = 0; k < 50; k += 1) {
+      const { data } = await this.ask('Page.captureScreenshot', { format: 'png' });
+      const rests = await this.value(`(async () => {
+        const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+        const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        context.drawImage(image, 0, 0);
+        const { data } = context.getImageData(${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)}, ${Math.round(height)});
+        const before = ${k} > 0 ? window.driver.picture : null;
+        window.driver.picture = data;
+        return before !== null && data.every((value, i) => Math.abs(value - before[i]) <= 1);
+      })()`);
+      if (rests) return this.value('Array.from({ length: driver.picture.length / 4 }, (_, i) => [...driver.picture.subarray(4 * i, 4 * i + 3)])');
     }
-    return this.value(`(async () => {
-      const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
-      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
-      context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)}, ${Math.round(height)});
-      return Array.from({ length: data.length / 4 }, (_, i) => [data[4 * i], data[4 * i + 1], data[4 * i + 2]]);
-    })()`);
+    throw new Error('the picture never rests');
   }
 
   async downloads(folder) {
