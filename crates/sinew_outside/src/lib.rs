@@ -94,12 +94,22 @@ fn present(path: PathBuf, what: &str) -> Option<PathBuf> {
     None
 }
 
-/// The harness names its threads after the tests; with one thread it has none, and the place of the call must do.
+/// The crate and the test. The harness names its threads after the tests; with one thread it has none, and the place of the
+/// call must do.
 fn test_name(caller: &Location) -> String {
     match std::thread::current().name() {
-        Some(name) if name != "main" => name.to_owned(),
+        Some(name) if name != "main" => match crate_of(caller.file()) {
+            Some(of) => format!("{of}::{name}"),
+            None => name.to_owned(),
+        },
         _ => format!("{}:{}", caller.file(), caller.line()),
     }
+}
+
+/// The crate that a file of the workspace belongs to.
+fn crate_of(file: &str) -> Option<&str> {
+    let mut parts = file.split(['/', '\\']).skip_while(|part| *part != "crates");
+    parts.nth(1)
 }
 
 /// Lines this process has reported: a test that asks twice is skipped once.
@@ -143,14 +153,14 @@ mod tests {
     #[test]
     fn a_skip_names_the_test_or_its_place() {
         let here = Location::caller();
-        assert!(
-            ["tests::a_skip_names_the_test_or_its_place", here.file()]
-                .iter()
-                .any(|name| test_name(here).starts_with(name))
-        );
-        let main = std::thread::Builder::new().name("main".into());
-        let name = main.spawn(move || test_name(here)).unwrap().join().unwrap();
-        assert_eq!(name, format!("{}:{}", here.file(), here.line()));
+        let name_in = |thread: &str| {
+            let thread = std::thread::Builder::new().name(thread.to_owned());
+            thread.spawn(move || test_name(here)).unwrap().join().unwrap()
+        };
+        assert_eq!(name_in("some::test"), "sinew_outside::some::test");
+        assert_eq!(name_in("main"), format!("{}:{}", here.file(), here.line()));
+        assert_eq!(crate_of("/root/crates/sinew_geom/src/lib.rs"), Some("sinew_geom"));
+        assert_eq!(crate_of("src/lib.rs"), None);
     }
 
     #[test]

@@ -547,12 +547,6 @@ fn what_is_seen_turns_with_the_handle_it_is_seen_on() {
 }
 
 #[test]
-fn growing_a_cloth_can_be_stopped() {
-    let grown = grow_sample(Sample::Flag, 1_000, &mut |_| ControlFlow::Break(()), &mut Warnings::default());
-    assert!(matches!(grown, Err(SessionError::Cancelled)));
-}
-
-#[test]
 fn jobs_tell_how_far_they_are_and_can_be_stopped() {
     let jobs = Jobs::default();
     let (a, b) = (jobs.start("one"), jobs.start("two"));
