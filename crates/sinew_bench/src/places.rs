@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The project's folder.
-fn project() -> &'static Path {
+pub fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
