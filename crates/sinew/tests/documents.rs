@@ -1,9 +1,6 @@
 //! Documents of the outside data: opened, saved as projects, opened again; judged by others.
 
-use crate::{
-    common::tools,
-    support::{data, files_below},
-};
+use crate::support::{data, files_below, tools};
 use sinew::{
     geom::Warnings,
     session::{Command, Display, Document, Stage, open_file, read_project, write_project},

@@ -47,21 +47,24 @@ fn ground_truth_is_recovered() {
     }
 }
 
-/// A flat rest pose and 41 loose parts, on which other tools return fewer bones than asked for.
+/// A flat rest pose and 41 loose parts, on which other tools return fewer bones than asked for. Distortions of affine and of
+/// rigid bones, measured 2.17 % and 2.91 %, 0.0230 % and 0.0527 %, with a tenth of room.
 #[test]
 fn every_bone_asked_for_is_there() {
     let Some(data) = data() else { return };
-    for name in ["tablecloth", "chickenCrossing"] {
+    for (name, most) in [("tablecloth", [2.4, 3.2]), ("chickenCrossing", [0.0255, 0.058])] {
         let whole = load(&data.join("sequences").join(name));
         let frames: Vec<Vec<Vec3>> = whole.frames().iter().step_by(4).cloned().collect();
         let sequence = MeshSequence::new(whole.rest().clone(), frames, 24.0).unwrap();
-        for transforms in Transforms::ALL {
+        let distortions = [Transforms::Affine, Transforms::Rigid].map(|transforms| {
             let params = FitParams { bones: 50, transforms, rounds: 8, ..FitParams::default() };
             let (skin, errors) = fit(&sequence, &params);
-            println!("{name} {}: {:.4} %", transforms.name(), errors.e_rms_diag1);
             assert_eq!(skin.n_used_bones(), 50, "{name}");
-            assert!(errors.de < 12.0, "{name} {transforms:?}: {}", errors.de);
-        }
+            errors.de
+        });
+        let [affine, rigid] = distortions;
+        assert!(affine < most[0] && rigid < most[1], "{name}: {distortions:?}");
+        assert!(affine < rigid, "{name}: every rigid bone is an affine one; {distortions:?}");
     }
 }
 

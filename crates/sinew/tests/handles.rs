@@ -1,9 +1,8 @@
 //! Handles: the standard edits keep their shape, and poses can be replayed on other bodies.
 
 use crate::{
-    common::{tools, workspace},
     edits,
-    support::data,
+    support::{data, tools, workspace},
 };
 use glam::DVec3;
 use sinew::{
@@ -75,7 +74,8 @@ impl Limits {
 /// divide rows by their weights, so at lesser twists on this uneven mesh it differs by some degrees.
 #[test]
 fn laplacian_editing_twists_the_bar_as_blender_does() {
-    let (Some(data), Some(tools)) = (data(), tools()) else { return };
+    let Some(data) = data() else { return };
+    let Some(tools) = tools() else { return };
     let edit = edits::bar(&data, 180.0).unwrap();
     let lipman = LipmanParams { frames: Frames::UnrotatedSolve, ..LipmanParams::default() };
     let params = EditParams { method: Method::Lipman, lipman, ..EditParams::default() };

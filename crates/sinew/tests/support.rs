@@ -1,6 +1,6 @@
 //! What several tests need.
 
-pub use crate::common::{data, tools, workspace};
+pub use sinew_outside::{data, tools, workspace};
 use std::path::{Path, PathBuf};
 
 /// All files below a folder, sorted.

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod auto_handles;
-#[path = "../../sinew_formats/tests/common/mod.rs"]
-mod common;
 mod data;
 mod documents;
 mod edits;

@@ -8,6 +8,8 @@ mod deform;
 mod examples;
 mod fit;
 mod flesh;
+mod guard;
+mod hot;
 mod load;
 mod measure;
 mod places;
@@ -28,14 +30,16 @@ struct Area(&'static str, &'static str, &'static str, Run);
 enum Run {
     Plain(fn() -> anyhow::Result<()>),
     WithOptions(fn(&[String]) -> anyhow::Result<()>),
+    /// Takes every word that follows, also those that are names of areas.
+    WithAll(fn(&[String]) -> anyhow::Result<()>),
 }
 
-const AREAS: [Area; 14] = [
+const AREAS: [Area; 16] = [
     Area(
         "corpus",
         "[DIR] [--only AREA,…] [--limit N] [--seed N] [--minutes N] [--report OUT.html] [--json OUT.json] [--table OUT.md] [--against TABLE.md]",
         "every capability, with its defaults, on a folder of files nobody prepared",
-        Run::WithOptions(corpus::run),
+        Run::WithAll(corpus::run),
     ),
     Area(
         "deform",
@@ -68,6 +72,14 @@ const AREAS: [Area; 14] = [
         "elastic bodies, beside rapier and MuJoCo",
         Run::WithOptions(flesh::run),
     ),
+    Area(
+        "guard",
+        "COMMIT [--only PATH,…] [--rounds N]",
+        "what is slower than it was at a commit",
+        Run::WithAll(guard::run),
+    ),
+    // What guard runs; not listed.
+    Area("hot", "", "", Run::WithAll(hot::run)),
     Area("load", "", "readers, beside tobj and gltf", Run::Plain(load::run)),
     Area(
         "puppet",
@@ -116,10 +128,11 @@ fn run(words: &[String]) -> anyhow::Result<()> {
         let Some(Area(name, _, _, run)) = area(first) else {
             anyhow::bail!("there is no bench {first:?}; there are {}", AREAS.map(|area| area.0).join(", "));
         };
-        let end = options.iter().position(|word| area(word).is_some()).unwrap_or(options.len());
+        let next = options.iter().position(|word| area(word).is_some());
+        let end = next.filter(|_| !matches!(run, Run::WithAll(_))).unwrap_or(options.len());
         let (own, others) = options.split_at(end);
         match run {
-            Run::WithOptions(run) => run(own)?,
+            Run::WithOptions(run) | Run::WithAll(run) => run(own)?,
             Run::Plain(run) if own.is_empty() => run()?,
             Run::Plain(_) => anyhow::bail!("{name} takes no options, but there is {:?}", own[0]),
         }
@@ -130,7 +143,7 @@ fn run(words: &[String]) -> anyhow::Result<()> {
 
 fn help() -> String {
     let mut text = String::from("usage: sinew_bench AREA [OPTIONS] [AREA [OPTIONS]] …\n\n");
-    for Area(name, options, about, _) in &AREAS {
+    for Area(name, options, about, _) in AREAS.iter().filter(|area| !area.2.is_empty()) {
         text += &format!("  {name:<9} {about}\n");
         if !options.is_empty() {
             text += &format!("            {options}\n");

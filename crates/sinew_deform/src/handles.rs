@@ -168,11 +168,22 @@ mod tests {
     fn handles_that_do_not_fit_are_refused() {
         let mut bad = handle("a", &[0], 1.0);
         bad.center.x = f64::NAN;
-        // A vertex too many, a weight too large, a centre nowhere, nothing at all.
-        let cases = [handle("a", &[4], 1.0), handle("a", &[0], 1.5), bad, handle("a", &[], 1.0)];
-        for case in cases {
-            let error = HandleSet::new(&mesh(), &[case], &mut Warnings::default()).unwrap_err();
-            assert!(!error.to_string().is_empty());
+        let mut short = handle("a", &[0, 1], 1.0);
+        short.weights.pop();
+        let a = || "a".to_owned();
+        let weight = |cause: &str| DeformError::HandleWeight { handle: a(), cause: cause.into() };
+        // A vertex too many; weights too large, below zero, not numbers, too few; a centre nowhere; nothing at all.
+        let cases = [
+            (handle("a", &[4], 1.0), DeformError::HandleVertex { handle: a(), vertex: 4, n_vertices: 4 }),
+            (handle("a", &[0], 1.5), weight("weight 1.5 is not within 0 and 1")),
+            (handle("a", &[0], -0.5), weight("weight -0.5 is not within 0 and 1")),
+            (handle("a", &[0], f32::NAN), weight("weight NaN is not within 0 and 1")),
+            (short, weight("1 weights for 2 vertices")),
+            (bad, DeformError::NonFinite { what: "the centre of handle \"a\"".into() }),
+            (handle("a", &[], 1.0), DeformError::NoHandle),
+        ];
+        for (case, expected) in cases {
+            assert_eq!(HandleSet::new(&mesh(), &[case], &mut Warnings::default()).unwrap_err(), expected);
         }
     }
 }

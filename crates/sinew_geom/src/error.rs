@@ -54,6 +54,12 @@ pub enum GeomError {
         /// Number of elements there are.
         len: usize,
     },
+    /// A matrix has its entries elsewhere than the one that was analysed.
+    #[error("the pattern of the matrix differs from the analysed one in row {row}")]
+    Pattern {
+        /// The first row that differs, or that only one of the two has.
+        row: usize,
+    },
     /// A matrix that must be symmetric positive definite is not.
     #[error(
         "matrix is not positive definite: pivot {pivot} is not positive (is a part left without constraint?)"
@@ -82,6 +88,9 @@ pub enum GeomError {
         /// What would be valid, as a clause ("it must be positive").
         expected: &'static str,
     },
+    /// The caller stopped the work.
+    #[error("stopped before it was done")]
+    Cancelled,
 }
 
 /// Messages kept; a broken file can cause millions, which nobody reads.

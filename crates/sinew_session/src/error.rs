@@ -28,7 +28,7 @@ pub enum SessionError {
     Constrain(ConstrainError),
     /// Meshes and rigs.
     #[error(transparent)]
-    Geom(#[from] GeomError),
+    Geom(GeomError),
     /// Puppetry.
     #[error(transparent)]
     Puppet(#[from] PuppetError),
@@ -89,6 +89,15 @@ pub enum SessionError {
     /// The user stopped it.
     #[error("stopped")]
     Cancelled,
+}
+
+impl From<GeomError> for SessionError {
+    fn from(error: GeomError) -> Self {
+        match error {
+            GeomError::Cancelled => Self::Cancelled,
+            other => Self::Geom(other),
+        }
+    }
 }
 
 impl From<DeformError> for SessionError {

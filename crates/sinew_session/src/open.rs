@@ -132,3 +132,15 @@ pub fn sample_poses(set: PoseSet) -> Result<Vec<Arc<Example>>, SessionError> {
     };
     set.poses().into_iter().map(example).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growing_a_cloth_can_be_stopped() {
+        let mut warnings = Warnings::default();
+        let grown = grow_sample(Sample::Flag, 1_000, &mut |_| ControlFlow::Break(()), &mut warnings);
+        assert!(matches!(grown, Err(SessionError::Cancelled)));
+    }
+}

@@ -34,8 +34,9 @@ use std::collections::BTreeMap;
 
 /// Sweeps over rigid bones in the last pass.
 const SWEEPS: usize = 10;
-/// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
+/// Bones that a vertex may be bound to: at most so many have weights solved for.
 const CANDIDATES: usize = 12;
+/// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
 const TRIANGLE: usize = CANDIDATES * (CANDIDATES + 1) / 2;
 const CHUNK: usize = 512;
 
@@ -84,7 +85,7 @@ impl Sample {
         if points.len() <= wanted {
             best = ((0..points.len() as u32).collect(), (0..points.len() as u32).collect());
         } else {
-            // The finest grid that does not fill more cells than wanted, but never fewer than three quarters.
+            // The coarsest grid met that fills at least as many cells as wanted; up to a quarter more is close enough.
             for _ in 0..20 {
                 let middle = (coarse * fine).sqrt();
                 let found = cells(points, middle);

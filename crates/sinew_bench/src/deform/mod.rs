@@ -6,6 +6,8 @@ mod frames;
 mod speed;
 mod thesis;
 
+pub use speed::waving;
+
 use crate::places;
 use edits::Edit;
 use glam::DVec3;

@@ -3,27 +3,8 @@
 use super::Folder;
 use glam::Vec3;
 use serde_json::json;
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A tool of the judges; said and skipped where it is not installed.
-fn tool(path: &str) -> Option<PathBuf> {
-    let tools = std::env::var_os("SINEW_TOOLS").map_or_else(|| workspace().join(".tools"), PathBuf::from);
-    let found = tools.join(path);
-    if found.exists() {
-        return Some(found);
-    }
-    assert!(std::env::var_os("CI").is_none(), "CI must have the judges; run tests/judges/install");
-    let _ = writeln!(std::io::stderr(), "skipped a judge: no {}", found.display());
-    None
-}
+use sinew_outside::{tool, workspace};
+use std::{path::Path, process::Command};
 
 /// The validator finds neither errors nor warnings.
 pub fn validate(glb: &str) {

@@ -5,7 +5,7 @@ use sinew::{
     formats::{pairs::read_pairs, read_any},
     geom::{Character, Warnings},
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn sample(folder: &Folder, name: &str) -> String {
     let path = folder.at(&format!("{name}.glb"));
@@ -142,13 +142,7 @@ fn a_sack_without_bones_crouches_with_a_person() {
 /// Recordings of others: two layouts of Kinect, landmarks, skeletons of several makers.
 #[test]
 fn real_recordings_move_a_character() {
-    let data = std::env::var_os("SINEW_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
-    if !data.exists() {
-        assert!(std::env::var_os("CI").is_none(), "CI must have the data");
-        eprintln!("skipped real recordings: no {}", data.display());
-        return;
-    }
+    let Some(data) = sinew_outside::data() else { return };
     let folder = Folder::new("recordings");
     let (dog, take) = (sample(&folder, "quadruped"), folder.at("take.glb"));
     let recordings = [

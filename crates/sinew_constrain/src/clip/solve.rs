@@ -387,8 +387,14 @@ mod tests {
     };
     use sinew_geom::path::Ground;
 
-    /// Four frames of a walker half in a slope, with points to hold and to follow, and a rule.
-    fn with_problem(run: impl FnOnce(&Problem)) {
+    /// Rules of every kind.
+    const RULES: &str = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
+        sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand\n\
+        limit velocity(LeftHand) <= 30 cm/s\nlimit acceleration(Hips) <= 1 m/s2\n\
+        maximize RightHand.y\nminimize distance(LeftHand, RightFoot)";
+
+    /// Four frames of a walker half in a slope, with points to hold and to follow, and rules.
+    fn with_problem(text: &str, run: impl FnOnce(&Problem)) {
         let rig = walker(1.0);
         let base: Vec<Pose> = walk(30.0, 1.0, 0.0).poses[..4].to_vec();
         let worlds: Vec<World> = base.iter().map(|pose| World::of(&rig, pose)).collect();
@@ -410,10 +416,6 @@ mod tests {
             give: 1.0,
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
-        let text = "distance LeftHand RightHand >= 90 cm\naim LeftArm -> LeftHand along (0, 0, 1)\n\
-                    sqrt(LeftHand.y * RightHand.y) = 120 cm\nlook LeftHand at RightHand\n\
-                    limit velocity(LeftHand) <= 30 cm/s\nlimit acceleration(Hips) <= 1 m/s2\n\
-                    maximize RightHand.y\nminimize distance(LeftHand, RightFoot)";
         let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
         let n = freedoms.n;
@@ -440,7 +442,7 @@ mod tests {
 
     #[test]
     fn the_gradient_is_that_of_the_sum_of_squares() {
-        with_problem(|problem| {
+        with_problem(RULES, |problem| {
             let n = problem.freedoms.n;
             let mut solver = ClipSolver::new(4, n);
             let x: Vec<f64> = (0..4 * n).map(|i| 0.1 * ((i * 37 % 19) as f64 / 9.0 - 1.0)).collect();
@@ -460,21 +462,51 @@ mod tests {
         });
     }
 
+    /// Rules with edges and pulls without end make the sum crawl at last. Where it stops, all that forty more attempts find
+    /// is less than what a single round must gain.
     #[test]
-    fn rounds_lower_the_sum_until_the_gradient_vanishes() {
-        with_problem(|problem| {
+    fn rounds_lower_the_sum_until_little_is_gained() {
+        with_problem(RULES, |problem| {
             let n = problem.freedoms.n;
             let mut solver = ClipSolver::new(4, n);
             let mut x = vec![0.0; 4 * n];
             let first = solver.assemble(problem, &STAGE, &x);
             let mut go_on = |_| ControlFlow::Continue(());
-            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
-            solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
-            let last = solver.assemble(problem, &STAGE, &x);
-            let slope = solver.gradient.iter().fold(0.0f64, |worst, g| worst.max(g.abs()));
-            assert!(last < 0.5 * first && slope < 0.02 * first, "{first} {last} {slope}");
+            let rounds = solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+            let reached = solver.assemble(problem, &STAGE, &x);
+            assert!(rounds < STAGE.rounds && reached < 0.012 * first, "{rounds}: {reached} of {first}");
+            let mut last = reached;
+            for _ in 0..40 {
+                solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+                let next = solver.assemble(problem, &STAGE, &x);
+                assert!(next <= last, "{last} rises to {next}");
+                last = next;
+            }
+            assert!(reached - last < LEAST_GAIN * reached, "{reached} {last}");
             let mut stop = |_| ControlFlow::Break(());
             assert_eq!(solver.solve(problem, &STAGE, &mut x, &mut stop), Err(ConstrainError::Cancelled));
+        });
+    }
+
+    /// Without rules the sum has no edges, and the gradient goes to zero.
+    #[test]
+    fn the_gradient_vanishes() {
+        with_problem("", |problem| {
+            let n = problem.freedoms.n;
+            let mut solver = ClipSolver::new(4, n);
+            let mut x = vec![0.0; 4 * n];
+            let mut slope = |solver: &mut ClipSolver, x: &[f64]| {
+                solver.assemble(problem, &STAGE, x);
+                solver.gradient.iter().fold(0.0f64, |worst, g| worst.max(g.abs()))
+            };
+            let first = slope(&mut solver, &x);
+            let mut go_on = |_| ControlFlow::Continue(());
+            let mut slopes = Vec::new();
+            for _ in 0..20 {
+                solver.solve(problem, &STAGE, &mut x, &mut go_on).unwrap();
+                slopes.push(slope(&mut solver, &x) / first);
+            }
+            assert!(slopes.last().is_some_and(|last| *last < 1e-6), "{slopes:?}");
         });
     }
 }

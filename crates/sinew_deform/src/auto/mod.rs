@@ -39,7 +39,7 @@ use names::name_handles;
 use part::{Part, split_parts};
 use plan::{Plan, plan_part};
 use remoteness::compute_remoteness;
-use sinew_geom::{GeomError, Handle, Mesh, Warnings};
+use sinew_geom::{Handle, Mesh, Warnings};
 use std::ops::ControlFlow;
 
 /// What kind of handles to look for.
@@ -96,10 +96,10 @@ pub fn find_handles(
     for part in &parts {
         let share = part.area / total;
         let remoteness = compute_remoteness(part, &mut |x| progress(PARTS * (done + share * REMOTENESS * x)));
-        let f = remoteness.ok_or_else(|| stopped(done))?;
+        let f = remoteness.ok_or(DeformError::Cancelled)?;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
         let ask = &mut |x| progress(PARTS * (done + share * (REMOTENESS + (1.0 - REMOTENESS) * x)));
-        plans.push(plan_part(part, f, params, count, ask).ok_or_else(|| stopped(done))?);
+        plans.push(plan_part(part, f, params, count, ask).ok_or(DeformError::Cancelled)?);
         done += share;
     }
     let mut handles = Vec::new();
@@ -109,11 +109,6 @@ pub fn find_handles(
     small::add_small_parts(&parts, &plans, &small, mesh.diagonal(), &mut handles, warnings);
     let _ = progress(1.0);
     Ok(handles)
-}
-
-fn stopped(done: f64) -> DeformError {
-    let value = format!("stopped after {:.0} %", 100.0 * done);
-    DeformError::Geom(GeomError::Parameter { name: "handles", value, expected: "the caller asked to stop" })
 }
 
 fn to_handles(part: &Part, plan: &Plan, index: usize) -> Vec<Handle> {

@@ -176,10 +176,13 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
 /// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
 fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<Plan> {
     let steps = part.steps();
+    // How many attempts it takes is not known beforehand: each takes half of what is left.
+    let mut left = 1.0 - SHARES[1];
     loop {
-        if ask(SHARES[1]).is_break() {
+        if ask(1.0 - left).is_break() {
             return None;
         }
+        left *= 0.5;
         let cuts: Vec<Cut> = segments.iter().map(|segment| segment.cut).collect();
         let lengths: Vec<f64> = segments.iter().map(|segment| segment.length).collect();
         let regions = cut_regions(part, fields, &cuts);
@@ -189,7 +192,7 @@ fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) ->
             Some(cut) => drop(segments.remove(cut)),
             None => {
                 let centers = find_centers(part, fields, &cuts, &regions);
-                return Some(Plan { segments, regions, rigid, centers });
+                return ask(1.0).is_continue().then_some(Plan { segments, regions, rigid, centers });
             }
         }
     }

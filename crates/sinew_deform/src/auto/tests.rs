@@ -366,7 +366,7 @@ fn bad_meshes_give_handles_or_an_error() {
         &mut |_| ControlFlow::Break(()),
         &mut Warnings::default(),
     );
-    assert!(stop.unwrap_err().to_string().contains("asked to stop"));
+    assert_eq!(stop, Err(DeformError::Cancelled));
 }
 
 /// Asked often until the end, and stopped wherever it is asked.
@@ -384,8 +384,12 @@ fn finding_handles_can_be_stopped_at_any_time() {
     };
     let (is_found, shares) = until(2.0);
     assert!(is_found && shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
-    // Nowhere is a tenth of it done without a word, but for the last cuts.
-    assert!(shares.windows(2).all(|pair| pair[1] - pair[0] < 0.21), "{shares:?}");
+    // Nowhere is a tenth of it done without a word, but where limbs are grown from tips, four at a time: of the ten tips here
+    // that is 0.114, and more where there are fewer.
+    for pair in shares.windows(2) {
+        let most = if (0.57..0.855).contains(&pair[0]) { 0.115 } else { 0.1 };
+        assert!(pair[1] - pair[0] < most, "{pair:?} of {shares:?}");
+    }
     assert!(shares.iter().filter(|&&share| (0.5..0.95).contains(&share)).count() >= 4, "{shares:?}");
     for limit in [0.2, 0.55, 0.7, 0.8] {
         let (is_found, heard) = until(limit);

@@ -236,14 +236,7 @@ fn multipliers_hold_as_the_projection_does() {
 #[test]
 fn the_floor_carries_and_holds() {
     let lattice = cube();
-    let weights = |c: usize| std::array::from_fn(|k| f64::from(u8::from(k == c)));
-    let feelers: Vec<BodyPoint> = (0..lattice.n_cells() as u32)
-        .flat_map(|cell| (0..8).map(move |c| BodyPoint { cell, weights: weights(c) }))
-        .filter(|point| {
-            let p = point.evaluate(&lattice, lattice.nodes());
-            p.y < 1e-9
-        })
-        .collect();
+    let feelers = corners_where(&lattice, |p| p.y < 1e-9);
     let attachment = crate::Attachment { feelers, ..Default::default() };
     let mut solver =
         crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default()).unwrap();
@@ -268,10 +261,61 @@ fn the_floor_carries_and_holds() {
     // μ g stops 1 m/s after v² / 2 μ g = 6 cm.
     let way = state.center(solver.masses()).x - 0.15;
     assert!((0.03..0.12).contains(&way), "{way}");
-    // A ball pushed in from above keeps flesh out of itself.
-    let ball =
-        Collider::Sphere { center: DVec3::new(state.center(solver.masses()).x, 0.35, 0.15), radius: 0.15 };
-    assert!(ball.distance(DVec3::new(0.0, 0.35, 0.15)).0 > -0.15);
+}
+
+/// Corners of cells as points that meet obstacles.
+fn corners_where(lattice: &Lattice, test: impl Fn(DVec3) -> bool) -> Vec<BodyPoint> {
+    let weights = |c: usize| std::array::from_fn(|k| f64::from(u8::from(k == c)));
+    (0..lattice.n_cells() as u32)
+        .flat_map(|cell| (0..8).map(move |c| BodyPoint { cell, weights: weights(c) }))
+        .filter(|point| test(point.evaluate(lattice, lattice.nodes())))
+        .collect()
+}
+
+/// A ball is lowered 5 cm into the top of a jelly that stands fast: flesh stays out of it, evenly around it, and comes back
+/// when it is lifted.
+#[test]
+fn a_ball_pushed_in_keeps_flesh_out() {
+    let lattice = cube();
+    let top = nodes_where(&lattice, |p| p.y > 0.3 - 1e-9);
+    let attachment = crate::Attachment {
+        held: nodes_where(&lattice, |p| p.y < 1e-9),
+        feelers: corners_where(&lattice, |p| p.y > 0.3 - 1e-9),
+        ..Default::default()
+    };
+    let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
+    let mut solver = crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &params).unwrap();
+    let mut state = crate::FleshState::at_rest(&lattice);
+    let mut drive = crate::Drive::at_rest(&lattice, &attachment);
+    let ball = |depth: f64| Collider::Sphere { center: DVec3::new(0.15, 0.45 - depth, 0.15), radius: 0.15 };
+    for step in 0..200 {
+        let shape = ball((0.0005 * f64::from(step)).min(0.05));
+        drive.obstacles = vec![Obstacle { shape, friction: 0.0 }];
+        let report = solver.step(&mut state, &drive, 0.005).unwrap();
+        assert!(report.converged && (step < 199 || report.contacts > 0), "{step}: {report:?}");
+    }
+    let out = |node: u32| ball(0.05).distance(state.positions[node as usize]).0;
+    let deepest = top.iter().map(|&node| -out(node)).fold(0.0, f64::max);
+    assert!(deepest < 0.005, "{deepest}");
+    // Four nodes lie 7 cm from the middle, where the ball is 3.2 cm below the top.
+    let middle = |p: DVec3| (p.x - 0.15).abs() < 0.1 && (p.z - 0.15).abs() < 0.1;
+    let pressed: Vec<f64> = (top.iter())
+        .filter(|&&node| middle(lattice.nodes()[node as usize]))
+        .map(|&node| 0.3 - state.positions[node as usize].y)
+        .collect();
+    assert_eq!(pressed.len(), 4);
+    assert!(pressed.iter().all(|depth| (0.027..0.033).contains(depth)), "{pressed:?}");
+    assert!(pressed.iter().all(|depth| (depth - pressed[0]).abs() < 1e-4), "{pressed:?}");
+    drive.obstacles.clear();
+    for _ in 0..400 {
+        solver.step(&mut state, &drive, 0.005).unwrap();
+    }
+    let off = state.positions.iter().zip(lattice.nodes()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(off < 1e-4, "{off}");
+}
+
+#[test]
+fn distances_to_a_capsule() {
     let capsule = Collider::Capsule { ends: [DVec3::ZERO, DVec3::X], radius: 0.5 };
     assert!((capsule.distance(DVec3::new(0.5, 2.0, 0.0)).0 - 1.5).abs() < 1e-12);
     assert!((capsule.distance(DVec3::new(3.0, 0.0, 0.0)).0 - 1.5).abs() < 1e-12);

@@ -160,7 +160,8 @@ fn key_times(clip: &Clip) -> Vec<f32> {
 /// Our reader against three.js on files as they are.
 #[test]
 fn files_as_they_are_play_as_in_three() {
-    let (Some(data), Some(_)) = (data(), tools()) else { return };
+    let Some(data) = data() else { return };
+    let Some(_) = tools() else { return };
     let folder = scratch("as-is");
     let mut jobs = Vec::new();
     let good = [data.join("rigs"), data.join("sequences")];
@@ -401,7 +402,8 @@ fn written_files_play_as_in_blender() {
 /// A mesh sequence, written with one target per frame.
 #[test]
 fn written_sequences_play_in_both() {
-    let (Some(data), Some(tools)) = (data(), tools()) else { return };
+    let Some(data) = data() else { return };
+    let Some(tools) = tools() else { return };
     let folder = scratch("sequence");
     let bytes = std::fs::read(data.join("sequences/morph-glb/Horse.glb")).unwrap();
     let mut warnings = Warnings::default();

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used)] // A test may fail anywhere.
 
 mod bad;
-#[path = "../common/mod.rs"]
-mod common;
 mod data;
 mod features;
 mod judges;

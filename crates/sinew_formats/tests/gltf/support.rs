@@ -1,10 +1,10 @@
 //! A plain evaluator, and small made-up characters.
 
-pub use crate::common::{data, tools, workspace};
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use sinew_formats::gltf::{GltfFile, read_gltf_file};
 use sinew_geom::rig::{Interpolation, Joint, JointTrack, Keys};
 use sinew_geom::{Character, Clip, Mesh, Rig, Skin, Transform, Warnings};
+pub use sinew_outside::{data, tools, workspace};
 use std::path::{Path, PathBuf};
 
 /// All files below a folder with one of these extensions, sorted.

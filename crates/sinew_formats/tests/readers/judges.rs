@@ -18,7 +18,8 @@ const FILES: &[&str] = &[
 
 #[test]
 fn joints_stand_where_blender_puts_them() {
-    let (Some(data), Some(tools)) = (data(), tools()) else { return };
+    let Some(data) = data() else { return };
+    let Some(tools) = tools() else { return };
     let folder = std::env::temp_dir().join(format!("sinew-bvh-judge-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let mut jobs = Vec::new();

@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used)] // A test may fail anywhere.
 
 mod bvh;
-#[path = "../common/mod.rs"]
-mod common;
 mod hostile;
 mod judges;
 mod obj;

@@ -1,10 +1,10 @@
 //! How an outcome is compared with a table.
 
-pub use crate::common::{data, tools, workspace};
 use glam::DVec3;
 use proptest::prelude::*;
 use sinew_formats::{Fault, FormatError, Model, Place};
 use sinew_geom::{Character, Mesh, Surface, Warnings};
+pub use sinew_outside::{data, tools, workspace};
 
 /// Faults as a table has them: where, and a part of what is said.
 pub type Expected<'a> = &'a [(Place, &'a str)];

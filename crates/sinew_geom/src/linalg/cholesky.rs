@@ -79,6 +79,14 @@ impl SymbolicCholesky {
         let layout = Layout::new(&inner);
         Ok(Self { inner, starts, columns, layout })
     }
+
+    /// The first row in which a matrix has other entries, or which only one of the two has.
+    fn first_other_row(&self, a: &SparseMatrix) -> usize {
+        let n = a.n_rows().min(self.starts.len() - 1);
+        let analysed = |row: usize| &self.columns[self.starts[row] as usize..self.starts[row + 1] as usize];
+        let given = |row: usize| &a.columns()[a.starts()[row]..a.starts()[row + 1]];
+        (0..n).find(|&row| analysed(row) != given(row)).unwrap_or(n)
+    }
 }
 
 /// A factorised matrix, stored in precision `T`.
@@ -106,11 +114,7 @@ impl<T: triangular::Real> Cholesky<T> {
     pub fn factor(symbolic: Arc<SymbolicCholesky>, a: &SparseMatrix) -> Result<Self, GeomError> {
         let same_rows = a.starts().iter().map(|&s| s as u32).eq(symbolic.starts.iter().copied());
         if a.columns() != symbolic.columns || !same_rows {
-            return Err(GeomError::Length {
-                what: "matrix pattern",
-                expected: symbolic.columns.len(),
-                actual: a.n_entries(),
-            });
+            return Err(GeomError::Pattern { row: symbolic.first_other_row(a) });
         }
         if let Some(index) = a.values().iter().position(|v| !v.is_finite()) {
             return Err(GeomError::NonFinite { what: "matrix entry", index });
@@ -239,7 +243,21 @@ mod tests {
         let b = grid_matrix(20, 20, 5.0);
         let second = Cholesky::factor(first.symbolic().clone(), &b).unwrap();
         check::<3>(&b, &second);
-        assert!(Cholesky::<f64>::factor(first.symbolic().clone(), &grid_matrix(10, 40, 0.1)).is_err());
+        let row_of = |other: &SparseMatrix| match Cholesky::<f64>::factor(first.symbolic().clone(), other) {
+            Err(GeomError::Pattern { row }) => row,
+            other => panic!("{other:?}"),
+        };
+        // A grid of another shape; one with fewer rows.
+        assert_eq!(row_of(&grid_matrix(10, 40, 0.1)), 0);
+        assert_eq!(row_of(&grid_matrix(20, 19, 0.1)), 360);
+        // As many entries at other places: numbers of entries would not say what is wrong.
+        let linked = |a: u32, b: u32| {
+            let links = [(a, b, 0.5), (b, a, 0.5)];
+            SparseMatrix::from_triplets(4, 4, (0..4).map(|i| (i, i, 2.0)).chain(links))
+        };
+        let symbolic = Arc::new(SymbolicCholesky::new(&linked(1, 2)).unwrap());
+        let error = Cholesky::<f64>::factor(symbolic, &linked(2, 3)).unwrap_err();
+        assert_eq!(error.to_string(), "the pattern of the matrix differs from the analysed one in row 1");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Clips out of poses, frame by frame.
 
 use super::{Clip, Interpolation, JointTrack, Keys, Pose, Rig};
-use crate::GeomError;
+use crate::{GeomError, Transform};
 use glam::{DQuat, DVec3, Vec3};
 
 /// Lengths that differ by less, relative to one metre or to those at rest, are the same.
@@ -10,15 +10,13 @@ const SAME: f64 = 1e-6;
 const SAME_TURN: f64 = 1e-12;
 
 impl Clip {
-    /// A clip through poses, `fps` of them a second. Curves that rest are left out.
+    /// A clip through poses, `fps` of them a second. Curves that rest are left out, so that no poses make a clip without
+    /// curves.
     ///
     /// # Errors
-    /// No poses, poses of another rig or with numbers that are not finite.
+    /// Poses of another rig or with numbers that are not finite.
     pub fn from_poses(name: &str, rig: &Rig, poses: &[Pose], fps: f64) -> Result<Self, GeomError> {
-        let n_joints = rig.joints().len();
-        if let Some(pose) = poses.iter().find(|pose| pose.locals.len() != n_joints) {
-            return Err(GeomError::Length { what: "pose", expected: n_joints, actual: pose.locals.len() });
-        }
+        poses.iter().enumerate().try_for_each(|(index, pose)| check(rig, pose, index))?;
         let times: Vec<f32> = (0..poses.len()).map(|k| (k as f64 / fps) as f32).collect();
         let vectors = |values: Vec<Vec3>| Keys::new(times.clone(), values, Interpolation::Linear, 1);
         let mut joints = Vec::new();
@@ -62,10 +60,7 @@ impl Clip {
     /// # Errors
     /// If the pose is of another rig, or not finite.
     pub fn from_pose(name: &str, rig: &Rig, pose: &Pose) -> Result<Self, GeomError> {
-        if pose.locals.len() != rig.n_joints() {
-            let (expected, actual) = (rig.n_joints(), pose.locals.len());
-            return Err(GeomError::Length { what: "pose", expected, actual });
-        }
+        check(rig, pose, 0)?;
         let mut joints = Vec::with_capacity(rig.n_joints());
         for (joint, (local, of)) in pose.locals.iter().zip(rig.joints()).enumerate() {
             let once = |value: Vec3| Keys::new(vec![0.0], vec![value], Interpolation::Linear, 1);
@@ -84,6 +79,18 @@ impl Clip {
     }
 }
 
+/// A curve that is not a number would otherwise count as one that rests.
+fn check(rig: &Rig, pose: &Pose, index: usize) -> Result<(), GeomError> {
+    if pose.locals.len() != rig.n_joints() {
+        let (expected, actual) = (rig.n_joints(), pose.locals.len());
+        return Err(GeomError::Length { what: "pose", expected, actual });
+    }
+    match pose.locals.iter().all(Transform::is_finite) {
+        true => Ok(()),
+        false => Err(GeomError::NonFinite { what: "pose", index }),
+    }
+}
+
 fn differs(a: DVec3, b: DVec3) -> bool {
     a.distance(b) > SAME * b.length().max(1.0)
 }
@@ -91,7 +98,7 @@ fn differs(a: DVec3, b: DVec3) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Transform, rig::Joint};
+    use crate::rig::Joint;
 
     #[test]
     fn poses_are_met_at_their_times_and_rest_has_no_curves() {
@@ -120,6 +127,24 @@ mod tests {
         let values = clip.joints[1].rotation.as_ref().unwrap().values();
         assert!(values.windows(2).all(|pair| pair[0].dot(pair[1]) > 0.0));
         assert!(Clip::from_poses("none", &rig, &[], 25.0).unwrap().joints.is_empty());
-        assert!(Clip::from_poses("other", &rig, &[Pose::default()], 25.0).is_err());
+        let other = GeomError::Length { what: "pose", expected: 3, actual: 0 };
+        assert_eq!(Clip::from_poses("other", &rig, &[Pose::default()], 25.0), Err(other));
+    }
+
+    /// Also where all else rests, and a curve of one frame alone would be left out.
+    #[test]
+    fn poses_that_are_no_numbers_are_refused() {
+        let rig = Rig::new(vec![Joint::new("a", None, Transform::IDENTITY)]).unwrap();
+        for spoil in [
+            |local: &mut Transform| local.translation.x = f64::NAN,
+            |local: &mut Transform| local.rotation.w = f64::INFINITY,
+            |local: &mut Transform| local.scale.z = f64::NAN,
+        ] {
+            let mut poses = vec![rig.rest_pose(); 3];
+            spoil(&mut poses[1].locals[0]);
+            let refused = |index| GeomError::NonFinite { what: "pose", index };
+            assert_eq!(Clip::from_poses("bad", &rig, &poses, 25.0), Err(refused(1)));
+            assert_eq!(Clip::from_pose("bad", &rig, &poses[1]), Err(refused(0)));
+        }
     }
 }

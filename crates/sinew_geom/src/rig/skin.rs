@@ -43,13 +43,15 @@ impl Skin {
         mut weights: Vec<f32>,
         warnings: &mut Warnings,
     ) -> Result<Self, GeomError> {
-        let n_vertices = indices.len().checked_div(influences).unwrap_or(0);
-        if indices.len() != n_vertices * influences || weights.len() != indices.len() {
-            return Err(GeomError::Length {
-                what: "skin weights",
-                expected: indices.len(),
-                actual: weights.len(),
-            });
+        // The next whole number of vertices; none without influences.
+        let whole = indices.len().checked_next_multiple_of(influences).unwrap_or(0);
+        if indices.len() != whole {
+            let actual = indices.len();
+            return Err(GeomError::Length { what: "list of skin joints", expected: whole, actual });
+        }
+        if weights.len() != whole {
+            let actual = weights.len();
+            return Err(GeomError::Length { what: "list of skin weights", expected: whole, actual });
         }
         if let Some(&index) = indices.iter().find(|&&slot| slot as usize >= slots.len()) {
             return Err(GeomError::OutOfRange { what: "skin joint", index: index.into(), len: slots.len() });
@@ -117,5 +119,23 @@ impl Skin {
     /// `world_from_mesh` of every slot, for given joint transforms: the matrices skinning blends.
     pub fn matrices(&self, world_from_joint: &[DAffine3]) -> Vec<DAffine3> {
         self.slots.iter().map(|slot| world_from_joint[slot.joint] * slot.inverse_bind).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_the_wrong_length_say_what_would_be_right() {
+        let slots = || vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }];
+        let error = |influences, n_indices, n_weights| {
+            let (indices, weights) = (vec![0; n_indices], vec![1.0; n_weights]);
+            let skin = Skin::new(slots(), influences, indices, weights, &mut Warnings::default());
+            skin.unwrap_err().to_string()
+        };
+        assert_eq!(error(4, 7, 7), "list of skin joints has 7 entries, expected 8");
+        assert_eq!(error(4, 8, 7), "list of skin weights has 7 entries, expected 8");
+        assert_eq!(error(0, 7, 7), "list of skin joints has 7 entries, expected 0");
     }
 }

@@ -224,7 +224,7 @@ impl Prim {
         self
     }
 
-    /// Make a cone `flat` times as thick along `across`.
+    /// Make a cone `factor` times as thick along `direction`.
     pub fn flat(&mut self, direction: DVec3, factor: f64) -> &mut Self {
         if let Shape::Cone(cone) = &mut self.shape {
             *cone = cone.flattened(direction, factor);

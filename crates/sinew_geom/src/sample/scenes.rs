@@ -42,11 +42,7 @@ fn simulate(
         }
         frames.push(cloth.x.clone());
         if progress(frames.len() as f64 / FRAMES as f64).is_break() {
-            return Err(GeomError::Parameter {
-                name: "sequence",
-                value: format!("stopped at frame {}", frames.len()),
-                expected: "the caller asked to stop",
-            });
+            return Err(GeomError::Cancelled);
         }
     }
     Ok(frames)

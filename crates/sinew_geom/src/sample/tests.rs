@@ -193,9 +193,12 @@ fn wrong_counts_and_kinds_are_refused() {
             Err(GeomError::Parameter { name: "vertices", .. })
         ));
     }
-    assert!(build_character(Sample::Flag, 1_000).is_err());
-    assert!(build_sequence(Sample::Bar, 1_000, &mut |_| ControlFlow::Continue(())).is_err());
-    assert!(build_sequence(Sample::Flag, 1_000, &mut |_| ControlFlow::Break(())).is_err());
+    let wrong_kind = |error| matches!(error, GeomError::Parameter { name: "sample", .. });
+    assert!(wrong_kind(build_character(Sample::Flag, 1_000).unwrap_err()));
+    let bar = build_sequence(Sample::Bar, 1_000, &mut |_| ControlFlow::Continue(()));
+    assert!(wrong_kind(bar.unwrap_err()));
+    let stopped = build_sequence(Sample::Flag, 1_000, &mut |_| ControlFlow::Break(()));
+    assert_eq!(stopped.unwrap_err(), GeomError::Cancelled);
 }
 
 #[test]
