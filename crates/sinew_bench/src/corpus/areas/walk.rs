@@ -196,12 +196,7 @@ impl Walk {
                 f64::from(u8::from(below || (self.is_near(k, v) && moves)))
             };
             let damage: Vec<f64> = (0..points.len()).map(damage).collect();
-            verdict.sheet.add_within(
-                title,
-                &Surface { positions: points, faces, damage: &damage },
-                low,
-                high,
-            );
+            verdict.sheet.add(title, &Surface { positions: points, faces, damage: &damage });
         }
     }
 }

@@ -61,10 +61,11 @@ impl Body {
         if tall > 0.0 && tall.is_finite() {
             body.height = tall;
         }
-        body.is_humanoid &= is_upright(&body.limbs, body.up, &|joint| rest[joint]);
-        if !body.is_humanoid {
-            body.reach = body.height;
-        }
+        // However a clip bends it, a body is what it is at rest.
+        body.is_humanoid = body.limbs.are_whole() && is_upright(&body.limbs, body.up, &|joint| rest[joint]);
+        let leg = body.leg();
+        let has_leg = body.is_humanoid && leg > 0.0;
+        body.reach = if has_leg { leg * HEIGHT_OF_LEG } else { body.height };
         body.rest = Some(rest);
         body
     }

@@ -106,11 +106,11 @@ impl Limbs {
             let is_one = |k: &usize| parsed[*k].core == core && parsed[*k].side == Some(side);
             let mut chain: Vec<usize> = (0..parsed.len()).filter(is_one).collect();
             let is_numbered = chain.iter().any(|&k| parsed[k].number.is_some());
-            if chain.len() >= 3
-                && is_numbered
-                && self.joints[parts[1] as usize][side].is_none_or(|k| chain.contains(&k))
-            {
-                chain.sort_by_key(|&k| depth(k));
+            chain.sort_by_key(|&k| depth(k));
+            // One limb is one line of joints; a crab has many.
+            let is_line = chain.windows(2).all(|pair| is_above(parents, pair[0], pair[1]));
+            let is_free = self.joints[parts[1] as usize][side].is_none_or(|k| chain.contains(&k));
+            if chain.len() >= 3 && is_numbered && is_line && is_free {
                 for (k, part) in parts.iter().enumerate() {
                     self.joints[*part as usize][side] = chain.get(k).copied();
                 }
@@ -138,6 +138,17 @@ impl Limbs {
         let [left, right] = self.joints[part as usize];
         Some((position(left?) + position(right?)) * 0.5)
     }
+}
+
+fn is_above(parents: &[Option<usize>], above: usize, mut joint: usize) -> bool {
+    for _ in 0..parents.len() {
+        match parents[joint] {
+            Some(parent) if parent == above => return true,
+            Some(parent) => joint = parent,
+            None => return false,
+        }
+    }
+    false
 }
 
 /// Whether a joint's name says that it belongs to a leg.

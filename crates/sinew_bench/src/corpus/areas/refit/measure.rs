@@ -39,6 +39,12 @@ pub fn limbs_of_both(source: &Body, target: &Body) -> Vec<Match> {
 
 /// Joints with the same name.
 pub fn same_names(source: &Body, target: &Body) -> Vec<Match> {
+    // Joints without names can only be told by their order.
+    if source.motion.names.iter().all(String::is_empty)
+        && source.motion.n_joints() == target.motion.n_joints()
+    {
+        return (0..source.motion.n_joints()).map(|k| Match { source: k, target: k, reach: 1.0 }).collect();
+    }
     let one = |(k, name): (usize, &String)| {
         // Names may repeat: the order is the same in both files.
         let before = source.motion.names[..k].iter().filter(|n| *n == name).count();
@@ -56,7 +62,9 @@ fn n_of_both(source: &Body, target: &Body) -> usize {
 pub fn directions(source: &Body, target: &Body) -> Vec<(usize, Vec<f64>)> {
     let n = n_of_both(source, target);
     let angles = |k: usize| {
-        let (facing, other) = (source.heading(k)?, target.heading(k)?);
+        let facing = source.heading(k)?;
+        // A body that lies on its side while the source stands is as wrong as can be.
+        let Some(other) = target.heading(k) else { return Some((k, vec![90.0; 2 * SEGMENTS.len() + 1])) };
         let local =
             |basis: DMat3, [a, b]: [Option<DVec3>; 2]| Some(basis.transpose() * (b? - a?).try_normalize()?);
         let mut angles = Vec::new();
@@ -153,8 +161,10 @@ pub fn jump(source: &Body, target: &Body, matches: &[Match]) -> (f64, usize) {
         matches.iter().map(|m| (steps(source, m.source), m.target, m.reach)).collect()
     };
     let mut worst = (0.0, 0);
+    // How far a cut of the source itself goes on another body is anybody's choice.
+    let cuts = cuts(source);
     for (steps, joint, reach) in &pairs {
-        for k in 1..n {
+        for k in (1..n).filter(|k| !cuts.iter().any(|cut| k.abs_diff(*cut) <= 1)) {
             let beyond = (step(target, *joint, k) - reach * around(steps, k)) * STATURE;
             // What is not a number is the worst.
             if beyond.is_nan() || beyond > worst.0 {

@@ -20,7 +20,7 @@ pub struct Ground {
     pub off: f64,
 }
 
-/// Sampled over the clip; nothing where the source never stands.
+/// Sampled over the clip; nothing where the source never stands or there is no surface.
 pub fn ground(
     scene: &Scene,
     clip: usize,
@@ -29,7 +29,13 @@ pub fn ground(
     contacts: &[Contact],
 ) -> Option<Ground> {
     let n = source.n_frames().min(target.n_frames());
-    let stands = |k: usize| contacts.iter().any(|c| (c.first..=c.last).contains(&k));
+    let ours: Vec<f64> = (0..n).map(|k| source.low(k)).collect();
+    let usual = quantile(&ours, 0.2);
+    // Who walks on the spot stands where the lowest joint is as low as usual.
+    let stands = |k: usize| match contacts {
+        [] => (ours[k] - usual).abs() < 2.0 / STATURE * source.height,
+        _ => contacts.iter().any(|c| (c.first..=c.last).contains(&k)),
+    };
     let mut frames: Vec<usize> = (0..n).step_by((n / 24).max(1)).collect();
     let few = (contacts.len() / 12).max(1);
     frames.extend(contacts.iter().step_by(few).map(|c| (c.first + c.last) / 2).filter(|&k| k < n));
@@ -83,7 +89,7 @@ pub fn draw_bones(sheet: &mut Sheet, title: &str, body: &Body, frame: usize) {
         .map(|(a, b)| (place(a), place(b)))
         .filter(|(a, b)| a.distance(*b) < 0.9)
         .collect();
-    sheet.add_bones_within(title, &bones, DVec3::splat(-0.55), DVec3::splat(0.55));
+    sheet.add_bones_within(title, &bones, DVec3::splat(-0.45), DVec3::splat(0.45));
 }
 
 /// Draw the surface of a body; red is what lies below a height of the ground.
@@ -103,7 +109,7 @@ pub fn draw_surface(
     let placed: Vec<DVec3> = points.iter().map(|p| place(*p)).collect();
     // A tail or wings may be wider than the body is tall.
     let (low, high) = bounds(&placed);
-    let half = if body.is_humanoid { 0.55 } else { (high - low).max_element().clamp(0.6, 3.0) * 0.5 };
+    let half = if body.is_humanoid { 0.45 } else { (high - low).max_element().clamp(0.6, 3.0) * 0.5 };
     let middle = if body.is_humanoid { DVec3::ZERO } else { (low + high) * 0.5 };
     let surface = Surface { positions: &placed, faces: &scene.faces, damage: &damage };
     sheet.add_within(title, &surface, middle - DVec3::splat(half), middle + DVec3::splat(half));

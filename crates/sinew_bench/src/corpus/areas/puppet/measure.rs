@@ -1,0 +1,245 @@
+//! A take against its actor and against the character's own clips. Sizes are in heights of each body.
+
+use super::super::super::{
+    scene::Scene,
+    shape::{edges, quantile, stretches},
+};
+use super::super::refit::{body::Body, measure::cuts};
+use glam::DVec3;
+
+/// Joints against the middle of all joints, in heights.
+fn local(body: &Body, frame: usize, joint: usize) -> DVec3 {
+    (body.motion.position(frame, joint) - body.centre(frame)) / body.height
+}
+
+/// How far joints move about where they mostly are, root mean square in heights.
+pub fn amplitude(body: &Body) -> f64 {
+    let frames: Vec<usize> = (0..body.n_frames()).step_by(body.stride(300)).collect();
+    let n = frames.len().max(1) as f64;
+    let square = |joint: usize| {
+        let places: Vec<DVec3> = frames.iter().map(|&k| local(body, k, joint)).collect();
+        let mean = places.iter().sum::<DVec3>() / n;
+        places.iter().map(|p| p.distance_squared(mean)).sum::<f64>() / n
+    };
+    let joints = body.motion.n_joints();
+    ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt()
+}
+
+/// Acceleration of joints, root mean square in heights/s², apart from given frames.
+pub fn acceleration(body: &Body, without: &[usize]) -> f64 {
+    let (mut sum, mut n) = (0.0, 0u32);
+    for k in
+        (1..body.n_frames().saturating_sub(1)).filter(|k| !without.iter().any(|cut| k.abs_diff(*cut) <= 3))
+    {
+        for joint in 0..body.motion.n_joints() {
+            let p = |k: usize| body.motion.position(k, joint);
+            sum += (p(k + 1) - p(k) * 2.0 + p(k - 1)).length_squared();
+            n += 1;
+        }
+    }
+    (sum / f64::from(n.max(1))).sqrt() / body.motion.step.powi(2) / body.height
+}
+
+/// Acceleration for what moves: the take's over its amplitude, against the actor's over the actor's.
+pub fn shake(actor: &Body, take: &Body) -> Option<f64> {
+    let cuts = cuts(actor);
+    let rough = |body: &Body| acceleration(body, &cuts) / amplitude(body).max(0.005);
+    let of_actor = rough(actor);
+    (of_actor > 1e-6).then(|| rough(take) / of_actor)
+}
+
+/// The furthest that a character moves within half a second in which its actor stands still, beyond the actor, in heights;
+/// nothing if the actor never does.
+pub fn restless(actor: &Body, take: &Body) -> Option<f64> {
+    let w = (0.5 / actor.motion.step).round().max(2.0) as usize;
+    let range = |body: &Body, first: usize| {
+        let of = |joint: usize| {
+            let places = (first..=first + w).map(|k| body.motion.position(k, joint));
+            let (low, high) =
+                places.fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
+            (high - low).max_element() / body.height
+        };
+        (0..body.motion.n_joints()).map(of).fold(0.0, f64::max)
+    };
+    let last = actor.n_frames().min(take.n_frames()).saturating_sub(w + 1);
+    let beyond = (0..last).step_by((w / 4).max(1)).filter_map(|k| {
+        let of_actor = range(actor, k);
+        (of_actor < 0.01).then(|| (range(take, k) - of_actor).max(0.0))
+    });
+    beyond.reduce(f64::max)
+}
+
+/// The length of the motion's period in seconds, where it has one and at least two and a half of them are seen: of the joint
+/// that moves most, by its likeness to itself some time later.
+pub fn period(body: &Body) -> Option<f64> {
+    let n = body.n_frames();
+    let signal = |joint: usize, axis: usize| -> Vec<f64> {
+        let values: Vec<f64> = (0..n).map(|k| local(body, k, joint)[axis]).collect();
+        let mean = values.iter().sum::<f64>() / n as f64;
+        values.into_iter().map(|x| x - mean).collect()
+    };
+    let power = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>();
+    let signals = (0..body.motion.n_joints()).flat_map(|joint| [0, 1, 2].map(|axis| signal(joint, axis)));
+    let best = signals.max_by(|a, b| power(a).total_cmp(&power(b)))?;
+    let like = |lag: usize| {
+        let (a, b) = (&best[..n - lag], &best[lag..]);
+        let sum: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+        sum / (power(a) * power(b)).sqrt().max(1e-12)
+    };
+    let likes: Vec<f64> = (0..n * 2 / 5).map(like).collect();
+    let zero = likes.iter().position(|&x| x < 0.0)?;
+    let peak = (zero..likes.len()).max_by(|&a, &b| likes[a].total_cmp(&likes[b]))?;
+    (likes[peak] > 0.6 && peak + 1 < likes.len()).then(|| peak as f64 * body.motion.step)
+}
+
+/// How much faster the take goes than its actor; a step of both legs may count as one or two.
+pub fn tempo(actor: &Body, take: &Body) -> Option<f64> {
+    let ratio = period(actor)? / period(take)?;
+    let folded =
+        [ratio, ratio * 2.0, ratio * 0.5].into_iter().min_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()));
+    folded
+}
+
+/// Distances that the character's own clips keep.
+pub struct Lengths {
+    pairs: Vec<(usize, usize)>,
+    rest: Vec<f64>,
+    /// The largest change of each, as a share, in the character's own clips.
+    own: Vec<f64>,
+    /// Change of the edges of the surface that one in a thousand exceeds in its own clips.
+    own_edges: Option<f64>,
+}
+
+/// What tore in a take.
+pub struct Torn {
+    /// The largest change of a distance beyond the character's own clips, in 99 % of frames and at most.
+    pub usual: f64,
+    pub most: f64,
+    pub edges: Option<f64>,
+    /// The joints it is between.
+    pub between: (usize, usize),
+}
+
+impl Lengths {
+    /// Every joint and its parent and, where clips say what is rigid, its three nearest joints: paws of many rigs hang from the
+    /// root and not from the shin.
+    pub fn of(rig: &Scene) -> Option<Self> {
+        let body = Body::of_scene(rig, usize::MAX, 30.0);
+        let rest = body.rest.clone()?;
+        let n_clips = rig.clips().len();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for joint in 0..rest.len() {
+            pairs.extend(body.motion.parents[joint].map(|parent| (joint, parent)));
+            if n_clips > 0 {
+                let mut others: Vec<usize> = (0..rest.len()).filter(|&k| k != joint).collect();
+                others.sort_by(|&a, &b| {
+                    rest[a].distance(rest[joint]).total_cmp(&rest[b].distance(rest[joint]))
+                });
+                pairs.extend(others.into_iter().take(3).map(|other| (joint, other)));
+            }
+        }
+        let long = |&(a, b): &(usize, usize)| rest[a].distance(rest[b]);
+        pairs.retain(|pair| long(pair) > 0.02 * body.height);
+        let mut lengths = Self {
+            rest: pairs.iter().map(long).collect(),
+            own: vec![0.0; pairs.len()],
+            own_edges: None,
+            pairs,
+        };
+        lengths.learn(rig);
+        Some(lengths)
+    }
+
+    fn learn(&mut self, rig: &Scene) {
+        for (clip, &(_, seconds)) in rig.clips().iter().enumerate().take(16) {
+            let fps = (24.0 / seconds.max(0.05)).min(30.0);
+            let body = Body::of_scene(rig, clip, fps);
+            for k in 0..body.n_frames() {
+                for (pair, change) in self.changes(&body, k).into_iter().enumerate() {
+                    self.own[pair] = self.own[pair].max(change);
+                }
+            }
+            let seen = edge_change(rig, clip, &[0.25, 0.5, 0.75].map(|s| s * seconds));
+            self.own_edges = Some(self.own_edges.unwrap_or(0.0).max(seen));
+        }
+    }
+
+    fn changes(&self, body: &Body, frame: usize) -> Vec<f64> {
+        let p = |joint: usize| body.motion.position(frame, joint);
+        self.pairs
+            .iter()
+            .zip(&self.rest)
+            .map(|(&(a, b), long)| (p(a).distance(p(b)) / long - 1.0).abs())
+            .collect()
+    }
+
+    /// Of a take on the same joints.
+    pub fn torn(&self, scene: &Scene, clip: usize, take: &Body) -> Torn {
+        let frames: Vec<usize> = (0..take.n_frames()).step_by(take.stride(400)).collect();
+        let changes: Vec<Vec<f64>> = frames.iter().map(|&k| self.changes(take, k)).collect();
+        let mut torn = Torn { usual: 0.0, most: 0.0, edges: None, between: (0, 0) };
+        for (pair, own) in self.own.iter().enumerate() {
+            let of_pair: Vec<f64> = changes.iter().map(|frame| (frame[pair] - own).max(0.0)).collect();
+            if quantile(&of_pair, 0.99) > torn.usual {
+                torn.between = self.pairs[pair];
+            }
+            torn.usual = torn.usual.max(quantile(&of_pair, 0.99));
+            torn.most = torn.most.max(quantile(&of_pair, 1.0));
+        }
+        let seconds = take.n_frames() as f64 * take.motion.step;
+        let moments: Vec<f64> = (1..10).map(|k| f64::from(k) * 0.1 * seconds).collect();
+        torn.edges = self.own_edges.map(|own| (edge_change(scene, clip, &moments) - own).max(0.0));
+        torn
+    }
+}
+
+/// Change of the edges of a surface that one in a thousand exceeds, at the worst of some moments.
+fn edge_change(scene: &Scene, clip: usize, moments: &[f64]) -> f64 {
+    let (rest, edges) = (scene.positions(None, 0.0), edges(&scene.faces));
+    let at = |time: &f64| {
+        let changes: Vec<f64> = stretches(&rest, &scene.positions(Some(clip), *time), &edges)
+            .iter()
+            .map(|s| (s - 1.0).abs())
+            .collect();
+        quantile(&changes, 0.999)
+    };
+    moments.iter().map(at).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::refit::body::tests::walker;
+    use super::*;
+
+    #[test]
+    fn a_copy_shakes_and_swings_as_much_and_keeps_time() {
+        let (actor, take) = (walker(0.0, 1.0), walker(1.0, 3.0));
+        assert!((shake(&actor, &take).unwrap() - 1.0).abs() < 1e-6);
+        assert!((amplitude(&take) / amplitude(&actor) - 1.0).abs() < 1e-9);
+        assert!(restless(&actor, &take).is_none());
+    }
+
+    #[test]
+    fn noise_shakes_and_a_still_actor_shows_what_moves() {
+        let (mut actor, mut take) = (walker(0.0, 1.0), walker(0.0, 1.0));
+        for (k, frame) in take.motion.frames.iter_mut().enumerate() {
+            frame.iter_mut().for_each(|m| m.w_axis.y += if k % 2 == 0 { 0.01 } else { -0.01 });
+        }
+        assert!(shake(&actor, &take).unwrap() > 3.0);
+        let still = actor.motion.frames[0].clone();
+        actor.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));
+        take.motion.frames.iter_mut().for_each(|frame| frame.clone_from(&still));
+        take.motion.frames[60].iter_mut().for_each(|m| m.w_axis.y += 0.09 * take.height);
+        assert!((restless(&actor, &take).unwrap() - 0.09).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_period_is_found() {
+        let mut body = walker(0.0, 1.0);
+        for (k, frame) in body.motion.frames.iter_mut().enumerate() {
+            frame.iter_mut().for_each(|m| m.w_axis.x = 0.0);
+            frame[11].w_axis.x = (k as f64 / 60.0 * std::f64::consts::TAU * 3.0).sin();
+        }
+        assert!((period(&body).unwrap() - 1.0 / 3.0).abs() < 0.02);
+    }
+}
