@@ -292,10 +292,11 @@ fn limited(args: &[&str]) -> Option<Value> {
 /// One handle of every bad file that has a surface, moved a little: no crash, and nothing flies away.
 #[test]
 fn bad_files_are_posed_without_explosion() {
+    let Some(data) = sinew_outside::data() else { return };
     let folder = Folder::new("bad-poses");
     let (file, out) = (folder.at("handles.json"), folder.at("out.ply"));
     let (mut n_posed, mut wrong) = (0, Vec::new());
-    for path in bad_files() {
+    for path in bad_files(&data) {
         let model = path.to_string_lossy();
         if limited(&["handles", "auto", &model, "-o", &file, "--json"]).is_none() {
             continue;
@@ -330,7 +331,7 @@ fn bad_files_are_posed_without_explosion() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(n_posed > 150 || bad_files().is_empty(), "{n_posed}");
+    assert!(n_posed > 150, "{n_posed}");
 }
 
 /// The last handle turned and shifted.
