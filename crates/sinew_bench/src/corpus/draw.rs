@@ -48,6 +48,16 @@ impl Sheet {
         self.push(title, &[spindles(bones, thick)], low, high);
     }
 
+    /// Show a picture made elsewhere: a square of `size` pixels of three bytes each, scaled to the tile.
+    pub fn add_picture(&mut self, title: &str, size: usize, pixels: &[u8]) {
+        let place = |k: usize| k * size / TILE;
+        let pixel = |k: usize| {
+            let from = (place(k / TILE) * size + place(k % TILE)) * 3;
+            (0..3).map(move |c| pixels.get(from + c).copied().unwrap_or(255))
+        };
+        self.tiles.push((title.to_owned(), (0..TILE * TILE).flat_map(pixel).collect()));
+    }
+
     fn push(&mut self, title: &str, items: &[Item], low: DVec3, high: DVec3) {
         // Long things fill the tile, cubes seen from a corner fit in.
         let size = (high - low).max_element().max(0.75 * (high - low).length());

@@ -22,7 +22,35 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("open", "answered", AtLeast(1.0)),
     ("open", "seconds_per_mb", AtMost(5.0)),
     ("open", "memory_per_byte", AtMost(60.0)),
-    // host
+    // host: all that a file holds and the change is not about is still there; loss is loss, however small.
+    ("host", "materials", AtLeast(1.0)),
+    ("host", "texture_slots", AtLeast(1.0)),
+    ("host", "images", AtLeast(1.0)),
+    ("host", "uv_sets", AtLeast(1.0)),
+    ("host", "colours", AtLeast(1.0)),
+    ("host", "tangents", AtLeast(1.0)),
+    ("host", "parts", AtLeast(1.0)),
+    ("host", "mesh_names", AtLeast(1.0)),
+    ("host", "morph_names", AtLeast(1.0)),
+    ("host", "node_names", AtLeast(1.0)),
+    ("host", "node_tree", AtLeast(1.0)),
+    ("host", "node_places", AtLeast(1.0)),
+    ("host", "skins", AtLeast(1.0)),
+    ("host", "clips", AtLeast(1.0)),
+    ("host", "channels", AtLeast(1.0)),
+    ("host", "cameras", AtLeast(1.0)),
+    ("host", "lights", AtLeast(1.0)),
+    ("host", "extensions", AtLeast(1.0)),
+    ("host", "extras", AtLeast(1.0)),
+    ("host", "asset", AtLeast(1.0)),
+    // Clips play as they did, to 2 mm on a person.
+    ("host", "clip_error", AtMost(0.1)),
+    // One level of 255: what nobody sees.
+    ("host", "picture", AtMost(1.0 / 255.0)),
+    // Twins: a tenth of the way that a handle was moved, and the clips that were asked for.
+    ("host", "moved", AtLeast(0.5)),
+    ("host", "new_clip", AtLeast(1.0)),
+    ("host", "baked", AtLeast(1.0)),
     // pose: handles do what was asked, to the accuracy of an eye and of the file.
     ("pose", "moved", AtLeast(0.95)),
     ("pose", "rigid", AtMost(0.05)),
@@ -81,6 +109,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     // Eight degrees on average are what feet on the ground cost on other proportions; 25 is another gesture.
     ("refit", "direction_mean_deg", AtMost(8.0)),
     ("refit", "direction_p95_deg", AtMost(25.0)),
+    ("refit", "trunk_deg", AtMost(10.0)),
     // Shoes differ in where their joints lie, by up to 20°; turns and the way one goes are the source's.
     ("refit", "feet_deg", AtMost(25.0)),
     ("refit", "turn_deg", AtMost(10.0)),
@@ -101,7 +130,32 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("refit", "travel_ratio", AtMost(1.25)),
     ("refit", "moves", AtLeast(0.3)),
     ("refit", "stretch", AtMost(0.02)),
-    // puppet
+    // puppet: a character with legs follows a person at once; pairs are corrections.
+    ("puppet", "without_pairs", AtLeast(1.0)),
+    // It gets as far in its heights as the actor, within a factor of two for legs of other proportions, and stays with one
+    // who stays.
+    ("puppet", "travel_ratio", AtLeast(0.5)),
+    ("puppet", "travel_ratio", AtMost(2.0)),
+    ("puppet", "stand_travel", AtMost(0.3)),
+    // Bones keep their lengths as in the rig's own clips; edges of the surface may stretch a third more than there.
+    ("puppet", "limb_stretch", AtMost(0.01)),
+    ("puppet", "limb_stretch_max", AtMost(0.05)),
+    ("puppet", "edge_stretch", AtMost(0.33)),
+    // Not rougher than the actor, and nothing stirs by more than 1 % of its height while the actor stands still.
+    ("puppet", "shake", AtMost(1.3)),
+    ("puppet", "restless", AtMost(0.01)),
+    ("puppet", "slide_cm_s", AtMost(2.0)),
+    // It moves: half of what the actor does, or of what its own gait does if that is less.
+    ("puppet", "amplitude", AtLeast(0.5)),
+    ("puppet", "exaggeration", AtMost(1.5)),
+    ("puppet", "direction_mean_deg", AtMost(12.0)),
+    // The actor's clock, to a frame, and pace.
+    ("puppet", "time_off_frames", AtMost(1.5)),
+    ("puppet", "tempo", AtLeast(0.93)),
+    ("puppet", "tempo", AtMost(1.07)),
+    // Clean motion capture has no bad frames; of a Kinect's, a quarter may be.
+    ("puppet", "held_share", AtMost(0.01)),
+    ("puppet", "held_share_recording", AtMost(0.25)),
     // flesh, in percent of the diagonal: nothing is infinite or not a number; stiff flesh is its skin, and a hundred times
     // the stiffness brings it at least ten times nearer (1/E would be a hundred; the solver's tolerance is in the way).
     ("flesh", "finite", AtLeast(1.0)),

@@ -112,6 +112,11 @@ impl Scene {
         self.order.iter().copied().filter(|&node| is_joint[node]).collect()
     }
 
+    /// Node and stored vertices of each part, in the order of `positions`.
+    pub fn stored(&self) -> Vec<(usize, &[DVec3])> {
+        self.parts.iter().map(|part| (part.node, part.positions.as_slice())).collect()
+    }
+
     /// Where all vertices are, in the world.
     pub fn positions(&self, clip: Option<usize>, time: f64) -> Vec<DVec3> {
         let moment = self.moment(clip, time);
@@ -450,7 +455,8 @@ impl Channel {
     }
 }
 
-fn split(bytes: &[u8]) -> anyhow::Result<(Value, Option<&[u8]>)> {
+/// The JSON of a file, and its binary chunk if there is one.
+pub fn split(bytes: &[u8]) -> anyhow::Result<(Value, Option<&[u8]>)> {
     if !bytes.starts_with(b"glTF") {
         return Ok((serde_json::from_slice(bytes)?, None));
     }
@@ -462,7 +468,8 @@ fn split(bytes: &[u8]) -> anyhow::Result<(Value, Option<&[u8]>)> {
     Ok((serde_json::from_slice(json)?, chunk(20 + json.len())))
 }
 
-fn buffers(json: &Value, chunk: Option<&[u8]>, folder: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
+/// All buffers of a file.
+pub fn buffers(json: &Value, chunk: Option<&[u8]>, folder: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
     let read = |buffer: &Value| match buffer["uri"].as_str() {
         None => Ok(chunk.unwrap_or_default().to_vec()),
         Some(uri) if uri.starts_with("data:") => {

@@ -4,7 +4,8 @@ use super::super::super::{
     scene::{Scene, list},
     shape,
 };
-use glam::{DVec3, IVec3};
+use super::partners;
+use glam::DVec3;
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -12,8 +13,6 @@ use std::{
 
 /// Moments that are compared, at most; the first and the last frame are among them.
 const MOMENTS: usize = 24;
-/// How near, as a share of the diagonal, a written vertex must lie to one of the source at rest to be the same.
-const SAME: f64 = 1e-4;
 /// Edges shorter than this share of the diagonal count as so long: nobody sees them stretch.
 const SHORT: f64 = 1e-3;
 /// Deviation, in percent of the diagonal, that is drawn red.
@@ -28,10 +27,8 @@ pub struct Frame {
 
 pub struct Bake {
     pub diagonal: f64,
-    /// Share of the written vertices that lie at rest where the source has one.
+    /// Share of the written vertices whose partner in the source is known exactly.
     pub mapped: f64,
-    /// Largest way at rest between a written vertex and its partner, in percent of the diagonal.
-    pub farthest: f64,
     /// At rest: of the source, and as written.
     pub rest: [Vec<DVec3>; 2],
     pub faces: Vec<[u32; 3]>,
@@ -51,7 +48,9 @@ impl Bake {
         let source_rest = source.positions(None, 0.0);
         let diagonal = shape::diagonal(&source_rest);
         let rest = pick(baked.positions(None, 0.0));
-        let candidates = candidates(&source_rest, &rest, diagonal);
+        let known = partners::by_order(source, &baked, &used, &rest);
+        let mapped = known.iter().flatten().count() as f64 / known.len().max(1) as f64;
+        let candidates = partners::candidates(&source_rest, &rest, &known, diagonal);
         let baked_clip = baked_clip(source, clip, &baked);
         let times = baked_clip.map_or_else(|| vec![0.0], |clip| sample(&key_times(&baked, clip)));
         let flesh: Vec<Vec<DVec3>> = times.iter().map(|&t| pick(baked.positions(baked_clip, t))).collect();
@@ -59,24 +58,20 @@ impl Bake {
         let offsets = if start > 1e-6 { vec![0.0, start] } else { vec![0.0] };
         let tries = offsets.into_iter().map(|offset| {
             let skins: Vec<_> = times.iter().map(|&t| source.positions(clip, t + offset)).collect();
-            let (partners, cost) = nearest_path(&candidates, &skins, &flesh);
+            let (partners, cost) = partners::nearest_path(&candidates, &skins, &flesh);
             (cost, offset, partners, skins)
         });
         let best = tries.min_by(|a, b| a.0.total_cmp(&b.0));
         let (_, offset, partners, skins) = best.unwrap_or_default();
         let follow = |all: &[DVec3]| -> Vec<DVec3> { partners.iter().map(|&v| all[v as usize]).collect() };
-        let rest = [follow(&source_rest), rest];
-        let apart: Vec<f64> = rest[0].iter().zip(&rest[1]).map(|(a, b)| a.distance(*b) / diagonal).collect();
-        let near = apart.iter().filter(|d| **d <= SAME).count();
         let frames = times.iter().zip(skins).zip(flesh);
         Ok(Self {
             diagonal,
-            mapped: near as f64 / apart.len().max(1) as f64,
-            farthest: 100.0 * shape::quantile(&apart, 1.0),
+            mapped,
             edges: shape::edges(&faces),
             faces,
             frames: frames.map(|((&time, skin), flesh)| Frame { time, skin: follow(&skin), flesh }).collect(),
-            rest,
+            rest: [follow(&source_rest), rest],
             offset,
             partners,
         })
@@ -199,47 +194,6 @@ fn used_vertices(faces: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 3]>) {
     (used, faces)
 }
 
-/// For each written vertex all vertices of the source at its place at rest, else the nearest.
-fn candidates(source: &[DVec3], written: &[DVec3], diagonal: f64) -> Vec<Vec<u32>> {
-    let size = (2.0 * SAME * diagonal).max(f64::MIN_POSITIVE);
-    let cell = |p: DVec3| (p / size).floor().as_ivec3();
-    let mut grid: HashMap<IVec3, Vec<u32>> = HashMap::new();
-    for (v, p) in source.iter().enumerate() {
-        grid.entry(cell(*p)).or_default().push(v as u32);
-    }
-    let near = |p: DVec3| -> Vec<u32> {
-        let middle = cell(p);
-        let beside = (0..27).map(|k| middle + IVec3::new(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1));
-        let found = beside.filter_map(|at| grid.get(&at)).flatten().copied();
-        found.filter(|&v| source[v as usize].distance(p) <= SAME * diagonal).collect()
-    };
-    let nearest = |p: DVec3| {
-        let way = |v: &usize| source[*v].distance_squared(p);
-        let found = (0..source.len()).min_by(|a, b| way(a).total_cmp(&way(b)));
-        found.map(|v| v as u32).into_iter().collect()
-    };
-    let of = |p: &DVec3| {
-        let found = near(*p);
-        if found.is_empty() { nearest(*p) } else { found }
-    };
-    written.iter().map(of).collect()
-}
-
-/// Of the candidates the one whose path over all frames is nearest (parts that touch at rest part later), and the mean way.
-fn nearest_path(candidates: &[Vec<u32>], skins: &[Vec<DVec3>], flesh: &[Vec<DVec3>]) -> (Vec<u32>, f64) {
-    let mut total = 0.0;
-    let partners = candidates.iter().enumerate().map(|(k, list)| {
-        let way = |v: u32| -> f64 {
-            skins.iter().zip(flesh).map(|(skin, flesh)| skin[v as usize].distance(flesh[k])).sum()
-        };
-        let ways = list.iter().map(|&v| (way(v), v));
-        let (least, v) = ways.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 0));
-        total += least;
-        v
-    });
-    (partners.collect(), total)
-}
-
 /// The clip of a baked file that holds the flesh: one that the source lacks, else that of the same name, else the first.
 fn baked_clip(source: &Scene, clip: Option<usize>, baked: &Scene) -> Option<usize> {
     let known: Vec<&str> = source.clips().iter().map(|(name, _)| *name).collect();
@@ -344,7 +298,6 @@ mod tests {
         Bake {
             diagonal,
             mapped: 1.0,
-            farthest: 0.0,
             rest: [rest.clone(), rest],
             edges: shape::edges(&faces),
             faces,
@@ -380,16 +333,5 @@ mod tests {
         assert!((low - 1.0).abs() < 1e-9 && (high - 27.0).abs() < 1e-9, "{low} {high}");
         assert!(bake.loop_gap().unwrap() > 10.0);
         assert_eq!(bake.worst(), 2);
-    }
-
-    #[test]
-    fn parts_that_touch_at_rest_are_told_apart_by_their_paths() {
-        let source = [DVec3::ZERO, DVec3::ZERO, DVec3::X];
-        let written = [DVec3::ZERO, DVec3::X * 1.001];
-        let candidates = candidates(&source, &written, 1.0);
-        assert_eq!(candidates, [vec![0, 1], vec![2]]);
-        let skins = [vec![DVec3::X, DVec3::Y, DVec3::Z]];
-        let flesh = [vec![DVec3::Y, DVec3::Z]];
-        assert_eq!(nearest_path(&candidates, &skins, &flesh), (vec![1, 2], 0.0));
     }
 }

@@ -10,10 +10,11 @@
 //!   mean over time (sag alone is no motion), and `lag`, 90th percentile of the deviation where the skin is faster than
 //!   `FAST`.
 //!
-//! Planned are rigs whose surface the judge can play (not compressed ones), copies of a file once, each with one clip; rigs
-//! without clips stand still, and there is nothing to move.
+//! Planned are rigs whose surface the judge can play (not compressed ones) and that are not flat, copies of a file once, each
+//! with one clip; rigs without clips stand still, and there is nothing to move.
 
 mod bake;
+mod partners;
 
 use super::super::{
     Random,
@@ -50,6 +51,9 @@ pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
             continue;
         }
         let Ok(scene) = Scene::read(&item.path) else { continue };
+        if is_flat(&scene) {
+            continue;
+        }
         let mut task = Task::of(item);
         if let Some(name) = choose(&scene, random) {
             task.file = format!("{}{WITH}{name}", item.label);
@@ -62,6 +66,11 @@ pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
 fn is_copy(a: &Item, b: &Item) -> bool {
     let read = |item: &Item| std::fs::read(&item.path).unwrap_or_default();
     a.bytes == b.bytes && read(a) == read(b)
+}
+
+fn is_flat(scene: &Scene) -> bool {
+    let (low, high) = bounds(&scene.positions(None, 0.0));
+    (high - low).min_element() <= 1e-3 * (high - low).length()
 }
 
 /// A clip of a good length, else the shortest that takes time.
@@ -144,8 +153,7 @@ fn describe(bake: &Bake, verdict: &mut Verdict) {
     if bake.mapped < 1.0 {
         let share = 100.0 * (1.0 - bake.mapped);
         verdict.note(format!(
-            "{share:.2} % of the written vertices lie at rest where the source has none, up to {:.2} % of the diagonal away",
-            bake.farthest
+            "{share:.2} % of the written vertices have no exact partner in the source; the nearest stand in"
         ));
     }
 }

@@ -1,0 +1,152 @@
+// three.js as a painter: glTF files at rest, in neutral light, all with the camera of the first one.
+// It reads jobs from standard input, a line each: {"files": [glb, gltf or vrm], "out": [png], "size": pixels}, and answers each
+// with a line {"faults": [null or what went wrong, per file], "box": [[x, y, z], [x, y, z]]}. The end of the input ends it.
+// SINEW_TOOLS is the folder in which tests/judges/install puts three.js; SINEW_CHROMIUM names the browser.
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import readline from "node:readline";
+
+process.env.SINEW_TOOLS ??= path.join(import.meta.dirname, "../../.tools");
+const { launch } = await import("../browser/browser.mjs");
+const three = path.join(process.env.SINEW_TOOLS, "npm/node_modules/three");
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
+
+/** Folders of the files that are drawn, by number: a glTF file has its buffers and pictures beside it. */
+const folders = [];
+
+const PAGE = `<!doctype html><body style="margin:0"><script type="importmap">
+{"imports": {"three": "/three/build/three.module.js", "three/addons/": "/three/examples/jsm/"}}
+</script><script type="module">
+import * as THREE from "three";
+import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+import { DRACOLoader } from "three/addons/loaders/DRACOLoader.js";
+import { KTX2Loader } from "three/addons/loaders/KTX2Loader.js";
+import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+
+const renderer = new THREE.WebGLRenderer({ preserveDrawingBuffer: true, antialias: true });
+renderer.toneMapping = THREE.NeutralToneMapping;
+const light = new THREE.PMREMGenerator(renderer).fromScene(new RoomEnvironment(), 0.04).texture;
+const loader = new GLTFLoader();
+loader.setDRACOLoader(new DRACOLoader().setDecoderPath("/three/examples/jsm/libs/draco/"));
+loader.setKTX2Loader(new KTX2Loader().setTranscoderPath("/three/examples/jsm/libs/basis/").detectSupport(renderer));
+loader.setMeshoptDecoder(MeshoptDecoder);
+
+/** A box of numbers, or nothing. */
+function boxOf(root) {
+  const box = new THREE.Box3().setFromObject(root, true);
+  return !box.isEmpty() && [...box.min, ...box.max].every(Number.isFinite) ? [box.min.toArray(), box.max.toArray()] : null;
+}
+
+function cameraFor([low, high]) {
+  const box = new THREE.Box3(new THREE.Vector3(...low), new THREE.Vector3(...high));
+  const { center, radius } = box.getBoundingSphere(new THREE.Sphere());
+  const size = Math.max(radius, 1e-9);
+  const camera = new THREE.PerspectiveCamera(30, 1, size * 0.05, size * 20);
+  camera.position.copy(center).add(new THREE.Vector3(0.5, 0.25, 1).normalize().multiplyScalar(size / Math.sin(Math.PI / 12)));
+  camera.lookAt(center);
+  return camera;
+}
+
+/** The picture of a file as a data URI, and the box around it; the box given decides where the camera is. */
+async function draw(url, size, box) {
+  const gltf = await loader.loadAsync(url);
+  const root = gltf.scene ?? gltf.scenes[0];
+  const scene = new THREE.Scene();
+  scene.environment = light;
+  scene.background = new THREE.Color(0x808080);
+  if (root) scene.add(root);
+  scene.updateMatrixWorld(true);
+  scene.traverse((object) => { object.frustumCulled = false; });
+  box ??= root ? boxOf(root) : null;
+  if (!box) throw new Error("there is nothing to draw");
+  renderer.setSize(size, size, false);
+  renderer.render(scene, cameraFor(box));
+  const picture = renderer.domElement.toDataURL("image/png");
+  scene.traverse((object) => {
+    object.geometry?.dispose();
+    for (const material of [object.material].flat().filter(Boolean)) {
+      for (const value of Object.values(material)) if (value?.isTexture) value.dispose();
+      material.dispose();
+    }
+  });
+  renderer.renderLists.dispose();
+  return { picture, box };
+}
+window.draw = draw;
+window.sinew = { ready: () => true };
+</script>`;
+
+/** The file that a request asks for, below the folder it names. */
+function fileOf(url) {
+  const [, root, ...rest] = new URL(url, "http://x").pathname.split("/").map(decodeURIComponent);
+  const base = root === "three" ? three : folders[Number(root)];
+  const file = base && path.resolve(base, rest.join("/"));
+  return file?.startsWith(path.resolve(base) + path.sep) ? file : null;
+}
+
+function serve(request, response) {
+  if (request.url === "/") {
+    response.writeHead(200, { "content-type": "text/html" });
+    return response.end(PAGE);
+  }
+  const file = fileOf(request.url);
+  if (!file || !fs.existsSync(file) || !fs.statSync(file).isFile()) {
+    response.writeHead(404);
+    return response.end();
+  }
+  response.writeHead(200, { "content-type": TYPES[path.extname(file)] ?? "application/octet-stream" });
+  fs.createReadStream(file).pipe(response);
+}
+
+const server = http.createServer(serve);
+await new Promise((done) => server.listen(0, "127.0.0.1", done));
+const address = `http://127.0.0.1:${server.address().port}/`;
+let browser, page, drawn = 0;
+
+/** A page that has not drawn too much: what a picture leaves in the graphics memory is not always freed. */
+async function fresh() {
+  if (page && drawn < 100) return page;
+  await page?.close();
+  browser ??= await launch();
+  drawn = 0;
+  return (page = await browser.open(address, { width: 512, height: 512 }));
+}
+
+async function work({ files, out, size }) {
+  let box = null;
+  const faults = [];
+  for (const [k, file] of files.entries()) {
+    folders[k] = path.dirname(file);
+    try {
+      const tab = await fresh();
+      drawn += 1;
+      const url = `${address}${k}/${encodeURIComponent(path.basename(file))}`;
+      const limit = new Promise((_, fail) => setTimeout(() => fail(new Error("it took over 20 s")), 20_000).unref());
+      const call = `draw(${JSON.stringify(url)}, ${Number(size)}, ${JSON.stringify(box)})`;
+      const result = await Promise.race([tab.value(call), limit]);
+      box ??= result.box;
+      fs.writeFileSync(out[k], Buffer.from(result.picture.split(",")[1], "base64"));
+      faults.push(null);
+    } catch (error) {
+      faults.push(String(error.message ?? error).split("\n")[0]);
+      if (/over 20 s/.test(faults.at(-1))) drawn = Infinity;
+      // Without the first there is no camera.
+      if (k === 0) break;
+    }
+  }
+  return { faults, box };
+}
+
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  let answer;
+  try {
+    answer = await work(JSON.parse(line));
+  } catch (error) {
+    answer = { faults: [String(error.message ?? error)], box: null };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+await browser?.close();
+server.close();
