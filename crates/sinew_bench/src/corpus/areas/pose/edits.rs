@@ -7,6 +7,9 @@ use glam::{DMat3, DQuat, DVec3};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Vertices above which a limb is turned and twisted but not bent, to save time.
+const LARGE: usize = 40_000;
+
 /// A region by which the surface is moved.
 pub struct Handle {
     pub name: String,
@@ -114,7 +117,7 @@ impl Handles {
         handles.iter().flat_map(|&k| self.0[k].vertices.iter().copied()).collect()
     }
 
-    /// The edits: a limb turned, the longest limb bent, its tip twisted, and what carries most loose parts turned.
+    /// The edits: a limb turned, what carries most loose parts turned, the longest limb bent, its tip twisted.
     pub fn edits(&self, body: &Body, points: &[DVec3]) -> Vec<Edit> {
         let root = self.root();
         let tips: Vec<usize> =
@@ -129,11 +132,13 @@ impl Handles {
         let turned = self.limb(tip);
         let bent = longest.unwrap_or(&turned);
         let mut edits = vec![self.turn("turned", turned[0], tip, 90.0, points)];
-        edits.push(self.turn("bent", self.middle(bent), bent[bent.len() - 1], 60.0, points));
-        edits.push(self.twist(bent));
         edits.extend(
             self.carrier(body, points).map(|handle| self.turn("with parts", handle, handle, 45.0, points)),
         );
+        if points.len() <= LARGE {
+            edits.push(self.turn("bent", self.middle(bent), bent[bent.len() - 1], 60.0, points));
+        }
+        edits.push(self.twist(bent));
         edits
     }
 
@@ -243,6 +248,7 @@ impl Edit {
         let turn = arap::best_rotation(covariance);
         let off = |v: u32| (to + turn * (at(rest, v) - from)).distance_squared(at(posed, v));
         let off = (self.moved.iter().map(|&v| off(v)).sum::<f64>() / n).sqrt() / diagonal;
+        let turn = if turn.w < 0.0 { -turn } else { turn };
         let share = turn.to_scaled_axis().dot(self.axis.normalize()) / self.degrees.to_radians();
         // About the pivot it also travels.
         let travel = self.pivot.map(|pivot| {

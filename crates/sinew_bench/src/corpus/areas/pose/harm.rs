@@ -151,11 +151,14 @@ impl Body {
     }
 
     /// How far a part came off everything it touched at rest, as a share of the diagonal, and its vertices: the part for
-    /// which that is most. A part that slides along another, or still hangs on one of several, has not come off.
-    pub fn left_behind(&self, posed: &[DVec3]) -> (f64, Vec<bool>) {
+    /// which that is most. A part that still hangs on one of several has not come off. Parts that `leads` names have handles
+    /// of their own and go where these go.
+    pub fn left_behind(&self, posed: &[DVec3], leads: &[bool]) -> (f64, Vec<bool>) {
         let mut touching: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
         let contacts = if self.n_parts > 1 { self.contacts() } else { Vec::new() };
-        contacts.into_iter().for_each(|(a, b)| touching.entry(self.part[a]).or_default().push((a, b)));
+        let follows = |(a, _): &(usize, usize)| !leads[self.part[*a] as usize];
+        let followers = contacts.into_iter().filter(follows);
+        followers.for_each(|(a, b)| touching.entry(self.part[a]).or_default().push((a, b)));
         let mut worst = (0.0, u32::MAX);
         for (part, pairs) in touching {
             let few: Vec<(usize, usize)> = pairs.iter().step_by(pairs.len().div_ceil(150)).copied().collect();
@@ -190,6 +193,21 @@ impl Body {
             );
         }
         contacts
+    }
+
+    /// Per part whether it is the one in which some handle has most of its vertices.
+    pub fn leading<'v>(&self, handles: impl Iterator<Item = &'v [u32]>) -> Vec<bool> {
+        let mut leads = vec![false; self.n_parts];
+        for vertices in handles {
+            let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+            for &v in vertices {
+                *counts.entry(self.part[self.of[v as usize] as usize]).or_default() += 1;
+            }
+            if let Some((part, _)) = counts.into_iter().max_by_key(|(_, n)| *n) {
+                leads[part as usize] = true;
+            }
+        }
+        leads
     }
 
     /// Per part its vertices.
@@ -313,8 +331,9 @@ mod tests {
         let both = Body::new(&points, &faces);
         let posed: Vec<DVec3> =
             both.rest.iter().map(|p| if p.x > 3.005 { *p } else { *p + DVec3::Y }).collect();
-        let (behind, which) = both.left_behind(&posed);
+        let (behind, which) = both.left_behind(&posed, &[false, false]);
         assert_eq!(both.n_parts, 2);
+        assert_eq!(both.left_behind(&posed, &[true, true]).0, 0.0);
         assert!((behind * both.diagonal - 1.0).abs() < 0.05, "{behind}");
         assert!(which.contains(&true) && which.contains(&false));
     }

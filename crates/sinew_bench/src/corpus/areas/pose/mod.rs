@@ -8,11 +8,12 @@
 //! - `distortion`: ARAP energy over that of converged ARAP, where that keeps the volume within 5 %; elsewhere
 //!   `distortion_bulky`, which has no limit, because a surface that keeps its volume must distort more;
 //! - `flipped`: faces whose normal points backwards after their surroundings' rotation is removed, beyond those of ARAP;
-//! - `noise`: degrees by which faces tilt against their surroundings (99th percentile of faces that moved), beyond ARAP;
+//! - `noise`: degrees by which soft faces tilt against their surroundings (root mean square), beyond ARAP;
 //! - `intersections`: faces that run into others and did not at rest, percent of the faces that moved, beyond ARAP;
 //! - `volume`: percent by which the volume of what moved changes, beyond 2 % where ARAP does no better;
 //! - `cracks`: widest gap along seams that were closed at rest, percent of the diagonal;
-//! - `left_behind`: how far a part (an eye, a button) comes off what it touched, percent of the diagonal.
+//! - `left_behind`: how far a part without a handle of its own (an eye, a button) comes off all that it touched, percent of the
+//!   diagonal.
 //!
 //! Above [`MOST`] vertices ARAP is not computed, and counts are not reduced by its own.
 
@@ -37,7 +38,7 @@ use sinew::{
     formats::{Content, read_any},
     geom::Warnings,
 };
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 pub const DAMAGE_WORDS: &[&str] = &["flipped", "intersect", "distort", "torn", "come apart"];
 
@@ -48,17 +49,22 @@ const LEAST: usize = 200;
 /// Rigs in the sample: their handles come from bones, and other areas move them all.
 const RIGS: usize = 12;
 
-/// All meshes that can be read and have at least [`LEAST`] vertices and triangles, and a sample of rigs.
+/// All meshes that can be read and have at least [`LEAST`] vertices and triangles, and a sample of rigs. A surface that was seen
+/// already, in another folder or format, is left out.
 pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
-    let is_large = |item: &&Item| item.bytes > 4_000;
-    let of = |kind: Kind| items.iter().filter(move |item| item.kind == kind).filter(is_large);
-    let can = |item: &&Item| {
-        read(&item.path).is_some_and(|(points, faces)| points.len() >= LEAST && faces.len() >= LEAST)
+    let of = |kind: Kind| items.iter().filter(move |item| item.kind == kind && item.bytes > 4_000);
+    let mut seen = HashSet::new();
+    let mut can = |item: &&Item| {
+        let Some((points, faces)) = read(&item.path) else { return false };
+        let size = shape::diagonal(&points) as f32;
+        let is_large = points.len() >= LEAST && faces.len() >= LEAST;
+        is_large && seen.insert((points.len(), faces.len(), size.to_bits()))
     };
     let mut rigs: Vec<&Item> = of(Kind::Rig).collect();
     random.shuffle(&mut rigs);
-    let rigs = rigs.into_iter().filter(can).take(RIGS);
-    of(Kind::Mesh).filter(can).chain(rigs).map(Task::of).collect()
+    let mut planned: Vec<&Item> = of(Kind::Mesh).filter(&mut can).collect();
+    planned.extend(rigs.into_iter().filter(can).take(RIGS));
+    planned.into_iter().map(Task::of).collect()
 }
 
 /// Vertices and triangles as the product numbers them.
@@ -88,8 +94,14 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     }
     let mut is_fixed = vec![false; body.rest.len()];
     handles.0.iter().flat_map(|h| &h.vertices).for_each(|&v| is_fixed[body.of[v as usize] as usize] = true);
-    let mut judge =
-        Judge { arap: Arap::new(&body.rest, &body.faces), body: &body, is_fixed: &is_fixed, worst: None };
+    let mut judge = Judge {
+        arap: Arap::new(&body.rest, &body.faces),
+        body: &body,
+        faces: &faces,
+        leads: body.leading(handles.0.iter().map(|handle| handle.vertices.as_slice())),
+        is_fixed: &is_fixed,
+        worst: None,
+    };
     if body.rest.len() > MOST {
         verdict.note(format!("ARAP was not computed: more than {MOST} vertices"));
     }
@@ -155,6 +167,10 @@ fn obj_points(text: &str) -> Vec<DVec3> {
 struct Judge<'a> {
     body: &'a Body,
     arap: Arap<'a>,
+    /// Triangles of the model, with its seams.
+    faces: &'a [[u32; 3]],
+    /// Parts with handles of their own.
+    leads: Vec<bool>,
     is_fixed: &'a [bool],
     /// How bad the worst edit is, and what ARAP makes of it.
     worst: Option<(f64, Vec<DVec3>)>,
@@ -183,7 +199,7 @@ impl Judge<'_> {
         verdict.raise("rigid", 100.0 * off);
         let (welded, gap) = self.body.welded(posed);
         verdict.raise("cracks", 100.0 * gap / self.body.diagonal);
-        let (behind, part) = self.body.left_behind(&welded);
+        let (behind, part) = self.body.left_behind(&welded, &self.leads);
         verdict.raise("left_behind", 100.0 * behind);
         let active = self.body.active(&welded);
         let before = self.body.crossings(&self.body.rest, &active);
@@ -213,7 +229,9 @@ impl Judge<'_> {
                 self.worst = Some((bad, relaxed));
             }
         }
-        self.draw(edit, &welded, &found, behind > 0.01, &part, verdict);
+        let is_left = |v: usize| behind > 0.01 && part[v];
+        let damage = self.damage(&found, posed, &welded, is_left);
+        verdict.sheet.add(edit.title, &Surface { positions: posed, faces: self.faces, damage: &damage });
         Ok(())
     }
 
@@ -225,14 +243,15 @@ impl Judge<'_> {
     fn found(&self, posed: &[DVec3], active: &[bool], before: &[bool]) -> Found {
         let rotations = self.arap.rotations(posed);
         let tilts = self.body.tilts(posed, &rotations);
-        let moved: Vec<f64> =
-            tilts.iter().zip(active).filter(|(_, is)| **is).map(|(tilt, _)| *tilt).collect();
+        let is_soft = |face: &[u32; 3]| face.iter().any(|&v| !self.is_fixed[v as usize]);
+        let soft = (0..tilts.len()).filter(|&k| active[k] && is_soft(&self.body.faces[k]));
+        let squares: Vec<f64> = soft.map(|k| tilts[k] * tilts[k]).collect();
         let after = self.body.crossings(posed, active);
         Found {
             energies: self.arap.energies(posed, &rotations),
             flipped: tilts.iter().map(|tilt| *tilt > 90.0).collect(),
             crosses: after.iter().zip(before).map(|(after, before)| *after && !before).collect(),
-            tilt: shape::quantile(&moved, 0.99),
+            tilt: (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt(),
             volume: self.body.volume_ratio(posed),
         }
     }
@@ -244,25 +263,22 @@ impl Judge<'_> {
         sum(found) / sum(best)
     }
 
-    fn draw(
+    /// Per vertex of the model whether something is wrong there.
+    fn damage(
         &self,
-        edit: &Edit,
-        posed: &[DVec3],
         found: &Found,
-        is_behind: bool,
-        part: &[bool],
-        verdict: &mut Verdict,
-    ) {
-        let mut damage = vec![0.0; posed.len()];
+        posed: &[DVec3],
+        welded: &[DVec3],
+        is_left: impl Fn(usize) -> bool,
+    ) -> Vec<f64> {
+        let mut is_bad: Vec<bool> = (0..welded.len()).map(is_left).collect();
         for (k, face) in self.body.faces.iter().enumerate() {
             if found.flipped[k] || found.crosses[k] {
-                face.iter().for_each(|&v| damage[v as usize] = 1.0);
+                face.iter().for_each(|&v| is_bad[v as usize] = true);
             }
         }
-        let is_left = |v: usize| is_behind && part[v];
-        (0..posed.len()).filter(|&v| is_left(v)).for_each(|v| damage[v] = 1.0);
-        verdict
-            .sheet
-            .add(edit.title, &Surface { positions: posed, faces: &self.body.faces, damage: &damage });
+        let is_torn = |v: usize, p: &DVec3| welded[v].distance(*p) > 5e-4 * self.body.diagonal;
+        let vertices = self.body.of.iter().zip(posed);
+        vertices.map(|(&v, p)| f64::from(u8::from(is_bad[v as usize] || is_torn(v as usize, p)))).collect()
     }
 }
