@@ -156,8 +156,8 @@ class Page {
     return result.value;
   }
 
-  /** Wait until something is so, however slow the machine is; what never comes true fails after a minute. */
-  async until(expression, ms = 60_000) {
+  /** Wait until something is so, however slow the machine is; what never comes true fails after two minutes. */
+  async until(expression, ms = 120_000) {
     const end = Date.now() + ms;
     while (!(await this.value(`Boolean(${expression})`).catch(() => false))) {
       if (Date.now() > end) throw new Error(`never came true within ${ms} ms: ${expression}`);
@@ -176,7 +176,7 @@ class Page {
     await this.value(`(async () => {
       const canvas = document.querySelector('canvas[data-testid="viewport"]');
       const frame = () => new Promise((done) => requestAnimationFrame(done));
-      const end = performance.now() + 60000;
+      const end = performance.now() + 180000;
       for (let still = 0, draws = -1; still < 3; ) {
         await frame();
         const isSharp = Math.abs(canvas.width - canvas.clientWidth * Math.min(devicePixelRatio, 2)) < 2;
@@ -188,7 +188,7 @@ class Page {
   }
 
   /** Middle of an element, which must be visible, enabled, at rest and on top. */
-  async place(id, ms = 30_000) {
+  async place(id, ms = 60_000) {
     const place = await this.value(`driver.aim(${JSON.stringify(id)}, ${ms})`);
     if (place.why) throw new Error(`${id} cannot be clicked: ${place.why}`);
     return place;
@@ -317,26 +317,21 @@ class Page {
     }
   }
 
-  /** What is seen in a part of the page: `red`, `green` and `blue` of every pixel, 0..255, in a row. */
+  /**
+   * What is drawn of the surface in a part of the page, on black: `red`, `green` and `blue` of every pixel, 0..255, in a
+   * row. Read from the canvas itself: the screen may lag behind it by seconds, and rounds gradients now up, now down.
+   */
   async pixels({ x, y, width, height }) {
     await this.sharp();
-    // Of the whole page: a picture of a part is laid out for itself. What was drawn may still be on its way to the screen,
-    // so the picture is there when it is the same twice, but for single shades: gradients are rounded now up, now down.
-    for (let k = 0; k < 50; k += 1) {
-      const { data } = await this.ask('Page.captureScreenshot', { format: 'png' });
-      const rests = await this.value(`(async () => {
-        const bytes = Uint8Array.from(atob(${JSON.stringify(data)}), (c) => c.charCodeAt(0));
-        const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-        const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
-        context.drawImage(image, 0, 0);
-        const { data } = context.getImageData(${Math.round(x)}, ${Math.round(y)}, ${Math.round(width)}, ${Math.round(height)});
-        const before = ${k} > 0 ? window.driver.picture : null;
-        window.driver.picture = data;
-        return before !== null && data.every((value, i) => Math.abs(value - before[i]) <= 1);
-      })()`);
-      if (rests) return this.value('Array.from({ length: driver.picture.length / 4 }, (_, i) => [...driver.picture.subarray(4 * i, 4 * i + 3)])');
-    }
-    throw new Error('the picture never rests');
+    return this.value(`(() => {
+      const canvas = document.querySelector('canvas[data-testid="viewport"]');
+      const { left, top, width, height } = canvas.getBoundingClientRect();
+      const context = new OffscreenCanvas(width, height).getContext('2d');
+      context.fillRect(0, 0, width, height);
+      context.drawImage(canvas, 0, 0, width, height);
+      const { data } = context.getImageData(Math.round(${x} - left), Math.round(${y} - top), ${Math.round(width)}, ${Math.round(height)});
+      return Array.from({ length: data.length / 4 }, (_, i) => [data[4 * i], data[4 * i + 1], data[4 * i + 2]]);
+    })()`);
   }
 
   async downloads(folder) {

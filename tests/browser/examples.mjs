@@ -102,7 +102,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
 export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, folder, shots }) {
   const page = await open(studio);
   await page.value(`sinew.ask({ type: 'sample', name: 'biped', vertices: 2000 })`);
-  await page.until('sinew.state().vertices < 3000 && sinew.ready()', 60_000);
+  await page.until('sinew.state().vertices < 3000 && sinew.ready()', 240_000);
   await page.settle();
   await page.click('tool-path');
   expect(await page.has('walk-draw'), 'the panel of paths');
@@ -140,7 +140,7 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   await page.screenshot(join(shots, 'paths-hills.png'));
   await page.type('bake-fps', '12');
   await page.click('bake');
-  await page.until(`sinew.state().clips.some((clip) => clip.name === 'motion')`, 120_000);
+  await page.until(`sinew.state().clips.some((clip) => clip.name === 'motion')`, 240_000);
   await page.until(`sinew.state().display.clip === 'motion'`);
   // The walk plays.
   await page.value(`(window.one = ${places}, null)`);
@@ -184,7 +184,7 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   await page.click('bake-follow-keyframes');
   await page.type('bake-name', 'keys');
   await page.click('bake');
-  await page.until(`sinew.state().clips.some((clip) => clip.name === 'keys')`, 60_000);
+  await page.until(`sinew.state().clips.some((clip) => clip.name === 'keys')`, 240_000);
 }
 
 /** Detail is pulled out of a stored pose, smoothed, undone; it comes with the pose and goes with another. */

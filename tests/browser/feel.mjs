@@ -3,7 +3,7 @@ import { expect, grip } from './check.mjs';
 
 async function measure(page, n) {
   await page.value(`sinew.ask({ type: 'sample', name: 'biped', vertices: ${n} })`);
-  await page.until(`sinew.state().vertices > ${n * 0.9} && sinew.ready()`, 120_000);
+  await page.until(`sinew.state().vertices > ${n * 0.9} && sinew.ready()`, 240_000);
   await page.settle();
   // Rasterising is left out: without a graphics card it takes all the time there is.
   await page.value('sinew.draw(false)');

@@ -6,8 +6,8 @@ import { exportAs } from './exporting.mjs';
 
 /** Wait for a fit to end. */
 async function fitted(page, version) {
-  await page.until(`sinew.state().fit?.version === ${version}`, 120_000);
-  await page.until(`Boolean(sinew.fit().maps)`, 60_000);
+  await page.until(`sinew.state().fit?.version === ${version}`, 240_000);
+  await page.until(`Boolean(sinew.fit().maps)`, 240_000);
   await page.settle();
   return (await state(page)).fit;
 }
@@ -33,7 +33,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.click('tab-fit');
   expect(await page.has('fit-start'), 'the clips of the first character can be fitted, too');
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(target)} })`);
-  await page.until(`sinew.state().name === 'fox'`, 60_000);
+  await page.until(`sinew.state().name === 'fox'`, 240_000);
   await page.settle();
   await page.type('fit-bones-number', '20');
   await page.click('fit-start');
@@ -79,7 +79,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   // Taken as the character: it plays as the fit did; undone, the original and its fit are back.
   const before = await twin(page, probe);
   await page.click('fit-take');
-  await page.until('sinew.state().joints > 0', 30_000);
+  await page.until('sinew.state().joints > 0', 240_000);
   await page.until(`document.querySelector('[data-testid="fit-stale"]')`);
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: ${(await state(page)).display.time} })`);
   await page.settle();
@@ -109,14 +109,14 @@ const first_bounds = ({ bounds }) => bounds[1].map((x, k) => x - bounds[0][k]);
 export async function a_fit_is_stopped_and_goes_on({ studio, open, shots }) {
   const page = await open(studio);
   await page.value(`sinew.ask({ type: 'sample', name: 'tablecloth', vertices: 20000 })`);
-  await page.until(`sinew.state().name === 'tablecloth'`, 60_000);
+  await page.until(`sinew.state().name === 'tablecloth'`, 240_000);
   await page.click('tab-fit');
   await page.type('fit-bones-number', '120');
   await page.click('fit-influences');
   await page.click('fit-kind-rigid');
   await page.click('fit-start');
   // The error is told as it falls; then enough of it.
-  await page.until(`/error \\d/.test(document.querySelector('[data-testid="fit-note"]').textContent)`, 120_000);
+  await page.until(`/error \\d/.test(document.querySelector('[data-testid="fit-note"]').textContent)`, 240_000);
   await page.value(`document.querySelector('[data-testid="fit-stop"]').click()`);
   await page.screenshot(join(shots, 'fit-running.png'));
   const stopped = await fitted(page, 1);
@@ -140,7 +140,7 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
     const page = await open(studio, size);
     if (name === 'small') {
       await page.value(`sinew.ask({ type: 'sample', name: 'flag', vertices: 2000 })`);
-      await page.until(`sinew.state().name === 'flag'`, 60_000);
+      await page.until(`sinew.state().name === 'flag'`, 240_000);
       await page.click('tab-fit');
       await page.screenshot(join(shots, 'fit-empty-small.png'));
       await page.click('fit-start');

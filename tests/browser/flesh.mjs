@@ -10,7 +10,7 @@ import { distance, inBlender, validate } from './judge.mjs';
 async function fleshOut(page) {
   await page.click('tab-flesh');
   await page.click('flesh-live');
-  await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 60_000);
+  await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 240_000);
 }
 
 /** Some vertices of the whole body. */
@@ -125,20 +125,20 @@ export async function stiffness_is_painted_and_kept({ studio, open, shots }) {
   await page.value(`sinew.ask({ type: 'sample', name: 'sack', vertices: 1000 })`);
   await page.until(`sinew.state().name === 'sack' && !sinew.state().flesh.painted`);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
-  await page.until(`sinew.state().flesh.painted && sinew.flesh().painted === ${painted}`, 60_000);
+  await page.until(`sinew.state().flesh.painted && sinew.flesh().painted === ${painted}`, 240_000);
   validate(path);
 }
 
 export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots }) {
   const page = await open(studio);
   await page.value(`sinew.ask({ type: 'sample', name: 'sack', vertices: 3000 })`);
-  await page.until(`sinew.state().name === 'sack'`, 60_000);
+  await page.until(`sinew.state().name === 'sack'`, 240_000);
   // Without its own skeleton.
   const bare = await exportAs(page, join(folder, 'bare'), 'OBJ · at rest', '.obj');
   const copy = join(studio.root, 'bare.obj');
   cpSync(bare, copy);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(copy)} })`);
-  await page.until(`sinew.state().joints === 0`, 60_000);
+  await page.until(`sinew.state().joints === 0`, 240_000);
   await page.settle();
   await page.click('tab-flesh');
   expect(await page.has('flesh-no-joints'), 'what to do is told');
@@ -163,7 +163,7 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.until(`Math.abs(sinew.state().flesh.sites[1].position[0] - ${sites[1].position[0]}) < 1e-9`);
   await page.screenshot(join(shots, 'flesh-joints.png'));
   await page.click('flesh-bind');
-  await page.until(`sinew.state().joints === 3`, 60_000);
+  await page.until(`sinew.state().joints === 3`, 240_000);
   // Turned by a drag of the last joint about the one above it, and by numbers.
   const top = (await page.value(`sinew.joint('joint.3')`));
   await page.drag([top, { x: top.x + 70, y: top.y + 20 }]);
@@ -179,7 +179,7 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.screenshot(join(shots, 'flesh-turned.png'));
   // Flesh on it: softer than the skin, it sags from where skinning has it.
   await page.click('flesh-live');
-  await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 60_000);
+  await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 240_000);
   const sagged = await rest(page, peak);
   expect(away(sagged, skinned) > 1e-4 && away(sagged, skinned) < 0.5, `flesh follows the joints: ${away(sagged, skinned)}`);
   await page.screenshot(join(shots, 'flesh-sack.png'));
@@ -208,7 +208,7 @@ export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, s
   await page.type('flesh-bake-name', 'soft');
   await page.type('flesh-bake-fps', '20');
   await page.click('flesh-bake');
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'soft')`, 180_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'soft')`, 240_000);
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: 'soft', time: 0.5 })`);
   await page.settle();
   const shown = [];
@@ -231,7 +231,7 @@ export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, s
   await page.value(`sinew.ask({ type: 'sample', name: 'bar', vertices: 1000 })`);
   await page.until(`sinew.state().name === 'bar'`);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'soft') && sinew.state().flesh.settings.cells === 400`, 60_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'soft') && sinew.state().flesh.settings.cells === 400`, 240_000);
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: 'soft', time: 0.5 })`);
   await page.settle();
   for (let v = 0, i = 0; v < 4000; v += 97, i += 1) expect(away(await vertex(page, v), shown[i]) < 1e-5, 'the clip is as it was baked');
@@ -248,10 +248,10 @@ export async function flat_surfaces_say_why_they_have_no_flesh({ studio, open, s
   const flat = join(studio.root, 'flat.obj');
   writeFileSync(flat, 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n');
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(flat)} })`);
-  await page.until(`sinew.state().name === 'flat'`, 60_000);
+  await page.until(`sinew.state().name === 'flat'`, 240_000);
   await page.click('tab-flesh');
   await page.click('flesh-live');
-  await page.until(`sinew.state().fleshed.fault && !sinew.state().fleshed.on`, 60_000);
+  await page.until(`sinew.state().fleshed.fault && !sinew.state().fleshed.on`, 240_000);
   expect((await page.text('flesh-note')).includes('close it, give it thickness'), await page.text('flesh-note'));
   await page.screenshot(join(shots, 'flesh-flat.png'));
 }

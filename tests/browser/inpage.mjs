@@ -61,6 +61,12 @@ export function inPage() {
   }
   window.WebSocket = Heard;
 
+  // What was drawn last can be read at any time, however far behind the screen is.
+  const { getContext } = HTMLCanvasElement.prototype;
+  HTMLCanvasElement.prototype.getContext = function (kind, options) {
+    return getContext.call(this, kind, /webgl/.test(kind) ? { ...options, preserveDrawingBuffer: true } : options);
+  };
+
   let nextDrag = 2 ** 31 + Math.floor(Math.random() * 2 ** 29);
   const late = (end, what) => {
     if (performance.now() > end) throw new Error(`${what} did not come`);
@@ -89,10 +95,10 @@ export function inPage() {
   }
 
   /** Wait until what was done is answered, shown and drawn, what the page did thereupon as well, and the camera rests. */
-  async function settled({ jobs = true, ms = 60_000 } = {}) {
+  async function settled({ jobs = true, ms = 180_000 } = {}) {
     const end = performance.now() + ms;
     // While a clip plays the page always asks for more: then that which was asked before is enough.
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       while (!window.sinew?.ready()) {
         late(end, 'a surface');
         await frame();

@@ -31,9 +31,9 @@ const pairs = async (page) => (await state(page)).puppet.pairs.map(({ name }) =>
 async function startCamera(page) {
   await page.click('tab-puppet');
   await page.click('puppet-source-camera');
-  await page.until(`sinew.puppet().camera === 'on'`, 120_000);
-  await page.until(`sinew.state().act?.body`, 60_000);
-  await page.until(`sinew.state().act.missing === null && sinew.state().act.body[0][0] !== null`, 60_000);
+  await page.until(`sinew.puppet().camera === 'on'`, 240_000);
+  await page.until(`sinew.state().act?.body`, 240_000);
+  await page.until(`sinew.state().act.missing === null && sinew.state().act.body[0][0] !== null`, 240_000);
 }
 
 export async function a_camera_moves_the_character({ studio, shots }) {
@@ -46,7 +46,7 @@ export async function a_camera_moves_the_character({ studio, shots }) {
     await page.click('pair');
     await page.until(`document.querySelector('[data-testid="count-down"]').textContent === '2'`);
     await page.screenshot(join(shots, 'puppet-count-down.png'));
-    await page.until(`sinew.state().puppet.pairs.length === 1`, 30_000);
+    await page.until(`sinew.state().puppet.pairs.length === 1`, 240_000);
     const example = (await state(page)).examples[0].name;
     await choose(page, 'pair-target', `example:${example}`);
     await page.click('pair-patient');
@@ -54,9 +54,9 @@ export async function a_camera_moves_the_character({ studio, shots }) {
     const reach = `(() => { const { body } = sinew.state().act; return body && body[0][0] !== null && body[7][1] - body[3][1]; })()`;
     const first = (await state(page)).puppet.pairs[0].body;
     const firstReach = first[7][1] - first[3][1];
-    await page.until(`Math.abs(${reach} - ${firstReach}) > 0.35 && sinew.state().act.missing === null`, 60_000);
+    await page.until(`Math.abs(${reach} - ${firstReach}) > 0.35 && sinew.state().act.missing === null`, 240_000);
     await page.click('pair');
-    await page.until(`sinew.state().puppet.pairs.length === 2`, 30_000);
+    await page.until(`sinew.state().puppet.pairs.length === 2`, 240_000);
     await page.click('puppet-phase-perform');
     await page.until(`sinew.state().act?.weights?.length === 2`);
     // It follows: the weights go to and fro, and vertices with them.
@@ -96,9 +96,9 @@ export async function a_camera_moves_the_character({ studio, shots }) {
     await page.screenshot(join(shots, 'puppet-perform.png'));
     // A take becomes a clip, which is undone and done again as one step.
     await page.click('take');
-    await page.until(`sinew.state().act?.take > 8`, 20_000);
+    await page.until(`sinew.state().act?.take > 8`, 240_000);
     await page.click('take');
-    await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 60_000);
+    await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 240_000);
     const n = (await state(page)).clips.length;
     await page.click('puppet-source-none');
     await page.key('Ctrl+z');
@@ -116,7 +116,7 @@ export async function a_camera_moves_the_character({ studio, shots }) {
 async function isFollowed(page) {
   const hand = 'sinew.state().act.body[7]';
   const before = await page.value(`${hand}.join()`);
-  await page.until(`${hand}[0] !== null && ${hand}.join() !== ${JSON.stringify(before)}`, 30_000);
+  await page.until(`${hand}[0] !== null && ${hand}.join() !== ${JSON.stringify(before)}`, 240_000);
 }
 
 export async function a_camera_whose_pictures_cannot_be_handed_over_is_followed_too({ studio }) {
@@ -135,7 +135,7 @@ export async function the_quick_tracker_takes_over_while_the_camera_runs({ studi
     expect(!page.requests.some((url) => url.endsWith('pose-lite.task')), 'the exact one begins');
     await page.click('puppet-tracker-lite');
     await page.until(`sinew.puppet().camera === 'loading'`);
-    await page.until(`sinew.puppet().camera === 'on'`, 60_000);
+    await page.until(`sinew.puppet().camera === 'on'`, 240_000);
     await isFollowed(page);
     expect(page.requests.some((url) => url.endsWith('pose-lite.task')), 'the quick network was fetched from the studio');
   });
@@ -154,10 +154,10 @@ export async function a_refused_or_lost_camera_is_told({ studio, shots }) {
     await page.click('puppet-phase-pair');
     await page.click('pair-patient');
     await page.click('pair');
-    await page.until(`sinew.state().puppet.pairs.length === 1`, 30_000);
+    await page.until(`sinew.state().puppet.pairs.length === 1`, 240_000);
     await page.click('puppet-phase-perform');
     await page.click('take');
-    await page.until(`sinew.state().act?.take > 5`, 30_000);
+    await page.until(`sinew.state().act?.take > 5`, 240_000);
     // Pulled out in mid-take.
     await page.value(`(() => {
       const [track] = document.querySelector('.camera-picture video').srcObject.getTracks();
@@ -165,7 +165,7 @@ export async function a_refused_or_lost_camera_is_told({ studio, shots }) {
       track.dispatchEvent(new Event('ended'));
     })()`);
     await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('unplugged')`);
-    await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 60_000);
+    await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 240_000);
     same((await page.value('sinew.puppet()')).source, 'none', 'the camera is off');
   });
 }
@@ -235,7 +235,7 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
   await page.key('Ctrl+z');
   await page.until(`sinew.state().puppet.pairs.length === 2`);
   await page.click('take-all');
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 60_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 240_000);
   const take = (await state(page)).clips.find(({ name }) => name === 'take 1');
   // The numbers of its frames have gaps, which take their time.
   expect(take.duration > (frames - 1) / 30 && take.duration < 100, `as long as the recording: ${take.duration} s of ${frames} frames`);
@@ -318,7 +318,7 @@ async function landmarkErrors(page, network) {
     window.heard = [];
     window.tracker.onmessage = ({ data }) => window.heard.push(data);
   })()`);
-  await page.until(`heard[0]?.kind === 'ready'`, 120_000);
+  await page.until(`heard[0]?.kind === 'ready'`, 240_000);
   const errors = { world: [], image: [] };
   for (const [k, golden] of inSpace.entries()) {
     const { width, height } = await page.value(`(async () => {
@@ -330,7 +330,7 @@ async function landmarkErrors(page, network) {
       tracker.postMessage({ image, time: ${(1000 * k) / smoothedAt} }, [image]);
       return size;
     })()`);
-    await page.until(`heard.length === 1`, 20_000);
+    await page.until(`heard.length === 1`, 240_000);
     const seen = await page.value(`heard[0]`);
     expect(seen.world?.length === golden.length, `somebody is seen in picture ${k}`);
     errors.world.push(...seen.world.map((p, i) => away(p.slice(0, 3), golden[i])));
@@ -349,7 +349,7 @@ export async function a_demonstration_is_one_click({ studio, open, shots }) {
   await page.click('tab-puppet');
   for (const name of ['octopus', 'quadruped']) {
     await page.click(`demo-${name}`);
-    await page.until(`sinew.state().name === '${name}' && sinew.state().act?.weights && sinew.puppet().frame > 3`, 60_000);
+    await page.until(`sinew.state().name === '${name}' && sinew.state().act?.weights && sinew.puppet().frame > 3`, 240_000);
     const many = () => page.value('Array.from({ length: 40 }, (_, k) => sinew.vertex(240 * k).position)');
     const at = async (frame) => {
       await slide(page, 'actor-scrub', frame);

@@ -22,12 +22,12 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.screenshot(join(shots, 'rigs-empty.png'));
   const belly = await seen(page, [0, 1.15, 0.15]);
   await drop(page, 'bump', belly);
-  await page.until(`sinew.state().rigs.rigs.length === 1`, 90_000);
+  await page.until(`sinew.state().rigs.rigs.length === 1`, 240_000);
   const [rig] = (await state(page)).rigs.rigs;
   same([rig.name, rig.template, rig.guide, rig.at], ['bump.1', 'bump', 'skin', 1], 'a bump on the skin that acts');
   // Live: the slider brings it out and takes it back.
   await slide(page, 'control-bump.1', 0);
-  await page.until(`sinew.state().fleshed.status?.step_ms > 0 && sinew.state().rigs.controls[0].value === 0`, 90_000);
+  await page.until(`sinew.state().fleshed.status?.step_ms > 0 && sinew.state().rigs.controls[0].value === 0`, 240_000);
   const flat = await rest(page, belly.vertex);
   await slide(page, 'control-bump.1', 1);
   await page.until(`sinew.state().rigs.controls[0].value === 1`);
@@ -57,7 +57,7 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   const pixels = 30;
   const hand = { x: at.x + pixels * way[0], y: at.y + pixels * way[1] };
   await page.drag([at, hand], { steps: 8 });
-  await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 30_000);
+  await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 240_000);
   same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
   const [shaped] = (await state(page)).rigs.rigs;
   expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
@@ -85,14 +85,14 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.value(`sinew.ask({ type: 'sample', name: 'bar', vertices: 1000 })`);
   await page.until(`sinew.state().name === 'bar' && sinew.state().rigs.rigs.length === 0`);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
-  await page.until(`sinew.state().rigs.rigs.length === 1`, 60_000);
+  await page.until(`sinew.state().rigs.rigs.length === 1`, 240_000);
   same((await state(page)).rigs.curves, kept.curves, 'curves are kept');
   // Baked with its rig, then through fit as every clip.
   const bake = { bake_flesh: { bake: { clip: clip.name, to: 'muscle', fps: 15, seconds: 0.6 } } };
   await page.value(`sinew.ask({ type: 'do', command: ${JSON.stringify(bake)} })`);
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'muscle')`, 120_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'muscle')`, 240_000);
   await page.value(`sinew.ask({ type: 'fit', settings: { clips: ['muscle'], bones: 12 } })`);
-  await page.until(`sinew.state().fit?.current`, 120_000);
+  await page.until(`sinew.state().fit?.current`, 240_000);
   expect((await state(page)).fit.E_RMS_diag1 < 1, 'the rigged clip is fitted');
   await page.click('tab-rigs');
   await page.click('rig-remove');

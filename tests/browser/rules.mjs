@@ -191,7 +191,7 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   await ask(page, { rules: { contacts: { clip: 'walk', fps: edited.fps, contacts: held } } });
   await page.until(`document.querySelectorAll('.contact').length === 2`);
   await page.click('refit-start');
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'walk refit')`, 60_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'walk refit')`, 240_000);
   await page.until(`sinew.state().display.clip === 'walk refit'`);
   await page.screenshot(join(shots, 'refit-held.png'));
   // It plays by itself; paused, moments are looked at one by one.
@@ -226,7 +226,7 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   await page.type('refit-name', 'uphill');
   const tall = (await state(page)).bounds[1][1];
   await page.click('refit-start');
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'uphill')`, 60_000);
+  await page.until(`sinew.state().clips.some(({ name }) => name === 'uphill')`, 240_000);
   await page.until(`sinew.state().bounds[1][1] > ${tall + 0.05}`);
   await page.until(`/cm/.test(document.querySelector('[data-testid="refit-slide"]')?.textContent ?? '')`);
   await page.screenshot(join(shots, 'refit-uphill.png'));

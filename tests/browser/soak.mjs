@@ -17,6 +17,8 @@ const random = randomNumbers(seed);
 const pick = (list) => list[Math.floor(random() * list.length)];
 const within = (low, high) => low + random() * (high - low);
 
+/** Things that must be done at least: on a machine that is busy otherwise it takes longer, but proves as much. */
+const LEAST = Math.min(100, seconds);
 /** Seconds between looks at the memory. */
 const LOOK_EVERY = 15;
 /**
@@ -55,7 +57,7 @@ async function soak() {
   const counts = {};
   const begun = Date.now();
   let looked = 0;
-  while (Date.now() - begun < 1000 * seconds) {
+  while (Date.now() - begun < 1000 * seconds || trail.length < LEAST) {
     const [name, act] = choice();
     trail.push(name);
     counts[name] = (counts[name] ?? 0) + 1;

@@ -157,9 +157,7 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
   same((await state(page)).n_moves, 2, 'moves after reloading');
 }
 
-/** The browser rounds the gradient behind the body now up, now down: a single shade is no difference. */
-const apart = (a, b) => (Math.abs(a - b) > 1 ? Math.abs(a - b) : 0);
-const difference = (a, b) => a.reduce((sum, p, i) => sum + apart(p[0], b[i][0]) + apart(p[1], b[i][1]) + apart(p[2], b[i][2]), 0) / a.length;
+const difference = (a, b) => a.reduce((sum, p, i) => sum + Math.abs(p[0] - b[i][0]) + Math.abs(p[1] - b[i][1]) + Math.abs(p[2] - b[i][2]), 0) / a.length;
 /** How far a pixel is from grey. */
 const colour = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b);
 const colourful = (picture) => picture.filter((pixel) => colour(pixel) > 24).length;

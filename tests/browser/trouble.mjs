@@ -77,7 +77,7 @@ export async function a_killed_server_is_said_and_its_work_recovered({ studio, s
   const next = await start({ port: studio.port });
   try {
     expect(existsSync(join(folder, 'home')) && readdirSync(join(folder, 'home')).length > 0, 'unsaved work on disk');
-    await page.until(`sinew.state()?.recoveries?.length === 1`, 30_000);
+    await page.until(`sinew.state()?.recoveries?.length === 1`, 240_000);
     const id = (await state(page)).recoveries[0].recovery;
     await page.value(`sinew.ask({ type: 'recover', recovery: ${JSON.stringify(id)} })`);
     await page.until('sinew.state().n_moves === 1 && sinew.state().dirty');
@@ -153,7 +153,7 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
   };
   await work(page, studio);
   const second = await start({ port: studio.port });
-  await page.until(`document.querySelector('[data-testid="toast-restore"]')`, 30_000);
+  await page.until(`document.querySelector('[data-testid="toast-restore"]')`, 240_000);
   same((await state(page)).n_moves, 0, 'nothing is taken unasked');
   await page.screenshot(join(shots, 'recovery.png'));
   await page.click('toast-restore');
@@ -163,7 +163,7 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
   await second.kill();
   const third = await start({ port: studio.port });
   try {
-    await page.until(`document.querySelector('[data-testid="toast-discard"]')`, 30_000);
+    await page.until(`document.querySelector('[data-testid="toast-discard"]')`, 240_000);
     await page.click('toast-discard');
     await page.until('sinew.state().recoveries.length === 0');
     same((await state(page)).n_moves, 0, 'thrown away');
@@ -183,7 +183,7 @@ export async function a_job_is_stopped_by_its_button({ studio, open, shots }) {
   // Meanwhile the page goes on.
   await page.click('pose-load-bow');
   await page.until('sinew.state().n_moves === 2');
-  await page.until('window.answer !== null', 60_000);
+  await page.until('window.answer !== null', 240_000);
   expect(/stop/i.test(await page.value('window.answer')), `it was stopped: ${await page.value('window.answer')}`);
   await page.until(`!${button}`);
   const { name, n_moves } = await state(page);

@@ -85,7 +85,7 @@ export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, fol
   await page.until(`sinew.state().handles.length === 1 && sinew.state().handles[0].vertices === ${n_box}`);
   // Found by the shape instead.
   await page.value(`sinew.ask({ type: 'auto_handles', from_shape: true })`);
-  await page.until('sinew.state().handles.length > 3', 30_000);
+  await page.until('sinew.state().handles.length > 3', 240_000);
   await page.settle();
   const handles = (await state(page)).handles;
   const limb = handles.find((handle) => /leg|limb|foot|ear|head|tip/i.test(handle.name)) ?? handles[1];

@@ -133,6 +133,8 @@ class Playing {
   private readonly scrub = h('input', { type: 'range', min: 0, step: 1, value: 0, 'aria-label': 'Frame of the actor', 'data-testid': 'actor-scrub' });
   private readonly at = h('output.frame-number', { 'data-testid': 'actor-frame' });
   private readonly play = iconButton('actor-play', 'play', 'Play or pause the actor', () => puppeteering.toggle());
+  // An icon that is exchanged while the button is pressed would swallow the click.
+  private readonly showPlaying = whenChanged((playing: boolean) => this.play.replaceChildren(icon(playing ? 'pause' : 'play')));
   private readonly rate = h('span.dim.grow', { 'data-testid': 'camera-rate' });
   private readonly stand = h('button', { type: 'button', 'data-testid': 'calibrate', 'data-tip': 'Stand straight, wholly in the picture: corrects a tilted camera, and learns your size', onclick: () => void ask({ type: 'calibrate', on: store.doc?.puppet.settings.calibration === null }) });
   private readonly recording = h('div.actions.player', null, this.play, this.scrub, this.at);
@@ -160,7 +162,7 @@ class Playing {
       this.scrub.value = String(frame);
       this.scrub.style.setProperty('--share', String(frame / Math.max(1, actor.frames - 1)));
       this.at.textContent = `${frame} / ${actor.frames - 1}`;
-      this.play.replaceChildren(icon(playing ? 'pause' : 'play'));
+      this.showPlaying(playing);
     }
     const rate = camera.rate.toFixed(1);
     this.rate.textContent = camera.state === 'on' ? `${rate} pictures a second, ${camera.ms.toFixed(0)} ms each` : '';

@@ -99,6 +99,8 @@ export function buildTimeline(player: Player): HTMLElement {
           ]),
     );
   });
+  // An icon that is exchanged while the button is pressed would swallow the click.
+  const showPlaying = whenChanged((playing: boolean) => play.replaceChildren(icon(playing ? 'pause' : 'play')));
   const show = (): void => {
     const { clip } = player;
     showShown([store.doc?.display.what, clip !== undefined, hasRules()]);
@@ -109,7 +111,7 @@ export function buildTimeline(player: Player): HTMLElement {
     scrub.value = String(at);
     scrub.style.setProperty('--share', String(last > 0 ? at / last : 0));
     for (const control of [scrub, play, previous, next, loop, fps]) control.disabled = clip === undefined;
-    play.replaceChildren(icon(player.playing ? 'pause' : 'play'));
+    showPlaying(player.playing);
     if (document.activeElement !== fps) fps.value = String(player.fps);
     frame.textContent = clip ? `${at} / ${last}` : '–';
   };
