@@ -330,7 +330,7 @@ mod tests {
         faces.push([first, first + 1, first + 2]);
         let both = Body::new(&points, &faces);
         let posed: Vec<DVec3> =
-            both.rest.iter().map(|p| if p.x > 3.005 { *p } else { *p + DVec3::Y }).collect();
+            both.rest.iter().map(|p| if p.x > 3.005 { *p } else { *p - DVec3::X }).collect();
         let (behind, which) = both.left_behind(&posed, &[false, false]);
         assert_eq!(both.n_parts, 2);
         assert_eq!(both.left_behind(&posed, &[true, true]).0, 0.0);
