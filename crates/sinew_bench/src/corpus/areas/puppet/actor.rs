@@ -22,8 +22,6 @@ pub struct Actor {
     pub has_clock: bool,
     /// Motion capture, of which no frame is to be thrown away.
     pub is_clean: bool,
-    /// The clip to choose, if it is not the first.
-    pub clip: Option<String>,
 }
 
 /// Names by which limbs are found, and parents, in the order of the Kinect.
@@ -78,9 +76,14 @@ const MEDIAPIPE: [[usize; 2]; 20] = [
 pub fn read(item: &Item) -> anyhow::Result<Actor> {
     if matches!(item.kind, Kind::Clip | Kind::Rig) {
         let clip = read_clip(item)?;
-        let step = clip.body.motion.step;
-        let times = (0..clip.body.n_frames()).map(|k| k as f64 * step).collect();
-        return Ok(Actor { body: clip.body, times, has_clock: true, is_clean: true, clip: clip.name });
+        // Pairs name frames of the first clip, so the first it is.
+        let body = match &clip.scene {
+            Some(scene) if clip.index > 0 => Body::of_scene(scene, 0, 1.0 / clip.body.motion.step),
+            _ => clip.body,
+        };
+        ensure!(body.n_frames() >= 5, "it is too short");
+        let times = (0..body.n_frames()).map(|k| k as f64 * body.motion.step).collect();
+        return Ok(Actor { body, times, has_clock: true, is_clean: true });
     }
     let bytes = fs::read(&item.path)?;
     let start = bytes.iter().find(|b| !b.is_ascii_whitespace());
@@ -93,7 +96,7 @@ pub fn read(item: &Item) -> anyhow::Result<Actor> {
     let limbs = Limbs::find(&motion.names, &motion.parents);
     let body = Body::new(motion, limbs, up);
     ensure!(body.reach > 1e-6 && body.is_humanoid, "nobody is tracked");
-    Ok(Actor { body, times, has_clock, is_clean: false, clip: None })
+    Ok(Actor { body, times, has_clock, is_clean: false })
 }
 
 type Frames = Vec<(f64, Vec<DVec3>)>;

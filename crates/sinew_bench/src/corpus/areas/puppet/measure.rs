@@ -7,12 +7,21 @@ use super::super::super::{
 use super::super::refit::{body::Body, measure::cuts};
 use glam::DVec3;
 
-/// Joints against the middle of all joints, in heights.
+/// Joints against the middle of all joints.
 fn local(body: &Body, frame: usize, joint: usize) -> DVec3 {
-    (body.motion.position(frame, joint) - body.centre(frame)) / body.height
+    body.motion.position(frame, joint) - body.centre(frame)
 }
 
-/// How far joints move about where they mostly are, root mean square in heights.
+/// How far joints lie from their middle, root mean square. A dog that turns moves its nose further than a person of its height.
+fn spread(body: &Body) -> f64 {
+    let joints = body.motion.n_joints();
+    let square =
+        |k: usize| (0..joints).map(|j| local(body, k, j).length_squared()).sum::<f64>() / joints as f64;
+    let all: Vec<f64> = (0..body.n_frames()).step_by(body.stride(20)).map(square).collect();
+    quantile(&all, 0.5).sqrt().max(1e-12)
+}
+
+/// How far joints move about where they mostly are, root mean square over their spread.
 pub fn amplitude(body: &Body) -> f64 {
     let frames: Vec<usize> = (0..body.n_frames()).step_by(body.stride(300)).collect();
     let n = frames.len().max(1) as f64;
@@ -22,10 +31,10 @@ pub fn amplitude(body: &Body) -> f64 {
         places.iter().map(|p| p.distance_squared(mean)).sum::<f64>() / n
     };
     let joints = body.motion.n_joints();
-    ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt()
+    ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt() / spread(body)
 }
 
-/// Acceleration of joints, root mean square in heights/s², apart from given frames.
+/// Acceleration of joints, root mean square in spreads/s², apart from given frames.
 pub fn acceleration(body: &Body, without: &[usize]) -> f64 {
     let (mut sum, mut n) = (0.0, 0u32);
     for k in
@@ -37,7 +46,7 @@ pub fn acceleration(body: &Body, without: &[usize]) -> f64 {
             n += 1;
         }
     }
-    (sum / f64::from(n.max(1))).sqrt() / body.motion.step.powi(2) / body.height
+    (sum / f64::from(n.max(1))).sqrt() / body.motion.step.powi(2) / spread(body)
 }
 
 /// Acceleration for what moves: the take's over its amplitude, against the actor's over the actor's.
@@ -88,8 +97,12 @@ pub fn period(body: &Body) -> Option<f64> {
     };
     let likes: Vec<f64> = (0..n * 2 / 5).map(like).collect();
     let zero = likes.iter().position(|&x| x < 0.0)?;
-    let peak = (zero..likes.len()).max_by(|&a, &b| likes[a].total_cmp(&likes[b]))?;
-    (likes[peak] > 0.6 && peak + 1 < likes.len()).then(|| peak as f64 * body.motion.step)
+    let most = likes[zero..].iter().copied().fold(0.0, f64::max);
+    // Two periods later it is as like as after one: the first good peak counts.
+    let is_peak =
+        |k: &usize| likes[*k] > 0.92 * most && likes[*k] >= likes[*k - 1] && likes[*k] > likes[*k + 1];
+    let peak = (zero.max(1)..likes.len().saturating_sub(1)).find(is_peak)?;
+    (likes[peak] > 0.6).then(|| peak as f64 * body.motion.step)
 }
 
 /// How much faster the take goes than its actor; a step of both legs may count as one or two.
@@ -100,101 +113,8 @@ pub fn tempo(actor: &Body, take: &Body) -> Option<f64> {
     folded
 }
 
-/// Distances that the character's own clips keep.
-pub struct Lengths {
-    pairs: Vec<(usize, usize)>,
-    rest: Vec<f64>,
-    /// The largest change of each, as a share, in the character's own clips.
-    own: Vec<f64>,
-    /// Change of the edges of the surface that one in a thousand exceeds in its own clips.
-    own_edges: Option<f64>,
-}
-
-/// What tore in a take.
-pub struct Torn {
-    /// The largest change of a distance beyond the character's own clips, in 99 % of frames and at most.
-    pub usual: f64,
-    pub most: f64,
-    pub edges: Option<f64>,
-    /// The joints it is between.
-    pub between: (usize, usize),
-}
-
-impl Lengths {
-    /// Every joint and its parent and, where clips say what is rigid, its three nearest joints: paws of many rigs hang from the
-    /// root and not from the shin.
-    pub fn of(rig: &Scene) -> Option<Self> {
-        let body = Body::of_scene(rig, usize::MAX, 30.0);
-        let rest = body.rest.clone()?;
-        let n_clips = rig.clips().len();
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
-        for joint in 0..rest.len() {
-            pairs.extend(body.motion.parents[joint].map(|parent| (joint, parent)));
-            if n_clips > 0 {
-                let mut others: Vec<usize> = (0..rest.len()).filter(|&k| k != joint).collect();
-                others.sort_by(|&a, &b| {
-                    rest[a].distance(rest[joint]).total_cmp(&rest[b].distance(rest[joint]))
-                });
-                pairs.extend(others.into_iter().take(3).map(|other| (joint, other)));
-            }
-        }
-        let long = |&(a, b): &(usize, usize)| rest[a].distance(rest[b]);
-        pairs.retain(|pair| long(pair) > 0.02 * body.height);
-        let mut lengths = Self {
-            rest: pairs.iter().map(long).collect(),
-            own: vec![0.0; pairs.len()],
-            own_edges: None,
-            pairs,
-        };
-        lengths.learn(rig);
-        Some(lengths)
-    }
-
-    fn learn(&mut self, rig: &Scene) {
-        for (clip, &(_, seconds)) in rig.clips().iter().enumerate().take(16) {
-            let fps = (24.0 / seconds.max(0.05)).min(30.0);
-            let body = Body::of_scene(rig, clip, fps);
-            for k in 0..body.n_frames() {
-                for (pair, change) in self.changes(&body, k).into_iter().enumerate() {
-                    self.own[pair] = self.own[pair].max(change);
-                }
-            }
-            let seen = edge_change(rig, clip, &[0.25, 0.5, 0.75].map(|s| s * seconds));
-            self.own_edges = Some(self.own_edges.unwrap_or(0.0).max(seen));
-        }
-    }
-
-    fn changes(&self, body: &Body, frame: usize) -> Vec<f64> {
-        let p = |joint: usize| body.motion.position(frame, joint);
-        self.pairs
-            .iter()
-            .zip(&self.rest)
-            .map(|(&(a, b), long)| (p(a).distance(p(b)) / long - 1.0).abs())
-            .collect()
-    }
-
-    /// Of a take on the same joints.
-    pub fn torn(&self, scene: &Scene, clip: usize, take: &Body) -> Torn {
-        let frames: Vec<usize> = (0..take.n_frames()).step_by(take.stride(400)).collect();
-        let changes: Vec<Vec<f64>> = frames.iter().map(|&k| self.changes(take, k)).collect();
-        let mut torn = Torn { usual: 0.0, most: 0.0, edges: None, between: (0, 0) };
-        for (pair, own) in self.own.iter().enumerate() {
-            let of_pair: Vec<f64> = changes.iter().map(|frame| (frame[pair] - own).max(0.0)).collect();
-            if quantile(&of_pair, 0.99) > torn.usual {
-                torn.between = self.pairs[pair];
-            }
-            torn.usual = torn.usual.max(quantile(&of_pair, 0.99));
-            torn.most = torn.most.max(quantile(&of_pair, 1.0));
-        }
-        let seconds = take.n_frames() as f64 * take.motion.step;
-        let moments: Vec<f64> = (1..10).map(|k| f64::from(k) * 0.1 * seconds).collect();
-        torn.edges = self.own_edges.map(|own| (edge_change(scene, clip, &moments) - own).max(0.0));
-        torn
-    }
-}
-
 /// Change of the edges of a surface that one in a thousand exceeds, at the worst of some moments.
-fn edge_change(scene: &Scene, clip: usize, moments: &[f64]) -> f64 {
+pub fn edge_change(scene: &Scene, clip: usize, moments: &[f64]) -> f64 {
     let (rest, edges) = (scene.positions(None, 0.0), edges(&scene.faces));
     let at = |time: &f64| {
         let changes: Vec<f64> = stretches(&rest, &scene.positions(Some(clip), *time), &edges)

@@ -8,9 +8,11 @@
 //!   clips change them.
 //! * `shake`: acceleration per amplitude, against the actor's; `restless`: what moves while the actor stands still.
 //! * `time_off_frames`, `tempo`: length and pace against the actor's own clock; `held_share`: frames thrown away.
+//! * `exaggeration`: amplitude beyond the actor's, or its own gait's if that is more.
 //! * twin: `amplitude`, since a character at rest neither tears nor shakes.
 
 mod actor;
+mod bones;
 mod measure;
 mod pairs;
 
@@ -24,7 +26,7 @@ use super::super::{
 use super::Task;
 use super::refit::{body::Body, distinct, measure as against, mesh, targets};
 use actor::Actor;
-use measure::Lengths;
+use bones::Bones;
 use std::{collections::HashSet, ffi::OsString};
 
 pub const DAMAGE_WORDS: &[&str] = &["not tracked", "should not be used"];
@@ -80,7 +82,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let actor = actor::read(motion)?;
     let mut verdict = Verdict::default();
     let out = lab.file("take.glb");
-    let source = pairs::source(motion, &actor);
+    let source: OsString = motion.path.clone().into();
     let words: Vec<OsString> = vec![
         "puppet".into(),
         rig.path.clone().into(),
@@ -140,15 +142,12 @@ fn measures(
 ) {
     let body = &actor.body;
     travel(verdict, body, take);
-    if let Some(lengths) = Lengths::of(own)
-        && take.motion.n_joints() == Body::of_scene(own, usize::MAX, 30.0).motion.n_joints()
-    {
-        let torn = lengths.torn(scene, clip, take);
+    if let Some(bones) = Bones::of(own) {
+        let torn = bones.torn(scene, clip, take);
         verdict.set("limb_stretch", torn.usual);
         verdict.set("limb_stretch_max", torn.most);
-        let (a, b) = torn.between;
         if torn.usual > 0.01 {
-            verdict.note(format!("{} to {} changes most", take.motion.names[a], take.motion.names[b]));
+            verdict.note(format!("{} changes most", torn.between));
         }
         if let Some(edges) = torn.edges {
             verdict.set("edge_stretch", edges);
@@ -160,7 +159,9 @@ fn measures(
     if let Some(restless) = measure::restless(body, take) {
         verdict.set("restless", restless);
     }
-    verdict.set("amplitude", measure::amplitude(take) / expected_amplitude(body, own, take).max(1e-6));
+    let (least, most) = expected_amplitude(body, own, take);
+    verdict.set("amplitude", measure::amplitude(take) / least.max(1e-6));
+    verdict.set("exaggeration", measure::amplitude(take) / most.max(0.02));
     if actor.has_clock {
         let expected = actor.times.last().copied().unwrap_or(0.0);
         let written = scene.clips()[clip].1;
@@ -188,14 +189,15 @@ fn travel(verdict: &mut Verdict, body: &Body, take: &Body) {
     }
 }
 
-/// How much a humanoid is to move: as its actor; anything else as its actor or as in its own gait, whichever is less.
-fn expected_amplitude(body: &Body, own: &Scene, take: &Body) -> f64 {
+/// How much a humanoid is to move: as its actor; anything else between its actor and its own gait.
+fn expected_amplitude(body: &Body, own: &Scene, take: &Body) -> (f64, f64) {
     let of_actor = measure::amplitude(body);
     if take.is_humanoid || own.clips().is_empty() {
-        return of_actor;
+        return (of_actor, of_actor);
     }
     let (gait, _) = super::refit::gait(own);
-    of_actor.min(measure::amplitude(&Body::of_scene(own, gait, 30.0)))
+    let of_gait = measure::amplitude(&Body::of_scene(own, gait, 30.0));
+    (of_actor.min(of_gait), of_actor.max(of_gait))
 }
 
 /// On another person, feet stand and, if it followed without pairs, limbs point where the actor's do.

@@ -148,8 +148,10 @@ impl Body {
         }
         let side =
             |part: Part| Some((self.spot(frame, part, 0)? - self.spot(frame, part, 1)?).normalize_or_zero());
-        let across = self.flat(side(Part::Thigh)? + side(Part::UpperArm)?);
-        let left = across.try_normalize().filter(|_| across.length() > 0.5)?;
+        let (hips, shoulders) = (self.flat(side(Part::Thigh)?), self.flat(side(Part::UpperArm)?));
+        // In a body that is wrung, hips and shoulders point against each other: the hips say where it goes.
+        let across = [hips + shoulders, hips].into_iter().find(|across| across.length() > 0.5)?;
+        let left = across.normalize();
         Some(DMat3::from_cols(left, self.up, left.cross(self.up)))
     }
 

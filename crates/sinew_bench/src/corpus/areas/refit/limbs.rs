@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-/// Parts that a humanoid has on both sides; the head has none.
+/// Parts that a humanoid has on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     UpperArm,
@@ -57,11 +57,10 @@ const NOISE: [&str; 21] = [
     "human",
 ];
 
-/// Joints of the parts, left and right, and of the head.
+/// Joints of the parts, left and right.
 #[derive(Default, Clone, Debug)]
 pub struct Limbs {
     joints: [[Option<usize>; 2]; 7],
-    pub head: Option<usize>,
 }
 
 /// A name taken apart.
@@ -75,10 +74,10 @@ struct Name {
 impl Limbs {
     pub fn find(names: &[String], parents: &[Option<usize>]) -> Self {
         let parsed: Vec<Name> = names.iter().map(|name| parse(name)).collect();
-        let mut limbs = Self { head: best(&parsed, names, None, "head"), ..Self::default() };
+        let mut limbs = Self::default();
         for side in 0..2 {
             for (part, cores) in NAMES {
-                let found = cores.iter().find_map(|core| best(&parsed, names, Some(side), core));
+                let found = cores.iter().find_map(|core| best(&parsed, names, side, core));
                 limbs.joints[part as usize][side] = found;
             }
             limbs.chains(&parsed, parents, side);
@@ -122,11 +121,6 @@ impl Limbs {
         self.joints[part as usize][side]
     }
 
-    /// Set by hand, for recordings whose joints have no names.
-    pub fn set(&mut self, part: Part, side: usize, joint: usize) {
-        self.joints[part as usize][side] = Some(joint);
-    }
-
     /// Arms and legs of both sides are known.
     pub fn are_whole(&self) -> bool {
         let both = |part: Part| self.joints[part as usize].iter().all(Option::is_some);
@@ -158,8 +152,8 @@ pub fn is_of_leg(name: &str) -> bool {
 }
 
 /// The joint with a name: rather one without a number, rather a short one, rather an early one.
-fn best(parsed: &[Name], names: &[String], side: Option<usize>, core: &str) -> Option<usize> {
-    let fits = |k: &usize| parsed[*k].core == core && parsed[*k].side == side && !parsed[*k].is_end;
+fn best(parsed: &[Name], names: &[String], side: usize, core: &str) -> Option<usize> {
+    let fits = |k: &usize| parsed[*k].core == core && parsed[*k].side == Some(side) && !parsed[*k].is_end;
     (0..parsed.len()).filter(fits).min_by_key(|&k| (parsed[k].number.is_some(), names[k].len(), k))
 }
 

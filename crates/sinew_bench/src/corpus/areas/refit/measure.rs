@@ -58,7 +58,8 @@ fn n_of_both(source: &Body, target: &Body) -> usize {
     source.n_frames().min(target.n_frames())
 }
 
-/// Angles in degrees between limbs, each seen from where its own body faces: per frame, of all limbs and the trunk.
+/// Angles in degrees between limbs, each seen from where its own body faces: per frame, of all limbs
+/// and, last, the trunk.
 pub fn directions(source: &Body, target: &Body) -> Vec<(usize, Vec<f64>)> {
     let n = n_of_both(source, target);
     let angles = |k: usize| {
@@ -220,9 +221,11 @@ pub fn planted(source: &Body, target: &Body, contacts: &[Contact]) -> Option<Pla
     let n = n_of_both(source, target);
     let (mut speeds, mut drift) = ([Vec::new(), Vec::new()], 0.0f64);
     for contact in contacts.iter().filter(|c| c.last < n && c.last > c.first + 2) {
+        // Not every foot has toes.
+        let joint_of = |body: &Body| body.limbs.joint(contact.part, contact.side);
+        let (Some(ours), Some(theirs)) = (joint_of(source), joint_of(target)) else { continue };
         let mut wander = [0.0; 2];
-        for (which, body) in [source, target].into_iter().enumerate() {
-            let Some(joint) = body.limbs.joint(contact.part, contact.side) else { return None };
+        for (which, (body, joint)) in [(source, ours), (target, theirs)].into_iter().enumerate() {
             let places: Vec<DVec3> = (contact.first + 1..contact.last)
                 .map(|k| body.flat(body.motion.position(k, joint)))
                 .collect();

@@ -4,6 +4,7 @@
 //! What must hold, whatever unit, facing, rest pose and size the bodies have:
 //! * `identity_*_cm`, `scaled_*_cm`: distances of joints from the source, on its own body and on one larger by 0.1 %.
 //! * `direction_*_deg`: angles between the limbs of source and result, each seen from where its body faces.
+//! * `trunk_deg`: the same of the trunk alone, which is one limb of nine and all of the posture.
 //! * `feet_deg`, `turn_deg`, `course_deg`: where feet point, how the body turns, and which way it goes relative to its front.
 //! * `jump_cm`, `jerk_ratio`: steps between frames beyond the source's, and third differences over the source's.
 //! * `slide_cm_s`, `drift_cm`: what feet that stand in the source do in the result, beyond the source's own.
@@ -337,6 +338,8 @@ fn limb_measures(verdict: &mut Verdict, source: &Body, target: &Body) -> Option<
     if !all.is_empty() {
         verdict.set("direction_mean_deg", all.iter().sum::<f64>() / all.len() as f64);
         verdict.set("direction_p95_deg", quantile(&all, 0.95));
+        let trunk: Vec<f64> = angles.iter().filter_map(|(_, angles)| angles.last().copied()).collect();
+        verdict.set("trunk_deg", trunk.iter().sum::<f64>() / trunk.len().max(1) as f64);
     }
     let more = [
         ("feet_deg", measure::feet_off(source, target)),
