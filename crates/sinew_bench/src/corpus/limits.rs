@@ -62,7 +62,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     // Facets that lean more show as speckles on a smooth surface.
     ("pose", "noise", AtMost(3.0)),
     // Of the faces that moved; a crease that touches itself somewhere is forgiven.
-    ("pose", "intersections", AtMost(0.5)),
+    ("pose", "intersections", AtMost(0.2)),
     // A limb that is thinner by more is seen.
     ("pose", "volume", AtMost(5.0)),
     // Of the diagonal: a millimetre on a person.

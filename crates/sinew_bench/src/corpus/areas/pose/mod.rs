@@ -5,9 +5,10 @@
 //! surface between them follows. Of all edits of a row the worst counts:
 //! - `moved`: share of the asked rotation and travel that the handles made (the twin of all the others; 1 is all);
 //! - `rigid`: handles' distance from a rigid motion, percent of the diagonal (root mean square);
-//! - `distortion`: ARAP energy over that of converged ARAP, where that keeps the volume within 5 %; elsewhere
-//!   `distortion_bulky`, which has no limit, because a surface that keeps its volume must distort more;
-//! - `flipped`: faces whose normal points backwards after their surroundings' rotation is removed, beyond those of ARAP;
+//! - `distortion`: ARAP energy over that of converged ARAP, where that keeps the volume of what moved within 10 %; elsewhere
+//!   `distortion_bulky`, with a wider limit, because a surface that keeps its volume must distort more;
+//! - `flipped`: faces whose normal points backwards after their surroundings' rotation is removed, beyond those that ARAP
+//!   flips or tilts by 75° and more;
 //! - `noise`: degrees by which soft faces tilt against their surroundings (root mean square), beyond ARAP;
 //! - `intersections`: faces that run into others and did not at rest, percent of the faces that moved, beyond ARAP;
 //! - `volume`: percent by which the volume of what moved changes, beyond 2 % where ARAP does no better;
@@ -180,6 +181,8 @@ struct Judge<'a> {
 struct Found {
     energies: Vec<f64>,
     flipped: Vec<bool>,
+    /// Faces that are flipped or nearly so.
+    leaning: Vec<bool>,
     crosses: Vec<bool>,
     tilt: f64,
     volume: Option<f64>,
@@ -209,7 +212,7 @@ impl Judge<'_> {
         let n_active = active.iter().filter(|is| **is).count().max(1) as f64;
         let count = |flags: &[bool]| flags.iter().filter(|is| **is).count() as f64;
         let of_best = |value: fn(&Found) -> &[bool]| best.as_ref().map_or(0.0, |best| count(value(best)));
-        let flipped = count(&found.flipped) - of_best(|found| &found.flipped);
+        let flipped = count(&found.flipped) - of_best(|found| &found.leaning);
         let crossing = count(&found.crosses) - of_best(|found| &found.crosses);
         verdict.raise("flipped", flipped.max(0.0));
         verdict.raise("intersections", 100.0 * crossing.max(0.0) / n_active);
@@ -222,7 +225,7 @@ impl Judge<'_> {
         let mut bad = flipped.max(0.0) + crossing.max(0.0);
         if let (Some(best), Some(relaxed)) = (&best, relaxed) {
             let ratio = self.ratio(&found, best);
-            let is_bulky = lost_best.is_some_and(|lost| lost > 5.0);
+            let is_bulky = lost_best.is_some_and(|lost| lost > 10.0);
             verdict.raise(if is_bulky { "distortion_bulky" } else { "distortion" }, ratio);
             bad += 100.0 * (ratio - 1.0);
             if self.worst.as_ref().is_none_or(|(worst, _)| bad > *worst) {
@@ -250,6 +253,7 @@ impl Judge<'_> {
         Found {
             energies: self.arap.energies(posed, &rotations),
             flipped: tilts.iter().map(|tilt| *tilt > 90.0).collect(),
+            leaning: tilts.iter().map(|tilt| *tilt > 75.0).collect(),
             crosses: after.iter().zip(before).map(|(after, before)| *after && !before).collect(),
             tilt: (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt(),
             volume: self.body.volume_ratio(posed),
