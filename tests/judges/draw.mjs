@@ -2,14 +2,15 @@
 // It reads jobs from standard input, a line each: {"files": [glb, gltf or vrm], "out": [png], "size": pixels}, and answers each
 // with a line {"faults": [null or what went wrong, per file], "box": [[x, y, z], [x, y, z]]}. The end of the input ends it.
 // SINEW_TOOLS is the folder in which tests/judges/install puts three.js; SINEW_CHROMIUM names the browser.
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
+import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
 
-process.env.SINEW_TOOLS ??= path.join(import.meta.dirname, "../../.tools");
-const { launch } = await import("../browser/browser.mjs");
-const three = path.join(process.env.SINEW_TOOLS, "npm/node_modules/three");
+const tools = process.env.SINEW_TOOLS ?? path.join(import.meta.dirname, "../../.tools");
+const three = path.join(tools, "npm/node_modules/three");
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
 
 /** Folders of the files that are drawn, by number: a glTF file has its buffers and pictures beside it. */
@@ -75,7 +76,6 @@ async function draw(url, size, box) {
   return { picture, box };
 }
 window.draw = draw;
-window.sinew = { ready: () => true };
 </script>`;
 
 /** The file that a request asks for, below the folder it names. */
@@ -103,15 +103,74 @@ function serve(request, response) {
 const server = http.createServer(serve);
 await new Promise((done) => server.listen(0, "127.0.0.1", done));
 const address = `http://127.0.0.1:${server.address().port}/`;
+const FLAGS = [
+  "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+  "--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank",
+];
+
+/** A browser behind a pipe: it ends with this program, however that ends. */
+function launch() {
+  const profile = fs.mkdtempSync(path.join(os.tmpdir(), "sinew-draw-"));
+  const program = process.env.SINEW_CHROMIUM ?? "chromium";
+  const child = spawn(program, [`--user-data-dir=${profile}`, ...FLAGS], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  const waiting = new Map();
+  let [last, text] = [0, ""];
+  const end = (error) => waiting.forEach(({ fail }) => fail(error));
+  child.on("error", end);
+  child.on("exit", () => end(new Error(`${program} ended`)));
+  child.stdio[3].on("error", end);
+  child.stdio[4].setEncoding("utf8").on("data", (data) => {
+    const messages = (text + data).split("\0");
+    text = messages.pop();
+    for (const message of messages.map((m) => JSON.parse(m))) {
+      const wait = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.error) wait?.fail(new Error(message.error.message));
+      else wait?.done(message.result);
+    }
+  });
+  const send = (method, params, sessionId) =>
+    new Promise((done, fail) => {
+      waiting.set(++last, { done, fail });
+      child.stdio[3].write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
+    });
+  const close = async () => {
+    child.removeAllListeners("exit").kill("SIGKILL");
+    await new Promise((done) => setTimeout(done, 200));
+    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { send, close };
+}
+
+/** A tab that has loaded the page. */
+async function open({ send }) {
+  const { targetId } = await send("Target.createTarget", { url: address });
+  const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+  const value = async (expression) => {
+    const { result, exceptionDetails } = await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  const ready = "Boolean(window.draw)";
+  for (let k = 0; !(await value(ready).catch(() => false)); k += 1) {
+    if (k > 1200) throw new Error("the page with three.js does not start");
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return { value, close: () => send("Target.closeTarget", { targetId }) };
+}
+
 let browser, page, drawn = 0;
 
 /** A page that has not drawn too much: what a picture leaves in the graphics memory is not always freed. */
 async function fresh() {
   if (page && drawn < 100) return page;
-  await page?.close();
-  browser ??= await launch();
+  const old = page;
+  page = null;
+  await old?.close().catch(() => {});
+  browser ??= launch();
   drawn = 0;
-  return (page = await browser.open(address, { width: 512, height: 512 }));
+  return (page = await open(browser));
 }
 
 async function work({ files, out, size }) {
@@ -123,7 +182,7 @@ async function work({ files, out, size }) {
       const tab = await fresh();
       drawn += 1;
       const url = `${address}${k}/${encodeURIComponent(path.basename(file))}`;
-      const limit = new Promise((_, fail) => setTimeout(() => fail(new Error("it took over 20 s")), 20_000).unref());
+      const limit = new Promise((_, fail) => setTimeout(() => fail(new Error("it took over 30 s")), 30_000).unref());
       const call = `draw(${JSON.stringify(url)}, ${Number(size)}, ${JSON.stringify(box)})`;
       const result = await Promise.race([tab.value(call), limit]);
       box ??= result.box;
@@ -131,7 +190,7 @@ async function work({ files, out, size }) {
       faults.push(null);
     } catch (error) {
       faults.push(String(error.message ?? error).split("\n")[0]);
-      if (/over 20 s/.test(faults.at(-1))) drawn = Infinity;
+      if (/over 30 s/.test(faults.at(-1))) drawn = Infinity;
       // Without the first there is no camera.
       if (k === 0) break;
     }

@@ -68,7 +68,8 @@ fn is_copy(a: &Item, b: &Item) -> bool {
     a.bytes == b.bytes && read(a) == read(b)
 }
 
-fn is_flat(scene: &Scene) -> bool {
+/// Whether there is nothing that could be flesh.
+pub fn is_flat(scene: &Scene) -> bool {
     let (low, high) = bounds(&scene.positions(None, 0.0));
     (high - low).min_element() <= 1e-3 * (high - low).length()
 }
@@ -77,9 +78,12 @@ fn is_flat(scene: &Scene) -> bool {
 fn choose(scene: &Scene, random: &mut Random) -> Option<String> {
     let clips = scene.clips();
     let is_only = |name: &str| clips.iter().filter(|(other, _)| *other == name).count() == 1;
-    // What has no name of its own cannot be asked for.
+    // Behind the first, what has no name of its own cannot be asked for.
+    let has_name =
+        |k: usize| scene.json["animations"][k]["name"].as_str().is_some_and(|name| !name.is_empty());
+    let can_ask = |k: usize| is_only(clips[k].0) && (k == 0 || has_name(k));
     let mut named: Vec<(&str, f64)> =
-        clips.iter().copied().filter(|(name, s)| *s > 0.0 && !name.is_empty() && is_only(name)).collect();
+        (0..clips.len()).filter(|&k| clips[k].1 > 0.0 && can_ask(k)).map(|k| clips[k]).collect();
     named.sort_by(|a, b| a.1.total_cmp(&b.1));
     let good: Vec<_> = named.iter().filter(|(_, s)| (SECONDS[0]..=SECONDS[1]).contains(s)).collect();
     let chosen = good.get(random.below(good.len())).copied().or(named.first());
@@ -132,7 +136,8 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
 fn words(source: &Scene, clip: Option<usize>) -> Vec<String> {
     let Some(clip) = clip else { return Vec::new() };
     let (name, seconds) = source.clips()[clip];
-    let mut words = vec![format!("--clip={name}")];
+    // The first is played unless another is named.
+    let mut words: Vec<String> = (clip > 0).then(|| format!("--clip={name}")).into_iter().collect();
     if seconds > SECONDS[1] {
         words.push(format!("--seconds={}", SECONDS[1]));
     }

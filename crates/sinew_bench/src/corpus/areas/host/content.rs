@@ -16,6 +16,14 @@ use std::{
 const MOMENTS: [f64; 3] = [0.1, 0.45, 0.8];
 const CLIPS: usize = 8;
 
+/// Stands for the name of what has none.
+pub const UNNAMED: &str = "\u{1}";
+
+/// The name of a member of a list.
+pub fn called(member: &Value) -> &str {
+    member["name"].as_str().filter(|name| !name.is_empty()).unwrap_or(UNNAMED)
+}
+
 pub struct Content {
     pub json: Value,
     /// What each picture shows, as a number.
@@ -39,7 +47,7 @@ impl Content {
     /// The name of a member of a list of the file.
     pub fn name(&self, key: &str, index: &Value) -> &str {
         let member = index.as_u64().and_then(|k| self.json[key].get(k as usize));
-        member.and_then(|member| member["name"].as_str()).unwrap_or("")
+        member.map_or("", called)
     }
 
     /// What a texture shows and how it is repeated.

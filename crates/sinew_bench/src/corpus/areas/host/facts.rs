@@ -1,7 +1,7 @@
 //! What a file holds, as facts that can be counted: texts that say the same whatever the order in which a file lists things.
 
 use super::super::super::scene::list;
-use super::content::{Content, diagonal, hash, unique_nodes};
+use super::content::{Content, UNNAMED, called, diagonal, hash, unique_nodes};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -58,19 +58,42 @@ pub fn compare(before: &Content, after: &Content, is_rest_the_same: bool) -> Vec
     all
 }
 
+/// Facts of the source that are there: first those that are there exactly, then those about things without a name, which
+/// may have got one.
 fn count(name: &'static str, before: Vec<String>, after: Vec<String>) -> Kept {
     let mut there: HashMap<String, usize> = HashMap::new();
     after.into_iter().for_each(|fact| *there.entry(fact).or_default() += 1);
+    let mut take = |fact: &str| {
+        let is_there = there.get_mut(fact).filter(|n| **n > 0).map(|n| *n -= 1).is_some();
+        is_there.then_some(())
+    };
     let all = before.len();
-    let is_lost = |fact: &String| match there.get_mut(fact) {
-        Some(n) if *n > 0 => {
-            *n -= 1;
+    let mut lost: Vec<String> = before.into_iter().filter(|fact| take(fact).is_none()).collect();
+    let mut others: Vec<String> =
+        there.into_iter().flat_map(|(fact, n)| std::iter::repeat_n(fact, n)).collect();
+    others.sort_unstable();
+    // What has most names comes first: the others fit more.
+    lost.sort_by_key(|fact| fact.matches(UNNAMED).count());
+    lost.retain(|fact| match others.iter().position(|other| fact.contains(UNNAMED) && fits(fact, other)) {
+        Some(k) => {
+            others.remove(k);
             false
         }
-        _ => true,
-    };
-    let lost: Vec<String> = before.into_iter().filter(is_lost).collect();
+        None => true,
+    });
     Kept { name, kept: all - lost.len(), all, lost }
+}
+
+/// Whether a fact says what another one says, with any name for what has none.
+fn fits(fact: &str, other: &str) -> bool {
+    let mut pieces = fact.split('\u{1}');
+    let Some(mut rest) = pieces.next().and_then(|first| other.strip_prefix(first)) else { return false };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
 }
 
 fn names(content: &Content, key: &str) -> Vec<String> {
@@ -128,7 +151,7 @@ fn texture_slots(content: &Content) -> Vec<String> {
     }
     let mut slots = Vec::new();
     for material in list(&content.json, "materials") {
-        walk(material, material["name"].as_str().unwrap_or(""), content, &mut slots);
+        walk(material, called(material), content, &mut slots);
     }
     slots
 }
@@ -181,7 +204,6 @@ fn parts(content: &Content) -> Vec<String> {
     let mut parts = Vec::new();
     for node in list(&content.json, "nodes").iter().filter(|node| node["mesh"].is_u64()) {
         let mesh = node["mesh"].as_u64().map_or(&Value::Null, |k| &content.json["meshes"][k as usize]);
-        let called = |value: &Value| value["name"].as_str().unwrap_or("").to_owned();
         for primitive in list(mesh, "primitives") {
             let material = content.name("materials", &primitive["material"]);
             parts.push(format!("{}/{}/{material}", called(node), called(mesh)));
@@ -212,11 +234,9 @@ fn parent_of(content: &Content) -> HashMap<u64, usize> {
 
 fn node_tree(content: &Content) -> Vec<String> {
     let (nodes, parents) = (list(&content.json, "nodes"), parent_of(content));
-    let called = |k: usize| nodes.get(k).and_then(|node| node["name"].as_str()).unwrap_or("");
+    let name = |k: usize| nodes.get(k).map_or("", called);
     (0..nodes.len())
-        .map(|k| {
-            format!("{} below {}", called(k), parents.get(&(k as u64)).map_or("the scene", |&p| called(p)))
-        })
+        .map(|k| format!("{} below {}", name(k), parents.get(&(k as u64)).map_or("the scene", |&p| name(p))))
         .collect()
 }
 
@@ -238,11 +258,7 @@ pub fn clips(content: &Content) -> Vec<String> {
     };
     let fact = |clip: &Value| {
         let seconds = list(clip, "samplers").iter().filter_map(last).fold(0.0, f64::max);
-        format!(
-            "{} of {:.2} s",
-            clip["name"].as_str().unwrap_or(""),
-            ((seconds + 0.0037) * 50.0).round() / 50.0
-        )
+        format!("{} of {:.2} s", called(clip), ((seconds + 0.0037) * 50.0).round() / 50.0)
     };
     list(&content.json, "animations").iter().map(fact).collect()
 }
@@ -253,7 +269,7 @@ fn channels(content: &Content) -> Vec<String> {
         for target in list(clip, "channels").iter().map(|channel| &channel["target"]) {
             let pointer = target["extensions"]["KHR_animation_pointer"]["pointer"].as_str();
             let what = pointer.and_then(|p| p.rsplit('/').next()).or(target["path"].as_str()).unwrap_or("");
-            let name = clip["name"].as_str().unwrap_or("");
+            let name = called(clip);
             all.push(format!("{name}: {} {what}", content.name("nodes", &target["node"])));
         }
     }
@@ -304,7 +320,7 @@ fn visit(value: &Value, place: &str, see: &mut dyn FnMut(&str, &Map<String, Valu
     match value {
         Value::Array(list) => {
             for member in list {
-                let name = member["name"].as_str().unwrap_or("");
+                let name = called(member);
                 visit(member, &format!("{place}/{name}"), see);
             }
         }
@@ -446,5 +462,13 @@ mod tests {
         assert_eq!(share(&file(), &after, "node_tree"), 0.5);
         assert_eq!(share(&file(), &after, "extensions"), 0.0);
         assert!(share(&file(), &after, "cameras").is_nan());
+    }
+    #[test]
+    fn a_name_for_what_had_none_is_no_loss() {
+        let before = json!({ "nodes": [{ "children": [1, 2] }, {}, { "name": "head" }] });
+        let after = json!({ "nodes": [{ "name": "node 0", "children": [2, 1] }, { "name": "head" }, { "name": "node 1" }] });
+        assert_eq!(share(&before, &after, "node_tree"), 1.0);
+        assert_eq!(share(&after, &before, "node_tree"), 0.0);
+        assert!(fits("\u{1} of 2 s", "walk of 2 s") && !fits("\u{1} of 2 s", "walk of 3 s"));
     }
 }

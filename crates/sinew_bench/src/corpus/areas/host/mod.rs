@@ -25,6 +25,7 @@ use super::super::{
     Random,
     find::{Item, Kind},
     lab::{Lab, Outcome},
+    motion::Motion,
     row::Verdict,
     shape,
 };
@@ -44,11 +45,15 @@ pub const DAMAGE_WORDS: &[&str] = &["not kept", "left out", "not supported", "dr
 
 /// A BVH up to so many bytes is short.
 const SHORT_CLIP: u64 = 600_000;
+/// A BVH of a whole body has so many joints.
+const JOINTS: usize = 15;
 /// How far a handle is moved, as a share of the diagonal.
 const MOVE: f64 = 0.05;
 
 pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
-    let is_motion = |item: &&Item| item.kind == Kind::Clip && !item.is_gltf && item.bytes < SHORT_CLIP;
+    let is_body = |item: &Item| Motion::read_bvh(&item.path).is_ok_and(|motion| motion.n_joints() >= JOINTS);
+    let is_short = |item: &Item| item.kind == Kind::Clip && !item.is_gltf && item.bytes < SHORT_CLIP;
+    let is_motion = |item: &&Item| is_short(item) && is_body(item);
     let motions: Vec<&Item> = items.iter().filter(is_motion).collect();
     let mut tasks: Vec<Task> = Vec::new();
     for item in items.iter().filter(|item| item.is_gltf) {
@@ -110,7 +115,14 @@ fn tally(run: &str, source: &Content, after: &Content, verdict: &mut Verdict) {
         let least = verdict.measures.get(kept.name).copied().unwrap_or(1.0);
         verdict.set(kept.name, least.min(share));
         if kept.kept < kept.all {
-            let first: String = kept.lost.first().map_or("", String::as_str).chars().take(70).collect();
+            let first: String = kept
+                .lost
+                .first()
+                .map_or("", String::as_str)
+                .replace(content::UNNAMED, "(unnamed)")
+                .chars()
+                .take(70)
+                .collect();
             lost.push(format!("{} {} of {} ({first})", kept.name, kept.all - kept.kept, kept.all));
         }
     }
@@ -210,6 +222,11 @@ fn flesh(
     let outcome =
         lab.sinew(&[words[0], item.path.as_os_str(), words[1], words[2], words[3], out.as_os_str()])?;
     if !outcome.is_done() {
+        // What is flat has no flesh.
+        if source.scene.as_ref().is_some_and(super::flesh::is_flat) {
+            verdict.note(format!("flesh: {}", outcome.fault()));
+            return Ok(None);
+        }
         return Ok(fail("flesh", &outcome, verdict));
     }
     let after = Content::read(&out)?;
@@ -261,7 +278,7 @@ fn draw(source: &Path, written: &[(&str, PathBuf)], lab: &Lab, verdict: &mut Ver
 fn compare(run: &str, before: &Picture, after: &Picture, verdict: &mut Verdict) {
     let difference = before.difference(after);
     verdict.raise("picture", difference);
-    if *run == *"convert" {
+    if run == "convert" {
         before.changes(after).show("changed", &mut verdict.sheet);
     }
 }

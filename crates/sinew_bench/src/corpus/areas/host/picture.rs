@@ -17,7 +17,7 @@ use std::{
 /// Side of a picture in pixels.
 const SIZE: usize = 256;
 /// Seconds a picture may take, and the first one, for which a browser starts.
-const SECONDS: u64 = 40;
+const SECONDS: u64 = 60;
 /// Painters that failed before pictures are given up.
 const FAILURES: usize = 3;
 
