@@ -7,28 +7,31 @@ use super::super::super::{
 use super::super::refit::{body::Body, measure::cuts};
 use glam::DVec3;
 
-/// Joints against the middle of all joints.
-fn local(body: &Body, frame: usize, joint: usize) -> DVec3 {
-    body.motion.position(frame, joint) - body.centre(frame)
+/// Joints against the middle of all joints, per frame: some frames, all joints.
+fn locals(body: &Body, every: usize) -> Vec<Vec<DVec3>> {
+    let frame = |k: usize| {
+        let centre = body.centre(k);
+        (0..body.motion.n_joints()).map(|joint| body.motion.position(k, joint) - centre).collect()
+    };
+    (0..body.n_frames()).step_by(every).map(frame).collect()
 }
 
 /// How far joints lie from their middle, root mean square. A dog that turns moves its nose further than a person of its height.
 fn spread(body: &Body) -> f64 {
-    let joints = body.motion.n_joints();
-    let square =
-        |k: usize| (0..joints).map(|j| local(body, k, j).length_squared()).sum::<f64>() / joints as f64;
-    let all: Vec<f64> = (0..body.n_frames()).step_by(body.stride(20)).map(square).collect();
+    let square = |frame: &Vec<DVec3>| {
+        frame.iter().map(|p| p.length_squared()).sum::<f64>() / frame.len().max(1) as f64
+    };
+    let all: Vec<f64> = locals(body, body.stride(20)).iter().map(square).collect();
     quantile(&all, 0.5).sqrt().max(1e-12)
 }
 
 /// How far joints move about where they mostly are, root mean square over their spread.
 pub fn amplitude(body: &Body) -> f64 {
-    let frames: Vec<usize> = (0..body.n_frames()).step_by(body.stride(300)).collect();
+    let frames = locals(body, body.stride(300));
     let n = frames.len().max(1) as f64;
     let square = |joint: usize| {
-        let places: Vec<DVec3> = frames.iter().map(|&k| local(body, k, joint)).collect();
-        let mean = places.iter().sum::<DVec3>() / n;
-        places.iter().map(|p| p.distance_squared(mean)).sum::<f64>() / n
+        let mean = frames.iter().map(|frame| frame[joint]).sum::<DVec3>() / n;
+        frames.iter().map(|frame| frame[joint].distance_squared(mean)).sum::<f64>() / n
     };
     let joints = body.motion.n_joints();
     ((0..joints).map(square).sum::<f64>() / joints.max(1) as f64).sqrt() / spread(body)
@@ -82,8 +85,9 @@ pub fn restless(actor: &Body, take: &Body) -> Option<f64> {
 /// that moves most, by its likeness to itself some time later.
 pub fn period(body: &Body) -> Option<f64> {
     let n = body.n_frames();
+    let frames = locals(body, 1);
     let signal = |joint: usize, axis: usize| -> Vec<f64> {
-        let values: Vec<f64> = (0..n).map(|k| local(body, k, joint)[axis]).collect();
+        let values: Vec<f64> = frames.iter().map(|frame| frame[joint][axis]).collect();
         let mean = values.iter().sum::<f64>() / n as f64;
         values.into_iter().map(|x| x - mean).collect()
     };
@@ -102,15 +106,13 @@ pub fn period(body: &Body) -> Option<f64> {
     let is_peak =
         |k: &usize| likes[*k] > 0.92 * most && likes[*k] >= likes[*k - 1] && likes[*k] > likes[*k + 1];
     let peak = (zero.max(1)..likes.len().saturating_sub(1)).find(is_peak)?;
-    (likes[peak] > 0.6).then(|| peak as f64 * body.motion.step)
+    (likes[peak] > 0.6).then_some(peak as f64 * body.motion.step)
 }
 
 /// How much faster the take goes than its actor; a step of both legs may count as one or two.
 pub fn tempo(actor: &Body, take: &Body) -> Option<f64> {
     let ratio = period(actor)? / period(take)?;
-    let folded =
-        [ratio, ratio * 2.0, ratio * 0.5].into_iter().min_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()));
-    folded
+    [ratio, ratio * 2.0, ratio * 0.5].into_iter().min_by(|a, b| a.ln().abs().total_cmp(&b.ln().abs()))
 }
 
 /// Change of the edges of a surface that one in a thousand exceeds, at the worst of some moments.
