@@ -34,10 +34,23 @@ loader.setDRACOLoader(new DRACOLoader().setDecoderPath("/three/examples/jsm/libs
 loader.setKTX2Loader(new KTX2Loader().setTranscoderPath("/three/examples/jsm/libs/basis/").detectSupport(renderer));
 loader.setMeshoptDecoder(MeshoptDecoder);
 
-/** A box of numbers, or nothing. */
+/** The box around all vertices that are numbers, or nothing. */
 function boxOf(root) {
-  const box = new THREE.Box3().setFromObject(root, true);
-  return !box.isEmpty() && [...box.min, ...box.max].every(Number.isFinite) ? [box.min.toArray(), box.max.toArray()] : null;
+  const box = new THREE.Box3();
+  const point = new THREE.Vector3();
+  root.traverse((object) => {
+    const copies = object.isInstancedMesh ? object.count : 1;
+    const local = new THREE.Matrix4();
+    for (let copy = 0; copy < copies; copy += 1) {
+      if (object.isInstancedMesh) object.getMatrixAt(copy, local);
+      const world = object.matrixWorld.clone().multiply(local);
+      for (let k = 0; k < (object.isMesh ? object.geometry.attributes.position.count : 0); k += 1) {
+        object.getVertexPosition(k, point).applyMatrix4(world);
+        if (point.toArray().every(Number.isFinite)) box.expandByPoint(point);
+      }
+    }
+  });
+  return box.isEmpty() ? null : [box.min.toArray(), box.max.toArray()];
 }
 
 function cameraFor([low, high]) {

@@ -15,8 +15,15 @@ use std::{
 const MOMENTS: usize = 24;
 /// Edges shorter than this share of the diagonal count as so long: nobody sees them stretch.
 const SHORT: f64 = 1e-3;
+/// Edges over so many times as long as in the skin are stretched.
+pub const LONG_EDGE: f64 = 2.0;
 /// Deviation, in percent of the diagonal, that is drawn red.
 const RED: f64 = 5.0;
+
+/// Whether a measure is over a limit; what is not a number is.
+pub fn is_over(value: f64, limit: f64) -> bool {
+    value.is_nan() || value > limit
+}
 
 /// A moment: where the skin has the vertices, and where flesh has them.
 pub struct Frame {
@@ -49,8 +56,8 @@ impl Bake {
         let diagonal = shape::diagonal(&source_rest);
         let rest = pick(baked.positions(None, 0.0));
         let known = partners::by_order(source, &baked, &used, &rest);
-        let mapped = known.iter().flatten().count() as f64 / known.len().max(1) as f64;
         let candidates = partners::candidates(&source_rest, &rest, &known, diagonal);
+        let mapped = partners::mapped(&source_rest, &rest, &known, &candidates, diagonal);
         let baked_clip = baked_clip(source, clip, &baked);
         let times = baked_clip.map_or_else(|| vec![0.0], |clip| sample(&key_times(&baked, clip)));
         let flesh: Vec<Vec<DVec3>> = times.iter().map(|&t| pick(baked.positions(baked_clip, t))).collect();
@@ -173,10 +180,10 @@ impl Bake {
 
     /// 1 for vertices that are far off or at an edge that is stretched over twice.
     pub fn damage(&self, frame: &Frame) -> Vec<f64> {
-        let far = |d: f64| f64::from(u8::from(!(d <= RED)));
+        let far = |d: f64| f64::from(u8::from(is_over(d, RED)));
         let mut damage: Vec<f64> = self.frame_deviations(frame).into_iter().map(far).collect();
         for edge in &self.edges {
-            if !(self.stretch(frame, *edge) <= 2.0) {
+            if is_over(self.stretch(frame, *edge), LONG_EDGE) {
                 edge.iter().for_each(|&v| damage[v as usize] = 1.0);
             }
         }

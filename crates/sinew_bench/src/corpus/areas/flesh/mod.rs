@@ -26,7 +26,7 @@ use super::super::{
     shape,
 };
 use super::Task;
-use bake::Bake;
+use bake::{Bake, Frame, LONG_EDGE, is_over};
 use glam::DVec3;
 use std::path::Path;
 
@@ -74,7 +74,7 @@ pub fn is_flat(scene: &Scene) -> bool {
     (high - low).min_element() <= 1e-3 * (high - low).length()
 }
 
-/// A clip of a good length, else the shortest that takes time.
+/// A clip of a good length, a fast one if there is one, else the shortest that takes time.
 fn choose(scene: &Scene, random: &mut Random) -> Option<String> {
     let clips = scene.clips();
     let is_only = |name: &str| clips.iter().filter(|(other, _)| *other == name).count() == 1;
@@ -82,12 +82,32 @@ fn choose(scene: &Scene, random: &mut Random) -> Option<String> {
     let has_name =
         |k: usize| scene.json["animations"][k]["name"].as_str().is_some_and(|name| !name.is_empty());
     let can_ask = |k: usize| is_only(clips[k].0) && (k == 0 || has_name(k));
-    let mut named: Vec<(&str, f64)> =
-        (0..clips.len()).filter(|&k| clips[k].1 > 0.0 && can_ask(k)).map(|k| clips[k]).collect();
-    named.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let good: Vec<_> = named.iter().filter(|(_, s)| (SECONDS[0]..=SECONDS[1]).contains(s)).collect();
-    let chosen = good.get(random.below(good.len())).copied().or(named.first());
-    chosen.map(|(name, _)| (*name).to_owned())
+    let mut usable: Vec<usize> = (0..clips.len()).filter(|&k| clips[k].1 > 0.0 && can_ask(k)).collect();
+    usable.sort_by(|&a, &b| clips[a].1.total_cmp(&clips[b].1));
+    let is_good = |k: &usize| (SECONDS[0]..=SECONDS[1]).contains(&clips[*k].1);
+    let good: Vec<usize> = usable.iter().copied().filter(is_good).collect();
+    let fast: Vec<usize> = good.iter().copied().filter(|&k| is_fast(scene, k)).collect();
+    let list = [fast, good].into_iter().find(|list| !list.is_empty());
+    let chosen = list.map(|list| list[random.below(list.len())]).or(usable.first().copied());
+    chosen.map(|k| clips[k].0.to_owned())
+}
+
+/// Whether some joint accelerates by more than soft parts can follow; a quick look by which clips are chosen.
+fn is_fast(scene: &Scene, clip: usize) -> bool {
+    let (joints, seconds, step) = (scene.joints(), scene.clips()[clip].1, 1.0 / 30.0);
+    let diagonal = shape::diagonal(&scene.positions(None, 0.0));
+    let at = |time: f64| -> Vec<DVec3> {
+        let worlds = scene.worlds(Some(clip), time);
+        joints.iter().map(|&joint| worlds[joint].w_axis.truncate()).collect()
+    };
+    let accelerations: Vec<f64> = [0.2, 0.35, 0.5, 0.65, 0.8]
+        .iter()
+        .flat_map(|share| {
+            let [a, b, c] = [-1.0, 0.0, 1.0].map(|k| at(share * seconds + k * step));
+            (0..joints.len()).map(|j| (a[j] - 2.0 * b[j] + c[j]).length()).collect::<Vec<_>>()
+        })
+        .collect();
+    shape::quantile(&accelerations, 0.9) > FAST * step * step * diagonal
 }
 
 pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
@@ -171,7 +191,8 @@ fn measure(bake: &Bake, source: &Scene, clip: Option<usize>, verdict: &mut Verdi
     verdict.set("dev_max", shape::quantile(&deviations, 1.0));
     for frame in &bake.frames {
         let stretched = bake.stretches(frame);
-        let share = stretched.iter().filter(|s| !(**s <= 2.0)).count() as f64 / stretched.len().max(1) as f64;
+        let n_long = stretched.iter().filter(|s| is_over(**s, LONG_EDGE)).count();
+        let share = n_long as f64 / stretched.len().max(1) as f64;
         verdict.raise("edges_over_2x", 100.0 * share);
         verdict.raise("stretch_max", shape::quantile(&stretched, 1.0));
     }
@@ -208,31 +229,48 @@ fn gain(verdict: &mut Verdict) {
 }
 
 /// Skin above, flesh below: at rest, at four moments with the worst among them, and the stiffest at its worst.
-fn draw(default: &Bake, stiffest: Option<&Bake>, sheet: &mut Sheet) {
+fn draw<'a>(default: &'a Bake, stiffest: Option<&'a Bake>, sheet: &mut Sheet) {
     let last = default.frames.len().saturating_sub(1);
     let mut moments: Vec<usize> = [1, 2, 3].map(|k| k * last / 4).to_vec();
     moments.push(default.worst());
     moments.sort_unstable();
-    let mut below: Vec<(String, &Bake, &[DVec3], &[DVec3], Vec<f64>)> = Vec::new();
-    below.push(("rest".into(), default, &default.rest[0], &default.rest[1], Vec::new()));
-    for k in moments {
-        let frame = &default.frames[k];
-        let title = format!("{:.2} s", frame.time);
-        below.push((title, default, &frame.skin, &frame.flesh, default.damage(frame)));
+    let mut tiles =
+        vec![Tile::new("rest".to_owned(), default, &default.rest[0], &default.rest[1], Vec::new())];
+    let at = |title: String, bake: &'a Bake, frame: &'a Frame| {
+        Tile::new(title, bake, &frame.skin, &frame.flesh, bake.damage(frame))
+    };
+    for frame in moments.into_iter().filter_map(|k| default.frames.get(k)) {
+        tiles.push(at(format!("{:.2} s", frame.time), default, frame));
     }
-    if let Some(stiff) = stiffest {
-        let frame = &stiff.frames[stiff.worst()];
-        let title = format!("1e8 Pa {:.2} s", frame.time);
-        below.push((title, stiff, &frame.skin, &frame.flesh, stiff.damage(frame)));
+    if let Some((stiff, frame)) = stiffest.and_then(|stiff| Some((stiff, stiff.frames.get(stiff.worst())?))) {
+        tiles.push(at(format!("1e8 Pa {:.2} s", frame.time), stiff, frame));
     }
-    for (title, bake, skin, _, _) in &below {
-        let (low, high) = bounds(skin);
-        let surface = Surface { positions: skin, faces: &bake.faces, damage: &[] };
-        sheet.add_within(&format!("skin {title}"), &surface, low, high);
+    for tile in &tiles {
+        tile.draw("skin", tile.skin, &[], sheet);
     }
-    for (title, bake, skin, flesh, damage) in &below {
-        let (low, high) = bounds(skin);
-        let surface = Surface { positions: flesh, faces: &bake.faces, damage };
-        sheet.add_within(&format!("flesh {title}"), &surface, low, high);
+    for tile in &tiles {
+        tile.draw("flesh", tile.flesh, &tile.damage, sheet);
+    }
+}
+
+/// A moment as it is drawn.
+struct Tile<'a> {
+    title: String,
+    faces: &'a [[u32; 3]],
+    skin: &'a [DVec3],
+    flesh: &'a [DVec3],
+    damage: Vec<f64>,
+}
+
+impl<'a> Tile<'a> {
+    fn new(title: String, bake: &'a Bake, skin: &'a [DVec3], flesh: &'a [DVec3], damage: Vec<f64>) -> Self {
+        Self { title, faces: &bake.faces, skin, flesh, damage }
+    }
+
+    /// Both in the box of the skin, so that they can be compared.
+    fn draw(&self, what: &str, positions: &[DVec3], damage: &[f64], sheet: &mut Sheet) {
+        let (low, high) = bounds(self.skin);
+        let surface = Surface { positions, faces: self.faces, damage };
+        sheet.add_within(&format!("{what} {}", self.title), &surface, low, high);
     }
 }

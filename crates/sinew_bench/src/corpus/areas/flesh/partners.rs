@@ -6,7 +6,7 @@
 
 use super::super::super::{scene::Scene, shape};
 use glam::{DMat3, DVec3, IVec3};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How near, as a share of the diagonal, a written vertex must lie to where it is expected.
 const SAME: f64 = 1e-4;
@@ -48,7 +48,7 @@ fn verified(source: &Scene, order: &[u32], places: &[u32], rest: &[DVec3]) -> Ve
     let stored: Vec<DVec3> = source.stored().iter().flat_map(|part| part.1.iter().copied()).collect();
     let sizes = source.stored().into_iter().map(|part| part.1.len());
     let part_of: Vec<usize> = sizes.enumerate().flat_map(|(k, n)| std::iter::repeat_n(k, n)).collect();
-    let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, &place) in places.iter().enumerate() {
         members.entry(part_of[order[place as usize] as usize]).or_default().push(k);
     }
@@ -116,6 +116,22 @@ pub fn candidates(
         if found.is_empty() { nearest(*p) } else { found }
     };
     written.iter().zip(known).map(of).collect()
+}
+
+/// Share of the written vertices whose partner is known, or lies at the same place at rest.
+pub fn mapped(
+    source: &[DVec3],
+    written: &[DVec3],
+    known: &[Option<u32>],
+    candidates: &[Vec<u32>],
+    diagonal: f64,
+) -> f64 {
+    let is_near = |k: usize| {
+        let first = candidates[k].first().map(|&v| source[v as usize]);
+        first.is_some_and(|p| p.distance(written[k]) <= SAME * diagonal)
+    };
+    let found = (0..written.len()).filter(|&k| known[k].is_some() || is_near(k)).count();
+    found as f64 / written.len().max(1) as f64
 }
 
 /// Of the candidates the one whose path over all frames is nearest (parts that touch at rest part later), and the sum of ways.

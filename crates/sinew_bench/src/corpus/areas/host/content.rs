@@ -5,7 +5,7 @@ use anyhow::Context;
 use glam::DVec3;
 use serde_json::Value;
 use std::{
-    collections::{HashMap, hash_map::DefaultHasher},
+    collections::{BTreeMap, hash_map::DefaultHasher},
     fs,
     hash::{Hash, Hasher},
     io::Cursor,
@@ -47,7 +47,7 @@ impl Content {
     /// The name of a member of a list of the file.
     pub fn name(&self, key: &str, index: &Value) -> &str {
         let member = index.as_u64().and_then(|k| self.json[key].get(k as usize));
-        member.map_or("", called)
+        member.map_or(UNNAMED, called)
     }
 
     /// What a texture shows and how it is repeated.
@@ -113,8 +113,8 @@ pub fn hash<T: Hash + ?Sized>(value: &T) -> String {
 }
 
 /// Nodes that alone have their name.
-pub fn unique_nodes(scene: &Scene) -> HashMap<&str, usize> {
-    let mut nodes: HashMap<&str, Option<usize>> = HashMap::new();
+pub fn unique_nodes(scene: &Scene) -> BTreeMap<&str, usize> {
+    let mut nodes: BTreeMap<&str, Option<usize>> = BTreeMap::new();
     for node in 0..scene.n_nodes() {
         nodes.entry(scene.node_name(node)).and_modify(|n| *n = None).or_insert(Some(node));
     }
