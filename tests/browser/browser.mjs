@@ -39,7 +39,8 @@ export async function launch(flags = []) {
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGKILL');
     await ended;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // Its helper processes end a little later, and write to the profile until then.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
   };
   /** Seconds of processor time that all its processes have used. */
   const cpu = async () => {

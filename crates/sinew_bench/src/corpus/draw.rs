@@ -35,14 +35,7 @@ impl Sheet {
         self.push(title, &[item], low, high);
     }
 
-    /// Draw a skeleton or points: each segment as a thin spindle.
-    pub fn add_bones(&mut self, title: &str, bones: &[(DVec3, DVec3)]) {
-        let ends: Vec<DVec3> = bones.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        let (low, high) = bounds(&ends);
-        self.add_bones_within(title, bones, low, high);
-    }
-
-    /// The same in a given box.
+    /// Draw a skeleton in a given box: each segment as a thin spindle.
     pub fn add_bones_within(&mut self, title: &str, bones: &[(DVec3, DVec3)], low: DVec3, high: DVec3) {
         let thick = (high - low).length() * 0.012;
         self.push(title, &[spindles(bones, thick)], low, high);

@@ -143,19 +143,20 @@ fn text_kind(bytes: &[u8]) -> Kind {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
     let start = head.trim_start();
     let starts = |words: &[&str]| words.iter().any(|word| start.starts_with(word));
-    let has_line = |word: &str| {
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 20)]);
-        text.lines().any(|line| line.trim_start().starts_with(word))
-    };
+    // Faces may begin megabytes behind the first vertex.
+    let has_line =
+        |word: &[u8]| bytes.split(|&b| b == b'\n').any(|line| line.trim_ascii_start().starts_with(word));
     let is_binary_stl = bytes.len() > 84 && {
         let n = u32::from_le_bytes([bytes[80], bytes[81], bytes[82], bytes[83]]) as usize;
         n > 0 && bytes.len() == 84 + 50 * n
     };
     if starts(&["HIERARCHY"]) {
         Kind::Clip
-    } else if starts(&["ply", "OFF", "COFF", "NOFF", "MeshVersionFormatted"]) || is_binary_stl {
-        Kind::Mesh
-    } else if (starts(&["solid"]) && has_line("facet")) || (has_line("v ") && has_line("f ")) {
+    } else if starts(&["ply", "OFF", "COFF", "NOFF", "MeshVersionFormatted"])
+        || is_binary_stl
+        || (starts(&["solid"]) && has_line(b"facet"))
+        || (has_line(b"v ") && has_line(b"f "))
+    {
         Kind::Mesh
     } else if is_recording(start) {
         Kind::Recording

@@ -123,6 +123,10 @@ impl Options {
         if options.roots.is_empty() {
             options.roots = places::outside();
         }
+        // The product runs in folders of its own, from where a relative path leads elsewhere.
+        for root in &mut options.roots {
+            *root = std::path::absolute(&root)?;
+        }
         Ok(options)
     }
 }

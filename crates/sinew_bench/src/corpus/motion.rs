@@ -24,11 +24,6 @@ impl Motion {
         self.names.len()
     }
 
-    /// A joint by its name.
-    pub fn joint(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|n| n == name)
-    }
-
     /// Bones of a frame, for drawing.
     pub fn bones(&self, frame: usize) -> Vec<(DVec3, DVec3)> {
         let bone = |(joint, parent): (usize, &Option<usize>)| {

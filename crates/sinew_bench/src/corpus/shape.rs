@@ -39,17 +39,6 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted.get(at).copied().unwrap_or(0.0)
 }
 
-/// Area-weighted normals of vertices.
-pub fn normals(points: &[DVec3], faces: &[[u32; 3]]) -> Vec<DVec3> {
-    let mut normals = vec![DVec3::ZERO; points.len()];
-    for face in faces {
-        let [a, b, c] = face.map(|v| points[v as usize]);
-        let normal = (b - a).cross(c - a);
-        face.iter().for_each(|&v| normals[v as usize] += normal);
-    }
-    normals.into_iter().map(|n| n.normalize_or_zero()).collect()
-}
-
 /// For each vertex the first one at the same place: glTF cuts surfaces along seams, which judges close again.
 pub fn welded(points: &[DVec3]) -> Vec<u32> {
     let mut first: HashMap<[u64; 3], u32> = HashMap::new();

@@ -495,7 +495,7 @@ mod tests {
             let n = problem.freedoms.n;
             let mut solver = ClipSolver::new(4, n);
             let mut x = vec![0.0; 4 * n];
-            let mut slope = |solver: &mut ClipSolver, x: &[f64]| {
+            let slope = |solver: &mut ClipSolver, x: &[f64]| {
                 solver.assemble(problem, &STAGE, x);
                 solver.gradient.iter().fold(0.0f64, |worst, g| worst.max(g.abs()))
             };
