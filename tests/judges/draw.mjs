@@ -211,6 +211,8 @@ async function work({ files, out, size }) {
   return { faults, box };
 }
 
+// Whoever asked may have ended; the browser still has to.
+process.stdout.on("error", () => {});
 for await (const line of readline.createInterface({ input: process.stdin })) {
   let answer;
   try {
