@@ -91,8 +91,9 @@ const RED: &str = "🔴";
 /// Text that a table can hold.
 fn cell(text: &str) -> String {
     let flat = text.replace('|', "\\|").replace(['\n', '\r'], " ");
-    // Paths of this machine say nothing on another.
-    let words = flat.split(' ').map(|word| if word.contains("/sinew-corpus-") { "FILE" } else { word });
+    // Paths of this machine say nothing on another: the name is enough.
+    let name = |word: &'_ str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let words = flat.split(' ').map(|word| if word.starts_with('/') { name(word) } else { word.to_owned() });
     let text: String = words.collect::<Vec<_>>().join(" ");
     if text.chars().count() > 400 { text.chars().take(400).chain(['…']).collect() } else { text }
 }
