@@ -18,6 +18,18 @@ const FLAGS = [
   '--disable-extensions', '--remote-debugging-port=0', '--hide-scrollbars', 'about:blank',
 ];
 
+/** Remove the folder of a browser that was killed: its helper processes end a little later, and write to it until then. */
+async function remove(folder) {
+  for (let k = 0; ; k += 1) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (k === 100) throw error;
+      await sleep(50);
+    }
+  }
+}
+
 /** Start a browser with an empty profile, and flags of its own. */
 export async function launch(flags = []) {
   const profile = mkdtempSync(join(tmpdir(), 'sinew-chromium-'));
@@ -39,8 +51,7 @@ export async function launch(flags = []) {
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGKILL');
     await ended;
-    // Its helper processes end a little later, and write to the profile until then.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
+    await remove(profile);
   };
   /** Seconds of processor time that all its processes have used. */
   const cpu = async () => {
