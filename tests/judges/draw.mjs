@@ -151,7 +151,11 @@ function launch() {
   const close = async () => {
     child.removeAllListeners("exit").kill("SIGKILL");
     await new Promise((done) => setTimeout(done, 200));
-    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      fs.rmSync(profile, { recursive: true, force: true });
+    } catch {
+      // A helper process still writes to it: what is left lies in the folder of temporary files.
+    }
   };
   return { send, close };
 }
