@@ -75,6 +75,9 @@ pub fn run(words: &[String]) -> anyhow::Result<()> {
     print!("\n{}", report::summary(&rows));
     println!("{} of {} rows in {:.0} s", rows.len(), tasks.len(), started.elapsed().as_secs_f64());
     write_all(&rows, &options)?;
+    if STOPPED.load(Ordering::Relaxed) {
+        bail!("stopped after {} of {} rows; what is done is kept", rows.len(), tasks.len());
+    }
     check(&rows, &options)
 }
 
