@@ -20,7 +20,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("*", "judged", AtLeast(1.0)),
     // Opening: either it opens, or the error names the file, the cause and what to do.
     ("open", "answered", AtLeast(1.0)),
-    ("open", "seconds_per_mb", AtMost(5.0)),
+    ("open", "seconds_per_mb", AtMost(10.0)),
     ("open", "memory_per_byte", AtMost(60.0)),
     // host: all that a file holds and the change is not about is still there; loss is loss, however small.
     ("host", "materials", AtLeast(1.0)),
