@@ -89,6 +89,8 @@ export async function handles_are_drawn_erased_mirrored_and_weighted({ studio, o
     return sinew.vertex(best).place;
   })()`);
   await page.click('tool-lasso');
+  // Taking a tool that paints shows the surface at rest; a stroke before that would only ask for it again.
+  await page.until(`sinew.state().display.what === 'rest'`);
   const around = [[-110, -120], [40, -120], [40, 60], [-110, 60], [-110, -115]].map(([dx, dy]) => ({ x: hand.x + dx, y: hand.y + dy }));
   await page.drag(around, { steps: 5 });
   await page.until('sinew.state().handles.length === 1');
