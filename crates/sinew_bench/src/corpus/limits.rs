@@ -86,7 +86,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     // Shading shows facets that lean by a few degrees; the issue asks for 12° at p99 of a face.
     ("fit", "normals_mean", AtMost(3.0)),
     ("fit", "normals_p99", AtMost(15.0)),
-    // One facet in ten thousand: sequences that crumple have facets whose side cannot be told.
+    // One facet in ten thousand: sequences that crumple have facets without a clear side.
     ("fit", "flipped", AtMost(0.01)),
     // An animator opens the bind pose: edges keep their length within reason.
     ("fit", "bind_p99", AtMost(1.5)),

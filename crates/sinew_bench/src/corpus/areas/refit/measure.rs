@@ -39,7 +39,7 @@ pub fn limbs_of_both(source: &Body, target: &Body) -> Vec<Match> {
 
 /// Joints with the same name.
 pub fn same_names(source: &Body, target: &Body) -> Vec<Match> {
-    // Joints without names can only be told by their order.
+    // Joints without names can only be matched by their order.
     if source.motion.names.iter().all(String::is_empty)
         && source.motion.n_joints() == target.motion.n_joints()
     {
