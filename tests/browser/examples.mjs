@@ -231,3 +231,6 @@ export async function detail_is_sculpted({ studio, open, shots }) {
   await page.until('sinew.state().detail');
   await shows(page, pulled, 1e-4, 'it comes with its pose');
 }
+
+// Others of this capability are short.
+for (const test of [a_target_is_dragged_and_weights_are_edited_back, detail_is_sculpted]) test.long = true;

@@ -160,4 +160,4 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
 }
 
 
-the_fit_panel_at_both_sizes.long = true;
+for (const test of [a_fit_is_stopped_and_goes_on, the_fit_panel_at_both_sizes]) test.long = true;

@@ -255,3 +255,6 @@ export async function flat_surfaces_say_why_they_have_no_flesh({ studio, open, s
   expect((await page.text('flesh-note')).includes('close it, give it thickness'), await page.text('flesh-note'));
   await page.screenshot(join(shots, 'flesh-flat.png'));
 }
+
+// Others of this capability are short.
+for (const test of [flesh_is_pulled_and_springs_back, stiffness_is_painted_and_kept]) test.long = true;

@@ -371,3 +371,6 @@ for (const test of [a_camera_moves_the_character, a_camera_whose_pictures_cannot
   Object.assign(test, { needs: [FILM], long: true });
 }
 Object.assign(landmarks_agree_with_the_golden_ones, { needs: ['video/pose_squats.mp4', 'video/pose_squats_3d.full.json', 'video/pose_squats.full.json'], long: true });
+
+// Others of this capability are short.
+a_demonstration_is_one_click.long = true;

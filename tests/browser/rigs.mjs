@@ -98,3 +98,6 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.click('rig-remove');
   await page.until(`sinew.state().rigs.rigs.length === 0 && sinew.state().rigs.curves.length === 0`);
 }
+
+// Others of this capability are short.
+a_template_is_dropped_pulled_and_driven.long = true;

@@ -238,3 +238,6 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   await page.key('Ctrl+z');
   await page.until(`Math.abs(sinew.state().bounds[1][1] - ${tall}) < 1e-6 && !sinew.state().clips.some(({ name }) => name === 'uphill')`);
 }
+
+// Others of this capability are short.
+a_rule_is_clicked_and_follows_its_marker.long = true;

@@ -219,3 +219,6 @@ export async function folders_of_frames_are_dropped_and_chosen({ studio, open, f
   await page.dropPath(single);
   await page.until(`sinew.state().name === 'only' && sinew.state().clips.length === 0`);
 }
+
+// Others of this capability are short.
+lost_work_is_restored_or_discarded_by_a_click.long = true;

@@ -80,6 +80,39 @@ impl SymbolicCholesky {
         Ok(Self { inner, starts, columns, layout })
     }
 
+    /// The numbers of the factor, as faer stores them.
+    fn factor(&self, a: &SparseMatrix) -> Result<Vec<f64>, GeomError> {
+        let same_rows = a.starts().iter().map(|&s| s as u32).eq(self.starts.iter().copied());
+        if a.columns() != self.columns || !same_rows {
+            return Err(GeomError::Pattern { row: self.first_other_row(a) });
+        }
+        if let Some(index) = a.values().iter().position(|v| !v.is_finite()) {
+            return Err(GeomError::NonFinite { what: "matrix entry", index });
+        }
+        let n = a.n_rows();
+        let pattern = SymbolicSparseColMatRef::new_checked(n, n, &self.starts, None, &self.columns);
+        let matrix = SparseColMatRef::new(pattern, a.values());
+        let inner = &self.inner;
+        let mut l = vec![0.0f64; inner.len_val()];
+        // Sequential: faer's threads cost more than they bring at these sizes.
+        let scratch = inner.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(scratch);
+        inner
+            .factorize_numeric_llt(
+                &mut l,
+                matrix,
+                Side::Lower,
+                LltRegularization::default(),
+                Par::Seq,
+                MemStack::new(&mut memory),
+                Default::default(),
+            )
+            .map_err(|LltError::NonPositivePivot { index }| GeomError::NotPositiveDefinite {
+                pivot: self.layout.original_column(index),
+            })?;
+        Ok(l)
+    }
+
     /// The first row in which a matrix has other entries, or which only one of the two has.
     fn first_other_row(&self, a: &SparseMatrix) -> usize {
         let n = a.n_rows().min(self.starts.len() - 1);
@@ -112,35 +145,8 @@ impl<T: triangular::Real> Cholesky<T> {
     /// # Errors
     /// If the pattern differs from the analysed one, or the matrix is not positive definite.
     pub fn factor(symbolic: Arc<SymbolicCholesky>, a: &SparseMatrix) -> Result<Self, GeomError> {
-        let same_rows = a.starts().iter().map(|&s| s as u32).eq(symbolic.starts.iter().copied());
-        if a.columns() != symbolic.columns || !same_rows {
-            return Err(GeomError::Pattern { row: symbolic.first_other_row(a) });
-        }
-        if let Some(index) = a.values().iter().position(|v| !v.is_finite()) {
-            return Err(GeomError::NonFinite { what: "matrix entry", index });
-        }
-        let n = a.n_rows();
-        let pattern = SymbolicSparseColMatRef::new_checked(n, n, &symbolic.starts, None, &symbolic.columns);
-        let matrix = SparseColMatRef::new(pattern, a.values());
-        let inner = &symbolic.inner;
-        let mut l = vec![0.0f64; inner.len_val()];
-        // Sequential: faer's threads cost more than they bring at these sizes.
-        let scratch = inner.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
-        let mut memory = MemBuffer::new(scratch);
-        inner
-            .factorize_numeric_llt(
-                &mut l,
-                matrix,
-                Side::Lower,
-                LltRegularization::default(),
-                Par::Seq,
-                MemStack::new(&mut memory),
-                Default::default(),
-            )
-            .map_err(|LltError::NonPositivePivot { index }| GeomError::NotPositiveDefinite {
-                pivot: symbolic.layout.original_column(index),
-            })?;
-        let values = symbolic.layout.pack(inner, &l);
+        let l = symbolic.factor(a)?;
+        let values = T::pack(&symbolic.layout, &symbolic.inner, &l);
         Ok(Self { symbolic, values })
     }
 

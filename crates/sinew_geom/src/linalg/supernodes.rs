@@ -16,7 +16,7 @@ pub(super) const N_PARTS: usize = 4;
 
 /// A block of columns with the same rows below them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Supernode {
+pub struct Supernode {
     /// First column, in our order.
     pub column: usize,
     /// Number of columns.
@@ -55,7 +55,7 @@ impl Supernode {
 
 /// Column order, rows and places of values.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     pub supernodes: Vec<Supernode>,
     pub rows: Vec<u32>,
     /// Our column of each original one.

@@ -11,10 +11,22 @@ use super::{
     simd::{Kernel, dispatch},
     supernodes::{Layout, N_PARTS, Supernode},
 };
+use faer::sparse::linalg::cholesky::SymbolicCholesky;
 use rayon::prelude::*;
 
 /// Precision a factor is stored and solved in.
-pub trait Real: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
+pub trait Real:
+    Substitute<1>
+    + Substitute<2>
+    + Substitute<4>
+    + Substitute<8>
+    + Copy
+    + Default
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + 'static
+{
     /// Round to this precision.
     fn from_f64(value: f64) -> Self;
     /// Widen.
@@ -25,6 +37,15 @@ pub trait Real: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     fn plus(self, b: Self) -> Self;
     /// `c − self · b`, fused if `FMA`.
     fn subtract_from<const FMA: bool>(self, b: Self, c: Self) -> Self;
+    /// Copy faer's factor into our places.
+    fn pack(layout: &Layout, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<Self>;
+}
+
+/// Both substitutions for `W` right-hand sides beside each other, compiled here once: generic code would be compiled again in
+/// every crate that solves something.
+pub trait Substitute<const W: usize>: Sized {
+    /// Replace right-hand sides, in the order of the factor, by their solutions.
+    fn substitute(layout: &Layout, values: &[Self], x: &mut [[Self; W]]);
 }
 
 macro_rules! impl_real {
@@ -50,7 +71,18 @@ macro_rules! impl_real {
             fn subtract_from<const FMA: bool>(self, b: Self, c: Self) -> Self {
                 if FMA { (-self).mul_add(b, c) } else { c - self * b }
             }
+            fn pack(layout: &Layout, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<Self> {
+                layout.pack(symbolic, l)
+            }
         }
+        impl_real!(@ $t; 1 2 4 8);
+    };
+    (@ $t:ty; $($w:literal)*) => {
+        $(impl Substitute<$w> for $t {
+            fn substitute(layout: &Layout, values: &[Self], x: &mut [[Self; $w]]) {
+                Substitution { layout, values }.run(x);
+            }
+        })*
     };
 }
 impl_real!(f32);
@@ -74,7 +106,7 @@ pub(super) fn solve<T: Real, const R: usize>(layout: &Layout, values: &[T], x: &
 }
 
 /// Solve right-hand sides `first .. first + W`, as many as there are.
-fn solve_width<T: Real, const R: usize, const W: usize>(
+fn solve_width<T: Real + Substitute<W>, const R: usize, const W: usize>(
     layout: &Layout,
     values: &[T],
     x: &mut [[f64; R]],
@@ -86,7 +118,7 @@ fn solve_width<T: Real, const R: usize, const W: usize>(
         let target = &mut work[column as usize];
         (0..used).for_each(|k| target[k] = T::from_f64(row[first + k]));
     }
-    Substitution { layout, values }.run(&mut work);
+    T::substitute(layout, values, &mut work);
     for (row, &column) in x.iter_mut().zip(&layout.column_of) {
         let source = &work[column as usize];
         (0..used).for_each(|k| row[first + k] = source[k].to_f64());

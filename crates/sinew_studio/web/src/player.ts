@@ -29,6 +29,11 @@ export class Player extends Emitter<{ change: null }> {
       else if (this.shown && !this.asking) this.playing = this.shown = false;
       this.emit('change', null);
     });
+    // At once: what is shown next must not be followed by one more moment of the clip.
+    store.on('show', () => {
+      this.wanted = null;
+      this.pause();
+    });
     store.on('link', (link) => {
       if (link !== 'open') this.pause();
     });

@@ -1,5 +1,6 @@
 // Puppetry in the page: where the actor comes from, what is sent of it, pairing by count-down, and takes.
 import { ask, socket, store } from './app';
+import { showShape } from './display';
 import { Emitter } from './emitter';
 import type { Cue, PairTarget, PuppetSettings } from './net/protocol';
 import { Camera, type Sight } from './pose/camera';
@@ -88,10 +89,10 @@ class Puppeteering extends Emitter<{ change: null; act: null }> {
   /** The viewport shows the pose that is to be paired. */
   private showTarget(): void {
     const { target } = this;
-    if (target === 'rest') void ask({ type: 'display', what: 'rest' });
-    else if (target === 'posed') void ask({ type: 'display', what: 'posed' });
-    else if ('clip' in target) void ask({ type: 'display', what: 'clip', clip: target.clip[0], time: target.clip[1] });
-    else void ask({ type: 'do', command: { load_example: { name: target.example } } }).then(() => ask({ type: 'display', what: 'posed' }));
+    if (target === 'rest') void showShape('rest');
+    else if (target === 'posed') void showShape('posed');
+    else if ('clip' in target) void showShape('clip', { clip: target.clip[0], time: target.clip[1] });
+    else void ask({ type: 'do', command: { load_example: { name: target.example } } }).then(() => showShape('posed'));
   }
 
   /** Make a pair now, or when the actor is in place. */

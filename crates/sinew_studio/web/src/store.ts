@@ -1,6 +1,6 @@
 // What the page knows: the server's document, and what is this tab's own (selection, tool, look).
 import { Emitter } from './emitter';
-import type { Doc, HandleInfo, Job, PaintOp, RegionMode, SculptOp, Welcome } from './net/protocol';
+import type { Doc, HandleInfo, Job, PaintOp, RegionMode, SculptOp, Shown, Welcome } from './net/protocol';
 import type { Link } from './net/socket';
 import { loadPrefs, savePrefs, type Prefs } from './prefs';
 
@@ -37,6 +37,8 @@ export interface Topics {
   view: null;
   jobs: null;
   prefs: Prefs;
+  /** Another shape is asked for. */
+  show: Shown;
   /** Another document is there. */
   opened: null;
   /** New vertices are in the buffers. */

@@ -1,6 +1,7 @@
 // Pose and tool commands.
 import { define, type Action } from '../actions';
 import { ask, run, store } from '../app';
+import { showShape } from '../display';
 import type { ToolId } from '../store';
 import { clampBrush, type ToolManager } from '../tools/manager';
 import type { ModalKind } from '../tools/modal';
@@ -139,8 +140,8 @@ export function definePose(context: Context): void {
       enabled: () => player.clip !== undefined,
       run: () => player.seek(0),
     },
-    { id: 'show-rest', label: 'Show rest', group: 'Play', run: () => void ask({ type: 'display', what: 'rest' }) },
-    { id: 'show-posed', label: 'Show pose', group: 'Play', run: () => void ask({ type: 'display', what: 'posed' }) },
+    { id: 'show-rest', label: 'Show rest', group: 'Play', run: () => void showShape('rest') },
+    { id: 'show-posed', label: 'Show pose', group: 'Play', run: () => void showShape('posed') },
   );
 }
 
@@ -162,5 +163,5 @@ function posed(then: () => void): void {
     stop();
     then();
   });
-  void ask({ type: 'display', what: 'posed' });
+  void showShape('posed');
 }

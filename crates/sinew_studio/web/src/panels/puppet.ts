@@ -1,5 +1,6 @@
 // Puppet: an actor from a camera or a recording, pairs of poses, how the character follows, and takes.
 import { run, ask, store } from '../app';
+import { showShape } from '../display';
 import { unlessDirty } from '../commands/file';
 import { showActor } from '../dialogs/drop';
 import { openActor } from '../dialogs/open';
@@ -240,7 +241,7 @@ function momentRow([name, time]: [string, number]): HTMLElement {
     set: (moment) => {
       shown.textContent = `${moment.toFixed(2)} s`;
       puppeteering.target = { clip: [name, moment] };
-      void ask({ type: 'display', what: 'clip', clip: name, time: moment });
+      void showShape('clip', { clip: name, time: moment });
     },
   });
   return row('Moment', range, shown);

@@ -1,5 +1,6 @@
 // The rules panel: the text, what is wrong with it, how well each line holds, and what surrounds the skeleton.
 import { ask, run, store } from '../app';
+import { showShape } from '../display';
 import type { Fault, Marker, RulePlane, Vec3 } from '../net/protocol';
 import type { Player } from '../player';
 import { addLine, change, freeName, hasRig, rules, TEMPLATES, writing } from '../ruling';
@@ -43,7 +44,7 @@ export function buildRules(player: Player): HTMLElement {
   player.on('change', show);
   store.on('opened', () => {
     writing.begin(null);
-    if (store.tool === 'rules' && hasRig()) void ask({ type: 'display', what: 'ruled' });
+    if (store.tool === 'rules' && hasRig()) void showShape('ruled');
   });
   let before = store.tool;
   store.on('tab', (tab) => {

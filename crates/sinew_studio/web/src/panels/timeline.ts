@@ -1,6 +1,7 @@
 // The timeline: what is shown (rest, pose, clip), playing, scrubbing, frame rate.
 import { perform } from '../actions';
-import { ask, run, store } from '../app';
+import { run, store } from '../app';
+import { showShape } from '../display';
 import type { Player } from '../player';
 import { askText } from '../ui/dialog';
 import { h, whenChanged } from '../ui/dom';
@@ -64,7 +65,7 @@ export function buildTimeline(player: Player): HTMLElement {
         ],
         (choice) => {
           if (choice === 'clip') player.seek(player.time);
-          else void ask({ type: 'display', what: choice });
+          else void showShape(choice);
         },
       ),
     );

@@ -1,5 +1,6 @@
 // Who gets the pointer: navigation, the gizmo, the modal move, or the tool in hand.
-import { ask, store } from '../app';
+import { store } from '../app';
+import { showShape } from '../display';
 import type { Shown } from '../net/protocol';
 import { REST_TOOLS, type ToolId } from '../store';
 import type { Gizmo } from '../view/gizmo';
@@ -113,7 +114,7 @@ export class ToolManager {
     const what = REST_TOOLS.has(tool) ? 'rest' : (own[tool] ?? 'posed');
     // Looking at a clip with the select tool is no reason to leave it, nor are hands on its flesh.
     if (!store.doc || store.doc.display.what === what || ANYWHERE.has(tool)) return;
-    void ask({ type: 'display', what });
+    void showShape(what);
   }
 
   private down(event: PointerEvent): void {

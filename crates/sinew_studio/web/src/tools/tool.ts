@@ -1,6 +1,7 @@
 // What a tool is, and what tools share.
 import { Vector3 } from 'three';
-import { ask, socket, store } from '../app';
+import { socket, store } from '../app';
+import { showShape, shown } from '../display';
 import type { Picked } from '../net/protocol';
 import { toast } from '../ui/toast';
 import type { Overlay } from '../view/overlay';
@@ -40,10 +41,10 @@ export async function pick(stage: Stage, event: PointerEvent): Promise<Picked | 
   }
 }
 
-/** Is the right surface in view for a tool? If not, it is asked for, and the next press will do. */
+/** Is the right surface in view for a tool, or about to be? If not, it is asked for, and the next press will do. */
 export function ensureDisplay(what: 'rest' | 'posed'): boolean {
-  if (store.doc?.display.what === what) return true;
-  void ask({ type: 'display', what });
+  if (shown() === what) return true;
+  void showShape(what);
   toast(
     'info',
     what === 'rest'
