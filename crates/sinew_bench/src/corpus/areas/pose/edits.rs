@@ -239,15 +239,9 @@ impl Edit {
     pub fn done(&self, rest: &[DVec3], posed: &[DVec3], diagonal: f64) -> (f64, f64) {
         let at = |points: &[DVec3], v: u32| points[v as usize];
         let n = self.moved.len().max(1) as f64;
-        let mean = |points: &[DVec3]| self.moved.iter().fold(DVec3::ZERO, |sum, &v| sum + at(points, v)) / n;
-        let (from, to) = (mean(rest), mean(posed));
-        let covariance = self
-            .moved
-            .iter()
-            .fold(DMat3::ZERO, |sum, &v| sum + arap::outer(at(rest, v) - from, at(posed, v) - to));
-        let turn = arap::best_rotation(covariance);
-        let off = |v: u32| (to + turn * (at(rest, v) - from)).distance_squared(at(posed, v));
-        let off = (self.moved.iter().map(|&v| off(v)).sum::<f64>() / n).sqrt() / diagonal;
+        let pairs: Vec<[DVec3; 2]> = self.moved.iter().map(|&v| [at(rest, v), at(posed, v)]).collect();
+        let (turn, off) = off_rigid(&pairs);
+        let off = (off.iter().map(|off| off * off).sum::<f64>() / n).sqrt() / diagonal;
         let turn = if turn.w < 0.0 { -turn } else { turn };
         let share = turn.to_scaled_axis().dot(self.axis.normalize()) / self.degrees.to_radians();
         // About the pivot it also travels.
@@ -259,6 +253,21 @@ impl Edit {
         });
         (travel.unwrap_or(1.0).min(share), off)
     }
+}
+
+/// The largest change of a surface's shape, its motion as a whole left out, as a share of the diagonal.
+pub fn reshaped(rest: &[DVec3], posed: &[DVec3], diagonal: f64) -> f64 {
+    let pairs: Vec<[DVec3; 2]> = rest.iter().zip(posed).map(|(a, b)| [*a, *b]).collect();
+    off_rigid(&pairs).1.into_iter().fold(0.0, f64::max) / diagonal
+}
+
+/// The rotation of the rigid motion that brings points nearest to others, and how far each then is from its own.
+fn off_rigid(pairs: &[[DVec3; 2]]) -> (DQuat, Vec<f64>) {
+    let n = pairs.len().max(1) as f64;
+    let [from, to] = [0, 1].map(|k| pairs.iter().fold(DVec3::ZERO, |sum, pair| sum + pair[k]) / n);
+    let covariance = pairs.iter().fold(DMat3::ZERO, |sum, [a, b]| sum + arap::outer(*a - from, *b - to));
+    let turn = arap::best_rotation(covariance);
+    (turn, pairs.iter().map(|[a, b]| (to + turn * (*a - from)).distance(*b)).collect())
 }
 
 #[cfg(test)]
@@ -285,6 +294,10 @@ mod tests {
         assert!(share.abs() < 1e-9);
         let half: Vec<DVec3> = rest.iter().zip(&posed).map(|(a, b)| a.lerp(*b, 0.5)).collect();
         assert!(edit.done(&rest, &half, 20.0).0 < 0.6);
+        // Turned as a whole it has the same shape; with its end turned it has not.
+        assert!(reshaped(&rest, &posed, 20.0) < 1e-9);
+        let bent: Vec<DVec3> = (0..20).map(|k| if k < 5 { rest[k] } else { posed[k] }).collect();
+        assert!(reshaped(&rest, &bent, 20.0) > 0.05);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! A body that opens gets handles, and under each edit the handles turn rigidly by what was asked (`moved`, `rigid`) while the
 //! surface between them follows. Of all edits of a row the worst counts:
 //! - `moved`: share of the asked rotation and travel that the handles made (the twin of all the others; 1 is all);
+//! - `reshaped`: largest change of the shape, motion of the whole left out, percent of the diagonal (of all edits the largest
+//!   counts: a ball that is only turned as a whole was not posed);
 //! - `rigid`: handles' distance from a rigid motion, percent of the diagonal (root mean square);
 //! - `distortion`: ARAP energy over that of converged ARAP, where that keeps the volume of what moved within 10 %; elsewhere
 //!   `distortion_bulky`, with a wider limit, because a surface that keeps its volume must distort more;
@@ -201,6 +203,7 @@ impl Judge<'_> {
         verdict.set("moved", least.min(share));
         verdict.raise("rigid", 100.0 * off);
         let (welded, gap) = self.body.welded(posed);
+        verdict.raise("reshaped", 100.0 * edits::reshaped(&self.body.rest, &welded, self.body.diagonal));
         verdict.raise("cracks", 100.0 * gap / self.body.diagonal);
         let (behind, part) = self.body.left_behind(&welded, &self.leads);
         verdict.raise("left_behind", 100.0 * behind);
