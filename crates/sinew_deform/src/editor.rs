@@ -1,8 +1,8 @@
-//! One interface for all methods: prepare once, then pose as often as the user moves.
+//! One interface for all methods: prepare once, then pose as often as the user moves a handle.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §6.3: handles are moved as they are, the soft surface
-//! between them is solved for. Differs: pieces that touch no handle are not lost (§8.3.5) but carried along.
+//! Hansen (2006), §6.3: handles are moved rigidly, and the soft surface between them is solved for. Differs: pieces
+//! that touch no handle are carried along instead of being lost (§8.3.5).
 
 use crate::{
     DeformError, HandlePose, HandleSet,

@@ -1,7 +1,7 @@
-//! The whole way from a tracked body to a posed skeleton (S2).
+//! The whole way from a tracked body to a posed skeleton.
 //!
 //! # Source
-//! Sun (2017), algorithm 1 and figure 4.1.
+//! Sun (2017), §4.3, algorithm 1 and figure 4.1.
 
 use crate::{
     BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, Part, PuppetError, Puppeteer,

@@ -1,10 +1,10 @@
-//! Reaching by hand: targets on handles are dragged, the body follows by a search over the stored examples (H15).
+//! Reaching by hand: targets on handles are dragged, and the body follows by a search over the stored examples.
 //!
-//! What is found is shown, not done: it becomes the pose only when the user takes it.
+//! The result is a preview: it becomes the pose only when the user accepts it.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §7.6.1. Differs: weights can be set by hand, and all that the
-//! dragged limb does not touch can be pinned.
+//! Hansen (2006), §7.6.1. Differs: weights can be set by hand, and everything that the dragged limb does not touch can
+//! be pinned.
 
 use crate::{Command, Document, Example, SearchSettings, SessionError};
 use glam::DVec3;

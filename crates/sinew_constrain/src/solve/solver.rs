@@ -1,8 +1,8 @@
 //! A solver for one set of rules.
 //!
 //! # Source
-//! Abdelhay 2008, §3.7 and 5.2; the methods are those of `descent`, `objective` and `newton`. After a failure it begins
-//! elsewhere, as 4.3.1 there suggests against local minima.
+//! Abdelhay (2008), §3.7 and §5.2; the methods are those of `descent`, `objective` and `newton`. After a failure the
+//! search restarts from another pose, as §4.3.1 suggests against local minima.
 //! # Cost
 //! `new`: two evaluations to find independent groups. `solve`: 10 to 150 evaluations and steps of microseconds each.
 

@@ -1,8 +1,8 @@
-//! What makes a pose good: seven terms, any of them with any constant (H12).
+//! What makes a pose good: seven terms, each with a factor.
 //!
 //! # Source
-//! Hansen (2006), §7.4, eqs. 7.1–7.8, constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
-//! Differs: eq. 7.6 has no value where all weights are zero; there it counts as zero, no example being in use.
+//! Hansen (2006), §7.4, eqs. 7.1–7.8, with the constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
+//! Differs: eq. 7.6 is undefined where all weights are zero; there it counts as zero, because no example is in use.
 //!
 //! [`PoseSpace::unit`]: super::PoseSpace::unit
 

@@ -1,10 +1,9 @@
-//! The pose space: everything that blends of the example poses can be (H11).
+//! The pose space: all blends of the example poses.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §7.1–7.2. Differs: besides the blend of algorithms 2 and 3,
-//! whose result depends on the order of the examples, there is one that does not. It blends the motion of each handle
-//! relative to the handle that carries it, as a screw, so that each example is met exactly at weight 1 and limbs keep
-//! their lengths on the way.
+//! Hansen (2006), §7.1–7.2. Differs: besides the blend of algorithms 2 and 3, whose result depends on the order of the
+//! examples, there is one that does not. It blends the motion of each handle relative to the handle that carries it, as
+//! a screw, so that each example is met exactly at weight 1 and limbs keep their lengths in between.
 
 use super::{detail::Detail, screw::Screw, search::scouts::Scouts, tree::HandleTree};
 use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};

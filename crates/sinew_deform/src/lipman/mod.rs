@@ -1,19 +1,19 @@
-//! Laplacian editing as the thesis has it.
+//! Laplacian editing as in Hansen (2006).
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §4.1.5–4.1.8, §6.5.1 (band), §6.5.2 (normals), after
-//! Lipman et al., *Differential coordinates for interactive mesh editing* (2004). Differs: the smooth solve of
-//! every frame is replaced by a precomputed linear map of the handles' motions, which is the same to rounding.
+//! Hansen (2006), §4.1.5–4.1.8, §6.5.1 (band), §6.5.2 (normals), after Lipman et al., *Differential coordinates for
+//! interactive mesh editing* (2004). Differs: the smooth solve of every frame is replaced by a precomputed linear map
+//! of the handles' motions, which agrees to rounding.
 //! # Symbols
-//! columns: free vertices and the band; rows: differentials of free vertices and of the band but its last ring.
-//! `L` [rows × columns]; `W` diagonal weights of the band; `N = Lᵀ L + W²`; `δ = L p`; `F_i` local frames;
-//! `M` [columns × 4 handles] map of the smooth solve
+//! columns: free vertices and the band; rows: differentials of free vertices and of the band but its last ring. `L`
+//! [rows × columns]; `W` diagonal weights of the band; `N = Lᵀ L + W²`; `δ = L p`; `F_i` local frames; `M` [columns × 4
+//! handles] map of the smooth solve
 //! # Cost
-//! new: one sparse Cholesky of `N` a piece, four solves a handle for `M`. solve: `M` applied, frames, one
-//! back-substitution.
+//! new: one sparse Cholesky factorisation of `N` per piece, four solves per handle for `M`. solve: `M` applied, frames,
+//! one back-substitution.
 //! # Limits
-//! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
-//! too small to hold frames, details keep their direction instead.
+//! Large rotations: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
+//! too small to define frames, details keep their direction instead.
 
 mod surface;
 

@@ -1,7 +1,7 @@
 //! Singular values and polar factors of 3 × 3 matrices.
 //!
 //! # Source
-//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding of the largest.
+//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding error of the largest.
 //! # Cost
 //! About four sweeps of three rotations.
 

@@ -1,10 +1,11 @@
-//! Fitting on fewer vertices: the sequence is decimated, bones are fitted to what is left and carried back.
+//! Fitting on fewer vertices: the sequence is decimated, bones are fitted to the remaining vertices and carried back.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 4: global queue (alg. 4.1), a queue for each region run in parallel (alg. 4.2) with shares by
-//! the inverse deformation indicator (eqs. 4.4–4.6), validity of proxy joints (§4.3.1), propagation of weights (§4.5).
+//! Antonopoulos (2010), ch. 4: global queue (algorithm 4.1), one queue per region run in parallel (algorithm 4.2) with
+//! shares by the inverse deformation indicator (eqs. 4.4–4.6), validity of proxy joints (§4.3.1), propagation of
+//! weights (§4.5).
 //! # Limits
-//! Quadrics of all poses take ten numbers a vertex and pose, about three times the sequence.
+//! Quadrics of all poses take ten numbers per vertex and pose, about three times the sequence.
 
 mod contract;
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! The thesis's own pipeline, as named choices: proxy joints, weights, transforms, corrections, each once.
+//! The pipeline of Antonopoulos (2010), as named choices: proxy joints, weights, transforms, corrections, each once.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 3 (alg. 3.1) and ch. 5 (corrections). Differs: at most [`ThesisParams::influences`] bones a
-//! vertex, so that the result can be played; corrections of rest pose and weights are those of the default fit.
+//! Antonopoulos (2010), ch. 3 (algorithm 3.1) and ch. 5 (corrections). Differs: at most [`ThesisParams::influences`]
+//! bones per vertex, so that the result can be played; corrections of rest pose and weights are those of the default
+//! fit.
 //! # Cost
 //! One solve of the transforms, and one more after corrections.
 

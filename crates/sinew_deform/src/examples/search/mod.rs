@@ -1,7 +1,7 @@
-//! Searching the pose space for the pose that reaches its targets best (H13, H14).
+//! Searching the pose space for the pose that reaches its targets best.
 //!
 //! # Source
-//! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which the thesis has not.
+//! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which Hansen does not.
 
 mod climb;
 mod descent;
