@@ -17,7 +17,7 @@ pub enum Interpolation {
     /// Turns and shifts of joints relative to their parents: limbs keep their lengths.
     #[default]
     ForwardKinematics,
-    /// Matrices of joints in the world, as the thesis compares: they shrink and shear.
+    /// Matrices of joints in the world, as Sun (2017) compares: they shrink and shear.
     Linear,
 }
 

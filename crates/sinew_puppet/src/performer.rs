@@ -30,7 +30,7 @@ pub struct PerformerParams {
     pub interpolation: Interpolation,
     /// How the character travels.
     pub ground: GroundParams,
-    /// Whether the body is one space, as in the thesis, instead of one for each part (false).
+    /// Whether the body is one space, as in Sun (2017), instead of one for each part (false).
     pub whole_body: bool,
     /// Joints of the character, and the limbs of the actor that move them, where the user knows better.
     pub limbs: Vec<(usize, Vec<Limb>)>,

@@ -15,7 +15,7 @@ use super::{
 use crate::compile::Aim;
 use sinew_geom::linalg::symmetric_eigen;
 
-/// As in the thesis, a centimetre counts as much as a radian; in square metres.
+/// As in Abdelhay (2008), a centimetre counts as much as a radian; in square metres.
 const METRIC: f64 = 1e-4;
 /// Singular values below this share of the largest count as zero.
 const SINGULAR: f64 = 1e-7;

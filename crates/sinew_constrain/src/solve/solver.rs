@@ -23,7 +23,7 @@ pub enum Method {
     /// Levenberg–Marquardt within ranges, then the nearest pose.
     #[default]
     Default,
-    /// The thesis's Newton–Raphson with the Moore–Penrose inverse: no ranges, no weights, equations only.
+    /// Newton–Raphson with the Moore–Penrose inverse, as in Abdelhay (2008): no ranges, no weights, equations only.
     Newton,
 }
 

@@ -22,8 +22,8 @@ use std::ops::ControlFlow;
 pub struct Course {
     /// Handles with their paths.
     pub tracks: Vec<Track>,
-    /// Whether the body goes with the track that moves least, as in the thesis, rather than with all candidates by
-    /// how still they are.
+    /// Whether the body goes with the track that moves least, as in Hansen (2006), rather than with all candidates
+    /// by how still they are.
     pub abrupt: bool,
     /// Where the body goes over the ground; it looks ahead along it.
     pub way: Option<Path>,

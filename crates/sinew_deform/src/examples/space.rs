@@ -10,7 +10,7 @@ use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose:
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};
 
-/// A pose of the user, by its history (H9).
+/// A pose of the user, by its history.
 #[derive(Debug, Clone, Copy)]
 pub struct ExamplePose<'a> {
     /// Its name.

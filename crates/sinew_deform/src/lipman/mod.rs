@@ -40,12 +40,12 @@ pub enum Frames {
     SmoothSolve,
     /// From a solution without rotation: what Blender's Laplacian Deform does.
     UnrotatedSolve,
-    /// From normals averaged over a neighbourhood, before and after a solution without rotation (end of §4.1.7).
+    /// From normals averaged over a neighbourhood, before and after a solution without rotation (end of §4.1.7.1).
     EstimatedNormals,
 }
 
 impl Frames {
-    /// All of them, the thesis's first.
+    /// All of them, Hansen's first.
     pub const ALL: [Self; 3] = [Self::SmoothSolve, Self::UnrotatedSolve, Self::EstimatedNormals];
 
     /// Name by which a user asks for it.
@@ -63,7 +63,7 @@ impl Frames {
     }
 }
 
-/// Choices of the thesis's method.
+/// Choices of the method of Hansen (2006).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LipmanParams {
     /// Which differentials are kept (default cotangent).
@@ -218,7 +218,7 @@ impl LipmanPiece {
         Ok(self.map.par_chunks(4 * self.handles.len()).with_min_len(1024).map(point).collect())
     }
 
-    /// The smooth surface as the thesis has it: a solve without differentials.
+    /// The smooth surface as in Hansen (2006): a solve without differentials.
     pub(crate) fn smooth_by_solve(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
         self.solve(&vec![DVec3::ZERO; self.rows.len()], pose)
     }

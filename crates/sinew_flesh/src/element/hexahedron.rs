@@ -26,7 +26,7 @@ pub enum ElementKind {
     /// Trilinear functions and three quadratic ones that are eliminated: bends as a beam does.
     #[default]
     Incompatible,
-    /// Trilinear functions alone, as in the thesis: too stiff when bent.
+    /// Trilinear functions alone, as in Capell (2004): too stiff when bent.
     Trilinear,
 }
 

@@ -63,8 +63,8 @@ fn sort_columns(columns: &mut [DVec3; 3], v: &mut [DVec3; 3]) {
     }
 }
 
-/// `A = R S`, `R` the rotation nearest to `A`, `S` symmetric (eq. 2.65 of Antonopoulos 2010). If `A` mirrors,
-/// `S` has one negative eigenvalue: `R` never does.
+/// `A = R S`, `R` the rotation nearest to `A`, `S` symmetric (Antonopoulos (2010), eq. 2.65). If `A` mirrors, `S` has
+/// one negative eigenvalue: `R` never does.
 pub fn polar(a: &DMat3) -> (DMat3, DMat3) {
     let (u, sigma, v) = svd3(a);
     (u * v.transpose(), v * DMat3::from_diagonal(sigma) * v.transpose())

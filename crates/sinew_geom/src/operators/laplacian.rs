@@ -32,7 +32,7 @@ pub enum LaplacianKind {
 }
 
 impl LaplacianKind {
-    /// All of them, in the thesis's order.
+    /// All of them, in the order of Hansen (2006).
     pub const ALL: [Self; 4] = [Self::Umbrella, Self::EdgeLength, Self::Cotangent, Self::Squared];
 
     /// Name by which a user asks for it.

@@ -47,7 +47,7 @@ pub enum Queue {
     Global,
     /// Those of a region; each does a share of its queue in turn (the shuffling ratio), regions in parallel.
     Regions {
-        /// Share of a queue done in a turn. The thesis advises against large ones.
+        /// Fraction of a queue processed in a turn. Antonopoulos (2010), §4.3.3, advises against large ones.
         shuffling_ratio: f64,
     },
 }
@@ -131,7 +131,8 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
-    /// The thesis's pipeline with transforms fitted to a decimated sequence. Returns how many vertices it had, too.
+    /// The pipeline of Antonopoulos (2010) with transforms fitted to a decimated sequence. Returns how many vertices it
+    /// had, too.
     ///
     /// # Errors
     /// As [`SkinFitter::fit_thesis`] and [`SkinFitter::decimate`].

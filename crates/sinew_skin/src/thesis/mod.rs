@@ -45,9 +45,9 @@ use sinew_geom::{
 /// Where proxy joints stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Evenly over the surface (A3).
+    /// Evenly over the surface (§3.4.3).
     PCenter,
-    /// More where more deforms (A4–A6).
+    /// More where more deforms (§3.4.4).
     Deform(Grouping),
 }
 
@@ -60,7 +60,7 @@ pub enum TransformSolver {
     Lsqr(LsqrParams),
 }
 
-/// Choices of the thesis's pipeline.
+/// Choices of the pipeline of Antonopoulos (2010).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThesisParams {
     /// Number of proxy joints. Default 50.
@@ -169,7 +169,7 @@ impl SkinFitter {
         Ok(self.lay_out(params)?.joints.centers)
     }
 
-    /// Fit by the thesis's pipeline.
+    /// Fit by the pipeline of Antonopoulos (2010).
     ///
     /// # Errors
     /// A parameter outside its range, or a stop.

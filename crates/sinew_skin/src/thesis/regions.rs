@@ -27,7 +27,7 @@ pub enum Grouping {
     KMeans,
     /// By deformation first, then by place.
     HierarchicalKMeans,
-    /// Grown over common edges: connected, and as many as asked for. What the thesis found best.
+    /// Grown over common edges: connected, and as many as requested. Antonopoulos found this kind best.
     #[default]
     RegionGrowing,
 }

@@ -20,7 +20,7 @@ use sinew_geom::linalg::{IterationParams, SparseMatrix, lsqr};
 /// When LSQR stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LsqrParams {
-    /// Tolerance. Default 5e-5, as the thesis.
+    /// Tolerance. Default 5e-5, as in Antonopoulos (2010), figure 3.10.
     pub tolerance: f64,
     /// Most iterations a right-hand side. Default 4000.
     pub max_iterations: usize,
