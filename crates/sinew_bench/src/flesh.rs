@@ -1,8 +1,8 @@
 //! Flesh: milliseconds a step by size and stiffness, lattices, accuracy, and a long run of bad treatment.
 //!
-//! The bars of the bench are those of `research/flesh.md` (clamped bars of 5 × 5 × 24, 9 × 9 × 32 and 13 × 13 × 50 cells,
-//! 1.7 m long, and lattices around the armadillo), measured as rapier's FEM, MuJoCo's flex and Vega were there: 30 kPa,
-//! ν 0.45, steps of 10 ms, tolerance 1e-3, with a surface of 15 000 vertices, on one thread.
+//! Clamped bars of 5 × 5 × 24, 9 × 9 × 32 and 13 × 13 × 50 cells, 1.7 m long, and lattices around the armadillo, with
+//! the settings at which rapier's FEM, MuJoCo's flex and Vega were measured for comparison: 30 kPa, ν 0.45, steps of 10
+//! ms, tolerance 1e-3, with a surface of 15 000 vertices, on one thread.
 
 use crate::{
     measure::{in_pool, thread_secs},
@@ -29,8 +29,9 @@ const STEPS: usize = 60;
 const MANY_DOF: usize = 1_200_000;
 const SECS: f64 = 0.01;
 
-/// Print the tables; `--peers` compares with rapier and MuJoCo, `--scenes DIR` draws the thesis's scenes, `--adaptive` shows cells that are halved and joined, `--lattices` how
-/// long lattices take, `--long` runs the ten thousand steps of bad treatment.
+/// Print the tables; `--peers` compares with rapier and MuJoCo, `--scenes DIR` draws the scenes of Capell (2004),
+/// `--adaptive` shows cells that are halved and joined, `--lattices` how long lattices take, `--long` runs the ten
+/// thousand steps of bad treatment.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--peers") {
         return in_pool(1, peers);

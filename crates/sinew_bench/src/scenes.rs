@@ -1,4 +1,4 @@
-//! The thesis's scenes as pictures: `sinew_bench flesh --scenes DIR`.
+//! The scenes of Capell (2004) as pictures: `sinew_bench flesh --scenes DIR`.
 //!
 //! Figure 5.2 (a bar bent by 90 and 135 degrees), 4.6 (a cucumber whose stiffness varies, shaken), 4.5 (a duck tossed about in
 //! a box) and 5.4 (a cow with soft ears and hard horns). The duck is of our own making, out of balls that overlap; the cow is

@@ -557,7 +557,7 @@ fn percent_parser(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Names of the thesis's weights, for errors, help and completions.
+/// Names of the weights of Antonopoulos (2010), for errors, help and completions.
 fn blending_parser() -> impl TypedValueParser<Value = Blending> {
     PossibleValuesParser::new(Blending::ALL.map(Blending::name))
         .try_map(|name| Blending::from_name(&name).ok_or("there is no such kind"))

@@ -1,13 +1,13 @@
 //! Forward kinematics with the screw of every degree of freedom.
 //!
 //! # Source
-//! Featherstone, *Rigid Body Dynamics Algorithms* (2008), ch. 2: motion and force vectors in one common frame, the
-//! world's. Replaces the symbolic chains of transformation matrices of Abdelhay 2008, §3.4 and 4.3.2.
+//! Featherstone, *Rigid Body Dynamics Algorithms* (2008), ch. 2: motion and force vectors in one common frame, that of
+//! the world. Replaces the symbolic chains of transformation matrices of Abdelhay (2008), §3.4 and §4.3.2.
 //! # Symbols
 //! `S_d = (o × a, a)` screw of a rotation about axis `a` through `o`, `(a, 0)` of a translation along `a`; a point `p`
-//! fixed to what it moves has the velocity `o × a + a × p`.
+//! fixed to the moving body has the velocity `o × a + a × p`.
 //! # Cost
-//! One sine and cosine a degree of freedom and one product of rotations a joint.
+//! One sine and cosine per degree of freedom and one product of rotations per joint.
 
 use crate::{Skeleton, skeleton::Freedom, trig};
 use glam::{DMat3, DVec3};

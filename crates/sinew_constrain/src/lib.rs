@@ -1,5 +1,5 @@
 //! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
-//! changes.
+//! changes. After Abdelhay, *3D Character Animation Using Geometric Constraints* (2008).
 
 pub mod clip;
 pub mod compile;

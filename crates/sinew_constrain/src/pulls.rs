@@ -1,8 +1,10 @@
-//! Equations of rules as pulls on places of joints: how far each is off, and which way moving a joint mends it.
+//! Equations of rules as pulls on points of joints: the size of each error, and the direction in which moving a joint
+//! reduces it.
 //!
 //! # Source
-//! Gradients as in `solve::system`: an equation's derivative by its arrows, here handed on to the points that carry
-//! them, for whoever moves joints otherwise than by the skeleton's own degrees of freedom, or draws them.
+//! Gradients as in `solve::system`: the derivative of an equation with respect to its arrows, passed on here to the
+//! points that carry them, for callers that draw the pulls or that do not move joints by the skeleton's own degrees of
+//! freedom.
 
 use crate::{
     Freedom,

@@ -1,8 +1,8 @@
 //! Sines and cosines of many angles at once.
 //!
 //! # Source
-//! Range reduction and polynomials of Moshier's Cephes library (`sin.c`), which agree with the correctly rounded
-//! values within one unit in the last place over a few million turns.
+//! Range reduction and polynomials of Moshier's Cephes library (`sin.c`), which agree with the correctly rounded values
+//! within one unit in the last place for angles up to a few million turns.
 
 use std::f64::consts::FRAC_2_PI;
 

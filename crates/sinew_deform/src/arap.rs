@@ -1,15 +1,15 @@
-//! As rigid as possible at full resolution: the reference the faster methods are measured by.
+//! As-rigid-as-possible deformation at full resolution: the reference for the faster methods.
 //!
 //! # Source
-//! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), with the spokes-and-rims energy of Chao et
-//! al., *A simple geometric model for elastic deformations* (2010), summed over faces. Differs: iterations start
-//! from harmonic guidance, so the result does not depend on how a pose was reached.
+//! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), with the spokes-and-rims energy of Chao et al.,
+//! *A simple geometric model for elastic deformations* (2010), summed over faces. Differs: iterations start from
+//! harmonic guidance, so the result does not depend on how a pose was reached.
 //! # Symbols
-//! `c_e` half cotangents, `e`, `d` rest and posed edges of a face; `S_f = Σ c_e d eᵀ`; `R_i` fits `Σ S_f` around
-//! vertex `i`; `R̄_f` mean of a face's rotations; `K` cotangent stiffness of the soft vertices
+//! `c_e` half cotangents, `e`, `d` rest and posed edges of a face; `S_f = Σ c_e d eᵀ`; `R_i` fits `Σ S_f` around vertex
+//! `i`; `R̄_f` mean of a face's rotations; `K` cotangent stiffness of the soft vertices
 //! # Cost
-//! new: one sparse Cholesky a piece and one solve a handle. Each iteration: two passes over faces and vertices,
-//! one back-substitution.
+//! new: one sparse Cholesky factorisation per piece and one solve per handle. Each iteration: two passes over faces and
+//! vertices, one back-substitution.
 //! # Limits
 //! Surface only: limbs that bend or twist far lose volume. Use the guided method for that.
 

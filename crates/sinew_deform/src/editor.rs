@@ -1,8 +1,8 @@
-//! One interface for all methods: prepare once, then pose as often as the user moves.
+//! One interface for all methods: prepare once, then pose as often as the user moves a handle.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §6.3: handles are moved as they are, the soft surface
-//! between them is solved for. Differs: pieces that touch no handle are not lost (§8.3.5) but carried along.
+//! Hansen (2006), §6.3: handles are moved rigidly, and the soft surface between them is solved for. Differs: pieces
+//! that touch no handle are carried along instead of being lost (§8.3.5).
 
 use crate::{
     DeformError, HandlePose, HandleSet,
@@ -29,7 +29,7 @@ pub enum Method {
     Guided,
     /// As rigid as possible, spokes and rims, at full resolution.
     Arap,
-    /// The thesis's Laplacian editing after Lipman et al. 2004.
+    /// The Laplacian editing of Hansen (2006), after Lipman et al. (2004).
     Lipman,
 }
 
@@ -61,7 +61,7 @@ pub struct EditParams {
     pub guided: GuidedParams,
     /// Of the as-rigid-as-possible method.
     pub arap: ArapParams,
-    /// Of the thesis's method.
+    /// Of the Laplacian method.
     pub lipman: LipmanParams,
 }
 
@@ -163,7 +163,7 @@ impl SurfaceEditor {
         Ok(())
     }
 
-    /// Pose the surface and turn its normals along, rather than compute them anew (§6.5.2).
+    /// Pose the surface and turn its normals along, rather than compute them anew (Hansen (2006), §6.5.2).
     ///
     /// # Errors
     /// As [`SurfaceEditor::solve`], and if the normals have another length than the mesh.
@@ -225,7 +225,7 @@ impl SurfaceEditor {
         }
     }
 
-    /// Equations and unknowns of the thesis's method, over all pieces; `None` for other methods.
+    /// Equations and unknowns of the method of Hansen (2006), over all pieces; `None` for other methods.
     pub fn system_size(&self) -> Option<[usize; 2]> {
         let Engine::Lipman(pieces) = &self.engine else { return None };
         Some(pieces.iter().map(LipmanPiece::size).fold([0, 0], |[m, n], [a, b]| [m + a, n + b]))

@@ -1,12 +1,13 @@
 //! Distances over a surface, along edges and straight across pairs of faces.
 //!
 //! # Source
-//! Dijkstra 1959 over the edges of the mesh and the diagonals of the quadrilaterals that two neighbouring faces
-//! form when laid flat. The diagonals halve the error of edges alone and cost no more than they bring.
+//! Dijkstra (1959), over the edges of the mesh and the diagonals of the quadrilaterals that two neighbouring faces form
+//! when laid flat. The diagonals halve the error of edges alone and are worth their cost.
 //! # Cost
 //! new: linear. Distances: `O(n log n)`, or only the part within the limit.
 //! # Limits
-//! An upper bound of the distance on the surface, too long by up to a fifth across stretched faces. Edges with more or fewer than two faces get no diagonal.
+//! An upper bound of the distance on the surface, too long by up to a fifth across stretched faces. Edges with more or
+//! fewer than two faces get no diagonal.
 
 use glam::DVec3;
 use sinew_geom::{Mesh, mesh::Adjacency};

@@ -1,9 +1,9 @@
-//! Rotations of handles, spread over what lies between them.
+//! Rotations of handles, spread over the surface between them.
 //!
 //! # Source
-//! Zayer et al., *Harmonic guidance for surface deformation* (2005). Differs: rotation vectors keep whole turns,
-//! so that a limb can be wound up beyond 180°, and are taken relative to one handle, so that turning everything
-//! turns the result.
+//! Zayer et al., *Harmonic guidance for surface deformation* (2005). Differs: rotation vectors keep whole turns, so
+//! that a limb can be twisted beyond 180°, and are taken relative to one handle, so that rotating all handles rotates
+//! the result.
 
 use crate::{HandlePose, pose::nearest_turn};
 use glam::{DQuat, DVec3};

@@ -1,7 +1,7 @@
-//! The handle structure: which vertex belongs to which handle, and how firmly (H2).
+//! The handle structure: which vertex belongs to which handle, and how rigidly.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §6.2.
+//! Hansen (2006), §6.2.
 
 use crate::DeformError;
 use sinew_geom::{Handle, Mesh, Warnings};

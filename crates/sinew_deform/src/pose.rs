@@ -1,8 +1,8 @@
-//! A pose of handles: the moves a user made, and where they bring each handle (H8, H9).
+//! A pose of handles: the moves a user made, and the resulting transform of each handle.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §6.4 and §6.4.2. Differs: a handle also remembers how
-//! far it has turned beyond a half turn, and twists may be spread over a limb (§10.5).
+//! Hansen (2006), §6.4 and §6.4.2. Differs: a handle also remembers how far it has turned beyond a half turn, and
+//! twists may be spread over a limb (§10.5 asks for a twisting tool).
 //! # Symbols
 //! `x' = R x + t` with `R`, `t` of the handle; `ω` rotation vector of `R` with whole turns kept
 

@@ -1,9 +1,9 @@
-//! How well a pose keeps the shape: the numbers by which methods are compared.
+//! How well a pose keeps the shape: the measures by which methods are compared.
 //!
 //! # Source
-//! Spokes-and-rims energy: Chao et al., *A simple geometric model for elastic deformations* (2010). Sections:
-//! rigid fit of the vertices of a slice, then the area of the rest. Low energy alone is no goal: the bar
-//! twisted by 180° that has lost half of its volume has the lowest.
+//! Spokes-and-rims energy: Chao et al., *A simple geometric model for elastic deformations* (2010). Sections: rigid fit
+//! of the vertices of a slice, then the area of the rest. A low energy alone is not a goal: the bar twisted by 180° has
+//! the lowest energy when it has lost half of its volume.
 
 use glam::{DMat3, DVec3};
 use sinew_geom::{

@@ -1,16 +1,16 @@
 //! Fine iterations while the user is idle: a posed surface made more rigid at full resolution, step by step.
 //!
 //! # Source
-//! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), with the spokes and rims of Chao et al.
-//! (2010), started from a posed surface. Differs: vertices are held to where they are, so that an iteration
-//! changes only what is finer than the graph of the guided method. Without that a surface alone knows nothing of
-//! its volume: one plain iteration takes the bar twisted by 180° from −4.7 to −12.3 %.
+//! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), with the spokes and rims of Chao et al. (2010),
+//! started from a posed surface. Differs: vertices are held near their positions, so that an iteration changes only
+//! what is finer than the graph of the guided method. Without that, a surface method does not know its volume: one
+//! plain iteration takes the bar twisted by 180° from −4.7 to −12.3 %.
 //! # Symbols
-//! `(K + M / ℓ²) x = b + M / ℓ² s` with `M` areas around vertices, `s` where they start, `ℓ` the reach
+//! `(K + M / ℓ²) x = b + M / ℓ² s` with `M` areas around vertices, `s` start positions, `ℓ` the reach
 //! # Cost
-//! new: two sparse Cholesky a soft piece. refine: as an iteration of the as-rigid-as-possible method.
+//! new: two sparse Cholesky factorisations per soft piece. refine: as an iteration of the as-rigid-as-possible method.
 //! # Limits
-//! Beyond [`FINE_ITERATIONS`] edges go on getting better, slowly, at the cost of volume.
+//! Beyond [`FINE_ITERATIONS`], edges keep improving slowly, at the cost of volume.
 
 use crate::{
     DeformError, HandlePose, HandleSet, Progress,

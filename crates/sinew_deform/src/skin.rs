@@ -1,11 +1,11 @@
-//! A traditional rig out of handles: a bone each, and at most four convex weights a vertex (H20).
+//! A traditional rig from handles: one bone per handle, and at most four convex weights per vertex.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §10.5 proposes it. Weights are harmonic between handles
-//! (as in Baran and Popović, *Automatic rigging and animation of 3D characters*, 2007, without the heat term:
-//! handles say where bones reach the surface).
+//! Hansen (2006), §10.5, proposes it as future work. Weights are harmonic between handles (as in Baran and Popović,
+//! *Automatic rigging and animation of 3D characters*, 2007, without the heat term, because handles define where bones
+//! reach the surface).
 //! # Cost
-//! One sparse Cholesky a soft piece and one solve a handle that holds it.
+//! One sparse Cholesky factorisation per soft piece and one solve per handle that holds it.
 
 use crate::{
     DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor,

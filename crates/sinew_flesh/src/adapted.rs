@@ -1,11 +1,12 @@
 //! Cells that are halved and joined while a character moves on its bones.
 //!
 //! # Source
-//! As `adaptive` (Capell 2004, §4.7), with bones instead of clamps: where cells change, bones and weights are found anew in them,
-//! and what moves is carried over.
+//! As `adaptive` (after Capell (2004), §4.7), with bones instead of clamps: where cells change, bones and weights are
+//! recomputed in them, and the motion is carried over.
 //! # Cost
-//! step: nothing but a look at the strains every few steps. A change of cells: that of bones and weights in them, some tenths of a
-//! second for a thousand cells, which is why they are looked at less often than clamped bodies are.
+//! step: only a check of the strains every few steps. A change of cells recomputes bones and weights in them, some
+//! tenths of a second for a thousand cells; this is why the strains are checked less often than those of clamped
+//! bodies.
 
 use crate::{
     AdaptiveParams, BakeParams, Body, FleshError, OctreeParams, Simulation,

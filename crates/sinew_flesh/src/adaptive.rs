@@ -1,16 +1,17 @@
 //! A body whose cells are halved where it deforms, and joined again where it does not.
 //!
 //! # Source
-//! Capell 2004, §4.2 and §4.7: a hierarchical basis over levels of subdivision, of which functions are activated where the
-//! deformation exceeds a threshold of their level and deactivated below a lower one. Differs: cells are chosen instead of
-//! functions. Functions of the finer level that would not be continuous with an inactive neighbour follow the coarser ones
-//! (see [`crate::Ties`]), which spans the same functions as leaving them out of the hierarchical basis; and elements of a
-//! large cell are those of one large cell, so that a step costs what its active cells cost. Deformation is the size of
-//! Green's strain in the middle of a cell, which no rotation changes.
+//! Capell (2004), §4.2 and §4.7: a hierarchical basis over levels of subdivision, whose functions are activated where
+//! the deformation exceeds the threshold of their level and deactivated below a lower one. Differs: cells are chosen
+//! instead of functions. Functions of the finer level that would not be continuous with an inactive neighbour follow
+//! the coarser ones (see [`crate::Ties`]), which spans the same space as leaving them out of the hierarchical basis;
+//! and a large cell has the element of one large cell, so that the cost of a step is that of its active cells.
+//! Deformation is measured by the norm of Green's strain in the middle of a cell, which rotations do not change.
 //! # Cost
-//! new: a lattice of the finest cells. step: that of the active cells. A change of cells: a few microseconds a finest cell.
+//! new: a lattice of the finest cells. step: that of the active cells. A change of cells: a few microseconds per finest
+//! cell.
 //! # Limits
-//! Held parts are balls, and stay fine. Cells side by side differ by one level.
+//! Clamped parts are balls, and stay fine. Neighbouring cells differ by at most one level.
 
 use crate::{
     Attachment, Drive, Embedding, FleshError, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams,

@@ -1,13 +1,13 @@
 //! Bodies whose system is assembled: cells of any shape, and nonlinear materials.
 //!
 //! # Source
-//! Newton's method on the incremental potential of implicit Euler, with a line search, so that no step makes it worse
+//! Newton's method on the incremental potential of implicit Euler, with a line search, so that no step increases it
 //! (Gast et al., *Optimization integrator for large time steps*, 2015).
 //! # Cost
-//! An assembly and a solve a Newton step; linear strain needs one.
+//! One assembly and one solve per Newton step; linear strain needs a single step.
 //! # Limits
-//! Nonlinear materials store the cube of what a jump of held nodes stretches them by: carry bodies along where bones jump,
-//! as `Baker` does.
+//! When held nodes jump, the energy stored by a nonlinear material grows with the cube of the stretch: carry bodies
+//! along where bones jump, as `Baker` does.
 
 use crate::{
     FleshError, FleshState, Material, Mode, PinMethod,

@@ -1,14 +1,15 @@
-//! The thesis's blended local linearisation: a region for each bone, solved in its frame, and solutions blended.
+//! The blended local linearisation of Capell (2004): one region per bone, solved in the bone's frame, and the solutions
+//! blended.
 //!
 //! # Source
-//! Capell 2004, §5.2.1, algorithm 5.1 and eqs. 5.7 and 5.8: the cells of a region are those whose nodes all have some
-//! weight for it; each region is solved alone with linear strain in its bone's frame, and the changes of velocity are
-//! blended by the weights. Differs: a cell that no region has goes to the one with the most weight there, so that none is
-//! left out; impulses on the nodes are shared out by the mass a region has of them.
+//! Capell (2004), §5.2.1, algorithm 5.1 and eqs. 5.7 and 5.8: the cells of a region are those whose nodes all have
+//! positive weight for it; each region is solved separately with linear strain in its bone's frame, and the changes of
+//! velocity are blended by the weights. Differs: a cell that belongs to no region is given to the one with the largest
+//! weight there; impulses on nodes are distributed in proportion to the mass that a region has of them.
 //! # Cost
-//! new: a matrix for each region. step: conjugate gradients in each.
+//! new: one matrix per region. step: conjugate gradients in each.
 //! # Limits
-//! No pins. For comparison: where regions overlap, flesh narrows as skinned surfaces do (figure 5.2).
+//! No pins. Intended for comparison: where regions overlap, flesh narrows as skinned surfaces do (figure 5.2).
 
 use crate::{
     FleshError,

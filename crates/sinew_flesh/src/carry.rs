@@ -1,10 +1,11 @@
-//! Rigid jumps: what holds a body is suddenly elsewhere, and the body with it.
+//! Rigid jumps: when whatever holds a body is suddenly elsewhere, the body is moved along with it.
 //!
 //! # Source
-//! The rigid motion nearest to that of the held points (Horn 1987, by the polar decomposition). Motions by more than a share
-//! of the body's own size in one step are no motion a solver could follow, so flesh is carried along and keeps its
-//! velocities; what is left of the motion is simulated. Where single nodes still go that far (a joint that flips), flesh
-//! follows within the step, but such a step hands on no momentum: nothing real moved it.
+//! The rigid motion that fits the held points best (the problem of Horn 1987, solved here by polar decomposition). A
+//! solver cannot follow motions by more than a fraction of the body's own size in one step; so flesh is moved along
+//! rigidly, keeping its velocities, and the remainder of the motion is simulated. Where single nodes still move that
+//! far (a joint that flips), flesh follows within the step, but such a step passes on no momentum, because the jump is
+//! not a physical motion.
 
 use crate::{Drive, FleshState, body::ElasticBody};
 use glam::{DMat3, DQuat, DVec3};

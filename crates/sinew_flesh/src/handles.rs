@@ -1,8 +1,9 @@
 //! Flesh of a surface that is posed by handles: no skeleton, but regions of the surface whose motion is given.
 //!
 //! # Source
-//! Bones as given motion (Capell 2004, §5.1), with regions of the surface in place of bones: nodes among whose vertices are
-//! none but those of one handle move with it; elsewhere points of the surface are drawn to where the handle has them.
+//! Bones as prescribed motion (Capell (2004), §5.1), with regions of the surface in place of bones: a node all of whose
+//! vertices belong to one handle moves with it; elsewhere, points of the surface are drawn to their positions in the
+//! handle.
 
 use crate::{
     Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, StepReport,

@@ -1,15 +1,15 @@
-//! A skeleton put into a surface by hand: joints by clicks, bones by joining them, weights by themselves (C10).
+//! A skeleton placed in a surface by hand: joints by clicks, bones by connecting them, weights automatically.
 //!
 //! # Source
-//! Capell 2004, §5.5: a joint lies half-way between the first two places where a ray meets the surface. Weights: heat that bones
-//! give off, at rest (Baran and Popović, *Automatic Rigging and Animation of 3D Characters*, 2007, §4). Differs: heat
-//! flows through a lattice, not along the surface, so that open and scattered surfaces work; which bone is nearest is
-//! measured along cells, so that a leg does not warm the other.
+//! Capell (2004), §5.4: a joint is placed midway between the first two intersections of a ray with the surface.
+//! Weights: equilibrium of heat given off by bones (Baran and Popović, *Automatic rigging and animation of 3D
+//! characters*, 2007, §4). Differs: heat flows through a lattice, not along the surface, so that open and scattered
+//! surfaces work; the nearest bone is found along cells, so that one leg does not warm the other.
 //! # Symbols
-//! `(L + D) w = D p`: `L` Laplacian of the lattice, `D` heat by distance, `p` 1 where a joint's bones are nearest. `L` has
-//! rows that sum to zero and no positive entries beside the diagonal, hence weights lie in 0..=1 and sum to one.
+//! `(L + D) w = D p`: `L` Laplacian of the lattice, `D` heat by distance, `p` 1 where a joint's bones are nearest. The
+//! rows of `L` sum to zero and have no positive entries off the diagonal, hence weights lie in 0..=1 and sum to one.
 //! # Cost
-//! A lattice, a sparse Cholesky, a back-substitution for four joints.
+//! One lattice, one sparse Cholesky factorisation, one back-substitution per four joints.
 
 use crate::{Body, FleshError, Lattice, LatticeParams, build_body, contact::closest_on_segment};
 use glam::DVec3;

@@ -1,4 +1,5 @@
-//! Elastic flesh: a lattice of cells around a surface that follows bones, sags, jiggles and meets the floor (C1–C10).
+//! Elastic flesh: a lattice of cells around a surface that follows bones, sags, jiggles and meets the floor. After
+//! Capell, *Interactive Character Animation Using Dynamic Elastic Simulation* (2004).
 //!
 //! ```text
 //! Mesh ─► build_body ─► Lattice + Embedding ─► FleshSolver::step ─► FleshState ─► Embedding::evaluate ─► positions

@@ -23,7 +23,7 @@ impl Default for Material {
 }
 
 impl Material {
-    /// A material by its shear modulus `G`, as eq. 3.10 has it.
+    /// A material by its shear modulus `G`, as in Capell (2004), eq. 3.10.
     pub fn from_shear(shear: f64, poisson: f64, density: f64) -> Self {
         Self { young: 2.0 * shear * (1.0 + poisson), poisson, density }
     }

@@ -1,9 +1,9 @@
 //! Steps of cubes with linear strain, without a matrix unless the body is stiff.
 //!
 //! # Source
-//! Conjugate gradients in single precision with inverse diagonal blocks, restarted from the residual in double precision
-//! where more digits are asked for (iterative refinement). Bodies too stiff for that use a factorisation as
-//! preconditioner, which is kept over steps.
+//! Conjugate gradients in single precision with inverse diagonal blocks, restarted from the residual in double
+//! precision where more digits are required (iterative refinement). Bodies too stiff for that use a factorisation as
+//! preconditioner, which is kept over several steps.
 
 use crate::{
     FleshError, FleshState, Mode, PinMethod,

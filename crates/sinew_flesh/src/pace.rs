@@ -1,10 +1,10 @@
-//! Steps that keep up with a clock on the wall.
+//! Steps that keep pace with real time.
 //!
-//! Whoever has the clock says how much time went by; steps are at most as long as is safe. Where they take longer than
-//! the time they stand for, motion becomes slow, never late: time that cannot be made up for is let go.
+//! The caller reports how much time has passed; steps are at most as long as is safe. Where steps take longer than the
+//! time they simulate, motion slows down instead of lagging: time that cannot be made up is dropped.
 //!
 //! # Source
-//! Capell 2004, §4.9: the length of a step follows the time that went by. Differs: it is cut into sub-steps.
+//! Capell (2004), §4.9: the length of a step follows the elapsed time. Differs: it is divided into sub-steps.
 
 /// Plans steps of a simulation that is watched while it runs.
 #[derive(Debug, Clone, PartialEq)]

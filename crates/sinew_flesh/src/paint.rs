@@ -1,8 +1,9 @@
-//! Stiffness painted on the surface, as that of cells.
+//! Stiffness painted on the surface, transferred to the cells.
 //!
 //! # Source
-//! Capell 2004, §3.1: stiffness that varies in space. Factors are blended by their logarithms, so that twice and half as stiff
-//! meet at one; the inside takes the mean of what is around it, as weights do (`weights`).
+//! Capell (2004), §3.3 (the moduli are functions of position) and figure 4.6. Factors are blended by their logarithms,
+//! so that twice and half as stiff average to one; the inside takes the mean of its surroundings, as weights do
+//! (`weights`).
 
 use crate::{Body, FleshError, weights::spread_from_surface};
 

@@ -8,16 +8,17 @@ use glam::DVec3;
 pub enum Mode {
     /// Linear strain: swells when it turns. For comparison.
     Linear,
-    /// Linear strain in one frame that turns with the whole body (§4.3 of the thesis).
+    /// Linear strain in one frame that turns with the whole body (Capell (2004), §4.3).
     Quasi,
-    /// Linear strain in the frame of each bone's region, solutions blended (§5.2.1): narrows at joints.
+    /// Linear strain in the frame of each bone's region, solutions blended (Capell (2004), §5.2.1): narrows at joints.
     Blended,
-    /// Linear strain in a frame for each node, turned as its bones say (§5.2.2): the system is not symmetric.
+    /// Linear strain in a frame per node, rotated as its bones prescribe (Capell (2004), §5.2.2): the system is not
+    /// symmetric.
     Warped,
     /// Linear strain in a frame for each cell, predicted from its bones and polished by polar steps.
     #[default]
     Predicted,
-    /// Green's strain: the thesis's full nonlinear material. Turns inside out when pressed hard.
+    /// Green's strain: the full nonlinear material of Capell (2004), §3.3. Turns inside out when pressed hard.
     Stvk,
     /// Stable neo-Hookean: nonlinear, and safe from being pressed flat.
     NeoHookean,
@@ -57,10 +58,11 @@ impl Mode {
 /// How points are held exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PinMethod {
-    /// What would move them is projected out within conjugate gradients (§4.8 of the thesis). The faster one.
+    /// What would move them is projected out within conjugate gradients (Capell (2004), §4.8). The faster one.
     #[default]
     Projection,
-    /// Lagrange multipliers, solved by minimal residuals (§3.5 and §4.5); tells the forces that hold the points.
+    /// Lagrange multipliers, solved by minimal residuals (Capell (2004), §3.5 and §4.5); reports the forces that hold
+    /// the points.
     Multipliers,
 }
 
@@ -71,8 +73,8 @@ pub struct FleshParams {
     pub mode: Mode,
     /// Functions of a cell.
     pub element: ElementKind,
-    /// Of `stvk` with trilinear cubes: energies and forces by the thesis's precomputed integrals (appendix A) instead of
-    /// sums over points. Exact, but slower. Default false.
+    /// Of `stvk` with trilinear cubes: energies and forces by the precomputed integrals of Capell (2004), appendix A,
+    /// instead of sums over points. Exact, but slower. Default false.
     pub integrals: bool,
     /// Metres a second squared. Default 9.81 down.
     pub gravity: DVec3,

@@ -178,7 +178,8 @@ impl Simulation {
         }
     }
 
-    /// Under rigs, cells are turned as the bones say and no further: forces and displacements then correspond (eq. 6.1).
+    /// Under rigs, cells are rotated only as the bones prescribe: forces and displacements then correspond (Capell
+    /// (2004), eq. 6.1).
     fn hold_frames(&mut self) {
         let is_held = self.rigs.is_some() && self.rigged.is_some();
         self.solver.body.params.polar_steps = if is_held { 0 } else { self.polar_steps };

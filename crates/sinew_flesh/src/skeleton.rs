@@ -1,10 +1,10 @@
-//! Bones inside a lattice: which nodes they hold, which points they draw, how they turn cells.
+//! Bones inside a lattice: which nodes they hold, which points they attract, how they rotate cells.
 //!
 //! # Source
-//! Capell 2004, §5.1 (bones as nodes whose motion is given) and §5.3 (an energy that keeps flesh near a bone from
-//! slipping and twisting around it, eq. 5.11). Differs: a bone has thickness, a share of the way to the surface, and holds
-//! the nodes within it, so that the lattice need not be aligned with it; the energy is an integral over rings of points.
-//! §5.2.2: rotations of bones blended by skin weights predict how flesh turns.
+//! Capell (2004), §5.1 (bones as nodes whose motion is given) and §5.3 (an energy that keeps flesh near a bone from
+//! slipping and twisting around it, eq. 5.11). Differs: a bone has thickness, a fraction of the distance to the
+//! surface, and holds the nodes within it, so that the lattice need not be aligned with it; the energy is an integral
+//! over rings of points. §5.2.2: rotations of bones blended by skin weights predict the rotation of the flesh.
 
 use crate::{
     Anchor, Attachment, Body, BodyPoint, Drive, FleshError, Lattice, Material,

@@ -1,15 +1,15 @@
 //! Steps of an elastic body.
 //!
 //! # Source
-//! Capell, *Interactive Character Animation Using Dynamic Elastic Simulation* (2004): implicit Euler with one
-//! linearisation a step (§4.5, eqs. 4.6 and 4.7, after Baraff and Witkin 1998), bones as nodes whose motion is given
-//! (§5.1) and as an energy around them (§5.3). Differs: rotations belong to cells, not to nodes (Müller and Gross 2004),
-//! predicted from the bones as §5.2.2 does, so that `Σ R K Rᵀ` is symmetric and positive.
+//! Capell (2004): implicit Euler with one linearisation per step (§4.5; eqs. 4.6 and 4.7 in §4.8, after Baraff and
+//! Witkin 1998), bones as nodes whose motion is given (§5.1) and as an energy around them (§5.3). Differs: rotations
+//! belong to cells, not to nodes (Müller and Gross 2004), predicted from the bones as in §5.2.2, so that `Σ R K Rᵀ` is
+//! symmetric and positive.
 //! # Symbols
 //! `(M (1 + h α) + (h² + h β) K) Δv = h (f − α M v) − (h² + h β) K v`; `h` length of the step, `α`, `β` damping
 //! # Cost
-//! new: masses and constants of cells. step: a gradient in double precision, then an application of `K` an iteration in
-//! single precision, without any matrix; stiff bodies are factorised every now and then instead.
+//! new: masses and constants of cells. step: one gradient in double precision, then one matrix-free application of `K`
+//! per iteration in single precision; stiff bodies are factorised from time to time instead.
 //! # Limits
 //! The same bits on any number of threads. Obstacles act on feelers only.
 

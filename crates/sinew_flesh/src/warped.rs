@@ -1,10 +1,12 @@
-//! The thesis's skeletally warped linearisation: a frame for each node, turned as the bones say.
+//! The skeletally warped linearisation of Capell (2004): one frame per node, rotated as the bones prescribe.
 //!
 //! # Source
-//! Capell 2004, §5.2.2, eq. 5.10: `Q_i = R_i Σ_j S_ij (R_iᵀ x_j − X_j)`, in which translations cancel since rows of `S` sum
-//! to zero. The system is not symmetric; the thesis solves it by bi-conjugate gradients, here stabilised ones.
+//! Capell (2004), §5.2.2, eq. 5.10: `Q_i = R_i Σ_j S_ij (R_iᵀ x_j − X_j)`, in which translations cancel because the
+//! rows of `S` sum to zero. The system is not symmetric; Capell solves it by bi-conjugate gradients, here stabilised
+//! ones.
 //! # Limits
-//! No pins. For comparison: frames of cells (`predicted`) are nearer to the nonlinear material and keep momentum.
+//! No pins. Intended for comparison: frames of cells (`predicted`) are nearer to the nonlinear material and conserve
+//! momentum.
 
 use crate::{
     FleshError,

@@ -1,9 +1,9 @@
-//! Skin weights of the inside: what the surface says, spread over the lattice.
+//! Skin weights of the inside: those of the surface, spread over the lattice.
 //!
 //! # Source
-//! Weights of embedded vertices are given to the corners of their cells; nodes without any take the mean of their
-//! neighbours (Laplace's equation with the surface as boundary, by Gauss–Seidel sweeps). They spread along cells, so
-//! that fingers that lie side by side learn nothing of each other.
+//! Sinew's own. Weights of embedded vertices are given to the corners of their cells; nodes without any take the mean
+//! of their neighbours (Laplace's equation with the surface as boundary, by Gauss–Seidel sweeps). They spread along
+//! cells, so that adjacent but separate fingers do not influence each other.
 
 use crate::{Body, Lattice};
 use glam::{DMat3, DQuat};

@@ -1,4 +1,4 @@
-//! Colours as seen on a screen, which mesh files hold, and linear ones, which we keep as glTF does.
+//! Screen colours (sRGB), which mesh files contain, and linear ones, which Sinew stores as glTF does.
 //!
 //! # Source
 //! IEC 61966-2-1 (sRGB).

@@ -1,11 +1,11 @@
-//! Blends of a skeleton's poses (S4).
+//! Blends of a skeleton's poses.
 //!
 //! # Source
 //! Sun (2017), §4.5: linear blending of matrices (eq. 4.10) and forward kinematics on relative rotations (eqs. 4.11 and
-//! 4.12). Differs: rotations are blended as vectors from their mean along the shortest arcs, instead of by Euler
-//! angles, so that nothing flips and every example is met exactly at weight 1.
+//! 4.12). Differs: instead of blending rotation angles, rotations are blended as vectors from their mean along the
+//! shortest arcs, so that nothing flips and every example is met exactly at weight 1.
 //! # Symbols
-//! `n` examples, `j` joints; `θ_ij` turn of joint `j` in example `i` from the mean of the joint
+//! `n` examples, `j` joints; `θ_ij` rotation of joint `j` in example `i` relative to the mean of the joint
 
 use crate::{PuppetError, Weights};
 use glam::{DAffine3, DQuat, DVec3};
@@ -17,7 +17,7 @@ pub enum Interpolation {
     /// Turns and shifts of joints relative to their parents: limbs keep their lengths.
     #[default]
     ForwardKinematics,
-    /// Matrices of joints in the world, as the thesis compares: they shrink and shear.
+    /// Matrices of joints in the world, as Sun (2017) compares: they shrink and shear.
     Linear,
 }
 

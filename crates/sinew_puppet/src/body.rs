@@ -1,4 +1,4 @@
-//! One body for every source: the 20 joints of the first Kinect (S1).
+//! One body for every source: the 20 joints of the first Kinect.
 //!
 //! Metres, +Y up, right-handed; a body that faces +Z has its left at +X.
 

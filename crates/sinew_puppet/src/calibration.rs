@@ -1,4 +1,4 @@
-//! What one look at a standing actor tells of camera and actor: which way is up, and how long the trunk is (S1).
+//! What one look at a standing actor tells of camera and actor: which way is up, and how long the trunk is.
 
 use crate::{
     BodyPose, PuppetError,

@@ -1,9 +1,9 @@
-//! Where the character is while it is puppeteered: travel, heading, and feet that stay where they stand (S5, S8).
+//! The character's place while it is puppeteered: travel, heading, and feet that stay where they stand.
 //!
 //! # Source
-//! Sun (2017), §4.6, gives the actor's translation and heading to the character. Ours, for the contact it leaves to the
-//! future (§6.2): the character stands on its lowest foot, which stays in its place while it is the lowest; and it
-//! leaves the ground when the actor does.
+//! Sun (2017), §4.6, extracts the actor's translation and heading, which move the character. Sinew's own, for the
+//! contact that §6.2 leaves to future work: the character stands on its lowest foot, which stays in its place while it
+//! is the lowest; and it leaves the ground when the actor does.
 
 use crate::{Tracked, normal::TRUNK};
 use glam::{DAffine3, DQuat, DVec3};

@@ -1,4 +1,5 @@
-//! Puppetry: pair a few poses of a body with poses of a character, then perform (S1–S8).
+//! Puppetry: pair a few poses of a body with poses of a character, then perform. After Sun, *Example-Based Approach For
+//! Real-Time Rigged Character Animation* (2017).
 //!
 //! ```text
 //! recording, rig, stream ─► BodyPose ─► BodyTracker ─► NormalPose ─► Puppeteer ─► Weights ─► RigBlend ─► Pose

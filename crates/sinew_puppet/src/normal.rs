@@ -1,9 +1,9 @@
-//! A pose without the person: where the body stands, where it looks and how large it is are taken out (S5).
+//! A pose without the person: position, heading and body size are removed.
 //!
 //! # Source
-//! Sun (2017), §4.3 and §4.6: global translation, and one angle of global rotation. Differs: the heading comes from hips
-//! and shoulders together, which a bent spine does not turn; and the pose is rebuilt with the bones of one standard
-//! body, so that it depends on directions alone and a pair made by one person serves another.
+//! Sun (2017), §4.3 and §4.6: global translation, and one angle of global rotation. Differs: the heading comes from
+//! hips and shoulders together, which a bent spine does not change, instead of the spine; and the pose is rebuilt with
+//! the bones of one standard body, so that it depends on directions alone and a pair made by one person serves another.
 
 use crate::{
     BodyPose,

@@ -1,10 +1,10 @@
-//! Which part of the actor moves which part of the character (S8).
+//! Which part of the actor moves which part of the character.
 //!
 //! # Source
-//! Sun (2017), §6.2, asks for spaces of arms, legs and trunk, so that an arm does not disturb a leg, and leaves open how
-//! the character's parts are told apart. Ours: a joint belongs to the part of the actor that tells its poses apart
-//! best. If two pairs move the joint, the part must differ between them, too; the less the joint moves for a move of
-//! the part, the better the part explains it.
+//! Sun (2017), §6.2, proposes separate spaces of arms, legs and trunk, so that an arm does not disturb a leg, and
+//! leaves open how the character's parts are found. Sinew's own: a joint belongs to the part of the actor that
+//! distinguishes its poses best. If the joint moves between two pairs, the part must differ between them too; the less
+//! the joint moves for a given motion of the part, the better the part explains it.
 
 use crate::{Limb, NormalPose};
 

@@ -1,7 +1,7 @@
-//! The whole way from a tracked body to a posed skeleton (S2).
+//! The whole way from a tracked body to a posed skeleton.
 //!
 //! # Source
-//! Sun (2017), algorithm 1 and figure 4.1.
+//! Sun (2017), §4.3, algorithm 1 and figure 4.1.
 
 use crate::{
     BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, Part, PuppetError, Puppeteer,
@@ -30,7 +30,7 @@ pub struct PerformerParams {
     pub interpolation: Interpolation,
     /// How the character travels.
     pub ground: GroundParams,
-    /// Whether the body is one space, as in the thesis, instead of one for each part (false).
+    /// Whether the body is one space, as in Sun (2017), instead of one for each part (false).
     pub whole_body: bool,
     /// Joints of the character, and the limbs of the actor that move them, where the user knows better.
     pub limbs: Vec<(usize, Vec<Limb>)>,

@@ -1,18 +1,18 @@
-//! Which blend of example poses comes nearest to a pose (S3).
+//! Which blend of example poses is nearest to a pose.
 //!
 //! # Source
-//! Sun (2017), §4.4, eqs. 4.3–4.9. With `Σ w = 1`, `‖w‖₁ = 1 + 2 Σ max(−w, 0)`: the L1 term of eq. 4.6 is a price on
-//! negative weights alone. So one solver covers all three projections: price 0 is the linear one (4.3), a price
-//! without end the positive one (4.5), and what lies between is 4.6. Differs: a small ridge makes the weights unique
-//! when examples repeat or lie in a line; poses are taken relative to the mean of the examples, which changes nothing
-//! but rounding.
+//! Sun (2017), §4.4, eqs. 4.3–4.9. With `Σ w = 1`, `‖w‖₁ = 1 + 2 Σ max(−w, 0)`: the L1 term of eq. 4.6 is a penalty on
+//! negative weights alone. So one solver covers all three projections: penalty 0 is the linear one (eq. 4.3), an
+//! infinite penalty the positive one (eq. 4.5), and a finite one that of eq. 4.6. Differs: a small ridge makes the
+//! weights unique when examples repeat or are collinear; poses are taken relative to the mean of the examples, which
+//! changes only rounding.
 //! # Symbols
-//! `X` [d × n] examples less their mean; `G = XᵀX + ρI`; `b = Xᵀx`; `λ` price; `μ` multiplier of `Σ w = 1`
+//! `X` [d × n] examples less their mean; `G = XᵀX + ρI`; `b = Xᵀx`; `λ` penalty; `μ` multiplier of `Σ w = 1`
 //! # Cost
-//! new: n² d, and n³ for the linear map. solve: n d for `b`, then for each change of the set of active weights a row of
-//! their Cholesky factor, or those behind the one that left; warm from the last pose that is one or two.
+//! new: n² d, and n³ for the linear map. solve: n d for `b`, then for each change of the active set one row of the
+//! Cholesky factor, or the rows behind the one removed; with a warm start from the last pose, one or two changes.
 //! # Limits
-//! Weights of examples that are exactly alike share evenly.
+//! Examples that are exactly alike share their weight evenly.
 
 use crate::PuppetError;
 

@@ -1,8 +1,8 @@
-//! From a pose of the actor to weights of the pairs (S2).
+//! From a pose of the actor to weights of the pairs.
 //!
 //! # Source
-//! Sun (2017), algorithm 1, step 2. Ours: a space for each part of the actor that moves something, see `parts.rs`; and a
-//! limit to how far beyond the pairs it goes.
+//! Sun (2017), §4.3, algorithm 1, step 2. Sinew's own: one space for each part of the actor that moves something, see
+//! `parts.rs`; and a limit on extrapolation beyond the pairs.
 
 use crate::{
     NormalPose, Part, ProjectionParams, ProjectionSolver, ProjectionState, PuppetError, normal::N_NUMBERS,

@@ -1,4 +1,4 @@
-//! The body within a skeleton: which joints of a rig are those of a person (S1).
+//! The body within a skeleton: which joints of a rig are those of a person.
 //!
 //! Names of CMU, Mixamo, Bandai-Namco, DAZ, VRM, Unity and Blender skeletons are understood. What a skeleton lacks at
 //! its ends (hands, toes, the middle of the shoulders) is put where it would be.

@@ -1,8 +1,9 @@
-//! From what a camera saw to a pose that can be relied on (S1).
+//! From the output of a camera to a reliable pose.
 //!
 //! # Source
-//! Sun (2017), §2.2.5 and §3.1: a frame that is not fully tracked is held, not guessed. Smoothing: Casiez et al., *1 €
-//! Filter* (2012), eqs. 1–3. Ours: jumps are no tracking either; what stays lost fades to standing, and comes back
+//! Sun (2017), §2.2.5 and §6.2: only fully tracked frames are used; otherwise the pose is held, not guessed. Smoothing:
+//! Casiez, Roussel and Vogel, *1 € filter: a simple speed-based low-pass filter for noisy input in interactive systems*
+//! (2012), eqs. 1–3. Sinew's own: jumps count as lost tracking; what stays lost fades to a standing pose, and returns
 //! without a jump.
 
 use crate::{

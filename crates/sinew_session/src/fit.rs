@@ -1,7 +1,7 @@
 //! The fit step of the motion stack: clips of the document, whatever moves them, as a small skin.
 //!
 //! # Source
-//! The method is that of `sinew_skin`; here is what goes in, what is kept and when it is run again.
+//! The method is that of `sinew_skin`; this file defines its inputs, what is stored, and when it is run again.
 
 use crate::{
     Display, Document, Frame, MotionStack, SessionError, Stage as Shapes,

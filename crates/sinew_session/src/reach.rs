@@ -1,10 +1,10 @@
-//! Reaching by hand: targets on handles are dragged, the body follows by a search over the stored examples (H15).
+//! Reaching by hand: targets on handles are dragged, and the body follows by a search over the stored examples.
 //!
-//! What is found is shown, not done: it becomes the pose only when the user takes it.
+//! The result is a preview: it becomes the pose only when the user accepts it.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §7.6.1. Differs: weights can be set by hand, and all that the
-//! dragged limb does not touch can be pinned.
+//! Hansen (2006), §7.6.1. Differs: weights can be set by hand, and everything that the dragged limb does not touch can
+//! be pinned.
 
 use crate::{Command, Document, Example, SearchSettings, SessionError};
 use glam::DVec3;
@@ -26,9 +26,9 @@ const REACHED: f64 = 1e-3;
 /// Rounds after which a local search has come to rest.
 const ROUNDS: usize = 60;
 
-/// What makes a pose good while a hand drags, unless the user says otherwise: reach the targets with as little weight as
-/// that takes. The thesis lets weights sum to 1 instead; then an arm that is half raised makes a leg step, too, if that is
-/// what another example does.
+/// What makes a pose good while a hand drags, unless the user chooses otherwise: reach the targets with as little
+/// weight as possible. Hansen (2006) lets weights sum to 1 instead; then an arm that is half raised also makes a leg
+/// step, if another example does.
 pub fn reach_objective() -> Objective {
     Objective::new(
         [Term::DistanceToTarget, Term::SumOfWeights].map(|term| (term, term.default_factor())).to_vec(),

@@ -1,7 +1,7 @@
 //! The refit step of the motion stack: a clip of the skeleton on another ground, or on longer limbs.
 //!
 //! # Source
-//! The method is that of `sinew_constrain::clip`; here is what goes in, and what becomes of the document.
+//! The method is that of `sinew_constrain::clip`; this file defines its inputs and how the document changes.
 
 use crate::{ClipGround, ContactData, Document, SessionError, motion::remove_clip, rules::rig_of};
 use serde::{Deserialize, Serialize};

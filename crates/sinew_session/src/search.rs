@@ -13,7 +13,7 @@ pub struct SearchSettings {
     pub optimiser: Optimiser,
     /// In which order examples are tried.
     pub reorder: Reorder,
-    /// Whether examples are loaded one after the other, as in the thesis.
+    /// Whether examples are loaded one after the other, as in Hansen (2006).
     pub in_order: bool,
     /// Least and greatest weight.
     pub limits: [f64; 2],
@@ -67,7 +67,7 @@ pub struct SearchChange {
     /// By name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<String>,
-    /// Thesis order.
+    /// The order of Hansen (2006).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_order: Option<bool>,
     /// Least and greatest weight.

@@ -1,9 +1,9 @@
-//! Affine bones, weights and rest pose held.
+//! Affine bones, with weights and rest pose fixed.
 //!
 //! # Source
-//! Antonopoulos 2010, §3.3.1 eqs. 3.4–3.9, by one Cholesky factorisation with all frames as right-hand sides instead of
-//! LSQR a frame, which costs a thousand times more. Differs: a little of the present transforms is added, so that what
-//! the vertices leave open (flat or lonely bones) stays as it is.
+//! Antonopoulos (2010), §3.3.1, eqs. 3.4–3.9, by one Cholesky factorisation with all frames as right-hand sides instead
+//! of LSQR per frame, which takes a thousand times as long. Differs: a small multiple of the current transforms is
+//! added, so that what the vertices leave undetermined (flat or isolated bones) stays as it is.
 //! # Cost
 //! One factorisation of 4K × 4K and 3P solutions.
 

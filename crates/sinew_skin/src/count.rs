@@ -1,12 +1,13 @@
-//! As few bones as reach a given error.
+//! The smallest number of bones that reaches a given error.
 //!
 //! # Source
-//! Our own: errors fall about as a power of the number of bones (Antonopoulos 2010, ch. 6, and every sequence we
-//! measured), so each trial tells where the next should lie.
+//! Sinew's own: in every sequence measured, errors fall approximately as a power of the number of bones, so each trial
+//! predicts where the next should lie.
 //! # Cost
 //! Some trials with few rounds, then one full fit, sometimes two.
 //! # Limits
-//! The error wanders by a few percents from one number of bones to the next, so a slightly smaller one may do.
+//! The error fluctuates by a few per cent from one number of bones to the next, so a slightly smaller number may
+//! suffice.
 
 use crate::{FitParams, FitStatus, Progress, SkinError, SkinFit, SkinFitter, Stage};
 use std::ops::ControlFlow;

@@ -1,15 +1,16 @@
-//! What a skin misses, as a few displacements of the rest pose that come and go.
+//! The residual of a skin, as a few displacements of the rest pose with weights over time.
 //!
 //! # Source
-//! Antonopoulos 2010, §5.2 eqs. 5.1–5.7 (EigenSkin, after Kry et al. 2002 and Kavan): the error of each vertex and frame
-//! is carried back to the rest pose by the inverse of its blended transform, and the first `f` singular vectors of all
-//! such errors are kept. Stored as morph targets, which players apply before the skin, exactly as eq. 5.7 wants.
-//! Differs: where a blend is nearly flat its inverse blows errors up, and the vectors of eq. 5.3 then describe little
-//! else. So the inverse is damped, and displacements and weights are refitted in turn to the errors in the poses.
+//! Antonopoulos (2010), §5.2, eqs. 5.1–5.7 (EigenSkin, after Kry et al. 2002 and Kavan et al. 2007): the error of each
+//! vertex and frame is transformed back to the rest pose by the inverse of its blended transform, and the first `f`
+//! singular vectors of all such errors are kept. Stored as morph targets, which players apply before the skin, exactly
+//! as eq. 5.7 requires. Differs: where a blend is nearly singular its inverse amplifies errors, and the vectors of eq.
+//! 5.3 then describe little else. So the inverse is damped, and displacements and weights are refitted in turn to the
+//! errors in the poses.
 //! # Symbols
 //! `E` [3N × P] errors at rest; `K` its first right vectors; `D` the displacements
 //! # Cost
-//! `EᵀE` of P × P, its eigenvectors; a system of 3f × 3f a vertex, twice.
+//! `EᵀE` of P × P, its eigenvectors; a system of 3f × 3f per vertex, twice.
 
 use crate::{FittedSkin, SkinError, SkinFitter, source::check_length};
 use glam::{DMat3, DVec3, Vec3};

@@ -1,14 +1,14 @@
-//! The default fit: bones, weights and rest pose in turn, each the best for the others.
+//! The default fit: bones, weights and rest pose in turn, each optimal for the others.
 //!
 //! # Source
-//! Antonopoulos, *Mesh animation compression by skinning* (2010), ch. 3 and 5: eq. 3.1 is what is fitted, eqs. 3.4–3.9
-//! the bones, 5.8–5.12 the rest pose, 5.13–5.21 the weights. Differs: the thesis solves each once, from weights by
-//! distance; here they alternate (Le and Deng 2012), after rounds with one bone a vertex that place the bones, and each
-//! round starts a little beyond the last (momentum), which saves half of them.
+//! Antonopoulos (2010): eq. 3.1 is the model that is fitted, eqs. 3.4–3.9 (§3.3.1) the bones, eqs. 5.8–5.12 (§5.3) the
+//! rest pose, eqs. 5.13–5.21 (§5.3) the weights. Differs: Antonopoulos solves each once, from weights by distance; here
+//! they alternate (Le and Deng 2012), after rounds with one bone per vertex that place the bones, and each round starts
+//! slightly beyond the last (momentum), which halves their number.
 //! # Symbols
 //! `E` squared error of all vertices in all frames, in diagonals
 //! # Cost
-//! About 180 passes over the sequence a round; see `weights`, `normal`, `affine`, `rigid`, `rest`.
+//! About 180 passes over the sequence per round; see `weights`, `normal`, `affine`, `rigid`, `rest`.
 //! # Limits
 //! A local minimum. The same bits for any number of threads.
 

@@ -1,10 +1,11 @@
 //! Fewer keys: a curve that straight pieces between the kept keys reproduce within a tolerance.
 //!
 //! # Source
-//! Douglas and Peucker, *Algorithms for the reduction of the number of points required to represent a digitized line*
-//! (1973), with the interpolation of glTF (straight, or along the great arc for rotations) in place of the line.
+//! Douglas and Peucker, *Algorithms for the reduction of the number of points required to represent a digitized line or
+//! its caricature* (1973), with the interpolation of glTF (linear, or along the great arc for rotations) in place of
+//! the line.
 //! # Cost
-//! Linear in the frames for each level of halving; quadratic at worst.
+//! Linear in the number of frames for each level of halving; quadratic at worst.
 
 use glam::{Quat, Vec3};
 use sinew_geom::rig::{Interpolate, Interpolation, Keys};

@@ -1,7 +1,7 @@
-//! What a fit looks like on the surface: values for each vertex, to be shown in colours.
+//! A fit shown on the surface: values for each vertex, to be displayed as colours.
 //!
 //! # Source
-//! Antonopoulos 2010, §6.2: heat maps of deformation, clusters and proxy joints.
+//! Antonopoulos (2010), §3.4.4, figures 3.12, 3.15 and 3.16: maps of deformation, clusters and proxy joints.
 
 use crate::{FittedSkin, SkinError, SkinFitter};
 use glam::DVec3;

@@ -1,11 +1,11 @@
 //! How far a skin is from its sequence.
 //!
 //! # Source
-//! Antonopoulos 2010, §6.3: distortion percentage `dE` (eq. 6.1), `E_RMS` (eq. 6.2), averaged closest distances `d_avg`
-//! (eq. 6.3, here from the vertices of each to the surface of the other).
+//! Antonopoulos (2010), §6.3: distortion percentage `dE` (eq. 6.1), `E_RMS` (eq. 6.2), averaged closest distances
+//! `d_avg` (eq. 6.3, here from the vertices of each to the surface of the other).
 //! # Limits
-//! `d_avg` is taken over at most [`CLOSEST_FRAMES`] frames, evenly spread, and fewer of large meshes, since it costs more
-//! than many a fit.
+//! `d_avg` is computed over at most [`CLOSEST_FRAMES`] frames, evenly spread, and fewer for large meshes, because it
+//! can take longer than a fit.
 
 use crate::{FittedSkin, SkinError, source::check_length, tracks::Tracks};
 use glam::DVec3;

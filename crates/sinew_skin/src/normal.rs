@@ -1,13 +1,13 @@
-//! Normal equations of the bones: what all vertices say about all transforms.
+//! Normal equations of the bones, summed over all vertices.
 //!
 //! # Source
-//! Antonopoulos 2010, §3.3.1 eqs. 3.4–3.9. The matrix `A` of eq. 3.6 repeats one row for the three coordinates and does
-//! not depend on the pose, so one `AᵀA` of a quarter the size serves all coordinates of all frames. Differs: positions
-//! are taken about the centre of each bone, which is the same problem in better numbers.
+//! Antonopoulos (2010), §3.3.1, eqs. 3.4–3.9. The matrix `A` of eq. 3.6 repeats one row for the three coordinates and
+//! does not depend on the pose, so one `AᵀA` of a quarter the size serves all coordinates of all frames. Differs:
+//! positions are taken about the centre of each bone, which is the same problem, better conditioned.
 //! # Symbols
 //! `H` [4K × 4K] `Σ w_j w_k h_j h_kᵀ`, `h_j = (u − c_j, 1)`; `C` [4K × 3P] `Σ w_j h_j vᵀ`
 //! # Cost
-//! A vertex with k influences: 16 k² for `H`, 4 k passes over its path for `C`.
+//! Per vertex with k influences: 16 k² for `H`, 4 k passes over its path for `C`.
 
 use crate::{
     lanes::{fma, groups, groups_mut, splat},

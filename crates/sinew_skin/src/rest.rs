@@ -1,10 +1,10 @@
-//! The rest pose, bones and weights held.
+//! The rest pose, with bones and weights fixed.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 5 eqs. 5.8–5.12: one 3 × 3 least squares a vertex over all frames. Differs: a trace of the
-//! input pose is added, so that directions no bone shows stay as they are.
+//! Antonopoulos (2010), §5.3, eqs. 5.8–5.12: one 3 × 3 least-squares problem per vertex over all frames. Differs: a
+//! small multiple of the input pose is added, so that undetermined directions stay as they are.
 //! # Cost
-//! A vertex with k influences: 4 k + 12 passes over its path.
+//! Per vertex with k influences: 4 k + 12 passes over its path.
 
 use crate::{
     lanes::{V, fma, groups, splat, sub, sum},

@@ -1,14 +1,14 @@
-//! Rigid bones, weights and rest pose held.
+//! Rigid bones, with weights and rest pose fixed.
 //!
 //! # Source
 //! Le and Deng, *Smooth skinning decomposition with rigid bones* (2012): bones in turn, each the best rotation and
-//! shift for what the others leave, from the sums of `normal`. Rotations as Müller et al., *A robust method to extract
-//! the rotational part of deformations* (2016), from where they are; differs: Newton's step where the curvature allows,
-//! because the first-order step hardly twists a long limb.
+//! translation for the residual of the others, from the sums of `normal`. Rotations as in Müller et al., *A robust
+//! method to extract the rotational part of deformations* (2016), started from their current values; differs: Newton's
+//! step where the curvature allows, because the first-order step hardly twists a long limb.
 //! # Symbols
 //! `Q` [4 × 3] what the others leave to a bone; `A` [3 × 3] its part about the weighted mean; `q` quaternion
 //! # Cost
-//! A frame and sweep: 48 multiply-adds for each pair of bones that share a vertex; eight frames at a time.
+//! Per frame and sweep: 48 multiply-adds for each pair of bones that share a vertex; eight frames at a time.
 
 use crate::{
     lanes::{LANES, V, add, fma, groups, mul, splat, sub},

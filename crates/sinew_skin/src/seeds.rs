@@ -1,11 +1,12 @@
-//! Where bones begin: vertices far from each other in space and in motion.
+//! Initial bones: vertices far from each other in space and in motion.
 //!
 //! # Source
-//! The p-center algorithm of Antonopoulos 2010, §3.4.3 alg. 3.2: each new centre is the vertex furthest from all
-//! centres so far. Differs: the squared distance is `|u_i − u_j|² + α · mean_p |v_i − v_j|²`, so that parts that move
-//! apart are told apart, and the first centre is the vertex nearest to the middle (or one chosen by the seed).
+//! The p-center algorithm of Antonopoulos (2010), §3.4.3, algorithm 3.2: each new centre is the vertex furthest from
+//! all centres so far. Differs: the squared distance is `|u_i − u_j|² + α · mean_p |v_i − v_j|²`, so that parts that
+//! move differently are separated, and the first centre is the vertex nearest to the middle (or one chosen by the
+//! seed).
 //! # Cost
-//! One pass over all paths a seed; one over the rest pose if α is zero.
+//! One pass over all paths per seed; one over the rest pose if α is zero.
 
 use crate::{
     lanes::{fma, groups, splat, sub, sum},

@@ -1,9 +1,9 @@
 //! Convex weights of few candidates: `min wᵀ G w`, `w ≥ 0`, `Σ w = 1`, at most `k` of them positive.
 //!
 //! # Source
-//! The weights of Antonopoulos 2010, ch. 5 eqs. 5.13–5.21, as one small quadratic programme a vertex: with residual
+//! The weights of Antonopoulos (2010), §5.3, eqs. 5.13–5.21, as one small quadratic programme per vertex: with residual
 //! vectors `d_j = M_j u − v` and `Σ w = 1`, the squared error is `wᵀ G w`, `G = D Dᵀ`. Active set: on a set of positive
-//! weights the minimum is `G⁻¹ 1`, scaled. Differs: the thesis corrects given weights; here the bones themselves are
+//! weights the minimum is `G⁻¹ 1`, scaled. Differs: Antonopoulos corrects given weights; here the bones themselves are
 //! exchanged, one in and one out, as long as that lowers the error.
 //! # Cost
 //! A few Cholesky factorisations of at most 9 × 9.

@@ -1,11 +1,12 @@
 //! Sequences larger than memory: bones from a sample of the vertices, then all vertices frame by frame.
 //!
 //! # Source
-//! The idea of Antonopoulos 2010, ch. 4: transforms need few vertices. Weights of all vertices then follow from Gram
-//! matrices that are summed up over the frames (see `simplex`), and the bones are refitted to all vertices block by
-//! block.
+//! The idea of Antonopoulos (2010), ch. 4: a few vertices suffice to find the transforms. Weights of all vertices then
+//! follow from Gram matrices that are summed over the frames (see `simplex`), and the bones are refitted to all
+//! vertices block by block.
 //! # Cost
-//! Three passes over the frames. Memory: the paths of the sample, and `n (n + 1) / 2` numbers a vertex for n candidates.
+//! Three passes over the frames. Memory: the paths of the sample, and `n (n + 1) / 2` numbers per vertex for n
+//! candidates.
 //! # Limits
 //! The rest pose is not corrected.
 

@@ -1,15 +1,15 @@
-//! Paths in fewer numbers: all that affine bones are fitted by are products of paths, which any other orthonormal axes of
-//! the same space give as well. Axes along which hardly any vertex moves are left out.
+//! Paths in fewer numbers: affine bones are fitted from products of paths alone, which any orthonormal basis of the
+//! same space preserves. Axes along which hardly any vertex moves are left out.
 //!
 //! # Source
-//! Principal axes of the paths, as Alexa and Müller 2000 (*Representing animations by principal components*) compress
-//! them; that the fit of eq. 3.1 of Antonopoulos 2010 can be done within them is ours. Rigid bones cannot: a rotation is
-//! one of three coordinates in a frame.
+//! Principal axes of the paths, by which Alexa and Müller, *Representing animations by principal components* (2000),
+//! compress animations. Sinew's own: the fit of Antonopoulos (2010), eq. 3.1, is computed within them. Rigid bones
+//! cannot be fitted so, because a rotation relates the three coordinates of a frame.
 //! # Symbols
 //! `C` [3P × 3P] products of all paths, `B` [r × 3P] the axes kept
 //! # Cost
-//! `n (3P)² / 2` for `C`, `9 (3P)³` for its axes, `n r 3P` for the paths: about a round of the fit, and each round after
-//! that costs `r / 3P`.
+//! `n (3P)² / 2` for `C`, `9 (3P)³` for its axes, `n r 3P` for the paths: about one round of the fit; each round after
+//! that costs a fraction `r / 3P`.
 
 use crate::{
     lanes::{LANES, fma, groups, splat, sum},

@@ -26,7 +26,7 @@ pub(crate) struct Tracks {
     pub centers: Vec<DVec3>,
     /// Length that became one.
     pub scale: f64,
-    /// `‖A − A_avg‖²` in the caller's units (denominator of eq. 6.1).
+    /// `‖A − A_avg‖²` in the caller's units (denominator of Antonopoulos (2010), eq. 6.1).
     pub spread: f64,
     pub neighbors: Ragged,
     /// Coordinates of a path in all frames: more than `3 n_frames` if paths are [summarised](crate::summary).

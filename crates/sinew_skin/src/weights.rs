@@ -1,12 +1,12 @@
-//! The weights of every vertex, bones and rest pose held.
+//! The weights of every vertex, with bones and rest pose fixed.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 5 eqs. 5.13–5.21 (weight corrections), by the Gram matrix of residuals: see `simplex`.
-//! Residuals, not positions, are what makes single precision safe.
+//! Antonopoulos (2010), §5.3, eqs. 5.13–5.21 (weight corrections), by the Gram matrix of residuals: see `simplex`.
+//! Using residuals instead of positions makes single precision sufficient.
 //! # Symbols
 //! `d_a` [3 P] residual path of candidate bone `a`; `G` [n × n] their products
 //! # Cost
-//! A vertex: 4 n + n²/2 passes over a path for n ≤ 12 candidates. Vertices are independent.
+//! Per vertex: 4 n + n²/2 passes over a path for n ≤ 12 candidates. Vertices are independent.
 
 use crate::{
     lanes::{V, fma, groups, splat, sub, sum},

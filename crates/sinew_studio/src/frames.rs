@@ -340,7 +340,7 @@ fn holds([low, high]: [Vec3; 2], positions: &[Vec3]) -> bool {
     positions.iter().all(|p| p.cmpge(low).all() && p.cmple(high).all())
 }
 
-/// A direction in two signed bytes (Cigolle et al., *Survey of efficient representations for independent unit
+/// A direction in two signed bytes (Cigolle et al., *A survey of efficient representations for independent unit
 /// vectors*, 2014): the octahedron folded out.
 fn octahedral(normal: Vec3) -> [i8; 2] {
     let n = normal / normal.abs().element_sum().max(f32::MIN_POSITIVE);

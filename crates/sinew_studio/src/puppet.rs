@@ -1,4 +1,4 @@
-//! Puppetry as pages ask for it and see it: an actor is followed, and shown beside the character (S2).
+//! Puppetry as pages ask for it and see it: an actor is followed, and shown beside the character.
 
 use crate::{
     news::Topic,

@@ -1,7 +1,7 @@
 //! Draws flesh: `draw_flesh [OUT_PREFIX] [VERTICES] [CHARACTER STIFFNESS]`.
 //!
-//! One picture of a bar bent at one joint by 90 and 135 degrees (figure 5.2 of the thesis), by skinning and by modes of
-//! flesh; one of a character, its cells, and its first clip with soft flesh below the skinned one.
+//! One picture of a bar bent at one joint by 90 and 135 degrees (Capell (2004), figure 5.2), by skinning and by modes
+//! of flesh; one of a character, its cells, and its first clip with soft flesh below the skinned one.
 
 #[path = "../draw_samples/items.rs"]
 #[allow(dead_code)]

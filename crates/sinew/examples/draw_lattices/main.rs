@@ -1,8 +1,8 @@
 //! Draws lattices: `draw_lattices [OUT_PREFIX] [MESH]`.
 //!
 //! Solids of three kinds, subdivided by each scheme; a coarse bar, bent, as its cells move it and smoothed; cells of one
-//! size and of several; and, given a detailed mesh, a body whose cells are halved where it is pulled (figure 4.8 of the
-//! thesis).
+//! size and of several; and, given a detailed mesh, a body whose cells are halved where it is pulled (Capell (2004),
+//! figure 4.8).
 
 #[path = "../draw_samples/items.rs"]
 #[allow(dead_code)]

@@ -1,5 +1,5 @@
-//! Tables 6.1, 6.2 and 9.3–9.5 of Hansen, *Boneless pose editing and animation* (2006), measured here on bipeds
-//! of the same sizes: milliseconds, and ratios to each table's first row beside the thesis's own ratios.
+//! Tables 6.1, 6.2 and 9.3–9.5 of Hansen (2006), measured here on bipeds of the same sizes: milliseconds, and ratios to
+//! each table's first row beside Hansen's own ratios.
 
 use super::speed::waving;
 use crate::measure::time;
@@ -46,7 +46,7 @@ impl Model {
     }
 }
 
-/// A row: what, milliseconds, and the thesis's seconds.
+/// A row: what, milliseconds, and Hansen's seconds.
 type Row = (String, f64, f64);
 
 fn print(title: &str, rows: &[Row]) {

@@ -1,4 +1,4 @@
-//! The cases of the test bench: example sets, constraint settings, objectives (figures 9.10 to 9.12).
+//! The cases of the test bench: example sets, constraint settings, objectives (Hansen (2006), figures 9.10 to 9.12).
 
 use glam::DVec3;
 use sinew::{
@@ -12,7 +12,7 @@ use sinew::{
     },
 };
 
-/// Objectives that are compared: each group of table 7.2 alone and together.
+/// Objectives that are compared: each group of Hansen (2006), table 7.2, alone and together.
 pub const OBJECTIVES: [&str; 9] = [
     "dtt",
     "dtt+sow",

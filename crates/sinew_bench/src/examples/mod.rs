@@ -1,5 +1,5 @@
-//! Example-based animation beside the methods of the thesis (H19): tables 9.6 to 9.8, the walk of appendix F, the
-//! energy plots of appendix B. `docs/examples.md` says what agrees with the thesis and what does not.
+//! Example-based animation compared with the methods of Hansen (2006): tables 9.6 to 9.8, the walk of appendix F, the
+//! energy plots of appendix B. `docs/examples.md` reports which results agree.
 
 mod cases;
 mod plots;

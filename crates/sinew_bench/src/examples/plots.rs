@@ -1,4 +1,4 @@
-//! The energy over one weight and over two (figure 7.8 and appendix B), as SVG files.
+//! The energy over one weight and over two (Hansen (2006), figure 7.8 and appendix B), as SVG files.
 
 use super::cases::{SETTINGS, body, targets};
 use sinew::{

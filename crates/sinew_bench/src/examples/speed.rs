@@ -1,4 +1,4 @@
-//! What a term, a search and a whole frame cost (tables 9.6 to 9.8, and the bars).
+//! What a term, a search and a whole frame cost (Hansen (2006), tables 9.6 to 9.8, and the required times).
 
 use super::cases::{SETTINGS, body, space_of, targets};
 use crate::measure::time;

@@ -1,4 +1,4 @@
-//! Every optimiser on every objective, setting and set: tables 9.6 and 9.7.
+//! Every optimiser on every objective, setting and set: Hansen (2006), tables 9.6 and 9.7.
 
 use super::cases::{Body, OBJECTIVES, SETTINGS, body, targets};
 use sinew::{

@@ -1,4 +1,5 @@
-//! A walk over flat and hilly ground with every optimiser, and how smooth it is (figures 9.17, 9.19 and appendix F).
+//! A walk over flat and hilly ground with every optimiser, and how smooth it is (Hansen (2006), figures 9.17 and 9.19
+//! and appendix F).
 
 use super::cases::{Body, body};
 use glam::DVec3;

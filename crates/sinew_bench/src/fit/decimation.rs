@@ -1,5 +1,5 @@
-//! Figures 6.6 to 6.21 of Antonopoulos 2010 as tables: time and errors over the share of vertices removed, for eight
-//! variants on four sequences; and the default fit on a decimated sequence.
+//! Figures 6.6 to 6.21 of Antonopoulos (2010) as tables: time and errors over the fraction of vertices removed, for
+//! eight variants on four sequences; and the default fit on a decimated sequence.
 
 use super::{
     data::Sequence,

@@ -1,7 +1,7 @@
 //! Skins fitted to sequences: error and processor time, beside py-dem-bones.
 //!
 //! `sinew_bench fit [--peers] [--bones 20,50] [--only flag,balloon] [--kinds rigid]`, or one of `sinew_bench fit
-//! --decimation [FOLDER FOR PLOTS]` (figures 6.6–6.21 of Antonopoulos 2010), `sinew_bench fit --ground` (known bones,
+//! --decimation [FOLDER FOR PLOTS]` (figures 6.6–6.21 of Antonopoulos (2010)), `sinew_bench fit --ground` (known bones,
 //! hard meshes, memory) and `sinew_bench fit --stream` (400 frames × 200 k vertices).
 
 mod data;

@@ -1,4 +1,4 @@
-//! Curves over the share of vertices removed, as SVG files: what figures 6.6 to 6.21 show.
+//! Curves over the fraction of vertices removed, as SVG files, as in figures 6.6 to 6.21 of Antonopoulos (2010).
 
 use std::{fmt::Write, path::Path};
 

@@ -24,7 +24,7 @@ use std::{hint::black_box, ops::ControlFlow};
 const RULES: &str = include_str!("../../../sinew/tests/files/walk.rules");
 const SKELETON: &[u8] = include_bytes!("../../../sinew/tests/files/skeleton.json");
 
-/// The thesis's six cases: within their ranges, then the nearest pose with its report.
+/// The six test cases of Abdelhay (2008): within their ranges, then the nearest pose with its report.
 pub fn rules_solve() -> anyhow::Result<Work> {
     let file = read_skeleton(SKELETON, None, "skeleton.json")?;
     let skeleton = Skeleton::from_rig(&file.rig)?;

@@ -20,7 +20,7 @@ use std::{fmt::Write, path::Path};
 
 /// Vertices of the characters in the pictures.
 const VERTICES: usize = 6_000;
-/// Weights of the first of two base poses, as in tables 5.10–5.13; the other has the rest.
+/// Weights of the first of two base poses, as in Sun (2017), tables 5.10–5.13; the other has the rest.
 const COLUMNS: [f64; 7] = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0];
 
 /// Write the page and its pictures into a folder.
@@ -43,7 +43,7 @@ Made by `cargo run --release -p sinew_bench -- puppet --experiments docs/puppet`
 
 struct Page {
     text: String,
-    /// Sentences on what agrees with the thesis.
+    /// Sentences on what agrees with Sun (2017).
     agreed: Vec<String>,
 }
 
@@ -194,7 +194,7 @@ impl Page {
             let title = format!("5.6 · five base poses, arms and legs, {}", projection.name());
             self.rows(&title, (&bases, &inputs), projection)?;
         }
-        // As the thesis shifts them: every coordinate of the input, after normalisation.
+        // As Sun (2017) shifts them: every coordinate of the input, after normalisation.
         let shifted = |pose: &NormalPose, axis: usize| {
             let mut numbers = pose.numbers.to_vec();
             numbers.iter_mut().skip(axis).step_by(3).for_each(|x| *x += 0.5);

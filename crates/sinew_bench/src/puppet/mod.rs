@@ -27,14 +27,14 @@ use sinew::{
 };
 use std::hint::black_box;
 
-/// Pairs of the thesis's largest experiment.
+/// Pairs of the largest experiment of Sun (2017).
 const PAIRS: usize = 23;
 /// Poses projected in a round.
 const POSES: usize = 400;
 /// Vertices of the character.
 const VERTICES: usize = 50_000;
 
-/// Print the tables; with `--experiments FOLDER`, those of the thesis as a page instead.
+/// Print the tables; with `--experiments FOLDER`, those of Sun (2017) as a page instead.
 pub fn run(args: &[String]) -> anyhow::Result<()> {
     match args {
         [] => {}

@@ -1,4 +1,5 @@
-//! Rules: from text to ready, evaluation, iteration and solve, on the thesis's six cases; beside CasADi and Pinocchio.
+//! Rules: times of compilation, evaluation, iteration and solve, on the six test cases of Abdelhay (2008); compared
+//! with CasADi and Pinocchio.
 
 mod peers;
 

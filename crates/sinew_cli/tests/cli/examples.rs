@@ -46,7 +46,7 @@ fn targets_are_reached_and_the_report_has_its_keys() {
         let missed = (middle(&there) - middle(&rest)).distance(glam::DVec3::from_array(offset));
         assert!(missed < 1e-5, "{name} misses by {missed}");
     }
-    // Every method of the thesis runs, with an objective of one's own; the same seed gives the same answer.
+    // Every method of Hansen (2006) runs, with a custom objective; the same seed gives the same answer.
     for optimiser in ["climb", "steepest", "hooke-jeeves", "simple-hooke", "annealing", "exhaustive"] {
         let args =
             ["reach", &project, "--by", "hand.L=0,0,0.1", "--objective", "dtt+0.2omsow+0.3dfe", "--json"];

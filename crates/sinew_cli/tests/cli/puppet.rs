@@ -90,7 +90,7 @@ fn a_dog_walks_with_a_person() {
     for frame in 0..33 {
         assert!(lowest(frame as f32 / 30.0).abs() < 0.06, "frame {frame}: {}", lowest(frame as f32 / 30.0));
     }
-    // Blended matrices are written as vertices; the thesis's one space works as well.
+    // Blended matrices are written as vertices; the single space of Sun (2017) works as well.
     let linear = folder.at("linear.glb");
     let args = ["puppet", &dog, "--pairs", &pairs, "--source", &source, "-o", &linear, "--json"];
     let report =

@@ -59,7 +59,8 @@ fn the_thesis_form_is_rewritten_and_newton_runs() {
     let better = solve(&folder, text, &["--solver", "newton"]);
     let written = solve(&folder, text, &["--solver", "newton", "--as-written"]);
     assert!(better["notes"][0].as_str().unwrap().contains("no slope"), "{better}");
-    // research/rules.md §1: the double root only halves the error, the direction takes a few steps.
+    // At the double root of the equation as written, an iteration only halves the error; the other form takes a few
+    // steps.
     let n = |report: &Value| report["iterations"].as_u64().unwrap();
     assert!(n(&better) <= 4 && n(&written) > 2 * n(&better), "{} {}", n(&better), n(&written));
 }

@@ -1,11 +1,11 @@
 //! Cholesky factorisation of a symmetric matrix of blocks, coupled over two neighbours on each side.
 //!
 //! # Source
-//! Golub, Van Loan, *Matrix Computations*, §4.3.5 and 4.5: band and block Cholesky.
+//! Golub and Van Loan, *Matrix Computations*, §4.3.5 and §4.5: band and block Cholesky factorisation.
 //! # Symbols
 //! `A` blocks `n × n` on the diagonal; `B`, `C` blocks one and two below it; `A = L Lᵀ`.
 //! # Cost
-//! About `7 n³` operations a frame, linear in frames; `3 n²` numbers a frame.
+//! About `7 n³` operations and `3 n²` stored numbers per frame; linear in the number of frames.
 
 /// A symmetric positive definite matrix with one block a frame and couplings of a frame to the next two; factored in
 /// place.

@@ -1,9 +1,9 @@
-//! Walks in place: what the ground below does, so that feet on it stand.
+//! Walks in place: how the ground moves below the body, so that the feet on it stand still.
 //!
 //! # Source
-//! Ours. While a foot stands on a treadmill it moves with the belt, backwards and evenly; so the lower of two feet has
-//! the same velocity in most frames of such a clip, and the body goes nowhere. Carried forward against the belt, the
-//! clip is a walk like any other.
+//! Sinew's own. A foot that stands on a treadmill moves backwards with the belt at constant velocity. So in most frames
+//! of such a clip the lower of the two feet has the same velocity, and the body does not travel. Moved forward against
+//! the belt, the clip is an ordinary walk.
 
 use super::{Body, Motion, World};
 use glam::DVec3;

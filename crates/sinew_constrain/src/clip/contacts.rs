@@ -1,11 +1,11 @@
 //! When feet stand: contacts found in a motion without knowing its floor.
 //!
 //! # Source
-//! After the practice collected in Abdelhay's successors (Kovar, Schreiner, Gleicher, *Footskate cleanup for motion
-//! capture editing*, 2002): a part of a foot stands while it is slow, with two thresholds. Differs: heights are not
-//! compared with a floor but with other contacts, since the floor may rise.
+//! Kovar, Schreiner and Gleicher, *Footskate cleanup for motion capture editing* (2002): part of a foot stands while it
+//! is slow, with two thresholds. Differs: heights are compared with those of other contacts instead of a floor, because
+//! the ground may rise.
 //! # Cost
-//! Linear in frames, quadratic in the number of contacts.
+//! Linear in the number of frames, quadratic in the number of contacts.
 
 use glam::DVec3;
 use std::ops::Range;

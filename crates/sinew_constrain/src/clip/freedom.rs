@@ -1,10 +1,10 @@
 //! What may change in a clip: corrections of some joints, relative to a given motion.
 //!
 //! # Source
-//! Grassia, *Practical parameterization of rotations using the exponential map* (1998): corrections are small, so
-//! that no pole is near. Joints with ranges are turned by their own angles, so that ranges are bounds.
+//! Grassia, *Practical parameterization of rotations using the exponential map* (1998): corrections are small, so no
+//! singularity is near. Joints with ranges are turned by their own angles, so that ranges are simple bounds.
 //! # Symbols
-//! `x` correction of a frame [n]; ball joint `R = R₀ exp(x)`; hinge `R = R₀ exp(k x)`; shift `p = p₀ + x`
+//! `x` correction of a frame [n]; ball joint `R = R₀ exp(x)`; hinge `R = R₀ exp(k x)`; translation `p = p₀ + x`
 
 use super::{World, body::ancestry};
 use glam::{DMat3, DQuat, DVec3};

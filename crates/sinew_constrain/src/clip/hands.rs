@@ -1,10 +1,10 @@
 //! Hands that stand: in handstands, cartwheels, on all fours.
 //!
 //! # Source
-//! As for feet (`contacts`): what is slow and as low as the ground. Differs: hands are often still in the air, so that they
-//! must be near the plane through the footprints around them, which need not be level.
+//! As for feet (`contacts`): what is slow and at the height of the ground. Differs: hands are often still in the air,
+//! so they must also be near the plane through the footprints around them, which need not be level.
 //! # Limits
-//! A hand stands on the ground that feet stand on; tables and rails are told by rules (`hold`, `pin`).
+//! A hand stands on the ground that the feet stand on; tables and rails are declared by rules (`hold`, `pin`).
 
 use super::{
     GivenContact, World,

@@ -1,9 +1,10 @@
 //! Limits of how fast a joint moves or changes its speed, over two or three frames.
 //!
 //! # Source
-//! Constraints between consecutive poses and on accelerations: Abdelhay 2008, §3.2 and 5.2.
+//! Abdelhay (2008), §5.2, asks for constraints between consecutive poses and on speed and acceleration, as future work.
 //! # Symbols
-//! `d = Σ c_l p(t − l)`: the way of a frame (`c` = 1, −1) or its change (1, −2, 1); `|d| ≤ limit / fps` or `/ fps²`
+//! `d = Σ c_l p(t − l)`: displacement between frames (`c` = 1, −1) or its change (1, −2, 1); `|d| ≤ limit / fps` or
+//! `/ fps²`
 
 use super::{World, banded::BlockBand};
 use glam::DVec3;

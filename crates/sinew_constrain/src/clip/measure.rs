@@ -1,7 +1,7 @@
-//! How good a clip is: sliding, sinking, jerking, leaving ranges.
+//! How good a clip is: sliding, penetration of the ground, jerk, violated ranges.
 //!
 //! # Source
-//! `research/rules.md` §7: slide, drift, height error, penetration at all points of the soles, mean jerk.
+//! Sinew's own selection of measures: slide, drift, height error, penetration at all points of the soles, mean jerk.
 
 use super::{
     Motion, World,

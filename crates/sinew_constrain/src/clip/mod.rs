@@ -1,11 +1,13 @@
-//! Whole clips on another body and another ground (G6).
+//! Whole clips on another body and another ground.
 //!
 //! # Source
-//! Abdelhay 2008, §3.2 and 5.2 (constraints between consecutive poses); Gleicher 1998. See `plan` and `solve`.
+//! Abdelhay (2008), §3.2 (constraints that accompany every pose of an animation) and §5.2 (constraints between
+//! consecutive poses, as future work); Gleicher (1998). See `plan` and `solve`.
 //! # Cost
-//! Linear in frames; about a dozen rounds of a banded factorisation.
+//! Linear in the number of frames; about a dozen rounds of a banded factorisation.
 //! # Limits
-//! Rigs whose joints scale evenly. Feet stand on one footprint at a time; hands stand on the ground that feet stand on.
+//! Only rigs whose joints scale uniformly. A foot stands on one footprint at a time; hands stand on the ground that the
+//! feet stand on.
 
 mod banded;
 mod belt;

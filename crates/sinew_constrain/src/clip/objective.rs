@@ -1,13 +1,14 @@
-//! What a clip should have as much or as little of as possible: a steady pull in every frame.
+//! Objectives of a clip, minimised or maximised as a constant pull in every frame.
 //!
 //! # Source
-//! A linear term beside the squares of `solve`: at its minimum a pull is held by what it bends, `κ ∇f = −½ ∇ Σ ‖r‖²`.
-//! The second derivative of a point on a chain of joints by two of their turns is `a × v`, with `a` the axis of the upper
-//! one and `v` the velocity the lower one gives the point (Featherstone, *Rigid Body Dynamics Algorithms*, 2008, ch. 2).
+//! A linear term beside the squares of `solve`: at the minimum, the pull balances what it bends, `κ ∇f = −½ ∇ Σ ‖r‖²`.
+//! The second derivative of a point on a chain of joints with respect to two of their rotations is `a × v`, where `a`
+//! is the axis of the upper joint and `v` the velocity that the lower joint gives the point (Featherstone, *Rigid Body
+//! Dynamics Algorithms*, 2008, ch. 2).
 //! # Symbols
-//! `f` what should be little; `κ` strength of its pull; `H` second derivatives of `f`, made dominant by its diagonal
+//! `f` quantity to minimise; `κ` strength of its pull; `H` second derivatives of `f`, made diagonally dominant
 //! # Limits
-//! How `f` depends on points is taken to be straight in `H`, though not in the slope.
+//! In `H`, though not in the gradient, `f` is treated as linear in the points.
 
 use super::{
     World,

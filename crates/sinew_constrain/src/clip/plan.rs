@@ -1,13 +1,13 @@
 //! Where feet and pelvis should be in every frame: the source's motion, carried from its footprints to new ones.
 //!
 //! # Source
-//! After Gleicher, *Retargetting motion to new characters* (1998) and Kovar, Schreiner, Gleicher 2002: footprints
-//! are constraints, between them the motion is displaced smoothly. Differs: what lies between two footprints is
+//! After Gleicher, *Retargetting motion to new characters* (1998) and Kovar, Schreiner and Gleicher (2002): footprints
+//! are constraints, and between them the motion is displaced smoothly. Differs: the motion between two footprints is
 //! carried rigidly from the old pair to the new one, slopes included, before anything is solved.
 //! # Symbols
-//! `S`, `F` footprint in source and target; `u` share of the way from one to the next; `s` ratio of leg lengths
+//! `S`, `F` footprint in source and target; `u` fraction of the way from one to the next; `s` ratio of leg lengths
 //! # Limits
-//! One foot stands on one footprint at a time.
+//! A foot stands on one footprint at a time.
 
 use super::{
     World,

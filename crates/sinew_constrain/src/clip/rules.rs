@@ -1,8 +1,8 @@
-//! Rules that hold over frames of a clip, as rows that the solver understands.
+//! Rules that hold over frames of a clip, as rows for the solver.
 //!
 //! # Source
-//! Gradients as in `solve::system`: an equation's derivative by its arrows, here handed on as pulls on points of
-//! joints, since a clip's joints move otherwise than a single pose's.
+//! Gradients as in `solve::system`: the derivative of an equation with respect to its arrows, passed on here as pulls
+//! on points of joints, because the joints of a clip have other degrees of freedom than those of a single pose.
 
 use super::{World, limits::Limit};
 use crate::{

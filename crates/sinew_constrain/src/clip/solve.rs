@@ -1,15 +1,15 @@
 //! Fitting all frames of a clip at once: feet held, ground cleared, ranges kept, corrections smooth.
 //!
 //! # Source
-//! Space-time constraints after Gleicher, *Retargetting motion to new characters* (1998), and Abdelhay 2008, §3.2 and
-//! 5.2 (constraints between consecutive poses, accelerations). Levenberg–Marquardt as in Nocedal, Wright, *Numerical
-//! Optimization*, §10.3; bounds by projection, §16.7.
+//! Space-time constraints after Gleicher, *Retargetting motion to new characters* (1998), and Abdelhay (2008), §5.2
+//! (constraints between consecutive poses and on accelerations, as future work). Levenberg–Marquardt as in Nocedal and
+//! Wright, *Numerical Optimization*, §10.3; bounds by projection, §16.7.
 //! # Symbols
 //! `x` corrections [frames × n]; `Σ ‖r‖² = Σ_t ‖(p − p*)/σ‖² + ‖x/σ_b‖² + ‖ẍ/σ_a‖²` over points, bias, accelerations
 //! # Cost
-//! An iteration: assembly linear in points, factorisation `7 n³` a frame.
+//! Per iteration: an assembly linear in the number of points, and a factorisation of `7 n³` per frame.
 //! # Limits
-//! Finds the minimum near the given motion.
+//! Finds the local minimum near the given motion.
 
 use super::{
     World,

@@ -1,8 +1,8 @@
-//! A skinned character with limbs of other lengths: its flesh is stretched along the bones.
+//! A skinned character with limbs of other lengths: its surface is stretched along the bones.
 //!
 //! # Source
-//! Ours: what a joint carries is stretched along the bone to the next joint, up to that joint, and shifted beyond it;
-//! the skin's own weights blend the pieces as they blend poses.
+//! Sinew's own: whatever a joint carries is stretched along the bone up to the next joint and translated beyond it; the
+//! skin's own weights blend the pieces as they blend poses.
 
 use super::{Body, World, scale_limbs};
 use crate::ConstrainError;

@@ -1,8 +1,8 @@
-//! Free equations, and their better forms.
+//! User-written equations, and better-conditioned forms of them.
 //!
 //! # Source
-//! Abdelhay 2008, ch. 4: equations are written as there. Differs: those whose derivative vanishes where they hold, or
-//! whose size depends on lengths, are replaced by others with the same solutions, and the user is told.
+//! Abdelhay (2008), §4.1.1 and §4.2: equations are written as there. Differs: equations whose derivative vanishes where
+//! they hold, or whose scale depends on lengths, are replaced by others with the same solutions, and this is reported.
 
 use super::{
     Kind, Measure, Quantity,

@@ -1,7 +1,8 @@
 //! The same equations with every symbol a degree of freedom: the full symbolic system, for printing and as a check.
 //!
 //! # Source
-//! Abdelhay 2008, §3.3.2 and 3.6: constraint equations and their Jacobian over the skeleton's degrees of freedom.
+//! Abdelhay (2008), §3.6 (symbols and expressions) and §3.7 (symbolic Jacobian over the degrees of freedom of the
+//! skeleton).
 
 use super::{Block, Carrier, Kind, Problem};
 use crate::symbolic::{Arena, Expr};

@@ -1,13 +1,13 @@
-//! Descents: to a pose at which the rules hold, and along those to the one nearest to the start.
+//! Descents: to a pose at which the rules hold, and from there to the pose nearest to the start.
 //!
 //! # Source
-//! Levenberg (1944), Marquardt (1963), with the damping proportional to the residual (Yamashita & Fukushima 2001) and
-//! ranges by an active set inside the step. Abdelhay 2008, §3.7 and 4.3.1, wishes for a proper stop test, joint ranges
-//! and the solution nearest to the initial one. Groups of equations are independent: each has its own damping, and
-//! all are evaluated together.
+//! Levenberg (1944) and Marquardt (1963), with damping proportional to the residual (Yamashita and Fukushima 2001) and
+//! ranges by an active set inside the step. Abdelhay (2008) asks for a proper stopping test (§3.7) and for ranges of
+//! the variables (§5.2), and means to adjust a given pose rather than to find any (§3.2). Groups of equations are
+//! independent: each has its own damping, and all are evaluated together.
 //! # Symbols
-//! `λ` damping of a group, `c` its sum of squares; `ε` compliance of rows that must hold, shrunk in stages; `μ` damping
-//! of the pull to the start.
+//! `λ` damping of a group, `c` its sum of squares; `ε` compliance of rows that must hold, reduced in stages; `μ`
+//! damping of the pull towards the start.
 
 use super::{
     solver::{Point, SolveParams, Solver, Stop},

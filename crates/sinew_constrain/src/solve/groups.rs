@@ -1,9 +1,9 @@
 //! Independent subsets of equations.
 //!
 //! # Source
-//! Abdelhay 2008, 4.3.1 and 5.2, asks for independent sets of constraints. They are found on the derivatives at two
-//! poses: what is zero at both is zero everywhere (equations are analytic, clearances apart), also where wrenches cancel
-//! above a common ancestor. Columns joined by an equation are united.
+//! Abdelhay (2008), §4.3.1, suggests to solve independent sets of constraints separately. They are found from the
+//! derivatives at two poses: what is zero at both is taken as zero everywhere (equations are analytic, clearances
+//! excepted), also where wrenches cancel above a common ancestor. Columns that share an equation are united.
 
 use super::System;
 use crate::{Skeleton, compile::Aim};

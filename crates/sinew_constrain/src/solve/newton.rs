@@ -1,11 +1,12 @@
-//! The thesis's solver.
+//! Newton–Raphson with the Moore–Penrose inverse, as in Abdelhay (2008).
 //!
 //! # Source
-//! Abdelhay 2008, §3.7: Newton–Raphson with the Moore–Penrose inverse, steps 1 to 10. Differs: step 7 there reads
-//! `DX ← GIM · CS` for `−GIM · F(CS)`, and step 10 stops after a number of iterations only; here it also stops when the
-//! equations hold, when nothing moves any more, and when it goes to and fro (4.3.1, figure 26).
+//! Abdelhay (2008), §3.7: Newton–Raphson with the Moore–Penrose inverse, steps 1 to 10. Differs: step 7 is printed as
+//! `DX ← GIM · CS` instead of `−GIM · F(CS)`, and step 10 stops only after a fixed number of iterations; here the
+//! iteration also stops when the equations hold, when nothing moves any more, and when it oscillates (§4.3.1, figure
+//! 26).
 //! # Limits
-//! No ranges, weights, priorities or inequalities, as there.
+//! No ranges, weights, priorities or inequalities, as in the original.
 
 use super::{
     solver::{Iterations, SolveParams, Solver, Stop},
@@ -14,7 +15,7 @@ use super::{
 use crate::compile::Aim;
 use sinew_geom::linalg::symmetric_eigen;
 
-/// As in the thesis, a centimetre counts as much as a radian; in square metres.
+/// As in Abdelhay (2008), a centimetre counts as much as a radian; in square metres.
 const METRIC: f64 = 1e-4;
 /// Singular values below this share of the largest count as zero.
 const SINGULAR: f64 = 1e-7;

@@ -1,13 +1,13 @@
-//! As tall as the rest allows: the least of a sum while the other rules hold.
+//! Objectives: the minimum of a sum while the other rules hold.
 //!
 //! # Source
-//! Hestenes (1969), Powell (1969): augmented Lagrangian, multipliers updated after every accepted Newton step;
-//! Rockafellar's form for inequalities. Abdelhay 2008, 5.2 asks for objectives.
+//! Hestenes (1969) and Powell (1969): augmented Lagrangian, with multipliers updated after every accepted Newton step;
+//! Rockafellar's form for inequalities. Abdelhay (2008), §5.2, asks for objectives.
 //! # Symbols
-//! `φ` sum to make small; `y` multipliers, `ρ` penalty: `φ + Σ (max(0, y + ρ f)² − y²) / 2ρ`, without the maximum for
-//! equations. Its Hessian is `ρ Jᵀ J` plus that of `φ + Σ (y + ρ f) f`, which is taken by differences of gradients.
+//! `φ` sum to minimise; `y` multipliers, `ρ` penalty: `φ + Σ (max(0, y + ρ f)² − y²) / 2ρ`, without the maximum for
+//! equations. Its Hessian is `ρ Jᵀ J` plus that of `φ + Σ (y + ρ f) f`, which is computed by differences of gradients.
 //! # Cost
-//! An iteration: one evaluation a degree of freedom, one dense factorisation.
+//! Per iteration: one evaluation per degree of freedom and one dense factorisation.
 
 use super::{
     newton::solve_dense,

@@ -1,8 +1,9 @@
-//! What a solution is worth: residuals, freedom left, conflicts.
+//! What a solution is worth: residuals, remaining freedom, conflicts.
 //!
 //! # Source
-//! SolveSpace's rank test (`system.cpp`), for what is redundant and what is left free. Conflicts follow from the least
-//! squares themselves: where no step helps, `Jᵀ f = 0`, so that exactly the rows that pull against each other are off.
+//! The rank test of SolveSpace (`system.cpp`), for redundant rules and remaining freedom. Conflicts follow from the
+//! least squares themselves: where no step helps, `Jᵀ f = 0`, so that exactly the rows that pull against each other
+//! have errors.
 
 use super::solver::{Iterations, SolveParams, Solver, Stop};
 use crate::compile::{Aim, Measure, Quantity};

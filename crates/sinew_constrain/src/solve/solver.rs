@@ -1,8 +1,8 @@
 //! A solver for one set of rules.
 //!
 //! # Source
-//! Abdelhay 2008, §3.7 and 5.2; the methods are those of `descent`, `objective` and `newton`. After a failure it begins
-//! elsewhere, as 4.3.1 there suggests against local minima.
+//! Abdelhay (2008), §3.7 and §5.2; the methods are those of `descent`, `objective` and `newton`. After a failure the
+//! search restarts from another pose, as §4.3.1 suggests against local minima.
 //! # Cost
 //! `new`: two evaluations to find independent groups. `solve`: 10 to 150 evaluations and steps of microseconds each.
 
@@ -23,7 +23,7 @@ pub enum Method {
     /// Levenberg–Marquardt within ranges, then the nearest pose.
     #[default]
     Default,
-    /// The thesis's Newton–Raphson with the Moore–Penrose inverse: no ranges, no weights, equations only.
+    /// Newton–Raphson with the Moore–Penrose inverse, as in Abdelhay (2008): no ranges, no weights, equations only.
     Newton,
 }
 

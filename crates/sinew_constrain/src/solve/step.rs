@@ -1,11 +1,11 @@
 //! One damped step.
 //!
 //! # Source
-//! Levenberg–Marquardt in Woodbury form (Golub & Van Loan, *Matrix Computations*, 2.1.4): with fewer equations than
-//! unknowns the system to factor is as small as the equations; otherwise as small as the unknowns.
+//! Levenberg–Marquardt in Woodbury form (Golub and Van Loan, *Matrix Computations*, §2.1.4): with fewer equations than
+//! unknowns, the system to factorise has the size of the equations; otherwise that of the unknowns.
 //! # Symbols
-//! `J` [m × n] active rows, `W` metric of the unknowns, `E` compliance of the rows, `z` step wished for:
-//! the least of `|f + J d|²/E + |d − z|²/W` is `d = z + W Jᵀ (J W Jᵀ + E)⁻¹ (−f − J z)`.
+//! `J` [m × n] active rows, `W` metric of the unknowns, `E` compliance of the rows, `z` desired step: the minimum of
+//! `|f + J d|²/E + |d − z|²/W` is `d = z + W Jᵀ (J W Jᵀ + E)⁻¹ (−f − J z)`.
 //! # Cost
 //! `m² n + m³/3` for m ≤ n, else `m n² + n³/3`.
 

@@ -1,12 +1,13 @@
 //! Values and derivatives of all equations at a pose.
 //!
 //! # Source
-//! DESIGN §4 "Constraints": joints are atoms with analytic screws, equations are closed forms or tapes over arrows.
+//! Sinew's own arrangement: joints have analytic screws (see `kinematics`); equations are closed forms or recorded
+//! expressions (tapes) over arrows, that is, over points and directions carried by joints.
 //! # Symbols
 //! `f` rows of equations, `J` their derivatives [rows × columns]; `V_d` velocity of an arrow by degree of freedom `d`:
-//! `W_d l_d + a_d × M_d` with `W_d`, `M_d` the weights and the weighted sum of what `d` carries of the arrow.
+//! `W_d l_d + a_d × M_d` with `W_d`, `M_d` the weights and the weighted sum of the part of the arrow that `d` moves.
 //! # Cost
-//! One pass over the joints the rules hang on, one over the arrows' velocities, one over the rows.
+//! One pass over the joints that the rules depend on, one over the velocities of the arrows, one over the rows.
 
 use crate::{
     Frames, Kinematics,

@@ -63,7 +63,7 @@ fn a_hundred_random_starts_converge_within_ranges() {
 
 #[test]
 fn the_nearest_pose_is_that_of_ipopt() {
-    // research/rules.md §3: distances found by IPOPT and SNOPT.
+    // Distances found by IPOPT and SNOPT.
     for (turns, expected) in [(false, [0.8213, 3.3122]), (true, [0.6788, 2.4672])] {
         let skeleton = skeleton(turns);
         let mut solver = solver(&text(&[1, 2, 3, 4, 5, 6]), &skeleton);
@@ -245,7 +245,7 @@ fn bones_without_length_have_no_direction_and_harm_nothing() {
 
 #[test]
 fn newton_is_as_the_thesis_found_it() {
-    // research/rules.md §1: it converges from near, and leaves the ranges.
+    // It converges from a start near the solution, and leaves the ranges.
     let skeleton = skeleton(false);
     let params = SolveParams { method: Method::Newton, ..SolveParams::default() };
     let solution = solver(&text(&[1, 2, 3, 4, 5, 6]), &skeleton).solve(&near(&skeleton), &params).unwrap();

@@ -1,4 +1,5 @@
-//! The 33-joint skeleton of chapter 4: 175 cm tall, with markers and poses, in centimetres and degrees.
+//! The 33-joint skeleton of Abdelhay (2008), §3.4, and the test cases of ch. 4: 175 cm tall, with markers and poses, in
+//! centimetres and degrees.
 
 use crate::{Skeleton, compile::Scene};
 use glam::DVec3;
@@ -78,7 +79,7 @@ pub(crate) fn text(cases: &[usize]) -> String {
     text
 }
 
-/// The six cases exactly as the thesis prints them.
+/// The six cases exactly as printed in Abdelhay (2008), §4.2.
 pub(crate) const THESIS: &str = "\
 point ankles = mid(AnkleL, AnkleR)
 FootR = StepMarker

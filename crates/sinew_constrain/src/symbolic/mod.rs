@@ -1,8 +1,9 @@
-//! The symbolic engine: expressions over named symbols such as `Root.tx`, kept as a graph in which equal parts are one.
+//! The symbolic engine: expressions over named symbols such as `Root.tx`, stored as a graph that shares equal parts.
 //!
 //! # Source
-//! Abdelhay 2008, §3.6 (symbols, symbol table, expressions) and 4.3.2 (simplification). Differs: equal expressions are
-//! stored once and derivatives are taken backwards through the graph, so that what filled 1.5 GB there takes kilobytes.
+//! Abdelhay (2008), §3.6 (symbols, symbol table, expressions) and §4.3.2 (simplification). Differs: equal expressions
+//! are stored once and derivatives are taken backwards through the graph. The Jacobian that took 1.5 GB in Abdelhay's
+//! system (15 MB after simplification) takes kilobytes.
 
 mod arena;
 mod derive;

@@ -101,7 +101,7 @@ fn xyz(symbol: usize) -> String {
 
 #[test]
 fn the_thesis_example_prints_and_derives() {
-    // §3.6.3: (Y*33) + cos(X), and d(x*y + y)/dx = y.
+    // Abdelhay (2008), §3.6.3: (Y*33) + cos(X), and d(x*y + y)/dx = y.
     let mut arena = Arena::default();
     let (x, y) = (arena.symbol(0), arena.symbol(1));
     let n = arena.number(33.0);

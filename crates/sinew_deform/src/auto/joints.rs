@@ -1,9 +1,9 @@
 //! Where a limb bends: cutting it into segments at narrow places and at bends, else evenly.
 //!
 //! # Source
-//! Ours: dynamic programming over the strips of a limb.
+//! Sinew's own: dynamic programming over the strips of a limb.
 //! # Symbols
-//! `s` place along the limb; `L` its length; `g` girth; `θ` turn of the line through the strips' centres
+//! `s` position along the limb; `L` its length; `g` girth; `θ` turn of the line through the strips' centres
 //! # Cost
 //! `O(k m²)` for `k` segments and `m` strips, at most 320.
 

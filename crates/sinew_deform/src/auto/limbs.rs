@@ -1,13 +1,14 @@
 //! Which arcs of the tree are limbs, and where each limb ends at the body.
 //!
 //! # Source
-//! Ours. A limb may widen towards the body, but not fast: its base is where `g − 2 s` is least, that is, behind it
-//! the level sets widen faster than a slender cone. How limb-like it is, is told by `A / g²`: half a ball has 0.16,
-//! a finger more than 1. A cut must be one loop, or it goes around something that is no limb.
+//! Sinew's own. A limb may widen towards the body, but not quickly: its base is where `g − 2 s` is smallest, that is,
+//! where the level sets behind it begin to widen faster than a slender cone. How limb-like a part is, is measured by
+//! `A / g²`: half a ball has 0.16, a finger more than 1. A cut must be a single loop; otherwise it surrounds something
+//! that is not a limb.
 //! # Symbols
 //! `g` girth of a cut; `s` its distance from the tip; `A` area beyond it, without limbs found further out
 //! # Cost
-//! Linear in the strips.
+//! Linear in the number of strips.
 
 use super::{
     profile::Strip,

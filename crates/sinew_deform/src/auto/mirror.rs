@@ -1,10 +1,11 @@
-//! Whether a part is its own mirror image, and which place answers to which.
+//! Whether a part is its own mirror image, and which points correspond.
 //!
 //! # Source
-//! The plane of a mirror goes through the centroid, and its normal is a principal axis of the surface; where two
-//! principal axes are equally long any direction between them is one, so the axes of the model are tried as well.
+//! Sinew's own. The mirror plane passes through the centroid, and its normal is a principal axis of the surface. Where
+//! two principal axes are equally long, every direction between them is a principal axis, so the axes of the model are
+//! tried as well.
 //! # Cost
-//! One search for the closest point for each vertex; where a few tell that the part is not symmetric, only those.
+//! One closest-point query per vertex; only a few where those already show that the part is not symmetric.
 
 use super::part::Part;
 use glam::{DMat3, DVec3};

@@ -1,16 +1,17 @@
-//! Handles found without a user: from the shape alone, or from the bones of a skin (H20).
+//! Handles found without a user: from the shape alone, or from the bones of a skin.
 //!
 //! # Source
-//! Ours, from known parts: how remote each vertex is (average geodesic distance), the tree of its level sets,
-//! limbs where that tree branches, cut where the girth is small for what lies beyond; then stubby and small limbs,
-//! each along the distance from its own tip; segments at narrow places and bends. Where a part is its own mirror
-//! image, one side is planned and the other is its image. The files of this folder name their sources.
+//! Hansen (2006), §10.5, proposes automatic handles as future work. The method is Sinew's own, built from known parts:
+//! the remoteness of each vertex (average geodesic distance), the tree of its level sets, limbs where that tree
+//! branches, cut where the girth is small compared with what lies beyond; then stubby and small limbs, each along the
+//! distance from its own tip; segments at narrow places and bends. Where a part is its own mirror image, one side is
+//! planned and mirrored. The files of this folder name their sources.
 //! # Cost
-//! 32 runs of Dijkstra and at most 48 shorter ones, side by side; everything else is linear or nearly.
+//! 32 runs of Dijkstra's algorithm and at most 48 shorter ones, in parallel; everything else is linear or nearly so.
 //! # Limits
-//! Limbs lying against the body and welded to it are not seen, nor joints inside a straight limb of even girth,
-//! which is cut evenly, nor a cone that widens evenly into the body, as a short tail does. Regions do not depend on the model's placement or numbering, up to ties; names do tell
-//! sides in the model's axes.
+//! Not found are: limbs that lie against the body and are welded to it; joints inside a straight limb of constant
+//! girth, which is cut evenly; and a cone that widens evenly into the body, such as a short tail. Regions do not depend
+//! on the model's placement or numbering, up to ties; names refer to sides in the model's axes.
 
 mod bands;
 mod joints;

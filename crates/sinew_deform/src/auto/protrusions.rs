@@ -1,13 +1,13 @@
-//! Limbs that remoteness does not see: each tip is grown along the distance from it until its girth jumps.
+//! Limbs that remoteness does not show: each tip is grown along the distance from it until its girth jumps.
 //!
 //! # Source
-//! Ours. `A / g²` of what lies within a distance of a tip grows along a limb and falls where the limb ends, since
-//! the girth jumps there: every peak of it, such as at the root of a finger and at that of its arm, may be a limb.
-//! A disk has 0.08, half a ball 0.16.
+//! Sinew's own. The ratio `A / g²` of the part within a distance of a tip grows along a limb and falls where the limb
+//! ends, because the girth jumps there: every peak, such as at the root of a finger and at that of its arm, may be a
+//! limb. A disk has 0.08, half a ball 0.16.
 //! # Symbols
 //! `A` area within a distance of the tip, with what it encloses; `g` girth there
 //! # Cost
-//! That of the tips' distances, at most [`MOST_TIPS`] of them.
+//! That of the distances from the tips, at most [`MOST_TIPS`] of them.
 
 use super::{
     limbs::Limb,

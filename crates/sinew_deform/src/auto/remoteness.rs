@@ -1,13 +1,13 @@
 //! How remote each vertex is: small in the middle of the body, largest at the tips.
 //!
 //! # Source
-//! Average geodesic distance: Hilaga et al., *Topology matching for fully automatic similarity estimation of 3D
-//! shapes* (2001), §3. The average is over samples, each the farthest from those before it, weighted by the area
-//! nearest to it.
+//! Average geodesic distance: Hilaga et al., *Topology matching for fully automatic similarity estimation of 3D shapes*
+//! (2001), §3. The average is taken over samples, each the farthest from those before it, weighted by the area nearest
+//! to it.
 //! # Symbols
 //! `f(v) = Σ aₖ d(v, sₖ) / Σ aₖ`
 //! # Cost
-//! One run of Dijkstra for each sample.
+//! One run of Dijkstra's algorithm per sample.
 
 use super::part::Part;
 use std::ops::ControlFlow;

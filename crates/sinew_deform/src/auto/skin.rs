@@ -1,9 +1,10 @@
 //! Handles from the bones of a skin.
 //!
 //! # Source
-//! Ours: what nearly belongs to one bone is its handle, what several bones share is soft.
+//! Sinew's own: vertices that belong almost entirely to one bone form its handle; vertices that several bones share are
+//! soft.
 //! # Cost
-//! Linear in the weights for each generation of bones that is merged away.
+//! Linear in the weights for each generation of bones that is merged.
 
 use crate::DeformError;
 use sinew_geom::{Character, GeomError, Handle, Rig, Skin, Warnings, mesh::Adjacency};

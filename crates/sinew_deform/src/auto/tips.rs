@@ -1,14 +1,14 @@
 //! Distance from a tip, growing over a protrusion until it reaches the body.
 //!
 //! # Source
-//! Ours. A stubby leg lies at nearly the same remoteness as the belly beside it, so level sets of remoteness cross
-//! it askew; those of the distance from its own tip go around it. What a level set encloses on the side away from
-//! the body, such as an ear on a head, is filled in, so that one loop is left.
+//! Sinew's own. A stubby leg has nearly the same remoteness as the belly beside it, so level sets of remoteness cross
+//! it at an angle; level sets of the distance from its own tip go around it. What a level set encloses on the side away
+//! from the body, such as an ear on a head, is filled in, so that one loop is left.
 //! # Symbols
-//! `d(v)` distance from the tip; `F(v)` greatest of all least `d` along paths from the body to `v`: `{F < r}` is
-//! `{d < r}` with the enclosed filled in
+//! `d(v)` distance from the tip; `F(v)` maximum, over all paths from the body to `v`, of the minimum of `d` along the
+//! path: `{F < r}` is `{d < r}` with the enclosed parts filled in
 //! # Cost
-//! `O(n log n)` for each tip.
+//! `O(n log n)` per tip.
 
 use super::{part::Part, remoteness::smooth, tree::build_tree};
 use crate::geodesic::Steps;

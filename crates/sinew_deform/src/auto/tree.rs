@@ -1,10 +1,10 @@
-//! How the remote parts of a surface grow together as one comes nearer to its middle.
+//! How the remote parts of a surface merge towards its middle.
 //!
 //! # Source
-//! Carr, Snoeyink, Axen, *Computing contour trees in all dimensions* (2003), the join tree, built with the
-//! simplification folded in: what is too small where it meets another is no arc of its own.
+//! The join tree of Carr, Snoeyink and Axen, *Computing contour trees in all dimensions* (2003), simplified while it is
+//! built: a part that is too small where it meets another gets no arc of its own.
 //! # Symbols
-//! `{f > c}` is what is more remote than `c`; an arc is one of its connected pieces while `c` falls.
+//! `{f > c}` the points more remote than `c`; an arc is one of its connected components while `c` decreases.
 //! # Cost
 //! `O(n log n)`.
 

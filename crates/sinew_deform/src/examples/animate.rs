@@ -1,10 +1,10 @@
-//! Motion from examples: along paths, or from one example to the next (H16, H17).
+//! Motion from examples: along paths, or from one example to the next.
 //!
 //! # Source
-//! Hansen (2006), §7.6.2 and §7.6.3. Differs: the shift of the body follows the pose while it is searched for, so that
-//! the foot on the ground does not slide; by default several feet share in it by how still their targets are, so that
-//! nothing jumps when one hands over to the other; weights are smoothed over time where residual motion brings the targets
-//! home again; and the body can turn with its way.
+//! Hansen (2006), §7.6.2 and §7.6.3. Differs: the translation of the body follows the pose during the search, so that
+//! the foot on the ground does not slide; by default several feet share the support, weighted by how still their
+//! targets are, so that nothing jumps when one foot hands over to the other; weights are smoothed over time where
+//! residual motion still brings the handles to their targets; and the body can turn with its path.
 
 use super::{
     blend::Blend,
@@ -22,8 +22,8 @@ use std::ops::ControlFlow;
 pub struct Course {
     /// Handles with their paths.
     pub tracks: Vec<Track>,
-    /// Whether the body goes with the track that moves least, as in the thesis, rather than with all candidates by
-    /// how still they are.
+    /// Whether the body goes with the track that moves least, as in Hansen (2006), rather than with all candidates
+    /// by how still they are.
     pub abrupt: bool,
     /// Where the body goes over the ground; it looks ahead along it.
     pub way: Option<Path>,

@@ -1,8 +1,9 @@
-//! Blends of example poses (H11).
+//! Blends of example poses.
 //!
 //! # Source
 //! Hansen (2006), §7.2, algorithms 2 (`loadExample`) and 3 (`blendExamples`): each example is replayed on top of the
-//! last, with its angles and shifts scaled by its weight. Our default adds up screws instead, see `space.rs`.
+//! previous one, with its angles and translations scaled by its weight. Sinew's default adds up screws instead, see
+//! `space.rs`.
 
 use super::{
     screw::Screw,

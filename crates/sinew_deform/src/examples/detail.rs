@@ -1,9 +1,9 @@
-//! The detail layer: offsets along the normal that belong to a pose, and blend with it (H10).
+//! The detail layer: offsets along the normal that belong to a pose and blend with it.
 //!
 //! # Source
-//! Hansen (2006), §6.4.1 and §7.2.3: an offset a vertex, loaded with the weight of its example.
+//! Hansen (2006), §6.4.1 and §7.2.3: one offset per vertex, applied with the weight of its example.
 //! # Cost
-//! Nothing without a layer; with one, a sum over the vertices for each example in use that has one.
+//! None without a layer; with one, a sum over the vertices for each example in use that has one.
 
 use super::space::PoseSpace;
 use crate::{DeformError, editor::check};

@@ -1,7 +1,7 @@
-//! The energy of a blend: how far from good its pose is (H12).
+//! The energy of a blend: how far its pose is from a good one.
 //!
 //! # Source
-//! Hansen (2006), §7.4 and §7.5.2: only the middle of each handle is moved, not its vertices.
+//! Hansen (2006), §7.4 and §7.5.2: only the centre of each handle is moved, not its vertices.
 
 use super::{
     blend::{Blend, Places},

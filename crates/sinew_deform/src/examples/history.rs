@@ -1,4 +1,4 @@
-//! A pose as a history of moves, whatever it came from: so that a blend can be kept as an example and edited on (H9).
+//! A pose as a history of moves, whatever it came from: so that a blend can be kept as an example and edited on.
 
 use super::{screw::Screw, space::PoseSpace};
 use crate::{HandlePose, HandleSet};

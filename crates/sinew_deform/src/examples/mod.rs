@@ -1,5 +1,5 @@
 //! Animate from examples: a pose space spanned by the user's poses, searched so that handles reach their targets
-//! (H10–H19).
+//! (Hansen (2006), ch. 7).
 
 mod animate;
 mod blend;

@@ -1,8 +1,8 @@
-//! What makes a pose good: seven terms, any of them with any constant (H12).
+//! What makes a pose good: seven terms, each with a factor.
 //!
 //! # Source
-//! Hansen (2006), §7.4, eqs. 7.1–7.8, constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
-//! Differs: eq. 7.6 has no value where all weights are zero; there it counts as zero, no example being in use.
+//! Hansen (2006), §7.4, eqs. 7.1–7.8, with the constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
+//! Differs: eq. 7.6 is undefined where all weights are zero; there it counts as zero, because no example is in use.
 //!
 //! [`PoseSpace::unit`]: super::PoseSpace::unit
 
@@ -39,7 +39,7 @@ pub(super) const BELL: f64 = 1.0;
 const FREE: usize = 4;
 
 impl Term {
-    /// All terms, in the order of the thesis.
+    /// All terms, in the order of Hansen (2006).
     pub const ALL: [Self; 7] = [
         Self::DistanceToTarget,
         Self::ExamplesUsed { free: FREE },
@@ -50,7 +50,7 @@ impl Term {
         Self::DifferenceFromExamples,
     ];
 
-    /// Short name, as the thesis abbreviates it.
+    /// Short name, as Hansen (2006) abbreviates it.
     pub fn name(self) -> &'static str {
         match self {
             Self::DistanceToTarget => "dtt",
@@ -93,7 +93,7 @@ pub struct Objective {
     terms: Vec<(Term, f64)>,
 }
 
-/// The one that the thesis times its optimisers with (table 9.6): reach the targets, let the weights sum to 1.
+/// The objective with which Hansen (2006) times his optimisers (table 9.6): reach the targets, weights sum to 1.
 impl Default for Objective {
     fn default() -> Self {
         Self::new(

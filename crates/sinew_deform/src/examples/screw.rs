@@ -1,11 +1,11 @@
 //! Rigid motions as screws: a half of a motion is the motion with half of its screw.
 //!
 //! # Source
-//! Murray, Li, Sastry, *A mathematical introduction to robotic manipulation* (1994), §2.3–2.4; the derivative of
-//! `V(ω) υ` is ours by the product rule.
+//! Murray, Li and Sastry, *A mathematical introduction to robotic manipulation* (1994), §2.3–2.4; the derivative of
+//! `V(ω) υ` follows by the product rule.
 //! # Symbols
-//! `x' = R (x − c) + c + d` about a pivot `c`; `R = exp [ω]×`, `d = V(ω) υ + δ`,
-//! `V = I + a [ω]× + b [ω]×²`, `a = (1 − cos θ)/θ²`, `b = (θ − sin θ)/θ³`, `θ = |ω|`
+//! `x' = R (x − c) + c + d` about a pivot `c`; `R = exp [ω]×`, `d = V(ω) υ + δ`, `V = I + a [ω]× + b [ω]×²`,
+//! `a = (1 − cos θ)/θ²`, `b = (θ − sin θ)/θ³`, `θ = |ω|`
 
 use glam::{DMat3, DQuat, DVec3};
 

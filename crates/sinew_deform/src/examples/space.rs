@@ -1,17 +1,16 @@
-//! The pose space: everything that blends of the example poses can be (H11).
+//! The pose space: all blends of the example poses.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §7.1–7.2. Differs: besides the blend of algorithms 2 and 3,
-//! whose result depends on the order of the examples, there is one that does not. It blends the motion of each handle
-//! relative to the handle that carries it, as a screw, so that each example is met exactly at weight 1 and limbs keep
-//! their lengths on the way.
+//! Hansen (2006), §7.1–7.2. Differs: besides the blend of algorithms 2 and 3, whose result depends on the order of the
+//! examples, there is one that does not. It blends the motion of each handle relative to the handle that carries it, as
+//! a screw, so that each example is met exactly at weight 1 and limbs keep their lengths in between.
 
 use super::{detail::Detail, screw::Screw, search::scouts::Scouts, tree::HandleTree};
 use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};
 
-/// A pose of the user, by its history (H9).
+/// A pose of the user, by its history.
 #[derive(Debug, Clone, Copy)]
 pub struct ExamplePose<'a> {
     /// Its name.

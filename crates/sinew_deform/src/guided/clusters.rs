@@ -1,10 +1,10 @@
-//! A few thousand nodes that stand for the surface of a soft piece and the border of its handles.
+//! A few thousand nodes that represent the surface of a soft piece and the border of its handles.
 //!
 //! # Source
-//! Own: disks grown over the edges choose seeds, then each vertex joins the seed nearest along edges. No node
+//! Sinew's own: disks grown over the edges choose seeds, then each vertex joins the seed nearest along edges. No node
 //! mixes soft surface and handle, so that borders stay where they were painted.
 //! # Cost
-//! `O(n log n)` of the vertices near the soft surface.
+//! `O(n log n)` in the vertices near the soft surface.
 
 use crate::{held::HeldMesh, local::VertexMap, soft::SoftPiece};
 use glam::DVec3;

@@ -1,15 +1,15 @@
-//! As-rigid-as-possible deformation of a weighted graph, some of whose nodes are held.
+//! As-rigid-as-possible deformation of a weighted graph, some of whose nodes are fixed.
 //!
 //! # Source
 //! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), on a graph as in Zhou et al., *Large mesh
-//! deformation using the volumetric graph Laplacian* (2005). Differs: rotations may be evened out, once, after
-//! the iterations. (Smoothing within them, as SR-ARAP does, needs hundreds of iterations to converge.)
+//! deformation using the volumetric graph Laplacian* (2005). Differs: rotations may be smoothed once, after the
+//! iterations. (Smoothing within the iterations, as SR-ARAP does, takes hundreds of them to converge.)
 //! # Symbols
 //! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian; `D` its diagonal
 //! # Cost
-//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution. Factors
-//! and edges are kept in single precision, since reading them is what costs; positions are not, and each step
-//! solves for what is left of the last one, so that rounding does not add up.
+//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution. Factors and
+//! edges are stored in single precision, because memory traffic dominates; positions are not, and each step solves for
+//! the remainder of the last one, so that rounding errors do not accumulate.
 
 use super::passes::{Covariances, Residuals};
 use crate::DeformError;

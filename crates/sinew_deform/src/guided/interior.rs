@@ -1,9 +1,9 @@
 //! Nodes inside the body, so that limbs resist collapsing.
 //!
 //! # Source
-//! After Zhou et al., *Large mesh deformation using the volumetric graph Laplacian* (2005): a lattice of points
-//! inside, linked to each other and to the surface. Inside is what the winding number says, so open and
-//! self-intersecting meshes have an inside too.
+//! After Zhou et al., *Large mesh deformation using the volumetric graph Laplacian* (2005): a lattice of points inside,
+//! linked to each other and to the surface. The inside is defined by the winding number, so open and self-intersecting
+//! meshes have an inside too.
 
 use super::clusters::{Clustering, Clusters};
 use crate::{held::HeldMesh, soft::SoftPiece};

@@ -1,10 +1,10 @@
-//! The default way to pose: fast at any size, smooth, keeps volume, and never depends on how one got there.
+//! The default way to pose: fast at any size, smooth, volume-keeping, and independent of how a pose was reached.
 //!
 //! # Source
-//! Own, after measurements of its parts. Rotations of handles are spread harmonically over the soft surface
-//! (Zayer et al., *Harmonic guidance for surface deformation*, 2005), starting with them a few
-//! as-rigid-as-possible iterations are run on a graph of a few thousand surface and interior nodes (Zhou et al.
-//! 2005), and the surface follows its nodes (Sumner et al., *Embedded deformation*, 2007).
+//! Sinew's own combination, chosen by measuring its parts. Rotations of handles are spread harmonically over the soft
+//! surface (Zayer et al., *Harmonic guidance for surface deformation*, 2005); from there a few as-rigid-as-possible
+//! iterations are run on a graph of a few thousand surface and interior nodes (Zhou et al. 2005), and the surface
+//! follows its nodes (Sumner et al., *Embedded deformation for shape manipulation*, 2007).
 
 mod clusters;
 mod graph;

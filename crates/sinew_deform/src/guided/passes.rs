@@ -1,12 +1,12 @@
-//! The two passes over a graph's edges that every iteration makes, in wide registers. Vectors have a fourth number
-//! that is written too, lest the compiler cut them in two and one.
+//! The two passes over a graph's edges that every iteration makes, in wide registers. Vectors have a fourth component
+//! that is written as well, so that the compiler does not split the stores.
 //!
 //! # Source
 //! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), eqs. 5 and 8.
 //! # Symbols
 //! `e_ij = w_ij (p_i − p_j)`, `x` posed positions, `R` rotations, `a`, `t` anchors and their targets
 //! # Cost
-//! Twenty bytes an edge and end, and a position or a rotation and a position from the nearest cache. All but
+//! Twenty bytes per edge and end, and a position, or a rotation and a position, from the nearest cache. Everything but
 //! positions is in single precision: fewer bytes, and no conversions, which cost more than the sums.
 
 use super::graph::Graph;

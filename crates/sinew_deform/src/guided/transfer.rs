@@ -1,9 +1,9 @@
 //! How the vertices of a piece follow the nodes of its graph.
 //!
 //! # Source
-//! Sumner et al., *Embedded deformation for shape manipulation* (2007), eqs. 3–5: the nearest nodes, weighted by
-//! a kernel that vanishes at the next one. Differs: candidates are neighbours on the surface, so that fingers do
-//! not glue, and beside a handle vertices blend into its motion, so that its border does not tear.
+//! Sumner et al., *Embedded deformation for shape manipulation* (2007), eqs. 3–5: the nearest nodes, weighted by a
+//! kernel that vanishes at the next one. Differs: candidates are neighbours on the surface, so that fingers do not
+//! stick together, and vertices next to a handle blend into its motion, so that its border does not tear.
 
 use super::clusters::{Clustering, Clusters};
 use crate::held::HeldMesh;

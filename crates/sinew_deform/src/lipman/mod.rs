@@ -1,19 +1,19 @@
-//! Laplacian editing as the thesis has it.
+//! Laplacian editing as in Hansen (2006).
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §4.1.5–4.1.8, §6.5.1 (band), §6.5.2 (normals), after
-//! Lipman et al., *Differential coordinates for interactive mesh editing* (2004). Differs: the smooth solve of
-//! every frame is replaced by a precomputed linear map of the handles' motions, which is the same to rounding.
+//! Hansen (2006), §4.1.5–4.1.8, §6.5.1 (band), §6.5.2 (normals), after Lipman et al., *Differential coordinates for
+//! interactive mesh editing* (2004). Differs: the smooth solve of every frame is replaced by a precomputed linear map
+//! of the handles' motions, which agrees to rounding.
 //! # Symbols
-//! columns: free vertices and the band; rows: differentials of free vertices and of the band but its last ring.
-//! `L` [rows × columns]; `W` diagonal weights of the band; `N = Lᵀ L + W²`; `δ = L p`; `F_i` local frames;
-//! `M` [columns × 4 handles] map of the smooth solve
+//! columns: free vertices and the band; rows: differentials of free vertices and of the band but its last ring. `L`
+//! [rows × columns]; `W` diagonal weights of the band; `N = Lᵀ L + W²`; `δ = L p`; `F_i` local frames; `M` [columns × 4
+//! handles] map of the smooth solve
 //! # Cost
-//! new: one sparse Cholesky of `N` a piece, four solves a handle for `M`. solve: `M` applied, frames, one
-//! back-substitution.
+//! new: one sparse Cholesky factorisation of `N` per piece, four solves per handle for `M`. solve: `M` applied, frames,
+//! one back-substitution.
 //! # Limits
-//! Large turns: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
-//! too small to hold frames, details keep their direction instead.
+//! Large rotations: the smooth surface from which frames are read collapses as a twist nears 180°. Where handles are
+//! too small to define frames, details keep their direction instead.
 
 mod surface;
 
@@ -40,12 +40,12 @@ pub enum Frames {
     SmoothSolve,
     /// From a solution without rotation: what Blender's Laplacian Deform does.
     UnrotatedSolve,
-    /// From normals averaged over a neighbourhood, before and after a solution without rotation (end of §4.1.7).
+    /// From normals averaged over a neighbourhood, before and after a solution without rotation (end of §4.1.7.1).
     EstimatedNormals,
 }
 
 impl Frames {
-    /// All of them, the thesis's first.
+    /// All of them, Hansen's first.
     pub const ALL: [Self; 3] = [Self::SmoothSolve, Self::UnrotatedSolve, Self::EstimatedNormals];
 
     /// Name by which a user asks for it.
@@ -63,7 +63,7 @@ impl Frames {
     }
 }
 
-/// Choices of the thesis's method.
+/// Choices of the method of Hansen (2006).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LipmanParams {
     /// Which differentials are kept (default cotangent).
@@ -218,7 +218,7 @@ impl LipmanPiece {
         Ok(self.map.par_chunks(4 * self.handles.len()).with_min_len(1024).map(point).collect())
     }
 
-    /// The smooth surface as the thesis has it: a solve without differentials.
+    /// The smooth surface as in Hansen (2006): a solve without differentials.
     pub(crate) fn smooth_by_solve(&self, pose: &HandlePose) -> Result<Vec<DVec3>, DeformError> {
         self.solve(&vec![DVec3::ZERO; self.rows.len()], pose)
     }

@@ -1,8 +1,7 @@
 //! Normals and local frames of the part of a surface that enters a system.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §4.1.7: frames `{u, n × u, n}`, and normals averaged by a
-//! polynomial of the distance along edges.
+//! Hansen (2006), §4.1.7.1: frames `{u, n × u, n}`, and normals averaged with a polynomial of the distance along edges.
 
 use crate::{held::HeldMesh, local::VertexMap};
 use glam::{DMat3, DVec3};

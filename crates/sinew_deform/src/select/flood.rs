@@ -1,4 +1,4 @@
-//! Selecting the connected surface seen in a box (§8.3.3).
+//! Selecting the connected surface seen in a box (Hansen (2006), §8.3.3).
 
 use super::{Flood, Ray, ScreenBox, Selector, View, marked};
 use glam::{DVec2, DVec3};

@@ -1,12 +1,11 @@
-//! Choosing vertices, as a user paints handles: boxes on the screen, floods, brushes, rings, mirrors (H2).
+//! Choosing vertices, as a user paints handles: boxes on the screen, floods, brushes, rings, mirrors.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §8.3.3. Differs: floods run over faces, so that a box
-//! smaller than a face still finds its surface; a box whose centre misses begins at the visible face nearest to
-//! it; brushes measure over the surface.
+//! Hansen (2006), §8.3.3. Differs: floods run over faces, so that a box smaller than a face still finds its surface; a
+//! box whose centre misses the surface begins at the nearest visible face; brushes measure distance over the surface.
 //! # Cost
-//! new: one hierarchy of boxes, `O(n log n)`. Each selection is linear at most; a brush costs what it covers,
-//! plus clearing `n` numbers.
+//! new: one hierarchy of boxes, `O(n log n)`. Each selection is linear at most; a brush costs what it covers, plus
+//! clearing `n` numbers.
 
 mod brush;
 mod flood;

@@ -1,8 +1,8 @@
-//! Sculpting: a brush that pushes, pulls or smooths offsets along the normal (H10).
+//! Sculpting: a brush that pushes, pulls or smooths offsets along the normal.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §6.4.1, which leaves the tools open. The brush fades with the
-//! distance over the surface as `(1 − d²)²`, flat in the middle and at its rim.
+//! Hansen (2006), §6.4.1, which leaves the tools open (§10.5). The brush fades with the distance over the surface as
+//! `(1 − d²)²`, which is flat in the middle and at its rim.
 
 use super::Selector;
 

@@ -1,8 +1,8 @@
-//! Things that flesh cannot go through.
+//! Obstacles that flesh cannot pass through.
 //!
 //! # Source
-//! Implicit penalty along the normal and Coulomb friction with the normal force of the step's beginning, as a drag that
-//! never exceeds `μ N` (regularised below `SLOW`).
+//! An implicit penalty along the normal, and Coulomb friction with the normal force at the beginning of the step, as a
+//! drag that never exceeds `μ N` (regularised below `SLOW`).
 
 mod terrain;
 

@@ -1,8 +1,8 @@
 //! Ground that rises and falls.
 //!
 //! # Source
-//! Heights on a grid, two triangles a square; distance along the normal of the triangle above or below the point, which is
-//! exact on flat ground and too large by nothing that contact notices on gentle slopes.
+//! Heights on a grid, two triangles per square; the distance is measured along the normal of the triangle above or
+//! below the point, which is exact on flat ground and accurate enough for contact on gentle slopes.
 
 use crate::FleshError;
 use glam::{DVec2, DVec3};

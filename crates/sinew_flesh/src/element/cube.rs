@@ -1,19 +1,20 @@
 //! Elasticity of cubes, eight at a time, without any matrix.
 //!
 //! # Source
-//! The eight corners of a cube are the coefficients of `p = m₀ + m₁ξ + m₂η + m₃ξη + m₄ζ + m₅ξζ + m₆ηζ + m₇ξηζ`, which a
-//! butterfly of additions finds (Hadamard's transform). Products of different monomials integrate to zero, so that the
-//! energy falls apart: with `W(H) = μ |sym H|² + λ/2 tr² H`, it is
-//! `V (2/h)² [W(m₁ m₂ m₄) + ⅓ (W(0 m₃ m₅) + W(m₃ 0 m₆) + W(m₅ m₆ 0)) + ⅑ (2μ + λ/2) |m₇|²]`.
-//! Incompatible modes (see `hexahedron`) fill the zero columns by what costs least: plane stress, `λ* = 2λμ/(λ+2μ)`, and no
-//! shear across. So a 24 × 24 product becomes about 60 operations, and is exactly the same (tested).
+//! The eight corners of a cube determine the coefficients of `p = m₀ + m₁ξ + m₂η + m₃ξη + m₄ζ + m₅ξζ + m₆ηζ + m₇ξηζ`,
+//! which are found by a butterfly of additions (the Hadamard transform). Products of different monomials integrate to
+//! zero, so the energy separates: with `W(H) = μ |sym H|² + λ/2 tr² H`, it is
+//! `V (2/h)² [W(m₁ m₂ m₄) + ⅓ (W(0 m₃ m₅) + W(m₃ 0 m₆) + W(m₅ m₆ 0)) + ⅑ (2μ + λ/2) |m₇|²]`. Incompatible modes (see
+//! `hexahedron`) fill the zero columns with the values of least energy: plane stress, `λ* = 2λμ/(λ+2μ)`, and no
+//! transverse shear. So a 24 × 24 product becomes about 60 operations with exactly the same result (tested).
 //!
-//! A cell that is stretched also resists being turned out of its frame (see `twist`), by `V ½ a · K a`, `a` the axial vector of
+//! A stretched cell also resists being turned out of its frame (see `twist`), by `V ½ a · K a`, `a` the axial vector of
 //! `skew(m₁ m₂ m₄)`.
 //! # Symbols
-//! `R` rotation of the cell; lanes: eight cells side by side.
+//! `R` rotation of the cell; lanes: eight cells in parallel.
 //! # Cost
-//! Per cell about 400 operations and 56 memory accesses, against 576 multiply-adds and a row of blocks for a matrix.
+//! Per cell about 400 operations and 56 memory accesses, compared with 576 multiply-adds and a row of blocks for a
+//! matrix.
 
 use crate::Material;
 

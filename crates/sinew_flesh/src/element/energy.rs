@@ -1,15 +1,19 @@
-//! Energies that hold for any deformation, and how a cell answers to them.
+//! Energies for arbitrarily large deformations, with the forces and stiffness of a cell.
 //!
 //! # Source
-//! St. Venant–Kirchhoff: Capell 2004, eqs. 3.9 and 3.10 (Green's strain, linear stress). Stable neo-Hookean: Smith, de
-//! Goes and Kim 2018, without the barrier term, constants such that small strains are Hooke's. Both are functions of the
-//! singular values of `F`; their Hessians are kept positive as in Smith, de Goes and Kim, *Analytic eigensystems* (2019).
+//! St. Venant–Kirchhoff: Capell (2004), §3.3, eqs. 3.9 and 3.10 (Green's strain, linear stress). Differs: the strain
+//! printed in eq. 3.9 lacks the factor ½ of Green's strain, and eq. 3.10 and appendix A use it as printed, which makes
+//! the energy four times as large; here the strain is `½ (FᵀF − I)`, so that `G` and `ν` are the usual constants.
+//! Stable neo-Hookean: Smith, de Goes and Kim, *Stable neo-Hookean flesh simulation* (2018), without the barrier term,
+//! with constants such that small strains obey Hooke's law. Both are functions of the singular values of `F`; their
+//! Hessians are kept positive as in Smith, de Goes and Kim, *Analytic eigensystems for isotropic distortion energies*
+//! (2019).
 //! # Symbols
-//! `F = ∂x/∂X = U diag(σ) Vᵀ`; `w(σ)` energy a volume; `P = ∂w/∂F`
+//! `F = ∂x/∂X = U diag(σ) Vᵀ`; `w(σ)` energy per volume; `P = ∂w/∂F`
 //! # Cost
-//! A singular value decomposition and 3 k multiply-adds at each of 8 points.
+//! One singular value decomposition and 3 k multiply-adds at each of 8 points.
 //! # Limits
-//! Trilinear functions at 2 × 2 × 2 points: bending is too stiff on coarse lattices. `mean` has cells that are not.
+//! Trilinear functions at 2 × 2 × 2 points: bending is too stiff on coarse lattices. The cells of `mean` are not.
 
 use super::Stiffness;
 use crate::Material;

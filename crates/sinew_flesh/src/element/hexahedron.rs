@@ -1,16 +1,17 @@
 //! Stiffness of a hexahedron of any shape.
 //!
 //! # Source
-//! Trilinear hexahedron at 2 × 2 × 2 Gauss points; incompatible modes: Wilson et al., *Incompatible displacement models*
-//! (1973), with the correction of Taylor, Beresford and Wilson, *A non-conforming element for stress analysis* (1976):
-//! gradients of the modes are taken with the Jacobian of the middle, without which distorted cells fail the patch test.
+//! Trilinear hexahedron at 2 × 2 × 2 Gauss points; incompatible modes: Wilson et al., *Incompatible displacement
+//! models* (1973), with the correction of Taylor, Beresford and Wilson, *A non-conforming element for stress analysis*
+//! (1976): gradients of the modes are computed with the Jacobian at the centre, without which distorted cells fail the
+//! patch test.
 //! # Symbols
 //! `g_a` gradient of the shape function of corner `a`; `λ`, `μ` Lamé's constants;
 //! `K_ab = ∫ λ g_a g_bᵀ + μ g_b g_aᵀ + μ (g_a · g_b) I dV`
 //! # Cost
-//! Some 30 µs; once for each distinct cell.
+//! About 30 µs; once for each distinct cell.
 //! # Limits
-//! Cells must not be folded over.
+//! Cells must not be inverted anywhere.
 
 use crate::{FleshError, Material};
 use glam::{DMat3, DVec3};
@@ -25,7 +26,7 @@ pub enum ElementKind {
     /// Trilinear functions and three quadratic ones that are eliminated: bends as a beam does.
     #[default]
     Incompatible,
-    /// Trilinear functions alone, as in the thesis: too stiff when bent.
+    /// Trilinear functions alone, as in Capell (2004): too stiff when bent.
     Trilinear,
 }
 

@@ -1,14 +1,16 @@
-//! St. Venant–Kirchhoff cells as polynomials of their displacements, with integrals computed once.
+//! St. Venant–Kirchhoff cells as polynomials of their displacements, with precomputed integrals.
 //!
 //! # Source
-//! Capell 2004, appendix A, eqs. A.1–A.3: the elastic potential is a quartic polynomial whose coefficients are integrals
-//! of products of up to four gradients. Differs: `λ` and `μ` are taken out of the integrals, since they are even within a
-//! cell, so that one table serves all cubes; and the integrals are exact (3 × 3 × 3 points) instead of over tetrahedra.
+//! Capell (2004), appendix A, eqs. A.1–A.3: the elastic potential is a quartic polynomial whose coefficients are
+//! integrals of products of up to four gradients. Differs: the strain has the factor ½ that eq. 3.9 lacks (see
+//! `energy`); `λ` and `μ` are taken out of the integrals, because they are constant within a cell, so that one table
+//! serves all cubes; and the integrals are exact (3 × 3 × 3 points) instead of sums over tetrahedra.
 //! # Symbols
-//! `q_a` displacement of corner `a`; `A_ab = ∫ g_a g_bᵀ`; `C_abc = ∫ g_a (g_b · g_c)`; `D_abcd = ∫ (g_a · g_b)(g_c · g_d)`
+//! `q_a` displacement of corner `a`; `A_ab = ∫ g_a g_bᵀ`; `C_abc = ∫ g_a (g_b · g_c)`;
+//! `D_abcd = ∫ (g_a · g_b)(g_c · g_d)`
 //! # Cost
-//! Some 25 k multiply-adds a gradient, against 3 k at 2 × 2 × 2 points: summing over points in time is faster than summing
-//! over four corners (`sinew_bench flesh` tells both).
+//! About 25 k multiply-adds per gradient, compared with 3 k at 2 × 2 × 2 points: summing over points at run time is
+//! faster than summing over four corners (`sinew_bench flesh` reports both).
 //! # Limits
 //! Trilinear functions: bending is too stiff on coarse lattices.
 

@@ -1,20 +1,21 @@
-//! Nonlinear cells that bend as beams do: the energy of the mean deformation, and linear bending carried along by it.
+//! Nonlinear cells that bend as beams do: the energy of the mean deformation, and linear bending that is carried along
+//! with it.
 //!
 //! # Source
-//! One point and physical stabilisation, as Puso, *A highly efficient enhanced assumed strain physically stabilized
-//! hexahedral element* (2000). With `x_a = x̄ + F̄ (X_a − X̄) + h_a`, Green's strain of the remainder is `sym F̄ᵀ ∇h` to first
-//! order, so that `U = V w(F̄) + ½ dᵀ K d` with `d_a = F̄ᵀ h_a` and the incompatible stiffness `K` of the cell at rest
-//! (`hexahedron`). `K d` and affine displacements do no work on each other, by Taylor's correction: constant strains
-//! cost `w` alone (patch test), and small displacements cost exactly what they cost the linear cell.
-//! A cell pressed flat has no `F̄ᵀ h` across it; so that its corners cannot fly off for nothing, `h` itself is held by
-//! `½ k φ |h|²`, `φ = t / (1 + t)`, `t = |F̄ᵀF̄ − I|²`, which is of fourth order in small displacements.
+//! One integration point and physical stabilisation, as in Puso, *A highly efficient enhanced assumed strain physically
+//! stabilized hexahedral element* (2000). With `x_a = x̄ + F̄ (X_a − X̄) + h_a`, Green's strain of the remainder is
+//! `sym F̄ᵀ ∇h` to first order, so that `U = V w(F̄) + ½ dᵀ K d` with `d_a = F̄ᵀ h_a` and the incompatible stiffness
+//! `K` of the cell at rest (`hexahedron`). `K d` and affine displacements do no work on each other, by Taylor's
+//! correction: constant strains cost `w` alone (patch test), and small displacements cost exactly what they cost the
+//! linear cell. A cell pressed flat has no `F̄ᵀ h` across it; so that its corners cannot move freely, `h` itself is
+//! held by `½ k φ |h|²`, `φ = t / (1 + t)`, `t = |F̄ᵀF̄ − I|²`, which is of fourth order in small displacements.
 //! # Symbols
 //! `F̄` mean deformation gradient; `ḡ_a` mean gradient of corner `a`'s function; `y = K d`;
 //! `∂U/∂x_a = (V P + Σ_b h_b y_bᵀ) ḡ_a + F̄ y_a`
 //! # Cost
-//! One singular value decomposition a cell, and a product with its stiffness.
+//! One singular value decomposition per cell, and a product with its stiffness.
 //! # Limits
-//! The tangent is that of Gauss and Newton, `Jᵀ K J` with `J = ∂d/∂x`: positive, and exact where nothing is bent.
+//! The tangent is the Gauss–Newton one, `Jᵀ K J` with `J = ∂d/∂x`: positive, and exact where nothing is bent.
 
 use super::{
     CellResponse, Definite, Energy, Stiffness,

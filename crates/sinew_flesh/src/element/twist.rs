@@ -1,19 +1,20 @@
-//! How a cell that is stretched far resists being turned out of its frame.
+//! How a strongly stretched cell resists being turned out of its frame.
 //!
 //! # Source
-//! The second derivative of the corotated energy `W = μ |S − I|² + λ/2 tr² (S − I)`, `F = R S`, along `R A` with `A` skew
-//! (McAdams et al., *Efficient elasticity for character skinning with contact and collisions*, 2011, §3.5): with
-//! `t = tr S − 3`, it is `k_ij |a|²`, `k_ij = 2 (μ − (2 μ − λ t) / (s_i + s_j))`, for `A` of the axial vector `a` across a pair of
-//! stretches. Linear strain in a frame that stays where a step begins has no such part. Of flesh that is stretched the part
-//! is positive, and leaving it out lets it gain energy with every turn, without end where it is soft (`tests/abuse`).
-//! Differs: it sets in with the mean stretch, since frames left where steps begin also spare turning bodies the damping of
-//! implicit Euler (`tests/dynamics`), which a little gain makes up for. Frames of such cells must be found well, not
-//! by one polar step; then a body that nothing acts on gains no energy (`tests/twists`). Negative parts are left out, so that systems stay
-//! positive. Forces have no such part: `A` vanishes where the frame is that of the cell.
+//! The second derivative of the corotated energy `W = μ |S − I|² + λ/2 tr² (S − I)`, `F = R S`, along `R A` with `A`
+//! skew (McAdams et al., *Efficient elasticity for character skinning with contact and collisions*, 2011, §3.5): with
+//! `t = tr S − 3`, it is `k_ij |a|²`, `k_ij = 2 (μ − (2 μ − λ t) / (s_i + s_j))`, for `A` of the axial vector `a`
+//! across a pair of stretches. Linear strain in a frame that is fixed during a step lacks this term. In stretched flesh
+//! the term is positive, and without it flesh gains energy with every rotation, without bound where it is soft
+//! (`tests/abuse`). Differs: the term sets in with the mean stretch, because frames fixed at the beginning of a step
+//! also spare rotating bodies the damping of implicit Euler (`tests/dynamics`), which a small gain compensates. Frames
+//! of such cells must be computed accurately, not by one polar step; then a body without external forces gains no
+//! energy (`tests/twists`). Negative terms are left out, so that systems stay positive. There is no corresponding
+//! force: `A` vanishes where the frame is that of the cell.
 //! # Symbols
 //! `A` skew part of `Rᵀ ∂u/∂X` in the middle of a cell, `a` its axial vector
 //! # Cost
-//! Nothing but a trace for cells that are not stretched.
+//! Only a trace for cells that are not stretched.
 
 use super::Stiffness;
 use crate::Material;

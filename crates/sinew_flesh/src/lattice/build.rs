@@ -1,12 +1,12 @@
-//! A lattice around any surface, made by itself.
+//! A lattice around any surface, built automatically.
 //!
 //! # Source
-//! Winding numbers decide what is inside, so that open, overlapping and scattered surfaces work (Barill et al. 2018). The
-//! thesis's lattices were built by hand, in hours (Capell 2004, §5.4). Share of a cell inside: 64 places (§4.4 says that
-//! would be better than what it does).
+//! Winding numbers decide what is inside, so that open, overlapping and scattered surfaces work (Barill et al. 2018).
+//! Capell's lattices were built by hand, in several hours (Capell (2004), §5.4). The fraction of a cell that is inside
+//! is estimated at 64 points; Capell (2004), §4.4, names such a weighting as an improvement.
 //! # Cost
-//! A winding number for each cube of the bounding box, 64 for each that the surface touches. Trials for the size that
-//! gives the number of cells asked for share one coarse table of what is inside.
+//! One winding number for each cube of the bounding box, 64 for each that the surface touches. Trials for the size that
+//! gives the requested number of cells share one coarse table of what is inside.
 
 use super::{
     Embedding, Lattice, Ties,

@@ -1,8 +1,8 @@
 //! A surface that moves along with the cells it lies in.
 //!
 //! # Source
-//! Capell, *Interactive Character Animation Using Dynamic Elastic Simulation* (2004), §4.1 and §4.6: every vertex keeps
-//! the values of the basis functions at its place; here those of the trilinear basis.
+//! Capell (2004), §4.1 and §4.6: every vertex stores the values of the basis functions at its position; here those of
+//! the trilinear basis.
 
 use crate::{BodyPoint, FleshError, Lattice};
 use glam::{DVec3, Vec3};

@@ -1,7 +1,7 @@
-//! Places within hexahedra of any shape.
+//! Positions within hexahedra of any shape.
 //!
 //! # Source
-//! Newton's method on the trilinear map, from the middle of the cell.
+//! Newton's method on the trilinear map, started at the centre of the cell.
 
 use super::{corner_place, embedding::trilinear, jacobian::jacobian_at};
 use glam::DVec3;

@@ -1,9 +1,9 @@
-//! Whether a hexahedron is folded over anywhere, not only at its corners.
+//! Whether a hexahedron is inverted anywhere, not only at its corners.
 //!
 //! # Source
 //! Johnen, Remacle and Geuzaine, *Geometrical validity of curvilinear finite elements* (2013): the determinant of the
-//! Jacobian of the trilinear map is quadratic along each axis, so that it lies between its 27 Bézier coefficients; where
-//! they do not tell, the cell is halved.
+//! Jacobian of the trilinear map is quadratic along each axis, so that it is bounded by its 27 Bézier coefficients;
+//! where these are inconclusive, the cell is halved.
 //! # Limits
 //! Cells whose determinant comes within a millionth of zero count as flat.
 

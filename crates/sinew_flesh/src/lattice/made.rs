@@ -1,10 +1,10 @@
 //! A surface in a lattice made by hand.
 //!
 //! # Source
-//! Capell 2004, §4.1: the lattice contains the surface and must not overlap itself; §4.4: only what lies inside the
-//! surface counts, here by the share of 64 places in each cell.
+//! Capell (2004), §4.1: the lattice contains the surface and must not overlap itself; §4.4: only what lies inside the
+//! surface counts, here as a fraction of 64 points in each cell.
 //! # Cost
-//! 64 winding numbers a cell, a Newton iteration a vertex.
+//! 64 winding numbers per cell and one Newton iteration per vertex.
 
 use super::{
     Body, ControlLattice, Embedding, Lattice, Locator,

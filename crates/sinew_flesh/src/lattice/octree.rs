@@ -1,13 +1,14 @@
 //! Cells of several sizes: small in thin limbs and near joints, large deep inside.
 //!
 //! # Source
-//! A 2:1 octree, grown from its finest cells, so that separate parts stay apart at every size (Nesme et al. 2009): a large
-//! cell is a connected component of the finest cells within its cube. Nodes in the middle of a larger neighbour's faces
-//! and edges hang (see [`Ties`]). Local thickness: radius of the largest ball inside the body that a place lies in.
+//! A 2:1 octree, built upwards from its finest cells, so that separate parts stay apart at every size (Nesme et al.
+//! 2009): a large cell is a connected component of the finest cells within its cube. Nodes in the middle of a larger
+//! neighbour's faces and edges hang (see [`Ties`]). Local thickness: radius of the largest ball inside the body that
+//! contains a point.
 //! # Cost
-//! A uniform lattice of the finest cells, twice or three times, until the number of cells is right.
+//! A uniform lattice of the finest cells, two or three times, until the number of cells is right.
 //! # Limits
-//! Cells side by side differ by one size.
+//! Neighbouring cells differ by at most one size.
 
 use super::{
     Body, Embedding, Lattice, LatticeParams, Ties,

@@ -1,11 +1,11 @@
 //! Separate parts that share a cube each get a cell of their own, so that fingers and thighs do not stick together.
 //!
 //! # Source
-//! Nesme et al., *Preserving topology and elasticity for embedded deformable models* (2009): a cell for every connected
-//! component of the fine voxels within a cube; corners are shared where components touch across a face. Differs: edges
-//! and triangles of the surface join cells as well, so that no thin part is cut.
+//! Nesme et al., *Preserving topology and elasticity for embedded deformable models* (2009): one cell for every
+//! connected component of the fine voxels within a cube; corners are shared where components touch across a face.
+//! Differs: edges and triangles of the surface join cells as well, so that no thin part is cut.
 //! # Cost
-//! Linear in cubes; components are found on 64 bits at a time.
+//! Linear in the number of cubes; components are found on 64 bits at a time.
 //! # Limits
 //! Parts nearer to each other than a quarter of a cell may stick together.
 

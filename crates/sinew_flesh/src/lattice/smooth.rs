@@ -1,17 +1,18 @@
 //! A surface that moves smoothly with a lattice whose dynamics are trilinear.
 //!
 //! # Source
-//! Capell 2004, §5.2.3: the state is shown by the basis of multi-linear cell averaging, since trilinear deformations have
-//! creases between cells. Differs: a point keeps its place in the trilinear cell, and what the smooth basis misses of it
-//! (near the boundary, which it rounds) moves along with the deformation gradient there, blended between nodes; so that
-//! every affine motion of the nodes is that of the surface, and no point has to lie in the rounded lattice.
+//! Capell (2004), §5.2.3: the state is displayed with the basis of multi-linear cell averaging, because trilinear
+//! deformations have creases between cells. Differs: a point keeps its position in the trilinear cell, and the
+//! difference from the smooth basis (near the boundary, which that basis rounds) moves with the deformation gradient
+//! there, blended between nodes; so every affine motion of the nodes is that of the surface, and no point has to lie in
+//! the rounded lattice.
 //! # Symbols
 //! `φ` values of the smooth basis at a point; `e = X − Σ φ_i X_i`; `x = Σ φ_i x_i + F e`
 //! # Cost
-//! new: about a millisecond for each cell that holds points. evaluate: some 60 weights a point.
+//! new: about a millisecond for each cell that contains points. evaluate: about 60 weights per point.
 //! # Limits
-//! Values between the nodes of the twice subdivided lattice, which are exact, are interpolated. Lattices of one size of
-//! cells, or made by hand.
+//! Values between the nodes of the twice subdivided lattice, which are exact, are interpolated. Only lattices with
+//! cells of one size, or made by hand.
 
 use super::{
     Body, Lattice,

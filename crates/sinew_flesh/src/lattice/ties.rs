@@ -1,9 +1,9 @@
-//! Nodes that hang between others: their motion is a mean of that of true nodes.
+//! Hanging nodes: their motion is a mean of that of independent nodes.
 //!
 //! # Source
-//! Where a large cell meets small ones, nodes in the middle of its faces and edges follow its corners, so that the motion
-//! is continuous. With `T` the map from true nodes to all, a step's system is `Tᵀ A T`; conjugate gradients whose
-//! preconditioner is `T D⁻¹ Tᵀ` solve it without that matrix.
+//! Where a large cell meets small ones, nodes in the middle of its faces and edges follow its corners, so that the
+//! motion is continuous. With `T` the map from independent nodes to all, the system of a step is `Tᵀ A T`; conjugate
+//! gradients with the preconditioner `T D⁻¹ Tᵀ` solve it without forming that matrix.
 
 use crate::element::Scalar;
 use glam::DVec3;

@@ -1,8 +1,9 @@
-//! A grid of cubes around a surface: which are touched by it, and which of 64 places within each lie inside.
+//! A grid of cubes around a surface: which of them it touches, and which of 64 points within each lie inside.
 //!
 //! # Source
-//! Inside is where the generalised winding number exceeds one half (Jacobson et al. 2013), so that holes, overlaps and
-//! soups of parts have an inside as well. A triangle touches a box unless an axis separates them (Akenine-Möller 2001).
+//! The inside is where the generalised winding number exceeds one half (Jacobson et al. 2013), so that surfaces with
+//! holes, overlaps and unconnected parts have an inside as well. A triangle touches a box unless an axis separates them
+//! (Akenine-Möller 2001).
 
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;

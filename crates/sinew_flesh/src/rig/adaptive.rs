@@ -1,11 +1,11 @@
 //! Surface rigs on cells that are halved where the surface is still far from its target.
 //!
 //! # Source
-//! Capell 2004, §6.6, alg. 6.2: optimise the forces, activate the functions of the next level that support vertices
-//! further than `ε` from the target, and again. Differs: cells are halved instead of functions activated, which spans the
-//! same functions (see `AdaptiveFlesh`).
+//! Capell (2004), §6.6, algorithm 6.2: optimise the forces, activate the functions of the next level that support
+//! vertices further than `ε` from the target, and repeat. Differs: cells are halved instead of functions activated,
+//! which spans the same space (see `AdaptiveFlesh`).
 //! # Cost
-//! A body and a surface rig a level.
+//! One body and one surface rig per level.
 //! # Limits
 //! The cells belong to the rig: a character has one adapted lattice, which all its surface rigs share.
 

@@ -1,7 +1,7 @@
 //! A belt: a ring of points of the surface that bones carry, whatever rigs and gravity do.
 //!
 //! # Source
-//! Capell 2004, §6.8 and figure 6.8: constraints together with rigs.
+//! Capell (2004), §6.8 and figure 6.8: constraints together with rigs.
 
 use super::{RigError, find_joint, posed::point_of};
 use crate::{BodyPoint, FleshError, Pin, Simulation};

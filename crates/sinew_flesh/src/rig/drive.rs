@@ -1,8 +1,8 @@
 //! Rigs over a clip: curves of control parameters, forces at each time.
 //!
 //! # Source
-//! Capell 2004, §6.1: an animation is a curve `Θ(t)`; pose parameters come from the clip, the others from curves of their
-//! own, or from a hand.
+//! Capell (2004), §6.1: an animation is a curve `Θ(t)`; pose parameters come from the clip, the others from their own
+//! curves or from interaction.
 
 use super::{Belt, RigError, RigEvaluator, RigSet, parameters::bracket};
 use crate::{Drive, FleshError, Lattice};

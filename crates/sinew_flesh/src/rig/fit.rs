@@ -1,13 +1,14 @@
 //! Drag the skin, and the parameters of a template follow.
 //!
 //! # Source
-//! Capell 2004, §6.4.3: `C(η) = Σ |p_j − p̄_j|² + Σ ξ_j (η_j − η₀_j)²` under eq. 6.5, by L-BFGS-B with the adjoint gradient
-//! `∂C/∂η + (∂C/∂q A⁻¹) R dQ/dη`. Differs: `A⁻¹` is applied to the dragged points once, before the first evaluation; after
-//! that places are products, and no evaluation solves anything. `dQ/dη` is exact instead of by differences.
+//! Capell (2004), §6.4.3: `C(η) = Σ |p_j − p̄_j|² + Σ ξ_j (η_j − η₀_j)²` under eq. 6.5, by L-BFGS-B with the adjoint
+//! gradient `∂C/∂η + (∂C/∂q A⁻¹) R dQ/dη`. Differs: `A⁻¹` is applied to the dragged points once, before the first
+//! evaluation; after that positions are products, and no evaluation solves a system. `dQ/dη` is exact instead of by
+//! finite differences.
 //! # Symbols
 //! `g` compliance of a dragged point: how forces on nodes at rest move it
 //! # Cost
-//! new: a back-substitution a point. Each evaluation: the template integrated twice over the cells it reaches.
+//! new: one back-substitution per point. Each evaluation: the template integrated twice over the cells it reaches.
 
 use super::{
     Bounds, Guide, MinimiseParams, MinimiseReport, RigError, StaticSolver, Template, integrate::Placed,

@@ -1,9 +1,9 @@
-//! Template guides: few numbers that place a template on a character.
+//! Template guides: a few numbers that place a template on a character.
 //!
 //! # Source
-//! Capell 2004, §6.4.2: bone guides (slide, orbit, spin), skin guides (depth, spin), free guides.
+//! Capell (2004), §6.4.2: bone guides (slide, orbit, spin), skin guides (depth, spin), free guides.
 //! # Limits
-//! Guides live at rest; the forces are turned with the pose afterwards (§6.2).
+//! Guides are defined at rest; the forces are rotated with the pose afterwards (§6.2).
 
 use crate::contact::closest_on_segment;
 use glam::{DMat3, DVec3};

@@ -1,14 +1,15 @@
 //! Force fields as generalized forces on the nodes of a lattice.
 //!
 //! # Source
-//! Capell 2004, eq. 3.6 and §6.2: `Q_i = ∫ f φ_i dV` over the body at rest, by the same places in every cell, so that `Q` is
-//! as smooth in the parameters of the template as the template itself. Cells count by the share of them that is filled.
+//! Capell (2004), eq. 3.6 and §6.2: `Q_i = ∫ f φ_i dV` over the body at rest, by the same points in every cell, so that
+//! `Q` is as smooth in the parameters of the template as the template itself. Cells are weighted by the fraction that
+//! is filled.
 //! # Symbols
 //! `φ` shape functions; `λ` nodal vectors that forces are multiplied with
 //! # Cost
-//! 27 evaluations a cell within reach.
+//! 27 evaluations per cell within reach.
 //! # Limits
-//! Templates much smaller than a cell slip through its places.
+//! Templates much smaller than a cell may fall between its points.
 
 use super::{Frame, Template};
 use crate::{Lattice, lattice::trilinear};

@@ -1,16 +1,17 @@
 //! A map from one character to another: the cells of the first, moved around the second.
 //!
 //! # Source
-//! Capell 2004, §6.7.1, eqs. 6.7 and 6.8, in four stages: a similarity of the skeletons, then skeletons, features and the
-//! whole surface with as little distortion of the cells' angles as may be. Differs: angles are measured by their cosines,
-//! whose derivatives have no poles; a barrier (Li et al. 2020) keeps every corner of every cell from turning over; before
-//! the search the cells are bent by a radial interpolation of bones and features, so that it begins near its end.
+//! Capell (2004), §6.7.1, eqs. 6.7 and 6.8, in four stages: a similarity of the skeletons, then skeletons, features and
+//! the whole surface with as little distortion of the cells' angles as possible. Differs: angles are measured by their
+//! cosines, whose derivatives have no poles; a barrier (Li et al. 2020) keeps every corner of every cell from
+//! inverting; before the search the cells are bent by a radial interpolation of bones and features, so that it begins
+//! near the solution.
 //! # Symbols
 //! `h` the map; `a` angles between edges of a cell at a corner; `v` volume of the corner's unit edges, 1 if upright
 //! # Cost
-//! Some hundred evaluations of all cells; a closest point a vertex every few of them.
+//! Some hundred evaluations of all cells; a closest-point query per vertex every few of them.
 //! # Limits
-//! Parts that lie beside the cells follow the nearest.
+//! Parts that lie outside the cells follow the nearest one.
 
 use super::{Bounds, MinimiseParams, RigError, hexes::Hexes, minimise};
 use crate::{Body, FleshError};

@@ -1,16 +1,16 @@
-//! The least value of a smooth function of many variables within bounds.
+//! The minimum of a smooth function of many variables within bounds.
 //!
 //! # Source
-//! Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization* (1995), the method Capell
-//! 2004 uses. Differs: instead of a Cauchy point, variables that press against a bound are left out of the quasi-Newton
-//! step, and the line search follows the step as the bounds bend it (Bertsekas 1982), which needs less code and is as good
-//! for the few bounds of rigs.
+//! Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization* (1995), the method of
+//! Capell (2004), §6.4.3. Differs: instead of computing a Cauchy point, variables at a bound that push against it are
+//! left out of the quasi-Newton step, and the line search follows the step projected onto the bounds (Bertsekas 1982);
+//! this needs less code and performs as well for the few bounds of rigs.
 //! # Symbols
-//! `s`, `y` differences of places and gradients of the last steps
+//! `s`, `y` differences of points and gradients of the last steps
 //! # Cost
-//! One to two evaluations a round, and `4 m n` multiplications.
+//! One to two evaluations per round, and `4 m n` multiplications.
 //! # Limits
-//! Finds the valley it starts in.
+//! Finds a local minimum near the start.
 
 /// Share of a step at which a search along it gives up.
 const SHORTEST: f64 = 1e-6;

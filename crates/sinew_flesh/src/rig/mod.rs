@@ -1,4 +1,4 @@
-//! Force rigs: shape that animators control, as forces on the flesh (C11–C15).
+//! Force rigs: shape that animators control, as forces on the flesh.
 //!
 //! ```text
 //! pose + curves ─► Θ ─► RigEvaluator (samples, templates, surface rigs) ─► forces at rest ─► turned with the pose ─► Drive

@@ -1,8 +1,8 @@
-//! Control parameters and the maps from them to what a rig does.
+//! Control parameters and the maps from them to the parameters of a rig.
 //!
 //! # Source
-//! Capell, *Interactive Character Animation Using Dynamic Elastic Simulation* (2004), §6.1 (pose and abstract
-//! parameters), §6.3: each rig follows one control parameter by linear interpolation of recorded samples (alg. 6.1).
+//! Capell (2004), §6.1 (pose and abstract parameters) and §6.3: each rig follows one control parameter by linear
+//! interpolation of recorded samples (algorithm 6.1).
 //! # Symbols
 //! `Θ` values of all control parameters; `γ` the one a rig follows; `η` parameters of a rig; `τ : γ ↦ η`
 

@@ -1,15 +1,16 @@
-//! The pose of a skeleton at which features of a character lie on those of another surface.
+//! The pose of a skeleton at which features of a character match those of another surface.
 //!
 //! # Source
-//! Capell 2004, §6.5.1 (after Allen et al. 2002): the least `1/N Σ |p_k − p̄_k|²` over joint angles and the place of the
-//! root. Differs: `p` are skinned, not simulated, and the search is Levenberg–Marquardt, which needs a tenth of the rounds
-//! of L-BFGS-B here; angles cost a little, so that joints no feature knows of stay at rest.
+//! Capell (2004), §6.5.1 (after Allen et al. 2002): the minimum of `1/N Σ |p_k − p̄_k|²` over joint angles and the
+//! position of the root. Differs: `p` are skinned, not simulated, and the search is Levenberg–Marquardt, which needs a
+//! tenth of the rounds of L-BFGS-B here; angles have a small cost, so that joints that no feature determines stay at
+//! rest.
 //! # Symbols
-//! `ω` turn of a joint in the world; `∂p/∂ω` of a vertex is `Σ w ω × (x − o)` over the slots below the joint at `o`
+//! `ω` rotation of a joint in the world; `∂p/∂ω` of a vertex is `Σ w ω × (x − o)` over the slots below the joint at `o`
 //! # Cost
-//! A dense system of three unknowns a joint a round.
+//! Per round, one dense system with three unknowns per joint.
 //! # Limits
-//! Finds the pose nearest to where it starts.
+//! Finds the pose nearest to the start.
 
 use super::{
     RigError,

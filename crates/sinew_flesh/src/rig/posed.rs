@@ -1,7 +1,7 @@
-//! A character in one pose, at rest: what rigs are configured on (§6.3).
+//! A character in one pose, at rest, on which rigs are configured (Capell (2004), §6.3).
 //!
-//! Cells are turned as the bones say and no further, as in the thesis (eq. 6.1), so that forces and displacements correspond
-//! one to one. With frames that follow the flesh there are other shapes at rest under the same forces.
+//! Cells are rotated only as the bones prescribe, as in Capell (2004), eq. 6.1, so that forces and displacements
+//! correspond one to one. With frames that follow the flesh there are other shapes at rest under the same forces.
 //!
 //! # Cost
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.

@@ -1,8 +1,8 @@
 //! All rigs of a character, and the forces they exert at given values of the control parameters.
 //!
 //! # Source
-//! Capell 2004, eqs. 6.2, 6.3 and 6.6; §7.3: a rig may make flesh stiffer where it acts, as a muscle does. Forces are
-//! those at rest, turned by `R_F(α)`.
+//! Capell (2004), eqs. 6.2, 6.3 and 6.6; §7.3: a rig may make flesh stiffer where it acts, as a muscle does. Forces are
+//! those at rest, rotated by `R_F(α)`.
 //! # Cost
 //! A rig is integrated anew only when its control parameter changed.
 

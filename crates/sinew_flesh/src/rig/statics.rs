@@ -1,13 +1,13 @@
-//! Bodies at rest: the linear map from forces to displacements in one pose, and its opposite.
+//! Bodies at rest: the linear map from forces to displacements in one pose, and its inverse.
 //!
 //! # Source
-//! Capell 2004, eqs. 6.1 and 6.5: `A(α) q_F = b(α) + R_F Q_F`. In one pose forces and displacements correspond. `A` is the
-//! stiffness of cells turned as they are, with the springs of bones. [`holding_forces`] goes the other way for any
-//! material: the forces that hold a shape are the gradient of its energy.
+//! Capell (2004), eqs. 6.1 and 6.5: `A(α) q_F = b(α) + R_F Q_F`. In one pose, forces and displacements correspond. `A`
+//! is the stiffness of the cells in their current rotation, with the springs of bones. [`holding_forces`] computes the
+//! inverse for any material: the forces that hold a shape are the gradient of its energy.
 //! # Cost
-//! new: one sparse Cholesky; solve: one back-substitution for three right-hand sides.
+//! new: one sparse Cholesky factorisation; solve: one back-substitution for three right-hand sides.
 //! # Limits
-//! Linear about the rotations it is given: large pushes turn cells further.
+//! Linear about the given rotations: large forces rotate cells further.
 
 use super::RigError;
 use crate::{

@@ -1,16 +1,17 @@
 //! Forces that give a posed body the shape of another surface.
 //!
 //! # Source
-//! Capell 2004, §6.5.2: the least `C_surf + ω C_smooth` over the forces of eq. 6.5, by correspondence of vertices or by the
-//! closest distance, on all vertices or a selection. Differs: since forces and displacements correspond, the search is
-//! over displacements, where the cost is a quadratic form (one sparse Cholesky instead of hundreds of evaluations), and
-//! closest points are found anew until they stay (Besl and McKay 1992). The forces are then those that hold the shape
-//! found, whatever the material. Smoothness is that of the last round's displacement (iterated Tikhonov).
+//! Capell (2004), §6.5.2: the minimum of `C_surf + ω C_smooth` over the forces of eq. 6.5, by correspondence of
+//! vertices or by the closest distance, on all vertices or a selection. Differs: because forces and displacements
+//! correspond, the search is over displacements, where the cost is a quadratic form (one sparse Cholesky factorisation
+//! instead of hundreds of evaluations), and closest points are recomputed until they no longer change (Besl and McKay
+//! 1992). The forces are then those that hold the resulting shape, for any material. Smoothness is that of the last
+//! round's displacement (iterated Tikhonov).
 //! # Symbols
 //! `d` displacement of the free nodes from the posed body at rest; `W` weights of nodes at vertices;
 //! `(WᵀW / N + ω h² L / V) d = Wᵀ (v̄ − v) / N`, `L` the stiffness of `∫ |∇d|²`, `h` side of a cell, `V` volume
 //! # Cost
-//! One sparse Cholesky in a third of the unknowns of a step; a body brought to rest a round.
+//! One sparse Cholesky factorisation in a third of the unknowns of a step; per round, one body brought to rest.
 //! # Limits
 //! Nodes in bones stay where the pose has them.
 

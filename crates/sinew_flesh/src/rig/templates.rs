@@ -1,13 +1,13 @@
 //! Force field templates: small closed forms around an origin.
 //!
 //! # Source
-//! Capell 2004, §6.4.1: bump, bulge (eq. 6.4), radial and torus. Of the last two the thesis gives words only; here their
-//! forces vanish at the centre as those of the bulge do, so that they have continuous first derivatives.
+//! Capell (2004), §6.4.1: bump, bulge (eq. 6.4), radial and torus. Capell describes the last two in words only; here
+//! their forces vanish at the centre as those of the bulge do, so that they have continuous first derivatives.
 //! # Symbols
-//! `A` amplitude (N/m³); `R` radius of the support; `S` radius of the ring of a torus;
-//! `B(r, R) = ½ + ½ cos(π r / R)` for `|r| < R`; `h(r) = B(r − R/2, R/2) = sin²(π r / R)`
+//! `A` amplitude (N/m³); `R` radius of the support; `S` radius of the ring of a torus; `B(r, R) = ½ + ½ cos(π r / R)`
+//! for `|r| < R`; `h(r) = B(r − R/2, R/2) = sin²(π r / R)`
 //! # Limits
-//! A torus wants `R ≤ S`: beyond that its forces meet in its middle.
+//! A torus requires `R ≤ S`: beyond that its forces overlap in the middle.
 
 use glam::{DMat3, DVec3};
 use std::f64::consts::PI;

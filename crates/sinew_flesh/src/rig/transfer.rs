@@ -1,10 +1,10 @@
 //! Rigs of one character on another.
 //!
 //! # Source
-//! Capell 2004, §6.7.2: forces become displacements, displacements are carried by the map (eq. 6.9), and become forces of
-//! the other body, which may be stiffer, finer or larger. Templates are sampled first (footnote 3 of §6.8). Differs: the
-//! target keeps a lattice of its own, at whose nodes displacements are read, and forces also keep cells open that the carried
-//! pose or the rig would fold over.
+//! Capell (2004), §6.7.2: forces become displacements, displacements are carried by the map (eq. 6.9), and become
+//! forces of the other body, which may be stiffer, finer or larger. Templates are sampled first (§6.8, footnote 3).
+//! Differs: the target keeps a lattice of its own, at whose nodes displacements are read, and forces also keep cells
+//! open that the carried pose or the rig would invert.
 
 use super::{
     CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces,

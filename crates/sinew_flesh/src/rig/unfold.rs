@@ -1,14 +1,14 @@
-//! Cells that are folded over, opened again: the shape next to a given one in which no corner of a cell is.
+//! Opening inverted cells: the shape nearest to a given one in which no corner of a cell is inverted.
 //!
 //! # Source
-//! Garanzha et al., *Foldover-free maps in 50 lines of code* (2021): a corner pays for its shape and its volume, both divided
-//! by a softened volume, whose softness `ε` ends with the last fold. Differs: corners of cubes instead of tetrahedra, and
-//! nodes want to be where they were. Nodes that bones hold stay.
+//! Garanzha et al., *Foldover-free maps in 50 lines of code* (2021): each corner has a cost for its shape and its
+//! volume, both divided by a regularised volume, whose regularisation `ε` ends with the last inversion. Differs:
+//! corners of cubes instead of tetrahedra, and nodes are drawn to their original positions. Nodes that bones hold stay.
 //! # Symbols
-//! `J` a corner's edges, 1 at rest; `D = det J`; `χ = (D + √(ε² + D²)) / 2`;
-//! the least `Σ d² + WEIGHT Σ (tr JᵀJ / χ^⅔ + (1 + D²) / χ)`, `d` the ways of nodes in cells
+//! `J` a corner's edges, 1 at rest; `D = det J`; `χ = (D + √(ε² + D²)) / 2`; the minimum of
+//! `Σ d² + WEIGHT Σ (tr JᵀJ / χ^⅔ + (1 + D²) / χ)`, `d` the displacements of nodes in cells
 //! # Cost
-//! Some hundred evaluations of all cells, if any is folded.
+//! Some hundred evaluations of all cells, if any is inverted.
 //! # Limits
 //! Corners between nodes that are held cannot always be opened.
 

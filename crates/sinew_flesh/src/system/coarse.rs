@@ -1,14 +1,16 @@
-//! A coarser lattice that helps conjugate gradients over long distances.
+//! A coarser lattice that speeds up conjugate gradients over long distances.
 //!
 //! # Source
 //! Two-level additive Schwarz (Toselli and Widlund 2005, §3): `z = D⁻¹ r + P (Pᵀ A P)⁻¹ Pᵀ r`, where `P` interpolates
-//! trilinearly from cubes of several cells a side. Inverse blocks alone carry news by one cell an iteration.
+//! trilinearly from cubes of several cells per side. Inverse blocks alone carry information by one cell per iteration.
 //! # Cost
-//! new: an addition of 8 × 8 blocks a cell. refactor: one a coarse cube, and a small factorisation, which is kept over steps
-//! since it only has to be about right. Each iteration: a back-substitution with about a thirtieth of the unknowns.
+//! new: one addition of 8 × 8 blocks per cell. refactor: one per coarse cube, and a small factorisation, which is kept
+//! over several steps because it need only be approximate. Each iteration: a back-substitution with about a thirtieth
+//! of the unknowns.
 //! # Limits
-//! Cubes. A coarse cube turns as one, by the mean of its cells. Where few free nodes hang on a coarse cube (beside a clamp), its
-//! nodes depend on each other; a small share of the diagonal keeps the system positive there. Parts that lie side by side share coarse nodes, which costs iterations but is not wrong.
+//! Cubes only. A coarse cube rotates as one, by the mean of its cells. Where few free nodes depend on a coarse cube
+//! (beside a clamp), its nodes are linearly dependent; a small multiple of the diagonal keeps the system positive
+//! there. Adjacent but separate parts share coarse nodes, which costs iterations but is not wrong.
 
 use super::{BlockMatrix, Direct, Nodes, PointTerm};
 use crate::{FleshError, Lattice, element::Stiffness};

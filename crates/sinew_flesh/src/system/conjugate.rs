@@ -1,11 +1,11 @@
-//! Conjugate gradients, and their relative for systems that are not symmetric.
+//! Conjugate gradients, and a variant for nonsymmetric systems.
 //!
 //! # Source
-//! Hestenes and Stiefel 1952, preconditioned; van der Vorst 1992 for the stabilised bi-conjugate gradients that node
-//! warping needs (Capell 2004, §5.2.2). Held nodes have no preconditioner, so that nothing ever moves them (Baraff and
-//! Witkin 1998; Capell 2004, §4.8).
+//! Hestenes and Stiefel (1952), preconditioned; van der Vorst (1992) for the stabilised bi-conjugate gradients that
+//! node warping needs (Capell (2004), §5.2.2). Held nodes have a zero preconditioner, so that nothing ever moves them
+//! (Baraff and Witkin 1998; Capell (2004), §4.8).
 //! # Cost
-//! An application of the system an iteration; no allocation after the first.
+//! One application of the system per iteration; no allocation after the first.
 
 use super::{Nodes, PinSpace};
 use crate::element::Scalar;

@@ -1,8 +1,9 @@
 //! A factorised system as preconditioner: exact when it is fresh, and still good for some steps after.
 //!
 //! # Source
-//! Sparse Cholesky of `sinew_geom`. Kept over steps, since poses change little from one to the next; conjugate gradients
-//! with it always solve the system of the step at hand, so that only speed depends on its age.
+//! The sparse Cholesky factorisation of `sinew_geom`. It is kept over several steps, because poses change little from
+//! one to the next; conjugate gradients always solve the system of the current step with it, so that only speed depends
+//! on its age.
 
 use super::BlockMatrix;
 use crate::FleshError;

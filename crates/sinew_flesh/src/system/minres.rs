@@ -1,11 +1,11 @@
-//! Points held by Lagrange multipliers: minimal residuals for a symmetric system that is not definite.
+//! Points held by Lagrange multipliers: minimal residuals for a symmetric indefinite system.
 //!
 //! # Source
-//! Capell 2004, eqs. 3.13, 3.14 and 4.5: `[A Cᵀ; C 0] [Δv; λ] = [b; a]`, solved by minimal residuals. Paige and Saunders,
-//! *Solution of sparse indefinite systems* (1975), preconditioned as Elman, Silvester and Wathen (2014), algorithm 4.1, by
-//! inverse diagonal blocks and the diagonal of `C D⁻¹ Cᵀ`.
+//! Capell (2004), eqs. 3.13, 3.14 and 4.5: `[A Cᵀ; C 0] [Δv; λ] = [b; a]`, solved by minimal residuals. Paige and
+//! Saunders, *Solution of sparse indefinite systems of linear equations* (1975), preconditioned as in Elman, Silvester
+//! and Wathen (2014), algorithm 4.1, by inverse diagonal blocks and the diagonal of `C D⁻¹ Cᵀ`.
 //! # Cost
-//! An application of the system an iteration; some times as many iterations as the projection of `pins` needs.
+//! One application of the system per iteration; several times as many iterations as the projection of `pins` needs.
 
 use super::{Nodes, Outcome, PinRow, conjugate::dot, times_blocks};
 use glam::DVec3;

@@ -1,14 +1,13 @@
 //! Points of the body held exactly, by a projection inside conjugate gradients.
 //!
 //! # Source
-//! Capell 2004, §4.8, eqs. 4.8–4.10: `Cᵀ Δv = a`, a start that satisfies it by QR, and increments orthogonal to the
-//! columns of `C`. Differs: all columns are projected out together, by the orthonormal `Q`; one after the other, as the
-//! thesis has it, is right only for pins in cells that share no node.
+//! Capell (2004), §4.8, eqs. 4.8–4.10: `Cᵀ Δv = a`, a start that satisfies it by QR, and increments orthogonal to the
+//! columns of `C`. Differs: all columns are projected out together, by the orthonormal `Q`; Capell projects them out
+//! one after the other, which is right only for pins in cells that share no node.
 //!
-//! Where nodes hang between others, pins are wishes of the true nodes: `(C T)ᵀ Δv = a` with the `T` of [`Ties`].
+//! Where hanging nodes occur, pins constrain the independent nodes: `(C T)ᵀ Δv = a` with the `T` of [`Ties`].
 //! # Limits
-//! Pins that depend on each other are found in the decomposition: one that says the same is left out, one that
-//! contradicts is named.
+//! Dependent pins are found in the decomposition: a redundant one is left out, a contradictory one is reported.
 
 use super::Nodes;
 use crate::{FleshError, element::Scalar, lattice::Ties};

@@ -71,7 +71,8 @@ fn cantilever_under_an_end_load() {
     }
 }
 
-/// Nonlinear materials bend by small loads as the linear cell does: they do not lock; the thesis's trilinear ones do.
+/// Under small loads, nonlinear materials bend as the linear cell does: they do not lock; the trilinear cells of Capell
+/// (2004) do.
 #[test]
 fn nonlinear_cantilevers_do_not_lock() {
     for mode in [Mode::Stvk, Mode::NeoHookean] {
@@ -94,7 +95,7 @@ fn nonlinear_cantilevers_do_not_lock() {
     assert!((ratio - 0.51).abs() < 0.006, "{ratio}");
 }
 
-/// Halving cells of the thesis's kind: errors fall by 3.0, 3.6 and 3.9 at ν = 0.
+/// Halving trilinear cells, as in Capell (2004): errors fall by 3.0, 3.6 and 3.9 at ν = 0.
 #[test]
 fn trilinear_cells_converge() {
     let errors: Vec<f64> = [1, 2, 4, 8]

@@ -175,8 +175,8 @@ fn derivatives_are_differences() {
     }
 }
 
-/// The thesis's integrals (appendix A) are the sums over points, energy, gradient and tangent; exact ones differ from 2 × 2 × 2
-/// points in what is cubic alone.
+/// The integrals of Capell (2004), appendix A, are the sums over points, for energy, gradient and tangent; exact ones
+/// differ from 2 × 2 × 2 points only in the cubic terms.
 #[test]
 fn integrals_are_sums_over_points() {
     let cube = Lattice::block([1; 3], 0.7, DVec3::ZERO).unwrap().corners(0);

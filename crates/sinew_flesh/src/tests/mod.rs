@@ -1,4 +1,4 @@
-//! Closed forms, invariants and regressions (`research/flesh.md`, §4).
+//! Closed forms, invariants and regressions.
 
 mod abuse;
 mod beams;

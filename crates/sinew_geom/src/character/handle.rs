@@ -3,7 +3,7 @@
 use crate::Mesh;
 use glam::DVec3;
 
-/// A region of the surface that is moved as one (H2).
+/// A region of the surface that is moved as one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Handle {
     /// Unique name.
@@ -19,7 +19,7 @@ pub struct Handle {
 }
 
 /// One step of a pose: what the user did, not what came of it, so that it can be replayed on another body with
-/// the same handles (H9).
+/// the same handles.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Move {
     /// Turn handles about the main handle's centre.

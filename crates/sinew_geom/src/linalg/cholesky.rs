@@ -1,14 +1,14 @@
-//! Sparse Cholesky factorisation: structure once, numbers many times, solutions very often.
+//! Sparse Cholesky factorisation: symbolic analysis once, numeric factorisation many times, solutions very often.
 //!
 //! # Source
-//! Ordering, symbolic and numeric supernodal factorisation are `faer`'s. The triangular solves are our own
-//! (`triangular.rs`), because `faer`'s take two to three times as long for the few interleaved right-hand
-//! sides of geometry: see `sinew_bench solve`.
+//! Ordering, symbolic and numeric supernodal factorisation are those of `faer`. The triangular solves are our own
+//! (`triangular.rs`), because those of `faer` take two to three times as long for the few interleaved right-hand sides
+//! of geometry: see `sinew_bench solve`.
 //! # Symbols
 //! `P A Pᵀ = L Lᵀ`; `A` [n × n] symmetric positive definite
 //! # Cost
-//! [`SymbolicCholesky::new`]: ordering (AMD). [`Cholesky::factor`]: the numeric factorisation and one copy of
-//! `L`. [`Cholesky::solve`]: two passes over `L`.
+//! [`SymbolicCholesky::new`]: ordering (AMD). [`Cholesky::factor`]: the numeric factorisation and one copy of `L`.
+//! [`Cholesky::solve`]: two passes over `L`.
 //! # Limits
 //! Solutions are the same bits for any number of threads. Both triangles of `A` must be stored.
 

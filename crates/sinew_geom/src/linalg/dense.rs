@@ -1,9 +1,9 @@
 //! Dense Cholesky factorisation, for small systems with many right-hand sides.
 //!
 //! # Source
-//! Both steps are `faer`'s, on one thread.
+//! Both steps are those of `faer`, on one thread.
 //! # Cost
-//! [`DenseCholesky::new`]: n³/3. [`DenseCholesky::solve`]: 2 n² a right-hand side.
+//! [`DenseCholesky::new`]: n³/3. [`DenseCholesky::solve`]: 2 n² per right-hand side.
 //! # Limits
 //! The bits of a solution depend on how many right-hand sides are solved together, never on threads.
 

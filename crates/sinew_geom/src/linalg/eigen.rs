@@ -1,7 +1,7 @@
 //! Eigenvalues of symmetric matrices.
 //!
 //! # Source
-//! `faer`'s, on one thread.
+//! That of `faer`, on one thread.
 //! # Cost
 //! About `9 n³`.
 

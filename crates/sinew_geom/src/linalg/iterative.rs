@@ -1,10 +1,10 @@
 //! Iterative solvers: conjugate gradients and LSQR.
 //!
 //! # Source
-//! Hestenes and Stiefel 1952 with Jacobi preconditioning; Paige and Saunders, *LSQR* (1982), algorithm 1 with
-//! their stopping rules 1 and 2.
+//! Hestenes and Stiefel (1952) with Jacobi preconditioning; Paige and Saunders, *LSQR: an algorithm for sparse linear
+//! equations and sparse least squares* (1982), algorithm 1 with their stopping rules 1 and 2.
 //! # Cost
-//! One (conjugate gradients) or two (LSQR) sparse products an iteration.
+//! One (conjugate gradients) or two (LSQR) sparse products per iteration.
 
 use super::SparseMatrix;
 use crate::GeomError;

@@ -1,7 +1,7 @@
 //! Singular values and polar factors of 3 × 3 matrices.
 //!
 //! # Source
-//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding of the largest.
+//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding error of the largest.
 //! # Cost
 //! About four sweeps of three rotations.
 
@@ -63,8 +63,8 @@ fn sort_columns(columns: &mut [DVec3; 3], v: &mut [DVec3; 3]) {
     }
 }
 
-/// `A = R S`, `R` the rotation nearest to `A`, `S` symmetric (eq. 2.65 of Antonopoulos 2010). If `A` mirrors,
-/// `S` has one negative eigenvalue: `R` never does.
+/// `A = R S`, `R` the rotation nearest to `A`, `S` symmetric (Antonopoulos (2010), eq. 2.65). If `A` mirrors, `S` has
+/// one negative eigenvalue: `R` never does.
 pub fn polar(a: &DMat3) -> (DMat3, DMat3) {
     let (u, sigma, v) = svd3(a);
     (u * v.transpose(), v * DMat3::from_diagonal(sigma) * v.transpose())

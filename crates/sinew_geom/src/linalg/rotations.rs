@@ -1,13 +1,13 @@
 //! Best-fitting rotations, many at a time.
 //!
 //! # Source
-//! Müller et al., *A robust method to extract the rotational part of deformations* (2016): each rotation is
-//! turned towards the one that maximises `tr(Rᵀ A)`, starting where it is. Differs: the turn is a half-angle
-//! quaternion rather than an exponential, and lanes of eight are done side by side.
+//! Müller et al., *A robust method to extract the rotational part of deformations* (2016): each rotation is turned
+//! towards the one that maximises `tr(Rᵀ A)`, starting from its current value. Differs: the rotation update is a
+//! half-angle quaternion rather than an exponential, and eight lanes are processed in parallel.
 //! # Cost
-//! About 60 operations a round and rotation. Three rounds suffice if the start is near.
+//! About 60 operations per round and rotation. Three rounds suffice if the start is near.
 //! # Limits
-//! Directions in which `A` is empty keep their rotation, which is what iterations that start from a guess want.
+//! Directions in which `A` is zero keep their rotation, which suits iterations that start from a guess.
 
 use super::{Kernel, dispatch};
 use glam::{DMat3, DQuat};

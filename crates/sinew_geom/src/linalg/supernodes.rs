@@ -1,8 +1,8 @@
 //! How a supernodal factor is laid out for our solves.
 //!
 //! # Source
-//! Own. The elimination tree is cut into subtrees of balanced work, so that threads can solve them side by
-//! side; what remains above them (the top) is solved alone.
+//! Sinew's own. The elimination tree is cut into subtrees of balanced work, so that threads can solve them in parallel;
+//! the remainder above them (the top) is solved sequentially.
 //! # Limits
 //! The cut does not depend on the number of threads: results are the same bits everywhere.
 

@@ -1,11 +1,11 @@
 //! Forward and backward substitution with a supernodal factor and a few interleaved right-hand sides.
 //!
 //! # Source
-//! Own; grown from the measurements of handle editing. Differs from a general solver: values are stored in
-//! panels in the order they are read, and right-hand sides lie beside each other, so that each value of `L`
-//! is loaded once and meets a whole vector register.
+//! Sinew's own, developed from measurements of handle editing. Differs from a general solver: values are stored in
+//! panels in the order they are read, and right-hand sides are interleaved, so that each value of `L` is loaded once
+//! and multiplied with a whole vector register.
 //! # Cost
-//! One pass over `L` each way: bound by memory. Four subtrees are solved side by side.
+//! One pass over `L` each way: bound by memory. Four subtrees are solved in parallel.
 
 use super::{
     simd::{Kernel, dispatch},

@@ -1,14 +1,13 @@
 //! Deformation gradients of facets, and their rotation, scale and shear.
 //!
 //! # Source
-//! Antonopoulos, *Mesh animation compression by skinning* (2010), §2.3.2 eqs. 2.60–2.66 and §3.4.4
-//! eqs. 3.17–3.21. Differs: eq. 2.64 maps the pose to the rest state; here `C` maps rest to pose, so that its
-//! factors describe what happened to the facet. The rotation angle comes from the quaternion, which is defined
-//! where eq. 3.17's axis is not (no rotation at all).
+//! Antonopoulos (2010), §2.3.2, eqs. 2.60–2.66, and §3.4.4, eqs. 3.17–3.21. Differs: eq. 2.64 maps the pose to the rest
+//! state; here `C` maps rest to pose, so that its factors describe the deformation of the facet. The rotation angle
+//! comes from the quaternion, which is defined where the axis of eq. 3.17 is not (the identity).
 //! # Symbols
 //! `C` [3 × 3] gradient; `R` rotation; `S` symmetric stretch, `C = R S`; `Sc` diagonal of `S`; `Sh` the rest
 //! # Cost
-//! Linear in the facets; one 3 × 3 singular value decomposition each.
+//! Linear in the number of facets; one 3 × 3 singular value decomposition each.
 //! # Limits
 //! A facet without area at rest has the identity as its gradient.
 

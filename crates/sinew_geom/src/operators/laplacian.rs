@@ -1,15 +1,15 @@
 //! The four Laplacians of surface editing, as sparse matrices.
 //!
 //! # Source
-//! Hansen, *Boneless pose editing and animation* (2006), §4.1.2–4.1.4, eqs. 4.1–4.4. Differs: eq. 4.2 prints
-//! `1/Σe` as the factor of `Σ v/e`, with which a moved mesh has other differentials; the weights `1/e` are
-//! divided by their own sum here, as in Fujiwara's and Taubin's operator.
+//! Hansen (2006), §4.1.2–4.1.4, eqs. 4.1–4.4. Differs: eq. 4.2 prints `1/Σe` as the factor of `Σ v/e`, with which the
+//! differentials of a translated mesh change; here the weights `1/e` are divided by their own sum, as in the operators
+//! of Fujiwara (1995) and Taubin (1995).
 //! # Symbols
 //! `L` [n × n], rows sum to zero, ones on the diagonal; `δ = L p` [n × 3]; `w_j` weight of neighbour `j`
 //! # Cost
-//! Linear in the edges; `Squared` one sparse product.
+//! Linear in the number of edges; `Squared` one sparse product.
 //! # Limits
-//! A vertex without an edge has an empty row. Where cotangent weights cancel, the row falls back to uniform.
+//! A vertex without an edge has an empty row. Where cotangent weights cancel, the row falls back to uniform weights.
 
 use crate::{
     Mesh,
@@ -32,7 +32,7 @@ pub enum LaplacianKind {
 }
 
 impl LaplacianKind {
-    /// All of them, in the thesis's order.
+    /// All of them, in the order of Hansen (2006).
     pub const ALL: [Self; 4] = [Self::Umbrella, Self::EdgeLength, Self::Cotangent, Self::Squared];
 
     /// Name by which a user asks for it.

@@ -1,4 +1,4 @@
-//! A small world to walk on: flat, sloping, stepped, hilly (H18).
+//! A small world to walk on: flat, sloping, stepped, hilly.
 
 use crate::GeomError;
 use glam::DVec3;

@@ -1,4 +1,4 @@
-//! Paths through space and the ground under them: what a path animation follows (H16, H18).
+//! Paths through space and the ground under them: what a path animation follows.
 
 mod ground;
 mod walk;
@@ -95,8 +95,8 @@ impl Path {
     }
 }
 
-/// Velocities of a cubic that does not overshoot in any coordinate: where it turns, it stands still (Fritsch, Butland,
-/// *A method for constructing local monotone piecewise cubic interpolants*, 1984).
+/// Velocities of a cubic that does not overshoot in any coordinate: where it turns, it stands still (Fritsch and
+/// Butland, *A method for constructing local monotone piecewise cubic interpolants*, 1984).
 fn slopes(points: &[DVec3], times: &[f64]) -> Vec<DVec3> {
     let n = points.len();
     let chord = |i: usize| (points[i + 1] - points[i]) / (times[i + 1] - times[i]);

@@ -1,7 +1,7 @@
 //! Shortest paths along edges.
 //!
 //! # Source
-//! Dijkstra 1959. An upper bound of the distance on the surface, which is what bands around handles need.
+//! Dijkstra (1959). An upper bound of the distance on the surface, which is what bands around handles need.
 //! # Cost
 //! `O(n log n)`, or only the part within `limit`.
 

@@ -1,11 +1,11 @@
 //! Where a surface passes through itself.
 //!
 //! # Source
-//! Segment against triangle after Möller and Trumbore 1997. What counts is as in MeshLab's selection of
-//! self-intersecting faces, so that numbers can be compared: faces that share an edge never count, faces that
-//! share a corner count if the edge opposite to it passes through the other.
+//! Segment against triangle after Möller and Trumbore (1997). What counts as an intersection follows MeshLab's
+//! selection of self-intersecting faces, so that numbers can be compared: faces that share an edge never count, faces
+//! that share a corner count if the edge opposite to it passes through the other.
 //! # Cost
-//! One walk of the box hierarchy per face, shared between threads.
+//! One traversal of the box hierarchy per face, shared between threads.
 //! # Limits
 //! Faces that overlap within one plane are not found.
 

@@ -1,9 +1,9 @@
 //! Closest points and ray hits.
 //!
 //! # Source
-//! The hierarchy is built by `obvhs` (PLOC with reinsertion) in `f32` around the mesh's centre, its boxes
-//! rounded outward; distances and hits are then computed in `f64`. Closest point on a triangle: Ericson,
-//! *Real-Time Collision Detection* (2005), §5.1.5. Ray and triangle: Möller and Trumbore 1997.
+//! The hierarchy is built by `obvhs` (PLOC with reinsertion) in `f32` around the mesh's centre, its boxes rounded
+//! outward; distances and hits are then computed in `f64`. Closest point on a triangle: Ericson, *Real-Time Collision
+//! Detection* (2005), §5.1.5. Ray and triangle: Möller and Trumbore (1997).
 //! # Cost
 //! new: `O(n log n)`. Queries: logarithmic for well-shaped surfaces.
 

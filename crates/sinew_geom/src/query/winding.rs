@@ -1,15 +1,15 @@
-//! Generalised winding number: how often a surface wraps around a point, also when it is open, overlaps
-//! itself or consists of soup.
+//! Generalised winding number: how often a surface wraps around a point, also when it is open, overlaps itself or
+//! consists of unconnected triangles.
 //!
 //! # Source
-//! Jacobson, Kavan and Sorkine 2013 (definition); Barill et al., *Fast Winding Numbers for Soups and Clouds*
-//! (2018), eqs. 12–15: far nodes are replaced by the expansion of their triangles' dipoles, up to second
-//! order. Solid angle: van Oosterom and Strackee 1983.
+//! Jacobson, Kavan and Sorkine-Hornung (2013; definition); Barill et al., *Fast winding numbers for soups and clouds*
+//! (2018), eqs. 12–15: far nodes are replaced by the expansion of their triangles' dipoles, up to second order. Solid
+//! angle: van Oosterom and Strackee (1983).
 //! # Cost
 //! Logarithmic per point for a well-distributed surface.
 //! # Limits
-//! Off by about 1e-3 at most with the default accuracy (tested against the exact sum); points within rounding
-//! of the surface get either side.
+//! Off by about 1e-3 at most with the default accuracy (tested against the exact sum); points within rounding of the
+//! surface get either side.
 
 use super::SurfaceTree;
 use crate::measure::area_vector;

@@ -1,15 +1,15 @@
 //! Skinning: many vertices, few matrices.
 //!
 //! # Source
-//! Linear blending; dual quaternions after Kavan et al., *Geometric Skinning with Approximate Dual Quaternion
-//! Blending* (2008), algorithm 1, signs chosen against the vertex's heaviest influence.
+//! Linear blending; dual quaternions after Kavan et al., *Geometric skinning with approximate dual quaternion blending*
+//! (2008), algorithm 1, with signs chosen relative to the vertex's heaviest influence.
 //! # Symbols
 //! `M_j` [3 × 4] `world_from_mesh` of slot `j`, stored as four padded columns so that two fill a wide register
 //! # Cost
-//! One pass over the vertices, shared between threads. 4 influences: 36 bytes read and 12 written a vertex;
-//! linear blending reaches 55 to 90 % of the speed of memory, whichever the host has (`sinew_bench skin`).
+//! One pass over the vertices, shared between threads. 4 influences: 36 bytes read and 12 written per vertex; linear
+//! blending reaches 55 to 90 % of the memory bandwidth of the host (`sinew_bench skin`).
 //! # Limits
-//! Dual quaternions carry rigid motion only: scale and shear of a matrix are dropped.
+//! Dual quaternions represent rigid motion only: scale and shear of a matrix are dropped.
 
 use super::Skin;
 use crate::{

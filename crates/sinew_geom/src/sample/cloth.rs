@@ -1,12 +1,12 @@
 //! A small cloth: particles, length constraints, wind and pressure.
 //!
 //! # Source
-//! Macklin, Müller, Chentanez, *XPBD: position-based simulation of compliant constrained dynamics* (2016), with
-//! two sweeps per small step after Macklin et al., *Small steps in physics simulation* (2019).
+//! Macklin, Müller and Chentanez, *XPBD: position-based simulation of compliant constrained dynamics* (2016), with two
+//! sweeps per small step after Macklin et al., *Small steps in physics simulation* (2019).
 //! # Symbols
 //! `x` positions, `w` inverse masses, `α` compliance over the square of the step
 //! # Cost
-//! Linear in the links per step; sequential, so that results never depend on threads.
+//! Linear in the number of links per step; sequential, so that results never depend on threads.
 //! # Limits
 //! No self-collision.
 

@@ -1,9 +1,9 @@
 //! Signed-distance fields of creatures: round cones and ellipsoids, blended along the limbs they belong to.
 //!
 //! # Source
-//! Distance functions and the polynomial smooth minimum: Inigo Quilez, *Distance functions* and *Smooth
-//! minimum*, iquilezles.org. Differs: blending follows a tree of groups, so that limbs which merely pass each
-//! other (fingers, legs, an arm along the flank) never grow webs.
+//! Distance functions and the polynomial smooth minimum: Inigo Quilez, *Distance functions* and *Smooth minimum*,
+//! iquilezles.org. Differs: blending follows a tree of groups, so that limbs that merely pass each other (fingers,
+//! legs, an arm along the flank) are not joined by webs.
 //! # Symbols
 //! `own(g)` the primitives of group `g`, folded in order; `F(g) = min over children c of smin(own(g), F(c))`
 //! # Cost

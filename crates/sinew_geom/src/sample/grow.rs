@@ -1,9 +1,9 @@
 //! From a field to a closed mesh of a wanted number of vertices.
 //!
 //! # Source
-//! Own arrangement of [`super::nets`] and [`super::remesh`].
+//! Sinew's own arrangement of [`super::nets`] and [`super::remesh`].
 //! # Cost
-//! Linear in the larger of the wanted vertices and [`FINE`]. A million takes a few seconds.
+//! Linear in the larger of the requested number of vertices and [`FINE`]. A million vertices take a few seconds.
 //! # Limits
 //! Exact up to [`THIN_LIMIT`] vertices, within one or two per cent above.
 

@@ -1,8 +1,8 @@
 //! Polygonising a field: dual contouring on a sparse grid, one vertex per surface patch in a cell.
 //!
 //! # Source
-//! Sarah Gibson, *Constrained elastic surface nets* (1998); a vertex per patch instead of per cell after
-//! Gregory Nielson, *Dual marching cubes* (2004). Differs: vertices are pulled onto the field by Newton steps.
+//! Gibson, *Constrained elastic surface nets* (1998); a vertex per patch instead of per cell after Nielson, *Dual
+//! marching cubes* (2004). Differs: vertices are pulled onto the field by Newton steps.
 //! # Cost
 //! About 12 samples of the field per vertex; blocks far from the surface are skipped by the field's slope.
 //! # Limits

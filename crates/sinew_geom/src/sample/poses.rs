@@ -15,11 +15,11 @@ pub enum PoseSet {
     /// Three poses of the biped to begin with.
     First,
     /// The biped's walk: six poses of the cycle, two for walking up and down, legs and arms spread (set A of Hansen
-    /// 2006, figure 9.10).
+    /// (2006), figure 9.10).
     Walk,
-    /// The biped's limbs at their extremes, four of each limb (set B, figure 9.11).
+    /// The biped's limbs at their extremes, four of each limb (set B of Hansen (2006), figure 9.11).
     Limbs,
-    /// The sack's crouch and stretch, all that a jump needs (appendix F.2).
+    /// The sack's crouch and stretch, all that a jump needs (Hansen (2006), appendix F.2).
     Jump,
 }
 

@@ -1,11 +1,11 @@
-//! Thinning a fine mesh to a wanted number of well-shaped triangles, finer where the shape is finer.
+//! Thinning a fine mesh to a given number of well-shaped triangles, finer where the shape has more detail.
 //!
 //! # Source
-//! Edge collapse under the link condition: Dey et al., *Topology preserving edge contraction* (1999). Edge
-//! flips and tangential relaxation: Botsch, Kobbelt, *A remeshing approach to multiresolution modeling* (2004).
-//! Differs: shortest relative edge first, until a vertex count is met.
+//! Edge collapse under the link condition: Dey et al., *Topology preserving edge contraction* (1999). Edge flips and
+//! tangential relaxation: Botsch and Kobbelt, *A remeshing approach to multiresolution modeling* (2004). Differs:
+//! shortest relative edge first, until a vertex count is met.
 //! # Cost
-//! O(n log n) in the vertices that go, one field projection each.
+//! `O(n log n)` in the number of removed vertices, one field projection each.
 //! # Limits
 //! Closed manifolds only; topology never changes.
 

@@ -1,10 +1,11 @@
 //! The cloth scenes: a tablecloth falling over a table, a flag in gusts, a cloth ball dropped onto a pole.
 //!
 //! # Source
-//! Scenes after those the mesh-animation literature tests on; simulated by [`super::cloth`].
+//! Scenes after those that the mesh-animation literature tests on (such as Antonopoulos (2010), §6.2); simulated by
+//! [`super::cloth`].
 //! # Cost
-//! Each is simulated at one fixed resolution (about 4,000 particles, well under a second or two) and resampled
-//! smoothly to the wanted count, so that every resolution shows the same motion.
+//! Each is simulated at one fixed resolution (about 4,000 particles, at most one to two seconds) and resampled smoothly
+//! to the requested count, so that every resolution shows the same motion.
 //! # Limits
 //! Cloth may pass through itself in deep folds.
 

@@ -3,7 +3,7 @@
 //! # Source
 //! Inigo Quilez, *Distance functions*, iquilezles.org: the exact round cone and the bound for ellipsoids.
 //! # Limits
-//! Ellipsoids and flattened cones only bound the distance; [`STRETCH`] covers how far they may be off.
+//! Ellipsoids and flattened cones only bound the distance; [`STRETCH`] covers their largest error.
 
 use glam::{DMat3, DVec3};
 

@@ -1,15 +1,15 @@
 //! Skin weights of a body plan, as a function of position alone, so that every resolution moves alike.
 //!
 //! # Source
-//! Own. Each bone takes a share of what reaches its parent: a smooth step along the bone across the joint,
-//! gated by the distance to the flesh of the bone and all that hangs on it.
+//! Sinew's own. Each bone takes a fraction of the weight that reaches its parent: a smooth step along the bone across
+//! the joint, gated by the distance to the flesh of the bone and all its descendants.
 //! # Symbols
 //! `D(b)` distance to the flesh of `b` and its descendants; `share(b) = share(parent) · step · gate`;
 //! `w(b) = share(b) − Σ share(children)`
 //! # Cost
 //! One distance per primitive and vertex.
 //! # Limits
-//! At most four joints a vertex; a bone of one side never moves the other.
+//! At most four joints per vertex; a bone of one side never moves the other.
 
 use super::field::mirror;
 use super::plan::{Plan, Side};

@@ -106,7 +106,7 @@ impl Problem {
 }
 
 /// The same problem, by an interior-point method that shares nothing with ours: weights split into what is positive and
-/// what is negative (eq. 4.9).
+/// what is negative (Sun (2017), eq. 4.9).
 fn oracle(examples: &[Vec<f64>], pose: &[f64], params: &ProjectionParams) -> Vec<f64> {
     let (n, d) = (examples.len(), pose.len());
     let mean: Vec<f64> = (0..d).map(|k| examples.iter().map(|e| e[k]).sum::<f64>() / n as f64).collect();

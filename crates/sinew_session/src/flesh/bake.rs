@@ -1,7 +1,7 @@
 //! The flesh step of the motion stack: a clip with flesh on its bones, as vertices over time.
 //!
 //! # Source
-//! The method is that of `sinew_flesh`; here is what goes in, what is kept and when it is run again.
+//! The method is that of `sinew_flesh`; this file defines its inputs, what is stored, and when it is run again.
 
 use crate::{Document, FleshData, MotionStack, SessionError, motion, turned_pose};
 use glam::Vec3;

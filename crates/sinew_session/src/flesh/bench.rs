@@ -1,9 +1,11 @@
-//! A body at rest in one pose, on which templates are placed and fitted while a hand drags the surface (C12, C13).
+//! A body at rest in one pose, on which templates are placed and fitted while a hand drags the surface.
 //!
 //! # Source
-//! The methods are those of `sinew_flesh::rig` (Capell 2004, §6.4 and §6.5); here is what goes in, and what is kept.
+//! The methods are those of `sinew_flesh::rig` (Capell (2004), §6.4 and §6.5); this file defines their inputs and what
+//! is stored.
 //! # Cost
-//! new: flesh comes to rest, one sparse Cholesky. place and fit: back-substitutions, and a search over a few parameters.
+//! new: flesh comes to rest, one sparse Cholesky factorisation. place and fit: back-substitutions, and a search over a
+//! few parameters.
 
 use super::rigs::pose_in;
 use crate::{Display, Document, FleshSettings, RigData, SessionError};

@@ -1,8 +1,8 @@
-//! A character without a skeleton, moved by a body: stored poses of its handles are blended limb by limb (S7, X2).
+//! A character without a skeleton, moved by a body: stored poses of its handles are blended limb by limb.
 //!
 //! # Source
-//! Sun (2017), §4.4–4.6, with the handles of Hansen (2006), ch. 7, in place of joints. Ours: handles belong to limbs of the
-//! actor as joints do; the body travels as a whole, on the lowest points of its handles.
+//! Sun (2017), §4.4–4.6, with the handles of Hansen (2006), ch. 7, in place of joints. Sinew's own: handles belong to
+//! limbs of the actor as joints do; the body travels as a whole, on the lowest points of its handles.
 
 use super::{
     PuppetData,

@@ -1,4 +1,4 @@
-//! A demonstration of our own: an actor grown by this code, and what its poses mean for the samples (S7).
+//! A demonstration of our own: an actor grown by this code, and what its poses mean for the samples.
 
 use super::{Actor, Pair, PuppetData};
 use crate::{Document, SessionError, draw_thumbnail};

@@ -1,4 +1,4 @@
-//! Puppetry in a document: pairs of poses, how they are used, actors, and takes (S2).
+//! Puppetry in a document: pairs of poses, how they are used, actors, and takes.
 //!
 //! ```text
 //! recording, camera, stream ─► Actor ─► Puppet::step ─► Acted ─► Frame

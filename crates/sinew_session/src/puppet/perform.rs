@@ -1,4 +1,4 @@
-//! A document's character, moved by a body (S2–S5, X2).
+//! A document's character, moved by a body.
 
 use super::{
     PuppetData,

@@ -128,7 +128,7 @@ fn a_take_meets_its_pairs_at_an_even_rate() {
     assert!(matches!(stopped, Err(SessionError::Cancelled)));
 }
 
-/// A mesh that has handles and no skeleton is moved as well (X2).
+/// A mesh that has handles and no skeleton is moved as well.
 #[test]
 fn handles_are_puppeteered() {
     let mut document = Document::new(build_character(Sample::Biped, 1000).unwrap());

@@ -1,11 +1,12 @@
 //! Edges contracted one after another, the cheapest over all poses first.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 4: quadrics of the planes around a vertex (eqs. 4.1–4.2, after Garland and Heckbert), summed
-//! over the poses (eq. 4.3); second-vertex and optimal placement (§4.4, eqs. 4.7–4.12); flip check (§4.3.2). Differs: of
-//! the two ends the cheaper one stays; the rest pose counts as a pose; vertices of an open border move along it only and
-//! an edge is contracted only if the surface stays one, which the thesis takes for granted; planes count by the area of
-//! their facet, so that tiny facets do not rule; normals are looked at in up to sixteen poses.
+//! Antonopoulos (2010), ch. 4: quadrics of the planes around a vertex (eqs. 4.1–4.2, after Garland and Heckbert 1997),
+//! summed over the poses (eq. 4.3); second-vertex and optimal placement (§4.4, eqs. 4.7–4.12); flip check (§4.3.2).
+//! Differs: the cheaper of the two ends is kept; the rest pose counts as a pose; vertices of an open border move only
+//! along it, and an edge is contracted only if the surface stays manifold, neither of which Antonopoulos discusses;
+//! planes are weighted by the area of their facet, so that tiny facets do not dominate; normals are checked in up to
+//! sixteen poses.
 //! # Symbols
 //! `Q` [10] symmetric 4 × 4 of a vertex in a pose
 //! # Cost

@@ -1,10 +1,11 @@
-//! Fitting on fewer vertices: the sequence is decimated, bones are fitted to what is left and carried back.
+//! Fitting on fewer vertices: the sequence is decimated, bones are fitted to the remaining vertices and carried back.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 4: global queue (alg. 4.1), a queue for each region run in parallel (alg. 4.2) with shares by
-//! the inverse deformation indicator (eqs. 4.4–4.6), validity of proxy joints (§4.3.1), propagation of weights (§4.5).
+//! Antonopoulos (2010), ch. 4: global queue (algorithm 4.1), one queue per region run in parallel (algorithm 4.2) with
+//! shares by the inverse deformation indicator (eqs. 4.4–4.6), validity of proxy joints (§4.3.1), propagation of
+//! weights (§4.5).
 //! # Limits
-//! Quadrics of all poses take ten numbers a vertex and pose, about three times the sequence.
+//! Quadrics of all poses take ten numbers per vertex and pose, about three times the sequence.
 
 mod contract;
 #[cfg(test)]
@@ -46,7 +47,7 @@ pub enum Queue {
     Global,
     /// Those of a region; each does a share of its queue in turn (the shuffling ratio), regions in parallel.
     Regions {
-        /// Share of a queue done in a turn. The thesis advises against large ones.
+        /// Fraction of a queue processed in a turn. Antonopoulos (2010), §4.3.3, advises against large ones.
         shuffling_ratio: f64,
     },
 }
@@ -130,7 +131,8 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
-    /// The thesis's pipeline with transforms fitted to a decimated sequence. Returns how many vertices it had, too.
+    /// The pipeline of Antonopoulos (2010) with transforms fitted to a decimated sequence. Returns how many vertices it
+    /// had, too.
     ///
     /// # Errors
     /// As [`SkinFitter::fit_thesis`] and [`SkinFitter::decimate`].

@@ -1,9 +1,9 @@
 //! Weights by distance, and weights that spread over the surface.
 //!
 //! # Source
-//! Antonopoulos 2010: distance weights with the P-factor (§3.4.3 eqs. 3.15–3.16), convolution (§3.4.4 eqs. 3.34–3.35).
-//! Differs: eq. 3.35 divides by the star alone although the vertex itself is counted, which is corrected by the
-//! normalisation; and of all influences only the strongest are kept, since players take no more.
+//! Antonopoulos (2010): distance weights with the P-factor (§3.4.3, eqs. 3.15–3.16), convolution (§3.4.4, eqs.
+//! 3.34–3.35). Differs: eq. 3.35 divides by the size of the star alone although the vertex itself is counted, which the
+//! normalisation corrects; and only the strongest influences are kept, because players accept no more.
 //! # Symbols
 //! `r_b` reach of joint `b`; `P` factor
 

@@ -1,11 +1,11 @@
 //! Proxy joints spread evenly over the surface.
 //!
 //! # Source
-//! Antonopoulos 2010, §3.4.3 alg. 3.2 (p-center clustering): each new centre is the vertex furthest from the centre of
-//! its cluster, and takes all vertices nearer to it. Differs: the first centre is the vertex nearest to the middle, or
-//! one chosen by the seed, where the thesis draws at random.
+//! Antonopoulos (2010), §3.4.3, algorithm 3.2 (p-center clustering): each new centre is the vertex furthest from the
+//! centre of its cluster, and takes all vertices nearer to it. Differs: the first centre is the vertex nearest to the
+//! middle, or one chosen by the seed, where Antonopoulos draws at random.
 //! # Cost
-//! One pass over the vertices a centre.
+//! One pass over the vertices per centre.
 
 use glam::DVec3;
 

@@ -1,9 +1,10 @@
 //! How many proxy joints a region gets, and where.
 //!
 //! # Source
-//! Antonopoulos 2010, §3.4.4 eqs. 3.29–3.33: deformation indicator, participation factor, shares; joints spread over a
-//! region by k-means of its vertices, a single one at the vertex nearest to the centroid. Differs: joints that eq. 3.32
-//! leaves over go round the regions as often as needed, and no region gets more joints than it has vertices.
+//! Antonopoulos (2010), §3.4.4, eqs. 3.29–3.33: deformation indicator, participation factor, shares; joints spread over
+//! a region by k-means of its vertices, a single one at the vertex nearest to the centroid. Differs: joints that eq.
+//! 3.32 leaves over are distributed over the regions in as many rounds as needed, and no region gets more joints than
+//! it has vertices.
 //! # Symbols
 //! `dI_j` deformation indicator, `a_j` share of the area, `FP_j = dI_j a_j`
 

@@ -1,8 +1,9 @@
-//! The thesis's own pipeline, as named choices: proxy joints, weights, transforms, corrections, each once.
+//! The pipeline of Antonopoulos (2010), as named choices: proxy joints, weights, transforms, corrections, each once.
 //!
 //! # Source
-//! Antonopoulos 2010, ch. 3 (alg. 3.1) and ch. 5 (corrections). Differs: at most [`ThesisParams::influences`] bones a
-//! vertex, so that the result can be played; corrections of rest pose and weights are those of the default fit.
+//! Antonopoulos (2010), ch. 3 (algorithm 3.1) and ch. 5 (corrections). Differs: at most [`ThesisParams::influences`]
+//! bones per vertex, so that the result can be played; corrections of rest pose and weights are those of the default
+//! fit.
 //! # Cost
 //! One solve of the transforms, and one more after corrections.
 
@@ -44,9 +45,9 @@ use sinew_geom::{
 /// Where proxy joints stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// Evenly over the surface (A3).
+    /// Evenly over the surface (§3.4.3).
     PCenter,
-    /// More where more deforms (A4–A6).
+    /// More where more deforms (§3.4.4).
     Deform(Grouping),
 }
 
@@ -59,7 +60,7 @@ pub enum TransformSolver {
     Lsqr(LsqrParams),
 }
 
-/// Choices of the thesis's pipeline.
+/// Choices of the pipeline of Antonopoulos (2010).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThesisParams {
     /// Number of proxy joints. Default 50.
@@ -168,7 +169,7 @@ impl SkinFitter {
         Ok(self.lay_out(params)?.joints.centers)
     }
 
-    /// Fit by the thesis's pipeline.
+    /// Fit by the pipeline of Antonopoulos (2010).
     ///
     /// # Errors
     /// A parameter outside its range, or a stop.

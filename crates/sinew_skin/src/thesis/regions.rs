@@ -1,15 +1,15 @@
-//! Regions of like deformation.
+//! Regions of similar deformation.
 //!
 //! # Source
-//! Antonopoulos 2010, §3.4.4: k-means (alg. 3.3, eqs. 3.22–3.23), hierarchical k-means (alg. 3.4, eq. 3.24), variational
-//! region growing (alg. 3.5, eqs. 3.27–3.28; Steiner et al. 2004). Differs: k-means starts from p-centers instead of
-//! random facets; region growing stops when no label changes, since the criterion printed in line 5 of alg. 3.5 stops
-//! while the error is still large. Parts that no seed reaches, having no common edge, join the region of the nearest
-//! facet, so that every facet has one.
+//! Antonopoulos (2010), §3.4.4: k-means (algorithm 3.3, eqs. 3.22–3.23), hierarchical k-means (algorithm 3.4, eq.
+//! 3.24), variational region growing (algorithm 3.5, eqs. 3.27–3.28; after Cohen-Steiner, Alliez and Desbrun 2004).
+//! Differs: k-means starts from p-centers instead of random facets; region growing stops when no label changes, because
+//! the criterion printed in line 5 of algorithm 3.5 stops while the error is still large. Components that no seed
+//! reaches across an edge join the region of the nearest facet, so that every facet has one.
 //! # Symbols
 //! `D_i` mean deformation of facet `i` (eq. 3.21); `R_j` region
 //! # Cost
-//! k-means: facets × clusters a round. Region growing: facets × log a round.
+//! k-means: facets × clusters per round. Region growing: facets × log per round.
 
 use super::centers::{find_centers, nearest_to};
 use glam::DVec3;
@@ -27,7 +27,7 @@ pub enum Grouping {
     KMeans,
     /// By deformation first, then by place.
     HierarchicalKMeans,
-    /// Grown over common edges: connected, and as many as asked for. What the thesis found best.
+    /// Grown over common edges: connected, and as many as requested. Antonopoulos found this kind best.
     #[default]
     RegionGrowing,
 }

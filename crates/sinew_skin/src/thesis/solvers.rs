@@ -1,16 +1,16 @@
-//! Transforms by the thesis's own solvers, frame by frame.
+//! Transforms by the solvers of Antonopoulos (2010), frame by frame.
 //!
 //! # Source
-//! Antonopoulos 2010: affine transforms by LSQR on eqs. 3.6–3.9 (§3.3.1), rigid ones by linearised dual quaternions
-//! (§3.3.2 eqs. 3.10–3.14, after Kavan et al.). Differs: eq. 3.6's rows for x, y, z are the same, so one matrix of N rows
-//! serves all three; in eq. 3.12 the signs are those that follow from `v̂ q̂ − q̂ û = 0` with our quaternions. After the
-//! linear solve each dual quaternion is scaled to unit length, and its translation is fitted anew for the blend by
-//! sweeps over the bones that keep the rotations.
+//! Antonopoulos (2010): affine transforms by LSQR on eqs. 3.6–3.9 (§3.3.1), rigid ones by linearised dual quaternions
+//! (§3.3.2, eqs. 3.10–3.14, after Kavan et al. 2007). Differs: the rows of eq. 3.6 for x, y, z are the same, so one
+//! matrix of N rows serves all three; in eq. 3.12 the signs are those that follow from `v̂ q̂ − q̂ û = 0` with our
+//! quaternions. After the linear solve each dual quaternion is scaled to unit length, and its translation is refitted
+//! for the blend by sweeps over the bones that keep the rotations.
 //! # Symbols
 //! `q = (1, x, y, z)` rotation and `q_ε` dual part of a bone, the real part held at one
 //! # Limits
-//! A half turn cannot be said with a real part of one. Linear blending plays what dual quaternions fitted, so the error
-//! is larger than that of `rigid`.
+//! A half turn cannot be represented with a real part of one. The result is played by linear blending although dual
+//! quaternions were fitted, so the error is larger than that of `rigid`.
 
 use crate::{SkinError, state::State, tracks::Tracks};
 use glam::{DMat3, DQuat, DVec3};
@@ -20,7 +20,7 @@ use sinew_geom::linalg::{IterationParams, SparseMatrix, lsqr};
 /// When LSQR stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LsqrParams {
-    /// Tolerance. Default 5e-5, as the thesis.
+    /// Tolerance. Default 5e-5, as in Antonopoulos (2010), figure 3.10.
     pub tolerance: f64,
     /// Most iterations a right-hand side. Default 4000.
     pub max_iterations: usize,

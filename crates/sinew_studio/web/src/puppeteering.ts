@@ -9,7 +9,7 @@ import { PoseGesture } from './tools/gesture';
 import { toast } from './ui/toast';
 
 export type Source = 'none' | 'camera' | 'recording';
-/** As in the thesis: poses are registered first, then performed with. */
+/** As in Sun (2017), §3.2: poses are registered first, then performed with. */
 export type Phase = 'pair' | 'perform';
 
 const COUNT_DOWN = 3;

@@ -1,4 +1,4 @@
-//! Which fit is done: the default one, the thesis's, on a decimated sequence, or streamed.
+//! Which fit is done: the default one, that of Antonopoulos (2010), on a decimated sequence, or streamed.
 
 use super::Times;
 use crate::{
@@ -19,7 +19,7 @@ use std::{
 const DEFAULT_BONES: usize = 50;
 /// The most bones that an error may ask for.
 const MAX_BONES: usize = 1000;
-/// Share of a region's queue done in a turn (§4.3.3 of the thesis advises a small one).
+/// Fraction of a region's queue processed in a turn (Antonopoulos (2010), §4.3.3, advises a small one).
 const SHUFFLING_RATIO: f64 = 0.2;
 
 /// What was fitted.
@@ -80,7 +80,7 @@ fn decimate_params(args: &FitArgs, amount: f64) -> DecimateParams {
     DecimateParams { amount, merge, queue }
 }
 
-/// Whether the thesis's pipeline is asked for.
+/// Whether the pipeline of Antonopoulos (2010) is requested.
 pub fn is_thesis(args: &FitArgs) -> bool {
     args.joints.is_some() || args.weights.is_some()
 }

@@ -1,7 +1,7 @@
 //! Hill climbing, one weight at a time.
 //!
 //! # Source
-//! Hansen (2006), §7.5.4.1, algorithm 4.
+//! Hansen (2006), §7.5.4.1 and algorithm 4.
 
 use super::Energy;
 

@@ -1,8 +1,8 @@
-//! Down into the valley of a start: damped Newton steps within limits.
+//! Descent to the local minimum near a start: damped Newton steps within limits.
 //!
 //! # Source
-//! Ours. Levenberg (1944), Marquardt (1963); limits by an active set. The rounding of the energy's corners falls from
-//! step to step.
+//! Levenberg (1944) and Marquardt (1963); limits by an active set. Sinew's own: the smoothing of the energy's corners
+//! is reduced from step to step.
 //! # Symbols
 //! `d` step, `g` gradient, `H` curvature, `μ` damping
 

@@ -1,7 +1,8 @@
-//! Searches that do not stay in the valley where they begin.
+//! Global searches, which can leave the local minimum where they begin.
 //!
 //! # Source
-//! Hansen (2006), §7.5.4.3 and algorithm 6; Kirkpatrick, Gelatt, Vecchi, *Optimization by simulated annealing* (1983).
+//! Hansen (2006), §7.5.4.3 (simulated annealing, described there but not implemented; Kirkpatrick, Gelatt and Vecchi,
+//! *Optimization by simulated annealing*, 1983) and §7.5.4.4, algorithm 6 (exhaustive search).
 
 use super::Energy;
 

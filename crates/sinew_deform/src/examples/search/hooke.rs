@@ -1,9 +1,9 @@
 //! Direct search with a shrinking step.
 //!
 //! # Source
-//! Hooke, Jeeves, *"Direct search" solution of numerical and statistical problems* (1961); Hansen (2006), §7.5.4.2 and
-//! algorithm 5. Differs: algorithm 5 is misprinted, it would reduce the step only once it is below `ε`; as its text
-//! says, the step is halved until it is.
+//! Hooke and Jeeves, *"Direct search" solution of numerical and statistical problems* (1961); Hansen (2006), §7.5.4.2
+//! and algorithm 5. Differs: as printed, algorithm 5 reduces the step only once it is already below `ε`; here the step
+//! is halved until it is below `ε`, as the text of §7.5.4.2 describes.
 
 use super::Energy;
 

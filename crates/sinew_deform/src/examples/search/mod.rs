@@ -1,7 +1,7 @@
-//! Searching the pose space for the pose that reaches its targets best (H13, H14).
+//! Searching the pose space for the pose that reaches its targets best.
 //!
 //! # Source
-//! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which the thesis has not.
+//! Hansen (2006), §7.5. Differs: `newton` uses derivatives, which Hansen does not.
 
 mod climb;
 mod descent;
@@ -40,9 +40,9 @@ pub enum Optimiser {
     HookeJeeves,
     /// Simple Hooke and Jeeves, algorithm 5.
     SimpleHooke,
-    /// Simulated annealing, §7.5.4.3, which the thesis describes but left out.
+    /// Simulated annealing, §7.5.4.3, which Hansen describes but did not implement.
     Annealing,
-    /// Exhaustive search, algorithm 6.
+    /// Exhaustive search, §7.5.4.4, algorithm 6.
     Exhaustive,
 }
 
@@ -117,13 +117,14 @@ pub struct SearchParams {
     pub optimiser: Optimiser,
     /// In which order examples are tried, and loaded if the blend depends on it.
     pub reorder: Reorder,
-    /// Whether examples are loaded one after the other, as in the thesis, rather than all at once.
+    /// Whether examples are loaded one after the other, as in Hansen (2006), rather than all at once.
     pub in_order: bool,
     /// Least and greatest weight (§7.5.5).
     pub limits: [f64; 2],
-    /// How far a weight may move from that of the last frame; nothing for what the thesis takes: 0.15 for `climb`.
+    /// How far a weight may move from that of the last frame; `None` for the values of Hansen (2006): 0.15 for `climb`.
     pub local: Option<f64>,
-    /// How often a search of the thesis is repeated from its own result, as long as that helps. 1 is a frame of it.
+    /// How often a search of Hansen (2006) is repeated from its own result, as long as that helps. Hansen runs it once
+    /// per frame.
     pub rounds: usize,
     /// With `newton`: set out from the best of many poses rather than from the last. Single poses want it; frames of a
     /// motion should not jump.

@@ -1,13 +1,14 @@
-//! The energy with its corners rounded off, its slope and its curvature: what a Newton step needs.
+//! The energy with its corners smoothed, its gradient and its curvature: what a Newton step needs.
 //!
 //! # Source
-//! Ours. Lengths `|r|` of the objective are rounded to `√(r² + ε²)`. The second derivative of a grip is the sum over its
-//! chain of `τ × v`, with `v` the velocity that one handle of the chain gives the grip and `τ` the turn of the chain up
-//! to the middle of that handle; exact if each handle turns about one axis.
+//! Sinew's own. Lengths `|r|` of the objective are smoothed to `√(r² + ε²)`. The second derivative of a grip is the sum
+//! over its chain of `τ × v`, where `v` is the velocity that one handle of the chain gives the grip and `τ` the
+//! rotation of the chain up to the centre of that handle; this is exact if each handle turns about one axis.
 //! # Symbols
-//! `J` derivative of grips by weights; `H` curvature, `g` gradient of the rounded energy; `ε` rounding
+//! `J` derivative of grips by weights; `H` curvature, `g` gradient of the smoothed energy; `ε` smoothing
 //! # Cost
-//! One placing of the wanted handles, and `n²` for every row of `J`. Rows are kept four weights to a lane.
+//! One evaluation of the handles that have targets, and `n²` for every row of `J`. Rows are stored four weights to a
+//! lane.
 
 use super::super::{
     blend::{Blend, Places},

@@ -1,9 +1,9 @@
-//! Derivatives instead of probing: few evaluations, and a lower energy than probing finds.
+//! Search with derivatives: fewer evaluations and a lower energy than searches without them.
 //!
 //! # Source
-//! Ours: descents from the best of many poses that were tried beforehand. For terms that count examples, a search over
-//! which of them are in use: fewer and fewer, each time without the one that is missed least; those of the best poses
-//! tried beforehand; and others in their places.
+//! Sinew's own: descents from the best of many poses that were evaluated in advance. For terms that count examples, a
+//! search over the set of examples in use: smaller and smaller sets, each without the example whose removal costs
+//! least; the sets of the best poses evaluated in advance; and exchanges of single examples.
 
 use super::super::objective::USED;
 use super::{Energy, descent::Descent, scouts::Starts};

@@ -1,8 +1,8 @@
-//! A little more than the examples span: small motions of handles that bring targets home.
+//! Residual motion beyond the span of the examples: small motions of handles that bring them to their targets.
 //!
 //! # Source
-//! Ours: the motion of least effort that meets linearised targets (Whitney 1969, damped as by Wampler 1986), with the
-//! screws of the handles as freedoms.
+//! The motion of least effort that meets linearised targets (Whitney 1969, damped as in Wampler 1986), with the screws
+//! of the handles as degrees of freedom.
 //! # Symbols
 //! `ρ` screws, `D` effort of each, `J` derivative of grips by screws; `ρ = D⁻¹ Jᵀ (J D⁻¹ Jᵀ + λ)⁻¹ (r + J ρ)`
 

@@ -1,9 +1,10 @@
-//! Three rows of derivatives at a time: how turns carry them on, and what lengths make of them.
+//! Three rows of derivatives at a time: how rotations transform them, and their contribution to derivatives of lengths.
 //!
 //! # Source
-//! Ours. Second derivatives of lengths and squares in Gauss–Newton form.
+//! Sinew's own. Second derivatives of lengths and squares in Gauss–Newton form.
 //! # Symbols
-//! `J` three rows, one a coordinate; `u` direction of a length; `τ` how much of its curvature along itself is left out
+//! `J` three rows, one per coordinate; `u` direction of a length; `τ` fraction of its curvature along itself that is
+//! left out
 
 use super::lanes::{Lane, fma, get};
 use glam::DVec3;

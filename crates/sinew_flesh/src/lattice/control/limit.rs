@@ -1,14 +1,14 @@
-//! Limit masks: where nodes of a hexahedral lattice go when it is subdivided for ever.
+//! Limit masks: limit positions of the nodes of a hexahedral lattice under subdivision.
 //!
 //! # Source
-//! Capell 2004, §4.1 (figure 4.2: subdivide a few times, then apply limit masks). Of cell averaging: each cell, boundary
-//! face or crease around a node gives its own corners `(⅔, ⅓)` along each of its axes, and the mean of these is the limit;
-//! since averaging treats every cell alike, sums over cells obey the same recurrence at any valence, whose left
-//! eigenvector of eigenvalue 1 is that of the cubic B-spline. Of MacCracken and Joy the same where a node is regular; for
-//! all others the local subdivision matrix `S`, which maps the ring of a node to its next finer ring, is squared until it
-//! stays: its row then is that eigenvector (a test compares both ways).
+//! Capell (2004), §4.1 (figure 4.2: subdivide a few times, then apply limit masks). Cell averaging: each cell, boundary
+//! face or crease around a node contributes its own corners with weights `(⅔, ⅓)` along each of its axes, and the mean
+//! of these is the limit; because averaging treats every cell alike, sums over cells obey the same recurrence at any
+//! valence, whose left eigenvector of eigenvalue 1 is that of the cubic B-spline. MacCracken and Joy: the same where a
+//! node is regular; elsewhere the local subdivision matrix `S`, which maps the ring of a node to its next finer ring,
+//! is squared until it converges: its row then is that eigenvector (a test compares both ways).
 //! # Cost
-//! Some microseconds for a closed form, a few hundred for others.
+//! Some microseconds for a closed form, a few hundred otherwise.
 
 use super::{ControlLattice, Row, Scheme, Solid, rules::split, topology::Topology};
 

@@ -1,9 +1,10 @@
 //! Control lattices: hexahedra, tetrahedra and prisms made by hand, checked and subdivided.
 //!
 //! # Source
-//! Capell 2004, §4.1: cells of which three edges meet at each corner, so that one subdivision leaves hexahedra only.
+//! Capell (2004), §4.1 and appendix B: cells with three edges at each corner, so that one subdivision leaves only
+//! hexahedra.
 //! # Limits
-//! Pyramids, of which four edges meet at the tip, are not such cells.
+//! Pyramids, which have four edges at the apex, are not such cells.
 
 mod limit;
 mod rules;

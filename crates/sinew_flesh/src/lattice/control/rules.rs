@@ -1,15 +1,15 @@
-//! Subdivision of lattices: where new nodes lie, as weights of the old ones.
+//! Subdivision of lattices: positions of new nodes, as weights of the old ones.
 //!
 //! # Source
-//! Trilinear: Capell 2004, appendix B. MacCracken and Joy, *Free-form deformations with lattices of arbitrary topology*
-//! (1996), whose boundary is a Catmull–Clark surface; sharp features on it: DeRose, Kass and Truong 1998. Multi-linear cell
-//! averaging: Bajaj, Schaefer, Warren and Xu, *A subdivision scheme for hexahedral meshes* (2002): split trilinearly, then
-//! move every node to the mean of the middles of the cells around it; on the boundary, of its faces, on creases, of their
-//! edges.
+//! Trilinear: Capell (2004), appendix B. MacCracken and Joy, *Free-form deformations with lattices of arbitrary
+//! topology* (1996), whose boundary is a Catmull–Clark surface; sharp features on it: DeRose, Kass and Truong (1998).
+//! Multi-linear cell averaging: Bajaj, Schaefer, Warren and Xu, *A subdivision scheme for hexahedral meshes* (2002):
+//! split trilinearly, then move every node to the mean of the centroids of the cells around it; on the boundary, of its
+//! faces; on creases, of their edges.
 //! # Symbols
-//! `C`, `A`, `M`, `P` means of the middles of cells, faces, edges, and the node itself
+//! `C`, `A`, `M`, `P` means of the centroids of cells, faces, edges, and the node itself
 //! # Limits
-//! A crease that ends, or where more than two meet, ends in a sharp corner.
+//! A crease that ends, or where more than two creases meet, ends in a sharp corner.
 
 use super::{ControlLattice, Solid, topology::Topology};
 

@@ -113,7 +113,7 @@ fn the_sum_of_forces_is_the_integral_of_the_field() {
     assert!((sum.y / wanted - 1.0).abs() < 2e-3 && sum.with_y(0.0).length() < 1e-9, "{sum} {wanted}");
     evaluator.forces(&lattice, &[0.5], &[], &mut forces).unwrap();
     assert!((forces.iter().sum::<DVec3>().y / wanted - 0.5).abs() < 2e-3);
-    // Turned by half a turn, an outward bump stays outward (§6.2).
+    // Turned by half a turn, an outward bump stays outward (Capell (2004), §6.2).
     let half = vec![DQuat::from_rotation_x(PI); lattice.n_nodes()];
     evaluator.forces(&lattice, &[1.0], &half, &mut forces).unwrap();
     assert!((forces.iter().sum::<DVec3>().y / wanted + 1.0).abs() < 2e-3);

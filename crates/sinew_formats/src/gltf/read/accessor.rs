@@ -1,12 +1,13 @@
 //! Accessors to arrays: all component types, strides and sparse overlays.
 //!
 //! # Source
-//! glTF 2.0 specification §3.6; integers to floats by its §3.6.2.2 (`f = c / max`, signed ones at least −1).
+//! glTF 2.0 specification, §3.6; conversion of integers to floats by its §3.6.2.2 (`f = c / max`, signed ones at least
+//! −1).
 //! # Cost
 //! One pass over the bytes; the component type is chosen once per accessor, never per element.
 //! # Limits
-//! All sizes are checked against the bytes there are before anything is allocated, and the sum of all
-//! allocations against a budget, since many accessors may name the same bytes.
+//! All sizes are checked against the available bytes before anything is allocated, and the sum of all allocations
+//! against a budget, because many accessors may refer to the same bytes.
 
 use super::resource::{Buffers, out_of_range};
 use crate::Fault;

@@ -1,8 +1,8 @@
 //! Vertices in fewer bytes: positions of 16 bits, normals of 8, weights of 16.
 //!
 //! # Source
-//! Khronos Group, *KHR_mesh_quantization* (2020). What leads positions back to metres stands in the node, which players
-//! ignore for a skinned mesh: there positions stay as they are.
+//! Khronos Group, *KHR_mesh_quantization* (2020). The transform that restores metres is stored in the node, which
+//! players ignore for a skinned mesh: there, positions are not quantised.
 
 use super::builder::{Builder, VERTICES, describe};
 use crate::gltf::schema::Accessor;

@@ -1,14 +1,15 @@
-//! Mending meshes, with an account of what was done.
+//! Repairing meshes, with a report of what was done.
 //!
 //! # Source
-//! Own. Splitting at fans follows Guéziec et al., *Cutting and Stitching* (2001), §3: vertices are multiplied
-//! so that every vertex has one fan, after cutting along non-manifold edges.
+//! Sinew's own. Splitting at fans follows Guéziec et al., *Cutting and stitching: converting sets of polygons to
+//! manifold surfaces* (2001), §3: vertices are duplicated so that every vertex has one fan, after cutting along
+//! non-manifold edges.
 //! # Cost
-//! Linear in the faces, but for sorting; a few passes.
+//! Linear in the number of faces, except for sorting; a few passes.
 //! # Limits
-//! Holes are not filled and self-intersections not removed. A surface that cannot be oriented keeps
-//! inconsistent edges. A closed surface stays closed, unless it touches itself along an edge and its faces are one
-//! fan around both ends of it: then it is cut there. A sheet drawn from both sides counts as open: one side stays.
+//! Holes are not filled and self-intersections not removed. A surface that cannot be oriented keeps inconsistent edges.
+//! A closed surface stays closed, unless it touches itself along an edge and its faces form one fan around both ends of
+//! it: then it is cut there. A sheet with faces on both sides counts as open: one side is kept.
 
 mod faces;
 mod split;
