@@ -82,15 +82,21 @@ export function inPage() {
     }
   }
 
-  /** Wait for a frame that shows everything that was answered until now: a touch that does nothing is answered by one. */
+  /**
+   * Wait for a frame that shows everything that was answered until now: a touch that does nothing is answered by one. A frame of
+   * another gesture may come in its place, since only the newest is sent: then it is touched again.
+   */
   async function shown(ms = 60_000) {
     const end = performance.now() + ms;
-    const drag = nextDrag++;
-    await sinew.ask({ type: 'drag', drag, move: { flesh: { grab: null } } });
-    sent -= 1;
-    while (!answered.includes(drag)) {
+    const touches = new Set();
+    while (!answered.some((drag) => touches.has(drag))) {
       late(end, 'the frame that shows what was done');
-      await new Promise((done) => setTimeout(done, 4));
+      const drag = nextDrag++;
+      touches.add(drag);
+      await sinew.ask({ type: 'drag', drag, move: { flesh: { grab: null } } });
+      sent -= 1;
+      const patience = performance.now() + 400;
+      while (!answered.includes(drag) && performance.now() < patience) await new Promise((done) => setTimeout(done, 4));
     }
   }
 
