@@ -3,7 +3,7 @@
 use crate::support::{data, files_below};
 use glam::{DVec3, Vec3};
 use sinew::{
-    flesh::{BakeParams, Baker, LatticeParams, Material, build_body},
+    flesh::{BakeParams, Baker, LatticeParams, Material, SimulationParams, build_body},
     formats::read_any,
     geom::{
         Clip, Warnings,
@@ -58,8 +58,10 @@ fn flesh_does_not_care_where_it_is() {
     };
     let bake = |far: DVec3| {
         let clip = Clip::from_poses("far", rig, &poses(far), 30.0).unwrap();
-        let params =
-            BakeParams { lattice: LatticeParams { cells: 200, size: None }, ..BakeParams::default() };
+        let params = BakeParams::from(SimulationParams {
+            lattice: LatticeParams { cells: 200, size: None },
+            ..SimulationParams::default()
+        });
         let mut baker = Baker::new(&character, Some(&clip), &params, &mut Warnings::default()).unwrap();
         baker.advance(0.3, |report| assert!(report.converged, "{report:?}")).unwrap();
         baker.state().positions.iter().map(|p| *p - far).collect::<Vec<DVec3>>()
@@ -77,11 +79,11 @@ fn stiffness_matters() {
     let character = build_character(Sample::Quadruped, 1500).unwrap();
     let clip = &character.clips[0];
     let bake = |young: f64| -> Vec<Vec<Vec3>> {
-        let params = BakeParams {
+        let params = BakeParams::from(SimulationParams {
             lattice: LatticeParams { cells: 300, size: None },
             material: Material { young, ..Material::default() },
-            ..BakeParams::default()
-        };
+            ..SimulationParams::default()
+        });
         let mut baker = Baker::new(&character, Some(clip), &params, &mut Warnings::default()).unwrap();
         let frame = |frame: u32| {
             baker.advance(f64::from(frame) / 20.0, |_| {}).unwrap();

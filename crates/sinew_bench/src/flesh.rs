@@ -12,8 +12,8 @@ use anyhow::Context;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
     flesh::{
-        Attachment, BakeParams, Baker, Drive, ElementKind, Embedding, FleshParams, FleshSolver, FleshState,
-        Lattice, LatticeParams, Material, Mode, build_body,
+        Attachment, BakeParams, Baker, ElementKind, Embedding, FleshParams, FleshSolver, FleshState, Lattice,
+        LatticeParams, Material, Mode, StepInput, build_body,
     },
     formats::read_any,
     geom::{
@@ -131,7 +131,7 @@ fn measure(problem: &Problem, young: f64, params: &FleshParams, secs: f64) -> an
     let material = Material { young, ..Material::default() };
     let mut solver = FleshSolver::new(&problem.lattice, &[material], &attachment, params)?;
     let mut state = FleshState::at_rest(&problem.lattice);
-    let drive = Drive::at_rest(&problem.lattice, &attachment);
+    let drive = StepInput::at_rest(&problem.lattice, &attachment);
     let mut positions = vec![Vec3::ZERO; problem.surface.len()];
     let (mut steps, mut cpu_secs, mut surfaces, mut iterations) = (Vec::new(), 0.0, Vec::new(), 0);
     let (mut n_direct, mut n_open) = (0, 0);
@@ -400,7 +400,7 @@ fn abuse() -> anyhow::Result<()> {
         })
         .collect();
     let attachment = Attachment { held, ..Attachment::default() };
-    let rest = Drive::at_rest(&lattice, &attachment).held;
+    let rest = StepInput::at_rest(&lattice, &attachment).held;
     let cases = [1e3, 1e4, 1e5, 1e6, 1e8];
     println!("held ends move by up to 80 m/s; more than 5 m away counts as an explosion");
     for (case, young) in cases.into_iter().enumerate() {
@@ -408,7 +408,7 @@ fn abuse() -> anyhow::Result<()> {
         let material = Material { young, ..Material::default() };
         let mut solver = FleshSolver::new(&lattice, &[material], &attachment, &FleshParams::default())?;
         let mut state = FleshState::at_rest(&lattice);
-        let mut drive = Drive::at_rest(&lattice, &attachment);
+        let mut drive = StepInput::at_rest(&lattice, &attachment);
         for step in 0..10_000 / cases.len() {
             let seed = case * 10_000 + step / 5;
             let noise = |k: usize| ((seed * 7 + k) as f64 * 12.9898).sin();

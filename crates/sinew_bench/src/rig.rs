@@ -13,7 +13,7 @@ use glam::DVec3;
 use sinew::{
     deform::{AutoParams, HandleSet, build_skin, find_handles},
     flesh::{
-        BakeParams, FleshParams, LatticeParams, Material,
+        FleshParams, LatticeParams, Material, SimulationParams,
         rig::{
             AdaptParams, Guide, Matching, PosedBody, SurfaceParams, Template, TemplateFitParams,
             TemplateFitter, fit_adaptive, fit_pose, fit_surface,
@@ -61,13 +61,13 @@ pub fn boned(mesh: Mesh) -> anyhow::Result<Character> {
 }
 
 /// Flesh in proportion to its size, without gravity: what a pose looks like at rest.
-pub fn params(mesh: &Mesh, cells: usize) -> BakeParams {
+pub fn params(mesh: &Mesh, cells: usize) -> SimulationParams {
     let [low, high] = mesh.bounds();
-    BakeParams {
+    SimulationParams {
         lattice: LatticeParams { cells, size: None },
         material: Material::default().stiffened((high - low).max_element() / 1.7),
         flesh: FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() },
-        ..BakeParams::default()
+        ..SimulationParams::default()
     }
 }
 

@@ -13,8 +13,8 @@ use glam::{DQuat, DVec3, Vec3};
 use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
-        Attachment, BakeParams, Baker, Body, BodyPoint, Collider, Drive, FleshParams, FleshSolver,
-        FleshState, LatticeParams, Material, Mode, Obstacle, build_body,
+        Attachment, BakeParams, Baker, Body, BodyPoint, Collider, FleshParams, FleshSolver, FleshState,
+        LatticeParams, Material, Mode, Obstacle, SimulationParams, StepInput, build_body,
     },
     geom::{
         Character, Clip, Mesh, Warnings,
@@ -79,11 +79,11 @@ fn bends(folder: &Path) -> anyhow::Result<()> {
         let clip = bend(&bar, degrees)?;
         let mut shapes = vec![bar.positions_at(Some(&clip), 2.0)?];
         for mode in modes {
-            let params = BakeParams {
+            let params = BakeParams::from(SimulationParams {
                 lattice: LatticeParams { cells: 300, size: None },
                 flesh: FleshParams { mode, gravity: DVec3::ZERO, ..FleshParams::default() },
-                ..BakeParams::default()
-            };
+                ..SimulationParams::default()
+            });
             let mut baker = Baker::new(&bar, Some(&clip), &params, &mut Warnings::default())?;
             let mut worst: f64 = 0.0;
             baker.advance(2.0, |report| worst = worst.max(report.residual))?;
@@ -107,7 +107,7 @@ struct Actor {
     body: Body,
     solver: FleshSolver,
     state: FleshState,
-    drive: Drive,
+    drive: StepInput,
 }
 
 impl Actor {
@@ -121,10 +121,10 @@ impl Actor {
             cell: body.embedding.cell(vertex) as u32,
             weights: body.embedding.weights(vertex).map(f64::from),
         };
-        let feelers = (0..body.embedding.len()).step_by(2).map(point).collect();
-        let attachment = Attachment { held, feelers, ..Attachment::default() };
+        let contact_points = (0..body.embedding.len()).step_by(2).map(point).collect();
+        let attachment = Attachment { held, contact_points, ..Attachment::default() };
         let solver = FleshSolver::new(&body.lattice, materials, &attachment, &FleshParams::default())?;
-        let drive = Drive { obstacles, ..Drive::at_rest(&body.lattice, &attachment) };
+        let drive = StepInput { obstacles, ..StepInput::at_rest(&body.lattice, &attachment) };
         Ok(Self { state: FleshState::at_rest(&body.lattice), solver, drive, body })
     }
 
@@ -132,7 +132,7 @@ impl Actor {
         &mut self,
         from: f64,
         to: f64,
-        mut drive: impl FnMut(&mut Drive, f64),
+        mut drive: impl FnMut(&mut StepInput, f64),
     ) -> anyhow::Result<Vec<Vec3>> {
         let n = ((to - from) / 0.005).round() as usize;
         for step in 1..=n {

@@ -14,8 +14,8 @@
 //! Clamped parts are balls, and stay fine. Neighbouring cells differ by at most one level.
 
 use crate::{
-    Attachment, Drive, Embedding, FleshError, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams,
-    Material, StepReport,
+    Attachment, Embedding, FleshError, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams,
+    Material, StepInput, StepReport,
     lattice::{Fine, OctreeParams, nearest_weights},
 };
 use glam::{DAffine3, DMat3, DVec3, Vec3};
@@ -178,8 +178,8 @@ impl AdaptiveFlesh {
         let target = |&(node, clamp): &(u32, usize)| {
             motions[clamp].transform_point3(self.lattice().nodes()[node as usize])
         };
-        let drive = Drive { held: self.held.iter().map(target).collect(), ..Drive::default() };
-        self.solver.step(&mut self.state, &drive, secs)
+        let input = StepInput { held: self.held.iter().map(target).collect(), ..StepInput::default() };
+        self.solver.step(&mut self.state, &input, secs)
     }
 
     /// Halve and join cells as their deformation asks for.

@@ -4,75 +4,45 @@
 //! new: the lattice, and the bones in it. Each frame: as many steps as it is longer than the longest allowed.
 
 use crate::{
-    AdaptiveParams, Body, BoneParams, FleshError, FleshParams, FleshState, LatticeParams, LatticeSource,
-    Material, Obstacle, Simulation, StepReport, adapted::Adapted, rig::RigDrive,
+    AdaptiveParams, Body, FleshError, FleshState, Simulation, SimulationParams, StepReport,
+    lattice_adapter::LatticeAdapter, muscle::MuscleDrive, pace::Clock,
 };
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use sinew_geom::{Character, Clip, Pose, Warnings};
 
 /// How a clip is baked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BakeParams {
-    /// How fine the lattice is.
-    pub lattice: LatticeParams,
-    /// Where its cells come from. Default cubes of one size.
-    pub source: LatticeSource,
-    /// Whether cells are halved where flesh deforms and joined where it does not; `lattice` is then that of the smallest, and
-    /// `source` does not count. Force rigs and smooth display need cells that stay. Default not.
+    /// What is simulated, and how.
+    pub simulation: SimulationParams,
+    /// Whether cells are halved where flesh deforms and joined where it does not; `simulation.lattice` is then that of the
+    /// smallest, and `simulation.source` is ignored. Muscles and smooth display need cells that stay. Default `None`.
     pub adaptive: Option<AdaptiveParams>,
-    /// Whether the surface is smoothed between cells. Default false.
-    pub smooth: bool,
-    /// What the flesh is made of.
-    pub material: Material,
-    /// Joints around which it is stiffer or softer, with factors.
-    pub stiffer: Vec<(usize, f64)>,
-    /// How much stiffer each vertex is painted, see [`crate::cell_factors`]; empty if nothing is painted.
-    pub paint: Vec<f32>,
-    /// How it hangs on bones.
-    pub bones: BoneParams,
-    /// How it is simulated.
-    pub flesh: FleshParams,
-    /// What is in its way.
-    pub obstacles: Vec<Obstacle>,
-    /// Vertices that are held exactly, and where. Rigs with belts take their place.
-    pub pins: Vec<(u32, DVec3)>,
     /// Longest step in seconds. Default 1/100.
     pub max_step: f64,
-    /// Whether it has come to rest in the first pose when the clip begins. Default true.
+    /// Whether flesh has come to rest in the first pose when the clip begins. Default true.
     pub settle: bool,
 }
 
 impl Default for BakeParams {
     fn default() -> Self {
-        Self {
-            lattice: LatticeParams::default(),
-            source: LatticeSource::default(),
-            adaptive: None,
-            smooth: false,
-            material: Material::default(),
-            stiffer: Vec::new(),
-            paint: Vec::new(),
-            bones: BoneParams::default(),
-            flesh: FleshParams::default(),
-            obstacles: Vec::new(),
-            pins: Vec::new(),
-            max_step: 0.01,
-            settle: true,
-        }
+        Self { simulation: SimulationParams::default(), adaptive: None, max_step: 0.01, settle: true }
     }
 }
 
-/// Steps a frame at most; slower clips get longer steps.
-const MAX_STEPS: usize = 200;
+impl From<SimulationParams> for BakeParams {
+    fn from(simulation: SimulationParams) -> Self {
+        Self { simulation, ..Self::default() }
+    }
+}
 
 /// A character being baked.
 #[derive(Debug)]
 pub struct Baker<'a> {
     simulation: Simulation,
-    adapted: Option<Box<Adapted>>,
+    adapter: Option<Box<LatticeAdapter>>,
     clip: Option<&'a Clip>,
-    time: f64,
-    max_step: f64,
+    clock: Clock,
 }
 
 impl<'a> Baker<'a> {
@@ -86,32 +56,38 @@ impl<'a> Baker<'a> {
         params: &BakeParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        crate::params::check_step(params.max_step)?;
+        let clock = Clock::new(params.max_step)?;
         if clip.is_some_and(|clip| !clip.morphs.is_empty()) {
             warnings.push("morph targets of the clip are left out; flesh follows bones");
         }
-        params.material.check()?;
-        let (simulation, adapted) = match &params.adaptive {
-            None => (Simulation::new(character, params, warnings)?, None),
+        params.simulation.material.check()?;
+        let (simulation, adapter) = match &params.adaptive {
+            None => (Simulation::new(character, &params.simulation, warnings)?, None),
             Some(adaptive) => {
-                let (adapted, body) = Adapted::new(character, params, adaptive)?;
-                (Simulation::in_body(body, character, params, warnings)?, Some(Box::new(adapted)))
+                let (adapter, body) = LatticeAdapter::new(character, &params.simulation, adaptive)?;
+                (Simulation::in_body(body, character, &params.simulation, warnings)?, Some(Box::new(adapter)))
             }
         };
-        let mut baker = Self { simulation, adapted, clip, time: 0.0, max_step: params.max_step };
+        let mut baker = Self { simulation, adapter, clip, clock };
         let pose = baker.pose_at(0.0);
         baker.simulation.begin(pose.as_ref(), params.settle)?;
         Ok(baker)
     }
 
-    /// Let force rigs act, and begin anew with them.
+    /// Let muscles act, and start again with them.
     ///
     /// # Errors
-    /// Joints that rigs follow and there are not; pins that contradict each other.
-    pub fn set_rigs(&mut self, rigs: RigDrive, settle: bool) -> Result<(), FleshError> {
-        self.simulation.set_rigs(Some(rigs));
+    /// Joints that muscles follow and there are not; pins that contradict each other.
+    pub fn set_muscles(&mut self, muscles: MuscleDrive, settle: bool) -> Result<(), FleshError> {
+        self.simulation.set_muscles(Some(muscles));
         let pose = self.pose_at(0.0);
         self.simulation.begin(pose.as_ref(), settle)
+    }
+
+    /// Old name of [`Self::set_muscles`].
+    #[doc(hidden)]
+    pub fn set_rigs(&mut self, muscles: MuscleDrive, settle: bool) -> Result<(), FleshError> {
+        self.set_muscles(muscles, settle)
     }
 
     /// What is simulated.
@@ -131,7 +107,7 @@ impl<'a> Baker<'a> {
 
     /// Times that cells were halved or joined.
     pub fn n_changes(&self) -> usize {
-        self.adapted.as_ref().map_or(0, |adapted| adapted.changes)
+        self.adapter.as_ref().map_or(0, |adapter| adapter.changes)
     }
 
     /// Times that bones jumped and flesh was carried along.
@@ -152,25 +128,20 @@ impl<'a> Baker<'a> {
         self.simulation.positions(out)
     }
 
-    /// Go on to a time of the clip, in steps that are told one by one.
+    /// Go on to a time of the clip, reporting each step.
     ///
     /// # Errors
     /// Numbers that are not finite.
     pub fn advance(&mut self, time: f64, mut each: impl FnMut(&StepReport)) -> Result<(), FleshError> {
-        let way = time - self.time;
-        if way.is_nan() || way <= 0.0 {
-            return Ok(());
-        }
-        let n_steps = ((way / self.max_step - 1e-6).ceil() as usize).clamp(1, MAX_STEPS);
-        let (start, secs) = (self.time, way / n_steps as f64);
-        for step in 1..=n_steps {
-            let pose = self.pose_at(start + secs * step as f64);
-            each(&self.simulation.step(pose.as_ref(), secs)?);
-            if let Some(adapted) = &mut self.adapted {
-                adapted.follow(&mut self.simulation)?;
+        let Some(steps) = self.clock.plan(time) else { return Ok(()) };
+        for now in steps.times() {
+            let pose = self.pose_at(now);
+            each(&self.simulation.step(pose.as_ref(), steps.secs)?);
+            if let Some(adapter) = &mut self.adapter {
+                adapter.follow(&mut self.simulation)?;
             }
         }
-        self.time = time;
+        self.clock.time = time;
         Ok(())
     }
 

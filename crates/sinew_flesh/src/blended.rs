@@ -13,13 +13,12 @@
 
 use crate::{
     FleshError,
-    assembled::CellStiffness,
     body::ElasticBody,
     loads::refuse_pins,
-    solver::Task,
+    step::StepContext,
     system::{
-        BlockMatrix, Conjugate, Goal, Nodes, Outcome, PinSpace, PointTerm, apply_points, invert_block,
-        times_blocks,
+        BlockMatrix, Conjugate, KrylovParams, Nodes, Outcome, PinSpace, PointTerm, apply_points,
+        invert_block, times_blocks,
     },
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -40,7 +39,7 @@ pub(crate) struct Blended {
 /// One region: part of the lattice with nodes of its own.
 #[derive(Debug)]
 struct Region {
-    /// Which rotation of the drive.
+    /// Which rotation of the input.
     bone: usize,
     nodes: Vec<u32>,
     /// Own node of each node of the lattice that it has.
@@ -73,13 +72,13 @@ impl Blended {
     }
 
     /// The change of velocity of a step.
-    pub fn step(&mut self, task: &Task, change: &mut Nodes<f64>) -> Result<Outcome, FleshError> {
-        refuse_pins(task.drive, "mode blended has no pins; choose mode predicted")?;
-        change.copy_from_slice(&task.loads.start);
+    pub fn step(&mut self, context: &StepContext, change: &mut Nodes<f64>) -> Result<Outcome, FleshError> {
+        refuse_pins(context.input, "mode blended has no pins; choose mode predicted")?;
+        change.copy_from_slice(&context.loads.start);
         let mut total = Outcome { converged: true, ..Outcome::default() };
         for region in &self.regions {
-            let turn = task.drive.region_rotations.get(region.bone).copied().unwrap_or(DQuat::IDENTITY);
-            let (outcome, delta) = region.solve(task, &DMat3::from_quat(turn), &mut self.conjugate);
+            let turn = context.input.region_rotations.get(region.bone).copied().unwrap_or(DQuat::IDENTITY);
+            let (outcome, delta) = region.solve(context, &DMat3::from_quat(turn), &mut self.conjugate);
             total.iterations += outcome.iterations;
             total.residual = total.residual.max(outcome.residual);
             total.converged &= outcome.converged;
@@ -133,7 +132,7 @@ impl Region {
         let mut stiffness = BlockMatrix::from_cells(nodes.len(), &corners);
         let mut masses = vec![0.0; nodes.len()];
         for (at, &cell) in cells.iter().enumerate() {
-            let (matrix, factor) = CellStiffness::of(&body.stiffness, cell as usize);
+            let (matrix, factor) = body.stiffness.of(cell as usize);
             stiffness.add_cell(at, matrix, None, factor);
             let mass = body.cell_mass(cell as usize) / 8.0;
             corners[at].iter().for_each(|&node| masses[node as usize] += mass);
@@ -143,13 +142,20 @@ impl Region {
     }
 
     /// Change of velocity beside the one to start from, in the world.
-    fn solve(&self, task: &Task, turn: &DMat3, conjugate: &mut Conjugate<f64>) -> (Outcome, Nodes<f64>) {
-        let params = &task.body.params;
-        let (scale, drag) =
-            (task.secs * task.secs + task.secs * params.stiffness_damping, task.secs * params.mass_damping);
-        let points = self.points(task, turn);
-        let mut r = self.right_side(task, turn, &points, (scale, drag));
-        let inverse = self.inverse_blocks(task, &points, (scale, drag));
+    fn solve(
+        &self,
+        context: &StepContext,
+        turn: &DMat3,
+        conjugate: &mut Conjugate<f64>,
+    ) -> (Outcome, Nodes<f64>) {
+        let params = &context.body.params;
+        let (scale, drag) = (
+            context.secs * context.secs + context.secs * params.stiffness_damping,
+            context.secs * params.mass_damping,
+        );
+        let points = self.points(context, turn);
+        let mut r = self.right_side(context, turn, &points, (scale, drag));
+        let inverse = self.inverse_blocks(context, &points, (scale, drag));
         let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| {
             self.stiffness.apply(x, out);
             for ((out, x), m) in out.iter_mut().zip(x).zip(&self.masses) {
@@ -159,13 +165,13 @@ impl Region {
         };
         let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| times_blocks(&inverse, r, z);
         let mut delta = vec![[0.0; 4]; r.len()];
-        let goal = Goal { reference: 0.0, tolerance: params.tolerance, limit: LIMIT };
+        let goal = KrylovParams { reference: 0.0, tolerance: params.tolerance, limit: LIMIT };
         let outcome = conjugate.solve(apply, jacobi, &PinSpace::default(), (&mut r, &mut delta), goal);
         (outcome, delta.iter().map(|d| padded(*turn * at(d))).collect())
     }
 
     /// Points of its cells, turned into its frame.
-    fn points(&self, task: &Task, turn: &DMat3) -> Vec<PointTerm<f64>> {
+    fn points(&self, context: &StepContext, turn: &DMat3) -> Vec<PointTerm<f64>> {
         let own = |point: &PointTerm<f64>| {
             let nodes: Vec<u32> =
                 point.nodes.iter().filter_map(|node| self.number.get(node).copied()).collect();
@@ -174,18 +180,18 @@ impl Region {
             let nodes: [u32; 8] = nodes.try_into().ok()?;
             Some(PointTerm::new(&nodes, &point.weights, &(turn.transpose() * matrix * *turn)))
         };
-        task.loads.points.iter().filter_map(own).collect()
+        context.loads.points.iter().filter_map(own).collect()
     }
 
     /// `b − A Δv` at the change to start from, in its frame; zero for held nodes.
     fn right_side(
         &self,
-        task: &Task,
+        context: &StepContext,
         turn: &DMat3,
         points: &[PointTerm<f64>],
         (scale, drag): (f64, f64),
     ) -> Nodes<f64> {
-        let Task { body, state, loads, secs, .. } = *task;
+        let StepContext { body, state, loads, secs, .. } = *context;
         let back = turn.transpose();
         let origin = self.nodes.first().map_or(0, |node| *node as usize);
         let (place, rest) = (state.positions[origin], body.lattice.nodes()[origin]);
@@ -216,7 +222,7 @@ impl Region {
 
     fn inverse_blocks(
         &self,
-        task: &Task,
+        context: &StepContext,
         points: &[PointTerm<f64>],
         (scale, drag): (f64, f64),
     ) -> Vec<[f64; 6]> {
@@ -230,7 +236,7 @@ impl Region {
                 (0..6).for_each(|k| blocks[*node as usize][k] += w * w * point.matrix[k]);
             }
         }
-        let is_held = |own: usize| task.body.is_held[self.nodes[own] as usize];
+        let is_held = |own: usize| context.body.is_held[self.nodes[own] as usize];
         let one =
             |(own, block): (usize, &[f64; 6])| if is_held(own) { [0.0; 6] } else { invert_block(*block) };
         blocks.iter().enumerate().map(one).collect()

@@ -1,8 +1,8 @@
 //! An elastic body: its lattice, what it is made of, and what it hangs on.
 
 use crate::{
-    Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
-    assembled::CellStiffness, element::is_stretched, loads::Scene,
+    Attachment, FleshError, FleshParams, FleshState, Lattice, Material, Mode, StepInput,
+    cell_stiffness::CellStiffness, element::is_stretched, loads::Scene,
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::fit_rotations;
@@ -53,7 +53,10 @@ impl ElasticBody {
             return Err(FleshError::SeveralSizes);
         }
         attachment.anchors.iter().try_for_each(|anchor| anchor.point.check(lattice, "cell of an anchor"))?;
-        attachment.feelers.iter().try_for_each(|point| point.check(lattice, "cell of a feeler"))?;
+        attachment
+            .contact_points
+            .iter()
+            .try_for_each(|point| point.check(lattice, "cell of a contact point"))?;
         let masses = masses(lattice, &materials);
         let mean = materials.iter().map(|m| m.young).sum::<f64>() / materials.len() as f64;
         let contact_stiffness = params.contact_stiffness * mean * lattice.size();
@@ -107,12 +110,17 @@ impl ElasticBody {
     }
 
     /// Whether frames are those of the cells, so that what is stretched resists being turned out of them.
-    pub fn resists_turning(&self) -> bool {
-        self.params.mode == Mode::Predicted && self.params.polar_steps > 0
+    pub fn resists_turning(&self, input: &StepInput) -> bool {
+        self.params.mode == Mode::Predicted && self.polar_steps(input) > 0
+    }
+
+    /// Steps of polar decomposition by which frames follow cells.
+    fn polar_steps(&self, input: &StepInput) -> usize {
+        if input.fixed_frames { 0 } else { self.params.polar_steps }
     }
 
     /// Cells turned as the mode has it.
-    pub fn turn(&self, deformations: &[DMat3], drive: &Drive, rotations: &mut [DQuat]) {
+    pub fn turn(&self, deformations: &[DMat3], input: &StepInput, rotations: &mut [DQuat]) {
         match self.params.mode {
             Mode::Linear => rotations.fill(DQuat::IDENTITY),
             Mode::Quasi => {
@@ -122,15 +130,16 @@ impl ElasticBody {
                 rotations.fill(whole[0].normalize());
             }
             _ => {
+                let polar_steps = self.polar_steps(input);
                 // The better of the two guesses: as the bones turn, or as it was.
-                for (at, predicted) in drive.cell_rotations.iter().enumerate() {
+                for (at, predicted) in input.cell_rotations.iter().enumerate() {
                     let fit = |q: &DQuat| trace_of_product(&DMat3::from_quat(*q), &deformations[at]);
-                    if self.params.polar_steps == 0 || fit(predicted) >= fit(&rotations[at]) {
+                    if polar_steps == 0 || fit(predicted) >= fit(&rotations[at]) {
                         rotations[at] = *predicted;
                     }
                 }
-                fit_rotations(deformations, rotations, self.params.polar_steps);
-                if self.resists_turning() {
+                fit_rotations(deformations, rotations, polar_steps);
+                if self.resists_turning(input) {
                     for (f, q) in deformations.chunks(1).zip(rotations.chunks_mut(1)) {
                         if is_stretched(&f[0], &DMat3::from_quat(q[0])) {
                             fit_rotations(f, q, STRETCHED_STEPS);

@@ -7,7 +7,7 @@
 //! far (a joint that flips), flesh follows within the step, but such a step passes on no momentum, because the jump is
 //! not a physical motion.
 
-use crate::{Drive, FleshState, body::ElasticBody};
+use crate::{FleshState, StepInput, body::ElasticBody};
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::polar;
 
@@ -15,19 +15,19 @@ use sinew_geom::linalg::polar;
 const JUMP: f64 = 0.25;
 
 /// Whether some held node goes farther in a step than a body can follow.
-pub(crate) fn is_jerked(body: &ElasticBody, state: &FleshState, drive: &Drive) -> bool {
+pub(crate) fn is_jerked(body: &ElasticBody, state: &FleshState, input: &StepInput) -> bool {
     let [low, high] = sinew_geom::mesh::bounds(body.lattice.nodes());
     let limit = JUMP * low.distance(high);
-    let ways = body.attachment.held.iter().zip(&drive.held);
+    let ways = body.attachment.held.iter().zip(&input.held);
     ways.into_iter().any(|(&node, target)| state.positions[node as usize].distance(*target) > limit)
 }
 
 /// The state carried along, if what holds the body jumped.
-pub(crate) fn carry(body: &ElasticBody, state: &FleshState, drive: &Drive) -> Option<FleshState> {
+pub(crate) fn carry(body: &ElasticBody, state: &FleshState, input: &StepInput) -> Option<FleshState> {
     let held = body.attachment.held.iter().map(|&node| state.positions[node as usize]);
     let anchors = body.attachment.anchors.iter().map(|a| a.point.evaluate(&body.lattice, &state.positions));
     let from: Vec<DVec3> = held.chain(anchors).collect();
-    let to: Vec<DVec3> = drive.held.iter().chain(&drive.anchors).copied().collect();
+    let to: Vec<DVec3> = input.held.iter().chain(&input.anchors).copied().collect();
     let [low, high] = sinew_geom::mesh::bounds(body.lattice.nodes());
     let way = from.iter().zip(&to).map(|(a, b)| a.distance(*b)).sum::<f64>() / from.len().max(1) as f64;
     if from.is_empty() || from.len() != to.len() || way.is_nan() || way <= JUMP * low.distance(high) {

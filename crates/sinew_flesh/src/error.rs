@@ -167,9 +167,9 @@ pub enum FleshError {
         /// What would be valid, as a clause.
         expected: &'static str,
     },
-    /// Something is wrong with force rigs.
+    /// Something is wrong with muscles.
     #[error(transparent)]
-    Rig(#[from] crate::rig::RigError),
+    Muscle(#[from] crate::muscle::MuscleError),
     /// A geometric computation failed.
     #[error(transparent)]
     Geom(#[from] GeomError),

@@ -6,110 +6,65 @@
 //! handle.
 
 use crate::{
-    Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, StepReport,
-    skeleton::feelers,
+    Anchor, Attachment, BakeParams, Body, BodyPoint, FleshError, Simulation, SimulationParams, StepReport,
+    pace::Clock, skeleton::contact_points,
 };
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use sinew_geom::{Mesh, Warnings};
 use std::collections::BTreeSet;
-
-/// Steps a frame at most; slower films get longer steps.
-const MAX_STEPS: usize = 200;
 
 /// A body that follows handles.
 #[derive(Debug)]
 pub struct HandleBaker {
-    body: Body,
-    solver: FleshSolver,
-    state: FleshState,
-    drive: Drive,
+    simulation: Simulation,
     /// Handle and place at rest of each held node and each anchor.
     held: Vec<(usize, DVec3)>,
-    drawn: Vec<(usize, DVec3)>,
-    time: f64,
-    max_step: f64,
-    n_jumps: usize,
+    anchors: Vec<(usize, DVec3)>,
+    clock: Clock,
 }
 
 impl HandleBaker {
-    /// Fill a surface with flesh that hangs on groups of its vertices, one a handle.
+    /// Fill a surface with flesh that is attached to groups of its vertices, one per handle.
     ///
     /// # Errors
-    /// Surfaces without an inside, vertices there are not, handles without vertices, parameters out of range.
+    /// Surfaces without an inside, vertices that do not exist, handles without vertices, parameters out of range.
     pub fn new(
         mesh: &Mesh,
         handles: &[Vec<u32>],
         params: &BakeParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
+        let (clock, params) = (Clock::new(params.max_step)?, &params.simulation);
         params.material.check()?;
-        crate::params::check_step(params.max_step)?;
         let owner = owners(mesh.n_vertices(), handles)?;
         let body = params.source.build(mesh, &params.lattice, &[])?;
-        if let Some(first) = body.uncovered.first() {
-            let n = body.uncovered.len();
-            warnings
-                .push(format!("{n} vertices lie in no cell (the first is {first}); they follow the nearest"));
-        }
         let of_node = held_nodes(&body, &owner);
         let anchors = anchors(mesh, &body, &owner, &of_node, params);
-        let nodes = of_node.iter().enumerate().filter_map(|(node, handle)| Some((node as u32, (*handle)?)));
-        let (nodes, owners): (Vec<u32>, Vec<usize>) = nodes.unzip();
+        let rest = |node: usize| body.lattice.nodes()[node];
+        let nodes = of_node.iter().enumerate().filter_map(|(node, handle)| Some((node, (*handle)?)));
+        let (nodes, held): (Vec<u32>, Vec<(usize, DVec3)>) =
+            nodes.map(|(node, handle)| (node as u32, (handle, rest(node)))).unzip();
         if nodes.is_empty() && anchors.is_empty() {
             return Err(FleshError::NothingHeld);
         }
         let attachment = Attachment {
             held: nodes,
             anchors: anchors.iter().map(|(anchor, ..)| *anchor).collect(),
-            feelers: feelers(mesh, &body),
+            contact_points: contact_points(mesh, &body),
             ..Attachment::default()
         };
-        let solver = FleshSolver::new(&body.lattice, &[params.material], &attachment, &params.flesh)?;
-        let obstacles = params.obstacles.clone();
-        let rest = |(&node, handle): (&u32, usize)| (handle, body.lattice.nodes()[node as usize]);
-        Ok(Self {
-            held: attachment.held.iter().zip(owners).map(rest).collect(),
-            drawn: anchors.iter().map(|(_, handle, p)| (*handle, *p)).collect(),
-            drive: Drive { obstacles, ..Drive::at_rest(&body.lattice, &attachment) },
-            state: FleshState::at_rest(&body.lattice),
-            solver,
-            body,
-            time: 0.0,
-            max_step: params.max_step,
-            n_jumps: 0,
-        })
+        let materials = vec![params.material; body.lattice.n_cells()];
+        let simulation = Simulation::attached(body, mesh, (materials, attachment), params, warnings)?;
+        let anchors = anchors.iter().map(|(_, handle, p)| (*handle, *p)).collect();
+        Ok(Self { simulation, held, anchors, clock })
     }
 
-    /// The lattice and what lies in it.
-    pub fn body(&self) -> &Body {
-        &self.body
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
-    /// Nodes held by handles.
-    pub fn n_held(&self) -> usize {
-        self.held.len()
-    }
-
-    /// Times that handles jumped and flesh was carried along.
-    pub fn n_jumps(&self) -> usize {
-        self.n_jumps
-    }
-
-    /// Everything that is simulated.
-    pub fn state(&self) -> &FleshState {
-        &self.state
-    }
-
-    /// Where the surface is.
-    ///
-    /// # Errors
-    /// None that a baker can cause.
-    pub fn positions(&self, out: &mut Vec<Vec3>) -> Result<(), FleshError> {
-        out.resize(self.body.embedding.len(), Vec3::ZERO);
-        self.body.embedding.evaluate(&self.body.lattice, &self.state.positions, out)
-    }
-
-    /// Go on to a time. `moved` tells where a handle has a point at a time: handle, place at rest, seconds.
+    /// Advance to a time. `moved` gives the place of a point of a handle: handle, place at rest, seconds.
     ///
     /// # Errors
     /// Numbers that are not finite.
@@ -119,22 +74,13 @@ impl HandleBaker {
         moved: impl Fn(usize, DVec3, f64) -> DVec3,
         mut each: impl FnMut(&StepReport),
     ) -> Result<(), FleshError> {
-        let way = time - self.time;
-        if way.is_nan() || way <= 0.0 {
-            return Ok(());
+        let Some(steps) = self.clock.plan(time) else { return Ok(()) };
+        for now in steps.times() {
+            let places = |list: &[(usize, DVec3)]| list.iter().map(|(h, p)| moved(*h, *p, now)).collect();
+            let (held, anchors) = (places(&self.held), places(&self.anchors));
+            each(&self.simulation.step_attached(held, anchors, steps.secs)?);
         }
-        let n_steps = ((way / self.max_step - 1e-6).ceil() as usize).clamp(1, MAX_STEPS);
-        let (start, secs) = (self.time, way / n_steps as f64);
-        for step in 1..=n_steps {
-            let now = start + secs * step as f64;
-            let place = |(handle, p): &(usize, DVec3)| moved(*handle, *p, now);
-            self.drive.held = self.held.iter().map(place).collect();
-            self.drive.anchors = self.drawn.iter().map(place).collect();
-            let report = self.solver.step(&mut self.state, &self.drive, secs)?;
-            self.n_jumps += usize::from(report.carried);
-            each(&report);
-        }
-        self.time = time;
+        self.clock.time = time;
         Ok(())
     }
 }
@@ -175,7 +121,7 @@ fn anchors(
     body: &Body,
     owner: &[Option<usize>],
     of_node: &[Option<usize>],
-    params: &BakeParams,
+    params: &SimulationParams,
 ) -> Vec<(Anchor, usize, DVec3)> {
     let (size, mut seen, mut anchors) = (body.lattice.size(), BTreeSet::new(), Vec::new());
     for (vertex, handle) in owner.iter().enumerate().filter_map(|(v, handle)| Some((v, (*handle)?))) {

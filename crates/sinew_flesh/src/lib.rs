@@ -3,35 +3,40 @@
 //!
 //! ```text
 //! Mesh ─► build_body ─► Lattice + Embedding ─► FleshSolver::step ─► FleshState ─► Embedding::evaluate ─► positions
-//! rig::RigSet ─► rig::RigEvaluator ─► Drive: forces on nodes ──────────────────────────────┤
-//! Skin ─► Skeleton (bones in the lattice) ─► Drive: where held nodes go, how cells turn ──┘
+//! muscle::MuscleSet ─► muscle::MuscleEvaluator ─► StepInput: forces on nodes ──────────────────────────────┤
+//! Skin ─► Skeleton (bones in the lattice) ─► StepInput: where held nodes go, how cells turn ──┘
 //! ```
 
-mod adapted;
 mod adaptive;
 mod assembled;
 mod bake;
 mod blended;
 mod body;
 mod carry;
+mod cell_stiffness;
 mod contact;
 mod element;
 mod error;
+mod grip;
 mod handles;
 mod joints;
 mod lattice;
+mod lattice_adapter;
 mod loads;
 mod material;
 mod matrix_free;
+pub mod muscle;
 mod newton;
 mod pace;
 mod paint;
 mod params;
-pub mod rig;
+mod response;
 mod simulation;
+mod simulation_params;
 mod skeleton;
 mod solver;
 mod state;
+mod step;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -43,6 +48,7 @@ pub use bake::{BakeParams, Baker};
 pub use contact::{Collider, Obstacle, Terrain};
 pub use element::ElementKind;
 pub use error::FleshError;
+pub use grip::Grip;
 pub use handles::HandleBaker;
 pub use joints::{JointSite, build_skeleton, place_joint};
 pub use lattice::{
@@ -53,7 +59,18 @@ pub use material::Material;
 pub use pace::Pacer;
 pub use paint::cell_factors;
 pub use params::{FleshParams, Mode, PinMethod};
-pub use simulation::{Grip, Simulation};
+pub use simulation::Simulation;
+pub use simulation_params::SimulationParams;
 pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
-pub use state::{Anchor, Attachment, BodyPoint, Drive, FleshState, Pin, Pull};
+pub use state::{Anchor, Attachment, BodyPoint, FleshState, Pin, Pull, StepInput};
+
+/// Old names of [`muscle`], for callers that have not been renamed yet.
+#[doc(hidden)]
+pub mod rig {
+    pub use crate::muscle::{
+        Muscle as ForceRig, MuscleDrive as RigDrive, MuscleError as RigError,
+        MuscleEvaluator as RigEvaluator, MuscleSet as RigSet, MuscleShape as RigShape,
+        transfer_muscles as transfer_rigs, *,
+    };
+}

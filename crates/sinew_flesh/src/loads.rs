@@ -1,7 +1,7 @@
 //! Everything that acts on a body in a step besides its own elasticity.
 
 use crate::{
-    Attachment, Drive, FleshError, FleshState, Lattice,
+    Attachment, FleshError, FleshState, Lattice, StepInput,
     contact::respond,
     system::{Nodes, PinRow, PinSpace, PointTerm, add_points},
 };
@@ -17,7 +17,7 @@ pub struct Loads {
     pub start: Nodes<f64>,
     /// Directions pins forbid.
     pub pins: PinSpace,
-    /// Feelers that touch something.
+    /// Contact points that touch something.
     pub n_contacts: usize,
 }
 
@@ -32,7 +32,12 @@ pub struct Scene<'a> {
 }
 
 impl Loads {
-    pub fn gather(scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) -> Result<Self, FleshError> {
+    pub fn gather(
+        scene: &Scene,
+        state: &FleshState,
+        input: &StepInput,
+        secs: f64,
+    ) -> Result<Self, FleshError> {
         let lattice = scene.lattice;
         let push = |m: &f64| {
             let p = scene.gravity * (*m * secs);
@@ -41,8 +46,8 @@ impl Loads {
         let impulse = scene.masses.iter().map(push).collect();
         let start = vec![[0.0; 4]; lattice.n_nodes()];
         let mut loads = Self { impulse, points: Vec::new(), start, pins: PinSpace::default(), n_contacts: 0 };
-        let hands = drive.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
-        for (anchor, target) in scene.attachment.anchors.iter().zip(&drive.anchors).chain(hands) {
+        let hands = input.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
+        for (anchor, target) in scene.attachment.anchors.iter().zip(&input.anchors).chain(hands) {
             let p = anchor.point.evaluate(lattice, &state.positions);
             let v = anchor.point.evaluate(lattice, &state.velocities);
             let k = secs * anchor.stiffness;
@@ -53,15 +58,15 @@ impl Loads {
                 k * (*target - p - secs * v),
             );
         }
-        for (point, force) in &drive.pushes {
+        for (point, force) in &input.pushes {
             let cell = &lattice.cells()[point.cell as usize];
             add_points(cell, &point.weights, *force * secs, &mut loads.impulse);
         }
-        for (impulse, force) in loads.impulse.iter_mut().zip(&drive.forces) {
+        for (impulse, force) in loads.impulse.iter_mut().zip(&input.forces) {
             (0..3).for_each(|k| impulse[k] += force[k] * secs);
         }
-        loads.touch(scene, state, drive, secs);
-        loads.hold(scene, state, drive, secs)?;
+        loads.touch(scene, state, input, secs);
+        loads.hold(scene, state, input, secs)?;
         Ok(loads)
     }
 
@@ -71,14 +76,14 @@ impl Loads {
         add_points(cell, &point.weights, impulse, &mut self.impulse);
     }
 
-    fn touch(&mut self, scene: &Scene, state: &FleshState, drive: &Drive, secs: f64) {
-        if drive.obstacles.is_empty() {
+    fn touch(&mut self, scene: &Scene, state: &FleshState, input: &StepInput, secs: f64) {
+        if input.obstacles.is_empty() {
             return;
         }
-        for point in &scene.attachment.feelers {
+        for point in &scene.attachment.contact_points {
             let p = point.evaluate(scene.lattice, &state.positions);
             let v = point.evaluate(scene.lattice, &state.velocities);
-            for obstacle in &drive.obstacles {
+            for obstacle in &input.obstacles {
                 if let Some((matrix, impulse)) = respond(obstacle, (p, v), scene.contact_stiffness, secs) {
                     self.add(scene.lattice, point, &matrix, impulse);
                     self.n_contacts += 1;
@@ -92,16 +97,16 @@ impl Loads {
         &mut self,
         scene: &Scene,
         state: &FleshState,
-        drive: &Drive,
+        input: &StepInput,
         secs: f64,
     ) -> Result<(), FleshError> {
-        for (&node, target) in scene.attachment.held.iter().zip(&drive.held) {
+        for (&node, target) in scene.attachment.held.iter().zip(&input.held) {
             let node = node as usize;
             let change = (*target - state.positions[node]) / secs - state.velocities[node];
             self.start[node] = [change.x, change.y, change.z, 0.0];
         }
         scene.lattice.ties().spread(&mut self.start);
-        if drive.pins.is_empty() {
+        if input.pins.is_empty() {
             return Ok(());
         }
         let ties = scene.lattice.ties();
@@ -127,7 +132,7 @@ impl Loads {
             let shares = shares.into_iter().filter(|(_, w)| *w != 0.0).collect();
             PinRow { shares, change }
         };
-        let rows: Vec<PinRow> = drive.pins.iter().map(row).collect();
+        let rows: Vec<PinRow> = input.pins.iter().map(row).collect();
         // A millionth of a cell apart is rounding.
         let gap = 1e-6 * scene.lattice.size() / secs;
         let (pins, start) = PinSpace::new(&rows, ties, scene.lattice.n_nodes(), gap, secs)?;
@@ -138,45 +143,45 @@ impl Loads {
 }
 
 /// Modes that cannot hold points say so.
-pub fn refuse_pins(drive: &Drive, expected: &'static str) -> Result<(), FleshError> {
-    let (name, value) = ("number of pins", drive.pins.len() as f64);
-    if drive.pins.is_empty() { Ok(()) } else { Err(FleshError::Parameter { name, value, expected }) }
+pub fn refuse_pins(input: &StepInput, expected: &'static str) -> Result<(), FleshError> {
+    let (name, value) = ("number of pins", input.pins.len() as f64);
+    if input.pins.is_empty() { Ok(()) } else { Err(FleshError::Parameter { name, value, expected }) }
 }
 
-/// A drive that does not fit its body is named.
-pub fn check(scene: &Scene, drive: &Drive) -> Result<(), FleshError> {
+/// An input that does not fit its body is named.
+pub fn check(scene: &Scene, input: &StepInput) -> Result<(), FleshError> {
     let (attachment, lattice) = (scene.attachment, scene.lattice);
     let fits = |what, expected: usize, actual: usize| {
         if expected == actual { Ok(()) } else { Err(FleshError::Length { what, expected, actual }) }
     };
-    fits("places of held nodes", attachment.held.len(), drive.held.len())?;
-    fits("places of anchors", attachment.anchors.len(), drive.anchors.len())?;
-    if !drive.cell_rotations.is_empty() {
-        fits("rotations of cells", lattice.n_cells(), drive.cell_rotations.len())?;
+    fits("places of held nodes", attachment.held.len(), input.held.len())?;
+    fits("places of anchors", attachment.anchors.len(), input.anchors.len())?;
+    if !input.cell_rotations.is_empty() {
+        fits("rotations of cells", lattice.n_cells(), input.cell_rotations.len())?;
     }
-    if !drive.node_rotations.is_empty() {
-        fits("rotations of nodes", lattice.n_nodes(), drive.node_rotations.len())?;
+    if !input.node_rotations.is_empty() {
+        fits("rotations of nodes", lattice.n_nodes(), input.node_rotations.len())?;
     }
     let finite = |what, list: &[DVec3]| match list.iter().position(|p| !p.is_finite()) {
         Some(index) => Err(FleshError::NonFinite { what, index }),
         None => Ok(()),
     };
-    finite("place of held node", &drive.held)?;
-    finite("place of anchor", &drive.anchors)?;
-    if !drive.forces.is_empty() {
-        fits("forces on nodes", lattice.n_nodes(), drive.forces.len())?;
+    finite("place of held node", &input.held)?;
+    finite("place of anchor", &input.anchors)?;
+    if !input.forces.is_empty() {
+        fits("forces on nodes", lattice.n_nodes(), input.forces.len())?;
     }
-    finite("force on node", &drive.forces)?;
-    if let Some(index) = drive.pins.iter().position(|pin| !pin.target.is_finite()) {
+    finite("force on node", &input.forces)?;
+    if let Some(index) = input.pins.iter().position(|pin| !pin.target.is_finite()) {
         return Err(FleshError::NonFinite { what: "place of pin", index });
     }
-    drive.pins.iter().try_for_each(|pin| pin.point.check(lattice, "cell of a pin"))?;
-    drive.pulls.iter().try_for_each(|pull| pull.anchor.point.check(lattice, "cell of a pull"))?;
-    if let Some(index) = drive.pulls.iter().position(|pull| !pull.target.is_finite()) {
+    input.pins.iter().try_for_each(|pin| pin.point.check(lattice, "cell of a pin"))?;
+    input.pulls.iter().try_for_each(|pull| pull.anchor.point.check(lattice, "cell of a pull"))?;
+    if let Some(index) = input.pulls.iter().position(|pull| !pull.target.is_finite()) {
         return Err(FleshError::NonFinite { what: "place of pull", index });
     }
-    drive.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
-    drive.obstacles.iter().try_for_each(|obstacle| {
+    input.pushes.iter().try_for_each(|(point, _)| point.check(lattice, "cell of a push"))?;
+    input.obstacles.iter().try_for_each(|obstacle| {
         let (name, value, expected) = ("friction", obstacle.friction, "it must be 0 or more");
         let fits = value >= 0.0 && value.is_finite();
         if fits { obstacle.shape.check() } else { Err(FleshError::Parameter { name, value, expected }) }

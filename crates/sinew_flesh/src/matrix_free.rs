@@ -6,15 +6,15 @@
 //! preconditioner, which is kept over several steps.
 
 use crate::{
-    FleshError, FleshState, Mode, PinMethod,
-    assembled::add_stiffness,
+    FleshError, FleshState, Mode, PinMethod, StepInput,
     body::ElasticBody,
     element::{CubeMaterial, twist},
     loads::Loads,
-    solver::{Solved, Task, hold_by_multipliers},
+    response::add_stiffness,
+    step::{SolveResult, StepContext, hold_by_multipliers},
     system::{
-        BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, Goal, Nodes, Outcome, PinSpace, PointTerm,
-        apply_points, dot, invert_block, times_blocks, to_matrices,
+        BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, KrylovParams, Nodes, Outcome, PinSpace,
+        PointTerm, apply_points, dot, invert_block, times_blocks, to_matrices,
     },
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -107,16 +107,16 @@ impl CubeEngine {
 
     pub fn step(
         &mut self,
-        task: &Task,
+        context: &StepContext,
         rotations: &mut [DQuat],
         change: &mut Nodes<f64>,
-    ) -> Result<Solved, FleshError> {
-        let Task { body, state, drive, secs, .. } = *task;
-        let system = System::new(body, &task.loads.points, secs);
-        change.copy_from_slice(&task.loads.start);
+    ) -> Result<SolveResult, FleshError> {
+        let StepContext { body, state, input, secs, .. } = *context;
+        let system = System::new(body, &context.loads.points, secs);
+        change.copy_from_slice(&context.loads.start);
         let turns = matches!(body.params.mode, Mode::Quasi | Mode::Predicted);
         let rounds = if turns { body.params.frame_rounds.max(1) } else { 1 };
-        let mut total = Solved::iterated(Outcome { converged: true, ..Outcome::default() });
+        let mut total = SolveResult::iterated(Outcome { converged: true, ..Outcome::default() });
         let mut places: Nodes<f64> = state.positions.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
         let x = places.clone();
         for round in 0..rounds {
@@ -127,19 +127,19 @@ impl CubeEngine {
                 }
             }
             self.exact.deformations(&places, &mut self.deformations);
-            body.turn(&self.deformations, drive, rotations);
+            body.turn(&self.deformations, input, rotations);
             to_matrices(rotations, &mut self.matrices);
             self.exact.set_rotations(&self.matrices);
             self.fast.set_rotations(&self.matrices);
-            self.resist_turning(body, secs);
-            total.add(self.solve(task, &system, &x, change)?);
+            self.resist_turning(body, input, secs);
+            total.add(self.solve(context, &system, &x, change)?);
         }
         Ok(total)
     }
 
     /// Cells that are stretched far resist being turned out of their frames.
-    fn resist_turning(&mut self, body: &ElasticBody, secs: f64) {
-        if !body.resists_turning() {
+    fn resist_turning(&mut self, body: &ElasticBody, input: &StepInput, secs: f64) {
+        if !body.resists_turning(input) {
             return;
         }
         let lattice = &body.lattice;
@@ -160,12 +160,12 @@ impl CubeEngine {
     /// Solve with the cells turned as they are.
     fn solve(
         &mut self,
-        task: &Task,
+        context: &StepContext,
         system: &System,
         x: &Nodes<f64>,
         change: &mut Nodes<f64>,
-    ) -> Result<Solved, FleshError> {
-        let Task { body, state, loads, secs, .. } = *task;
+    ) -> Result<SolveResult, FleshError> {
+        let StepContext { body, state, loads, secs, .. } = *context;
         let mut gradient = vec![[0.0; 4]; x.len()];
         self.exact.add_gradient(x, &mut gradient);
         let mut r = system.residual(&self.exact, body, state, loads, &gradient, change);
@@ -182,14 +182,14 @@ impl CubeEngine {
             let outcome = self.iterate(system, body, loads, &mut r, change, floor);
             if outcome.converged {
                 self.last = outcome.iterations;
-                return Ok(Solved::iterated(outcome));
+                return Ok(SolveResult::iterated(outcome));
             }
             self.direct_left = DIRECT_STEPS;
             r = system.residual(&self.exact, body, state, loads, &gradient, change);
         }
         self.direct_left -= 1;
         let outcome = self.solve_direct(system, body, loads, (&mut r, change), tolerance)?;
-        Ok(Solved { direct: true, ..Solved::iterated(outcome) })
+        Ok(SolveResult { direct: true, ..SolveResult::iterated(outcome) })
     }
 
     /// A coarse lattice once steps need many iterations; brought up to date once an old one has cost as many as that, and
@@ -270,7 +270,7 @@ impl CubeEngine {
             }
             // One run in single precision gains five digits at most.
             let goal = (body.params.tolerance * (reference / now.max(f64::MIN_POSITIVE)).sqrt()).max(1e-5);
-            let goal = Goal { reference: now, tolerance: goal, limit: limit - total.iterations };
+            let goal = KrylovParams { reference: now, tolerance: goal, limit: limit - total.iterations };
             let outcome =
                 self.conjugate.solve(apply, &mut precondition, &loads.pins, (&mut r32, &mut step), goal);
             total.iterations += outcome.iterations;
@@ -316,7 +316,7 @@ impl CubeEngine {
             let ties = body.lattice.ties();
             let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
             let limit = if is_fresh { 200 } else { STALE };
-            let goal = Goal { reference, tolerance, limit };
+            let goal = KrylovParams { reference, tolerance, limit };
             let outcome = self.slow.solve(apply, solve, &loads.pins, (r, change), goal);
             total.iterations += outcome.iterations;
             (total.residual, total.converged) = (outcome.residual, outcome.converged);

@@ -1,15 +1,15 @@
 //! One step's potential, and how far to go along a Newton step.
 
 use crate::{
-    assembled::respond,
-    solver::Task,
+    response::respond,
+    step::StepContext,
     system::{BlockMatrix, Nodes, apply_points},
 };
 use glam::{DMat3, DVec3};
 
 /// One step's potential: `Φ(Δv)`, whose minimum is the implicit Euler step.
 pub(crate) struct NewtonStep<'a> {
-    pub task: &'a Task<'a>,
+    pub context: &'a StepContext<'a>,
     pub rotations: &'a [DMat3],
 }
 
@@ -18,12 +18,12 @@ const HALVINGS: usize = 30;
 
 impl NewtonStep<'_> {
     fn speed(&self, node: usize, change: &[[f64; 4]]) -> DVec3 {
-        self.task.state.velocities[node] + DVec3::new(change[node][0], change[node][1], change[node][2])
+        self.context.state.velocities[node] + DVec3::new(change[node][0], change[node][1], change[node][2])
     }
 
     pub fn places(&self, change: &[[f64; 4]]) -> Vec<DVec3> {
         (0..change.len())
-            .map(|n| self.task.state.positions[n] + self.task.secs * self.speed(n, change))
+            .map(|n| self.context.state.positions[n] + self.context.secs * self.speed(n, change))
             .collect()
     }
 
@@ -41,17 +41,17 @@ impl NewtonStep<'_> {
         let n = w.len();
         let mut drag = vec![[0.0; 4]; n];
         damping.apply(&w, &mut drag);
-        apply_points(&self.task.loads.points, change, &mut drag);
-        let alpha = self.task.secs * self.task.body.params.mass_damping;
+        apply_points(&self.context.loads.points, change, &mut drag);
+        let alpha = self.context.secs * self.context.body.params.mass_damping;
         let at = |node: usize| {
-            if self.task.body.is_held[node] {
+            if self.context.body.is_held[node] {
                 return [0.0; 4];
             }
-            let m = self.task.body.masses[node];
+            let m = self.context.body.masses[node];
             std::array::from_fn(|k| {
                 let inertia = m * (change[node][k] + alpha * w[node][k]);
-                self.task.loads.impulse[node][k]
-                    - self.task.secs * gradient[node][k]
+                self.context.loads.impulse[node][k]
+                    - self.context.secs * gradient[node][k]
                     - drag[node][k]
                     - inertia
             })
@@ -64,14 +64,14 @@ impl NewtonStep<'_> {
         let w = self.padded_speeds(change);
         let (mut drag, mut reaction) = (vec![[0.0; 4]; w.len()], vec![[0.0; 4]; w.len()]);
         damping.apply(&w, &mut drag);
-        apply_points(&self.task.loads.points, change, &mut reaction);
-        let alpha = self.task.secs * self.task.body.params.mass_damping;
+        apply_points(&self.context.loads.points, change, &mut reaction);
+        let alpha = self.context.secs * self.context.body.params.mass_damping;
         let at = |node: usize| {
-            let m = self.task.body.masses[node];
+            let m = self.context.body.masses[node];
             let one = |k: usize| {
                 let (c, w) = (change[node][k], w[node][k]);
                 0.5 * (m * (c * c + alpha * w * w) + w * drag[node][k] + c * reaction[node][k])
-                    - self.task.loads.impulse[node][k] * c
+                    - self.context.loads.impulse[node][k] * c
             };
             (0..3).map(one).sum::<f64>()
         };
@@ -98,7 +98,7 @@ impl NewtonStep<'_> {
             if is_better {
                 break;
             }
-            let energy = respond(self.task.body, &self.places(change), self.rotations, None).energy;
+            let energy = respond(self.context.body, &self.places(change), self.rotations, None).energy;
             is_better = energy + self.potential(damping, change) <= start + 1e-9 * start.abs();
             if is_better {
                 break;

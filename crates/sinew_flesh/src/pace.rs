@@ -6,6 +6,53 @@
 //! # Source
 //! Capell (2004), §4.9: the length of a step follows the elapsed time. Differs: it is divided into sub-steps.
 
+use crate::{FleshError, params::check_step};
+
+/// Steps per call at most; slower clips get longer steps.
+const MAX_STEPS: usize = 200;
+
+/// Time of a baked simulation, advanced in steps of limited length.
+#[derive(Debug, Clone)]
+pub(crate) struct Clock {
+    pub time: f64,
+    max_step: f64,
+}
+
+/// Steps of equal length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steps {
+    start: f64,
+    n: usize,
+    /// Length of a step in seconds.
+    pub secs: f64,
+}
+
+impl Clock {
+    /// # Errors
+    /// A longest step that is not positive.
+    pub fn new(max_step: f64) -> Result<Self, FleshError> {
+        check_step(max_step)?;
+        Ok(Self { time: 0.0, max_step })
+    }
+
+    /// Steps from now to a time; none if that is not later.
+    pub fn plan(&self, time: f64) -> Option<Steps> {
+        let way = time - self.time;
+        if way.is_nan() || way <= 0.0 {
+            return None;
+        }
+        let n = ((way / self.max_step - 1e-6).ceil() as usize).clamp(1, MAX_STEPS);
+        Some(Steps { start: self.time, n, secs: way / n as f64 })
+    }
+}
+
+impl Steps {
+    /// Times at which the steps end.
+    pub fn times(self) -> impl Iterator<Item = f64> {
+        (1..=self.n).map(move |step| self.start + self.secs * step as f64)
+    }
+}
+
 /// Plans steps of a simulation that is watched while it runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pacer {

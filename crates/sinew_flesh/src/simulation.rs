@@ -1,25 +1,25 @@
-//! A character with flesh on its bones, simulated pose by pose; hands may hold and push it meanwhile.
+//! A character with flesh on its bones, simulated pose by pose; the user may hold and push it meanwhile.
 //!
 //! # Cost
 //! new: the lattice, and the bones in it. change: constants of cells. step: one step of the solver.
 
 use crate::{
-    Anchor, Attachment, BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Material,
-    Pin, Pull, Skeleton, SmoothEmbedding, StepReport, paint::cell_factors, rig::RigDrive, skeleton::feelers,
+    Attachment, Body, FleshError, FleshSolver, FleshState, Material, SimulationParams, Skeleton,
+    SmoothEmbedding, StepInput, StepReport,
+    muscle::MuscleDrive,
+    simulation_params::{build_pins, compute_materials},
+    skeleton::contact_points,
 };
 use glam::{DAffine3, DVec3, Vec3};
-use sinew_geom::{Character, Pose, Rig, Skin, Warnings};
+use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
 
-/// Bones that go this far in a step, in diagonals of the body, have jumped; flesh jumps along.
-const JUMP: f64 = 0.25;
-/// Steps and seconds a step until a body has come to rest: long steps of implicit Euler lose their energy at once.
-const SETTLE: (usize, f64) = (30, 0.2);
-/// Rigs that change stiffness by less than this share are not worth new constants of all cells.
-const STIFFENED: f64 = 0.02;
-/// Stiffness of a hand, in units of the flesh's own.
-const HAND: f64 = 10.0;
-/// Cells that a hand reaches around the place it holds.
-const HAND_REACH: f64 = 1.5;
+/// Mean distance that bones move in one step, in diagonals of the body, from which on flesh is moved along.
+const JUMP_DIAGONALS: f64 = 0.25;
+/// Number and length in seconds of the steps that bring a body to rest: long steps of implicit Euler lose their energy at
+/// once.
+const SETTLE_STEPS: (usize, f64) = (30, 0.2);
+/// Relative change of stiffness by muscles below which the constants of cells are not computed again.
+const LEAST_STIFFENING: f64 = 0.02;
 
 /// A character that is simulated. It keeps its own copy of skeleton and skin.
 #[derive(Debug)]
@@ -27,27 +27,18 @@ pub struct Simulation {
     pub(crate) rigged: Option<(Rig, Skin, Skeleton)>,
     pub(crate) body: Body,
     smooth: Option<SmoothEmbedding>,
-    attachment: Attachment,
+    pub(crate) attachment: Attachment,
     pub(crate) solver: FleshSolver,
     pub(crate) state: FleshState,
-    pub(crate) drive: Drive,
+    pub(crate) input: StepInput,
     matrices: Vec<DAffine3>,
     diagonal: f64,
     n_jumps: usize,
     materials: Vec<Material>,
-    rigs: Option<RigDrive>,
-    /// Polar steps asked for, which rigs do without.
-    polar_steps: usize,
-    /// Factors of stiffness the solver was made with, because of rigs.
+    muscles: Option<MuscleDrive>,
+    /// Factors of stiffness the solver was made with, because of muscles.
     stiffened: Vec<f64>,
     time: f64,
-}
-
-/// A part of the surface in a hand.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Grip {
-    /// Points, their shares of the hand's strength, and where they are from its middle.
-    points: Vec<(BodyPoint, f64, DVec3)>,
 }
 
 impl Simulation {
@@ -57,7 +48,7 @@ impl Simulation {
     /// Surfaces without an inside, skeletons outside of it, parameters out of range.
     pub fn new(
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
         params.material.check()?;
@@ -76,48 +67,60 @@ impl Simulation {
     pub fn in_body(
         body: Body,
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        params.material.check()?;
-        tell_uncovered(&body, character.mesh.positions(), warnings);
-        let smooth = match params.smooth {
-            true => Some(SmoothEmbedding::new(&body, character.mesh.positions())?),
-            false => None,
-        };
-        let uniform = vec![params.material; body.lattice.n_cells()];
         let mut rigged = None;
         if let (Some(rig), Some(skin)) = (&character.rig, &character.skin) {
-            let mesh = &character.mesh;
+            let (mesh, uniform) = (&character.mesh, vec![params.material; body.lattice.n_cells()]);
             let skeleton = Skeleton::new(mesh, (rig, skin), &body, &uniform, &params.bones, warnings)?;
             rigged = Some((rig.clone(), skin.clone(), skeleton));
         }
-        let mut attachment = Attachment { feelers: feelers(&character.mesh, &body), ..Attachment::default() };
-        let materials = materials(&body, rigged.as_ref(), params)?;
-        if let Some((.., skeleton)) = &mut rigged {
-            skeleton.set_materials(&body.lattice, &materials, &params.bones);
-            attachment = skeleton.attachment();
-        }
+        let materials = compute_materials(&body, rigged.as_ref(), params)?;
+        let attachment = match &mut rigged {
+            Some((.., skeleton)) => {
+                skeleton.set_materials(&body.lattice, &materials, &params.bones);
+                skeleton.attachment()
+            }
+            None => {
+                Attachment { contact_points: contact_points(&character.mesh, &body), ..Attachment::default() }
+            }
+        };
+        let simulation = Self::attached(body, &character.mesh, (materials, attachment), params, warnings)?;
+        Ok(Self { rigged, ..simulation })
+    }
+
+    /// A body at rest with given materials, held as an attachment prescribes.
+    pub(crate) fn attached(
+        body: Body,
+        mesh: &Mesh,
+        (materials, attachment): (Vec<Material>, Attachment),
+        params: &SimulationParams,
+        warnings: &mut Warnings,
+    ) -> Result<Self, FleshError> {
+        params.material.check()?;
+        warn_uncovered(&body, mesh.positions(), warnings);
+        let smooth = match params.smooth {
+            true => Some(SmoothEmbedding::new(&body, mesh.positions())?),
+            false => None,
+        };
         let solver = FleshSolver::new(&body.lattice, &materials, &attachment, &params.flesh)?;
         let state = FleshState::at_rest(&body.lattice);
-        let obstacles = params.obstacles.clone();
-        let pins = pins(&body, &params.pins)?;
-        let drive = Drive { obstacles, pins, ..Drive::at_rest(&body.lattice, &attachment) };
-        let (diagonal, matrices) = (character.mesh.diagonal(), Vec::new());
+        let (obstacles, pins) = (params.obstacles.clone(), build_pins(&body, &params.pins)?);
+        let input = StepInput { obstacles, pins, ..StepInput::at_rest(&body.lattice, &attachment) };
         Ok(Self {
-            rigged,
+            rigged: None,
             body,
             smooth,
             attachment,
             solver,
             state,
-            drive,
-            matrices,
-            diagonal,
+            input,
+            matrices: Vec::new(),
+            diagonal: mesh.diagonal(),
             n_jumps: 0,
             materials,
-            rigs: None,
-            polar_steps: params.flesh.polar_steps,
+            muscles: None,
             stiffened: Vec::new(),
             time: 0.0,
         })
@@ -128,8 +131,8 @@ impl Simulation {
     ///
     /// # Errors
     /// Parameters out of range; then it is as it was.
-    pub fn change(&mut self, params: &BakeParams) -> Result<(), FleshError> {
-        let materials = materials(&self.body, self.rigged.as_ref(), params)?;
+    pub fn change(&mut self, params: &SimulationParams) -> Result<(), FleshError> {
+        let materials = compute_materials(&self.body, self.rigged.as_ref(), params)?;
         let mut attachment = self.attachment.clone();
         if let Some((.., skeleton)) = &mut self.rigged {
             skeleton.set_materials(&self.body.lattice, &materials, &params.bones);
@@ -139,9 +142,7 @@ impl Simulation {
         self.attachment = attachment;
         self.materials = materials;
         self.stiffened.clear();
-        self.polar_steps = params.flesh.polar_steps;
-        self.hold_frames();
-        self.drive.obstacles.clone_from(&params.obstacles);
+        self.input.obstacles.clone_from(&params.obstacles);
         Ok(())
     }
 
@@ -154,12 +155,12 @@ impl Simulation {
         body: Body,
         state: FleshState,
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
     ) -> Result<(), FleshError> {
-        // All that could be told was told when it was made.
+        // Warnings were reported when the simulation was built.
         let mut next = Self::in_body(body, character, params, &mut Warnings::default())?;
         if let Some((.., skeleton)) = &next.rigged {
-            skeleton.drive(&self.matrices, &mut next.drive)?;
+            skeleton.prescribe(&self.matrices, &mut next.input)?;
         }
         next.state = state;
         (next.time, next.n_jumps) = (self.time, self.n_jumps);
@@ -168,26 +169,34 @@ impl Simulation {
         Ok(())
     }
 
-    /// Let force rigs act from the next step on; `None` takes them off. Their curves begin when [`Self::begin`] is called.
-    pub fn set_rigs(&mut self, rigs: Option<RigDrive>) {
-        self.rigs = rigs;
-        self.hold_frames();
-        if self.rigs.is_none() {
-            self.drive.forces.clear();
-            self.drive.pins.clear();
+    /// Let muscles act from the next step on; `None` removes them. Their curves begin when [`Self::begin`] is called.
+    ///
+    /// Under muscles, cells are rotated only as the bones prescribe: forces and displacements then correspond (Capell
+    /// (2004), eq. 6.1).
+    pub fn set_muscles(&mut self, muscles: Option<MuscleDrive>) {
+        self.muscles = muscles;
+        self.input.fixed_frames = self.muscles.is_some() && self.rigged.is_some();
+        if self.muscles.is_none() {
+            self.input.forces.clear();
+            self.input.pins.clear();
         }
     }
 
-    /// Under rigs, cells are rotated only as the bones prescribe: forces and displacements then correspond (Capell
-    /// (2004), eq. 6.1).
-    fn hold_frames(&mut self) {
-        let is_held = self.rigs.is_some() && self.rigged.is_some();
-        self.solver.body.params.polar_steps = if is_held { 0 } else { self.polar_steps };
+    /// Old name of [`Self::set_muscles`].
+    #[doc(hidden)]
+    pub fn set_rigs(&mut self, muscles: Option<MuscleDrive>) {
+        self.set_muscles(muscles);
     }
 
-    /// The rigs that act, for values set by hand.
-    pub fn rigs_mut(&mut self) -> Option<&mut RigDrive> {
-        self.rigs.as_mut()
+    /// Old name of [`Self::muscles_mut`].
+    #[doc(hidden)]
+    pub fn rigs_mut(&mut self) -> Option<&mut MuscleDrive> {
+        self.muscles_mut()
+    }
+
+    /// The muscles that act, for values set by hand.
+    pub fn muscles_mut(&mut self) -> Option<&mut MuscleDrive> {
+        self.muscles.as_mut()
     }
 
     /// The lattice and what lies in it.
@@ -212,7 +221,7 @@ impl Simulation {
 
     /// Nodes held by bones.
     pub fn n_held(&self) -> usize {
-        self.drive.held.len()
+        self.input.held.len()
     }
 
     /// Times that bones jumped and flesh was carried along.
@@ -249,13 +258,13 @@ impl Simulation {
         if let Some((.., skeleton)) = &self.rigged {
             self.state.positions = skeleton.skinned(&self.matrices);
             self.body.lattice.ties().spread_places(&mut self.state.positions);
-            skeleton.drive(&self.matrices, &mut self.drive)?;
-            self.state.rotations = self.drive.cell_rotations.clone();
+            skeleton.prescribe(&self.matrices, &mut self.input)?;
+            self.state.rotations = self.input.cell_rotations.clone();
         }
         self.exert(pose)?;
         if settle && is_held {
-            for _ in 0..SETTLE.0 {
-                self.solver.step(&mut self.state, &self.drive, SETTLE.1)?;
+            for _ in 0..SETTLE_STEPS.0 {
+                self.solver.step(&mut self.state, &self.input, SETTLE_STEPS.1)?;
             }
             self.state.velocities.fill(DVec3::ZERO);
         }
@@ -270,72 +279,38 @@ impl Simulation {
         self.follow(pose)?;
         self.time += secs;
         self.exert(pose)?;
-        self.solver.step(&mut self.state, &self.drive, secs)
+        self.solver.step(&mut self.state, &self.input, secs)
     }
 
-    /// Forces, pins and stiffness of the rigs in a pose, now.
+    /// Advance by a step, at the end of which held nodes and anchors are at given places.
+    pub(crate) fn step_attached(
+        &mut self,
+        held: Vec<DVec3>,
+        anchors: Vec<DVec3>,
+        secs: f64,
+    ) -> Result<StepReport, FleshError> {
+        (self.input.held, self.input.anchors) = (held, anchors);
+        let report = self.solver.step(&mut self.state, &self.input, secs)?;
+        self.n_jumps += usize::from(report.carried);
+        Ok(report)
+    }
+
+    /// Forces, pins and stiffness of the muscles in a pose, now.
     fn exert(&mut self, pose: Option<&Pose>) -> Result<(), FleshError> {
-        let Some(rigs) = &mut self.rigs else { return Ok(()) };
+        let Some(muscles) = &mut self.muscles else { return Ok(()) };
         let rig = self.rigged.as_ref().map(|(rig, ..)| rig);
         let rest = rig.map(Rig::rest_pose);
         let posed = rig.zip(pose.or(rest.as_ref()));
-        rigs.apply(&self.body.lattice, posed, &self.matrices, self.time, &mut self.drive)?;
-        let Some(factors) = rigs.stiffness(&self.body.lattice) else { return Ok(()) };
-        let is_near = |(a, b): (&f64, &f64)| (a / b).ln().abs() < STIFFENED;
+        muscles.apply(&self.body.lattice, posed, &self.matrices, self.time, &mut self.input)?;
+        let Some(factors) = muscles.stiffness(&self.body.lattice) else { return Ok(()) };
+        let is_near = |(a, b): (&f64, &f64)| (a / b).ln().abs() < LEAST_STIFFENING;
         if factors.len() != self.stiffened.len() || !factors.iter().zip(&self.stiffened).all(is_near) {
             let each = self.materials.iter().zip(&factors);
             let materials: Vec<Material> = each.map(|(material, by)| material.stiffened(*by)).collect();
-            let params = self.solver.body.params.clone();
-            self.solver = FleshSolver::new(&self.body.lattice, &materials, &self.attachment, &params)?;
+            self.solver = self.solver.with_materials(&materials)?;
             self.stiffened = factors;
         }
         Ok(())
-    }
-
-    /// The part of the surface around a vertex, to be held or pushed.
-    ///
-    /// # Errors
-    /// If there is no such vertex.
-    pub fn grip(&self, vertex: usize) -> Result<Grip, FleshError> {
-        let (embedding, lattice) = (&self.body.embedding, &self.body.lattice);
-        if vertex >= embedding.len() {
-            let (what, len) = ("vertex", embedding.len());
-            return Err(FleshError::OutOfLattice { what, index: vertex, len });
-        }
-        let weights = embedding.weights(vertex).map(f64::from);
-        let middle = BodyPoint { cell: embedding.cell(vertex) as u32, weights };
-        let at_rest = |point: &BodyPoint| point.evaluate(lattice, lattice.nodes());
-        let now = |point: &BodyPoint| point.evaluate(lattice, &self.state.positions);
-        let (center, reach) = (at_rest(&middle), HAND_REACH * lattice.size());
-        let strength = |point: &BodyPoint| 1.0 - (at_rest(point).distance(center) / reach).powi(2);
-        let around = self.attachment.feelers.iter().map(|point| (*point, strength(point)));
-        let mut points: Vec<(BodyPoint, f64, DVec3)> = around
-            .chain([(middle, 1.0)])
-            .filter(|(_, share)| *share > 0.0)
-            .map(|(point, share)| (point, share, now(&point) - now(&middle)))
-            .collect();
-        let sum: f64 = points.iter().map(|(_, share, _)| share).sum();
-        points.iter_mut().for_each(|(_, share, _)| *share /= sum);
-        Ok(Grip { points })
-    }
-
-    /// Draw a part of the surface to a place by a spring until told otherwise; `None` lets go.
-    pub fn hold(&mut self, grip: Option<(&Grip, DVec3)>) {
-        let strength = HAND * self.solver.mean_young() * self.body.lattice.size();
-        let pull = |(point, share, offset): &(BodyPoint, f64, DVec3), target: DVec3| Pull {
-            anchor: Anchor { point: *point, stiffness: strength * share },
-            target: target + *offset,
-        };
-        self.drive.pulls = grip.map_or_else(Vec::new, |(grip, target)| {
-            grip.points.iter().map(|point| pull(point, target)).collect()
-        });
-    }
-
-    /// Push a part of the surface with a force in newtons until told otherwise; `None` stops.
-    pub fn push(&mut self, grip: Option<(&Grip, DVec3)>) {
-        self.drive.pushes = grip.map_or_else(Vec::new, |(grip, force)| {
-            grip.points.iter().map(|(point, share, _)| (*point, force * *share)).collect()
-        });
     }
 
     fn matrices_of(&self, pose: Option<&Pose>) -> Result<Vec<DAffine3>, FleshError> {
@@ -357,82 +332,35 @@ impl Simulation {
     fn follow(&mut self, pose: Option<&Pose>) -> Result<(), FleshError> {
         let matrices = self.matrices_of(pose)?;
         let Some((.., skeleton)) = &self.rigged else { return Ok(()) };
-        let before = self.drive.held.iter().chain(&self.drive.anchors).copied().collect::<Vec<DVec3>>();
-        skeleton.drive(&matrices, &mut self.drive)?;
-        let after = self.drive.held.iter().chain(&self.drive.anchors);
+        let before = self.input.held.iter().chain(&self.input.anchors).copied().collect::<Vec<DVec3>>();
+        skeleton.prescribe(&matrices, &mut self.input)?;
+        let after = self.input.held.iter().chain(&self.input.anchors);
         let way = before.iter().zip(after).map(|(a, b)| a.distance(*b)).sum::<f64>() / before.len() as f64;
-        if way > JUMP * self.diagonal {
+        if way > JUMP_DIAGONALS * self.diagonal {
             self.n_jumps += 1;
             let (from, to) = (skeleton.skinned(&self.matrices), skeleton.skinned(&matrices));
             let nodes = self.state.positions.iter_mut().zip(from.iter().zip(&to));
             nodes.for_each(|(p, (from, to))| *p += *to - *from);
             self.body.lattice.ties().spread_places(&mut self.state.positions);
             self.state.velocities.fill(DVec3::ZERO);
-            self.state.rotations = self.drive.cell_rotations.clone();
+            self.state.rotations = self.input.cell_rotations.clone();
         }
         self.matrices = matrices;
         Ok(())
     }
 }
 
-/// Places that are named of vertices in no cell.
-const TOLD: usize = 3;
+/// Number of vertices outside all cells that a warning names.
+const MAX_NAMED_VERTICES: usize = 3;
 
-fn tell_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
+fn warn_uncovered(body: &Body, positions: &[DVec3], warnings: &mut Warnings) {
     let n = body.uncovered.len();
     if n == 0 {
         return;
     }
     let show = |&vertex: &u32| format!("{vertex} at {:.4}", positions[vertex as usize]);
-    let first: Vec<String> = body.uncovered.iter().take(TOLD).map(show).collect();
-    let more = if n > TOLD { ", …" } else { "" };
+    let first: Vec<String> = body.uncovered.iter().take(MAX_NAMED_VERTICES).map(show).collect();
+    let more = if n > MAX_NAMED_VERTICES { ", …" } else { "" };
     let first = first.join(", ");
     warnings.push(format!("{n} vertices lie in no cell (vertex {first}{more}); they follow the nearest"));
-}
-
-/// Points of vertices that are held exactly.
-fn pins(body: &Body, wanted: &[(u32, DVec3)]) -> Result<Vec<Pin>, FleshError> {
-    let pin = |&(vertex, target): &(u32, DVec3)| {
-        let (what, index, len) = ("vertex of a pin", vertex as usize, body.embedding.len());
-        if index >= len {
-            return Err(FleshError::OutOfLattice { what, index, len });
-        }
-        let weights = body.embedding.weights(index).map(f64::from);
-        Ok(Pin { point: BodyPoint { cell: body.embedding.cell(index) as u32, weights }, target })
-    };
-    wanted.iter().map(pin).collect()
-}
-
-/// What each cell is made of: the material, by paint and by joints.
-fn materials(
-    body: &Body,
-    rigged: Option<&(Rig, Skin, Skeleton)>,
-    params: &BakeParams,
-) -> Result<Vec<Material>, FleshError> {
-    let mut materials = vec![params.material; body.lattice.n_cells()];
-    if !params.paint.is_empty() {
-        let factors = cell_factors(body, &params.paint)?;
-        materials.iter_mut().zip(factors).for_each(|(material, by)| *material = material.stiffened(by));
-    }
-    if let Some((_, skin, skeleton)) = rigged {
-        stiffen(&mut materials, skin, skeleton, &params.stiffer);
-    }
-    materials.iter().try_for_each(Material::check)?;
-    Ok(materials)
-}
-
-/// Flesh around some joints, stiffer by the weight they have there.
-fn stiffen(materials: &mut [Material], skin: &Skin, skeleton: &Skeleton, factors: &[(usize, f64)]) {
-    if factors.is_empty() {
-        return;
-    }
-    for (cell, material) in materials.iter_mut().enumerate() {
-        let mut log = 0.0;
-        for (slot, bound) in skin.slots.iter().enumerate() {
-            for (_, factor) in factors.iter().filter(|(joint, _)| *joint == bound.joint) {
-                log += skeleton.cell_weight(cell, slot) * factor.ln();
-            }
-        }
-        *material = material.stiffened(log.exp());
-    }
 }

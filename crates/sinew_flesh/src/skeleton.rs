@@ -7,7 +7,7 @@
 //! over rings of points. §5.2.2: rotations of bones blended by skin weights predict the rotation of the flesh.
 
 use crate::{
-    Anchor, Attachment, Body, BodyPoint, Drive, FleshError, Lattice, Material,
+    Anchor, Attachment, Body, BodyPoint, FleshError, Lattice, Material, StepInput,
     contact::closest_on_segment,
     lattice::Locator,
     weights::{LatticeWeights, blend, rotations_of},
@@ -50,7 +50,7 @@ pub struct Skeleton {
     weights: LatticeWeights,
     bones: Vec<Bone>,
     rest: Vec<DVec3>,
-    feelers: Vec<BodyPoint>,
+    contact_points: Vec<BodyPoint>,
 }
 
 /// Flesh follows a bone only if that bone moves it by at least this much: parts beside it may lie in it.
@@ -95,7 +95,7 @@ impl Skeleton {
         };
         let anchors = anchors.into_iter().filter(is_free).collect();
         let rest = body.lattice.nodes().to_vec();
-        Ok(Self { held, anchors, weights, bones, rest, feelers: feelers(mesh, body) })
+        Ok(Self { held, anchors, weights, bones, rest, contact_points: contact_points(mesh, body) })
     }
 
     /// The bones, where they were bound.
@@ -116,7 +116,7 @@ impl Skeleton {
         Attachment {
             held: self.held.iter().map(|(node, _)| *node).collect(),
             anchors: self.anchors.iter().map(|(anchor, ..)| *anchor).collect(),
-            feelers: self.feelers.clone(),
+            contact_points: self.contact_points.clone(),
             regions: self.weights.of_nodes.clone(),
         }
     }
@@ -125,7 +125,7 @@ impl Skeleton {
     ///
     /// # Errors
     /// Another number of matrices, or one that is not finite.
-    pub fn drive(&self, matrices: &[DAffine3], drive: &mut Drive) -> Result<(), FleshError> {
+    pub fn prescribe(&self, matrices: &[DAffine3], input: &mut StepInput) -> Result<(), FleshError> {
         let (expected, actual) = (self.weights.n_slots, matrices.len());
         if actual != expected {
             return Err(FleshError::Length { what: "matrices of joints", expected, actual });
@@ -134,20 +134,20 @@ impl Skeleton {
             return Err(FleshError::NonFinite { what: "matrix of joint", index });
         }
         let at = |slot: u16, p: DVec3| matrices[slot as usize].transform_point3(p);
-        drive.held.clear();
-        drive.held.extend(self.held.iter().map(|&(node, slot)| at(slot, self.rest[node as usize])));
-        drive.anchors.clear();
-        drive.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
+        input.held.clear();
+        input.held.extend(self.held.iter().map(|&(node, slot)| at(slot, self.rest[node as usize])));
+        input.anchors.clear();
+        input.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
         let rotations = rotations_of(&matrices.iter().map(|m| m.matrix3).collect::<Vec<DMat3>>());
-        drive.region_rotations.clone_from(&rotations);
-        drive.cell_rotations.clear();
-        drive.cell_rotations.extend(self.weights.of_cells.iter().map(|w| blend(&rotations, w)));
-        drive.node_rotations.clear();
-        drive.node_rotations.extend(self.weights.of_nodes.iter().map(|w| blend(&rotations, w)));
+        input.region_rotations.clone_from(&rotations);
+        input.cell_rotations.clear();
+        input.cell_rotations.extend(self.weights.of_cells.iter().map(|w| blend(&rotations, w)));
+        input.node_rotations.clear();
+        input.node_rotations.extend(self.weights.of_nodes.iter().map(|w| blend(&rotations, w)));
         Ok(())
     }
 
-    /// Where skinning alone would put the nodes; `matrices` as for [`Self::drive`].
+    /// Where skinning alone would put the nodes; `matrices` as for [`Self::prescribe`].
     pub fn skinned(&self, matrices: &[DAffine3]) -> Vec<DVec3> {
         let one = |(p, weights): (&DVec3, &[(u16, f32); 4])| {
             weights
@@ -166,18 +166,18 @@ impl Skeleton {
 }
 
 /// Points of the surface that meet obstacles: one for each half of a cell along each axis.
-pub(crate) fn feelers(mesh: &Mesh, body: &Body) -> Vec<BodyPoint> {
+pub(crate) fn contact_points(mesh: &Mesh, body: &Body) -> Vec<BodyPoint> {
     let step = body.lattice.size() / 2.0;
     let mut seen = BTreeSet::new();
-    let mut feelers = Vec::new();
+    let mut contact_points = Vec::new();
     for (vertex, p) in mesh.positions().iter().enumerate() {
         let cell = body.embedding.cell(vertex) as u32;
         let place = (*p / step).floor().as_ivec3().to_array();
         if seen.insert((place, cell)) {
-            feelers.push(BodyPoint { cell, weights: body.embedding.weights(vertex).map(f64::from) });
+            contact_points.push(BodyPoint { cell, weights: body.embedding.weights(vertex).map(f64::from) });
         }
     }
-    feelers
+    contact_points
 }
 
 /// Bones of a skin where it was bound: from each joint to those below it, or into the flesh it moves.

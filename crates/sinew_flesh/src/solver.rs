@@ -11,17 +11,18 @@
 //! new: masses and constants of cells. step: one gradient in double precision, then one matrix-free application of `K`
 //! per iteration in single precision; stiff bodies are factorised from time to time instead.
 //! # Limits
-//! The same bits on any number of threads. Obstacles act on feelers only.
+//! The same bits on any number of threads. Obstacles act on contact_points only.
 
 use crate::{
-    Attachment, Drive, FleshError, FleshParams, FleshState, Lattice, Material, Mode,
-    assembled::{Assembled, deformations, elastic_energy, gradient},
+    Attachment, FleshError, FleshParams, FleshState, Lattice, Material, Mode, StepInput,
+    assembled::Assembled,
     body::ElasticBody,
     carry::{carry, is_jerked},
     loads::{Loads, check},
     matrix_free::CubeEngine,
     params::check_step,
-    system::{Nodes, Outcome, PinRow, solve_with_multipliers},
+    response::{deformations, elastic_energy, gradient},
+    step::StepContext,
 };
 use glam::DVec3;
 
@@ -39,7 +40,7 @@ pub struct StepReport {
     pub converged: bool,
     /// Whether a factorisation was used.
     pub direct: bool,
-    /// Feelers that touch something.
+    /// Contact points that touch something.
     pub contacts: usize,
     /// Whether what holds the body jumped: the body was carried along, or its flesh given no momentum.
     pub carried: bool,
@@ -51,69 +52,6 @@ pub struct FleshSolver {
     pub(crate) body: ElasticBody,
     engine: Engine,
     pin_forces: Vec<DVec3>,
-}
-
-/// One step of a body: what an engine is given to solve.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub body: &'a ElasticBody,
-    pub state: &'a FleshState,
-    pub drive: &'a Drive,
-    pub loads: &'a Loads,
-    pub secs: f64,
-}
-
-/// What an engine found.
-#[derive(Debug, Default)]
-pub(crate) struct Solved {
-    pub outcome: Outcome,
-    /// Whether a factorisation was used.
-    pub direct: bool,
-    /// Multipliers of the pins that say something new, if they were asked for.
-    pub multipliers: Vec<DVec3>,
-}
-
-impl Solved {
-    pub fn iterated(outcome: Outcome) -> Self {
-        Self { outcome, ..Self::default() }
-    }
-
-    /// One solve after another.
-    pub fn add(&mut self, other: Self) {
-        self.outcome.iterations += other.outcome.iterations;
-        self.outcome.residual = self.outcome.residual.max(other.outcome.residual);
-        self.outcome.converged &= other.outcome.converged;
-        self.direct |= other.direct;
-        self.multipliers = other.multipliers;
-    }
-}
-
-/// Solve `A x = r` with pins held by multipliers; `x` is added to.
-pub(crate) fn hold_by_multipliers(
-    mut apply: impl FnMut(&[[f64; 4]], &mut [[f64; 4]]),
-    inverse: &[[f64; 6]],
-    body: &ElasticBody,
-    loads: &Loads,
-    (r, x): (&Nodes<f64>, &mut Nodes<f64>),
-) -> Solved {
-    let rows: Vec<PinRow> = loads.pins.rows.iter().map(|(_, row)| row.clone()).collect();
-    let ties = body.lattice.ties();
-    // Tᵀ A T, where nodes hang between others.
-    let tied = |x: &[[f64; 4]], out: &mut [[f64; 4]]| {
-        let mut all = x.to_vec();
-        ties.spread(&mut all);
-        apply(&all, out);
-        ties.gather(out);
-    };
-    let mut r = r.clone();
-    ties.gather(&mut r);
-    let mut delta = vec![[0.0; 4]; r.len()];
-    let goal = (body.params.tolerance, 20 * body.iteration_limit());
-    let (outcome, multipliers) = solve_with_multipliers(tied, inverse, &rows, (&r, &mut delta), goal);
-    // The last digits of C x = 0, which the residual leaves open.
-    loads.pins.project(&mut delta);
-    x.iter_mut().zip(&delta).for_each(|(x, d)| (0..3).for_each(|k| x[k] += d[k]));
-    Solved { multipliers, ..Solved::iterated(outcome) }
 }
 
 #[derive(Debug)]
@@ -143,6 +81,12 @@ impl FleshSolver {
         Ok(Self { body, engine, pin_forces: Vec::new() })
     }
 
+    /// The same body of other materials.
+    pub(crate) fn with_materials(&self, materials: &[Material]) -> Result<Self, FleshError> {
+        let ElasticBody { lattice, attachment, params, .. } = &self.body;
+        Self::new(lattice, materials, attachment, params)
+    }
+
     /// Mass of every node, in kilograms.
     pub fn masses(&self) -> &[f64] {
         &self.body.masses
@@ -168,31 +112,31 @@ impl FleshSolver {
     /// Move on by `secs`.
     ///
     /// # Errors
-    /// A drive that does not fit, pins that contradict each other, or numbers that are not finite; the state is then
+    /// An input that does not fit, pins that contradict each other, or numbers that are not finite; the state is then
     /// as it was.
     pub fn step(
         &mut self,
         state: &mut FleshState,
-        drive: &Drive,
+        input: &StepInput,
         secs: f64,
     ) -> Result<StepReport, FleshError> {
         check_step(secs)?;
         self.body.check_state(state)?;
-        check(&self.body.scene(), drive)?;
-        let carried = carry(&self.body, state, drive);
+        check(&self.body.scene(), input)?;
+        let carried = carry(&self.body, state, input);
         let from = carried.as_ref().unwrap_or(state);
-        let loads = Loads::gather(&self.body.scene(), from, drive, secs)?;
+        let loads = Loads::gather(&self.body.scene(), from, input, secs)?;
         let mut change = vec![[0.0; 4]; from.positions.len()];
         let mut rotations = from.rotations.clone();
-        let task = Task { body: &self.body, state: from, drive, loads: &loads, secs };
+        let context = StepContext { body: &self.body, state: from, input, loads: &loads, secs };
         let solved = match &mut self.engine {
-            Engine::Cubes(engine) => engine.step(&task, &mut rotations, &mut change)?,
-            Engine::Assembled(engine) => engine.step(&task, &mut rotations, &mut change)?,
+            Engine::Cubes(engine) => engine.step(&context, &mut rotations, &mut change)?,
+            Engine::Assembled(engine) => engine.step(&context, &mut rotations, &mut change)?,
         };
         if let Some(index) = change.iter().position(|c| !c.iter().all(|x| x.is_finite())) {
             return Err(FleshError::NonFinite { what: "velocity of node", index });
         }
-        let is_jerked = is_jerked(&self.body, from, drive);
+        let is_jerked = is_jerked(&self.body, from, input);
         let is_carried = carried.is_some() || is_jerked;
         if let Some(carried) = carried {
             *state = carried;
@@ -200,7 +144,7 @@ impl FleshSolver {
         state.rotations = rotations;
         self.pin_forces.clear();
         if !solved.multipliers.is_empty() {
-            self.pin_forces.resize(drive.pins.len(), DVec3::ZERO);
+            self.pin_forces.resize(input.pins.len(), DVec3::ZERO);
             for ((pin, _), impulse) in loads.pins.rows.iter().zip(&solved.multipliers) {
                 self.pin_forces[*pin] = -*impulse / secs;
             }
@@ -212,7 +156,7 @@ impl FleshSolver {
                 state.velocities[node] = v;
             }
         }
-        for (&node, target) in self.body.attachment.held.iter().zip(&drive.held) {
+        for (&node, target) in self.body.attachment.held.iter().zip(&input.held) {
             state.positions[node as usize] = *target;
         }
         self.body.lattice.ties().spread_places(&mut state.positions);
@@ -227,10 +171,10 @@ impl FleshSolver {
     }
 
     /// Turn the cells of a state as its shape and the bones do, until they turn no further.
-    pub(crate) fn turn(&self, state: &mut FleshState, drive: &Drive) {
+    pub(crate) fn turn(&self, state: &mut FleshState, input: &StepInput) {
         let deformations = deformations(&self.body, &state.positions);
         for _ in 0..TURNS {
-            self.body.turn(&deformations, drive, &mut state.rotations);
+            self.body.turn(&deformations, input, &mut state.rotations);
         }
     }
 

@@ -99,20 +99,23 @@ pub struct Attachment {
     /// Points drawn to places that are given.
     pub anchors: Vec<Anchor>,
     /// Points that meet obstacles.
-    pub feelers: Vec<BodyPoint>,
+    pub contact_points: Vec<BodyPoint>,
     /// How much of each node belongs to which regions, for `blended`; empty for one region.
     pub regions: Vec<[(u16, f32); 4]>,
 }
 
 /// What is done to a body during one step.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Drive {
+pub struct StepInput {
     /// Where each held node is at the end of the step.
     pub held: Vec<DVec3>,
     /// Where each anchor is drawn to at the end of the step.
     pub anchors: Vec<DVec3>,
     /// How bones turn each cell; empty if there are none.
     pub cell_rotations: Vec<DQuat>,
+    /// Whether cells are rotated only as `cell_rotations` prescribe, in mode `predicted`, so that forces and displacements
+    /// correspond. Default false: frames follow the deformation of the cells.
+    pub fixed_frames: bool,
     /// How bones turn each node, for `warped`; empty if there are none.
     pub node_rotations: Vec<DQuat>,
     /// How bones turn each region, for `blended`; empty if there are none.
@@ -125,11 +128,11 @@ pub struct Drive {
     pub pulls: Vec<Pull>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,
-    /// Forces on nodes, in newtons, such as those of rigs; empty if there are none.
+    /// Forces on nodes, in newtons, such as those of muscles; empty if there are none.
     pub forces: Vec<DVec3>,
 }
 
-impl Drive {
+impl StepInput {
     /// Everything that is attached stays where it is at rest.
     pub fn at_rest(lattice: &Lattice, attachment: &Attachment) -> Self {
         let node = |&node: &u32| lattice.nodes()[node as usize];

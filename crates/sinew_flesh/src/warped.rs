@@ -10,10 +10,11 @@
 
 use crate::{
     FleshError,
-    assembled::matrices,
     loads::refuse_pins,
-    solver::Task,
-    system::{BlockMatrix, Nodes, Outcome, apply_points, bicgstab, invert_block, times_blocks},
+    step::StepContext,
+    system::{
+        BlockMatrix, Nodes, Outcome, apply_points, bicgstab, invert_block, rotation_matrices, times_blocks,
+    },
 };
 use glam::{DMat3, DVec3};
 
@@ -23,11 +24,11 @@ const LIMIT: usize = 2000;
 /// The change of velocity of a step; `stiffness` is that at rest.
 pub(crate) fn step_warped(
     stiffness: &BlockMatrix,
-    task: &Task,
+    context: &StepContext,
     change: &mut Nodes<f64>,
 ) -> Result<Outcome, FleshError> {
-    refuse_pins(task.drive, "mode warped has no pins; choose mode predicted")?;
-    let warped = Warped::new(stiffness, task);
+    refuse_pins(context.input, "mode warped has no pins; choose mode predicted")?;
+    let warped = Warped::new(stiffness, context);
     let b = warped.right_side();
     let inverse = warped.inverse_blocks();
     let mut delta = vec![[0.0; 4]; b.len()];
@@ -36,17 +37,17 @@ pub(crate) fn step_warped(
         |r, z| warped.precondition(&inverse, r, z),
         &b,
         &mut delta,
-        (task.body.params.tolerance, LIMIT),
+        (context.body.params.tolerance, LIMIT),
     );
     for (node, delta) in delta.iter().enumerate() {
-        (0..3).for_each(|k| change[node][k] = task.loads.start[node][k] + delta[k]);
+        (0..3).for_each(|k| change[node][k] = context.loads.start[node][k] + delta[k]);
     }
     Ok(outcome)
 }
 
 struct Warped<'a> {
     stiffness: &'a BlockMatrix,
-    task: &'a Task<'a>,
+    context: &'a StepContext<'a>,
     turned: Vec<DMat3>,
     scale: f64,
     drag: f64,
@@ -61,18 +62,18 @@ fn padded(x: DVec3) -> [f64; 4] {
 }
 
 impl<'a> Warped<'a> {
-    fn new(stiffness: &'a BlockMatrix, task: &'a Task<'a>) -> Self {
-        let (params, secs) = (&task.body.params, task.secs);
-        let turned = match task.drive.node_rotations.is_empty() {
-            true => vec![DMat3::IDENTITY; task.body.lattice.n_nodes()],
-            false => matrices(&task.drive.node_rotations),
+    fn new(stiffness: &'a BlockMatrix, context: &'a StepContext<'a>) -> Self {
+        let (params, secs) = (&context.body.params, context.secs);
+        let turned = match context.input.node_rotations.is_empty() {
+            true => vec![DMat3::IDENTITY; context.body.lattice.n_nodes()],
+            false => rotation_matrices(&context.input.node_rotations),
         };
         let (scale, drag) = (secs * secs + secs * params.stiffness_damping, secs * params.mass_damping);
-        Self { stiffness, task, turned, scale, drag }
+        Self { stiffness, context, turned, scale, drag }
     }
 
     fn free(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.turned.len()).filter(|node| !self.task.body.is_held[*node])
+        (0..self.turned.len()).filter(|node| !self.context.body.is_held[*node])
     }
 
     /// Row `i` of `R_i S (R_iᵀ p − X)`; without the shape at rest, of `R_i S R_iᵀ p`.
@@ -87,11 +88,11 @@ impl<'a> Warped<'a> {
 
     fn apply(&self, x: &[[f64; 4]], out: &mut [[f64; 4]]) {
         for node in self.free() {
-            let mass = self.task.body.masses[node] * (1.0 + self.drag);
+            let mass = self.context.body.masses[node] * (1.0 + self.drag);
             out[node] = padded(self.row(node, |n| at(&x[n]), None) * self.scale + at(&x[node]) * mass);
         }
-        apply_points(&self.task.loads.points, x, out);
-        for (out, held) in out.iter_mut().zip(&self.task.body.is_held) {
+        apply_points(&self.context.loads.points, x, out);
+        for (out, held) in out.iter_mut().zip(&self.context.body.is_held) {
             if *held {
                 *out = [0.0; 4];
             }
@@ -100,7 +101,7 @@ impl<'a> Warped<'a> {
 
     /// `b − A Δv` at the change to start from.
     fn right_side(&self) -> Nodes<f64> {
-        let Task { body, state, loads, secs, .. } = *self.task;
+        let StepContext { body, state, loads, secs, .. } = *self.context;
         let speed = |node: usize| state.velocities[node] + at(&loads.start[node]);
         let mut reaction = vec![[0.0; 4]; self.turned.len()];
         apply_points(&loads.points, &loads.start, &mut reaction);
@@ -119,7 +120,7 @@ impl<'a> Warped<'a> {
         let mut inverse = vec![[0.0; 6]; self.turned.len()];
         for node in self.free() {
             let mut block = self.stiffness.diagonal(node).map(|x| self.scale * x);
-            (0..3).for_each(|k| block[k] += self.task.body.masses[node] * (1.0 + self.drag));
+            (0..3).for_each(|k| block[k] += self.context.body.masses[node] * (1.0 + self.drag));
             inverse[node] = invert_block(block);
         }
         inverse

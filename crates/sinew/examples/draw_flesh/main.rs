@@ -13,7 +13,7 @@ use glam::{DQuat, DVec3, Vec3};
 use items::{item, place_item};
 use raster::{Item, Picture, View};
 use sinew::{
-    flesh::{BakeParams, Baker, FleshParams, Lattice, LatticeParams, Material, Mode},
+    flesh::{BakeParams, Baker, FleshParams, Lattice, LatticeParams, Material, Mode, SimulationParams},
     formats::read_any,
     geom::{
         Character, Clip, Warnings,
@@ -82,11 +82,11 @@ fn draw_bends(prefix: &str, n_vertices: usize) -> Result<()> {
 
 /// The bar at the end of its bend, without gravity.
 fn end_of(bar: &Character, clip: &Clip, mode: Mode) -> Result<Vec<Vec3>> {
-    let params = BakeParams {
+    let params = BakeParams::from(SimulationParams {
         lattice: LatticeParams { cells: 400, size: None },
         flesh: FleshParams { mode, gravity: DVec3::ZERO, ..FleshParams::default() },
-        ..BakeParams::default()
-    };
+        ..SimulationParams::default()
+    });
     let mut baker = Baker::new(bar, Some(clip), &params, &mut Warnings::default())?;
     let mut worst: f64 = 0.0;
     baker.advance(2.0, |report| worst = worst.max(report.residual))?;
@@ -98,7 +98,9 @@ fn end_of(bar: &Character, clip: &Clip, mode: Mode) -> Result<Vec<Vec3>> {
 
 fn draw_clip(prefix: &str, character: &Character, young: f64) -> Result<()> {
     let clip = character.clips.first().ok_or("the character has no clip")?;
-    let params = BakeParams { material: Material { young, ..Material::default() }, ..BakeParams::default() };
+    let material = Material { young, ..Material::default() };
+    let simulation = SimulationParams { material, ..SimulationParams::default() };
+    let params = BakeParams::from(simulation);
     let mut baker = Baker::new(character, Some(clip), &params, &mut Warnings::default())?;
     let [low, high] = character.mesh.bounds();
     let length = 1.25 * (high.z - low.z).max(high.x - low.x);

@@ -16,7 +16,7 @@ use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
         AdaptiveFlesh, AdaptiveParams, BakeParams, Baker, Clamp, ControlLattice, FleshParams, Lattice,
-        LatticeParams, LatticeSource, Material, Scheme, Solid,
+        LatticeParams, LatticeSource, Material, Scheme, SimulationParams, Solid,
     },
     formats::read_any,
     geom::{
@@ -139,12 +139,12 @@ fn draw_smooth(prefix: &str) -> Result<()> {
     let clip = bend(&bar, 80.0)?;
     let mut items = Vec::new();
     for (column, smooth) in [None, Some(false), Some(true)].into_iter().enumerate() {
-        let params = BakeParams {
+        let params = BakeParams::from(SimulationParams {
             lattice: LatticeParams { cells: 40, size: None },
             smooth: smooth == Some(true),
             flesh: FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() },
-            ..BakeParams::default()
-        };
+            ..SimulationParams::default()
+        });
         let mut baker = Baker::new(&bar, Some(&clip), &params, &mut Warnings::default())?;
         baker.advance(2.0, |_| {})?;
         let place = DVec3::new(1.15 * column as f64 - 1.0, 0.0, 0.0);

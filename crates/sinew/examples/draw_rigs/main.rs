@@ -14,7 +14,7 @@ use items::place_item;
 use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
-        BakeParams, FleshParams,
+        FleshParams, SimulationParams,
         rig::{
             Control, ForceRig, Guide, MapPairs, MapParams, PosedBody, RigEvaluator, RigSet, SurfaceParams,
             Template, TemplateFitParams, TemplateFitter, carry_skeleton, fit_map, fit_surface, match_joints,
@@ -54,9 +54,9 @@ fn draw_files(prefix: &str, degrees: f64, files: &[String]) -> Result<()> {
     draw(&format!("{prefix}.png"), items, degrees)
 }
 
-fn params() -> BakeParams {
+fn params() -> SimulationParams {
     let flesh = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
-    BakeParams { flesh, ..BakeParams::default() }
+    SimulationParams { flesh, ..SimulationParams::default() }
 }
 
 /// The vertex of a body in front of a share of its height.

@@ -11,7 +11,7 @@ use sinew::{
         language::parse,
         solve::{SolveParams, Solver, Stop},
     },
-    flesh::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material},
+    flesh::{Attachment, FleshParams, FleshSolver, FleshState, Lattice, Material, StepInput},
     formats::skeleton::read_skeleton,
     geom::{
         Character, Clip, Rig, Warnings,
@@ -105,7 +105,7 @@ pub fn flesh_step() -> anyhow::Result<Work> {
     let material = Material { young: 3e4, ..Material::default() };
     let mut solver = FleshSolver::new(&lattice, &[material], &attachment, &FleshParams::default())?;
     let mut state = FleshState::at_rest(&lattice);
-    let drive = Drive::at_rest(&lattice, &attachment);
+    let drive = StepInput::at_rest(&lattice, &attachment);
     Ok(Box::new(move || {
         black_box(solver.step(&mut state, &drive, 0.01)?);
         Ok(())

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sinew::{
     flesh::{
         AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams,
-        LatticeSource, Material, Solid, StepReport, rig::RigSet,
+        LatticeSource, Material, SimulationParams, Solid, StepReport, rig::RigSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -41,7 +41,7 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     if let Some((size, source)) = rigs.as_ref().and_then(RigSet::lattice).filter(|_| args.cell_size.is_none())
     {
         // Surface rigs are forces on the nodes of one lattice.
-        (params.lattice.size, params.source) = (Some(size), source);
+        (params.simulation.lattice.size, params.simulation.source) = (Some(size), source);
     }
     let start = Instant::now();
     let mut baker = {
@@ -71,7 +71,7 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     steps.warn(baker.n_jumps(), frames.len(), n_frames, &mut warnings);
     let sequence = MeshSequence::new(character.mesh.clone(), frames, fps)?;
     let mut report = describe(args, &baker, &steps, &sequence);
-    report["stiffness"] = json!(params.material.young);
+    report["stiffness"] = json!(params.simulation.material.young);
     report["prepare_seconds"] = json!(prepare_secs);
     report["bytes"] =
         json!(write(args, seed, &character, clip, &sequence, console, &mut report, &mut warnings)?);
@@ -129,10 +129,9 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
     ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
     let [low, high] = character.mesh.bounds();
     let in_proportion = || Material::of_size((high - low).max_element()).young;
-    Ok(BakeParams {
+    let simulation = SimulationParams {
         lattice: LatticeParams { cells: args.cells, size: args.cell_size },
         source: source(args)?,
-        adaptive: args.adaptive.map(adaptive),
         smooth: args.smooth,
         material: Material {
             young: args.stiffness.unwrap_or_else(in_proportion),
@@ -152,9 +151,9 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
         },
         obstacles: obstacles(&args.obstacles, console)?,
         pins: pins(&args.obstacles)?,
-        max_step: args.step,
-        settle: !args.no_settle,
-    })
+    };
+    let adaptive = args.adaptive.map(adaptive);
+    Ok(BakeParams { simulation, adaptive, max_step: args.step, settle: !args.no_settle })
 }
 
 /// Cells of up to three sizes; bones are found anew in them at every change, so that they are looked at every tenth step.

@@ -157,14 +157,14 @@ impl Follower<'_> {
     pub fn body(&self) -> &Body {
         match self {
             Self::Bones(baker) => baker.body(),
-            Self::Handles(baker, _) => baker.body(),
+            Self::Handles(baker, _) => baker.simulation().body(),
         }
     }
 
     pub fn n_held(&self) -> usize {
         match self {
             Self::Bones(baker) => baker.n_held(),
-            Self::Handles(baker, _) => baker.n_held(),
+            Self::Handles(baker, _) => baker.simulation().n_held(),
         }
     }
 
@@ -179,14 +179,14 @@ impl Follower<'_> {
     pub fn n_jumps(&self) -> usize {
         match self {
             Self::Bones(baker) => baker.n_jumps(),
-            Self::Handles(baker, _) => baker.n_jumps(),
+            Self::Handles(baker, _) => baker.simulation().n_jumps(),
         }
     }
 
     pub fn positions(&self, out: &mut Vec<glam::Vec3>) -> Result<(), FleshError> {
         match self {
             Self::Bones(baker) => baker.positions(out),
-            Self::Handles(baker, _) => baker.positions(out),
+            Self::Handles(baker, _) => baker.simulation().positions(out),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Conjugate<T> {
 
 /// What is asked of a solve.
 #[derive(Debug, Clone, Copy)]
-pub struct Goal {
+pub struct KrylovParams {
     /// Size of the right-hand side in the preconditioner's norm; 0 takes that of the first residual.
     pub reference: f64,
     /// Relative residual to reach.
@@ -48,7 +48,7 @@ impl<T: Scalar> Conjugate<T> {
         mut precondition: impl FnMut(&[[T; 4]], &mut [[T; 4]]),
         pins: &PinSpace,
         (r, x): (&mut [[T; 4]], &mut [[T; 4]]),
-        goal: Goal,
+        goal: KrylovParams,
     ) -> Outcome {
         let n = r.len();
         for scratch in [&mut self.z, &mut self.p, &mut self.q] {

@@ -84,6 +84,11 @@ impl<T: Scalar> Cubes<T> {
 }
 
 /// Rotations as matrices.
+pub fn rotation_matrices(rotations: &[DQuat]) -> Vec<DMat3> {
+    rotations.iter().map(|q| DMat3::from_quat(*q)).collect()
+}
+
+/// Rotations as matrices, into a buffer.
 pub fn to_matrices(rotations: &[DQuat], out: &mut [DMat3]) {
     out.iter_mut().zip(rotations).for_each(|(out, q)| *out = DMat3::from_quat(*q));
 }

@@ -11,8 +11,8 @@ mod points;
 
 pub use blocks::BlockMatrix;
 pub use coarse::{CellPart, Coarse};
-pub use conjugate::{Conjugate, Goal, Outcome, bicgstab, dot, invert_block};
-pub use cubes::{Cubes, to_matrices};
+pub use conjugate::{Conjugate, KrylovParams, Outcome, bicgstab, dot, invert_block};
+pub use cubes::{Cubes, rotation_matrices, to_matrices};
 pub use direct::Direct;
 pub use minres::solve_with_multipliers;
 pub use pins::{PinRow, PinSpace};

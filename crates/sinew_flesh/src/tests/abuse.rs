@@ -11,7 +11,7 @@ fn farthest(lattice: &Lattice, young: f64, steps: usize) -> f64 {
     let held = nodes_where(lattice, |p| !(1.5 * size..1.2 - 1.5 * size).contains(&p.z));
     let material = Material { young, ..Material::default() };
     let mut rigged = Rigged::new(lattice, &material, held, &FleshParams::default());
-    let rest = rigged.drive.held.clone();
+    let rest = rigged.input.held.clone();
     let middle = DVec3::new(0.2, 0.2, 0.6);
     let mut farthest: f64 = 0.0;
     for step in 0..steps {
@@ -19,7 +19,7 @@ fn farthest(lattice: &Lattice, young: f64, steps: usize) -> f64 {
         let axis = noise3(seed).normalize_or(DVec3::Y);
         let turn = DQuat::from_axis_angle(axis, std::f64::consts::PI);
         let jump = if step % 50 == 0 { 20.0 * noise3(seed + 7) } else { DVec3::ZERO };
-        for (target, &p) in rigged.drive.held.iter_mut().zip(&rest) {
+        for (target, &p) in rigged.input.held.iter_mut().zip(&rest) {
             *target = if p.z > 0.6 { turn * (p - middle) + middle } else { p } + jump;
         }
         rigged.step(1.0 / [24.0, 30.0, 60.0, 120.0, 240.0][step / 7 % 5]);

@@ -25,7 +25,7 @@ fn load(rigged: &mut Rigged, total: f64) {
         .collect();
     let force = DVec3::new(0.0, -total / ends.len() as f64, 0.0);
     let weights = std::array::from_fn(|c| if c & 1 == 1 { 0.25 } else { 0.0 });
-    rigged.drive.pushes = ends.iter().map(|&cell| (BodyPoint { cell, weights }, force)).collect();
+    rigged.input.pushes = ends.iter().map(|&cell| (BodyPoint { cell, weights }, force)).collect();
 }
 
 /// How far the end went, along and down.

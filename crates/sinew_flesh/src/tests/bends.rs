@@ -30,13 +30,13 @@ fn bent(mode: Mode, polar_steps: usize, degrees: f64) -> Vec<DVec3> {
     let material = Material { young: 1e3, poisson: 0.3, density: 1.0 };
     let mut rigged = Rigged::new(&lattice, &material, held.clone(), &params);
     let turn = |share: f64| DQuat::from_rotation_z(degrees.to_radians() * share);
-    for (target, &node) in rigged.drive.held.iter_mut().zip(&held) {
+    for (target, &node) in rigged.input.held.iter_mut().zip(&held) {
         let p = lattice.nodes()[node as usize];
         *target = if p.x > JOINT.x { JOINT + turn(1.0) * (p - JOINT) } else { p };
     }
     let middle = |cell: usize| lattice.corners(cell).iter().sum::<DVec3>() / 8.0;
-    rigged.drive.cell_rotations = (0..lattice.n_cells()).map(|cell| turn(share(middle(cell)))).collect();
-    rigged.drive.node_rotations = lattice.nodes().iter().map(|p| turn(share(*p))).collect();
+    rigged.input.cell_rotations = (0..lattice.n_cells()).map(|cell| turn(share(middle(cell)))).collect();
+    rigged.input.node_rotations = lattice.nodes().iter().map(|p| turn(share(*p))).collect();
     // Begin where skinning puts it.
     for p in &mut rigged.state.positions {
         *p = p.lerp(JOINT + turn(1.0) * (*p - JOINT), share(*p));

@@ -1,8 +1,8 @@
 //! Boxes, walls, slopes and hills.
 
 use crate::{
-    Attachment, BodyPoint, Collider, Drive, FleshError, FleshParams, FleshSolver, FleshState, Lattice,
-    Material, Obstacle, Terrain,
+    Attachment, BodyPoint, Collider, FleshError, FleshParams, FleshSolver, FleshState, Lattice, Material,
+    Obstacle, StepInput, Terrain,
 };
 use glam::{DQuat, DVec2, DVec3};
 use sinew_geom::Mesh;
@@ -60,19 +60,19 @@ fn bad_obstacles_are_refused() {
 fn slide(shape: &Collider, friction: f64, start: DVec3) -> (DVec3, f64) {
     let lattice = Lattice::block([2; 3], 0.05, start).unwrap();
     let corner = |c: usize| std::array::from_fn(|k| f64::from(u8::from(k == c)));
-    let feelers =
+    let contact_points =
         (0..8).flat_map(|cell| (0..8).map(move |c| BodyPoint { cell, weights: corner(c) })).collect();
-    let attachment = Attachment { feelers, ..Attachment::default() };
+    let attachment = Attachment { contact_points, ..Attachment::default() };
     let params = FleshParams { stiffness_damping: 0.05, ..FleshParams::default() };
     let material = Material { young: 1e5, ..Material::default() };
     let mut solver = FleshSolver::new(&lattice, &[material], &attachment, &params).unwrap();
     let mut state = FleshState::at_rest(&lattice);
-    let mut drive = Drive::at_rest(&lattice, &attachment);
-    drive.obstacles = vec![Obstacle { shape: shape.clone(), friction }];
+    let mut input = StepInput::at_rest(&lattice, &attachment);
+    input.obstacles = vec![Obstacle { shape: shape.clone(), friction }];
     let first = state.center(solver.masses());
     let mut deepest: f64 = 0.0;
     for _ in 0..200 {
-        assert!(solver.step(&mut state, &drive, 0.005).unwrap().converged);
+        assert!(solver.step(&mut state, &input, 0.005).unwrap().converged);
         let depth = state.positions.iter().map(|p| shape.distance(*p).0).fold(f64::INFINITY, f64::min);
         deepest = deepest.min(depth);
     }

@@ -166,7 +166,7 @@ fn pins_hold_and_contradictions_are_named() {
     };
     let middle = [0.125; 8];
     let corner = std::array::from_fn(|c| if c == 0 { 0.7 } else { 0.3 / 7.0 });
-    rigged.drive.pins = vec![
+    rigged.input.pins = vec![
         pin(0, middle, DVec3::ZERO),
         pin(26, middle, DVec3::new(0.02, 0.0, 0.0)),
         pin(1, corner, DVec3::ZERO),
@@ -174,14 +174,14 @@ fn pins_hold_and_contradictions_are_named() {
     ];
     for _ in 0..40 {
         rigged.step(0.01);
-        for pin in &rigged.drive.pins {
+        for pin in &rigged.input.pins {
             let at = pin.point.evaluate(&lattice, &rigged.state.positions);
             assert!(at.distance(pin.target) < 1e-7, "{:e}", at.distance(pin.target));
         }
     }
     let before = rigged.state.clone();
-    rigged.drive.pins.push(pin(26, middle, DVec3::ZERO));
-    let error = rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).unwrap_err();
+    rigged.input.pins.push(pin(26, middle, DVec3::ZERO));
+    let error = rigged.solver.step(&mut rigged.state, &rigged.input, 0.01).unwrap_err();
     assert!(
         matches!(&error, FleshError::ContradictoryPins { pin: 4, others, .. } if others == "pin 1"),
         "{error}"
@@ -207,11 +207,11 @@ fn multipliers_hold_as_the_projection_does() {
             let params =
                 FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
             let mut rigged = Rigged::new(&lattice, &JELLY, vec![], &params);
-            rigged.drive.pins = vec![pin(0, 6), pin(2, 7), pin(0, 6), pin(24, 2)];
+            rigged.input.pins = vec![pin(0, 6), pin(2, 7), pin(0, 6), pin(24, 2)];
             for _ in 0..60 {
                 let report = rigged.step(0.02);
                 assert!(report.converged, "{report:?}");
-                for pin in &rigged.drive.pins {
+                for pin in &rigged.input.pins {
                     let at = pin.point.evaluate(&lattice, &rigged.state.positions);
                     assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
                 }
@@ -236,17 +236,17 @@ fn multipliers_hold_as_the_projection_does() {
 #[test]
 fn the_floor_carries_and_holds() {
     let lattice = cube();
-    let feelers = corners_where(&lattice, |p| p.y < 1e-9);
-    let attachment = crate::Attachment { feelers, ..Default::default() };
+    let contact_points = corners_where(&lattice, |p| p.y < 1e-9);
+    let attachment = crate::Attachment { contact_points, ..Default::default() };
     let mut solver =
         crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default()).unwrap();
     let mut state = crate::FleshState::at_rest(&lattice);
     state.velocities.fill(DVec3::new(1.0, 0.0, 0.0));
-    let mut drive = crate::Drive::at_rest(&lattice, &attachment);
-    drive.obstacles = vec![Obstacle { shape: Collider::floor(-0.05), friction: 0.8 }];
+    let mut input = crate::StepInput::at_rest(&lattice, &attachment);
+    input.obstacles = vec![Obstacle { shape: Collider::floor(-0.05), friction: 0.8 }];
     let mut last = state.clone();
     for step in 0..1600 {
-        let report = solver.step(&mut state, &drive, 0.005).unwrap();
+        let report = solver.step(&mut state, &input, 0.005).unwrap();
         assert!(report.converged);
         if step == 1599 {
             assert!(report.contacts > 0);
@@ -280,18 +280,18 @@ fn a_ball_pushed_in_keeps_flesh_out() {
     let top = nodes_where(&lattice, |p| p.y > 0.3 - 1e-9);
     let attachment = crate::Attachment {
         held: nodes_where(&lattice, |p| p.y < 1e-9),
-        feelers: corners_where(&lattice, |p| p.y > 0.3 - 1e-9),
+        contact_points: corners_where(&lattice, |p| p.y > 0.3 - 1e-9),
         ..Default::default()
     };
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };
     let mut solver = crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &params).unwrap();
     let mut state = crate::FleshState::at_rest(&lattice);
-    let mut drive = crate::Drive::at_rest(&lattice, &attachment);
+    let mut input = crate::StepInput::at_rest(&lattice, &attachment);
     let ball = |depth: f64| Collider::Sphere { center: DVec3::new(0.15, 0.45 - depth, 0.15), radius: 0.15 };
     for step in 0..200 {
         let shape = ball((0.0005 * f64::from(step)).min(0.05));
-        drive.obstacles = vec![Obstacle { shape, friction: 0.0 }];
-        let report = solver.step(&mut state, &drive, 0.005).unwrap();
+        input.obstacles = vec![Obstacle { shape, friction: 0.0 }];
+        let report = solver.step(&mut state, &input, 0.005).unwrap();
         assert!(report.converged && (step < 199 || report.contacts > 0), "{step}: {report:?}");
     }
     let out = |node: u32| ball(0.05).distance(state.positions[node as usize]).0;
@@ -306,9 +306,9 @@ fn a_ball_pushed_in_keeps_flesh_out() {
     assert_eq!(pressed.len(), 4);
     assert!(pressed.iter().all(|depth| (0.027..0.033).contains(depth)), "{pressed:?}");
     assert!(pressed.iter().all(|depth| (depth - pressed[0]).abs() < 1e-4), "{pressed:?}");
-    drive.obstacles.clear();
+    input.obstacles.clear();
     for _ in 0..400 {
-        solver.step(&mut state, &drive, 0.005).unwrap();
+        solver.step(&mut state, &input, 0.005).unwrap();
     }
     let off = state.positions.iter().zip(lattice.nodes()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     assert!(off < 1e-4, "{off}");
@@ -332,19 +332,19 @@ fn nothing_blows_up() {
             let params =
                 FleshParams { mode, newton_rounds: 2, gravity: DVec3::ZERO, ..FleshParams::default() };
             let mut rigged = Rigged::new(&lattice, &Material { young, ..JELLY }, held.clone(), &params);
-            let rest = rigged.drive.held.clone();
+            let rest = rigged.input.held.clone();
             let steps = if mode == Mode::Predicted { 60 } else { 12 };
             for step in 0..steps {
                 let seed = step / 3 + 100 * case;
                 let turn = DQuat::from_scaled_axis(2.0 * std::f64::consts::PI * noise3(seed));
                 let far = if step % 20 == 0 { 50.0 } else { 0.0 };
                 let jump = far * noise3(seed + 7);
-                for (target, &p) in rigged.drive.held.iter_mut().zip(&rest) {
+                for (target, &p) in rigged.input.held.iter_mut().zip(&rest) {
                     *target = if p.x > 0.3 { turn * (p - DVec3::splat(0.1)) } else { p } + jump;
                 }
                 rigged.step([1.0 / 24.0, 1.0 / 60.0, 1.0 / 240.0][step % 3]);
             }
-            rigged.drive.held = rest;
+            rigged.input.held = rest;
             for _ in 0..600 {
                 rigged.step(1.0 / 24.0);
             }
@@ -389,21 +389,21 @@ fn bad_numbers_are_refused_with_their_range() {
     assert!(refused(Material { young: f64::NAN, ..JELLY }).contains("stiffness is NaN"));
     assert!(refused(Material { density: 0.0, ..JELLY }).contains("density is 0"));
     let mut rigged = Rigged::new(&cube(), &JELLY, vec![0], &FleshParams::default());
-    assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.0).is_err());
-    rigged.drive.held[0].x = f64::NAN;
+    assert!(rigged.solver.step(&mut rigged.state, &rigged.input, 0.0).is_err());
+    rigged.input.held[0].x = f64::NAN;
     assert!(
         rigged
             .solver
-            .step(&mut rigged.state, &rigged.drive, 0.01)
+            .step(&mut rigged.state, &rigged.input, 0.01)
             .unwrap_err()
             .to_string()
             .contains("not finite")
     );
-    rigged.drive.held.clear();
+    rigged.input.held.clear();
     assert!(
         rigged
             .solver
-            .step(&mut rigged.state, &rigged.drive, 0.01)
+            .step(&mut rigged.state, &rigged.input, 0.01)
             .unwrap_err()
             .to_string()
             .contains("expected 1")
@@ -417,9 +417,10 @@ fn bad_numbers_are_refused_with_their_range() {
     assert!(attach(crate::Attachment { held: vec![999], ..Default::default() }).contains("held node 999"));
     let point = BodyPoint { cell: 99, weights: [0.125; 8] };
     assert!(
-        attach(crate::Attachment { feelers: vec![point], ..Default::default() }).contains("there are 27")
+        attach(crate::Attachment { contact_points: vec![point], ..Default::default() })
+            .contains("there are 27")
     );
     let mut rigged = Rigged::new(&lattice, &JELLY, vec![], &FleshParams::default());
-    rigged.drive.pins = vec![Pin { point, target: DVec3::ZERO }];
-    assert!(rigged.solver.step(&mut rigged.state, &rigged.drive, 0.01).is_err());
+    rigged.input.pins = vec![Pin { point, target: DVec3::ZERO }];
+    assert!(rigged.solver.step(&mut rigged.state, &rigged.input, 0.01).is_err());
 }

@@ -1,7 +1,10 @@
 //! Surfaces that hang on handles, and regions that are blended.
 
 use super::{Rigged, nodes_where, noise3};
-use crate::{BakeParams, FleshError, FleshParams, HandleBaker, Lattice, LatticeParams, Material, Mode};
+use crate::{
+    BakeParams, FleshError, FleshParams, HandleBaker, Lattice, LatticeParams, Material, Mode,
+    SimulationParams,
+};
 use glam::{DQuat, DVec3, Vec3};
 use sinew_geom::{
     Warnings,
@@ -22,14 +25,15 @@ fn a_bar_follows_its_handles() {
         (0..bar.n_vertices() as u32).filter(is_in).collect()
     };
     let handles = [within(0.0, 0.2), within(0.8, 1.0)];
-    let params = BakeParams {
+    let simulation = SimulationParams {
         lattice: LatticeParams { cells: 200, size: None },
         flesh: FleshParams { gravity: DVec3::ZERO, stiffness_damping: 0.05, ..FleshParams::default() },
         material: Material { young: 3e4, ..Material::default() },
-        ..BakeParams::default()
+        ..SimulationParams::default()
     };
+    let params = BakeParams::from(simulation);
     let mut baker = HandleBaker::new(&bar, &handles, &params, &mut Warnings::default()).unwrap();
-    assert!(baker.n_held() > 8);
+    assert!(baker.simulation().n_held() > 8);
     let middle = (low + high) / 2.0;
     let turn = |t: f64| {
         DQuat::from_axis_angle(DVec3::AXES[(axis + 1) % 3], std::f64::consts::FRAC_PI_2 * t.min(1.0))
@@ -38,7 +42,7 @@ fn a_bar_follows_its_handles() {
         |handle: usize, p: DVec3, t: f64| if handle == 1 { middle + turn(t) * (p - middle) } else { p };
     baker.advance(4.0, moved, |report| assert!(report.converged, "{report:?}")).unwrap();
     let mut at = Vec::new();
-    baker.positions(&mut at).unwrap();
+    baker.simulation().positions(&mut at).unwrap();
     for (handle, vertices) in handles.iter().enumerate() {
         let off =
             |v: &u32| at[*v as usize].as_dvec3().distance(moved(handle, bar.positions()[*v as usize], 4.0));
@@ -47,7 +51,7 @@ fn a_bar_follows_its_handles() {
     }
     let before = at.clone();
     baker.advance(4.5, moved, |_| {}).unwrap();
-    baker.positions(&mut at).unwrap();
+    baker.simulation().positions(&mut at).unwrap();
     let creep = at.iter().zip(&before).map(|(a, b): (&Vec3, &Vec3)| a.distance(*b)).fold(0.0, f32::max);
     assert!(f64::from(creep) < 0.01 * long[axis], "{creep}");
     let refused = |handles: &[Vec<u32>]| {
@@ -71,13 +75,13 @@ fn blended_regions() {
         let mut rigged = Rigged {
             solver: crate::FleshSolver::new(&lattice, &[material], &attachment, &params).unwrap(),
             state: crate::FleshState::at_rest(&lattice),
-            drive: crate::Drive::at_rest(&lattice, &attachment),
+            input: crate::StepInput::at_rest(&lattice, &attachment),
         };
         rigged.state.positions.iter_mut().for_each(|p| *p = turn * *p);
         rigged.state.velocities.iter_mut().enumerate().for_each(|(i, v)| *v = noise3(i));
-        rigged.drive.held.iter_mut().for_each(|p| *p = turn * *p);
-        rigged.drive.cell_rotations = vec![turn; lattice.n_cells()];
-        rigged.drive.region_rotations = vec![turn; 2];
+        rigged.input.held.iter_mut().for_each(|p| *p = turn * *p);
+        rigged.input.cell_rotations = vec![turn; lattice.n_cells()];
+        rigged.input.region_rotations = vec![turn; 2];
         for _ in 0..20 {
             assert!(rigged.step(0.01).converged);
         }

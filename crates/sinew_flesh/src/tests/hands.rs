@@ -1,7 +1,7 @@
 //! Stiffness by paint and at run time, joints by rays, hands, and the clock.
 
 use crate::{
-    BakeParams, FleshError, JointSite, LatticeParams, Material, Pacer, Simulation, build_body,
+    FleshError, JointSite, LatticeParams, Material, Pacer, Simulation, SimulationParams, build_body,
     build_skeleton, cell_factors, place_joint,
 };
 use glam::{DVec3, Vec3};
@@ -49,8 +49,8 @@ fn biped() -> Character {
     build_character(Sample::Biped, 1500).unwrap()
 }
 
-fn small() -> BakeParams {
-    BakeParams { lattice: LatticeParams { cells: 300, size: None }, ..BakeParams::default() }
+fn small() -> SimulationParams {
+    SimulationParams { lattice: LatticeParams { cells: 300, size: None }, ..SimulationParams::default() }
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn stiffness_by_paint_and_at_run_time_is_stiffness() {
         (0..20).for_each(|_| assert!(simulation.step(None, 0.01).unwrap().converged));
         simulation.state().positions.clone()
     };
-    let stiff = BakeParams { material: Material::default().stiffened(0.25), ..small() };
-    let painted = BakeParams { paint: vec![0.25; character.mesh.n_vertices()], ..small() };
+    let stiff = SimulationParams { material: Material::default().stiffened(0.25), ..small() };
+    let painted = SimulationParams { paint: vec![0.25; character.mesh.n_vertices()], ..small() };
     let wanted = shape(&mut Simulation::new(&character, &stiff, &mut warnings).unwrap());
     let by_paint = shape(&mut Simulation::new(&character, &painted, &mut warnings).unwrap());
     let mut changed = Simulation::new(&character, &small(), &mut warnings).unwrap();

@@ -12,7 +12,7 @@ mod lattices;
 mod octrees;
 mod twists;
 
-use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material};
+use crate::{Attachment, FleshParams, FleshSolver, FleshState, Lattice, Material, StepInput};
 use glam::DVec3;
 
 /// Numbers that look random and are always the same.
@@ -33,7 +33,7 @@ pub fn nodes_where(lattice: &Lattice, test: impl Fn(DVec3) -> bool) -> Vec<u32> 
 pub struct Rigged {
     pub solver: FleshSolver,
     pub state: FleshState,
-    pub drive: Drive,
+    pub input: StepInput,
 }
 
 impl Rigged {
@@ -42,12 +42,12 @@ impl Rigged {
         Self {
             solver: FleshSolver::new(lattice, &[*material], &attachment, params).unwrap(),
             state: FleshState::at_rest(lattice),
-            drive: Drive::at_rest(lattice, &attachment),
+            input: StepInput::at_rest(lattice, &attachment),
         }
     }
 
     pub fn step(&mut self, secs: f64) -> crate::StepReport {
-        self.solver.step(&mut self.state, &self.drive, secs).unwrap()
+        self.solver.step(&mut self.state, &self.input, secs).unwrap()
     }
 
     /// Long steps, in which inertia counts for nothing, until nothing moves any more.

@@ -2,8 +2,8 @@
 
 use super::{Rigged, lattices::cuboid, nodes_where, noise3};
 use crate::{
-    Body, BodyPoint, Drive, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode,
-    OctreeParams, Pin, PinMethod, SmoothEmbedding, build_body, build_octree_body,
+    Body, BodyPoint, FleshParams, FleshSolver, FleshState, Lattice, LatticeParams, Material, Mode,
+    OctreeParams, Pin, PinMethod, SmoothEmbedding, StepInput, build_body, build_octree_body,
 };
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -174,11 +174,11 @@ fn characters_have_about_as_many_cells_as_asked_for() {
         let mut rest = lattice.nodes().to_vec();
         lattice.ties().spread_places(&mut rest);
         assert!(rest.iter().zip(lattice.nodes()).all(|(a, b)| a.distance(*b) < 1e-9));
-        let drive = Drive::at_rest(lattice, &Default::default());
+        let input = StepInput::at_rest(lattice, &Default::default());
         let mut solver =
             FleshSolver::new(lattice, &[FLESH], &Default::default(), &FleshParams::default()).unwrap();
         let mut state = FleshState::at_rest(lattice);
-        assert!(solver.step(&mut state, &drive, 0.01).unwrap().converged);
+        assert!(solver.step(&mut state, &input, 0.01).unwrap().converged);
         assert!(SmoothEmbedding::new(&body, character.mesh.positions()).is_err());
     }
     let mesh = cuboid(DVec3::ZERO, DVec3::ONE);
@@ -203,11 +203,11 @@ fn pins_hold_cells_of_several_sizes() {
     let run = |pins: PinMethod| {
         let params = FleshParams { pins, tolerance: 1e-8, stiffness_damping: 0.3, ..FleshParams::default() };
         let mut rigged = Rigged::new(lattice, &FLESH, vec![], &params);
-        rigged.drive.pins = vec![pin(0, 0), pin(mixed.len() / 2, 7), pin(mixed.len() - 1, 3)];
+        rigged.input.pins = vec![pin(0, 0), pin(mixed.len() / 2, 7), pin(mixed.len() - 1, 3)];
         for _ in 0..20 {
             let report = rigged.step(0.02);
             assert!(report.converged, "{report:?}");
-            for pin in &rigged.drive.pins {
+            for pin in &rigged.input.pins {
                 let at = pin.point.evaluate(lattice, &rigged.state.positions);
                 assert!(at.distance(pin.target) < 1e-9, "{:e}", at.distance(pin.target));
             }
@@ -312,16 +312,14 @@ fn cells_are_halved_where_a_body_deforms() {
 /// Cells that adapt on bones: they change while an animal walks, and its skin stays near that of the finest cells.
 #[test]
 fn cells_adapt_on_a_skeleton() {
-    use crate::{AdaptiveParams, BakeParams, Baker};
+    use crate::{AdaptiveParams, BakeParams, Baker, SimulationParams};
     use sinew_geom::Warnings;
     let character = build_character(Sample::Quadruped, 1500).unwrap();
     let bake = |thresholds: Vec<[f64; 2]>| {
         let adaptive = AdaptiveParams { thresholds, every: 5, ..AdaptiveParams::default() };
-        let params = BakeParams {
-            lattice: LatticeParams { cells: 2500, size: None },
-            adaptive: Some(adaptive),
-            ..BakeParams::default()
-        };
+        let lattice = LatticeParams { cells: 2500, size: None };
+        let simulation = SimulationParams { lattice, ..SimulationParams::default() };
+        let params = BakeParams { simulation, adaptive: Some(adaptive), ..BakeParams::default() };
         let clip = character.clips.first();
         let mut baker = Baker::new(&character, clip, &params, &mut Warnings::default()).unwrap();
         let first = baker.body().lattice.n_cells();

@@ -2,7 +2,7 @@
 
 use super::noise3;
 use crate::{
-    Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material,
+    Attachment, FleshParams, FleshSolver, FleshState, Lattice, Material, StepInput,
     element::{CubeMaterial, ElementKind, full_twist, gauss_gradients, twist, twist_matrix},
     system::Cubes,
 };
@@ -80,7 +80,7 @@ fn twists_of_cubes_are_those_of_hexahedra() {
 /// Energy of a stretched body that turns, after steps without any load, as a share of what it began with.
 fn greatest_gain(lattice: &Lattice, params: &FleshParams, secs: f64) -> f64 {
     let mut solver = FleshSolver::new(lattice, &[SOFT], &Attachment::default(), params).unwrap();
-    let drive = Drive::default();
+    let input = StepInput::default();
     let mut state = FleshState::at_rest(lattice);
     let middle = lattice.nodes().iter().sum::<DVec3>() / lattice.n_nodes() as f64;
     for (p, v) in state.positions.iter_mut().zip(&mut state.velocities) {
@@ -89,13 +89,13 @@ fn greatest_gain(lattice: &Lattice, params: &FleshParams, secs: f64) -> f64 {
     }
     let energy = |solver: &FleshSolver, state: &FleshState| {
         let mut turned = state.clone();
-        solver.turn(&mut turned, &drive);
+        solver.turn(&mut turned, &input);
         solver.energies(&turned).unwrap().iter().sum::<f64>()
     };
     let first = energy(&solver, &state);
     let mut most: f64 = 0.0;
     for _ in 0..300 {
-        solver.step(&mut state, &drive, secs).unwrap();
+        solver.step(&mut state, &input, secs).unwrap();
         most = most.max(energy(&solver, &state) / first);
     }
     most

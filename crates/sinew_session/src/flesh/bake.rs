@@ -142,7 +142,7 @@ fn run(
     let go_on = |share: f64| if progress(share).is_break() { Err(SessionError::Cancelled) } else { Ok(()) };
     go_on(0.0)?;
     let mut warnings = Warnings::default();
-    let mut simulation = Simulation::new(&key.body, &params, &mut warnings)?;
+    let mut simulation = Simulation::new(&key.body, &params.simulation, &mut warnings)?;
     go_on(FILL_SHARE)?;
     let standing = turned_pose(document);
     let pose_at = |time: f64| -> Option<Pose> {

@@ -56,7 +56,7 @@ impl RigBench {
     /// If it has no skeleton or inside, or a setting makes no sense.
     pub fn new(document: &Document, display: &Display) -> Result<Self, SessionError> {
         let params = document.flesh.params(document)?;
-        let mut posed = PosedBody::new(&document.body, &params, &mut Warnings::default())?;
+        let mut posed = PosedBody::new(&document.body, &params.simulation, &mut Warnings::default())?;
         let pose = pose_in(document, display);
         if let Some(pose) = &pose {
             posed.set_pose(pose)?;
@@ -157,7 +157,9 @@ impl RigBench {
         let RigShape::Template { template, guide, samples } = &own.shape else {
             let (rig, what) = (own.name.clone(), "the shape".to_owned());
             let expected = "a rig made of a surface has no template to fit";
-            return Err(FleshError::from(RigError::Parameter { rig, what, value: 0.0, expected }).into());
+            return Err(
+                FleshError::from(RigError::Parameter { muscle: rig, what, value: 0.0, expected }).into()
+            );
         };
         let made = TemplateFitter::new(
             &self.statics,

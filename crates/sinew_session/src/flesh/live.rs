@@ -59,10 +59,14 @@ impl LiveFlesh {
         let (body, flesh) = (document.body.clone(), document.flesh.clone());
         let params = flesh.params(document)?;
         let mut warnings = Warnings::default();
-        let is_same = |old: &Self| old.body.mesh == body.mesh && old.params.lattice == params.lattice;
+        let is_same = |old: &Self| {
+            old.body.mesh == body.mesh && old.params.simulation.lattice == params.simulation.lattice
+        };
         let mut simulation = match before.filter(is_same) {
-            Some(old) => Simulation::in_body(old.simulation.into_body(), &body, &params, &mut warnings)?,
-            None => Simulation::new(&body, &params, &mut warnings)?,
+            Some(old) => {
+                Simulation::in_body(old.simulation.into_body(), &body, &params.simulation, &mut warnings)?
+            }
+            None => Simulation::new(&body, &params.simulation, &mut warnings)?,
         };
         let pose = turned_pose(document);
         simulation.set_rigs(flesh.rigs.drive(&simulation.body().lattice, None)?);
@@ -135,7 +139,7 @@ impl LiveFlesh {
         }
         let params = document.flesh.params(document)?;
         if params != self.params {
-            self.simulation.change(&params)?;
+            self.simulation.change(&params.simulation)?;
             self.pacer = Pacer::new(params.max_step);
             self.params = params;
         }

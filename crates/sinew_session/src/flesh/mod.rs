@@ -50,7 +50,9 @@ impl FleshData {
     /// If a setting makes no sense.
     pub fn params(&self, document: &Document) -> Result<BakeParams, SessionError> {
         let paint = self.paint.as_ref().map(|paint| paint.to_vec()).unwrap_or_default();
-        Ok(BakeParams { paint, ..self.settings.params(document)? })
+        let mut params = self.settings.params(document)?;
+        params.simulation.paint = paint;
+        Ok(params)
     }
 
     /// Of a body of another size. Stiffness that was given stays, stiffness by size follows.

@@ -3,7 +3,9 @@
 use crate::{Document, SessionError};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sinew_flesh::{BakeParams, BoneParams, Collider, FleshParams, LatticeParams, Material, Mode, Obstacle};
+use sinew_flesh::{
+    BakeParams, BoneParams, Collider, FleshParams, LatticeParams, Material, Mode, Obstacle, SimulationParams,
+};
 
 /// Settings of flesh; see [`BakeParams`] for what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +52,8 @@ const MAX_COLLIDERS: usize = 100;
 
 impl Default for FleshSettings {
     fn default() -> Self {
-        let BakeParams { lattice, material, bones, flesh, max_step, .. } = BakeParams::default();
+        let BakeParams { simulation, max_step, .. } = BakeParams::default();
+        let SimulationParams { lattice, material, bones, flesh, .. } = simulation;
         Self {
             cells: lattice.cells,
             stiffness: None,
@@ -103,15 +106,15 @@ impl FleshSettings {
         let obstacles: Vec<Obstacle> =
             shapes.map(|shape| Obstacle { shape, friction: self.friction }).collect();
         obstacles.iter().try_for_each(|obstacle| obstacle.shape.check())?;
-        Ok(BakeParams {
+        let simulation = SimulationParams {
             lattice: LatticeParams { cells: self.cells, size: None },
             material,
             bones: BoneParams { radius: self.bone_radius, ..BoneParams::default() },
             flesh,
             obstacles,
-            max_step: self.step,
-            ..BakeParams::default()
-        })
+            ..SimulationParams::default()
+        };
+        Ok(BakeParams { simulation, max_step: self.step, ..BakeParams::default() })
     }
 
     pub(crate) fn scale(&mut self, factor: f64) {

@@ -15,7 +15,7 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        BakeParams, Baker, FleshParams, LatticeParams, LatticeSource, Material,
+        Baker, FleshParams, LatticeParams, LatticeSource, Material, SimulationParams,
         rig::{Belt, Control, ControlSource, Curve, Feature, RigDrive, RigSet, RigShape, file},
     },
     formats::write_atomic,
@@ -56,7 +56,7 @@ pub fn body_params(
     args: &BodyArgs,
     character: &Character,
     set: Option<&RigSet>,
-) -> anyhow::Result<BakeParams> {
+) -> anyhow::Result<SimulationParams> {
     ensure!(args.gravity.is_finite(), "--gravity must be finite");
     let [low, high] = character.mesh.bounds();
     let usual = Material::of_size((high - low).max_element());
@@ -64,12 +64,12 @@ pub fn body_params(
         Some((size, source)) => (Some(size), source),
         None => (args.cell_size, LatticeSource::Cubes),
     };
-    Ok(BakeParams {
+    Ok(SimulationParams {
         lattice: LatticeParams { cells: args.cells, size },
         source,
         material: Material { young: args.stiffness.unwrap_or(usual.young), ..usual },
         flesh: FleshParams { gravity: DVec3::new(0.0, -args.gravity, 0.0), ..FleshParams::default() },
-        ..BakeParams::default()
+        ..SimulationParams::default()
     })
 }
 

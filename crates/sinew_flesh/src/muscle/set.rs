@@ -1,21 +1,22 @@
-//! All rigs of a character, and the forces they exert at given values of the control parameters.
+//! All muscles of a character, and the forces they exert at given values of the control parameters.
 //!
 //! # Source
-//! Capell (2004), eqs. 6.2, 6.3 and 6.6; §7.3: a rig may make flesh stiffer where it acts, as a muscle does. Forces are
+//! Capell (2004), eqs. 6.2, 6.3 and 6.6; §7.3: a muscle may make flesh stiffer where it acts, as a muscle does. Forces are
 //! those at rest, rotated by `R_F(α)`.
 //! # Cost
-//! A rig is integrated anew only when its control parameter changed.
+//! A muscle is integrated anew only when its control parameter changed.
 
 use super::{
-    Control, Guide, RigError, Samples, Template, adaptive::source_of, integrate::Placed, parameters::bracket,
+    Control, Guide, MuscleError, Samples, Template, adaptive::source_of, integrate::Placed,
+    parameters::bracket,
 };
 use crate::{FleshError, Lattice, LatticeSource};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Pose, Rig, Transform, mesh::bounds};
 
-/// What a rig does.
+/// What a muscle does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RigShape {
+pub enum MuscleShape {
     /// A template; its parameters are followed by those of its guide.
     Template {
         /// The force field.
@@ -29,38 +30,38 @@ pub enum RigShape {
     Surface {
         /// Side of a cell of that lattice, the smallest if there are several sizes.
         cell_size: f64,
-        /// Doublings of each of the smallest cells, of an adapted rig; empty if all are of one size.
+        /// Doublings of each of the smallest cells, of an adapted muscle; empty if all are of one size.
         levels: Vec<u8>,
         /// Forces at values of the control parameter, by rising value.
         samples: Vec<(f64, Vec<DVec3>)>,
     },
 }
 
-/// A rig: one control parameter in, a force field out.
+/// A muscle: one control parameter in, a force field out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForceRig {
-    /// Name, unique among the rigs of a character.
+pub struct Muscle {
+    /// Name, unique among the muscles of a character.
     pub name: String,
     /// The control parameter it follows.
     pub control: String,
     /// What it does.
-    pub shape: RigShape,
+    pub shape: MuscleShape,
     /// How many times as stiff flesh is where it acts fully. Default 1.
     pub stiffen: f64,
     /// The pose it was made in: joints with their local transforms. Empty at rest.
     pub pose: Vec<(String, Transform)>,
 }
 
-/// The control parameters and rigs of a character.
+/// The control parameters and muscles of a character.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RigSet {
+pub struct MuscleSet {
     /// `Θ`.
     pub controls: Vec<Control>,
-    /// The rigs, whose forces are summed.
-    pub rigs: Vec<ForceRig>,
+    /// The muscles, whose forces are summed.
+    pub rigs: Vec<Muscle>,
 }
 
-impl ForceRig {
+impl Muscle {
     /// A template that acts fully at 1 and not at all at 0; `eta`: parameters of template and guide.
     pub fn template(name: &str, control: &str, template: Template, guide: Guide, eta: Vec<f64>) -> Self {
         let mut samples = Samples::default();
@@ -70,7 +71,7 @@ impl ForceRig {
         }
         samples.record(0.0, off);
         samples.record(1.0, eta);
-        let shape = RigShape::Template { template, guide, samples };
+        let shape = MuscleShape::Template { template, guide, samples };
         Self { name: name.to_owned(), control: control.to_owned(), shape, stiffen: 1.0, pose: Vec::new() }
     }
 
@@ -78,7 +79,7 @@ impl ForceRig {
     pub fn surface(name: &str, control: &str, cell_size: f64, (gamma, forces): (f64, Vec<DVec3>)) -> Self {
         let mut samples = vec![(0.0, vec![DVec3::ZERO; forces.len()]), (gamma, forces)];
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let shape = RigShape::Surface { cell_size, levels: Vec::new(), samples };
+        let shape = MuscleShape::Surface { cell_size, levels: Vec::new(), samples };
         let (name, control) = (name.to_owned(), control.to_owned());
         Self { name, control, shape, stiffen: 1.0, pose: Vec::new() }
     }
@@ -100,27 +101,27 @@ impl ForceRig {
         self.pose = joints.map(|(joint, local)| (joint.name.clone(), *local)).collect();
     }
 
-    /// Names of its parameters `η`; none of a surface rig, which has three a node.
+    /// Names of its parameters `η`; none of a surface muscle, which has three a node.
     pub fn parameters(&self) -> Vec<&'static str> {
         match &self.shape {
-            RigShape::Template { template, guide, .. } => {
+            MuscleShape::Template { template, guide, .. } => {
                 template.parameters().iter().chain(guide.parameters()).copied().collect()
             }
-            RigShape::Surface { .. } => Vec::new(),
+            MuscleShape::Surface { .. } => Vec::new(),
         }
     }
 
     /// Values of its control parameter at which something is recorded.
     pub fn sampled_at(&self) -> Vec<f64> {
         match &self.shape {
-            RigShape::Template { samples, .. } => samples.list().iter().map(|(at, _)| *at).collect(),
-            RigShape::Surface { samples, .. } => samples.iter().map(|(at, _)| *at).collect(),
+            MuscleShape::Template { samples, .. } => samples.list().iter().map(|(at, _)| *at).collect(),
+            MuscleShape::Surface { samples, .. } => samples.iter().map(|(at, _)| *at).collect(),
         }
     }
 
-    fn check(&self) -> Result<(), RigError> {
+    fn check(&self) -> Result<(), MuscleError> {
         let wrong = |what: &str, value, expected| {
-            Err(RigError::Parameter { rig: self.name.clone(), what: what.to_owned(), value, expected })
+            Err(MuscleError::Parameter { muscle: self.name.clone(), what: what.to_owned(), value, expected })
         };
         if !(self.stiffen > 0.0 && self.stiffen <= 1e4) {
             return wrong(
@@ -133,9 +134,9 @@ impl ForceRig {
             return wrong("the place of a sample", at, "it must be finite");
         }
         if self.sampled_at().is_empty() {
-            return Err(RigError::NoSamples { rig: self.name.clone() });
+            return Err(MuscleError::NoSamples { muscle: self.name.clone() });
         }
-        let RigShape::Template { samples, .. } = &self.shape else { return Ok(()) };
+        let MuscleShape::Template { samples, .. } = &self.shape else { return Ok(()) };
         let names = self.parameters();
         for (_, eta) in samples.list() {
             if eta.len() != names.len() {
@@ -162,10 +163,10 @@ impl ForceRig {
             (sizes[low].1 + (sizes[high].1 - sizes[low].1) * share) / most
         };
         match &self.shape {
-            RigShape::Template { samples, .. } => {
+            MuscleShape::Template { samples, .. } => {
                 share(samples.list().iter().map(|(at, eta)| (*at, eta[0].abs())).collect())
             }
-            RigShape::Surface { samples, .. } => {
+            MuscleShape::Surface { samples, .. } => {
                 let size = |forces: &[DVec3]| forces.iter().map(|f| f.length_squared()).sum::<f64>().sqrt();
                 share(samples.iter().map(|(at, forces)| (*at, size(forces))).collect())
             }
@@ -173,23 +174,23 @@ impl ForceRig {
     }
 }
 
-impl RigSet {
+impl MuscleSet {
     /// Every name once, every control known, every number in range.
     ///
     /// # Errors
     /// The first thing that is not so.
-    pub fn check(&self) -> Result<(), RigError> {
+    pub fn check(&self) -> Result<(), MuscleError> {
         for (at, control) in self.controls.iter().enumerate() {
             if self.controls[..at].iter().any(|other| other.name == control.name) {
-                return Err(RigError::DuplicateControl { name: control.name.clone() });
+                return Err(MuscleError::DuplicateControl { name: control.name.clone() });
             }
         }
-        for (at, rig) in self.rigs.iter().enumerate() {
-            if self.rigs[..at].iter().any(|other| other.name == rig.name) {
-                return Err(RigError::DuplicateRig { name: rig.name.clone() });
+        for (at, muscle) in self.rigs.iter().enumerate() {
+            if self.rigs[..at].iter().any(|other| other.name == muscle.name) {
+                return Err(MuscleError::DuplicateMuscle { name: muscle.name.clone() });
             }
-            self.control(&rig.control)?;
-            rig.check()?;
+            self.control(&muscle.control)?;
+            muscle.check()?;
         }
         Ok(())
     }
@@ -198,29 +199,29 @@ impl RigSet {
     ///
     /// # Errors
     /// A name none has.
-    pub fn control(&self, name: &str) -> Result<usize, RigError> {
+    pub fn control(&self, name: &str) -> Result<usize, MuscleError> {
         let known = || self.controls.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
         let unknown =
-            || RigError::Unknown { what: "control parameter", name: name.to_owned(), known: known() };
+            || MuscleError::Unknown { what: "control parameter", name: name.to_owned(), known: known() };
         self.controls.iter().position(|control| control.name == name).ok_or_else(unknown)
     }
 
-    /// The cells that surface rigs were made for: their side, and where they come from. `None` without surface rigs.
+    /// The cells that surface muscles were made for: their side, and where they come from. `None` without surface muscles.
     pub fn lattice(&self) -> Option<(f64, LatticeSource)> {
-        self.rigs.iter().find_map(|rig| match &rig.shape {
-            RigShape::Surface { cell_size, levels, .. } => Some((*cell_size, source_of(levels))),
-            RigShape::Template { .. } => None,
+        self.rigs.iter().find_map(|muscle| match &muscle.shape {
+            MuscleShape::Surface { cell_size, levels, .. } => Some((*cell_size, source_of(levels))),
+            MuscleShape::Template { .. } => None,
         })
     }
 
-    /// Place of a rig.
+    /// Place of a muscle.
     ///
     /// # Errors
     /// A name none has.
-    pub fn rig(&self, name: &str) -> Result<usize, RigError> {
+    pub fn rig(&self, name: &str) -> Result<usize, MuscleError> {
         let known = || self.rigs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(", ");
-        let unknown = || RigError::Unknown { what: "rig", name: name.to_owned(), known: known() };
-        self.rigs.iter().position(|rig| rig.name == name).ok_or_else(unknown)
+        let unknown = || MuscleError::Unknown { what: "muscle", name: name.to_owned(), known: known() };
+        self.rigs.iter().position(|muscle| muscle.name == name).ok_or_else(unknown)
     }
 
     /// `Θ`: angles of the pose, and for the others what `free` says (0 if it says nothing).
@@ -231,7 +232,7 @@ impl RigSet {
         &self,
         posed: Option<(&Rig, &Pose)>,
         free: impl Fn(&str) -> Option<f64>,
-    ) -> Result<Vec<f64>, RigError> {
+    ) -> Result<Vec<f64>, MuscleError> {
         let one = |control: &Control| {
             let set = free(&control.name);
             Ok(set.or(control.in_pose(posed)?).unwrap_or(0.0))
@@ -240,39 +241,40 @@ impl RigSet {
     }
 }
 
-/// What a rig did last.
+/// What a muscle did last.
 #[derive(Debug, Clone, Default)]
 struct Last {
     gamma: Option<f64>,
     forces: Vec<DVec3>,
 }
 
-/// Rigs on one lattice, evaluated live: `Θ` in, forces on nodes out.
+/// Muscles on one lattice, evaluated live: `Θ` in, forces on nodes out.
 #[derive(Debug, Clone)]
-pub struct RigEvaluator {
-    set: RigSet,
+pub struct MuscleEvaluator {
+    set: MuscleSet,
     controls: Vec<usize>,
     last: Vec<Last>,
 }
 
-impl RigEvaluator {
+impl MuscleEvaluator {
     /// # Errors
-    /// Rigs that are wrong in themselves, that miss the body, or that were made for another lattice.
-    pub fn new(set: &RigSet, lattice: &Lattice) -> Result<Self, FleshError> {
+    /// Muscles that are wrong in themselves, that miss the body, or that were made for another lattice.
+    pub fn new(set: &MuscleSet, lattice: &Lattice) -> Result<Self, FleshError> {
         set.check()?;
-        for rig in &set.rigs {
-            fits(rig, lattice)?;
+        for muscle in &set.rigs {
+            fits(muscle, lattice)?;
         }
-        let controls = set.rigs.iter().map(|rig| set.control(&rig.control)).collect::<Result<_, _>>()?;
+        let controls =
+            set.rigs.iter().map(|muscle| set.control(&muscle.control)).collect::<Result<_, _>>()?;
         Ok(Self { set: set.clone(), controls, last: vec![Last::default(); set.rigs.len()] })
     }
 
-    /// The rigs it was made for.
-    pub fn set(&self) -> &RigSet {
+    /// The muscles it was made for.
+    pub fn set(&self) -> &MuscleSet {
         &self.set
     }
 
-    /// Sum of the forces of all rigs (eq. 6.3), turned with the nodes; `rotations` may be empty at rest.
+    /// Sum of the forces of all muscles (eq. 6.3), turned with the nodes; `rotations` may be empty at rest.
     ///
     /// # Errors
     /// Another number of values or nodes.
@@ -292,11 +294,11 @@ impl RigEvaluator {
         }
         out.clear();
         out.resize(lattice.n_nodes(), DVec3::ZERO);
-        for ((rig, &control), last) in self.set.rigs.iter().zip(&self.controls).zip(&mut self.last) {
+        for ((muscle, &control), last) in self.set.rigs.iter().zip(&self.controls).zip(&mut self.last) {
             let gamma = theta[control];
             if last.gamma != Some(gamma) {
                 last.gamma = Some(gamma);
-                rest_forces(rig, lattice, gamma, &mut last.forces);
+                rest_forces(muscle, lattice, gamma, &mut last.forces);
             }
             out.iter_mut().zip(&last.forces).for_each(|(to, from)| *to += *from);
         }
@@ -304,34 +306,35 @@ impl RigEvaluator {
         Ok(())
     }
 
-    /// Factor of the stiffness of every cell; `None` if no rig changes it.
+    /// Factor of the stiffness of every cell; `None` if no muscle changes it.
     pub fn stiffness(&self, lattice: &Lattice, theta: &[f64]) -> Option<Vec<f64>> {
         let mut factors: Option<Vec<f64>> = None;
-        for (rig, &control) in self.set.rigs.iter().zip(&self.controls).filter(|(rig, _)| rig.stiffen != 1.0)
+        for (muscle, &control) in
+            self.set.rigs.iter().zip(&self.controls).filter(|(muscle, _)| muscle.stiffen != 1.0)
         {
             let gamma = *theta.get(control)?;
-            let activity = rig.activity(gamma);
+            let activity = muscle.activity(gamma);
             let all = factors.get_or_insert_with(|| vec![1.0; lattice.n_cells()]);
-            for (cell, strength) in strengths(rig, lattice, gamma) {
-                all[cell as usize] *= rig.stiffen.powf(activity * strength);
+            for (cell, strength) in strengths(muscle, lattice, gamma) {
+                all[cell as usize] *= muscle.stiffen.powf(activity * strength);
             }
         }
         factors
     }
 }
 
-/// Forces of a rig at rest.
-pub(super) fn rest_forces(rig: &ForceRig, lattice: &Lattice, gamma: f64, out: &mut Vec<DVec3>) {
+/// Forces of a muscle at rest.
+pub(super) fn rest_forces(muscle: &Muscle, lattice: &Lattice, gamma: f64, out: &mut Vec<DVec3>) {
     out.clear();
     out.resize(lattice.n_nodes(), DVec3::ZERO);
-    match &rig.shape {
-        RigShape::Template { template, guide, samples } => {
+    match &muscle.shape {
+        MuscleShape::Template { template, guide, samples } => {
             let eta = samples.at(gamma);
             if eta.first().is_some_and(|amplitude| *amplitude != 0.0) {
                 placed(*template, guide, &eta).add_forces(lattice, out);
             }
         }
-        RigShape::Surface { samples, .. } => {
+        MuscleShape::Surface { samples, .. } => {
             let Some((low, high, share)) = bracket(samples, gamma) else { return };
             let (low, high) = (&samples[low].1, &samples[high].1);
             out.iter_mut().zip(low.iter().zip(high)).for_each(|(out, (a, b))| *out = a.lerp(*b, share));
@@ -344,13 +347,13 @@ fn placed<'a>(template: Template, guide: &Guide, eta: &'a [f64]) -> Placed<'a> {
     Placed { template, params, frame: guide.frame(rest) }
 }
 
-/// Cells in which a rig acts, and how strongly, 0 to 1.
-fn strengths(rig: &ForceRig, lattice: &Lattice, gamma: f64) -> Vec<(u32, f64)> {
-    match &rig.shape {
-        RigShape::Template { template, guide, samples } => {
+/// Cells in which a muscle acts, and how strongly, 0 to 1.
+fn strengths(muscle: &Muscle, lattice: &Lattice, gamma: f64) -> Vec<(u32, f64)> {
+    match &muscle.shape {
+        MuscleShape::Template { template, guide, samples } => {
             placed(*template, guide, &samples.at(gamma)).strengths(lattice)
         }
-        RigShape::Surface { samples, .. } => {
+        MuscleShape::Surface { samples, .. } => {
             let size = |node: usize| samples.iter().map(|(_, f)| f[node].length()).fold(0.0, f64::max);
             let sizes: Vec<f64> = (0..lattice.n_nodes()).map(size).collect();
             let most = sizes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -360,17 +363,17 @@ fn strengths(rig: &ForceRig, lattice: &Lattice, gamma: f64) -> Vec<(u32, f64)> {
     }
 }
 
-/// Whether a rig has to do with a lattice.
-fn fits(rig: &ForceRig, lattice: &Lattice) -> Result<(), RigError> {
-    match &rig.shape {
-        RigShape::Template { template, guide, samples } => {
+/// Whether a muscle has to do with a lattice.
+fn fits(muscle: &Muscle, lattice: &Lattice) -> Result<(), MuscleError> {
+    match &muscle.shape {
+        MuscleShape::Template { template, guide, samples } => {
             for (_, eta) in samples.list().iter().filter(|(_, eta)| eta[0] != 0.0) {
                 let placed = placed(*template, guide, eta);
                 let mut scratch = vec![DVec3::ZERO; lattice.n_nodes()];
                 if !placed.add_forces(lattice, &mut scratch) {
                     let [low, high] = bounds(lattice.nodes());
-                    return Err(RigError::TemplateOutside {
-                        rig: rig.name.clone(),
+                    return Err(MuscleError::TemplateOutside {
+                        muscle: muscle.name.clone(),
                         reach: template.reach(placed.params),
                         center: format!("{:.3}", placed.frame.center),
                         body: format!("{low:.3} to {high:.3}"),
@@ -379,12 +382,12 @@ fn fits(rig: &ForceRig, lattice: &Lattice) -> Result<(), RigError> {
             }
             Ok(())
         }
-        RigShape::Surface { cell_size, samples, .. } => {
+        MuscleShape::Surface { cell_size, samples, .. } => {
             let actual = lattice.n_nodes();
             match samples.iter().find(|(_, forces)| forces.len() != actual) {
                 None => Ok(()),
-                Some((_, forces)) => Err(RigError::OtherLattice {
-                    rig: rig.name.clone(),
+                Some((_, forces)) => Err(MuscleError::OtherLattice {
+                    muscle: muscle.name.clone(),
                     expected: forces.len(),
                     size: *cell_size,
                     actual,

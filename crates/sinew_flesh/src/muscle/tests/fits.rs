@@ -3,7 +3,7 @@
 use super::bar;
 use crate::{
     BodyPoint,
-    rig::{
+    muscle::{
         Bounds, Guide, MinimiseParams, StaticSolver, Template, TemplateFitParams, TemplateFitter, find_rest,
         minimise,
     },
@@ -65,7 +65,7 @@ fn point(cell: u32, local: DVec3) -> BodyPoint {
 #[test]
 fn the_adjoint_gradient_matches_differences() {
     let bar = bar();
-    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.drive).unwrap();
+    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.input).unwrap();
     let points = [point(35, DVec3::new(0.3, 1.0, 0.4)), point(94, DVec3::new(0.5, 0.2, 0.9))];
     let turn = vec![DQuat::from_rotation_y(0.4); bar.lattice.n_nodes()];
     let guides = [
@@ -104,7 +104,7 @@ fn the_adjoint_gradient_matches_differences() {
 #[test]
 fn a_drag_is_followed_by_the_simulated_body() {
     let mut bar = bar();
-    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.drive).unwrap();
+    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.input).unwrap();
     let guide = Guide::Skin { point: DVec3::new(0.5, 0.2, 0.0), normal: DVec3::Y };
     let at = point(54, DVec3::new(0.99, 0.99, 0.99));
     let base = at.evaluate(&bar.lattice, bar.lattice.nodes());
@@ -117,11 +117,11 @@ fn a_drag_is_followed_by_the_simulated_body() {
     let keep = TemplateFitParams { keep: Some(vec![0.0, f64::INFINITY, f64::INFINITY, 1.0]), rounds: 40 };
     let kept = fitter.fit(&[1.0, 0.2, -0.05, 0.0], &[base], &[target], &keep).unwrap();
     assert!(kept.eta[1] == 0.2 && kept.eta[2] == -0.05 && kept.distance < 1e-4, "{kept:?}");
-    let rig = crate::rig::ForceRig::template("bump", "c", Template::Bump, guide.clone(), found.eta.clone());
-    let set = crate::rig::RigSet { controls: vec![crate::rig::Control::free("c")], rigs: vec![rig] };
-    let mut evaluator = crate::rig::RigEvaluator::new(&set, &bar.lattice).unwrap();
-    evaluator.forces(&bar.lattice, &[1.0], &[], &mut bar.drive.forces).unwrap();
-    let report = find_rest(&mut bar.solver, &mut bar.state, &bar.drive, (60, 1e-5)).unwrap();
+    let rig = crate::muscle::Muscle::template("bump", "c", Template::Bump, guide.clone(), found.eta.clone());
+    let set = crate::muscle::MuscleSet { controls: vec![crate::muscle::Control::free("c")], rigs: vec![rig] };
+    let mut evaluator = crate::muscle::MuscleEvaluator::new(&set, &bar.lattice).unwrap();
+    evaluator.forces(&bar.lattice, &[1.0], &[], &mut bar.input.forces).unwrap();
+    let report = find_rest(&mut bar.solver, &mut bar.state, &bar.input, (60, 1e-5)).unwrap();
     let reached = at.evaluate(&bar.lattice, &bar.state.positions);
     // Cells turn a little, which the linear fit does not know.
     assert!(report.converged && reached.distance(target) < 0.1 * 0.02, "{report:?} {reached} {target}");
@@ -130,7 +130,7 @@ fn a_drag_is_followed_by_the_simulated_body() {
 #[test]
 fn dragging_with_a_template_elsewhere_is_told() {
     let bar = bar();
-    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.drive).unwrap();
+    let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.input).unwrap();
     let at = point(54, DVec3::splat(0.5));
     let fitter =
         TemplateFitter::new(&statics, &bar.lattice, (Template::Bump, &Guide::Free), &[at], &[]).unwrap();

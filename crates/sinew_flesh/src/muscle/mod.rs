@@ -1,9 +1,9 @@
-//! Force rigs: shape that animators control, as forces on the flesh.
+//! Muscles: shape that animators control, as forces on the flesh.
 //!
 //! ```text
-//! pose + curves ─► Θ ─► RigEvaluator (samples, templates, surface rigs) ─► forces at rest ─► turned with the pose ─► Drive
+//! pose + curves ─► Θ ─► MuscleEvaluator (samples, templates, surface muscles) ─► forces at rest ─► turned with the pose ─► StepInput
 //! drag of the skin ─► TemplateFitter ─┐
-//! target surface ─► fit_surface ──────┼─► RigSet ─► file, other character (transfer)
+//! target surface ─► fit_surface ──────┼─► MuscleSet ─► file, other character (transfer)
 //! ```
 
 mod adaptive;
@@ -31,8 +31,8 @@ mod unfold;
 
 pub use adaptive::{AdaptParams, AdaptRound, AdaptiveFit, fit_adaptive};
 pub use belt::Belt;
-pub use drive::{Curve, RigDrive};
-pub use error::RigError;
+pub use drive::{Curve, MuscleDrive};
+pub use error::MuscleError;
 pub use fit::{TemplateFit, TemplateFitParams, TemplateFitter};
 pub use guides::{Frame, Guide};
 pub use map::{CharacterMap, MapPairs, MapParams, MapReport, fit_map};
@@ -40,8 +40,8 @@ pub use minimise::{Bounds, MinimiseParams, MinimiseReport, minimise};
 pub use parameters::{Control, ControlSource, Samples, find_joint};
 pub use pose::{Feature, PoseFit, fit_pose};
 pub use posed::PosedBody;
-pub use set::{ForceRig, RigEvaluator, RigSet, RigShape};
+pub use set::{Muscle, MuscleEvaluator, MuscleSet, MuscleShape};
 pub use statics::{RestReport, StaticSolver, find_rest, holding_forces};
 pub use surface::{Distances, Matching, SurfaceFit, SurfaceParams, fit_surface};
 pub use templates::{Template, UnitField};
-pub use transfer::{JointPairs, TransferReport, carry_pose, carry_skeleton, match_joints, transfer_rigs};
+pub use transfer::{JointPairs, TransferReport, carry_pose, carry_skeleton, match_joints, transfer_muscles};

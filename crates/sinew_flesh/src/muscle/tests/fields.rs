@@ -2,7 +2,9 @@
 
 use crate::{
     Lattice,
-    rig::{Control, ForceRig, Guide, RigError, RigEvaluator, RigSet, RigShape, Samples, Template},
+    muscle::{
+        Control, Guide, Muscle, MuscleError, MuscleEvaluator, MuscleSet, MuscleShape, Samples, Template,
+    },
     tests::noise3,
 };
 use glam::{DQuat, DVec3};
@@ -96,15 +98,15 @@ fn guides_move_as_they_say() {
 fn the_sum_of_forces_is_the_integral_of_the_field() {
     let lattice = Lattice::block([8; 3], 0.1, DVec3::splat(-0.4)).unwrap();
     let radius = 0.35;
-    let rig = ForceRig::template(
+    let rig = Muscle::template(
         "push",
         "push",
         Template::Bump,
         Guide::Free,
         vec![2.0, radius, 0.01, 0.02, 0.0, 0.0, 0.0, 0.0],
     );
-    let set = RigSet { controls: vec![Control::free("push")], rigs: vec![rig] };
-    let mut evaluator = RigEvaluator::new(&set, &lattice).unwrap();
+    let set = MuscleSet { controls: vec![Control::free("push")], rigs: vec![rig] };
+    let mut evaluator = MuscleEvaluator::new(&set, &lattice).unwrap();
     let mut forces = Vec::new();
     evaluator.forces(&lattice, &[1.0], &[], &mut forces).unwrap();
     let sum: DVec3 = forces.iter().sum();
@@ -137,13 +139,13 @@ fn samples_are_linear_between_and_constant_beyond() {
 #[test]
 fn bad_sets_are_refused() {
     let lattice = Lattice::block([2; 3], 0.1, DVec3::ZERO).unwrap();
-    let rig = |name: &str, eta: Vec<f64>| ForceRig::template(name, "a", Template::Bump, Guide::Free, eta);
+    let rig = |name: &str, eta: Vec<f64>| Muscle::template(name, "a", Template::Bump, Guide::Free, eta);
     let at = |x: f64| vec![1.0, 0.1, x, 0.1, 0.1, 0.0, 0.0, 0.0];
-    let set = |controls: &[&str], rigs: Vec<ForceRig>| RigSet {
+    let set = |controls: &[&str], rigs: Vec<Muscle>| MuscleSet {
         controls: controls.iter().map(|name| Control::free(*name)).collect(),
         rigs,
     };
-    let refused = |set: RigSet| RigEvaluator::new(&set, &lattice).unwrap_err().to_string();
+    let refused = |set: MuscleSet| MuscleEvaluator::new(&set, &lattice).unwrap_err().to_string();
     assert!(refused(set(&["a", "b", "a"], vec![])).contains("\"a\" is there twice"));
     assert!(
         refused(set(&["a"], vec![rig("x", at(0.1)), rig("x", at(0.1))])).contains("\"x\" is there twice")
@@ -167,12 +169,12 @@ fn bad_sets_are_refused() {
     );
     assert!(refused(set(&["a"], vec![rig("x", vec![1.0])])).contains("number of parameters"));
     let mut empty = rig("x", at(0.1));
-    empty.shape = RigShape::Surface { cell_size: 0.1, levels: vec![], samples: vec![] };
+    empty.shape = MuscleShape::Surface { cell_size: 0.1, levels: vec![], samples: vec![] };
     assert!(refused(set(&["a"], vec![empty.clone()])).contains("record one"));
     empty.shape =
-        RigShape::Surface { cell_size: 0.05, levels: vec![], samples: vec![(1.0, vec![DVec3::ZERO; 5])] };
+        MuscleShape::Surface { cell_size: 0.05, levels: vec![], samples: vec![(1.0, vec![DVec3::ZERO; 5])] };
     assert!(matches!(
-        RigEvaluator::new(&set(&["a"], vec![empty]), &lattice).unwrap_err(),
-        crate::FleshError::Rig(RigError::OtherLattice { expected: 5, actual: 27, .. })
+        MuscleEvaluator::new(&set(&["a"], vec![empty]), &lattice).unwrap_err(),
+        crate::FleshError::Muscle(MuscleError::OtherLattice { expected: 5, actual: 27, .. })
     ));
 }

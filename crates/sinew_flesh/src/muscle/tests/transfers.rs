@@ -1,10 +1,10 @@
-//! Rigs on other characters, in files, over time, with belts and stiffness.
+//! Muscles on other characters, in files, over time, with belts and stiffness.
 
 use crate::{
-    BakeParams, Baker, FleshParams, LatticeParams, Simulation,
-    rig::{
-        Belt, Control, ControlSource, Curve, ForceRig, Guide, MapPairs, MapParams, PosedBody, RigDrive,
-        RigSet, Template, carry_skeleton, file, fit_map, match_joints, transfer_rigs,
+    Baker, FleshParams, LatticeParams, Simulation, SimulationParams,
+    muscle::{
+        Belt, Control, ControlSource, Curve, Guide, MapPairs, MapParams, Muscle, MuscleDrive, MuscleSet,
+        PosedBody, Template, carry_skeleton, file, fit_map, match_joints, transfer_muscles,
     },
 };
 use glam::{DMat3, DVec3, Vec3};
@@ -14,11 +14,11 @@ use sinew_geom::{
 };
 use std::ops::ControlFlow;
 
-fn params(cells: usize) -> BakeParams {
-    BakeParams {
+fn params(cells: usize) -> SimulationParams {
+    SimulationParams {
         lattice: LatticeParams { cells, size: None },
         flesh: FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() },
-        ..BakeParams::default()
+        ..SimulationParams::default()
     }
 }
 
@@ -39,10 +39,10 @@ fn belly(mesh: &Mesh) -> usize {
 }
 
 /// A bump of the belly that follows `breath`.
-fn breath(character: &Character) -> RigSet {
+fn breath(character: &Character) -> MuscleSet {
     let guide = Guide::at_vertex(&character.mesh, belly(&character.mesh)).unwrap();
-    let rig = ForceRig::template("belly", "breath", Template::Bump, guide, vec![3e5, 0.2, -0.05, 0.0]);
-    RigSet { controls: vec![Control::free("breath")], rigs: vec![rig] }
+    let rig = Muscle::template("belly", "breath", Template::Bump, guide, vec![3e5, 0.2, -0.05, 0.0]);
+    MuscleSet { controls: vec![Control::free("breath")], rigs: vec![rig] }
 }
 
 /// The same character, wider and turned.
@@ -79,16 +79,16 @@ fn a_rig_is_carried_to_a_character_without_a_skeleton() {
     let joints = match_joints(&source, &target, &[]).unwrap();
     let mut to = PosedBody::new(&target, &params(500), &mut quiet()).unwrap();
     let set = breath(&source);
-    let (carried, report) = transfer_rigs(&mut from, &set, &map, &mut to, &joints).unwrap();
+    let (carried, report) = transfer_muscles(&mut from, &set, &map, &mut to, &joints).unwrap();
     assert!(report.least_volume > 0.0 && report.folded_cells == 0, "{report:?}");
     // What comes out on the source comes out on the target, where and as far as the map says.
-    let moved = |posed: &mut PosedBody, set: &RigSet| {
+    let moved = |posed: &mut PosedBody, set: &MuscleSet| {
         let rest = posed.rig().rest_pose();
         posed.set_pose(&rest).unwrap();
         let before = posed.positions();
         let mut forces = Vec::new();
         let lattice = posed.body().lattice.clone();
-        let mut evaluator = crate::rig::RigEvaluator::new(set, &lattice).unwrap();
+        let mut evaluator = crate::muscle::MuscleEvaluator::new(set, &lattice).unwrap();
         evaluator.forces(&lattice, &[1.0], posed.rotations(), &mut forces).unwrap();
         posed.push(forces).unwrap();
         assert_eq!(posed.n_folded(), 0);
@@ -142,12 +142,12 @@ fn files_say_what_was_written_and_where_they_are_wrong() {
     let mut set = breath(&character);
     set.controls
         .push(Control { source: ControlSource::parse("elbow.L.bend", None), ..Control::free("flex") });
-    set.rigs.push(ForceRig {
+    set.rigs.push(Muscle {
         stiffen: 3.0,
-        ..ForceRig::surface("arm", "flex", 0.05, (1.2, vec![DVec3::ZERO, DVec3::new(1.0, -2.0, 0.25)]))
+        ..Muscle::surface("arm", "flex", 0.05, (1.2, vec![DVec3::ZERO, DVec3::new(1.0, -2.0, 0.25)]))
     });
     let bone = Guide::Bone { joint: "spine".into(), ends: [DVec3::ZERO, DVec3::Y] };
-    set.rigs.push(ForceRig::template(
+    set.rigs.push(Muscle::template(
         "swell",
         "breath",
         Template::Torus,
@@ -194,15 +194,15 @@ fn files_say_what_was_written_and_where_they_are_wrong() {
 /// The skin at a vertex, at times of a bake under a curve.
 fn driven(
     character: &Character,
-    set: &RigSet,
+    set: &MuscleSet,
     curve: Curve,
     belts: Vec<Belt>,
     times: &[f64],
 ) -> Vec<Vec<Vec3>> {
-    let mut baker = Baker::new(character, None, &params(300), &mut quiet()).unwrap();
+    let mut baker = Baker::new(character, None, &params(300).into(), &mut quiet()).unwrap();
     let lattice = baker.body().lattice.clone();
-    let drive = RigDrive::new(set, &lattice, vec![("breath".into(), curve)], belts).unwrap();
-    baker.set_rigs(drive, true).unwrap();
+    let drive = MuscleDrive::new(set, &lattice, vec![("breath".into(), curve)], belts).unwrap();
+    baker.set_muscles(drive, true).unwrap();
     let mut out = Vec::new();
     for time in times {
         baker.advance(*time, |report| assert!(report.converged)).unwrap();
@@ -224,7 +224,7 @@ fn curves_move_the_skin_and_belts_hold_it() {
     assert!(out(1) > 0.01 && out(2) < 0.1 * out(1), "{} {}", out(1), out(2));
     assert!(Curve::new(vec![]).is_err() && Curve::new(vec![(0.0, 1.0), (0.0, 2.0)]).is_err());
     assert!(Curve::new(vec![(f64::NAN, 1.0)]).is_err());
-    // A belt around the bone nearest to the vertex holds its ring while the rig pushes.
+    // A belt around the bone nearest to the vertex holds its ring while the muscle pushes.
     let simulation = Simulation::new(&character, &params(300), &mut quiet()).unwrap();
     let rig = character.rig.as_ref().unwrap();
     let heads: Vec<DVec3> = rig.rest_world().iter().map(|w| w.translation).collect();
@@ -240,7 +240,7 @@ fn curves_move_the_skin_and_belts_hold_it() {
     let free = driven(&character, &set, Curve::constant(1.0), vec![], &[0.0]);
     let mut pins = Vec::new();
     belt.pin(&[], &mut pins);
-    let baker = Baker::new(&character, None, &params(300), &mut quiet()).unwrap();
+    let baker = Baker::new(&character, None, &params(300).into(), &mut quiet()).unwrap();
     let at_rest = |pin: &crate::Pin| pin.point.evaluate(&baker.body().lattice, baker.body().lattice.nodes());
     assert!(pins.iter().all(|pin| at_rest(pin).distance(pin.target) < 1e-5));
     let rest = character.mesh.positions();
@@ -259,7 +259,7 @@ fn curves_move_the_skin_and_belts_hold_it() {
     assert!(Belt::around(&simulation, &character.mesh, (&rig.joints()[1].name, 3.0), 1.0).is_err());
 }
 
-/// A rig that stiffens flesh where it acts makes it give way less to its own force.
+/// A muscle that stiffens flesh where it acts makes it give way less to its own force.
 #[test]
 fn a_tense_muscle_gives_way_less() {
     let character = biped();
@@ -283,7 +283,7 @@ fn pose_parameters_follow_joints() {
     assert!(control.in_pose(Some((rig, &pose))).unwrap().unwrap().abs() < 1e-9);
     pose.locals[2].rotation *= glam::DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), -0.7);
     assert!((control.in_pose(Some((rig, &pose))).unwrap().unwrap() - 0.7).abs() < 1e-9);
-    let set = RigSet { controls: vec![control, Control::free("x")], rigs: vec![] };
+    let set = MuscleSet { controls: vec![control, Control::free("x")], rigs: vec![] };
     assert_eq!(set.theta(Some((rig, &pose)), |n| (n == "x").then_some(0.5)).unwrap()[1], 0.5);
     assert!(set.theta(None, |_| None).unwrap_err().to_string().contains("there is no skeleton"));
     assert_eq!(Control::parse("no.such.bend", Some(rig)).source, ControlSource::Free);

@@ -1,20 +1,20 @@
-//! Why a force rig could not be made, fitted, driven or given to another character.
+//! Why a muscle could not be made, fitted, driven or given to another character.
 
 use thiserror::Error;
 
-/// What is wrong with rigs, their parameters, their targets or the characters they are for.
+/// What is wrong with muscles, their parameters, their targets or the characters they are for.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
-pub enum RigError {
+pub enum MuscleError {
     /// Two control parameters of one name.
     #[error("the control parameter {name:?} is there twice; rename or remove one")]
     DuplicateControl {
         /// The name.
         name: String,
     },
-    /// Two rigs of one name.
-    #[error("the rig {name:?} is there twice; rename or remove one")]
-    DuplicateRig {
+    /// Two muscles of one name.
+    #[error("the muscle {name:?} is there twice; rename or remove one")]
+    DuplicateMuscle {
         /// The name.
         name: String,
     },
@@ -36,17 +36,17 @@ pub enum RigError {
         /// The joint.
         joint: String,
     },
-    /// A rig without a recorded sample.
-    #[error("the rig {rig:?} has no sample, so it has no force; record one")]
+    /// A muscle without a recorded sample.
+    #[error("the muscle {muscle:?} has no sample, so it has no force; record one")]
     NoSamples {
-        /// The rig.
-        rig: String,
+        /// The muscle.
+        muscle: String,
     },
     /// A parameter out of range.
-    #[error("{what} of the rig {rig:?} is {value}, but {expected}")]
+    #[error("{what} of the muscle {muscle:?} is {value}, but {expected}")]
     Parameter {
-        /// The rig.
-        rig: String,
+        /// The muscle.
+        muscle: String,
         /// The parameter.
         what: String,
         /// Its value.
@@ -56,12 +56,12 @@ pub enum RigError {
     },
     /// A template that touches nothing.
     #[error(
-        "the template of the rig {rig:?} reaches {reach:.3} m around {center}, where there is no flesh \
+        "the template of the muscle {muscle:?} reaches {reach:.3} m around {center}, where there is no flesh \
          (the body spans {body}); move it, or make its radius larger"
     )]
     TemplateOutside {
-        /// The rig.
-        rig: String,
+        /// The muscle.
+        muscle: String,
         /// How far it reaches.
         reach: f64,
         /// Where it is.
@@ -69,14 +69,14 @@ pub enum RigError {
         /// Box of the body.
         body: String,
     },
-    /// A rig made for another lattice.
+    /// A muscle made for another lattice.
     #[error(
-        "the rig {rig:?} was made for {expected} nodes of cells of {size:.4} m, but the body has {actual}; \
-         fill it with the same --cells, or fit the rig anew"
+        "the muscle {muscle:?} was made for {expected} nodes of cells of {size:.4} m, but the body has {actual}; \
+         fill it with the same --cells, or fit the muscle again"
     )]
     OtherLattice {
-        /// The rig.
-        rig: String,
+        /// The muscle.
+        muscle: String,
         /// Nodes it was made for.
         expected: usize,
         /// Side of a cell it was made for.
@@ -91,7 +91,7 @@ pub enum RigError {
     )]
     NotHeld,
     /// A mode whose forces do not come from an energy.
-    #[error("mode {mode} has no energy to take the forces of a surface rig from; choose mode predicted")]
+    #[error("mode {mode} has no energy to take the forces of a surface muscle from; choose mode predicted")]
     Mode {
         /// The mode.
         mode: &'static str,
@@ -195,7 +195,7 @@ pub enum RigError {
         /// Its least volume at a corner, relative to what it was.
         volume: f64,
     },
-    /// A file that says something else than a rig.
+    /// A file that does not describe muscles.
     #[error("{path}: {cause}")]
     File {
         /// Where in the file.

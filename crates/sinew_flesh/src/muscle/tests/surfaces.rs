@@ -1,8 +1,8 @@
-//! Surface rigs: poses from features, forces from targets, bad targets.
+//! Surface muscles: poses from features, forces from targets, bad targets.
 
 use crate::{
-    BakeParams, FleshError, FleshParams, LatticeParams,
-    rig::{Matching, PosedBody, RigError, SurfaceParams, fit_pose, fit_surface},
+    FleshError, FleshParams, LatticeParams, SimulationParams,
+    muscle::{Matching, MuscleError, PosedBody, SurfaceParams, fit_pose, fit_surface},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{
@@ -14,11 +14,11 @@ fn biped() -> Character {
     build_character(Sample::Biped, 1500).unwrap()
 }
 
-fn params(cells: usize) -> BakeParams {
-    BakeParams {
+fn params(cells: usize) -> SimulationParams {
+    SimulationParams {
         lattice: LatticeParams { cells, size: None },
         flesh: FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() },
-        ..BakeParams::default()
+        ..SimulationParams::default()
     }
 }
 
@@ -88,7 +88,7 @@ fn features_that_fix_no_pose_are_refused() {
         "{error}"
     );
     let bare = Character { mesh: mesh.clone(), ..Character::default() };
-    assert!(matches!(fit_pose(&bare, mesh, &[(0, 0)]), Err(FleshError::Rig(RigError::NotHeld))));
+    assert!(matches!(fit_pose(&bare, mesh, &[(0, 0)]), Err(FleshError::Muscle(MuscleError::NotHeld))));
 }
 
 /// The simulated body comes to rest near the target, by both ways of matching, and within a selection.
@@ -104,7 +104,7 @@ fn forces_give_a_body_the_shape_of_a_target() {
         let params = SurfaceParams { matching, ..SurfaceParams::default() };
         let fit = fit_surface(&mut posed, &character.mesh, &target, &params, &mut quiet()).unwrap();
         reductions.push(1.0 - fit.after.mean / fit.before.mean);
-        // The same forces, from the rest pose, lead to the same shape: rigs can be driven.
+        // The same forces, from the rest pose, lead to the same shape: muscles can be driven.
         posed.set_pose(&rest).unwrap();
         posed.push(fit.forces.clone()).unwrap();
         let again = posed.positions();

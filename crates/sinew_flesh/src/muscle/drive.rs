@@ -1,11 +1,11 @@
-//! Rigs over a clip: curves of control parameters, forces at each time.
+//! Muscles over a clip: curves of control parameters, forces at each time.
 //!
 //! # Source
 //! Capell (2004), §6.1: an animation is a curve `Θ(t)`; pose parameters come from the clip, the others from their own
 //! curves or from interaction.
 
-use super::{Belt, RigError, RigEvaluator, RigSet, parameters::bracket};
-use crate::{Drive, FleshError, Lattice};
+use super::{Belt, MuscleError, MuscleEvaluator, MuscleSet, parameters::bracket};
+use crate::{FleshError, Lattice, StepInput};
 use glam::DAffine3;
 use sinew_geom::{Pose, Rig};
 
@@ -25,9 +25,9 @@ impl Curve {
     ///
     /// # Errors
     /// No key, two at one time, or numbers that are not finite.
-    pub fn new(mut keys: Vec<(f64, f64)>) -> Result<Self, RigError> {
+    pub fn new(mut keys: Vec<(f64, f64)>) -> Result<Self, MuscleError> {
         let wrong = |what: &str, value, expected| {
-            Err(RigError::Parameter { rig: "curve".into(), what: what.into(), value, expected })
+            Err(MuscleError::Parameter { muscle: "curve".into(), what: what.into(), value, expected })
         };
         if let Some((time, value)) = keys.iter().find(|(t, v)| !(t.is_finite() && v.is_finite())) {
             return wrong("a key", if time.is_finite() { *value } else { *time }, "it must be finite");
@@ -55,26 +55,26 @@ impl Curve {
     }
 }
 
-/// Rigs, the curves that drive them, and belts.
+/// Muscles, the curves that drive them, and belts.
 #[derive(Debug, Clone)]
-pub struct RigDrive {
-    evaluator: RigEvaluator,
+pub struct MuscleDrive {
+    evaluator: MuscleEvaluator,
     curves: Vec<(String, Curve)>,
     belts: Vec<Belt>,
     theta: Vec<f64>,
 }
 
-impl RigDrive {
+impl MuscleDrive {
     /// # Errors
-    /// Rigs that do not fit the lattice, or curves of controls there are not.
+    /// Muscles that do not fit the lattice, or curves of controls there are not.
     pub fn new(
-        set: &RigSet,
+        set: &MuscleSet,
         lattice: &Lattice,
         curves: Vec<(String, Curve)>,
         belts: Vec<Belt>,
     ) -> Result<Self, FleshError> {
         curves.iter().try_for_each(|(name, _)| set.control(name).map(|_| ()))?;
-        Ok(Self { evaluator: RigEvaluator::new(set, lattice)?, curves, belts, theta: Vec::new() })
+        Ok(Self { evaluator: MuscleEvaluator::new(set, lattice)?, curves, belts, theta: Vec::new() })
     }
 
     /// Values of the control parameters when it was last applied.
@@ -86,14 +86,14 @@ impl RigDrive {
     ///
     /// # Errors
     /// A control there is not.
-    pub fn set(&mut self, name: &str, value: f64) -> Result<(), RigError> {
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), MuscleError> {
         self.evaluator.set().control(name)?;
         self.curves.retain(|(other, _)| other != name);
         self.curves.push((name.to_owned(), Curve::constant(value)));
         Ok(())
     }
 
-    /// Put the forces and pins of a time into a drive whose nodes are turned already; `matrices` are those of the skin.
+    /// Put the forces and pins of a time into an input whose nodes are turned already; `matrices` are those of the skin.
     ///
     /// # Errors
     /// Joints there are not.
@@ -103,18 +103,18 @@ impl RigDrive {
         posed: Option<(&Rig, &Pose)>,
         matrices: &[DAffine3],
         secs: f64,
-        drive: &mut Drive,
+        input: &mut StepInput,
     ) -> Result<(), FleshError> {
         let curves = &self.curves;
         let free = |name: &str| curves.iter().find(|(of, _)| of == name).map(|(_, curve)| curve.at(secs));
         self.theta = self.evaluator.set().theta(posed, free)?;
-        self.evaluator.forces(lattice, &self.theta, &drive.node_rotations, &mut drive.forces)?;
-        drive.pins.clear();
-        self.belts.iter().for_each(|belt| belt.pin(matrices, &mut drive.pins));
+        self.evaluator.forces(lattice, &self.theta, &input.node_rotations, &mut input.forces)?;
+        input.pins.clear();
+        self.belts.iter().for_each(|belt| belt.pin(matrices, &mut input.pins));
         Ok(())
     }
 
-    /// Factor of the stiffness of every cell as it was last applied; `None` if no rig changes it.
+    /// Factor of the stiffness of every cell as it was last applied; `None` if no muscle changes it.
     pub fn stiffness(&self, lattice: &Lattice) -> Option<Vec<f64>> {
         self.evaluator.stiffness(lattice, &self.theta)
     }

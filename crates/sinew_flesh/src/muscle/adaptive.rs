@@ -1,17 +1,17 @@
-//! Surface rigs on cells that are halved where the surface is still far from its target.
+//! Surface muscles on cells that are halved where the surface is still far from its target.
 //!
 //! # Source
 //! Capell (2004), §6.6, algorithm 6.2: optimise the forces, activate the functions of the next level that support
 //! vertices further than `ε` from the target, and repeat. Differs: cells are halved instead of functions activated,
 //! which spans the same space (see `AdaptiveFlesh`).
 //! # Cost
-//! One body and one surface rig per level.
+//! One body and one surface muscle per level.
 //! # Limits
-//! The cells belong to the rig: a character has one adapted lattice, which all its surface rigs share.
+//! The cells belong to the muscle: a character has one adapted lattice, which all its surface muscles share.
 
 use super::{Distances, PosedBody, SurfaceFit, SurfaceParams, fit_surface};
 use crate::{
-    BakeParams, FleshError, LatticeParams, LatticeSource,
+    FleshError, LatticeParams, LatticeSource, SimulationParams,
     lattice::{Fine, build_body},
 };
 use sinew_geom::{Character, Mesh, Pose, Warnings};
@@ -41,16 +41,16 @@ pub struct AdaptRound {
     pub cells: usize,
     /// Degrees of freedom.
     pub dof: usize,
-    /// How far the surface was without and with the rig.
+    /// How far the surface was without and with the muscle.
     pub distances: [Distances; 2],
 }
 
-/// A surface rig and the cells it lives on.
+/// A surface muscle and the cells it lives on.
 #[derive(Debug)]
 pub struct AdaptiveFit {
-    /// The rig on the last cells.
+    /// The muscle on the last cells.
     pub fit: SurfaceFit,
-    /// The body, in the shape the rig gives it.
+    /// The body, in the shape the muscle gives it.
     pub posed: PosedBody,
     /// Doublings of each finest cell: what [`LatticeSource::Levels`] makes the same cells of.
     pub levels: Vec<u8>,
@@ -64,7 +64,7 @@ pub struct AdaptiveFit {
 /// As those of bodies and of [`fit_surface`].
 pub fn fit_adaptive(
     character: &Character,
-    (params, pose): (&BakeParams, &Pose),
+    (params, pose): (&SimulationParams, &Pose),
     target: &Mesh,
     adapt: &AdaptParams,
     warnings: &mut Warnings,
@@ -140,7 +140,7 @@ fn halve(
     n
 }
 
-/// Where the cells of a character's rigs come from: of one size, or as an adapted rig wants them.
+/// Where the cells of a character's muscles come from: of one size, or as an adapted muscle wants them.
 pub(super) fn source_of(levels: &[u8]) -> LatticeSource {
     if levels.is_empty() { LatticeSource::Cubes } else { LatticeSource::Levels(levels.to_vec()) }
 }

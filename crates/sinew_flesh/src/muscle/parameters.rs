@@ -1,12 +1,12 @@
-//! Control parameters and the maps from them to the parameters of a rig.
+//! Control parameters and the maps from them to the parameters of a muscle.
 //!
 //! # Source
-//! Capell (2004), §6.1 (pose and abstract parameters) and §6.3: each rig follows one control parameter by linear
+//! Capell (2004), §6.1 (pose and abstract parameters) and §6.3: each muscle follows one control parameter by linear
 //! interpolation of recorded samples (algorithm 6.1).
 //! # Symbols
-//! `Θ` values of all control parameters; `γ` the one a rig follows; `η` parameters of a rig; `τ : γ ↦ η`
+//! `Θ` values of all control parameters; `γ` the one a muscle follows; `η` parameters of a muscle; `τ : γ ↦ η`
 
-use super::RigError;
+use super::MuscleError;
 use glam::DQuat;
 use sinew_geom::{Pose, Rig};
 
@@ -60,7 +60,7 @@ impl ControlSource {
     }
 }
 
-/// One number that shapes a character: an angle of its pose, or a value that means what rigs make of it.
+/// One number that shapes a character: an angle of its pose, or a value that means what muscles make of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Control {
     /// Name, unique among the controls of a character.
@@ -86,10 +86,10 @@ impl Control {
     ///
     /// # Errors
     /// A joint there is not.
-    pub fn in_pose(&self, posed: Option<(&Rig, &Pose)>) -> Result<Option<f64>, RigError> {
+    pub fn in_pose(&self, posed: Option<(&Rig, &Pose)>) -> Result<Option<f64>, MuscleError> {
         let Some(name) = self.source.joint() else { return Ok(None) };
         let Some((rig, pose)) = posed else {
-            return Err(RigError::NoSkeleton { name: self.name.clone(), joint: name.to_owned() });
+            return Err(MuscleError::NoSkeleton { name: self.name.clone(), joint: name.to_owned() });
         };
         let joint = find_joint(rig, name)?;
         let (at, local) = (&rig.joints()[joint], &pose.locals[joint]);
@@ -105,20 +105,20 @@ impl Control {
 ///
 /// # Errors
 /// A name no joint has, with those there are.
-pub fn find_joint(rig: &Rig, name: &str) -> Result<usize, RigError> {
+pub fn find_joint(rig: &Rig, name: &str) -> Result<usize, MuscleError> {
     let known = || rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>().join(", ");
-    let unknown = || RigError::Unknown { what: "joint", name: name.to_owned(), known: known() };
+    let unknown = || MuscleError::Unknown { what: "joint", name: name.to_owned(), known: known() };
     rig.find(name).ok_or_else(unknown)
 }
 
-/// The piecewise-linear map `τ` of one rig: samples recorded at values of its control parameter.
+/// The piecewise-linear map `τ` of one muscle: samples recorded at values of its control parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Samples {
     list: Vec<(f64, Vec<f64>)>,
 }
 
 impl Samples {
-    /// Record that at `gamma` the rig has the parameters `eta` (alg. 6.1); a sample at the same value is replaced.
+    /// Record that at `gamma` the muscle has the parameters `eta` (alg. 6.1); a sample at the same value is replaced.
     pub fn record(&mut self, gamma: f64, eta: Vec<f64>) {
         match self.list.binary_search_by(|(at, _)| at.total_cmp(&gamma)) {
             Ok(at) => self.list[at].1 = eta,

@@ -9,11 +9,11 @@
 //! # Limits
 //! Linear about the given rotations: large forces rotate cells further.
 
-use super::RigError;
+use super::MuscleError;
 use crate::{
-    BodyPoint, Drive, FleshError, FleshSolver, FleshState, Lattice, Mode, StepReport,
-    assembled::{add_stiffness, matrices},
-    system::{BlockMatrix, PointTerm},
+    BodyPoint, FleshError, FleshSolver, FleshState, Lattice, Mode, StepInput, StepReport,
+    response::add_stiffness,
+    system::{BlockMatrix, PointTerm, rotation_matrices},
 };
 use glam::{DMat3, DVec3};
 use sinew_geom::linalg::{Cholesky, SparseMatrix};
@@ -35,15 +35,15 @@ impl StaticSolver {
     ///
     /// # Errors
     /// A body that nothing holds.
-    pub fn new(solver: &FleshSolver, state: &FleshState, drive: &Drive) -> Result<Self, FleshError> {
+    pub fn new(solver: &FleshSolver, state: &FleshState, input: &StepInput) -> Result<Self, FleshError> {
         let body = &solver.body;
         body.check_state(state)?;
-        let n_holds = body.attachment.held.len() + body.attachment.anchors.len() + drive.pins.len();
+        let n_holds = body.attachment.held.len() + body.attachment.anchors.len() + input.pins.len();
         if n_holds < 3 {
-            return Err(RigError::NotHeld.into());
+            return Err(MuscleError::NotHeld.into());
         }
         let mut blocks = BlockMatrix::new(&body.lattice);
-        add_stiffness(body, &matrices(&state.rotations), 1.0, &mut blocks);
+        add_stiffness(body, &rotation_matrices(&state.rotations), 1.0, &mut blocks);
         let spring = |point: &BodyPoint, stiffness: f64| {
             let cell = &body.lattice.cells()[point.cell as usize];
             PointTerm::new(cell, &point.weights, &DMat3::from_diagonal(DVec3::splat(stiffness)))
@@ -52,7 +52,7 @@ impl StaticSolver {
             blocks.add_point(&spring(&anchor.point, anchor.stiffness));
         }
         let mean = body.materials.iter().map(|m| m.young).sum::<f64>() / body.materials.len() as f64;
-        for pin in &drive.pins {
+        for pin in &input.pins {
             blocks.add_point(&spring(&pin.point, PIN_STIFFNESS * mean * body.lattice.size()));
         }
         let (rows, n) = free_nodes(&body.lattice, &body.is_held);
@@ -142,21 +142,21 @@ pub struct RestReport {
     pub converged: bool,
 }
 
-/// Bring a body to rest under a drive: long steps until no node moves by more than `still` cells.
+/// Bring a body to rest under a input: long steps until no node moves by more than `still` cells.
 ///
 /// # Errors
 /// As those of a step.
 pub fn find_rest(
     solver: &mut FleshSolver,
     state: &mut FleshState,
-    drive: &Drive,
+    input: &StepInput,
     (rounds, still): (usize, f64),
 ) -> Result<RestReport, FleshError> {
     let mut report = RestReport::default();
     while report.rounds < rounds && !report.converged {
         state.velocities.fill(DVec3::ZERO);
         let before = state.positions.clone();
-        let _: StepReport = solver.step(state, drive, LONG)?;
+        let _: StepReport = solver.step(state, input, LONG)?;
         let ways = before.iter().zip(&state.positions).map(|(a, b)| a.distance(*b));
         report.moved = ways.fold(0.0, f64::max) / solver.lattice().size();
         report.rounds += 1;
@@ -174,23 +174,23 @@ pub fn find_rest(
 pub fn holding_forces(
     solver: &FleshSolver,
     state: &mut FleshState,
-    drive: &Drive,
+    input: &StepInput,
 ) -> Result<Vec<DVec3>, FleshError> {
     let body = &solver.body;
     if body.params.mode == Mode::Warped {
-        return Err(RigError::Mode { mode: Mode::Warped.name() }.into());
+        return Err(MuscleError::Mode { mode: Mode::Warped.name() }.into());
     }
-    solver.turn(state, drive);
+    solver.turn(state, input);
     let mut forces = solver.gradient(state)?;
     for (force, m) in forces.iter_mut().zip(&body.masses) {
         *force -= body.params.gravity * *m;
     }
-    for (anchor, target) in body.attachment.anchors.iter().zip(&drive.anchors) {
+    for (anchor, target) in body.attachment.anchors.iter().zip(&input.anchors) {
         let pull = (*target - anchor.point.evaluate(&body.lattice, &state.positions)) * anchor.stiffness;
         let nodes = body.lattice.cells()[anchor.point.cell as usize];
         nodes.iter().zip(anchor.point.weights).for_each(|(n, w)| forces[*n as usize] -= pull * w);
     }
-    for (point, push) in &drive.pushes {
+    for (point, push) in &input.pushes {
         let nodes = body.lattice.cells()[point.cell as usize];
         nodes.iter().zip(point.weights).for_each(|(n, w)| forces[*n as usize] -= *push * w);
     }

@@ -9,7 +9,7 @@
 //! bodies.
 
 use crate::{
-    AdaptiveParams, BakeParams, Body, FleshError, OctreeParams, Simulation,
+    AdaptiveParams, Body, FleshError, OctreeParams, Simulation, SimulationParams,
     adaptive::Sizes,
     lattice::{Fine, near_joints},
 };
@@ -18,9 +18,9 @@ use sinew_geom::Character;
 
 /// The cells of a character, as they change.
 #[derive(Debug)]
-pub(crate) struct Adapted {
+pub(crate) struct LatticeAdapter {
     character: Character,
-    params: BakeParams,
+    params: SimulationParams,
     adaptive: AdaptiveParams,
     fine: Fine,
     /// How often each finest cell may be doubled.
@@ -31,14 +31,14 @@ pub(crate) struct Adapted {
     pub changes: usize,
 }
 
-impl Adapted {
+impl LatticeAdapter {
     /// Cells as large as they may be, of which the finest are those of `params.lattice`.
     ///
     /// # Errors
     /// As for lattices; thresholds that are not ordered.
     pub fn new(
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
         adaptive: &AdaptiveParams,
     ) -> Result<(Self, Body), FleshError> {
         adaptive.check()?;

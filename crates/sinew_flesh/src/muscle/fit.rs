@@ -11,7 +11,7 @@
 //! new: one back-substitution per point. Each evaluation: the template integrated twice over the cells it reaches.
 
 use super::{
-    Bounds, Guide, MinimiseParams, MinimiseReport, RigError, StaticSolver, Template, integrate::Placed,
+    Bounds, Guide, MinimiseParams, MinimiseReport, MuscleError, StaticSolver, Template, integrate::Placed,
     minimise::minimise,
 };
 use crate::{BodyPoint, FleshError, Lattice};
@@ -176,8 +176,8 @@ impl<'a> TemplateFitter<'a> {
         if moved == 0.0 {
             let placed = self.placed(&unit);
             let [low, high] = sinew_geom::mesh::bounds(self.lattice.nodes());
-            let outside = RigError::TemplateOutside {
-                rig: self.template.name().to_owned(),
+            let outside = MuscleError::TemplateOutside {
+                muscle: self.template.name().to_owned(),
                 reach: self.template.reach(placed.params),
                 center: format!("{:.3}", placed.frame.center),
                 body: format!("{low:.3} to {high:.3}"),

@@ -3,7 +3,7 @@
 use super::bar;
 use crate::{
     element::corner_volumes,
-    rig::unfold::{Corners, Unfolded, unfold},
+    muscle::unfold::{Corners, Unfolded, unfold},
 };
 use glam::DVec3;
 use proptest::prelude::*;

@@ -13,7 +13,7 @@
 //! Finds the pose nearest to the start.
 
 use super::{
-    RigError,
+    MuscleError,
     posed::{on_surface, used_vertices},
 };
 use crate::FleshError;
@@ -47,7 +47,7 @@ const TURN_COST: f64 = 1e-6;
 /// Features that are no vertices, that no face uses, or that are too few to fix a pose.
 pub fn fit_pose(character: &Character, target: &Mesh, features: &[Feature]) -> Result<PoseFit, FleshError> {
     let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else {
-        return Err(RigError::NotHeld.into());
+        return Err(MuscleError::NotHeld.into());
     };
     let (own, other) = (used_vertices(&character.mesh), used_vertices(target));
     let mut points = Vec::new();
@@ -84,8 +84,8 @@ pub fn fit_pose(character: &Character, target: &Mesh, features: &[Feature]) -> R
 }
 
 /// At least three features that span a plane.
-fn check_spread(points: &[(usize, DVec3, DVec3)]) -> Result<(), RigError> {
-    let too_few = |extra| RigError::TooFewFeatures { actual: points.len(), extra };
+fn check_spread(points: &[(usize, DVec3, DVec3)]) -> Result<(), MuscleError> {
+    let too_few = |extra| MuscleError::TooFewFeatures { actual: points.len(), extra };
     if points.len() < 3 {
         return Err(too_few(""));
     }

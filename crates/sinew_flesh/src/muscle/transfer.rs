@@ -1,13 +1,14 @@
-//! Rigs of one character on another.
+//! Muscles of one character on another.
 //!
 //! # Source
 //! Capell (2004), §6.7.2: forces become displacements, displacements are carried by the map (eq. 6.9), and become
 //! forces of the other body, which may be stiffer, finer or larger. Templates are sampled first (§6.8, footnote 3).
 //! Differs: the target keeps a lattice of its own, at whose nodes displacements are read, and forces also keep cells
-//! open that the carried pose or the rig would invert.
+//! open that the carried pose or the muscle would invert.
 
 use super::{
-    CharacterMap, Control, ControlSource, ForceRig, PosedBody, RigError, RigSet, RigShape, holding_forces,
+    CharacterMap, Control, ControlSource, Muscle, MuscleError, MuscleSet, MuscleShape, PosedBody,
+    holding_forces,
     set::rest_forces,
     unfold::{Unfolded, unfold},
 };
@@ -20,14 +21,14 @@ use sinew_geom::{
 /// Joints of two skeletons that mean the same.
 pub type JointPairs = Vec<(usize, usize)>;
 
-/// What became of the rigs.
+/// What became of the muscles.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TransferReport {
-    /// Cells that the pose and a rig would have folded over, and that the forces keep open.
+    /// Cells that the pose and a muscle would have folded over, and that the forces keep open.
     pub unfolded_cells: usize,
     /// Cells that could not be kept open.
     pub folded_cells: usize,
-    /// Least volume at a corner of a cell in any pose of a rig, relative to that at rest.
+    /// Least volume at a corner of a cell in any pose of a muscle, relative to that at rest.
     pub least_volume: f64,
 }
 
@@ -39,8 +40,8 @@ pub fn match_joints(
     source: &Character,
     target: &Character,
     by_hand: &[(String, String)],
-) -> Result<JointPairs, RigError> {
-    let (Some(from), Some(to)) = (&source.rig, &target.rig) else { return Err(RigError::NotHeld) };
+) -> Result<JointPairs, MuscleError> {
+    let (Some(from), Some(to)) = (&source.rig, &target.rig) else { return Err(MuscleError::NotHeld) };
     let moves = |joint: usize| source.skin.as_ref().is_some_and(|s| s.slots.iter().any(|t| t.joint == joint));
     let plain = |name: &str| name.to_lowercase().replace([' ', '_', '-', '.', ':'], "");
     let names = |rig: &Rig| rig.joints().iter().map(|j| j.name.clone()).collect::<Vec<_>>();
@@ -64,7 +65,7 @@ pub fn match_joints(
         return Ok(pairs);
     }
     let verb = if unmatched.len() == 1 { "has" } else { "have" };
-    Err(RigError::UnmatchedBones { unmatched: unmatched.join(", "), verb, target: names(to).join(", ") })
+    Err(MuscleError::UnmatchedBones { unmatched: unmatched.join(", "), verb, target: names(to).join(", ") })
 }
 
 /// A pose of one skeleton on another: turns from rest are the same, ways grow with the body.
@@ -81,32 +82,33 @@ pub fn carry_pose(pose: &Pose, (from, to): (&Rig, &Rig), pairs: &[(usize, usize)
     carried
 }
 
-/// Carry all rigs of a character over. Both bodies are left in some pose.
+/// Carry all muscles of a character over. Both bodies are left in some pose.
 ///
 /// # Errors
-/// Rigs that do not fit the source.
-pub fn transfer_rigs(
+/// Muscles that do not fit the source.
+pub fn transfer_muscles(
     source: &mut PosedBody,
-    set: &RigSet,
+    set: &MuscleSet,
     map: &CharacterMap,
     target: &mut PosedBody,
     pairs: &[(usize, usize)],
-) -> Result<(RigSet, TransferReport), FleshError> {
-    super::RigEvaluator::new(set, &source.body.lattice)?;
+) -> Result<(MuscleSet, TransferReport), FleshError> {
+    super::MuscleEvaluator::new(set, &source.body.lattice)?;
     let scale = target.body.lattice.nodes().first().map_or(1.0, |_| extent(target) / extent(source));
     let mut report = TransferReport { least_volume: 1.0, ..TransferReport::default() };
-    let mut out = RigSet { controls: controls(set, source, target, pairs), rigs: Vec::new() };
-    for rig in &set.rigs {
-        let pose = rig.pose_on(&source.rig);
+    let mut out = MuscleSet { controls: controls(set, source, target, pairs), rigs: Vec::new() };
+    for muscle in &set.rigs {
+        let pose = muscle.pose_on(&source.rig);
         let other = carry_pose(&pose, (&source.rig, &target.rig), pairs, scale);
         let mut samples = Vec::new();
-        for gamma in rig.sampled_at() {
-            let moved = displacements(source, rig, &pose, gamma)?;
+        for gamma in muscle.sampled_at() {
+            let moved = displacements(source, muscle, &pose, gamma)?;
             let carried = map.carry(&moved, target.body.lattice.nodes());
             samples.push((gamma, hold(target, &other, carried, &mut report)?));
         }
-        let shape = RigShape::Surface { cell_size: target.body.lattice.size(), levels: Vec::new(), samples };
-        let mut carried = ForceRig { shape, pose: Vec::new(), ..rig.clone() };
+        let shape =
+            MuscleShape::Surface { cell_size: target.body.lattice.size(), levels: Vec::new(), samples };
+        let mut carried = Muscle { shape, pose: Vec::new(), ..muscle.clone() };
         carried.set_pose(&target.rig, &other);
         out.rigs.push(carried);
     }
@@ -119,7 +121,12 @@ fn extent(posed: &PosedBody) -> f64 {
 }
 
 /// The controls, following the joints of the other skeleton.
-fn controls(set: &RigSet, source: &PosedBody, target: &PosedBody, pairs: &[(usize, usize)]) -> Vec<Control> {
+fn controls(
+    set: &MuscleSet,
+    source: &PosedBody,
+    target: &PosedBody,
+    pairs: &[(usize, usize)],
+) -> Vec<Control> {
     let partner = |name: &str| {
         let joint = source.rig.find(name)?;
         let (_, other) = pairs.iter().find(|(a, _)| *a == joint)?;
@@ -138,15 +145,15 @@ fn controls(set: &RigSet, source: &PosedBody, target: &PosedBody, pairs: &[(usiz
     set.controls.iter().map(one).collect()
 }
 
-/// What a rig does to a body in a pose, in the frame of rest.
+/// What a muscle does to a body in a pose, in the frame of rest.
 fn displacements(
     source: &mut PosedBody,
-    rig: &ForceRig,
+    muscle: &Muscle,
     pose: &Pose,
     gamma: f64,
 ) -> Result<Vec<DVec3>, FleshError> {
     let mut forces = Vec::new();
-    rest_forces(rig, &source.body.lattice, gamma, &mut forces);
+    rest_forces(muscle, &source.body.lattice, gamma, &mut forces);
     if forces.iter().all(|f| *f == DVec3::ZERO) {
         return Ok(forces);
     }
@@ -171,7 +178,7 @@ fn hold(
     report.least_volume = report.least_volume.min(opened.least_volume);
     report.unfolded_cells += opened.n_folded;
     report.folded_cells += opened.n_left;
-    let holding = holding_forces(&target.solver, &mut target.state, &target.drive)?;
+    let holding = holding_forces(&target.solver, &mut target.state, &target.input)?;
     Ok(target.to_rest(&holding))
 }
 
@@ -218,7 +225,9 @@ pub fn carry_skeleton(
     target: &Mesh,
     warnings: &mut Warnings,
 ) -> Result<Character, FleshError> {
-    let (Some(rig), Some(skin)) = (&source.rig, &source.skin) else { return Err(RigError::NotHeld.into()) };
+    let (Some(rig), Some(skin)) = (&source.rig, &source.skin) else {
+        return Err(MuscleError::NotHeld.into());
+    };
     let worlds = rig.rest_world();
     let places = map.forward(&worlds.iter().map(|w| w.translation).collect::<Vec<_>>());
     let moved: Vec<DAffine3> = worlds

@@ -1,9 +1,9 @@
-//! A belt: a ring of points of the surface that bones carry, whatever rigs and gravity do.
+//! A belt: a ring of points of the surface that bones carry, whatever muscles and gravity do.
 //!
 //! # Source
-//! Capell (2004), §6.8 and figure 6.8: constraints together with rigs.
+//! Capell (2004), §6.8 and figure 6.8: constraints together with muscles.
 
-use super::{RigError, find_joint, posed::point_of};
+use super::{MuscleError, find_joint, posed::point_of};
 use crate::{BodyPoint, FleshError, Pin, Simulation};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Rig};
@@ -29,8 +29,8 @@ impl Belt {
         tighten: f64,
     ) -> Result<Self, FleshError> {
         let wrong = |what: &str, value, expected| {
-            let (rig, what) = (format!("belt around {joint}"), what.to_owned());
-            Err(FleshError::Rig(RigError::Parameter { rig, what, value, expected }))
+            let (muscle, what) = (format!("belt around {joint}"), what.to_owned());
+            Err(FleshError::Muscle(MuscleError::Parameter { muscle, what, value, expected }))
         };
         if !(0.0..=1.0).contains(&share) {
             return wrong("the place", share, "it must lie between 0 and 1");
@@ -38,7 +38,7 @@ impl Belt {
         if !(tighten > 0.0 && tighten <= 2.0) {
             return wrong("the factor", tighten, "it must lie above 0 and be at most 2");
         }
-        let Some((rig, skin, skeleton)) = &simulation.rigged else { return Err(RigError::NotHeld.into()) };
+        let Some((rig, skin, skeleton)) = &simulation.rigged else { return Err(MuscleError::NotHeld.into()) };
         let body = &simulation.body;
         let index = find_joint(rig, joint)?;
         let on_joint = |slot: usize| skin.slots[slot].joint == index;

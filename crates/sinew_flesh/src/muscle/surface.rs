@@ -15,7 +15,7 @@
 //! # Limits
 //! Nodes in bones stay where the pose has them.
 
-use super::{PosedBody, RigError, holding_forces, statics::free_nodes};
+use super::{MuscleError, PosedBody, holding_forces, statics::free_nodes};
 use crate::{Body, FleshError, element::gauss_gradients};
 use glam::DVec3;
 use sinew_geom::{
@@ -67,14 +67,14 @@ pub struct Distances {
     pub max: f64,
 }
 
-/// A surface rig's force, found.
+/// A surface muscle's force, found.
 #[derive(Debug, Clone)]
 pub struct SurfaceFit {
     /// Forces on nodes in the frame of rest: `η` of eq. 6.6.
     pub forces: Vec<DVec3>,
-    /// Displacements of nodes from the posed body without the rig, in the frame of rest.
+    /// Displacements of nodes from the posed body without the muscle, in the frame of rest.
     pub displacements: Vec<DVec3>,
-    /// Without the rig.
+    /// Without the muscle.
     pub before: Distances,
     /// With it, after the simulated body has come to rest under its forces.
     pub after: Distances,
@@ -84,7 +84,7 @@ pub struct SurfaceFit {
     pub at_holes: usize,
 }
 
-/// Find the forces that give a posed body, at rest without rigs, the shape of a target; the body is left in that shape.
+/// Find the forces that give a posed body, at rest without muscles, the shape of a target; the body is left in that shape.
 ///
 /// # Errors
 /// Targets of other topology, unit or place; a selection without vertices.
@@ -111,7 +111,7 @@ pub fn fit_surface(
         at_holes = n_holes;
         let moved = system.solve(&posed.body, &now, &wanted, &chosen)?;
         posed.state.positions.iter_mut().zip(&moved).for_each(|(p, d)| *p += *d);
-        let holding = holding_forces(&posed.solver, &mut posed.state, &posed.drive)?;
+        let holding = holding_forces(&posed.solver, &mut posed.state, &posed.input)?;
         let forces = posed.to_rest(&holding);
         posed.push(holding)?;
         let after = posed.positions();
@@ -131,7 +131,7 @@ pub fn fit_surface(
         ));
     }
     let forces = best.1;
-    // What counts is where the body comes to rest when the rig is driven from nothing.
+    // What counts is where the body comes to rest when the muscle is driven from nothing.
     posed.state.positions.clone_from(&start);
     posed.push(posed.to_pose(&forces))?;
     let moved: Vec<DVec3> = posed.state.positions.iter().zip(&start).map(|(a, b)| *a - *b).collect();
@@ -156,29 +156,29 @@ fn selection(posed: &PosedBody, params: &SurfaceParams) -> Result<Vec<u32>, Fles
     let mut chosen = lasso.clone();
     chosen.sort_unstable();
     chosen.dedup();
-    if chosen.is_empty() { Err(RigError::EmptyLasso.into()) } else { Ok(chosen) }
+    if chosen.is_empty() { Err(MuscleError::EmptyLasso.into()) } else { Ok(chosen) }
 }
 
 /// Targets beyond this factor of size are of another unit.
 const OTHER_SCALE: f64 = 3.0;
 
-fn check_target(faces: &Mesh, at: &[DVec3], target: &Mesh, matching: Matching) -> Result<(), RigError> {
+fn check_target(faces: &Mesh, at: &[DVec3], target: &Mesh, matching: Matching) -> Result<(), MuscleError> {
     if target.n_faces() == 0 {
-        return Err(RigError::EmptyTarget);
+        return Err(MuscleError::EmptyTarget);
     }
     if matching == Matching::Vertices && target.n_vertices() != at.len() {
-        return Err(RigError::OtherTopology { expected: at.len(), actual: target.n_vertices() });
+        return Err(MuscleError::OtherTopology { expected: at.len(), actual: target.n_vertices() });
     }
     let ratio = target.diagonal() / faces.diagonal();
     // A part of a body, such as an arm, may be smaller than it.
     let is_part = matching == Matching::Closest && ratio > 1.0 / 30.0;
     if ratio > OTHER_SCALE || (ratio < 1.0 / OTHER_SCALE && !is_part) {
-        return Err(RigError::OtherScale { ratio });
+        return Err(MuscleError::OtherScale { ratio });
     }
     let ([a, b], [c, d]) = (bounds(at), target.bounds());
     if a.cmpgt(d).any() || c.cmpgt(b).any() {
         let show = |low: DVec3, high: DVec3| format!("{low:.3} to {high:.3}");
-        return Err(RigError::NoOverlap { target: show(c, d), body: show(a, b) });
+        return Err(MuscleError::NoOverlap { target: show(c, d), body: show(a, b) });
     }
     Ok(())
 }

@@ -13,7 +13,7 @@
 //! # Limits
 //! Parts that lie outside the cells follow the nearest one.
 
-use super::{Bounds, MinimiseParams, RigError, hexes::Hexes, minimise};
+use super::{Bounds, MinimiseParams, MuscleError, hexes::Hexes, minimise};
 use crate::{Body, FleshError};
 use glam::{DAffine3, DMat3, DVec3};
 use sinew_geom::{
@@ -93,7 +93,7 @@ pub fn fit_map(
 ) -> Result<CharacterMap, FleshError> {
     let all: Vec<[DVec3; 2]> = pairs.bones.iter().chain(&pairs.features).copied().collect();
     if all.len() < 3 {
-        return Err(RigError::TooFewFeatures { actual: all.len(), extra: " and joints in common" }.into());
+        return Err(MuscleError::TooFewFeatures { actual: all.len(), extra: " and joints in common" }.into());
     }
     let first = if pairs.bones.len() >= 3 { &pairs.bones } else { &all };
     let aligned = similarity(first);
@@ -188,11 +188,11 @@ impl CharacterMap {
         self.cells.iter().map(least).collect()
     }
 
-    fn check(&self) -> Result<(), RigError> {
+    fn check(&self) -> Result<(), MuscleError> {
         let volumes = self.volumes();
         let n_cells = volumes.iter().filter(|v| **v <= 0.0 || v.is_nan()).count();
         match volumes.iter().position(|v| *v <= 0.0 || v.is_nan()) {
-            Some(cell) => Err(RigError::FoldedMap { n_cells, cell, volume: volumes[cell] }),
+            Some(cell) => Err(MuscleError::FoldedMap { n_cells, cell, volume: volumes[cell] }),
             None => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! A character in one pose, at rest, on which rigs are configured (Capell (2004), §6.3).
+//! A character in one pose, at rest, on which muscles are configured (Capell (2004), §6.3).
 //!
 //! Cells are rotated only as the bones prescribe, as in Capell (2004), eq. 6.1, so that forces and displacements
 //! correspond one to one. With frames that follow the flesh there are other shapes at rest under the same forces.
@@ -6,16 +6,16 @@
 //! # Cost
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
 
-use super::{RestReport, RigError, StaticSolver, find_rest};
+use super::{MuscleError, RestReport, StaticSolver, find_rest};
 use crate::{
-    BakeParams, Body, BodyPoint, Drive, FleshError, FleshSolver, FleshState, Simulation, Skeleton,
+    Body, BodyPoint, FleshError, FleshSolver, FleshState, Simulation, SimulationParams, Skeleton, StepInput,
     element::corner_volumes,
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
 
-/// Long steps at most until a body is at rest, and cells that a node may still move by.
-const REST: (usize, f64) = (60, 1e-3);
+/// Long steps at most until a body is at rest, and the motion per step, in cells, below which it is.
+const REST_LIMITS: (usize, f64) = (60, 1e-3);
 
 /// A character with flesh, held in a pose.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct PosedBody {
     pub(super) body: Body,
     pub(super) solver: FleshSolver,
     pub(super) state: FleshState,
-    pub(super) drive: Drive,
+    pub(super) input: StepInput,
     pose: Pose,
 }
 
@@ -37,7 +37,7 @@ impl PosedBody {
     /// A character without skeleton or inside; parameters out of range.
     pub fn new(
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
         let joints: Vec<DVec3> =
@@ -53,22 +53,20 @@ impl PosedBody {
     pub fn in_body(
         body: Body,
         character: &Character,
-        params: &BakeParams,
+        params: &SimulationParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        let Simulation { rigged, body, solver, state, drive, .. } =
+        let Simulation { rigged, body, solver, state, input, .. } =
             Simulation::in_body(body, character, params, warnings)?;
-        let Some((rig, skin, skeleton)) = rigged else { return Err(RigError::NotHeld.into()) };
-        let drive = Drive { obstacles: Vec::new(), ..drive };
-        let mut solver = solver;
-        solver.body.params.polar_steps = 0;
+        let Some((rig, skin, skeleton)) = rigged else { return Err(MuscleError::NotHeld.into()) };
+        let input = StepInput { obstacles: Vec::new(), fixed_frames: true, ..input };
         let pose = rig.rest_pose();
-        let mut posed = Self { rig, skin, skeleton, body, solver, state, drive, pose: pose.clone() };
+        let mut posed = Self { rig, skin, skeleton, body, solver, state, input, pose: pose.clone() };
         posed.set_pose(&pose)?;
         Ok(posed)
     }
 
-    /// Take another pose and come to rest in it, without rigs.
+    /// Take another pose and come to rest in it, without muscles.
     ///
     /// # Errors
     /// A pose of another skeleton, or numbers that are not finite.
@@ -76,13 +74,13 @@ impl PosedBody {
         let mut world = Vec::new();
         self.rig.forward(pose, &mut world)?;
         let matrices = self.skin.matrices(&world);
-        self.skeleton.drive(&matrices, &mut self.drive)?;
+        self.skeleton.prescribe(&matrices, &mut self.input)?;
         self.state.positions = self.skeleton.skinned(&matrices);
         self.body.lattice.ties().spread_places(&mut self.state.positions);
-        self.state.rotations.clone_from(&self.drive.cell_rotations);
+        self.state.rotations.clone_from(&self.input.cell_rotations);
         self.pose = pose.clone();
-        self.drive.forces.clear();
-        find_rest(&mut self.solver, &mut self.state, &self.drive, REST)
+        self.input.forces.clear();
+        find_rest(&mut self.solver, &mut self.state, &self.input, REST_LIMITS)
     }
 
     /// Come to rest under forces on nodes, in the frame of the pose.
@@ -90,8 +88,8 @@ impl PosedBody {
     /// # Errors
     /// Another number of nodes, or numbers that are not finite.
     pub fn push(&mut self, forces: Vec<DVec3>) -> Result<RestReport, FleshError> {
-        self.drive.forces = forces;
-        find_rest(&mut self.solver, &mut self.state, &self.drive, REST)
+        self.input.forces = forces;
+        find_rest(&mut self.solver, &mut self.state, &self.input, REST_LIMITS)
     }
 
     /// The lattice and what lies in it.
@@ -116,12 +114,12 @@ impl PosedBody {
 
     /// Nodes held by bones.
     pub fn n_held(&self) -> usize {
-        self.drive.held.len()
+        self.input.held.len()
     }
 
     /// How the pose turns each node.
     pub fn rotations(&self) -> &[DQuat] {
-        &self.drive.node_rotations
+        &self.input.node_rotations
     }
 
     /// Bones at rest: joint, and where they begin and end.
@@ -135,7 +133,7 @@ impl PosedBody {
     /// # Errors
     /// A system that cannot be factorised.
     pub fn statics(&self) -> Result<StaticSolver, FleshError> {
-        StaticSolver::new(&self.solver, &self.state, &self.drive)
+        StaticSolver::new(&self.solver, &self.state, &self.input)
     }
 
     /// A vertex as a point of the body.
@@ -202,11 +200,11 @@ pub(super) fn on_surface(
     is_used: &[bool],
     (feature, vertex): (usize, usize),
     of: &'static str,
-) -> Result<DVec3, RigError> {
+) -> Result<DVec3, MuscleError> {
     let n_vertices = mesh.n_vertices();
     match is_used.get(vertex) {
-        None => Err(RigError::FeatureRange { feature, vertex, of, n_vertices }),
-        Some(false) => Err(RigError::FeatureOffSurface { feature, vertex, of }),
+        None => Err(MuscleError::FeatureRange { feature, vertex, of, n_vertices }),
+        Some(false) => Err(MuscleError::FeatureOffSurface { feature, vertex, of }),
         Some(true) => Ok(mesh.positions()[vertex]),
     }
 }

@@ -4,7 +4,7 @@
 //! Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization* (1995), the method of
 //! Capell (2004), §6.4.3. Differs: instead of computing a Cauchy point, variables at a bound that push against it are
 //! left out of the quasi-Newton step, and the line search follows the step projected onto the bounds (Bertsekas 1982);
-//! this needs less code and performs as well for the few bounds of rigs.
+//! this needs less code and performs as well for the few bounds of muscles.
 //! # Symbols
 //! `s`, `y` differences of points and gradients of the last steps
 //! # Cost

@@ -1,8 +1,8 @@
-//! Rigs as JSON: what files and projects keep.
+//! Muscles as JSON: what files and projects keep.
 //!
 //! ```json
 //! {"controls": [{"name": "smile"}, {"name": "flex", "follows": "elbow.L.bend"}],
-//!  "rigs": [{"name": "cheek", "control": "smile", "template": "bump",
+//!  "muscles": [{"name": "cheek", "control": "smile", "template": "bump",
 //!            "guide": {"skin": {"point": [0, 1.6, 0.1], "normal": [0, 0, 1]}},
 //!            "samples": [{"at": 0, "amplitude": 0, "radius": 0.05, "depth": 0, "spin": 0}, …]},
 //!           {"name": "flex", "control": "flex", "surface": {"cell_size": 0.05, "nodes": 1520},
@@ -10,20 +10,20 @@
 //! ```
 //! Lengths are metres, angles degrees (also `at`, where a control follows a joint), amplitudes newtons a cubic metre.
 
-use super::{Control, ControlSource, ForceRig, Guide, RigError, RigSet, RigShape, Samples, Template};
+use super::{Control, ControlSource, Guide, Muscle, MuscleError, MuscleSet, MuscleShape, Samples, Template};
 use glam::{DQuat, DVec3};
 use serde_json::{Map, Value, json};
 use sinew_geom::Transform;
 
 /// Nodes that a file may claim.
 const MAX_NODES: usize = 2_000_000;
-/// Forces and levels that all rigs of a file may have together: nodes times samples.
+/// Forces and levels that all muscles of a file may have together: nodes times samples.
 const MAX_FORCES: usize = 10_000_000;
 /// Parameters that are angles.
 const ANGLES: [&str; 4] = ["spin", "rx", "ry", "rz"];
 
 /// As JSON.
-pub fn to_json(set: &RigSet) -> Value {
+pub fn to_json(set: &MuscleSet) -> Value {
     let control = |control: &Control| {
         let mut value = json!({"name": control.name});
         if let Some(follows) = control.source.text() {
@@ -41,7 +41,7 @@ pub fn to_json(set: &RigSet) -> Value {
 }
 
 /// Degrees a radian for controls that are angles.
-fn unit(set: &RigSet, rig: &ForceRig) -> f64 {
+fn unit(set: &MuscleSet, rig: &Muscle) -> f64 {
     let control = set.controls.iter().find(|control| control.name == rig.control);
     match control.map(|control| &control.source) {
         None | Some(ControlSource::Free) => 1.0,
@@ -49,7 +49,7 @@ fn unit(set: &RigSet, rig: &ForceRig) -> f64 {
     }
 }
 
-fn rig_to_json(rig: &ForceRig, unit: f64) -> Value {
+fn rig_to_json(rig: &Muscle, unit: f64) -> Value {
     let mut value = json!({"name": rig.name, "control": rig.control});
     if rig.stiffen != 1.0 {
         value["stiffen"] = json!(rig.stiffen);
@@ -62,7 +62,7 @@ fn rig_to_json(rig: &ForceRig, unit: f64) -> Value {
         value["pose"] = Value::Object(rig.pose.iter().map(local).collect());
     }
     match &rig.shape {
-        RigShape::Template { template, guide, samples } => {
+        MuscleShape::Template { template, guide, samples } => {
             value["template"] = json!(template.name());
             value["guide"] = guide_to_json(guide);
             let names = rig.parameters();
@@ -75,7 +75,7 @@ fn rig_to_json(rig: &ForceRig, unit: f64) -> Value {
             };
             value["samples"] = samples.list().iter().map(sample).collect();
         }
-        RigShape::Surface { cell_size, levels, samples } => {
+        MuscleShape::Surface { cell_size, levels, samples } => {
             let n_nodes = samples.first().map_or(0, |(_, forces)| forces.len());
             value["surface"] = json!({"cell_size": cell_size, "nodes": n_nodes});
             if !levels.is_empty() {
@@ -112,9 +112,9 @@ struct At<'a> {
 }
 
 impl<'a> At<'a> {
-    fn wrong<T>(&self, cause: impl Into<String>) -> Result<T, RigError> {
+    fn wrong<T>(&self, cause: impl Into<String>) -> Result<T, MuscleError> {
         let path = if self.path.is_empty() { "the file".to_owned() } else { self.path.clone() };
-        Err(RigError::File { path, cause: cause.into() })
+        Err(MuscleError::File { path, cause: cause.into() })
     }
 
     fn get(&self, key: &str) -> Option<At<'a>> {
@@ -122,32 +122,32 @@ impl<'a> At<'a> {
         Some(At { value: self.value.get(key)?, path: format!("{}{dot}{key}", self.path) })
     }
 
-    fn need(&self, key: &str) -> Result<At<'a>, RigError> {
+    fn need(&self, key: &str) -> Result<At<'a>, MuscleError> {
         match self.get(key) {
             Some(at) => Ok(at),
             None => self.wrong(format!("{key:?} is missing")),
         }
     }
 
-    fn list(&self) -> Result<Vec<At<'a>>, RigError> {
+    fn list(&self) -> Result<Vec<At<'a>>, MuscleError> {
         let Some(list) = self.value.as_array() else { return self.wrong("expected a list") };
         let one = |(at, value)| At { value, path: format!("{}[{at}]", self.path) };
         Ok(list.iter().enumerate().map(one).collect())
     }
 
-    fn object(&self) -> Result<&'a Map<String, Value>, RigError> {
+    fn object(&self) -> Result<&'a Map<String, Value>, MuscleError> {
         self.value.as_object().map_or_else(|| self.wrong("expected an object"), Ok)
     }
 
-    fn text(&self) -> Result<&'a str, RigError> {
+    fn text(&self) -> Result<&'a str, MuscleError> {
         self.value.as_str().map_or_else(|| self.wrong("expected a text"), Ok)
     }
 
-    fn number(&self) -> Result<f64, RigError> {
+    fn number(&self) -> Result<f64, MuscleError> {
         self.value.as_f64().filter(|x| x.is_finite()).map_or_else(|| self.wrong("expected a number"), Ok)
     }
 
-    fn numbers<const N: usize>(&self) -> Result<[f64; N], RigError> {
+    fn numbers<const N: usize>(&self) -> Result<[f64; N], MuscleError> {
         let list = self.list()?;
         if list.len() != N {
             return self.wrong(format!("expected {N} numbers, found {}", list.len()));
@@ -159,7 +159,7 @@ impl<'a> At<'a> {
         Ok(out)
     }
 
-    fn vector(&self) -> Result<DVec3, RigError> {
+    fn vector(&self) -> Result<DVec3, MuscleError> {
         Ok(DVec3::from_array(self.numbers::<3>()?))
     }
 }
@@ -168,10 +168,10 @@ impl<'a> At<'a> {
 ///
 /// # Errors
 /// Where what is wrong: a path as `rigs[2].samples[0].radius`, and the cause.
-pub fn from_json(value: &Value) -> Result<RigSet, RigError> {
+pub fn from_json(value: &Value) -> Result<MuscleSet, MuscleError> {
     let root = At { value, path: String::new() };
     root.object()?;
-    let mut set = RigSet::default();
+    let mut set = MuscleSet::default();
     for at in root.need("controls")?.list()? {
         set.controls.push(read_control(&at)?);
     }
@@ -180,14 +180,14 @@ pub fn from_json(value: &Value) -> Result<RigSet, RigError> {
         let mut rig = read_rig(&at, &mut left)?;
         let unit = unit(&set, &rig);
         rig.shape = match rig.shape {
-            RigShape::Surface { cell_size, levels, samples } => {
+            MuscleShape::Surface { cell_size, levels, samples } => {
                 let samples = samples.into_iter().map(|(at, f)| (at / unit, f)).collect();
-                RigShape::Surface { cell_size, levels, samples }
+                MuscleShape::Surface { cell_size, levels, samples }
             }
-            RigShape::Template { template, guide, samples } => {
+            MuscleShape::Template { template, guide, samples } => {
                 let mut scaled = Samples::default();
                 samples.list().iter().for_each(|(at, eta)| scaled.record(at / unit, eta.clone()));
-                RigShape::Template { template, guide, samples: scaled }
+                MuscleShape::Template { template, guide, samples: scaled }
             }
         };
         set.rigs.push(rig);
@@ -196,7 +196,7 @@ pub fn from_json(value: &Value) -> Result<RigSet, RigError> {
     Ok(set)
 }
 
-fn read_control(at: &At) -> Result<Control, RigError> {
+fn read_control(at: &At) -> Result<Control, MuscleError> {
     let mut control = Control::free(at.need("name")?.text()?);
     if let Some(follows) = at.get("follows") {
         control.source = ControlSource::parse(follows.text()?, None);
@@ -213,7 +213,7 @@ fn read_control(at: &At) -> Result<Control, RigError> {
     Ok(control)
 }
 
-fn read_rig(at: &At, left: &mut usize) -> Result<ForceRig, RigError> {
+fn read_rig(at: &At, left: &mut usize) -> Result<Muscle, MuscleError> {
     let (name, control) = (at.need("name")?.text()?.to_owned(), at.need("control")?.text()?.to_owned());
     let stiffen = at.get("stiffen").map_or(Ok(1.0), |at| at.number())?;
     let mut pose = Vec::new();
@@ -235,10 +235,10 @@ fn read_rig(at: &At, left: &mut usize) -> Result<ForceRig, RigError> {
         (None, Some(surface)) => read_surface(&surface, &samples, left)?,
         _ => return at.wrong("a rig has either a \"template\" or a \"surface\""),
     };
-    Ok(ForceRig { name, control, shape, stiffen, pose })
+    Ok(Muscle { name, control, shape, stiffen, pose })
 }
 
-fn read_template(at: &At, name: &At, list: &[At]) -> Result<RigShape, RigError> {
+fn read_template(at: &At, name: &At, list: &[At]) -> Result<MuscleShape, MuscleError> {
     let Some(template) = Template::from_name(name.text()?) else {
         let known = Template::ALL.map(Template::name).join(", ");
         return name.wrong(format!("there is no template {:?}; there are: {known}", name.text()?));
@@ -253,10 +253,10 @@ fn read_template(at: &At, name: &At, list: &[At]) -> Result<RigShape, RigError> 
         }
         samples.record(sample.need("at")?.number()?, eta);
     }
-    Ok(RigShape::Template { template, guide, samples })
+    Ok(MuscleShape::Template { template, guide, samples })
 }
 
-fn read_guide(at: &At) -> Result<Guide, RigError> {
+fn read_guide(at: &At) -> Result<Guide, MuscleError> {
     if at.value == "free" {
         return Ok(Guide::Free);
     }
@@ -281,7 +281,7 @@ fn read_guide(at: &At) -> Result<Guide, RigError> {
 }
 
 /// `left` is what the file may still have of forces.
-fn read_surface(at: &At, list: &[At], left: &mut usize) -> Result<RigShape, RigError> {
+fn read_surface(at: &At, list: &[At], left: &mut usize) -> Result<MuscleShape, MuscleError> {
     let (cell_size, n) = (at.need("cell_size")?.number()?, at.need("nodes")?.number()?);
     if !(n >= 1.0 && n <= MAX_NODES as f64 && n.fract() == 0.0) {
         return at.wrong(format!("\"nodes\" must be a whole number from 1 to {MAX_NODES}"));
@@ -313,7 +313,7 @@ fn read_surface(at: &At, list: &[At], left: &mut usize) -> Result<RigShape, RigE
     if samples.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return at.wrong("two samples have the same \"at\"");
     }
-    Ok(RigShape::Surface { cell_size, levels, samples })
+    Ok(MuscleShape::Surface { cell_size, levels, samples })
 }
 
 /// Levels of cells as runs of equal ones: level, count, level, count, …
@@ -321,7 +321,7 @@ fn runs(levels: &[u8]) -> Vec<usize> {
     levels.chunk_by(|a, b| a == b).flat_map(|run| [run[0] as usize, run.len()]).collect()
 }
 
-fn read_runs(at: &At) -> Result<Vec<u8>, RigError> {
+fn read_runs(at: &At) -> Result<Vec<u8>, MuscleError> {
     let mut levels = Vec::new();
     for run in at.list()?.chunks(2) {
         let [level, count] = run else { return at.wrong("expected pairs of a level and a count") };

@@ -1,4 +1,4 @@
-//! Closed forms, derivatives and bad inputs of force rigs.
+//! Closed forms, derivatives and bad inputs of muscles.
 
 mod fields;
 mod fits;
@@ -6,7 +6,9 @@ mod surfaces;
 mod transfers;
 mod unfolds;
 
-use crate::{Attachment, Drive, FleshParams, FleshSolver, FleshState, Lattice, Material, tests::nodes_where};
+use crate::{
+    Attachment, FleshParams, FleshSolver, FleshState, Lattice, Material, StepInput, tests::nodes_where,
+};
 use glam::DVec3;
 
 /// A bar along x, held at both its ends.
@@ -14,7 +16,7 @@ pub struct Bar {
     pub lattice: Lattice,
     pub solver: FleshSolver,
     pub state: FleshState,
-    pub drive: Drive,
+    pub input: StepInput,
 }
 
 pub fn bar() -> Bar {
@@ -24,6 +26,6 @@ pub fn bar() -> Bar {
     let params = FleshParams { gravity: DVec3::ZERO, tolerance: 1e-7, ..FleshParams::default() };
     let solver = FleshSolver::new(&lattice, &[Material::default()], &attachment, &params).unwrap();
     let state = FleshState::at_rest(&lattice);
-    let drive = Drive::at_rest(&lattice, &attachment);
-    Bar { lattice, solver, state, drive }
+    let input = StepInput::at_rest(&lattice, &attachment);
+    Bar { lattice, solver, state, input }
 }
