@@ -149,7 +149,7 @@ impl Assembled {
         if outcome.converged {
             return Ok(SolveResult::iterated(outcome));
         }
-        // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
+        // A system too ill-conditioned to factorise keeps the result of the iterations, which is reported as not converged.
         let made = match self.direct.take() {
             Some(mut direct) => direct.refactor(system).map(|()| direct),
             None => Direct::new(system, &is_fixed),

@@ -77,7 +77,7 @@ impl<'a> Baker<'a> {
     /// Let muscles act, and start again with them.
     ///
     /// # Errors
-    /// Joints that muscles follow and there are not; pins that contradict each other.
+    /// Joints that muscles follow but that do not exist; pins that contradict each other.
     pub fn set_muscles(&mut self, muscles: MuscleDrive, settle: bool) -> Result<(), FleshError> {
         self.simulation.set_muscles(Some(muscles));
         let pose = self.pose_at(0.0);
@@ -128,7 +128,7 @@ impl<'a> Baker<'a> {
         self.simulation.positions(out)
     }
 
-    /// Go on to a time of the clip, reporting each step.
+    /// Advance to a time of the clip, reporting each step.
     ///
     /// # Errors
     /// Numbers that are not finite.

@@ -26,8 +26,8 @@ use std::collections::BTreeMap;
 
 /// Weights below this are none: skins fade out far from their bones.
 const LEAST_WEIGHT: f32 = 0.02;
-/// Iterations after which it is told that there was no solution.
-const LIMIT: usize = 2000;
+/// Iterations after which a step is reported as not converged.
+const MAX_ITERATIONS: usize = 2000;
 
 /// All regions of a body.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Blended {
     }
 }
 
-/// Weight of a region at a node: the first region has everything where none are told.
+/// Weight of a region at a node: the first region has everything where none are given.
 fn weight(body: &ElasticBody, bone: usize, node: u32) -> f32 {
     let Some(weights) = body.attachment.regions.get(node as usize) else {
         return f32::from(u8::from(bone == 0));
@@ -165,7 +165,7 @@ impl Region {
         };
         let jacobi = |r: &[[f64; 4]], z: &mut [[f64; 4]]| times_blocks(&inverse, r, z);
         let mut delta = vec![[0.0; 4]; r.len()];
-        let goal = KrylovParams { reference: 0.0, tolerance: params.tolerance, limit: LIMIT };
+        let goal = KrylovParams { reference: 0.0, tolerance: params.tolerance, limit: MAX_ITERATIONS };
         let outcome = conjugate.solve(apply, jacobi, &PinSpace::default(), (&mut r, &mut delta), goal);
         (outcome, delta.iter().map(|d| padded(*turn * at(d))).collect())
     }

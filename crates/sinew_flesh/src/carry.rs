@@ -12,12 +12,12 @@ use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::polar;
 
 /// Mean way of what is held, in diagonals of the lattice, from which on flesh is carried along.
-const JUMP: f64 = 0.25;
+const JUMP_DIAGONALS: f64 = 0.25;
 
 /// Whether some held node goes farther in a step than a body can follow.
 pub(crate) fn is_jerked(body: &ElasticBody, state: &FleshState, input: &StepInput) -> bool {
     let [low, high] = sinew_geom::mesh::bounds(body.lattice.nodes());
-    let limit = JUMP * low.distance(high);
+    let limit = JUMP_DIAGONALS * low.distance(high);
     let ways = body.attachment.held.iter().zip(&input.held);
     ways.into_iter().any(|(&node, target)| state.positions[node as usize].distance(*target) > limit)
 }
@@ -30,7 +30,8 @@ pub(crate) fn carry(body: &ElasticBody, state: &FleshState, input: &StepInput) -
     let to: Vec<DVec3> = input.held.iter().chain(&input.anchors).copied().collect();
     let [low, high] = sinew_geom::mesh::bounds(body.lattice.nodes());
     let way = from.iter().zip(&to).map(|(a, b)| a.distance(*b)).sum::<f64>() / from.len().max(1) as f64;
-    if from.is_empty() || from.len() != to.len() || way.is_nan() || way <= JUMP * low.distance(high) {
+    if from.is_empty() || from.len() != to.len() || way.is_nan() || way <= JUMP_DIAGONALS * low.distance(high)
+    {
         return None;
     }
     let middle = |list: &[DVec3]| list.iter().sum::<DVec3>() / list.len() as f64;
@@ -40,7 +41,7 @@ pub(crate) fn carry(body: &ElasticBody, state: &FleshState, input: &StepInput) -
         let (p, q) = (*from - a, *to - b);
         product += DMat3::from_cols(q * p.x, q * p.y, q * p.z);
     }
-    // A point or a line of held nodes does not tell how to turn about it.
+    // A point or a line of held nodes does not determine the rotation about it.
     let is_full =
         product.determinant().abs() > 1e-9 * product.x_axis.length().max(product.y_axis.length()).powi(3);
     let turn = if is_full { DQuat::from_mat3(&polar(&product).0).normalize() } else { DQuat::IDENTITY };

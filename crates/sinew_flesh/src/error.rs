@@ -42,7 +42,7 @@ pub enum FleshError {
     /// A lattice of nothing.
     #[error("the lattice has no cells; give it hexahedra, tetrahedra or prisms")]
     NoCells,
-    /// Cells of a lattice made by hand that are flat or turned inside out.
+    /// Cells of a hand-made lattice that are flat or turned inside out.
     #[error(
         "{count} of {n_cells} cells are folded over or flat ({names}; counted from 1 within their kind); \
          move their corners apart, or turn around the order of their nodes"
@@ -55,7 +55,7 @@ pub enum FleshError {
         /// The first of them.
         names: String,
     },
-    /// Cells of a lattice made by hand that lie in the same place.
+    /// Cells of a hand-made lattice that lie in the same place.
     #[error(
         "{first} and {second} overlap at {at:.4} (counted from 1 within their kind); move their nodes apart"
     )]
@@ -84,7 +84,7 @@ pub enum FleshError {
         /// Box of the surface.
         surface: String,
     },
-    /// A cell that refers to a node there is not.
+    /// A cell that refers to a node that does not exist.
     #[error("cell {cell} uses node {node}, but there are only {n_nodes}")]
     CellNode {
         /// Which cell, counted from 0.
@@ -102,7 +102,7 @@ pub enum FleshError {
     /// A node that follows others is held itself.
     #[error("a node that hangs between larger cells is held; hold the corners of those instead")]
     HeldBetween,
-    /// Something refers to a node or cell there is not.
+    /// Something refers to a node or cell that does not exist.
     #[error("{what} {index} does not exist: there are {len}, counted from 0")]
     OutOfLattice {
         /// What is referred to: "held node", "cell of an anchor", …

@@ -1,4 +1,4 @@
-//! A skeleton placed in a surface by hand: joints by clicks, bones by connecting them, weights automatically.
+//! A skeleton placed in a surface by the user: joints by clicks, bones by connecting them, weights automatically.
 //!
 //! # Source
 //! Capell (2004), §5.4: a joint is placed midway between the first two intersections of a ray with the surface.
@@ -37,19 +37,20 @@ pub struct JointSite {
 const CELLS: usize = 3000;
 /// Cells over which joints are blended, near bones and far from them.
 const BLEND: [f64; 2] = [0.5, 3.0];
-/// Joints a vertex follows at most.
+/// Joints per vertex at most.
 const INFLUENCES: usize = 4;
 /// Hits nearer to each other than this share of the diagonal are one.
-const SAME: f64 = 1e-6;
+const COINCIDENT_DIAGONALS: f64 = 1e-6;
 /// Right-hand sides that are solved together.
-const TOGETHER: usize = 4;
+const BATCH: usize = 4;
 
 /// Half-way between the first two places where a ray meets a surface; where it meets it once, that place.
 pub fn place_joint(tree: &SurfaceTree, origin: DVec3, direction: DVec3, diagonal: f64) -> Option<DVec3> {
     let at = |t: f64| origin + direction * t;
     let hits = tree.all_hits(origin, direction);
     let first = at(hits.first()?.t);
-    let second = hits.iter().map(|hit| at(hit.t)).find(|p| p.distance(first) > SAME * diagonal);
+    let second =
+        hits.iter().map(|hit| at(hit.t)).find(|p| p.distance(first) > COINCIDENT_DIAGONALS * diagonal);
     Some(second.map_or(first, |second| first.midpoint(second)))
 }
 
@@ -125,7 +126,7 @@ fn descend(bones: &[Bone], mut bone: usize, p: DVec3) -> usize {
     bone
 }
 
-/// Weight of each joint at each node, a row a node.
+/// Weight of each joint at each node, one row per node.
 fn node_weights(lattice: &Lattice, sites: &[JointSite]) -> Result<Vec<f64>, FleshError> {
     let (n, n_joints) = (lattice.n_nodes(), sites.len());
     let bones = bones_of(sites);
@@ -144,10 +145,10 @@ fn node_weights(lattice: &Lattice, sites: &[JointSite]) -> Result<Vec<f64>, Fles
     let diagonal = (0..n as u32).map(|node| (node, node, heat[node as usize]));
     let factor = Cholesky::<f64>::new(&SparseMatrix::from_triplets(n, n, entries.chain(diagonal)))?;
     let mut weights = vec![0.0; n * n_joints];
-    for first in (0..n_joints).step_by(TOGETHER) {
+    for first in (0..n_joints).step_by(BATCH) {
         let of =
             |node: usize, joint: usize| if bones[nearest[node]].joint == joint { heat[node] } else { 0.0 };
-        let mut x: Vec<[f64; TOGETHER]> =
+        let mut x: Vec<[f64; BATCH]> =
             (0..n).map(|node| std::array::from_fn(|k| of(node, first + k))).collect();
         factor.solve(&mut x)?;
         for (row, x) in weights.chunks_mut(n_joints).zip(&x) {

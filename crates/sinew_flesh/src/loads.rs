@@ -46,8 +46,8 @@ impl Loads {
         let impulse = scene.masses.iter().map(push).collect();
         let start = vec![[0.0; 4]; lattice.n_nodes()];
         let mut loads = Self { impulse, points: Vec::new(), start, pins: PinSpace::default(), n_contacts: 0 };
-        let hands = input.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
-        for (anchor, target) in scene.attachment.anchors.iter().zip(&input.anchors).chain(hands) {
+        let pulls = input.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
+        for (anchor, target) in scene.attachment.anchors.iter().zip(&input.anchors).chain(pulls) {
             let p = anchor.point.evaluate(lattice, &state.positions);
             let v = anchor.point.evaluate(lattice, &state.velocities);
             let k = secs * anchor.stiffness;

@@ -22,16 +22,16 @@ use glam::{DMat3, DQuat, DVec3};
 /// Steps during which a factorisation is tried first, once it was needed.
 const DIRECT_STEPS: usize = 50;
 /// Iterations of a step from which a coarse lattice helps.
-const COARSE_FROM: usize = 24;
+const COARSE_FROM_ITERATIONS: usize = 24;
 /// Iterations that bringing it up to date costs, about.
-const COARSE_EXCESS: usize = 12;
+const COARSE_UPDATE_ITERATIONS: usize = 12;
 /// Iterations with an old factor after which a new one is made.
-const STALE: usize = 12;
+const STALE_ITERATIONS: usize = 12;
 
 /// Iterations without a coarse lattice that one with it costs, about.
 const COARSE_COST: f64 = 2.0;
 /// Steps until a coarse lattice is tried again that did not help enough.
-const COARSE_REST: usize = 200;
+const COARSE_PAUSE_STEPS: usize = 200;
 
 /// A coarse lattice, and what it has cost to keep it.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Kept {
     fn is_stale(&mut self, last: usize) -> bool {
         let fresh = *self.fresh.get_or_insert(last);
         self.excess += last.saturating_sub(fresh);
-        self.excess > COARSE_EXCESS
+        self.excess > COARSE_UPDATE_ITERATIONS
     }
 
     /// Whether steps cost less without it: it takes few iterations away from thin or scattered bodies.
@@ -200,11 +200,11 @@ impl CubeEngine {
             return;
         }
         if self.last > 0 && self.coarse.as_ref().is_some_and(|kept| kept.is_waste(self.last)) {
-            (self.coarse, self.coarse_rest) = (None, COARSE_REST);
+            (self.coarse, self.coarse_rest) = (None, COARSE_PAUSE_STEPS);
             return;
         }
         let is_wanted = match &mut self.coarse {
-            None => self.last > COARSE_FROM && body.lattice.is_cubes(),
+            None => self.last > COARSE_FROM_ITERATIONS && body.lattice.is_cubes(),
             Some(coarse) => self.last > 0 && coarse.is_stale(self.last),
         };
         // Coarse cells know no hanging nodes.
@@ -223,7 +223,7 @@ impl CubeEngine {
         // Without one, inverse blocks alone do; what failed is not tried every step.
         match coarse.refactor(&self.matrices, factors, &loads.points) {
             Ok(()) => self.coarse = Some(Kept { coarse, plain, fresh: None, excess: 0 }),
-            Err(_) => self.coarse_rest = COARSE_REST,
+            Err(_) => self.coarse_rest = COARSE_PAUSE_STEPS,
         }
         self.last = 0;
     }
@@ -306,7 +306,7 @@ impl CubeEngine {
         let mut reference = 0.0;
         for round in 0..2 {
             let is_fresh = self.direct.is_none() || round == 1;
-            // A system too ill-conditioned to factorise is left as iterations left it, and that is told.
+            // A system too ill-conditioned to factorise keeps the result of the iterations, which is reported as not converged.
             if is_fresh && self.factor(system, body, loads).is_err() {
                 break;
             }
@@ -315,7 +315,7 @@ impl CubeEngine {
             let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(exact, x, out);
             let ties = body.lattice.ties();
             let solve = |r: &[[f64; 4]], z: &mut [[f64; 4]]| ties.around(r, z, |r, z| direct.solve(r, z));
-            let limit = if is_fresh { 200 } else { STALE };
+            let limit = if is_fresh { 200 } else { STALE_ITERATIONS };
             let goal = KrylovParams { reference, tolerance, limit };
             let outcome = self.slow.solve(apply, solve, &loads.pins, (r, change), goal);
             total.iterations += outcome.iterations;

@@ -57,16 +57,16 @@ impl Steps {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pacer {
     max_step: f64,
-    /// Seconds that a step took lately.
+    /// Recent cost of a step in seconds.
     cost: f64,
-    /// Seconds simulated a second lately.
+    /// Recent simulated seconds per second of real time.
     speed: f64,
 }
 
-/// How much of the last measurement is believed.
-const TRUST: f64 = 0.1;
-/// Longer pauses are not made up for: nobody was watching.
-const LONGEST: f64 = 0.25;
+/// Weight of the last measurement in the running mean.
+const SMOOTHING: f64 = 0.1;
+/// Pauses beyond this many seconds are not caught up.
+const MAX_CATCH_UP_SECS: f64 = 0.25;
 
 impl Pacer {
     /// Steps of at most `max_step` seconds.
@@ -80,27 +80,27 @@ impl Pacer {
         if elapsed.is_nan() || elapsed <= 0.0 {
             return (0, 0.0);
         }
-        let wanted = elapsed.min(LONGEST);
+        let wanted = elapsed.min(MAX_CATCH_UP_SECS);
         let needed = (wanted / self.max_step - 1e-9).ceil().max(1.0);
         let affordable = if self.cost > 0.0 { (budget / self.cost).floor().max(1.0) } else { needed };
         let n = needed.min(affordable);
         let secs = (wanted / n).min(self.max_step);
-        self.speed += TRUST * (n * secs / elapsed - self.speed);
+        self.speed += SMOOTHING * (n * secs / elapsed - self.speed);
         (n as usize, secs)
     }
 
-    /// Tell how many seconds a step took.
+    /// Report how many seconds a step took.
     pub fn took(&mut self, secs: f64) {
-        let trust = if self.cost > 0.0 { TRUST } else { 1.0 };
+        let trust = if self.cost > 0.0 { SMOOTHING } else { 1.0 };
         self.cost += trust * (secs - self.cost);
     }
 
-    /// Seconds that a step took lately.
+    /// Recent cost of a step in seconds.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// Seconds simulated a second lately; 1 keeps up.
+    /// Recent simulated seconds per second of real time; 1 keeps up.
     pub fn speed(&self) -> f64 {
         self.speed
     }

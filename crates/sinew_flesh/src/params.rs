@@ -76,11 +76,11 @@ pub struct FleshParams {
     /// Of `stvk` with trilinear cubes: energies and forces by the precomputed integrals of Capell (2004), appendix A,
     /// instead of sums over points. Exact, but slower. Default false.
     pub integrals: bool,
-    /// Metres a second squared. Default 9.81 down.
+    /// Metres per second squared. Default 9.81 down.
     pub gravity: DVec3,
-    /// Damping of all motion, a second. Default 0.
+    /// Damping of all motion, per second. Default 0.
     pub mass_damping: f64,
-    /// Damping of changes of shape, in seconds: a stress `β` times as large as the elastic one for a strain a second.
+    /// Damping of changes of shape, in seconds: a stress `β` times as large as the elastic one for a strain per second.
     /// Default 0.01.
     pub stiffness_damping: f64,
     /// Of the linear system, relative. Default 1e-3.

@@ -146,7 +146,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Go over to other cells of the same surface, with what is simulated on them. Hands let go.
+    /// Replace the lattice by another one of the same surface, with the state on it. Grips are released.
     ///
     /// # Errors
     /// As [`Self::in_body`]; then it is as it was.
@@ -194,7 +194,7 @@ impl Simulation {
         self.muscles_mut()
     }
 
-    /// The muscles that act, for values set by hand.
+    /// The muscles that act, for values set by the user.
     pub fn muscles_mut(&mut self) -> Option<&mut MuscleDrive> {
         self.muscles.as_mut()
     }
@@ -209,7 +209,7 @@ impl Simulation {
         self.body
     }
 
-    /// Newtons that press a cell flat, or nearly.
+    /// Force in newtons that about flattens a cell.
     pub fn unit_force(&self) -> f64 {
         self.solver.mean_young() * self.body.lattice.size().powi(2)
     }
@@ -271,7 +271,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Go on by a step, at the end of which the bones are in a pose (without one, that of rest).
+    /// Advance by a step, at the end of which the bones are in a pose (without one, that of rest).
     ///
     /// # Errors
     /// A pose of another skeleton, or numbers that are not finite.

@@ -56,14 +56,14 @@ pub struct Skeleton {
 /// Flesh follows a bone only if that bone moves it by at least this much: parts beside it may lie in it.
 const LEAST_WEIGHT: f32 = 0.1;
 /// Diagonals of the surface beyond which a joint has nothing to do with it.
-const NEAR: f64 = 0.25;
+const NEAR_DIAGONALS: f64 = 0.25;
 /// Length of a bone that ends in flesh, in distances from its joint to the middle of that flesh.
-const REACH: f64 = 1.6;
+const TIP_REACH: f64 = 1.6;
 /// Points around the axis of a bone.
-const RING: usize = 4;
+const RING_POINTS: usize = 4;
 
 impl Skeleton {
-    /// Bind the bones of a skin. `materials` has one entry a cell.
+    /// Bind the bones of a skin. `materials` has one entry per cell.
     ///
     /// # Errors
     /// A skeleton outside the surface.
@@ -121,7 +121,7 @@ impl Skeleton {
         }
     }
 
-    /// Follow the bones: `matrices` as skinning has them, one a slot of the skin.
+    /// Prescribe the motion of the bones: `matrices` as in skinning, one per slot of the skin.
     ///
     /// # Errors
     /// Another number of matrices, or one that is not finite.
@@ -227,9 +227,9 @@ fn find_bones(
             bone.slot == slot && near.distance(middle) <= bone.radius
         };
         let head = heads[slot];
-        let is_near = head.distance(head.clamp(low, high)) <= NEAR * mesh.diagonal();
+        let is_near = head.distance(head.clamp(low, high)) <= NEAR_DIAGONALS * mesh.diagonal();
         if is_near && !bones[..n_between].iter().any(holds) {
-            add(&mut bones, slot, head + REACH * (middle - head));
+            add(&mut bones, slot, head + TIP_REACH * (middle - head));
         }
     }
     if n_short > 0 {
@@ -300,9 +300,9 @@ impl Place<'_> {
         let mut anchors = Vec::new();
         for ring in 0..n {
             let middle = bone.ends[0] + along * ((ring as f64 + 0.5) / n as f64);
-            for k in 0..RING {
+            for k in 0..RING_POINTS {
                 // Every other ring stands between the points of the last.
-                let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (ring % 2) as f64) / RING as f64;
+                let angle = std::f64::consts::TAU * (k as f64 + 0.5 * (ring % 2) as f64) / RING_POINTS as f64;
                 let p = middle + (side * angle.cos() + other * angle.sin()) * bone.radius;
                 let weight = |cell: &u32| {
                     let corners = &lattice.cells()[*cell as usize];

@@ -27,7 +27,7 @@ use crate::{
 use glam::DVec3;
 
 /// Rounds of polar steps after which cells are turned as far as they will.
-const TURNS: usize = 30;
+const MAX_POLAR_ROUNDS: usize = 30;
 
 /// How a step went.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -173,7 +173,7 @@ impl FleshSolver {
     /// Turn the cells of a state as its shape and the bones do, until they turn no further.
     pub(crate) fn turn(&self, state: &mut FleshState, input: &StepInput) {
         let deformations = deformations(&self.body, &state.positions);
-        for _ in 0..TURNS {
+        for _ in 0..MAX_POLAR_ROUNDS {
             self.body.turn(&deformations, input, &mut state.rotations);
         }
     }

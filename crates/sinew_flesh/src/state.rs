@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 pub struct FleshState {
     /// Where each node is.
     pub positions: Vec<DVec3>,
-    /// How fast it moves, a second.
+    /// Velocity of each node in metres per second.
     pub velocities: Vec<DVec3>,
     /// How each cell is turned.
     pub rotations: Vec<DQuat>,
@@ -69,7 +69,7 @@ impl BodyPoint {
 pub struct Anchor {
     /// Which point.
     pub point: BodyPoint,
-    /// Newtons a metre.
+    /// Newtons per metre.
     pub stiffness: f64,
 }
 
@@ -82,7 +82,7 @@ pub struct Pin {
     pub target: DVec3,
 }
 
-/// A point that a hand draws to a place, by a spring that comes and goes with it.
+/// A point that the user pulls to a place by a temporary spring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pull {
     /// Which point, and how strongly.
@@ -124,7 +124,7 @@ pub struct StepInput {
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.
     pub pins: Vec<Pin>,
-    /// Points drawn by hands.
+    /// Points pulled by the user.
     pub pulls: Vec<Pull>,
     /// Forces at points, in newtons.
     pub pushes: Vec<(BodyPoint, DVec3)>,

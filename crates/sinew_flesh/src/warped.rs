@@ -18,8 +18,8 @@ use crate::{
 };
 use glam::{DMat3, DVec3};
 
-/// Iterations after which it is told that there was no solution.
-const LIMIT: usize = 2000;
+/// Iterations after which a step is reported as not converged.
+const MAX_ITERATIONS: usize = 2000;
 
 /// The change of velocity of a step; `stiffness` is that at rest.
 pub(crate) fn step_warped(
@@ -37,7 +37,7 @@ pub(crate) fn step_warped(
         |r, z| warped.precondition(&inverse, r, z),
         &b,
         &mut delta,
-        (context.body.params.tolerance, LIMIT),
+        (context.body.params.tolerance, MAX_ITERATIONS),
     );
     for (node, delta) in delta.iter().enumerate() {
         (0..3).for_each(|k| change[node][k] = context.loads.start[node][k] + delta[k]);

@@ -9,7 +9,7 @@ use crate::{Body, Lattice};
 use glam::{DMat3, DQuat};
 use sinew_geom::{Skin, linalg::polar, mesh::Ragged};
 
-/// Slots that turn a node or cell at most.
+/// Slots per node or cell at most.
 pub const INFLUENCES: usize = 4;
 /// Sweeps after every node has been reached.
 const SWEEPS: usize = 40;
@@ -52,7 +52,7 @@ fn from_surface(body: &Body, skin: &Skin) -> (Vec<f32>, Vec<bool>) {
     })
 }
 
-/// Values of the nodes of a lattice out of those of its surface, spread over the inside: one row a node.
+/// Values of the nodes of a lattice out of those of its surface, spread over the inside: one row per node.
 pub fn spread_from_surface(body: &Body, values: &[f32]) -> Vec<f32> {
     let n_vertices = body.embedding.len().min(values.len());
     let (mut nodes, is_known) = gather(body, 1, n_vertices, |vertex, add| add(0, values[vertex]));

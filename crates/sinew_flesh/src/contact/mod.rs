@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! An implicit penalty along the normal, and Coulomb friction with the normal force at the beginning of the step, as a
-//! drag that never exceeds `μ N` (regularised below `SLOW`).
+//! drag that never exceeds `μ N` (regularised below `SLOW_METRES_PER_SEC`).
 
 mod terrain;
 
@@ -58,8 +58,8 @@ pub struct Obstacle {
     pub friction: f64,
 }
 
-/// Below this speed, in metres a second, friction fades out.
-const SLOW: f64 = 1e-2;
+/// Below this speed, in metres per second, friction fades out.
+const SLOW_METRES_PER_SEC: f64 = 1e-2;
 
 impl Collider {
     /// Horizontal ground.
@@ -148,7 +148,7 @@ pub(crate) fn respond(
         return None;
     }
     let sliding = v - normal * normal.dot(v);
-    let drag = obstacle.friction * stiffness * -gap / sliding.length().max(SLOW);
+    let drag = obstacle.friction * stiffness * -gap / sliding.length().max(SLOW_METRES_PER_SEC);
     let across = DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
     let along = DMat3::IDENTITY - across;
     let matrix = across * (secs * secs * stiffness) + along * (secs * drag);

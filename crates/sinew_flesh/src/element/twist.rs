@@ -22,10 +22,10 @@ use glam::{DMat3, DVec3};
 use sinew_geom::linalg::svd3;
 
 /// Mean stretches between which it sets in.
-const FROM: f64 = 1.15;
-const TO: f64 = 1.45;
+const ONSET_STRETCH: f64 = 1.15;
+const FULL_STRETCH: f64 = 1.45;
 /// Sums of two stretches below this share of all three count as that: beyond, no frame is known.
-const THIN: f64 = 0.1;
+const LEAST_PAIR_SHARE: f64 = 0.1;
 
 /// A third of the trace of `Rᵀ F`.
 fn mean_stretch(f: &DMat3, r: &DMat3) -> f64 {
@@ -34,13 +34,13 @@ fn mean_stretch(f: &DMat3, r: &DMat3) -> f64 {
 
 /// Whether a cell is stretched so far that it resists turning.
 pub fn is_stretched(f: &DMat3, r: &DMat3) -> bool {
-    mean_stretch(f, r) > FROM
+    mean_stretch(f, r) > ONSET_STRETCH
 }
 
-/// The symmetric `K` of `½ a · K a` a unit of volume for a cell deformed by `F` with the frame `R`; none if it is hardly
+/// The symmetric `K` of `½ a · K a` per unit of volume for a cell deformed by `F` with the frame `R`; none if it is hardly
 /// stretched.
 pub fn twist(f: &DMat3, r: &DMat3, material: &Material) -> Option<DMat3> {
-    let share = ((mean_stretch(f, r) - FROM) / (TO - FROM)).clamp(0.0, 1.0);
+    let share = ((mean_stretch(f, r) - ONSET_STRETCH) / (FULL_STRETCH - ONSET_STRETCH)).clamp(0.0, 1.0);
     (share > 0.0).then(|| full_twist(f, material) * share)
 }
 
@@ -49,7 +49,7 @@ pub fn full_twist(f: &DMat3, material: &Material) -> DMat3 {
     let (_, s, v) = svd3(f);
     let (mu, lambda, sum) = (material.shear(), material.lambda(), s.element_sum());
     let stiffness = |k: usize| {
-        let pair = (sum - s[k]).max(THIN * sum).max(f64::MIN_POSITIVE);
+        let pair = (sum - s[k]).max(LEAST_PAIR_SHARE * sum).max(f64::MIN_POSITIVE);
         (2.0 * (2.0 * mu - 2.0 * (2.0 * mu - lambda * (sum - 3.0)) / pair)).max(0.0)
     };
     let k = DVec3::new(stiffness(0), stiffness(1), stiffness(2));

@@ -22,7 +22,7 @@ use sinew_geom::{Mesh, query::SurfaceTree};
 const MOST_OUTSIDE: f64 = 0.5;
 /// Places along an axis at which a cell is asked whether it lies in another.
 const PROBES: [f64; 3] = [0.15, 0.5, 0.85];
-/// How deep a probe must lie in another cell, in cells, to tell that they overlap.
+/// How deep a probe must lie in another cell, in cells, to count as overlapping.
 const DEEP: f64 = 0.02;
 
 /// Embed a surface in a lattice made by hand; cells other than hexahedra are split once.

@@ -66,7 +66,7 @@ pub struct MuscleDrive {
 
 impl MuscleDrive {
     /// # Errors
-    /// Muscles that do not fit the lattice, or curves of controls there are not.
+    /// Muscles that do not fit the lattice, or curves of controls that do not exist.
     pub fn new(
         set: &MuscleSet,
         lattice: &Lattice,
@@ -85,7 +85,7 @@ impl MuscleDrive {
     /// Let one control parameter have a value from now on, whatever curve it had.
     ///
     /// # Errors
-    /// A control there is not.
+    /// A control that does not exist.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), MuscleError> {
         self.evaluator.set().control(name)?;
         self.curves.retain(|(other, _)| other != name);
@@ -96,7 +96,7 @@ impl MuscleDrive {
     /// Put the forces and pins of a time into an input whose nodes are turned already; `matrices` are those of the skin.
     ///
     /// # Errors
-    /// Joints there are not.
+    /// Joints that do not exist.
     pub fn apply(
         &mut self,
         lattice: &Lattice,

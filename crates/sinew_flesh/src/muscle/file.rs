@@ -1,4 +1,4 @@
-//! Muscles as JSON: what files and projects keep.
+//! Muscles as JSON: as stored in files and projects.
 //!
 //! ```json
 //! {"controls": [{"name": "smile"}, {"name": "flex", "follows": "elbow.L.bend"}],
@@ -8,7 +8,7 @@
 //!           {"name": "flex", "control": "flex", "surface": {"cell_size": 0.05, "nodes": 1520},
 //!            "samples": [{"at": 90, "forces": [[12, 0.1, 0, 3.5], …]}]}]}
 //! ```
-//! Lengths are metres, angles degrees (also `at`, where a control follows a joint), amplitudes newtons a cubic metre.
+//! Lengths are metres, angles degrees (also `at`, where a control follows a joint), amplitudes newtons per cubic metre.
 
 use super::{Control, ControlSource, Guide, Muscle, MuscleError, MuscleSet, MuscleShape, Samples, Template};
 use glam::{DQuat, DVec3};
@@ -40,7 +40,7 @@ pub fn to_json(set: &MuscleSet) -> Value {
     })
 }
 
-/// Degrees a radian for controls that are angles.
+/// Degrees per radian for controls that are angles.
 fn unit(set: &MuscleSet, rig: &Muscle) -> f64 {
     let control = set.controls.iter().find(|control| control.name == rig.control);
     match control.map(|control| &control.source) {

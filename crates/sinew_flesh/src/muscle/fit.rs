@@ -17,8 +17,8 @@ use super::{
 use crate::{BodyPoint, FleshError, Lattice};
 use glam::{DQuat, DVec3};
 
-/// Squares of distances, in those of the way dragged, that no hand can tell from none.
-const ENOUGH: f64 = 1e-5;
+/// Squared distances, relative to that of the drag, that are invisible to the user.
+const INVISIBLE_SHARE: f64 = 1e-5;
 
 /// How freely a template is fitted.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,8 +138,12 @@ impl<'a> TemplateFitter<'a> {
         for i in (0..z.len()).filter(|&i| keep[i].is_infinite()) {
             (bounds.low[i], bounds.high[i]) = (start[i], start[i]);
         }
-        let search =
-            MinimiseParams { rounds: params.rounds, gain: 1e-3, enough: ENOUGH, ..MinimiseParams::default() };
+        let search = MinimiseParams {
+            rounds: params.rounds,
+            gain: 1e-3,
+            enough: INVISIBLE_SHARE,
+            ..MinimiseParams::default()
+        };
         let mut report = minimise(&mut z, &bounds, &search, |z, slope| {
             let eta: Vec<f64> = z.iter().zip(&scales).map(|(z, s)| z * s).collect();
             let mut value = self.cost(&eta, &wanted, slope) / unit;

@@ -51,7 +51,7 @@ impl Placed<'_> {
         self.frame.axes.transpose() * (x - self.frame.center)
     }
 
-    /// Add its generalized forces; tells whether any cell is touched.
+    /// Add its generalized forces; returns whether any cell is touched.
     pub fn add_forces(&self, lattice: &Lattice, out: &mut [DVec3]) -> bool {
         let mut is_touched = false;
         for (cell, corners) in self.cells(lattice) {

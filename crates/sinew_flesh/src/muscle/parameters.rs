@@ -13,7 +13,7 @@ use sinew_geom::{Pose, Rig};
 /// Where the value of a control parameter comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ControlSource {
-    /// Set by hand or by a curve.
+    /// Set by the user or by a curve.
     Free,
     /// Angle by which a joint is turned from its rest, whatever the axis.
     Bend {
@@ -85,7 +85,7 @@ impl Control {
     /// Its value in a pose, in radians; `None` if free.
     ///
     /// # Errors
-    /// A joint there is not.
+    /// A joint that does not exist.
     pub fn in_pose(&self, posed: Option<(&Rig, &Pose)>) -> Result<Option<f64>, MuscleError> {
         let Some(name) = self.source.joint() else { return Ok(None) };
         let Some((rig, pose)) = posed else {

@@ -4,7 +4,7 @@
 //! Capell (2004), eqs. 6.2, 6.3 and 6.6; §7.3: a muscle may make flesh stiffer where it acts, as a muscle does. Forces are
 //! those at rest, rotated by `R_F(α)`.
 //! # Cost
-//! A muscle is integrated anew only when its control parameter changed.
+//! A muscle is integrated again only when its control parameter changed.
 
 use super::{
     Control, Guide, MuscleError, Samples, Template, adaptive::source_of, integrate::Placed,
@@ -227,7 +227,7 @@ impl MuscleSet {
     /// `Θ`: angles of the pose, and for the others what `free` says (0 if it says nothing).
     ///
     /// # Errors
-    /// A joint there is not.
+    /// A joint that does not exist.
     pub fn theta(
         &self,
         posed: Option<(&Rig, &Pose)>,

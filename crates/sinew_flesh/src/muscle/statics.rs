@@ -129,7 +129,7 @@ pub(super) fn free_nodes(lattice: &Lattice, is_held: &[bool]) -> (Vec<Vec<(u32, 
 }
 
 /// Seconds of a step in which inertia counts for nothing.
-const LONG: f64 = 1e3;
+const LONG_STEP_SECS: f64 = 1e3;
 
 /// How a body came to rest.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -142,7 +142,7 @@ pub struct RestReport {
     pub converged: bool,
 }
 
-/// Bring a body to rest under a input: long steps until no node moves by more than `still` cells.
+/// Bring a body to rest under an input: long steps until no node moves by more than `still` cells.
 ///
 /// # Errors
 /// As those of a step.
@@ -156,7 +156,7 @@ pub fn find_rest(
     while report.rounds < rounds && !report.converged {
         state.velocities.fill(DVec3::ZERO);
         let before = state.positions.clone();
-        let _: StepReport = solver.step(state, input, LONG)?;
+        let _: StepReport = solver.step(state, input, LONG_STEP_SECS)?;
         let ways = before.iter().zip(&state.positions).map(|(a, b)| a.distance(*b));
         report.moved = ways.fold(0.0, f64::max) / solver.lattice().size();
         report.rounds += 1;

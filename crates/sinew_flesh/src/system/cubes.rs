@@ -16,7 +16,7 @@ pub struct Cubes<T> {
 }
 
 impl<T: Scalar> Cubes<T> {
-    /// Eight cells a batch; the last is filled up by cells without stiffness.
+    /// Eight cells per batch; the last is filled up by cells without stiffness.
     pub fn new(lattice: &Lattice, materials: &[CubeMaterial]) -> Self {
         let identity = DMat3::IDENTITY.to_cols_array();
         let batch = |(at, (cells, materials)): (usize, (&[[u32; 8]], &[CubeMaterial]))| {

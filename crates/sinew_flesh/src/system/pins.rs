@@ -13,7 +13,7 @@ use super::Nodes;
 use crate::{FleshError, element::Scalar, lattice::Ties};
 use glam::DVec3;
 
-/// One wish: `Σ w Δv = a` over free nodes.
+/// One constraint: `Σ w Δv = a` over free nodes.
 #[derive(Debug, Clone)]
 pub struct PinRow {
     /// Free nodes of its cell, or those they hang on, with their weights.

@@ -1,4 +1,4 @@
-//! Points of the body that something pulls at: bones, floors, hands.
+//! Points of the body that something pulls at: bones, floors, the user.
 
 use crate::element::Scalar;
 use glam::{DMat3, DVec3};

@@ -155,7 +155,7 @@ fn direct_and_iterative_agree() {
     assert_eq!(run(None), a, "the same bits every time");
 }
 
-/// Pinned points are where they should be; the same wish twice is fine, two different ones are named.
+/// Pinned points are where they should be; the same pin twice is fine, two that contradict each other are reported.
 #[test]
 fn pins_hold_and_contradictions_are_named() {
     let lattice = cube();
@@ -189,7 +189,7 @@ fn pins_hold_and_contradictions_are_named() {
     assert_eq!(rigged.state, before, "a refused step changes nothing");
 }
 
-/// Multipliers and the projection hold the same points in the same way; multipliers tell the weight that hangs on them.
+/// Multipliers and the projection hold the same points in the same way; multipliers report the weight that hangs on them.
 #[test]
 fn multipliers_hold_as_the_projection_does() {
     let block = cube();
@@ -408,7 +408,7 @@ fn bad_numbers_are_refused_with_their_range() {
             .to_string()
             .contains("expected 1")
     );
-    // Nodes and cells there are not.
+    // Nodes and cells that do not exist.
     let lattice = cube();
     let attach = |attachment: crate::Attachment| {
         let made = crate::FleshSolver::new(&lattice, &[JELLY], &attachment, &FleshParams::default());

@@ -1,4 +1,4 @@
-//! Stiffness by paint and at run time, joints by rays, hands, and the clock.
+//! Stiffness by paint and at run time, joints by rays, grips, and the clock.
 
 use crate::{
     FleshError, JointSite, LatticeParams, Material, Pacer, Simulation, SimulationParams, build_body,
@@ -103,7 +103,7 @@ fn stiffness_by_paint_and_at_run_time_is_stiffness() {
     assert!(apart(&wanted, &by_paint) < 1e-6 && apart(&wanted, &at_run_time) < 1e-9);
 }
 
-/// Held, a part of the surface comes near the hand; let go, it returns to where it was.
+/// Held, a part of the surface comes near the target; released, it returns to where it was.
 #[test]
 fn flesh_returns_when_a_hand_lets_go() {
     let character = biped();
@@ -212,7 +212,7 @@ fn steps_keep_up_with_the_clock_or_become_slow() {
     let (n, secs) = pacer.plan(1.0 / 60.0, 1.0);
     assert!(n == 2 && (n as f64 * secs - 1.0 / 60.0).abs() < 1e-12);
     pacer.took(0.004);
-    // Five steps would be needed, two can be afforded: time is let go, steps stay safe.
+    // Five steps would be needed, two can be afforded: time is dropped, steps stay safe.
     let (n, secs) = pacer.plan(0.05, 0.009);
     assert!(n == 2 && (secs - 0.01).abs() < 1e-12);
     assert!(pacer.speed() < 1.0);

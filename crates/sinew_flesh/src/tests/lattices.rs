@@ -125,7 +125,7 @@ fn open_and_overlapping_surfaces_have_an_inside_flat_ones_do_not() {
     assert!(matches!(refuse(&closed, &LatticeParams { cells: 0, size: None }), FleshError::Parameter { .. }));
 }
 
-/// Vertices that no face uses may lie outside; they are told, and follow the nearest cell.
+/// Vertices that no face uses may lie outside; they are reported, and follow the nearest cell.
 #[test]
 fn uncovered_vertices_are_told() {
     let closed = cuboid(DVec3::ZERO, DVec3::ONE);
@@ -153,7 +153,7 @@ fn samples_are_filled_in_one_piece() {
     }
 }
 
-/// A surface in a lattice of tetrahedra and prisms: embedded exactly, weighed, and every fault told.
+/// A surface in a lattice of tetrahedra and prisms: embedded exactly, weighed, and every fault reported.
 #[test]
 fn lattices_made_by_hand() {
     use crate::{ControlLattice, Solid, build_made_body};
@@ -209,7 +209,7 @@ fn lattices_made_by_hand() {
     let inside: Vec<usize> = (0..lattice.n_nodes()).filter(|&n| is_inner(&lattice.nodes()[n])).collect();
     assert!(inside.len() > 10);
     assert!(inside.iter().all(|&n| force[n].length() < 1e-11 * largest));
-    // A vertex outside is told and follows; a lattice elsewhere is refused, as are cells that overlap.
+    // A vertex outside is reported and follows; a lattice elsewhere is refused, as are cells that overlap.
     let mut out_of = mesh.positions().to_vec();
     out_of[3] += DVec3::X;
     let body = build_made_body(&Mesh::new(out_of.clone(), mesh.faces().to_vec()).unwrap(), &control).unwrap();

@@ -259,7 +259,7 @@ fn smooth_display_has_no_creases() {
     assert!(sharpest(&curved) < 0.3 * sharpest(&plain), "{} {}", sharpest(&curved), sharpest(&plain));
 }
 
-/// A pulled end gets small cells, and large ones again when it is let go; the surface follows the finest body.
+/// A pulled end gets small cells, and large ones again when it is released; the surface follows the finest body.
 #[test]
 fn cells_are_halved_where_a_body_deforms() {
     use crate::{AdaptiveFlesh, AdaptiveParams, Clamp};

@@ -109,7 +109,7 @@ impl Topology {
             each.flat_map(|(edge, ends)| ends.map(|node| (node, edge as u32)))
         };
         self.node_edges = Ragged::from_pairs(lattice.nodes().len(), node_edges);
-        // Each edge of a cell is a spoke of two corners, of which the smaller tells.
+        // Each edge of a cell is a spoke of two corners, of which the smaller decides.
         let edge_cells = || {
             cells.iter().enumerate().flat_map(move |(cell, solid)| {
                 let each = solid.spokes().iter().enumerate();
@@ -120,7 +120,7 @@ impl Topology {
             })
         };
         self.edge_cells = Ragged::from_pairs(n_edges, edge_cells);
-        // A face tells its edges from the first of its cells.
+        // A face takes its edges from the first of its cells.
         let cell_of = &self.face_cells;
         let edge_faces = || {
             cells.iter().enumerate().flat_map(move |(cell, solid)| {

@@ -146,7 +146,7 @@ fn bad_targets_are_refused_or_told() {
     assert!(refused(&moved(mesh, |p| p + DVec3::X * 50.0), &closest).contains("do not overlap"));
     let empty = Mesh::new(mesh.positions().to_vec(), vec![]).unwrap();
     assert!(refused(&empty, &closest).contains("no faces"));
-    // Holes pull at nothing, and are told.
+    // Holes pull at nothing, and are reported.
     let [low, high] = mesh.bounds();
     let is_kept = |f: &&[u32; 3]| mesh.positions()[f[0] as usize].y < low.y + 0.8 * (high.y - low.y);
     let kept: Vec<[u32; 3]> = mesh.faces().iter().filter(is_kept).copied().collect();

@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// Ends that changed places: between them cells cannot but be folded, which is told.
+/// Ends that changed places: between them cells cannot but be folded, which is reported.
 #[test]
 fn what_cannot_be_opened_is_told() {
     let bar = bar();
