@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sinew_flesh::rig::file::{from_json, to_json};
+use sinew_flesh::muscle::file::{from_json, to_json};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(value) = serde_json::from_slice(bytes) else { return };

@@ -10,6 +10,7 @@ mod fit;
 mod flesh;
 mod handles;
 mod mesh_check;
+mod old_files;
 mod refit;
 mod structure;
 mod support;

@@ -12,10 +12,10 @@ mod guard;
 mod hot;
 mod load;
 mod measure;
+mod muscle;
 mod places;
 mod puppet;
 mod refit;
-mod rig;
 mod rules;
 mod scenes;
 mod skin;
@@ -94,10 +94,10 @@ const AREAS: [Area; 16] = [
         Run::WithOptions(refit::run),
     ),
     Area(
-        "rig",
+        "muscle",
         "[drag] [surface] [transfer [FOLDER]]",
-        "force rigs: dragged, fitted, carried",
-        Run::WithOptions(rig::run),
+        "muscles: dragged, fitted, transferred",
+        Run::WithOptions(muscle::run),
     ),
     Area("rules", "[--peers]", "the six cases, beside CasADi and Pinocchio", Run::WithOptions(rules::run)),
     Area("skin", "", "skinning, beside a loop over glam and what memory can do", Run::Plain(skin::run)),

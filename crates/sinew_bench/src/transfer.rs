@@ -1,25 +1,25 @@
-//! Surface rigs carried to another character, beside the results of deformation transfer (Sumner and Popović 2004) in the same
+//! Surface muscles transferred to another character, beside the results of deformation transfer (Sumner and Popović 2004) in the same
 //! poses: cat → lion and horse → camel, by numbers and, with a folder, by pictures.
 //!
 //! Lion and camel have no skeleton; they get that of the source, carried by the map. Poses of the target are compared vertex
 //! by vertex after a rigid alignment, since deformation transfer puts its results anywhere.
 
 use crate::{
-    rig::{boned, data, params},
+    muscle::{boned, data, params},
     scenes::raster::{Item, Picture, View},
 };
 use anyhow::{Context, anyhow};
 use glam::{DMat3, DVec3};
 use sinew::{
-    flesh::rig::{
-        Control, ControlSource, ForceRig, MapPairs, MapParams, PosedBody, RigSet, RigShape, SurfaceParams,
-        carry_skeleton, fit_map, fit_pose, fit_surface, match_joints, transfer_rigs,
+    flesh::muscle::{
+        Control, ControlSource, MapPairs, MapParams, Muscle, MuscleSet, MuscleShape, PosedBody,
+        SurfaceParams, carry_skeleton, fit_map, fit_pose, fit_surface, match_joints, transfer_muscles,
     },
     geom::{Character, Mesh, Warnings, linalg::polar},
 };
 use std::{ops::ControlFlow, path::Path, time::Instant};
 
-/// One pose of a target: ours without and with the rig, and what deformation transfer made of it.
+/// One pose of a target: ours without and with the muscle, and what deformation transfer made of it.
 struct Shown {
     source: Vec<DVec3>,
     posed: Vec<DVec3>,
@@ -30,7 +30,7 @@ struct Shown {
 /// Print the tables, and draw them into a folder if one is given.
 pub fn run(folder: Option<&Path>) -> anyhow::Result<()> {
     println!(
-        "\nrigs carried over, beside deformation transfer: mean distance in percent of the diagonal, rigidly aligned"
+        "\nmuscles transferred, beside deformation transfer: mean distance in percent of the diagonal, rigidly aligned"
     );
     for (from, to, poses) in [("cat", "lion", &["01", "03", "07"][..]), ("horse", "camel", &["02", "06"])] {
         pair((from, to), poses, folder)?;
@@ -81,13 +81,13 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
         let start = Instant::now();
         let read = |animal: &str| data(&format!("sumner-{animal}-poses/{animal}-{pose}.obj"));
         let (goal, wanted) = (read(from)?, read(to)?);
-        let set = surface_rig(&source, &mut body, &goal)?;
+        let set = surface_muscle(&source, &mut body, &goal)?;
         let mut other = PosedBody::new(&target, &params(&target.mesh, 1000), &mut quiet)?;
-        let (carried, report) = transfer_rigs(&mut body, &set, &map, &mut other, &joints)?;
-        let RigShape::Surface { samples, .. } = &carried.rigs[0].shape else {
-            return Err(anyhow!("a surface rig became something else"));
+        let (carried, report) = transfer_muscles(&mut body, &set, &map, &mut other, &joints)?;
+        let MuscleShape::Surface { samples, .. } = &carried.rigs[0].shape else {
+            return Err(anyhow!("a surface muscle became another kind"));
         };
-        let forces = &samples.last().context("a rig without samples")?.1;
+        let forces = &samples.last().context("a muscle without samples")?.1;
         other.set_pose(&carried.rigs[0].pose_on(other.rig()))?;
         let posed = other.positions();
         let turned = forces.iter().zip(other.rotations()).map(|(f, turn)| *turn * *f).collect();
@@ -113,16 +113,16 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
     }
 }
 
-/// The rig that gives a posed body the shape of a target pose.
-fn surface_rig(source: &Character, body: &mut PosedBody, goal: &Mesh) -> anyhow::Result<RigSet> {
+/// The muscle that gives a posed body the shape of a target pose.
+fn surface_muscle(source: &Character, body: &mut PosedBody, goal: &Mesh) -> anyhow::Result<MuscleSet> {
     let every: Vec<(u32, u32)> = (0..goal.n_vertices() as u32).step_by(20).map(|v| (v, v)).collect();
     let posing = fit_pose(source, goal, &every)?;
     body.set_pose(&posing.pose)?;
     let fit = fit_surface(body, &source.mesh, goal, &SurfaceParams::default(), &mut Warnings::default())?;
-    let mut rig = ForceRig::surface("pose", "pose", body.body().lattice.size(), (1.0, fit.forces));
-    rig.set_pose(body.rig(), &posing.pose);
+    let mut muscle = Muscle::surface("pose", "pose", body.body().lattice.size(), (1.0, fit.forces));
+    muscle.set_pose(body.rig(), &posing.pose);
     let control = Control { name: "pose".into(), source: ControlSource::Free, range: [0.0, 1.0] };
-    Ok(RigSet { controls: vec![control], rigs: vec![rig] })
+    Ok(MuscleSet { controls: vec![control], rigs: vec![muscle] })
 }
 
 /// A shape moved rigidly onto another, and the mean distance that is left (Horn 1987).
@@ -143,7 +143,7 @@ fn aligned(list: &[DVec3], to: &[DVec3]) -> (Vec<DVec3>, f64) {
 const SOURCE: [f32; 3] = [0.55, 0.55, 0.6];
 const WANTED: [f32; 3] = [0.45, 0.6, 0.45];
 
-/// A row a pose: the source, ours posed, ours with the rig, deformation transfer. Warmer is further from the last.
+/// One row per pose: the source, ours posed, ours with the muscle, deformation transfer. Warmer is further from the last.
 fn draw((source, target): (&Mesh, &Mesh), shown: &[Shown], path: &Path) -> anyhow::Result<()> {
     let size = |mesh: &Mesh| {
         let [low, high] = mesh.bounds();

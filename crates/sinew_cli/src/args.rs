@@ -2,14 +2,13 @@
 
 mod flesh;
 mod puppet;
-mod rig;
 mod scene;
 
 pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
-pub use rig::{BodyArgs, RigAddArgs, RigCommand, RigFitArgs, RigListArgs, RigTransferArgs};
 pub use scene::{HandleArgs, ObstacleArgs};
 
+use crate::commands::muscle::MuscleCommand;
 use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -131,18 +130,18 @@ pub enum Command {
                       sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
     )]
     Flesh(Box<FleshArgs>),
-    /// Shape flesh by forces: bumps, bulges, whole surfaces, driven by joints or curves
+    /// Shape flesh with muscles: bumps, bulges, rings or whole surfaces, driven by joints or curves
     #[command(
-        after_help = "A rig follows one control parameter: a joint (elbow.L.bend, head.ry), or a name of your own.\n\n\
-                      Examples:  sinew rig add biped.glb breath --template bump --vertex 3614 --out 0.02 -o biped.rigs.json\n           \
-                      sinew rig add arm.glb flex --target bent.obj --control elbow.bend -o arm.rigs.json\n           \
-                      sinew rig fit biped.glb --rigs biped.rigs.json --rig breath --drag 3614+0,0,0.03\n           \
-                      sinew rig drive biped.glb --rigs biped.rigs.json --clip walk --curve breath=0:0,1:1,2:0 -o soft.glb\n           \
-                      sinew rig transfer cat.glb --rigs cat.rigs.json --to lion.obj --features markers.yml -o lion.rigs.json"
+        after_help = "A muscle follows one control parameter: a joint (elbow.L.bend, head.ry), or a name of your own.\n\n\
+                      Examples:  sinew muscle add biped.glb breath --template bump --vertex 3614 --out 0.02 -o biped.muscles.json\n           \
+                      sinew muscle add arm.glb flex --target bent.obj --control elbow.bend -o arm.muscles.json\n           \
+                      sinew muscle fit biped.glb --muscles biped.muscles.json --muscle breath --drag 3614+0,0,0.03\n           \
+                      sinew muscle drive biped.glb --muscles biped.muscles.json --clip walk --curve breath=0:0,1:1,2:0 -o soft.glb\n           \
+                      sinew muscle transfer cat.glb --muscles cat.muscles.json --to lion.obj --features markers.yml -o lion.muscles.json"
     )]
-    Rig {
+    Muscle {
         #[command(subcommand)]
-        command: RigCommand,
+        command: MuscleCommand,
     },
     /// Move a character by the recording of a body, from a few pairs of poses
     #[command(

@@ -10,12 +10,16 @@ mod interrupt;
 mod licenses;
 mod standard;
 
-use args::{Cli, Command, HandlesCommand, PuppetCommand, RigCommand};
+use args::{Cli, Command, HandlesCommand, PuppetCommand};
 use clap::{CommandFactory, Parser};
 use console::Console;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(message) = commands::muscle::renamed_from_rig(&words) {
+        Cli::command().error(clap::error::ErrorKind::InvalidSubcommand, message).exit();
+    }
     let cli = Cli::parse();
     let console = Console::new(&cli.common);
     if let Some(threads) = cli.common.threads {
@@ -38,13 +42,7 @@ fn main() -> ExitCode {
         Some(Command::Animate(args)) => commands::animate::run(&args, cli.common.seed, &console),
         Some(Command::Solve(args)) => commands::solve::run(&args, cli.common.seed, &console),
         Some(Command::Flesh(args)) => commands::flesh::run(&args, cli.common.seed, &console),
-        Some(Command::Rig { command }) => match command {
-            RigCommand::Add(args) => commands::rig::add::run(&args, &console),
-            RigCommand::Fit(args) => commands::rig::fit::run(&args, &console),
-            RigCommand::Drive(args) => commands::rig::drive(&args, cli.common.seed, &console),
-            RigCommand::Transfer(args) => commands::rig::transfer::run(&args, &console),
-            RigCommand::List(args) => commands::rig::list::run(&args, &console),
-        },
+        Some(Command::Muscle { command }) => commands::muscle::run(&command, cli.common.seed, &console),
         Some(Command::Puppet(args)) => match &args.command {
             Some(PuppetCommand::Pair(args)) => commands::puppet::run_pair(args, &console),
             Some(PuppetCommand::Calibrate(args)) => commands::puppet::run_calibrate(args, &console),

@@ -15,14 +15,14 @@ mod flesh;
 mod judges;
 #[path = "cli/licenses.rs"]
 mod licenses;
+#[path = "cli/muscle.rs"]
+mod muscle;
 #[path = "cli/pose.rs"]
 mod pose;
 #[path = "cli/puppet.rs"]
 mod puppet;
 #[path = "cli/refit.rs"]
 mod refit;
-#[path = "cli/rig.rs"]
-mod rig;
 #[path = "cli/solve.rs"]
 mod solve;
 

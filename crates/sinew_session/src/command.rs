@@ -5,8 +5,8 @@ mod flesh;
 mod handles;
 mod motion;
 mod moves;
+mod muscles;
 mod puppet;
-mod rigs;
 mod rules;
 mod skin;
 
@@ -28,8 +28,8 @@ pub use examples::twin_name;
 pub use flesh::FleshChange;
 pub use handles::{HandleData, PaintOp};
 pub(crate) use moves::{moves_from_value, moves_to_value};
+pub use muscles::MuscleChange;
 pub(crate) use puppet::{pairs_from_value, pairs_to_value};
-pub use rigs::RigChange;
 pub use rules::RulesChange;
 pub(crate) use rules::rename_clip;
 pub use skin::SkinData;
@@ -174,8 +174,9 @@ pub enum Command {
     },
     /// Flesh: what it is made of, paint, joints put by hand and how they are turned.
     Flesh(FleshChange),
-    /// Force rigs that shape the flesh.
-    Rigs(RigChange),
+    /// Muscles that shape the flesh.
+    #[serde(alias = "rigs")]
+    Muscles(MuscleChange),
     /// Make the joints put by hand the skeleton of the character.
     BindJoints {},
     /// Keep the pose of the joints, as a clip of one frame.
@@ -287,7 +288,7 @@ impl Command {
             Self::SetPuppet { settings } => puppet::set(document, settings),
             Self::Take { clip, take } => puppet::take(document, clip, take),
             Self::Flesh(change) => flesh::change(document, change),
-            Self::Rigs(change) => rigs::change(document, change),
+            Self::Muscles(change) => muscles::change(document, change),
             Self::BindJoints {} => crate::flesh::bind(document),
             Self::KeepTurns { clip } => flesh::keep_turns(document, clip),
             Self::BakeFlesh { bake } => {
@@ -310,13 +311,13 @@ impl Command {
                 }
                 document.clips[at] = Arc::new(Clip { name: to.clone(), ..(*document.clips[at]).clone() });
                 rules::rename_clip(document, clip, Some(to));
-                rigs::rename_clip(document, clip, Some(to));
+                muscles::rename_clip(document, clip, Some(to));
                 Ok(())
             }
             Self::RemoveClip { clip } => {
                 crate::motion::remove_clip(document, clip)?;
                 rules::rename_clip(document, clip, None);
-                rigs::rename_clip(document, clip, None);
+                muscles::rename_clip(document, clip, None);
                 Ok(())
             }
         }
@@ -360,7 +361,7 @@ impl Command {
             Self::SetPuppet { .. } => "Change puppetry".into(),
             Self::Take { clip, .. } => format!("Take {clip}"),
             Self::Flesh(change) => change.label(),
-            Self::Rigs(change) => change.label(),
+            Self::Muscles(change) => change.label(),
             Self::BindJoints {} => "Make skeleton".into(),
             Self::KeepTurns { clip } => format!("Keep pose as {clip}"),
             Self::BakeFlesh { bake } => format!("Bake flesh as {}", bake.to),
@@ -381,7 +382,7 @@ impl Command {
             Self::SetEdit(_) => Some("edit".into()),
             Self::Rules(change) => change.merge_key(),
             Self::Flesh(change) => change.merge_key(),
-            Self::Rigs(change) => change.merge_key(),
+            Self::Muscles(change) => change.merge_key(),
             Self::SetSearch(_) => Some("search".into()),
             Self::SetPuppet { .. } => Some("puppet".into()),
             _ => None,

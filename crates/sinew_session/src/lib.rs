@@ -39,7 +39,7 @@ mod tests;
 mod thumbnail;
 
 pub use command::{
-    Command, EditChange, FleshChange, HandleData, PaintOp, RigChange, RulesChange, SkinData, twin_name,
+    Command, EditChange, FleshChange, HandleData, MuscleChange, PaintOp, RulesChange, SkinData, twin_name,
 };
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
@@ -47,8 +47,8 @@ pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use fit::{FitSettings, Fitted};
 pub use flesh::{
     ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshSettings, FleshStatus, JointData,
-    LiveFlesh, RigBench, RigCurve, RigData, RigPlace, ShownRig, bake_flesh, gamma_in, posed_joints,
-    shown_rigs, turned_pose,
+    LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace, ShownMuscle, bake_flesh, control_value_in,
+    posed_joints, shown_muscles, turned_pose,
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};

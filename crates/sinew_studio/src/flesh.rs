@@ -19,8 +19,8 @@ use sinew::{
     geom::{Character, query::SurfaceTree},
     session::{
         Command, Display, Document, FleshBake, FleshChange, FleshSettings, FleshStatus, Frame, JointData,
-        LiveFlesh, RigBench, RigChange, RigPlace, SessionError, bake_flesh, gamma_in, posed_joints,
-        shown_rigs, turned_pose,
+        LiveFlesh, MuscleBench, MuscleChange, MusclePlace, SessionError, bake_flesh, control_value_in,
+        posed_joints, shown_muscles, turned_pose,
     },
 };
 use std::{
@@ -48,7 +48,7 @@ pub struct FleshStage {
     shown: Mutex<Option<Arc<Shape>>>,
     status: Mutex<Option<FleshStatus>>,
     /// The body on which rigs are made.
-    bench: Mutex<Option<Arc<RigBench>>>,
+    bench: Mutex<Option<Arc<MuscleBench>>>,
 }
 
 /// What hands want of it.
@@ -335,7 +335,7 @@ pub fn touch(studio: &Studio, number: u32, touch: &Value) -> Result<Option<Comma
 }
 
 /// The body on which rigs are made, as the document shows it now; prepared if need be, as a job that pages see.
-fn bench(studio: &Studio) -> Result<(Document, Arc<RigBench>), SessionError> {
+fn bench(studio: &Studio) -> Result<(Document, Arc<MuscleBench>), SessionError> {
     let document = studio.session().document().clone();
     let display = studio.looks().display;
     let mut kept = lock(&studio.flesh.bench);
@@ -344,7 +344,7 @@ fn bench(studio: &Studio) -> Result<(Document, Arc<RigBench>), SessionError> {
     }
     let work = studio.jobs.start("Preparing the flesh for rigs");
     studio.tell_job(&work, false, None);
-    let made = RigBench::new(&document, &display).map(Arc::new);
+    let made = MuscleBench::new(&document, &display).map(Arc::new);
     studio.jobs.finish(&work);
     studio.tell_job(&work, true, None);
     let made = made?;
@@ -357,13 +357,13 @@ fn fit_rig(studio: &Studio, (rig, vertex, to, drag): &(String, usize, DVec3, u32
     let fit = || -> Result<(), SessionError> {
         let (document, bench) = bench(studio)?;
         let display = studio.looks().display;
-        let value = |control: &str| gamma_in(&document, &display, control).unwrap_or(0.0);
-        let data = &document.flesh.rigs;
+        let value = |control: &str| control_value_in(&document, &display, control).unwrap_or(0.0);
+        let data = &document.flesh.muscles;
         let control = data.set.rig(rig).map(|at| data.set.rigs[at].control.clone());
         let control = control.map_err(sinew::flesh::FleshError::from)?;
         let eta = bench.fit(data, rig, &value, (*vertex, *to))?;
-        let change = RigChange::Record { rig: rig.clone(), at: value(&control), eta };
-        studio.apply_on(&document.body, &Command::Rigs(change), Some(drag_gesture(*drag)))
+        let change = MuscleChange::Record { muscle: rig.clone(), at: value(&control), eta };
+        studio.apply_on(&document.body, &Command::Muscles(change), Some(drag_gesture(*drag)))
     };
     match catch_unwind(AssertUnwindSafe(fit)) {
         Ok(Ok(()) | Err(SessionError::Cancelled)) => {}
@@ -386,43 +386,43 @@ pub fn place_rig(studio: &Studio, request: &RigPlaceRequest) -> anyhow::Result<V
     let (document, bench) = bench(studio)?;
     let view = View { clip_from_model: glam::DMat4::from_cols_array(&request.view) };
     let ray = view.ray(document.mesh(), DVec2::from_array(at)).context("the view makes no sense")?;
-    let set = &document.flesh.rigs.set;
+    let set = &document.flesh.muscles.set;
     let is_taken = |name: &str| {
         set.rigs.iter().any(|rig| rig.name == name) || set.controls.iter().any(|control| control.name == name)
     };
     let stem = &request.template;
     let name = (1..).map(|k| format!("{stem}.{k}")).find(|name| !is_taken(name)).unwrap_or_default();
-    let place = RigPlace {
+    let place = MusclePlace {
         template: request.template.clone(),
         guide: request.guide.clone(),
         vertex,
         ray: [ray.origin, ray.direction],
     };
     let made = bench.place(&name, &place)?;
-    let rigs = sinew::flesh::rig::file::to_json(&made);
+    let muscles = sinew::flesh::muscle::file::to_json(&made);
     let gesture = Some(studio.next_gesture());
-    studio.apply_on(&document.body, &Command::Rigs(RigChange::Add { rigs }), gesture)?;
+    studio.apply_on(&document.body, &Command::Muscles(MuscleChange::Add { muscles }), gesture)?;
     // Shown as it acts.
-    let value = RigChange::Value { control: name.clone(), value: 1.0 };
-    studio.apply_on(&document.body, &Command::Rigs(value), gesture)?;
+    let value = MuscleChange::Value { control: name.clone(), value: 1.0 };
+    studio.apply_on(&document.body, &Command::Muscles(value), gesture)?;
     Ok(json!({ "name": name }))
 }
 
 /// Rigs of a document in what is shown.
 pub fn rigs(studio: &Studio, document: &Document) -> Value {
     let display = studio.looks().display;
-    let data = &document.flesh.rigs;
-    let control = |control: &sinew::flesh::rig::Control| {
+    let data = &document.flesh.muscles;
+    let control = |control: &sinew::flesh::muscle::Control| {
         json!({
             "name": control.name,
             "follows": control.source.text(),
             "range": control.range,
-            "value": gamma_in(document, &display, &control.name),
+            "value": control_value_in(document, &display, &control.name),
         })
     };
     json!({
         "controls": data.set.controls.iter().map(control).collect::<Vec<_>>(),
-        "rigs": shown_rigs(document, &display),
+        "rigs": shown_muscles(document, &display),
         "curves": data.curves,
     })
 }

@@ -35,7 +35,7 @@ pub struct FleshArgs {
         num_args = 0..=1,
         default_missing_value = "0.1",
         allow_negative_numbers = true,
-        conflicts_with_all = ["refine", "lattice", "smooth", "rigs", "belts", "moves"]
+        conflicts_with_all = ["refine", "lattice", "smooth", "muscles", "belts", "moves"]
     )]
     pub adaptive: Option<f64>,
     /// A lattice made by hand instead: MEDIT .mesh of hexahedra, tetrahedra and prisms; its ridges and corners stay sharp
@@ -97,20 +97,20 @@ pub struct FleshArgs {
     /// Begin undeformed instead of hanging as gravity has it
     #[arg(long)]
     pub no_settle: bool,
-    /// Force rigs that shape it, as `sinew rig add` writes them
-    #[arg(long, value_name = "FILE")]
-    pub rigs: Option<PathBuf>,
+    /// Muscle file that shapes the flesh, as written by `sinew muscle add`
+    #[arg(long, value_name = "FILE", alias = "rigs")]
+    pub muscles: Option<PathBuf>,
     /// Values of control parameters: smile=1,breath=0.5 (degrees where they follow a joint)
     #[arg(
         long,
         value_name = "CONTROL=VALUE,…",
         value_delimiter = ',',
-        requires = "rigs",
+        requires = "muscles",
         allow_hyphen_values = true
     )]
     pub set: Vec<String>,
     /// A control parameter over time, as seconds and values: smile=0:0,1:1,2:0
-    #[arg(long = "curve", value_name = "CONTROL=S:VALUE,…", requires = "rigs")]
+    #[arg(long = "curve", value_name = "CONTROL=S:VALUE,…", requires = "muscles")]
     pub curves: Vec<String>,
     /// A ring of the surface that only bones move: a joint, a place along its bone, a factor that tightens it
     #[arg(long = "belt", value_name = "JOINT[:PLACE[:FACTOR]]")]

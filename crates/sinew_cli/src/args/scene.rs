@@ -28,7 +28,7 @@ pub struct ObstacleArgs {
     #[arg(long, value_name = "FILE")]
     pub terrain: Option<PathBuf>,
     /// Hold a vertex exactly at a place, counted from 0
-    #[arg(long, value_name = "VERTEX=X,Y,Z", conflicts_with_all = ["rigs", "moves"])]
+    #[arg(long, value_name = "VERTEX=X,Y,Z", conflicts_with_all = ["muscles", "moves"])]
     pub pin: Vec<String>,
     /// Friction of everything in the way
     #[arg(long, value_name = "MU", default_value_t = 0.6, allow_hyphen_values = true)]
@@ -39,7 +39,7 @@ pub struct ObstacleArgs {
 #[derive(Args)]
 pub struct HandleArgs {
     /// Flesh follows handles instead of bones: what to do with them (moves.json)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["clip", "stiffen", "smooth", "rigs", "belts"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["clip", "stiffen", "smooth", "muscles", "belts"])]
     pub moves: Option<PathBuf>,
     /// Handles (handles.json) [default: those the model carries, else found as by `handles auto`]
     #[arg(long, value_name = "FILE", requires = "moves")]

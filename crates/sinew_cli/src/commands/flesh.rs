@@ -2,8 +2,8 @@
 
 use super::{
     input::{read_surface, with_path},
+    muscle::{muscle_drive, read_muscles},
     output::{check_name, find_clip, write_sequence},
-    rig::{read_rigs, rig_drive},
     scene::{Follower, obstacles, pins},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sinew::{
     flesh::{
         AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams,
-        LatticeSource, Material, SimulationParams, Solid, StepReport, rig::RigSet,
+        LatticeSource, Material, SimulationParams, Solid, StepReport, muscle::MuscleSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -37,10 +37,11 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
     let mut params = params(args, &character, console)?;
-    let rigs = args.rigs.as_deref().map(read_rigs).transpose()?;
-    if let Some((size, source)) = rigs.as_ref().and_then(RigSet::lattice).filter(|_| args.cell_size.is_none())
+    let muscles = args.muscles.as_deref().map(read_muscles).transpose()?;
+    if let Some((size, source)) =
+        muscles.as_ref().and_then(MuscleSet::lattice).filter(|_| args.cell_size.is_none())
     {
-        // Surface rigs are forces on the nodes of one lattice.
+        // Surface muscles are forces on the nodes of one lattice.
         (params.simulation.lattice.size, params.simulation.source) = (Some(size), source);
     }
     let start = Instant::now();
@@ -57,10 +58,10 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
             }
         }
     };
-    if rigs.is_some() || !args.belts.is_empty() {
-        let shown = args.rigs.as_ref().unwrap_or(&args.character);
+    if muscles.is_some() || !args.belts.is_empty() {
+        let shown = args.muscles.as_ref().unwrap_or(&args.character);
         if let Follower::Bones(baker) = &mut baker {
-            let drive = rig_drive(args, rigs.unwrap_or_default(), baker, &character)?;
+            let drive = muscle_drive(args, muscles.unwrap_or_default(), baker, &character)?;
             baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
         }
     }

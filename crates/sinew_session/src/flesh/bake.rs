@@ -152,7 +152,7 @@ fn run(
         }
     };
     let clip = key.clip.as_ref().map(|clip| clip.name.as_str());
-    simulation.set_rigs(key.flesh.rigs.drive(&simulation.body().lattice, clip)?);
+    simulation.set_rigs(key.flesh.muscles.drive(&simulation.body().lattice, clip)?);
     simulation.begin(pose_at(0.0).as_ref(), params.settle)?;
     let lattice = &simulation.body().lattice;
     let mut report = FleshReport {

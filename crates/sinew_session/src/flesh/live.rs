@@ -69,7 +69,7 @@ impl LiveFlesh {
             None => Simulation::new(&body, &params.simulation, &mut warnings)?,
         };
         let pose = turned_pose(document);
-        simulation.set_rigs(flesh.rigs.drive(&simulation.body().lattice, None)?);
+        simulation.set_rigs(flesh.muscles.drive(&simulation.body().lattice, None)?);
         simulation.begin(pose.as_ref(), true)?;
         let edges = Arc::new(edges(simulation.body().lattice.cells()));
         let (pacer, warnings) = (Pacer::new(params.max_step), warnings.messages);
@@ -109,10 +109,10 @@ impl LiveFlesh {
         budget: f64,
     ) -> Result<(), SessionError> {
         self.take_changes(document)?;
-        if let Some(rigs) = self.simulation.rigs_mut() {
-            for control in &document.flesh.rigs.set.controls {
-                let value = document.flesh.rigs.value_in(&control.name, display);
-                rigs.set(&control.name, value).map_err(FleshError::from)?;
+        if let Some(muscles) = self.simulation.rigs_mut() {
+            for control in &document.flesh.muscles.set.controls {
+                let value = document.flesh.muscles.value_in(&control.name, display);
+                muscles.set(&control.name, value).map_err(FleshError::from)?;
             }
         }
         let target = pose_in(document, display);
@@ -143,9 +143,9 @@ impl LiveFlesh {
             self.pacer = Pacer::new(params.max_step);
             self.params = params;
         }
-        if document.flesh.rigs.set != self.flesh.rigs.set {
-            let rigs = document.flesh.rigs.drive(&self.simulation.body().lattice, None)?;
-            self.simulation.set_rigs(rigs);
+        if document.flesh.muscles.set != self.flesh.muscles.set {
+            let muscles = document.flesh.muscles.drive(&self.simulation.body().lattice, None)?;
+            self.simulation.set_rigs(muscles);
         }
         self.flesh = document.flesh.clone();
         Ok(())

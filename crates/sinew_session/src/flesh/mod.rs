@@ -1,9 +1,9 @@
 //! Flesh of the document: what it is made of, how stiff it is painted, what is in its way, and joints put by hand.
 
 mod bake;
-mod bench;
 mod live;
-mod rigs;
+mod muscle_bench;
+mod muscles;
 mod settings;
 mod skeleton;
 #[cfg(test)]
@@ -11,10 +11,10 @@ mod tests;
 
 pub use bake::{FleshBake, FleshReport, bake_flesh};
 pub(crate) use bake::{FleshKey, Fleshed};
-pub use bench::{RigBench, RigPlace};
 pub use live::{FleshStatus, LiveFlesh};
-pub(crate) use rigs::pose_in;
-pub use rigs::{RigCurve, RigData, ShownRig, gamma_in, shown_rigs};
+pub use muscle_bench::{MuscleBench, MusclePlace};
+pub(crate) use muscles::pose_in;
+pub use muscles::{MuscleCurve, MuscleData, ShownMuscle, control_value_in, shown_muscles};
 pub use settings::{ColliderData, FleshSettings};
 pub(crate) use skeleton::bind;
 pub use skeleton::{FleshJoint, JointData, posed_joints, turned_pose};
@@ -36,8 +36,9 @@ pub struct FleshData {
     pub bound: bool,
     /// How joints of the skeleton are turned from rest, in their own axes: names, and x, y, z, w.
     pub turns: Vec<(String, [f64; 4])>,
-    /// Force rigs that shape it.
-    pub rigs: RigData,
+    /// Muscles that shape it; files of older versions call them `rigs`.
+    #[serde(alias = "rigs")]
+    pub muscles: MuscleData,
     /// How much stiffer each vertex is; nothing if it is not painted. Kept as bytes beside the rest.
     #[serde(skip)]
     pub paint: Option<Arc<Vec<f32>>>,
@@ -60,7 +61,7 @@ impl FleshData {
         let mut scaled = self.clone();
         scaled.joints.iter_mut().flat_map(|joint| &mut joint.position).for_each(|x| *x *= factor);
         scaled.settings.scale(factor);
-        scaled.rigs.scale(factor);
+        scaled.muscles.scale(factor);
         scaled
     }
 

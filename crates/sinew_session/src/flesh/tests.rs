@@ -285,8 +285,8 @@ fn scaling_and_mending_take_the_flesh_along() {
     assert_eq!(paint.iter().filter(|factor| **factor == 8.0).count(), 1);
 }
 
-fn rig_change(document: &Document, change: crate::RigChange) -> Document {
-    let command = Command::Rigs(change);
+fn change_muscles(document: &Document, change: crate::MuscleChange) -> Document {
+    let command = Command::Muscles(change);
     let text = serde_json::to_string(&command).unwrap();
     assert_eq!(serde_json::from_str::<Command>(&text).unwrap(), command);
     command.apply(document).unwrap()
@@ -294,17 +294,17 @@ fn rig_change(document: &Document, change: crate::RigChange) -> Document {
 
 /// A template is put on the belly, pulled by hand, driven by a slider and a curve, kept, scaled and baked.
 #[test]
-fn rigs_are_placed_fitted_kept_and_baked() {
-    use crate::{RigBench, RigChange, RigPlace, gamma_in, shown_rigs};
+fn muscles_are_placed_fitted_saved_and_baked() {
+    use crate::{MuscleBench, MuscleChange, MusclePlace, control_value_in, shown_muscles};
     let document = biped();
     let display = Display::Posed;
-    let bench = RigBench::new(&document, &display).unwrap();
+    let bench = MuscleBench::new(&document, &display).unwrap();
     let rest = document.mesh().positions();
     let vertex = (0..rest.len())
         .filter(|&v| (rest[v].y - 1.1).abs() < 0.1)
         .max_by(|a, b| rest[*a].z.total_cmp(&rest[*b].z))
         .unwrap();
-    let place = RigPlace {
+    let place = MusclePlace {
         template: "bump".into(),
         guide: "skin".into(),
         vertex,
@@ -312,14 +312,14 @@ fn rigs_are_placed_fitted_kept_and_baked() {
     };
     let made = bench.place("belly", &place).unwrap();
     for (template, guide) in [("bulge", "bone"), ("radial", "free"), ("torus", "skin")] {
-        let place = RigPlace { template: template.into(), guide: guide.into(), ..place.clone() };
+        let place = MusclePlace { template: template.into(), guide: guide.into(), ..place.clone() };
         assert_eq!(bench.place("x", &place).unwrap().rigs.len(), 1, "{template} by {guide}");
     }
-    assert!(bench.place("x", &RigPlace { template: "jelly".into(), ..place.clone() }).is_err());
-    let rigs = sinew_flesh::rig::file::to_json(&made);
-    let rigged = rig_change(&document, RigChange::Add { rigs: rigs.clone() });
-    assert!(Command::Rigs(RigChange::Add { rigs }).apply(&rigged).is_err(), "a name is taken once");
-    let pushed = rig_change(&rigged, RigChange::Value { control: "belly".into(), value: 1.0 });
+    assert!(bench.place("x", &MusclePlace { template: "jelly".into(), ..place.clone() }).is_err());
+    let muscles = sinew_flesh::muscle::file::to_json(&made);
+    let rigged = change_muscles(&document, MuscleChange::Add { muscles: muscles.clone() });
+    assert!(Command::Muscles(MuscleChange::Add { muscles }).apply(&rigged).is_err(), "a name is taken once");
+    let pushed = change_muscles(&rigged, MuscleChange::Value { control: "belly".into(), value: 1.0 });
     assert!(bench.serves(&pushed, &display));
     // In a simulation it comes out by about what the linear body said.
     let shape = |document: &Document| {
@@ -333,29 +333,29 @@ fn rigs_are_placed_fitted_kept_and_baked() {
     assert!((0.5 * wanted..2.0 * wanted).contains(&moved), "{moved} of {wanted}");
     // Pulled further by hand: the search gives the parameters that do it.
     let target = flat[vertex].as_dvec3() + DVec3::Z * 2.0 * f64::from(wanted);
-    let data = &pushed.flesh.rigs;
+    let data = &pushed.flesh.muscles;
     let eta = bench.fit(data, "belly", &|control| data.value(control), (vertex, target)).unwrap();
-    let pulled = rig_change(&pushed, RigChange::Record { rig: "belly".into(), at: 1.0, eta });
+    let pulled = change_muscles(&pushed, MuscleChange::Record { muscle: "belly".into(), at: 1.0, eta });
     let further = (shape(&pulled)[vertex] - flat[vertex]).z;
     assert!(further > 1.4 * moved, "{further} beyond {moved}");
-    assert_eq!(shown_rigs(&pulled, &display)[0].parameters.len(), 4);
+    assert_eq!(shown_muscles(&pulled, &display)[0].parameters.len(), 4);
     // A curve over a clip, under its clip's new name; kept in the project.
     let clip = pulled.clips[0].name.clone();
     let key = |time: f64, value: Option<f64>| {
         let (clip, control) = (clip.clone(), "belly".into());
-        RigChange::Key { clip, control, time, value }
+        MuscleChange::Key { clip, control, time, value }
     };
-    let mut keyed = rig_change(&rig_change(&pulled, key(0.0, Some(0.0))), key(0.5, Some(1.0)));
+    let mut keyed = change_muscles(&change_muscles(&pulled, key(0.0, Some(0.0))), key(0.5, Some(1.0)));
     let at = |document: &Document, clip: &str, time: f32| {
-        gamma_in(document, &Display::Clip { clip: clip.into(), time }, "belly").unwrap()
+        control_value_in(document, &Display::Clip { clip: clip.into(), time }, "belly").unwrap()
     };
     assert!((at(&keyed, &clip, 0.25) - 0.5).abs() < 1e-9 && at(&keyed, &clip, 9.0) == 1.0);
     keyed = Command::RenameClip { clip: clip.clone(), to: "stroll".into() }.apply(&keyed).unwrap();
     assert!((at(&keyed, "stroll", 0.25) - 0.5).abs() < 1e-9);
     let bytes = write_project(&keyed, &mut Warnings::default()).unwrap();
     let back = read_project(&bytes, Path::new("x.sinew.glb"), &mut Warnings::default()).unwrap();
-    assert_eq!(back.flesh.rigs.curves, keyed.flesh.rigs.curves);
-    assert_eq!(back.flesh.rigs.set.rigs.len(), 1);
+    assert_eq!(back.flesh.muscles.curves, keyed.flesh.muscles.curves);
+    assert_eq!(back.flesh.muscles.set.rigs.len(), 1);
     // Baked with the curve, the end is out and the beginning is not.
     let bake = |document: &Document| {
         let (fps, seconds) = (Some(10.0), Some(0.5));
@@ -364,12 +364,12 @@ fn rigs_are_placed_fitted_kept_and_baked() {
         let made = &baked.clips[baked.find_clip("soft").unwrap()];
         [0.0, 0.5].map(|time| baked.body.positions_at(Some(made), time).unwrap()[vertex])
     };
-    let plain = rig_change(&keyed, RigChange::Remove { rig: "belly".into() });
-    assert!(plain.flesh.rigs == crate::RigData::default(), "what belongs to a rig goes with it");
+    let plain = change_muscles(&keyed, MuscleChange::Remove { muscle: "belly".into() });
+    assert!(plain.flesh.muscles == crate::MuscleData::default(), "what belongs to a muscle goes with it");
     let ([a, b], [c, d]) = (bake(&keyed), bake(&plain));
     assert!(a.distance(c) < 2e-3 && b.distance(d) > 0.5 * wanted, "{} {}", a.distance(c), b.distance(d));
     let twice = Command::Scale { factor: 2.0 }.apply(&pulled).unwrap();
-    let [one, two] = [&pulled, &twice].map(|document| shown_rigs(document, &display)[0].clone());
+    let [one, two] = [&pulled, &twice].map(|document| shown_muscles(document, &display)[0].clone());
     assert!((two.reach / one.reach - 2.0).abs() < 1e-9);
     let far = |p: [f64; 3], q: [f64; 3]| (DVec3::from_array(p) * 2.0).distance(DVec3::from_array(q));
     assert!(far(one.center.unwrap(), two.center.unwrap()) < 1e-9);

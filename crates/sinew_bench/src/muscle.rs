@@ -1,4 +1,4 @@
-//! Force rigs: milliseconds of a drag, how near surface rigs come to real poses of the cat, the lion and the horse, and what is
+//! Muscles: milliseconds of a drag, how near surface muscles come to real poses of the cat, the lion and the horse, and what is
 //! left of them on another animal (`transfer`).
 //!
 //! The poses are those of Sumner and Popović (`data/sequences/sumner-*`); they come without a skeleton, so that one is made of
@@ -14,7 +14,7 @@ use sinew::{
     deform::{AutoParams, HandleSet, build_skin, find_handles},
     flesh::{
         FleshParams, LatticeParams, Material, SimulationParams,
-        rig::{
+        muscle::{
             AdaptParams, Guide, Matching, PosedBody, SurfaceParams, Template, TemplateFitParams,
             TemplateFitter, fit_adaptive, fit_pose, fit_surface,
         },
@@ -131,7 +131,7 @@ fn highest(mesh: &Mesh) -> usize {
 /// Pose from features, then forces, on lattices of several sizes.
 fn surface() -> anyhow::Result<()> {
     println!(
-        "\nsurface rigs on real poses: mean distance in percent of the diagonal, and what the rig takes away of it"
+        "\nsurface muscles on real poses: mean distance in percent of the diagonal, and how much the muscle reduces it"
     );
     println!(
         "{:>6} {:>5} {:>8} {:>7}  {:>7} {:>7} {:>7}  {:>8} {:>7}",

@@ -1,49 +1,89 @@
-//! `sinew rig`: force rigs.
+//! `sinew muscle`: forces that shape flesh.
 
-pub mod add;
-pub mod fit;
-pub mod list;
-pub mod transfer;
+mod add;
+mod fit;
+mod list;
+mod transfer;
 
 use super::{flesh, input::with_path};
-use crate::{
-    args::{BodyArgs, FleshArgs},
-    console::Console,
-};
+use crate::{args::FleshArgs, console::Console};
 use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand};
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
         Baker, FleshParams, LatticeParams, LatticeSource, Material, SimulationParams,
-        rig::{Belt, Control, ControlSource, Curve, Feature, RigDrive, RigSet, RigShape, file},
+        muscle::{Belt, Control, ControlSource, Curve, Feature, MuscleDrive, MuscleSet, MuscleShape, file},
     },
     formats::write_atomic,
     geom::Character,
 };
 use std::path::Path;
 
-/// `sinew rig drive`: `sinew flesh` with rigs.
-pub fn drive(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
-    ensure!(args.rigs.is_some(), "give the rigs to drive by --rigs FILE; `sinew rig add` makes some");
+#[derive(Subcommand)]
+pub enum MuscleCommand {
+    /// Add a muscle, or a sample to one: a template placed on the character, or forces fitted to a target shape
+    Add(Box<add::MuscleAddArgs>),
+    /// Drag points of the skin and fit the parameters of a template to them
+    Fit(fit::MuscleFitArgs),
+    /// Simulate flesh over a clip with muscles acting on it; takes all options of `sinew flesh`
+    Drive(Box<FleshArgs>),
+    /// Transfer muscles to another character
+    Transfer(transfer::MuscleTransferArgs),
+    /// List the muscles of a file
+    List(list::MuscleListArgs),
+}
+
+/// The body that muscles act on.
+#[derive(Args)]
+pub struct BodyArgs {
+    /// About how many cells of flesh
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub cells: usize,
+    /// Instead of a number of cells: their side in metres
+    #[arg(long, value_name = "METRES", conflicts_with = "cells")]
+    pub cell_size: Option<f64>,
+    /// Stiffness in pascals [default: in proportion to the size, as of `sinew flesh`]
+    #[arg(long, value_name = "PA", allow_hyphen_values = true)]
+    pub stiffness: Option<f64>,
+    /// Gravity in metres per second squared, downwards
+    #[arg(long, value_name = "G", default_value_t = 9.81, allow_hyphen_values = true)]
+    pub gravity: f64,
+}
+
+/// Run a subcommand of `sinew muscle`.
+pub fn run(command: &MuscleCommand, seed: u64, console: &Console) -> anyhow::Result<()> {
+    match command {
+        MuscleCommand::Add(args) => add::run(args, console),
+        MuscleCommand::Fit(args) => fit::run(args, console),
+        MuscleCommand::Drive(args) => drive(args, seed, console),
+        MuscleCommand::Transfer(args) => transfer::run(args, console),
+        MuscleCommand::List(args) => list::run(args, console),
+    }
+}
+
+/// `sinew muscle drive`: `sinew flesh` with muscles.
+fn drive(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+    ensure!(args.muscles.is_some(), "give the muscle file with --muscles FILE; `sinew muscle add` makes one");
     flesh::run(args, seed, console)
 }
 
-/// Rigs out of a file.
-pub fn read_rigs(path: &Path) -> anyhow::Result<RigSet> {
+/// Read a muscle file.
+pub fn read_muscles(path: &Path) -> anyhow::Result<MuscleSet> {
     let shown = path.display();
     let bytes = std::fs::read(path).with_context(|| shown.to_string())?;
     let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|e| anyhow::anyhow!("{shown}:{}: {e}; rigs are written by `sinew rig add`", e.line()))?;
+        .map_err(|e| anyhow::anyhow!("{shown}:{}: {e}; `sinew muscle add` writes muscle files", e.line()))?;
     file::from_json(&value).map_err(|e| with_path(e, path))
 }
 
-/// Rigs into a file; returns its bytes.
-pub fn write_rigs(path: &Path, set: &RigSet) -> anyhow::Result<u64> {
+/// Write a muscle file and return its size in bytes.
+pub fn write_muscles(path: &Path, set: &MuscleSet) -> anyhow::Result<u64> {
     let shown = path.display();
     ensure!(
         path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")),
-        "{shown}: rigs are written as .json"
+        "{shown}: the name of a muscle file must end in .json"
     );
     set.check()?;
     let text = serde_json::to_vec(&file::to_json(set))?;
@@ -51,16 +91,16 @@ pub fn write_rigs(path: &Path, set: &RigSet) -> anyhow::Result<u64> {
     Ok(text.len() as u64)
 }
 
-/// What is simulated while rigs are made.
+/// What is simulated while muscles are made.
 pub fn body_params(
     args: &BodyArgs,
     character: &Character,
-    set: Option<&RigSet>,
+    set: Option<&MuscleSet>,
 ) -> anyhow::Result<SimulationParams> {
     ensure!(args.gravity.is_finite(), "--gravity must be finite");
     let [low, high] = character.mesh.bounds();
     let usual = Material::of_size((high - low).max_element());
-    let (size, source) = match set.and_then(RigSet::lattice).filter(|_| args.cell_size.is_none()) {
+    let (size, source) = match set.and_then(MuscleSet::lattice).filter(|_| args.cell_size.is_none()) {
         Some((size, source)) => (Some(size), source),
         None => (args.cell_size, LatticeSource::Cubes),
     };
@@ -121,13 +161,13 @@ fn feature(line: &str) -> Option<Feature> {
     Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
 }
 
-/// Rigs, values, curves and belts of a command.
-pub fn rig_drive(
+/// Muscles, values, curves and belts of a command.
+pub fn muscle_drive(
     args: &FleshArgs,
-    set: RigSet,
+    set: MuscleSet,
     baker: &Baker,
     character: &Character,
-) -> anyhow::Result<RigDrive> {
+) -> anyhow::Result<MuscleDrive> {
     let mut curves: Vec<(String, Curve)> = Vec::new();
     let control = |name: &str| -> anyhow::Result<&Control> { Ok(&set.controls[set.control(name)?]) };
     for text in &args.set {
@@ -156,7 +196,7 @@ pub fn rig_drive(
         );
     }
     let belts = args.belts.iter().map(|text| belt(text, baker, character)).collect::<anyhow::Result<_>>()?;
-    Ok(RigDrive::new(&set, &baker.body().lattice, curves, belts)?)
+    Ok(MuscleDrive::new(&set, &baker.body().lattice, curves, belts)?)
 }
 
 /// `spine:0.5:0.9`; names may hold colons.
@@ -174,30 +214,30 @@ fn belt(text: &str, baker: &Baker, character: &Character) -> anyhow::Result<Belt
     made.with_context(|| format!("--belt {text}"))
 }
 
-/// What a rig is, for results.
-pub fn describe(set: &RigSet, at: usize) -> Value {
-    let rig = &set.rigs[at];
-    let control = set.controls.iter().find(|control| control.name == rig.control);
+/// Description of a muscle, for results.
+pub fn describe(set: &MuscleSet, at: usize) -> Value {
+    let muscle = &set.rigs[at];
+    let control = set.controls.iter().find(|control| control.name == muscle.control);
     let of = |value: f64| control.map_or(value, |control| shown(control, value));
     let mut value = json!({
-        "name": rig.name,
-        "control": rig.control,
+        "name": muscle.name,
+        "control": muscle.control,
         "follows": control.and_then(|control| control.source.text()),
-        "samples": rig.sampled_at().into_iter().map(of).collect::<Vec<f64>>(),
-        "stiffen": rig.stiffen,
-        "posed_joints": rig.pose.len(),
+        "samples": muscle.sampled_at().into_iter().map(of).collect::<Vec<f64>>(),
+        "stiffen": muscle.stiffen,
+        "posed_joints": muscle.pose.len(),
     });
-    match &rig.shape {
-        RigShape::Template { template, guide, samples } => {
+    match &muscle.shape {
+        MuscleShape::Template { template, guide, samples } => {
             value["kind"] = json!(template.name());
             value["guide"] = json!(guide.name());
             if let Some((_, eta)) = samples.list().last() {
-                let names = rig.parameters();
+                let names = muscle.parameters();
                 value["parameters"] =
                     names.iter().zip(eta).map(|(n, x)| ((*n).to_owned(), json!(x))).collect();
             }
         }
-        RigShape::Surface { cell_size, levels, samples } => {
+        MuscleShape::Surface { cell_size, levels, samples } => {
             value["kind"] = json!("surface");
             value["cell_size"] = json!(cell_size);
             value["adapted"] = json!(!levels.is_empty());
@@ -205,4 +245,14 @@ pub fn describe(set: &RigSet, at: usize) -> Value {
         }
     }
     value
+}
+
+/// The error for `sinew rig add` and the like, which older versions had in place of `sinew muscle add`.
+pub fn renamed_from_rig(words: &[String]) -> Option<String> {
+    const VERBS: [&str; 5] = ["add", "fit", "drive", "transfer", "list"];
+    let verb =
+        words.windows(2).find(|pair| pair[0] == "rig" && VERBS.contains(&pair[1].as_str()))?[1].as_str();
+    Some(format!(
+        "`sinew rig {verb}` is now `sinew muscle {verb}`, with --muscles FILE in place of --rigs FILE"
+    ))
 }

@@ -1,4 +1,4 @@
-//! Force rigs of the document: control parameters, rigs, how sliders stand, and curves over clips.
+//! Muscles of the document: control parameters, muscles, slider values, and curves over clips.
 
 use crate::{Display, Document, SessionError, turned_pose};
 use glam::DVec3;
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sinew_flesh::{
     FleshError, Lattice,
-    rig::{Control, Curve, Guide, RigDrive, RigSet, RigShape, file},
+    muscle::{Control, Curve, Guide, Muscle, MuscleDrive, MuscleSet, MuscleShape, file},
 };
 use sinew_geom::Pose;
 
-/// Rigs of a document.
+/// Muscles of a document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RigText", into = "RigText")]
-pub struct RigData {
-    /// Control parameters and rigs.
-    pub set: RigSet,
-    /// Values of free control parameters, as their sliders stand; 0 if not named.
+#[serde(try_from = "MuscleText", into = "MuscleText")]
+pub struct MuscleData {
+    /// Control parameters and muscles.
+    pub set: MuscleSet,
+    /// Values of free control parameters, as set by their sliders; 0 if not named.
     pub values: Vec<(String, f64)>,
     /// Values over clips.
-    pub curves: Vec<RigCurve>,
+    pub curves: Vec<MuscleCurve>,
 }
 
 /// A control parameter over a clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RigCurve {
+pub struct MuscleCurve {
     /// The clip, by name.
     pub clip: String,
     /// The control parameter.
@@ -34,27 +34,27 @@ pub struct RigCurve {
     pub keys: Vec<(f64, f64)>,
 }
 
-/// How it is written: rigs as in rigs.json.
+/// How it is written: muscles as in a muscle file.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct RigText {
+struct MuscleText {
     set: Value,
     values: Vec<(String, f64)>,
-    curves: Vec<RigCurve>,
+    curves: Vec<MuscleCurve>,
 }
 
-impl From<RigData> for RigText {
-    fn from(data: RigData) -> Self {
+impl From<MuscleData> for MuscleText {
+    fn from(data: MuscleData) -> Self {
         Self { set: file::to_json(&data.set), values: data.values, curves: data.curves }
     }
 }
 
-impl TryFrom<RigText> for RigData {
+impl TryFrom<MuscleText> for MuscleData {
     type Error = String;
 
-    fn try_from(text: RigText) -> Result<Self, String> {
+    fn try_from(text: MuscleText) -> Result<Self, String> {
         let set = match text.set {
-            Value::Null => RigSet::default(),
+            Value::Null => MuscleSet::default(),
             set => file::from_json(&set).map_err(|error| error.to_string())?,
         };
         let data = Self { set, values: text.values, curves: text.curves };
@@ -63,7 +63,7 @@ impl TryFrom<RigText> for RigData {
     }
 }
 
-impl RigData {
+impl MuscleData {
     /// Every name known, every number finite.
     ///
     /// # Errors
@@ -84,13 +84,13 @@ impl RigData {
         Ok(())
     }
 
-    /// How the slider of a free control parameter stands.
+    /// Slider value of a free control parameter.
     pub fn value(&self, control: &str) -> f64 {
         self.values.iter().find(|(name, _)| name == control).map_or(0.0, |(_, value)| *value)
     }
 
     /// The curve of a control parameter over a clip.
-    pub fn curve(&self, clip: &str, control: &str) -> Option<&RigCurve> {
+    pub fn curve(&self, clip: &str, control: &str) -> Option<&MuscleCurve> {
         self.curves.iter().find(|curve| curve.clip == clip && curve.control == control)
     }
 
@@ -106,11 +106,11 @@ impl RigData {
         of_clip.unwrap_or_else(|| self.value(control))
     }
 
-    /// What acts in a simulation over a clip, or standing; nothing without rigs.
+    /// What acts in a simulation over a clip, or at rest; `None` without muscles.
     ///
     /// # Errors
-    /// Rigs that do not fit the lattice.
-    pub fn drive(&self, lattice: &Lattice, clip: Option<&str>) -> Result<Option<RigDrive>, SessionError> {
+    /// Muscles that do not fit the lattice.
+    pub fn drive(&self, lattice: &Lattice, clip: Option<&str>) -> Result<Option<MuscleDrive>, SessionError> {
         if self.set.rigs.is_empty() {
             return Ok(None);
         }
@@ -123,16 +123,16 @@ impl RigData {
             Ok((control.name.clone(), curve))
         };
         let curves = self.set.controls.iter().map(curve).collect::<Result<_, FleshError>>()?;
-        Ok(Some(RigDrive::new(&self.set, lattice, curves, Vec::new())?))
+        Ok(Some(MuscleDrive::new(&self.set, lattice, curves, Vec::new())?))
     }
 
     /// Of a body of another size: forces a volume stay, and with flesh as stiff as it is large the shape does, too.
     pub(crate) fn scale(&mut self, factor: f64) {
-        for rig in &mut self.set.rigs {
-            rig.pose.iter_mut().for_each(|(_, local)| local.translation *= factor);
-            let names = rig.parameters();
-            match &mut rig.shape {
-                RigShape::Template { guide, samples, .. } => {
+        for muscle in &mut self.set.rigs {
+            muscle.pose.iter_mut().for_each(|(_, local)| local.translation *= factor);
+            let names = muscle.parameters();
+            match &mut muscle.shape {
+                MuscleShape::Template { guide, samples, .. } => {
                     match guide {
                         Guide::Bone { ends, .. } => ends.iter_mut().for_each(|p| *p *= factor),
                         Guide::Skin { point, .. } => *point *= factor,
@@ -145,7 +145,7 @@ impl RigData {
                         samples.record(at, eta);
                     }
                 }
-                RigShape::Surface { cell_size, samples, .. } => {
+                MuscleShape::Surface { cell_size, samples, .. } => {
                     *cell_size *= factor;
                     let forces = samples.iter_mut().flat_map(|(_, forces)| forces);
                     forces.for_each(|f: &mut DVec3| *f *= factor.powi(3));
@@ -158,16 +158,16 @@ impl RigData {
 /// Parameters that are lengths.
 const LENGTHS: [&str; 7] = ["radius", "ring", "depth", "orbit", "x", "y", "z"];
 
-/// A rig as it is shown.
+/// A muscle as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ShownRig {
+pub struct ShownMuscle {
     /// Its name.
     pub name: String,
     /// The control parameter it follows, and what that is now.
     pub control: String,
     /// What that is now.
     pub at: f64,
-    /// The template; none of a rig out of a surface.
+    /// The template; `None` for a muscle made from a surface.
     pub template: Option<&'static str>,
     /// What it is placed by.
     pub guide: Option<&'static str>,
@@ -183,30 +183,30 @@ pub struct ShownRig {
     pub reach: f64,
 }
 
-/// The rigs of a document in what is shown.
-pub fn shown_rigs(document: &Document, display: &Display) -> Vec<ShownRig> {
-    let data = &document.flesh.rigs;
-    let gamma = |name: &str| gamma_in(document, display, name).unwrap_or(0.0);
-    let shown = |rig: &sinew_flesh::rig::ForceRig| {
-        let at = gamma(&rig.control);
-        let mut shown = ShownRig {
-            name: rig.name.clone(),
-            control: rig.control.clone(),
+/// The muscles of a document in what is shown.
+pub fn shown_muscles(document: &Document, display: &Display) -> Vec<ShownMuscle> {
+    let data = &document.flesh.muscles;
+    let gamma = |name: &str| control_value_in(document, display, name).unwrap_or(0.0);
+    let shown = |muscle: &Muscle| {
+        let at = gamma(&muscle.control);
+        let mut shown = ShownMuscle {
+            name: muscle.name.clone(),
+            control: muscle.control.clone(),
             at,
             template: None,
             guide: None,
             parameters: Vec::new(),
-            samples: rig.sampled_at(),
-            stiffen: rig.stiffen,
+            samples: muscle.sampled_at(),
+            stiffen: muscle.stiffen,
             center: None,
             reach: 0.0,
         };
-        if let RigShape::Template { template, guide, samples } = &rig.shape {
+        if let MuscleShape::Template { template, guide, samples } = &muscle.shape {
             let eta = samples.at(at);
             let (own, rest) = eta.split_at(template.parameters().len().min(eta.len()));
             shown.template = Some(template.name());
             shown.guide = Some(guide.name());
-            shown.parameters = rig.parameters().into_iter().zip(eta.iter().copied()).collect();
+            shown.parameters = muscle.parameters().into_iter().zip(eta.iter().copied()).collect();
             if rest.len() == guide.parameters().len() {
                 shown.center = Some(guide.frame(rest).center.to_array());
                 shown.reach = template.reach(own);
@@ -218,8 +218,8 @@ pub fn shown_rigs(document: &Document, display: &Display) -> Vec<ShownRig> {
 }
 
 /// Value of a control parameter in what is shown: an angle of the pose, a curve, or a slider.
-pub fn gamma_in(document: &Document, display: &Display, control: &str) -> Option<f64> {
-    let data = &document.flesh.rigs;
+pub fn control_value_in(document: &Document, display: &Display, control: &str) -> Option<f64> {
+    let data = &document.flesh.muscles;
     let known = &data.set.controls[data.set.control(control).ok()?];
     let pose = pose_in(document, display);
     let posed = document.body.rig.as_ref().zip(pose.as_ref());

@@ -1,19 +1,19 @@
-//! A body at rest in one pose, on which templates are placed and fitted while a hand drags the surface.
+//! A body at rest in one pose, on which templates are placed and fitted while the user drags the surface.
 //!
 //! # Source
-//! The methods are those of `sinew_flesh::rig` (Capell (2004), §6.4 and §6.5); this file defines their inputs and what
+//! The methods are those of `sinew_flesh::muscle` (Capell (2004), §6.4 and §6.5); this file defines their inputs and what
 //! is stored.
 //! # Cost
 //! new: flesh comes to rest, one sparse Cholesky factorisation. place and fit: back-substitutions, and a search over a
 //! few parameters.
 
-use super::rigs::pose_in;
-use crate::{Display, Document, FleshSettings, RigData, SessionError};
+use super::muscles::pose_in;
+use crate::{Display, Document, FleshSettings, MuscleData, SessionError};
 use glam::DVec3;
 use sinew_flesh::{
     FleshError,
-    rig::{
-        Control, ForceRig, Guide, PosedBody, RigError, RigSet, RigShape, StaticSolver, Template,
+    muscle::{
+        Control, Guide, Muscle, MuscleError, MuscleSet, MuscleShape, PosedBody, StaticSolver, Template,
         TemplateFitParams, TemplateFitter,
     },
 };
@@ -25,9 +25,9 @@ const RADIUS: f64 = 0.08;
 /// How far a new template moves the skin, in diagonals of the body.
 const OUT: f64 = 0.02;
 
-/// A body on which rigs are made.
+/// A body on which muscles are made.
 #[derive(Debug)]
-pub struct RigBench {
+pub struct MuscleBench {
     body: Arc<Character>,
     settings: FleshSettings,
     paint: Option<Arc<Vec<f32>>>,
@@ -36,20 +36,20 @@ pub struct RigBench {
     statics: StaticSolver,
 }
 
-/// Where a template is put: the vertex under the hand, and the ray through it.
+/// Where a template is put: the vertex under the pointer, and the ray through it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RigPlace {
+pub struct MusclePlace {
     /// `bump`, `bulge`, `radial` or `torus`.
     pub template: String,
     /// `skin`, `bone` or `free`.
     pub guide: String,
-    /// Vertex nearest to the hand.
+    /// Vertex nearest to the pointer.
     pub vertex: usize,
     /// Origin and direction of the ray, at rest.
     pub ray: [DVec3; 2],
 }
 
-impl RigBench {
+impl MuscleBench {
     /// Fill a document with flesh and let it come to rest in the pose it shows.
     ///
     /// # Errors
@@ -77,18 +77,18 @@ impl RigBench {
             && self.pose == pose_in(document, display)
     }
 
-    /// A new rig with a control parameter of its own, as strong as moves the skin by a little.
+    /// A new muscle with a control parameter of its own, as strong as moves the skin by a little.
     ///
     /// # Errors
     /// If there is no such template or guide, or it does not reach the body.
-    pub fn place(&self, name: &str, place: &RigPlace) -> Result<RigSet, SessionError> {
+    pub fn place(&self, name: &str, place: &MusclePlace) -> Result<MuscleSet, SessionError> {
         let names = Template::ALL.map(Template::name).into_iter();
         let template = Template::from_name(&place.template)
             .ok_or_else(|| SessionError::absent("template", &place.template, names))?;
         let mesh = &self.body.mesh;
         let radius = RADIUS * mesh.diagonal();
         let skin = Guide::at_vertex(mesh, place.vertex);
-        let fail = |cause: &str| SessionError::Value { what: "rig", cause: cause.into() };
+        let fail = |cause: &str| SessionError::Value { what: "muscle", cause: cause.into() };
         let Some(Guide::Skin { point, normal }) = skin.clone() else {
             return Err(fail("that place of the surface has no normal; choose another"));
         };
@@ -120,31 +120,31 @@ impl RigBench {
         let fitter = TemplateFitter::new(&self.statics, lattice, (template, &guide), &[mesh_point], turns)?;
         let target = base + normal * (OUT * mesh.diagonal());
         let eta = fitter.fit(&eta, &[base], &[target], &params)?.eta;
-        let rig = ForceRig::template(name, name, template, guide.clone(), eta);
-        Ok(RigSet { controls: vec![Control::free(name)], rigs: vec![rig] })
+        let muscle = Muscle::template(name, name, template, guide.clone(), eta);
+        Ok(MuscleSet { controls: vec![Control::free(name)], rigs: vec![muscle] })
     }
 
-    /// Parameters of a rig that bring a vertex to a place, all other rigs as they are; `values`: what every control
+    /// Parameters of a muscle that bring a vertex to a place, with all other muscles unchanged; `values`: what every control
     /// parameter is.
     ///
     /// # Errors
-    /// If there is no such rig of a template, or it does not reach the body.
+    /// If there is no such template muscle, or it does not reach the body.
     pub fn fit(
         &self,
-        data: &RigData,
-        rig: &str,
+        data: &MuscleData,
+        muscle: &str,
         values: &dyn Fn(&str) -> f64,
         (vertex, to): (usize, DVec3),
     ) -> Result<Vec<f64>, SessionError> {
-        let at = data.set.rig(rig).map_err(FleshError::from)?;
+        let at = data.set.rig(muscle).map_err(FleshError::from)?;
         let own = &data.set.rigs[at];
         let point = self.posed.point(vertex)?;
         let lattice = &self.posed.body().lattice;
-        let fitter = |rig: &'_ ForceRig| -> Result<Option<(Vec<f64>, DVec3)>, SessionError> {
-            let RigShape::Template { template, guide, samples } = &rig.shape else { return Ok(None) };
+        let fitter = |muscle: &Muscle| -> Result<Option<(Vec<f64>, DVec3)>, SessionError> {
+            let MuscleShape::Template { template, guide, samples } = &muscle.shape else { return Ok(None) };
             let turns = self.posed.rotations();
             let made = TemplateFitter::new(&self.statics, lattice, (*template, guide), &[point], turns)?;
-            let eta = samples.at(values(&rig.control));
+            let eta = samples.at(values(&muscle.control));
             let moved = made.moved(&eta).first().copied().unwrap_or_default();
             Ok(Some((eta, moved)))
         };
@@ -154,11 +154,11 @@ impl RigBench {
                 base += moved;
             }
         }
-        let RigShape::Template { template, guide, samples } = &own.shape else {
-            let (rig, what) = (own.name.clone(), "the shape".to_owned());
-            let expected = "a rig made of a surface has no template to fit";
+        let MuscleShape::Template { template, guide, samples } = &own.shape else {
+            let (muscle, what) = (own.name.clone(), "the shape".to_owned());
+            let expected = "a muscle made from a surface has no template to fit";
             return Err(
-                FleshError::from(RigError::Parameter { muscle: rig, what, value: 0.0, expected }).into()
+                FleshError::from(MuscleError::Parameter { muscle, what, value: 0.0, expected }).into()
             );
         };
         let made = TemplateFitter::new(

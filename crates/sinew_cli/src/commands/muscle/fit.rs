@@ -1,29 +1,58 @@
-//! `sinew rig fit`: drag points of the skin, and a template follows.
+//! `sinew muscle fit`: drag points of the skin, and a template follows.
 
-use super::{body_params, describe, read_rigs, shown, typed, vector, write_rigs};
+use super::{BodyArgs, body_params, describe, read_muscles, shown, typed, vector, write_muscles};
 use crate::{
-    args::RigFitArgs,
     commands::input::{read_surface, with_path},
     console::Console,
 };
 use anyhow::{Context, bail};
+use clap::Args;
 use glam::DVec3;
 use serde_json::json;
 use sinew::{
-    flesh::rig::{PosedBody, RigEvaluator, RigShape, TemplateFit, TemplateFitParams, TemplateFitter},
+    flesh::muscle::{
+        MuscleEvaluator, MuscleShape, PosedBody, TemplateFit, TemplateFitParams, TemplateFitter,
+    },
     geom::Warnings,
 };
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Rounds in which the linear fit learns where the simulated body really comes to rest.
 const ROUNDS: usize = 4;
 
-pub fn run(args: &RigFitArgs, console: &Console) -> anyhow::Result<()> {
+#[derive(Args)]
+pub struct MuscleFitArgs {
+    /// Character with a skin (glb, vrm)
+    pub character: PathBuf,
+    /// Muscle file, as written by `sinew muscle add`
+    #[arg(long, value_name = "FILE", alias = "rigs")]
+    pub muscles: PathBuf,
+    /// Which muscle to fit
+    #[arg(long, value_name = "NAME", alias = "rig")]
+    pub muscle: String,
+    /// Vertex and target position: 812=0.1,1.2,0.3, or offset: 812+0,0,0.03
+    #[arg(long, value_name = "V=X,Y,Z", required = true)]
+    pub drag: Vec<String>,
+    /// Value of the control parameter for this sample (degrees for joints) [default: the highest one recorded]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub at: Option<f64>,
+    /// Parameters that must not change
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    #[command(flatten)]
+    pub body: BodyArgs,
+    /// File to write [default: FILE of --muscles]
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
-    let mut set = read_rigs(&args.rigs)?;
-    let at = set.rig(&args.rig).map_err(|e| with_path(e, &args.rigs))?;
-    let RigShape::Template { template, guide, samples } = set.rigs[at].shape.clone() else {
-        bail!("the rig {:?} is made of a surface; only templates are dragged", args.rig);
+    let mut set = read_muscles(&args.muscles)?;
+    let at = set.rig(&args.muscle).map_err(|e| with_path(e, &args.muscles))?;
+    let MuscleShape::Template { template, guide, samples } = set.rigs[at].shape.clone() else {
+        bail!("the muscle {:?} is made from a surface; only templates can be dragged", args.muscle);
     };
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let params = body_params(&args.body, &character, Some(&set))?;
@@ -62,19 +91,19 @@ pub fn run(args: &RigFitArgs, console: &Console) -> anyhow::Result<()> {
     let (mut found, mut fit_ms, mut distance): (Option<TemplateFit>, f64, f64) = (None, 0.0, f64::INFINITY);
     for round in 0..ROUNDS {
         let start = Instant::now();
-        let fit = fitter.fit(&eta, &base, &targets, &params).map_err(|e| with_path(e, &args.rigs))?;
+        let fit = fitter.fit(&eta, &base, &targets, &params).map_err(|e| with_path(e, &args.muscles))?;
         if round == 0 {
             fit_ms = start.elapsed().as_secs_f64() * 1e3;
         }
         let mut trial = set.clone();
-        if let RigShape::Template { samples, .. } = &mut trial.rigs[at].shape {
+        if let MuscleShape::Template { samples, .. } = &mut trial.rigs[at].shape {
             samples.record(gamma, fit.eta.clone());
         }
         let mut forces = Vec::new();
         trial.rigs = vec![trial.rigs[at].clone()];
         let theta =
             trial.theta(Some((posed.rig(), posed.pose())), |name| (name == control.name).then_some(gamma))?;
-        RigEvaluator::new(&trial, &lattice)?.forces(&lattice, &theta, posed.rotations(), &mut forces)?;
+        MuscleEvaluator::new(&trial, &lattice)?.forces(&lattice, &theta, posed.rotations(), &mut forces)?;
         posed.push(forces)?;
         let reached: Vec<DVec3> = points.iter().map(|point| posed.place(point)).collect();
         let squares: f64 = reached.iter().zip(&targets).map(|(a, b)| a.distance_squared(*b)).sum();
@@ -89,11 +118,11 @@ pub fn run(args: &RigFitArgs, console: &Console) -> anyhow::Result<()> {
         found = Some(fit);
     }
     let found = found.context("nothing was fitted")?;
-    if let RigShape::Template { samples, .. } = &mut set.rigs[at].shape {
+    if let MuscleShape::Template { samples, .. } = &mut set.rigs[at].shape {
         samples.record(gamma, found.eta.clone());
     }
-    let output = args.output.as_ref().unwrap_or(&args.rigs);
-    let bytes = write_rigs(output, &set)?;
+    let output = args.output.as_ref().unwrap_or(&args.muscles);
+    let bytes = write_muscles(output, &set)?;
     let mut report = describe(&set, at);
     report["at"] = json!(shown(&control, gamma));
     report["distance"] = json!(distance);
@@ -108,7 +137,7 @@ pub fn run(args: &RigFitArgs, console: &Console) -> anyhow::Result<()> {
         format!(
             "{}  {} fitted in {fit_ms:.1} ms, {:.2} mm from where it was dragged to\n  {}\n",
             output.display(),
-            args.rig,
+            args.muscle,
             distance * 1e3,
             report["parameters"]
         )

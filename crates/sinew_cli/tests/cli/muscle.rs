@@ -1,4 +1,4 @@
-//! `sinew rig`.
+//! `sinew muscle`.
 
 use super::{Folder, fails, ok};
 use sinew::{
@@ -34,12 +34,12 @@ fn write_mesh(path: &str, mesh: &Mesh, to: impl Fn([f64; 3]) -> [f64; 3]) {
 /// A template is added, dragged, listed and driven over a clip; the skin comes out with its curve.
 #[test]
 fn a_template_from_hand_to_clip() {
-    let folder = Folder::new("rig-template");
-    let (biped, rigs, out) = (biped(&folder), folder.at("biped.rigs.json"), folder.at("soft.glb"));
+    let folder = Folder::new("muscle-template");
+    let (biped, muscles, out) = (biped(&folder), folder.at("biped.muscles.json"), folder.at("soft.glb"));
     let vertex = belly(&character(&biped).mesh);
     let v = vertex.to_string();
     let added = ok(&[
-        "rig",
+        "muscle",
         "add",
         &biped,
         "breath",
@@ -54,24 +54,35 @@ fn a_template_from_hand_to_clip() {
         "--cells",
         "400",
         "-o",
-        &rigs,
+        &muscles,
         "--json",
     ]);
     assert_eq!((&added["kind"], &added["guide"]), (&"bump".into(), &"skin".into()));
     assert!((added["moves_vertex_by"].as_f64().unwrap() - 0.02).abs() < 4e-3, "{added}");
     let drag = format!("{vertex}+0,0,0.03");
     let fitted = ok(&[
-        "rig", "fit", &biped, "--rigs", &rigs, "--rig", "breath", "--drag", &drag, "--cells", "400", "--json",
+        "muscle",
+        "fit",
+        &biped,
+        "--muscles",
+        &muscles,
+        "--muscle",
+        "breath",
+        "--drag",
+        &drag,
+        "--cells",
+        "400",
+        "--json",
     ]);
     assert!(fitted["distance"].as_f64().unwrap() < 0.015, "{fitted}");
-    let listed = ok(&["rig", "list", &rigs, "--json"]);
-    assert_eq!(listed["rigs"][0]["samples"], serde_json::json!([0.0, 1.0]));
+    let listed = ok(&["muscle", "list", &muscles, "--json"]);
+    assert_eq!(listed["muscles"][0]["samples"], serde_json::json!([0.0, 1.0]));
     ok(&[
-        "rig",
+        "muscle",
         "drive",
         &biped,
-        "--rigs",
-        &rigs,
+        "--muscles",
+        &muscles,
         "--clip",
         "walk",
         "--seconds",
@@ -94,11 +105,11 @@ fn a_template_from_hand_to_clip() {
     assert!(apart(0.6) > apart(0.0) + 0.005, "{} {}", apart(0.0), apart(0.6));
 }
 
-/// A surface rig of a swollen body, given to a wider one without a skeleton.
+/// A surface muscle of a swollen body, given to a wider one without a skeleton.
 #[test]
-fn a_surface_rig_is_made_and_carried_over() {
-    let folder = Folder::new("rig-surface");
-    let (biped, rigs) = (biped(&folder), folder.at("rigs.json"));
+fn a_surface_muscle_is_made_and_transferred() {
+    let folder = Folder::new("muscle-surface");
+    let (biped, muscles) = (biped(&folder), folder.at("muscles.json"));
     let mesh = character(&biped).mesh;
     let target = folder.at("target.obj");
     write_mesh(&target, &mesh, |[x, y, z]| {
@@ -106,7 +117,7 @@ fn a_surface_rig_is_made_and_carried_over() {
         [x * (1.0 + 0.3 * (-r).exp()), y, z * (1.0 + 0.3 * (-r).exp())]
     });
     let added = ok(&[
-        "rig",
+        "muscle",
         "add",
         &biped,
         "swell",
@@ -118,7 +129,7 @@ fn a_surface_rig_is_made_and_carried_over() {
         "--gravity",
         "0",
         "-o",
-        &rigs,
+        &muscles,
         "--json",
     ]);
     assert!(added["reduced_percent"].as_f64().unwrap() > 70.0, "{added}");
@@ -128,13 +139,13 @@ fn a_surface_rig_is_made_and_carried_over() {
     let lines: String =
         (0..mesh.n_vertices()).step_by(50).map(|v| format!("  - \"{v}:{v}\"  # point\n")).collect();
     std::fs::write(&features, lines).unwrap();
-    let (carried, fleshed) = (folder.at("wide.rigs.json"), folder.at("wide.glb"));
+    let (carried, fleshed) = (folder.at("wide.muscles.json"), folder.at("wide.glb"));
     let report = ok(&[
-        "rig",
+        "muscle",
         "transfer",
         &biped,
-        "--rigs",
-        &rigs,
+        "--muscles",
+        &muscles,
         "--to",
         &wide,
         "--features",
@@ -155,10 +166,10 @@ fn a_surface_rig_is_made_and_carried_over() {
     );
     let out = folder.at("still.glb");
     ok(&[
-        "rig",
+        "muscle",
         "drive",
         &fleshed,
-        "--rigs",
+        "--muscles",
         &carried,
         "--set",
         "swell=1",
@@ -180,11 +191,11 @@ fn a_surface_rig_is_made_and_carried_over() {
 /// Every bad input says what is wrong, and of which file.
 #[test]
 fn bad_rigs_are_refused() {
-    let folder = Folder::new("rig-bad");
-    let (biped, rigs) = (biped(&folder), folder.at("rigs.json"));
+    let folder = Folder::new("muscle-bad");
+    let (biped, muscles) = (biped(&folder), folder.at("muscles.json"));
     let mesh = character(&biped).mesh;
     let add = |extra: &[&str]| {
-        let mut args = vec!["rig", "add", biped.as_str(), "r", "-o", rigs.as_str(), "--cells", "200"];
+        let mut args = vec!["muscle", "add", biped.as_str(), "r", "-o", muscles.as_str(), "--cells", "200"];
         args.extend(extra);
         fails(&args, 1)
     };
@@ -216,18 +227,18 @@ fn bad_rigs_are_refused() {
     assert!(error.contains("few.json") && error.contains("2 features do not fix the pose"), "{error}");
     let broken = folder.at("broken.json");
     std::fs::write(&broken, "{\"controls\":[{\"name\":\"a\"},{\"name\":\"a\"}],\"rigs\":[]}").unwrap();
-    assert!(fails(&["rig", "list", &broken], 1).contains("\"a\" is there twice"));
+    assert!(fails(&["muscle", "list", &broken], 1).contains("\"a\" is there twice"));
     std::fs::write(&broken, "{").unwrap();
-    assert!(fails(&["rig", "list", &broken], 1).contains("broken.json:1"));
+    assert!(fails(&["muscle", "list", &broken], 1).contains("broken.json:1"));
     let out = folder.at("o.glb");
-    assert!(fails(&["rig", "drive", &biped, "-o", &out], 1).contains("--rigs FILE"));
-    assert!(!Path::new(&rigs).exists() && !Path::new(&out).exists());
+    assert!(fails(&["muscle", "drive", &biped, "-o", &out], 1).contains("--muscles FILE"));
+    assert!(!Path::new(&muscles).exists() && !Path::new(&out).exists());
     // Another skeleton: the bones that have no partner are named.
     let fox = folder.at("fox.glb");
     ok(&["sample", "quadruped", "-n", "1500", "-o", &fox, "--json"]);
     let v = belly(&mesh).to_string();
     ok(&[
-        "rig",
+        "muscle",
         "add",
         &biped,
         "r",
@@ -238,12 +249,27 @@ fn bad_rigs_are_refused() {
         "--cells",
         "200",
         "-o",
-        &rigs,
+        &muscles,
         "--json",
     ]);
-    let error =
-        fails(&["rig", "transfer", &biped, "--rigs", &rigs, "--to", &fox, "--cells", "200", "-o", &out], 1);
+    let error = fails(
+        &["muscle", "transfer", &biped, "--muscles", &muscles, "--to", &fox, "--cells", "200", "-o", &out],
+        1,
+    );
     assert!(error.contains("the skeletons do not match") && error.contains("no partner"), "{error}");
-    let set = fails(&["rig", "drive", &biped, "--rigs", &rigs, "--set", "smile=1", "-o", &out], 1);
+    let set = fails(&["muscle", "drive", &biped, "--muscles", &muscles, "--set", "smile=1", "-o", &out], 1);
     assert!(set.contains("there is no control parameter \"smile\"; there are: r"), "{set}");
+}
+
+/// What older versions called `sinew rig` names its successor, and old files are read.
+#[test]
+fn rig_commands_of_older_versions_name_the_new_ones() {
+    for verb in ["add", "fit", "drive", "transfer", "list"] {
+        let said = fails(&["rig", verb, "biped.glb"], 2);
+        assert!(said.contains(&format!("`sinew muscle {verb}`")), "{said}");
+    }
+    let folder = Folder::new("muscle-old");
+    let old = folder.at("old.rigs.json");
+    std::fs::write(&old, "{\"controls\":[{\"name\":\"a\"}],\"rigs\":[]}").unwrap();
+    assert_eq!(ok(&["muscle", "list", &old, "--json"])["controls"][0]["name"], "a");
 }

@@ -1,7 +1,7 @@
-//! Draws force rigs: `draw_rigs [OUT_PREFIX]`, or meshes side by side: `draw_rigs OUT_PREFIX DEGREES MESH…`.
+//! Draws muscles: `draw_muscles [OUT_PREFIX]`, or meshes side by side: `draw_muscles OUT_PREFIX DEGREES MESH…`.
 //!
 //! One picture of the templates on a body, warmer where the skin moves further; one of a body that is made to look like a
-//! target, with and without a surface rig, and of that rig on another body.
+//! target, with and without a surface muscle, and of that muscle on another body.
 
 #[path = "../draw_samples/items.rs"]
 #[allow(dead_code)]
@@ -15,10 +15,10 @@ use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
         FleshParams, SimulationParams,
-        rig::{
-            Control, ForceRig, Guide, MapPairs, MapParams, PosedBody, RigEvaluator, RigSet, SurfaceParams,
-            Template, TemplateFitParams, TemplateFitter, carry_skeleton, fit_map, fit_surface, match_joints,
-            transfer_rigs,
+        muscle::{
+            Control, Guide, MapPairs, MapParams, Muscle, MuscleEvaluator, MuscleSet, PosedBody,
+            SurfaceParams, Template, TemplateFitParams, TemplateFitter, carry_skeleton, fit_map, fit_surface,
+            match_joints, transfer_muscles,
         },
     },
     formats::read_any,
@@ -33,7 +33,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let prefix = args.first().map_or("rigs", String::as_str);
+    let prefix = args.first().map_or("muscles", String::as_str);
     if args.len() > 2 {
         return draw_files(prefix, args[1].parse()?, &args[2..]);
     }
@@ -89,8 +89,8 @@ fn draw_templates(prefix: &str, character: &Character) -> Result<()> {
         let keep = (0..eta.len()).map(|i| if i == 0 { 0.0 } else { f64::INFINITY }).collect();
         let fit = TemplateFitParams { keep: Some(keep), ..TemplateFitParams::default() };
         let found = fitter.fit(&eta, &[base], &[base + DVec3::Z * 0.06], &fit)?;
-        let rig = ForceRig::template("r", "c", template, guide.clone(), found.eta);
-        let set = RigSet { controls: vec![Control::free("c")], rigs: vec![rig] };
+        let muscle = Muscle::template("r", "c", template, guide.clone(), found.eta);
+        let set = MuscleSet { controls: vec![Control::free("c")], rigs: vec![muscle] };
         let now = rigged(&mut posed, &set)?;
         let ways: Vec<f64> = now.iter().zip(&before).map(|(a, b)| a.distance(*b)).collect();
         println!("{}: the vertex comes out by {:.1} mm", template.name(), 1e3 * ways[vertex]);
@@ -99,16 +99,16 @@ fn draw_templates(prefix: &str, character: &Character) -> Result<()> {
     draw(&format!("{prefix}-templates.png"), items, -35.0)
 }
 
-fn rigged(posed: &mut PosedBody, set: &RigSet) -> Result<Vec<DVec3>> {
+fn rigged(posed: &mut PosedBody, set: &MuscleSet) -> Result<Vec<DVec3>> {
     let mut forces = Vec::new();
     let lattice = posed.body().lattice.clone();
-    let mut evaluator = RigEvaluator::new(set, &lattice)?;
+    let mut evaluator = MuscleEvaluator::new(set, &lattice)?;
     evaluator.forces(&lattice, &vec![1.0; set.controls.len()], posed.rotations(), &mut forces)?;
     posed.push(forces)?;
     Ok(posed.positions())
 }
 
-/// Rest, target, rigged, another body at rest, the same rig on it; the first three warm by distance to the target.
+/// Rest, target, with the muscle, another body at rest, the same muscle on it; the first three warm by distance to the target.
 fn draw_surface(prefix: &str, character: &Character) -> Result<()> {
     let mesh = &character.mesh;
     let target = strong(mesh)?;
@@ -118,11 +118,11 @@ fn draw_surface(prefix: &str, character: &Character) -> Result<()> {
         |at: &[DVec3]| at.iter().zip(target.positions()).map(|(a, b)| a.distance(*b)).collect::<Vec<f64>>();
     let before = posed.positions();
     let fit = fit_surface(&mut posed, mesh, &target, &SurfaceParams::default(), &mut Warnings::default())?;
-    println!("surface rig: {:.2} mm to {:.2} mm", 1e3 * fit.before.mean, 1e3 * fit.after.mean);
+    println!("surface muscle: {:.2} mm to {:.2} mm", 1e3 * fit.before.mean, 1e3 * fit.after.mean);
     let after = posed.positions();
-    let set = RigSet {
+    let set = MuscleSet {
         controls: vec![Control::free("flex")],
-        rigs: vec![ForceRig::surface("flex", "flex", size, (1.0, fit.forces))],
+        rigs: vec![Muscle::surface("flex", "flex", size, (1.0, fit.forces))],
     };
     let other = wide(mesh)?;
     let features =
@@ -134,7 +134,7 @@ fn draw_surface(prefix: &str, character: &Character) -> Result<()> {
     let carried = carry_skeleton(&map, character, &other, &mut Warnings::default())?;
     let joints = match_joints(character, &carried, &[])?;
     let mut body = PosedBody::new(&carried, &params(), &mut Warnings::default())?;
-    let (set, report) = transfer_rigs(&mut posed, &set, &map, &mut body, &joints)?;
+    let (set, report) = transfer_muscles(&mut posed, &set, &map, &mut body, &joints)?;
     println!("transfer: {report:?}");
     let rest = body.pose().clone();
     body.set_pose(&rest)?;

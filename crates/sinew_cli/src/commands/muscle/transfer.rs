@@ -1,8 +1,7 @@
-//! `sinew rig transfer`: rigs of one character on another.
+//! `sinew muscle transfer`: muscles of one character on another.
 
-use super::{body_params, read_features, read_rigs, write_rigs};
+use super::{BodyArgs, body_params, read_features, read_muscles, write_muscles};
 use crate::{
-    args::RigTransferArgs,
     commands::{
         input::{read_surface, with_path},
         output::{OutputOptions, write_character},
@@ -10,20 +9,50 @@ use crate::{
     console::Console,
 };
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
-    flesh::rig::{
-        CharacterMap, Feature, JointPairs, MapPairs, MapParams, PosedBody, RigError, carry_skeleton, fit_map,
-        match_joints, transfer_rigs,
+    flesh::muscle::{
+        CharacterMap, Feature, JointPairs, MapPairs, MapParams, MuscleError, PosedBody, carry_skeleton,
+        fit_map, match_joints, transfer_muscles,
     },
     geom::{Character, Mesh, Warnings},
 };
-use std::{path::Path, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
-pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
+#[derive(Args)]
+pub struct MuscleTransferArgs {
+    /// Character that has the muscles
+    pub source: PathBuf,
+    /// Its muscle file
+    #[arg(long, value_name = "FILE", alias = "rigs")]
+    pub muscles: PathBuf,
+    /// Character to transfer them to; without a skeleton it also gets the skeleton of the source
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Pairs of vertices, source:target, that correspond (json, yml, corr)
+    #[arg(long, value_name = "FILE")]
+    pub features: Option<PathBuf>,
+    /// Joints with different names that correspond: arm_l=LeftArm
+    #[arg(long, value_name = "SOURCE=TARGET,…", value_delimiter = ',')]
+    pub pair: Vec<String>,
+    /// Write the target with its new skeleton (glb)
+    #[arg(long, value_name = "FILE")]
+    pub character: Option<PathBuf>,
+    #[command(flatten)]
+    pub body: BodyArgs,
+    /// File to write (.json)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+pub fn run(args: &MuscleTransferArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
-    let set = read_rigs(&args.rigs)?;
+    let set = read_muscles(&args.muscles)?;
     let (source, _) = read_surface(&args.source, console, &mut warnings)?;
     let (mut target, extensions) = read_surface(&args.to, console, &mut warnings)?;
     let features = args.features.as_deref().map(read_features).transpose()?.unwrap_or_default();
@@ -57,24 +86,24 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
         (target.rig, target.skin) = (carried.rig, carried.skin);
         joints = pairs_of(args, &source, &target)?;
     }
-    let _progress = console.progress("carrying rigs over");
+    let _progress = console.progress("transferring muscles");
     let target_params = body_params(&args.body, &target, None)?;
     let mut to =
         PosedBody::new(&target, &target_params, &mut warnings).map_err(|e| with_path(e, &args.to))?;
-    let (carried, done) = transfer_rigs(&mut from, &set, &map, &mut to, &joints)?;
+    let (carried, done) = transfer_muscles(&mut from, &set, &map, &mut to, &joints)?;
     if done.folded_cells > 0 {
         warnings.push(format!(
             "{} cells still fold over, between bones that turn against each other; more --cells may help",
             done.folded_cells
         ));
     }
-    let bytes = write_rigs(&args.output, &carried)?;
+    let bytes = write_muscles(&args.output, &carried)?;
     if let Some(path) = &args.character {
         let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
         write_character(&target, path, &options, &mut warnings)?;
     }
     let report = json!({
-        "rigs": carried.rigs.iter().map(|rig| rig.name.clone()).collect::<Vec<_>>(),
+        "muscles": carried.rigs.iter().map(|muscle| muscle.name.clone()).collect::<Vec<_>>(),
         "joints": joints.len(),
         "features": features.len(),
         "map_skeleton_percent": 100.0 * map.report.skeleton,
@@ -93,7 +122,7 @@ pub fn run(args: &RigTransferArgs, console: &Console) -> anyhow::Result<()> {
     console.result(&report, || as_text(&report))
 }
 
-fn pairs_of(args: &RigTransferArgs, source: &Character, target: &Character) -> anyhow::Result<JointPairs> {
+fn pairs_of(args: &MuscleTransferArgs, source: &Character, target: &Character) -> anyhow::Result<JointPairs> {
     let one = |text: &String| {
         let (a, b) =
             text.split_once('=').with_context(|| format!("--pair {text:?}: give SOURCE=TARGET joints"))?;
@@ -115,9 +144,9 @@ fn features_of(
     features: &[Feature],
     file: Option<&Path>,
 ) -> anyhow::Result<Vec<[DVec3; 2]>> {
-    let place = |mesh: &Mesh, feature: usize, vertex: u32, of: &'static str| -> Result<DVec3, RigError> {
+    let place = |mesh: &Mesh, feature: usize, vertex: u32, of: &'static str| -> Result<DVec3, MuscleError> {
         let (vertex, n_vertices) = (vertex as usize, mesh.n_vertices());
-        mesh.positions().get(vertex).copied().ok_or(RigError::FeatureRange {
+        mesh.positions().get(vertex).copied().ok_or(MuscleError::FeatureRange {
             feature,
             vertex,
             of,
@@ -140,10 +169,10 @@ fn features_of(
 fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     format!(
-        "{}  {} rigs carried over in {:.1} s\n  the map misses the skeleton by {:.2} %, features by {:.2} %, the surface by \
+        "{}  {} muscles transferred in {:.1} s\n  the map misses the skeleton by {:.2} %, features by {:.2} %, the surface by \
          {:.2} % of the diagonal; least corner {:.2}\n  {} cells are kept from folding over\n",
         report["written"].as_str().unwrap_or_default(),
-        report["rigs"].as_array().map_or(0, Vec::len),
+        report["muscles"].as_array().map_or(0, Vec::len),
         x("seconds"),
         x("map_skeleton_percent"),
         x("map_features_percent"),

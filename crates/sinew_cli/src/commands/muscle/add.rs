@@ -1,29 +1,119 @@
-//! `sinew rig add`: a template on a character, or forces that make it look like a target.
+//! `sinew muscle add`: a template on a character, or forces that make it look like a target.
 
-use super::{body_params, describe, read_features, read_rigs, shown, typed, vector, write_rigs};
+use super::{
+    BodyArgs, body_params, describe, read_features, read_muscles, shown, typed, vector, write_muscles,
+};
 use crate::{
-    args::RigAddArgs,
     commands::input::{read_surface, with_path},
     console::Console,
 };
 use anyhow::{Context, bail, ensure};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
-    flesh::rig::{
-        AdaptParams, Control, ControlSource, Feature, ForceRig, Guide, Matching, PosedBody, RigSet, RigShape,
-        SurfaceParams, Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose, fit_surface,
+    flesh::muscle::{
+        AdaptParams, Control, ControlSource, Feature, Guide, Matching, Muscle, MuscleSet, MuscleShape,
+        PosedBody, SurfaceParams, Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose,
+        fit_surface,
     },
     geom::{Character, Rig, Warnings},
 };
+use std::path::PathBuf;
 
 /// Vertices at most that a pose is found by, where all correspond.
 const MAX_FEATURES: usize = 2000;
 
-pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
+#[derive(Args)]
+pub struct MuscleAddArgs {
+    /// Character with a skin (glb, vrm)
+    pub character: PathBuf,
+    /// Name of the muscle
+    pub name: String,
+    /// Control parameter it follows: JOINT.bend, JOINT.rx, .ry, .rz, or a name of your own [default: the name of the muscle]
+    #[arg(long, value_name = "CONTROL")]
+    pub control: Option<String>,
+    /// Value of the control parameter for this sample (degrees for joints) [default: 1, or its value in the pose]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub at: Option<f64>,
+    /// Force field to place
+    #[arg(long, value_parser = template_parser(), required_unless_present = "target", conflicts_with = "target")]
+    pub template: Option<Template>,
+    /// Place it on the skin, at a vertex
+    #[arg(long, value_name = "V", conflicts_with_all = ["bone", "place"])]
+    pub vertex: Option<usize>,
+    /// Place it on the bone of a joint
+    #[arg(long, value_name = "JOINT", conflicts_with = "place")]
+    pub bone: Option<String>,
+    /// Place it anywhere
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    pub place: Option<String>,
+    /// Radius of the template in metres [default: a tenth of the diagonal]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    pub radius: Option<f64>,
+    /// Radius of the ring of a torus [default: its radius]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    pub ring: Option<f64>,
+    /// Strength in newtons per cubic metre [default: as needed for --out]
+    #[arg(long, value_name = "A", allow_hyphen_values = true, conflicts_with = "out")]
+    pub amplitude: Option<f64>,
+    /// How far the skin moves outwards, in metres [default: a fiftieth of the diagonal]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    pub out: Option<f64>,
+    /// On a bone: share of its length
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, allow_hyphen_values = true)]
+    pub slide: f64,
+    /// On a bone: metres away from it
+    #[arg(long, value_name = "METRES", default_value_t = 0.0, allow_hyphen_values = true)]
+    pub orbit: f64,
+    /// On the skin: metres outwards, negative inwards [default: half the radius inwards]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    pub depth: Option<f64>,
+    /// Degrees around bone or normal
+    #[arg(long, value_name = "DEGREES", default_value_t = 0.0, allow_hyphen_values = true)]
+    pub spin: f64,
+    /// Shape to match
+    #[arg(long, value_name = "MESH")]
+    pub target: Option<PathBuf>,
+    /// Pairs of vertices, character:target, from which the pose is found (json, yml, corr) [default: every vertex, if they
+    /// correspond]
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub features: Option<PathBuf>,
+    /// Stay in the rest pose
+    #[arg(long, requires = "target", conflicts_with = "features")]
+    pub no_pose: bool,
+    /// Match closest points instead of vertices with the same index
+    #[arg(long, requires = "target")]
+    pub closest: bool,
+    /// Match only vertices that mostly follow these joints
+    #[arg(long, value_name = "JOINT,…", value_delimiter = ',', requires = "target")]
+    pub lasso: Vec<String>,
+    /// Weight of a smooth deformation
+    #[arg(long, value_name = "W", default_value_t = 0.03, requires = "target", allow_hyphen_values = true)]
+    pub smooth: f64,
+    /// Halve cells where the surface is far from the target, at most this many times; the cells are saved in the file
+    #[arg(long, value_name = "LEVELS", requires = "target")]
+    pub adapt: Option<usize>,
+    /// Metres from the target beyond which cells are halved [default: 0.1 % of the diagonal]
+    #[arg(long, value_name = "METRES", requires = "adapt", allow_hyphen_values = true)]
+    pub within: Option<f64>,
+    /// Stiffness factor of the flesh where the muscle acts fully
+    #[arg(long, value_name = "FACTOR", allow_hyphen_values = true)]
+    pub stiffen: Option<f64>,
+    #[command(flatten)]
+    pub body: BodyArgs,
+    /// File to write or to add to (.json)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+pub fn run(args: &MuscleAddArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
-    let mut set = if args.output.exists() { read_rigs(&args.output)? } else { RigSet::default() };
+    let mut set = if args.output.exists() { read_muscles(&args.output)? } else { MuscleSet::default() };
     let name = args.control.clone().unwrap_or_else(|| args.name.clone());
     let control = match set.controls.iter().find(|control| control.name == name) {
         Some(control) => control.clone(),
@@ -39,18 +129,18 @@ pub fn run(args: &RigAddArgs, console: &Console) -> anyhow::Result<()> {
         let _progress = console.progress("filling with flesh");
         PosedBody::new(&character, &params, &mut warnings).map_err(|e| with_path(e, &args.character))?
     };
-    let (rig, mut extra) = match args.template {
+    let (muscle, mut extra) = match args.template {
         Some(template) => place(args, template, &control, (&posed, &character), &mut warnings)?,
         None => {
             let is_new = set.lattice().is_none();
             match_target(args, (&control, is_new), &mut posed, &character, console, &mut warnings)?
         }
     };
-    let at = insert(&mut set, rig)?;
+    let at = insert(&mut set, muscle)?;
     if let Some(factor) = args.stiffen {
         set.rigs[at].stiffen = factor;
     }
-    let bytes = write_rigs(&args.output, &set)?;
+    let bytes = write_muscles(&args.output, &set)?;
     let mut report = describe(&set, at);
     if let (Some(to), Some(from)) = (report.as_object_mut(), extra.as_object_mut()) {
         to.append(from);
@@ -76,47 +166,47 @@ fn warn_of_names(control: &Control, rig: Option<&Rig>, warnings: &mut Warnings) 
     }
 }
 
-/// Put a rig into a set; a rig of the same name and kind gets its samples.
-fn insert(set: &mut RigSet, rig: ForceRig) -> anyhow::Result<usize> {
-    let Some(at) = set.rigs.iter().position(|other| other.name == rig.name) else {
-        set.rigs.push(rig);
+/// Put a muscle into a set; a muscle of the same name and kind gets its samples.
+fn insert(set: &mut MuscleSet, muscle: Muscle) -> anyhow::Result<usize> {
+    let Some(at) = set.rigs.iter().position(|other| other.name == muscle.name) else {
+        set.rigs.push(muscle);
         return Ok(set.rigs.len() - 1);
     };
     let old = &mut set.rigs[at];
     ensure!(
-        old.control == rig.control,
-        "the rig {:?} follows {:?} already; give another name",
-        rig.name,
+        old.control == muscle.control,
+        "the muscle {:?} already follows {:?}; give another name",
+        muscle.name,
         old.control
     );
-    match (&mut old.shape, rig.shape) {
+    match (&mut old.shape, muscle.shape) {
         (
-            RigShape::Template { template, guide, samples },
-            RigShape::Template { template: other, guide: place, samples: added },
+            MuscleShape::Template { template, guide, samples },
+            MuscleShape::Template { template: other, guide: place, samples: added },
         ) if *template == other && *guide == place => {
             added.list().iter().for_each(|(at, eta)| samples.record(*at, eta.clone()));
         }
-        (RigShape::Surface { samples, .. }, RigShape::Surface { samples: added, .. }) => {
+        (MuscleShape::Surface { samples, .. }, MuscleShape::Surface { samples: added, .. }) => {
             for (gamma, forces) in added.into_iter().filter(|(gamma, _)| *gamma != 0.0) {
                 samples.retain(|(at, _)| *at != gamma);
                 samples.push((gamma, forces));
             }
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-        _ => bail!("the rig {:?} is there already and is something else; give another name", rig.name),
+        _ => bail!("the muscle {:?} already exists and is of another kind; give another name", muscle.name),
     }
-    old.pose = rig.pose;
+    old.pose = muscle.pose;
     Ok(at)
 }
 
 /// A template where the command says, as strong as it says.
 fn place(
-    args: &RigAddArgs,
+    args: &MuscleAddArgs,
     template: Template,
     control: &Control,
     (posed, character): (&PosedBody, &Character),
     warnings: &mut Warnings,
-) -> anyhow::Result<(ForceRig, Value)> {
+) -> anyhow::Result<(Muscle, Value)> {
     let mesh = &character.mesh;
     let radius = args.radius.unwrap_or(0.1 * mesh.diagonal());
     ensure!(radius > 0.0 && radius.is_finite(), "--radius {radius} must be positive");
@@ -169,21 +259,21 @@ fn place(
         eta = fitted;
         extra["moves_vertex_by"] = json!(moved);
     }
-    let mut rig = ForceRig::template(&args.name, &control.name, template, guide, eta.clone());
+    let mut muscle = Muscle::template(&args.name, &control.name, template, guide, eta.clone());
     if let Some(at) = args.at.map(|value| typed(control, value)).filter(|at| *at != 1.0)
-        && let RigShape::Template { samples, .. } = &mut rig.shape
+        && let MuscleShape::Template { samples, .. } = &mut muscle.shape
     {
         samples.remove(1.0);
         samples.record(at, eta);
     }
-    let set = RigSet { controls: vec![control.clone()], rigs: vec![rig.clone()] };
-    sinew::flesh::rig::RigEvaluator::new(&set, &posed.body().lattice)?;
-    Ok((rig, extra))
+    let set = MuscleSet { controls: vec![control.clone()], rigs: vec![muscle.clone()] };
+    sinew::flesh::muscle::MuscleEvaluator::new(&set, &posed.body().lattice)?;
+    Ok((muscle, extra))
 }
 
 /// The amplitude at which the skin nearest to the template comes out as far as is asked for.
 fn strength(
-    args: &RigAddArgs,
+    args: &MuscleAddArgs,
     template: Template,
     guide: &Guide,
     eta: Vec<f64>,
@@ -219,13 +309,13 @@ fn strength(
 
 /// Forces that make the character look like a target.
 fn match_target(
-    args: &RigAddArgs,
+    args: &MuscleAddArgs,
     (control, is_new): (&Control, bool),
     posed: &mut PosedBody,
     character: &Character,
     console: &Console,
     warnings: &mut Warnings,
-) -> anyhow::Result<(ForceRig, Value)> {
+) -> anyhow::Result<(Muscle, Value)> {
     let path = args.target.as_ref().context("give a --template or a --target")?;
     let (target, _) = read_surface(path, console, warnings)?;
     let mut extra = json!({});
@@ -269,7 +359,7 @@ fn match_target(
         Some(levels) => {
             ensure!(
                 is_new,
-                "{}: its surface rigs have their cells already; adapt in a file of its own",
+                "{}: its surface muscles already have adapted cells; use a separate file",
                 args.output.display()
             );
             let progress = console.progress("finding forces and cells");
@@ -304,17 +394,17 @@ fn match_target(
     extra["distance_before"] = json!(fit.before.mean);
     extra["distance_after"] = json!(fit.after.mean);
     extra["reduced_percent"] = json!(100.0 * (1.0 - fit.after.mean / fit.before.mean.max(f64::MIN_POSITIVE)));
-    let mut rig =
-        ForceRig::surface(&args.name, &control.name, posed.body().lattice.size(), (gamma, fit.forces));
-    if let RigShape::Surface { levels: of, .. } = &mut rig.shape {
+    let mut muscle =
+        Muscle::surface(&args.name, &control.name, posed.body().lattice.size(), (gamma, fit.forces));
+    if let MuscleShape::Surface { levels: of, .. } = &mut muscle.shape {
         *of = levels;
     }
-    rig.set_pose(posed.rig(), posed.pose());
-    Ok((rig, extra))
+    muscle.set_pose(posed.rig(), posed.pose());
+    Ok((muscle, extra))
 }
 
 /// Vertices that mostly follow the joints named.
-fn lasso(args: &RigAddArgs, character: &Character) -> anyhow::Result<Option<Vec<u32>>> {
+fn lasso(args: &MuscleAddArgs, character: &Character) -> anyhow::Result<Option<Vec<u32>>> {
     if args.lasso.is_empty() {
         return Ok(None);
     }
@@ -324,7 +414,7 @@ fn lasso(args: &RigAddArgs, character: &Character) -> anyhow::Result<Option<Vec<
     let joints: Vec<usize> = args
         .lasso
         .iter()
-        .map(|name| Ok(sinew::flesh::rig::find_joint(rig, name)?))
+        .map(|name| Ok(sinew::flesh::muscle::find_joint(rig, name)?))
         .collect::<anyhow::Result<_>>()?;
     let share = |v: u32| -> f32 {
         let own =
@@ -340,7 +430,7 @@ fn as_text(report: &Value) -> String {
     let mut text = format!("{}  {} ({}), follows {}\n", s("written"), s("name"), s("kind"), s("control"));
     if report.get("distance_after").is_some() {
         text += &format!(
-            "  {:.2} mm from the target, {:.2} mm without the rig: {:.1} % less\n",
+            "  {:.2} mm from the target, {:.2} mm without the muscle: {:.1} % less\n",
             x("distance_after") * 1e3,
             x("distance_before") * 1e3,
             x("reduced_percent")
@@ -350,4 +440,10 @@ fn as_text(report: &Value) -> String {
         text += &format!("  the skin comes out by {:.2} mm\n", x("moves_vertex_by") * 1e3);
     }
     text
+}
+
+/// Names of the templates, for errors, help and completions.
+fn template_parser() -> impl TypedValueParser<Value = Template> {
+    PossibleValuesParser::new(Template::ALL.map(Template::name))
+        .try_map(|name| Template::from_name(&name).ok_or("there is no such template"))
 }
