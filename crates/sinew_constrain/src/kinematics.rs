@@ -9,7 +9,7 @@
 //! # Cost
 //! One sine and cosine per degree of freedom and one product of rotations per joint.
 
-use crate::{Skeleton, skeleton::Freedom, trig};
+use crate::{Skeleton, equations::Carriers, skeleton::Freedom, trig};
 use glam::{DMat3, DVec3};
 
 /// Motion of all points that a degree of freedom carries, a unit a second.
@@ -41,6 +41,18 @@ pub struct Frames {
     pub screws: Vec<Screw>,
     sines: Vec<f64>,
     cosines: Vec<f64>,
+}
+
+impl Carriers for Frames {
+    #[inline(always)]
+    fn place(&self, joint: usize) -> DVec3 {
+        self.positions[joint]
+    }
+
+    #[inline(always)]
+    fn axis(&self, joint: usize, axis: usize) -> DVec3 {
+        self.rotations[joint].col(axis)
+    }
 }
 
 /// Forward kinematics of all joints of a skeleton, or of those that some joints hang on.

@@ -3,16 +3,17 @@
 
 pub mod clip;
 pub mod compile;
+mod equations;
 mod error;
+mod gizmos;
 mod kinematics;
 pub mod language;
-mod pulls;
 mod skeleton;
 pub mod solve;
 pub mod symbolic;
 mod trig;
 
 pub use error::ConstrainError;
+pub use gizmos::{RuleGizmo, rule_gizmos};
 pub use kinematics::{Frames, Kinematics, Screw};
-pub use pulls::{Mark, marks};
 pub use skeleton::{Bone, Freedom, Skeleton};

@@ -4,11 +4,11 @@ use crate::{Document, Frame, SessionError, stage::frame_of_positions};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
-    Mark, Skeleton,
+    RuleGizmo, Skeleton,
     clip::{Part, World},
     compile::{CompileParams, Problem, Scene, has_errors},
     language::{Diagnostic, parse},
-    marks,
+    rule_gizmos,
     solve::{Solution, SolveParams, Solver},
 };
 use sinew_formats::paths::GroundData;
@@ -218,7 +218,7 @@ pub struct Solved {
     /// Where its joints are.
     pub world: World,
     /// Where rules would have them.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<RuleGizmo>,
     /// Compiling and solving.
     pub time: Duration,
 }
@@ -307,6 +307,6 @@ fn solve(problem: Problem, rig: &Rig, pose: &Pose, begun: Instant) -> Result<Sol
     let solution = solver.solve(&start, &SolveParams::default())?;
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
     let world = World::of(rig, &pose);
-    let marks = marks(solver.problem(), &world);
+    let marks = rule_gizmos(solver.problem(), &world);
     Ok(Solved { solver, solution, pose, world, marks, time: begun.elapsed() })
 }

@@ -122,7 +122,7 @@ fn joints(solved: &Solved) -> Vec<Value> {
 
 fn marks(solved: &Solved) -> Vec<Value> {
     let (rules, found) = (solved.solver.problem().rules(), &solved.solution.report.rules);
-    let mark = |mark: &sinew::constrain::Mark| {
+    let mark = |mark: &sinew::constrain::RuleGizmo| {
         json!({
             "line": rules[mark.rule].span.line, "joint": mark.joint, "holds": found[mark.rule].holds,
             "from": mark.from.to_array(), "to": mark.to.to_array(),

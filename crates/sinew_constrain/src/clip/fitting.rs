@@ -76,7 +76,7 @@ impl Prepared<'_> {
         for i in 0..x.len() {
             x[i] = x[i].clamp(low[i], high[i]);
         }
-        let mut solver = ClipSolver::new(n_frames, n);
+        let mut solver = ClipSolver::new(&problem);
         let mut rounds = 0;
         let total: usize = STAGES.iter().map(|stage| stage.rounds).sum();
         let mut before = 0;

@@ -7,6 +7,11 @@
 //! `x` correction of a frame [n]; ball joint `R = R₀ exp(x)`; hinge `R = R₀ exp(k x)`; translation `p = p₀ + x`
 
 use super::{World, body::ancestry};
+use crate::{
+    Screw,
+    compile::Carrier,
+    equations::{Columns, Equations},
+};
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::{DofKind, Pose, Rig};
 
@@ -49,12 +54,8 @@ pub struct Freedoms {
     movers: Vec<Vec<usize>>,
     /// Joints of the rig whose places matter, parents first.
     needed: Vec<usize>,
-}
-
-/// Axes of the degrees of freedom in the world, at one frame.
-#[derive(Debug, Clone, Default)]
-pub struct Axes {
-    axes: Vec<DVec3>,
+    /// Whether the joint of one degree of freedom is an ancestor of the joint of another, or the same.
+    above: Vec<bool>,
 }
 
 /// Whether a joint has an angle with a range.
@@ -92,6 +93,14 @@ impl Freedoms {
         let is_needed =
             |joint: &usize| tracked.iter().any(|&t| ancestry(rig, t).any(|above| above == *joint));
         freedoms.needed = (0..rig.n_joints()).filter(is_needed).collect();
+        freedoms.above = vec![false; freedoms.n * freedoms.n];
+        for lower in &freedoms.joints {
+            for upper in freedoms.movers[lower.joint].iter().map(|&f| &freedoms.joints[f]) {
+                for (i, j) in (0..upper.n).flat_map(|i| (0..lower.n).map(move |j| (i, j))) {
+                    freedoms.above[(upper.first + i) * freedoms.n + lower.first + j] = true;
+                }
+            }
+        }
         freedoms
     }
 
@@ -144,10 +153,10 @@ impl Freedoms {
         (turned, free.angles.map(|axis| axes[axis]))
     }
 
-    /// Places of the joints that matter, and the axes of all degrees of freedom. `world` must hold the base motion's
+    /// Frames of the joints that matter, and the screws of all degrees of freedom. `world` must hold the base motion's
     /// frame or an earlier result for it.
-    pub fn forward(&self, rig: &Rig, base: &Pose, x: &[f64], world: &mut World, axes: &mut Axes) {
-        axes.axes.resize(self.n, DVec3::ZERO);
+    pub fn forward(&self, rig: &Rig, base: &Pose, x: &[f64], world: &mut World, screws: &mut Vec<Screw>) {
+        screws.resize(self.n, Screw::default());
         let mut next = 0;
         for &joint in &self.needed {
             let (at, mut local) = (&rig.joints()[joint], base.locals[joint]);
@@ -163,13 +172,15 @@ impl Freedoms {
                 match free.kind {
                     Kind::Shift => {
                         shift = DVec3::new(x[0], x[1], x[2]);
-                        axes.axes[free.first..][..3].copy_from_slice(&DVec3::AXES);
+                        for (screw, linear) in screws[free.first..].iter_mut().zip(DVec3::AXES) {
+                            *screw = Screw { linear, angular: DVec3::ZERO };
+                        }
                     }
                     Kind::Angles => {
                         let (turned, own) = self.angles(rig, free, base, x);
                         local.rotation = turned;
                         for k in 0..free.n {
-                            axes.axes[free.first + k] = above * own[k];
+                            screws[free.first + k].angular = above * own[k];
                         }
                     }
                     Kind::Ball => {
@@ -179,48 +190,72 @@ impl Freedoms {
                     }
                     Kind::Hinge(axis) => {
                         local.rotation *= DQuat::from_axis_angle(axis, x[0]);
-                        axes.axes[free.first] = above * (local.rotation * axis);
+                        screws[free.first].angular = above * (local.rotation * axis);
                     }
                 }
             }
             world.set(joint, at.parent, &local, shift);
             if let Some((first, jacobian)) = inner {
                 let turned = DMat3::from_quat(world.rotations[joint]) * jacobian;
-                axes.axes[first..][..3].copy_from_slice(&[turned.x_axis, turned.y_axis, turned.z_axis]);
+                for k in 0..3 {
+                    screws[first + k].angular = turned.col(k);
+                }
+            }
+        }
+        for free in self.joints.iter().filter(|free| free.kind != Kind::Shift) {
+            for screw in &mut screws[free.first..][..free.n] {
+                screw.linear = world.positions[free.joint].cross(screw.angular);
             }
         }
     }
 
-    /// Calls back with every degree of freedom that moves a point on a joint, and the velocity it gives it.
+    /// Every degree of freedom that moves a point on a joint, and the velocity it gives it.
     pub fn columns(
         &self,
         joint: usize,
         point: DVec3,
-        world: &World,
-        axes: &Axes,
+        (world, screws): (&World, &[Screw]),
         out: &mut Vec<(usize, DVec3)>,
     ) {
         out.clear();
         for free in self.movers[joint].iter().map(|&f| &self.joints[f]) {
             for d in free.first..free.first + free.n {
-                let axis = axes.axes[d];
                 let velocity = match free.kind {
-                    Kind::Shift => axis,
-                    _ => axis.cross(point - world.positions[free.joint]),
+                    Kind::Shift => screws[d].linear,
+                    _ => screws[d].angular.cross(point - world.positions[free.joint]),
                 };
                 out.push((d, velocity));
             }
         }
     }
 
-    /// Axes about which the degrees of freedom of [`Freedoms::columns`] turn, in the same order; zero where they shift.
-    pub fn turns(&self, joint: usize, axes: &Axes, out: &mut Vec<DVec3>) {
-        out.clear();
-        for free in self.movers[joint].iter().map(|&f| &self.joints[f]) {
-            let shifts = free.kind == Kind::Shift;
-            let own = axes.axes[free.first..][..free.n].iter();
-            out.extend(own.map(|axis| if shifts { DVec3::ZERO } else { *axis }));
-        }
+    /// Columns of the equations of a rule.
+    pub fn equation_columns(&self, equations: &Equations) -> Columns {
+        let moving = |carrier: Carrier| {
+            let is_axis = matches!(carrier, Carrier::Axis(..));
+            let movers = self.movers[carrier.bone()].iter().map(|&f| &self.joints[f]);
+            // A shift turns nothing, and a joint does not move by its own turns.
+            let moves = move |free: &&FreeJoint| match free.kind {
+                Kind::Shift => !is_axis,
+                _ => is_axis || free.joint != carrier.bone(),
+            };
+            movers.filter(moves).flat_map(|free| free.first..free.first + free.n)
+        };
+        Columns::new(equations, moving, |named| self.own_dofs(equations, named))
+    }
+
+    /// Degrees of freedom that change a named one: those of its own joint.
+    pub fn own_dofs(&self, equations: &Equations, named: usize) -> Vec<u32> {
+        let dof = &equations.named[named];
+        let is_own =
+            |free: &&FreeJoint| free.joint == dof.joint && (free.kind != Kind::Shift) == dof.is_rotation;
+        let own = self.joints.iter().filter(is_own);
+        own.flat_map(|free| free.first as u32..(free.first + free.n) as u32).collect()
+    }
+
+    /// Whether what one degree of freedom moves is also moved by another one, which comes no later.
+    pub fn is_above(&self, upper: usize, lower: usize) -> bool {
+        upper <= lower && self.above[upper * self.n + lower]
     }
 }
 
@@ -271,15 +306,15 @@ mod tests {
             let (rig, freedoms) = free_walker();
             prop_assert_eq!(freedoms.n, 12);
             let base = rig.rest_pose();
-            let (mut world, mut axes) = (World::of(&rig, &base), Axes::default());
+            let (mut world, mut screws) = (World::of(&rig, &base), Vec::new());
             for name in ["LeftToeBase", "RightFoot", "LeftLeg"] {
                 let joint = rig.find(name).unwrap();
                 let local = DVec3::new(0.1, -0.05, 0.2);
-                freedoms.forward(&rig, &base, &x, &mut world, &mut axes);
+                freedoms.forward(&rig, &base, &x, &mut world, &mut screws);
                 let mut columns = Vec::new();
-                freedoms.columns(joint, world.point(joint, local), &world, &axes, &mut columns);
+                freedoms.columns(joint, world.point(joint, local), (&world, &screws), &mut columns);
                 let mut place = |x: &[f64]| {
-                    freedoms.forward(&rig, &base, x, &mut world, &mut axes);
+                    freedoms.forward(&rig, &base, x, &mut world, &mut screws);
                     world.point(joint, local)
                 };
                 for d in 0..12 {
@@ -296,8 +331,8 @@ mod tests {
         fn applied_corrections_are_what_was_solved(x in prop::collection::vec(-0.9..0.9f64, 12)) {
             let (rig, freedoms) = free_walker();
             let base = rig.rest_pose();
-            let (mut world, mut axes) = (World::of(&rig, &base), Axes::default());
-            freedoms.forward(&rig, &base, &x, &mut world, &mut axes);
+            let (mut world, mut screws) = (World::of(&rig, &base), Vec::new());
+            freedoms.forward(&rig, &base, &x, &mut world, &mut screws);
             let mut pose = base.clone();
             freedoms.apply(&rig, &base, &x, &mut pose);
             pose.locals[0].translation += DVec3::new(x[0], x[1], x[2]);

@@ -1,6 +1,6 @@
 //! A motion as poses at even times, and where its joints are.
 
-use crate::ConstrainError;
+use crate::{ConstrainError, equations::Carriers};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Clip, Pose, Rig, Transform};
 
@@ -63,23 +63,15 @@ pub struct World {
 }
 
 impl World {
-    /// Forward kinematics; buffers are kept.
+    /// Forward kinematics; buffers are reused.
     pub fn compute(&mut self, rig: &Rig, pose: &Pose) {
-        self.positions.clear();
-        self.rotations.clear();
-        self.scales.clear();
-        for (joint, local) in rig.joints().iter().zip(&pose.locals) {
-            let (position, rotation, scale) = match joint.parent {
-                Some(p) => (
-                    self.positions[p] + self.rotations[p] * (self.scales[p] * local.translation),
-                    self.rotations[p] * local.rotation,
-                    self.scales[p] * local.scale,
-                ),
-                None => (local.translation, local.rotation, local.scale),
-            };
-            self.positions.push(position);
-            self.rotations.push(rotation);
-            self.scales.push(scale);
+        let n = rig.n_joints();
+        self.positions.resize(n, DVec3::ZERO);
+        self.rotations.resize(n, DQuat::IDENTITY);
+        self.scales.resize(n, DVec3::ONE);
+        for (index, (joint, local)) in rig.joints().iter().zip(&pose.locals).enumerate() {
+            self.scales[index] = joint.parent.map_or(local.scale, |parent| self.scales[parent] * local.scale);
+            self.set(index, joint.parent, local, DVec3::ZERO);
         }
     }
 
@@ -111,6 +103,16 @@ impl World {
     /// Uniform scale of a joint's children.
     pub fn scale(&self, joint: usize) -> f64 {
         self.scales[joint].x
+    }
+}
+
+impl Carriers for World {
+    fn place(&self, joint: usize) -> DVec3 {
+        self.positions[joint]
+    }
+
+    fn axis(&self, joint: usize, axis: usize) -> DVec3 {
+        self.rotations[joint] * DVec3::AXES[axis]
     }
 }
 

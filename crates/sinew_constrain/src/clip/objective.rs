@@ -8,57 +8,43 @@
 //! # Symbols
 //! `f` quantity to minimise; `κ` strength of its pull; `H` second derivatives of `f`, made diagonally dominant
 //! # Limits
-//! In `H`, though not in the gradient, `f` is treated as linear in the points.
+//! In `H`, though not in the gradient, `f` is treated as linear in the points, and named degrees of freedom as linear in
+//! the corrections.
 
-use super::{
-    World,
-    freedom::{Axes, Freedoms},
+use super::{freedom::Freedoms, rules::RuleRows};
+use crate::{
+    Screw,
+    equations::{RowSink, VectorDerivative},
 };
-use crate::pulls::Row;
 use glam::DVec3;
 
 /// Strength of a pull a metre, which `weight` multiplies: an arm that hung is raised to all but a fortieth of its length, and
 /// rules are moved by a third of a millimetre, or by three centimetres where they are soft by one.
 pub(super) const PULL: f64 = 300.0;
 
-/// Slope and curvature of what is pulled, in one frame.
+/// Value, slope and curvature of an objective in one frame.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bend {
+pub(super) struct Curvature {
+    value: f64,
     slope: Vec<f64>,
     /// Symmetric, of all degrees of freedom.
     curve: Vec<f64>,
-    columns: Vec<(usize, DVec3)>,
-    turns: Vec<DVec3>,
 }
 
-impl Bend {
-    /// Take slope and curvature of the sum of rows; returns that sum.
-    pub fn compute(&mut self, rows: &[Row], (freedoms, world, axes): (&Freedoms, &World, &Axes)) -> f64 {
-        let n = freedoms.n;
+impl Curvature {
+    /// Compute them for the sum of a rule's rows; returns that sum.
+    pub fn compute(&mut self, rows: &RuleRows, freedoms: &Freedoms, screws: &[Screw]) -> f64 {
+        self.value = 0.0;
         self.slope.clear();
-        self.slope.resize(n, 0.0);
+        self.slope.resize(freedoms.n, 0.0);
         self.curve.clear();
-        self.curve.resize(n * n, 0.0);
-        for &(joint, point, direction) in rows.iter().flat_map(|row| &row.pulls) {
-            freedoms.columns(joint, point, world, axes, &mut self.columns);
-            freedoms.turns(joint, axes, &mut self.turns);
-            for (upper, &(i, velocity)) in self.columns.iter().enumerate() {
-                self.slope[i] += velocity.dot(direction);
-                let lever = direction.cross(self.turns[upper]);
-                for &(j, lower) in &self.columns[upper..] {
-                    // direction · (a × v)
-                    let bend = lever.dot(lower);
-                    self.curve[i * n + j] += bend;
-                    if i != j {
-                        self.curve[j * n + i] += bend;
-                    }
-                }
-            }
-        }
-        rows.iter().map(|row| row.residual).sum()
+        self.curve.resize(freedoms.n * freedoms.n, 0.0);
+        let mut sink = CurvatureRows { rows, freedoms, screws, out: self };
+        rows.equations.blocks.iter().for_each(|block| rows.equations.write(block, &rows.state, &mut sink));
+        self.value
     }
 
-    /// Add them, so many times, to a gradient and to the lower triangle of its matrix.
+    /// Add them, times `strength`, to a gradient and to the lower triangle of its matrix.
     pub fn add(&self, strength: f64, block: &mut [f64], gradient: &mut [f64]) {
         let n = gradient.len();
         for i in 0..n {
@@ -70,6 +56,59 @@ impl Bend {
             // A step needs a matrix that is positive: a diagonal that outweighs its row makes it so.
             let others = line.iter().map(|x| x.abs()).sum::<f64>() - line[i].abs();
             block[i * n + i] += strength * line[i].max(others);
+        }
+    }
+}
+
+struct CurvatureRows<'a> {
+    rows: &'a RuleRows,
+    freedoms: &'a Freedoms,
+    screws: &'a [Screw],
+    out: &'a mut Curvature,
+}
+
+impl CurvatureRows<'_> {
+    fn add_arrow(&mut self, arrow: usize, gradient: DVec3) {
+        let n = self.freedoms.n;
+        let columns = || self.rows.columns.of_arrow(arrow).map(|(column, v)| (self.rows.used[column], v));
+        for (i, velocity) in columns() {
+            self.out.slope[i] += gradient.dot(velocity);
+            let lever = gradient.cross(self.screws[i].angular);
+            for (j, lower) in columns().filter(|(j, _)| self.freedoms.is_above(i, *j)) {
+                // gradient · (a × v)
+                let bend = lever.dot(lower);
+                self.out.curve[i * n + j] += bend;
+                if i != j {
+                    self.out.curve[j * n + i] += bend;
+                }
+            }
+        }
+    }
+}
+
+impl RowSink for CurvatureRows<'_> {
+    fn row<const N: usize>(&mut self, value: f64, parts: [(usize, DVec3); N]) {
+        self.expression(value, parts.into_iter(), std::iter::empty());
+    }
+
+    fn vector<const N: usize, D: VectorDerivative>(&mut self, value: DVec3, parts: [(usize, D); N]) {
+        for k in 0..3 {
+            self.row(value[k], parts.map(|(arrow, derivative)| (arrow, derivative.apply(DVec3::AXES[k]))));
+        }
+    }
+
+    fn expression(
+        &mut self,
+        value: f64,
+        by_arrow: impl Iterator<Item = (usize, DVec3)>,
+        by_dof: impl Iterator<Item = (usize, f64)>,
+    ) {
+        self.out.value += value;
+        by_arrow.for_each(|(arrow, gradient)| self.add_arrow(arrow, gradient));
+        for (dof, derivative) in by_dof {
+            for &(column, slope) in self.rows.columns.of_dof(dof) {
+                self.out.slope[self.rows.used[column as usize]] += derivative * slope;
+            }
         }
     }
 }

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     ConstrainError, Skeleton,
-    compile::{Aim, CompileParams, Problem, Scene, has_errors},
+    compile::{CompileParams, Problem, Scene, has_errors},
+    equations::Equations,
     language::{Diagnostic, Expression, FormId, Script, Severity, Statement, Term, suggest},
 };
-use glam::DVec3;
 use sinew_geom::{
     Dof, DofKind, Rig,
     path::{Ground, Site},
@@ -100,15 +100,12 @@ fn compile(
             Some(most) => {
                 What::Limit(Limit { joint: held.bone, most, is_acceleration: held.is_acceleration })
             }
-            None => What::Hold(held.bone, DVec3::ZERO),
+            None => What::Hold(Box::new(Equations::hold(held.bone))),
         };
         rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
-    let is_pull = problem.rules().iter().any(|rule| rule.aim == Aim::Least);
     if !problem.rules().is_empty() {
-        let problem = Box::new(problem);
-        let what = if is_pull { What::Pull(problem) } else { What::Equations(problem) };
-        rules.push(FrameRule::new(what, 0..usize::MAX, span));
+        rules.push(FrameRule::of_problem(&problem, 0..usize::MAX, span));
     }
     let frames = during(statement)?;
     let fade = statement.suffixes.fade.as_ref().map_or(Ok(0.0), number)?;

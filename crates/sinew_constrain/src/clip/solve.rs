@@ -14,12 +14,12 @@
 use super::{
     World,
     banded::BlockBand,
-    freedom::{Axes, Freedoms},
+    freedom::Freedoms,
     limits::Moment,
-    objective::{Bend, PULL},
-    rules::FrameRule,
+    objective::{Curvature, PULL},
+    rules::{FrameRule, RuleRows},
 };
-use crate::{ConstrainError, pulls::Row};
+use crate::{ConstrainError, Screw};
 use glam::DVec3;
 use sinew_geom::{Pose, Rig, path::Site};
 use std::ops::{ControlFlow, Range};
@@ -99,31 +99,31 @@ pub struct ClipSolver {
     gradient: Vec<f64>,
     step: Vec<f64>,
     world: World,
-    axes: Axes,
+    screws: Vec<Screw>,
     columns: Vec<(usize, DVec3)>,
-    rows: Vec<Row>,
-    dense: Vec<f64>,
-    bend: Bend,
-    /// What pulls without end have of the cost.
-    pulled: f64,
+    /// Equations of each rule that has some.
+    rows: Vec<Option<RuleRows>>,
+    curvature: Curvature,
+    /// Part of the cost that comes from objectives, which may be negative.
+    objective_cost: f64,
     /// Of each rule that is a limit: its joint in the last frames, the newest first.
     moments: Vec<Vec<Moment>>,
 }
 
 impl ClipSolver {
     /// Room for a problem.
-    pub fn new(n_frames: usize, n: usize) -> Self {
+    pub fn new(problem: &Problem) -> Self {
+        let (n_frames, n) = (problem.base.len(), problem.freedoms.n);
         Self {
             band: BlockBand::new(n_frames, n),
             gradient: vec![0.0; n_frames * n],
             step: vec![0.0; n_frames * n],
             world: World::default(),
-            axes: Axes::default(),
+            screws: Vec::new(),
             columns: Vec::new(),
-            rows: Vec::new(),
-            dense: vec![0.0; n],
-            bend: Bend::default(),
-            pulled: 0.0,
+            rows: problem.rules.iter().map(|rule| rule.rows(problem.freedoms)).collect(),
+            curvature: Curvature::default(),
+            objective_cost: 0.0,
             moments: Vec::new(),
         }
     }
@@ -162,10 +162,10 @@ impl ClipSolver {
             let moved: Vec<f64> = (0..x.len())
                 .map(|i| (x[i] - share * self.step[i]).clamp(problem.low[i], problem.high[i]))
                 .collect();
-            let squares = cost - self.pulled;
+            let squares = cost - self.objective_cost;
             let next = self.assemble(problem, stage, &moved);
             if next.is_finite() && next <= cost {
-                // What pulls without end have no zero that a gain could be a share of.
+                // The gain is a share of the squares alone: objectives have no zero.
                 let gain = (cost - next) / squares.max(1e-12);
                 *x = moved;
                 cost = next;
@@ -208,7 +208,7 @@ impl ClipSolver {
         let n = problem.freedoms.n;
         self.band.clear();
         self.gradient.fill(0.0);
-        self.pulled = 0.0;
+        self.objective_cost = 0.0;
         self.moments = vec![Vec::new(); problem.rules.len()];
         let mut cost = 0.0;
         for t in 0..problem.base.len() {
@@ -221,11 +221,11 @@ impl ClipSolver {
     fn add_frame(&mut self, problem: &Problem, stage: &Stage, t: usize, x: &[f64]) -> f64 {
         let n = problem.freedoms.n;
         self.world.clone_from(&problem.worlds[t]);
-        problem.freedoms.forward(problem.rig, &problem.base[t], x, &mut self.world, &mut self.axes);
+        problem.freedoms.forward(problem.rig, &problem.base[t], x, &mut self.world, &mut self.screws);
         let mut cost = 0.0;
         for goal in &problem.goals[t] {
             let place = self.world.point(goal.joint, goal.local);
-            problem.freedoms.columns(goal.joint, place, &self.world, &self.axes, &mut self.columns);
+            problem.freedoms.columns(goal.joint, place, (&self.world, &self.screws), &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
             cost += self.add_point(t, n, place - goal.target, 1.0 / (sigma * goal.give));
             if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
@@ -234,13 +234,7 @@ impl ClipSolver {
             }
         }
         for &rule in &problem.active[t] {
-            let rule = &problem.rules[rule];
-            if rule.pull(&self.world, &mut self.rows) {
-                cost += self.add_pulls(problem, t, PULL * rule.share(t));
-            } else {
-                rule.rows(t, &self.world, &mut self.rows);
-                cost += self.add_rows(problem, t);
-            }
+            cost += self.add_rule(problem, t, rule);
         }
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
         for d in 0..n {
@@ -279,38 +273,21 @@ impl ClipSolver {
         w * depth * depth
     }
 
-    /// Rows of rules, whose points may lie on several joints.
-    fn add_rows(&mut self, problem: &Problem, t: usize) -> f64 {
+    /// Rows of a rule, or the slope and curvature of an objective.
+    fn add_rule(&mut self, problem: &Problem, t: usize, rule: usize) -> f64 {
+        let Some(rows) = &mut self.rows[rule] else { return 0.0 };
+        let rule = &problem.rules[rule];
         let n = problem.freedoms.n;
-        let mut cost = 0.0;
-        for row in &self.rows {
-            self.dense.fill(0.0);
-            for &(joint, point, direction) in &row.pulls {
-                problem.freedoms.columns(joint, point, &self.world, &self.axes, &mut self.columns);
-                for &(d, velocity) in &self.columns {
-                    self.dense[d] += velocity.dot(direction);
-                }
-            }
-            let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
-            for i in (0..n).filter(|&i| self.dense[i] != 0.0) {
-                gradient[i] += self.dense[i] * row.residual;
-                for j in 0..=i {
-                    block[i * n + j] += self.dense[i] * self.dense[j];
-                }
-            }
-            cost += row.residual * row.residual;
-        }
-        cost
-    }
-
-    /// Rows that should be as little as possible: slope, and the curvature that bodies of hinges have.
-    fn add_pulls(&mut self, problem: &Problem, t: usize, strength: f64) -> f64 {
-        let n = problem.freedoms.n;
-        let at = (problem.freedoms, &self.world, &self.axes);
-        let value = self.bend.compute(&self.rows, at);
+        rows.update(&self.world, &self.screws);
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
-        self.bend.add(strength, block, gradient);
-        self.pulled += 2.0 * strength * value;
+        if !rule.is_objective() {
+            rows.compute();
+            return rows.add(rule.factor(t), block, gradient);
+        }
+        let strength = PULL * rule.share(t);
+        let value = self.curvature.compute(rows, problem.freedoms, &self.screws);
+        self.curvature.add(strength, block, gradient);
+        self.objective_cost += 2.0 * strength * value;
         2.0 * strength * value
     }
 
@@ -320,7 +297,7 @@ impl ClipSolver {
         for &rule in &problem.active[t] {
             let Some(limit) = problem.rules[rule].limit() else { continue };
             let place = self.world.positions[limit.joint];
-            problem.freedoms.columns(limit.joint, place, &self.world, &self.axes, &mut self.columns);
+            problem.freedoms.columns(limit.joint, place, (&self.world, &self.screws), &mut self.columns);
             let moments = &mut self.moments[rule];
             let is_cut = problem.segments.iter().any(|segment| segment.start == t);
             if is_cut || moments.first().is_some_and(|last| last.frame + 1 != t) {
@@ -444,7 +421,7 @@ mod tests {
     fn the_gradient_is_that_of_the_sum_of_squares() {
         with_problem(RULES, |problem| {
             let n = problem.freedoms.n;
-            let mut solver = ClipSolver::new(4, n);
+            let mut solver = ClipSolver::new(problem);
             let x: Vec<f64> = (0..4 * n).map(|i| 0.1 * ((i * 37 % 19) as f64 / 9.0 - 1.0)).collect();
             solver.assemble(problem, &STAGE, &x);
             let gradient = solver.gradient.clone();
@@ -468,7 +445,7 @@ mod tests {
     fn rounds_lower_the_sum_until_little_is_gained() {
         with_problem(RULES, |problem| {
             let n = problem.freedoms.n;
-            let mut solver = ClipSolver::new(4, n);
+            let mut solver = ClipSolver::new(problem);
             let mut x = vec![0.0; 4 * n];
             let first = solver.assemble(problem, &STAGE, &x);
             let mut go_on = |_| ControlFlow::Continue(());
@@ -493,7 +470,7 @@ mod tests {
     fn the_gradient_vanishes() {
         with_problem("", |problem| {
             let n = problem.freedoms.n;
-            let mut solver = ClipSolver::new(4, n);
+            let mut solver = ClipSolver::new(problem);
             let mut x = vec![0.0; 4 * n];
             let slope = |solver: &mut ClipSolver, x: &[f64]| {
                 solver.assemble(problem, &STAGE, x);

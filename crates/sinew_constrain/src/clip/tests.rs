@@ -524,48 +524,6 @@ fn angles_of_joints_are_kept_in_clips() {
     assert_good(&fitted.report, "angles");
 }
 
-/// Slopes of angles as the pulls say, against those of the angles themselves.
-#[test]
-fn pulls_on_angles_are_their_slopes() {
-    let rig = crate::skeleton::tests::odd_rig();
-    let skeleton = Skeleton::from_rig(&rig).unwrap();
-    let (script, _) = crate::language::parse("j2.rx + 2 * j2.rz - j5.ry = 1 deg\nj0.tx + j4.ty = 5 cm");
-    let (problem, found) =
-        crate::compile::Problem::new(&script, &skeleton, &Default::default(), &Default::default());
-    assert!(found.iter().all(|d| d.severity < crate::language::Severity::Warning), "{found:?}");
-    let values: Vec<f64> = (0..skeleton.n_freedoms()).map(|k| 0.3 * ((k * 7 % 5) as f64 - 1.7)).collect();
-    let world = |values: &[f64]| World::of(&rig, &skeleton.pose_at(values).unwrap());
-    let rows = |values: &[f64]| {
-        let (mut rows, world) = (Vec::new(), world(values));
-        problem.blocks.iter().for_each(|block| crate::pulls::add(&problem, block, &world, &mut rows));
-        rows
-    };
-    let at = rows(&values);
-    for freedom in 0..values.len() {
-        let step = 1e-6;
-        let moved = |by: f64| {
-            let mut values = values.clone();
-            values[freedom] += by;
-            values
-        };
-        let (low, high) = (rows(&moved(-step)), rows(&moved(step)));
-        let (before, after) = (world(&moved(-step)), world(&moved(step)));
-        for (row, (low, high)) in at.iter().zip(low.iter().zip(&high)) {
-            let wanted = (high.residual - low.residual) / (2.0 * step);
-            // What the pulls say: how far each place goes that a joint carries.
-            let now = world(&values);
-            let place = |w: &World, joint: usize, at: DVec3| {
-                w.point(joint, now.rotations[joint].inverse() * (at - now.positions[joint]))
-            };
-            let way = |&(joint, at, by): &(usize, DVec3, DVec3)| {
-                by.dot(place(&after, joint, at) - place(&before, joint, at)) / (2.0 * step)
-            };
-            let found: f64 = row.pulls.iter().map(way).sum();
-            assert!((found - wanted).abs() < 1e-5, "{}: {found} {wanted}", skeleton.freedom_name(freedom));
-        }
-    }
-}
-
 #[test]
 fn later_priorities_give_way_in_clips() {
     let (rig, motion) = (walker(1.0), walk(60.0, 1.0, 0.0));

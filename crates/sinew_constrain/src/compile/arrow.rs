@@ -1,6 +1,6 @@
 //! Points and vectors that are sums of what joints carry.
 
-use crate::{Frames, Skeleton};
+use crate::{Skeleton, equations::Carriers};
 use glam::{DQuat, DVec3};
 
 /// What a joint carries: its place, or one of its axes.
@@ -18,10 +18,10 @@ impl Carrier {
     }
 
     #[inline(always)]
-    pub fn at(self, frames: &Frames) -> DVec3 {
+    pub fn at(self, frames: &impl Carriers) -> DVec3 {
         match self {
-            Self::Place(bone) => frames.positions[bone as usize],
-            Self::Axis(bone, axis) => frames.rotations[bone as usize].col(axis as usize),
+            Self::Place(bone) => frames.place(bone as usize),
+            Self::Axis(bone, axis) => frames.axis(bone as usize, axis as usize),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Arrow {
     }
 
     #[inline(always)]
-    pub fn at(&self, frames: &Frames) -> DVec3 {
+    pub fn at(&self, frames: &impl Carriers) -> DVec3 {
         self.terms.iter().fold(self.constant, |sum, (carrier, weight)| sum + carrier.at(frames) * *weight)
     }
 }

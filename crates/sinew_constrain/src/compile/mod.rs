@@ -138,6 +138,20 @@ impl Kind {
             _ => 1,
         }
     }
+
+    /// The same about arrows with other numbers.
+    pub fn renumbered(&self, mut new: impl FnMut(usize) -> usize) -> Self {
+        let mut kind = self.clone();
+        match &mut kind {
+            Self::Zero { a } | Self::Length { a, .. } | Self::Along { a, .. } | Self::Height { a, .. } => {
+                *a = new(*a);
+            }
+            Self::Unit { a, b } | Self::Split { a, b } => (*a, *b) = (new(*a), new(*b)),
+            Self::Clear { ends, .. } => *ends = ends.map(new),
+            Self::Scalar { .. } => {}
+        }
+        kind
+    }
 }
 
 /// A kind with the rule it serves and what its rows are multiplied by.

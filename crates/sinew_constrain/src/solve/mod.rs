@@ -22,4 +22,4 @@ mod thesis;
 
 pub use report::{Conflict, RuleReport, SolveReport};
 pub use solver::{Iterations, Method, Solution, SolveParams, Solver, Stop};
-pub(crate) use system::{System, height_over, nearest_on_segments};
+pub(crate) use system::System;

@@ -148,7 +148,7 @@ impl Solver {
     pub fn new(problem: Problem) -> Self {
         let mut system = System::new(&problem);
         let groups = arrange(&mut system, &problem.skeleton);
-        let of = |row: &super::system::Row| &problem.rules[row.rule];
+        let of = |row: &super::system::RowInfo| &problem.rules[row.rule];
         let is_hard = system.rows.iter().map(|row| {
             let rule = of(row);
             rule.aim != Aim::Least && rule.soft.is_none() && rule.priority == 1
