@@ -142,7 +142,7 @@ pub fn read_content(
     let folder = path.parent().unwrap_or(Path::new("."));
     let side = gltf::side_files_in(folder, root);
     Ok(match format {
-        Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf(bytes, &side, &name, warnings)?)),
+        Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),

@@ -42,7 +42,9 @@ pub const VERSION: u32 = 1;
 /// What our extension says of a file beyond the character: what a project keeps there, and what later versions may.
 pub fn fields_beyond_character(extensions: &Object) -> Object {
     let mut fields = extensions.get(NAME).and_then(Value::as_object).cloned().unwrap_or_default();
-    for own in ["version", "handles", "joints", "helperNodes", "boundJoints", "seamCopies"] {
+    for own in
+        ["version", "handles", "joints", "helperNodes", "boundJoints", "seamCopies", "morphs", "source"]
+    {
         fields.remove(own);
     }
     fields
@@ -68,17 +70,35 @@ pub(super) struct SinewCharacter {
     /// jump. Without it, a surface read back would be cut open along its seams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seam_copies: Option<usize>,
+    /// Morphs of the whole character that several meshes carry: of each, the nodes and the number of the target there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub morphs: Vec<Vec<[usize; 2]>>,
+    /// What of the file is that of the file that was opened; what follows was added and may be replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceSize>,
+}
+
+/// How much of a file came from the file that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SourceSize {
+    pub accessors: usize,
+    pub buffer_views: usize,
+    pub bytes: usize,
 }
 
 impl SinewCharacter {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        let Self { version: _, handles, joints, helper_nodes, bound_joints, seam_copies } = self;
+        let Self { version: _, handles, joints, helper_nodes, bound_joints, seam_copies, morphs, source } =
+            self;
         handles.is_empty()
             && joints.is_empty()
             && helper_nodes.is_empty()
             && bound_joints.is_none()
             && seam_copies.is_none()
+            && morphs.is_empty()
+            && source.is_none()
     }
 }
 
@@ -155,6 +175,8 @@ mod tests {
             helper_nodes: vec![0],
             bound_joints: Some(1),
             seam_copies: Some(1),
+            morphs: vec![vec![[0, 1]]],
+            source: Some(SourceSize { accessors: 1, buffer_views: 1, bytes: 4 }),
         };
         let mut object = serde_json::to_value(full).unwrap();
         object["rules"] = "stand".into();

@@ -3,9 +3,11 @@
 //! # Source
 //! Khronos Group, *glTF 2.0 Specification* (2021); `KHR_mesh_quantization`.
 //! # Limits
-//! No cameras, lights or compression (Draco, meshopt). Of materials, what [`sinew_geom::Material`] holds.
+//! A character has no cameras or lights, and of materials what [`sinew_geom::Material`] holds; a [`Host`] keeps the rest for
+//! writing. Compressed files (Draco, meshopt) are not read.
 
 mod extension;
+mod host;
 mod normals;
 mod read;
 pub(crate) mod schema;
@@ -13,9 +15,10 @@ mod write;
 
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
+pub use host::{Host, write_glb_hosted};
 pub use read::{
     GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
-    read_morph_sequence, read_views,
+    read_gltf_with_host, read_morph_sequence, read_views,
 };
 pub(crate) use read::{check_within, side_files_in};
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

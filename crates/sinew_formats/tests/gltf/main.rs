@@ -5,6 +5,7 @@
 mod bad;
 mod data;
 mod features;
+mod host;
 mod judges;
 mod round_trip;
 mod support;

@@ -20,7 +20,7 @@ const BASE_BUDGET: u64 = 512 << 20;
 const GROWTH: u64 = 32;
 
 /// Reads accessors of one file.
-pub(super) struct Decoder<'a> {
+pub(in crate::gltf) struct Decoder<'a> {
     pub root: &'a Root,
     buffers: Buffers<'a>,
     budget_left: Cell<u64>,
@@ -91,6 +91,11 @@ impl<'a> Decoder<'a> {
             5125 => self.decode(index, path, u32::from_le_bytes),
             other => Err(bad_component_type(index, other).with_remedy("these must be unsigned integers")),
         }
+    }
+
+    /// Bytes of a buffer.
+    pub fn buffer(&self, index: usize) -> Result<&[u8], Fault> {
+        self.buffers.bytes(index, "/buffers")
     }
 
     /// Bytes of a buffer view.
@@ -212,7 +217,7 @@ struct Span {
 }
 
 /// Number of components of an accessor type.
-pub(super) fn width_of(kind: &str) -> Option<usize> {
+pub(in crate::gltf) fn width_of(kind: &str) -> Option<usize> {
     const WIDTHS: [(&str, usize); 7] =
         [("SCALAR", 1), ("VEC2", 2), ("VEC3", 3), ("VEC4", 4), ("MAT2", 4), ("MAT3", 9), ("MAT4", 16)];
     WIDTHS.iter().find(|(name, _)| *name == kind).map(|&(_, width)| width)

@@ -3,24 +3,30 @@
 use super::accessor::Decoder;
 use super::resource::out_of_range;
 use crate::Fault;
+use crate::gltf::host::map::{ChannelMap, ClipMap};
 use crate::gltf::schema::{Animation, Channel};
 use glam::{Quat, Vec3};
 use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
-use sinew_geom::{Clip, Warnings};
-use std::collections::HashMap;
-use std::ops::Range;
+use sinew_geom::{Clip, Morph, Warnings};
+use std::collections::{HashMap, HashSet};
 
 /// What channels refer to.
 pub(super) struct Targets<'a> {
     /// Joint of each node.
     pub joint_of: &'a [Option<usize>],
-    /// Morphs of each node's mesh, where it has any.
-    pub morphs_of: &'a HashMap<usize, Range<usize>>,
+    /// Morphs of each node's mesh, target by target, where it has any.
+    pub morphs_of: &'a HashMap<usize, Vec<usize>>,
+    /// All morphs.
+    pub morphs: &'a [Morph],
 }
 
-/// Read all clips that move something.
-pub(super) fn read_clips(decoder: &Decoder, targets: &Targets, warnings: &mut Warnings) -> Vec<Clip> {
-    let mut clips = Vec::new();
+/// Read all clips that move something, and say where in the file each comes from.
+pub(super) fn read_clips(
+    decoder: &Decoder,
+    targets: &Targets,
+    warnings: &mut Warnings,
+) -> (Vec<Clip>, Vec<ClipMap>) {
+    let (mut clips, mut maps) = (Vec::new(), Vec::new());
     for (index, animation) in decoder.root.animations.iter().enumerate() {
         let name = match animation.name.as_deref() {
             None | Some("") => format!("clip {index}"),
@@ -33,10 +39,14 @@ pub(super) fn read_clips(decoder: &Decoder, targets: &Targets, warnings: &mut Wa
             path: format!("/animations/{index}"),
             clip: Clip { name, ..Clip::default() },
             track_of: HashMap::new(),
+            nodes_with_weights: HashSet::new(),
         };
+        let mut channels = Vec::new();
         for (at, channel) in animation.channels.iter().enumerate() {
-            if let Err(fault) = reader.read_channel(at, channel) {
-                warnings.push(format!("/animations/{index}/channels/{at}: {fault}; the channel is left out"));
+            match reader.read_channel(at, channel) {
+                Ok(what) => channels.extend(what.map(|what| (at, what))),
+                Err(fault) => warnings
+                    .push(format!("/animations/{index}/channels/{at}: {fault}; the channel is left out")),
             }
         }
         let moves = |track: &JointTrack| {
@@ -45,10 +55,13 @@ pub(super) fn read_clips(decoder: &Decoder, targets: &Targets, warnings: &mut Wa
         reader.clip.joints.retain(moves);
         match reader.clip.joints.is_empty() && reader.clip.morphs.is_empty() {
             true => warnings.push(format!("/animations/{index}: moves nothing in the scene; left out")),
-            false => clips.push(reader.clip),
+            false => {
+                clips.push(reader.clip);
+                maps.push(ClipMap { animation: index, channels });
+            }
         }
     }
-    clips
+    (clips, maps)
 }
 
 /// Rotations of unit length; those within rounding are left alone, so that files survive a round trip unchanged.
@@ -70,6 +83,40 @@ fn unit_rotations(keys: Keys<Quat>) -> Result<Keys<Quat>, String> {
     Keys::new(keys.times().to_vec(), values, keys.interpolation(), 1).map_err(|error| error.to_string())
 }
 
+/// Weights of the targets of a mesh as tracks of consecutive morphs. If there are several, those that stay at their
+/// default weight say nothing, and morphs that another mesh shares may be there already.
+fn split_by_morphs(
+    keys: Keys<f32>,
+    morphs: &[usize],
+    all: &[Morph],
+    known: &[MorphTrack],
+) -> Vec<MorphTrack> {
+    let (first, width) = (morphs.first().copied().unwrap_or(0), morphs.len());
+    if morphs.iter().enumerate().all(|(target, &morph)| morph == first + target) {
+        return vec![MorphTrack { morphs: first..first + width, keys }];
+    }
+    let mut tracks: Vec<MorphTrack> = Vec::new();
+    let mut start = 0;
+    for run in morphs.chunk_by(|a, b| *b == a + 1) {
+        let columns = start..start + run.len();
+        start = columns.end;
+        let values: Vec<f32> =
+            keys.values().chunks_exact(width).flat_map(|row| &row[columns.clone()]).copied().collect();
+        let is_default = |(at, &value): (usize, &f32)| value == all[run[at % run.len()]].default_weight;
+        let is_still =
+            keys.interpolation() != Interpolation::Cubic && values.iter().enumerate().all(is_default);
+        let range = run[0]..run[0] + run.len();
+        let is_known = known.iter().chain(&tracks).any(|track| track.morphs == range);
+        if !is_still
+            && !is_known
+            && let Ok(keys) = Keys::new(keys.times().to_vec(), values, keys.interpolation(), run.len())
+        {
+            tracks.push(MorphTrack { morphs: range, keys });
+        }
+    }
+    tracks
+}
+
 struct ClipReader<'a> {
     decoder: &'a Decoder<'a>,
     targets: &'a Targets<'a>,
@@ -78,18 +125,19 @@ struct ClipReader<'a> {
     clip: Clip,
     /// Track of each joint that has one.
     track_of: HashMap<usize, usize>,
+    nodes_with_weights: HashSet<usize>,
 }
 
 impl ClipReader<'_> {
-    fn read_channel(&mut self, at: usize, channel: &Channel) -> Result<(), Fault> {
+    fn read_channel(&mut self, at: usize, channel: &Channel) -> Result<Option<ChannelMap>, Fault> {
         // Without a node the target is that of an extension.
-        let Some(node) = channel.target.node else { return Ok(()) };
+        let Some(node) = channel.target.node else { return Ok(None) };
         let place = format!("{}/channels/{at}/target", self.path);
         if node >= self.targets.joint_of.len() {
             return Err(out_of_range(&place, "node", node, self.targets.joint_of.len()));
         }
         if channel.target.path == "weights" {
-            return self.read_weights(node, channel, &place);
+            return self.read_weights(node, channel, &place).map(|()| Some(ChannelMap::Weights(node)));
         }
         let Some(joint) = self.targets.joint_of[node] else {
             return Err(Fault::json(place, format!("node {node} is not in the scene")));
@@ -100,15 +148,19 @@ impl ClipReader<'_> {
             "translation" | "scale" => {
                 let keys = self.keys::<Vec3, 3>(channel, Vec3::from_array)?;
                 let track = &mut self.clip.joints[track];
-                let slot =
-                    if channel.target.path == "scale" { &mut track.scale } else { &mut track.translation };
-                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
+                let (slot, what) = match channel.target.path == "scale" {
+                    true => (&mut track.scale, ChannelMap::Scale(joint)),
+                    false => (&mut track.translation, ChannelMap::Translation(joint)),
+                };
+                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)?;
+                Ok(Some(what))
             }
             "rotation" => {
                 let keys = self.keys::<Quat, 4>(channel, Quat::from_array)?;
                 let keys = unit_rotations(keys).map_err(|cause| Fault::json(&place, cause))?;
                 let slot = &mut self.clip.joints[track].rotation;
-                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)
+                slot.is_none().then(|| *slot = Some(keys)).ok_or_else(taken)?;
+                Ok(Some(ChannelMap::Rotation(joint)))
             }
             other => Err(Fault::json(place, format!("path {other:?} is not known"))),
         }
@@ -128,7 +180,7 @@ impl ClipReader<'_> {
                 format!("node {node} has no mesh with morph targets in the scene"),
             ));
         };
-        if self.clip.morphs.iter().any(|track| track.morphs == *morphs) {
+        if !self.nodes_with_weights.insert(node) {
             return Err(Fault::json(place, format!("node {node} has two curves for one property")));
         }
         let (times, output, interpolation) = self.sampler(channel)?;
@@ -136,7 +188,7 @@ impl ClipReader<'_> {
             self.decoder.floats::<1>(output, &self.path)?.into_iter().map(|[weight]| weight).collect();
         let keys = Keys::new(times, values, interpolation, morphs.len())
             .map_err(|error| Fault::json(place, error.to_string()))?;
-        self.clip.morphs.push(MorphTrack { morphs: morphs.clone(), keys });
+        self.clip.morphs.extend(split_by_morphs(keys, morphs, self.targets.morphs, &self.clip.morphs));
         Ok(())
     }
 

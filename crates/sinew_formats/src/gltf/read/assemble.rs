@@ -12,10 +12,10 @@ use super::rig::RigMap;
 use super::scene::Scene;
 use super::unscale::remove_scales;
 use crate::Fault;
+use crate::gltf::host::map::{HostMap, InstanceMap, PartMap};
 use crate::gltf::schema::{Mesh as MeshJson, Root};
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 /// Meshes the scene shows, in file order.
 pub(super) fn instances(root: &Root, scene: &Scene) -> impl Iterator<Item = Instance> {
@@ -23,44 +23,60 @@ pub(super) fn instances(root: &Root, scene: &Scene) -> impl Iterator<Item = Inst
     shown.filter_map(|(node, found)| Some(Instance { node, mesh: found.mesh?, skin: found.skin }))
 }
 
-/// Build the character; its name is left empty.
+/// Build the character, and say where in the file its parts come from; its name is left empty.
 pub(super) fn assemble(
     decoder: &Decoder,
     scene: &Scene,
     side: SideFiles,
     warnings: &mut Warnings,
-) -> Result<Character, Vec<Fault>> {
+) -> Result<(Character, HostMap), Vec<Fault>> {
     let root = decoder.root;
     let extension = own::read_extension(root, warnings);
     let mut rig = RigMap::build(root, scene, extension.as_ref());
     let instances: Vec<Instance> = instances(root, scene).collect();
     let meshes = read_meshes(decoder, &instances, warnings)?;
     let bound_joints = extension.as_ref().and_then(|extension| extension.bound_joints);
-    let mut surface =
-        SurfaceReader { decoder, scene, meshes, bound_joints, slots: Vec::new(), morphs_of: HashMap::new() };
+    let shared = extension.as_ref().map_or_else(Vec::new, |extension| extension.morphs.clone());
+    let (slots, morphs_of, parts) = (Vec::new(), HashMap::new(), Vec::new());
+    let mut surface = SurfaceReader { decoder, scene, meshes, bound_joints, slots, morphs_of, parts };
+    surface.number_morphs(&instances, &shared);
     let mut merged = surface.merge(&instances, &mut rig, warnings)?;
-    let targets = Targets { joint_of: &rig.joint_of, morphs_of: &surface.morphs_of };
-    let clips = read_clips(decoder, &targets, warnings);
+    let targets = Targets { joint_of: &rig.joint_of, morphs_of: &surface.morphs_of, morphs: &merged.morphs };
+    let (clips, clip_maps) = read_clips(decoder, &targets, warnings);
     let mut character = Character { clips, ..Character::default() };
+    let instance = |i: &Instance| InstanceMap {
+        node: i.node,
+        mesh: i.mesh,
+        morphs: surface.morphs_of.get(&i.node).cloned().unwrap_or_default(),
+    };
+    let mut map = HostMap {
+        instances: instances.iter().map(instance).collect(),
+        parts: std::mem::take(&mut surface.parts),
+        nodes: rig.node_of.clone(),
+        clips: clip_maps,
+        n_source_vertices: merged.positions.len(),
+        ..HostMap::default()
+    };
     character.morphs = std::mem::take(&mut merged.morphs);
     character.skin = build_skin(surface.slots, &mut merged, warnings).map_err(as_faults)?;
     (character.mesh, character.surface) = build_surface(decoder, merged, side, warnings)?;
     if let Some(extension) = &extension {
         own::apply_joints(extension, &mut rig, warnings);
-        own::join_copies(extension, decoder, &mut character, warnings).map_err(as_faults)?;
+        map.copies = own::join_copies(extension, decoder, &mut character, warnings).map_err(as_faults)?;
         character.handles = own::read_handles(extension, decoder, character.mesh.n_vertices(), warnings);
     }
     if !rig.joints.is_empty() {
         character.rig = Some(Rig::new(rig.joints).map_err(as_faults)?);
     }
     if !is_own(root) {
-        remove_scales(&mut character).map_err(as_faults)?;
+        map.units = remove_scales(&mut character).map_err(as_faults)?;
     }
-    Ok(character)
+    map.units.resize(character.rig.as_ref().map_or(0, Rig::n_joints), 1.0);
+    Ok((character, map))
 }
 
 /// Whether Sinew wrote the file: then everything stands as it should and keeps its bits.
-fn is_own(root: &Root) -> bool {
+pub(super) fn is_own(root: &Root) -> bool {
     root.asset.generator.as_ref().is_some_and(|generator| generator.starts_with("Sinew "))
 }
 
@@ -100,7 +116,9 @@ struct SurfaceReader<'a> {
     meshes: BTreeMap<usize, Vec<Part>>,
     bound_joints: Option<usize>,
     slots: Vec<SkinSlot>,
-    morphs_of: HashMap<usize, Range<usize>>,
+    /// Morphs of each node's mesh, target by target.
+    morphs_of: HashMap<usize, Vec<usize>>,
+    parts: Vec<PartMap>,
 }
 
 impl SurfaceReader<'_> {
@@ -126,8 +144,10 @@ impl SurfaceReader<'_> {
             Binder { decoder, scene, rig, own_file, bound_joints, slots, slots_of: HashMap::new() };
         let mut merged = Merged::new(has, n_vertices);
         let mut faults = Vec::new();
+        let n_morphs = self.morphs_of.values().flatten().max().map_or(0, |&last| last + 1);
+        merged.morphs =
+            vec![Morph { name: String::new(), offsets: Vec::new(), default_weight: 0.0 }; n_morphs];
         for instance in instances {
-            let first_morph = merged.morphs.len();
             let parts = &self.meshes[&instance.mesh];
             let placement = match instance.skin.filter(|_| self.is_skinned(instance)) {
                 Some(skin) => {
@@ -144,10 +164,21 @@ impl SurfaceReader<'_> {
                 }
             };
             debug_assert!(moving || matches!(placement.bound, Bound::Nothing));
+            let morphs = self.morphs_of.get(&instance.node).map_or(&[][..], Vec::as_slice);
             for part in self.meshes.get_mut(&instance.mesh).into_iter().flatten() {
-                faults.extend(merged.push(part, &placement, instance, first_morph).err());
+                let first_vertex = merged.positions.len();
+                faults.extend(merged.push(part, &placement, instance, morphs).err());
+                self.parts.push(PartMap {
+                    node: instance.node,
+                    mesh: instance.mesh,
+                    skin: instance.skin,
+                    primitives: part.primitives.clone(),
+                    vertices: first_vertex..merged.positions.len(),
+                    world: placement.world,
+                    bound: placement.bound.clone(),
+                });
             }
-            self.add_morphs(instance, &mut merged);
+            self.describe_morphs(instance, &mut merged);
         }
         self.slots = binder.slots;
         let (n_morphs, n_vertices) = (merged.morphs.len() as u64, merged.positions.len());
@@ -178,22 +209,52 @@ impl SurfaceReader<'_> {
         Ok((has, n_vertices as usize))
     }
 
-    fn add_morphs(&mut self, instance: &Instance, merged: &mut Merged) {
+    /// Give every target of every instance the number of its morph: in file order, those that several instances
+    /// share (as our extension says) behind the others.
+    fn number_morphs(&mut self, instances: &[Instance], shared: &[Vec<[usize; 2]>]) {
+        let n_targets = |instance: &Instance| {
+            self.meshes[&instance.mesh].iter().map(|part| part.targets.len()).max().unwrap_or(0)
+        };
+        let mut shared_of: HashMap<[usize; 2], usize> = HashMap::new();
+        for (index, places) in shared.iter().enumerate() {
+            for &place in places {
+                shared_of.entry(place).or_insert(index);
+            }
+        }
+        let mut n_own = 0;
+        let mut numbered: Vec<(usize, Vec<Result<usize, usize>>)> = Vec::new();
+        for instance in instances {
+            let mut number = |target: usize| match shared_of.get(&[instance.node, target]) {
+                Some(&index) => Err(index),
+                None => {
+                    n_own += 1;
+                    Ok(n_own - 1)
+                }
+            };
+            numbered.push((instance.node, (0..n_targets(instance)).map(&mut number).collect()));
+        }
+        // Shared morphs that no instance has leave no gap.
+        let mut used: Vec<usize> = numbered.iter().flat_map(|(_, all)| all).filter_map(|n| n.err()).collect();
+        used.sort_unstable();
+        used.dedup();
+        let place = |n: Result<usize, usize>| n.unwrap_or_else(|k| n_own + used.partition_point(|&u| u < k));
+        for (node, all) in numbered.into_iter().filter(|(_, all)| !all.is_empty()) {
+            self.morphs_of.insert(node, all.into_iter().map(place).collect());
+        }
+    }
+
+    /// Name the morphs of an instance and set their weights, unless another instance has done so.
+    fn describe_morphs(&self, instance: &Instance, merged: &mut Merged) {
         let (mesh, node) =
             (&self.decoder.root.meshes[instance.mesh], &self.decoder.root.nodes[instance.node]);
-        let n_targets = self.meshes[&instance.mesh].iter().map(|part| part.targets.len()).max().unwrap_or(0);
-        let first = merged.morphs.len();
         let weights = if node.weights.is_empty() { &mesh.weights } else { &node.weights };
-        for target in 0..n_targets {
-            let weight = weights.get(target).copied().filter(|weight| weight.is_finite());
-            merged.morphs.push(Morph {
-                name: target_name(mesh, target),
-                offsets: Vec::new(),
-                default_weight: weight.unwrap_or(0.0),
-            });
-        }
-        if n_targets > 0 {
-            self.morphs_of.insert(instance.node, first..first + n_targets);
+        for (target, &morph) in self.morphs_of.get(&instance.node).into_iter().flatten().enumerate() {
+            let morph = &mut merged.morphs[morph];
+            if morph.name.is_empty() {
+                let weight = weights.get(target).copied().filter(|weight| weight.is_finite());
+                morph.name = target_name(mesh, target);
+                morph.default_weight = weight.unwrap_or(0.0);
+            }
         }
     }
 }

@@ -37,7 +37,8 @@ pub(super) struct Placement {
 }
 
 /// What the vertices of an instance follow.
-pub(super) enum Bound {
+#[derive(Debug, Clone)]
+pub(in crate::gltf) enum Bound {
     /// Nothing in the file moves.
     Nothing,
     /// One slot.

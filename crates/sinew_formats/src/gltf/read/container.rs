@@ -3,7 +3,7 @@
 use crate::{Fault, Place};
 
 /// The two parts of a glTF file.
-pub(super) struct Container<'a> {
+pub(in crate::gltf) struct Container<'a> {
     pub json: &'a [u8],
     /// Where the JSON text begins in the file.
     pub json_start: usize,
@@ -17,7 +17,7 @@ const JSON_CHUNK: u32 = 0x4E4F_534A;
 const BIN_CHUNK: u32 = 0x004E_4942;
 
 /// Take the file apart. Lengths in the headers are never trusted beyond the bytes there are.
-pub(super) fn split_container(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+pub(in crate::gltf) fn split_container(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
         return Err(Fault::new(Place::Whole, "the file is empty"));
     }

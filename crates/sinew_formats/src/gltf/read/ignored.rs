@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Warn of textures, attributes, cameras and extensions of materials that are left out. Root extensions are the
 /// caller's to keep.
-pub(super) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
+pub(in crate::gltf) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
     let mut lost = BTreeSet::new();
     root.materials.iter().for_each(|material| add_material(material, &mut lost));
     let primitives = root.meshes.iter().flat_map(|mesh| &mesh.primitives);

@@ -10,7 +10,7 @@ use serde_json::Value;
 const MAX_DIAGNOSED: usize = 16 << 20;
 
 /// Parse the text. If it is not of the right shape, every element that is wrong is named.
-pub(super) fn parse_root(container: &Container) -> Result<Root, Vec<Fault>> {
+pub(in crate::gltf) fn parse_root(container: &Container) -> Result<Root, Vec<Fault>> {
     // GLB pads with spaces; some exporters pad with zeros instead.
     let padding = container.json.iter().rev().take_while(|&&byte| byte == 0).count();
     let text = &container.json[..container.json.len() - padding];

@@ -67,14 +67,14 @@ impl Merged {
         merged
     }
 
-    /// Add one part of an instance. `first_morph` is where the morphs of the instance begin. If the part is all
-    /// there is, its arrays are taken rather than copied.
+    /// Add one part of an instance. `morphs` are the morphs of the instance's targets. If the part is all there is, its
+    /// arrays are taken rather than copied.
     pub fn push(
         &mut self,
         part: &mut Part,
         placement: &Placement,
         instance: &Instance,
-        first_morph: usize,
+        morphs: &[usize],
     ) -> Result<(), Fault> {
         let first_vertex = self.positions.len();
         let n_vertices = part.positions.len();
@@ -95,13 +95,13 @@ impl Merged {
             join(&mut self.colors, part.colors.as_mut(), self.n_vertices);
             self.colors.resize(padded, [1.0; 4]);
         }
-        for (target, offsets) in part.targets.iter().enumerate() {
+        for (&morph, offsets) in morphs.iter().zip(&part.targets) {
             let Some(offsets) = offsets else { continue };
             let offsets = match placement.world {
                 Some(world) => offsets.iter().map(|o| (world.matrix3 * o.as_dvec3()).as_vec3()).collect(),
                 None => offsets.clone(),
             };
-            self.offsets.push(Offsets { morph: first_morph + target, first_vertex, offsets });
+            self.offsets.push(Offsets { morph, first_vertex, offsets });
         }
         self.push_influences(part, placement, instance)
     }

@@ -1,21 +1,21 @@
 //! glTF to [`Character`].
 
-mod accessor;
-mod animation;
-mod assemble;
-mod bind;
-mod container;
-mod ignored;
+pub(super) mod accessor;
+pub(super) mod animation;
+pub(super) mod assemble;
+pub(super) mod bind;
+pub(super) mod container;
+pub(super) mod ignored;
 mod influences;
 mod info;
-mod json;
+pub(super) mod json;
 pub(super) mod material;
 mod merge;
-mod own;
+pub(super) mod own;
 mod part;
-mod resource;
+pub(super) mod resource;
 mod rig;
-mod scene;
+pub(super) mod scene;
 mod sequence;
 mod unscale;
 
@@ -24,10 +24,11 @@ pub use resource::{SideFiles, no_side_files};
 pub(crate) use resource::{check_within, side_files_in};
 pub use sequence::{morph_sequence, read_morph_sequence};
 
+use super::host::{Host, map::HostMap};
 use super::schema::{Object, Root};
 use crate::{Fault, FormatError};
 use sinew_geom::{Character, Warnings};
-use std::path::Path;
+use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
 
 /// What to do about compressed files.
 const DECOMPRESS: &str =
@@ -43,6 +44,8 @@ pub struct GltfFile {
     /// Extensions at the root of the file as they stand there, for those who know them. What another file may
     /// take over, [`portable_extensions`](super::portable_extensions) tells.
     pub extensions: Object,
+    /// The file itself, if it was asked for, so that the character can be written back into it.
+    pub host: Option<Arc<Host>>,
 }
 
 /// Read a `.glb`, `.gltf`, `.vrm` or `.vrma` file.
@@ -52,7 +55,7 @@ pub struct GltfFile {
 pub fn read_gltf_file(path: &Path, warnings: &mut Warnings) -> Result<GltfFile, FormatError> {
     let bytes = resource::read_whole(path)?;
     let side = resource::side_files_in(path.parent().unwrap_or(Path::new(".")), None);
-    read_gltf(&bytes, &side, &path.to_string_lossy(), warnings)
+    read_gltf_with_host(&bytes, &side, &path.to_string_lossy(), warnings)
 }
 
 /// Read glTF from memory; `name` stands for the file in messages and names the character.
@@ -70,6 +73,84 @@ pub fn read_gltf(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
+    with_source(bytes, side, name, warnings, |source, warnings| {
+        ignored::warn_ignored(source.decoder.root, warnings);
+        Ok(file_of(source))
+    })
+}
+
+fn file_of(source: Source) -> GltfFile {
+    let root = source.decoder.root;
+    let mut info = GltfInfo::count(root);
+    info.n_instances = assemble::instances(root, source.scene).count();
+    GltfFile { character: source.character, info, extensions: root.extensions.clone(), host: None }
+}
+
+/// As [`read_gltf`], and keep the file with all its side files, so that the character can be written back into it. Files
+/// that Sinew wrote by itself hold nothing else and are not kept.
+///
+/// # Errors
+/// As [`read_gltf`].
+pub fn read_gltf_with_host(
+    bytes: &[u8],
+    side: SideFiles,
+    name: &str,
+    warnings: &mut Warnings,
+) -> Result<GltfFile, FormatError> {
+    let kept: RefCell<BTreeMap<String, Arc<Vec<u8>>>> = RefCell::default();
+    let recorded = |file: &str| {
+        if let Some(bytes) = kept.borrow().get(file) {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = side(file)?;
+        kept.borrow_mut().insert(file.to_owned(), Arc::new(bytes.clone()));
+        Ok(bytes)
+    };
+    let mut file = with_source(bytes, &recorded, name, warnings, |source, warnings| {
+        let root = source.decoder.root;
+        if assemble::is_own(root) {
+            ignored::warn_ignored(root, warnings);
+            return Ok((file_of(source), false));
+        }
+        for (index, image) in root.images.iter().enumerate() {
+            let uri = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
+            if let Some(Err(cause)) = uri.map(|uri| resource::load_uri(uri, &recorded)) {
+                warnings.push(format!("/images/{index}: {cause}; only its name is kept"));
+            }
+        }
+        Ok((file_of(source), true))
+    })?;
+    if file.1 {
+        file.0.host = Some(Arc::new(Host::new(bytes, kept.take(), name)));
+    }
+    Ok(file.0)
+}
+
+/// A file taken apart.
+pub(super) struct Source<'a> {
+    pub decoder: &'a accessor::Decoder<'a>,
+    pub scene: &'a scene::Scene,
+    pub json: &'a [u8],
+    pub side: SideFiles<'a>,
+    pub character: Character,
+    pub map: HostMap,
+}
+
+impl Source<'_> {
+    /// Bytes of a file beside this one, if it is there.
+    pub fn side_file(&self, uri: &str) -> Option<Vec<u8>> {
+        resource::load_uri(uri, self.side).ok()
+    }
+}
+
+/// Read a file and use its parts.
+pub(super) fn with_source<R>(
+    bytes: &[u8],
+    side: SideFiles,
+    name: &str,
+    warnings: &mut Warnings,
+    then: impl FnOnce(Source, &mut Warnings) -> Result<R, FormatError>,
+) -> Result<R, FormatError> {
     let fail = |faults| FormatError::faults(name, faults);
     let container = container::split_container(bytes).map_err(|fault| fail(vec![fault]))?;
     let root = json::parse_root(&container).map_err(fail)?;
@@ -80,13 +161,10 @@ pub fn read_gltf(
     }
     let buffers = resource::Buffers::load(&root, container.bin, side);
     let decoder = accessor::Decoder::new(&root, buffers, bytes.len());
-    let mut character = assemble::assemble(&decoder, &scene, side, warnings).map_err(fail)?;
+    let (mut character, map) = assemble::assemble(&decoder, &scene, side, warnings).map_err(fail)?;
     let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     character.name = stem.unwrap_or_default();
-    ignored::warn_ignored(&root, warnings);
-    let mut info = GltfInfo::count(&root);
-    info.n_instances = assemble::instances(&root, &scene).count();
-    Ok(GltfFile { character, info, extensions: root.extensions.clone() })
+    then(Source { decoder: &decoder, scene: &scene, json: container.json, side, character, map }, warnings)
 }
 
 /// Bytes of buffer views of a file, for those who know an extension that names them.

@@ -56,26 +56,27 @@ pub(super) fn read_handles(
     handles
 }
 
-/// Join the copies that were made at seams with what they were copied from, so that the surface is whole again.
+/// Join the copies that were made at seams with what they were copied from, so that the surface is whole again. Returns
+/// what each of the last vertices of the file is a copy of.
 pub(super) fn join_copies(
     extension: &SinewCharacter,
     decoder: &Decoder,
     character: &mut Character,
     warnings: &mut Warnings,
-) -> Result<(), GeomError> {
+) -> Result<Vec<u32>, GeomError> {
     let path = format!("/extensions/{NAME}/seamCopies");
-    let Some(view) = extension.seam_copies else { return Ok(()) };
+    let Some(view) = extension.seam_copies else { return Ok(Vec::new()) };
     let copies: Vec<u32> = match read_words(Some(view), decoder, &path) {
         Ok(words) => words.into_iter().map(u32::from_le_bytes).collect(),
         Err(fault) => {
             warnings.push(format!("{path}: {fault}; the surface stays cut along its seams"));
-            return Ok(());
+            return Ok(Vec::new());
         }
     };
     let n = character.mesh.n_vertices().saturating_sub(copies.len());
     if copies.len() > character.mesh.n_vertices() || copies.iter().any(|&source| source as usize >= n) {
         warnings.push(format!("{path}: does not fit the mesh; the surface stays cut along its seams"));
-        return Ok(());
+        return Ok(Vec::new());
     }
     let source = |v: u32| if (v as usize) < n { v } else { copies[v as usize - n] };
     let (mut positions, faces) = std::mem::take(&mut character.mesh).into_parts();
@@ -90,7 +91,7 @@ pub(super) fn join_copies(
         let (indices, weights) = (skin.indices()[..n_kept].to_vec(), skin.weights()[..n_kept].to_vec());
         character.skin = Some(Skin::new(skin.slots.clone(), skin.influences(), indices, weights, warnings)?);
     }
-    Ok(())
+    Ok(copies)
 }
 
 /// Four-byte words of a buffer view; none without one.

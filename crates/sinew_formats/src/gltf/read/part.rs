@@ -14,6 +14,8 @@ use std::collections::HashMap;
 pub(super) struct Part {
     /// JSON path of the first primitive.
     pub path: String,
+    /// The primitives that show it, by their number in the mesh.
+    pub primitives: Vec<usize>,
     pub positions: Vec<Vec3>,
     pub normals: Option<Vec<Vec3>>,
     pub uvs: Option<Vec<[f32; 2]>>,
@@ -57,7 +59,10 @@ pub(super) fn read_parts(
         };
         let part = &mut parts[part];
         match read_faces(decoder, primitive, part.positions.len(), &path) {
-            Ok(faces) => part.faces.push((faces, primitive.material)),
+            Ok(faces) => {
+                part.primitives.push(index);
+                part.faces.push((faces, primitive.material));
+            }
             Err(fault) => faults.push(fault),
         }
     }

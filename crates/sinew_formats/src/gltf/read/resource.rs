@@ -65,7 +65,7 @@ enum Content<'a> {
 }
 
 /// All buffers of a file. A buffer that cannot be had is a fault only when something needs it.
-pub(super) struct Buffers<'a> {
+pub(in crate::gltf) struct Buffers<'a> {
     contents: Vec<Content<'a>>,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn out_of_range(path: &str, what: &str, index: usize, len: usize) -> 
 }
 
 /// Bytes behind a URI, or the cause of the fault.
-pub(super) fn load_uri(uri: &str, side: SideFiles) -> Result<Vec<u8>, String> {
+pub(in crate::gltf) fn load_uri(uri: &str, side: SideFiles) -> Result<Vec<u8>, String> {
     if let Some(data) = uri.strip_prefix("data:") {
         let (_, text) = data.split_once(";base64,").ok_or("the data URI is not base64")?;
         return decode_base64(text).ok_or_else(|| "the base64 data is broken".to_owned());

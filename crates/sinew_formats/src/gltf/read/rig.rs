@@ -12,6 +12,8 @@ use sinew_geom::rig::Joint;
 /// The rig under construction, and how nodes map to its joints.
 pub(super) struct RigMap {
     pub joints: Vec<Joint>,
+    /// Node of each joint; none for a joint that is not in the file.
+    pub node_of: Vec<Option<usize>>,
     /// Joint of each node; a node outside the rig has none.
     pub joint_of: Vec<Option<usize>>,
     /// Whether a joint of a skin or a node of a clip is at or above the node: what hangs there moves.
@@ -40,7 +42,8 @@ impl RigMap {
             moves[node] |= scene.parent[node].is_some_and(|parent| moves[parent]);
         }
         let (joint_of, carrier) = (vec![None; n_nodes], vec![None; n_nodes]);
-        let mut map = Self { joints: Vec::new(), joint_of, moves, carrier, world: Vec::new() };
+        let mut map =
+            Self { joints: Vec::new(), node_of: Vec::new(), joint_of, moves, carrier, world: Vec::new() };
         for &node in scene.order.iter().filter(|&&node| in_rig[node]) {
             let parent = scene.parent[node].and_then(|parent| map.joint_of[parent]);
             map.joint_of[node] = if is_helper[node] {
@@ -50,7 +53,7 @@ impl RigMap {
                     None | Some("") => format!("node {node}"),
                     Some(name) => name.to_owned(),
                 };
-                Some(map.push(Joint::new(name, parent, scene.local[node])))
+                Some(map.push(Joint::new(name, parent, scene.local[node]), Some(node)))
             };
         }
         for &node in &scene.order {
@@ -61,13 +64,14 @@ impl RigMap {
     }
 
     /// Add a joint and its rest transform.
-    fn push(&mut self, joint: Joint) -> usize {
+    fn push(&mut self, joint: Joint, node: Option<usize>) -> usize {
         let parent_from_joint = joint.rest.to_affine();
         self.world.push(match joint.parent {
             Some(parent) => self.world[parent] * parent_from_joint,
             None => parent_from_joint,
         });
         self.joints.push(joint);
+        self.node_of.push(node);
         self.joints.len() - 1
     }
 
@@ -75,7 +79,7 @@ impl RigMap {
     pub fn still_joint(&mut self) -> usize {
         const NAME: &str = "still";
         let found = self.joints.iter().position(|joint| joint.name == NAME && joint.parent.is_none());
-        found.unwrap_or_else(|| self.push(Joint::new(NAME, None, Default::default())))
+        found.unwrap_or_else(|| self.push(Joint::new(NAME, None, Default::default()), None))
     }
 }
 

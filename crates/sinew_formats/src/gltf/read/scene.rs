@@ -10,7 +10,7 @@ use sinew_geom::{Transform, Warnings};
 const SHEAR_TOLERANCE: f64 = 1e-5;
 
 /// All nodes of a file, checked.
-pub(super) struct Scene {
+pub(in crate::gltf) struct Scene {
     pub parent: Vec<Option<usize>>,
     /// Every node, parents first. In file order if that is already so.
     pub order: Vec<usize>,

@@ -14,12 +14,13 @@ const NOTICEABLE: f64 = 0.01;
 /// How far the three scales of a joint may differ and still be called uniform.
 const UNIFORM: f64 = 1e-4;
 
-/// Move the uniform scales of a character's joints into translations and bindings.
-pub(super) fn remove_scales(character: &mut Character) -> Result<(), GeomError> {
-    let Some(rig) = &character.rig else { return Ok(()) };
+/// Move the uniform scales of a character's joints into translations and bindings. Returns how much larger the frame of
+/// each joint is taken.
+pub(super) fn remove_scales(character: &mut Character) -> Result<Vec<f64>, GeomError> {
+    let Some(rig) = &character.rig else { return Ok(Vec::new()) };
     let units = find_units(rig, character);
     if units.iter().all(|&unit| unit == 1.0) {
-        return Ok(());
+        return Ok(units);
     }
     let parent_unit: Vec<f64> =
         rig.joints().iter().map(|joint| joint.parent.map_or(1.0, |parent| units[parent])).collect();
@@ -39,7 +40,7 @@ pub(super) fn remove_scales(character: &mut Character) -> Result<(), GeomError> 
         multiply(&mut track.translation, parent)?;
         multiply(&mut track.scale, parent / units[track.joint])?;
     }
-    Ok(())
+    Ok(units)
 }
 
 /// How much larger the frame of each joint is taken.

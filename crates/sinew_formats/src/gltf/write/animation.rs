@@ -3,7 +3,7 @@
 use super::builder::{Builder, finite};
 use crate::gltf::schema::{Animation, Channel, Sampler, Target};
 use glam::Quat;
-use sinew_geom::rig::{Interpolate, Interpolation, Keys, MorphTrack};
+use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
 use sinew_geom::{Clip, Morph, Warnings};
 
 /// Keys per second where curves of different kinds must become one.
@@ -20,25 +20,13 @@ pub(super) fn write_clip(
     morphs: &[Morph],
     warnings: &mut Warnings,
 ) {
-    let mut writer = ClipWriter { builder, animation: Animation::default(), shift: start_shift(clip) };
-    if writer.shift > 0.0 {
-        warnings.push(format!("clip {:?} begins before zero, which glTF forbids; it was moved", clip.name));
-    }
+    let mut writer = ClipWriter::new(builder, clip, warnings);
     for track in clip.joints.iter().filter(|track| track.joint < n_joints) {
-        if let Some(keys) = &track.translation {
-            writer.write(track.joint, "translation", "VEC3", keys, |v| v.to_array());
-        }
-        if let Some(keys) = &track.rotation {
-            writer.write(track.joint, "rotation", "VEC4", keys, |q| q.to_array());
-        }
-        if let Some(keys) = &track.scale {
-            writer.write(track.joint, "scale", "VEC3", keys, |v| v.to_array());
-        }
+        writer.write_track(track.joint, track);
     }
-    let fits = |track: &&MorphTrack| !track.morphs.is_empty() && track.morphs.end <= morphs.len();
-    let tracks: Vec<&MorphTrack> = clip.morphs.iter().filter(fits).collect();
-    if let Some(node) = mesh_node.filter(|_| !tracks.is_empty()) {
-        writer.write_morphs(node, &tracks, morphs, warnings);
+    if let Some(node) = mesh_node {
+        let targets: Vec<usize> = (0..morphs.len()).collect();
+        writer.write_weights(node, &clip.morphs, morphs, &targets, warnings);
     }
     if !writer.animation.channels.is_empty() {
         let mut animation = writer.animation;
@@ -60,13 +48,56 @@ fn start_shift(clip: &Clip) -> f32 {
     joints.chain(morphs).flatten().fold(0.0, |shift, first| f32::max(shift, -first))
 }
 
-struct ClipWriter<'a> {
+/// Writes the curves of one clip.
+pub(in crate::gltf) struct ClipWriter<'a> {
     builder: &'a mut Builder,
-    animation: Animation,
+    /// What was written so far.
+    pub animation: Animation,
     shift: f32,
 }
 
-impl ClipWriter<'_> {
+impl<'a> ClipWriter<'a> {
+    /// Begin a clip.
+    pub fn new(builder: &'a mut Builder, clip: &Clip, warnings: &mut Warnings) -> Self {
+        let shift = start_shift(clip);
+        if shift > 0.0 {
+            warnings
+                .push(format!("clip {:?} begins before zero, which glTF forbids; it was moved", clip.name));
+        }
+        Self { builder, animation: Animation::default(), shift }
+    }
+
+    /// Write the curves of a joint onto its node.
+    pub fn write_track(&mut self, node: usize, track: &JointTrack) {
+        if let Some(keys) = &track.translation {
+            self.write(node, "translation", "VEC3", keys, |v| v.to_array());
+        }
+        if let Some(keys) = &track.rotation {
+            self.write(node, "rotation", "VEC4", keys, |q| q.to_array());
+        }
+        if let Some(keys) = &track.scale {
+            self.write(node, "scale", "VEC3", keys, |v| v.to_array());
+        }
+    }
+
+    /// Write the weights of a mesh whose targets are these morphs, if a track moves any of them.
+    pub fn write_weights(
+        &mut self,
+        node: usize,
+        tracks: &[MorphTrack],
+        morphs: &[Morph],
+        targets: &[usize],
+        warnings: &mut Warnings,
+    ) {
+        let moves = |track: &&MorphTrack| {
+            track.morphs.end <= morphs.len() && targets.iter().any(|target| track.morphs.contains(target))
+        };
+        let tracks: Vec<&MorphTrack> = tracks.iter().filter(moves).collect();
+        if !tracks.is_empty() {
+            self.write_morphs(node, &tracks, morphs, targets, warnings);
+        }
+    }
+
     fn write<T: Interpolate + 'static, const N: usize>(
         &mut self,
         node: usize,
@@ -114,16 +145,17 @@ impl ClipWriter<'_> {
         self.animation.channels.push(Channel { sampler, target });
     }
 
-    /// All morphs hang on one mesh, so their tracks become one curve.
+    /// A mesh has one curve for all its targets, so tracks become one.
     fn write_morphs(
         &mut self,
         node: usize,
         tracks: &[&MorphTrack],
         morphs: &[Morph],
+        targets: &[usize],
         warnings: &mut Warnings,
     ) {
         let first = tracks[0];
-        if tracks.len() == 1 && first.morphs == (0..morphs.len()) {
+        if tracks.len() == 1 && first.morphs.clone().eq(targets.iter().copied()) {
             let keys = &first.keys;
             let lone = keys.interpolation() == Interpolation::Cubic && keys.times().len() == 1;
             if !lone {
@@ -142,7 +174,7 @@ impl ClipWriter<'_> {
         times.sort_by(f32::total_cmp);
         times.dedup();
         let mut weights: Vec<f32> = morphs.iter().map(|morph| finite(morph.default_weight)).collect();
-        let mut values = Vec::with_capacity(times.len() * weights.len());
+        let mut values = Vec::with_capacity(times.len() * targets.len());
         for &time in &times {
             for track in tracks {
                 let width = track.morphs.len();
@@ -150,7 +182,7 @@ impl ClipWriter<'_> {
                     weights[morph] = track.keys.sample_curve(time, curve, width);
                 }
             }
-            values.extend_from_slice(&weights);
+            values.extend(targets.iter().map(|&target| weights[target]));
         }
         let output = self.builder.curve_floats("SCALAR", values.into_iter());
         self.channel(node, "weights", &times, output, interpolation);

@@ -1,17 +1,18 @@
 //! A GLB under construction: one JSON root, one binary chunk.
 
 use crate::FormatError;
-use crate::gltf::schema::{Accessor, Asset, Buffer, BufferView, Root};
+use crate::gltf::schema::{Accessor, Asset, Buffer, BufferView, Root, Sparse, SparseIndices, SparseValues};
 use glam::Vec3;
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// `bufferView.target` of vertex attributes.
-pub(super) const VERTICES: Option<u32> = Some(34962);
+pub(in crate::gltf) const VERTICES: Option<u32> = Some(34962);
 /// `bufferView.target` of indices.
-pub(super) const INDICES: Option<u32> = Some(34963);
+pub(in crate::gltf) const INDICES: Option<u32> = Some(34963);
 
 /// Collects the parts of a file. Every accessor has a buffer view, every view starts at a multiple of four.
-pub(super) struct Builder {
+pub(in crate::gltf) struct Builder {
     pub root: Root,
     bin: Vec<u8>,
     /// Animation curves: they share one view, since there are many and small ones.
@@ -131,37 +132,91 @@ impl Builder {
         self.root.extensions_required.push(name.to_owned());
     }
 
-    /// The bytes of the file.
-    ///
-    /// # Errors
-    /// A file of more than 4 GiB, which GLB cannot be.
-    pub fn finish(mut self) -> Result<Vec<u8>, FormatError> {
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.root.accessors.is_empty() && self.root.buffer_views.is_empty()
+    }
+
+    /// Add offsets of a morph target with their bounds; only those that are not zero if they are few.
+    pub fn offsets(&mut self, offsets: &[Vec3]) -> usize {
+        let moved: Vec<u32> =
+            (0..offsets.len() as u32).filter(|&at| offsets[at as usize].map(finite) != Vec3::ZERO).collect();
+        if moved.is_empty() {
+            return self.zeros(offsets.len());
+        }
+        if 2 * moved.len() > offsets.len() {
+            return self.points(offsets, true);
+        }
+        let bounds = offsets.iter().map(|offset| offset.map(finite));
+        let [low, high] = bounds.fold([Vec3::ZERO; 2], |[low, high], p| [low.min(p), high.max(p)]);
+        let (component_type, bytes): (u32, Vec<u8>) = match offsets.len() <= usize::from(u16::MAX) {
+            true => (5123, moved.iter().flat_map(|&at| (at as u16).to_le_bytes()).collect()),
+            false => (5125, moved.iter().flat_map(|at| at.to_le_bytes()).collect()),
+        };
+        let indices = SparseIndices { buffer_view: self.view(&bytes, None), byte_offset: 0, component_type };
+        let values = little_endian(moved.iter().flat_map(|&at| offsets[at as usize].to_array()));
+        let values = SparseValues { buffer_view: self.view(&values, None), byte_offset: 0 };
+        let (min, max) = (low.as_dvec3().to_array().into(), high.as_dvec3().to_array().into());
+        let sparse = Some(Sparse { count: moved.len() as u64, indices, values });
+        let accessor = Accessor { min, max, sparse, ..describe("VEC3", 5126, offsets.len()) };
+        self.root.accessors.push(accessor);
+        self.root.accessors.len() - 1
+    }
+
+    /// Add vectors that are all zero, which need no bytes.
+    pub fn zeros(&mut self, count: usize) -> usize {
+        let (min, max) = (vec![0.0; 3], vec![0.0; 3]);
+        self.root.accessors.push(Accessor { min, max, ..describe("VEC3", 5126, count) });
+        self.root.accessors.len() - 1
+    }
+
+    /// What was added, and its bytes.
+    pub fn into_parts(mut self) -> (Root, Vec<u8>) {
         if let Some(view) = self.curves_view {
             let byte_offset = self.bin.len() as u64;
             self.bin.extend_from_slice(&self.curves);
             let byte_length = self.curves.len() as u64;
             self.root.buffer_views[view] = BufferView { byte_offset, byte_length, ..BufferView::default() };
         }
-        if !self.bin.is_empty() {
-            self.root.buffers.push(Buffer { uri: None, byte_length: self.bin.len() as u64 });
-        }
-        let mut json = serde_json::to_vec(&self.root).map_err(|error| unwritable(error.to_string()))?;
-        json.resize(json.len().next_multiple_of(4), b' ');
-        let bin_size = if self.bin.is_empty() { 0 } else { 8 + self.bin.len() };
-        let total = 12 + 8 + json.len() + bin_size;
-        let header = u32::try_from(total).map_err(|_| unwritable(format!("it would have {total} bytes")))?;
-        let mut out = Vec::with_capacity(total);
-        out.extend_from_slice(b"glTF");
-        [2, header, json.len() as u32].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-        out.extend_from_slice(b"JSON");
-        out.extend_from_slice(&json);
-        if !self.bin.is_empty() {
-            out.extend_from_slice(&(self.bin.len() as u32).to_le_bytes());
-            out.extend_from_slice(b"BIN\0");
-            out.extend_from_slice(&self.bin);
-        }
-        Ok(out)
+        (self.root, self.bin)
     }
+
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// A file of more than 4 GiB, which GLB cannot be.
+    pub fn finish(self) -> Result<Vec<u8>, FormatError> {
+        let (mut root, bin) = self.into_parts();
+        if !bin.is_empty() {
+            root.buffers.push(Buffer { uri: None, byte_length: bin.len() as u64 });
+        }
+        pack_glb(&root, &bin)
+    }
+}
+
+/// A GLB of its two chunks.
+///
+/// # Errors
+/// If it would have more than 4 GiB.
+pub(in crate::gltf) fn pack_glb(root: &impl Serialize, bin: &[u8]) -> Result<Vec<u8>, FormatError> {
+    let mut json = serde_json::to_vec(root).map_err(|error| unwritable(error.to_string()))?;
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let padded = bin.len().next_multiple_of(4);
+    let bin_size = if bin.is_empty() { 0 } else { 8 + padded };
+    let total = 12 + 8 + json.len() + bin_size;
+    let header = u32::try_from(total).map_err(|_| unwritable(format!("it would have {total} bytes")))?;
+    let mut out = Vec::with_capacity(total);
+    out.extend_from_slice(b"glTF");
+    [2, header, json.len() as u32].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    out.extend_from_slice(b"JSON");
+    out.extend_from_slice(&json);
+    if !bin.is_empty() {
+        out.extend_from_slice(&(padded as u32).to_le_bytes());
+        out.extend_from_slice(b"BIN\0");
+        out.extend_from_slice(bin);
+        out.resize(total, 0);
+    }
+    Ok(out)
 }
 
 /// An accessor's type and count, without a place for its data yet.
@@ -169,7 +224,7 @@ pub(super) fn describe(kind: &str, component_type: u32, count: usize) -> Accesso
     Accessor { component_type, count: count as u64, kind: kind.to_owned(), ..Accessor::default() }
 }
 
-fn unwritable(cause: String) -> FormatError {
+pub(in crate::gltf) fn unwritable(cause: String) -> FormatError {
     FormatError::Unwritable {
         what: "the GLB",
         cause,

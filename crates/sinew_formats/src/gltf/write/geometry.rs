@@ -9,7 +9,7 @@ use sinew_geom::{Character, Uvs, Warnings};
 use std::collections::HashMap;
 
 /// The vertices as written: first those of the mesh in their order, then copies at seams.
-pub(super) struct Vertices {
+pub(in crate::gltf) struct Vertices {
     /// Vertex of the mesh each written vertex comes from.
     pub sources: Vec<u32>,
     pub faces: Vec<[u32; 3]>,

@@ -3,13 +3,13 @@
 //! What players accept decides the form: one buffer, every accessor with a buffer view, nothing interleaved,
 //! the skinned mesh at the root of the scene, unique node names, four influences unless asked for more.
 
-mod animation;
-mod builder;
-mod geometry;
+pub(super) mod animation;
+pub(super) mod builder;
+pub(super) mod geometry;
 mod material;
 mod quantize;
 mod sequence;
-mod skin;
+pub(super) mod skin;
 
 pub use sequence::write_sequence_glb;
 
@@ -195,7 +195,7 @@ fn write_mesh(
     Some(builder.root.meshes.len() - 1)
 }
 
-fn write_handle(builder: &mut Builder, handle: &Handle) -> HandleJson {
+pub(super) fn write_handle(builder: &mut Builder, handle: &Handle) -> HandleJson {
     // glTF forbids views without bytes.
     let mut view = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| builder.view(&bytes, None));
     let center = if handle.center.is_finite() { handle.center } else { DVec3::ZERO };

@@ -95,7 +95,7 @@ pub(super) fn write_skin(
 }
 
 /// Write `JOINTS_n` and `WEIGHTS_n`, keeping as many of the strongest as the options allow.
-pub(super) fn write_influences(
+pub(in crate::gltf) fn write_influences(
     builder: &mut Builder,
     skin: &Skin,
     vertices: &Vertices,

@@ -1,0 +1,168 @@
+//! Lossless writing: the file a character was read from is kept as it came, and only what changed is written into it.
+//!
+//! A character is computed on in one normalised form: all meshes as one surface in the space of the world at rest, uniform
+//! scales moved out of the joints. A [`Host`] is the source file itself: JSON, buffers, images, side files. Writing through
+//! it reads it again, compares the character with what it was, and puts the differences back through the inverse of
+//! what reading did: positions, normals and tangents of changed parts, skins, morph targets, animations, rest transforms of
+//! nodes. Everything else (nodes, names, materials, textures, cameras, lights, extensions, extras) is not touched, and
+//! indices of the source never change: new accessors, views, nodes, meshes, skins and targets are appended.
+//!
+//! # Limits
+//! The faces, texture coordinates, colours and materials must be those of the source; a character that was repaired or
+//! remeshed is written as a file of its own instead, and a warning says so.
+
+mod carry;
+mod clips;
+mod compact;
+mod draft;
+mod extension;
+pub(super) mod map;
+mod meshes;
+mod morphs;
+mod nodes;
+mod pack;
+mod skins;
+mod surface;
+
+use super::read::{Source, ignored, with_source};
+use super::write::{GlbOptions, write_glb};
+use super::{portable_extensions, schema::Root};
+use crate::FormatError;
+use draft::Draft;
+use sinew_geom::{Character, Warnings};
+use std::{collections::BTreeMap, fmt, io, sync::Arc};
+
+/// A glTF file as it came, with the side files it names.
+#[derive(Clone)]
+pub struct Host {
+    bytes: Arc<Vec<u8>>,
+    side: BTreeMap<String, Arc<Vec<u8>>>,
+    name: String,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Host({:?}, {} bytes)", self.name, self.n_bytes())
+    }
+}
+
+impl Host {
+    pub(super) fn new(bytes: &[u8], side: BTreeMap<String, Arc<Vec<u8>>>, name: &str) -> Self {
+        Self { bytes: Arc::new(bytes.to_vec()), side, name: name.to_owned() }
+    }
+
+    /// Bytes that it takes in memory.
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.len() + self.side.values().map(|bytes| bytes.len()).sum::<usize>()
+    }
+
+    fn side_file(&self, name: &str) -> io::Result<Vec<u8>> {
+        let found = self.side.get(name).map(|bytes| bytes.to_vec());
+        found.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "it was not there when the file was opened")
+        })
+    }
+
+    /// Bytes of the file with a character in it as it is now. If nothing changed, a GLB is returned byte for byte.
+    ///
+    /// # Errors
+    /// If the character is not that of this file any more (other faces, texture coordinates, colours or materials), or the
+    /// result would have more than 4 GiB.
+    pub fn write(
+        &self,
+        character: &Character,
+        options: &GlbOptions,
+        warnings: &mut Warnings,
+    ) -> Result<Vec<u8>, FormatError> {
+        let side = |name: &str| self.side_file(name);
+        with_source(&self.bytes, &side, &self.name, &mut Warnings::default(), |source, _| {
+            check_fits(&source.character, character)?;
+            write_into(self, &source, character, options, warnings)
+        })
+    }
+
+    /// Say what a file holds that a character alone does not.
+    fn warn_lost(&self, options: &mut GlbOptions, warnings: &mut Warnings) {
+        let side = |name: &str| self.side_file(name);
+        let _ = with_source(&self.bytes, &side, &self.name, &mut Warnings::default(), |source, _| {
+            let root: &Root = source.decoder.root;
+            ignored::warn_ignored(root, warnings);
+            for (name, value) in portable_extensions(&root.extensions, warnings) {
+                options.extensions.entry(name).or_insert(value);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Write a GLB: into the file that the character came from if there is one and it still fits, else as a file of its own.
+///
+/// # Errors
+/// As [`write_glb`].
+pub fn write_glb_hosted(
+    host: Option<&Host>,
+    character: &Character,
+    options: &GlbOptions,
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>, FormatError> {
+    let Some(host) = host else { return write_glb(character, options, warnings) };
+    let mut said = Warnings::default();
+    match host.write(character, options, &mut said) {
+        Ok(bytes) => {
+            said.messages.into_iter().for_each(|message| warnings.push(message));
+            Ok(bytes)
+        }
+        Err(error) => {
+            warnings.push(format!("{error}; parts and names of {} are not kept", host.name));
+            let mut options = options.clone();
+            host.warn_lost(&mut options, warnings);
+            write_glb(character, &options, warnings)
+        }
+    }
+}
+
+/// Refuse a character whose parts cannot be found in the file.
+fn check_fits(before: &Character, now: &Character) -> Result<(), FormatError> {
+    let (old, new) = (&before.surface, &now.surface);
+    let cause = if before.mesh.n_vertices() != now.mesh.n_vertices() {
+        format!("it has {} vertices instead of {}", now.mesh.n_vertices(), before.mesh.n_vertices())
+    } else if before.mesh.faces() != now.mesh.faces() {
+        "its faces changed".to_owned()
+    } else if old.uvs != new.uvs {
+        "its texture coordinates changed".to_owned()
+    } else if old.colors != new.colors {
+        "its vertex colours changed".to_owned()
+    } else if old.materials != new.materials || old.face_materials != new.face_materials {
+        "its materials changed".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(FormatError::Unwritable {
+        what: "the character into the file that was opened",
+        cause,
+        remedy: "it is written as a file of its own",
+    })
+}
+
+fn write_into(
+    host: &Host,
+    source: &Source,
+    now: &Character,
+    options: &GlbOptions,
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>, FormatError> {
+    let mut draft = Draft::new(source)?;
+    let packed = draft.pack(warnings);
+    let before = draft.json.clone();
+    let views = draft.add_views(&options.views);
+    let mut joints = nodes::write_joints(&mut draft, now);
+    let targets = morphs::plan(source, now);
+    meshes::write_meshes(&mut draft, now, &mut joints, &targets, options, warnings);
+    clips::write_clips(&mut draft, now, &joints, &targets, warnings);
+    extension::write_extensions(&mut draft, now, &joints, &targets, options, views);
+    let is_unchanged = draft.builder.is_empty() && draft.json == before;
+    if is_unchanged && !packed && host.bytes.starts_with(b"glTF") {
+        return Ok(host.bytes.to_vec());
+    }
+    draft.finish()
+}
