@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{FleshData, PuppetData, RulesData, SearchSettings, SessionError};
+use crate::{FleshData, PuppetData, RulesData, SearchSettings, SessionError, parts};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::paths::PathsData;
@@ -84,6 +84,14 @@ impl Document {
         }
     }
 
+    /// Replace the character, keeping its name and what the user made of it.
+    pub(crate) fn set_character(&mut self, character: Character) {
+        let fresh = Self::new(character);
+        self.body = fresh.body;
+        self.handles = fresh.handles;
+        self.clips = fresh.clips;
+    }
+
     /// The surface at rest.
     pub fn mesh(&self) -> &Mesh {
         &self.body.mesh
@@ -123,67 +131,29 @@ impl Document {
 
     /// What differs from another state.
     pub fn changes_since(&self, before: &Self) -> Changes {
-        Changes {
-            name: self.name != before.name,
-            surface: !Arc::ptr_eq(&self.body, &before.body),
-            handles: !is_same(&self.handles, &before.handles),
-            clips: !is_same(&self.clips, &before.clips),
-            pose: !Arc::ptr_eq(&self.pose, &before.pose) || !is_same_layer(self, before),
-            examples: !is_same(&self.examples, &before.examples),
-            edit: self.edit != before.edit,
-            flesh: !Arc::ptr_eq(&self.flesh, &before.flesh) && self.flesh != before.flesh,
-            puppet: !Arc::ptr_eq(&self.puppet, &before.puppet) && self.puppet != before.puppet,
-            motion: self.search != before.search
-                || (!Arc::ptr_eq(&self.paths, &before.paths) && self.paths != before.paths),
-            rules: !Arc::ptr_eq(&self.rules, &before.rules) && self.rules != before.rules,
+        parts::compare(self, before)
+    }
+}
+
+macro_rules! changes {
+    ($($part:ident),+ $(,)?) => {
+        /// Which parts of a document differ.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        pub struct Changes {
+            $(pub $part: bool,)+
         }
-    }
+
+        impl Changes {
+            /// Everything, as when another file was opened.
+            pub const ALL: Self = Self { $($part: true,)+ };
+        }
+    };
 }
 
-fn is_same_layer(a: &Document, b: &Document) -> bool {
-    match (&a.detail, &b.detail) {
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        (a, b) => a.is_none() && b.is_none(),
-    }
-}
-
-fn is_same<T>(a: &[Arc<T>], b: &[Arc<T>]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
-}
-
-/// Which parts of a document differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Changes {
-    pub name: bool,
-    pub surface: bool,
-    pub handles: bool,
-    pub clips: bool,
-    pub pose: bool,
-    pub examples: bool,
-    pub edit: bool,
-    pub motion: bool,
-    pub rules: bool,
-    pub puppet: bool,
-    pub flesh: bool,
-}
+changes!(name, surface, handles, clips, pose, examples, edit, motion, rules, puppet, flesh);
 
 impl Changes {
-    /// Everything, as when another file was opened.
-    pub const ALL: Self = Self {
-        name: true,
-        surface: true,
-        handles: true,
-        clips: true,
-        pose: true,
-        examples: true,
-        edit: true,
-        motion: true,
-        rules: true,
-        puppet: true,
-        flesh: true,
-    };
-
     /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -1,6 +1,6 @@
 //! Undo: every state the document has had, with what led to it.
 
-use crate::{Command, Document, SessionError, size::bytes_beyond};
+use crate::{Command, Document, SessionError, parts::bytes_beyond};
 use std::{sync::Arc, time::Duration};
 
 /// Steps with the same merge key that follow each other within this time are one step.

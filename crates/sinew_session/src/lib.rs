@@ -21,6 +21,7 @@ mod job;
 mod journal;
 mod motion;
 mod open;
+mod parts;
 mod project;
 mod puppet;
 mod reach;
@@ -31,7 +32,6 @@ mod rules;
 mod rules_tests;
 mod search;
 mod session;
-mod size;
 mod stack;
 mod stage;
 #[cfg(test)]

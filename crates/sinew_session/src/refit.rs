@@ -133,7 +133,7 @@ pub fn refit_clip(
     }
     if result.find_clip(&settings.to).is_ok() {
         remove_clip(&mut result, &settings.to)?;
-        crate::command::rename_clip(&mut result, &settings.to, None);
+        crate::parts::clip_renamed(&mut result, &settings.to, None);
     }
     if let Some(ground) = settings.ground.clone().filter(|ground| *ground != GroundData::Flat(0.0)) {
         let (clip, site) = (settings.to.clone(), &fitted.site);

@@ -157,7 +157,7 @@ fn results_of_one_document_do_not_reach_another() {
 #[test]
 fn long_commands_do_not_hold_the_session() {
     let desk = Desk::new("long", Sample::Quadruped, 60_000);
-    let is_at_work = || desk.studio.jobs.list().iter().any(|job| job.title() == "Mend mesh");
+    let is_at_work = || desk.studio.jobs.list().iter().any(|job| job.title() == "Repair mesh");
     let n_heard = std::thread::scope(|scope| {
         scope.spawn(|| desk.ask(1, json!({ "type": "do", "command": { "repair": {} } })).unwrap());
         until(is_at_work);

@@ -21,6 +21,14 @@ pub enum PaintOp {
     Replace,
 }
 
+impl PaintOp {
+    /// What the history calls it.
+    pub(super) fn label(self, handle: &str) -> String {
+        let verb = if self == Self::Remove { "Erase from" } else { "Paint" };
+        format!("{verb} {handle}")
+    }
+}
+
 /// A handle in its serial form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]

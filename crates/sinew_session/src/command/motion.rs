@@ -54,7 +54,7 @@ pub(super) fn renamed(paths: &PathsData, new_name: &impl Fn(&str) -> Option<Stri
 }
 
 /// Paths of a body of another size.
-pub(super) fn scaled(paths: &PathsData, factor: f64) -> PathsData {
+pub(crate) fn scaled(paths: &PathsData, factor: f64) -> PathsData {
     let mut scaled = paths.clone();
     scaled.paths.iter_mut().flat_map(|path| &mut path.points).flatten().for_each(|x| *x *= factor);
     scaled.way.iter_mut().flat_map(|way| &mut way.points).flatten().for_each(|x| *x *= factor);

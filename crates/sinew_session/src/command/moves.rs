@@ -44,8 +44,13 @@ pub(super) fn set_pose(document: &mut Document, moves: &[Move]) -> Result<(), Se
     Ok(())
 }
 
+/// What the history calls an exchange of the pose.
+pub(super) fn pose_label(moves: &[Move]) -> String {
+    moves.last().map_or_else(|| "Reset pose".into(), label)
+}
+
 /// What the history calls a move.
-pub(super) fn label(step: &Move) -> String {
+fn label(step: &Move) -> String {
     match step {
         Move::Rotate { main, .. } => format!("Rotate {main}"),
         Move::Translate { handles, .. } => format!("Move {}", handles.join(", ")),
@@ -97,7 +102,7 @@ fn renamed(moves: &Arc<Vec<Move>>, new_name: &impl Fn(&str) -> Option<String>) -
 }
 
 /// Moves of a body of another size.
-pub(super) fn scaled(moves: &[Move], factor: f64) -> Vec<Move> {
+pub(crate) fn scaled(moves: &[Move], factor: f64) -> Vec<Move> {
     let one = |step: &Move| match step {
         Move::Translate { handles, vector } => {
             Move::Translate { handles: handles.clone(), vector: *vector * factor }

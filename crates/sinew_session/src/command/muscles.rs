@@ -163,7 +163,7 @@ fn keep_known(data: &mut MuscleData) {
 }
 
 /// Curves over a clip are those of it under its new name, or of none.
-pub(super) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>) {
+pub(crate) fn rename_clip(document: &mut Document, clip: &str, to: Option<&str>) {
     if !document.flesh.muscles.curves.iter().any(|curve| curve.clip == clip) {
         return;
     }

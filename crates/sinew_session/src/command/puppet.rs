@@ -135,7 +135,7 @@ pub(super) fn rename_example(document: &mut Document, name: &str, to: &str) {
 }
 
 /// Lengths of the character's poses multiplied; the actor stays as large as it was.
-pub(super) fn scaled(data: &PuppetData, factor: f64) -> PuppetData {
+pub(crate) fn scaled(data: &PuppetData, factor: f64) -> PuppetData {
     let mut scaled = data.clone();
     for pair in &mut scaled.pairs {
         if let PairTarget::Joints(joints) = &mut Arc::make_mut(pair).pair.target {

@@ -1,0 +1,51 @@
+//! Commands on the character as a whole: name, size, mesh, clips.
+
+use super::{check_name, within};
+use crate::{Document, SessionError, parts};
+use sinew_geom::{Clip, Morph, mesh::RepairParams};
+use std::sync::Arc;
+
+pub(super) fn rename(document: &mut Document, name: &str) -> Result<(), SessionError> {
+    name.clone_into(&mut document.name);
+    Ok(())
+}
+
+pub(super) fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
+    within("scale", factor, [1e-6, 1e6])?;
+    parts::scale(document, factor)
+}
+
+/// Repair the mesh. Layers of values per vertex come along as morph targets, which are such values as well.
+pub(super) fn repair(document: &mut Document) -> Result<(), SessionError> {
+    let mut whole = document.character();
+    let n_morphs = whole.morphs.len();
+    parts::map_layers(document, &mut |layer| {
+        let offsets = layer.iter().map(|x| glam::Vec3::X * *x).collect();
+        whole.morphs.push(Morph { name: String::new(), offsets, default_weight: 0.0 });
+        layer.clone()
+    });
+    let mut repaired = whole.repaired(&RepairParams::default())?.0;
+    let mut layers = repaired.morphs.split_off(n_morphs).into_iter();
+    parts::map_layers(document, &mut |layer| {
+        let new = layers.next().map(|morph| morph.offsets.iter().map(|offset| offset.x).collect());
+        new.map_or_else(|| layer.clone(), Arc::new)
+    });
+    document.set_character(repaired);
+    Ok(())
+}
+
+pub(super) fn rename_clip(document: &mut Document, clip: &str, to: &str) -> Result<(), SessionError> {
+    let at = document.find_clip(clip)?;
+    if clip != to {
+        check_name("clip", to, document.find_clip(to).is_ok())?;
+    }
+    document.clips[at] = Arc::new(Clip { name: to.to_owned(), ..(*document.clips[at]).clone() });
+    parts::clip_renamed(document, clip, Some(to));
+    Ok(())
+}
+
+pub(super) fn remove_clip(document: &mut Document, clip: &str) -> Result<(), SessionError> {
+    crate::motion::remove_clip(document, clip)?;
+    parts::clip_renamed(document, clip, None);
+    Ok(())
+}
