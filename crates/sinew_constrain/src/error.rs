@@ -9,9 +9,9 @@ pub enum ConstrainError {
     /// A skeleton without joints.
     #[error("the skeleton has no joints; give a file with a skeleton")]
     NoJoints,
-    /// A joint stretches space, so that its children do not move rigidly.
+    /// A joint with a non-uniform or non-positive scale.
     #[error(
-        "joint `{joint}` is scaled by {scale:?}, unevenly or not above zero; apply the scale in the program it comes from"
+        "joint `{joint}` is scaled by {scale:?}, which is not uniform or not above zero; apply the scale in the program it comes from"
     )]
     Scale {
         /// Name of the joint.
@@ -20,10 +20,10 @@ pub enum ConstrainError {
         scale: [f64; 3],
     },
     /// A range that is empty or not made of numbers.
-    #[error("the range of `{freedom}` is {low} .. {high}; its first number must not exceed the second")]
+    #[error("the range of `{dof}` is {low} .. {high}; its first number must not exceed the second")]
     Range {
         /// Name of the degree of freedom, such as `KneeR.rx`.
-        freedom: String,
+        dof: String,
         /// First number.
         low: f64,
         /// Second number.
@@ -86,12 +86,10 @@ pub enum ConstrainError {
         /// Name of the joint.
         joint: String,
     },
-    /// A frame rate that makes no sense.
-    #[error(
-        "{fps} frames a second for {duration} seconds make no sense; choose between 1 and 1000 with --fps"
-    )]
+    /// A frame rate out of range.
+    #[error("{fps} fps for {duration} seconds is out of range; choose between 1 and 1000 fps with --fps")]
     Rate {
-        /// Frames a second.
+        /// Frames per second.
         fps: f64,
         /// Seconds.
         duration: f64,
@@ -107,19 +105,19 @@ pub enum ConstrainError {
         /// Name of the joint.
         joint: String,
     },
-    /// Somebody stopped it.
+    /// The caller cancelled.
     #[error("stopped")]
     Cancelled,
-    /// Numbers grew beyond what can be calculated.
+    /// Numbers overflowed.
     #[error("numbers grew without bound; are the lengths of the skeleton in metres?")]
     Overflow,
-    /// A ground or a clip that makes no sense.
+    /// An invalid ground or clip.
     #[error(transparent)]
     Geom(#[from] sinew_geom::GeomError),
 }
 
 impl ConstrainError {
-    /// A missing joint, with the nearest name there is.
+    /// A missing joint, with the most similar name.
     pub(crate) fn no_joint(name: &str, rig: &sinew_geom::Rig) -> Self {
         let names = rig.joints().iter().map(|joint| joint.name.as_str());
         let nearest = crate::language::suggest(name, names);

@@ -1,7 +1,7 @@
 //! What the viewport draws for rules: where a rule would move a joint.
 
 use crate::{
-    clip::World,
+    clip::JointFrames,
     compile::{Aim, Carrier, Problem},
     equations::{EquationBlock, Equations, RowSink, VectorDerivative},
 };
@@ -10,7 +10,7 @@ use glam::DVec3;
 /// Derivatives shorter than this have no direction.
 const MIN_PULL: f64 = 1e-9;
 /// Where a direction that a joint carries is drawn, metres from the joint.
-const AXIS_LENGTH: f64 = 0.2;
+const AXIS_METRES: f64 = 0.2;
 
 /// Where a rule would move a joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub struct RuleGizmo {
 }
 
 /// One gizmo for every block of equations that is about a joint.
-pub fn rule_gizmos(problem: &Problem, frames: &World) -> Vec<RuleGizmo> {
+pub fn rule_gizmos(problem: &Problem, frames: &JointFrames) -> Vec<RuleGizmo> {
     let equations = Equations::new(problem);
     let mut state = equations.state();
     equations.evaluate(frames, &mut state);
@@ -35,10 +35,10 @@ pub fn rule_gizmos(problem: &Problem, frames: &World) -> Vec<RuleGizmo> {
         equations.write(block, &state, &mut rows);
         gizmo_of(block, &rows.rows, frames)
     };
-    equations.blocks.iter().filter(|block| block.aim != Aim::Least).filter_map(gizmo).collect()
+    equations.blocks.iter().filter(|block| block.aim != Aim::Objective).filter_map(gizmo).collect()
 }
 
-fn gizmo_of(block: &EquationBlock, rows: &[(f64, Vec<Pull>)], frames: &World) -> Option<RuleGizmo> {
+fn gizmo_of(block: &EquationBlock, rows: &[(f64, Vec<Pull>)], frames: &JointFrames) -> Option<RuleGizmo> {
     // Of several joints, the first that the equations read.
     let Pull { joint, place, .. } = *rows.first()?.1.first()?;
     let mut step = DVec3::ZERO;
@@ -51,7 +51,7 @@ fn gizmo_of(block: &EquationBlock, rows: &[(f64, Vec<Pull>)], frames: &World) ->
         }
     }
     let at = frames.positions[joint];
-    let length = if place == at { 1.0 } else { AXIS_LENGTH };
+    let length = if place == at { 1.0 } else { AXIS_METRES };
     let from = at + (place - at) * length;
     Some(RuleGizmo { rule: block.rule, joint, from, to: from + step * length })
 }
@@ -67,14 +67,14 @@ struct Pull {
 /// Collects rows with their derivatives by places of joints.
 struct GradientRows<'a> {
     equations: &'a Equations,
-    frames: &'a World,
+    frames: &'a JointFrames,
     rows: Vec<(f64, Vec<Pull>)>,
 }
 
 impl GradientRows<'_> {
     fn add_arrow(&self, arrow: usize, gradient: DVec3, pulls: &mut Vec<Pull>) {
         for &(carrier, weight) in &self.equations.arrows[arrow].terms {
-            let (joint, direction) = (carrier.bone(), gradient * weight);
+            let (joint, direction) = (carrier.joint(), gradient * weight);
             let place = self.frames.positions[joint];
             if let Carrier::Axis(..) = carrier {
                 // An axis is the difference of two places.

@@ -9,10 +9,10 @@
 //! # Cost
 //! One sine and cosine per degree of freedom and one product of rotations per joint.
 
-use crate::{Skeleton, equations::Carriers, skeleton::Freedom, trig};
+use crate::{Skeleton, equations::Carriers, skeleton::SkeletonDof, trig};
 use glam::{DMat3, DVec3};
 
-/// Motion of all points that a degree of freedom carries, a unit a second.
+/// Motion of all points that a degree of freedom carries, one unit per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Screw {
     /// Velocity of the point at the world's origin: `o × a`, or the direction of a translation.
@@ -29,10 +29,10 @@ impl Screw {
     }
 }
 
-/// Where joints are at a pose; buffers are kept from call to call. Entries of joints and degrees of freedom that a
+/// Where joints are at a pose; buffers are reused. Entries of joints and degrees of freedom that a
 /// [`Kinematics`] leaves out are stale or zero.
 #[derive(Debug, Clone, Default)]
-pub struct Frames {
+pub struct SkeletonFrames {
     /// World position of each joint.
     pub positions: Vec<DVec3>,
     /// World rotation of each joint, without scale.
@@ -43,7 +43,7 @@ pub struct Frames {
     cosines: Vec<f64>,
 }
 
-impl Carriers for Frames {
+impl Carriers for SkeletonFrames {
     #[inline(always)]
     fn place(&self, joint: usize) -> DVec3 {
         self.positions[joint]
@@ -55,17 +55,17 @@ impl Carriers for Frames {
     }
 }
 
-/// Forward kinematics of all joints of a skeleton, or of those that some joints hang on.
+/// Forward kinematics of all joints of a skeleton, or of some joints and their ancestors.
 #[derive(Debug, Clone)]
 pub struct Kinematics {
     steps: Vec<Step>,
-    n_bones: usize,
-    freedoms: Vec<Freedom>,
+    n_joints: usize,
+    dofs: Vec<SkeletonDof>,
 }
 
 #[derive(Debug, Clone)]
 struct Step {
-    bone: usize,
+    joint: usize,
     parent: Option<usize>,
     offset: DVec3,
     /// `None` where the joint's frame is its parent's at rest.
@@ -76,37 +76,37 @@ struct Step {
 }
 
 impl Kinematics {
-    /// Of all joints.
+    /// For all joints.
     pub fn new(skeleton: &Skeleton) -> Self {
-        Self::with_bones(skeleton, |_| true)
+        Self::with_joints(skeleton, |_| true)
     }
 
-    /// Of the given joints and their ancestors.
-    pub fn of_bones(skeleton: &Skeleton, bones: impl IntoIterator<Item = usize>) -> Self {
-        let mut is_needed = vec![false; skeleton.n_bones()];
-        for bone in bones {
-            let mut ancestry = skeleton.ancestry(bone);
+    /// For the given joints and their ancestors.
+    pub fn of_joints(skeleton: &Skeleton, joints: impl IntoIterator<Item = usize>) -> Self {
+        let mut is_needed = vec![false; skeleton.n_joints()];
+        for joint in joints {
+            let mut ancestry = skeleton.ancestry(joint);
             while let Some(above) = ancestry.next().filter(|&above| !is_needed[above]) {
                 is_needed[above] = true;
             }
         }
-        Self::with_bones(skeleton, |bone| is_needed[bone])
+        Self::with_joints(skeleton, |joint| is_needed[joint])
     }
 
-    fn with_bones(skeleton: &Skeleton, is_needed: impl Fn(usize) -> bool) -> Self {
-        let steps = (0..skeleton.n_bones())
-            .filter(|&bone| is_needed(bone))
-            .map(|bone| step(skeleton, bone))
+    fn with_joints(skeleton: &Skeleton, is_needed: impl Fn(usize) -> bool) -> Self {
+        let steps = (0..skeleton.n_joints())
+            .filter(|&joint| is_needed(joint))
+            .map(|joint| step(skeleton, joint))
             .collect();
-        Self { steps, n_bones: skeleton.n_bones(), freedoms: skeleton.freedoms().to_vec() }
+        Self { steps, n_joints: skeleton.n_joints(), dofs: skeleton.dofs().to_vec() }
     }
 
-    /// Positions, rotations and screws at a pose. The values must be as many as the skeleton has degrees of freedom.
+    /// Positions, rotations and screws at a pose. There must be one value per degree of freedom.
     #[inline]
-    pub fn compute(&self, values: &[f64], out: &mut Frames) {
-        debug_assert_eq!(values.len(), self.freedoms.len());
-        out.positions.resize(self.n_bones, DVec3::ZERO);
-        out.rotations.resize(self.n_bones, DMat3::IDENTITY);
+    pub fn compute(&self, values: &[f64], out: &mut SkeletonFrames) {
+        debug_assert_eq!(values.len(), self.dofs.len());
+        out.positions.resize(self.n_joints, DVec3::ZERO);
+        out.rotations.resize(self.n_joints, DMat3::IDENTITY);
         out.screws.resize(values.len(), Screw::default());
         out.sines.resize(values.len(), 0.0);
         out.cosines.resize(values.len(), 0.0);
@@ -118,13 +118,13 @@ impl Kinematics {
         let steps: usize = self.steps.iter().map(|s| 8 * (s.translations.len() + s.rotations.len())).sum();
         steps
             + self.steps.len() * size_of::<Step>()
-            + self.freedoms.len() * (size_of::<Freedom>() + size_of::<Screw>() + 16)
-            + self.n_bones * (size_of::<DVec3>() + size_of::<DMat3>())
+            + self.dofs.len() * (size_of::<SkeletonDof>() + size_of::<Screw>() + 16)
+            + self.n_joints * (size_of::<DVec3>() + size_of::<DMat3>())
     }
 
-    /// The same where `out` has its size already.
+    /// The same if `out` already has its size.
     #[inline(always)]
-    pub(crate) fn compute_sized(&self, values: &[f64], out: &mut Frames) {
+    pub(crate) fn compute_sized(&self, values: &[f64], out: &mut SkeletonFrames) {
         trig::sin_cos(values, &mut out.sines, &mut out.cosines);
         for step in &self.steps {
             let (from, origin) = match step.parent {
@@ -132,22 +132,21 @@ impl Kinematics {
                 None => (DMat3::IDENTITY, DVec3::ZERO),
             };
             let mut offset = step.offset;
-            for &(freedom, axis) in &step.translations {
-                offset[axis as usize] = values[freedom as usize];
-                out.screws[freedom as usize] =
-                    Screw { linear: from.col(axis as usize), angular: DVec3::ZERO };
+            for &(dof, axis) in &step.translations {
+                offset[axis as usize] = values[dof as usize];
+                out.screws[dof as usize] = Screw { linear: from.col(axis as usize), angular: DVec3::ZERO };
             }
             let position = origin + from * offset;
             let mut turned = match &step.rest {
                 Some(rest) => from * *rest,
                 None => from,
             };
-            for &(freedom, axis) in &step.rotations {
-                let d = freedom as usize;
+            for &(dof, axis) in &step.rotations {
+                let d = dof as usize;
                 out.screws[d] = turn(&mut turned, axis, out.sines[d], out.cosines[d], position);
             }
-            out.positions[step.bone] = position;
-            out.rotations[step.bone] = turned;
+            out.positions[step.joint] = position;
+            out.rotations[step.joint] = turned;
         }
     }
 }
@@ -165,21 +164,19 @@ fn turn(matrix: &mut DMat3, axis: u8, sine: f64, cosine: f64, position: DVec3) -
 }
 
 fn step(skeleton: &Skeleton, index: usize) -> Step {
-    let bone = &skeleton.bones()[index];
-    let freedoms = bone.freedoms.clone().map(|d| (d as u32, skeleton.freedoms()[d]));
-    let (rotations, translations): (Vec<_>, Vec<_>) =
-        freedoms.partition(|(_, freedom)| freedom.is_rotation());
-    let mut rotations: Vec<(u32, u8)> =
-        rotations.iter().map(|(d, freedom)| (*d, freedom.axis() as u8)).collect();
-    let order = bone.euler.axes();
+    let joint = &skeleton.joints()[index];
+    let dofs = joint.dofs.clone().map(|d| (d as u32, skeleton.dofs()[d]));
+    let (rotations, translations): (Vec<_>, Vec<_>) = dofs.partition(|(_, dof)| dof.is_rotation());
+    let mut rotations: Vec<(u32, u8)> = rotations.iter().map(|(d, dof)| (*d, dof.axis() as u8)).collect();
+    let order = joint.euler.axes();
     rotations.sort_by_key(|&(_, axis)| order.iter().position(|&a| a == axis as usize));
-    let rest = DMat3::from_quat(bone.rest_rotation());
+    let rest = DMat3::from_quat(joint.rest_rotation());
     Step {
-        bone: index,
-        parent: bone.parent,
-        offset: bone.offset,
+        joint: index,
+        parent: joint.parent,
+        offset: joint.offset,
         rest: (rest != DMat3::IDENTITY).then_some(rest),
-        translations: translations.iter().map(|(d, freedom)| (*d, freedom.axis() as u8)).collect(),
+        translations: translations.iter().map(|(d, dof)| (*d, dof.axis() as u8)).collect(),
         rotations,
     }
 }
@@ -195,7 +192,7 @@ mod tests {
         fn screws_are_derivatives(seed in prop::collection::vec(-2.0..2.0f64, 16)) {
             let skeleton = Skeleton::from_rig(&odd_rig()).unwrap();
             let kinematics = Kinematics::new(&skeleton);
-            let [mut at, mut low, mut high] = [Frames::default(), Frames::default(), Frames::default()];
+            let [mut at, mut low, mut high] = [SkeletonFrames::default(), SkeletonFrames::default(), SkeletonFrames::default()];
             kinematics.compute(&seed, &mut at);
             for d in 0..16 {
                 let mut moved = seed.clone();
@@ -203,12 +200,12 @@ mod tests {
                 kinematics.compute(&moved, &mut low);
                 moved[d] = seed[d] + 1e-6;
                 kinematics.compute(&moved, &mut high);
-                let of = skeleton.freedoms()[d];
-                for bone in 0..6 {
-                    let is_moved = skeleton.is_above(of.bone, bone);
-                    let expected = if is_moved { at.screws[d].velocity(at.positions[bone]) } else { DVec3::ZERO };
-                    let actual = (high.positions[bone] - low.positions[bone]) / 2e-6;
-                    prop_assert!((expected - actual).length() < 1e-8, "freedom {d} joint {bone}");
+                let of = skeleton.dofs()[d];
+                for joint in 0..6 {
+                    let is_moved = skeleton.is_above(of.joint, joint);
+                    let expected = if is_moved { at.screws[d].velocity(at.positions[joint]) } else { DVec3::ZERO };
+                    let actual = (high.positions[joint] - low.positions[joint]) / 2e-6;
+                    prop_assert!((expected - actual).length() < 1e-8, "degree of freedom {d} joint {joint}");
                 }
             }
         }
@@ -218,11 +215,11 @@ mod tests {
     fn a_part_is_as_the_whole() {
         let skeleton = Skeleton::from_rig(&odd_rig()).unwrap();
         let values: Vec<f64> = (0..16).map(|i| 0.1 * f64::from(i)).collect();
-        let [mut whole, mut part] = [Frames::default(), Frames::default()];
+        let [mut whole, mut part] = [SkeletonFrames::default(), SkeletonFrames::default()];
         Kinematics::new(&skeleton).compute(&values, &mut whole);
-        Kinematics::of_bones(&skeleton, [4]).compute(&values, &mut part);
-        for bone in [0, 1, 2, 4] {
-            assert_eq!(whole.positions[bone], part.positions[bone]);
+        Kinematics::of_joints(&skeleton, [4]).compute(&values, &mut part);
+        for joint in [0, 1, 2, 4] {
+            assert_eq!(whole.positions[joint], part.positions[joint]);
         }
         assert_eq!(part.positions[5], DVec3::ZERO);
     }

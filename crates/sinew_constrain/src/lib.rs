@@ -1,4 +1,4 @@
-//! Poses that carry their reasons: rules written as text, solved on a skeleton, kept when the body or the floor
+//! Posing by rules: constraints written as text, solved on a skeleton, and solved again when the body or the floor
 //! changes. After Abdelhay, *3D Character Animation Using Geometric Constraints* (2008).
 
 pub mod clip;
@@ -15,5 +15,5 @@ mod trig;
 
 pub use error::ConstrainError;
 pub use gizmos::{RuleGizmo, rule_gizmos};
-pub use kinematics::{Frames, Kinematics, Screw};
-pub use skeleton::{Bone, Freedom, Skeleton};
+pub use kinematics::{Kinematics, Screw, SkeletonFrames};
+pub use skeleton::{Skeleton, SkeletonDof, SkeletonJoint};

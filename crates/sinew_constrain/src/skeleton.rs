@@ -7,29 +7,29 @@ use std::ops::Range;
 
 /// Joints in parent-first order and the degrees of freedom that may move them.
 ///
-/// A pose is a vector with one value a degree of freedom, joint after joint, translations before rotations. A
+/// A pose is a vector with one value per degree of freedom, joint after joint, translations before rotations. A
 /// translation is the joint's coordinate in its parent's space (so `Root.ty` is the height of the root), not a shift
 /// from rest; a rotation is an angle about an axis of the joint's rest frame. Lengths are metres of the world, angles
-/// radians. What has no freedom stays as it rests.
+/// radians. Joints without degrees of freedom stay at rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skeleton {
-    bones: Vec<Bone>,
-    freedoms: Vec<Freedom>,
+    joints: Vec<SkeletonJoint>,
+    dofs: Vec<SkeletonDof>,
 }
 
 /// One joint of a [`Skeleton`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bone {
+pub struct SkeletonJoint {
     /// Name; rules that use a name which is not unique are refused.
     pub name: String,
     /// Index of the parent, smaller than its own.
     pub parent: Option<usize>,
     /// Transform at rest in the parent's space.
     pub rest: Transform,
-    /// Product in which its rotations are multiplied.
+    /// Order in which its rotations are multiplied.
     pub euler: EulerOrder,
     /// Its degrees of freedom among those of the skeleton.
-    pub freedoms: Range<usize>,
+    pub dofs: Range<usize>,
     /// Place in the frame of the parent at rest, in metres of the world: scales of ancestors are multiplied in.
     pub offset: DVec3,
     /// Product of the scales of all ancestors.
@@ -38,16 +38,16 @@ pub struct Bone {
 
 /// One degree of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Freedom {
+pub struct SkeletonDof {
     /// Joint it belongs to.
-    pub bone: usize,
+    pub joint: usize,
     /// Which motion.
     pub kind: DofKind,
     /// Least and greatest value, metres or radians; infinite where there is no limit.
     pub range: [f64; 2],
 }
 
-impl Freedom {
+impl SkeletonDof {
     /// Whether its value is an angle.
     pub fn is_rotation(&self) -> bool {
         self.kind >= DofKind::Rx
@@ -60,7 +60,7 @@ impl Freedom {
 }
 
 impl Skeleton {
-    /// The skeleton of a rig, with the freedom its joints name. If none names any, roots move freely and all other
+    /// The skeleton of a rig, with the degrees of freedom its joints name. If no joint names any, roots move freely and all other
     /// joints turn freely.
     ///
     /// # Errors
@@ -70,106 +70,106 @@ impl Skeleton {
             return Err(ConstrainError::NoJoints);
         }
         let is_unnamed = rig.joints().iter().all(|joint| joint.dofs.is_empty());
-        let mut skeleton = Self { bones: Vec::with_capacity(rig.n_joints()), freedoms: Vec::new() };
+        let mut skeleton = Self { joints: Vec::with_capacity(rig.n_joints()), dofs: Vec::new() };
         for joint in rig.joints() {
             check_scale(&joint.name, joint.rest.scale)?;
             let scale_above = joint.parent.map_or(1.0, |parent| {
-                let above: &Bone = &skeleton.bones[parent];
+                let above: &SkeletonJoint = &skeleton.joints[parent];
                 above.scale_above * above.rest.scale.x
             });
             let offset = joint.rest.translation * scale_above;
-            let bone = skeleton.bones.len();
-            let start = skeleton.freedoms.len();
+            let index = skeleton.joints.len();
+            let start = skeleton.dofs.len();
             let named = |kind: DofKind| {
                 let dof = joint.dofs.iter().find(|dof| dof.kind == kind)?;
-                // Ranges of a rig count from rest, in its own unit.
+                // Ranges of a rig are relative to rest, in its own unit.
                 let at =
                     |x: f64| if kind < DofKind::Rx { offset[kind as usize] + x * scale_above } else { x };
-                Some(Freedom { bone, kind, range: dof.range.map(at) })
+                Some(SkeletonDof { joint: index, kind, range: dof.range.map(at) })
             };
             let unlimited = |kind: DofKind| {
                 let is_free = joint.parent.is_none() || kind >= DofKind::Rx;
-                is_free.then_some(Freedom { bone, kind, range: [f64::NEG_INFINITY, f64::INFINITY] })
+                is_free.then_some(SkeletonDof {
+                    joint: index,
+                    kind,
+                    range: [f64::NEG_INFINITY, f64::INFINITY],
+                })
             };
             let kinds = DofKind::ALL.into_iter();
-            skeleton.freedoms.extend(kinds.filter_map(|k| if is_unnamed { unlimited(k) } else { named(k) }));
-            skeleton.bones.push(Bone {
+            skeleton.dofs.extend(kinds.filter_map(|k| if is_unnamed { unlimited(k) } else { named(k) }));
+            skeleton.joints.push(SkeletonJoint {
                 name: joint.name.clone(),
                 parent: joint.parent,
                 rest: joint.rest,
                 euler: joint.euler,
-                freedoms: start..skeleton.freedoms.len(),
+                dofs: start..skeleton.dofs.len(),
                 offset,
                 scale_above,
             });
         }
-        (0..skeleton.n_freedoms()).try_for_each(|freedom| skeleton.check_range(freedom))?;
+        (0..skeleton.n_dofs()).try_for_each(|dof| skeleton.check_range(dof))?;
         Ok(skeleton)
     }
 
-    fn check_range(&self, freedom: usize) -> Result<(), ConstrainError> {
-        let [low, high] = self.freedoms[freedom].range;
-        if low <= high {
-            Ok(())
-        } else {
-            Err(ConstrainError::Range { freedom: self.freedom_name(freedom), low, high })
-        }
+    fn check_range(&self, dof: usize) -> Result<(), ConstrainError> {
+        let [low, high] = self.dofs[dof].range;
+        if low <= high { Ok(()) } else { Err(ConstrainError::Range { dof: self.dof_name(dof), low, high }) }
     }
 
     /// The joints, parents first.
-    pub fn bones(&self) -> &[Bone] {
-        &self.bones
+    pub fn joints(&self) -> &[SkeletonJoint] {
+        &self.joints
     }
 
     /// The degrees of freedom, in the order of the values of a pose.
-    pub fn freedoms(&self) -> &[Freedom] {
-        &self.freedoms
+    pub fn dofs(&self) -> &[SkeletonDof] {
+        &self.dofs
     }
 
     /// Number of joints.
-    pub fn n_bones(&self) -> usize {
-        self.bones.len()
+    pub fn n_joints(&self) -> usize {
+        self.joints.len()
     }
 
     /// Number of degrees of freedom.
-    pub fn n_freedoms(&self) -> usize {
-        self.freedoms.len()
+    pub fn n_dofs(&self) -> usize {
+        self.dofs.len()
     }
 
     /// First joint of that name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.bones.iter().position(|bone| bone.name == name)
+        self.joints.iter().position(|joint| joint.name == name)
     }
 
     /// Degree of freedom of a joint.
-    pub fn find_freedom(&self, bone: usize, kind: DofKind) -> Option<usize> {
-        self.bones[bone].freedoms.clone().find(|&freedom| self.freedoms[freedom].kind == kind)
+    pub fn find_dof(&self, joint: usize, kind: DofKind) -> Option<usize> {
+        self.joints[joint].dofs.clone().find(|&dof| self.dofs[dof].kind == kind)
     }
 
     /// Name of a degree of freedom, such as `KneeR.rx`.
-    pub fn freedom_name(&self, freedom: usize) -> String {
-        let Freedom { bone, kind, .. } = self.freedoms[freedom];
-        format!("{}.{}", self.bones[bone].name, kind.suffix())
+    pub fn dof_name(&self, dof: usize) -> String {
+        let SkeletonDof { joint, kind, .. } = self.dofs[dof];
+        format!("{}.{}", self.joints[joint].name, kind.suffix())
     }
 
-    /// The same skeleton with other freedom of one joint: the listed motions and no others. Motions it had before keep
+    /// The same skeleton with other degrees of freedom of one joint: the listed motions and no others. Motions it had before keep
     /// their ranges, new ones have none.
     #[must_use]
-    pub fn with_freedom(&self, bone: usize, kinds: &[DofKind]) -> Self {
-        let mut result = Self { bones: Vec::with_capacity(self.n_bones()), freedoms: Vec::new() };
-        for (index, old) in self.bones.iter().enumerate() {
-            let start = result.freedoms.len();
-            let had = &self.freedoms[old.freedoms.clone()];
-            if index == bone {
+    pub fn with_dofs(&self, joint: usize, kinds: &[DofKind]) -> Self {
+        let mut result = Self { joints: Vec::with_capacity(self.n_joints()), dofs: Vec::new() };
+        for (index, old) in self.joints.iter().enumerate() {
+            let start = result.dofs.len();
+            let had = &self.dofs[old.dofs.clone()];
+            if index == joint {
                 for kind in DofKind::ALL.into_iter().filter(|kind| kinds.contains(kind)) {
-                    let range = had.iter().find(|freedom| freedom.kind == kind).map(|freedom| freedom.range);
+                    let range = had.iter().find(|dof| dof.kind == kind).map(|dof| dof.range);
                     let range = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-                    result.freedoms.push(Freedom { bone, kind, range });
+                    result.dofs.push(SkeletonDof { joint, kind, range });
                 }
             } else {
-                result.freedoms.extend(had);
+                result.dofs.extend(had);
             }
-            result.bones.push(Bone { freedoms: start..result.freedoms.len(), ..old.clone() });
+            result.joints.push(SkeletonJoint { dofs: start..result.dofs.len(), ..old.clone() });
         }
         result
     }
@@ -178,33 +178,33 @@ impl Skeleton {
     ///
     /// # Errors
     /// An empty range.
-    pub fn set_range(&mut self, freedom: usize, range: [f64; 2]) -> Result<(), ConstrainError> {
-        let old = std::mem::replace(&mut self.freedoms[freedom].range, range);
-        self.check_range(freedom).inspect_err(|_| self.freedoms[freedom].range = old)
+    pub fn set_range(&mut self, dof: usize, range: [f64; 2]) -> Result<(), ConstrainError> {
+        let old = std::mem::replace(&mut self.dofs[dof].range, range);
+        self.check_range(dof).inspect_err(|_| self.dofs[dof].range = old)
     }
 
     /// Values of the pose at rest.
     pub fn rest_values(&self) -> Vec<f64> {
-        let at_rest = |freedom: &Freedom| {
-            if freedom.is_rotation() { 0.0 } else { self.bones[freedom.bone].offset[freedom.axis()] }
+        let at_rest = |dof: &SkeletonDof| {
+            if dof.is_rotation() { 0.0 } else { self.joints[dof.joint].offset[dof.axis()] }
         };
-        self.freedoms.iter().map(at_rest).collect()
+        self.dofs.iter().map(at_rest).collect()
     }
 
-    /// Values nearest to a pose of the rig this skeleton was made from. What has no freedom is lost; see
-    /// [`Skeleton::rested_at`]. Angles come out within half a turn of zero.
+    /// Values nearest to a pose of the rig this skeleton was made from. Motion of joints without degrees of freedom is lost; see
+    /// [`Skeleton::with_rest_pose`]. Angles come out within half a turn of zero.
     ///
     /// # Errors
     /// A pose with another number of joints.
     pub fn values_at(&self, pose: &Pose) -> Result<Vec<f64>, ConstrainError> {
         self.check_pose(pose)?;
-        let mut values = vec![0.0; self.n_freedoms()];
-        for (bone, local) in self.bones.iter().zip(&pose.locals) {
-            let angles = bone.euler.to_angles(bone.rest.rotation.inverse() * local.rotation);
-            for freedom in bone.freedoms.clone() {
-                let Freedom { kind, .. } = self.freedoms[freedom];
-                values[freedom] = match kind as usize {
-                    axis @ 0..3 => local.translation[axis] * bone.scale_above,
+        let mut values = vec![0.0; self.n_dofs()];
+        for (joint, local) in self.joints.iter().zip(&pose.locals) {
+            let angles = joint.euler.to_angles(joint.rest.rotation.inverse() * local.rotation);
+            for dof in joint.dofs.clone() {
+                let SkeletonDof { kind, .. } = self.dofs[dof];
+                values[dof] = match kind as usize {
+                    axis @ 0..3 => local.translation[axis] * joint.scale_above,
                     axis => angles[axis - 3],
                 };
             }
@@ -218,51 +218,51 @@ impl Skeleton {
     /// Another number of values.
     pub fn pose_at(&self, values: &[f64]) -> Result<Pose, ConstrainError> {
         self.check_values(values)?;
-        let local = |bone: &Bone| {
-            let mut local = bone.rest;
+        let local = |joint: &SkeletonJoint| {
+            let mut local = joint.rest;
             let mut angles = DVec3::ZERO;
-            for freedom in bone.freedoms.clone() {
-                match self.freedoms[freedom].kind as usize {
-                    axis @ 0..3 => local.translation[axis] = values[freedom] / bone.scale_above,
-                    axis => angles[axis - 3] = values[freedom],
+            for dof in joint.dofs.clone() {
+                match self.dofs[dof].kind as usize {
+                    axis @ 0..3 => local.translation[axis] = values[dof] / joint.scale_above,
+                    axis => angles[axis - 3] = values[dof],
                 }
             }
-            local.rotation *= bone.euler.to_quat(angles);
+            local.rotation *= joint.euler.to_quat(angles);
             local
         };
-        Ok(Pose { locals: self.bones.iter().map(local).collect() })
+        Ok(Pose { locals: self.joints.iter().map(local).collect() })
     }
 
-    /// The same skeleton whose joints without any freedom rest as in a pose, so that posing keeps what that pose does
+    /// The same skeleton with joints that have no degree of freedom at rest as in a pose, so that posing keeps what that pose does
     /// to them.
     ///
     /// # Errors
-    /// A pose with another number of joints, or one that scales them otherwise.
-    pub fn rested_at(&self, pose: &Pose) -> Result<Self, ConstrainError> {
+    /// A pose with another number of joints, or one with numbers that are not finite.
+    pub fn with_rest_pose(&self, pose: &Pose) -> Result<Self, ConstrainError> {
         self.check_pose(pose)?;
         let mut result = self.clone();
-        for (bone, local) in result.bones.iter_mut().zip(&pose.locals) {
-            if bone.freedoms.is_empty() {
-                bone.rest.rotation = local.rotation;
-                bone.rest.translation = local.translation;
-                bone.offset = local.translation * bone.scale_above;
+        for (joint, local) in result.joints.iter_mut().zip(&pose.locals) {
+            if joint.dofs.is_empty() {
+                joint.rest.rotation = local.rotation;
+                joint.rest.translation = local.translation;
+                joint.offset = local.translation * joint.scale_above;
             }
         }
         Ok(result)
     }
 
     /// Whether a joint is another one or one of its ancestors.
-    pub fn is_above(&self, ancestor: usize, bone: usize) -> bool {
-        self.ancestry(bone).any(|above| above == ancestor)
+    pub fn is_above(&self, ancestor: usize, joint: usize) -> bool {
+        self.ancestry(joint).any(|above| above == ancestor)
     }
 
     /// A joint, its parent, and so on up to a root.
-    pub fn ancestry(&self, bone: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(Some(bone), |&at| self.bones[at].parent)
+    pub fn ancestry(&self, joint: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(joint), |&at| self.joints[at].parent)
     }
 
     pub(crate) fn check_values(&self, values: &[f64]) -> Result<(), ConstrainError> {
-        check_length("the pose", self.n_freedoms(), values.len())?;
+        check_length("the pose", self.n_dofs(), values.len())?;
         match values.iter().position(|x| !x.is_finite()) {
             Some(index) => Err(ConstrainError::NonFinite { what: "value of the pose", index }),
             None => Ok(()),
@@ -270,7 +270,7 @@ impl Skeleton {
     }
 
     fn check_pose(&self, pose: &Pose) -> Result<(), ConstrainError> {
-        check_length("the pose", self.n_bones(), pose.locals.len())?;
+        check_length("the pose", self.n_joints(), pose.locals.len())?;
         match pose.locals.iter().position(|local| !local.is_finite()) {
             Some(index) => Err(ConstrainError::NonFinite { what: "transform of joint", index }),
             None => Ok(()),
@@ -278,7 +278,7 @@ impl Skeleton {
     }
 }
 
-impl Bone {
+impl SkeletonJoint {
     /// Rotation at rest in the parent's space.
     pub fn rest_rotation(&self) -> DQuat {
         self.rest.rotation
@@ -289,11 +289,11 @@ fn check_length(what: &'static str, expected: usize, actual: usize) -> Result<()
     if expected == actual { Ok(()) } else { Err(ConstrainError::Length { what, expected, actual }) }
 }
 
-/// Scales that differ by less are rounding.
-const EVEN: f64 = 1e-4;
+/// Relative difference of scales that counts as rounding.
+const MAX_SCALE_DIFFERENCE: f64 = 1e-4;
 
 fn check_scale(name: &str, scale: DVec3) -> Result<(), ConstrainError> {
-    let is_even = (scale - DVec3::splat(scale.x)).abs().max_element() <= EVEN * scale.x;
+    let is_even = (scale - DVec3::splat(scale.x)).abs().max_element() <= MAX_SCALE_DIFFERENCE * scale.x;
     if is_even && scale.x > 0.0 {
         Ok(())
     } else {
@@ -304,7 +304,7 @@ fn check_scale(name: &str, scale: DVec3) -> Result<(), ConstrainError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{Frames, Kinematics};
+    use crate::{Kinematics, SkeletonFrames};
     use proptest::prelude::*;
     use sinew_geom::{Dof, Joint, Rig};
 
@@ -338,7 +338,7 @@ pub(crate) mod tests {
         #[test]
         fn values_and_poses_are_the_same_thing(seed in prop::collection::vec(-1.2..1.2f64, 16)) {
             let skeleton = Skeleton::from_rig(&odd_rig()).unwrap();
-            prop_assert_eq!(skeleton.n_freedoms(), 16);
+            prop_assert_eq!(skeleton.n_dofs(), 16);
             let pose = skeleton.pose_at(&seed).unwrap();
             let again = skeleton.values_at(&pose).unwrap();
             for (a, b) in seed.iter().zip(&again) {
@@ -352,7 +352,7 @@ pub(crate) mod tests {
             let skeleton = Skeleton::from_rig(&rig).unwrap();
             let mut world = Vec::new();
             rig.forward(&skeleton.pose_at(&seed).unwrap(), &mut world).unwrap();
-            let mut frames = Frames::default();
+            let mut frames = SkeletonFrames::default();
             Kinematics::new(&skeleton).compute(&seed, &mut frames);
             for (i, world) in world.iter().enumerate() {
                 prop_assert!((frames.positions[i] - world.translation).length() < 1e-12, "joint {i}");
@@ -371,20 +371,20 @@ pub(crate) mod tests {
             assert!((a.translation - b.translation).length() < 1e-15);
             assert!(a.rotation.dot(b.rotation).abs() > 1.0 - 1e-15);
         }
-        let other = skeleton.rested_at(&pose).unwrap();
-        assert_eq!(other.freedoms(), skeleton.freedoms());
+        let other = skeleton.with_rest_pose(&pose).unwrap();
+        assert_eq!(other.dofs(), skeleton.dofs());
     }
 
     #[test]
     fn freedom_can_be_chosen() {
         let skeleton = Skeleton::from_rig(&odd_rig()).unwrap();
-        let other = skeleton.with_freedom(1, &[DofKind::Ry, DofKind::Rx]);
-        assert_eq!(other.n_freedoms(), 16);
-        let names: Vec<String> = (0..16).map(|f| other.freedom_name(f)).collect();
+        let other = skeleton.with_dofs(1, &[DofKind::Ry, DofKind::Rx]);
+        assert_eq!(other.n_dofs(), 16);
+        let names: Vec<String> = (0..16).map(|f| other.dof_name(f)).collect();
         assert_eq!(names[6..9], ["j1.rx", "j1.ry", "j2.rx"]);
-        assert_eq!(other.freedoms()[6].range, [-2.0, 2.0]);
-        assert_eq!(other.freedoms()[7].range, [f64::NEG_INFINITY, f64::INFINITY]);
-        assert_eq!(other.find_freedom(1, DofKind::Ry), Some(7));
+        assert_eq!(other.dofs()[6].range, [-2.0, 2.0]);
+        assert_eq!(other.dofs()[7].range, [f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(other.find_dof(1, DofKind::Ry), Some(7));
     }
 
     #[test]
@@ -394,8 +394,8 @@ pub(crate) mod tests {
             Joint::new("b", Some(0), Transform::from_translation(DVec3::Y)),
         ];
         let skeleton = Skeleton::from_rig(&Rig::new(joints).unwrap()).unwrap();
-        assert_eq!(skeleton.bones()[0].freedoms, 0..6);
-        assert_eq!(skeleton.bones()[1].freedoms, 6..9);
+        assert_eq!(skeleton.joints()[0].dofs, 0..6);
+        assert_eq!(skeleton.joints()[1].dofs, 6..9);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// π/2 in three parts, the first two with trailing zeros, so that their multiples by whole numbers are exact.
+/// π/2 in three parts, the first two with trailing zeros, so that their integer multiples are exact.
 const HALF_PI: [f64; 3] = [1.570_796_251_296_997, 7.549_789_415_861_596e-8, 5.390_302_858_158_119e-15];
 /// Beyond this many quarter turns the reduction loses digits; then the library's functions are used.
 const MAX_TURNS: f64 = 1e6;
@@ -17,7 +17,7 @@ pub(crate) fn sin_cos(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
     let mut is_far = false;
     for ((&x, sine), cosine) in angles.iter().zip(sines.iter_mut()).zip(cosines.iter_mut()) {
         (*sine, *cosine) = reduced(x);
-        // A translation among the angles may be large; its sine is never looked at, but must not trap.
+        // A translation among the angles may be large; its sine is never read, but must not trap.
         is_far |= x.abs() >= MAX_TURNS;
     }
     if is_far {
@@ -29,7 +29,7 @@ pub(crate) fn sin_cos(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
 
 #[inline(always)]
 fn reduced(x: f64) -> (f64, f64) {
-    /// Adding and taking away this number rounds to the nearest whole one, without a call on older machines.
+    /// Adding and subtracting this number rounds to the nearest integer, without a library call on older machines.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let turns = x * FRAC_2_PI + ROUND;
     let quadrant = turns.to_bits();

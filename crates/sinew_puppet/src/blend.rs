@@ -14,7 +14,7 @@ use sinew_geom::{Pose, Rig, Transform};
 /// How poses of a skeleton are blended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interpolation {
-    /// Turns and shifts of joints relative to their parents: limbs keep their lengths.
+    /// Rotations and translations of joints relative to their parents: limbs keep their lengths.
     #[default]
     ForwardKinematics,
     /// Matrices of joints in the world, as Sun (2017) compares: they shrink and shear.
@@ -48,7 +48,7 @@ pub struct RigBlend {
     turns: Vec<DVec3>,
     locals: Vec<Transform>,
     worlds: Vec<DAffine3>,
-    /// Length by which shifts are compared with turns.
+    /// Length that makes translations comparable with rotations.
     size: f64,
 }
 
@@ -97,7 +97,7 @@ impl RigBlend {
         self.mean.len()
     }
 
-    /// Squared distance of a joint between two examples: angle, shift relative to the skeleton, and scale.
+    /// Squared distance of a joint between two examples: angle, translation relative to the skeleton, and scale.
     pub fn distance(&self, joint: usize, i: usize, k: usize) -> f64 {
         let at = |i: usize| (self.turns[joint * self.n + i], self.locals[joint * self.n + i]);
         let ((turn_i, i), (turn_k, k)) = (at(i), at(k));
@@ -105,7 +105,7 @@ impl RigBlend {
         (turn_i - turn_k).length_squared() + shift.length_squared() + (i.scale - k.scale).length_squared()
     }
 
-    /// The blend by turns and shifts of joints.
+    /// The blend by rotations and translations of joints.
     pub fn pose(&self, weights: &Weights, pose: &mut Pose) {
         pose.locals.clear();
         for (j, mean) in self.mean.iter().enumerate() {
@@ -121,7 +121,7 @@ impl RigBlend {
         }
     }
 
-    /// The blend of matrices, which in general are no rigid motions (eq. 4.10).
+    /// The blend of matrices, which in general are not rigid motions (eq. 4.10).
     pub fn matrices(&self, weights: &Weights, world: &mut Vec<DAffine3>) {
         world.clear();
         for j in 0..self.n_joints() {
@@ -153,7 +153,7 @@ fn shortest_turn(q: DQuat) -> DVec3 {
     (if q.w < 0.0 { -q } else { q }).to_scaled_axis()
 }
 
-/// Largest extent of the joints at rest; 1 if they lie in one place.
+/// Largest extent of the joints at rest; 1 if they coincide.
 fn extent(rig: &Rig) -> f64 {
     let world = rig.rest_world();
     let (low, high) = world.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), m| {

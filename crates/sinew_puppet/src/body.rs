@@ -35,7 +35,7 @@ pub enum BodyJoint {
 /// Joints of a body.
 pub(crate) const N_JOINTS: usize = 20;
 
-/// A part of the body that can be lost, ignored or projected by itself.
+/// A part of the body that can be lost, ignored or projected separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Limb {
@@ -67,22 +67,22 @@ impl Limb {
     }
 }
 
-/// Where the joints of a body are at a moment.
+/// Positions of the joints of a body at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BodyPose {
     /// Positions.
     pub joints: [DVec3; N_JOINTS],
-    /// Which of them were really seen.
+    /// Which of them were tracked.
     pub seen: [bool; N_JOINTS],
 }
 
-/// Landmarks a detector is less sure of than this were not seen.
-const SURE: f32 = 0.5;
+/// Confidence below which a landmark counts as not seen.
+const MIN_CONFIDENCE: f32 = 0.5;
 
-/// Trunks shorter than this share of the picture's height tell no size.
-const SHORTEST_TRUNK: f64 = 0.02;
-/// Metres that the height of a picture shows at most.
-const MOST_METRES: f64 = 10.0;
+/// Trunks shorter than this share of the picture's height do not determine a size.
+const MIN_TRUNK_SHARE: f64 = 0.02;
+/// Maximum height of the picture, metres.
+const MAX_PICTURE_METRES: f64 = 10.0;
 
 impl BodyPose {
     /// Joints that were all seen.
@@ -95,13 +95,13 @@ impl BodyPose {
         self.joints[joint as usize]
     }
 
-    /// The first joint that was not seen or is no number, by name.
+    /// Name of the first joint that was not seen or is not finite.
     pub fn first_missing(&self) -> Option<&'static str> {
         let is_missing = |k: &usize| !self.seen[*k] || !self.joints[*k].is_finite();
         (0..N_JOINTS).find(is_missing).map(|k| BodyLayout::Kinect20.names()[k])
     }
 
-    /// The first limb that is missed, with the joint of it that was not seen; those that `is_ignored` are not.
+    /// The first limb that is missed, with the joint of it that was not seen; except limbs for which `is_ignored` holds.
     pub fn missing_limb(&self, is_ignored: &dyn Fn(Limb) -> bool) -> Option<(Limb, &'static str)> {
         let is_missing = |k: &usize| !self.seen[*k] || !self.joints[*k].is_finite();
         let missing =
@@ -109,9 +109,9 @@ impl BodyPose {
         Limb::ALL.into_iter().filter(|limb| !is_ignored(*limb)).find_map(missing)
     }
 
-    /// The body in a picture of a camera: 33 landmarks of MediaPipe about the hips (metres, y down) with how sure they
-    /// are, and where they are in the picture (shares of it, y down). What lies outside the picture was guessed. The
-    /// picture also tells where the hips are, in metres by the length of the trunk in it; not how far away.
+    /// The body in a picture of a camera: 33 landmarks of MediaPipe about the hips (metres, y down) with their
+    /// confidence, and where they are in the picture (shares of it, y down). What lies outside the picture was guessed. The
+    /// picture also gives the position of the hips, in metres by the length of the trunk in it; not how far away.
     ///
     /// # Errors
     /// Another number of landmarks.
@@ -145,14 +145,14 @@ impl BodyPose {
             let (hips, shoulders) = (middle(23, 24), middle(11, 12));
             let trunk = body.at(BodyJoint::ShoulderCenter) - body.at(BodyJoint::HipCenter);
             let (seen, real) = (hips.distance(shoulders), trunk.truncate().length());
-            let metres = if seen > SHORTEST_TRUNK { (real / seen).min(MOST_METRES) } else { 0.0 };
+            let metres = if seen > MIN_TRUNK_SHARE { (real / seen).min(MAX_PICTURE_METRES) } else { 0.0 };
             let hips = DVec3::new(hips.x - 0.5 * aspect, hips.y, 0.0) * metres;
             body.joints.iter_mut().for_each(|joint| *joint += hips);
         }
         Ok(body)
     }
 
-    /// The body seen in a mirror: left and right exchanged.
+    /// The body seen in a mirror: left and right swapped.
     pub fn mirrored(&self) -> Self {
         let other = |k: usize| match k {
             0..4 => k,
@@ -204,7 +204,7 @@ fn from_kinect(frame: &BodyFrame) -> BodyPose {
     BodyPose { joints: std::array::from_fn(point), seen: std::array::from_fn(seen) }
 }
 
-/// Joints that Kinect derives from others: they are as sure as those.
+/// Joints that Kinect derives from others: they have the confidence of those.
 const DERIVED: [(BodyJoint, &[BodyJoint]); 5] = [
     (BodyJoint::HipCenter, &[BodyJoint::HipLeft, BodyJoint::HipRight]),
     (BodyJoint::Spine, &[BodyJoint::HipLeft, BodyJoint::HipRight]),
@@ -222,7 +222,7 @@ fn from_landmarks(frame: &BodyFrame) -> BodyPose {
     let (mut joints, mut seen) = ([DVec3::ZERO; N_JOINTS], [false; N_JOINTS]);
     for (k, weights) in LANDMARKS.iter().enumerate() {
         joints[k] = weights.iter().map(|&(landmark, weight)| weight * point(landmark)).sum();
-        seen[k] = weights.iter().all(|&(landmark, _)| frame.confidence[landmark] >= SURE);
+        seen[k] = weights.iter().all(|&(landmark, _)| frame.confidence[landmark] >= MIN_CONFIDENCE);
     }
     BodyPose { joints, seen }
 }

@@ -1,4 +1,4 @@
-//! What one look at a standing actor tells of camera and actor: which way is up, and how long the trunk is.
+//! Calibration from one frame of a standing actor: the tilt of the camera and the length of the trunk.
 
 use crate::{
     BodyPose, PuppetError,
@@ -6,7 +6,7 @@ use crate::{
 };
 use glam::{DQuat, DVec3};
 
-/// A camera that was tilted, and an actor of a certain size.
+/// Tilt of the camera and size of the actor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
     /// Brings the actor upright.
@@ -15,8 +15,8 @@ pub struct Calibration {
     pub trunk: f64,
 }
 
-/// Radians beyond which nobody stands: then the pose was a wrong one.
-const MOST_TILT: f64 = 0.8;
+/// Tilt beyond which the pose cannot be a standing one, radians.
+const MAX_TILT_RADIANS: f64 = 0.8;
 
 impl Calibration {
     /// From an actor who stands straight.
@@ -31,7 +31,7 @@ impl Calibration {
         let up = (body.at(BodyJoint::ShoulderCenter) - feet).normalize_or_zero();
         let trunk = body.at(BodyJoint::HipCenter).distance(body.at(BodyJoint::Spine))
             + body.at(BodyJoint::Spine).distance(body.at(BodyJoint::ShoulderCenter));
-        if up == DVec3::ZERO || up.angle_between(DVec3::Y) > MOST_TILT || trunk <= 0.0 {
+        if up == DVec3::ZERO || up.angle_between(DVec3::Y) > MAX_TILT_RADIANS || trunk <= 0.0 {
             return Err(PuppetError::Calibration { cause: "the body lies or bends".into() });
         }
         Ok(Self { upright: DQuat::from_rotation_arc(up, DVec3::Y), trunk })

@@ -25,7 +25,7 @@ pub enum PuppetError {
     /// A coordinate is not a number.
     #[error("{what} {index} is not finite; leave it out or record it again")]
     NonFinite {
-        /// What was looked at.
+        /// What was checked.
         what: &'static str,
         /// Which of them, counted from 0.
         index: usize,
@@ -40,7 +40,7 @@ pub enum PuppetError {
         /// Joints of the pose.
         actual: usize,
     },
-    /// A pose of a body in which nothing can be told.
+    /// A pose of a body that was not fully tracked.
     #[error("pair {pair}: the body was not fully tracked ({joint} is missing); choose another frame")]
     Untracked {
         /// Which pair, counted from 0.
@@ -48,9 +48,9 @@ pub enum PuppetError {
         /// The first joint that is missing.
         joint: &'static str,
     },
-    /// A pose that tells nothing of camera and actor.
+    /// A pose that cannot calibrate camera and actor.
     #[error(
-        "this is no pose to calibrate by: {cause}; stand straight, wholly in the picture, with the arms down"
+        "this pose cannot be used for calibration: {cause}; stand straight, wholly in the picture, with the arms down"
     )]
     Calibration {
         /// Why not.

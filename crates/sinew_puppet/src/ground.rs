@@ -1,23 +1,23 @@
-//! The character's place while it is puppeteered: travel, heading, and feet that stay where they stand.
+//! The character's place while it is puppeteered: travel, heading, and planted feet.
 //!
 //! # Source
 //! Sun (2017), §4.6, extracts the actor's translation and heading, which move the character. Sinew's own, for the
-//! contact that §6.2 leaves to future work: the character stands on its lowest foot, which stays in its place while it
+//! contact that §6.2 leaves to future work: the lowest foot of the character is planted as long as it
 //! is the lowest; and it leaves the ground when the actor does.
 
-use crate::{Tracked, normal::TRUNK};
+use crate::{Tracked, canonical::TRUNK};
 use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::{Pose, Rig, Transform};
 
 /// How the character travels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroundParams {
-    /// Metres of the character for a metre of the standard body (1 would be life-size); `None` takes the ratio of
+    /// Metres of the character per metre of the standard body (1 would be life-size); `None` takes the ratio of
     /// their heights.
     pub scale: Option<f64>,
     /// Whether the character travels (true), or stays where its poses are.
     pub travel: bool,
-    /// Whether it stands on its feet (true). Else it moves as the actor's hips do.
+    /// Whether its feet are planted (true); otherwise it moves as the actor's hips do.
     pub feet: bool,
     /// Whether the source knows how high the actor is (true); landmarks about the hips do not.
     pub jumps: bool,
@@ -30,15 +30,15 @@ impl Default for GroundParams {
 }
 
 /// Height of the standard body in metres.
-const STANDARD_HEIGHT: f64 = 1.75;
+const STANDARD_HEIGHT_METRES: f64 = 1.75;
 /// Points within this share of the height above the lowest one are feet.
 const FOOT_SHARE: f64 = 0.06;
-/// A foot must be this share of the height lower than the one that stands to take over.
-const HYSTERESIS: f64 = 0.01;
-/// Metres by which the actor's feet may rise before it is a jump: tracking is not better.
-const JUMP: f64 = 0.06;
-/// Metres a second by which the floor under the actor may be found to be higher than thought.
-const FLOOR_DRIFT: f64 = 0.05;
+/// A foot must be lower than the planted one by this share of the height to replace it.
+const HYSTERESIS_SHARE: f64 = 0.01;
+/// Rise of the actor's feet that counts as a jump, metres: about the accuracy of tracking.
+const MIN_JUMP_METRES: f64 = 0.06;
+/// Speed at which the estimated floor under the actor may rise, metres per second.
+const FLOOR_DRIFT_METRES_PER_SEC: f64 = 0.05;
 
 /// Follows an actor over the ground.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ pub struct Footing {
     start: Option<(DVec3, f64)>,
     floor: f64,
     time: f64,
-    /// The foot that stands, and where.
+    /// The planted foot, and where.
     standing: Option<(usize, DVec3)>,
     position: DVec3,
     /// The actor's travel so far.
@@ -72,7 +72,7 @@ impl Footing {
             feet: (0..heights.len()).filter(is_foot).collect(),
             level: if low.is_finite() { low } else { 0.0 },
             height,
-            scale: params.scale.unwrap_or(height / STANDARD_HEIGHT),
+            scale: params.scale.unwrap_or(height / STANDARD_HEIGHT_METRES),
             start: None,
             floor: f64::INFINITY,
             time: 0.0,
@@ -105,19 +105,19 @@ impl Footing {
             // In the air the actor's own travel counts.
             _ => self.position + travelled,
         };
-        let is_same = |at: DVec3| at.y <= lowest.1.y + HYSTERESIS * self.height;
-        // A foot that is lower takes over where it is now.
+        let is_same = |at: DVec3| at.y <= lowest.1.y + HYSTERESIS_SHARE * self.height;
+        // A lower foot is planted where it is now.
         let (foot, at) = standing.filter(|(_, at)| is_same(*at)).unwrap_or(lowest);
         self.position.y = self.level - lowest.1.y + up * self.scale;
         self.standing = Some((foot, DVec3 { y: 0.0, ..self.position + at }));
         DAffine3::from_rotation_translation(turn, self.position)
     }
 
-    /// How high the actor is above its floor, which is learnt on the way.
+    /// How high the actor is above its floor, which is estimated meanwhile.
     fn rise(&mut self, time: f64, lowest: f64) -> f64 {
         let secs = (time - std::mem::replace(&mut self.time, time)).clamp(0.0, 0.1);
-        self.floor = (self.floor + FLOOR_DRIFT * secs).min(lowest);
-        let above = lowest - self.floor - JUMP;
+        self.floor = (self.floor + FLOOR_DRIFT_METRES_PER_SEC * secs).min(lowest);
+        let above = lowest - self.floor - MIN_JUMP_METRES;
         if self.params.jumps && above.is_finite() { above.max(0.0) } else { 0.0 }
     }
 }

@@ -2,16 +2,16 @@
 //! Real-Time Rigged Character Animation* (2017).
 //!
 //! ```text
-//! recording, rig, stream ─► BodyPose ─► BodyTracker ─► NormalPose ─► Puppeteer ─► Weights ─► RigBlend ─► Pose
-//!                                            └─► Place ─► Footing ────────────────────────────────────────────┘
+//! recording, rig, stream ─► BodyPose ─► BodyTracker ─► CanonicalPose ─► Puppeteer ─► Weights ─► RigBlend ─► Pose
+//!                                            └─► BodyPlacement ─► Footing ───────────────────────────────────────┘
 //! ```
 
 mod blend;
 mod body;
 mod calibration;
+mod canonical;
 mod error;
 mod ground;
-mod normal;
 mod parts;
 mod performer;
 mod projection;
@@ -24,11 +24,11 @@ mod tracker;
 pub use blend::{Interpolation, RigBlend};
 pub use body::{BodyJoint, BodyPose, Limb};
 pub use calibration::Calibration;
+pub use canonical::{BodyPlacement, CanonicalPose};
 pub use error::PuppetError;
 pub use ground::{Footing, GroundParams, carry};
-pub use normal::{NormalPose, Place};
-pub use parts::{Part, assign_parts};
-pub use performer::{Performed, Performer, PerformerParams, RigPair};
+pub use parts::{LimbSet, assign_parts};
+pub use performer::{PerformedFrame, Performer, PerformerParams, RigPair};
 pub use projection::{Projection, ProjectionParams, ProjectionReport, ProjectionSolver, ProjectionState};
 pub use puppeteer::{Puppeteer, PuppeteerParams, Weights};
 pub use rig_body::RigBody;

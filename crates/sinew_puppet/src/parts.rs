@@ -6,13 +6,13 @@
 //! distinguishes its poses best. If the joint moves between two pairs, the part must differ between them too; the less
 //! the joint moves for a given motion of the part, the better the part explains it.
 
-use crate::{Limb, NormalPose};
+use crate::{CanonicalPose, Limb};
 
 /// Some limbs of the actor, projected together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part(u8);
+pub struct LimbSet(u8);
 
-impl Part {
+impl LimbSet {
     /// The whole body.
     pub const BODY: Self = Self(0b11111);
 
@@ -48,9 +48,9 @@ impl Part {
         self.limbs().map(Limb::name).collect::<Vec<_>>().join("+")
     }
 
-    /// The numbers of a pose that belong to it. Limbs are seen from where they begin, so that a bent trunk is no
-    /// movement of the arms.
-    pub fn numbers(self, pose: &NormalPose) -> Vec<f64> {
+    /// The numbers of a pose that belong to it. Limbs are relative to their first joint, so that bending the trunk does not
+    /// move the arms.
+    pub fn numbers(self, pose: &CanonicalPose) -> Vec<f64> {
         let of_limb = |limb: Limb| {
             let from = match limb {
                 Limb::ArmLeft | Limb::ArmRight => pose.joint(2),
@@ -62,29 +62,30 @@ impl Part {
     }
 }
 
-/// Metres by which a joint of a tracked body is uncertain.
-const NOISE: f64 = 0.03;
-/// A larger part must explain a joint so much better than a smaller one.
-const ADVANTAGE: f64 = 1.3;
+/// Uncertainty of a joint of a tracked body, metres.
+const NOISE_METRES: f64 = 0.03;
+/// A larger part must explain a joint better than a smaller one by this factor.
+const MIN_IMPROVEMENT: f64 = 1.3;
 
 /// The part for each of `n` channels (joints) of the character; `distance` gives the squared distance of a channel
 /// between two pairs. Channels that never move belong to the whole body.
 pub fn assign_parts(
-    sources: &[NormalPose],
+    sources: &[CanonicalPose],
     n_channels: usize,
     distance: impl Fn(usize, usize, usize) -> f64,
-) -> Vec<Part> {
+) -> Vec<LimbSet> {
     let pairs: Vec<(usize, usize)> = (0..sources.len()).flat_map(|i| (0..i).map(move |k| (i, k))).collect();
-    let spreads: Vec<Vec<f64>> = Part::CANDIDATES.iter().map(|&part| spread(part, sources, &pairs)).collect();
+    let spreads: Vec<Vec<f64>> =
+        LimbSet::CANDIDATES.iter().map(|&part| spread(part, sources, &pairs)).collect();
     let assign = |channel: usize| {
         let moved: Vec<f64> = pairs.iter().map(|&(i, k)| distance(channel, i, k)).collect();
         if moved.iter().all(|&d| d < 1e-12) {
-            return Part::BODY;
+            return LimbSet::BODY;
         }
-        let mut best = (f64::INFINITY, Part::BODY);
-        for (&part, spread) in Part::CANDIDATES.iter().zip(&spreads) {
+        let mut best = (f64::INFINITY, LimbSet::BODY);
+        for (&part, spread) in LimbSet::CANDIDATES.iter().zip(&spreads) {
             let steepest = moved.iter().zip(spread).map(|(d, e)| d / e).fold(0.0, f64::max);
-            if steepest * ADVANTAGE < best.0 {
+            if steepest * MIN_IMPROVEMENT < best.0 {
                 best = (steepest, part);
             }
         }
@@ -94,15 +95,15 @@ pub fn assign_parts(
 }
 
 /// Squared distances of a part between pairs, relative to their mean.
-fn spread(part: Part, sources: &[NormalPose], pairs: &[(usize, usize)]) -> Vec<f64> {
+fn spread(part: LimbSet, sources: &[CanonicalPose], pairs: &[(usize, usize)]) -> Vec<f64> {
     let numbers: Vec<Vec<f64>> = sources.iter().map(|pose| part.numbers(pose)).collect();
     let squared = |&(i, k): &(usize, usize)| {
         numbers[i].iter().zip(&numbers[k]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
     };
     let distances: Vec<f64> = pairs.iter().map(squared).collect();
-    let noise = NOISE * NOISE * part.limbs().count() as f64 * 4.0;
+    let noise = NOISE_METRES * NOISE_METRES * part.limbs().count() as f64 * 4.0;
     let mean = distances.iter().sum::<f64>() / distances.len().max(1) as f64;
-    // Below what tracking can tell, a difference is none.
+    // Differences below the accuracy of tracking are ignored.
     let told = |d: f64| (d - noise).max(1e-6 * noise) / (mean + noise);
     distances.into_iter().map(told).collect()
 }

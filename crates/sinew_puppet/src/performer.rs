@@ -1,10 +1,10 @@
-//! The whole way from a tracked body to a posed skeleton.
+//! The whole pipeline from a tracked body to a posed skeleton.
 //!
 //! # Source
 //! Sun (2017), §4.3, algorithm 1 and figure 4.1.
 
 use crate::{
-    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, Part, PuppetError, Puppeteer,
+    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, LimbSet, PuppetError, Puppeteer,
     PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
 };
 use glam::DAffine3;
@@ -32,13 +32,13 @@ pub struct PerformerParams {
     pub ground: GroundParams,
     /// Whether the body is one space, as in Sun (2017), instead of one for each part (false).
     pub whole_body: bool,
-    /// Joints of the character, and the limbs of the actor that move them, where the user knows better.
+    /// Joints of the character, and the limbs of the actor that move them, as overridden by the user.
     pub limbs: Vec<(usize, Vec<Limb>)>,
 }
 
-/// What the character does at a moment.
+/// The character at one time.
 #[derive(Debug, Clone)]
-pub struct Performed {
+pub struct PerformedFrame {
     /// Its pose, in the world. With blended matrices it is the nearest pose that has no shear.
     pub pose: Pose,
     /// `world_from_joint` of every joint.
@@ -47,7 +47,7 @@ pub struct Performed {
     pub weights: Vec<f64>,
     /// Distance of the actor from the pairs' blend, see [`crate::Weights::residual`].
     pub residual: f64,
-    /// Whether the frame was not trusted.
+    /// Whether the frame was rejected.
     pub held: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Performer {
     blend: RigBlend,
     footing: Footing,
     interpolation: Interpolation,
-    parts: Vec<Part>,
+    parts: Vec<LimbSet>,
 }
 
 impl Performer {
@@ -78,12 +78,12 @@ impl Performer {
         let poses: Vec<Pose> = pairs.iter().map(|pair| pair.pose.clone()).collect();
         let blend = RigBlend::new(rig, &poses)?;
         let mut parts = match params.whole_body {
-            true => vec![Part::BODY; blend.n_joints()],
+            true => vec![LimbSet::BODY; blend.n_joints()],
             false => assign_parts(&sources, blend.n_joints(), |joint, i, k| blend.distance(joint, i, k)),
         };
         for (joint, limbs) in &params.limbs {
             if let Some(part) = parts.get_mut(*joint) {
-                *part = Part::of(limbs);
+                *part = LimbSet::of(limbs);
             }
         }
         Ok(Self {
@@ -97,15 +97,20 @@ impl Performer {
     }
 
     /// Which part of the actor moves each joint.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[LimbSet] {
         &self.parts
     }
 
-    /// Take the next frame; nothing before the first that was fully tracked. Times rise, in seconds.
+    /// Process the next frame; `None` before the first that was fully tracked. Times ascend, in seconds.
     ///
     /// # Errors
     /// A rig that is not the one it was prepared for.
-    pub fn step(&mut self, rig: &Rig, time: f64, body: &BodyPose) -> Result<Option<Performed>, PuppetError> {
+    pub fn step(
+        &mut self,
+        rig: &Rig,
+        time: f64,
+        body: &BodyPose,
+    ) -> Result<Option<PerformedFrame>, PuppetError> {
         let Some(tracked) = self.tracker.step(time, body) else { return Ok(None) };
         let weights = self.puppeteer.step(&tracked.pose)?;
         let (mut pose, mut world) = (Pose::default(), Vec::new());
@@ -118,6 +123,6 @@ impl Performer {
         let carried = self.footing.step(time, &tracked, |joint| world[joint].translation);
         carry(rig, &mut pose, carried);
         world.iter_mut().for_each(|matrix| *matrix = carried * *matrix);
-        Ok(Some(Performed { pose, world, weights: mean, residual, held: tracked.held }))
+        Ok(Some(PerformedFrame { pose, world, weights: mean, residual, held: tracked.held }))
     }
 }

@@ -19,14 +19,14 @@ use crate::PuppetError;
 /// How a pose is expressed by examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Projection {
-    /// Any weights that sum to one: fits best, and shakes most (eq. 4.3).
+    /// Any weights that sum to one: the best fit, but the least stable (eq. 4.3).
     Linear,
-    /// No negative weights: calm, but never beyond the examples (eq. 4.5).
+    /// No negative weights: stable, but without extrapolation (eq. 4.5).
     Positive,
-    /// Negative weights at a price: the `λ` of eq. 4.6, as a share of the mean square of the examples, so that it means
+    /// Penalised negative weights: the `λ` of eq. 4.6, as a share of the mean square of the examples, so that it means
     /// the same for an arm as for a body.
     L1(f64),
-    /// By likeness alone: each example counts by its distance from the pose, and takes all where the pose is its own
+    /// By distance: each example counts by its distance from the pose, and has weight 1 at its own pose
     /// (radial basis functions `−r` with constants, or, which is the same, ordinary kriging).
     Radial,
 }
@@ -38,13 +38,13 @@ impl Default for Projection {
 }
 
 impl Projection {
-    /// Price of the default.
+    /// Default penalty.
     pub const LAMBDA: f64 = 0.02;
 
     /// Names of all.
     pub const NAMES: [&str; 4] = ["linear", "positive", "l1", "radial"];
 
-    /// Projection of a name; `lambda` is the price of `l1`.
+    /// Projection of a name; `lambda` is the penalty of `l1`.
     pub fn from_name(name: &str, lambda: f64) -> Option<Self> {
         match name {
             "linear" => Some(Self::Linear),
@@ -93,11 +93,11 @@ impl Default for ProjectionParams {
 /// How a projection went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProjectionReport {
-    /// Root mean square of what the blend misses, over the numbers of a pose.
+    /// Root mean square difference between pose and blend, over the numbers of a pose.
     pub residual: f64,
     /// Sets of active weights that were tried.
     pub iterations: usize,
-    /// Whether the conditions of an optimum hold; false if rounding kept it from falling further.
+    /// Whether the conditions of an optimum hold; false if rounding prevented further progress.
     pub converged: bool,
 }
 
@@ -114,13 +114,13 @@ pub struct ProjectionSolver {
     scale: f64,
     /// For the linear projection: rows of the map from `b` to weights, then the weights at `b = 0`.
     linear: Option<(Vec<f64>, Vec<f64>)>,
-    /// For the radial one: the distance that counts as none.
+    /// For the radial one: the distance at which similarity is zero.
     reach: Option<f64>,
-    /// Tells Gram matrices apart, so that factors of another are not taken for ours.
+    /// Identifies the Gram matrix, so that factors of another one are not reused.
     mark: u64,
 }
 
-/// The last weights, from which the next projection starts, and room to work in.
+/// The last weights, from which the next projection starts, and buffers.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectionState {
     /// The weights; they sum to one.
@@ -129,29 +129,29 @@ pub struct ProjectionState {
     centred: Vec<f64>,
     b: Vec<f64>,
     gradient: Vec<f64>,
-    /// Weights that are not none, in the order of the factor.
+    /// Nonzero weights, in the order of the factor.
     active: Vec<usize>,
-    /// Rows of the factor of their part of `G`, each of the length of all weights, with reciprocals on the diagonal; so
-    /// many are valid.
+    /// Rows of the factor of their part of `G`, each of the length of all weights, with reciprocals on the diagonal; `n_factored` rows
+    /// are valid.
     factor: Vec<f64>,
     n_factored: usize,
-    /// The matrix it is of.
+    /// Identifier of its matrix.
     mark: u64,
     y: Vec<f64>,
     both: Vec<[f64; 2]>,
 }
 
-/// Gradients agree if they differ by less than this share of the scale.
-const TOLERANCE: f64 = 1e-10;
+/// Gradients are equal if they differ by less than this share of the scale.
+const GRADIENT_TOLERANCE: f64 = 1e-10;
 
-/// Passes of a search that is not stuck.
-const USUAL: usize = 8;
+/// Typical number of passes of a search.
+const TYPICAL_PASSES: usize = 8;
 
 impl ProjectionSolver {
     /// Prepare examples, each a list of `d` numbers.
     ///
     /// # Errors
-    /// No example, examples of different or no length, numbers that are not finite, a negative price or ridge.
+    /// No example, examples of different or no length, numbers that are not finite, a negative penalty or ridge.
     pub fn new(examples: &[Vec<f64>], params: &ProjectionParams) -> Result<Self, PuppetError> {
         let d = check(examples, params)?;
         let n = examples.len();
@@ -227,7 +227,7 @@ impl ProjectionSolver {
         (dot(&state.centred, &state.centred) / d as f64).sqrt()
     }
 
-    /// Change one weight's state at a time, to positive, negative or none, until nothing is to be gained.
+    /// Change one weight's state at a time, to positive, negative or none, until no change improves the objective.
     fn search(&self, state: &mut ProjectionState) -> (usize, bool) {
         if state.is_cold() || (self.price.is_infinite() && state.sign.iter().any(|&s| s < 0)) {
             self.start(state);
@@ -237,11 +237,11 @@ impl ProjectionSolver {
         for pass in 0..10 * self.n + 50 {
             let (mu, n_tried, dropped) = self.settle(state);
             iterations += n_tried;
-            // Few passes are usual, and then nobody asks whether it still falls.
-            let objective = if pass < USUAL { f64::NEG_INFINITY } else { self.objective(state) };
-            // A weight that came in and went out at once gains nothing but rounding.
+            // After a typical number of passes the objective is checked as well.
+            let objective = if pass < TYPICAL_PASSES { f64::NEG_INFINITY } else { self.objective(state) };
+            // A weight that enters and leaves at once changes only rounding.
             banned = if dropped == Some(banned) || objective >= best { banned } else { usize::MAX };
-            best = if pass < USUAL { best } else { best.min(objective) };
+            best = if pass < TYPICAL_PASSES { best } else { best.min(objective) };
             let Some((entering, sign)) = self.most_wrong(state, mu, banned) else {
                 return (iterations, banned == usize::MAX);
             };
@@ -266,8 +266,8 @@ impl ProjectionSolver {
         (state.active, state.n_factored) = (vec![nearest], 0);
     }
 
-    /// The optimum over the active weights with their signs; those that would change sign on the way go out.
-    /// Gives the multiplier, how many sets were tried and the last weight that went out.
+    /// The optimum over the active weights with their signs; those that would change sign leave.
+    /// Returns the multiplier, how many sets were tried and the last weight that left.
     fn settle(&self, state: &mut ProjectionState) -> (f64, usize, Option<usize>) {
         let mut dropped = None;
         for n_tried in 1.. {
@@ -296,7 +296,7 @@ impl ProjectionSolver {
         unreachable!("every turn removes a weight, and the last stays")
     }
 
-    /// Solve `G w = b + λ[w < 0] + μ`, `Σ w = 1` on the active weights into `y`; gives `μ`.
+    /// Solve `G w = b + λ[w < 0] + μ`, `Σ w = 1` on the active weights into `y`; returns `μ`.
     fn solve_active(&self, state: &mut ProjectionState) -> f64 {
         self.factorise(state);
         let ProjectionState { sign, b, active, factor, y, both, .. } = state;
@@ -310,8 +310,8 @@ impl ProjectionSolver {
         mu
     }
 
-    /// The rows of the factor that are not valid. A weight that comes in is the last row, so that nothing else is done
-    /// anew; and from one pose to the next nothing at all, if the same weights are active.
+    /// The rows of the factor that are not valid. A weight that enters becomes the last row, so that no other row is
+    /// computed again; between poses with the same active weights nothing is.
     fn factorise(&self, state: &mut ProjectionState) {
         let ProjectionState { active, factor, n_factored, .. } = state;
         factor.resize(self.n * self.n, 0.0);
@@ -327,10 +327,10 @@ impl ProjectionSolver {
         *n_factored = active.len();
     }
 
-    /// The weight that is none but should not be: its gradient lies outside `μ ..= μ + λ`.
+    /// The zero weight that should not be zero: its gradient lies outside `μ ..= μ + λ`.
     fn most_wrong(&self, state: &mut ProjectionState, mu: f64, banned: usize) -> Option<(usize, i8)> {
         self.compute_gradient(state);
-        let (mut worst, mut found) = (TOLERANCE * self.scale, None);
+        let (mut worst, mut found) = (GRADIENT_TOLERANCE * self.scale, None);
         for i in (0..self.n).filter(|&i| state.sign[i] == 0 && i != banned) {
             let g = state.gradient[i];
             for (wrong, sign) in [(mu - g, 1), (g - self.price - mu, -1)] {
@@ -432,7 +432,7 @@ fn linear_map(gram: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     (map, z.iter().map(|z| z / sum).collect())
 }
 
-/// Gram matrix of centred examples into one of likeness: how much nearer than the reach two are. Gives the reach. With
+/// Turn a Gram matrix of centred examples into one of similarity: reach minus distance. Returns the reach. With
 /// `Σ w = 1` its size does not matter, as long as the matrix is positive definite.
 fn to_likeness(gram: &mut [f64], n: usize) -> f64 {
     let squares: Vec<f64> = (0..n).map(|i| gram[i * n + i]).collect();
@@ -451,7 +451,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-/// A pivot lost to rounding becomes the smallest that can be divided by.
+/// A pivot lost to rounding becomes the smallest valid one.
 fn pivot(square: f64, scale: f64) -> f64 {
     square.max(1e-15 * scale).sqrt()
 }

@@ -5,7 +5,8 @@
 //! `parts.rs`; and a limit on extrapolation beyond the pairs.
 
 use crate::{
-    NormalPose, Part, ProjectionParams, ProjectionSolver, ProjectionState, PuppetError, normal::N_NUMBERS,
+    CanonicalPose, LimbSet, ProjectionParams, ProjectionSolver, ProjectionState, PuppetError,
+    canonical::N_NUMBERS,
 };
 
 /// How poses become weights.
@@ -13,7 +14,7 @@ use crate::{
 pub struct PuppeteerParams {
     /// How a pose is expressed by pairs.
     pub projection: ProjectionParams,
-    /// How far beyond the pairs it may go: the most that negative weights sum to (0.5).
+    /// Limit of extrapolation: the largest absolute sum of negative weights (0.5).
     pub limit: f64,
 }
 
@@ -44,7 +45,7 @@ impl Weights {
         &self.of_space[self.space_of[channel]]
     }
 
-    /// Weights on the way to others of the same pairs and channels.
+    /// Linear interpolation to other weights of the same pairs and channels.
     pub fn lerp(&self, to: &Self, share: f64) -> Self {
         let mix = |(a, b): (&f64, &f64)| a + share * (b - a);
         let space = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(mix).collect();
@@ -55,7 +56,7 @@ impl Weights {
         }
     }
 
-    /// Mean of the weights of all parts: what a meter shows.
+    /// Mean of the weights of all parts, for display.
     pub fn mean(&self) -> Vec<f64> {
         let n = self.of_space.first().map_or(0, Vec::len);
         let share = 1.0 / self.of_space.len().max(1) as f64;
@@ -66,14 +67,14 @@ impl Weights {
 /// Pairs, ready to be performed with.
 #[derive(Debug, Clone)]
 pub struct Puppeteer {
-    spaces: Vec<Space>,
+    spaces: Vec<PartSpace>,
     limit: f64,
     weights: Weights,
 }
 
 #[derive(Debug, Clone)]
-struct Space {
-    part: Part,
+struct PartSpace {
+    part: LimbSet,
     solver: ProjectionSolver,
     state: ProjectionState,
 }
@@ -84,26 +85,26 @@ impl Puppeteer {
     /// # Errors
     /// No pairs, numbers that are not finite, or settings out of range.
     pub fn new(
-        sources: &[NormalPose],
-        parts: &[Part],
+        sources: &[CanonicalPose],
+        parts: &[LimbSet],
         params: &PuppeteerParams,
     ) -> Result<Self, PuppetError> {
         if params.limit.is_nan() || params.limit < 0.0 {
             let value = params.limit.to_string();
             return Err(PuppetError::Parameter { name: "limit", value, expected: "it must not be negative" });
         }
-        let mut distinct: Vec<Part> = Vec::new();
-        for part in parts.iter().copied().chain([Part::BODY]) {
+        let mut distinct: Vec<LimbSet> = Vec::new();
+        for part in parts.iter().copied().chain([LimbSet::BODY]) {
             if !distinct.contains(&part)
-                && (part != Part::BODY || distinct.is_empty() || parts.contains(&part))
+                && (part != LimbSet::BODY || distinct.is_empty() || parts.contains(&part))
             {
                 distinct.push(part);
             }
         }
-        let space = |&part: &Part| {
+        let space = |&part: &LimbSet| {
             let numbers: Vec<Vec<f64>> = sources.iter().map(|pose| part.numbers(pose)).collect();
             let solver = ProjectionSolver::new(&numbers, &params.projection)?;
-            Ok(Space { part, solver, state: ProjectionState::default() })
+            Ok(PartSpace { part, solver, state: ProjectionState::default() })
         };
         let spaces = distinct.iter().map(space).collect::<Result<Vec<_>, PuppetError>>()?;
         let place = |part| distinct.iter().position(|other| other == part).unwrap_or(0);
@@ -119,7 +120,7 @@ impl Puppeteer {
     ///
     /// # Errors
     /// Numbers that are not finite.
-    pub fn step(&mut self, pose: &NormalPose) -> Result<&Weights, PuppetError> {
+    pub fn step(&mut self, pose: &CanonicalPose) -> Result<&Weights, PuppetError> {
         let (mut squares, mut n_numbers) = (0.0, 0);
         for (space, weights) in self.spaces.iter_mut().zip(&mut self.weights.of_space) {
             let numbers = space.part.numbers(pose);
@@ -137,7 +138,7 @@ impl Puppeteer {
     }
 }
 
-/// Let negative weights sum to a limit at most; the others give up as much.
+/// Limit the sum of negative weights; the others are reduced by as much.
 fn limit_extrapolation(weights: &mut [f64], limit: f64) {
     let below: f64 = weights.iter().map(|w| (-w).max(0.0)).sum();
     if below <= limit {

@@ -1,7 +1,7 @@
 //! The body within a skeleton: which joints of a rig are those of a person.
 //!
 //! Names of CMU, Mixamo, Bandai-Namco, DAZ, VRM, Unity and Blender skeletons are understood. What a skeleton lacks at
-//! its ends (hands, toes, the middle of the shoulders) is put where it would be.
+//! its ends (hands, toes, the middle of the shoulders) is estimated.
 
 use crate::{
     BodyPose, PuppetError,
@@ -13,7 +13,7 @@ use sinew_geom::{
     rig::{BodyPart, PartNames, Side},
 };
 
-/// Where the joints of a body are in a rig.
+/// Joints of a body in a rig.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RigBody {
     /// Joint of the rig for each joint of the body.
@@ -105,7 +105,7 @@ impl RigBody {
         Ok(BodyPose::new(joints))
     }
 
-    /// Put joints that the rig does not have where they would be.
+    /// Estimate joints that the rig does not have.
     fn complete(&self, joints: &mut [DVec3; N_JOINTS]) {
         let mid = |a: DVec3, b: DVec3| 0.5 * (a + b);
         // Hips of a skeleton lie at the pelvis, those of Kinect between the legs.
@@ -113,7 +113,7 @@ impl RigBody {
         if self.found[2].is_none() {
             joints[2] = mid(joints[4], joints[8]);
         }
-        // Spines of skeletons begin anywhere; that of Kinect a little above the hips.
+        // The spine of Kinect begins a little above the hips; those of skeletons anywhere.
         joints[1] = joints[0].lerp(joints[2], 0.14);
         for side in [0, 4] {
             let [elbow, wrist, hand] = [5, 6, 7].map(|k| k + side);

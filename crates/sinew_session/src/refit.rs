@@ -7,7 +7,7 @@ use crate::{ClipGround, ContactData, Document, SessionError, motion::remove_clip
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     clip::{
-        Body, ClipRules, GivenContact, Motion, Part, Refit, RefitParams, detect_contacts, flesh_below, refit,
+        Body, ClipRules, Contact, FootPart, Motion, Refit, RefitParams, detect_contacts, flesh_below, refit,
         stretch_limbs,
     },
     compile::has_errors,
@@ -92,9 +92,9 @@ pub fn find_contact_track(document: &Document, clip: &str) -> Result<ContactTrac
     let fps = edited.map_or_else(|| rate_of(source), |edited| edited.fps);
     let motion = Motion::from_clip(rig, source, fps)?;
     let (found, feet) = detect_contacts(rig, &motion, &RefitParams::default())?;
-    let data = |contact: &GivenContact| ContactData {
+    let data = |contact: &Contact| ContactData {
         foot: contact.foot.clone(),
-        heel: contact.part == Part::Heel,
+        heel: contact.part == FootPart::Heel,
         frames: [contact.frames.start, contact.frames.end - 1],
     };
     let contacts = edited.map_or_else(|| found.iter().map(data).collect(), |edited| edited.contacts.clone());
@@ -153,9 +153,9 @@ fn rate_of(clip: &Clip) -> f64 {
     Some(clip.joint_rate()).filter(|rate| *rate >= LEAST_RATE).unwrap_or(30.0)
 }
 
-fn contact(data: &ContactData) -> GivenContact {
+fn contact(data: &ContactData) -> Contact {
     let frames = data.frames[0]..data.frames[1] + 1;
-    GivenContact { foot: data.foot.clone(), part: data.part(), frames }
+    Contact { foot: data.foot.clone(), part: data.part(), frames }
 }
 
 /// The character with its clips on longer limbs; nothing if they stay as they are.

@@ -5,7 +5,7 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     RuleGizmo, Skeleton,
-    clip::{Part, World},
+    clip::{FootPart, JointFrames},
     compile::{CompileParams, Problem, Scene, has_errors},
     language::{Diagnostic, parse},
     rule_gizmos,
@@ -113,8 +113,8 @@ pub struct ContactData {
 }
 
 impl ContactData {
-    pub(crate) fn part(&self) -> Part {
-        if self.heel { Part::Heel } else { Part::Ball }
+    pub(crate) fn part(&self) -> FootPart {
+        if self.heel { FootPart::Heel } else { FootPart::Ball }
     }
 }
 
@@ -216,7 +216,7 @@ pub struct Solved {
     /// The pose of the rig.
     pub pose: Pose,
     /// Where its joints are.
-    pub world: World,
+    pub world: JointFrames,
     /// Where rules would have them.
     pub marks: Vec<RuleGizmo>,
     /// Compiling and solving.
@@ -238,7 +238,7 @@ impl Ruled {
             None => rig.rest_pose(),
         };
         let (script, mut diagnostics) = parse(&rules.text);
-        let skeleton = Skeleton::from_rig(rig)?.rested_at(&pose)?;
+        let skeleton = Skeleton::from_rig(rig)?.with_rest_pose(&pose)?;
         let ground = document.paths.ground.clone();
         let site = ground.as_ref().map(GroundData::build).transpose()?.map(Site::of);
         let scene = Scene { ground: site, ..rules.scene() };
@@ -306,7 +306,7 @@ fn solve(problem: Problem, rig: &Rig, pose: &Pose, begun: Instant) -> Result<Sol
     let mut solver = Solver::new(problem);
     let solution = solver.solve(&start, &SolveParams::default())?;
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
-    let world = World::of(rig, &pose);
+    let world = JointFrames::of(rig, &pose);
     let marks = rule_gizmos(solver.problem(), &world);
     Ok(Solved { solver, solution, pose, world, marks, time: begun.elapsed() })
 }

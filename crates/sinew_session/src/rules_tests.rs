@@ -147,7 +147,7 @@ fn a_kept_pose_is_a_clip_that_is_exchanged_but_exchanges_no_other() {
     let clip = &again.clips[again.find_clip("stance").unwrap()];
     let rig = again.body.rig.as_ref().unwrap();
     let (sampled, solved) = (clip.sample(rig, 0.0), solve(&again));
-    let world = sinew_constrain::clip::World::of(rig, &sampled);
+    let world = sinew_constrain::clip::JointFrames::of(rig, &sampled);
     for (a, b) in world.positions.iter().zip(&solved.world.positions) {
         assert!(a.distance(*b) < 1e-5);
     }
@@ -231,7 +231,7 @@ fn walk_to(to: &str) -> RefitSettings {
 fn path(document: &Document, clip: &Clip, name: &str) -> Vec<DVec3> {
     let rig = document.body.rig.as_ref().unwrap();
     let joint = rig.find(name).unwrap();
-    let at = |k: usize| sinew_constrain::clip::World::of(rig, &clip.sample(rig, k as f32 / 30.0));
+    let at = |k: usize| sinew_constrain::clip::JointFrames::of(rig, &clip.sample(rig, k as f32 / 30.0));
     (0..=(clip.duration_secs() * 30.0).round() as usize).map(|k| at(k).positions[joint]).collect()
 }
 

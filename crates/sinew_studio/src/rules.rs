@@ -80,13 +80,13 @@ fn report(solved: &Solved) -> Value {
     let problem = solved.solver.problem();
     let line = |rule: usize| problem.rules()[rule].span.line;
     let names = |freedoms: &[usize]| {
-        freedoms.iter().map(|&freedom| problem.skeleton().freedom_name(freedom)).collect::<Vec<_>>()
+        freedoms.iter().map(|&freedom| problem.skeleton().dof_name(freedom)).collect::<Vec<_>>()
     };
     let rules = problem.rules().iter().zip(&report.rules).map(|(rule, found)| {
         let (residual, unit) = found.in_unit();
         json!({
             "line": rule.span.line, "residual": residual, "unit": unit, "holds": found.holds,
-            "objective": rule.aim == Aim::Least, "soft": rule.soft.is_some() || rule.priority > 1,
+            "objective": rule.aim == Aim::Objective, "soft": rule.soft.is_some() || rule.priority > 1,
         })
     });
     let conflicts = report.conflicts.iter().map(|conflict| {
@@ -102,7 +102,7 @@ fn report(solved: &Solved) -> Value {
         "rules": rules.collect::<Vec<_>>(),
         "conflicts": conflicts.collect::<Vec<_>>(),
         "redundant": report.redundant.iter().map(|&rule| line(rule)).collect::<Vec<_>>(),
-        "dof": problem.skeleton().n_freedoms(),
+        "dof": problem.skeleton().n_dofs(),
         "dof_left": report.free.len(),
         "free": names(&report.free),
         "at_limit": names(&report.at_limit),
@@ -112,8 +112,8 @@ fn report(solved: &Solved) -> Value {
 
 /// Joints of the pose. A name that must be quoted in rules comes in quotes.
 fn joints(solved: &Solved) -> Vec<Value> {
-    let bones = solved.solver.problem().skeleton().bones();
-    let joint = |(bone, at): (&sinew::constrain::Bone, &glam::DVec3)| {
+    let bones = solved.solver.problem().skeleton().joints();
+    let joint = |(bone, at): (&sinew::constrain::SkeletonJoint, &glam::DVec3)| {
         let word = if is_plain_name(&bone.name) { bone.name.clone() } else { format!("\"{}\"", bone.name) };
         json!({ "name": bone.name, "word": word, "parent": bone.parent, "position": at.to_array() })
     };

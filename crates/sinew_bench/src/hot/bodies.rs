@@ -35,7 +35,7 @@ pub fn rules_solve() -> anyhow::Result<Work> {
     let start = skeleton.values_at(far)?;
     let (params, mut values) = (SolveParams::default(), start.clone());
     Ok(Box::new(move || {
-        let (stop, _) = solver.reach(&start, &params, &mut values)?;
+        let (stop, _) = solver.solve_feasible(&start, &params, &mut values)?;
         ensure!(stop == Stop::Converged, "the rules do not converge");
         black_box(solver.solve(&start, &params)?);
         Ok(())

@@ -11,7 +11,7 @@ use sinew::{
         sample::{Sample, build_character},
     },
     puppet::{
-        BodyPose, NormalPose, Projection, ProjectionParams, ProjectionSolver, ProjectionState, RigBlend,
+        BodyPose, CanonicalPose, Projection, ProjectionParams, ProjectionSolver, ProjectionState, RigBlend,
         Weights,
     },
     session::draw_thumbnail,
@@ -48,25 +48,25 @@ struct Page {
 }
 
 /// A pose with a name.
-type Named = (String, NormalPose);
+type Named = (String, CanonicalPose);
 
 /// How high the hands are, on average, above the shoulders: −1 hanging, 1 stretched up.
-fn arms(pose: &NormalPose) -> f64 {
+fn arms(pose: &CanonicalPose) -> f64 {
     let lift = |shoulder: usize| (pose.joint(shoulder + 2) - pose.joint(shoulder)).y / 0.53;
     0.5 * (lift(4) + lift(8))
 }
 
 /// How far the hands are to the side of the shoulders.
-fn spread(pose: &NormalPose) -> f64 {
+fn spread(pose: &CanonicalPose) -> f64 {
     (pose.joint(6) - pose.joint(4)).x.min((pose.joint(8) - pose.joint(10)).x) / 0.53
 }
 
 /// How high a knee is above that of a standing leg; 0 left, 1 right.
-fn knee(pose: &NormalPose, side: usize) -> f64 {
+fn knee(pose: &CanonicalPose, side: usize) -> f64 {
     (pose.joint(13 + 4 * side).y + 0.45) / 0.43
 }
 
-fn best(poses: &[NormalPose], score: impl Fn(&NormalPose) -> f64) -> anyhow::Result<NormalPose> {
+fn best(poses: &[CanonicalPose], score: impl Fn(&CanonicalPose) -> f64) -> anyhow::Result<CanonicalPose> {
     poses.iter().max_by(|a, b| score(a).total_cmp(&score(b))).cloned().context("no poses")
 }
 
@@ -183,8 +183,13 @@ impl Page {
     }
 
     /// Tables 5.6–5.8: arms and legs together, and inputs that are shifted.
-    fn legs(&mut self, three: &[Named], own: &[NormalPose], other: &[NormalPose]) -> anyhow::Result<()> {
-        let alone = |side: usize| move |p: &NormalPose| knee(p, side) - knee(p, 1 - side);
+    fn legs(
+        &mut self,
+        three: &[Named],
+        own: &[CanonicalPose],
+        other: &[CanonicalPose],
+    ) -> anyhow::Result<()> {
+        let alone = |side: usize| move |p: &CanonicalPose| knee(p, side) - knee(p, 1 - side);
         let mut bases = three.to_vec();
         bases.push(("left knee".into(), best(own, alone(0))?));
         bases.push(("right knee".into(), best(own, alone(1))?));
@@ -195,7 +200,7 @@ impl Page {
             self.rows(&title, (&bases, &inputs), projection)?;
         }
         // As Sun (2017) shifts them: every coordinate of the input, after normalisation.
-        let shifted = |pose: &NormalPose, axis: usize| {
+        let shifted = |pose: &CanonicalPose, axis: usize| {
             let mut numbers = pose.numbers.to_vec();
             numbers.iter_mut().skip(axis).step_by(3).for_each(|x| *x += 0.5);
             numbers
@@ -226,7 +231,7 @@ impl Page {
         for (_, pose) in &inputs {
             let taken = |shift: f64| {
                 let body = BodyPose::new(std::array::from_fn(|k| pose.joint(k) + DVec3::splat(shift)));
-                NormalPose::of(&body).0.numbers
+                CanonicalPose::of(&body).0.numbers
             };
             ours = ours.max(difference(&taken(0.0), &taken(0.5)));
         }
@@ -248,7 +253,7 @@ impl Page {
     }
 
     /// Table 5.9: all 23 base poses.
-    fn many(&mut self, own: &[NormalPose], other: &[NormalPose]) -> anyhow::Result<()> {
+    fn many(&mut self, own: &[CanonicalPose], other: &[CanonicalPose]) -> anyhow::Result<()> {
         let bases: Vec<Named> =
             choose(own, 23).into_iter().enumerate().map(|(k, pose)| (k.to_string(), pose)).collect();
         let inputs = [

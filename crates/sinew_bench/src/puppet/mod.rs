@@ -20,7 +20,7 @@ use sinew::{
         sample::{Sample, build_character},
     },
     puppet::{
-        BodyPose, BodyTracker, Limb, NormalPose, Part, Performer, PerformerParams, Projection,
+        BodyPose, BodyTracker, CanonicalPose, Limb, LimbSet, Performer, PerformerParams, Projection,
         ProjectionParams, ProjectionSolver, ProjectionState, Puppeteer, PuppeteerParams, RigPair,
         TrackerParams,
     },
@@ -49,7 +49,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 /// Poses of a recording, as they are tracked without smoothing.
-fn poses(name: &str) -> anyhow::Result<Vec<NormalPose>> {
+fn poses(name: &str) -> anyhow::Result<Vec<CanonicalPose>> {
     let data = places::data();
     let path = data.join(format!("kinect20/utkinect/joints_{name}.txt"));
     let Content::Recording(recording) = read_any(&path, &mut Warnings::default())? else {
@@ -62,14 +62,14 @@ fn poses(name: &str) -> anyhow::Result<Vec<NormalPose>> {
 }
 
 /// Poses that are far from each other: each the farthest from those before.
-fn choose(poses: &[NormalPose], n: usize) -> Vec<NormalPose> {
-    let distance = |a: &NormalPose, b: &NormalPose| -> f64 {
+fn choose(poses: &[CanonicalPose], n: usize) -> Vec<CanonicalPose> {
+    let distance = |a: &CanonicalPose, b: &CanonicalPose| -> f64 {
         a.numbers.iter().zip(&b.numbers).map(|(a, b)| (a - b).powi(2)).sum()
     };
     let mut chosen = vec![poses[0].clone()];
     while chosen.len() < n {
         let nearest =
-            |pose: &NormalPose| chosen.iter().map(|c| distance(c, pose)).fold(f64::INFINITY, f64::min);
+            |pose: &CanonicalPose| chosen.iter().map(|c| distance(c, pose)).fold(f64::INFINITY, f64::min);
         let Some(farthest) = poses.iter().max_by(|a, b| nearest(a).total_cmp(&nearest(b))) else { break };
         chosen.push(farthest.clone());
     }
@@ -77,7 +77,7 @@ fn choose(poses: &[NormalPose], n: usize) -> Vec<NormalPose> {
 }
 
 /// Microseconds are printed as milliseconds, as everywhere.
-fn projections(examples: &[NormalPose], strangers: &[NormalPose]) -> anyhow::Result<()> {
+fn projections(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::Result<()> {
     let numbers: Vec<Vec<f64>> = examples.iter().map(|pose| pose.numbers.to_vec()).collect();
     let inputs: Vec<Vec<f64>> = strangers.iter().take(POSES).map(|pose| pose.numbers.to_vec()).collect();
     println!(
@@ -195,12 +195,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// From a body to the vertices of a character with a skin.
-fn vertices(examples: &[NormalPose], strangers: &[NormalPose]) -> anyhow::Result<()> {
+fn vertices(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::Result<()> {
     let character = build_character(Sample::Quadruped, VERTICES)?;
     let (rig, skin) = character.rig.as_ref().zip(character.skin.as_ref()).context("the sample has a skin")?;
     let walk = character.clips.first().context("the sample has a clip")?;
-    let body = |pose: &NormalPose| BodyPose::new(std::array::from_fn(|k| pose.joint(k)));
-    let pair = |(k, pose): (usize, &NormalPose)| {
+    let body = |pose: &CanonicalPose| BodyPose::new(std::array::from_fn(|k| pose.joint(k)));
+    let pair = |(k, pose): (usize, &CanonicalPose)| {
         let time = walk.duration_secs() * k as f32 / examples.len() as f32;
         RigPair { body: body(pose), pose: walk.sample(rig, time) }
     };
@@ -230,13 +230,13 @@ fn vertices(examples: &[NormalPose], strangers: &[NormalPose]) -> anyhow::Result
 }
 
 /// How far people who paired nothing are from the blends, by kind of space and projection.
-fn strangers_residuals(examples: &[NormalPose]) -> anyhow::Result<()> {
+fn strangers_residuals(examples: &[CanonicalPose]) -> anyhow::Result<()> {
     println!("\nroot mean square distance of a joint from the pairs' blend, cm, of the standard body");
     println!("{:<22} {:>8} {:>9} {:>8}", "", "linear", "positive", "l1");
-    let parts: Vec<Part> = Limb::ALL.iter().map(|limb| Part::of(&[*limb])).collect();
+    let parts: Vec<LimbSet> = Limb::ALL.iter().map(|limb| LimbSet::of(&[*limb])).collect();
     for name in ["s03_e01", "s05_e02", "s09_e01"] {
         let strangers = poses(name)?;
-        for (what, parts) in [("whole body", &[Part::BODY][..]), ("five parts", &parts)] {
+        for (what, parts) in [("whole body", &[LimbSet::BODY][..]), ("five parts", &parts)] {
             let mut row = format!("{name} {what:<14}");
             for projection in [Projection::Linear, Projection::Positive, Projection::default()] {
                 let projection = ProjectionParams { projection, ..ProjectionParams::default() };

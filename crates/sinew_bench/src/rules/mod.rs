@@ -77,10 +77,10 @@ fn measure(variant: &'static str, text: &str, file: &SkeletonFile) -> anyhow::Re
     let mut values = starts[0].clone();
     let (mut solve, mut nearest, mut iterations) = ([0.0; 2], [0.0; 2], [0; 2]);
     for (i, start) in starts.iter().enumerate() {
-        let (stop, n) = solver.reach(start, &params, &mut values)?;
+        let (stop, n) = solver.solve_feasible(start, &params, &mut values)?;
         ensure!(stop == Stop::Converged, "{variant} does not converge");
         iterations[i] = n;
-        solve[i] = per(4, &mut || _ = black_box(solver.reach(start, &params, &mut values)));
+        solve[i] = per(4, &mut || _ = black_box(solver.solve_feasible(start, &params, &mut values)));
         nearest[i] = per(1, &mut || _ = black_box(solver.solve(start, &params)));
     }
     let symbolic = per(1, &mut || _ = black_box(solver.problem().symbolic()));

@@ -143,7 +143,7 @@ fn wrong_rules_are_told_with_file_line_and_column() {
         ("FootR = 4 cm\n", "a.rules:1:1: a point cannot equal a length"),
         ("distance FootL FootR = 30 deg\n", "a.rules:1:24: this is an angle, but a length is needed"),
         ("KneeR.rx = 4 cm\n", "this is a length, but an angle is needed"),
-        ("range KneeR.ry in 0 .. 3 deg\n", "`KneeR` has no freedom ry; it has rx"),
+        ("range KneeR.ry in 0 .. 3 deg\n", "`KneeR` has no degree of freedom ry; it has rx"),
         ("range KneeR.rx in 9 .. 3 deg\n", "this range is empty"),
         ("plane P = through FootR normal FootR -> FootR\nput FootL on P\n", "this direction has no length"),
         ("put FootL on FootR\n", "a plane, a line or `Ground` is needed"),
@@ -158,7 +158,7 @@ fn wrong_rules_are_told_with_file_line_and_column() {
         ("point a = FootL\npoint a = FootR\n", "`a` is defined already"),
         ("FootR + 3 = FootL\n", "a number cannot be added to a point"),
         ("FootR * FootL = 0\n", "write dot(a, b) or cross(a, b)"),
-        ("FootR <= FootL\n", "neither smaller nor larger"),
+        ("FootR <= FootL\n", "cannot be compared by size"),
         ("limit acceleration(Root) <= 12 cm\n", "this is a length, but an acceleration is needed"),
         ("over Root FootL, FootR\n", "at least three corners"),
     ];

@@ -7,7 +7,7 @@
 //! # Cost
 //! About `7 n³` operations and `3 n²` stored numbers per frame; linear in the number of frames.
 
-/// A symmetric positive definite matrix with one block a frame and couplings of a frame to the next two; factored in
+/// A symmetric positive definite matrix with one block per frame and couplings of a frame to the next two; factored in
 /// place.
 #[derive(Debug, Clone, Default)]
 pub struct BlockBand {
@@ -46,13 +46,13 @@ impl BlockBand {
         &mut self.b[frame * size..][..size]
     }
 
-    /// Block that couples a frame (rows) to the one before the last (columns).
+    /// Block that couples a frame (rows) to the second one before it (columns).
     pub fn two_below(&mut self, frame: usize) -> &mut [f64] {
         let size = self.n * self.n;
         &mut self.c[frame * size..][..size]
     }
 
-    /// Replace the matrix by its factor; the frame at which it is not positive definite otherwise.
+    /// Replace the matrix by its factor; returns the frame at which it is not positive definite otherwise.
     pub fn factor(&mut self) -> Result<(), usize> {
         let (n, size) = (self.n, self.n * self.n);
         let n_frames = self.a.len().checked_div(size).unwrap_or(0);

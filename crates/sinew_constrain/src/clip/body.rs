@@ -1,4 +1,4 @@
-//! What a rig stands on: its pelvis and its legs, found by names and bones.
+//! Pelvis and legs of a rig, found by names and bones.
 
 use crate::ConstrainError;
 use glam::DVec3;
@@ -13,8 +13,8 @@ const FOOT_WORDS: [&str; 4] = ["foot", "ankle", "paw", "hoof"];
 const ARM_WORDS: [&str; 3] = ["upperarm", "shoulder", "arm"];
 /// Controls of rigs, which carry no body.
 const CONTROL_WORDS: [&str; 4] = ["ik", "pole", "target", "ctrl"];
-/// Bones shorter than this share of the whole rig have no length.
-const NO_LENGTH: f64 = 1e-4;
+/// Bones shorter than this share of the rig's extent have no length.
+const MIN_BONE_METRES: f64 = 1e-4;
 
 /// One leg.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Leg {
 /// Pelvis and legs of a rig.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
-    /// Joint that carries everything.
+    /// Joint that carries the whole body.
     pub pelvis: usize,
     /// The legs, in the order of the rig's joints.
     pub legs: Vec<Leg>,
@@ -61,7 +61,7 @@ impl Body {
     /// # Errors
     /// If a named foot does not exist, or has no two bones above it.
     pub fn find(rig: &Rig, feet: &[String]) -> Result<Self, ConstrainError> {
-        let least = NO_LENGTH * extent(rig);
+        let least = MIN_BONE_METRES * extent(rig);
         let ankles = if feet.is_empty() { guess_ankles(rig) } else { named(rig, feet)? };
         let mut legs = Vec::new();
         for ankle in ankles {
@@ -90,20 +90,20 @@ impl Body {
     }
 }
 
-/// Metres a unit that files use: metres, centimetres, inches, and CMU's unit of 1/0.45 inches.
-const UNITS: [f64; 4] = [1.0, 0.01, 0.0254, 0.0254 / 0.45];
-/// Length of a usual leg, metres.
-const USUAL_LEG: f64 = 0.85;
+/// Metres per unit that files use: metres, centimetres, inches, and CMU's unit of 1/0.45 inches.
+const UNIT_METRES: [f64; 4] = [1.0, 0.01, 0.0254, 0.0254 / 0.45];
+/// Length of a typical leg, metres.
+const TYPICAL_LEG_METRES: f64 = 0.85;
 
-/// Metres a unit of a rig whose file does not say: the usual unit that makes its legs most human.
+/// Metres per unit of a rig whose file has no unit: the common unit that brings its legs nearest to human length.
 pub fn guess_unit(rig: &Rig, body: &Body) -> f64 {
     let leg = body.leg_length(rig);
-    let strange = |unit: f64| (leg * unit / USUAL_LEG).ln().abs();
-    let best = UNITS.into_iter().min_by(|&a, &b| strange(a).total_cmp(&strange(b)));
+    let strange = |unit: f64| (leg * unit / TYPICAL_LEG_METRES).ln().abs();
+    let best = UNIT_METRES.into_iter().min_by(|&a, &b| strange(a).total_cmp(&strange(b)));
     best.filter(|_| leg > 0.0 && leg.is_finite()).unwrap_or(1.0)
 }
 
-/// How far flesh reaches below the lowest joint of each foot when a character rests; zeros without a skin.
+/// Thickness of flesh below the lowest joint of each foot at rest; zeros without a skin.
 pub fn flesh_below(character: &Character, body: &Body) -> Vec<f64> {
     let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else {
         return vec![0.0; body.legs.len()];
@@ -120,8 +120,9 @@ pub fn flesh_below(character: &Character, body: &Body) -> Vec<f64> {
         let is_foot = |joint: usize| ancestry(rig, joint).any(|above| above == leg.ankle);
         let of_foot = |v: &usize| mains[*v].is_some_and(is_foot);
         let flesh = (0..mains.len()).filter(of_foot).map(|v| character.mesh.positions()[v].y);
-        let bones = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten().map(|j| world[j].translation.y);
-        let depth = bones.fold(f64::INFINITY, f64::min) - flesh.fold(f64::INFINITY, f64::min);
+        let joints =
+            [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten().map(|j| world[j].translation.y);
+        let depth = joints.fold(f64::INFINITY, f64::min) - flesh.fold(f64::INFINITY, f64::min);
         if depth.is_finite() { depth.max(0.0) } else { 0.0 }
     };
     body.legs.iter().map(depth).collect()
@@ -181,19 +182,19 @@ fn leg(rig: &Rig, ankle: usize, least: f64) -> Option<Leg> {
 
 /// Arms that end in a hand, as legs: shoulder, elbow and hand. Those that are legs already are left out.
 pub(super) fn arms(rig: &Rig, body: &Body) -> Vec<Leg> {
-    let (names, least) = (PartNames::new(rig), NO_LENGTH * extent(rig));
+    let (names, least) = (PartNames::new(rig), MIN_BONE_METRES * extent(rig));
     let hands = [Side::Left, Side::Right].into_iter().filter_map(|side| names.find(BodyPart::Hand, side));
     let is_leg =
         |hand: usize| body.legs.iter().any(|leg| ancestry(rig, hand).any(|above| above == leg.ankle));
     hands.filter(|&hand| !is_leg(hand)).filter_map(|hand| leg(rig, hand, least)).collect()
 }
 
-/// A joint, its parent and so on.
+/// A joint and its ancestors.
 pub(super) fn ancestry(rig: &Rig, joint: usize) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(Some(joint), |&at| rig.joints()[at].parent)
 }
 
-/// The last joint that carries all of them.
+/// Deepest common ancestor.
 pub(super) fn common_ancestor(rig: &Rig, joints: impl IntoIterator<Item = usize>) -> Option<usize> {
     let mut joints = joints.into_iter();
     let mut shared: Vec<usize> = ancestry(rig, joints.next()?).collect();

@@ -1,7 +1,7 @@
-//! When feet stand: contacts found in a motion without knowing its floor.
+//! Detection of contacts in a motion whose floor is not known.
 //!
 //! # Source
-//! Kovar, Schreiner and Gleicher, *Footskate cleanup for motion capture editing* (2002): part of a foot stands while it
+//! Kovar, Schreiner and Gleicher, *Footskate cleanup for motion capture editing* (2002): part of a foot is planted while it
 //! is slow, with two thresholds. Differs: heights are compared with those of other contacts instead of a floor, because
 //! the ground may rise.
 //! # Cost
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Speeds and times by which contacts are found; lengths are relative to the length of a leg.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactParams {
-    /// A contact needs a moment as slow as this, in legs a second; default 0.2.
+    /// A contact needs a frame as slow as this, in leg lengths per second; default 0.2.
     pub slow: f64,
     /// It lasts while the part is slower than this; default 0.42.
     pub slack: f64,
@@ -31,19 +31,19 @@ impl Default for ContactParams {
     }
 }
 
-/// Time over which speeds are measured, so that the noise of 120 frames a second does not matter.
+/// Window over which speeds are measured, so that noise at 120 fps does not matter.
 const WINDOW_SECS: f64 = 0.05;
 /// Two contacts closer in height than this share of a leg may lie on one floor, wherever they are.
-pub(super) const LEVEL: f64 = 0.08;
+pub(super) const LEVEL_HEIGHT: f64 = 0.08;
 
-/// One part of a foot that stands.
+/// A planted part of a foot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contact {
+pub struct FoundContact {
     /// Frames.
     pub frames: Range<usize>,
-    /// Where it stands: the median of its places.
+    /// Median of its positions.
     pub place: DVec3,
-    /// Mean speed, metres a second.
+    /// Mean speed, metres per second.
     pub speed: f64,
 }
 
@@ -60,14 +60,14 @@ pub fn speeds(path: &[DVec3], fps: f64, segments: &[Range<usize>]) -> Vec<f64> {
     out
 }
 
-/// Runs of frames in which a point stands.
+/// Ranges of frames in which a point is planted.
 pub fn find_contacts(
     path: &[DVec3],
     fps: f64,
     segments: &[Range<usize>],
     leg: f64,
     params: &ContactParams,
-) -> Vec<Contact> {
+) -> Vec<FoundContact> {
     let speed = speeds(path, fps, segments);
     let mut found = Vec::new();
     for segment in segments {
@@ -84,19 +84,19 @@ pub fn find_contacts(
             let slowest = run.clone().map(|t| speed[t]).fold(f64::INFINITY, f64::min);
             if slowest < params.slow * leg && run.len() as f64 >= params.least_secs * fps {
                 let mean = run.clone().map(|t| speed[t]).sum::<f64>() / run.len() as f64;
-                found.push(Contact { place: median(&path[run.clone()]), frames: run, speed: mean });
+                found.push(FoundContact { place: median(&path[run.clone()]), frames: run, speed: mean });
             }
         }
     }
     found
 }
 
-/// Whether a contact hangs in the air: so far above another that nobody would climb there.
-pub fn hangs(contact: &Contact, others: &[&Contact], leg: f64, params: &ContactParams) -> bool {
+/// Whether a contact is in the air: too high above another one to step there.
+pub fn hangs(contact: &FoundContact, others: &[&FoundContact], leg: f64, params: &ContactParams) -> bool {
     others.iter().any(|other| {
         let way = contact.place - other.place;
         let level = DVec3::new(way.x, 0.0, way.z).length();
-        way.y > (LEVEL * leg).max(params.steepest * level)
+        way.y > (LEVEL_HEIGHT * leg).max(params.steepest * level)
     })
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn feet_held_in_the_air_do_not_stand() {
-        let contact = |place| Contact { frames: 0..10, place, speed: 0.0 };
+        let contact = |place| FoundContact { frames: 0..10, place, speed: 0.0 };
         let (low, high) = (contact(DVec3::ZERO), contact(DVec3::new(0.2, 0.5, 0.1)));
         assert!(hangs(&high, &[&low], 0.85, &ContactParams::default()));
         assert!(!hangs(&low, &[&high], 0.85, &ContactParams::default()));

@@ -1,38 +1,38 @@
-//! From plans to motion: what may change, how much it counts, and the stages of the solver.
+//! From plan to motion: unknowns, weights, and the stages of the solver.
 
 use super::{
-    BrokenRule, FrameRule, Leg, Measured, Motion, Part, Refit, RefitParams, RefitReport, Stance, Support,
-    World, body,
-    freedom::{Freedoms, Kind},
+    BrokenRule, FootPart, FrameRule, JointFrames, Leg, Motion, MotionMeasurer, Refit, RefitParams,
+    RefitReport, Stance, Support, body,
+    corrections::{CorrectionKind, Corrections},
     knees,
     plan::goal_points,
-    prepare::{Prepared, Prop},
+    prepare::{PlantedHand, Prepared},
     rules,
-    solve::{ClipSolver, PointGoal, Problem, Stage},
+    solve::{ClipProblem, ClipSolver, PointGoal, Stiffness},
 };
 use crate::ConstrainError;
 use glam::DVec3;
 use sinew_geom::{Pose, Warnings};
 use std::ops::ControlFlow;
 
-/// Corrections that count as usual: of the pelvis in metres and radians, of other joints in radians.
-const USUAL: [f64; 3] = [0.05, 0.1, 0.4];
-/// Accelerations of corrections that count as usual, a second squared.
-const USUAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
+/// Typical corrections: of the pelvis in metres and radians, of other joints in radians.
+const TYPICAL_CORRECTION: [f64; 3] = [0.05, 0.1, 0.4];
+/// Typical accelerations of corrections, per second squared.
+const TYPICAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
 /// From soft to stiff.
-const STAGES: [Stage; 3] = [
-    Stage { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 8 },
-    Stage { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
-    Stage { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
+const STAGES: [Stiffness; 3] = [
+    Stiffness { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 8 },
+    Stiffness { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
+    Stiffness { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
 ];
 
-/// How much more hands give than feet, where both cannot stand.
-const HAND_GIVE: f64 = 10.0;
+/// How much more compliant hands are than feet where both cannot be planted.
+const HAND_COMPLIANCE: f64 = 10.0;
 
-/// What is repeated, at most so often, while a sole is deeper in the ground than this, in metres.
-const LAST: Stage = Stage { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
-const MOST_PASSES: usize = 3;
-const DEEPEST: f64 = 0.002;
+/// The final stage, repeated at most this many times while a sole is deeper in the ground than this, in metres.
+const FINAL_STAGE: Stiffness = Stiffness { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
+const MAX_FINAL_PASSES: usize = 3;
+const MAX_DEPTH_METRES: f64 = 0.002;
 
 impl Prepared<'_> {
     /// Solve it, from soft to stiff.
@@ -43,24 +43,24 @@ impl Prepared<'_> {
         progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Refit, ConstrainError> {
         let n_frames = self.base.len();
-        let freedoms = self.freedoms(&params.rules);
-        let n = freedoms.n;
+        let corrections = self.corrections(&params.rules);
+        let n = corrections.n;
         let (mut low, mut high) = (vec![0.0; n * n_frames], vec![0.0; n * n_frames]);
         for t in 0..n_frames {
             let frame = t * n..(t + 1) * n;
-            freedoms.bounds(self.target, &self.base[t], &mut low[frame.clone()], &mut high[frame]);
+            corrections.bounds(self.target, &self.base[t], &mut low[frame.clone()], &mut high[frame]);
         }
-        knees::bound(&self.body, &freedoms, &self.worlds, &mut low, &mut high);
-        let (bias, smooth) = self.weights(&freedoms, params.together);
+        knees::bound(&self.body, &corrections, &self.worlds, &mut low, &mut high);
+        let (bias, smooth) = self.weights(&corrections, params.together);
         let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
         let mut rules = params.rules.clone();
         rules::anchor(&mut rules, &self.worlds, &self.site);
         let active = self.active(&rules);
-        let problem = Problem {
+        let problem = ClipProblem {
             rig: self.target,
             base: &self.base,
             worlds: &self.worlds,
-            freedoms: &freedoms,
+            corrections: &corrections,
             goals: &goals,
             site: Some(&self.site),
             rules: &rules,
@@ -86,13 +86,13 @@ impl Prepared<'_> {
             before += stage.rounds;
         }
         let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
-        let mut fitted = self.corrected(&freedoms, &x);
-        for _ in 0..MOST_PASSES {
-            if self.deepest(&fitted, &supports) <= DEEPEST {
+        let mut fitted = self.corrected(&corrections, &x);
+        for _ in 0..MAX_FINAL_PASSES {
+            if self.deepest(&fitted, &supports) <= MAX_DEPTH_METRES {
                 break;
             }
-            rounds += solver.solve(&problem, &LAST, &mut x, &mut |_| progress(1.0))?;
-            fitted = self.corrected(&freedoms, &x);
+            rounds += solver.solve(&problem, &FINAL_STAGE, &mut x, &mut |_| progress(1.0))?;
+            fitted = self.corrected(&corrections, &x);
         }
         Ok(self.finish(fitted, supports, (&rules, &active), rounds, warnings))
     }
@@ -100,12 +100,12 @@ impl Prepared<'_> {
     /// Depth of the deepest sole in the ground.
     fn deepest(&self, poses: &[Pose], supports: &[Support]) -> f64 {
         let measured = self.measured(supports);
-        let depth = |pose: &Pose| measured.depth(&World::of(self.target, pose), &self.site);
+        let depth = |pose: &Pose| measured.depth(&JointFrames::of(self.target, pose), &self.site);
         poses.iter().map(depth).fold(0.0, f64::max)
     }
 
-    fn measured<'m>(&'m self, supports: &'m [Support]) -> Measured<'m> {
-        Measured {
+    fn measured<'m>(&'m self, supports: &'m [Support]) -> MotionMeasurer<'m> {
+        MotionMeasurer {
             rig: self.target,
             body: &self.body,
             soles: &self.soles,
@@ -116,35 +116,36 @@ impl Prepared<'_> {
         }
     }
 
-    fn freedoms(&self, rules: &[FrameRule]) -> Freedoms {
-        let mut free = vec![(self.body.pelvis, Kind::Shift), (self.body.pelvis, Kind::Ball)];
+    fn corrections(&self, rules: &[FrameRule]) -> Corrections {
+        let mut free =
+            vec![(self.body.pelvis, CorrectionKind::Shift), (self.body.pelvis, CorrectionKind::Ball)];
         let mut tracked = vec![self.body.pelvis];
         for (leg, sole) in self.body.legs.iter().zip(&self.soles) {
-            free.push((leg.hip, Kind::Ball));
-            free.push((leg.knee, Kind::Hinge(knees::axis(leg, sole, &self.worlds))));
-            free.push((leg.ankle, Kind::Ball));
+            free.push((leg.hip, CorrectionKind::Ball));
+            free.push((leg.knee, CorrectionKind::Hinge(knees::axis(leg, sole, &self.worlds))));
+            free.push((leg.ankle, CorrectionKind::Ball));
             if let (Some(toe), Some(_)) = (leg.toe, leg.tip) {
-                free.push((toe, Kind::Hinge(knees::toe_axis(leg, toe, sole, &self.worlds))));
+                free.push((toe, CorrectionKind::Hinge(knees::toe_axis(leg, toe, sole, &self.worlds))));
             }
             tracked.extend([leg.ankle].into_iter().chain(leg.toe));
         }
-        for Prop { arm, .. } in &self.props {
+        for PlantedHand { arm, .. } in &self.props {
             let chain = body::ancestry(self.target, arm.ankle).take_while(|&j| j != arm.hip);
-            free.extend(chain.chain([arm.hip]).map(|joint| (joint, Kind::Ball)));
+            free.extend(chain.chain([arm.hip]).map(|joint| (joint, CorrectionKind::Ball)));
             tracked.push(arm.ankle);
         }
         for rule in rules {
             let joints = rule.joints();
-            // What lies between a joint and what it shares with the others, or the pelvis.
+            // Joints between a joint and the common ancestor, or the pelvis.
             let shared = body::common_ancestor(self.target, joints.iter().copied());
             let top = shared.filter(|_| rule.is_relative()).unwrap_or(self.body.pelvis);
             for &joint in &joints {
                 let chain = body::ancestry(self.target, joint).take_while(|&j| j != top);
-                free.extend(chain.filter(|&j| j != self.body.pelvis).map(|j| (j, Kind::Ball)));
+                free.extend(chain.filter(|&j| j != self.body.pelvis).map(|j| (j, CorrectionKind::Ball)));
                 tracked.push(joint);
             }
         }
-        Freedoms::new(self.target, &free, &tracked)
+        Corrections::new(self.target, &free, &tracked)
     }
 
     /// Which rules hold in each frame.
@@ -167,25 +168,25 @@ impl Prepared<'_> {
         (0..self.base.len()).map(|t| (0..rules.len()).filter(|&r| holds(&rules[r], t)).collect()).collect()
     }
 
-    fn weights(&self, freedoms: &Freedoms, together: bool) -> (Vec<f64>, Vec<f64>) {
-        let (mut bias, mut smooth) = (vec![0.0; freedoms.n], vec![0.0; freedoms.n]);
-        for free in &freedoms.joints {
+    fn weights(&self, corrections: &Corrections, together: bool) -> (Vec<f64>, Vec<f64>) {
+        let (mut bias, mut smooth) = (vec![0.0; corrections.n], vec![0.0; corrections.n]);
+        for free in &corrections.joints {
             let class = match free.kind {
-                Kind::Shift => 0,
+                CorrectionKind::Shift => 0,
                 _ if free.joint == self.body.pelvis => 1,
                 _ => 2,
             };
-            // Lengths are those of a body, not of the world.
+            // Lengths are relative to the body's size.
             let unit = if class == 0 { self.scale_of_body() } else { 1.0 };
             for d in free.first..free.first + free.n {
-                bias[d] = 1.0 / (USUAL[class] * unit);
-                smooth[d] = if together { 1.0 / (USUAL_ACCELERATION[class] * unit) } else { 0.0 };
+                bias[d] = 1.0 / (TYPICAL_CORRECTION[class] * unit);
+                smooth[d] = if together { 1.0 / (TYPICAL_ACCELERATION[class] * unit) } else { 0.0 };
             }
         }
         (bias, smooth)
     }
 
-    /// Length of a leg relative to a usual one.
+    /// Length of a leg relative to a typical one.
     fn scale_of_body(&self) -> f64 {
         self.body.leg_length(self.target) / 0.85
     }
@@ -197,9 +198,9 @@ impl Prepared<'_> {
             let places = goal_points(goal, sole, (&self.worlds[t], leg.ankle));
             for (point, (part, place)) in sole.points.iter().zip(places) {
                 let is_held = match part {
-                    Part::Heel => goal.holds_heel,
-                    Part::Ball => goal.holds_ball,
-                    Part::Tip => false,
+                    FootPart::Heel => goal.holds_heel,
+                    FootPart::Ball => goal.holds_ball,
+                    FootPart::Tip => false,
                 };
                 let target = if is_held { goal.print.place(sole, point.local) } else { place };
                 let (joint, local) = (point.joint, point.local);
@@ -208,18 +209,22 @@ impl Prepared<'_> {
         }
         for prop in self.props.iter().filter(|prop| prop.support.frames.contains(&t)) {
             let (joint, target) = (prop.arm.ankle, prop.place);
-            goals.push(PointGoal { joint, local: DVec3::ZERO, target, is_held: true, give: HAND_GIVE });
+            goals.push(PointGoal { joint, local: DVec3::ZERO, target, is_held: true, give: HAND_COMPLIANCE });
         }
         goals
     }
 
-    fn corrected(&self, freedoms: &Freedoms, x: &[f64]) -> Vec<Pose> {
-        let shift = freedoms.joints.iter().find(|free| free.kind == Kind::Shift).map_or(0, |free| free.first);
+    fn corrected(&self, corrections: &Corrections, x: &[f64]) -> Vec<Pose> {
+        let shift = corrections
+            .joints
+            .iter()
+            .find(|free| free.kind == CorrectionKind::Shift)
+            .map_or(0, |free| free.first);
         let mut poses = Vec::with_capacity(self.base.len());
         for (t, base) in self.base.iter().enumerate() {
-            let x = &x[t * freedoms.n..][..freedoms.n];
+            let x = &x[t * corrections.n..][..corrections.n];
             let mut pose = base.clone();
-            freedoms.apply(self.target, base, x, &mut pose);
+            corrections.apply(self.target, base, x, &mut pose);
             let by = DVec3::new(x[shift], x[shift + 1], x[shift + 2]);
             pose.locals[self.body.pelvis].translation += self.shift_in_parent(t, by);
             poses.push(pose);
@@ -238,12 +243,13 @@ impl Prepared<'_> {
         }
     }
 
-    /// The worst of the limits, as a share of each.
+    /// Largest excess over a limit, relative to it.
     fn limit_excess(&self, motion: &Motion, rules: &[FrameRule], active: &[Vec<usize>]) -> f64 {
         if rules.iter().all(|rule| rule.limit().is_none()) {
             return 0.0;
         }
-        let worlds: Vec<World> = motion.poses.iter().map(|pose| World::of(self.target, pose)).collect();
+        let worlds: Vec<JointFrames> =
+            motion.poses.iter().map(|pose| JointFrames::of(self.target, pose)).collect();
         let at = |t: usize, rule: usize| {
             let Some(limit) = rules[rule].limit() else { return 0.0 };
             let first = (t + 1).saturating_sub(limit.n_frames());
@@ -255,7 +261,7 @@ impl Prepared<'_> {
         (0..active.len()).map(worst).fold(0.0, f64::max)
     }
 
-    /// The worst of all rules, and those that do not hold. While a rule comes or goes it is not asked for.
+    /// The worst of all rules, and those that do not hold. Frames in which a rule fades do not count.
     fn violations(
         &self,
         motion: &Motion,
@@ -265,7 +271,7 @@ impl Prepared<'_> {
         let mut worst = 0.0f64;
         let mut broken: Vec<Option<BrokenRule>> = vec![None; rules.len()];
         for (frame, now) in active.iter().enumerate().filter(|(_, now)| !now.is_empty()) {
-            let world = World::of(self.target, &motion.poses[frame]);
+            let world = JointFrames::of(self.target, &motion.poses[frame]);
             for &at in now {
                 let (rule, off) = (&rules[at], rules[at].violation(&world));
                 worst = worst.max(off);

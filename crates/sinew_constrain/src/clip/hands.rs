@@ -1,24 +1,24 @@
-//! Hands that stand: in handstands, cartwheels, on all fours.
+//! Planted hands: in handstands, cartwheels, on all fours.
 //!
 //! # Source
 //! As for feet (`contacts`): what is slow and at the height of the ground. Differs: hands are often still in the air,
 //! so they must also be near the plane through the footprints around them, which need not be level.
 //! # Limits
-//! A hand stands on the ground that the feet stand on; tables and rails are declared by rules (`hold`, `pin`).
+//! Hands are planted on the same ground as the feet; tables and rails are declared by rules (`hold`, `pin`).
 
 use super::{
-    GivenContact, World,
+    Contact, JointFrames,
     body::{Body, Leg, ancestry, arms},
-    contacts::{Contact, ContactParams, LEVEL, find_contacts, median},
+    contacts::{ContactParams, FoundContact, LEVEL_HEIGHT, find_contacts, median},
     feet::{Sole, Stance, slope_normal, stances_with},
-    prints::Print,
+    footprints::Footprint,
 };
 use crate::ConstrainError;
 use glam::DVec3;
 use sinew_geom::Rig;
 use std::ops::Range;
 
-/// A hand that stands, from touching down to leaving.
+/// A planted hand, from touchdown to liftoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Support {
     /// Joint of the hand.
@@ -29,42 +29,42 @@ pub struct Support {
     pub height: f64,
 }
 
-/// What of a body stands when.
-pub struct Standing {
-    /// Soles of the feet, one a leg.
+/// Contacts of a body.
+pub struct BodyContacts {
+    /// Soles of the feet, one per leg.
     pub soles: Vec<Sole>,
-    /// When feet stand.
+    /// When feet are planted.
     pub stances: Vec<Stance>,
-    /// When hands do.
+    /// When hands are planted.
     pub supports: Vec<Support>,
 }
 
-/// When feet and hands stand.
+/// When feet and hands are planted.
 pub fn find_standing(
-    given: Option<&[GivenContact]>,
+    given: Option<&[Contact]>,
     of: (&Rig, &Body),
-    worlds: &[World],
+    worlds: &[JointFrames],
     when: (f64, &[Range<usize>]),
     by: (f64, &ContactParams),
-) -> Result<Standing, ConstrainError> {
+) -> Result<BodyContacts, ConstrainError> {
     let slow = slow_hands(of, worlds, when, by);
     let (soles, stances) = stances_with(given, of, worlds, when, by, &slow)?;
-    let print = |s: &Stance| Print::of_stance(s, &of.1.legs[s.leg], &soles[s.leg], worlds).origin;
+    let print = |s: &Stance| Footprint::of_stance(s, &of.1.legs[s.leg], &soles[s.leg], worlds).origin;
     let prints: Vec<DVec3> = stances.iter().map(print).collect();
     let supports = match given {
         Some(given) => given_supports(given, of, worlds, &prints, by.0),
         None => find_supports(slow, of.0, worlds, &prints, by.0),
     };
-    Ok(Standing { soles, stances, supports })
+    Ok(BodyContacts { soles, stances, supports })
 }
 
-/// Moments in which hands are slow, wherever they are.
+/// Ranges of frames in which hands are slow.
 fn slow_hands(
     (rig, body): (&Rig, &Body),
-    worlds: &[World],
+    worlds: &[JointFrames],
     (fps, segments): (f64, &[Range<usize>]),
     (leg, params): (f64, &ContactParams),
-) -> Vec<(usize, Contact)> {
+) -> Vec<(usize, FoundContact)> {
     let of = |arm: &Leg| {
         let path: Vec<DVec3> = worlds.iter().map(|world| world.positions[arm.ankle]).collect();
         let found = find_contacts(&path, fps, segments, leg, params);
@@ -73,11 +73,11 @@ fn slow_hands(
     arms(rig, body).iter().flat_map(of).collect()
 }
 
-/// Which of these stand, on ground that feet stand on at `prints`.
+/// Which of these are planted, on the ground through the footprints `prints`.
 fn find_supports(
-    slow: Vec<(usize, Contact)>,
+    slow: Vec<(usize, FoundContact)>,
     rig: &Rig,
-    worlds: &[World],
+    worlds: &[JointFrames],
     prints: &[DVec3],
     leg: f64,
 ) -> Vec<Support> {
@@ -89,7 +89,7 @@ fn find_supports(
     };
     let mut supports = Vec::new();
     for ((hand, contact), low) in slow.into_iter().zip(&lows) {
-        if (low.y - ground(&prints, *low, leg)).abs() < LEVEL * leg {
+        if (low.y - ground(&prints, *low, leg)).abs() < LEVEL_HEIGHT * leg {
             let height = contact.place.y - ground(&prints, contact.place, leg);
             supports.push(Support { hand, frames: contact.frames, height: height.max(0.0) });
         }
@@ -97,16 +97,16 @@ fn find_supports(
     supports
 }
 
-/// Hands that somebody says stand.
+/// Hands that the user declares planted.
 fn given_supports(
-    given: &[GivenContact],
+    given: &[Contact],
     (rig, body): (&Rig, &Body),
-    worlds: &[World],
+    worlds: &[JointFrames],
     prints: &[DVec3],
     leg: f64,
 ) -> Vec<Support> {
     let hands = arms(rig, body);
-    let support = |contact: &GivenContact| {
+    let support = |contact: &Contact| {
         let hand = hands.iter().find(|arm| rig.joints()[arm.ankle].name == contact.foot)?.ankle;
         let frames = contact.frames.start..contact.frames.end.min(worlds.len());
         if frames.is_empty() {
@@ -116,14 +116,14 @@ fn given_supports(
         let (place, low) = (median(&path), lowest(rig, worlds, hand, &frames));
         let own = [low];
         let height = place.y - ground(if prints.is_empty() { &own } else { prints }, place, leg);
-        // Who says that a hand in the air stands wants it on the ground, as flat as it can be there.
+        // A hand in the air that is declared planted is put on the ground, as flat as possible.
         Some(Support { hand, frames, height: height.clamp(0.0, (place.y - low.y).max(0.0)) })
     };
     given.iter().filter_map(support).collect()
 }
 
-/// The lowest that a hand is on average: its joint or one of its fingers'.
-fn lowest(rig: &Rig, worlds: &[World], hand: usize, frames: &Range<usize>) -> DVec3 {
+/// Mean height of the lowest joint of a hand: its own or one of a finger.
+fn lowest(rig: &Rig, worlds: &[JointFrames], hand: usize, frames: &Range<usize>) -> DVec3 {
     let parts = (0..rig.n_joints()).filter(|&joint| ancestry(rig, joint).any(|above| above == hand));
     let middle = |joint: usize| {
         let path: Vec<DVec3> = worlds[frames.clone()].iter().map(|w| w.positions[joint]).collect();
@@ -224,7 +224,7 @@ mod tests {
             let m = &fitted.report.fitted;
             assert!(m.slide < 0.01 && m.drift < 0.005 && m.penetration < 0.005, "{what}: {m:?}");
             for support in &fitted.supports {
-                let world = World::of(&target, &fitted.motion.poses[90]);
+                let world = JointFrames::of(&target, &fitted.motion.poses[90]);
                 let at = world.positions[support.hand];
                 let height = at.y - fitted.site.height(at.x, at.z) - support.height * fitted.report.scale;
                 assert!(height.abs() < 0.01, "{what}: {height}");

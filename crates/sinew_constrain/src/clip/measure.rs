@@ -4,7 +4,7 @@
 //! Sinew's own selection of measures: slide, drift, height error, penetration at all points of the soles, mean jerk.
 
 use super::{
-    Motion, World,
+    JointFrames, Motion,
     body::{Body, plain},
     feet::{Sole, Stance},
     hands::Support,
@@ -13,45 +13,45 @@ use glam::DVec3;
 use sinew_geom::{Rig, path::Site};
 use std::ops::Range;
 
-/// Numbers of one motion; lengths in metres.
+/// Measurements of one motion; lengths in metres.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Measures {
-    /// Mean speed of what stands, metres a second.
+    /// Mean speed of planted parts, metres per second.
     pub slide: f64,
-    /// Greatest distance of what stands from its mean place.
+    /// Greatest distance of planted parts from their mean position.
     pub drift: f64,
-    /// Mean distance of what stands from the ground.
+    /// Mean distance of planted parts from the ground.
     pub height_error: f64,
     /// Greatest depth of a sole in the ground, over all frames and points.
     pub penetration: f64,
-    /// Mean jerk of pelvis, head and feet, metres a second cubed.
+    /// Mean jerk of pelvis, head and feet, metres per second cubed.
     pub jerk: f64,
     /// Angles of joints outside their ranges, over all frames.
     pub limit_violations: usize,
 }
 
-/// Angles outside their range by less are rounding.
-const ROUNDING: f64 = 1e-6;
+/// Excess over a range that counts as rounding, radians.
+const ROUNDING_RADIANS: f64 = 1e-6;
 
-/// What is measured.
-pub struct Measured<'a> {
+/// What is needed to measure a motion.
+pub struct MotionMeasurer<'a> {
     /// The rig.
     pub rig: &'a Rig,
     /// Pelvis and legs.
     pub body: &'a Body,
     /// Soles of the legs.
     pub soles: &'a [Sole],
-    /// When feet stand.
+    /// When feet are planted.
     pub stances: &'a [Stance],
-    /// When hands stand.
+    /// When hands are planted.
     pub supports: &'a [Support],
-    /// Stretches that hang together.
+    /// Segments without jumps.
     pub segments: &'a [Range<usize>],
     /// The ground; `None` if it is not known.
     pub site: Option<&'a Site>,
 }
 
-impl Measured<'_> {
+impl MotionMeasurer<'_> {
     /// Measure a motion.
     pub fn measure(&self, motion: &Motion) -> Measures {
         let worlds = super::motion::worlds(self.rig, motion);
@@ -88,13 +88,13 @@ impl Measured<'_> {
     }
 
     /// Depth of the deepest point of a sole in one frame.
-    pub fn depth(&self, world: &World, site: &Site) -> f64 {
+    pub fn depth(&self, world: &JointFrames, site: &Site) -> f64 {
         let points = self.soles.iter().flat_map(|sole| &sole.points);
         let depth = |p: DVec3| site.height(p.x, p.z) - p.y;
         points.map(|point| depth(world.point(point.joint, point.local))).fold(0.0, f64::max)
     }
 
-    fn jerk(&self, worlds: &[World], fps: f64) -> f64 {
+    fn jerk(&self, worlds: &[JointFrames], fps: f64) -> f64 {
         let feet = self.body.legs.iter().flat_map(|leg| [Some(leg.ankle), leg.toe]);
         let head = self.rig.joints().iter().position(|joint| plain(&joint.name) == "head");
         let joints: Vec<usize> = feet.chain([Some(self.body.pelvis), head]).flatten().collect();
@@ -116,7 +116,9 @@ fn count_violations(rig: &Rig, pose: &sinew_geom::Pose) -> usize {
     let of = |(joint, local): (&sinew_geom::Joint, &sinew_geom::Transform)| {
         let angles =
             joint.dofs.iter().zip(joint.values_at(local)).filter(|(dof, _)| (dof.kind as usize) >= 3);
-        angles.filter(|(dof, x)| *x < dof.range[0] - ROUNDING || *x > dof.range[1] + ROUNDING).count()
+        angles
+            .filter(|(dof, x)| *x < dof.range[0] - ROUNDING_RADIANS || *x > dof.range[1] + ROUNDING_RADIANS)
+            .count()
     };
     rig.joints().iter().zip(&pose.locals).map(of).sum()
 }

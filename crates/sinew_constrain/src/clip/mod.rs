@@ -1,4 +1,4 @@
-//! Whole clips on another body and another ground.
+//! Fitting whole clips to another body and another ground.
 //!
 //! # Source
 //! Abdelhay (2008), §3.2 (constraints that accompany every pose of an animation) and §5.2 (constraints between
@@ -6,16 +6,17 @@
 //! # Cost
 //! Linear in the number of frames; about a dozen rounds of a banded factorisation.
 //! # Limits
-//! Only rigs whose joints scale uniformly. A foot stands on one footprint at a time; hands stand on the ground that the
-//! feet stand on.
+//! Only rigs whose joints scale uniformly. A foot is planted on one footprint at a time; hands are planted on the same
+//! ground as the feet.
 
 mod banded;
 mod belt;
 mod body;
 mod contacts;
+mod corrections;
 mod feet;
 mod fitting;
-mod freedom;
+mod footprints;
 mod hands;
 mod knees;
 mod limits;
@@ -24,7 +25,6 @@ mod motion;
 mod objective;
 mod plan;
 mod prepare;
-mod prints;
 mod retarget;
 mod rules;
 mod script;
@@ -35,10 +35,10 @@ mod tests;
 
 pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
 pub use contacts::ContactParams;
-pub use feet::{GivenContact, Part, Sole, SolePoint, Stance};
+pub use feet::{Contact, FootPart, Sole, SolePoint, Stance};
 pub use hands::Support;
-pub use measure::{Measured, Measures};
-pub use motion::{Motion, World};
+pub use measure::{Measures, MotionMeasurer};
+pub use motion::{JointFrames, Motion};
 pub use rules::FrameRule;
 pub use script::ClipRules;
 pub use stretch::stretch_limbs;
@@ -57,20 +57,20 @@ use std::ops::ControlFlow;
 pub struct RefitParams {
     /// How contacts are found.
     pub contacts: ContactParams,
-    /// Contacts of the clip, if they are known; then none are looked for. Default: none.
-    pub given: Option<Vec<GivenContact>>,
+    /// Contacts of the clip, if they are known; then none are detected. Default: none.
+    pub given: Option<Vec<Contact>>,
     /// Names of the joints that carry feet; empty to find them by their names.
     pub feet: Vec<String>,
     /// The ground.
     pub ground: Ground,
-    /// Whether the ground is laid out along the way of the clip, from where it starts; else along +Z of the world.
-    /// Default: along the way.
+    /// Whether the ground is placed along the path of the clip, from its start; otherwise along +Z of the world.
+    /// Default: along the path.
     pub along_way: bool,
     /// Rules that hold over frames; joints are those of the target.
     pub rules: Vec<FrameRule>,
     /// Whether frames are fitted together; if not, each on its own, as most tools do. Default: together.
     pub together: bool,
-    /// Flesh below the soles' joints, in metres, one number a leg; empty for none.
+    /// Thickness of flesh below the joints of the soles, in metres, one number per leg; empty for none.
     pub flesh: Vec<f64>,
 }
 
@@ -94,22 +94,22 @@ impl Default for RefitParams {
 pub struct Refit {
     /// The motion of the target.
     pub motion: Motion,
-    /// The source's angles on the target's bones, set on the ground: what most tools give.
+    /// The source's angles copied to the target and placed on the ground, as most tools do.
     pub copied: Motion,
-    /// The ground where it was laid out.
+    /// The ground as placed.
     pub site: Site,
-    /// When feet stand.
+    /// When feet are planted.
     pub stances: Vec<Stance>,
-    /// When hands do.
+    /// When hands are planted.
     pub supports: Vec<Support>,
-    /// Numbers.
+    /// Measurements.
     pub report: RefitReport,
 }
 
-/// Numbers of a fit.
+/// Measurements of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefitReport {
-    /// Of the source on its own ground, which is not known: no heights.
+    /// Of the source; without heights, since its ground is not known.
     pub source: Measures,
     /// Of copied angles.
     pub copied: Measures,
@@ -119,7 +119,7 @@ pub struct RefitReport {
     pub rule_violation: f64,
     /// Rules that do not hold, in the order of the text.
     pub broken: Vec<BrokenRule>,
-    /// By how much a limit of speed or acceleration is exceeded at worst, as a share of it.
+    /// Largest excess over a limit of speed or acceleration, relative to the limit.
     pub limit_excess: f64,
     /// Rounds of the solver.
     pub rounds: usize,
@@ -134,16 +134,16 @@ pub struct RefitReport {
 pub struct BrokenRule {
     /// Where it was written.
     pub span: Span,
-    /// By how much it is off at worst, in metres (a radian counts as 0.1).
+    /// Largest violation, in metres (a radian counts as 0.1).
     pub worst: f64,
-    /// The frame where that is.
+    /// The frame of the largest violation.
     pub frame: usize,
-    /// In how many frames it is off.
+    /// Number of frames in which it is violated.
     pub n_frames: usize,
 }
 
 impl RefitReport {
-    /// Jerk relative to the source; 1 where the source has none and the result neither.
+    /// Jerk relative to the source; 1 if neither has any.
     pub fn jerk_ratio(&self) -> f64 {
         match self.source.jerk {
             jerk if jerk > 1e-9 => self.fitted.jerk / jerk,
@@ -152,7 +152,7 @@ impl RefitReport {
     }
 }
 
-/// Fit a motion of one rig to another rig and ground. `progress` is told the share done and may stop it.
+/// Fit a motion of one rig to another rig and ground. `progress` receives the share done and may cancel.
 ///
 /// # Errors
 /// Rigs that do not match or cannot be posed, feet that are not found, numbers that are not finite, or cancelling.
@@ -170,7 +170,7 @@ pub fn refit(
     let Some(belt) = belt_of(source, motion, params)? else {
         return Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress);
     };
-    // On level ground it goes on walking in place, elsewhere it must get ahead.
+    // On level ground it keeps walking in place; elsewhere it must move ahead.
     let walk = belt::carried(source, motion, -belt);
     let mut fitted =
         Prepared::new(source, &walk, target, params, warnings)?.solve(params, warnings, progress)?;
@@ -180,21 +180,20 @@ pub fn refit(
         fitted.copied = belt::carried(target, &fitted.copied, back);
     } else {
         let speed = belt.length() * fitted.report.scale;
-        warnings
-            .push(format!("the clip walks in place; on this ground it goes ahead, {speed:.2} m a second"));
+        warnings.push(format!("the clip walks in place; on this ground it moves ahead at {speed:.2} m/s"));
     }
     Ok(fitted)
 }
 
-/// Velocity of the belt a motion walks on, if it does.
+/// Velocity of the treadmill of a walk in place, if it is one.
 fn belt_of(rig: &Rig, motion: &Motion, params: &RefitParams) -> Result<Option<DVec3>, ConstrainError> {
     let body = Body::find(rig, &params.feet)?;
     let worlds = motion::worlds(rig, motion);
     Ok(belt::find_belt(&body, &worlds, motion.fps, body.leg_length(rig)))
 }
 
-/// When feet stand in a motion, part by part, and hands, which count as heels; and the names of all feet and of the hands
-/// that stand.
+/// Contacts of a motion: parts of feet, and hands, which count as heels; and the names of all feet and of the planted
+/// hands.
 ///
 /// # Errors
 /// A rig that cannot be posed, feet that are not found, or numbers that are not finite.
@@ -202,7 +201,7 @@ pub fn detect_contacts(
     rig: &Rig,
     motion: &Motion,
     params: &RefitParams,
-) -> Result<(Vec<GivenContact>, Vec<String>), ConstrainError> {
+) -> Result<(Vec<Contact>, Vec<String>), ConstrainError> {
     Skeleton::from_rig(rig)?;
     check(rig, motion)?;
     let body = Body::find(rig, &params.feet)?;
@@ -213,7 +212,7 @@ pub fn detect_contacts(
     let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
     let by = (leg, &params.contacts);
     let when = (motion.fps, segments.as_slice());
-    let hands::Standing { stances, supports, .. } =
+    let hands::BodyContacts { stances, supports, .. } =
         hands::find_standing(None, (rig, &body), &worlds, when, by)?;
     let name = |joint: usize| rig.joints()[joint].name.clone();
     let mut feet: Vec<String> = body.legs.iter().map(|leg| name(leg.ankle)).collect();
@@ -223,7 +222,7 @@ pub fn detect_contacts(
         if !feet.contains(&foot) {
             feet.push(foot.clone());
         }
-        contacts.push(GivenContact { foot, part: Part::Heel, frames });
+        contacts.push(Contact { foot, part: FootPart::Heel, frames });
     }
     Ok((contacts, feet))
 }

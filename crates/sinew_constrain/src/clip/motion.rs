@@ -1,31 +1,31 @@
-//! A motion as poses at even times, and where its joints are.
+//! A motion as poses at a constant frame rate, and the frames of its joints.
 
 use crate::{ConstrainError, equations::Carriers};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Clip, Pose, Rig, Transform};
 
-/// Poses of one rig at even times.
+/// Poses of one rig at a constant frame rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f64,
-    /// One pose a frame.
+    /// One pose per frame.
     pub poses: Vec<Pose>,
 }
 
-/// Frames beyond which a clip is refused.
+/// Maximum number of frames of a clip.
 const MAX_FRAMES: f64 = 1e6;
-/// Frame rates that make sense.
-const RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
+/// Accepted frame rates.
+const FRAME_RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
 
 impl Motion {
     /// A clip sampled at a frame rate.
     ///
     /// # Errors
-    /// A frame rate that makes no sense, or a clip without end.
+    /// A frame rate out of range, or a clip that is too long.
     pub fn from_clip(rig: &Rig, clip: &Clip, fps: f64) -> Result<Self, ConstrainError> {
         let duration = f64::from(clip.duration_secs());
-        if !RATES.contains(&fps) || duration * fps > MAX_FRAMES {
+        if !FRAME_RATES.contains(&fps) || duration * fps > MAX_FRAMES {
             return Err(ConstrainError::Rate { fps, duration });
         }
         let n_frames = (duration * fps).round() as usize + 1;
@@ -33,7 +33,7 @@ impl Motion {
         Ok(Self { fps, poses: (0..n_frames).map(pose).collect() })
     }
 
-    /// As a clip with one key a frame.
+    /// As a clip with one key per frame.
     ///
     /// # Errors
     /// If numbers are not finite or there is no frame.
@@ -52,17 +52,17 @@ impl Motion {
     }
 }
 
-/// Where the joints of a rig are in one pose.
+/// World frames of the joints of a rig in one pose.
 #[derive(Debug, Clone, Default)]
-pub struct World {
-    /// Place of each joint.
+pub struct JointFrames {
+    /// Position of each joint.
     pub positions: Vec<DVec3>,
     /// Orientation of each joint.
     pub rotations: Vec<DQuat>,
     pub(super) scales: Vec<DVec3>,
 }
 
-impl World {
+impl JointFrames {
     /// Forward kinematics; buffers are reused.
     pub fn compute(&mut self, rig: &Rig, pose: &Pose) {
         let n = rig.n_joints();
@@ -88,7 +88,7 @@ impl World {
         self.rotations[joint] = rotation;
     }
 
-    /// Where the joints are.
+    /// Frames of the joints in a pose.
     pub fn of(rig: &Rig, pose: &Pose) -> Self {
         let mut world = Self::default();
         world.compute(rig, pose);
@@ -106,7 +106,7 @@ impl World {
     }
 }
 
-impl Carriers for World {
+impl Carriers for JointFrames {
     fn place(&self, joint: usize) -> DVec3 {
         self.positions[joint]
     }
@@ -116,7 +116,7 @@ impl Carriers for World {
     }
 }
 
-/// Worlds of all frames.
-pub fn worlds(rig: &Rig, motion: &Motion) -> Vec<World> {
-    motion.poses.iter().map(|pose| World::of(rig, pose)).collect()
+/// Joint frames of all poses of a motion.
+pub fn worlds(rig: &Rig, motion: &Motion) -> Vec<JointFrames> {
+    motion.poses.iter().map(|pose| JointFrames::of(rig, pose)).collect()
 }

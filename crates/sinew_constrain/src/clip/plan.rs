@@ -7,44 +7,44 @@
 //! # Symbols
 //! `S`, `F` footprint in source and target; `u` fraction of the way from one to the next; `s` ratio of leg lengths
 //! # Limits
-//! A foot stands on one footprint at a time.
+//! A foot is planted on one footprint at a time.
 
 use super::{
-    World,
+    JointFrames,
     body::Body,
-    feet::{Part, Sole, Stance},
-    prints::Print,
+    feet::{FootPart, Sole, Stance},
+    footprints::Footprint,
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::path::Site;
 use std::ops::Range;
 
-/// Seconds over which a foot leaves what it was held to.
+/// Seconds over which the offset of a planted foot fades.
 const FADE_SECS: f64 = 0.15;
 /// Seconds over which a foot is raised before an obstacle.
 const LIFT_SECS: f64 = 0.12;
-/// Height above obstacles that planned feet keep.
-const MARGIN: f64 = 0.015;
+/// Clearance of planned feet over obstacles, metres.
+const OBSTACLE_MARGIN_METRES: f64 = 0.015;
 
-/// What is needed of one motion.
-pub struct Scene<'a> {
+/// A body and its motion.
+pub struct BodyMotion<'a> {
     /// Pelvis and legs.
     pub body: &'a Body,
-    /// Its soles, one a leg.
+    /// Its soles, one per leg.
     pub soles: &'a [Sole],
     /// Where its joints are.
-    pub worlds: &'a [World],
+    pub worlds: &'a [JointFrames],
 }
 
-/// What a foot should do in one frame.
+/// Goal of a foot in one frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FootGoal {
     /// Middle of the ball.
     pub ball: DVec3,
     /// Orientation of the ankle.
     pub rotation: DQuat,
-    /// Footprint it stands on or moves between.
-    pub print: Print,
+    /// Footprint it is planted on, or the one between two.
+    pub print: Footprint,
     /// Whether the heel is held.
     pub holds_heel: bool,
     /// Whether the ball is held.
@@ -53,8 +53,8 @@ pub struct FootGoal {
 
 /// Goals of all frames.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// For each leg, one goal a frame.
+pub struct MotionPlan {
+    /// For each leg, one goal per frame.
     pub feet: Vec<Vec<FootGoal>>,
     /// Place of the pelvis.
     pub pelvis: Vec<DVec3>,
@@ -63,20 +63,20 @@ pub struct Plan {
 /// A footprint and its frames, in the source and in the target.
 struct Step {
     frames: Range<usize>,
-    source: Print,
-    target: Print,
+    source: Footprint,
+    target: Footprint,
 }
 
 /// Plan the goals of a target body (`copy`: the source's angles on its bones) on a ground.
 pub fn plan(
-    source: &Scene,
-    copy: &Scene,
+    source: &BodyMotion,
+    copy: &BodyMotion,
     stances: &[Stance],
     segments: &[Range<usize>],
     (site, scale, fps): (&Site, f64, f64),
-) -> Plan {
+) -> MotionPlan {
     let n_frames = source.worlds.len();
-    let mut plan = Plan { feet: Vec::new(), pelvis: vec![DVec3::ZERO; n_frames] };
+    let mut plan = MotionPlan { feet: Vec::new(), pelvis: vec![DVec3::ZERO; n_frames] };
     let mut bases = vec![(DVec3::ZERO, DVec3::ZERO); n_frames];
     for leg in 0..source.body.legs.len() {
         let walk = LegPlan { leg, source, copy, site, scale, fps };
@@ -91,7 +91,7 @@ pub fn plan(
     for t in 0..n_frames {
         let at = source.worlds[t].positions[source.body.pelvis];
         plan.pelvis[t] = match n_legs {
-            // Nothing tells where it stands: it follows the ground below.
+            // Without any stance it follows the ground below.
             0 => {
                 let copied = copy.worlds[t].positions[copy.body.pelvis];
                 copied + DVec3::Y * site.height(copied.x, copied.z)
@@ -107,23 +107,24 @@ pub fn plan(
 
 struct LegPlan<'a> {
     leg: usize,
-    source: &'a Scene<'a>,
-    copy: &'a Scene<'a>,
+    source: &'a BodyMotion<'a>,
+    copy: &'a BodyMotion<'a>,
     site: &'a Site,
     scale: f64,
     fps: f64,
 }
 
 impl LegPlan<'_> {
-    /// Footprints of a segment, with made-up ones at its ends if the foot does not stand there.
+    /// Footprints of a segment, with invented ones at its ends if the foot is not planted there.
     fn steps(&self, stances: &[Stance], segment: &Range<usize>) -> Vec<Step> {
         let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
         let mine = stances.iter().filter(|s| s.leg == self.leg && segment.contains(&s.frames.start));
         let mut steps: Vec<Step> = mine
             .map(|stance| {
-                let source = Print::of_stance(stance, leg, sole, self.source.worlds);
+                let source = Footprint::of_stance(stance, leg, sole, self.source.worlds);
                 let copy_leg = &self.copy.body.legs[self.leg];
-                let copied = Print::of_stance(stance, copy_leg, &self.copy.soles[self.leg], self.copy.worlds);
+                let copied =
+                    Footprint::of_stance(stance, copy_leg, &self.copy.soles[self.leg], self.copy.worlds);
                 Step { frames: stance.frames.clone(), source, target: self.settle(&copied) }
             })
             .collect();
@@ -142,24 +143,24 @@ impl LegPlan<'_> {
         steps
     }
 
-    fn settle(&self, copied: &Print) -> Print {
+    fn settle(&self, copied: &Footprint) -> Footprint {
         let sole = &self.copy.soles[self.leg];
-        Print::settle(self.site, copied.origin, copied.rotation * DVec3::Z, sole)
+        Footprint::settle(self.site, copied.origin, copied.rotation * DVec3::Z, sole)
     }
 
-    fn airborne(&self, t: usize, plane: &Print) -> Step {
-        let of = |scene: &Scene| {
-            Print::below(&scene.worlds[t], &scene.body.legs[self.leg], &scene.soles[self.leg], plane)
+    fn airborne(&self, t: usize, plane: &Footprint) -> Step {
+        let of = |scene: &BodyMotion| {
+            Footprint::below(&scene.worlds[t], &scene.body.legs[self.leg], &scene.soles[self.leg], plane)
         };
         Step { frames: t..t + 1, source: of(self.source), target: self.settle(&of(self.copy)) }
     }
 
     /// A level plane below everything the foot does.
-    fn lowest(&self, segment: &Range<usize>) -> Print {
+    fn lowest(&self, segment: &Range<usize>) -> Footprint {
         let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
         let height = |t: usize| self.source.worlds[t].point(leg.ankle, sole.ball).y;
         let lowest = segment.clone().map(height).fold(f64::INFINITY, f64::min);
-        Print::new(DVec3::Y * lowest, DVec3::Z, DVec3::Y)
+        Footprint::new(DVec3::Y * lowest, DVec3::Z, DVec3::Y)
     }
 
     fn add_goals(
@@ -204,7 +205,7 @@ impl LegPlan<'_> {
             }
             let Some(next) = steps.get(i + 1) else { continue };
             let (from, to) = (step.frames.end - 1, next.frames.start);
-            // Level length alone, so that a foot lifted in place does not move on; time where there is none.
+            // Only horizontal length, so that a foot lifted in place makes no progress; time if there is none.
             let level = |t: usize| {
                 let way = ball(t + 1) - ball(t);
                 way.x.hypot(way.z) + 1e-4 / self.fps
@@ -220,7 +221,7 @@ impl LegPlan<'_> {
     }
 
     /// A frame of the source, moved with its footprints.
-    fn carried(&self, t: usize, source: &Print, target: &Print) -> FootGoal {
+    fn carried(&self, t: usize, source: &Footprint, target: &Footprint) -> FootGoal {
         let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
         let (world, copy) = (&self.source.worlds[t], &self.copy.worlds[t]);
         let away = source.rotation.inverse() * (world.point(leg.ankle, sole.ball) - source.origin);
@@ -234,7 +235,7 @@ impl LegPlan<'_> {
         }
     }
 
-    /// A foot that stands is flat; before and after, what it was turned for that fades.
+    /// A planted foot is flat; before and after, the rotation that made it flat fades.
     fn fade_rotations(&self, goals: &mut [FootGoal]) {
         let sole = &self.copy.soles[self.leg];
         if !sole.has_size() {
@@ -294,7 +295,7 @@ impl LegPlan<'_> {
         out
     }
 
-    /// Raise what would enter the ground on its way, early enough to be smooth.
+    /// Raise feet that would enter the ground on their path, early enough to be smooth.
     fn lift(&self, goals: &mut [FootGoal], segment: &Range<usize>) {
         let is_free = |goal: &FootGoal| !(goal.holds_heel || goal.holds_ball);
         let lack: Vec<f64> = goals
@@ -319,11 +320,17 @@ impl LegPlan<'_> {
         let leg = &self.copy.body.legs[self.leg];
         let lack = |p: DVec3| {
             let ground = self.site.height(p.x, p.z);
-            let edge = [(ROOM, 0.0), (-ROOM, 0.0), (0.0, ROOM), (0.0, -ROOM)]
-                .map(|(dx, dz)| self.site.height(p.x + dx, p.z + dz));
+            let edge = [
+                (STEP_ROOM_METRES, 0.0),
+                (-STEP_ROOM_METRES, 0.0),
+                (0.0, STEP_ROOM_METRES),
+                (0.0, -STEP_ROOM_METRES),
+            ]
+            .map(|(dx, dz)| self.site.height(p.x + dx, p.z + dz));
             let highest = edge.into_iter().fold(ground, f64::max);
-            // A slope is no obstacle; an edge is kept away from.
-            let needed = if highest - ground > ROOM { highest + MARGIN } else { ground };
+            // A slope is no obstacle; an edge is.
+            let needed =
+                if highest - ground > STEP_ROOM_METRES { highest + OBSTACLE_MARGIN_METRES } else { ground };
             needed - p.y
         };
         let places = goal_points(goal, sole, (copy, leg.ankle));
@@ -331,15 +338,15 @@ impl LegPlan<'_> {
     }
 }
 
-/// Distance at which edges are seen.
-const ROOM: f64 = 0.03;
+/// Distance at which edges are noticed, metres.
+const STEP_ROOM_METRES: f64 = 0.03;
 
-/// Where a goal puts the points of a sole; what hangs on the toes bends as in `copy`.
+/// Where a goal puts the points of a sole; points on the toes bend as in `copy`.
 pub fn goal_points<'a>(
     goal: &'a FootGoal,
     sole: &'a Sole,
-    (copy, ankle): (&'a World, usize),
-) -> impl Iterator<Item = (Part, DVec3)> + 'a {
+    (copy, ankle): (&'a JointFrames, usize),
+) -> impl Iterator<Item = (FootPart, DVec3)> + 'a {
     let turn = goal.rotation * copy.rotations[ankle].inverse();
     let origin = goal.ball - goal.rotation * sole.ball;
     sole.points.iter().map(move |point| {

@@ -1,12 +1,12 @@
-//! What is known before a clip is solved: bodies paired, contacts found, the ground laid out, goals planned.
+//! Preparation of a fit: bodies matched, contacts detected, the ground placed, goals planned.
 
 use super::{
-    Body, Leg, Measured, Measures, Motion, RefitParams, Sole, Stance, World, body,
+    Body, JointFrames, Leg, Measures, Motion, MotionMeasurer, RefitParams, Sole, Stance, body,
     contacts::median,
     feet::find_segments,
-    hands::{Standing, Support, find_standing},
+    hands::{BodyContacts, Support, find_standing},
     motion,
-    plan::{Plan, Scene, plan},
+    plan::{BodyMotion, MotionPlan, plan},
     retarget::Retarget,
 };
 use crate::ConstrainError;
@@ -14,7 +14,7 @@ use glam::DVec3;
 use sinew_geom::{Pose, Rig, Warnings, path::Site};
 use std::ops::Range;
 
-/// All that is known before anything is solved.
+/// Everything that is known before solving.
 pub(super) struct Prepared<'a> {
     /// The new body.
     pub target: &'a Rig,
@@ -24,30 +24,30 @@ pub(super) struct Prepared<'a> {
     pub body: Body,
     /// Its soles.
     pub soles: Vec<Sole>,
-    /// When feet stand.
+    /// When feet are planted.
     pub stances: Vec<Stance>,
-    /// When hands do, and where.
-    pub props: Vec<Prop>,
-    /// Stretches that hang together.
+    /// When hands are planted, and where.
+    pub props: Vec<PlantedHand>,
+    /// Segments without jumps.
     pub segments: Vec<Range<usize>>,
-    /// The ground where it lies.
+    /// The ground as placed.
     pub site: Site,
     /// Where feet and pelvis should be.
-    pub plan: Plan,
+    pub plan: MotionPlan,
     /// Source angles on the target's bones with the planned pelvis.
     pub base: Vec<Pose>,
     /// Where its joints are.
-    pub worlds: Vec<World>,
-    /// The source's angles, set on the ground.
+    pub worlds: Vec<JointFrames>,
+    /// The source's angles, placed on the ground.
     pub copied: Motion,
-    /// Numbers of the source.
+    /// Measurements of the source.
     pub source_measures: Measures,
     /// Ratio of leg lengths.
     pub scale: f64,
 }
 
-/// A hand of the new body that stands.
-pub(super) struct Prop {
+/// A planted hand of the new body.
+pub(super) struct PlantedHand {
     /// Shoulder, elbow and hand.
     pub arm: Leg,
     /// When.
@@ -74,7 +74,7 @@ impl<'a> Prepared<'a> {
         let leg = source_body.leg_length(source);
         let worlds = motion::worlds(source, motion);
         let segments = find_segments(motion, &worlds, source_body.pelvis, leg);
-        let Standing { soles: source_soles, stances, supports } = find_standing(
+        let BodyContacts { soles: source_soles, stances, supports } = find_standing(
             params.given.as_deref(),
             (source, &source_body),
             &worlds,
@@ -82,9 +82,9 @@ impl<'a> Prepared<'a> {
             (leg, &params.contacts),
         )?;
         if stances.is_empty() && !body.legs.is_empty() {
-            warnings.push("no foot stands still anywhere in the clip, so none is held");
+            warnings.push("no foot is planted anywhere in the clip, so none is held");
         }
-        let measured = Measured {
+        let measured = MotionMeasurer {
             rig: source,
             body: &source_body,
             soles: &source_soles,
@@ -95,7 +95,7 @@ impl<'a> Prepared<'a> {
         };
         let source_measures = measured.measure(motion);
         let scale = retarget.scale();
-        // The way begins where the source's does.
+        // The path begins where the source's does.
         let at = |t: usize| worlds[t].positions[source_body.pelvis];
         let start = at(0) * DVec3::new(1.0, 0.0, 1.0);
         let placed = |t: usize, place: DVec3| retarget.pose(&motion.poses[t], &worlds[t], place);
@@ -104,19 +104,19 @@ impl<'a> Prepared<'a> {
         };
         let scaled = |t: usize| start + (at(t) - start) * scale;
         let copy = all(&scaled);
-        let copy_worlds: Vec<World> = copy.iter().map(|pose| World::of(target, pose)).collect();
+        let copy_worlds: Vec<JointFrames> = copy.iter().map(|pose| JointFrames::of(target, pose)).collect();
         let soles = target_soles(&body, &source_soles, &copy_worlds, &stances, &retarget, &params.flesh);
         let site = lay_out(params, &copy_worlds, body.pelvis, scale * leg);
         let props = props(&supports, (target, &body), &retarget, &copy_worlds, &site);
-        let source_scene = Scene { body: &source_body, soles: &source_soles, worlds: &worlds };
-        let copy_scene = Scene { body: &body, soles: &soles, worlds: &copy_worlds };
+        let source_scene = BodyMotion { body: &source_body, soles: &source_soles, worlds: &worlds };
+        let copy_scene = BodyMotion { body: &body, soles: &soles, worlds: &copy_worlds };
         let plan = plan(&source_scene, &copy_scene, &stances, &segments, (&site, scale, motion.fps));
         // The source's soles were measured at its joints; flesh below the target's lifts it.
         let flesh = params.flesh.iter().sum::<f64>() / params.flesh.len().max(1) as f64;
         let base = all(&|t| plan.pelvis[t] + DVec3::Y * flesh);
         let raised = raised(&copy_scene, &stances, &site, motion.fps);
         let copied = Motion { fps: motion.fps, poses: all(&|t| scaled(t) + DVec3::Y * raised[t]) };
-        let worlds = base.iter().map(|pose| World::of(target, pose)).collect();
+        let worlds = base.iter().map(|pose| JointFrames::of(target, pose)).collect();
         Ok(Self {
             target,
             motion,
@@ -149,14 +149,14 @@ fn pair_legs(target: &mut Body, source: &mut Body, retarget: &Retarget) {
     }
 }
 
-/// Where hands of the new body stand: below where it would have them, on the ground.
+/// Where hands of the new body are planted: on the ground below their copied positions.
 fn props(
     supports: &[Support],
     (target, body): (&Rig, &Body),
     retarget: &Retarget,
-    worlds: &[World],
+    worlds: &[JointFrames],
     site: &Site,
-) -> Vec<Prop> {
+) -> Vec<PlantedHand> {
     let arms = body::arms(target, body);
     let prop = |support: &Support| {
         let arm = arms.iter().find(|arm| retarget.source_of(arm.ankle) == Some(support.hand))?;
@@ -164,7 +164,7 @@ fn props(
             worlds[support.frames.clone()].iter().map(|world| world.positions[arm.ankle]).collect();
         let mut place = median(&path);
         place.y = site.height(place.x, place.z) + support.height * retarget.scale();
-        Some(Prop { arm: arm.clone(), support: Support { hand: arm.ankle, ..support.clone() }, place })
+        Some(PlantedHand { arm: arm.clone(), support: Support { hand: arm.ankle, ..support.clone() }, place })
     };
     supports.iter().filter_map(prop).collect()
 }
@@ -172,7 +172,7 @@ fn props(
 fn target_soles(
     body: &Body,
     source: &[Sole],
-    worlds: &[World],
+    worlds: &[JointFrames],
     stances: &[Stance],
     retarget: &Retarget,
     flesh: &[f64],
@@ -194,8 +194,8 @@ fn target_soles(
     soles
 }
 
-/// Where the ground lies: from the start of the way along it, or as the world is.
-fn lay_out(params: &RefitParams, worlds: &[World], pelvis: usize, leg: f64) -> Site {
+/// Placement of the ground: from the start of the path along it, or as the world is.
+fn lay_out(params: &RefitParams, worlds: &[JointFrames], pelvis: usize, leg: f64) -> Site {
     let mut site = Site::of(params.ground.clone());
     if params.along_way {
         let (from, to) = (worlds[0].positions[pelvis], worlds[worlds.len() - 1].positions[pelvis]);
@@ -208,10 +208,10 @@ fn lay_out(params: &RefitParams, worlds: &[World], pelvis: usize, leg: f64) -> S
     site
 }
 
-/// How far tools that know nothing of contacts raise a body: by the ground below it, and so that its feet stand on
+/// Height by which tools without contacts raise a body: by the ground below it, so that its feet are on the ground on
 /// average.
-fn raised(copy: &Scene, stances: &[Stance], site: &Site, fps: f64) -> Vec<f64> {
-    let below = |world: &World| {
+fn raised(copy: &BodyMotion, stances: &[Stance], site: &Site, fps: f64) -> Vec<f64> {
+    let below = |world: &JointFrames| {
         let at = world.positions[copy.body.pelvis];
         site.height(at.x, at.z)
     };

@@ -1,8 +1,8 @@
-//! Copying a motion onto another body: joint by joint of the same name, or of the name that another maker gives to the
-//! same part of a person; angles kept, the way scaled.
+//! Copying a motion onto another body: joints are matched by name, or by the name that another tool gives to the
+//! same body part; angles are kept and the path is scaled.
 
 use super::{
-    World,
+    JointFrames,
     body::{Body, ancestry, plain},
 };
 use crate::ConstrainError;
@@ -12,22 +12,22 @@ use sinew_geom::{
     rig::{BodyPart, PartNames, Side},
 };
 
-/// How a motion of one rig is given to another.
+/// Mapping of motions from one rig to another.
 #[derive(Debug, Clone)]
 pub struct Retarget<'a> {
     source: &'a Rig,
     target: &'a Rig,
     /// Joint of the source for each joint of the target.
     from: Vec<Option<usize>>,
-    /// `target joint ← source joint`: what the rest poses differ by, for each joint of the target.
+    /// `target joint ← source joint`: difference of the rest poses, for each joint of the target.
     turns: Vec<DQuat>,
     pelvis: usize,
     /// Ratio of leg lengths.
     scale: f64,
 }
 
-/// Bones whose directions at rest differ by more are turned; less is noise.
-const SAME_DIRECTION: f64 = 1e-3;
+/// Bones whose directions at rest differ by more are aligned, radians.
+const SAME_DIRECTION_RADIANS: f64 = 1e-3;
 
 impl<'a> Retarget<'a> {
     /// Match the joints of two rigs by their names.
@@ -67,8 +67,10 @@ impl<'a> Retarget<'a> {
             .collect();
         if !still.is_empty() {
             let shown = still.iter().take(5).copied().collect::<Vec<_>>().join(", ");
-            warnings
-                .push(format!("{} joints have no counterpart in the clip and rest: {shown}", still.len()));
+            warnings.push(format!(
+                "{} joints have no counterpart in the clip and stay at rest: {shown}",
+                still.len()
+            ));
         }
         let scale = target_body.leg_length(target) / source_body.leg_length(source);
         if !(scale.is_finite() && scale > 0.0) {
@@ -95,9 +97,9 @@ impl<'a> Retarget<'a> {
 
     /// A pose of the target: world orientations copied, the pelvis at `place`. Angles are kept within the ranges of
     /// the target's joints.
-    pub fn pose(&self, pose: &Pose, world: &World, place: DVec3) -> Pose {
+    pub fn pose(&self, pose: &Pose, world: &JointFrames, place: DVec3) -> Pose {
         let mut out = self.target.rest_pose();
-        let mut reached = World::default();
+        let mut reached = JointFrames::default();
         for (joint, at) in self.target.joints().iter().enumerate() {
             let above = at.parent.map_or(DQuat::IDENTITY, |parent| reached.rotations[parent]);
             let local = &mut out.locals[joint];
@@ -117,7 +119,7 @@ impl<'a> Retarget<'a> {
         out
     }
 
-    /// What a clip moves a joint away from its rest, in proportion to the bones.
+    /// Displacement of a joint from its rest, scaled by the length of its bone.
     fn shift(&self, joint: usize, from: usize, local: &Transform, out: &mut Transform) {
         let (source, target) = (&self.source.joints()[from].rest, &self.target.joints()[joint].rest);
         let moved = local.translation - source.translation;
@@ -180,7 +182,7 @@ fn match_spines(
     }
 }
 
-impl World {
+impl JointFrames {
     fn push(&mut self, parent: Option<usize>, local: &Transform) {
         let (position, rotation, scale) = match parent {
             Some(p) => (
@@ -196,8 +198,8 @@ impl World {
     }
 }
 
-/// Bring a local transform to the nearest values within the ranges of its joint. A joint with freedom that names no
-/// rotation or not all of them keeps what it has.
+/// Bring a local transform to the nearest values within the ranges of its joint. A joint whose degrees of freedom include no
+/// rotation, or not all of them, keeps its rotation.
 fn keep_ranges(joint: &Joint, local: &mut Transform, is_pelvis: bool) {
     let is_limited = |range: [f64; 2]| range[0].is_finite() || range[1].is_finite();
     if is_pelvis || !joint.dofs.iter().any(|dof| dof.kind >= DofKind::Rx && is_limited(dof.range)) {
@@ -210,11 +212,11 @@ fn keep_ranges(joint: &Joint, local: &mut Transform, is_pelvis: bool) {
     local.rotation = joint.local_at(&values).rotation;
 }
 
-/// For each joint of the target, `source joint ← target joint` at rest, after bones were laid along one another.
+/// For each joint of the target, `source joint ← target joint` at rest, after bones were aligned.
 fn rest_turns(source: &Rig, (target, body): (&Rig, &Body), from: &[Option<usize>]) -> Vec<DQuat> {
     let (source_world, target_world) =
-        (World::of(source, &source.rest_pose()), World::of(target, &target.rest_pose()));
-    // Soles, not bones, of feet are alike at rest.
+        (JointFrames::of(source, &source.rest_pose()), JointFrames::of(target, &target.rest_pose()));
+    // Feet are compared by their soles, not by their bones.
     let is_foot = |joint: usize| body.legs.iter().any(|leg| leg.ankle == joint || leg.toe == Some(joint));
     let along = |joint: usize| {
         if is_foot(joint) {
@@ -228,7 +230,7 @@ fn rest_turns(source: &Rig, (target, body): (&Rig, &Body), from: &[Option<usize>
         let wanted = source_world.positions[b] - source_world.positions[a];
         let given = target_world.positions[child] - target_world.positions[joint];
         let both = wanted.try_normalize().zip(given.try_normalize());
-        both.filter(|(wanted, given)| wanted.distance(*given) > SAME_DIRECTION)
+        both.filter(|(wanted, given)| wanted.distance(*given) > SAME_DIRECTION_RADIANS)
     };
     (0..target.n_joints())
         .map(|joint| {

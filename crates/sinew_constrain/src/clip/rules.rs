@@ -3,10 +3,10 @@
 //! # Source
 //! The equations are those of single poses (see `equations`); their columns are the corrections of the joints of a clip.
 
-use super::{World, freedom::Freedoms, limits::Limit};
+use super::{JointFrames, corrections::Corrections, limits::Limit};
 use crate::{
     Screw,
-    compile::{Aim, Kind, Problem},
+    compile::{Aim, EquationKind, Problem},
     equations::{Columns, EquationState, Equations, Form, JacobianRows, RowSink, VectorDerivative},
     language::Span,
 };
@@ -14,33 +14,33 @@ use glam::DVec3;
 use sinew_geom::path::Site;
 use std::{ops::Range, sync::Arc};
 
-/// Deviation of a rule that counts as one, in metres, unless it says `soft`.
-const SIGMA: f64 = 1e-3;
-/// Deviation that nobody sees, in metres.
-const HELD: f64 = 5e-3;
-/// How much softer each later priority is: so much that it moves what goes before by a thousandth of what it is off.
-const SOFTER: f64 = 30.0;
-const MOST_LEVELS: u32 = 3;
+/// Standard deviation of a rule without `soft`, in metres.
+const TOLERANCE_METRES: f64 = 1e-3;
+/// Deviation that is not visible, in metres.
+const VISIBLE_METRES: f64 = 5e-3;
+/// Ratio of tolerances of successive priorities: a later one moves an earlier one by a thousandth of its residual.
+const PRIORITY_RATIO: f64 = 30.0;
+const MAX_PRIORITY_LEVELS: u32 = 3;
 
 /// A rule over some frames.
 #[derive(Debug, Clone)]
 pub struct FrameRule {
     /// When.
     pub frames: Range<usize>,
-    /// Frames over which it comes and goes.
+    /// Frames over which it fades in and out.
     pub fade: f64,
-    /// Only while this joint stands on the ground.
+    /// Only while this joint is planted on the ground.
     pub contact: Option<usize>,
     /// Where it was written.
     pub span: Span,
-    pub(super) what: What,
-    /// Deviation that counts as one, in metres.
+    pub(super) what: RuleKind,
+    /// Standard deviation, in metres.
     pub(super) sigma: f64,
 }
 
-/// What a rule wants.
+/// Kind of a rule.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum RuleKind {
     /// Equations and inequalities of one line.
     Equations(Box<Equations>),
     /// A quantity to minimise.
@@ -52,36 +52,39 @@ pub(super) enum What {
 }
 
 impl FrameRule {
-    pub(super) fn new(what: What, frames: Range<usize>, span: Span) -> Self {
-        Self { frames, fade: 0.0, contact: None, span, what, sigma: SIGMA }
+    pub(super) fn new(what: RuleKind, frames: Range<usize>, span: Span) -> Self {
+        Self { frames, fade: 0.0, contact: None, span, what, sigma: TOLERANCE_METRES }
     }
 
     /// The rules of a problem with one line.
     pub(super) fn of_problem(problem: &Problem, frames: Range<usize>, span: Span) -> Self {
         let rules = problem.rules();
         let equations = Box::new(Equations::new(problem));
-        if rules.iter().any(|rule| rule.aim == Aim::Least) {
-            return Self::new(What::Objective(equations), frames, span);
+        if rules.iter().any(|rule| rule.aim == Aim::Objective) {
+            return Self::new(RuleKind::Objective(equations), frames, span);
         }
         let soft = rules.iter().find_map(|rule| Some(rule.soft? * rule.scale));
         let priority = rules.iter().map(|rule| rule.priority).max().unwrap_or(1);
-        let later = SOFTER.powi(priority.saturating_sub(1).min(MOST_LEVELS) as i32);
-        Self { sigma: soft.unwrap_or(SIGMA * later), ..Self::new(What::Equations(equations), frames, span) }
+        let later = PRIORITY_RATIO.powi(priority.saturating_sub(1).min(MAX_PRIORITY_LEVELS) as i32);
+        Self {
+            sigma: soft.unwrap_or(TOLERANCE_METRES * later),
+            ..Self::new(RuleKind::Equations(equations), frames, span)
+        }
     }
 
     fn equations(&self) -> Option<&Equations> {
         match &self.what {
-            What::Equations(equations) | What::Objective(equations) | What::Hold(equations) => {
+            RuleKind::Equations(equations) | RuleKind::Objective(equations) | RuleKind::Hold(equations) => {
                 Some(equations)
             }
-            What::Limit(_) => None,
+            RuleKind::Limit(_) => None,
         }
     }
 
     /// Joints it reads.
     pub fn joints(&self) -> Vec<usize> {
         let mut joints: Vec<usize> = match &self.what {
-            What::Limit(limit) => vec![limit.joint],
+            RuleKind::Limit(limit) => vec![limit.joint],
             _ => self.equations().map_or_else(Vec::new, |equations| equations.joints().collect()),
         };
         joints.sort_unstable();
@@ -94,12 +97,12 @@ impl FrameRule {
         self.equations().is_some_and(Equations::is_relative)
     }
 
-    /// Deviation up to which it counts as held, in metres: rules that give way are never broken.
+    /// Deviation up to which it counts as held, in metres; soft rules are never broken.
     pub(super) fn allowance(&self) -> f64 {
-        if self.sigma > SIGMA { f64::INFINITY } else { HELD }
+        if self.sigma > TOLERANCE_METRES { f64::INFINITY } else { VISIBLE_METRES }
     }
 
-    /// How much it counts in a frame, 0 to 1.
+    /// Its weight in a frame, 0 to 1.
     pub(super) fn share(&self, frame: usize) -> f64 {
         if self.fade <= 0.0 {
             return 1.0;
@@ -110,12 +113,12 @@ impl FrameRule {
 
     /// The limit it sets, if any.
     pub(super) fn limit(&self) -> Option<&Limit> {
-        if let What::Limit(limit) = &self.what { Some(limit) } else { None }
+        if let RuleKind::Limit(limit) = &self.what { Some(limit) } else { None }
     }
 
     /// By how much the rule is broken in one frame, in metres (a radian counts as 0.1); zero for limits and objectives.
-    pub fn violation(&self, world: &World) -> f64 {
-        let (What::Equations(equations) | What::Hold(equations)) = &self.what else { return 0.0 };
+    pub fn violation(&self, world: &JointFrames) -> f64 {
+        let (RuleKind::Equations(equations) | RuleKind::Hold(equations)) = &self.what else { return 0.0 };
         let mut state = equations.state();
         equations.evaluate(world, &mut state);
         let mut sum = 0.0;
@@ -128,15 +131,15 @@ impl FrameRule {
     }
 
     /// Its equations on the corrections of a clip; none if it is a limit.
-    pub(super) fn rows(&self, freedoms: &Freedoms) -> Option<RuleRows> {
+    pub(super) fn rows(&self, corrections: &Corrections) -> Option<RuleRows> {
         let equations = self.equations()?;
-        let columns = freedoms.equation_columns(equations);
+        let columns = corrections.equation_columns(equations);
         Some(RuleRows::new(equations.clone(), columns))
     }
 
     /// Whether its rows are a quantity to minimise.
     pub(super) fn is_objective(&self) -> bool {
-        matches!(self.what, What::Objective(_))
+        matches!(self.what, RuleKind::Objective(_))
     }
 
     /// Factor of its rows in a frame.
@@ -176,7 +179,7 @@ impl RuleRows {
     }
 
     /// Read frames and screws.
-    pub fn update(&mut self, world: &World, screws: &[Screw]) {
+    pub fn update(&mut self, world: &JointFrames, screws: &[Screw]) {
         self.equations.update_arrows(world, &mut self.state);
         self.columns.update(world, screws);
         for (index, dof) in self.equations.named.iter().enumerate() {
@@ -253,25 +256,25 @@ impl RowSink for SumOfSquares {
     }
 }
 
-/// Give joints that are held a place, the median of where a motion has them, and rules about the ground the one there is.
-pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[World], site: &Site) {
+/// Set the positions of held joints to the median of a motion, and the ground of rules about it.
+pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[JointFrames], site: &Site) {
     let ground = Arc::new(site.clone());
     for rule in rules {
         let frames = rule.frames.start.min(worlds.len())..rule.frames.end.min(worlds.len());
         match &mut rule.what {
-            What::Equations(equations) | What::Objective(equations) => {
+            RuleKind::Equations(equations) | RuleKind::Objective(equations) => {
                 for block in &mut equations.blocks {
-                    if let Form::Closed(Kind::Height { site, .. }) = &mut block.form {
+                    if let Form::Closed(EquationKind::Height { site, .. }) = &mut block.form {
                         *site = ground.clone();
                     }
                 }
             }
-            What::Hold(equations) => {
-                let joint = equations.arrows[0].terms[0].0.bone();
+            RuleKind::Hold(equations) => {
+                let joint = equations.arrows[0].terms[0].0.joint();
                 let path: Vec<DVec3> = worlds[frames].iter().map(|world| world.positions[joint]).collect();
                 equations.set_place(super::contacts::median(&path));
             }
-            What::Limit(_) => {}
+            RuleKind::Limit(_) => {}
         }
     }
 }
@@ -281,7 +284,7 @@ mod tests {
     use super::*;
     use crate::{
         clip::{
-            freedom,
+            corrections,
             tests::{rules, walk, walker},
         },
         compile::{CompileParams, Scene},
@@ -308,13 +311,13 @@ mod tests {
         /// Derivatives by corrections against finite differences.
         #[test]
         fn columns_are_derivatives(seed in prop::collection::vec(-0.6..0.6f64, 28)) {
-            use freedom::Kind;
+            use corrections::CorrectionKind;
             let rig = limited_walker();
             let find = |name: &str| rig.find(name).unwrap();
-            let ball = |name: &str| (find(name), Kind::Ball);
+            let ball = |name: &str| (find(name), CorrectionKind::Ball);
             let free = [
-                (find("Hips"), Kind::Shift), ball("Hips"), ball("Spine"), ball("Head"), ball("LeftArm"), ball("LeftHand"),
-                ball("LeftUpLeg"), ball("LeftLeg"), (find("RightLeg"), Kind::Hinge(DVec3::X)), ball("RightArm"),
+                (find("Hips"), CorrectionKind::Shift), ball("Hips"), ball("Spine"), ball("Head"), ball("LeftArm"), ball("LeftHand"),
+                ball("LeftUpLeg"), ball("LeftLeg"), (find("RightLeg"), CorrectionKind::Hinge(DVec3::X)), ball("RightArm"),
             ];
             let rules = {
                 let plane = ("Wall".to_owned(), [DVec3::new(0.0, 0.1, 0.0), DVec3::new(0.0, 0.6, 0.8)]);
@@ -326,13 +329,13 @@ mod tests {
                 prop_assert!(!crate::compile::has_errors(&found), "{found:?}");
                 FrameRule::of_problem(&problem, 0..1, Span::default())
             };
-            let freedoms = Freedoms::new(&rig, &free, &rules.joints());
-            let n = freedoms.n;
+            let corrections = Corrections::new(&rig, &free, &rules.joints());
+            let n = corrections.n;
             let base = &walk(30.0, 1.0, 0.0).poses[7];
-            let mut rows = rules.rows(&freedoms).unwrap();
-            let (mut world, mut screws) = (World::of(&rig, base), Vec::new());
+            let mut rows = rules.rows(&corrections).unwrap();
+            let (mut world, mut screws) = (JointFrames::of(&rig, base), Vec::new());
             let mut evaluate = |x: &[f64]| {
-                freedoms.forward(&rig, base, x, &mut world, &mut screws);
+                corrections.forward(&rig, base, x, &mut world, &mut screws);
                 rows.update(&world, &screws);
                 rows.compute();
                 rows.clone()
@@ -359,7 +362,7 @@ mod tests {
     #[test]
     fn a_joint_is_held_where_it_mostly_is() {
         let (rig, motion) = (walker(1.0), walk(30.0, 1.0, 0.0));
-        let worlds: Vec<World> = motion.poses.iter().map(|pose| World::of(&rig, pose)).collect();
+        let worlds: Vec<JointFrames> = motion.poses.iter().map(|pose| JointFrames::of(&rig, pose)).collect();
         let mut rules = rules(&rig, "hold LeftHand during 3 .. 3");
         anchor(&mut rules, &worlds, &Site::of(Ground::default()));
         assert!(rules[0].violation(&worlds[3]) < 1e-12);

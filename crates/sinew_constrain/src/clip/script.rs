@@ -1,8 +1,8 @@
-//! A text of rules for a whole clip: which line holds in which frames, and the ranges it gives.
+//! Rules for a whole clip: in which frames each line holds, and ranges of joints.
 
 use super::{
     limits::Limit,
-    rules::{FrameRule, What},
+    rules::{FrameRule, RuleKind},
 };
 use crate::{
     ConstrainError, Skeleton,
@@ -19,25 +19,25 @@ use std::ops::Range;
 /// Rules of a text, ready for a clip.
 #[derive(Debug, Clone)]
 pub struct ClipRules {
-    /// What holds when.
+    /// Rules with their frames.
     pub rules: Vec<FrameRule>,
-    /// The rig with the ranges the text gives.
+    /// The rig with the ranges of the text.
     pub rig: Rig,
-    /// Everything to tell; if there are errors, nothing should be solved.
+    /// All diagnostics; if there are errors, nothing should be solved.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl ClipRules {
-    /// Compile a text for a rig. Lines with errors are left out and told.
+    /// Compile a text for a rig. Lines with errors are left out and reported.
     ///
     /// # Errors
     /// A rig that cannot be posed.
     pub fn new(script: &Script, rig: &Rig, scene: &Scene) -> Result<Self, ConstrainError> {
         let skeleton = Skeleton::from_rig(rig)?;
-        // Every clip has a ground; where it lies is known when the clip is fitted.
+        // Every clip has a ground; its placement is known when the clip is fitted.
         let scene = &Scene { ground: Some(Site::of(Ground::default())), ..scene.clone() };
         let params = CompileParams { frame: Some(0.0), ..CompileParams::default() };
-        // All at once for what is wrong, then line by line for what holds when.
+        // All lines together for diagnostics, then each line alone for its frames.
         let (whole, mut diagnostics) = Problem::new(script, &skeleton, scene, &params);
         diagnostics.retain(|diagnostic| diagnostic.severity > Severity::Note);
         let mut made = Self { rules: Vec::new(), rig: with_ranges(rig, whole.skeleton())?, diagnostics };
@@ -51,7 +51,7 @@ impl ClipRules {
 
     fn add(&mut self, script: &Script, statement: &Statement, skeleton: &Skeleton, scene: &Scene) {
         if statement.form.id == FormId::Keep {
-            let message = "a clip stays near to what it was anyway; the line is left out";
+            let message = "a clip always stays near its source; the line is left out";
             self.diagnostics.push(Diagnostic::warning(statement.span, message));
         }
         if is_definition(statement.form.id) {
@@ -92,15 +92,12 @@ fn compile(
     for held in problem.clip_rules() {
         let what = match held.limit {
             Some(most) if most < 0.0 => {
-                return Err(Diagnostic::error(
-                    span,
-                    "nothing moves slower than not at all; give a positive limit",
-                ));
+                return Err(Diagnostic::error(span, "a limit must not be negative; give a positive one"));
             }
             Some(most) => {
-                What::Limit(Limit { joint: held.bone, most, is_acceleration: held.is_acceleration })
+                RuleKind::Limit(Limit { joint: held.joint, most, is_acceleration: held.is_acceleration })
             }
-            None => What::Hold(Box::new(Equations::hold(held.bone))),
+            None => RuleKind::Hold(Box::new(Equations::hold(held.joint))),
         };
         rules.push(FrameRule::new(what, 0..usize::MAX, span));
     }
@@ -140,7 +137,7 @@ fn number(expression: &Expression) -> Result<f64, Diagnostic> {
 fn named_joint(expression: &Expression, skeleton: &Skeleton) -> Result<usize, Diagnostic> {
     match &expression.term {
         Term::Name(name) => skeleton.find(name).ok_or_else(|| {
-            let near = suggest(name, skeleton.bones().iter().map(|bone| bone.name.as_str()));
+            let near = suggest(name, skeleton.joints().iter().map(|joint| joint.name.as_str()));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             Diagnostic::error(expression.span, format!("there is no joint `{name}`{hint}"))
         }),
@@ -152,16 +149,16 @@ fn named_joint(expression: &Expression, skeleton: &Skeleton) -> Result<usize, Di
 /// axes.
 fn with_ranges(rig: &Rig, skeleton: &Skeleton) -> Result<Rig, ConstrainError> {
     let mut joints = rig.joints().to_vec();
-    for (joint, bone) in joints.iter_mut().zip(skeleton.bones()) {
-        let freedoms = &skeleton.freedoms()[bone.freedoms.clone()];
-        let ranges = freedoms.iter().filter(|f| f.is_rotation() && f.range.iter().any(|x| x.is_finite()));
-        for freedom in ranges {
+    for (joint, of) in joints.iter_mut().zip(skeleton.joints()) {
+        let dofs = &skeleton.dofs()[of.dofs.clone()];
+        let ranges = dofs.iter().filter(|f| f.is_rotation() && f.range.iter().any(|x| x.is_finite()));
+        for limited in ranges {
             if joint.dofs.iter().all(|dof| dof.kind < DofKind::Rx) {
                 let free = [f64::NEG_INFINITY, f64::INFINITY];
                 joint.dofs.extend(DofKind::ALL[3..].iter().map(|&kind| Dof { kind, range: free }));
             }
-            for dof in joint.dofs.iter_mut().filter(|dof| dof.kind == freedom.kind) {
-                dof.range = freedom.range;
+            for dof in joint.dofs.iter_mut().filter(|dof| dof.kind == limited.kind) {
+                dof.range = limited.range;
             }
         }
     }

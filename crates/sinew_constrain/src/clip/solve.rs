@@ -1,4 +1,4 @@
-//! Fitting all frames of a clip at once: feet held, ground cleared, ranges kept, corrections smooth.
+//! Fitting all frames of a clip at once: feet planted, no penetration of the ground, joints within ranges, smooth corrections.
 //!
 //! # Source
 //! Space-time constraints after Gleicher, *Retargetting motion to new characters* (1998), and Abdelhay (2008), §5.2
@@ -12,11 +12,11 @@
 //! Finds the local minimum near the given motion.
 
 use super::{
-    World,
+    JointFrames,
     banded::BlockBand,
-    freedom::Freedoms,
-    limits::Moment,
-    objective::{Curvature, PULL},
+    corrections::Corrections,
+    limits::JointSample,
+    objective::{Curvature, OBJECTIVE_WEIGHT_PER_METRE},
     rules::{FrameRule, RuleRows},
 };
 use crate::{ConstrainError, Screw};
@@ -24,7 +24,7 @@ use glam::DVec3;
 use sinew_geom::{Pose, Rig, path::Site};
 use std::ops::{ControlFlow, Range};
 
-/// What a point should do in one frame.
+/// Goal of a point in one frame.
 #[derive(Debug, Clone, Copy)]
 pub struct PointGoal {
     /// Joint that carries it.
@@ -35,20 +35,20 @@ pub struct PointGoal {
     pub target: DVec3,
     /// Whether it must be there.
     pub is_held: bool,
-    /// How many times more it gives than others.
+    /// Compliance relative to other points.
     pub give: f64,
 }
 
 /// A problem over all frames.
-pub struct Problem<'a> {
+pub struct ClipProblem<'a> {
     /// The rig.
     pub rig: &'a Rig,
     /// The motion that is corrected.
     pub base: &'a [Pose],
     /// Where its joints are.
-    pub worlds: &'a [World],
-    /// What may change.
-    pub freedoms: &'a Freedoms,
+    pub worlds: &'a [JointFrames],
+    /// The unknowns.
+    pub corrections: &'a Corrections,
     /// Goals of points, frame by frame.
     pub goals: &'a [Vec<PointGoal>],
     /// What points must not enter; `None` if there is no ground.
@@ -57,48 +57,48 @@ pub struct Problem<'a> {
     pub rules: &'a [FrameRule],
     /// Which of them hold, frame by frame.
     pub active: &'a [Vec<usize>],
-    /// Stretches that hang together.
+    /// Segments without jumps.
     pub segments: &'a [Range<usize>],
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f64,
-    /// Bounds of the corrections, frame after frame.
+    /// Lower bounds of the corrections, frame after frame.
     pub low: &'a [f64],
-    /// The same above.
+    /// Upper bounds.
     pub high: &'a [f64],
-    /// Inverse of what is a usual correction, a degree of freedom.
+    /// Inverse of a typical correction, per degree of freedom.
     pub bias: &'a [f64],
-    /// Inverse of what is a usual acceleration of a correction, a degree of freedom; zeros fit frame by frame.
+    /// Inverse of a typical acceleration of a correction, per degree of freedom; zeros fit frame by frame.
     pub smooth: &'a [f64],
 }
 
-/// How stiff goals are: deviations that count as one, in metres.
+/// Stiffness of goals: standard deviations, in metres.
 #[derive(Debug, Clone, Copy)]
-pub struct Stage {
+pub struct Stiffness {
     /// Of points that are held.
     pub held: f64,
     /// Of points that are free.
     pub free: f64,
     /// Of points in the ground.
     pub ground: f64,
-    /// Rounds at most.
+    /// Maximum number of rounds.
     pub rounds: usize,
 }
 
-/// Depth that is left between points and ground when they are pushed out, in metres.
-const SKIN: f64 = 0.001;
-/// Greatest change of an angle (or metre) a round.
-const LONGEST_STEP: f64 = 0.6;
+/// Clearance at which points are pushed out of the ground, in metres.
+const GROUND_CLEARANCE_METRES: f64 = 0.001;
+/// Greatest change of a correction per round, radians or metres.
+const MAX_STEP_RADIANS: f64 = 0.6;
 /// A round that gains less than this share is the last of its stage.
-const LEAST_GAIN: f64 = 5e-3;
-/// Slopes beyond this are edges, which push up and not aside.
-const EDGE_SLOPE: f64 = 1.5;
+const MIN_GAIN: f64 = 5e-3;
+/// Slopes beyond this are edges, which push up and not sideways.
+const MAX_SLOPE: f64 = 1.5;
 
-/// Scratch of the solver.
+/// Buffers of the solver.
 pub struct ClipSolver {
     band: BlockBand,
     gradient: Vec<f64>,
     step: Vec<f64>,
-    world: World,
+    world: JointFrames,
     screws: Vec<Screw>,
     columns: Vec<(usize, DVec3)>,
     /// Equations of each rule that has some.
@@ -107,21 +107,21 @@ pub struct ClipSolver {
     /// Part of the cost that comes from objectives, which may be negative.
     objective_cost: f64,
     /// Of each rule that is a limit: its joint in the last frames, the newest first.
-    moments: Vec<Vec<Moment>>,
+    moments: Vec<Vec<JointSample>>,
 }
 
 impl ClipSolver {
     /// Room for a problem.
-    pub fn new(problem: &Problem) -> Self {
-        let (n_frames, n) = (problem.base.len(), problem.freedoms.n);
+    pub fn new(problem: &ClipProblem) -> Self {
+        let (n_frames, n) = (problem.base.len(), problem.corrections.n);
         Self {
             band: BlockBand::new(n_frames, n),
             gradient: vec![0.0; n_frames * n],
             step: vec![0.0; n_frames * n],
-            world: World::default(),
+            world: JointFrames::default(),
             screws: Vec::new(),
             columns: Vec::new(),
-            rows: problem.rules.iter().map(|rule| rule.rows(problem.freedoms)).collect(),
+            rows: problem.rules.iter().map(|rule| rule.rows(problem.corrections)).collect(),
             curvature: Curvature::default(),
             objective_cost: 0.0,
             moments: Vec::new(),
@@ -134,8 +134,8 @@ impl ClipSolver {
     /// If it is cancelled or numbers overflow.
     pub fn solve(
         &mut self,
-        problem: &Problem,
-        stage: &Stage,
+        problem: &ClipProblem,
+        stage: &Stiffness,
         x: &mut Vec<f64>,
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<usize, ConstrainError> {
@@ -158,7 +158,7 @@ impl ClipSolver {
                 cost = self.assemble(problem, stage, x);
                 continue;
             }
-            let share = (LONGEST_STEP / longest).min(1.0);
+            let share = (MAX_STEP_RADIANS / longest).min(1.0);
             let moved: Vec<f64> = (0..x.len())
                 .map(|i| (x[i] - share * self.step[i]).clamp(problem.low[i], problem.high[i]))
                 .collect();
@@ -170,7 +170,7 @@ impl ClipSolver {
                 *x = moved;
                 cost = next;
                 damping = (damping * 0.2).max(1e-9);
-                if gain < LEAST_GAIN && share == 1.0 {
+                if gain < MIN_GAIN && share == 1.0 {
                     return Ok(round + 1);
                 }
             } else {
@@ -184,9 +184,9 @@ impl ClipSolver {
         Ok(stage.rounds)
     }
 
-    /// Freeze what would leave its bounds, damp the rest.
-    fn damp(&mut self, problem: &Problem, x: &[f64], damping: f64) {
-        let n = problem.freedoms.n;
+    /// Fix corrections that would leave their bounds, damp the rest.
+    fn damp(&mut self, problem: &ClipProblem, x: &[f64], damping: f64) {
+        let n = problem.corrections.n;
         for t in 0..problem.base.len() {
             for d in 0..n {
                 let i = t * n + d;
@@ -195,7 +195,7 @@ impl ClipSolver {
                 let block = self.band.diagonal(t);
                 block[d * n + d] *= 1.0 + damping;
                 if pushes {
-                    // So stiff that it does not move.
+                    // Stiff enough not to move.
                     block[d * n + d] += 1e14;
                     self.gradient[i] = 0.0;
                 }
@@ -204,8 +204,8 @@ impl ClipSolver {
     }
 
     /// Sum of squares with its gradient and matrix.
-    fn assemble(&mut self, problem: &Problem, stage: &Stage, x: &[f64]) -> f64 {
-        let n = problem.freedoms.n;
+    fn assemble(&mut self, problem: &ClipProblem, stage: &Stiffness, x: &[f64]) -> f64 {
+        let n = problem.corrections.n;
         self.band.clear();
         self.gradient.fill(0.0);
         self.objective_cost = 0.0;
@@ -218,14 +218,14 @@ impl ClipSolver {
         cost + self.add_smoothness(problem, x)
     }
 
-    fn add_frame(&mut self, problem: &Problem, stage: &Stage, t: usize, x: &[f64]) -> f64 {
-        let n = problem.freedoms.n;
+    fn add_frame(&mut self, problem: &ClipProblem, stage: &Stiffness, t: usize, x: &[f64]) -> f64 {
+        let n = problem.corrections.n;
         self.world.clone_from(&problem.worlds[t]);
-        problem.freedoms.forward(problem.rig, &problem.base[t], x, &mut self.world, &mut self.screws);
+        problem.corrections.forward(problem.rig, &problem.base[t], x, &mut self.world, &mut self.screws);
         let mut cost = 0.0;
         for goal in &problem.goals[t] {
             let place = self.world.point(goal.joint, goal.local);
-            problem.freedoms.columns(goal.joint, place, (&self.world, &self.screws), &mut self.columns);
+            problem.corrections.columns(goal.joint, place, (&self.world, &self.screws), &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
             cost += self.add_point(t, n, place - goal.target, 1.0 / (sigma * goal.give));
             if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
@@ -246,7 +246,7 @@ impl ClipSolver {
         cost
     }
 
-    /// A point that should be elsewhere: `w² JᵀJ` and `w² Jᵀr`.
+    /// A point with a goal: `w² JᵀJ` and `w² Jᵀr`.
     fn add_point(&mut self, t: usize, n: usize, off: DVec3, weight: f64) -> f64 {
         let w = weight * weight;
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
@@ -274,40 +274,40 @@ impl ClipSolver {
     }
 
     /// Rows of a rule, or the slope and curvature of an objective.
-    fn add_rule(&mut self, problem: &Problem, t: usize, rule: usize) -> f64 {
+    fn add_rule(&mut self, problem: &ClipProblem, t: usize, rule: usize) -> f64 {
         let Some(rows) = &mut self.rows[rule] else { return 0.0 };
         let rule = &problem.rules[rule];
-        let n = problem.freedoms.n;
+        let n = problem.corrections.n;
         rows.update(&self.world, &self.screws);
         let (block, gradient) = (self.band.diagonal(t), &mut self.gradient[t * n..][..n]);
         if !rule.is_objective() {
             rows.compute();
             return rows.add(rule.factor(t), block, gradient);
         }
-        let strength = PULL * rule.share(t);
-        let value = self.curvature.compute(rows, problem.freedoms, &self.screws);
+        let strength = OBJECTIVE_WEIGHT_PER_METRE * rule.share(t);
+        let value = self.curvature.compute(rows, problem.corrections, &self.screws);
         self.curvature.add(strength, block, gradient);
         self.objective_cost += 2.0 * strength * value;
         2.0 * strength * value
     }
 
     /// Limits of speed, as far as the frames before belong to the same segment.
-    fn add_limits(&mut self, problem: &Problem, t: usize) -> f64 {
+    fn add_limits(&mut self, problem: &ClipProblem, t: usize) -> f64 {
         let mut cost = 0.0;
         for &rule in &problem.active[t] {
             let Some(limit) = problem.rules[rule].limit() else { continue };
             let place = self.world.positions[limit.joint];
-            problem.freedoms.columns(limit.joint, place, (&self.world, &self.screws), &mut self.columns);
+            problem.corrections.columns(limit.joint, place, (&self.world, &self.screws), &mut self.columns);
             let moments = &mut self.moments[rule];
             let is_cut = problem.segments.iter().any(|segment| segment.start == t);
             if is_cut || moments.first().is_some_and(|last| last.frame + 1 != t) {
                 moments.clear();
             }
-            moments.insert(0, Moment { frame: t, place, columns: self.columns.clone() });
+            moments.insert(0, JointSample { frame: t, place, columns: self.columns.clone() });
             moments.truncate(limit.n_frames());
             if moments.len() == limit.n_frames() {
                 let share = problem.rules[rule].share(t);
-                let n = problem.freedoms.n;
+                let n = problem.corrections.n;
                 cost += limit.add(problem.fps, moments, share, n, &mut self.band, &mut self.gradient);
             }
         }
@@ -315,8 +315,8 @@ impl ClipSolver {
     }
 
     /// Second differences of the corrections, within segments.
-    fn add_smoothness(&mut self, problem: &Problem, x: &[f64]) -> f64 {
-        let n = problem.freedoms.n;
+    fn add_smoothness(&mut self, problem: &ClipProblem, x: &[f64]) -> f64 {
+        let n = problem.corrections.n;
         let mut cost = 0.0;
         let rate = problem.fps * problem.fps;
         for segment in problem.segments {
@@ -342,24 +342,24 @@ impl ClipSolver {
 
 /// How deep a point is in the ground, and the direction that leads out.
 fn inside(site: &Site, place: DVec3) -> Option<(f64, DVec3)> {
-    const REACH: f64 = 0.005;
-    let depth = site.height(place.x, place.z) + SKIN - place.y;
+    const SLOPE_STEP_METRES: f64 = 0.005;
+    let depth = site.height(place.x, place.z) + GROUND_CLEARANCE_METRES - place.y;
     if depth <= 0.0 {
         return None;
     }
     let slope = |dx: f64, dz: f64| {
         let [a, b] = [-1.0, 1.0].map(|s| site.height(place.x + s * dx, place.z + s * dz));
-        let slope = (b - a) / (2.0 * REACH);
-        if slope.abs() < EDGE_SLOPE { slope } else { 0.0 }
+        let slope = (b - a) / (2.0 * SLOPE_STEP_METRES);
+        if slope.abs() < MAX_SLOPE { slope } else { 0.0 }
     };
-    Some((depth, DVec3::new(-slope(REACH, 0.0), 1.0, -slope(0.0, REACH))))
+    Some((depth, DVec3::new(-slope(SLOPE_STEP_METRES, 0.0), 1.0, -slope(0.0, SLOPE_STEP_METRES))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::clip::{
-        freedom::Kind,
+        corrections::CorrectionKind,
         tests::{rules, walk, walker},
     };
     use sinew_geom::path::Ground;
@@ -371,20 +371,20 @@ mod tests {
         maximize RightHand.y\nminimize distance(LeftHand, RightFoot)";
 
     /// Four frames of a walker half in a slope, with points to hold and to follow, and rules.
-    fn with_problem(text: &str, run: impl FnOnce(&Problem)) {
+    fn with_problem(text: &str, run: impl FnOnce(&ClipProblem)) {
         let rig = walker(1.0);
         let base: Vec<Pose> = walk(30.0, 1.0, 0.0).poses[..4].to_vec();
-        let worlds: Vec<World> = base.iter().map(|pose| World::of(&rig, pose)).collect();
+        let worlds: Vec<JointFrames> = base.iter().map(|pose| JointFrames::of(&rig, pose)).collect();
         let find = |name: &str| rig.find(name).unwrap();
         let free = [
-            (find("Hips"), Kind::Shift),
-            (find("Hips"), Kind::Ball),
-            (find("LeftUpLeg"), Kind::Ball),
-            (find("LeftLeg"), Kind::Hinge(DVec3::X)),
-            (find("LeftArm"), Kind::Ball),
+            (find("Hips"), CorrectionKind::Shift),
+            (find("Hips"), CorrectionKind::Ball),
+            (find("LeftUpLeg"), CorrectionKind::Ball),
+            (find("LeftLeg"), CorrectionKind::Hinge(DVec3::X)),
+            (find("LeftArm"), CorrectionKind::Ball),
         ];
         let joints = ["LeftFoot", "RightFoot", "LeftHand", "RightHand"].map(find);
-        let freedoms = Freedoms::new(&rig, &free, &joints);
+        let corrections = Corrections::new(&rig, &free, &joints);
         let goal = |joint: usize, is_held: bool| PointGoal {
             joint,
             local: DVec3::new(0.02, -0.06, 0.1),
@@ -395,13 +395,13 @@ mod tests {
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let rules = rules(&rig, text);
         let site = Site::of(Ground::Slope(10.0));
-        let n = freedoms.n;
+        let n = corrections.n;
         let (low, high) = (vec![f64::NEG_INFINITY; 4 * n], vec![f64::INFINITY; 4 * n]);
-        run(&Problem {
+        run(&ClipProblem {
             rig: &rig,
             base: &base,
             worlds: &worlds,
-            freedoms: &freedoms,
+            corrections: &corrections,
             goals: &goals,
             site: Some(&site),
             rules: &rules,
@@ -415,12 +415,12 @@ mod tests {
         });
     }
 
-    const STAGE: Stage = Stage { held: 0.03, free: 0.1, ground: 0.05, rounds: 40 };
+    const STAGE: Stiffness = Stiffness { held: 0.03, free: 0.1, ground: 0.05, rounds: 40 };
 
     #[test]
     fn the_gradient_is_that_of_the_sum_of_squares() {
         with_problem(RULES, |problem| {
-            let n = problem.freedoms.n;
+            let n = problem.corrections.n;
             let mut solver = ClipSolver::new(problem);
             let x: Vec<f64> = (0..4 * n).map(|i| 0.1 * ((i * 37 % 19) as f64 / 9.0 - 1.0)).collect();
             solver.assemble(problem, &STAGE, &x);
@@ -431,7 +431,7 @@ mod tests {
                     moved[i] += by;
                     solver.assemble(problem, &STAGE, &moved)
                 };
-                // The sum is of the order of 1e9: a shorter way would be lost in its rounding.
+                // The sum is of the order of 1e9: a shorter step would be lost in rounding.
                 let expected = (at(1e-5) - at(-1e-5)) / 4e-5;
                 let scale = 1.0 + expected.abs();
                 assert!((expected - gradient[i]).abs() < 1e-5 * scale, "{i}: {expected} {}", gradient[i]);
@@ -439,12 +439,12 @@ mod tests {
         });
     }
 
-    /// Rules with edges and pulls without end make the sum crawl at last. Where it stops, all that forty more attempts find
+    /// Rules with edges and objectives make the last rounds slow. Where it stops, all that forty more attempts find
     /// is less than what a single round must gain.
     #[test]
     fn rounds_lower_the_sum_until_little_is_gained() {
         with_problem(RULES, |problem| {
-            let n = problem.freedoms.n;
+            let n = problem.corrections.n;
             let mut solver = ClipSolver::new(problem);
             let mut x = vec![0.0; 4 * n];
             let first = solver.assemble(problem, &STAGE, &x);
@@ -459,7 +459,7 @@ mod tests {
                 assert!(next <= last, "{last} rises to {next}");
                 last = next;
             }
-            assert!(reached - last < LEAST_GAIN * reached, "{reached} {last}");
+            assert!(reached - last < MIN_GAIN * reached, "{reached} {last}");
             let mut stop = |_| ControlFlow::Break(());
             assert_eq!(solver.solve(problem, &STAGE, &mut x, &mut stop), Err(ConstrainError::Cancelled));
         });
@@ -469,7 +469,7 @@ mod tests {
     #[test]
     fn the_gradient_vanishes() {
         with_problem("", |problem| {
-            let n = problem.freedoms.n;
+            let n = problem.corrections.n;
             let mut solver = ClipSolver::new(problem);
             let mut x = vec![0.0; 4 * n];
             let slope = |solver: &mut ClipSolver, x: &[f64]| {

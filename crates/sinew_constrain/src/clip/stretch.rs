@@ -4,7 +4,7 @@
 //! Sinew's own: whatever a joint carries is stretched along the bone up to the next joint and translated beyond it; the
 //! skin's own weights blend the pieces as they blend poses.
 
-use super::{Body, World, scale_limbs};
+use super::{Body, JointFrames, scale_limbs};
 use crate::ConstrainError;
 use glam::{DAffine3, DVec3};
 use sinew_geom::{
@@ -12,13 +12,13 @@ use sinew_geom::{
     rig::{Keys, SkinSlot},
 };
 
-/// Factors nearer to one change nothing.
-const SAME: f64 = 1e-9;
+/// Factors nearer to one than this change nothing.
+const MIN_FACTOR_CHANGE: f64 = 1e-9;
 
 /// What happens to points in the frame of a joint.
 enum Stretch {
     None,
-    /// Along a unit vector as far as the bone reaches, so many times.
+    /// Along a unit vector up to the end of the bone, by a factor.
     Along(DVec3, f64, f64),
     /// In all directions, where several bones begin.
     Even(f64),
@@ -30,7 +30,7 @@ impl Stretch {
         let mut bones = children.filter_map(|j| {
             let (old, new) = (rig.joints()[j].rest.translation, scaled.joints()[j].rest.translation);
             let factor = new.length() / old.length();
-            (factor.is_finite() && (factor - 1.0).abs() > SAME).then_some((old, factor))
+            (factor.is_finite() && (factor - 1.0).abs() > MIN_FACTOR_CHANGE).then_some((old, factor))
         });
         match (bones.next(), bones.next()) {
             (None, _) => Self::None,
@@ -50,11 +50,11 @@ impl Stretch {
     }
 }
 
-/// The character with limbs scaled as [`scale_limbs`] does, standing as high above the ground as before. Its clips are
-/// carried over plainly: bones that they move are moved as much longer ways.
+/// The character with limbs scaled as [`scale_limbs`] does, at the same height above the ground. Its clips are
+/// copied: translations of joints are scaled with their bones.
 ///
 /// # Errors
-/// As there, or if skin and mesh do not fit each other.
+/// As for [`scale_limbs`], or if skin and mesh do not fit each other.
 pub fn stretch_limbs(character: &Character, parts: &[(String, f64)]) -> Result<Character, ConstrainError> {
     let rig = character.rig.as_ref().filter(|rig| rig.n_joints() > 0).ok_or(ConstrainError::NoJoints)?;
     let body = Body::find(rig, &[])?;
@@ -97,7 +97,7 @@ pub fn stretch_limbs(character: &Character, parts: &[(String, f64)]) -> Result<C
 
 /// Raised or lowered so that its feet are as high as before.
 fn standing(rig: &Rig, body: &Body, scaled: Rig) -> Result<Rig, ConstrainError> {
-    let (old, new) = (World::of(rig, &rig.rest_pose()), World::of(&scaled, &scaled.rest_pose()));
+    let (old, new) = (JointFrames::of(rig, &rig.rest_pose()), JointFrames::of(&scaled, &scaled.rest_pose()));
     let sunk = |ankle: usize| old.positions[ankle].y - new.positions[ankle].y;
     let shift = body.legs.iter().map(|leg| sunk(leg.ankle)).sum::<f64>() / body.legs.len().max(1) as f64;
     let mut joints = scaled.joints().to_vec();
@@ -108,7 +108,7 @@ fn standing(rig: &Rig, body: &Body, scaled: Rig) -> Result<Rig, ConstrainError> 
     Ok(Rig::new(joints)?)
 }
 
-/// A clip on the scaled rig: ways of joints grow with their bones, that of the pelvis with the legs.
+/// A clip on the scaled rig: translations of joints are scaled with their bones, those of the pelvis with the legs.
 fn carried(
     clip: &Clip,
     rig: &Rig,
@@ -131,7 +131,7 @@ fn carried(
     Ok(clip)
 }
 
-/// A place that goes with the nearest vertex.
+/// A point that follows the nearest vertex.
 fn moved_with(before: &sinew_geom::Mesh, after: &sinew_geom::Mesh, place: DVec3) -> DVec3 {
     let far = |v: &usize| before.positions()[*v].distance_squared(place);
     let nearest = (0..before.n_vertices()).min_by(|a, b| far(a).total_cmp(&far(b)));

@@ -227,7 +227,7 @@ fn hands_are_kept_apart_by_a_rule() {
     let rule = params.rules[0].clone();
     let held = fit(&rig, &motion, &params);
     let least = |motion: &Motion| {
-        let worst = |pose: &Pose| rule.violation(&World::of(&rig, pose));
+        let worst = |pose: &Pose| rule.violation(&JointFrames::of(&rig, pose));
         motion.poses.iter().map(worst).fold(0.0, f64::max)
     };
     assert!(least(&free.motion) > 0.1, "{}", least(&free.motion));
@@ -248,7 +248,7 @@ fn rules_hold_when_they_say() {
     assert_eq!(params.rules.len(), 3);
     let fitted = fit(&rig, &motion, &params);
     let path: Vec<DVec3> =
-        fitted.motion.poses.iter().map(|pose| World::of(&rig, pose).positions[hand]).collect();
+        fitted.motion.poses.iter().map(|pose| JointFrames::of(&rig, pose).positions[hand]).collect();
     for place in &path[30..=42] {
         assert!(place.distance(path[36]) < 0.003, "{place} {}", path[36]);
     }
@@ -285,7 +285,7 @@ fn a_hand_glides_over_the_ground() {
     params.rules = rules(&rig, "put LeftHand above Ground by = 70 cm");
     let fitted = fit(&rig, &motion, &params);
     for pose in &fitted.motion.poses {
-        let place = World::of(&rig, pose).positions[hand];
+        let place = JointFrames::of(&rig, pose).positions[hand];
         let height = place.y - fitted.site.height(place.x, place.z);
         assert!((height - 0.7).abs() < 0.02, "{height}");
     }
@@ -306,7 +306,7 @@ fn what_is_maximized_goes_as_far_as_the_body_lets_it() {
         assert_good(&fitted.report, text);
         assert_eq!(fitted.report.rule_violation, 0.0);
         let up = |pose: &Pose| {
-            let world = World::of(&rig, pose);
+            let world = JointFrames::of(&rig, pose);
             world.positions[of[0]].y - world.positions[of[1]].y
         };
         fitted.motion.poses.iter().map(up).collect::<Vec<f64>>()
@@ -328,7 +328,7 @@ fn limits_of_speed_are_kept() {
     let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
     let hand = rig.find("LeftHand").unwrap();
     let places = |motion: &Motion| -> Vec<DVec3> {
-        motion.poses.iter().map(|pose| World::of(&rig, pose).positions[hand]).collect()
+        motion.poses.iter().map(|pose| JointFrames::of(&rig, pose).positions[hand]).collect()
     };
     let fastest =
         |motion: &Motion| places(motion).windows(2).map(|w| w[0].distance(w[1]) * 60.0).fold(0.0, f64::max);
@@ -491,7 +491,8 @@ fn given_contacts_are_held_and_no_others() {
     let free = fit(&rig, &walk, &RefitParams::default());
     assert!(angle(&same.motion, &free.motion) < 0.05, "{}", angle(&same.motion, &free.motion));
     // One that is lengthened holds the foot longer; none hold nothing.
-    let at = found.iter().position(|c| c.foot == "LeftFoot" && c.part == Part::Ball && c.frames.start > 30);
+    let at =
+        found.iter().position(|c| c.foot == "LeftFoot" && c.part == FootPart::Ball && c.frames.start > 30);
     let mut longer = found.clone();
     let frames = &mut longer[at.unwrap()].frames;
     let late = frames.end + 6;
@@ -533,7 +534,7 @@ fn later_priorities_give_way_in_clips() {
     params.rules = rules(&rig, text);
     let fitted = fit(&rig, &motion, &params);
     for pose in &fitted.motion.poses[12..=38] {
-        let at = World::of(&rig, pose).positions[hand];
+        let at = JointFrames::of(&rig, pose).positions[hand];
         assert!(at.distance(DVec3::new(-0.3, 1.3, 0.4)) < 0.01, "{at}");
     }
 }

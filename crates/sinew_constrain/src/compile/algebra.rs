@@ -2,8 +2,8 @@
 
 use super::{
     arrow::Arrow,
-    scope::{Meant, Scope},
-    value::{Body, Scalar, Shape, Value, Vector},
+    scope::{CompileResult, Scope},
+    value::{Scalar, Shape, Value, Vector, VectorBody},
 };
 use crate::{
     language::{Diagnostic, Dimension, Expression, Span, Term},
@@ -26,11 +26,11 @@ impl Scope<'_> {
 
     fn added(&mut self, a: &Vector, factor: f64, b: &Vector) -> Vector {
         let body = match (&a.body, &b.body) {
-            (Body::Arrow(a), Body::Arrow(b)) => Body::Arrow(a.plus(factor, b)),
+            (VectorBody::Arrow(a), VectorBody::Arrow(b)) => VectorBody::Arrow(a.plus(factor, b)),
             _ => {
                 let (x, y) = (self.coordinates(a), self.coordinates(b));
                 let number = self.number(factor);
-                Body::Any([0, 1, 2].map(|i| {
+                VectorBody::Any([0, 1, 2].map(|i| {
                     let term = self.arena.mul(number, y[i]);
                     self.arena.add(x[i], term)
                 }))
@@ -43,7 +43,7 @@ impl Scope<'_> {
         Vector { body, dimension: a.dimension.or(b.dimension), points }
     }
 
-    pub fn sum(&mut self, factor: f64, a: Value, b: Value, span: Span) -> Meant<Value> {
+    pub fn sum(&mut self, factor: f64, a: Value, b: Value, span: Span) -> CompileResult<Value> {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => {
                 let dimension = a.dimension.or(b.dimension);
@@ -79,7 +79,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn product(&mut self, a: Value, b: Value, span: Span) -> Meant<Value> {
+    pub fn product(&mut self, a: Value, b: Value, span: Span) -> CompileResult<Value> {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => {
                 let dimension = match (a.dimension, b.dimension) {
@@ -94,11 +94,11 @@ impl Scope<'_> {
                     v.dimension.map(|d| d.times(by, 1)).or(s.dimension.filter(|d| *d != Dimension::NUMBER));
                 let factor = self.arena.as_number(s.expr);
                 let points = v.points.map(|points| points * factor.unwrap_or(f64::NAN));
-                // A vector stays one, whatever it is multiplied by.
+                // A vector times a number is a vector.
                 let points = if v.points == Some(0.0) { Some(0.0) } else { points };
                 let body = match (&v.body, factor) {
-                    (Body::Arrow(arrow), Some(factor)) => Body::Arrow(arrow.scaled(factor)),
-                    _ => Body::Any(self.coordinates(&v).map(|c| self.arena.mul(s.expr, c))),
+                    (VectorBody::Arrow(arrow), Some(factor)) => VectorBody::Arrow(arrow.scaled(factor)),
+                    _ => VectorBody::Any(self.coordinates(&v).map(|c| self.arena.mul(s.expr, c))),
                 };
                 Ok(Value::Vector(Vector { body, dimension, points }))
             }
@@ -112,7 +112,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn quotient(&mut self, a: Value, b: Value, span: Span) -> Meant<Value> {
+    pub fn quotient(&mut self, a: Value, b: Value, span: Span) -> CompileResult<Value> {
         let Value::Scalar(b) = b else {
             return Err(Diagnostic::error(span, format!("nothing can be divided by {}", b.kind())));
         };
@@ -139,7 +139,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn power(&mut self, a: Value, b: Value, span: Span) -> Meant<Value> {
+    pub fn power(&mut self, a: Value, b: Value, span: Span) -> CompileResult<Value> {
         let (Value::Scalar(a), Value::Scalar(b)) = (&a, &b) else {
             return Err(Diagnostic::error(
                 span,
@@ -151,7 +151,7 @@ impl Scope<'_> {
         let Some(exponent) = exponent else {
             return Err(Diagnostic::error(span, "an exponent must be a number without a unit"));
         };
-        // The unit of a bare number to a power is found by what it meets: 40^2 beside an area is 40 cm squared.
+        // The unit of a bare number to a power follows from its context: 40^2 beside an area is 40 cm squared.
         let whole = exponent.fract() == 0.0 && exponent.abs() <= 8.0;
         let dimension = match a.dimension {
             Some(d) if d == Dimension::NUMBER => Some(d),
@@ -183,7 +183,7 @@ impl Scope<'_> {
 
     pub fn cross(&mut self, a: &Vector, b: &Vector) -> Vector {
         let (x, y) = (self.coordinates(a), self.coordinates(b));
-        let body = Body::Any([0, 1, 2].map(|i| {
+        let body = VectorBody::Any([0, 1, 2].map(|i| {
             let (j, k) = ((i + 1) % 3, (i + 2) % 3);
             let (left, right) = (self.arena.mul(x[j], y[k]), self.arena.mul(x[k], y[j]));
             self.arena.sub(left, right)
@@ -196,13 +196,13 @@ impl Scope<'_> {
     }
 
     pub fn unit(&mut self, a: &Vector) -> Vector {
-        if let Body::Arrow(arrow) = &a.body
+        if let VectorBody::Arrow(arrow) = &a.body
             && arrow.is_constant()
         {
             return Vector::direction(Arrow::constant(arrow.constant.normalize_or_zero()));
         }
         let length = self.length(a);
-        let body = Body::Any(self.coordinates(a).map(|c| self.arena.div(c, length)));
+        let body = VectorBody::Any(self.coordinates(a).map(|c| self.arena.div(c, length)));
         Vector { body, dimension: Some(Dimension::NUMBER), points: Some(0.0) }
     }
 
@@ -213,15 +213,15 @@ impl Scope<'_> {
         self.arena.atan2(sine, cosine)
     }
 
-    /// Number of the arrow a vector is, if it is one.
+    /// Index of the arrow, if the vector is one.
     pub fn arrow(&mut self, vector: &Vector) -> Option<usize> {
         match &vector.body {
-            Body::Arrow(arrow) => Some(self.arrows.intern(arrow)),
-            Body::Any(_) => None,
+            VectorBody::Arrow(arrow) => Some(self.arrows.intern(arrow)),
+            VectorBody::Any(_) => None,
         }
     }
 
-    fn vector(&mut self, expression: &Expression) -> Meant<Vector> {
+    fn vector(&mut self, expression: &Expression) -> CompileResult<Vector> {
         match self.value(expression)? {
             Value::Vector(vector) => Ok(vector),
             other => Err(Diagnostic::error(
@@ -231,7 +231,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn function(&mut self, name: &str, arguments: &[Expression], span: Span) -> Meant<Value> {
+    pub fn function(&mut self, name: &str, arguments: &[Expression], span: Span) -> CompileResult<Value> {
         match name {
             "distance" | "length" => {
                 let vector = if name == "length" {
@@ -291,7 +291,7 @@ impl Scope<'_> {
         }
     }
 
-    fn number_function(&mut self, name: &str, arguments: &[Expression]) -> Meant<Value> {
+    fn number_function(&mut self, name: &str, arguments: &[Expression]) -> CompileResult<Value> {
         let first = self.scalar(&arguments[0])?;
         let angle = |scope: &mut Self| scope.settle(first, Dimension::ANGLE, arguments[0].span);
         Ok(match name {
@@ -341,10 +341,10 @@ impl Scope<'_> {
     pub fn middle(&mut self, a: &Vector, b: &Vector) -> Vector {
         let sum = self.added(a, 1.0, b);
         let body = match &sum.body {
-            Body::Arrow(arrow) => Body::Arrow(arrow.scaled(0.5)),
-            Body::Any(coordinates) => {
+            VectorBody::Arrow(arrow) => VectorBody::Arrow(arrow.scaled(0.5)),
+            VectorBody::Any(coordinates) => {
                 let half = self.number(0.5);
-                Body::Any(coordinates.map(|c| self.arena.mul(half, c)))
+                VectorBody::Any(coordinates.map(|c| self.arena.mul(half, c)))
             }
         };
         Vector { body, dimension: Some(Dimension::LENGTH), points: Some(1.0) }
@@ -354,9 +354,9 @@ impl Scope<'_> {
     fn centre(&mut self) -> Vector {
         let mut sum = Arrow::default();
         let mut total = 0.0;
-        for (index, bone) in self.skeleton.bones().iter().enumerate() {
-            if let Some(parent) = bone.parent {
-                let length = bone.offset.length();
+        for (index, joint) in self.skeleton.joints().iter().enumerate() {
+            if let Some(parent) = joint.parent {
+                let length = joint.offset.length();
                 let rod = Arrow::place(index).plus(1.0, &Arrow::place(parent)).scaled(0.5);
                 sum = sum.plus(length, &rod);
                 total += length;
@@ -366,7 +366,7 @@ impl Scope<'_> {
     }
 
     /// Joints of a side with `toe` in their name.
-    fn toes(&mut self, side: &Expression, span: Span) -> Meant<Value> {
+    fn toes(&mut self, side: &Expression, span: Span) -> CompileResult<Value> {
         let side = match &side.term {
             Term::Name(name) if matches!(name.as_str(), "L" | "R") => name.as_str(),
             _ => return Err(Diagnostic::error(side.span, "write toes(L) or toes(R)")),
@@ -376,8 +376,8 @@ impl Scope<'_> {
             let lower = name.to_lowercase();
             lower.contains("toe") && (name.ends_with(side) || lower.contains(long))
         };
-        let bones = self.skeleton.bones().iter().enumerate().filter(|(_, bone)| is_toe(&bone.name));
-        let toes: Vec<Vector> = bones.map(|(index, _)| Vector::point(Arrow::place(index))).collect();
+        let joints = self.skeleton.joints().iter().enumerate().filter(|(_, joint)| is_toe(&joint.name));
+        let toes: Vec<Vector> = joints.map(|(index, _)| Vector::point(Arrow::place(index))).collect();
         if toes.is_empty() {
             return Err(Diagnostic::error(
                 span,

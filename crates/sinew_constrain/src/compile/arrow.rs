@@ -11,17 +11,17 @@ pub(crate) enum Carrier {
 }
 
 impl Carrier {
-    pub fn bone(self) -> usize {
+    pub fn joint(self) -> usize {
         match self {
-            Self::Place(bone) | Self::Axis(bone, _) => bone as usize,
+            Self::Place(joint) | Self::Axis(joint, _) => joint as usize,
         }
     }
 
     #[inline(always)]
     pub fn at(self, frames: &impl Carriers) -> DVec3 {
         match self {
-            Self::Place(bone) => frames.place(bone as usize),
-            Self::Axis(bone, axis) => frames.axis(bone as usize, axis as usize),
+            Self::Place(joint) => frames.place(joint as usize),
+            Self::Axis(joint, axis) => frames.axis(joint as usize, axis as usize),
         }
     }
 }
@@ -31,7 +31,7 @@ impl Carrier {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Arrow {
     pub constant: DVec3,
-    /// In rising order, no carrier twice, no weight zero.
+    /// In ascending order, no carrier twice, no weight zero.
     pub terms: Vec<(Carrier, f64)>,
 }
 
@@ -40,17 +40,17 @@ impl Arrow {
         Self { constant, terms: Vec::new() }
     }
 
-    pub fn place(bone: usize) -> Self {
-        Self { constant: DVec3::ZERO, terms: vec![(Carrier::Place(bone as u32), 1.0)] }
+    pub fn place(joint: usize) -> Self {
+        Self { constant: DVec3::ZERO, terms: vec![(Carrier::Place(joint as u32), 1.0)] }
     }
 
-    /// The direction fixed to a joint that is this one of the world at rest.
-    pub fn direction(skeleton: &Skeleton, bone: usize, in_world: DVec3) -> Self {
+    /// The direction fixed to a joint that equals a world direction at rest.
+    pub fn direction(skeleton: &Skeleton, joint: usize, in_world: DVec3) -> Self {
         let world_from_bone = skeleton
-            .ancestry(bone)
-            .fold(DQuat::IDENTITY, |below, above| skeleton.bones()[above].rest_rotation() * below);
+            .ancestry(joint)
+            .fold(DQuat::IDENTITY, |below, above| skeleton.joints()[above].rest_rotation() * below);
         let local = world_from_bone.inverse() * in_world;
-        let axes = (0..3).map(|axis| (Carrier::Axis(bone as u32, axis as u8), local[axis]));
+        let axes = (0..3).map(|axis| (Carrier::Axis(joint as u32, axis as u8), local[axis]));
         Self { constant: DVec3::ZERO, terms: axes.filter(|(_, weight)| weight.abs() > 1e-15).collect() }
     }
 
@@ -108,7 +108,7 @@ impl Arrow {
     }
 }
 
-/// Arrows, each kept once.
+/// Arrows, each stored once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrows {
     pub list: Vec<Arrow>,
@@ -122,8 +122,8 @@ impl Arrows {
         arrow.constant.to_array().iter().for_each(|x| mix(x.to_bits()));
         for (carrier, weight) in &arrow.terms {
             mix(match carrier {
-                Carrier::Place(bone) => u64::from(*bone) << 3,
-                Carrier::Axis(bone, axis) => (u64::from(*bone) << 3) | (u64::from(*axis) + 1),
+                Carrier::Place(joint) => u64::from(*joint) << 3,
+                Carrier::Axis(joint, axis) => (u64::from(*joint) << 3) | (u64::from(*axis) + 1),
             });
             mix(weight.to_bits());
         }

@@ -5,9 +5,9 @@
 //! they hold, or whose scale depends on lengths, are replaced by others with the same solutions, and this is reported.
 
 use super::{
-    Kind, Measure, Quantity,
-    rules::{Compiler, Made, quantity},
-    scope::Meant,
+    EquationKind, Measure, Quantity,
+    rules::{CompiledRule, Compiler, quantity},
+    scope::CompileResult,
     value::{Scalar, Shape, Value, Vector},
 };
 use crate::language::{Diagnostic, Dimension, Expression, Relation, Span};
@@ -19,7 +19,7 @@ impl Compiler<'_> {
         relation: Relation,
         b: &Expression,
         span: Span,
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let (left, right) = (self.scope.value(a)?, self.scope.value(b)?);
         match (left, right) {
             (Value::Scalar(left), Value::Scalar(right)) => {
@@ -40,11 +40,17 @@ impl Compiler<'_> {
         self.scope.arena.as_number(scalar.expr) == Some(0.0)
     }
 
-    fn vectors(&mut self, left: Vector, relation: Relation, right: Vector, span: Span) -> Meant<Made> {
+    fn vectors(
+        &mut self,
+        left: Vector,
+        relation: Relation,
+        right: Vector,
+        span: Span,
+    ) -> CompileResult<CompiledRule> {
         if relation != Relation::Equal {
             return Err(Diagnostic::error(
                 span,
-                "points and vectors are neither smaller nor larger; compare lengths or coordinates",
+                "points and vectors cannot be compared by size; compare lengths or coordinates",
             ));
         }
         let difference = match self.scope.sum(-1.0, Value::Vector(left), Value::Vector(right), span)? {
@@ -52,7 +58,7 @@ impl Compiler<'_> {
             _ => return Err(Diagnostic::error(span, "a point cannot equal a vector")),
         };
         let made = self.vanish(&difference);
-        Ok(Made { quantity: quantity(difference.dimension.unwrap_or(Dimension::NUMBER)), ..made })
+        Ok(CompiledRule { quantity: quantity(difference.dimension.unwrap_or(Dimension::NUMBER)), ..made })
     }
 
     fn numbers(
@@ -61,7 +67,7 @@ impl Compiler<'_> {
         relation: Relation,
         (right, right_span): (Scalar, Span),
         span: Span,
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let dimension = left.dimension.or(right.dimension).unwrap_or(Dimension::NUMBER);
         let x = self.scope.settle(left, dimension, left_span)?;
         let y = self.scope.settle(right, dimension, right_span)?;
@@ -71,7 +77,10 @@ impl Compiler<'_> {
             return Ok(made);
         }
         let expr = self.scope.arena.sub(x, y);
-        let made = Made { quantity: quantity(dimension), ..Made::lengths(vec![Kind::Scalar { expr }]) };
+        let made = CompiledRule {
+            quantity: quantity(dimension),
+            ..CompiledRule::lengths(vec![EquationKind::Scalar { expr }])
+        };
         Ok(made.related(relation))
     }
 
@@ -82,7 +91,7 @@ impl Compiler<'_> {
         relation: Relation,
         dimension: Dimension,
         span: Span,
-    ) -> Option<Made> {
+    ) -> Option<CompiledRule> {
         let [(left, x), (right, y)] = sides;
         let constants = [self.scope.arena.as_number(x), self.scope.arena.as_number(y)];
         match (left, right, constants) {
@@ -96,27 +105,30 @@ impl Compiler<'_> {
                     return None;
                 }
                 self.tell(span, "a·u = |a| has no slope where it holds; solved as `aim a along u`");
-                Some(Made::angles(vec![Kind::Unit { a: arrow, b: unit }], Measure::Chord))
+                Some(CompiledRule::angles(vec![EquationKind::Unit { a: arrow, b: unit }], Measure::Chord))
             }
             // |a|² = |b|², or a number
             (Shape::Dot(a, b), Shape::Dot(c, d), _) if a == b && c == d => {
                 self.tell(span, "squared lengths are compared as lengths");
                 let (first, second) = (self.scope.arena.sqrt(x), self.scope.arena.sqrt(y));
                 let expr = self.scope.arena.sub(first, second);
-                Some(Made::lengths(vec![Kind::Scalar { expr }]).related(relation))
+                Some(CompiledRule::lengths(vec![EquationKind::Scalar { expr }]).related(relation))
             }
             (Shape::Dot(a, b), _, [_, Some(square)]) if a == b && square >= 0.0 && dimension.length == 2 => {
                 self.tell(span, "squared lengths are compared as lengths");
-                Some(Made::lengths(vec![Kind::Length { a, target: square.sqrt() }]).related(relation))
+                Some(
+                    CompiledRule::lengths(vec![EquationKind::Length { a, target: square.sqrt() }])
+                        .related(relation),
+                )
             }
             (Shape::Length(a), _, [_, Some(target)]) if dimension == Dimension::LENGTH => {
-                Some(Made::lengths(vec![Kind::Length { a, target }]).related(relation))
+                Some(CompiledRule::lengths(vec![EquationKind::Length { a, target }]).related(relation))
             }
             // a·b = 0
             (Shape::Dot(a, b), _, [_, Some(0.0)]) if relation == Relation::Equal && dimension.length == 2 => {
                 self.tell(span, "a·b = 0 is solved as the length of the part of a along b");
-                let made = Made::lengths(vec![Kind::Split { a, b }]);
-                Some(Made { quantity: Quantity::Length, ..made })
+                let made = CompiledRule::lengths(vec![EquationKind::Split { a, b }]);
+                Some(CompiledRule { quantity: Quantity::Length, ..made })
             }
             _ => None,
         }
@@ -129,5 +141,5 @@ impl Compiler<'_> {
 
 fn zero_like(vector: &Vector) -> Vector {
     let zero = super::arrow::Arrow::default();
-    Vector { body: super::value::Body::Arrow(zero), dimension: vector.dimension, points: Some(0.0) }
+    Vector { body: super::value::VectorBody::Arrow(zero), dimension: vector.dimension, points: Some(0.0) }
 }

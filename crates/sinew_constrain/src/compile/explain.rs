@@ -1,4 +1,4 @@
-//! What was understood: equations, derivatives, and in which terms.
+//! Explanation of compiled rules: equations and their derivatives.
 
 use super::{Aim, Carrier, Problem, SymbolicSystem};
 use crate::symbolic::{Arena, Printer};
@@ -25,7 +25,7 @@ impl Problem {
         let sign = match self.rules[index].aim {
             Aim::Zero => "= 0",
             Aim::AtMostZero => "<= 0",
-            Aim::Least => "-> least",
+            Aim::Objective => "-> least",
         };
         for block in self.blocks.iter().filter(|block| block.rule == index) {
             let rows = self.plain_rows(&block.kind, &mut arena);
@@ -35,34 +35,34 @@ impl Problem {
                 }
                 out.push(format!("    {} {sign}", arena.print(row, &name)));
             }
-            if let super::Kind::Clear { ends, by } = &block.kind {
+            if let super::EquationKind::Clear { ends, by } = &block.kind {
                 let [a, b, c, d] = ends.map(|end| self.arrow_name(end));
                 out.push(format!("    {by} - distance of {a} .. {b} from {c} .. {d} {sign}"));
             }
-            if let super::Kind::Height { a, by, .. } = &block.kind {
+            if let super::EquationKind::Height { a, by, .. } = &block.kind {
                 out.push(format!("    height of {} over the ground - {by} {sign}", self.arrow_name(*a)));
             }
         }
     }
 
     fn explain_derivatives(&self, index: usize, system: &SymbolicSystem, out: &mut Vec<String>) {
-        let name = |freedom: usize| self.skeleton.freedom_name(freedom);
+        let name = |dof: usize| self.skeleton.dof_name(dof);
         let of_rule: Vec<_> =
             system.jacobian.iter().filter(|(row, _, _)| system.rules[*row] == index).collect();
         let exprs: Vec<_> = of_rule.iter().map(|(_, _, derivative)| *derivative).collect();
         let mut printer = Printer::new(&system.arena, &exprs, &name);
         let first = system.rules.iter().position(|rule| *rule == index).unwrap_or(0);
-        for (row, freedom, derivative) in of_rule {
+        for (row, dof, derivative) in of_rule {
             let (shared, text) = printer.print(*derivative);
             out.extend(shared.into_iter().map(|line| format!("      {line}")));
-            out.push(format!("      d{}/d {} = {text}", row - first + 1, name(*freedom)));
+            out.push(format!("      d{}/d {} = {text}", row - first + 1, name(*dof)));
         }
     }
 
     /// Name of a symbol: a degree of freedom, or a coordinate of an arrow.
     pub(crate) fn symbol_name(&self, symbol: usize) -> String {
-        match symbol.checked_sub(self.skeleton.n_freedoms()) {
-            None => self.skeleton.freedom_name(symbol),
+        match symbol.checked_sub(self.skeleton.n_dofs()) {
+            None => self.skeleton.dof_name(symbol),
             Some(component) => {
                 let name = self.arrow_name(component / 3);
                 let axis = ["x", "y", "z"][component % 3];
@@ -75,11 +75,11 @@ impl Problem {
         let of = &self.arrows[arrow];
         let mut text = String::new();
         for (carrier, weight) in &of.terms {
-            let bone = &self.skeleton.bones()[carrier.bone()].name;
+            let joint = &self.skeleton.joints()[carrier.joint()].name;
             let name = match carrier {
-                Carrier::Place(_) => bone.clone(),
+                Carrier::Place(_) => joint.clone(),
                 Carrier::Axis(_, axis) => {
-                    format!("{bone}'s {}", ["x axis", "y axis", "z axis"][*axis as usize])
+                    format!("{joint}'s {}", ["x axis", "y axis", "z axis"][*axis as usize])
                 }
             };
             let sign = match (text.is_empty(), *weight < 0.0) {

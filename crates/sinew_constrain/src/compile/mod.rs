@@ -27,14 +27,14 @@ use scope::Scope;
 use sinew_geom::path::Site;
 use std::sync::Arc;
 
-/// What surrounds the skeleton.
+/// Surroundings of the skeleton.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scene {
     /// Named points, in metres.
     pub markers: Vec<(String, DVec3)>,
     /// Named planes: a point and the normal, which points out of what is solid.
     pub planes: Vec<(String, [DVec3; 2])>,
-    /// The ground, which rules call `Ground`, where it lies.
+    /// The placed ground, which rules call `Ground`.
     pub ground: Option<Site>,
 }
 
@@ -56,19 +56,19 @@ impl Default for CompileParams {
 /// One rule as compiled.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// Where it stands.
+    /// Where it was written.
     pub span: Span,
     /// Index of its case.
     pub case: Option<usize>,
     /// What kind of rule.
     pub form: FormId,
-    /// How much it counts.
+    /// Weight.
     pub weight: f64,
-    /// By how much it may be missed, in its unit.
+    /// Tolerance, in its unit.
     pub soft: Option<f64>,
-    /// 1 goes first.
+    /// 1 is the highest.
     pub priority: u32,
-    /// Whether its value must vanish, must not exceed zero, or is to be as small as possible.
+    /// Whether its value must vanish, must not exceed zero, or is to be minimised.
     pub aim: Aim,
     /// What its residual measures.
     pub quantity: Quantity,
@@ -78,15 +78,15 @@ pub struct Rule {
     pub(crate) scale: f64,
 }
 
-/// What a rule wants of its value.
+/// What a rule requires of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
     /// Zero.
     Zero,
     /// At most zero.
     AtMostZero,
-    /// As small as possible.
-    Least,
+    /// To be minimised.
+    Objective,
 }
 
 /// What a residual measures.
@@ -100,7 +100,7 @@ pub enum Quantity {
     Other,
 }
 
-/// How the norm `n` of a rule's equations, freed from weight and scale, becomes its residual.
+/// How the norm `n` of a rule's equations, divided by weight and scale, becomes its residual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     Norm,
@@ -110,9 +110,9 @@ pub(crate) enum Measure {
     Sine,
 }
 
-/// Equations that belong together, in closed form where there is one. `a`, `b`, … number arrows.
+/// Equations that belong together, in closed form where there is one. `a`, `b`, … are indices of arrows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum EquationKind {
     /// `a = 0`, three rows.
     Zero { a: usize },
     /// `a/|a| = b/|b|`, three rows of rank two.
@@ -131,7 +131,7 @@ pub(crate) enum Kind {
     Scalar { expr: Expr },
 }
 
-impl Kind {
+impl EquationKind {
     pub fn n_rows(&self) -> usize {
         match self {
             Self::Zero { .. } | Self::Unit { .. } => 3,
@@ -139,7 +139,7 @@ impl Kind {
         }
     }
 
-    /// The same about arrows with other numbers.
+    /// The same with other indices of arrows.
     pub fn renumbered(&self, mut new: impl FnMut(usize) -> usize) -> Self {
         let mut kind = self.clone();
         match &mut kind {
@@ -154,30 +154,30 @@ impl Kind {
     }
 }
 
-/// A kind with the rule it serves and what its rows are multiplied by.
+/// A kind with its rule and the factor of its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub rule: usize,
-    pub kind: Kind,
+    pub kind: EquationKind,
     pub scale: f64,
 }
 
 /// A rule about several frames, for clips; a single pose leaves it out.
 #[derive(Debug, Clone)]
 pub struct ClipRule {
-    /// Where it stands.
+    /// Where it was written.
     pub span: Span,
     /// [`FormId::Hold`] or [`FormId::Limit`].
     pub form: FormId,
     /// The joint it is about.
-    pub bone: usize,
-    /// Of a limit: metres a second, or a second squared.
+    pub joint: usize,
+    /// Of a limit: metres per second, or per second squared.
     pub limit: Option<f64>,
     /// Of a limit: whether it is about acceleration.
     pub is_acceleration: bool,
     /// First and last frame.
     pub during: Option<[f64; 2]>,
-    /// Frames over which it comes and goes.
+    /// Frames over which it fades in and out.
     pub fade: f64,
 }
 
@@ -190,12 +190,12 @@ pub struct Problem {
     pub(crate) blocks: Vec<Block>,
     pub(crate) arrows: Vec<Arrow>,
     pub(crate) arena: Arena,
-    /// How firmly each degree of freedom stays near its start, 1 by default.
+    /// Stiffness of each degree of freedom towards its start, 1 by default.
     pub(crate) keep: Vec<f64>,
 }
 
 impl Problem {
-    /// Compile a text. Lines with errors are left out; the problem is that of the others.
+    /// Compile a text. Lines with errors are left out.
     pub fn new(
         script: &Script,
         skeleton: &Skeleton,
@@ -203,7 +203,7 @@ impl Problem {
         params: &CompileParams,
     ) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
-        let skeleton = with_freedom(script, skeleton, &mut diagnostics);
+        let skeleton = with_dofs(script, skeleton, &mut diagnostics);
         let mut compiler = rules::Compiler::new(Scope::new(&skeleton, scene), *params);
         for statement in &script.statements {
             if let Err(diagnostic) = compiler.statement(statement) {
@@ -214,12 +214,12 @@ impl Problem {
         let (arena, arrows) = (scope.arena, scope.arrows.list);
         diagnostics.extend(found);
         let problem = Self { skeleton, rules, clip_rules, blocks, arrows, arena, keep };
-        problem.tell_immovable(&mut diagnostics);
+        problem.report_immovable(&mut diagnostics);
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
         (problem, diagnostics)
     }
 
-    /// The skeleton with the freedom and ranges the rules gave it.
+    /// The skeleton with the degrees of freedom and ranges of the rules.
     pub fn skeleton(&self) -> &Skeleton {
         &self.skeleton
     }
@@ -239,16 +239,19 @@ impl Problem {
         self.blocks.iter().map(|block| block.kind.n_rows()).sum()
     }
 
-    /// Numbers of the arrows a block uses.
-    pub(crate) fn arrows_of(&self, kind: &Kind) -> Vec<usize> {
+    /// Indices of the arrows a block uses.
+    pub(crate) fn arrows_of(&self, kind: &EquationKind) -> Vec<usize> {
         match kind {
-            Kind::Zero { a } | Kind::Length { a, .. } | Kind::Along { a, .. } | Kind::Height { a, .. } => {
+            EquationKind::Zero { a }
+            | EquationKind::Length { a, .. }
+            | EquationKind::Along { a, .. }
+            | EquationKind::Height { a, .. } => {
                 vec![*a]
             }
-            Kind::Unit { a, b } | Kind::Split { a, b } => vec![*a, *b],
-            Kind::Clear { ends, .. } => ends.to_vec(),
-            Kind::Scalar { expr } => {
-                let n = self.skeleton.n_freedoms();
+            EquationKind::Unit { a, b } | EquationKind::Split { a, b } => vec![*a, *b],
+            EquationKind::Clear { ends, .. } => ends.to_vec(),
+            EquationKind::Scalar { expr } => {
+                let n = self.skeleton.n_dofs();
                 let mut arrows: Vec<usize> =
                     self.arena.symbols(*expr).into_iter().filter(|s| *s >= n).map(|s| (s - n) / 3).collect();
                 arrows.dedup();
@@ -257,34 +260,35 @@ impl Problem {
         }
     }
 
-    /// Degrees of freedom that an expression names itself, such as `Knee.rx`.
-    pub(crate) fn freedoms_named(&self, expr: Expr) -> Vec<usize> {
-        self.arena.symbols(expr).into_iter().filter(|s| *s < self.skeleton.n_freedoms()).collect()
+    /// Degrees of freedom that an expression names directly, such as `Knee.rx`.
+    pub(crate) fn named_dofs(&self, expr: Expr) -> Vec<usize> {
+        self.arena.symbols(expr).into_iter().filter(|s| *s < self.skeleton.n_dofs()).collect()
     }
 
     /// Degrees of freedom that move what a block is about.
-    pub(crate) fn freedoms_of(&self, kind: &Kind) -> Vec<usize> {
+    pub(crate) fn dofs_of(&self, kind: &EquationKind) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for arrow in self.arrows_of(kind) {
             for (carrier, _) in &self.arrows[arrow].terms {
                 found.extend(moving(&self.skeleton, *carrier));
             }
         }
-        if let Kind::Scalar { expr } = kind {
-            found.extend(self.freedoms_named(*expr));
+        if let EquationKind::Scalar { expr } = kind {
+            found.extend(self.named_dofs(*expr));
         }
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    fn tell_immovable(&self, diagnostics: &mut Vec<Diagnostic>) {
+    fn report_immovable(&self, diagnostics: &mut Vec<Diagnostic>) {
         let mut can_move = vec![false; self.rules.len()];
         for block in self.blocks.iter() {
-            can_move[block.rule] = can_move[block.rule] || !self.freedoms_of(&block.kind).is_empty();
+            can_move[block.rule] = can_move[block.rule] || !self.dofs_of(&block.kind).is_empty();
         }
         for (rule, _) in self.rules.iter().zip(&can_move).filter(|(_, can_move)| !**can_move) {
-            let message = "nothing in this rule can move; give a joint freedom with `free JOINT: rx …`";
+            let message =
+                "nothing in this rule can move; give a joint degrees of freedom with `free JOINT: rx …`";
             diagnostics.push(Diagnostic::warning(rule.span, message));
         }
     }
@@ -293,22 +297,22 @@ impl Problem {
 /// Degrees of freedom that move what a joint carries: those of its ancestors, its own translations, and, for its
 /// axes, its own rotations.
 pub(crate) fn moving(skeleton: &Skeleton, carrier: Carrier) -> impl Iterator<Item = usize> + '_ {
-    let of = carrier.bone();
+    let of = carrier.joint();
     let is_axis = matches!(carrier, Carrier::Axis(..));
-    skeleton.ancestry(of).flat_map(move |bone| {
-        skeleton.bones()[bone].freedoms.clone().filter(move |&freedom| {
-            let is_rotation = skeleton.freedoms()[freedom].is_rotation();
-            if is_axis { is_rotation } else { bone != of || !is_rotation }
+    skeleton.ancestry(of).flat_map(move |joint| {
+        skeleton.joints()[joint].dofs.clone().filter(move |&dof| {
+            let is_rotation = skeleton.dofs()[dof].is_rotation();
+            if is_axis { is_rotation } else { joint != of || !is_rotation }
         })
     })
 }
 
-/// The skeleton as the definitions of a text want it: `free`, `lock` and `range` act on all lines.
-fn with_freedom(script: &Script, skeleton: &Skeleton, diagnostics: &mut Vec<Diagnostic>) -> Skeleton {
+/// The skeleton after the definitions of a text: `free`, `lock` and `range` act on all lines.
+fn with_dofs(script: &Script, skeleton: &Skeleton, diagnostics: &mut Vec<Diagnostic>) -> Skeleton {
     let mut result = skeleton.clone();
     let changes = |id: FormId| matches!(id, FormId::Free | FormId::Lock);
     for statement in script.statements.iter().filter(|statement| changes(statement.form.id)) {
-        match change_freedom(statement, &result) {
+        match change_dofs(statement, &result) {
             Ok(changed) => result = changed,
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
@@ -321,34 +325,34 @@ fn with_freedom(script: &Script, skeleton: &Skeleton, diagnostics: &mut Vec<Diag
     result
 }
 
-fn change_freedom(statement: &Statement, skeleton: &Skeleton) -> Result<Skeleton, Diagnostic> {
+fn change_dofs(statement: &Statement, skeleton: &Skeleton) -> Result<Skeleton, Diagnostic> {
     let Some(Argument::Expression(joint)) = statement.arguments.first() else { return Ok(skeleton.clone()) };
-    let bone = Scope::new(skeleton, &Scene::default()).joint(joint)?;
+    let joint = Scope::new(skeleton, &Scene::default()).joint(joint)?;
     match statement.arguments.get(1) {
-        Some(Argument::Kinds(kinds)) => Ok(skeleton.with_freedom(bone, kinds)),
-        _ => Ok(skeleton.with_freedom(bone, &[])),
+        Some(Argument::Kinds(kinds)) => Ok(skeleton.with_dofs(joint, kinds)),
+        _ => Ok(skeleton.with_dofs(joint, &[])),
     }
 }
 
 fn change_range(statement: &Statement, skeleton: &mut Skeleton) -> Result<(), Diagnostic> {
-    let (Some(Argument::Expression(freedom)), Some(Argument::Range(low, high))) =
+    let (Some(Argument::Expression(dof)), Some(Argument::Range(low, high))) =
         (statement.arguments.first(), statement.arguments.get(1))
     else {
         return Ok(());
     };
-    let (freedom, range) = {
+    let (dof, range) = {
         let mut scope = Scope::new(skeleton, &Scene::default());
-        let freedom = scope.freedom(freedom)?;
-        let is_angle = skeleton.freedoms()[freedom].is_rotation();
+        let dof = scope.dof(dof)?;
+        let is_angle = skeleton.dofs()[dof].is_rotation();
         let dimension = if is_angle { Dimension::ANGLE } else { Dimension::LENGTH };
-        (freedom, [scope.constant(low, dimension)?, scope.constant(high, dimension)?])
+        (dof, [scope.constant(low, dimension)?, scope.constant(high, dimension)?])
     };
-    skeleton.set_range(freedom, range).map_err(|_| {
+    skeleton.set_range(dof, range).map_err(|_| {
         Diagnostic::error(low.span.to(high.span), "this range is empty; write the smaller number first")
     })
 }
 
-/// Whether any of some diagnostics is an error.
+/// Whether any diagnostic is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }

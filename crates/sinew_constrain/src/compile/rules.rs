@@ -1,15 +1,15 @@
-//! Lines into rules: what each says is made of blocks of equations (`verbs`), weighed and entered.
+//! Compiles lines into rules: blocks of equations (`verbs`) with weights.
 
 use super::{
-    Aim, Block, ClipRule, CompileParams, Kind, Measure, Quantity, Rule,
+    Aim, Block, ClipRule, CompileParams, EquationKind, Measure, Quantity, Rule,
     arrow::Arrow,
-    scope::{Meant, Scope},
+    scope::{CompileResult, Scope},
     value::{Flat, Value, Vector},
 };
 use crate::language::{Argument, Diagnostic, Dimension, Expression, FormId, Relation, Statement, Term};
 use glam::DVec3;
 
-/// Metres that an error of one radian counts as, so that directions and distances weigh alike.
+/// Metres that an error of one radian counts as, so that directions and distances have similar weights.
 pub(super) const METRES_PER_RADIAN: f64 = 0.1;
 
 pub(super) struct Compiler<'a> {
@@ -22,9 +22,9 @@ pub(super) struct Compiler<'a> {
     pub params: CompileParams,
 }
 
-/// What a verb makes: blocks with a sign, and how they are measured.
-pub(super) struct Made {
-    pub kinds: Vec<Kind>,
+/// Result of compiling a verb: blocks with a sign, and how they are measured.
+pub(super) struct CompiledRule {
+    pub kinds: Vec<EquationKind>,
     pub aim: Aim,
     pub quantity: Quantity,
     pub measure: Measure,
@@ -32,12 +32,12 @@ pub(super) struct Made {
     pub sign: f64,
 }
 
-impl Made {
-    pub fn lengths(kinds: Vec<Kind>) -> Self {
+impl CompiledRule {
+    pub fn lengths(kinds: Vec<EquationKind>) -> Self {
         Self { kinds, aim: Aim::Zero, quantity: Quantity::Length, measure: Measure::Norm, sign: 1.0 }
     }
 
-    pub fn angles(kinds: Vec<Kind>, measure: Measure) -> Self {
+    pub fn angles(kinds: Vec<EquationKind>, measure: Measure) -> Self {
         Self { quantity: Quantity::Angle, measure, ..Self::lengths(kinds) }
     }
 
@@ -52,7 +52,7 @@ impl Made {
 
 impl<'a> Compiler<'a> {
     pub fn new(scope: Scope<'a>, params: CompileParams) -> Self {
-        let keep = vec![1.0; scope.skeleton.n_freedoms()];
+        let keep = vec![1.0; scope.skeleton.n_dofs()];
         Self {
             scope,
             rules: Vec::new(),
@@ -64,7 +64,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub fn statement(&mut self, statement: &Statement) -> Meant<()> {
+    pub fn statement(&mut self, statement: &Statement) -> CompileResult<()> {
         use FormId as Id;
         let arguments = &statement.arguments;
         match statement.form.id {
@@ -138,7 +138,7 @@ impl<'a> Compiler<'a> {
                 let (first, second) = (self.scope.length(&first), self.scope.length(&second));
                 let product = self.scope.arena.mul(times, second);
                 let expr = self.scope.arena.sub(first, product);
-                Made::lengths(vec![Kind::Scalar { expr }]).related(*relation)
+                CompiledRule::lengths(vec![EquationKind::Scalar { expr }]).related(*relation)
             }
             (
                 Id::Bend,
@@ -211,11 +211,11 @@ impl<'a> Compiler<'a> {
                 let scalar = self.scope.scalar(value)?;
                 let sign = if id == Id::Maximize { -1.0 } else { 1.0 };
                 let quantity = quantity(scalar.dimension.unwrap_or(Dimension::NUMBER));
-                Made {
-                    aim: Aim::Least,
+                CompiledRule {
+                    aim: Aim::Objective,
                     quantity,
                     sign,
-                    ..Made::lengths(vec![Kind::Scalar { expr: scalar.expr }])
+                    ..CompiledRule::lengths(vec![EquationKind::Scalar { expr: scalar.expr }])
                 }
             }
             (
@@ -227,7 +227,7 @@ impl<'a> Compiler<'a> {
         self.finish(statement, made)
     }
 
-    fn definition(&mut self, statement: &Statement) -> Meant<()> {
+    fn definition(&mut self, statement: &Statement) -> CompileResult<()> {
         let defined = self.define(statement);
         if let (Err(_), [Argument::Name(Expression { term: Term::Name(name), .. }), ..]) =
             (&defined, statement.arguments.as_slice())
@@ -237,7 +237,7 @@ impl<'a> Compiler<'a> {
         defined
     }
 
-    fn define(&mut self, statement: &Statement) -> Meant<()> {
+    fn define(&mut self, statement: &Statement) -> CompileResult<()> {
         let [Argument::Name(Expression { term: Term::Name(name), span }), rest @ ..] =
             statement.arguments.as_slice()
         else {
@@ -258,8 +258,8 @@ impl<'a> Compiler<'a> {
         self.scope.define(name, *span, value)
     }
 
-    /// Vector from one point to another, which must be apart.
-    pub(super) fn between(&mut self, from: &Expression, to: &Expression) -> Meant<Vector> {
+    /// Vector between two different points.
+    pub(super) fn between(&mut self, from: &Expression, to: &Expression) -> CompileResult<Vector> {
         let arrow = crate::language::Term::Binary(
             crate::language::Operator::Arrow,
             Box::new([from.clone(), to.clone()]),
@@ -267,7 +267,7 @@ impl<'a> Compiler<'a> {
         self.scope.direction(&Expression { term: arrow, span: from.span.to(to.span) })
     }
 
-    fn clear(&mut self, ends: [&Expression; 4], by: &[Argument]) -> Meant<Made> {
+    fn clear(&mut self, ends: [&Expression; 4], by: &[Argument]) -> CompileResult<CompiledRule> {
         let (relation, length) = self.by(by)?;
         let mut arrows = [0; 4];
         for (arrow, end) in arrows.iter_mut().zip(ends) {
@@ -276,10 +276,10 @@ impl<'a> Compiler<'a> {
                 Diagnostic::error(end.span, "an end of a segment must be a joint, a marker or between them")
             })?;
         }
-        Ok(Made::lengths(vec![Kind::Clear { ends: arrows, by: length }]).related(relation))
+        Ok(CompiledRule::lengths(vec![EquationKind::Clear { ends: arrows, by: length }]).related(relation))
     }
 
-    fn keep(&mut self, statement: &Statement) -> Meant<()> {
+    fn keep(&mut self, statement: &Statement) -> CompileResult<()> {
         let Some(Argument::Expression(what)) = statement.arguments.first() else { return Ok(()) };
         let weight = match &statement.suffixes.weight {
             Some(weight) => self.scope.constant(weight, Dimension::NUMBER)?,
@@ -289,19 +289,19 @@ impl<'a> Compiler<'a> {
             let span = statement.suffixes.weight.as_ref().map_or(statement.span, |weight| weight.span);
             return Err(Diagnostic::error(span, "this weight must be above zero"));
         }
-        let freedoms = match &what.term {
+        let dofs = match &what.term {
             crate::language::Term::Name(name) if name == "pose" => 0..self.keep.len(),
             crate::language::Term::Name(name) if name.contains('.') && self.scope.joint(what).is_err() => {
-                let freedom = self.scope.freedom(what)?;
-                freedom..freedom + 1
+                let dof = self.scope.dof(what)?;
+                dof..dof + 1
             }
-            _ => self.scope.skeleton.bones()[self.scope.joint(what)?].freedoms.clone(),
+            _ => self.scope.skeleton.joints()[self.scope.joint(what)?].dofs.clone(),
         };
-        self.keep[freedoms].iter_mut().for_each(|keep| *keep *= weight);
+        self.keep[dofs].iter_mut().for_each(|keep| *keep *= weight);
         Ok(())
     }
 
-    fn clip_rule(&mut self, statement: &Statement) -> Meant<()> {
+    fn clip_rule(&mut self, statement: &Statement) -> CompileResult<()> {
         let (joint, is_acceleration, limit) = match statement.arguments.as_slice() {
             [Argument::Expression(joint)] => (joint, false, None),
             [
@@ -318,12 +318,12 @@ impl<'a> Compiler<'a> {
             }
             _ => return Ok(()),
         };
-        let bone = self.scope.joint(joint)?;
+        let joint = self.scope.joint(joint)?;
         let (during, fade) = self.frames(statement)?;
         self.clip_rules.push(ClipRule {
             span: statement.span,
             form: statement.form.id,
-            bone,
+            joint,
             limit,
             is_acceleration,
             during,
@@ -335,7 +335,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// First and last frame, and the frames of fading.
-    fn frames(&mut self, statement: &Statement) -> Meant<(Option<[f64; 2]>, f64)> {
+    fn frames(&mut self, statement: &Statement) -> CompileResult<(Option<[f64; 2]>, f64)> {
         let frames = Dimension { is_frames: true, ..Dimension::NUMBER };
         let during = match &statement.suffixes.during {
             Some((first, last)) => {
@@ -354,7 +354,7 @@ impl<'a> Compiler<'a> {
         Ok((during, fade))
     }
 
-    fn finish(&mut self, statement: &Statement, made: Made) -> Meant<()> {
+    fn finish(&mut self, statement: &Statement, made: CompiledRule) -> CompileResult<()> {
         let suffixes = &statement.suffixes;
         let weight = match &suffixes.weight {
             Some(weight) => self.scope.constant(weight, Dimension::NUMBER)?,
@@ -412,7 +412,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Whether a rule holds in this pose; if it is left out, say so.
-    fn is_active(&mut self, statement: &Statement) -> Meant<bool> {
+    fn is_active(&mut self, statement: &Statement) -> CompileResult<bool> {
         let (during, _) = self.frames(statement)?;
         if let Some(joint) = &statement.suffixes.contact {
             self.scope.joint(joint)?;

@@ -1,9 +1,9 @@
-//! Names and expressions into values.
+//! Evaluates names and expressions to values.
 
 use super::{
     Scene,
     arrow::{Arrow, Arrows},
-    value::{Body, Flat, Scalar, Shape, Solid, Value, Vector},
+    value::{Flat, Scalar, Shape, Solid, Value, Vector, VectorBody},
 };
 use crate::{
     Skeleton,
@@ -14,12 +14,12 @@ use glam::DVec3;
 use sinew_geom::DofKind;
 use std::{collections::HashMap, sync::Arc};
 
-/// What rules call the ground.
+/// Name of the ground in rules.
 const GROUND: &str = "Ground";
 
-pub(crate) type Meant<T> = Result<T, Diagnostic>;
+pub(crate) type CompileResult<T> = Result<T, Diagnostic>;
 
-/// What names mean while a text is compiled, and the expressions made so far.
+/// Names that are defined while a text is compiled, and the expressions made so far.
 pub(crate) struct Scope<'a> {
     pub skeleton: &'a Skeleton,
     pub arena: Arena,
@@ -33,22 +33,22 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub fn new(skeleton: &'a Skeleton, scene: &Scene) -> Self {
-        let mut joints = HashMap::with_capacity(skeleton.n_bones());
-        for (index, bone) in skeleton.bones().iter().enumerate() {
-            joints.entry(bone.name.as_str()).and_modify(|joint| *joint = None).or_insert(Some(index));
+        let mut joints = HashMap::with_capacity(skeleton.n_joints());
+        for (index, joint) in skeleton.joints().iter().enumerate() {
+            joints.entry(joint.name.as_str()).and_modify(|joint| *joint = None).or_insert(Some(index));
         }
         let marker =
             |(name, at): &(String, DVec3)| (name.clone(), Value::Vector(Vector::point(Arrow::constant(*at))));
         let plane = |(name, [through, normal]): &(String, [DVec3; 2])| {
             let through = Vector::point(Arrow::constant(*through));
-            // A plane without a normal lies level.
+            // A plane without a normal is level.
             let normal = Arrow::constant(normal.try_normalize().unwrap_or(DVec3::Y));
             (name.clone(), Value::Plane(Flat { through, direction: Vector::direction(normal) }))
         };
         let mut names: HashMap<String, Value> =
             scene.markers.iter().map(marker).chain(scene.planes.iter().map(plane)).collect();
         if let Some(site) = &scene.ground {
-            // Whoever has the name already keeps it.
+            // The first definition of a name counts.
             names.entry(GROUND.into()).or_insert_with(|| Value::Ground(Arc::new(site.clone())));
         }
         Self {
@@ -61,7 +61,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    pub fn define(&mut self, name: &str, span: Span, value: Value) -> Meant<()> {
+    pub fn define(&mut self, name: &str, span: Span, value: Value) -> CompileResult<()> {
         if self.joints.contains_key(name) {
             return Err(Diagnostic::error(span, format!("`{name}` is a joint already; choose another name")));
         }
@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    fn find_joint(&self, name: &str, span: Span) -> Meant<Option<usize>> {
+    fn find_joint(&self, name: &str, span: Span) -> CompileResult<Option<usize>> {
         match self.joints.get(name) {
             Some(None) => {
                 Err(Diagnostic::error(span, format!("several joints are called `{name}`; rename them")))
@@ -82,7 +82,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The joint an expression names.
-    pub fn joint(&self, expression: &Expression) -> Meant<usize> {
+    pub fn joint(&self, expression: &Expression) -> CompileResult<usize> {
         let Term::Name(name) = &expression.term else {
             return Err(Diagnostic::error(expression.span, "this must be the name of a joint"));
         };
@@ -96,7 +96,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The degree of freedom an expression names, if it names one.
-    pub fn freedom(&self, expression: &Expression) -> Meant<usize> {
+    pub fn dof(&self, expression: &Expression) -> CompileResult<usize> {
         let Term::Name(name) = &expression.term else {
             return Err(Diagnostic::error(
                 expression.span,
@@ -111,19 +111,19 @@ impl<'a> Scope<'a> {
                 format!("`{name}` is no degree of freedom; write for example `{name}.rx`"),
             ));
         };
-        let Some(bone) = self.find_joint(joint, expression.span)? else {
+        let Some(index) = self.find_joint(joint, expression.span)? else {
             return Err(self.unknown(joint, expression.span, true));
         };
-        self.skeleton.find_freedom(bone, kind).ok_or_else(|| {
-            let has: Vec<&str> = self.skeleton.bones()[bone]
-                .freedoms
+        self.skeleton.find_dof(index, kind).ok_or_else(|| {
+            let has: Vec<&str> = self.skeleton.joints()[index]
+                .dofs
                 .clone()
-                .map(|f| self.skeleton.freedoms()[f].kind.suffix())
+                .map(|f| self.skeleton.dofs()[f].kind.suffix())
                 .collect();
             let has =
                 if has.is_empty() { "it cannot move".into() } else { format!("it has {}", has.join(" ")) };
             let message = format!(
-                "`{joint}` has no freedom {}; {has}; write `free {joint}: …` to change that",
+                "`{joint}` has no degree of freedom {}; {has}; write `free {joint}: …` to change that",
                 kind.suffix()
             );
             Diagnostic::error(expression.span, message)
@@ -131,7 +131,7 @@ impl<'a> Scope<'a> {
     }
 
     fn unknown(&self, name: &str, span: Span, is_joint: bool) -> Diagnostic {
-        let joints = self.skeleton.bones().iter().map(|bone| bone.name.as_str());
+        let joints = self.skeleton.joints().iter().map(|joint| joint.name.as_str());
         let mut known: Vec<&str> = joints.collect();
         if !is_joint {
             let mut others: Vec<&str> = self.names.keys().map(String::as_str).collect();
@@ -151,7 +151,7 @@ impl<'a> Scope<'a> {
         }
         let hint = match suggest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "neither the skeleton, the markers nor this text know it".into(),
+            None => "no joint, marker or definition has this name".into(),
         };
         Diagnostic::error(span, format!("unknown {what} `{name}`; {hint}"))
     }
@@ -162,24 +162,24 @@ impl<'a> Scope<'a> {
 
     /// Symbol of a component of an arrow. Degrees of freedom come first among the symbols.
     fn symbol(&mut self, arrow: usize, axis: usize) -> Expr {
-        self.arena.symbol(self.skeleton.n_freedoms() + 3 * arrow + axis)
+        self.arena.symbol(self.skeleton.n_dofs() + 3 * arrow + axis)
     }
 
     /// Coordinates of a vector as expressions.
     pub fn coordinates(&mut self, vector: &Vector) -> [Expr; 3] {
         match &vector.body {
-            Body::Any(coordinates) => *coordinates,
-            Body::Arrow(arrow) if arrow.is_constant() => {
+            VectorBody::Any(coordinates) => *coordinates,
+            VectorBody::Arrow(arrow) if arrow.is_constant() => {
                 arrow.constant.to_array().map(|x| self.arena.number(x))
             }
-            Body::Arrow(arrow) => {
+            VectorBody::Arrow(arrow) => {
                 let index = self.arrows.intern(arrow);
                 [0, 1, 2].map(|axis| self.symbol(index, axis))
             }
         }
     }
 
-    pub fn value(&mut self, expression: &Expression) -> Meant<Value> {
+    pub fn value(&mut self, expression: &Expression) -> CompileResult<Value> {
         match &expression.term {
             Term::Number(value, dimension) => Ok(Value::Scalar(Scalar {
                 expr: self.arena.number(*value),
@@ -215,7 +215,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn name(&mut self, name: &str, span: Span) -> Meant<Value> {
+    fn name(&mut self, name: &str, span: Span) -> CompileResult<Value> {
         if let Some(joint) = self.find_joint(name, span)? {
             return Ok(Value::Vector(Vector::point(Arrow::place(joint))));
         }
@@ -224,11 +224,11 @@ impl<'a> Scope<'a> {
         }
         let Some((before, last)) = name.rsplit_once('.') else { return Err(self.unknown(name, span, false)) };
         if DofKind::from_suffix(last).is_some() {
-            let freedom = self.freedom(&Expression { term: Term::Name(name.to_owned()), span })?;
-            let is_angle = self.skeleton.freedoms()[freedom].is_rotation();
+            let dof = self.dof(&Expression { term: Term::Name(name.to_owned()), span })?;
+            let is_angle = self.skeleton.dofs()[dof].is_rotation();
             let dimension = Some(if is_angle { Dimension::ANGLE } else { Dimension::LENGTH });
             return Ok(Value::Scalar(Scalar {
-                expr: self.arena.symbol(freedom),
+                expr: self.arena.symbol(dof),
                 dimension,
                 shape: Shape::Other,
             }));
@@ -248,7 +248,7 @@ impl<'a> Scope<'a> {
         Value::Scalar(Scalar { expr, dimension: vector.dimension, shape: Shape::Other })
     }
 
-    fn triple(&mut self, coordinates: &[Expression; 3], span: Span) -> Meant<Value> {
+    fn triple(&mut self, coordinates: &[Expression; 3], span: Span) -> CompileResult<Value> {
         let scalars =
             [self.scalar(&coordinates[0])?, self.scalar(&coordinates[1])?, self.scalar(&coordinates[2])?];
         let dimension = scalars.iter().find_map(|scalar| scalar.dimension);
@@ -262,13 +262,13 @@ impl<'a> Scope<'a> {
         };
         let numbers = exprs.map(|expr| self.arena.as_number(expr));
         let body = match numbers {
-            [Some(x), Some(y), Some(z)] => Body::Arrow(Arrow::constant(DVec3::new(x, y, z))),
-            _ => Body::Any(exprs),
+            [Some(x), Some(y), Some(z)] => VectorBody::Arrow(Arrow::constant(DVec3::new(x, y, z))),
+            _ => VectorBody::Any(exprs),
         };
         Ok(Value::Vector(Vector { body, dimension, points: None }))
     }
 
-    fn call(&mut self, name: &str, arguments: &[Expression], span: Span) -> Meant<Value> {
+    fn call(&mut self, name: &str, arguments: &[Expression], span: Span) -> CompileResult<Value> {
         let Some(function) = find_function(name) else {
             let hint = suggest(name, FUNCTIONS.iter().map(|function| function.name))
                 .map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
@@ -285,7 +285,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A number.
-    pub fn scalar(&mut self, expression: &Expression) -> Meant<Scalar> {
+    pub fn scalar(&mut self, expression: &Expression) -> CompileResult<Scalar> {
         match self.value(expression)? {
             Value::Scalar(scalar) => Ok(scalar),
             other => Err(Diagnostic::error(
@@ -296,20 +296,20 @@ impl<'a> Scope<'a> {
     }
 
     /// A number of a dimension; bare ones get its unit.
-    pub fn measured(&mut self, expression: &Expression, dimension: Dimension) -> Meant<Expr> {
+    pub fn measured(&mut self, expression: &Expression, dimension: Dimension) -> CompileResult<Expr> {
         let scalar = self.scalar(expression)?;
         self.settle(scalar, dimension, expression.span)
     }
 
-    /// The same where it must be known before solving.
-    pub fn constant(&mut self, expression: &Expression, dimension: Dimension) -> Meant<f64> {
+    /// The same if it must not depend on the pose.
+    pub fn constant(&mut self, expression: &Expression, dimension: Dimension) -> CompileResult<f64> {
         let expr = self.measured(expression, dimension)?;
         self.arena
             .as_number(expr)
             .ok_or_else(|| Diagnostic::error(expression.span, "this must not depend on the pose"))
     }
 
-    pub fn settle(&mut self, scalar: Scalar, dimension: Dimension, span: Span) -> Meant<Expr> {
+    pub fn settle(&mut self, scalar: Scalar, dimension: Dimension, span: Span) -> CompileResult<Expr> {
         match scalar.dimension {
             Some(other) if other == dimension => Ok(scalar.expr),
             _ if self.arena.as_number(scalar.expr) == Some(0.0) => Ok(scalar.expr),
@@ -324,7 +324,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    pub fn point(&mut self, expression: &Expression) -> Meant<Vector> {
+    pub fn point(&mut self, expression: &Expression) -> CompileResult<Vector> {
         match self.value(expression)? {
             Value::Vector(vector) if vector.is_point() => Ok(self.in_metres(vector)),
             other => Err(Diagnostic::error(
@@ -335,7 +335,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Several points; functions such as `toes` give more than one.
-    pub fn points(&mut self, expression: &Expression) -> Meant<Vec<Vector>> {
+    pub fn points(&mut self, expression: &Expression) -> CompileResult<Vec<Vector>> {
         match self.value(expression)? {
             Value::Points(points) => Ok(points),
             _ => Ok(vec![self.point(expression)?]),
@@ -343,7 +343,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A vector whose length does not matter, but must not be zero.
-    pub fn direction(&mut self, expression: &Expression) -> Meant<Vector> {
+    pub fn direction(&mut self, expression: &Expression) -> CompileResult<Vector> {
         match self.value(expression)? {
             Value::Vector(vector) if vector.is_vector() => self.checked(vector, expression.span),
             other => {
@@ -356,10 +356,10 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn checked(&mut self, vector: Vector, span: Span) -> Meant<Vector> {
+    fn checked(&mut self, vector: Vector, span: Span) -> CompileResult<Vector> {
         let is_null = match &vector.body {
-            Body::Arrow(arrow) => self.is_always_zero(arrow),
-            Body::Any(coordinates) => coordinates.iter().all(|c| self.arena.as_number(*c) == Some(0.0)),
+            VectorBody::Arrow(arrow) => self.is_always_zero(arrow),
+            VectorBody::Any(coordinates) => coordinates.iter().all(|c| self.arena.as_number(*c) == Some(0.0)),
         };
         if is_null {
             return Err(Diagnostic::error(span, "this direction has no length; its two points are the same"));
@@ -373,8 +373,8 @@ impl<'a> Scope<'a> {
             return arrow.constant.length() < 1e-12;
         }
         let kinematics =
-            crate::Kinematics::of_bones(self.skeleton, arrow.terms.iter().map(|(c, _)| c.bone()));
-        let mut frames = crate::Frames::default();
+            crate::Kinematics::of_joints(self.skeleton, arrow.terms.iter().map(|(c, _)| c.joint()));
+        let mut frames = crate::SkeletonFrames::default();
         [0.0, 0.37].iter().all(|turn| {
             let values: Vec<f64> = self
                 .skeleton
@@ -389,14 +389,14 @@ impl<'a> Scope<'a> {
     }
 
     /// A plane, or the ground.
-    pub fn solid(&mut self, expression: &Expression) -> Meant<Solid> {
+    pub fn solid(&mut self, expression: &Expression) -> CompileResult<Solid> {
         match self.value(expression)? {
             Value::Ground(site) => Ok(Solid::Ground(site)),
             _ => self.plane(expression).map(Solid::Flat),
         }
     }
 
-    pub fn plane(&mut self, expression: &Expression) -> Meant<Flat> {
+    pub fn plane(&mut self, expression: &Expression) -> CompileResult<Flat> {
         match self.value(expression)? {
             Value::Plane(plane) => Ok(plane),
             other => {
@@ -409,17 +409,17 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Bare coordinates are centimetres where a point is meant.
+    /// Bare coordinates of points are centimetres.
     pub fn in_metres(&mut self, vector: Vector) -> Vector {
         match (vector.dimension, &vector.body) {
-            (None, Body::Arrow(arrow)) => Vector {
-                body: Body::Arrow(arrow.scaled(0.01)),
+            (None, VectorBody::Arrow(arrow)) => Vector {
+                body: VectorBody::Arrow(arrow.scaled(0.01)),
                 dimension: Some(Dimension::LENGTH),
                 points: Some(1.0),
             },
-            (None, Body::Any(coordinates)) => {
+            (None, VectorBody::Any(coordinates)) => {
                 let factor = self.arena.number(0.01);
-                let body = Body::Any(coordinates.map(|c| self.arena.mul(factor, c)));
+                let body = VectorBody::Any(coordinates.map(|c| self.arena.mul(factor, c)));
                 Vector { body, dimension: Some(Dimension::LENGTH), points: Some(1.0) }
             }
             _ => vector,

@@ -1,10 +1,10 @@
-//! The same equations with every symbol a degree of freedom: the full symbolic system, for printing and as a check.
+//! The equations as expressions over degrees of freedom: the full symbolic system, for printing and as an independent check.
 //!
 //! # Source
 //! Abdelhay (2008), §3.6 (symbols and expressions) and §3.7 (symbolic Jacobian over the degrees of freedom of the
 //! skeleton).
 
-use super::{Block, Carrier, Kind, Problem};
+use super::{Block, Carrier, EquationKind, Problem};
 use crate::symbolic::{Arena, Expr};
 
 /// Equations and derivatives as expressions over degrees of freedom, one symbol each.
@@ -12,7 +12,7 @@ use crate::symbolic::{Arena, Expr};
 pub struct SymbolicSystem {
     /// All expressions.
     pub arena: Arena,
-    /// One a row; rows of a rule stand together.
+    /// One per row; rows of a rule are adjacent.
     pub equations: Vec<Expr>,
     /// Rule of each row.
     pub rules: Vec<usize>,
@@ -28,13 +28,13 @@ impl Problem {
         let mut layer = self.arena.clone();
         let mut chains = Chains {
             problem: self,
-            places: vec![None; self.skeleton.n_bones()],
-            turns: vec![None; self.skeleton.n_bones()],
+            places: vec![None; self.skeleton.n_joints()],
+            turns: vec![None; self.skeleton.n_joints()],
         };
         let (mut equations, mut rules, mut jacobian) = (Vec::new(), Vec::new(), Vec::new());
         for block in &self.blocks {
             for expr in self.rows(block, &mut layer) {
-                let n = self.skeleton.n_freedoms();
+                let n = self.skeleton.n_dofs();
                 let full = layer.substitute(expr, |arena, symbol| match symbol.checked_sub(n) {
                     None => arena.symbol(symbol),
                     Some(component) => chains.arrow(arena, component / 3)[component % 3],
@@ -45,7 +45,7 @@ impl Problem {
         }
         for (row, equation) in equations.iter().enumerate() {
             let gradient = layer.gradient(*equation);
-            jacobian.extend(gradient.into_iter().map(|(freedom, derivative)| (row, freedom, derivative)));
+            jacobian.extend(gradient.into_iter().map(|(dof, derivative)| (row, dof, derivative)));
         }
         SymbolicSystem { arena: layer, equations, rules, jacobian }
     }
@@ -59,32 +59,32 @@ impl Problem {
     }
 
     /// The same without weight and scale.
-    pub(crate) fn plain_rows(&self, kind: &Kind, arena: &mut Arena) -> Vec<Expr> {
+    pub(crate) fn plain_rows(&self, kind: &EquationKind, arena: &mut Arena) -> Vec<Expr> {
         match kind {
-            Kind::Zero { a } => self.components(*a, arena).to_vec(),
-            Kind::Unit { a, b } => {
+            EquationKind::Zero { a } => self.components(*a, arena).to_vec(),
+            EquationKind::Unit { a, b } => {
                 let (a, b) = (self.components(*a, arena), self.components(*b, arena));
                 let (a, b) = (unit(arena, a), unit(arena, b));
                 (0..3).map(|i| arena.sub(a[i], b[i])).collect()
             }
-            Kind::Length { a, target } => {
+            EquationKind::Length { a, target } => {
                 let a = self.components(*a, arena);
                 let (length, target) = (length(arena, a), arena.number(*target));
                 vec![arena.sub(length, target)]
             }
-            Kind::Along { a, normal, offset } => {
+            EquationKind::Along { a, normal, offset } => {
                 let a = self.components(*a, arena);
                 let normal = normal.to_array().map(|x| arena.number(x));
                 let (height, offset) = (dot(arena, normal, a), arena.number(*offset));
                 vec![arena.sub(height, offset)]
             }
-            Kind::Split { a, b } => {
+            EquationKind::Split { a, b } => {
                 let (a, b) = (self.components(*a, arena), self.components(*b, arena));
                 let (product, length) = (dot(arena, a, b), length(arena, b));
                 vec![arena.div(product, length)]
             }
-            Kind::Clear { .. } | Kind::Height { .. } => Vec::new(),
-            Kind::Scalar { expr } => vec![*expr],
+            EquationKind::Clear { .. } | EquationKind::Height { .. } => Vec::new(),
+            EquationKind::Scalar { expr } => vec![*expr],
         }
     }
 
@@ -93,7 +93,7 @@ impl Problem {
         if of.is_constant() {
             return of.constant.to_array().map(|x| arena.number(x));
         }
-        [0, 1, 2].map(|axis| arena.symbol(self.skeleton.n_freedoms() + 3 * arrow + axis))
+        [0, 1, 2].map(|axis| arena.symbol(self.skeleton.n_dofs() + 3 * arrow + axis))
     }
 }
 
@@ -113,7 +113,7 @@ fn unit(arena: &mut Arena, a: [Expr; 3]) -> [Expr; 3] {
     a.map(|x| arena.div(x, length))
 }
 
-/// Places and rotations of joints as expressions, made when first asked for.
+/// Places and rotations of joints as expressions, created on first use.
 struct Chains<'a> {
     problem: &'a Problem,
     places: Vec<Option<[Expr; 3]>>,
@@ -126,19 +126,19 @@ impl Chains<'_> {
         let of = &self.problem.arrows[arrow];
         let mut sum = of.constant.to_array().map(|x| arena.number(x));
         for (carrier, weight) in &of.terms {
-            self.joint(arena, carrier.bone());
+            self.joint(arena, carrier.joint());
             let value = match *carrier {
-                Carrier::Place(bone) => self.places[bone as usize],
-                Carrier::Axis(bone, axis) => self.turns[bone as usize].map(|turn| turn[axis as usize]),
+                Carrier::Place(joint) => self.places[joint as usize],
+                Carrier::Axis(joint, axis) => self.turns[joint as usize].map(|turn| turn[axis as usize]),
             };
             sum = plus(arena, sum, *weight, value.unwrap_or(sum));
         }
         sum
     }
 
-    fn joint(&mut self, arena: &mut Arena, bone: usize) {
-        let chain: Vec<usize> = self.problem.skeleton.ancestry(bone).collect();
-        for &at in chain.iter().rev().filter(|&&at| at <= bone) {
+    fn joint(&mut self, arena: &mut Arena, joint: usize) {
+        let chain: Vec<usize> = self.problem.skeleton.ancestry(joint).collect();
+        for &at in chain.iter().rev().filter(|&&at| at <= joint) {
             if self.places[at].is_none() {
                 self.add_joint(arena, at);
             }
@@ -147,20 +147,20 @@ impl Chains<'_> {
 
     fn add_joint(&mut self, arena: &mut Arena, index: usize) {
         let skeleton = &self.problem.skeleton;
-        let bone = &skeleton.bones()[index];
+        let joint = &skeleton.joints()[index];
         let (zero, one) = (arena.number(0.0), arena.number(1.0));
-        let above = bone.parent.and_then(|parent| Some((self.places[parent]?, self.turns[parent]?)));
+        let above = joint.parent.and_then(|parent| Some((self.places[parent]?, self.turns[parent]?)));
         let (origin, from) =
             above.unwrap_or(([zero; 3], [[one, zero, zero], [zero, one, zero], [zero, zero, one]]));
-        let mut offset = bone.offset.to_array().map(|x| arena.number(x));
-        for freedom in bone.freedoms.clone().filter(|&f| !skeleton.freedoms()[f].is_rotation()) {
-            offset[skeleton.freedoms()[freedom].axis()] = arena.symbol(freedom);
+        let mut offset = joint.offset.to_array().map(|x| arena.number(x));
+        for dof in joint.dofs.clone().filter(|&f| !skeleton.dofs()[f].is_rotation()) {
+            offset[skeleton.dofs()[dof].axis()] = arena.symbol(dof);
         }
         let place = [0, 1, 2].map(|row| {
             let moved = dot(arena, [from[0][row], from[1][row], from[2][row]], offset);
             arena.add(origin[row], moved)
         });
-        let rest = glam::DMat3::from_quat(bone.rest_rotation());
+        let rest = glam::DMat3::from_quat(joint.rest_rotation());
         let mut turn = [0, 1, 2].map(|column| {
             let weights = rest.col(column).to_array();
             let mut sum = [zero; 3];
@@ -169,10 +169,10 @@ impl Chains<'_> {
             }
             sum
         });
-        for axis in bone.euler.axes() {
+        for axis in joint.euler.axes() {
             let kind = sinew_geom::DofKind::ALL[3 + axis];
-            if let Some(freedom) = skeleton.find_freedom(index, kind) {
-                let symbol = arena.symbol(freedom);
+            if let Some(dof) = skeleton.find_dof(index, kind) {
+                let symbol = arena.symbol(dof);
                 let (sine, cosine) = (arena.sin(symbol), arena.cos(symbol));
                 let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
                 for row in 0..3 {

@@ -1,4 +1,4 @@
-//! What expressions mean: numbers with dimensions, points and vectors, planes and lines.
+//! Values of expressions: numbers with dimensions, points and vectors, planes and lines.
 
 use super::arrow::Arrow;
 use crate::{language::Dimension, symbolic::Expr};
@@ -9,12 +9,12 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scalar {
     pub expr: Expr,
-    /// `None` for a bare number, which takes the unit of what it meets.
+    /// `None` for a bare number, which takes the unit of its context.
     pub dimension: Option<Dimension>,
     pub shape: Shape,
 }
 
-/// Shapes of numbers that equations are recognised by; operands are numbers of arrows.
+/// Forms of scalars by which equations are recognised; operands are indices of arrows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Shape {
     Other,
@@ -25,7 +25,7 @@ pub(crate) enum Shape {
 /// A point or a vector.
 #[derive(Debug, Clone)]
 pub(crate) struct Vector {
-    pub body: Body,
+    pub body: VectorBody,
     /// `None` for bare coordinates.
     pub dimension: Option<Dimension>,
     /// 1 for a point, 0 for a vector, `None` for bare coordinates, which are either.
@@ -33,7 +33,7 @@ pub(crate) struct Vector {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Body {
+pub(crate) enum VectorBody {
     Arrow(Arrow),
     Any([Expr; 3]),
 }
@@ -64,7 +64,7 @@ pub(crate) enum Solid {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// Its kind, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Scalar(scalar) => scalar.dimension.map_or("a number", |d| d.describe()),
@@ -81,12 +81,12 @@ impl Value {
 
 impl Vector {
     pub fn point(arrow: Arrow) -> Self {
-        Self { body: Body::Arrow(arrow), dimension: Some(Dimension::LENGTH), points: Some(1.0) }
+        Self { body: VectorBody::Arrow(arrow), dimension: Some(Dimension::LENGTH), points: Some(1.0) }
     }
 
-    /// A direction without a length to speak of.
+    /// A direction of unit length.
     pub fn direction(arrow: Arrow) -> Self {
-        Self { body: Body::Arrow(arrow), dimension: Some(Dimension::NUMBER), points: Some(0.0) }
+        Self { body: VectorBody::Arrow(arrow), dimension: Some(Dimension::NUMBER), points: Some(0.0) }
     }
 
     pub fn is_point(&self) -> bool {
@@ -99,7 +99,7 @@ impl Vector {
 }
 
 impl Dimension {
-    /// By what a bare number is multiplied where this is meant: centimetres and degrees.
+    /// Factor of a bare number of this dimension: centimetres and degrees.
     pub(crate) fn bare_factor(self) -> f64 {
         0.01f64.powi(i32::from(self.length)) * 1f64.to_radians().powi(i32::from(self.angle))
     }

@@ -1,11 +1,11 @@
-//! Verbs into blocks of equations.
+//! Compiles verbs into blocks of equations.
 
 use super::{
-    Kind, Measure,
+    EquationKind, Measure,
     arrow::Arrow,
-    rules::{Compiler, Made},
-    scope::Meant,
-    value::{Body, Solid, Value, Vector},
+    rules::{CompiledRule, Compiler},
+    scope::CompileResult,
+    value::{Solid, Value, Vector, VectorBody},
 };
 use crate::{
     language::{Argument, Diagnostic, Dimension, Expression, Relation, Span},
@@ -16,31 +16,33 @@ use sinew_geom::path::Site;
 use std::sync::Arc;
 
 impl Compiler<'_> {
-    pub fn vanish(&mut self, vector: &Vector) -> Made {
-        Made::lengths(match self.scope.arrow(vector) {
-            Some(a) => vec![Kind::Zero { a }],
-            None => self.scope.coordinates(vector).map(|expr| Kind::Scalar { expr }).to_vec(),
+    pub fn vanish(&mut self, vector: &Vector) -> CompiledRule {
+        CompiledRule::lengths(match self.scope.arrow(vector) {
+            Some(a) => vec![EquationKind::Zero { a }],
+            None => self.scope.coordinates(vector).map(|expr| EquationKind::Scalar { expr }).to_vec(),
         })
     }
 
-    pub(super) fn pin(&mut self, a: &Expression, b: &Expression) -> Meant<Made> {
+    pub(super) fn pin(&mut self, a: &Expression, b: &Expression) -> CompileResult<CompiledRule> {
         let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
         let off = self.scope.difference(&a, &b);
         Ok(self.vanish(&off))
     }
 
-    pub(super) fn put_on(&mut self, point: &Expression, on: &Expression) -> Meant<Made> {
+    pub(super) fn put_on(&mut self, point: &Expression, on: &Expression) -> CompileResult<CompiledRule> {
         let p = self.scope.point(point)?;
         match self.scope.value(on)? {
             Value::Plane(plane) => {
                 let off = self.scope.difference(&p, &plane.through);
-                Ok(Made::lengths(vec![self.along(&off, &plane.direction, 0.0)]))
+                Ok(CompiledRule::lengths(vec![self.along(&off, &plane.direction, 0.0)]))
             }
             Value::Line(line) => {
                 let off = self.scope.difference(&p, &line.through);
-                Ok(Made::lengths(self.across(&off, &line.direction)))
+                Ok(CompiledRule::lengths(self.across(&off, &line.direction)))
             }
-            Value::Ground(site) => Ok(Made::lengths(vec![self.height(&p, site, (1.0, 0.0), point.span)?])),
+            Value::Ground(site) => {
+                Ok(CompiledRule::lengths(vec![self.height(&p, site, (1.0, 0.0), point.span)?]))
+            }
             other => Err(Diagnostic::error(
                 on.span,
                 format!("this is {}, but a plane, a line or `Ground` is needed", other.kind()),
@@ -55,26 +57,27 @@ impl Compiler<'_> {
         site: Arc<Site>,
         (sign, by): (f64, f64),
         span: Span,
-    ) -> Meant<Kind> {
-        let told = || Diagnostic::error(span, "only joints, and points made of them, stand on the ground");
+    ) -> CompileResult<EquationKind> {
+        let told =
+            || Diagnostic::error(span, "only joints, and points made of them, can be put on the ground");
         let a = self.scope.arrow(point).ok_or_else(told)?;
-        Ok(Kind::Height { a, site, sign, by })
+        Ok(EquationKind::Height { a, site, sign, by })
     }
 
     /// Component of a vector along a unit vector, less an offset.
-    pub(super) fn along(&mut self, vector: &Vector, unit: &Vector, offset: f64) -> Kind {
-        if let (Some(a), Body::Arrow(normal)) = (self.scope.arrow(vector), &unit.body)
+    pub(super) fn along(&mut self, vector: &Vector, unit: &Vector, offset: f64) -> EquationKind {
+        if let (Some(a), VectorBody::Arrow(normal)) = (self.scope.arrow(vector), &unit.body)
             && normal.is_constant()
         {
-            return Kind::Along { a, normal: normal.constant, offset };
+            return EquationKind::Along { a, normal: normal.constant, offset };
         }
         let (expr, offset) = (self.scope.dot(vector, unit), self.scope.number(offset));
-        Kind::Scalar { expr: self.scope.arena.sub(expr, offset) }
+        EquationKind::Scalar { expr: self.scope.arena.sub(expr, offset) }
     }
 
     /// The part of a vector across a unit vector vanishes.
-    pub(super) fn across(&mut self, vector: &Vector, unit: &Vector) -> Vec<Kind> {
-        if let Body::Arrow(direction) = &unit.body
+    pub(super) fn across(&mut self, vector: &Vector, unit: &Vector) -> Vec<EquationKind> {
+        if let VectorBody::Arrow(direction) = &unit.body
             && direction.is_constant()
         {
             let (e, f) = direction.constant.any_orthonormal_pair();
@@ -83,11 +86,11 @@ impl Compiler<'_> {
                 .to_vec();
         }
         let cross = self.scope.cross(vector, unit);
-        self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec()
+        self.scope.coordinates(&cross).map(|expr| EquationKind::Scalar { expr }).to_vec()
     }
 
-    /// Relation and length after `by`; at least nothing if not said.
-    pub(super) fn by(&mut self, by: &[Argument]) -> Meant<(Relation, f64)> {
+    /// Relation and length after `by`; at least zero by default.
+    pub(super) fn by(&mut self, by: &[Argument]) -> CompileResult<(Relation, f64)> {
         match by {
             [Argument::Relation(relation), Argument::Expression(length)] => {
                 Ok((*relation, self.scope.constant(length, Dimension::LENGTH)?))
@@ -102,7 +105,7 @@ impl Compiler<'_> {
         (solid, span): (&Solid, Span),
         is_above: bool,
         by: &[Argument],
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let (relation, length) = self.by(by)?;
         let sign = if is_above { 1.0 } else { -1.0 };
         let mut kinds = Vec::new();
@@ -112,7 +115,7 @@ impl Compiler<'_> {
                 for point in points {
                     kinds.push(self.height(point, site.clone(), (sign, length), span)?);
                 }
-                return Ok(Made::lengths(kinds).related(relation));
+                return Ok(CompiledRule::lengths(kinds).related(relation));
             }
         };
         let up = self.turned(&plane.direction, sign);
@@ -120,14 +123,16 @@ impl Compiler<'_> {
             let off = self.scope.difference(point, &plane.through);
             kinds.push(self.along(&off, &up, length));
         }
-        Ok(Made::lengths(kinds).related(relation))
+        Ok(CompiledRule::lengths(kinds).related(relation))
     }
 
     pub(super) fn turned(&mut self, vector: &Vector, sign: f64) -> Vector {
         let body = match &vector.body {
-            Body::Arrow(arrow) => Body::Arrow(arrow.scaled(sign)),
-            Body::Any(coordinates) if sign < 0.0 => Body::Any(coordinates.map(|c| self.scope.arena.neg(c))),
-            Body::Any(coordinates) => Body::Any(*coordinates),
+            VectorBody::Arrow(arrow) => VectorBody::Arrow(arrow.scaled(sign)),
+            VectorBody::Any(coordinates) if sign < 0.0 => {
+                VectorBody::Any(coordinates.map(|c| self.scope.arena.neg(c)))
+            }
+            VectorBody::Any(coordinates) => VectorBody::Any(*coordinates),
         };
         Vector { body, ..vector.clone() }
     }
@@ -138,7 +143,7 @@ impl Compiler<'_> {
         is_behind: bool,
         by: &[Argument],
         toward: &Expression,
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let (relation, length) = self.by(by)?;
         let (a, b) = (self.scope.point(points[0])?, self.scope.point(points[1])?);
         let direction = match self.scope.value(toward)? {
@@ -149,32 +154,32 @@ impl Compiler<'_> {
         };
         let unit = self.scope.unit(&direction);
         let off = if is_behind { self.scope.difference(&b, &a) } else { self.scope.difference(&a, &b) };
-        Ok(Made::lengths(vec![self.along(&off, &unit, length)]).related(relation))
+        Ok(CompiledRule::lengths(vec![self.along(&off, &unit, length)]).related(relation))
     }
 
-    pub fn aim(&mut self, a: &Vector, b: &Vector) -> Made {
+    pub fn aim(&mut self, a: &Vector, b: &Vector) -> CompiledRule {
         let kinds = match (self.scope.arrow(a), self.scope.arrow(b)) {
-            (Some(a), Some(b)) => vec![Kind::Unit { a, b }],
+            (Some(a), Some(b)) => vec![EquationKind::Unit { a, b }],
             _ => {
                 let (a, b) = (self.scope.unit(a), self.scope.unit(b));
                 let off = self.scope.difference(&a, &b);
-                self.scope.coordinates(&off).map(|expr| Kind::Scalar { expr }).to_vec()
+                self.scope.coordinates(&off).map(|expr| EquationKind::Scalar { expr }).to_vec()
             }
         };
-        Made::angles(kinds, Measure::Chord)
+        CompiledRule::angles(kinds, Measure::Chord)
     }
 
-    pub(super) fn parallel(&mut self, a: &Vector, b: &Vector) -> Made {
+    pub(super) fn parallel(&mut self, a: &Vector, b: &Vector) -> CompiledRule {
         let (a, b) = (self.scope.unit(a), self.scope.unit(b));
         let cross = self.scope.cross(&a, &b);
-        let kinds = self.scope.coordinates(&cross).map(|expr| Kind::Scalar { expr }).to_vec();
-        Made::angles(kinds, Measure::Sine)
+        let kinds = self.scope.coordinates(&cross).map(|expr| EquationKind::Scalar { expr }).to_vec();
+        CompiledRule::angles(kinds, Measure::Sine)
     }
 
-    pub(super) fn perpendicular(&mut self, a: &Vector, b: &Vector) -> Made {
+    pub(super) fn perpendicular(&mut self, a: &Vector, b: &Vector) -> CompiledRule {
         let (a, b) = (self.scope.unit(a), self.scope.unit(b));
         let expr = self.scope.dot(&a, &b);
-        Made::angles(vec![Kind::Scalar { expr }], Measure::Sine)
+        CompiledRule::angles(vec![EquationKind::Scalar { expr }], Measure::Sine)
     }
 
     pub(super) fn distance(
@@ -183,23 +188,23 @@ impl Compiler<'_> {
         b: &Expression,
         relation: Relation,
         length: &Expression,
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let (from, to) = (self.scope.point(a)?, self.scope.point(b)?);
         let off = self.scope.difference(&from, &to);
         let target = self.scope.measured(length, Dimension::LENGTH)?;
         if relation == Relation::Equal && self.scope.arena.as_number(target).is_some_and(|t| t < 0.0) {
-            return Err(Diagnostic::error(length.span, "no distance is below zero"));
+            return Err(Diagnostic::error(length.span, "a distance cannot be negative"));
         }
-        Ok(Made::lengths(vec![self.length(&off, target)]).related(relation))
+        Ok(CompiledRule::lengths(vec![self.length(&off, target)]).related(relation))
     }
 
     /// `|vector| = target`.
-    pub fn length(&mut self, vector: &Vector, target: Expr) -> Kind {
+    pub fn length(&mut self, vector: &Vector, target: Expr) -> EquationKind {
         match (self.scope.arrow(vector), self.scope.arena.as_number(target)) {
-            (Some(a), Some(target)) => Kind::Length { a, target },
+            (Some(a), Some(target)) => EquationKind::Length { a, target },
             _ => {
                 let length = self.scope.length(vector);
-                Kind::Scalar { expr: self.scope.arena.sub(length, target) }
+                EquationKind::Scalar { expr: self.scope.arena.sub(length, target) }
             }
         }
     }
@@ -210,32 +215,37 @@ impl Compiler<'_> {
         b: &Vector,
         relation: Relation,
         angle: &Expression,
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let target = self.scope.measured(angle, Dimension::ANGLE)?;
         let between = self.scope.angle(a, b);
         let expr = self.scope.arena.sub(between, target);
-        Ok(Made::angles(vec![Kind::Scalar { expr }], Measure::Norm).related(relation))
+        Ok(CompiledRule::angles(vec![EquationKind::Scalar { expr }], Measure::Norm).related(relation))
     }
 
     /// `a · b = 0`, as the length of the part of `a` along `b`.
-    pub fn split(&mut self, a: &Vector, b: &Vector) -> Made {
-        Made::lengths(vec![match (self.scope.arrow(a), self.scope.arrow(b)) {
-            (Some(a), Some(b)) => Kind::Split { a, b },
+    pub fn split(&mut self, a: &Vector, b: &Vector) -> CompiledRule {
+        CompiledRule::lengths(vec![match (self.scope.arrow(a), self.scope.arrow(b)) {
+            (Some(a), Some(b)) => EquationKind::Split { a, b },
             _ => {
                 let unit = self.scope.unit(b);
-                Kind::Scalar { expr: self.scope.dot(a, &unit) }
+                EquationKind::Scalar { expr: self.scope.dot(a, &unit) }
             }
         }])
     }
 
-    pub(super) fn mirror(&mut self, a: &Expression, b: &Expression, plane: &Expression) -> Meant<Made> {
+    pub(super) fn mirror(
+        &mut self,
+        a: &Expression,
+        b: &Expression,
+        plane: &Expression,
+    ) -> CompileResult<CompiledRule> {
         let plane = self.scope.plane(plane)?;
         let (a, b) = (self.scope.point(a)?, self.scope.point(b)?);
         let middle = self.scope.middle(&a, &b);
         let (off, across) = (self.scope.difference(&middle, &plane.through), self.scope.difference(&a, &b));
         let mut kinds = vec![self.along(&off, &plane.direction, 0.0)];
         kinds.extend(self.across(&across, &plane.direction));
-        Ok(Made::lengths(kinds))
+        Ok(CompiledRule::lengths(kinds))
     }
 
     /// Inside a polygon seen from above: to the inner side of every edge.
@@ -244,7 +254,7 @@ impl Compiler<'_> {
         point: &Expression,
         corners: &[Expression],
         by: &[Argument],
-    ) -> Meant<Made> {
+    ) -> CompileResult<CompiledRule> {
         let (relation, margin) = self.by(by)?;
         let p = self.scope.point(point)?;
         let mut all = Vec::new();
@@ -277,19 +287,19 @@ impl Compiler<'_> {
             let height = arena.div(area, length);
             let (sign, margin) = (arena.number(turn), arena.number(margin));
             let height = arena.mul(sign, height);
-            kinds.push(Kind::Scalar { expr: arena.sub(height, margin) });
+            kinds.push(EquationKind::Scalar { expr: arena.sub(height, margin) });
         }
-        Ok(Made::lengths(kinds).related(relation))
+        Ok(CompiledRule::lengths(kinds).related(relation))
     }
 
-    /// Which way round the corners go at rest, seen from above: 1 or −1.
+    /// Orientation of the corners at rest, seen from above: 1 or −1.
     pub(super) fn turn_at_rest(&mut self, corners: &[Vector]) -> f64 {
         let kinematics = crate::Kinematics::new(self.scope.skeleton);
-        let mut frames = crate::Frames::default();
+        let mut frames = crate::SkeletonFrames::default();
         kinematics.compute(&self.scope.skeleton.rest_values(), &mut frames);
         let place = |vector: &Vector| match &vector.body {
-            Body::Arrow(arrow) => arrow.at(&frames),
-            Body::Any(_) => DVec3::ZERO,
+            VectorBody::Arrow(arrow) => arrow.at(&frames),
+            VectorBody::Any(_) => DVec3::ZERO,
         };
         let places: Vec<DVec3> = corners.iter().map(place).collect();
         let edge = |i: usize| {

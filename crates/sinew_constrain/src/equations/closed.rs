@@ -1,6 +1,6 @@
 //! Closed forms of equations over arrows: values and derivatives, written once for every use.
 
-use crate::compile::Kind;
+use crate::compile::EquationKind;
 use glam::DVec3;
 use sinew_geom::path::Site;
 
@@ -51,16 +51,16 @@ impl VectorDerivative for Across {
 
 /// Rows of a closed form, multiplied by `scale`.
 #[inline(always)]
-pub(super) fn write<S: RowSink>(kind: &Kind, scale: f64, arrows: &[DVec3], sink: &mut S) {
+pub(super) fn write<S: RowSink>(kind: &EquationKind, scale: f64, arrows: &[DVec3], sink: &mut S) {
     match *kind {
-        Kind::Zero { a } => sink.vector(arrows[a] * scale, [(a, Scaled(scale))]),
-        Kind::Unit { a, b } => {
+        EquationKind::Zero { a } => sink.vector(arrows[a] * scale, [(a, Scaled(scale))]),
+        EquationKind::Unit { a, b } => {
             let ((u, per_a), (v, per_b)) = (unit(arrows[a]), unit(arrows[b]));
             let (by_a, by_b) =
                 (Across { unit: u, factor: per_a * scale }, Across { unit: v, factor: -per_b * scale });
             sink.vector((u - v) * scale, [(a, by_a), (b, by_b)]);
         }
-        Kind::Length { a, target } => {
+        EquationKind::Length { a, target } => {
             // Two points in one place are moved apart along x: some direction is needed.
             let u = match unit(arrows[a]) {
                 (_, 0.0) => DVec3::X,
@@ -68,16 +68,16 @@ pub(super) fn write<S: RowSink>(kind: &Kind, scale: f64, arrows: &[DVec3], sink:
             };
             sink.row(scale * (arrows[a].length() - target), [(a, u * scale)]);
         }
-        Kind::Along { a, normal, offset } => {
+        EquationKind::Along { a, normal, offset } => {
             sink.row(scale * (normal.dot(arrows[a]) - offset), [(a, normal * scale)]);
         }
-        Kind::Split { a, b } => {
+        EquationKind::Split { a, b } => {
             let (v, per_b) = unit(arrows[b]);
             let part = v.dot(arrows[a]);
             let by_b = (arrows[a] - v * part) * (per_b * scale);
             sink.row(scale * part, [(a, v * scale), (b, by_b)]);
         }
-        Kind::Clear { ends, by } => {
+        EquationKind::Clear { ends, by } => {
             let [a, b, c, d] = ends.map(|end| arrows[end]);
             let (s, t) = nearest_on_segments([a, b], [c, d]);
             let apart = a.lerp(b, s) - c.lerp(d, t);
@@ -85,38 +85,38 @@ pub(super) fn write<S: RowSink>(kind: &Kind, scale: f64, arrows: &[DVec3], sink:
             let by_end = [u * (1.0 - s), u * s, u * (t - 1.0), u * -t];
             sink.row(scale * (apart.length() - by), [0, 1, 2, 3].map(|i| (ends[i], by_end[i])));
         }
-        Kind::Height { a, ref site, sign, by } => {
+        EquationKind::Height { a, ref site, sign, by } => {
             let (height, gradient) = height_over(site, arrows[a]);
             sink.row(scale * (sign * height - by), [(a, gradient * (sign * scale))]);
         }
         // Scalars run on the tape.
-        Kind::Scalar { .. } => {}
+        EquationKind::Scalar { .. } => {}
     }
 }
 
 /// Vectors shorter than this (metres) have no direction; its derivative is taken as zero.
-const SHORTEST: f64 = 1e-9;
+const MIN_LENGTH_METRES: f64 = 1e-9;
 
 /// Unit vector and one over the length; both zero if there is no direction.
 #[inline(always)]
 fn unit(vector: DVec3) -> (DVec3, f64) {
     let length = vector.length();
-    let per = if length > SHORTEST { 1.0 / length } else { 0.0 };
+    let per = if length > MIN_LENGTH_METRES { 1.0 / length } else { 0.0 };
     (vector * per, per)
 }
 
 /// Rise over run beyond which the ground counts as an edge.
-const STEEPEST: f64 = 2.0;
+const MAX_SLOPE: f64 = 2.0;
 
 /// Height of a point over the ground, and its derivative by the point.
 fn height_over(site: &Site, at: DVec3) -> (f64, DVec3) {
-    const STEP: f64 = 1e-3;
+    const STEP_METRES: f64 = 1e-3;
     let slope = |dx: f64, dz: f64| {
         let rise = site.height(at.x + dx, at.z + dz) - site.height(at.x - dx, at.z - dz);
-        (rise / (2.0 * STEP)).clamp(-STEEPEST, STEEPEST)
+        (rise / (2.0 * STEP_METRES)).clamp(-MAX_SLOPE, MAX_SLOPE)
     };
     let height = at.y - site.height(at.x, at.z);
-    (height, DVec3::new(-slope(STEP, 0.0), 1.0, -slope(0.0, STEP)))
+    (height, DVec3::new(-slope(STEP_METRES, 0.0), 1.0, -slope(0.0, STEP_METRES)))
 }
 
 /// Where on two segments their nearest points lie, 0 to 1 each. Ericson, *Real-Time Collision Detection*, 5.1.9.
@@ -125,7 +125,7 @@ fn nearest_on_segments([a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> (f64, f64) {
     let (u, v, w) = (b - a, d - c, a - c);
     let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
     let (uw, vw) = (u.dot(w), v.dot(w));
-    let tiny = SHORTEST * SHORTEST;
+    let tiny = MIN_LENGTH_METRES * MIN_LENGTH_METRES;
     if uu <= tiny || vv <= tiny {
         let s = if uu > tiny { (-uw / uu).clamp(0.0, 1.0) } else { 0.0 };
         let t = if vv > tiny { (vw / vv).clamp(0.0, 1.0) } else { 0.0 };

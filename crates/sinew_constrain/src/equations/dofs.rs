@@ -1,6 +1,6 @@
 //! Values of a skeleton's degrees of freedom, measured on frames of joints.
 
-use crate::{Freedom, Skeleton, clip::World};
+use crate::{Skeleton, SkeletonDof, clip::JointFrames};
 use glam::{DQuat, DVec3};
 use sinew_geom::EulerOrder;
 
@@ -28,20 +28,20 @@ pub(crate) struct MeasuredDof {
 
 impl NamedDof {
     pub fn new(skeleton: &Skeleton, dof: usize) -> Self {
-        let freedom: Freedom = skeleton.freedoms()[dof];
-        let bone = &skeleton.bones()[freedom.bone];
+        let of: SkeletonDof = skeleton.dofs()[dof];
+        let joint = &skeleton.joints()[of.joint];
         Self {
             dof,
-            joint: freedom.bone,
-            parent: bone.parent,
-            is_rotation: freedom.is_rotation(),
-            axis: freedom.axis(),
-            euler: bone.euler,
-            rest: bone.rest_rotation(),
+            joint: of.joint,
+            parent: joint.parent,
+            is_rotation: of.is_rotation(),
+            axis: of.axis(),
+            euler: joint.euler,
+            rest: joint.rest_rotation(),
         }
     }
 
-    pub fn measure(&self, frames: &World) -> MeasuredDof {
+    pub fn measure(&self, frames: &JointFrames) -> MeasuredDof {
         let above = self.parent.map_or(DQuat::IDENTITY, |parent| frames.rotations[parent]);
         if self.is_rotation {
             let base = above * self.rest;
@@ -58,7 +58,7 @@ impl NamedDof {
 }
 
 /// Cosines of the middle angle below this are taken for the pole, where the outer angles have no derivatives.
-const AT_POLE: f64 = 1e-4;
+const MIN_COSINE: f64 = 1e-4;
 
 /// How Euler angles change with the angular velocity of a rotation, in the frame the rotation begins in: the dual basis
 /// of the axes. At the pole, where the outer axes are one, only the middle angle has a derivative.
@@ -72,7 +72,7 @@ fn angle_gradients(order: EulerOrder, angles: DVec3) -> [DVec3; 3] {
     let mut gradients = [DVec3::ZERO; 3];
     // The middle axis is at right angles to both others.
     gradients[j] = second;
-    if volume.abs() > AT_POLE {
+    if volume.abs() > MIN_COSINE {
         gradients[i] = second.cross(third) / volume;
         gradients[k] = first.cross(second) / volume;
     }

@@ -20,7 +20,7 @@ pub(crate) use columns::{Columns, JacobianRows};
 pub(crate) use dofs::NamedDof;
 
 use crate::{
-    compile::{Aim, Arrow, Carrier, Kind, Problem},
+    compile::{Aim, Arrow, Carrier, EquationKind, Problem},
     symbolic::{Arena, Expr, Tape},
 };
 use glam::DVec3;
@@ -59,7 +59,7 @@ pub(crate) struct EquationBlock {
 /// How the rows of a block are computed; numbers of arrows are those of [`Equations::arrows`].
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
-    Closed(Kind),
+    Closed(EquationKind),
     Tape(TapeRow),
 }
 
@@ -84,8 +84,8 @@ impl EquationBlock {
     /// Arrows whose derivatives are zero at some poses and not at others.
     pub fn piecewise_arrows(&self) -> &[usize] {
         match &self.form {
-            Form::Closed(Kind::Clear { ends, .. }) => ends,
-            Form::Closed(Kind::Height { a, .. }) => std::slice::from_ref(a),
+            Form::Closed(EquationKind::Clear { ends, .. }) => ends,
+            Form::Closed(EquationKind::Height { a, .. }) => std::slice::from_ref(a),
             _ => &[],
         }
     }
@@ -110,7 +110,7 @@ impl Equations {
         };
         for block in &problem.blocks {
             let form = match &block.kind {
-                Kind::Scalar { expr } => Form::Tape(compiler.tape_row(*expr)),
+                EquationKind::Scalar { expr } => Form::Tape(compiler.tape_row(*expr)),
                 kind => Form::Closed(kind.renumbered(|arrow| compiler.arrow(arrow))),
             };
             let aim = problem.rules[block.rule].aim;
@@ -121,7 +121,7 @@ impl Equations {
 
     /// A joint at a place, which [`Equations::set_place`] sets.
     pub fn hold(joint: usize) -> Self {
-        let form = Form::Closed(Kind::Zero { a: 0 });
+        let form = Form::Closed(EquationKind::Zero { a: 0 });
         let block = EquationBlock { rule: 0, aim: Aim::Zero, scale: 1.0, form };
         Self { arrows: vec![Arrow::place(joint)], blocks: vec![block], ..Self::default() }
     }
@@ -138,7 +138,7 @@ impl Equations {
 
     /// Joints that the equations read, those of named degrees of freedom included.
     pub fn joints(&self) -> impl Iterator<Item = usize> + '_ {
-        let carried = self.arrows.iter().flat_map(|arrow| arrow.terms.iter().map(|(c, _)| c.bone()));
+        let carried = self.arrows.iter().flat_map(|arrow| arrow.terms.iter().map(|(c, _)| c.joint()));
         carried.chain(self.named.iter().flat_map(|dof| [Some(dof.joint), dof.parent]).flatten())
     }
 
@@ -179,7 +179,7 @@ impl Equations {
     }
 
     /// Read everything from frames of joints, the values of named degrees of freedom included.
-    pub fn evaluate(&self, frames: &crate::clip::World, state: &mut EquationState) {
+    pub fn evaluate(&self, frames: &crate::clip::JointFrames, state: &mut EquationState) {
         self.update_arrows(frames, state);
         for (index, dof) in self.named.iter().enumerate() {
             self.set_dof(state, index, dof.measure(frames).value);
@@ -244,11 +244,11 @@ impl Compiler<'_> {
 
     /// Record an expression and its derivatives as outputs of the tape; numbers of outputs become slots at the end.
     fn tape_row(&mut self, expr: Expr) -> TapeRow {
-        let n = self.problem.skeleton.n_freedoms();
-        for dof in self.problem.freedoms_named(expr) {
+        let n = self.problem.skeleton.n_dofs();
+        for dof in self.problem.named_dofs(expr) {
             self.named(dof);
         }
-        for arrow in self.problem.arrows_of(&Kind::Scalar { expr }) {
+        for arrow in self.problem.arrows_of(&EquationKind::Scalar { expr }) {
             let local = self.arrow(arrow) as u32;
             let slot = (local, (n + 3 * arrow) as u32);
             if !self.equations.arrow_slots.contains(&slot) {
@@ -288,7 +288,7 @@ impl Compiler<'_> {
 
     fn finish(mut self) -> Equations {
         let Some(arena) = self.arena else { return self.equations };
-        let n_symbols = self.problem.skeleton.n_freedoms() + 3 * self.problem.arrows.len();
+        let n_symbols = self.problem.skeleton.n_dofs() + 3 * self.problem.arrows.len();
         let tape = Tape::new(&arena, n_symbols, &self.outputs);
         let slot = |output: &mut u32| *output = tape.outputs[*output as usize];
         for block in &mut self.equations.blocks {

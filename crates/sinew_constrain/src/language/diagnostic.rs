@@ -1,4 +1,4 @@
-//! What is wrong, where, and what may have been meant.
+//! Diagnostics: what is wrong, where, and a suggestion.
 
 use std::fmt;
 
@@ -27,13 +27,13 @@ impl Span {
 pub enum Severity {
     /// Worth knowing: what was rewritten, or left out.
     Note,
-    /// The line means something, but perhaps not what was meant.
+    /// The line is valid, but perhaps not as intended.
     Warning,
     /// The line is not understood and left out.
     Error,
 }
 
-/// Something to tell about a place in the text.
+/// A message about a place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
     /// Where.
@@ -67,7 +67,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The most similar of some names, if any is similar enough to have been meant.
+/// The most similar of some names, if any is similar enough.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + name.chars().count() / 4;
     known

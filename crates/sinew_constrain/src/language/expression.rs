@@ -2,8 +2,8 @@
 
 use super::{
     Diagnostic, Dimension, Expression, Operator, Term, find_unit,
-    lexer::Kind,
-    parser::{Parser, Read, unquoted},
+    lexer::TokenKind,
+    parser::{ParseResult, Parser, unquoted},
 };
 
 /// Parentheses that may be open at once.
@@ -21,9 +21,9 @@ pub(super) fn factor_of(term: &Term) -> Option<f64> {
 
 impl Parser<'_> {
     /// `A -> B`, or a sum.
-    pub fn expression(&mut self, what: &str) -> Read<Expression> {
+    pub fn expression(&mut self, what: &str) -> ParseResult<Expression> {
         let left = self.sum(what)?;
-        if self.peek().is_some_and(|token| token.kind == Kind::Arrow) {
+        if self.peek().is_some_and(|token| token.kind == TokenKind::Arrow) {
             self.at += 1;
             let right = self.sum("a point")?;
             return Ok(binary(Operator::Arrow, left, right));
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn sum(&mut self, what: &str) -> Read<Expression> {
+    fn sum(&mut self, what: &str) -> ParseResult<Expression> {
         let mut left = self.product(what)?;
         loop {
             let operator = match self.peek().map(|token| token.text) {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    fn product(&mut self, what: &str) -> Read<Expression> {
+    fn product(&mut self, what: &str) -> ParseResult<Expression> {
         let mut left = self.power(what)?;
         loop {
             let operator = match self.peek().map(|token| token.text) {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    fn power(&mut self, what: &str) -> Read<Expression> {
+    fn power(&mut self, what: &str) -> ParseResult<Expression> {
         let base = self.operand(what)?;
         if self.eat("^") {
             let exponent = self.operand("a number")?;
@@ -69,10 +69,10 @@ impl Parser<'_> {
     }
 
     /// A name, number, call, point in parentheses, or their negative.
-    pub fn operand(&mut self, what: &str) -> Read<Expression> {
+    pub fn operand(&mut self, what: &str) -> ParseResult<Expression> {
         let Some(token) = self.peek().copied() else { return Err(self.expected(&described(what))) };
         match token.kind {
-            Kind::Sign if token.is("-") => {
+            TokenKind::Sign if token.is("-") => {
                 self.at += 1;
                 self.open(token.span)?;
                 let inner = self.power("a value")?;
@@ -80,18 +80,18 @@ impl Parser<'_> {
                 let span = token.span.to(inner.span);
                 Ok(Expression { term: Term::Negative(Box::new(inner)), span })
             }
-            Kind::Sign if token.is("(") => self.parenthesis(),
-            Kind::Number => self.number(),
-            Kind::Name | Kind::Quoted => self.name(what),
-            Kind::Strange => {
-                Err(Diagnostic::error(token.span, format!("`{}` means nothing here", token.text)))
+            TokenKind::Sign if token.is("(") => self.parenthesis(),
+            TokenKind::Number => self.number(),
+            TokenKind::Name | TokenKind::Quoted => self.name(what),
+            TokenKind::Strange => {
+                Err(Diagnostic::error(token.span, format!("`{}` is not expected here", token.text)))
             }
-            Kind::Unclosed => Err(Diagnostic::error(token.span, "this quote has no end")),
+            TokenKind::Unclosed => Err(Diagnostic::error(token.span, "this quote has no end")),
             _ => Err(self.expected(&described(what))),
         }
     }
 
-    fn open(&mut self, span: super::Span) -> Read<()> {
+    fn open(&mut self, span: super::Span) -> ParseResult<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Diagnostic::error(span, format!("more than {MAX_DEPTH} parentheses are open")));
@@ -99,14 +99,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn close(&mut self) -> Read<super::Span> {
+    fn close(&mut self) -> ParseResult<super::Span> {
         let span = self.here();
         self.depth -= 1;
         if self.eat(")") { Ok(span) } else { Err(self.expected("`)`")) }
     }
 
     /// A value in parentheses, or three coordinates with an optional unit.
-    fn parenthesis(&mut self) -> Read<Expression> {
+    fn parenthesis(&mut self) -> ParseResult<Expression> {
         let start = self.here();
         self.at += 1;
         self.open(start)?;
@@ -129,7 +129,7 @@ impl Parser<'_> {
         Ok(Expression { term: Term::Vector(Box::new(coordinates)), span })
     }
 
-    fn number(&mut self) -> Read<Expression> {
+    fn number(&mut self) -> ParseResult<Expression> {
         let token = self.tokens[self.at];
         self.at += 1;
         let value: f64 = token.text.parse().unwrap_or(f64::NAN);
@@ -151,8 +151,8 @@ impl Parser<'_> {
     }
 
     /// `cm`, `m/s`, `m/s2`.
-    fn unit(&mut self) -> Read<Option<(f64, Dimension, super::Span)>> {
-        let Some(token) = self.peek().filter(|token| token.kind == Kind::Name).copied() else {
+    fn unit(&mut self) -> ParseResult<Option<(f64, Dimension, super::Span)>> {
+        let Some(token) = self.peek().filter(|token| token.kind == TokenKind::Name).copied() else {
             return Ok(None);
         };
         let Some(unit) = find_unit(token.text) else { return Ok(None) };
@@ -169,22 +169,22 @@ impl Parser<'_> {
         Ok(Some((unit.factor, dimension, span)))
     }
 
-    fn name(&mut self, what: &str) -> Read<Expression> {
+    fn name(&mut self, what: &str) -> ParseResult<Expression> {
         let token = self.tokens[self.at];
         self.at += 1;
         let name = unquoted(&token).to_owned();
-        let is_call = token.kind == Kind::Name
+        let is_call = token.kind == TokenKind::Name
             && self.peek().is_some_and(|next| next.is("(") && next.span.start == token.span.end);
         if is_call {
             return self.call(name, token.span);
         }
-        if token.kind == Kind::Name && name == "distance" {
+        if token.kind == TokenKind::Name && name == "distance" {
             let (a, b) = (self.operand("a point")?, self.operand("a point")?);
             let span = token.span.to(b.span);
             return Ok(Expression { term: Term::Call(name, vec![a, b]), span });
         }
         // A word of the form or a suffix is no value: the value is missing.
-        let is_word = token.kind == Kind::Name && WORDS.contains(&token.text);
+        let is_word = token.kind == TokenKind::Name && WORDS.contains(&token.text);
         if is_word {
             self.at -= 1;
             return Err(self.expected(&described(what)));
@@ -192,7 +192,7 @@ impl Parser<'_> {
         Ok(Expression { term: Term::Name(name), span: token.span })
     }
 
-    fn call(&mut self, name: String, start: super::Span) -> Read<Expression> {
+    fn call(&mut self, name: String, start: super::Span) -> ParseResult<Expression> {
         self.at += 1;
         self.open(start)?;
         let mut arguments = Vec::new();

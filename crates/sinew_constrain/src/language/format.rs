@@ -1,10 +1,10 @@
-//! The same text, written evenly.
+//! The same text in canonical format.
 
 use super::{
     VERBS,
     expression::WORDS,
     find_unit,
-    lexer::{Kind, Token, tokens},
+    lexer::{Token, TokenKind, tokens},
 };
 
 /// Rewrite a text: one space between words, none inside parentheses, lines of a case indented, at most one empty line
@@ -23,11 +23,11 @@ pub fn format(text: &str) -> String {
             is_blank = true;
             continue;
         };
-        let is_case = first.kind == Kind::Name && first.text == "case";
+        let is_case = first.kind == TokenKind::Name && first.text == "case";
         // A line at the margin after an empty line has left the case.
         let is_margin = first.span.column == 1;
         in_case = in_case && !(is_blank && is_margin);
-        let is_inside = in_case && !is_case && !(first.kind == Kind::Comment && is_margin);
+        let is_inside = in_case && !is_case && !(first.kind == TokenKind::Comment && is_margin);
         in_case |= is_case;
         if is_inside {
             out.push_str("  ");
@@ -49,7 +49,7 @@ fn write_line(tokens: &[Token<'_>], out: &mut String) {
             out.push_str(gap(tokens, index));
         }
         match token.kind {
-            Kind::Comment => {
+            TokenKind::Comment => {
                 let text = token.text.trim_start_matches('#').trim();
                 let marks = &token.text[..token.text.len() - token.text.trim_start_matches('#').len()];
                 out.push_str(marks);
@@ -63,7 +63,7 @@ fn write_line(tokens: &[Token<'_>], out: &mut String) {
     }
 }
 
-/// The text with a name of a point or plane exchanged wherever it stands; comments and what `why` says stay.
+/// The text with a name of a point or plane replaced everywhere; comments and the text of `why` stay.
 pub fn rename(text: &str, name: &str, to: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut line_tokens = Vec::new();
@@ -79,12 +79,12 @@ pub fn rename(text: &str, name: &str, to: &str) -> String {
             let (start, end) = (token.span.start as usize, token.span.end as usize);
             let coordinate = token.text.strip_prefix(name).filter(|rest| [".x", ".y", ".z"].contains(rest));
             let new = match token.kind {
-                Kind::Name if token.text == name => written(to),
-                Kind::Name => match coordinate {
+                TokenKind::Name if token.text == name => written(to),
+                TokenKind::Name => match coordinate {
                     Some(axis) if is_plain_name(to) => format!("{to}{axis}"),
                     _ => continue,
                 },
-                Kind::Quoted if token.text[1..token.text.len() - 1] == *name => written(to),
+                TokenKind::Quoted if token.text[1..token.text.len() - 1] == *name => written(to),
                 _ => continue,
             };
             out.push_str(&line[at..start]);
@@ -100,27 +100,27 @@ pub fn rename(text: &str, name: &str, to: &str) -> String {
 pub fn is_plain_name(name: &str) -> bool {
     let mut found = Vec::new();
     tokens(name, 1, 0, &mut found);
-    let is_word = matches!(found.as_slice(), [token] if token.kind == Kind::Name && token.text == name);
-    // A verb at the start of a line is one; elsewhere it would do, but be hard to read.
+    let is_word = matches!(found.as_slice(), [token] if token.kind == TokenKind::Name && token.text == name);
+    // A verb at the start of a line is one; elsewhere it is allowed, but hard to read.
     let is_verb = VERBS.iter().any(|verb| verb.name == name);
     is_word && !is_verb && !WORDS.contains(&name)
 }
 
-/// What stands between a token and the one before it.
+/// Space between a token and the one before it.
 fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
     let (before, token) = (&tokens[index - 1], &tokens[index]);
-    if token.kind == Kind::Comment {
+    if token.kind == TokenKind::Comment {
         return "  ";
     }
     let touches = before.span.end == token.span.start;
-    let is_unit = |token: &Token<'_>| token.kind == Kind::Name && find_unit(token.text).is_some();
+    let is_unit = |token: &Token<'_>| token.kind == TokenKind::Name && find_unit(token.text).is_some();
     // `m/s2`
     let in_unit =
         (token.is("/") && is_unit(before)) || (before.is("/") && index >= 2 && is_unit(&tokens[index - 2]));
-    // A sign stands at what it turns over; at `>=` it would read as an arrow.
-    let is_operand = token.kind != Kind::Sign || token.is("(") || token.is("-");
+    // A sign is attached to its operand; after `>=` it would read as an arrow.
+    let is_operand = token.kind != TokenKind::Sign || token.is("(") || token.is("-");
     let is_unary = before.is("-") && (index < 2 || is_opening(&tokens[index - 2])) && is_operand;
-    let is_call = token.is("(") && matches!(before.kind, Kind::Name) && touches;
+    let is_call = token.is("(") && matches!(before.kind, TokenKind::Name) && touches;
     let is_tight = token.is(",") || token.is(")") || token.is(":") || token.is("%") || token.is("^");
     if is_tight || before.is("(") || before.is("^") || in_unit || is_unary || is_call { "" } else { " " }
 }
@@ -128,8 +128,8 @@ fn gap(tokens: &[Token<'_>], index: usize) -> &'static str {
 /// Whether a minus after this token is a sign rather than a difference.
 fn is_opening(token: &Token<'_>) -> bool {
     match token.kind {
-        Kind::Sign => !token.is(")") && !token.is("%"),
-        Kind::Arrow | Kind::Dots => true,
+        TokenKind::Sign => !token.is(")") && !token.is("%"),
+        TokenKind::Arrow | TokenKind::Dots => true,
         _ => false,
     }
 }

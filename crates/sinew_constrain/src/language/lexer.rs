@@ -3,7 +3,7 @@
 use super::Span;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A word, with dots inside: `Root.tx`, `upper_arm.L`, `mixamorig:Hips`.
     Name,
     /// A word in quotes, which may hold anything.
@@ -19,20 +19,20 @@ pub(super) enum Kind {
     Sign,
     /// From `#` to the end of the line.
     Comment,
-    /// A character that means nothing here.
+    /// An unexpected character.
     Strange,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub text: &'a str,
     pub span: Span,
 }
 
 impl Token<'_> {
     pub fn is(&self, text: &str) -> bool {
-        self.text == text && self.kind != Kind::Quoted
+        self.text == text && self.kind != TokenKind::Quoted
     }
 }
 
@@ -55,32 +55,32 @@ pub(super) fn tokens<'a>(text: &'a str, line: u32, start: usize, out: &mut Vec<T
 }
 
 /// Kind and length in bytes of what a text begins with; no kind for spaces.
-fn token(text: &str) -> (Option<Kind>, usize) {
+fn token(text: &str) -> (Option<TokenKind>, usize) {
     let bytes = text.as_bytes();
     let next = bytes.get(1).copied().unwrap_or(0);
     match bytes[0] {
         b' ' | b'\t' | b'\r' | 0x0b | 0x0c => (None, 1),
-        b'#' => (Some(Kind::Comment), text.len()),
+        b'#' => (Some(TokenKind::Comment), text.len()),
         b'"' => match text[1..].find('"') {
-            Some(end) => (Some(Kind::Quoted), end + 2),
-            None => (Some(Kind::Unclosed), text.len()),
+            Some(end) => (Some(TokenKind::Quoted), end + 2),
+            None => (Some(TokenKind::Unclosed), text.len()),
         },
-        b'-' if next == b'>' => (Some(Kind::Arrow), 2),
-        b'.' if next == b'.' => (Some(Kind::Dots), 2),
-        b'<' | b'>' if next == b'=' => (Some(Kind::Sign), 2),
+        b'-' if next == b'>' => (Some(TokenKind::Arrow), 2),
+        b'.' if next == b'.' => (Some(TokenKind::Dots), 2),
+        b'<' | b'>' if next == b'=' => (Some(TokenKind::Sign), 2),
         b'+' | b'-' | b'*' | b'/' | b'^' | b'(' | b')' | b',' | b':' | b'=' | b'%' | b'<' | b'>' => {
-            (Some(Kind::Sign), 1)
+            (Some(TokenKind::Sign), 1)
         }
-        b'0'..=b'9' => (Some(Kind::Number), number(bytes)),
-        b'.' if next.is_ascii_digit() => (Some(Kind::Number), number(bytes)),
+        b'0'..=b'9' => (Some(TokenKind::Number), number(bytes)),
+        b'.' if next.is_ascii_digit() => (Some(TokenKind::Number), number(bytes)),
         _ => {
             let first = text.chars().next().unwrap_or(' ');
             if is_letter(first) {
-                (Some(Kind::Name), name(text))
+                (Some(TokenKind::Name), name(text))
             } else if first.is_whitespace() {
                 (None, first.len_utf8())
             } else {
-                (Some(Kind::Strange), first.len_utf8())
+                (Some(TokenKind::Strange), first.len_utf8())
             }
         }
     }

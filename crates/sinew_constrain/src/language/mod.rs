@@ -20,6 +20,6 @@ pub use parser::parse;
 pub use reference::reference;
 pub use syntax::{Argument, Case, Expression, Operator, Relation, Script, Statement, Suffixes, Term};
 pub use table::{
-    Dimension, FUNCTIONS, Form, FormId, Function, Part, SUFFIXES, Suffix, UNITS, Unit, VERBS, Verb,
+    Dimension, FUNCTIONS, Form, FormId, FormPart, Function, SUFFIXES, Suffix, UNITS, Unit, VERBS, Verb,
 };
 pub(crate) use table::{find_function, find_unit};

@@ -1,22 +1,22 @@
 //! Tokens into statements, by the table.
 
 use super::{
-    Argument, Case, Diagnostic, Expression, FormId, Part, Relation, SUFFIXES, Script, Span, Statement,
+    Argument, Case, Diagnostic, Expression, FormId, FormPart, Relation, SUFFIXES, Script, Span, Statement,
     Suffixes, Term, VERBS, Verb,
-    lexer::{Kind, Token, tokens},
+    lexer::{Token, TokenKind, tokens},
     suggest,
     table::Form,
 };
 use sinew_geom::DofKind;
 
-/// Read a text. What is not understood is left out and told.
+/// Parse a text. Lines that are not understood are left out and reported.
 pub fn parse(text: &str) -> (Script, Vec<Diagnostic>) {
     let (mut script, mut diagnostics, mut line_tokens) = (Script::default(), Vec::new(), Vec::new());
     let mut start = 0;
     for (index, line) in text.split('\n').enumerate() {
         tokens(line, index as u32 + 1, start, &mut line_tokens);
         start += line.len() + 1;
-        line_tokens.retain(|token| token.kind != Kind::Comment);
+        line_tokens.retain(|token| token.kind != TokenKind::Comment);
         if !line_tokens.is_empty() {
             let mut parser = Parser { tokens: &line_tokens, at: 0, depth: 0 };
             if let Err(diagnostic) = parser.line(&mut script) {
@@ -35,7 +35,7 @@ pub(super) struct Parser<'a> {
     pub depth: usize,
 }
 
-pub(super) type Read<T> = Result<T, Diagnostic>;
+pub(super) type ParseResult<T> = Result<T, Diagnostic>;
 
 impl<'a> Parser<'a> {
     pub fn peek(&self) -> Option<&Token<'a>> {
@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
 
     fn found(&self) -> String {
         match self.peek() {
-            Some(token) if token.kind == Kind::Unclosed => "a quote without its end".into(),
+            Some(token) if token.kind == TokenKind::Unclosed => "a quote without its end".into(),
             Some(token) => format!("`{}`", token.text),
             None => "the end of the line".into(),
         }
@@ -76,11 +76,11 @@ impl<'a> Parser<'a> {
         Diagnostic::error(self.here(), format!("expected {what}, found {}", self.found()))
     }
 
-    fn line(&mut self, script: &mut Script) -> Read<()> {
+    fn line(&mut self, script: &mut Script) -> ParseResult<()> {
         let first = self.tokens[0];
         let verb = VERBS
             .iter()
-            .find(|verb| !verb.name.is_empty() && first.kind == Kind::Name && first.is(verb.name));
+            .find(|verb| !verb.name.is_empty() && first.kind == TokenKind::Name && first.is(verb.name));
         // `distance(A, B) = …` and `angle(…) = …` are equations.
         let is_call =
             self.tokens.get(1).is_some_and(|next| next.is("(") && next.span.start == first.span.end);
@@ -94,14 +94,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn case(&mut self, script: &mut Script) -> Read<()> {
+    fn case(&mut self, script: &mut Script) -> ParseResult<()> {
         self.at = 1;
         let (mut label, mut why) = (String::new(), String::new());
-        if let Some(token) = self.peek().filter(|token| matches!(token.kind, Kind::Number | Kind::Name)) {
+        if let Some(token) =
+            self.peek().filter(|token| matches!(token.kind, TokenKind::Number | TokenKind::Name))
+        {
             label = token.text.to_owned();
             self.at += 1;
         }
-        if let Some(token) = self.peek().filter(|token| token.kind == Kind::Quoted) {
+        if let Some(token) = self.peek().filter(|token| token.kind == TokenKind::Quoted) {
             why = unquoted(token).to_owned();
             self.at += 1;
         }
@@ -112,8 +114,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Try the forms of a verb; of those that fail, the one that got farthest tells why.
-    fn statement(&mut self, verb: &'static Verb, script: &mut Script) -> Read<()> {
+    /// Try the forms of a verb; of those that fail, the error of the one that got farthest is reported.
+    fn statement(&mut self, verb: &'static Verb, script: &mut Script) -> ParseResult<()> {
         let start = self.at;
         let mut best: Option<(usize, Diagnostic)> = None;
         for form in verb.forms {
@@ -135,7 +137,7 @@ impl<'a> Parser<'a> {
         best.map_or(Ok(()), |(_, diagnostic)| Err(diagnostic))
     }
 
-    fn form(&mut self, verb: &'static Verb, form: &'static Form) -> Read<Statement> {
+    fn form(&mut self, verb: &'static Verb, form: &'static Form) -> ParseResult<Statement> {
         let mut arguments = Vec::with_capacity(form.parts.len());
         self.parts(form.parts, &mut arguments)?;
         let suffixes = self.suffixes(verb.is_rule)?;
@@ -143,7 +145,7 @@ impl<'a> Parser<'a> {
         Ok(Statement { span, verb, form, arguments, suffixes, case: None })
     }
 
-    fn equation(&mut self, script: &mut Script) -> Read<()> {
+    fn equation(&mut self, script: &mut Script) -> ParseResult<()> {
         let Some(verb) = VERBS.last() else { return Ok(()) };
         let first = self.tokens[0];
         match self.form(verb, &verb.forms[0]) {
@@ -152,11 +154,13 @@ impl<'a> Parser<'a> {
                 script.statements.push(statement);
                 Ok(())
             }
-            // A word at the start that is followed by no sign was meant as a verb.
+            // A word at the start that is followed by no sign was intended as a verb.
             Err(diagnostic) => {
-                let is_alone =
-                    self.tokens.get(1).is_none_or(|next| matches!(next.kind, Kind::Name | Kind::Quoted));
-                if first.kind != Kind::Name || !is_alone {
+                let is_alone = self
+                    .tokens
+                    .get(1)
+                    .is_none_or(|next| matches!(next.kind, TokenKind::Name | TokenKind::Quoted));
+                if first.kind != TokenKind::Name || !is_alone {
                     return Err(diagnostic);
                 }
                 let known = VERBS.iter().map(|verb| verb.name).filter(|name| !name.is_empty());
@@ -169,16 +173,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn parts(&mut self, parts: &'static [Part], out: &mut Vec<Argument>) -> Read<()> {
+    fn parts(&mut self, parts: &'static [FormPart], out: &mut Vec<Argument>) -> ParseResult<()> {
         parts.iter().try_for_each(|part| self.part(part, out))
     }
 
-    fn part(&mut self, part: &'static Part, out: &mut Vec<Argument>) -> Read<()> {
+    fn part(&mut self, part: &'static FormPart, out: &mut Vec<Argument>) -> ParseResult<()> {
         let argument = match part {
-            Part::Word(word) => {
+            FormPart::Word(word) => {
                 return if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) };
             }
-            Part::OneOf(words) => match words.iter().position(|word| self.is_next(word)) {
+            FormPart::OneOf(words) => match words.iter().position(|word| self.is_next(word)) {
                 Some(index) => {
                     self.at += 1;
                     Argument::Word(index)
@@ -188,58 +192,58 @@ impl<'a> Parser<'a> {
                         .expected(&words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or ")));
                 }
             },
-            Part::Item(what) => Argument::Expression(self.operand(what)?),
-            Part::Expression(what) => Argument::Expression(self.expression(what)?),
-            Part::List(what) => {
+            FormPart::Item(what) => Argument::Expression(self.operand(what)?),
+            FormPart::Expression(what) => Argument::Expression(self.expression(what)?),
+            FormPart::List(what) => {
                 let mut list = vec![self.operand(what)?];
                 while self.eat(",") {
                     list.push(self.operand(what)?);
                 }
                 Argument::List(list)
             }
-            Part::Relation => Argument::Relation(self.relation()?),
-            Part::Bound(what) => {
+            FormPart::Relation => Argument::Relation(self.relation()?),
+            FormPart::Bound(what) => {
                 let is_told =
                     self.peek().is_some_and(|token| matches!(token.text, "=" | "<=" | ">=" | "<" | ">"));
                 out.push(Argument::Relation(if is_told { self.relation()? } else { Relation::AtLeast }));
                 Argument::Expression(self.expression(what)?)
             }
-            Part::Range => {
+            FormPart::Range => {
                 let (low, high) = self.range()?;
                 Argument::Range(low, high)
             }
-            Part::Name => {
+            FormPart::Name => {
                 let Some(token) =
-                    self.peek().filter(|t| matches!(t.kind, Kind::Name | Kind::Quoted)).copied()
+                    self.peek().filter(|t| matches!(t.kind, TokenKind::Name | TokenKind::Quoted)).copied()
                 else {
                     return Err(self.expected("a name"));
                 };
                 self.at += 1;
                 Argument::Name(Expression { term: Term::Name(unquoted(&token).to_owned()), span: token.span })
             }
-            Part::Text => match self.peek().filter(|token| token.kind == Kind::Quoted).copied() {
+            FormPart::Text => match self.peek().filter(|token| token.kind == TokenKind::Quoted).copied() {
                 Some(token) => {
                     self.at += 1;
                     Argument::Text(unquoted(&token).to_owned())
                 }
                 None => return Err(self.expected("text in quotes")),
             },
-            Part::Kinds => Argument::Kinds(self.kinds()?),
-            Part::Optional(parts) => return self.optional(parts, out),
+            FormPart::Kinds => Argument::Kinds(self.kinds()?),
+            FormPart::Optional(parts) => return self.optional(parts, out),
         };
         out.push(argument);
         Ok(())
     }
 
-    fn optional(&mut self, parts: &'static [Part], out: &mut Vec<Argument>) -> Read<()> {
-        let is_there = matches!(parts.first(), Some(Part::Word(word)) if self.is_next(word));
+    fn optional(&mut self, parts: &'static [FormPart], out: &mut Vec<Argument>) -> ParseResult<()> {
+        let is_there = matches!(parts.first(), Some(FormPart::Word(word)) if self.is_next(word));
         if is_there {
             return self.parts(parts, out);
         }
         for part in parts {
             let n = match part {
-                Part::Word(_) => 0,
-                Part::Bound(_) => 2,
+                FormPart::Word(_) => 0,
+                FormPart::Bound(_) => 2,
                 _ => 1,
             };
             out.extend(std::iter::repeat_n(Argument::Absent, n));
@@ -247,7 +251,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn relation(&mut self) -> Read<Relation> {
+    fn relation(&mut self) -> ParseResult<Relation> {
         let relation = match self.peek().map(|token| token.text) {
             Some("=") => Relation::Equal,
             Some("<=") => Relation::AtMost,
@@ -262,9 +266,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `LOW .. HIGH`; a unit after the second is that of both.
-    fn range(&mut self) -> Read<(super::Expression, super::Expression)> {
+    fn range(&mut self) -> ParseResult<(super::Expression, super::Expression)> {
         let mut low = self.expression("a number")?;
-        if self.peek().is_none_or(|token| token.kind != Kind::Dots) {
+        if self.peek().is_none_or(|token| token.kind != TokenKind::Dots) {
             return Err(self.expected("`..`"));
         }
         self.at += 1;
@@ -273,7 +277,7 @@ impl<'a> Parser<'a> {
         Ok((low, high))
     }
 
-    fn kinds(&mut self) -> Read<Vec<DofKind>> {
+    fn kinds(&mut self) -> ParseResult<Vec<DofKind>> {
         let mut kinds = Vec::new();
         while let Some(token) = self.peek() {
             let Some(kind) = DofKind::from_suffix(token.text) else {
@@ -288,11 +292,12 @@ impl<'a> Parser<'a> {
         if kinds.is_empty() { Err(self.expected("some of tx ty tz rx ry rz")) } else { Ok(kinds) }
     }
 
-    fn suffixes(&mut self, is_rule: bool) -> Read<Suffixes> {
+    fn suffixes(&mut self, is_rule: bool) -> ParseResult<Suffixes> {
         let mut suffixes = Suffixes::default();
         while let Some(token) = self.peek().copied() {
-            let known =
-                SUFFIXES.iter().find(|suffix| is_rule && token.kind == Kind::Name && token.is(suffix.name));
+            let known = SUFFIXES
+                .iter()
+                .find(|suffix| is_rule && token.kind == TokenKind::Name && token.is(suffix.name));
             let Some(suffix) = known else { return Err(self.strange_end(is_rule)) };
             self.at += 1;
             let is_new = match suffix.name {
@@ -310,7 +315,7 @@ impl<'a> Parser<'a> {
                 _ => !std::mem::replace(&mut suffixes.always, true),
             };
             if !is_new {
-                return Err(Diagnostic::error(token.span, format!("`{}` stands twice", suffix.name)));
+                return Err(Diagnostic::error(token.span, format!("`{}` is given twice", suffix.name)));
             }
         }
         Ok(suffixes)
@@ -355,12 +360,12 @@ impl Form {
         if !verb.name.is_empty() {
             words.push(verb.name.to_owned());
         }
-        words.extend(self.parts.iter().map(Part::usage));
+        words.extend(self.parts.iter().map(FormPart::usage));
         words.join(" ").replace(" :", ":")
     }
 }
 
-impl Part {
+impl FormPart {
     fn usage(&self) -> String {
         match self {
             Self::Word(word) => (*word).to_owned(),

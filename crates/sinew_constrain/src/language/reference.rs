@@ -8,7 +8,7 @@ const HEAD: &str = "\
 
 <!-- Made of the table the parser uses (`UPDATE_GOLDEN=1 cargo test -p sinew_constrain --test reference`); do not edit. -->
 
-A pose that carries its reasons is written as text, one rule a line, verb first:
+Rules that a pose must satisfy are written as text, one rule per line, verb first:
 
 ```
 plane Floor  = through StepMarker normal FloorNormal1 -> FloorNormal2
@@ -21,7 +21,7 @@ range KneeR.rx in 0 .. 150 deg
 maximize HeadTop.y priority 2
 ```
 
-`sinew solve RULES --skeleton FILE` solves them; `--explain` shows the equations, `--format` writes the text evenly.
+`sinew solve RULES --skeleton FILE` solves them; `--explain` shows the equations, `--format` formats the text.
 
 - `#` begins a comment. `case` begins a group and says why it is there; indentation is for the eye.
 - Names are those of joints, of markers, and of what the text defines. Names with spaces or signs, or equal to a word
@@ -29,7 +29,7 @@ maximize HeadTop.y priority 2
 - `Joint.tx … Joint.rz` are degrees of freedom (a translation is the coordinate in the parent's space), `Joint.x`,
   `.y`, `.z` coordinates in the world. `A -> B` is the vector from A to B. `(0, 8, 30) cm` is a point.
 - A number without a unit takes that of what it meets: centimetres for lengths, degrees for angles.
-- A line that is not understood is told with its place and left out; nothing is solved until it is mended.
+- A line that is not understood is reported with its position; nothing is solved until it is corrected.
 
 ";
 

@@ -38,11 +38,11 @@ pub struct Statement {
     pub verb: &'static Verb,
     /// Which of its forms.
     pub form: &'static Form,
-    /// What stands in the places of the form, one a part that is no fixed word.
+    /// Arguments of the form, one per part that is not a fixed word.
     pub arguments: Vec<Argument>,
     /// What follows.
     pub suffixes: Suffixes,
-    /// Index of the case it stands in.
+    /// Index of its case.
     pub case: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl PartialEq for Statement {
     }
 }
 
-/// What stands in a place of a form.
+/// An argument of a form.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// An expression.
@@ -89,7 +89,7 @@ pub enum Relation {
     AtLeast,
 }
 
-/// An expression and where it stands. Two are equal if they say the same, wherever they stand.
+/// An expression and its position. Two are equal if their content is, whatever their positions.
 #[derive(Debug, Clone)]
 pub struct Expression {
     /// What it says.

@@ -1,4 +1,4 @@
-//! Everything a line can say. The parser, the formatter and the reference page all follow this table.
+//! Everything a line can express. The parser, the formatter and the reference page all follow this table.
 
 /// What a number measures: powers of metre, radian and second.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +9,7 @@ pub struct Dimension {
     pub time: i8,
     /// Counted in frames of a clip instead of seconds.
     pub is_frames: bool,
-    /// By what the written number was multiplied; says nothing about what it measures.
+    /// Factor by which the written number was multiplied; not part of what it measures.
     pub scale: f64,
 }
 
@@ -59,12 +59,12 @@ pub(crate) fn find_unit(name: &str) -> Option<&'static Unit> {
 
 /// A place in a form.
 #[derive(Debug, Clone, Copy)]
-pub enum Part {
+pub enum FormPart {
     /// This word or sign.
     Word(&'static str),
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// An operand: a name, a call, or an expression in parentheses. What it should be is told in capitals.
+    /// An operand: a name, a call, or an expression in parentheses. Its kind is given in capitals.
     Item(&'static str),
     /// An expression, which may be a sum or an arrow.
     Expression(&'static str),
@@ -83,10 +83,10 @@ pub enum Part {
     /// Some of `tx ty tz rx ry rz`.
     Kinds,
     /// All of these or none.
-    Optional(&'static [Part]),
+    Optional(&'static [FormPart]),
 }
 
-/// Names the meaning of a form.
+/// Identifies a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum FormId {
@@ -133,7 +133,7 @@ pub enum FormId {
 #[allow(missing_docs)]
 pub struct Form {
     pub id: FormId,
-    pub parts: &'static [Part],
+    pub parts: &'static [FormPart],
     pub meaning: &'static str,
     pub example: &'static str,
 }
@@ -144,12 +144,12 @@ pub struct Form {
 pub struct Verb {
     /// Empty for the free equation, which has no verb.
     pub name: &'static str,
-    /// Whether it says something about the pose, rather than naming things.
+    /// Whether it constrains the pose, rather than defining a name.
     pub is_rule: bool,
     pub forms: &'static [Form],
 }
 
-use Part::{Bound, Expression, Item, Kinds, List, Name, OneOf, Optional, Range, Relation, Text, Word};
+use FormPart::{Bound, Expression, Item, Kinds, List, Name, OneOf, Optional, Range, Relation, Text, Word};
 
 macro_rules! form {
     ($id:ident, [$($part:expr),*], $meaning:literal, $example:literal) => {
@@ -181,7 +181,7 @@ pub static VERBS: &[Verb] = &[
     verb!("plane", false, form!(Plane, [Name, Word("="), Word("through"), Item("POINT"), Word("normal"), Expression("DIRECTION")],
         "a plane; its normal points up, out of what is solid", "plane Floor = through StepMarker normal FloorNormal1 -> FloorNormal2")),
     verb!("line", false, form!(Line, [Name, Word("="), Word("through"), Item("POINT"), Word("along"), Expression("DIRECTION")],
-        "a line without ends", "line Rail = through BoxMarker1 along BoxMarker1 -> BoxMarker2")),
+        "an infinite line", "line Rail = through BoxMarker1 along BoxMarker1 -> BoxMarker2")),
     verb!("case", false, form!(Case, [],
         "begins a group: an optional number and why these rules are there", r#"case 1 "right foot on the step""#)),
 
@@ -232,7 +232,7 @@ pub static VERBS: &[Verb] = &[
     verb!("range", true, form!(Range, [Item("FREEDOM"), Word("in"), Range],
         "the degree of freedom stays within these limits", "range KneeR.rx in 0 .. 150 deg")),
     verb!("keep", true, form!(Keep, [Item("pose, JOINT or FREEDOM")],
-        "stay near the pose solving begins with; `weight` says how firmly, 1 if not said", "keep pose weight 0.01")),
+        "stay near the pose solving begins with; `weight` says how firmly, 1 by default", "keep pose weight 0.01")),
     verb!("hold", true, form!(Hold, [Item("POINT")],
         "in a clip: the point may be anywhere, but must not move", "hold FootR during 12 .. 34 fade 4")),
     verb!("limit", true, form!(Limit, [OneOf(&["velocity", "acceleration"]), Item("POINT"), Relation, Expression("SPEED")],
@@ -257,13 +257,13 @@ pub struct Suffix {
 /// All suffixes.
 #[rustfmt::skip]
 pub const SUFFIXES: &[Suffix] = &[
-    Suffix { name: "weight", argument: "NUMBER", meaning: "how much the rule counts against others it cannot agree with; 1 if not said" },
-    Suffix { name: "soft", argument: "LENGTH-OR-ANGLE", meaning: "may be missed by about this much, to stay nearer to the starting pose" },
-    Suffix { name: "priority", argument: "1, 2, …", meaning: "never at the cost of a rule with a smaller number; 1 if not said" },
+    Suffix { name: "weight", argument: "NUMBER", meaning: "weight of the rule against others that conflict with it; 1 by default" },
+    Suffix { name: "soft", argument: "LENGTH-OR-ANGLE", meaning: "tolerance: may be missed by about this much, to stay nearer to the starting pose" },
+    Suffix { name: "priority", argument: "1, 2, …", meaning: "never at the cost of a rule with a smaller number; 1 by default" },
     Suffix { name: "during", argument: "FRAME .. FRAME", meaning: "only in these frames of a clip" },
-    Suffix { name: "fade", argument: "FRAMES", meaning: "comes and goes over so many frames" },
+    Suffix { name: "fade", argument: "FRAMES", meaning: "fades in and out over this many frames" },
     Suffix { name: "when", argument: "contact(JOINT)", meaning: "only while the joint touches the ground" },
-    Suffix { name: "always", argument: "", meaning: "in all frames, which is so anyway" },
+    Suffix { name: "always", argument: "", meaning: "in all frames, which is the default" },
 ];
 
 /// A function in expressions.

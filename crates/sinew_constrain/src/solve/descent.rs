@@ -3,7 +3,7 @@
 //! # Source
 //! Levenberg (1944) and Marquardt (1963), with damping proportional to the residual (Yamashita and Fukushima 2001) and
 //! ranges by an active set inside the step. Abdelhay (2008) asks for a proper stopping test (§3.7) and for ranges of
-//! the variables (§5.2), and means to adjust a given pose rather than to find any (§3.2). Groups of equations are
+//! the variables (§5.2), and adjusts a given pose rather than finding any (§3.2). Groups of equations are
 //! independent: each has its own damping, and all are evaluated together.
 //! # Symbols
 //! `λ` damping of a group, `c` its sum of squares; `ε` compliance of rows that must hold, reduced in stages; `μ`
@@ -11,22 +11,22 @@
 
 use super::{
     solver::{Point, SolveParams, Solver, Stop},
-    step::Linear,
+    step::LinearStep,
 };
 use crate::compile::Aim;
 
 /// Rounds in which degrees of freedom are held at their limits and inequalities join, in one step.
-const PASSES: usize = 6;
+const MAX_ACTIVE_SET_PASSES: usize = 6;
 /// No joint turns further than this in one step, in radians.
-const LONGEST: f64 = 0.5;
-/// How near to a limit a value counts as at it.
-const AT_LIMIT: f64 = 1e-12;
+const MAX_TURN_RADIANS: f64 = 0.5;
+/// Distance from a limit at which a value counts as at the limit.
+const LIMIT_TOLERANCE: f64 = 1e-12;
 /// Compliance that keeps redundant rows from making a step singular, in square metres.
-const FLOOR: f64 = 1e-10;
+const MIN_COMPLIANCE: f64 = 1e-10;
 /// Compliances of rows that must hold, in metres, from coarse to fine.
-const STAGES: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
-/// The finest ones of rules of priorities 2, 3, …; each is so much softer than the one before that it cannot move it.
-const LEVELS: [f64; 3] = [1e-3, 1e-1, 1.0];
+const STAGE_METRES: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
+/// The finest compliances of rules of priorities 2, 3, …; each is too soft to affect the one before.
+const PRIORITY_METRES: [f64; 3] = [1e-3, 1e-1, 1.0];
 /// Iterations of one stage.
 const STAGE_ITERATIONS: usize = 60;
 
@@ -40,8 +40,8 @@ struct Progress {
 
 /// What a step is to do.
 #[derive(Clone, Copy)]
-enum Goal<'a> {
-    /// Make rows that must hold vanish; compliance.
+enum StepGoal<'a> {
+    /// Solve the rows that must hold, with a compliance.
     Hold(f64),
     /// Stay near a start; compliance of rows that must hold, and damping.
     Near { start: &'a [f64], stage: f64, damping: f64 },
@@ -63,7 +63,7 @@ impl Solver {
                 }
                 if progress[group].stop.is_none() {
                     let Progress { damping, merit, .. } = progress[group];
-                    self.step(group, Goal::Hold(damping * merit + FLOOR), params.ranges);
+                    self.step(group, StepGoal::Hold(damping * merit + MIN_COMPLIANCE), params.ranges);
                     is_open = true;
                 }
             }
@@ -100,13 +100,13 @@ impl Solver {
         let before = self.now.pose.clone();
         self.begin(params.ranges);
         let cost = self.cost();
-        // What cannot hold stays off by as much as it is: only then is there anything to be near in.
+        // Rules that cannot hold keep their residual, so that the nearest among the best compromises is found.
         for row in 0..self.now.f.len() {
             let is_off = !is_feasible && self.is_hard[row];
             self.offset[row] = if is_off { self.excess(row, self.now.f[row]) } else { 0.0 };
         }
         let mut iterations = 0;
-        for stage in STAGES {
+        for stage in STAGE_METRES {
             let mut progress: Vec<Progress> = (0..self.groups.len())
                 .map(|group| Progress {
                     damping: 1e-3,
@@ -119,7 +119,7 @@ impl Solver {
                     if progress[group].stop.is_none() {
                         self.step(
                             group,
-                            Goal::Near { start, stage, damping: progress[group].damping },
+                            StepGoal::Near { start, stage, damping: progress[group].damping },
                             params.ranges,
                         );
                     }
@@ -155,7 +155,7 @@ impl Solver {
         } else {
             self.cost() > cost * (1.0 + 1e-6)
         };
-        // Nearer, but no longer right, is not better.
+        // A nearer pose at which the rules no longer hold is rejected.
         if is_worse {
             self.now.pose.copy_from_slice(&before);
             self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
@@ -165,15 +165,15 @@ impl Solver {
 
     fn begin(&mut self, ranges: bool) {
         if ranges {
-            for (&freedom, [low, high]) in self.system.freedoms.iter().zip(&self.ranges) {
-                self.now.pose[freedom] = self.now.pose[freedom].max(*low).min(*high);
+            for (&dof, [low, high]) in self.system.dofs.iter().zip(&self.ranges) {
+                self.now.pose[dof] = self.now.pose[dof].max(*low).min(*high);
             }
         }
         self.trial.pose.copy_from_slice(&self.now.pose);
         self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
     }
 
-    /// Take over the trial of each open group that is better.
+    /// Accept the trial of each open group that improved.
     fn accept(
         &mut self,
         progress: &mut [Progress],
@@ -194,8 +194,8 @@ impl Solver {
             let wide = rows.start * self.system.stride..rows.end * self.system.stride;
             self.now.f[rows.clone()].copy_from_slice(&self.trial.f[rows]);
             self.now.jacobian[wide.clone()].copy_from_slice(&self.trial.jacobian[wide]);
-            for &freedom in &self.system.freedoms[columns] {
-                self.now.pose[freedom] = self.trial.pose[freedom];
+            for &dof in &self.system.dofs[columns] {
+                self.now.pose[dof] = self.trial.pose[dof];
             }
         }
         self.trial.pose.copy_from_slice(&self.now.pose);
@@ -212,19 +212,19 @@ impl Solver {
             sum += (self.excess(row, at.f[row]) - self.offset[row]).powi(2) / self.compliance(row, stage);
         }
         for column in self.groups[group].columns.clone() {
-            let freedom = self.system.freedoms[column];
-            sum += (at.pose[freedom] - start[freedom]).powi(2) / self.metric[column];
+            let dof = self.system.dofs[column];
+            sum += (at.pose[dof] - start[dof]).powi(2) / self.metric[column];
         }
         sum
     }
 
-    /// Square of what a row may be off by, at a stage.
+    /// Squared tolerance of a row at a stage.
     fn compliance(&self, row: usize, stage: f64) -> f64 {
         match self.softness[row] {
             None => stage * stage,
             Some((1, soft)) => soft,
             Some((level, _)) => {
-                let finest = LEVELS[(level as usize - 2).min(LEVELS.len() - 1)];
+                let finest = PRIORITY_METRES[(level as usize - 2).min(PRIORITY_METRES.len() - 1)];
                 finest.max(stage).powi(2)
             }
         }
@@ -238,25 +238,25 @@ impl Solver {
 
     /// Write the next trial of a group.
     #[inline]
-    fn step(&mut self, group: usize, goal: Goal<'_>, ranges: bool) {
+    fn step(&mut self, group: usize, goal: StepGoal<'_>, ranges: bool) {
         let columns = self.groups[group].columns.clone();
         let mut work = std::mem::take(&mut self.scratch);
         self.choose_rows(group, goal, &mut work);
         work.metric.clear();
-        work.wish.clear();
+        work.desired.clear();
         for column in columns.clone() {
             match goal {
-                Goal::Hold(_) => work.metric.push(self.metric[column]),
-                Goal::Near { start, damping, .. } => {
-                    let freedom = self.system.freedoms[column];
+                StepGoal::Hold(_) => work.metric.push(self.metric[column]),
+                StepGoal::Near { start, damping, .. } => {
+                    let dof = self.system.dofs[column];
                     work.metric.push(self.metric[column] / (1.0 + damping));
-                    work.wish.push((start[freedom] - self.now.pose[freedom]) / (1.0 + damping));
+                    work.desired.push((start[dof] - self.now.pose[dof]) / (1.0 + damping));
                 }
             }
         }
         work.dx.resize(columns.len(), 0.0);
-        for _ in 0..PASSES {
-            let linear = Linear {
+        for _ in 0..MAX_ACTIVE_SET_PASSES {
+            let linear = LinearStep {
                 jacobian: &self.now.jacobian,
                 stride: self.system.stride,
                 columns: [columns.start, columns.len()],
@@ -264,7 +264,7 @@ impl Solver {
                 f: &work.f,
                 compliance: &work.compliance,
                 metric: &work.metric,
-                wish: matches!(goal, Goal::Near { .. }).then_some(&work.wish),
+                desired: matches!(goal, StepGoal::Near { .. }).then_some(&work.desired),
             };
             if !linear.solve(&mut work.step, &mut work.dx) {
                 work.dx.fill(0.0);
@@ -277,22 +277,22 @@ impl Solver {
         }
         let rotations = work.dx.iter().zip(&self.is_rotation[columns.clone()]).filter(|(_, is)| **is);
         let longest = rotations.fold(0.0f64, |most, (dx, _)| most.max(dx.abs()));
-        let share = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+        let share = if longest > MAX_TURN_RADIANS { MAX_TURN_RADIANS / longest } else { 1.0 };
         for (column, dx) in columns.zip(&work.dx) {
-            let freedom = self.system.freedoms[column];
-            let mut value = self.now.pose[freedom] + share * dx;
+            let dof = self.system.dofs[column];
+            let mut value = self.now.pose[dof] + share * dx;
             if ranges {
                 let [low, high] = self.ranges[column];
                 value = value.max(low).min(high);
             }
-            self.trial.pose[freedom] = value;
+            self.trial.pose[dof] = value;
         }
         self.scratch = work;
     }
 
     /// Rows of a group that count now: equations, and inequalities that are broken.
     #[inline]
-    fn choose_rows(&self, group: usize, goal: Goal<'_>, work: &mut super::solver::Work) {
+    fn choose_rows(&self, group: usize, goal: StepGoal<'_>, work: &mut super::solver::StepBuffers) {
         work.rows.clear();
         work.f.clear();
         work.compliance.clear();
@@ -305,30 +305,31 @@ impl Solver {
     }
 
     #[inline(always)]
-    fn push_row(&self, row: usize, goal: Goal<'_>, work: &mut super::solver::Work) {
+    fn push_row(&self, row: usize, goal: StepGoal<'_>, work: &mut super::solver::StepBuffers) {
         let compliance = match goal {
-            Goal::Hold(_) if !self.is_hard[row] => return,
-            Goal::Hold(compliance) => compliance,
-            Goal::Near { stage, .. } => self.compliance(row, stage),
+            StepGoal::Hold(_) if !self.is_hard[row] => return,
+            StepGoal::Hold(compliance) => compliance,
+            StepGoal::Near { stage, .. } => self.compliance(row, stage),
         };
         work.rows.push(row as u32);
         work.f.push(self.now.f[row] - self.offset[row]);
         work.compliance.push(compliance);
     }
 
-    /// Hold what is at a limit and would go beyond it.
+    /// Fix columns that are at a limit and would go beyond it.
     #[inline]
-    fn hold_at_limits(&self, first: usize, work: &mut super::solver::Work) -> bool {
+    fn hold_at_limits(&self, first: usize, work: &mut super::solver::StepBuffers) -> bool {
         let mut is_new = false;
         for (i, dx) in work.dx.iter().enumerate() {
             let column = first + i;
-            let value = self.now.pose[self.system.freedoms[column]];
+            let value = self.now.pose[self.system.dofs[column]];
             let [low, high] = self.ranges[column];
-            let leaves = (value <= low + AT_LIMIT && *dx < 0.0) || (value >= high - AT_LIMIT && *dx > 0.0);
+            let leaves = (value <= low + LIMIT_TOLERANCE && *dx < 0.0)
+                || (value >= high - LIMIT_TOLERANCE && *dx > 0.0);
             if leaves && work.metric[i] > 0.0 {
                 work.metric[i] = 0.0;
-                if let Some(wish) = work.wish.get_mut(i) {
-                    *wish = 0.0;
+                if let Some(desired) = work.desired.get_mut(i) {
+                    *desired = 0.0;
                 }
                 is_new = true;
             }
@@ -338,7 +339,12 @@ impl Solver {
 
     /// Inequalities that hold now but would be broken by the step take part in it.
     #[inline]
-    fn join_inequalities(&self, group: usize, goal: Goal<'_>, work: &mut super::solver::Work) -> bool {
+    fn join_inequalities(
+        &self,
+        group: usize,
+        goal: StepGoal<'_>,
+        work: &mut super::solver::StepBuffers,
+    ) -> bool {
         let columns = self.groups[group].columns.clone();
         let mut is_new = false;
         for row in self.groups[group].rows.clone() {
@@ -357,7 +363,7 @@ impl Solver {
         is_new
     }
 
-    /// The worst of how groups ended; rows that nothing can move count too.
+    /// The worst result of all groups; rows that nothing can move count too.
     fn overall(&self, stops: impl Iterator<Item = Stop>, tolerance: f64) -> Stop {
         let rank = |stop: &Stop| match stop {
             Stop::Converged => 0,

@@ -9,7 +9,7 @@ use super::System;
 use crate::{Skeleton, compile::Aim};
 use std::ops::Range;
 
-/// Rows and columns that nothing else meets.
+/// Rows and columns that are independent of all others.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub rows: Range<usize>,
@@ -17,16 +17,16 @@ pub(crate) struct Group {
 }
 
 /// Derivatives smaller than this, relative to the largest of their row, are rounding.
-const ZERO: f64 = 1e-11;
+const ROUNDING_RATIO: f64 = 1e-11;
 
 /// Sort blocks and columns of a system by groups.
 pub(crate) fn arrange(system: &mut System, skeleton: &Skeleton) -> Vec<Group> {
-    let n_columns = system.freedoms.len();
+    let n_columns = system.dofs.len();
     let is_used = pattern(system, skeleton);
     let mut parent: Vec<usize> = (0..n_columns).collect();
     for row in 0..system.n_rows() {
-        // What is to be as large as possible joins nothing: it is dealt with when all else holds.
-        if system.rows[row].aim == Aim::Least {
+        // Objectives join no group: they are minimised after everything else holds.
+        if system.rows[row].aim == Aim::Objective {
             continue;
         }
         let mut columns = (0..n_columns).filter(|&column| is_used[row * n_columns + column]);
@@ -41,7 +41,7 @@ pub(crate) fn arrange(system: &mut System, skeleton: &Skeleton) -> Vec<Group> {
         roots.windows(2).for_each(|pair| unite(&mut parent, pair[0], pair[1]));
     }
     let group_of_row = |row: usize, parent: &mut Vec<usize>| {
-        if system.rows[row].aim == Aim::Least {
+        if system.rows[row].aim == Aim::Objective {
             return usize::MAX;
         }
         let first = (0..n_columns).find(|&column| is_used[row * n_columns + column]);
@@ -76,12 +76,12 @@ pub(crate) fn arrange(system: &mut System, skeleton: &Skeleton) -> Vec<Group> {
         groups.push(Group { rows: first_row..first_row + n_rows, columns: first_column..columns.len() });
         (first_row, first_column) = (first_row + n_rows, columns.len());
     }
-    // What only an objective moves comes last.
+    // Columns that only an objective depends on come last.
     let mut is_taken = vec![false; n_columns];
     columns.iter().for_each(|&column| is_taken[column] = true);
     let by_objective = |column: &usize| {
         (0..system.n_rows())
-            .any(|row| system.rows[row].aim == Aim::Least && is_used[row * n_columns + column])
+            .any(|row| system.rows[row].aim == Aim::Objective && is_used[row * n_columns + column])
     };
     columns.extend((0..n_columns).filter(|column| !is_taken[*column]).filter(by_objective));
     groups.retain(|group| !group.columns.is_empty());
@@ -91,7 +91,7 @@ pub(crate) fn arrange(system: &mut System, skeleton: &Skeleton) -> Vec<Group> {
 
 /// Which derivatives are not zero everywhere, rows by columns.
 fn pattern(system: &mut System, skeleton: &Skeleton) -> Vec<bool> {
-    let (m, n, stride) = (system.n_rows(), system.freedoms.len(), system.stride);
+    let (m, n, stride) = (system.n_rows(), system.dofs.len(), system.stride);
     let mut is_used = vec![false; m * n];
     let (mut f, mut jacobian) = (vec![0.0; m], vec![0.0; m * stride]);
     let rest = skeleton.rest_values();
@@ -109,7 +109,7 @@ fn pattern(system: &mut System, skeleton: &Skeleton) -> Vec<bool> {
             let line = &jacobian[row * stride..row * stride + n];
             let largest = line.iter().fold(0.0f64, |most, x| most.max(x.abs()));
             for (column, x) in line.iter().enumerate() {
-                is_used[row * n + column] |= x.abs() > ZERO * largest;
+                is_used[row * n + column] |= x.abs() > ROUNDING_RATIO * largest;
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Solving rules: the pose nearest to the start at which they hold.
 //!
 //! ```text
-//! Problem ─► System: f and J ─┬─► feasible (Levenberg–Marquardt within ranges), from elsewhere if it fails
+//! Problem ─► System: f and J ─┬─► feasible (Levenberg–Marquardt within ranges), from other starts if it fails
 //!                             ├─► nearest (towards the start; soft rules, priorities)
-//!                             ├─► objective (as tall as the rest allows)
-//!                             └─► report (residuals, freedom left, conflicts)
+//!                             ├─► objective (minimum while the other rules hold)
+//!                             └─► report (residuals, degrees of freedom left, conflicts)
 //! ```
 
 mod descent;

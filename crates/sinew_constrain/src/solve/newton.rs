@@ -3,7 +3,7 @@
 //! # Source
 //! Abdelhay (2008), §3.7: Newton–Raphson with the Moore–Penrose inverse, steps 1 to 10. Differs: step 7 is printed as
 //! `DX ← GIM · CS` instead of `−GIM · F(CS)`, and step 10 stops only after a fixed number of iterations; here the
-//! iteration also stops when the equations hold, when nothing moves any more, and when it oscillates (§4.3.1, figure
+//! iteration also stops when the equations hold, when nothing moves, and when it oscillates (§4.3.1, figure
 //! 26).
 //! # Limits
 //! No ranges, weights, priorities or inequalities, as in the original.
@@ -16,11 +16,11 @@ use crate::compile::Aim;
 use sinew_geom::linalg::symmetric_eigen;
 
 /// As in Abdelhay (2008), a centimetre counts as much as a radian; in square metres.
-const METRIC: f64 = 1e-4;
+const SQUARE_RADIANS_PER_SQUARE_METRE: f64 = 1e-4;
 /// Singular values below this share of the largest count as zero.
-const SINGULAR: f64 = 1e-7;
-/// Sums of squares that repeat within this share go to and fro.
-const REPEATS: f64 = 0.01;
+const MIN_SINGULAR_RATIO: f64 = 1e-7;
+/// Sums of squares that repeat within this ratio oscillate.
+const SAME_COST_RATIO: f64 = 0.01;
 
 impl Solver {
     pub(super) fn newton(&mut self, start: &[f64], params: &SolveParams) -> (Stop, Iterations) {
@@ -40,7 +40,7 @@ impl Solver {
             if largest < params.tolerance {
                 break Stop::Converged;
             }
-            if goes_to_and_fro(&costs) {
+            if oscillates(&costs) {
                 break Stop::Oscillating;
             }
             if n == params.max_iterations {
@@ -48,8 +48,8 @@ impl Solver {
             }
             let step = self.pseudo_inverse_step(&rows);
             let mut longest: f64 = 0.0;
-            for (&freedom, dx) in self.system.freedoms.iter().zip(&step) {
-                self.now.pose[freedom] += dx;
+            for (&dof, dx) in self.system.dofs.iter().zip(&step) {
+                self.now.pose[dof] += dx;
                 longest = longest.max(dx.abs());
             }
             n += 1;
@@ -65,11 +65,13 @@ impl Solver {
 
     /// `−J⁺ f`: the shortest of the steps that come nearest.
     fn pseudo_inverse_step(&self, rows: &[usize]) -> Vec<f64> {
-        let (m, n) = (rows.len(), self.system.freedoms.len());
-        let root = |column: usize| if self.is_rotation[column] { 1.0 } else { METRIC.sqrt() };
+        let (m, n) = (rows.len(), self.system.dofs.len());
+        let root = |column: usize| {
+            if self.is_rotation[column] { 1.0 } else { SQUARE_RADIANS_PER_SQUARE_METRE.sqrt() }
+        };
         let at = |i: usize, c: usize| self.now.jacobian[rows[i] * self.system.stride + c] * root(c);
         let f: Vec<f64> = rows.iter().map(|&row| -self.now.f[row]).collect();
-        // J⁺ = Jᵀ (J Jᵀ)⁺ = (Jᵀ J)⁺ Jᵀ, whichever matrix is smaller.
+        // J⁺ = Jᵀ (J Jᵀ)⁺ = (Jᵀ J)⁺ Jᵀ, using the smaller matrix.
         let mut step = if m <= n {
             let mut square = vec![0.0; m * m];
             for i in 0..m {
@@ -96,9 +98,9 @@ impl Solver {
     }
 }
 
-fn goes_to_and_fro(costs: &[f64]) -> bool {
+fn oscillates(costs: &[f64]) -> bool {
     let [.., a, b, c, d, e] = costs else { return false };
-    let is_same = |x: f64, y: f64| (x - y).abs() < REPEATS * x.max(y);
+    let is_same = |x: f64, y: f64| (x - y).abs() < SAME_COST_RATIO * x.max(y);
     is_same(*a, *c) && is_same(*c, *e) && is_same(*b, *d) && !is_same(*d, *e)
 }
 
@@ -107,7 +109,11 @@ fn pseudo_solve(matrix: Vec<f64>, n: usize, right: &[f64]) -> Vec<f64> {
     let (values, vectors) = symmetric_eigen(&matrix, n);
     let largest = values.iter().fold(0.0f64, |most, x| most.max(*x));
     let mut result = vec![0.0; n];
-    for (k, value) in values.iter().enumerate().filter(|(_, value)| **value > SINGULAR * SINGULAR * largest) {
+    for (k, value) in values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| **value > MIN_SINGULAR_RATIO * MIN_SINGULAR_RATIO * largest)
+    {
         let share = (0..n).map(|i| vectors[k * n + i] * right[i]).sum::<f64>() / value;
         (0..n).for_each(|i| result[i] += share * vectors[k * n + i]);
     }

@@ -15,44 +15,44 @@ use super::{
 };
 use crate::compile::Aim;
 
-/// Penalty, a square metre's worth.
-const PENALTY: f64 = 1e3;
-/// Steps, in radians or in metres, below which nothing is gained any more.
-const SHORTEST: f64 = 1e-8;
-const ITERATIONS: usize = 200;
+/// Penalty per square metre.
+const PENALTY_PER_SQUARE_METRE: f64 = 1e3;
+/// Steps, in radians or in metres, at which the descent stops.
+const MIN_STEP: f64 = 1e-8;
+const MAX_ITERATIONS: usize = 200;
 /// Difference for second derivatives.
-const NUDGE: f64 = 1e-6;
+const DIFFERENCE_STEP: f64 = 1e-6;
 /// No joint turns further than this in one step.
-const LONGEST: f64 = 0.3;
+const MAX_TURN_RADIANS: f64 = 0.3;
 
 /// A row that must hold, the value it is held at, and its multiplier.
-struct Held {
+struct HeldRow {
     row: usize,
     at: f64,
     is_one_sided: bool,
     multiplier: f64,
 }
 
-impl Held {
-    /// `y + ρ f`, zero for an inequality that is not pressed against.
+impl HeldRow {
+    /// `y + ρ f`, zero for an inactive inequality.
     fn force(&self, f: f64) -> f64 {
-        let force = self.multiplier + PENALTY * (f - self.at);
+        let force = self.multiplier + PENALTY_PER_SQUARE_METRE * (f - self.at);
         if self.is_one_sided { force.max(0.0) } else { force }
     }
 }
 
 impl Solver {
-    /// From the present pose, where the rules hold, to the best one. Returns the iterations.
-    pub(super) fn maximise(&mut self, params: &SolveParams) -> usize {
+    /// Minimise the objectives from the current pose, at which the rules hold. Returns the number of iterations.
+    pub(super) fn minimise_objective(&mut self, params: &SolveParams) -> usize {
         let before = self.now.clone();
         let mut held = self.held_rows();
         let (mut damping, mut iterations) = (1e-3, 0);
-        while iterations < ITERATIONS {
+        while iterations < MAX_ITERATIONS {
             iterations += 1;
             let gradient = self.gradient(&held, &self.now.f.clone());
             let hessian = self.hessian(&held, &gradient);
             match self.descend(&mut held, &gradient, &hessian, &mut damping, params.ranges) {
-                Some(moved) if moved > SHORTEST => {}
+                Some(moved) if moved > MIN_STEP => {}
                 _ => break,
             }
         }
@@ -60,10 +60,10 @@ impl Solver {
         iterations
     }
 
-    /// The first step that helps, with more and more damping; how far it went, or `None` if there is none.
+    /// The first step that improves, with increasing damping; its length, or `None` if there is none.
     fn descend(
         &mut self,
-        held: &mut [Held],
+        held: &mut [HeldRow],
         gradient: &[f64],
         hessian: &[f64],
         damping: &mut f64,
@@ -74,7 +74,7 @@ impl Solver {
             if let Some(step) = self.newton_step(hessian, gradient, *damping, ranges) {
                 let turns = (0..step.len()).filter(|&c| self.is_rotation[c]);
                 let longest = turns.fold(0.0f64, |most, c| most.max(step[c].abs()));
-                let share = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+                let share = if longest > MAX_TURN_RADIANS { MAX_TURN_RADIANS / longest } else { 1.0 };
                 self.move_by(&step, share, ranges);
                 if self.lagrangian(held) < value - 1e-15 * value.abs() {
                     self.update_multipliers(held, &old, &step, share);
@@ -89,9 +89,9 @@ impl Solver {
         None
     }
 
-    /// Multipliers of the linearised rows at the end of the step. What the curvature of the rows adds to them is not
-    /// pressed against, so it must not enter.
-    fn update_multipliers(&self, held: &mut [Held], old: &super::solver::Point, step: &[f64], share: f64) {
+    /// Multipliers of the linearised rows at the end of the step. The curvature of the rows
+    /// must not enter.
+    fn update_multipliers(&self, held: &mut [HeldRow], old: &super::solver::Point, step: &[f64], share: f64) {
         for row in held {
             let line = &old.jacobian[row.row * self.system.stride..];
             let change: f64 = line.iter().zip(step).map(|(j, x)| j * x).sum();
@@ -99,7 +99,7 @@ impl Solver {
         }
     }
 
-    /// Back onto the rules; if that fails, back to where it began.
+    /// Project back onto the rules; if that fails, return to the start.
     fn settle(&mut self, before: super::solver::Point, params: &SolveParams) {
         self.trial.pose.copy_from_slice(&self.now.pose);
         let was_solved = self.is_all_solved(&before.f, params.tolerance);
@@ -116,39 +116,41 @@ impl Solver {
             .all(|(row, f)| self.excess(row, *f).abs() < tolerance * self.system.rows[row].weight)
     }
 
-    fn held_rows(&self) -> Vec<Held> {
+    fn held_rows(&self) -> Vec<HeldRow> {
         let mut held = Vec::new();
         for (row, of) in self.system.rows.iter().enumerate() {
             let is_level = matches!(self.softness[row], Some((2.., _)));
-            if of.aim == Aim::Least || !(self.is_hard[row] || is_level) {
+            if of.aim == Aim::Objective || !(self.is_hard[row] || is_level) {
                 continue;
             }
-            // Rules that could not be kept are held at what they reached.
+            // Rules that could not hold are held at the residual they reached.
             let f = self.excess(row, self.now.f[row]);
             let at = if is_level { f } else { 0.0 };
-            held.push(Held { row, at, is_one_sided: of.aim == Aim::AtMostZero, multiplier: 0.0 });
+            held.push(HeldRow { row, at, is_one_sided: of.aim == Aim::AtMostZero, multiplier: 0.0 });
         }
         held
     }
 
-    fn lagrangian(&self, held: &[Held]) -> f64 {
+    fn lagrangian(&self, held: &[HeldRow]) -> f64 {
         let rows = self.system.rows.iter().zip(&self.now.f);
-        let sum: f64 = rows.filter(|(row, _)| row.aim == Aim::Least).map(|(_, f)| f).sum();
-        let penalty =
-            |row: &Held| (row.force(self.now.f[row.row]).powi(2) - row.multiplier.powi(2)) / (2.0 * PENALTY);
+        let sum: f64 = rows.filter(|(row, _)| row.aim == Aim::Objective).map(|(_, f)| f).sum();
+        let penalty = |row: &HeldRow| {
+            (row.force(self.now.f[row.row]).powi(2) - row.multiplier.powi(2))
+                / (2.0 * PENALTY_PER_SQUARE_METRE)
+        };
         sum + held.iter().map(penalty).sum::<f64>()
     }
 
     /// Gradient by columns with forces taken at `f`.
-    fn gradient(&self, held: &[Held], f: &[f64]) -> Vec<f64> {
-        let (n, stride) = (self.system.freedoms.len(), self.system.stride);
+    fn gradient(&self, held: &[HeldRow], f: &[f64]) -> Vec<f64> {
+        let (n, stride) = (self.system.dofs.len(), self.system.stride);
         let mut gradient = vec![0.0; n];
         let mut add = |row: usize, factor: f64| {
             let line = &self.now.jacobian[row * stride..row * stride + n];
             gradient.iter_mut().zip(line).for_each(|(g, j)| *g += factor * j);
         };
         (0..self.system.n_rows())
-            .filter(|&row| self.system.rows[row].aim == Aim::Least)
+            .filter(|&row| self.system.rows[row].aim == Aim::Objective)
             .for_each(|row| add(row, 1.0));
         for row in held {
             let force = row.force(f[row.row]);
@@ -159,17 +161,17 @@ impl Solver {
         gradient
     }
 
-    fn hessian(&mut self, held: &[Held], gradient: &[f64]) -> Vec<f64> {
-        let (n, stride) = (self.system.freedoms.len(), self.system.stride);
+    fn hessian(&mut self, held: &[HeldRow], gradient: &[f64]) -> Vec<f64> {
+        let (n, stride) = (self.system.dofs.len(), self.system.stride);
         let now = self.now.clone();
         let mut hessian = vec![0.0; n * n];
         for c in 0..n {
-            let freedom = self.system.freedoms[c];
-            self.now.pose[freedom] = now.pose[freedom] + NUDGE;
+            let dof = self.system.dofs[c];
+            self.now.pose[dof] = now.pose[dof] + DIFFERENCE_STEP;
             self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
-            self.now.pose[freedom] = now.pose[freedom];
+            self.now.pose[dof] = now.pose[dof];
             let nudged = self.gradient(held, &now.f);
-            (0..n).for_each(|l| hessian[c * n + l] = (nudged[l] - gradient[l]) / NUDGE);
+            (0..n).for_each(|l| hessian[c * n + l] = (nudged[l] - gradient[l]) / DIFFERENCE_STEP);
         }
         self.now = now;
         for c in 0..n {
@@ -182,15 +184,15 @@ impl Solver {
             let line = &self.now.jacobian[row.row * stride..row.row * stride + n];
             for c in 0..n {
                 for l in 0..n {
-                    hessian[c * n + l] += PENALTY * line[c] * line[l];
+                    hessian[c * n + l] += PENALTY_PER_SQUARE_METRE * line[c] * line[l];
                 }
             }
         }
         hessian
     }
 
-    /// Newton step that stays within ranges: what would leave its range goes to the limit, and the others make the best
-    /// of that. `None` if the matrix is not positive definite yet.
+    /// Newton step that stays within ranges: columns that would leave their range are fixed at the limit, and the
+    /// others are solved again. `None` if the matrix is not positive definite yet.
     fn newton_step(&self, hessian: &[f64], gradient: &[f64], damping: f64, ranges: bool) -> Option<Vec<f64>> {
         let n = gradient.len();
         let mut held: Vec<Option<f64>> = vec![None; n];
@@ -211,7 +213,7 @@ impl Solver {
             }
             let mut is_new = false;
             for c in (0..n).filter(|_| ranges) {
-                let value = self.now.pose[self.system.freedoms[c]];
+                let value = self.now.pose[self.system.dofs[c]];
                 let [low, high] = self.ranges[c];
                 let room = step[c].clamp(low - value, (high - value).max(low - value));
                 if held[c].is_none() && (room - step[c]).abs() > 1e-12 {
@@ -226,10 +228,10 @@ impl Solver {
     }
 
     fn move_by(&mut self, step: &[f64], share: f64, ranges: bool) {
-        for (c, &freedom) in self.system.freedoms.iter().enumerate() {
-            let value = self.now.pose[freedom] + share * step[c];
+        for (c, &dof) in self.system.dofs.iter().enumerate() {
+            let value = self.now.pose[dof] + share * step[c];
             let [low, high] = self.ranges[c];
-            self.now.pose[freedom] = if ranges { value.max(low).min(high) } else { value };
+            self.now.pose[dof] = if ranges { value.max(low).min(high) } else { value };
         }
         self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
     }

@@ -1,21 +1,21 @@
-//! What a solution is worth: residuals, remaining freedom, conflicts.
+//! Report on a solution: residuals, remaining degrees of freedom, conflicts.
 //!
 //! # Source
-//! The rank test of SolveSpace (`system.cpp`), for redundant rules and remaining freedom. Conflicts follow from the
+//! The rank test of SolveSpace (`system.cpp`), for redundant rules and remaining degrees of freedom. Conflicts follow from the
 //! least squares themselves: where no step helps, `Jᵀ f = 0`, so that exactly the rows that pull against each other
 //! have errors.
 
 use super::solver::{Iterations, SolveParams, Solver, Stop};
 use crate::compile::{Aim, Measure, Quantity};
 
-/// Rows with less than this share left after others are taken out depend on them.
-const DEPENDENT: f64 = 1e-7;
-/// Metres, or tenths of radians, a rule may be off and still be said to hold: a tenth of a millimetre.
-const HOLDS: f64 = 1e-4;
-/// Metres or radians from a limit that are none: compromises give way by less.
-const AT_LIMIT: f64 = 1e-6;
+/// Rows with a smaller remainder than this share after elimination are linearly dependent.
+const DEPENDENT_RATIO: f64 = 1e-7;
+/// Residual up to which a rule is reported to hold, metres or tenths of radians.
+const HOLDS_METRES: f64 = 1e-4;
+/// Distance from a limit that counts as none, metres or radians.
+const LIMIT_TOLERANCE: f64 = 1e-6;
 
-/// What is known of a solution.
+/// Report on a solution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolveReport {
     /// How solving ended.
@@ -30,7 +30,7 @@ pub struct SolveReport {
     pub n_equations: usize,
     /// Independent equations among those that hold the pose now.
     pub rank: usize,
-    /// Degrees of freedom that the rules leave free; as many as there are less the rank.
+    /// Degrees of freedom that the rules leave free; their number is the number of degrees of freedom minus the rank.
     pub free: Vec<usize>,
     /// Rules that follow from others, by index.
     pub redundant: Vec<usize>,
@@ -45,11 +45,11 @@ pub struct SolveReport {
 /// How well a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RuleReport {
-    /// Metres, radians or what else it measures; of what is to be large or small, its value.
+    /// Metres, radians or another quantity; for an objective, its value.
     pub residual: f64,
-    /// What that is.
+    /// What it measures.
     pub quantity: Quantity,
-    /// Whether it is small enough to say so.
+    /// Whether the residual is within the tolerance.
     pub holds: bool,
 }
 
@@ -58,14 +58,14 @@ pub struct RuleReport {
 pub struct Conflict {
     /// Rules that are off, by index, worst first.
     pub rules: Vec<usize>,
-    /// Degrees of freedom whose ranges stand in the way.
+    /// Degrees of freedom whose ranges conflict.
     pub ranges: Vec<usize>,
     /// Residual of the worst.
     pub residual: f64,
 }
 
 impl RuleReport {
-    /// The residual for people: in centimetres or degrees, and what that is.
+    /// The residual in centimetres or degrees, and the unit.
     pub fn in_unit(&self) -> (f64, &'static str) {
         match self.quantity {
             Quantity::Length => (100.0 * self.residual, "cm"),
@@ -75,11 +75,11 @@ impl RuleReport {
     }
 }
 
-/// Lines that a message lists.
+/// Maximum number of lines a message lists.
 const MAX_LISTED: usize = 8;
 
 impl Solver {
-    /// What a conflict is, in words.
+    /// A conflict as a message.
     pub fn describe_conflict(&self, report: &SolveReport, conflict: &Conflict) -> String {
         let lines: Vec<String> = conflict.rules[1..]
             .iter()
@@ -87,7 +87,7 @@ impl Solver {
             .map(|&rule| self.problem.rules[rule].span.line.to_string())
             .collect();
         let ranges: Vec<String> =
-            conflict.ranges.iter().map(|&freedom| self.problem.skeleton.freedom_name(freedom)).collect();
+            conflict.ranges.iter().map(|&dof| self.problem.skeleton.dof_name(dof)).collect();
         let mut others: Vec<String> = Vec::new();
         match lines.len() {
             0 => {}
@@ -122,13 +122,13 @@ impl Solver {
         let hard = (0..self.now.f.len()).filter(|&row| self.is_hard[row]);
         let residual = hard.clone().map(off).fold(0.0, f64::max);
         let (rank, redundant) = self.rank(&rules);
-        let at_limit: Vec<usize> = (0..self.system.freedoms.len())
+        let at_limit: Vec<usize> = (0..self.system.dofs.len())
             .filter(|&column| {
-                let (value, [low, high]) = (values[self.system.freedoms[column]], self.ranges[column]);
-                params.ranges && (value <= low + AT_LIMIT || value >= high - AT_LIMIT)
+                let (value, [low, high]) = (values[self.system.dofs[column]], self.ranges[column]);
+                params.ranges && (value <= low + LIMIT_TOLERANCE || value >= high - LIMIT_TOLERANCE)
             })
             .collect();
-        let conflicts = if residual < HOLDS { Vec::new() } else { self.conflicts(&rules, &at_limit) };
+        let conflicts = if residual < HOLDS_METRES { Vec::new() } else { self.conflicts(&rules, &at_limit) };
         let stop = if stop != Stop::NotFinite && residual < params.tolerance * 10.0 {
             Stop::Converged
         } else {
@@ -144,7 +144,7 @@ impl Solver {
             free: self.left_free(&rank),
             redundant,
             conflicts,
-            at_limit: at_limit.iter().map(|&column| self.system.freedoms[column]).collect(),
+            at_limit: at_limit.iter().map(|&column| self.system.dofs[column]).collect(),
             distance: self.distance(start),
         }
     }
@@ -154,11 +154,11 @@ impl Solver {
         for (row, of) in self.system.rows.iter().enumerate() {
             let f = self.excess(row, self.now.f[row]);
             // Objectives have a sign and one row.
-            if of.aim == Aim::Least { squares[of.rule] = f } else { squares[of.rule] += f * f }
+            if of.aim == Aim::Objective { squares[of.rule] = f } else { squares[of.rule] += f * f }
         }
         let report = |(rule, sum): (&crate::compile::Rule, &f64)| {
             let unit = rule.scale * rule.weight;
-            if rule.aim == Aim::Least {
+            if rule.aim == Aim::Objective {
                 let sign = if rule.form == crate::language::FormId::Maximize { -1.0 } else { 1.0 };
                 return RuleReport { residual: sign * sum / unit, quantity: rule.quantity, holds: true };
             }
@@ -168,14 +168,14 @@ impl Solver {
                 Measure::Chord => 2.0 * (0.5 * norm).min(1.0).asin(),
                 Measure::Sine => norm.min(1.0).asin(),
             };
-            RuleReport { residual, quantity: rule.quantity, holds: sum.sqrt() / rule.weight < HOLDS }
+            RuleReport { residual, quantity: rule.quantity, holds: sum.sqrt() / rule.weight < HOLDS_METRES }
         };
         self.problem.rules.iter().zip(&squares).map(report).collect()
     }
 
     /// Pivot columns of the rows that hold the pose, and rules whose rows all follow from those before.
     fn rank(&self, rules: &[RuleReport]) -> (Vec<usize>, Vec<usize>) {
-        let n = self.system.freedoms.len();
+        let n = self.system.dofs.len();
         let mut basis: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut is_new = vec![None; self.problem.rules.len()];
         let mut order: Vec<usize> = (0..self.now.f.len()).collect();
@@ -198,7 +198,7 @@ impl Solver {
                 .iter()
                 .enumerate()
                 .fold((0, 0.0), |best, (c, x)| if x.abs() > best.1 { (c, x.abs()) } else { best });
-            let is_independent = size > 0.0 && largest > DEPENDENT * size;
+            let is_independent = size > 0.0 && largest > DEPENDENT_RATIO * size;
             let seen = is_new[of.rule].get_or_insert(false);
             *seen |= is_independent;
             if is_independent {
@@ -214,9 +214,9 @@ impl Solver {
     }
 
     fn left_free(&self, pivots: &[usize]) -> Vec<usize> {
-        let mut is_free = vec![true; self.problem.skeleton.n_freedoms()];
-        pivots.iter().for_each(|&column| is_free[self.system.freedoms[column]] = false);
-        (0..is_free.len()).filter(|&freedom| is_free[freedom]).collect()
+        let mut is_free = vec![true; self.problem.skeleton.n_dofs()];
+        pivots.iter().for_each(|&column| is_free[self.system.dofs[column]] = false);
+        (0..is_free.len()).filter(|&dof| is_free[dof]).collect()
     }
 
     fn conflicts(&self, rules: &[RuleReport], at_limit: &[usize]) -> Vec<Conflict> {
@@ -244,13 +244,13 @@ impl Solver {
             conflicts.push(Conflict {
                 residual: rules[off[0]].residual,
                 rules: off,
-                ranges: ranges.iter().map(|&column| self.system.freedoms[column]).collect(),
+                ranges: ranges.iter().map(|&column| self.system.dofs[column]).collect(),
             });
         }
         conflicts
     }
 
-    /// Whether these rows would be better off if a column at its limit could go on.
+    /// Whether these rows would improve if a column at its limit could move on.
     fn presses(&self, column: usize, rows: &[usize]) -> bool {
         let slope: f64 = rows
             .iter()
@@ -259,9 +259,10 @@ impl Solver {
                 self.now.jacobian[row * self.system.stride + column] * self.excess(row, self.now.f[row])
             })
             .sum();
-        let value = self.now.pose[self.system.freedoms[column]];
+        let value = self.now.pose[self.system.dofs[column]];
         let [low, high] = self.ranges[column];
         let limit = 1e-3 * rows.iter().map(|&row| self.excess(row, self.now.f[row]).powi(2)).sum::<f64>();
-        (value <= low + AT_LIMIT && slope > limit) || (value >= high - AT_LIMIT && slope < -limit)
+        (value <= low + LIMIT_TOLERANCE && slope > limit)
+            || (value >= high - LIMIT_TOLERANCE && slope < -limit)
     }
 }

@@ -32,15 +32,15 @@ pub enum Method {
 pub struct SolveParams {
     /// Which method.
     pub method: Method,
-    /// Most iterations of one descent (default 100).
+    /// Maximum number of iterations of one descent (default 100).
     pub max_iterations: usize,
-    /// Metres, or tenths of radians, up to which equations count as solved (default 1e-6).
+    /// Residual up to which equations count as solved, in metres or tenths of radians (default 1e-6).
     pub tolerance: f64,
     /// Keep degrees of freedom within their ranges (default `true`).
     pub ranges: bool,
     /// Of all solutions take the one nearest to the start (default `true`).
     pub nearest: bool,
-    /// Other starts to try after a failure (default 8).
+    /// Restarts after a failure (default 8).
     pub restarts: usize,
     /// Seed of these starts.
     pub seed: u64,
@@ -65,13 +65,13 @@ impl Default for SolveParams {
 pub enum Stop {
     /// All rules hold.
     Converged,
-    /// No step makes it better: the rules contradict each other, or the start is unlucky.
+    /// No step improves it: the rules contradict each other, or the start is in a local minimum.
     Stalled,
-    /// It goes to and fro between the same poses.
+    /// It oscillates between the same poses.
     Oscillating,
-    /// It was still getting better.
+    /// It was still improving.
     IterationLimit,
-    /// A value stopped being a number.
+    /// A value became infinite or NaN.
     NotFinite,
 }
 
@@ -91,14 +91,14 @@ impl Stop {
 /// A pose and what is known of it.
 #[derive(Debug, Clone)]
 pub struct Solution {
-    /// A value a degree of freedom.
+    /// One value per degree of freedom.
     pub values: Vec<f64>,
-    /// How it was found, and what it is worth.
+    /// How it was found, and how well the rules hold.
     pub report: SolveReport,
 }
 
-/// Metres that a turn of one radian counts as, where poses are compared: √0.1 m, about a third of a leg.
-pub(crate) const METRIC: f64 = 0.1;
+/// Square metres that one square radian counts as when poses are compared: a radian counts as √0.1 m, about a third of a leg.
+pub(crate) const SQUARE_METRES_PER_SQUARE_RADIAN: f64 = 0.1;
 
 /// Values and derivatives at a pose.
 #[derive(Debug, Clone, Default)]
@@ -108,14 +108,14 @@ pub(super) struct Point {
     pub jacobian: Vec<f64>,
 }
 
-/// Rules on a skeleton, prepared. `new` costs what the text costs; `solve` only what poses cost, and allocates a little
+/// Rules on a skeleton, prepared. `new` costs time per rule; `solve` only time per pose, and allocates a little
 /// at its end.
 #[derive(Debug, Clone)]
 pub struct Solver {
     pub(super) problem: Problem,
     pub(super) system: System,
     pub(super) groups: Vec<Group>,
-    /// Rows that must hold, before anything else is looked at.
+    /// Rows that must hold before anything else is considered.
     pub(super) is_hard: Vec<bool>,
     /// Compliance of other rows, and the level they belong to (2, 3, …), or 1 for soft ones.
     pub(super) softness: Vec<Option<(u32, f64)>>,
@@ -124,22 +124,22 @@ pub struct Solver {
     /// Range of each column.
     pub(super) ranges: Vec<[f64; 2]>,
     pub(super) is_rotation: Vec<bool>,
-    /// What each row is left off by while the nearest pose is looked for among compromises.
+    /// Residual that each row keeps while the nearest pose is searched among compromises.
     pub(super) offset: Vec<f64>,
     pub(super) now: Point,
     pub(super) trial: Point,
-    pub(super) scratch: Work,
+    pub(super) scratch: StepBuffers,
 }
 
 /// Buffers of descents.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Work {
+pub(super) struct StepBuffers {
     pub step: Scratch,
     pub rows: Vec<u32>,
     pub f: Vec<f64>,
     pub compliance: Vec<f64>,
     pub metric: Vec<f64>,
-    pub wish: Vec<f64>,
+    pub desired: Vec<f64>,
     pub dx: Vec<f64>,
 }
 
@@ -151,31 +151,33 @@ impl Solver {
         let of = |row: &super::system::RowInfo| &problem.rules[row.rule];
         let is_hard = system.rows.iter().map(|row| {
             let rule = of(row);
-            rule.aim != Aim::Least && rule.soft.is_none() && rule.priority == 1
+            rule.aim != Aim::Objective && rule.soft.is_none() && rule.priority == 1
         });
         let is_hard: Vec<bool> = is_hard.collect();
         let softness = system.rows.iter().map(|row| {
             let rule = of(row);
             match (rule.aim, rule.soft, rule.priority) {
-                (Aim::Least, ..) | (_, None, 1) => None,
+                (Aim::Objective, ..) | (_, None, 1) => None,
                 (_, Some(soft), _) => Some((1, (soft * rule.scale * rule.weight).powi(2))),
                 (_, None, level) => Some((level, 0.0)),
             }
         });
         let softness = softness.collect();
-        let freedoms = system.freedoms.iter().map(|&freedom| (freedom, problem.skeleton.freedoms()[freedom]));
+        let dofs = system.dofs.iter().map(|&dof| (dof, problem.skeleton.dofs()[dof]));
         let (mut metric, mut ranges, mut is_rotation) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, freedom) in freedoms {
-            metric.push(if freedom.is_rotation() { 1.0 } else { METRIC } / problem.keep[index]);
-            ranges.push(freedom.range);
-            is_rotation.push(freedom.is_rotation());
+        for (index, dof) in dofs {
+            metric.push(
+                if dof.is_rotation() { 1.0 } else { SQUARE_METRES_PER_SQUARE_RADIAN } / problem.keep[index],
+            );
+            ranges.push(dof.range);
+            is_rotation.push(dof.is_rotation());
         }
         let point = Point {
             pose: problem.skeleton.rest_values(),
             f: vec![0.0; system.n_rows()],
             jacobian: vec![0.0; system.n_rows() * system.stride],
         };
-        let scratch = Work::default();
+        let scratch = StepBuffers::default();
         let offset = vec![0.0; system.n_rows()];
         let (now, trial) = (point.clone(), point);
         Self {
@@ -204,10 +206,10 @@ impl Solver {
         self.groups.len()
     }
 
-    /// Bytes of everything solving touches.
+    /// Bytes of memory that solving touches.
     pub fn n_bytes(&self) -> usize {
         let matrices = 8 * (self.now.jacobian.len() + self.now.f.len() + self.now.pose.len());
-        let scratch = 8 * 16 * (16 + self.system.freedoms.len());
+        let scratch = 8 * 16 * (16 + self.system.dofs.len());
         self.system.n_bytes() + 2 * matrices + scratch + 41 * self.metric.len()
     }
 
@@ -215,7 +217,7 @@ impl Solver {
     /// for each degree of freedom of the skeleton.
     ///
     /// # Errors
-    /// A pose of the wrong length, or with values that are no numbers.
+    /// A pose of the wrong length, or with values that are not finite.
     pub fn evaluate(&mut self, values: &[f64]) -> Result<(Vec<f64>, Vec<f64>), ConstrainError> {
         self.problem.skeleton.check_values(values)?;
         self.evaluate_in_place(values);
@@ -224,14 +226,14 @@ impl Solver {
         let mut f = vec![0.0; self.now.f.len()];
         for (row, of) in self.system.rows.iter().enumerate() {
             f[of.index] = self.now.f[row];
-            for (column, &freedom) in self.system.freedoms.iter().enumerate() {
-                jacobian[of.index * n + freedom] = self.now.jacobian[row * self.system.stride + column];
+            for (column, &dof) in self.system.dofs.iter().enumerate() {
+                jacobian[of.index * n + dof] = self.now.jacobian[row * self.system.stride + column];
             }
         }
         Ok((f, jacobian))
     }
 
-    /// The same into own buffers, without checks: what each iteration does.
+    /// The same into internal buffers, without checks: the work of one iteration.
     pub fn evaluate_in_place(&mut self, values: &[f64]) {
         self.now.pose.copy_from_slice(values);
         self.system.evaluate(&self.now.pose, &mut self.now.f, &mut self.now.jacobian);
@@ -240,8 +242,8 @@ impl Solver {
     /// Find a pose at which the rules hold, near a start.
     ///
     /// # Errors
-    /// A start of the wrong length, or with values that are no numbers. Rules that cannot all hold are no error: the
-    /// best compromise comes back, and the report says so.
+    /// A start of the wrong length, or with values that are not finite. Rules that cannot all hold are no error: the
+    /// best compromise is returned, and the report says so.
     pub fn solve(&mut self, start: &[f64], params: &SolveParams) -> Result<Solution, ConstrainError> {
         self.problem.skeleton.check_values(start)?;
         let (stop, mut iterations) = match params.method {
@@ -252,8 +254,8 @@ impl Solver {
             if params.nearest {
                 iterations.nearest = self.nearest(start, params, stop == Stop::Converged);
             }
-            if self.system.rows.iter().any(|row| row.aim == Aim::Least) {
-                iterations.objective = self.maximise(params);
+            if self.system.rows.iter().any(|row| row.aim == Aim::Objective) {
+                iterations.objective = self.minimise_objective(params);
             }
         }
         let values = self.now.pose.clone();
@@ -264,8 +266,8 @@ impl Solver {
     /// Only the first part of [`Solver::solve`]: some pose within ranges at which the rules hold. Fast, for dragging.
     ///
     /// # Errors
-    /// As there.
-    pub fn reach(
+    /// As for [`Solver::solve`].
+    pub fn solve_feasible(
         &mut self,
         start: &[f64],
         params: &SolveParams,
@@ -278,7 +280,7 @@ impl Solver {
         Ok((stop, iterations))
     }
 
-    /// Descend from the start; if that fails, from elsewhere.
+    /// Descend from the start; if that fails, from random starts near it.
     fn find(&mut self, start: &[f64], params: &SolveParams) -> (Stop, Iterations) {
         self.now.pose.copy_from_slice(start);
         let (stop, mut n) = self.feasible(params);
@@ -292,12 +294,12 @@ impl Solver {
         for _ in 0..params.restarts {
             restarts += 1;
             self.now.pose.copy_from_slice(start);
-            for (column, &freedom) in self.system.freedoms.iter().enumerate() {
+            for (column, &dof) in self.system.dofs.iter().enumerate() {
                 let x = random.next();
                 let [low, high] = self.ranges[column];
                 let reach = if self.is_rotation[column] { 1.0 } else { 0.3 };
-                let (low, high) = (low.max(start[freedom] - reach), high.min(start[freedom] + reach));
-                self.now.pose[freedom] = if low < high { low + x * (high - low) } else { start[freedom] };
+                let (low, high) = (low.max(start[dof] - reach), high.min(start[dof] + reach));
+                self.now.pose[dof] = if low < high { low + x * (high - low) } else { start[dof] };
             }
             let (stop, more) = self.feasible(params);
             n += more;
@@ -318,9 +320,9 @@ impl Solver {
         (best_stop, Iterations { feasible: n, restarts, ..Default::default() })
     }
 
-    /// How far the present pose is from another.
+    /// Distance of the current pose from another.
     pub(super) fn distance(&self, from: &[f64]) -> f64 {
-        let columns = self.system.freedoms.iter().zip(&self.metric);
+        let columns = self.system.dofs.iter().zip(&self.metric);
         columns.map(|(&d, w)| (self.now.pose[d] - from[d]).powi(2) / w).sum::<f64>().sqrt()
     }
 
@@ -335,7 +337,7 @@ impl Solver {
             .sum()
     }
 
-    /// What a row is off by: inequalities are off only one way.
+    /// Violation of a row: inequalities are violated in one direction only.
     #[inline(always)]
     pub(super) fn excess(&self, row: usize, f: f64) -> f64 {
         if self.system.rows[row].aim == Aim::AtMostZero { f.max(0.0) } else { f }
@@ -347,11 +349,11 @@ impl Solver {
 pub struct Iterations {
     /// Until the rules held, restarts included.
     pub feasible: usize,
-    /// Starts tried besides the given one.
+    /// Restarts.
     pub restarts: usize,
     /// Towards the start.
     pub nearest: usize,
-    /// Of what is to be maximised or minimised.
+    /// Of the objective.
     pub objective: usize,
 }
 

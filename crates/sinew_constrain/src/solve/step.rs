@@ -12,25 +12,25 @@
 use sinew_geom::linalg::{Kernel, dispatch};
 
 /// Rows and columns of a small system, which is kept in registers.
-const SMALL: usize = 16;
+const MAX_SMALL: usize = 16;
 
 /// A linearised problem.
-pub(super) struct Linear<'a> {
+pub(super) struct LinearStep<'a> {
     /// All rows, `stride` apart.
     pub jacobian: &'a [f64],
     pub stride: usize,
     /// First column and number of columns.
     pub columns: [usize; 2],
-    /// Which rows count.
+    /// Active rows.
     pub rows: &'a [u32],
     /// Value of each of these rows.
     pub f: &'a [f64],
     /// Compliance of each of these rows.
     pub compliance: &'a [f64],
-    /// Metric of each column; zero holds it.
+    /// Metric of each column; zero fixes it.
     pub metric: &'a [f64],
-    /// Wished step of each column.
-    pub wish: Option<&'a [f64]>,
+    /// Desired step of each column.
+    pub desired: Option<&'a [f64]>,
 }
 
 /// Buffers for steps.
@@ -42,11 +42,11 @@ pub(super) struct Scratch {
     right: Vec<f64>,
 }
 
-impl Linear<'_> {
+impl LinearStep<'_> {
     /// The step; `false` if rounding made the system singular.
     #[inline]
     pub fn solve(&self, scratch: &mut Scratch, step: &mut [f64]) -> bool {
-        if self.rows.len() <= SMALL {
+        if self.rows.len() <= MAX_SMALL {
             dispatch(Small { linear: self, scratch, step })
         } else if self.rows.len() <= self.columns[1] {
             dispatch(Wide { linear: self, scratch, step })
@@ -64,8 +64,8 @@ impl Linear<'_> {
     #[inline(always)]
     fn right(&self, index: usize) -> f64 {
         let base = -self.f[index];
-        match self.wish {
-            Some(wish) => base - self.row(index).iter().zip(wish).map(|(j, z)| j * z).sum::<f64>(),
+        match self.desired {
+            Some(desired) => base - self.row(index).iter().zip(desired).map(|(j, z)| j * z).sum::<f64>(),
             None => base,
         }
     }
@@ -77,7 +77,7 @@ fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
 }
 
 struct Small<'a> {
-    linear: &'a Linear<'a>,
+    linear: &'a LinearStep<'a>,
     scratch: &'a mut Scratch,
     step: &'a mut [f64],
 }
@@ -90,16 +90,16 @@ impl Kernel for Small<'_> {
         let Self { linear, scratch, step } = self;
         let (m, n) = (linear.rows.len(), linear.columns[1]);
         scratch.packed.clear();
-        scratch.packed.resize(n * SMALL, 0.0);
-        let (transposed, _) = scratch.packed.as_chunks_mut::<SMALL>();
-        let mut right = [0.0; SMALL];
+        scratch.packed.resize(n * MAX_SMALL, 0.0);
+        let (transposed, _) = scratch.packed.as_chunks_mut::<MAX_SMALL>();
+        let mut right = [0.0; MAX_SMALL];
         for i in 0..m {
             for (line, x) in transposed.iter_mut().zip(linear.row(i)) {
                 line[i] = *x;
             }
             right[i] = linear.right(i);
         }
-        let mut a = [[0.0; SMALL]; SMALL];
+        let mut a = [[0.0; MAX_SMALL]; MAX_SMALL];
         product::<4, FMA>(transposed, linear.metric, 0, &mut a);
         if m > 4 {
             product::<8, FMA>(transposed, linear.metric, 4, &mut a);
@@ -118,13 +118,13 @@ impl Kernel for Small<'_> {
         }
         for (c, line) in transposed.iter().enumerate().take(n) {
             let mut sums = [0.0; 4];
-            for block in 0..SMALL / 4 {
+            for block in 0..MAX_SMALL / 4 {
                 for l in 0..4 {
                     sums[l] = fma::<FMA>(line[4 * block + l], right[4 * block + l], sums[l]);
                 }
             }
-            let wish = linear.wish.map_or(0.0, |wish| wish[c]);
-            step[c] = fma::<FMA>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], wish);
+            let desired = linear.desired.map_or(0.0, |desired| desired[c]);
+            step[c] = fma::<FMA>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], desired);
         }
         true
     }
@@ -133,10 +133,10 @@ impl Kernel for Small<'_> {
 /// Four rows of `J W Jᵀ`, up to column `C`.
 #[inline(always)]
 fn product<const C: usize, const FMA: bool>(
-    transposed: &[[f64; SMALL]],
+    transposed: &[[f64; MAX_SMALL]],
     metric: &[f64],
     first: usize,
-    a: &mut [[f64; SMALL]; SMALL],
+    a: &mut [[f64; MAX_SMALL]; MAX_SMALL],
 ) {
     let mut sums = [[0.0; C]; 4];
     for (line, w) in transposed.iter().zip(metric) {
@@ -154,14 +154,18 @@ fn product<const C: usize, const FMA: bool>(
 
 /// `LDLᵀ` of the lower triangle, and the solution in place of the right-hand side.
 #[inline(always)]
-fn solve_small<const FMA: bool>(a: &mut [[f64; SMALL]; SMALL], m: usize, right: &mut [f64; SMALL]) -> bool {
-    let mut upper = [[0.0; SMALL]; SMALL];
+fn solve_small<const FMA: bool>(
+    a: &mut [[f64; MAX_SMALL]; MAX_SMALL],
+    m: usize,
+    right: &mut [f64; MAX_SMALL],
+) -> bool {
+    let mut upper = [[0.0; MAX_SMALL]; MAX_SMALL];
     for i in 0..m {
         for c in 0..=i {
             upper[c][i] = a[i][c];
         }
     }
-    let mut inverse = [0.0; SMALL];
+    let mut inverse = [0.0; MAX_SMALL];
     for k in 0..m {
         let pivot = upper[k][k];
         if pivot <= 0.0 || pivot.is_nan() {
@@ -171,12 +175,12 @@ fn solve_small<const FMA: bool>(a: &mut [[f64; SMALL]; SMALL], m: usize, right: 
         let row = upper[k];
         for i in k + 1..m {
             let factor = -row[i] * inverse[k];
-            for c in 0..SMALL {
+            for c in 0..MAX_SMALL {
                 upper[i][c] = fma::<FMA>(factor, row[c], upper[i][c]);
             }
         }
         let y = -right[k] * inverse[k];
-        for c in k + 1..SMALL {
+        for c in k + 1..MAX_SMALL {
             right[c] = fma::<FMA>(y, row[c], right[c]);
         }
     }
@@ -191,7 +195,7 @@ fn solve_small<const FMA: bool>(a: &mut [[f64; SMALL]; SMALL], m: usize, right: 
 }
 
 struct Wide<'a> {
-    linear: &'a Linear<'a>,
+    linear: &'a LinearStep<'a>,
     scratch: &'a mut Scratch,
     step: &'a mut [f64],
 }
@@ -222,8 +226,8 @@ impl Kernel for Wide<'_> {
             return false;
         }
         substitute::<FMA>(matrix, m, right);
-        match linear.wish {
-            Some(wish) => step.copy_from_slice(wish),
+        match linear.desired {
+            Some(desired) => step.copy_from_slice(desired),
             None => step.fill(0.0),
         }
         for i in 0..m {
@@ -236,7 +240,7 @@ impl Kernel for Wide<'_> {
 }
 
 struct Tall<'a> {
-    linear: &'a Linear<'a>,
+    linear: &'a LinearStep<'a>,
     scratch: &'a mut Scratch,
     step: &'a mut [f64],
 }
@@ -273,7 +277,7 @@ impl Kernel for Tall<'_> {
         for c in 0..n {
             let per = if linear.metric[c] > 0.0 { 1.0 / linear.metric[c] } else { 1.0 };
             matrix[c * n + c] += per;
-            right[c] += linear.wish.map_or(0.0, |wish| wish[c] * per);
+            right[c] += linear.desired.map_or(0.0, |desired| desired[c] * per);
         }
         if !cholesky::<FMA>(matrix, n) {
             return false;
@@ -344,7 +348,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever its shape, the step is where the gradient of what it minimises vanishes.
+        /// For any shape, the gradient of the minimised function vanishes at the step.
         #[test]
         fn steps_minimise(m in 1..40usize, n in 1..30usize, seed in any::<u32>(), hold in any::<bool>()) {
             let mut state = seed | 1;
@@ -355,8 +359,8 @@ mod tests {
             let f: Vec<f64> = (0..m).map(|_| random()).collect();
             let compliance: Vec<f64> = (0..m).map(|_| 0.3 + random().abs()).collect();
             let metric: Vec<f64> = (0..n).map(|c| if hold && c == 0 { 0.0 } else { 0.5 + random().abs() }).collect();
-            let wish: Vec<f64> = (0..n).map(|c| if metric[c] > 0.0 { random() } else { 0.0 }).collect();
-            let linear = Linear { jacobian: &jacobian, stride, columns: [2, n], rows: &rows, f: &f, compliance: &compliance, metric: &metric, wish: Some(&wish) };
+            let desired: Vec<f64> = (0..n).map(|c| if metric[c] > 0.0 { random() } else { 0.0 }).collect();
+            let linear = LinearStep { jacobian: &jacobian, stride, columns: [2, n], rows: &rows, f: &f, compliance: &compliance, metric: &metric, desired: Some(&desired) };
             let mut step = vec![0.0; n];
             prop_assert!(linear.solve(&mut Scratch::default(), &mut step));
             let reach: Vec<f64> = (0..m).map(|i| f[i] + linear.row(i).iter().zip(&step).map(|(j, d)| j * d).sum::<f64>()).collect();
@@ -366,7 +370,7 @@ mod tests {
                     continue;
                 }
                 let pull: f64 = (0..m).map(|i| linear.row(i)[c] * reach[i] / compliance[i]).sum();
-                prop_assert!((pull + (step[c] - wish[c]) / metric[c]).abs() < 1e-9, "column {c}");
+                prop_assert!((pull + (step[c] - desired[c]) / metric[c]).abs() < 1e-9, "column {c}");
             }
         }
     }

@@ -8,7 +8,7 @@
 //! One pass over the joints that the rules depend on, then one evaluation of the equations.
 
 use crate::{
-    Frames, Kinematics,
+    Kinematics, SkeletonFrames,
     compile::{Aim, Problem, moving},
     equations::{Columns, EquationState, Equations, JacobianRows},
 };
@@ -18,12 +18,12 @@ use sinew_geom::linalg::{Kernel, dispatch};
 #[derive(Debug, Clone)]
 pub(crate) struct System {
     kinematics: Kinematics,
-    frames: Frames,
+    frames: SkeletonFrames,
     equations: Equations,
     state: EquationState,
     columns: Columns,
     /// Degree of freedom of each column.
-    pub freedoms: Vec<usize>,
+    pub dofs: Vec<usize>,
     /// What each row is.
     pub rows: Vec<RowInfo>,
     /// Length of a row of `J`, a multiple of four.
@@ -44,15 +44,15 @@ pub(crate) struct RowInfo {
 impl System {
     /// Prepare all blocks of a problem, a column for each degree of freedom.
     pub fn new(problem: &Problem) -> Self {
-        let n = problem.skeleton.n_freedoms();
+        let n = problem.skeleton.n_dofs();
         let equations = Equations::new(problem);
         // Joints of named degrees of freedom are not needed: their values are the pose's own.
-        let carried = equations.arrows.iter().flat_map(|arrow| arrow.terms.iter().map(|(c, _)| c.bone()));
-        let kinematics = Kinematics::of_bones(&problem.skeleton, carried);
+        let carried = equations.arrows.iter().flat_map(|arrow| arrow.terms.iter().map(|(c, _)| c.joint()));
+        let kinematics = Kinematics::of_joints(&problem.skeleton, carried);
         let named = |index: usize| vec![equations.named[index].dof as u32];
         let columns = Columns::new(&equations, |carrier| moving(&problem.skeleton, carrier), named);
         // Sizes the buffers, so that evaluating never allocates.
-        let mut frames = Frames::default();
+        let mut frames = SkeletonFrames::default();
         kinematics.compute(&problem.skeleton.rest_values(), &mut frames);
         let mut rows = Vec::new();
         for block in &equations.blocks {
@@ -61,8 +61,8 @@ impl System {
             rows.extend(indices.map(|index| RowInfo { rule, index, aim, weight }));
         }
         let state = equations.state();
-        let (freedoms, stride) = ((0..n).collect(), stride(n));
-        Self { kinematics, frames, equations, state, columns, freedoms, rows, stride }
+        let (dofs, stride) = ((0..n).collect(), stride(n));
+        Self { kinematics, frames, equations, state, columns, dofs, rows, stride }
     }
 
     /// First row and number of rows of each block.
@@ -84,7 +84,7 @@ impl System {
     /// Put blocks into another order, and keep only some columns, in their order.
     pub fn rearrange(&mut self, order: &[usize], columns: &[usize]) {
         // Derivatives by columns that are left out all vanish; they go to one that nothing reads.
-        let mut new_column = vec![columns.len() as u32; self.freedoms.len()];
+        let mut new_column = vec![columns.len() as u32; self.dofs.len()];
         columns.iter().enumerate().for_each(|(new, &old)| new_column[old] = new as u32);
         self.columns.renumber(&new_column);
         let sizes: Vec<(usize, usize)> = self.blocks_rows().collect();
@@ -92,7 +92,7 @@ impl System {
             order.iter().flat_map(|&block| &self.rows[sizes[block].0..sizes[block].0 + sizes[block].1]);
         self.rows = rows.copied().collect();
         self.equations.blocks = order.iter().map(|&block| self.equations.blocks[block].clone()).collect();
-        self.freedoms = columns.iter().map(|&column| self.freedoms[column]).collect();
+        self.dofs = columns.iter().map(|&column| self.dofs[column]).collect();
         self.stride = stride(columns.len());
     }
 

@@ -18,8 +18,8 @@ fn solver(text: &str, skeleton: &Skeleton) -> Solver {
 }
 
 fn within_ranges(skeleton: &Skeleton, values: &[f64]) -> bool {
-    let pairs = skeleton.freedoms().iter().zip(values);
-    pairs.clone().all(|(freedom, value)| (freedom.range[0] - 1e-9..=freedom.range[1] + 1e-9).contains(value))
+    let pairs = skeleton.dofs().iter().zip(values);
+    pairs.clone().all(|(dof, value)| (dof.range[0] - 1e-9..=dof.range[1] + 1e-9).contains(value))
 }
 
 /// All subsets of cases that the tests look at: each alone, 5 and 6, all.
@@ -100,7 +100,7 @@ fn symbolic_and_hybrid_derivatives_agree_with_each_other_and_with_differences() 
         atan2(HeadTop.x, HeadTop.y) = 3 deg\n";
     for turns in [false, true] {
         let skeleton = skeleton(turns);
-        let n = skeleton.n_freedoms();
+        let n = skeleton.n_dofs();
         for rewrite in [true, false] {
             for text in [text(&[1, 2, 3, 4, 5, 6]) + extra, THESIS.to_owned()] {
                 let (problem, diagnostics) =
@@ -116,8 +116,8 @@ fn symbolic_and_hybrid_derivatives_agree_with_each_other_and_with_differences() 
                         assert!((value - f[row]).abs() < 1e-12 * (1.0 + value.abs()), "row {row}");
                     }
                     let mut full = vec![0.0; jacobian.len()];
-                    for &(row, freedom, derivative) in &symbolic.jacobian {
-                        full[row * n + freedom] = symbolic.arena.evaluate(derivative, &start);
+                    for &(row, dof, derivative) in &symbolic.jacobian {
+                        full[row * n + dof] = symbolic.arena.evaluate(derivative, &start);
                     }
                     for (a, b) in full.iter().zip(&jacobian) {
                         assert!((a - b).abs() < 1e-10 * (1.0 + a.abs()), "{a} {b}");
@@ -131,16 +131,16 @@ fn symbolic_and_hybrid_derivatives_agree_with_each_other_and_with_differences() 
 
 fn check_differences(solver: &mut Solver, start: &[f64], jacobian: &[f64]) {
     let n = start.len();
-    for freedom in 0..n {
+    for dof in 0..n {
         let mut at = |nudge: f64| {
             let mut moved = start.to_vec();
-            moved[freedom] += nudge;
+            moved[dof] += nudge;
             solver.evaluate(&moved).unwrap().0
         };
         let (high, low) = (at(1e-6), at(-1e-6));
         for row in 0..high.len() {
             let difference = (high[row] - low[row]) / 2e-6;
-            let exact = jacobian[row * n + freedom];
+            let exact = jacobian[row * n + dof];
             assert!(
                 (difference - exact).abs() < 1e-6 * (1.0 + exact.abs()),
                 "row {row}: {difference} {exact}"
@@ -211,9 +211,9 @@ fn every_kind_of_rule_is_solved_alone() {
 fn a_start_in_gimbal_lock_is_left() {
     let skeleton = skeleton(true);
     let mut start = near(&skeleton);
-    for freedom in 0..start.len() {
-        if skeleton.freedom_name(freedom).ends_with(".ry") {
-            start[freedom] = std::f64::consts::FRAC_PI_2;
+    for dof in 0..start.len() {
+        if skeleton.dof_name(dof).ends_with(".ry") {
+            start[dof] = std::f64::consts::FRAC_PI_2;
         }
     }
     let params = SolveParams { ranges: false, ..SolveParams::default() };
@@ -297,7 +297,7 @@ fn points_stand_on_the_ground() {
         let mut solver = Solver::new(problem);
         let solution = solver.solve(&near(&skeleton), &SolveParams::default()).unwrap();
         assert_eq!(solution.report.stop, Stop::Converged, "{text}: {:?}", solution.report);
-        let mut frames = crate::Frames::default();
+        let mut frames = crate::SkeletonFrames::default();
         crate::Kinematics::new(&skeleton).compute(&solution.values, &mut frames);
         let place = |name: &str| frames.positions[skeleton.find(name).unwrap()];
         (place("FootL"), place("FootR"), solution.report.distance)

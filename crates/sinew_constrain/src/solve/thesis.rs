@@ -139,10 +139,9 @@ fn pose(skeleton: &Skeleton, text: &str) -> Vec<f64> {
     let mut values = skeleton.rest_values();
     for word in text.split(' ') {
         let (name, value) = word.split_once(':').unwrap();
-        if let Some(freedom) = (0..values.len()).find(|&freedom| skeleton.freedom_name(freedom) == name) {
+        if let Some(dof) = (0..values.len()).find(|&dof| skeleton.dof_name(dof) == name) {
             let x: f64 = value.parse().unwrap();
-            values[freedom] =
-                if skeleton.freedoms()[freedom].is_rotation() { x.to_radians() } else { 0.01 * x };
+            values[dof] = if skeleton.dofs()[dof].is_rotation() { x.to_radians() } else { 0.01 * x };
         }
     }
     values
@@ -166,15 +165,14 @@ pub(crate) fn random(skeleton: &Skeleton, n: usize) -> Vec<Vec<f64>> {
     let root = [[-0.5, 0.5], [0.6, 1.1], [-0.6, 0.8]];
     (0..n)
         .map(|_| {
-            let freedoms = skeleton.freedoms().iter().enumerate();
-            freedoms
-                .map(|(index, freedom)| {
-                    let [low, high] = if index < 3 { root[index] } else { freedom.range };
-                    let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
-                    let share = if index < 3 { 1.0 } else { 0.8 };
-                    next(middle - share * half, middle + share * half)
-                })
-                .collect()
+            let dofs = skeleton.dofs().iter().enumerate();
+            dofs.map(|(index, dof)| {
+                let [low, high] = if index < 3 { root[index] } else { dof.range };
+                let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+                let share = if index < 3 { 1.0 } else { 0.8 };
+                next(middle - share * half, middle + share * half)
+            })
+            .collect()
         })
         .collect()
 }

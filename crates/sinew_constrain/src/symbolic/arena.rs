@@ -44,7 +44,7 @@ pub(super) struct Node {
     pub value: f64,
 }
 
-/// All expressions of one problem. Operands always stand before what uses them.
+/// All expressions of one problem. Operands always precede the nodes that use them.
 #[derive(Debug, Clone)]
 pub struct Arena {
     pub(super) nodes: Vec<Node>,
@@ -127,7 +127,7 @@ impl Arena {
         self.intern(Op::Number, 0, 0, value)
     }
 
-    /// The symbol of that number; what it is called is told when printing.
+    /// The symbol of that number; its name is given when printing.
     pub fn symbol(&mut self, index: usize) -> Expr {
         self.intern(Op::Symbol, index as u32, 0, 0.0)
     }
@@ -241,7 +241,7 @@ impl Arena {
         self.intern(Op::Mul, a.0, b.0, 0.0)
     }
 
-    /// A number times an expression that is none.
+    /// A number times an expression that is not a number.
     fn scaled(&mut self, x: f64, number: Expr, b: Expr) -> Expr {
         if x == 0.0 {
             return number;
@@ -361,7 +361,7 @@ impl Arena {
         }
     }
 
-    /// Value at given values of the symbols. A missing symbol is not a number.
+    /// Value at given values of the symbols. A missing symbol evaluates to NaN.
     pub fn evaluate(&self, expr: Expr, symbols: &[f64]) -> f64 {
         let mut values = Vec::with_capacity(expr.0 as usize + 1);
         for node in &self.nodes[..=expr.0 as usize] {
@@ -381,7 +381,7 @@ impl Arena {
     }
 }
 
-/// What an operation does to numbers; the second operand of a power is its exponent.
+/// An operation on numbers; the second operand of a power is its exponent.
 #[inline(always)]
 pub(super) fn apply(op: Op, a: f64, b: f64) -> f64 {
     match op {

@@ -1,9 +1,9 @@
-//! Partial derivatives, taken backwards through the graph: one sweep gives those by all symbols.
+//! Partial derivatives, by reverse accumulation through the graph: one sweep gives those by all symbols.
 
 use super::arena::{Arena, Expr, Op};
 
 impl Arena {
-    /// Derivatives of an expression by every symbol it depends on, in rising order of symbols.
+    /// Derivatives of an expression by every symbol it depends on, in ascending order of symbols.
     pub fn gradient(&mut self, of: Expr) -> Vec<(usize, Expr)> {
         let parts = self.parts(of);
         let mut adjoint: Vec<Option<Expr>> = vec![None; parts.len()];
@@ -120,7 +120,7 @@ impl Arena {
         new[0]
     }
 
-    /// Numbers of all nodes an expression is made of, itself first, falling.
+    /// Numbers of all nodes an expression is made of, itself first, in descending order.
     fn parts(&self, expr: Expr) -> Vec<u32> {
         let mut pending = std::collections::BinaryHeap::from([expr.0]);
         let mut parts: Vec<u32> = Vec::new();
@@ -140,7 +140,7 @@ impl Arena {
         parts
     }
 
-    /// Symbols an expression depends on, in rising order.
+    /// Symbols an expression depends on, in ascending order.
     pub fn symbols(&self, expr: Expr) -> Vec<usize> {
         let parts = self.parts(expr);
         let nodes = parts.iter().map(|&part| self.nodes[part as usize]);

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Abdelhay (2008), §3.6 (symbols, symbol table, expressions) and §4.3.2 (simplification). Differs: equal expressions
-//! are stored once and derivatives are taken backwards through the graph. The Jacobian that took 1.5 GB in Abdelhay's
+//! are stored once and derivatives are computed by reverse accumulation. The Jacobian that took 1.5 GB in Abdelhay's
 //! system (15 MB after simplification) takes kilobytes.
 
 mod arena;

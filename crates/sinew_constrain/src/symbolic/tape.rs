@@ -1,4 +1,4 @@
-//! Expressions as a list of instructions, for evaluating them over and over.
+//! Expressions as a list of instructions, for repeated evaluation.
 
 use super::arena::{Arena, Expr, Op, apply};
 
@@ -9,7 +9,7 @@ struct Instruction {
     b: u32,
 }
 
-/// Slots hold the symbols, then the numbers, then a result an instruction.
+/// Slots hold the symbols, then the numbers, then one result per instruction.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tape {
     n_symbols: usize,

@@ -68,7 +68,7 @@ fn poses_of_another_skeleton_are_refused_by_number() {
 
 #[test]
 fn a_joint_belongs_to_the_limb_that_moves_it() {
-    let rest = NormalPose::rest();
+    let rest = CanonicalPose::rest();
     let raised = |joints: std::ops::Range<usize>| {
         let mut pose = rest.clone();
         joints.for_each(|k| pose.numbers[3 * k + 1] += 0.4);
@@ -82,7 +82,7 @@ fn a_joint_belongs_to_the_limb_that_moves_it() {
     let parts = assign_parts(&sources, 3, |joint, i, k| blend.distance(joint, i, k));
     assert_eq!(parts[0].name(), "arm.L");
     assert_eq!(parts[1].name(), "leg.R");
-    assert_eq!(parts[2], Part::BODY);
+    assert_eq!(parts[2], LimbSet::BODY);
     // So a raised arm and leg together move both, which one space for the whole body cannot.
     let mut both = raised(5..8);
     (17..20).for_each(|k| both.numbers[3 * k + 1] += 0.4);
@@ -96,13 +96,13 @@ fn a_joint_belongs_to_the_limb_that_moves_it() {
 #[test]
 fn extrapolation_is_limited() {
     let at = |y: f64| {
-        let mut pose = NormalPose::rest();
+        let mut pose = CanonicalPose::rest();
         (5..8).for_each(|k| pose.numbers[3 * k + 1] += y);
         pose
     };
     let projection = ProjectionParams { projection: Projection::Linear, ..ProjectionParams::default() };
     let params = PuppeteerParams { projection, limit: 0.5 };
-    let mut puppeteer = Puppeteer::new(&[at(0.0), at(0.2)], &[Part::BODY], &params).unwrap();
+    let mut puppeteer = Puppeteer::new(&[at(0.0), at(0.2)], &[LimbSet::BODY], &params).unwrap();
     let weights = puppeteer.step(&at(0.25)).unwrap().of(0).to_vec();
     assert!((weights[1] - 1.25).abs() < 1e-2, "{weights:?}");
     let weights = puppeteer.step(&at(2.0)).unwrap().of(0).to_vec();

@@ -2,7 +2,7 @@ use super::*;
 
 /// A standing body, turned and shifted.
 fn body(heading: f64, at: DVec3) -> BodyPose {
-    let (rest, turn) = (NormalPose::rest(), DQuat::from_rotation_y(heading));
+    let (rest, turn) = (CanonicalPose::rest(), DQuat::from_rotation_y(heading));
     BodyPose::new(std::array::from_fn(|k| at + turn * rest.joint(k)))
 }
 
@@ -12,12 +12,12 @@ fn tracker(smoothing: f64) -> BodyTracker {
 
 #[test]
 fn place_heading_and_size_are_taken_out() {
-    let (rest, _) = NormalPose::of(&body(0.0, DVec3::ZERO));
+    let (rest, _) = CanonicalPose::of(&body(0.0, DVec3::ZERO));
     for heading in [-3.0, -0.5, 0.0, 1.0, 2.0] {
         let at = DVec3::new(1.0, 2.0, -3.0);
         let mut large = body(heading, DVec3::ZERO);
         large.joints.iter_mut().for_each(|p| *p = at + 1.3 * *p);
-        let (pose, place) = NormalPose::of(&large);
+        let (pose, place) = CanonicalPose::of(&large);
         assert!((place.heading - heading).abs() < 1e-9, "{} {heading}", place.heading);
         assert!(place.position.distance(at) < 1e-12 && (place.trunk - 1.3 * 0.5).abs() < 1e-9);
         let worst = pose.numbers.iter().zip(&rest.numbers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -32,7 +32,7 @@ fn a_mirror_exchanges_sides() {
     let seen = pose.mirrored();
     assert_eq!(seen.at(BodyJoint::WristRight), pose.at(BodyJoint::WristLeft) * DVec3::new(-1.0, 1.0, 1.0));
     assert_eq!(seen.mirrored(), pose);
-    assert!((NormalPose::of(&seen).1.heading + 0.3).abs() < 1e-9);
+    assert!((CanonicalPose::of(&seen).1.heading + 0.3).abs() < 1e-9);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn lost_frames_are_held_then_fade_and_come_back_without_a_jump() {
     (5..8).for_each(|k| raised.joints[k].y += 0.4);
     let mut lost = raised.clone();
     lost.seen[3] = false;
-    let (raised_pose, _) = NormalPose::of(&raised);
+    let (raised_pose, _) = CanonicalPose::of(&raised);
     let frame = 1.0 / 30.0;
     assert!(tracker.step(0.0, &lost).is_none(), "nothing is guessed before anything was seen");
     let mut before = tracker.step(frame, &raised).unwrap();
@@ -57,7 +57,7 @@ fn lost_frames_are_held_then_fade_and_come_back_without_a_jump() {
         worst = worst.max(step.fold(0.0, f64::max));
         match k {
             20 => assert_eq!(now.pose, raised_pose, "held for a second"),
-            99 => assert_eq!(now.pose, NormalPose::rest(), "then it stands"),
+            99 => assert_eq!(now.pose, CanonicalPose::rest(), "then it stands"),
             179 => assert_eq!(now.pose, raised_pose, "then it is back"),
             _ => {}
         }
@@ -119,7 +119,7 @@ fn limbs_that_are_not_listened_to_hang() {
         guessed.seen[k] = false;
     }
     let tracked = tracker.step(0.0, &guessed).expect("legs are not needed");
-    let rest = NormalPose::rest();
+    let rest = CanonicalPose::rest();
     for k in 12..20 {
         assert!(tracked.pose.joint(k).distance(rest.joint(k)) < 0.15, "joint {k}");
     }
@@ -151,7 +151,7 @@ fn smoothing_quiets_noise_and_lets_movement_through() {
     (5..8).for_each(|k| raised.joints[k].y += 0.3);
     let shown: Vec<f64> =
         (10..20).map(|k| tracker.step(f64::from(k) * frame, &raised).unwrap().pose.joint(7).y).collect();
-    let goal = NormalPose::of(&raised).0.joint(7).y;
+    let goal = CanonicalPose::of(&raised).0.joint(7).y;
     assert!((shown[8] - goal).abs() < 0.03, "{shown:?} {goal}");
 }
 
@@ -181,7 +181,7 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
         pose.locals[if ahead { 3 } else { 4 }].translation.y += 0.1;
         rig.forward(&pose, &mut world).unwrap();
         let jump = if (200..220).contains(&k) { 0.3 } else { 0.0 };
-        let (pose, place) = NormalPose::of(&body(0.0, DVec3::Y * jump));
+        let (pose, place) = CanonicalPose::of(&body(0.0, DVec3::Y * jump));
         let carried = footing.step(time, &Tracked { pose, place, held: false }, |j| world[j].translation);
         let at = [3, 4].map(|j| carried.transform_point3(world[j].translation));
         travelled.push(carried.translation.z);
@@ -215,7 +215,7 @@ fn a_tilted_camera_is_set_upright() {
     let params = TrackerParams { calibration: Some(calibration), smoothing: 0.0, ..TrackerParams::default() };
     let tracked = BodyTracker::new(params).step(0.0, &tilted(&straight)).unwrap();
     assert_eq!(tracked.place.trunk, calibration.trunk);
-    let plain = NormalPose::of(&straight).0;
+    let plain = CanonicalPose::of(&straight).0;
     let far = (0..20).map(|k| tracked.pose.joint(k).distance(plain.joint(k))).fold(0.0, f64::max);
     assert!(far < 0.1, "{far}");
     // Who lies on the floor, or is half hidden, tells nothing.

@@ -17,7 +17,7 @@ use sinew_deform::{
 use sinew_formats::pairs::PairTarget;
 use sinew_geom::{Mesh, Warnings};
 use sinew_puppet::{
-    BodyPose, BodyTracker, Footing, NormalPose, Part, PerformerParams, Puppeteer, Weights, assign_parts,
+    BodyPose, BodyTracker, CanonicalPose, Footing, LimbSet, PerformerParams, Puppeteer, Weights, assign_parts,
 };
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) struct HandlePerformer {
     tracker: BodyTracker,
     puppeteer: Puppeteer,
     footing: Footing,
-    parts: Vec<Part>,
+    parts: Vec<LimbSet>,
     space: Arc<PoseSpace>,
     /// Lowest and highest vertex of each handle at rest.
     ends: Arc<Vec<[DVec3; 2]>>,
@@ -68,7 +68,7 @@ impl HandlePerformer {
     }
 
     /// Which part of the actor moves each handle.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[LimbSet] {
         &self.parts
     }
 
@@ -121,17 +121,17 @@ fn pose_space(document: &Document, set: &HandleSet) -> Result<PoseSpace, Session
 
 fn parts(
     space: &PoseSpace,
-    sources: &[NormalPose],
+    sources: &[CanonicalPose],
     data: &PuppetData,
     whole_body: bool,
-) -> Result<Vec<Part>, SessionError> {
+) -> Result<Vec<LimbSet>, SessionError> {
     let n = space.n_handles();
     let mut parts = match whole_body {
-        true => vec![Part::BODY; n],
+        true => vec![LimbSet::BODY; n],
         false => assign_parts(sources, n, |handle, i, k| space.distance(handle, i, k)),
     };
     for (handle, limbs) in find_limbs("handle", (0..n).map(|h| space.handle_name(h)), data)? {
-        parts[handle] = Part::of(&limbs);
+        parts[handle] = LimbSet::of(&limbs);
     }
     Ok(parts)
 }

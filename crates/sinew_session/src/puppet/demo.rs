@@ -5,7 +5,7 @@ use crate::{Document, SessionError, draw_thumbnail};
 use glam::{DQuat, DVec3};
 use sinew_formats::pairs::{PairTarget, PosePair};
 use sinew_geom::{Pose, Rig, Transform, sample::Sample};
-use sinew_puppet::{BodyPose, NormalPose};
+use sinew_puppet::{BodyPose, CanonicalPose};
 use std::{f64::consts::TAU, sync::Arc};
 
 /// Frames a second of the actor.
@@ -60,7 +60,7 @@ impl Gesture {
 
     /// The body: the standing one with its limbs turned, its lower foot on the ground.
     fn body(&self) -> BodyPose {
-        let rest = NormalPose::rest();
+        let rest = CanonicalPose::rest();
         let mut joints: [DVec3; 20] = std::array::from_fn(|k| rest.joint(k));
         let turn = |joints: std::ops::Range<usize>, about: usize, q: DQuat, all: &mut [DVec3; 20]| {
             let from = all[about];

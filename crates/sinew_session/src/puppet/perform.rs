@@ -8,7 +8,7 @@ use crate::{Document, Example, Frame, Prepared, SessionError, stage::frame_of, s
 use glam::{DAffine3, DVec3};
 use sinew_formats::pairs::{PairTarget, PosePair};
 use sinew_geom::{Character, Handle, Pose, Rig};
-use sinew_puppet::{BodyPose, Interpolation, Limb, Part, Performer, PerformerParams, RigPair};
+use sinew_puppet::{BodyPose, Interpolation, Limb, LimbSet, Performer, PerformerParams, RigPair};
 use std::{sync::Arc, time::Instant};
 
 /// What the character does at a moment.
@@ -119,7 +119,7 @@ impl Puppet {
     }
 
     /// Which part of the actor moves each joint, or each handle.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[LimbSet] {
         match &self.follower {
             Follower::Joints(performer) => performer.parts(),
             Follower::Handles(performer) => performer.parts(),

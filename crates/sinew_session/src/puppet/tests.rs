@@ -7,12 +7,12 @@ use sinew_geom::{
     Transform, Warnings,
     sample::{PoseSet, Sample, build_character},
 };
-use sinew_puppet::{BodyPose, NormalPose};
+use sinew_puppet::{BodyPose, CanonicalPose};
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 /// A body that stands, its left hand raised by a share.
 fn body(raised: f64) -> BodyPose {
-    let rest = NormalPose::rest();
+    let rest = CanonicalPose::rest();
     let mut joints: [DVec3; 20] = std::array::from_fn(|k| rest.joint(k) + DVec3::Y);
     let (shoulder, turn) = (joints[4], DQuat::from_rotation_z(2.5 * raised));
     for joint in &mut joints[5..8] {

@@ -50,7 +50,7 @@ impl Body {
                 None => read_pose(text, &character, &poses, warnings)?,
             },
         };
-        Ok(Self { skeleton: skeleton.rested_at(&pose)?, character, scene, frame, pose })
+        Ok(Self { skeleton: skeleton.with_rest_pose(&pose)?, character, scene, frame, pose })
     }
 
     /// Values of the starting pose on a skeleton whose freedom the rules may have changed.

@@ -152,8 +152,8 @@ fn skeleton_path(args: &SolveArgs, script: &Script) -> anyhow::Result<PathBuf> {
 fn named_values(solver: &Solver, values: &[f64]) -> Value {
     let skeleton = solver.problem().skeleton();
     let value = |(freedom, x): (usize, &f64)| {
-        let x = if skeleton.freedoms()[freedom].is_rotation() { x.to_degrees() } else { *x };
-        (skeleton.freedom_name(freedom), json!(x))
+        let x = if skeleton.dofs()[freedom].is_rotation() { x.to_degrees() } else { *x };
+        (skeleton.dof_name(freedom), json!(x))
     };
     values.iter().enumerate().map(value).collect::<serde_json::Map<_, _>>().into()
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use sinew::{
     constrain::{
-        Frames, Kinematics,
+        Kinematics, SkeletonFrames,
         compile::Aim,
         solve::{Solution, Solver, Stop},
     },
@@ -31,7 +31,7 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
     let skeleton = solver.problem().skeleton();
     let lines: Vec<&str> = text.split('\n').collect();
     let source = |line: u32| lines.get(line as usize - 1).map_or("", |line| line.trim());
-    let names = |freedoms: &[usize]| freedoms.iter().map(|&f| skeleton.freedom_name(f)).collect::<Vec<_>>();
+    let names = |freedoms: &[usize]| freedoms.iter().map(|&f| skeleton.dof_name(f)).collect::<Vec<_>>();
     let line_of = |rule: usize| solver.problem().rules()[rule].span.line;
     let rules: Vec<Value> = solver
         .problem()
@@ -40,7 +40,7 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         .zip(&report.rules)
         .map(|(rule, found)| {
             let (residual, unit) = found.in_unit();
-            let is_objective = rule.aim == Aim::Least;
+            let is_objective = rule.aim == Aim::Objective;
             json!({
                 "line": rule.span.line, "text": source(rule.span.line), "residual": residual, "unit": unit,
                 "holds": found.holds, "objective": is_objective, "case": rule.case,
@@ -63,10 +63,10 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         })
         .collect();
     let kinematics = Kinematics::new(skeleton);
-    let mut frames = Frames::default();
+    let mut frames = SkeletonFrames::default();
     kinematics.compute(&solution.values, &mut frames);
     let joints: Map<String, Value> = skeleton
-        .bones()
+        .joints()
         .iter()
         .zip(&frames.positions)
         .map(|(bone, at)| (bone.name.clone(), json!(at.to_array())))
@@ -80,7 +80,7 @@ pub fn describe(solver: &Solver, solution: &Solution, text: &str) -> anyhow::Res
         "iterations_objective": iterations.objective,
         "restarts": iterations.restarts,
         "residual": report.residual,
-        "dof": skeleton.n_freedoms(),
+        "dof": skeleton.n_dofs(),
         "equations": report.n_equations,
         "rank": report.rank,
         "dof_left": report.free.len(),

@@ -16,17 +16,17 @@ pub(crate) const N_NUMBERS: usize = 3 * N_JOINTS;
 
 /// A pose of the standard body about its hips, looking along +Z: x, y, z of each joint in metres.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NormalPose {
+pub struct CanonicalPose {
     /// The numbers that are projected.
     pub numbers: [f64; N_NUMBERS],
 }
 
-/// What was taken out of a pose.
+/// What was removed from a pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct BodyPlacement {
     /// Middle of the hips, in metres.
     pub position: DVec3,
-    /// Where the body looks: 0 is +Z, a quarter turn +X.
+    /// Heading in radians: 0 is +Z, π/2 is +X.
     pub heading: f64,
     /// Length of the trunk, in metres.
     pub trunk: f64,
@@ -59,19 +59,19 @@ const BONES: [(usize, f64); N_JOINTS] = [
 /// Length of the trunk of the standard body.
 pub(crate) const TRUNK: f64 = BONES[1].1 + BONES[2].1;
 
-/// Bones shorter than this share of the trunk have no direction of their own.
-const SHORTEST: f64 = 1e-3;
+/// Bones shorter than this share of the trunk have no direction.
+const MIN_BONE_SHARE: f64 = 1e-3;
 
-impl NormalPose {
-    /// Take a pose apart. Joints that were not seen are taken as they are.
-    pub fn of(body: &BodyPose) -> (Self, Place) {
-        let place = Place::of(body);
+impl CanonicalPose {
+    /// Split a pose into canonical pose and placement. Joints that were not seen are taken as they are.
+    pub fn of(body: &BodyPose) -> (Self, BodyPlacement) {
+        let place = BodyPlacement::of(body);
         let turned_back = DQuat::from_rotation_y(-place.heading);
         let rest = Self::rest();
         let mut joints = [DVec3::ZERO; N_JOINTS];
         for (k, &(parent, length)) in BONES.iter().enumerate().skip(1) {
             let bone = turned_back * (body.joints[k] - body.joints[parent]);
-            let along = match bone.length() > SHORTEST * place.trunk {
+            let along = match bone.length() > MIN_BONE_SHARE * place.trunk {
                 true => bone.normalize(),
                 false => (rest.joint(k) - rest.joint(parent)).normalize(),
             };
@@ -80,7 +80,7 @@ impl NormalPose {
         (Self::from_joints(&joints), place)
     }
 
-    /// Standing, with the arms at the sides: what a body is taken to do when nobody sees it.
+    /// Standing, with the arms at the sides: the pose of a body that is not tracked.
     pub fn rest() -> Self {
         let mut joints = [DVec3::ZERO; N_JOINTS];
         for (k, &(parent, length)) in BONES.iter().enumerate().skip(1) {
@@ -111,27 +111,27 @@ impl NormalPose {
         Self { numbers }
     }
 
-    /// Straight from this pose to another.
+    /// Linear interpolation to another pose.
     pub fn lerp(&self, other: &Self, share: f64) -> Self {
         // Exact at both ends.
         let numbers = std::array::from_fn(|k| (1.0 - share) * self.numbers[k] + share * other.numbers[k]);
         Self { numbers }
     }
 
-    /// How deep the lowest joint hangs below the hips, in metres of the standard body.
+    /// Height of the hips above the lowest joint, in metres of the standard body.
     pub(crate) fn depth(&self) -> f64 {
         (0..N_JOINTS).map(|k| -self.joint(k).y).fold(0.0, f64::max)
     }
 }
 
-impl Place {
+impl BodyPlacement {
     fn of(body: &BodyPose) -> Self {
         use BodyJoint::{HipCenter, HipLeft, HipRight, ShoulderCenter, ShoulderLeft, ShoulderRight, Spine};
         let across = |left, right| body.at(left) - body.at(right);
         let left = across(HipLeft, HipRight).normalize_or_zero()
             + across(ShoulderLeft, ShoulderRight).normalize_or_zero();
         let ahead = left.cross(DVec3::Y);
-        // A body that lies on its side looks nowhere in particular.
+        // A body that lies on its side has no heading.
         let heading = if ahead.length() > 1e-6 { ahead.x.atan2(ahead.z) } else { 0.0 };
         let trunk =
             body.at(HipCenter).distance(body.at(Spine)) + body.at(Spine).distance(body.at(ShoulderCenter));
