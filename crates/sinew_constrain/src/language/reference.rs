@@ -23,12 +23,12 @@ maximize HeadTop.y priority 2
 
 `sinew solve RULES --skeleton FILE` solves them; `--explain` shows the equations, `--format` formats the text.
 
-- `#` begins a comment. `case` begins a group and says why it is there; indentation is for the eye.
-- Names are those of joints, of markers, and of what the text defines. Names with spaces or signs, or equal to a word
+- `#` begins a comment. `case` begins a group and says why it is there; indentation has no meaning.
+- Names are those of joints, markers and definitions of the text. Names with spaces or signs, or equal to a word
   of the language, are put in quotes: `pin \"left foot\" to Step`.
 - `Joint.tx … Joint.rz` are degrees of freedom (a translation is the coordinate in the parent's space), `Joint.x`,
   `.y`, `.z` coordinates in the world. `A -> B` is the vector from A to B. `(0, 8, 30) cm` is a point.
-- A number without a unit takes that of what it meets: centimetres for lengths, degrees for angles.
+- A number without a unit is in centimetres if it is a length and in degrees if it is an angle.
 - A line that is not understood is reported with its position; nothing is solved until it is corrected.
 
 ";
