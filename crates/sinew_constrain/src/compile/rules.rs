@@ -66,7 +66,6 @@ impl<'a> Compiler<'a> {
 
     pub fn statement(&mut self, statement: &Statement) -> CompileResult<()> {
         use FormId as Id;
-        let arguments = &statement.arguments;
         match statement.form.id {
             Id::Use | Id::Free | Id::Lock | Id::Range | Id::Case => return Ok(()),
             Id::Point | Id::Vector | Id::Number | Id::Plane | Id::Line => return self.definition(statement),
@@ -74,7 +73,20 @@ impl<'a> Compiler<'a> {
             Id::Hold | Id::Limit => return self.clip_rule(statement),
             _ => {}
         }
-        let made = match (statement.form.id, arguments.as_slice()) {
+        let made = match self.position_rule(statement)? {
+            Some(made) => Some(made),
+            None => self.direction_rule(statement)?,
+        };
+        match made {
+            Some(made) => self.finish(statement, made),
+            None => Err(Diagnostic::error(statement.span, "this line is not understood")),
+        }
+    }
+
+    /// Rules about points and distances.
+    fn position_rule(&mut self, statement: &Statement) -> CompileResult<Option<CompiledRule>> {
+        use FormId as Id;
+        Ok(Some(match (statement.form.id, statement.arguments.as_slice()) {
             (Id::Pin, [Argument::Expression(a), Argument::Expression(b)]) => self.pin(a, b)?,
             (Id::PutOn, [Argument::Expression(a), Argument::Expression(b)]) => self.put_on(a, b)?,
             (
@@ -101,17 +113,6 @@ impl<'a> Compiler<'a> {
                     all.extend(self.scope.points(point)?);
                 }
                 self.side(&all, (&solid, statement.span), id == Id::Above, &[])?
-            }
-            (
-                id @ (Id::Aim | Id::Parallel | Id::Perpendicular),
-                [Argument::Expression(a), Argument::Expression(b)],
-            ) => {
-                let (a, b) = (self.scope.direction(a)?, self.scope.direction(b)?);
-                match id {
-                    Id::Aim => self.aim(&a, &b),
-                    Id::Parallel => self.parallel(&a, &b),
-                    _ => self.perpendicular(&a, &b),
-                }
             }
             (
                 Id::Distance,
@@ -141,6 +142,56 @@ impl<'a> Compiler<'a> {
                 CompiledRule::lengths(vec![EquationKind::Scalar { expr }]).related(*relation)
             }
             (
+                id @ (Id::Midpoint | Id::Halfway),
+                [Argument::Expression(p), Argument::Expression(a), Argument::Expression(b)],
+            ) => {
+                let (point, first, second) =
+                    (self.scope.point(p)?, self.scope.point(a)?, self.scope.point(b)?);
+                let middle = self.scope.middle(&first, &second);
+                let off = self.scope.difference(&point, &middle);
+                if id == Id::Midpoint {
+                    self.vanish(&off)
+                } else {
+                    let between = self.between(a, b)?;
+                    self.split(&off, &between)
+                }
+            }
+            (Id::Mirror, [Argument::Expression(a), Argument::Expression(b), Argument::Expression(plane)]) => {
+                self.mirror(a, b, plane)?
+            }
+            (Id::Over, [Argument::Expression(point), Argument::List(corners), by @ ..]) => {
+                self.over(point, corners, by)?
+            }
+            (
+                Id::Clear,
+                [
+                    Argument::Expression(a),
+                    Argument::Expression(b),
+                    Argument::Expression(c),
+                    Argument::Expression(d),
+                    by @ ..,
+                ],
+            ) => self.clear([a, b, c, d], by)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Rules about directions and angles, objectives and free equations.
+    fn direction_rule(&mut self, statement: &Statement) -> CompileResult<Option<CompiledRule>> {
+        use FormId as Id;
+        Ok(Some(match (statement.form.id, statement.arguments.as_slice()) {
+            (
+                id @ (Id::Aim | Id::Parallel | Id::Perpendicular),
+                [Argument::Expression(a), Argument::Expression(b)],
+            ) => {
+                let (a, b) = (self.scope.direction(a)?, self.scope.direction(b)?);
+                match id {
+                    Id::Aim => self.aim(&a, &b),
+                    Id::Parallel => self.parallel(&a, &b),
+                    _ => self.perpendicular(&a, &b),
+                }
+            }
+            (
                 Id::Bend,
                 [
                     Argument::Expression(a),
@@ -165,21 +216,6 @@ impl<'a> Compiler<'a> {
                 let (a, b) = (self.scope.direction(a)?, self.scope.direction(b)?);
                 self.angle(&a, &b, *relation, angle)?
             }
-            (
-                id @ (Id::Midpoint | Id::Halfway),
-                [Argument::Expression(p), Argument::Expression(a), Argument::Expression(b)],
-            ) => {
-                let (point, first, second) =
-                    (self.scope.point(p)?, self.scope.point(a)?, self.scope.point(b)?);
-                let middle = self.scope.middle(&first, &second);
-                let off = self.scope.difference(&point, &middle);
-                if id == Id::Midpoint {
-                    self.vanish(&off)
-                } else {
-                    let between = self.between(a, b)?;
-                    self.split(&off, &between)
-                }
-            }
             (Id::Flat, [Argument::Expression(joint), Argument::Expression(plane)]) => {
                 let (joint, plane) = (self.scope.joint(joint)?, self.scope.plane(plane)?);
                 let up = Vector::direction(Arrow::direction(self.scope.skeleton, joint, DVec3::Y));
@@ -191,22 +227,6 @@ impl<'a> Compiler<'a> {
                 let forward = Vector::direction(Arrow::direction(self.scope.skeleton, joint, DVec3::Z));
                 self.aim(&forward, &to)
             }
-            (Id::Mirror, [Argument::Expression(a), Argument::Expression(b), Argument::Expression(plane)]) => {
-                self.mirror(a, b, plane)?
-            }
-            (Id::Over, [Argument::Expression(point), Argument::List(corners), by @ ..]) => {
-                self.over(point, corners, by)?
-            }
-            (
-                Id::Clear,
-                [
-                    Argument::Expression(a),
-                    Argument::Expression(b),
-                    Argument::Expression(c),
-                    Argument::Expression(d),
-                    by @ ..,
-                ],
-            ) => self.clear([a, b, c, d], by)?,
             (id @ (Id::Maximize | Id::Minimize), [Argument::Expression(value)]) => {
                 let scalar = self.scope.scalar(value)?;
                 let sign = if id == Id::Maximize { -1.0 } else { 1.0 };
@@ -222,9 +242,8 @@ impl<'a> Compiler<'a> {
                 Id::Equation,
                 [Argument::Expression(a), Argument::Relation(relation), Argument::Expression(b)],
             ) => self.equation(a, *relation, b, statement.span)?,
-            _ => return Err(Diagnostic::error(statement.span, "this line is not understood")),
-        };
-        self.finish(statement, made)
+            _ => return Ok(None),
+        }))
     }
 
     fn definition(&mut self, statement: &Statement) -> CompileResult<()> {
