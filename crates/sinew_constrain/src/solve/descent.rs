@@ -370,7 +370,7 @@ impl Solver {
             Stop::IterationLimit => 1,
             Stop::Oscillating => 2,
             Stop::Stalled => 3,
-            Stop::NotFinite => 4,
+            Stop::NotFinite | Stop::Unbounded => 4,
         };
         let worst = stops.max_by_key(rank).unwrap_or(Stop::Converged);
         let is_off = |row: usize| {

@@ -25,6 +25,10 @@ const DIFFERENCE_STEP: f64 = 1e-6;
 /// No joint turns further than this in one step.
 const MAX_TURN_RADIANS: f64 = 0.3;
 
+/// An objective that moves a joint further than this many metres, or radians, has no minimum.
+const MAX_METRES: f64 = 1e4;
+const MAX_RADIANS: f64 = 4.0 * std::f64::consts::PI;
+
 /// A row that must hold, the value it is held at, and its multiplier.
 struct HeldRow {
     row: usize,
@@ -42,8 +46,9 @@ impl HeldRow {
 }
 
 impl Solver {
-    /// Minimise the objectives from the current pose, at which the rules hold. Returns the number of iterations.
-    pub(super) fn minimise_objective(&mut self, params: &SolveParams) -> usize {
+    /// Minimise the objectives from the current pose, at which the rules hold. Returns the number of
+    /// iterations and, if there is no minimum, a degree of freedom that goes on without limit; then the pose stays.
+    pub(super) fn minimise_objective(&mut self, params: &SolveParams) -> (usize, Option<usize>) {
         let before = self.now.clone();
         let mut held = self.held_rows();
         let (mut damping, mut iterations) = (1e-3, 0);
@@ -55,9 +60,23 @@ impl Solver {
                 Some(moved) if moved > MIN_STEP => {}
                 _ => break,
             }
+            if let Some(dof) = self.runaway(&before.pose) {
+                self.now = before;
+                return (iterations, Some(dof));
+            }
         }
         self.settle(before, params);
-        iterations
+        (iterations, None)
+    }
+
+    /// The degree of freedom that is too far from another pose to be near a minimum, if any.
+    fn runaway(&self, from: &[f64]) -> Option<usize> {
+        let is_far = |&(column, &dof): &(usize, &usize)| {
+            let limit = if self.is_rotation[column] { MAX_RADIANS } else { MAX_METRES };
+            let way = (self.now.pose[dof] - from[dof]).abs();
+            way > limit || way.is_nan()
+        };
+        self.system.dofs.iter().enumerate().find(is_far).map(|(_, &dof)| dof)
     }
 
     /// The first step that improves, with increasing damping; its length, or `None` if there is none.

@@ -62,6 +62,8 @@ pub struct Conflict {
     pub ranges: Vec<usize>,
     /// Residual of the worst.
     pub residual: f64,
+    /// Whether the rules are objectives without a minimum; `ranges` then names what goes on without limit.
+    pub is_unbounded: bool,
 }
 
 impl RuleReport {
@@ -81,6 +83,12 @@ const MAX_LISTED: usize = 8;
 impl Solver {
     /// A conflict as a message.
     pub fn describe_conflict(&self, report: &SolveReport, conflict: &Conflict) -> String {
+        if let (true, Some(&dof)) = (conflict.is_unbounded, conflict.ranges.first()) {
+            let name = self.problem.skeleton.dof_name(dof);
+            return format!(
+                "this objective has no limit: {name} goes on for ever; bound it with a rule or `range {name} in … .. …`"
+            );
+        }
         let lines: Vec<String> = conflict.rules[1..]
             .iter()
             .take(MAX_LISTED)
@@ -106,6 +114,19 @@ impl Solver {
         } else {
             format!("this rule conflicts with {} ({off})", others.join(" and "))
         }
+    }
+
+    /// Report objectives that have no minimum.
+    pub(super) fn report_unbounded(&self, dof: usize, report: &mut SolveReport) {
+        let rules = self.problem.rules.iter().enumerate();
+        let rules: Vec<usize> =
+            rules.filter(|(_, rule)| rule.aim == Aim::Objective).map(|(index, _)| index).collect();
+        rules.iter().for_each(|&rule| report.rules[rule].holds = false);
+        if report.stop == Stop::Converged {
+            report.stop = Stop::Unbounded;
+        }
+        let residual = report.rules[rules[0]].residual;
+        report.conflicts.push(Conflict { rules, ranges: vec![dof], residual, is_unbounded: true });
     }
 
     pub(super) fn report(
@@ -243,6 +264,7 @@ impl Solver {
                 at_limit.iter().copied().filter(|&column| self.presses(column, &rows)).collect::<Vec<_>>();
             conflicts.push(Conflict {
                 residual: rules[off[0]].residual,
+                is_unbounded: false,
                 rules: off,
                 ranges: ranges.iter().map(|&column| self.system.dofs[column]).collect(),
             });

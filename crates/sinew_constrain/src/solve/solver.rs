@@ -73,6 +73,8 @@ pub enum Stop {
     IterationLimit,
     /// A value became infinite or NaN.
     NotFinite,
+    /// All rules hold, but the objective has no minimum: the pose is the one before it was minimised.
+    Unbounded,
 }
 
 impl Stop {
@@ -84,6 +86,7 @@ impl Stop {
             Self::Oscillating => "oscillating",
             Self::IterationLimit => "iteration-limit",
             Self::NotFinite => "not-finite",
+            Self::Unbounded => "unbounded",
         }
     }
 }
@@ -250,16 +253,20 @@ impl Solver {
             Method::Newton => self.newton(start, params),
             Method::Default => self.find(start, params),
         };
+        let mut unbounded = None;
         if params.method == Method::Default {
             if params.nearest {
                 iterations.nearest = self.nearest(start, params, stop == Stop::Converged);
             }
             if self.system.rows.iter().any(|row| row.aim == Aim::Objective) {
-                iterations.objective = self.minimise_objective(params);
+                (iterations.objective, unbounded) = self.minimise_objective(params);
             }
         }
         let values = self.now.pose.clone();
-        let report = self.report(&values, start, stop, iterations, params);
+        let mut report = self.report(&values, start, stop, iterations, params);
+        if let Some(dof) = unbounded {
+            self.report_unbounded(dof, &mut report);
+        }
         Ok(Solution { values, report })
     }
 

@@ -327,3 +327,22 @@ fn points_stand_on_the_ground() {
     assert!((left.y - ground.height(left.x, left.z)).abs() < 1e-5);
     assert!((ground.height(right.x, right.z) - right.y - 0.05).abs() < 1e-5);
 }
+
+/// An objective without a minimum is refused with the reason; the pose stays where the rules hold.
+#[test]
+fn unbounded_objectives_are_refused() {
+    let skeleton = skeleton(false);
+    for (text, name) in [
+        ("maximize HeadTop.y", "Root.ty"),
+        ("pin FootR to StepMarker\nfree Head: rx\nmaximize Head.rx", "Head.rx"),
+    ] {
+        let mut solver = solver(&format!("range Root.ty in -100 m .. 1e12 m\n{text}"), &skeleton);
+        let start = solver.problem().skeleton().rest_values();
+        let solution = solver.solve(&start, &SolveParams::default()).unwrap();
+        assert_eq!(solution.report.stop, Stop::Unbounded, "{text}");
+        assert!(solution.values.iter().all(|x| x.abs() < 10.0), "{text}: {:?}", solution.values);
+        let conflict = solution.report.conflicts.last().unwrap();
+        let message = solver.describe_conflict(&solution.report, conflict);
+        assert!(message.contains(name) && message.contains("no limit"), "{message}");
+    }
+}
