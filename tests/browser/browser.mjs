@@ -105,7 +105,14 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
 }
 
 const KEYS = {
-  Enter: 13, Escape: 27, Space: 32, Delete: 46, Home: 36, Tab: 9, ArrowLeft: 37, ArrowRight: 39, Backspace: 8,
+  Enter: 13, Escape: 27, Space: 32, Delete: 46, Home: 36, Tab: 9, ArrowLeft: 37, ArrowRight: 39,
+  ArrowUp: 38, ArrowDown: 40, End: 35, Backspace: 8,
+};
+
+/** Where each panel is; those of every workspace are not listed. */
+const WORKSPACE_OF = {
+  document: 'character', properties: 'character', poses: 'pose', reach: 'pose', rules: 'pose', paths: 'animate',
+  refit: 'animate', puppet: 'perform', flesh: 'flesh', muscles: 'flesh', fit: 'deliver', export: 'deliver',
 };
 
 /** One tab. */
@@ -211,6 +218,13 @@ class Page {
     const find = `[...document.querySelectorAll('dialog[open] footer button')].find((b) => b.textContent.trim() === ${JSON.stringify(label)})`;
     await this.until(`${find}?.getClientRects().length`);
     await this.click(`css:dialog[open] footer [data-testid="${await this.value(`${find}.dataset.testid`)}"]`);
+  }
+
+  /** Bring a panel to the front, as a user does: its workspace first, then its tab. */
+  async panel(id) {
+    const tab = `Boolean(document.querySelector('[data-testid="tab-${id}"]'))`;
+    if (!(await this.value(tab))) await this.click(`workspace-${WORKSPACE_OF[id]}`);
+    await this.click(`tab-${id}`);
   }
 
   has(id) {

@@ -34,7 +34,7 @@ export async function a_drag_faster_than_the_server_is_not_lost({ studio, open }
 /** A button that is held while the state changes is there until it is let go, so that the click counts. */
 export async function a_button_is_not_rebuilt_under_the_finger({ studio, open }) {
   const page = await open(studio);
-  await page.click('tab-history');
+  await page.panel('history');
   await page.value(`sinew.ask({ type: 'do', command: { load_example: { name: 'wave' } } })`);
   await page.until('sinew.state().n_moves === 2');
   await page.settle();
@@ -74,7 +74,7 @@ export async function a_late_state_does_not_stop_the_player({ studio, open }) {
 /** A slider stays in the hand while what it sets is sent and comes back. */
 export async function a_slider_is_pulled_all_the_way({ studio, open }) {
   const page = await open(studio);
-  await page.click('tab-puppet');
+  await page.panel('puppet');
   await page.click('demo-bar');
   await page.until(`sinew.state().name === 'bar' && sinew.state().act?.weights`);
   await slide(page, 'puppet-smoothing', 0);

@@ -224,7 +224,7 @@ export async function detail_is_sculpted({ studio, open, shots }) {
   await page.until('sinew.state().reach?.weights[0] === 0.5');
   await page.click('reach-cancel');
   await page.until('sinew.state().reach === null');
-  await page.click('tab-poses');
+  await page.panel('poses');
   await page.click('pose-load-bow');
   await page.until('!sinew.state().detail');
   await page.click('pose-load-wave');

@@ -30,7 +30,7 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   sinew('sample', 'quadruped', '-n', '8000', '-o', fox);
   sinew('convert', fox, target, '--clip', 'walk', '--fps', '24');
   const page = await open(studio);
-  await page.click('tab-fit');
+  await page.panel('fit');
   expect(await page.has('fit-start'), 'the clips of the first character can be fitted, too');
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(target)} })`);
   await page.until(`sinew.state().name === 'fox'`, 240_000);
@@ -110,7 +110,7 @@ export async function a_fit_is_stopped_and_goes_on({ studio, open, shots }) {
   const page = await open(studio);
   await page.value(`sinew.ask({ type: 'sample', name: 'tablecloth', vertices: 20000 })`);
   await page.until(`sinew.state().name === 'tablecloth'`, 240_000);
-  await page.click('tab-fit');
+  await page.panel('fit');
   await page.type('fit-bones-number', '120');
   await page.click('fit-influences');
   await page.click('fit-kind-rigid');
@@ -141,13 +141,13 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
     if (name === 'small') {
       await page.value(`sinew.ask({ type: 'sample', name: 'flag', vertices: 2000 })`);
       await page.until(`sinew.state().name === 'flag'`, 240_000);
-      await page.click('tab-fit');
+      await page.panel('fit');
       await page.screenshot(join(shots, 'fit-empty-small.png'));
       await page.click('fit-start');
       await fitted(page, 1);
     }
     await page.until(`sinew.state().fit`);
-    await page.click('tab-fit');
+    await page.panel('fit');
     await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0.7 })`);
     await page.settle();
     await page.screenshot(join(shots, `fit-panel-${name}.png`));

@@ -8,7 +8,7 @@ import { distance, inBlender, validate } from './judge.mjs';
 
 /** Press “Flesh” and wait until it is simulated. */
 async function fleshOut(page) {
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.click('flesh-live');
   await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 240_000);
 }
@@ -24,7 +24,7 @@ async function resting(page) {
 
 export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) {
   const page = await open(studio);
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.screenshot(join(shots, 'flesh-panel.png'));
   await fleshOut(page);
   const { fleshed } = await state(page);
@@ -105,7 +105,7 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
 
 export async function stiffness_is_painted_and_kept({ studio, open, shots }) {
   const page = await open(studio);
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.click('flesh-paint');
   same(await page.value(`document.querySelector('[data-testid="tool-stiffen"]').getAttribute('aria-pressed')`), 'true', 'the brush is in hand');
   const belly = await seen(page, [0, 1.15, 0.15]);
@@ -140,7 +140,7 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(copy)} })`);
   await page.until(`sinew.state().joints === 0`, 240_000);
   await page.settle();
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   expect(await page.has('flesh-no-joints'), 'what to do is told');
   await page.click('flesh-joint-tool');
   const { bounds } = await state(page);
@@ -200,7 +200,7 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
 
 export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, shots }) {
   const page = await open(studio);
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   const clip = (await state(page)).clips[0].name;
   await page.type('flesh-n-cells', '400');
   await page.until(`sinew.state().flesh.settings.cells === 400`);
@@ -249,7 +249,7 @@ export async function flat_surfaces_say_why_they_have_no_flesh({ studio, open, s
   writeFileSync(flat, 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n');
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(flat)} })`);
   await page.until(`sinew.state().name === 'flat'`, 240_000);
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.click('flesh-live');
   await page.until(`sinew.state().fleshed.fault && !sinew.state().fleshed.on`, 240_000);
   expect((await page.text('flesh-note')).includes('close it, give it thickness'), await page.text('flesh-note'));

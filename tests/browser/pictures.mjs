@@ -82,10 +82,10 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       expect(double.length === 0, `${what} at ${name}: no control on another, but ${double.join('; ')}`);
     };
     await shot('start');
-    for (const tab of ['properties', 'poses', 'reach', 'paths', 'rules', 'refit', 'fit', 'puppet', 'flesh', 'rigs', 'history']) {
-      await page.click(`tab-${tab}`);
-      if (tab === 'properties') await page.click('handle-elbow.L');
-      await shot(tab);
+    for (const panel of ['document', 'properties', 'poses', 'reach', 'rules', 'paths', 'refit', 'puppet', 'flesh', 'muscles', 'fit', 'export', 'history']) {
+      await page.panel(panel);
+      if (panel === 'properties') await page.click('handle-elbow.L');
+      await shot(panel);
     }
     for (const [action, dialog] of [['export', 'export'], ['open', 'open'], ['new', 'new'], ['preferences', 'preferences'], ['shortcuts', 'shortcuts'], ['licenses', 'licenses']]) {
       await page.value(`sinew.perform('${action}')`);
@@ -98,7 +98,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       await shot(menu);
       await page.key('Escape');
     }
-    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach', 'flesh', 'stiffen', 'joint', 'rig']) {
+    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach', 'flesh', 'stiffen', 'joint', 'muscle']) {
       await page.click(`tool-${tool}`);
       await shot(`tool-${tool}`);
     }

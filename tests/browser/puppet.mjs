@@ -29,7 +29,7 @@ const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
 const pairs = async (page) => (await state(page)).puppet.pairs.map(({ name }) => name);
 
 async function startCamera(page) {
-  await page.click('tab-puppet');
+  await page.panel('puppet');
   await page.click('puppet-source-camera');
   await page.until(`sinew.puppet().camera === 'on'`, 240_000);
   await page.until(`sinew.state().act?.body`, 240_000);
@@ -144,7 +144,7 @@ export async function the_quick_tracker_takes_over_while_the_camera_runs({ studi
 export async function a_refused_or_lost_camera_is_told({ studio, shots }) {
   await withCamera(studio, data(FILM), async (page) => {
     await page.permitCamera('denied');
-    await page.click('tab-puppet');
+    await page.panel('puppet');
     await page.click('puppet-source-camera');
     await page.until(`document.querySelector('[data-testid="toasts"]')?.textContent.includes('refused')`);
     same((await page.value('sinew.puppet()')).source, 'none', 'nothing is followed');
@@ -195,7 +195,7 @@ function kinectRecording(n) {
 export async function a_recording_is_scrubbed_paired_and_performed({ studio, open, shots, folder }) {
   writeFileSync(join(studio.root, 'person.txt'), kinectRecording(560));
   const page = await open(studio);
-  await page.click('tab-puppet');
+  await page.panel('puppet');
   await page.click('puppet-source-recording');
   await page.click('actor-open');
   await page.doubleClick('file-person.txt');
@@ -263,7 +263,7 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
 export async function what_is_wrong_with_an_actor_is_told({ studio, open }) {
   const page = await open(studio);
   const refused = (message) => page.value(`sinew.ask(${JSON.stringify(message)}).then(() => 'done', (error) => error.message)`);
-  await page.click('tab-puppet');
+  await page.panel('puppet');
   const none = await refused({ type: 'pair', name: 'a', target: 'rest' });
   expect(none.includes('there is no actor'), none);
   expect((await refused({ type: 'take_begin' })).includes('there is no actor'), 'nothing to record');
@@ -346,7 +346,7 @@ async function landmarkErrors(page, network) {
 /** A sample with pairs and an actor of our own, by one click. */
 export async function a_demonstration_is_one_click({ studio, open, shots }) {
   const page = await open(studio);
-  await page.click('tab-puppet');
+  await page.panel('puppet');
   for (const name of ['octopus', 'quadruped']) {
     await page.click(`demo-${name}`);
     await page.until(`sinew.state().name === '${name}' && sinew.state().act?.weights && sinew.puppet().frame > 3`, 240_000);

@@ -15,10 +15,10 @@ async function drop(page, template, { x, y }) {
 
 export async function a_template_is_dropped_pulled_and_driven({ studio, open, shots }) {
   const page = await open(studio);
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.type('flesh-n-cells', '400');
   await page.until(`sinew.state().flesh.settings.cells === 400`);
-  await page.click('tab-rigs');
+  await page.panel('muscles');
   await page.screenshot(join(shots, 'rigs-empty.png'));
   const belly = await seen(page, [0, 1.15, 0.15]);
   await drop(page, 'bump', belly);
@@ -40,7 +40,7 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.settle();
   const { x, y } = await page.place('viewport');
   await page.drag([{ x, y: y - 200 }, { x: x + 110, y: y - 200 }], { button: 'middle' });
-  await page.click('tool-rig');
+  await page.click('tool-muscle');
   const pulled = await seen(page, out);
   const at = await page.value(`sinew.vertex(${pulled.vertex}).place`);
   const [foot, tip] = await page.value(`(() => {
@@ -94,7 +94,7 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.value(`sinew.ask({ type: 'fit', settings: { clips: ['muscle'], bones: 12 } })`);
   await page.until(`sinew.state().fit?.current`, 240_000);
   expect((await state(page)).fit.E_RMS_diag1 < 1, 'the rigged clip is fitted');
-  await page.click('tab-rigs');
+  await page.panel('muscles');
   await page.click('rig-remove');
   await page.until(`sinew.state().rigs.rigs.length === 0 && sinew.state().rigs.curves.length === 0`);
 }

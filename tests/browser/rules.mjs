@@ -7,6 +7,8 @@ import { distance, inBlender, validate } from './judge.mjs';
 const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
 const joint = async (page, name) => (await state(page)).ruled.joints.find((other) => other.name === name).position;
 const marker = async (page, name) => (await state(page)).rules.markers.find((other) => other.name === name).position;
+/** Elements of the editor, which has a shadow tree of its own. */
+const inEditor = (selector) => `document.querySelector('[data-testid="rules-text"]').shadowRoot.querySelector('${selector}')`;
 const ask = (page, command) => page.value(`sinew.ask({ type: 'do', command: ${JSON.stringify(command)} })`);
 
 /** Exchange the text by typing, and wait until the server has it. */
@@ -19,7 +21,7 @@ async function write(page, text) {
 }
 
 async function openRules(page) {
-  await page.click('tab-rules');
+  await page.panel('rules');
   await page.until(`sinew.state().display.what === 'ruled' && sinew.state().ruled?.joints.length > 0`);
   await page.settle();
 }
@@ -35,23 +37,24 @@ export async function faults_are_told_where_they_are({ studio, open, shots }) {
   same([line, column, from, to], [2, 5, 22, 27], 'its place');
   expect(/hand\.R/.test(message), `what was meant: ${message}`);
   expect((await page.text('rules-faults')).includes('2:5'), 'the panel says where');
-  same(await page.value(`document.querySelector('.squiggle.error').textContent`), 'hnd.R', 'what is underlined');
-  same(await page.value(`document.querySelector('[data-testid="rules-line-2"]').className`), 'error', 'the line is marked');
+  same(await page.value(`${inEditor('.cm-lintRange-error')}.textContent`), 'hnd.R', 'what is underlined');
+  same(await page.value(`${inEditor('[data-testid="rules-line-2"]')}.className`), 'error', 'the line is marked');
   await page.screenshot(join(shots, 'rules-fault.png'));
   // A click on the fault goes there.
   await page.click('fault-2-5');
-  same(await page.value(`(() => { const area = document.querySelector('[data-testid="rules-text"]'); return area.value.slice(area.selectionStart, area.selectionEnd); })()`), 'hnd.R', 'selected');
+  same(await page.value('sinew.rules().selected'), 'hnd.R', 'selected');
   // Words are completed while they are typed.
   await page.ask('Input.insertText', { text: 'hand' });
-  await page.until(`document.querySelectorAll('[data-testid="rules-words"] li').length > 1`);
+  await page.until(`${inEditor('.cm-tooltip-autocomplete ul')}?.children.length > 1`);
   await page.screenshot(join(shots, 'rules-words.png'));
   await page.key('ArrowDown');
   await page.key('Tab');
-  await page.until(`sinew.state().rules.text.includes('pin hand.R  to Cup')`);
-  await page.until('!sinew.state().ruled.stale');
-  // Evenly written by a button.
-  await page.click('rules-format');
   await page.until(`sinew.state().rules.text.includes('pin hand.R to Cup')`);
+  await page.until('!sinew.state().ruled.stale');
+  // Formatted by a button.
+  await write(page, 'pin   hand.L to Cup\npin hand.R   to Cup\n');
+  await page.click('rules-format');
+  await page.until(`sinew.state().rules.text === 'pin hand.L to Cup\\npin hand.R to Cup\\n'`);
   // Both hands at one place.
   await page.until('sinew.state().ruled.solved.converged');
   expect(away(await joint(page, 'hand.L'), await marker(page, 'Cup')) < 1e-4, 'the left hand is there');
@@ -73,7 +76,7 @@ export async function a_rule_is_clicked_and_follows_its_marker({ studio, open, s
   await page.screenshot(join(shots, 'rules-clicking.png'));
   await page.click(await page.value(`sinew.ruled('Marker1')`));
   await page.until(`sinew.state().rules.text === 'pin hand.L to Marker1\\n' && sinew.state().ruled.solved.converged`);
-  await page.until(`document.querySelector('[data-testid="rules-text"]').value === 'pin hand.L to Marker1\\n'`);
+  await page.until(`sinew.rules().text === 'pin hand.L to Marker1\\n'`);
   expect(away(await joint(page, 'hand.L'), await marker(page, 'Marker1')) < 1e-4, 'the hand is at the marker');
   // The surface follows, not only the bones.
   const moved = await page.value(`(() => { let most = 0; for (let v = 0; v < sinew.state().vertices; v += 7) most = Math.max(most, sinew.vertex(v).position[2]); return most; })()`);
@@ -152,14 +155,14 @@ export async function conflicts_are_shown_on_the_body({ studio, open, shots }) {
   same(bad.length, 2, 'a mark each');
   expect(Math.abs(away(bad[0].from, bad[0].to) - 0.15) < 0.01, `each is off by half: ${away(bad[0].from, bad[0].to)}`);
   expect(/15\.0/.test(await page.text('residual-1')), `told in its unit: ${await page.text('residual-1')}`);
-  same(await page.value(`document.querySelector('[data-testid="rules-line-3"]').className`), 'conflict', 'the line is marked');
+  same(await page.value(`${inEditor('[data-testid="rules-line-3"]')}.className`), 'conflict', 'the line is marked');
   expect(/line 3|line 1/.test(await page.text('rules-conflict')), 'named');
   await page.screenshot(join(shots, 'rules-conflict.png'));
 }
 
 export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, shots, folder }) {
   const page = await open(studio);
-  await page.click('tab-refit');
+  await page.panel('refit');
   await page.until(`document.querySelectorAll('.contact').length > 0`);
   await page.settle();
   same(await page.text('refit-clip'), 'walk', 'the clip of the timeline');

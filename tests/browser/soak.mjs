@@ -97,7 +97,7 @@ async function look() {
 /** What there is at the end is saved, and opened again as it was. */
 async function keep() {
   await sample('biped', 2000);
-  await page.click('tab-poses');
+  await page.panel('poses');
   await page.click('pose-load-wave');
   await page.until('sinew.state().n_moves === 2');
   await page.value(`sinew.ask({ type: 'save', path: 'end', overwrite: true })`);
@@ -128,7 +128,7 @@ function choice() {
     [5, 'turn the view', turnView],
     [5, 'undo', () => page.key('Ctrl+z')],
     [4, 'redo', () => page.key('Ctrl+Shift+z')],
-    [5, 'switch the panel', () => page.click(`tab-${pick(['properties', 'poses', 'reach', 'paths', 'rules', 'refit', 'fit', 'puppet', 'flesh', 'rigs', 'history'])}`)],
+    [5, 'switch the panel', () => page.panel(pick(['document', 'properties', 'poses', 'reach', 'rules', 'paths', 'refit', 'puppet', 'flesh', 'muscles', 'fit', 'export', 'history']))],
     [4, 'take a tool', () => page.click(`tool-${pick(['select', 'drag', 'rotate', 'translate', 'twist', 'box', 'paint', 'reach', 'sculpt'])}`)],
     [3, 'play', play],
     [3, 'load a pose', loadPose],
@@ -175,13 +175,13 @@ async function play() {
 async function loadPose() {
   const { examples } = await state(page);
   if (examples.length === 0) return;
-  await page.click('tab-poses');
+  await page.panel('poses');
   await page.click(`pose-load-${pick(examples).name}`);
 }
 
 async function jump() {
   const { history } = await state(page);
-  await page.click('tab-history');
+  await page.panel('history');
   await page.click(`history-${Math.floor(random() * history.steps.length)}`);
 }
 
@@ -195,7 +195,7 @@ async function reopen() {
 
 async function flesh() {
   if ((await state(page)).joints === 0) return;
-  await page.click('tab-flesh');
+  await page.panel('flesh');
   await page.click('flesh-live');
   await page.until('sinew.state().fleshed.status?.step_ms > 0 || sinew.state().fleshed.fault');
   await page.click('flesh-live');

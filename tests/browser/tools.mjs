@@ -108,7 +108,7 @@ export async function handles_are_drawn_erased_mirrored_and_weighted({ studio, o
   await page.settle();
   await page.screenshot(join(shots, 'mirrored.png'));
   // Back through everything by the list.
-  await page.click('tab-history');
+  await page.panel('history');
   await page.click('history-0');
   await page.until('sinew.state().history.at === 0 && sinew.state().handles.length === 15');
 }

@@ -47,7 +47,7 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   await page.settle();
   const again = await vertex(page, probe);
   const out = join(folder, 'posed');
-  const file = await exportAs(page, out, 'the pose as it stands', '.glb');
+  const file = await exportAs(page, out, 'the current pose', '.glb');
   validate(file);
   const blender = inBlender(file);
   // Blender keeps a copy of each vertex where two materials meet.
@@ -96,7 +96,7 @@ export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, fol
   await page.settle();
   await page.screenshot(join(shots, 'dropped-posed.png'));
   // Kept, it is a clip of the bones that are exported.
-  await page.click('tab-poses');
+  await page.panel('poses');
   await page.click('pose-save');
   await page.type('save-pose-input', 'bent');
   await page.until(`sinew.state().examples[0]?.name === 'bent'`);

@@ -40,19 +40,19 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
     match request {
         // The socket itself sees to these.
         Request::Ack { .. } | Request::Drag { .. } => {}
-        Request::Do { command: Command::Bake { clip, fps, follow } } => {
+        Request::Do { command: Command::Bake { clip, fps, follow }, .. } => {
             return crate::examples::bake(studio, &clip, fps, follow);
         }
-        Request::Do { command: Command::Refit { settings } } => {
+        Request::Do { command: Command::Refit { settings }, .. } => {
             return crate::rules::refit(studio, &settings);
         }
-        Request::Do { command: Command::BakeFlesh { bake } } => return crate::flesh::bake(studio, &bake),
+        Request::Do { command: Command::BakeFlesh { bake }, .. } => return crate::flesh::bake(studio, &bake),
         Request::FormatRules { text } => return Ok(crate::rules::format(&text)),
         Request::Contacts { clip } => return crate::rules::contacts(studio, &clip),
         Request::ReachEnd { accept } => crate::examples::end_reach(studio, accept)?,
         Request::Sculpt(request) => crate::examples::sculpt(studio, &request)?,
         Request::PickGround { view, at } => return crate::examples::pick_ground(studio, view, at),
-        Request::Do { command } if is_heavy(&command) => {
+        Request::Do { command, .. } if is_heavy(&command) => {
             return job(studio, &command.label(), |_| {
                 let before = studio.session().document().clone();
                 let after = command.apply(&before)?;
@@ -60,8 +60,8 @@ pub fn handle(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Resu
                 Ok(json!({}))
             });
         }
-        Request::Do { command } => {
-            studio.session().apply(&command, None)?;
+        Request::Do { command, stroke } => {
+            studio.session().apply(&command, stroke.map(stroke_gesture))?;
         }
         Request::Undo => move_in_history(studio, |session| session.undo()),
         Request::Redo => move_in_history(studio, |session| session.redo()),

@@ -199,7 +199,7 @@ fn attempt(studio: &Arc<Studio>, page: u64, request: Request) -> anyhow::Result<
 }
 
 fn is_long(request: &Request) -> bool {
-    if let Request::Do { command } = request {
+    if let Request::Do { command, .. } = request {
         return requests::is_heavy(command);
     }
     matches!(

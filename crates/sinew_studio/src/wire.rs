@@ -14,6 +14,9 @@ pub enum Request {
     },
     Do {
         command: Command,
+        /// Commands of one gesture, such as the drag of a slider, are one step.
+        #[serde(default)]
+        stroke: Option<u32>,
     },
     Undo,
     Redo,

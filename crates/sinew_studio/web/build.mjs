@@ -1,9 +1,10 @@
 // Bundle the page into a folder: `node build.mjs [OUT]`, else $SINEW_WEB_OUT, else dist/. `SINEW_PAGE=OUT cargo build`
 // then embeds it without Node.
-import { build } from 'esbuild';
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { licenses, packagesOf } from './licenses.mjs';
 import { pack } from './pack.mjs';
 import { buildTracker } from './pose.mjs';

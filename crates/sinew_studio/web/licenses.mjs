@@ -1,5 +1,5 @@
 // The licences of what the page carries, for `sinew licenses` and the studio.
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Names of packages out of the paths of their files, as esbuild lists what went into a bundle. */
@@ -31,6 +31,17 @@ const ENGINE = 'The WebAssembly engine is the one of the package, unchanged.';
 /** One entry for each package, and one for the networks, which are in the page without the code of their package. */
 export async function licenses(web, bundled) {
   const packages = await Promise.all(bundled.sort().map((name) => describe(web, name)));
-  const entries = packages.map((entry) => ({ kind: 'npm', ...entry, ...(entry.name === '@mediapipe/tasks-vision' && { note: ENGINE }) }));
-  return [...entries, { kind: 'model', ...(await describe(web, '@mediapipe/pose')), note: `The pose networks of MediaPipe (BlazePose), by Google. ${CHANGES}` }];
+  const entries = packages.map((entry) => ({
+    kind: 'npm',
+    ...entry,
+    ...(entry.name === '@mediapipe/tasks-vision' && { note: ENGINE }),
+  }));
+  return [
+    ...entries,
+    {
+      kind: 'model',
+      ...(await describe(web, '@mediapipe/pose')),
+      note: `The pose networks of MediaPipe (BlazePose), by Google. ${CHANGES}`,
+    },
+  ];
 }

@@ -116,11 +116,35 @@ function notes(mean, deviation) {
   const INPUTS = 2;
   const subgraph = onlyChild(flat, model, SUBGRAPHS, new Map([[INPUTS, null]]));
   const [TENSOR_NAME, UNITS] = [0, 4];
-  const tensor = onlyChild(flat, subgraph, INPUTS, new Map([[TENSOR_NAME, null], [UNITS, null]]));
+  const tensor = onlyChild(
+    flat,
+    subgraph,
+    INPUTS,
+    new Map([
+      [TENSOR_NAME, null],
+      [UNITS, null],
+    ]),
+  );
   flat.point(tensor.slots.get(TENSOR_NAME), flat.text('image'));
   const [KIND, OPTIONS, NORMALIZATION] = [0, 1, 1];
-  const unit = onlyChild(flat, tensor, UNITS, new Map([[KIND, NORMALIZATION], [OPTIONS, null]]));
-  const scale = child(flat, unit, OPTIONS, new Map([[0, null], [1, null]]));
+  const unit = onlyChild(
+    flat,
+    tensor,
+    UNITS,
+    new Map([
+      [KIND, NORMALIZATION],
+      [OPTIONS, null],
+    ]),
+  );
+  const scale = child(
+    flat,
+    unit,
+    OPTIONS,
+    new Map([
+      [0, null],
+      [1, null],
+    ]),
+  );
   flat.point(scale.slots.get(0), flat.floats([mean]));
   flat.point(scale.slots.get(1), flat.floats([deviation]));
   flat.align(16);
@@ -144,7 +168,11 @@ function withNotes(model, metadata) {
   const flat = new Flat();
   const start = flat.hole();
   flat.at += flat.bytes.write('TFL3', flat.at, 'latin1');
-  const fields = new Map([[VERSION, model.readUInt32LE(field(VERSION))], [BUFFERS, null], [METADATA, null]]);
+  const fields = new Map([
+    [VERSION, model.readUInt32LE(field(VERSION))],
+    [BUFFERS, null],
+    [METADATA, null],
+  ]);
   kept.forEach((i) => fields.set(i, null));
   const table = flat.table(fields);
   flat.point(start, table.start);
@@ -165,7 +193,12 @@ function withNotes(model, metadata) {
   const entryHole = extend(METADATA, entries);
   const buffer = flat.table(new Map([[0, null]]));
   flat.point(bufferHole, buffer.start);
-  const entry = flat.table(new Map([[0, null], [1, buffers.length]]));
+  const entry = flat.table(
+    new Map([
+      [0, null],
+      [1, buffers.length],
+    ]),
+  );
   flat.point(entryHole, entry.start);
   flat.point(entry.slots.get(0), flat.text('TFLITE_METADATA'));
   // Contents of buffers begin at multiples of 16, after their length.
@@ -221,7 +254,11 @@ function zip(files) {
 }
 
 /** What Google publishes (google-ai-edge/mediapipe, third_party/external_files.bzl), by the beginning of its SHA-256. */
-const KNOWN = { 'pose_solution_packed_assets.data': 'a63c614b', 'pose_landmark_lite.tflite': 'f17bfbec', 'pose_landmark_full.tflite': 'e9a5c5cb' };
+const KNOWN = {
+  'pose_solution_packed_assets.data': 'a63c614b',
+  'pose_landmark_lite.tflite': 'f17bfbec',
+  'pose_landmark_full.tflite': 'e9a5c5cb',
+};
 
 /** Put the tracker into the folder of the page: its code, a quick network and a more exact one, all packed. */
 export async function buildTracker(web, out) {
@@ -239,7 +276,10 @@ export async function buildTracker(web, out) {
   for (const network of ['lite', 'full']) {
     const landmarks = withNotes(await model(`pose_landmark_${network}.tflite`), notes(0, 255));
     // Both begin with the same detector, which is kept once; the server puts the halves together.
-    const [first, second] = zip([[names[0], detector], [names[1], landmarks]]);
+    const [first, second] = zip([
+      [names[0], detector],
+      [names[1], landmarks],
+    ]);
     await put('pose-detector.gz-begin', packBeginning(first));
     await put(`pose-${network}.gz-end`, packEnd(first, second));
   }

@@ -1,6 +1,7 @@
 // The parts every module may use: store, connection, numbers, and how errors reach the user.
-import { Socket, type SocketEvents } from './net/socket';
+
 import type { Command, Outgoing } from './net/protocol';
+import { Socket, type SocketEvents } from './net/socket';
 import { Stats } from './stats';
 import { Store } from './store';
 import { toast } from './ui/toast';
@@ -31,7 +32,7 @@ export async function ask<T = unknown>(message: Outgoing): Promise<T | undefined
   }
 }
 
-/** An undoable command. */
-export function run(command: Command): Promise<unknown> {
-  return ask({ type: 'do', command });
+/** An undoable command. Those of one gesture, such as the drag of a slider, are one step. */
+export function run(command: Command, gesture?: number): Promise<unknown> {
+  return ask({ type: 'do', command, stroke: gesture });
 }

@@ -12,77 +12,84 @@ import './style/fit.css';
 import './style/rules.css';
 import './style/puppet.css';
 import './style/flesh.css';
+import { define } from './actions';
 import { socket, store } from './app';
-import { defineEdit } from './commands/edit';
-import { defineExamples } from './commands/examples';
-import { defineFile } from './commands/file';
-import { defineHandles } from './commands/handles';
-import { defineHelp } from './commands/help';
-import { capturePose, definePose } from './commands/pose';
-import { defineView } from './commands/view';
+import { CAPABILITIES } from './capabilities';
+import type { Context } from './capability';
+import { editCommands } from './commands/edit';
+import { fileCommands } from './commands/file';
+import { helpCommands } from './commands/help';
+import { toolCommands } from './commands/tools';
+import { viewCommands } from './commands/view';
 import { exposeDebugging } from './debug';
 import { listenToDrops } from './dialogs/drop';
 import { applyPrefs } from './dialogs/preferences';
 import { listenToKeys } from './keys';
-import { buildBanner } from './panels/banner';
-import { buildJobs } from './panels/jobs';
-import { buildLegend } from './panels/legend';
-import { buildOptions } from './panels/options';
-import { buildSidebar } from './panels/sidebar';
-import { buildStatus } from './panels/status';
-import { buildTimeline } from './panels/timeline';
-import { buildToolbar } from './panels/toolbar';
-import { buildTopbar } from './panels/topbar';
 import { Player } from './player';
 import { receive } from './receive';
-import { listenToTemplates } from './rigging';
+import { buildBanner } from './shell/banner';
+import { buildJobs } from './shell/jobs';
+import { buildLegend } from './shell/legend';
+import { buildOptions } from './shell/options';
+import { buildSidebar } from './shell/sidebar';
+import { buildStatus } from './shell/status';
+import { buildTimeline } from './shell/timeline';
+import { buildToolbar } from './shell/toolbar';
+import { buildTopbar } from './shell/topbar';
+import { followTools, showPanel } from './shell/workspaces';
 import { ToolManager } from './tools/manager';
+import { toolSpec } from './tools/registry';
 import { Tour } from './tour';
-import { h } from './ui/dom';
+import { el } from './ui/dom';
 import { mountToasts } from './ui/toast';
 import { mountTooltips } from './ui/tooltip';
-import { buildActorView } from './view/actor';
 import { Axes } from './view/axes';
-import { drawUncovered, showCells } from './view/cells';
-import { buildCompare } from './view/compare';
 import { Gizmo } from './view/gizmo';
 import { showGround } from './view/ground';
 import { Overlay } from './view/overlay';
 import { Viewport } from './view/viewport';
 
-function start(root: HTMLElement): void {
-  applyPrefs(store.prefs);
-  store.on('prefs', applyPrefs);
+function buildContext(): Context {
   const viewport = new Viewport();
   const overlay = new Overlay(viewport);
   const gizmo = new Gizmo(viewport, overlay);
-  const tools = new ToolManager({ viewport, overlay }, gizmo);
-  const player = new Player();
-  const context = { viewport, overlay, gizmo, tools, player };
+  return { viewport, overlay, gizmo, tools: new ToolManager({ viewport, overlay }, gizmo), player: new Player() };
+}
+
+/** Of two commands with the same key the first that is enabled runs: those of capabilities come before the general ones. */
+function defineCommands(context: Context, tour: Tour): void {
+  define(
+    ...fileCommands(),
+    ...toolCommands(context),
+    ...CAPABILITIES.flatMap(({ commands }) => commands?.(context) ?? []),
+    ...editCommands(),
+    ...viewCommands(context),
+    ...helpCommands(tour),
+  );
+}
+
+function start(root: HTMLElement): void {
+  applyPrefs(store.prefs);
+  store.on('prefs', applyPrefs);
+  const context = buildContext();
+  const { viewport, tools, player } = context;
   new Axes(viewport);
   showGround(viewport);
-  showCells(viewport);
-  listenToTemplates(viewport);
-  overlay.layers.push((g, colour) => drawUncovered(viewport, g, colour));
   const tour = new Tour();
-  defineFile();
-  defineExamples();
-  defineEdit();
-  defineView(context);
-  defineHandles();
-  definePose(context);
-  defineHelp(tour);
-
-  viewport.element.append(tools.modal.element, buildCompare(viewport), buildJobs(), buildLegend());
+  defineCommands(context, tour);
+  viewport.element.append(tools.modal.element, buildJobs(), buildLegend());
   root.append(
     buildTopbar(),
     buildToolbar(),
-    h('main.stage', null, buildOptions(), h('div.views', null, buildActorView(viewport), viewport.element)),
-    buildSidebar(() => capturePose(context), player),
+    el('main.stage', null, buildOptions(), el('div.views', null, viewport.element)),
+    buildSidebar(context),
     buildTimeline(player),
     buildStatus(),
     buildBanner(),
   );
+  for (const capability of CAPABILITIES) capability.start?.(context);
+  followTools((tool) => toolSpec(tool)?.panel);
+  showPanel('poses');
   mountToasts(root);
   mountTooltips();
   listenToKeys(tools);
@@ -103,17 +110,17 @@ function start(root: HTMLElement): void {
 try {
   start(document.getElementById('app')!);
 } catch (error) {
-  // Without WebGL there is no picture; say so instead of a blank page.
+  // Without WebGL nothing can be drawn; explain it instead of leaving the page blank.
   const why = error instanceof Error ? error.message : String(error);
   document
     .getElementById('app')!
     .replaceChildren(
-      h(
+      el(
         'div.fatal',
         { role: 'alert' },
-        h('h1', null, 'The studio cannot draw here'),
-        h('p', null, why),
-        h(
+        el('h1', null, 'The studio cannot draw here'),
+        el('p', null, why),
+        el(
           'p',
           null,
           'It needs WebGL 2. Turn on hardware acceleration in the browser’s settings, or use a current Chrome, Edge, Firefox or Safari.',

@@ -1,17 +1,17 @@
 // Playing a clip: the page keeps the clock, the server answers with frames, the newest time wins.
 import { socket, store } from './app';
+import { Clock } from './clock';
 import { Emitter } from './emitter';
 import type { Clip } from './net/protocol';
 
 export class Player extends Emitter<{ change: null }> {
-  playing = false;
   loop = true;
   time = 0;
   fps = 30;
   private clipName: string | null = null;
   private wanted: number | null = null;
   private asking = false;
-  private startedAt = 0;
+  private readonly clock = new Clock((seconds) => this.tick(seconds));
   /** Whether the clip has been seen since it plays. */
   private shown = false;
 
@@ -26,7 +26,10 @@ export class Player extends Emitter<{ change: null }> {
       }
       // Something else is shown instead. A state from before the clip was asked for is no such thing.
       if (doc.display.what === 'clip') this.shown = true;
-      else if (this.shown && !this.asking) this.playing = this.shown = false;
+      else if (this.shown && !this.asking) {
+        this.shown = false;
+        this.clock.stop();
+      }
       this.emit('change', null);
     });
     // At once: what is shown next must not be followed by one more moment of the clip.
@@ -39,6 +42,10 @@ export class Player extends Emitter<{ change: null }> {
     });
   }
 
+  get playing(): boolean {
+    return this.clock.running;
+  }
+
   get clip(): Clip | undefined {
     return store.doc?.clips.find((clip) => clip.name === this.clipName);
   }
@@ -48,6 +55,11 @@ export class Player extends Emitter<{ change: null }> {
     this.time = 0;
     this.fps = Math.round(this.clip?.fps ?? 30) || 30;
     if (show) this.seek(0);
+    this.emit('change', null);
+  }
+
+  setLoop(loop: boolean): void {
+    this.loop = loop;
     this.emit('change', null);
   }
 
@@ -65,16 +77,14 @@ export class Player extends Emitter<{ change: null }> {
     const clip = this.clip;
     if (!clip) return;
     if (this.time >= clip.duration) this.time = 0;
-    this.playing = true;
     this.shown = store.doc?.display.what === 'clip';
-    this.startedAt = performance.now() - this.time * 1000;
+    this.clock.start(this.time);
     this.emit('change', null);
-    requestAnimationFrame(() => this.tick());
   }
 
   pause(): void {
     if (!this.playing) return;
-    this.playing = false;
+    this.clock.stop();
     this.emit('change', null);
   }
 
@@ -88,18 +98,18 @@ export class Player extends Emitter<{ change: null }> {
     const clip = this.clip;
     if (!clip) return;
     this.time = Math.min(clip.duration, Math.max(0, time));
-    this.startedAt = performance.now() - this.time * 1000;
+    this.clock.set(this.time);
     this.show();
   }
 
-  private tick(): void {
+  private tick(seconds: number): void {
     const clip = this.clip;
-    if (!this.playing || !clip) return;
-    let time = (performance.now() - this.startedAt) / 1000;
+    if (!clip) return this.pause();
+    let time = seconds;
     if (time >= clip.duration) {
       if (this.loop) {
         time %= Math.max(clip.duration, 1e-3);
-        this.startedAt = performance.now() - time * 1000;
+        this.clock.set(time);
       } else {
         time = clip.duration;
         this.pause();
@@ -111,7 +121,6 @@ export class Player extends Emitter<{ change: null }> {
       this.time = shown;
       this.show();
     }
-    if (this.playing) requestAnimationFrame(() => this.tick());
   }
 
   private show(): void {
@@ -134,4 +143,19 @@ export class Player extends Emitter<{ change: null }> {
         this.pump();
       });
   }
+}
+
+/** Play a clip that was just made, as soon as it is in the state. */
+export function playWhenThere(player: Player, clip: string, fps?: number): void {
+  const start = (): boolean => {
+    if (!store.doc?.clips.some(({ name }) => name === clip)) return false;
+    player.choose(clip);
+    if (fps !== undefined) player.setFps(fps);
+    player.play();
+    return true;
+  };
+  if (start()) return;
+  const stop = store.on('doc', () => {
+    if (start()) stop();
+  });
 }

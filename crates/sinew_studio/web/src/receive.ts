@@ -4,11 +4,11 @@ import { recover } from './commands/file';
 import { decode } from './net/decode';
 import type { Doc, DocChange, Incoming, Job } from './net/protocol';
 import { PoseGesture } from './tools/gesture';
-import { formatBytes, formatCount } from './ui/dom';
+import { formatBytes, formatCount } from './ui/format';
 import { toast } from './ui/toast';
 import type { Viewport } from './view/viewport';
 
-/** From so many vertices on, the cost is told. */
+/** Number of vertices from which on the cost is reported. */
 const LARGE = 200_000;
 /** Quantised position and normal. */
 const BYTES_PER_VERTEX = 8;
@@ -42,18 +42,18 @@ function takeBinary(buffer: ArrayBuffer, viewport: Viewport): void {
   if (taken === 'geometry') {
     stats.geometries++;
     stats.geometryMs = performance.now() - start;
-    if (packet.n >= LARGE) tellCost(packet.n, buffer.byteLength);
+    if (packet.n >= LARGE) reportCost(packet.n, buffer.byteLength);
   }
   if (packet.drag !== 0) PoseGesture.seen(packet.drag, packet.solveMs, start);
   if (taken !== 'stale') store.emit('frame', null);
 }
 
-/** What a large mesh costs, so that nobody wonders why it is slow. */
-function tellCost(n: number, bytes: number): void {
+/** Report what a large mesh costs, so that nobody wonders why it is slow. */
+function reportCost(n: number, bytes: number): void {
   const perFrame = n * BYTES_PER_VERTEX;
   toast(
     'info',
-    `${formatCount(n)} vertices: ${formatBytes(bytes)} received, in the buffers after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} a frame.`,
+    `${formatCount(n)} vertices: ${formatBytes(bytes)} received, ready after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} per frame.`,
   );
 }
 
@@ -63,10 +63,7 @@ function take(message: Incoming, viewport: Viewport): void {
       const before = store.welcome;
       store.welcome = message;
       if (before && before.session !== message.session) {
-        toast(
-          'warning',
-          'The studio was started anew. What you see is its present document; unsaved work of before is offered if it was found.',
-        );
+        toast('warning', 'The server restarted; unsaved work may be recoverable.');
         viewport.frameNext();
         store.jobs.clear();
         store.emit('jobs', null);
@@ -95,7 +92,7 @@ function take(message: Incoming, viewport: Viewport): void {
         return;
       }
       const doc = changed(store.doc, message);
-      // Scaling and mending give the mesh a new revision too, but are steps of the same document.
+      // Scaling and repairing give the mesh a new revision too, but are steps of the same document.
       const other = store.doc !== null && store.doc.document !== doc.document;
       if (other) {
         viewport.frameNext();

@@ -1,32 +1,12 @@
 // What the page knows: the server's document, and what is this tab's own (selection, tool, look).
 import { Emitter } from './emitter';
-import type { Doc, HandleInfo, Job, PaintOp, RegionMode, SculptOp, Shown, Welcome } from './net/protocol';
+import type { Doc, HandleInfo, Job, Shown, Welcome } from './net/protocol';
 import type { Link } from './net/socket';
-import { loadPrefs, savePrefs, type Prefs } from './prefs';
+import { loadPrefs, type Prefs, savePrefs } from './prefs';
 
-export type ToolId =
-  | 'select'
-  | 'box'
-  | 'lasso'
-  | 'paint'
-  | 'erase'
-  | 'drag'
-  | 'rotate'
-  | 'translate'
-  | 'twist'
-  | 'centre'
-  | 'reach'
-  | 'sculpt'
-  | 'path'
-  | 'rules'
-  | 'flesh'
-  | 'stiffen'
-  | 'joint'
-  | 'rig';
+/** Tools are named by the capabilities that bring them. */
+export type ToolId = string;
 export type Look = 'shaded' | 'matcap' | 'handles' | 'textured' | 'stress';
-
-/** Tools that work on the surface at rest; the others on it as posed. */
-export const REST_TOOLS: ReadonlySet<ToolId> = new Set<ToolId>(['box', 'lasso', 'paint', 'erase', 'centre']);
 
 export interface Topics {
   welcome: Welcome;
@@ -43,12 +23,12 @@ export interface Topics {
   opened: null;
   /** New vertices are in the buffers. */
   frame: null;
-  /** The camera moved; `true` if by the hand of the user. */
+  /** The camera moved; `true` if the user moved it. */
   camera: boolean;
   /** Only the search in progress changed: many times a second. */
   reach: null;
-  /** Another tab is in front. */
-  tab: string;
+  /** Another workspace is in front, or another panel of it. */
+  panel: string;
   /** Only the performance in progress changed: many times a second. */
   act: null;
   /** Only how the simulation of flesh goes changed: some times a second. */
@@ -57,25 +37,10 @@ export interface Topics {
   gesture: 'pose' | 'paint' | 'centre';
 }
 
+/** What brushes of all capabilities share. */
 export interface ToolOptions {
-  mode: RegionMode;
-  op: PaintOp | 'new';
-  weight: number;
   brushPx: number;
-  singleFaces: boolean;
-  twistAxis: 'limb' | 'x' | 'y' | 'z';
-  space: 'world' | 'local';
-  sculptOp: SculptOp;
-  sculptStrength: number;
-  /** The stored pose that is sculpted; null for the present one only. */
-  sculptExample: string | null;
-  /** Which path is drawn: the walk, or the number of a handle's path. */
-  path: 'walk' | number;
-  pinOthers: boolean;
-  /** What a hand on the flesh does. */
-  fleshOp: 'grab' | 'push';
-  /** How much stiffer the brush makes flesh. */
-  stiffFactor: number;
+  strength: number;
 }
 
 export class Store extends Emitter<Topics> {
@@ -90,22 +55,7 @@ export class Store extends Emitter<Topics> {
   solo: string | null = null;
 
   tool: ToolId = 'drag';
-  readonly options: ToolOptions = {
-    mode: 'facing',
-    op: 'add',
-    weight: this.prefs.brushWeight,
-    brushPx: this.prefs.brushPx,
-    singleFaces: false,
-    twistAxis: 'limb',
-    space: 'world',
-    sculptOp: 'pull',
-    sculptStrength: 0.5,
-    sculptExample: null,
-    path: 'walk',
-    pinOthers: false,
-    fleshOp: 'grab',
-    stiffFactor: 5,
-  };
+  readonly options: ToolOptions = { brushPx: this.prefs.brushPx, strength: 0.5 };
   look: Look = this.prefs.lookOf as Look;
   wireframe = false;
   xray = 1;
@@ -178,11 +128,5 @@ export class Store extends Emitter<Topics> {
     if (job.done) this.jobs.delete(job.job);
     else this.jobs.set(job.job, job);
     this.emit('jobs', null);
-  }
-
-  /** A name no handle has yet. */
-  freeName(stem: string): string {
-    const taken = new Set(this.doc?.handles.map((h) => h.name));
-    for (let i = 1; ; i++) if (!taken.has(`${stem}.${i}`)) return `${stem}.${i}`;
   }
 }

@@ -1,7 +1,7 @@
 // The tour of the first start: five steps beside the real controls, each done when the user has done it.
 import { store } from './app';
-import { showTab } from './panels/sidebar';
-import { h } from './ui/dom';
+import { showPanel } from './shell/workspaces';
+import { el } from './ui/dom';
 
 interface Step {
   title: string;
@@ -24,8 +24,8 @@ const STEPS: Step[] = [
       }),
   },
   {
-    title: 'Take a handle',
-    text: 'Coloured parts are handles: rigid pieces you hold. Click a hand or an elbow, or its name in the list. What it takes along is selected too.',
+    title: 'Select a handle',
+    text: 'Coloured parts are handles: rigid pieces to hold the surface by. Click a hand or an elbow, or its name in the list. Handles that move along are selected, too.',
     at: 'viewport',
     prepare: () => store.setTool('drag'),
     watch: (done) =>
@@ -43,25 +43,20 @@ const STEPS: Step[] = [
       }),
   },
   {
-    title: 'Keep the pose',
-    text: 'Save what you have made. A click on a picture brings a pose back; Ctrl Z undoes anything.',
+    title: 'Save the pose',
+    text: 'Save the pose you made. Click a thumbnail to load a pose again; Ctrl Z undoes anything. The workspaces above lead on: Animate, Perform, Flesh, Deliver.',
     at: 'pose-save',
-    prepare: () => showTab('poses'),
+    prepare: () => showPanel('poses'),
     watch: (done) => {
-      const before = store.doc?.history.at ?? 0;
       const count = store.doc?.examples.length ?? 0;
       return store.on('doc', (doc) => {
-        if (
-          doc.examples.length > count ||
-          (doc.history.at > before && /save|pose/i.test(doc.history.steps[doc.history.at]))
-        )
-          done();
+        if (doc.examples.length > count) done();
       });
     },
   },
   {
-    title: 'Take it with you',
-    text: 'Open the export: GLB plays in Blender, three.js and game engines. To start with your own mesh, drop it anywhere on this page.',
+    title: 'Export it',
+    text: 'Open the export dialog: GLB plays in Blender, three.js and game engines. To start with your own mesh, drop it anywhere on this page.',
     at: 'export-button',
     watch: (done) => {
       const seen = new MutationObserver(() => {
@@ -77,8 +72,8 @@ const STEPS: Step[] = [
 const PAUSE_MS = 700;
 
 export class Tour {
-  private readonly spot = h('div.tour-spot', { 'aria-hidden': 'true', hidden: true });
-  private readonly card = h('div.tour-card', {
+  private readonly spot = el('div.tour-spot', { 'aria-hidden': 'true', hidden: true });
+  private readonly card = el('div.tour-card', {
     role: 'dialog',
     'aria-label': 'Tour',
     'data-testid': 'tour',
@@ -106,21 +101,21 @@ export class Tour {
     const step = STEPS[at];
     if (!step) return this.finish();
     step.prepare?.();
-    const dots = STEPS.map((_, i) => h('span', { class: i < at ? 'done' : i === at ? 'now' : '' }));
+    const dots = STEPS.map((_, i) => el('span', { class: i < at ? 'done' : i === at ? 'now' : '' }));
     this.card.replaceChildren(
-      h('div.tour-dots', { 'aria-label': `Step ${at + 1} of ${STEPS.length}` }, ...dots),
-      h('h3', { 'data-testid': 'tour-title' }, step.title),
-      h('p', null, step.text),
-      h(
+      el('div.tour-dots', { 'aria-label': `Step ${at + 1} of ${STEPS.length}` }, ...dots),
+      el('h3', { 'data-testid': 'tour-title' }, step.title),
+      el('p', null, step.text),
+      el(
         'div.row',
         null,
-        h(
+        el(
           'button.ghost',
           { type: 'button', 'data-testid': 'tour-skip', onclick: () => this.finish() },
           'Skip the tour',
         ),
-        h('span.grow'),
-        h(
+        el('span.grow'),
+        el(
           'button',
           { type: 'button', 'data-testid': 'tour-next', onclick: () => this.show(at + 1) },
           at + 1 === STEPS.length ? 'Finish' : 'Next',

@@ -1,10 +1,10 @@
 // History and selection commands.
-import { define } from '../actions';
+import type { Action } from '../actions';
 import { ask, store } from '../app';
 
-export function defineEdit(): void {
+export function editCommands(): Action[] {
   const at = (): number => store.doc?.history.at ?? 0;
-  define(
+  return [
     {
       id: 'undo',
       label: 'Undo',
@@ -42,5 +42,5 @@ export function defineEdit(): void {
       enabled: () => store.main !== null,
       run: () => store.selectMain(null),
     },
-  );
+  ];
 }

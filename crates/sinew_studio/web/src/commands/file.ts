@@ -1,16 +1,16 @@
 // File commands: new, open, save, export.
-import { define } from '../actions';
+import type { Action } from '../actions';
 import { ask, socket, store } from '../app';
-import { openExport } from '../dialogs/export';
+import { openExport } from '../capabilities/export/form';
 import { openFiles } from '../dialogs/open';
 import { openSample } from '../dialogs/sample';
 import { Refused } from '../net/socket';
 import { askText, confirmLoss } from '../ui/dialog';
-import { formatBytes } from '../ui/dom';
-import { toast, type Toast } from '../ui/toast';
+import { formatBytes } from '../ui/format';
+import { type Toast, toast } from '../ui/toast';
 
-export function defineFile(): void {
-  define(
+export function fileCommands(): Action[] {
+  return [
     { id: 'new', label: 'New from sample…', group: 'File', run: () => unlessDirty(openSample) },
     { id: 'open', label: 'Open…', group: 'File', keys: { all: ['Ctrl+O'] }, run: () => unlessDirty(openFiles) },
     { id: 'save', label: 'Save', group: 'File', keys: { all: ['Ctrl+S'] }, run: () => void save() },
@@ -23,7 +23,7 @@ export function defineFile(): void {
       enabled: () => store.doc !== null,
       run: () => openExport(),
     },
-  );
+  ];
 }
 
 /** What replaces the document asks first if there is unsaved work. */
@@ -44,7 +44,12 @@ async function save(path?: string, overwrite = false): Promise<void> {
   } catch (error) {
     if (error instanceof Refused && error.needsPath) saveAs();
     else if (error instanceof Refused && error.exists)
-      confirmLoss('Replace the file?', `${path} exists already. What is in it will be lost.`, 'Replace', () => void save(path, true));
+      confirmLoss(
+        'Replace the file?',
+        `${path} already exists. Its contents will be lost.`,
+        'Replace',
+        () => void save(path, true),
+      );
     else toast('error', (error as Error).message);
   }
 }
@@ -58,7 +63,7 @@ function saveAs(): void {
   });
 }
 
-/** Offer what was found, the newest first and one at a time; take it back when another tab has answered. */
+/** Offer unsaved work that was found, the newest first and one at a time; withdraw it when another tab has answered. */
 export function recover(): void {
   const found = [...(store.doc?.recoveries ?? [])].sort((a, b) => a.age_secs - b.age_secs);
   if (offer && !found.some((item) => item.recovery === offer?.recovery)) offer.toast.close();

@@ -1,15 +1,15 @@
 // Help commands.
-import { define } from '../actions';
+import type { Action } from '../actions';
 import { openLicenses } from '../dialogs/licenses';
 import { openPreferences } from '../dialogs/preferences';
 import { openShortcuts } from '../dialogs/shortcuts';
 import type { Tour } from '../tour';
 
-export function defineHelp(tour: Tour): void {
-  define(
+export function helpCommands(tour: Tour): Action[] {
+  return [
     { id: 'shortcuts', label: 'Keyboard shortcuts', group: 'Help', keys: { all: ['?'] }, run: openShortcuts },
     { id: 'tour', label: 'Take the tour', group: 'Help', run: () => tour.start() },
     { id: 'licenses', label: 'Licences…', group: 'Help', run: openLicenses },
     { id: 'preferences', label: 'Preferences…', group: 'Help', keys: { all: ['Ctrl+,'] }, run: openPreferences },
-  );
+  ];
 }

@@ -1,9 +1,10 @@
 // View commands: where one looks from, and how the surface is drawn.
-import { define, type Action } from '../actions';
+import type { Action } from '../actions';
 import { ask, store } from '../app';
+import type { Context } from '../capability';
 import type { Look } from '../store';
 import type { ViewName } from '../view/camera';
-import type { Context } from './context';
+import { isBrush } from './tools';
 
 const LOOKS: [Look, string][] = [
   ['shaded', 'Shaded'],
@@ -19,7 +20,7 @@ export function setLook(look: Look): void {
   store.setView({ look });
 }
 
-export function defineView({ viewport }: Context): void {
+export function viewCommands({ viewport }: Context): Action[] {
   const view = (name: ViewName, label: string, keys: string[]): Action => ({
     id: `view-${name}`,
     label,
@@ -27,7 +28,7 @@ export function defineView({ viewport }: Context): void {
     keys: { all: keys },
     run: () => viewport.rig.view(name),
   });
-  define(
+  return [
     {
       id: 'frame-selected',
       label: 'Frame selected',
@@ -60,13 +61,15 @@ export function defineView({ viewport }: Context): void {
         store.emit('view', null);
       },
     },
-    ...LOOKS.map(([look, label]): Action => ({
-      id: `look-${look}`,
-      label: `${label} look`,
-      group: 'Look',
-      checked: () => store.look === look,
-      run: () => setLook(look),
-    })),
+    ...LOOKS.map(
+      ([look, label]): Action => ({
+        id: `look-${look}`,
+        label: `${label} look`,
+        group: 'Look',
+        checked: () => store.look === look,
+        run: () => setLook(look),
+      }),
+    ),
     {
       id: 'look-next',
       label: 'Next look',
@@ -118,7 +121,5 @@ export function defineView({ viewport }: Context): void {
       group: 'Look',
       run: () => store.setPrefs({ theme: document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark' }),
     },
-  );
+  ];
 }
-
-export const isBrush = (): boolean => ['paint', 'erase', 'sculpt', 'stiffen'].includes(store.tool);

@@ -1,20 +1,19 @@
 // Files dropped anywhere: checked, sent with progress, opened.
 import { ask, store } from '../app';
+import { showActor } from '../capabilities/puppet/open';
 import { unlessDirty } from '../commands/file';
-import { collect, mainFile, mainName, post, tooLarge, type Dropped, type Upload } from '../net/upload';
-import { showTab } from '../panels/sidebar';
-import { puppeteering } from '../puppeteering';
-import { h } from '../ui/dom';
+import { collect, type Dropped, mainFile, mainName, post, tooLarge, type Upload } from '../net/upload';
+import { el } from '../ui/dom';
 import { toast } from '../ui/toast';
 
 /** Jobs of the page itself have numbers the server never gives. */
 let nextJob = -1;
 
 export function listenToDrops(): void {
-  const veil = h(
+  const veil = el(
     'div.drop-veil',
     { hidden: true, 'data-testid': 'drop-veil' },
-    h('p', null, 'Drop a mesh, a character or a motion to open it'),
+    el('p', null, 'Drop a mesh, a character or a motion to open it'),
   );
   document.body.append(veil);
   const isFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
@@ -42,23 +41,17 @@ export function listenToDrops(): void {
 /** Files that hold a body and no surface. */
 const MOTION = /\.(bvh|txt|json)$/i;
 
-/** A recording was opened: bring it before the character. */
-export async function showActor(opened: unknown): Promise<void> {
-  if (opened === undefined) return;
-  for (const warning of (opened as { warnings: string[] }).warnings) toast('warning', warning);
-  showTab('puppet');
-  if (puppeteering.source === 'recording') puppeteering.seek(0);
-  else await puppeteering.choose('recording');
-}
-
 /** Files of this computer, or all of a folder, by the browser's own dialog. */
 export function chooseFiles(folder = false, as: 'document' | 'actor' = 'document'): void {
-  const input = h('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
+  const input = el('input', { type: 'file', multiple: true, 'data-testid': 'file-input' });
   input.webkitdirectory = folder;
   input.addEventListener(
     'change',
     () =>
-      void sendFiles([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })), as),
+      void sendFiles(
+        [...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })),
+        as,
+      ),
   );
   input.click();
 }
@@ -82,13 +75,13 @@ export async function sendFiles(files: Dropped[], as: 'document' | 'actor' = 'do
     stopped = true;
     current?.abort();
   };
-  const tell = (sent: number): void =>
+  const report = (sent: number): void =>
     store.setJob({ job, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
   try {
     for (const item of files) {
       if (stopped) return;
-      tell(0);
-      current = post(drop, item, tell);
+      report(0);
+      current = post(drop, item, report);
       await current.done;
       before += item.file.size;
     }

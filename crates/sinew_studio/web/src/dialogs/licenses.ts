@@ -1,9 +1,10 @@
 // What the program is made of, and under which licences: the same list as `sinew licenses`.
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { address } from '../net/address';
 import { openDialog } from '../ui/dialog';
-import { h } from '../ui/dom';
+import { h, part, type View } from '../ui/view';
 
-interface Part {
+interface Package {
   kind: string;
   name: string;
   version: string;
@@ -16,39 +17,51 @@ interface Part {
 interface Licenses {
   version: string;
   license: string;
-  packages: Part[];
+  packages: Package[];
 }
 
-/** Texts are put in when somebody opens them: all together they are long. */
-function row(part: Part): HTMLElement {
-  const row = h(
+/** Texts are drawn when they are opened: all together they are long. */
+function PackageRow({ item }: { item: Package }): View {
+  const [isOpen, setOpen] = useState(false);
+  return h(
     'details',
-    { 'data-testid': `license-${part.name}` },
-    h('summary', null, h('span', null, `${part.name} ${part.version}`), h('span.license', null, part.license)),
-    part.note && h('p', null, part.note),
-    part.source && h('p.path', null, part.source),
+    {
+      'data-testid': `license-${item.name}`,
+      ontoggle: ({ currentTarget }: Event) => setOpen((currentTarget as HTMLDetailsElement).open),
+    },
+    h('summary', null, h('span', null, `${item.name} ${item.version}`), h('span.license', null, item.license)),
+    item.note && h('p', null, item.note),
+    item.source && h('p.path', null, item.source),
+    isOpen && h('pre', null, item.text),
   );
-  row.addEventListener('toggle', () => row.append(h('pre', null, part.text)), { once: true });
-  return row;
 }
 
-async function load(list: HTMLElement): Promise<void> {
-  const answer = await fetch(address('/licenses.json')).catch(() => null);
-  if (!answer?.ok) {
-    list.replaceChildren(h('p', null, 'The studio does not answer; `sinew licenses` prints the list as well.'));
-    return;
-  }
-  const { version, license, packages } = (await answer.json()) as Licenses;
-  list.replaceChildren(
-    h('p', null, `Sinew ${version} is licensed ${license}. It is made of ${packages.length} parts:`),
-    // First what was changed, which the licence asks to be said.
-    ...packages.filter(({ note }) => note).map(row),
-    ...packages.filter(({ note }) => !note).map(row),
+function LicenseList(): View {
+  const [list, setList] = useState<Licenses | 'failed' | null>(null);
+  useLayoutEffect(() => {
+    void fetch(address('/licenses.json'))
+      .then((answer) => (answer.ok ? answer.json() : 'failed'))
+      .catch(() => 'failed')
+      .then(setList);
+  }, []);
+  if (list === null) return h('div.licenses', { 'data-testid': 'licenses' }, h('p', null, 'Loading…'));
+  if (list === 'failed')
+    return h(
+      'div.licenses',
+      null,
+      h('p', null, 'The studio does not answer; `sinew licenses` prints the list as well.'),
+    );
+  const { version, license, packages } = list;
+  // First those that were changed, which their licence asks to be stated.
+  const sorted = [...packages.filter(({ note }) => note), ...packages.filter(({ note }) => !note)];
+  return h(
+    'div.licenses',
+    { 'data-testid': 'licenses' },
+    h('p', null, `Sinew ${version} is licensed ${license}. It contains ${packages.length} packages:`),
+    ...sorted.map((item) => part(PackageRow, { key: `${item.kind} ${item.name} ${item.version}`, item })),
   );
 }
 
 export function openLicenses(): void {
-  const list = h('div.licenses', { 'data-testid': 'licenses' }, h('p', null, 'Loading…'));
-  openDialog('licenses', 'Licences', [list]);
-  void load(list);
+  openDialog('licenses', 'Licences', () => part(LicenseList, {}));
 }

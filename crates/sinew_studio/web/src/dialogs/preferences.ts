@@ -1,130 +1,129 @@
 // Preferences of this browser; each takes effect at once.
 import { perform } from '../actions';
 import { store } from '../app';
+import { handleOptions } from '../capabilities/handles/state';
 import type { Prefs } from '../prefs';
 import { openDialog } from '../ui/dialog';
-import { h } from '../ui/dom';
-import { row, segments, slider } from '../ui/fields';
+import { row, type Segment, segments, slider } from '../ui/fields';
+import { h, part, useTopics, type View } from '../ui/view';
 
 export function openPreferences(): void {
-  const body = h('div.stack');
-  openDialog(
-    'preferences',
-    'Preferences',
-    [body],
-    [
-      { label: 'Tour again', run: () => perform('tour') },
-      { label: 'Done', primary: true },
-    ],
+  openDialog('preferences', 'Preferences', () => part(Preferences, {}), [
+    { label: 'Restart tour', run: () => perform('tour') },
+    { label: 'Done', primary: true },
+  ]);
+}
+
+const choice = <T extends string>(
+  id: string,
+  label: string,
+  value: T,
+  choices: Segment<T>[],
+  set: (value: T) => Partial<Prefs>,
+): View =>
+  row(
+    label,
+    segments(`pref-${id}`, label, value, choices, (to) => store.setPrefs(set(to))),
   );
-  const set = (change: Partial<Prefs>): void => {
-    store.setPrefs(change);
-    build();
+
+function Preferences(): View {
+  useTopics(store, 'prefs');
+  const { prefs } = store;
+  return h(
+    'div.stack',
+    null,
+    choice(
+      'theme',
+      'Theme',
+      prefs.theme,
+      [
+        { value: 'dark', label: 'Dark' },
+        { value: 'light', label: 'Light' },
+        { value: 'system', label: 'System' },
+      ],
+      (theme) => ({ theme }),
+    ),
+    choice(
+      'keys',
+      'Keys',
+      prefs.keys,
+      [
+        { value: 'blender', label: 'Blender' },
+        { value: 'industry', label: 'Industry' },
+      ],
+      (keys) => ({ keys }),
+    ),
+    choice(
+      'navigation',
+      'Scrolling',
+      prefs.navigation,
+      [
+        { value: 'mouse', label: 'Zooms (mouse)' },
+        { value: 'trackpad', label: 'Orbits (trackpad)' },
+      ],
+      (navigation) => ({ navigation }),
+    ),
+    choice(
+      'units',
+      'Units',
+      prefs.units,
+      [
+        { value: 'm', label: 'Metres' },
+        { value: 'cm', label: 'Centimetres' },
+      ],
+      (units) => ({ units }),
+    ),
+    choice(
+      'scale',
+      'Text size',
+      String(prefs.uiScale),
+      [
+        { value: '0.9', label: 'Small' },
+        { value: '1', label: 'Normal' },
+        { value: '1.2', label: 'Large' },
+        { value: '1.5', label: 'Huge' },
+      ],
+      (uiScale) => ({ uiScale: Number(uiScale) }),
+    ),
+    ...brushRows(prefs),
+  );
+}
+
+function brushRows({ brushPx, brushWeight }: Prefs): View[] {
+  const setSize = (px: number): void => {
+    store.setPrefs({ brushPx: px });
+    store.setOptions({ brushPx: px });
   };
-  const build = (): void => {
-    const { prefs } = store;
-    body.replaceChildren(
-      row(
-        'Theme',
-        segments(
-          'pref-theme',
-          'Theme',
-          prefs.theme,
-          [
-            { value: 'dark', label: 'Dark' },
-            { value: 'light', label: 'Light' },
-            { value: 'system', label: 'As the system' },
-          ],
-          (theme) => set({ theme }),
-        ),
-      ),
-      row(
-        'Keys',
-        segments(
-          'pref-keys',
-          'Keys',
-          prefs.keys,
-          [
-            { value: 'blender', label: 'Blender' },
-            { value: 'industry', label: 'Industry' },
-          ],
-          (keys) => set({ keys }),
-        ),
-      ),
-      row(
-        'Scrolling',
-        segments(
-          'pref-navigation',
-          'Scrolling',
-          prefs.navigation,
-          [
-            { value: 'mouse', label: 'Zooms (mouse)' },
-            { value: 'trackpad', label: 'Orbits (trackpad)' },
-          ],
-          (navigation) => set({ navigation }),
-        ),
-      ),
-      row(
-        'Units',
-        segments(
-          'pref-units',
-          'Units',
-          prefs.units,
-          [
-            { value: 'm', label: 'Metres' },
-            { value: 'cm', label: 'Centimetres' },
-          ],
-          (units) => set({ units }),
-        ),
-      ),
-      row(
-        'Text size',
-        segments(
-          'pref-scale',
-          'Text size',
-          String(prefs.uiScale),
-          [
-            { value: '0.9', label: 'Small' },
-            { value: '1', label: 'Normal' },
-            { value: '1.2', label: 'Large' },
-            { value: '1.5', label: 'Huge' },
-          ],
-          (uiScale) => set({ uiScale: Number(uiScale) }),
-        ),
-      ),
-      row(
-        'Brush at start',
-        slider({
-          id: 'pref-brush',
-          label: 'Brush size at start',
-          value: prefs.brushPx,
-          min: 4,
-          max: 150,
-          step: 1,
-          set: (brushPx) => {
-            store.setPrefs({ brushPx });
-            store.setOptions({ brushPx });
-          },
-        }),
-      ),
-      row(
-        'Weight at start',
-        slider({
-          id: 'pref-weight',
-          label: 'Weight at start',
-          value: prefs.brushWeight,
-          min: 0.05,
-          max: 1,
-          step: 0.05,
-          set: (brushWeight) => {
-            store.setPrefs({ brushWeight });
-            store.setOptions({ weight: brushWeight });
-          },
-        }),
-      ),
-    );
+  const setWeight = (weight: number): void => {
+    store.setPrefs({ brushWeight: weight });
+    handleOptions.set({ weight });
   };
-  build();
+  return [
+    row(
+      'Brush at start',
+      slider({
+        id: 'pref-brush',
+        label: 'Brush size at start',
+        value: brushPx,
+        min: 4,
+        max: 150,
+        step: 1,
+        set: setSize,
+      }),
+    ),
+    row(
+      'Weight at start',
+      slider({
+        id: 'pref-weight',
+        label: 'Weight at start',
+        value: brushWeight,
+        min: 0.05,
+        max: 1,
+        step: 0.05,
+        set: setWeight,
+      }),
+    ),
+  ];
 }
 
 /** Theme and size on the root element, from which every style follows. */

@@ -1,8 +1,9 @@
 // The sheet of shortcuts, made from the actions themselves.
 import { actions, keysOf, shownKeys } from '../actions';
 import { store } from '../app';
+import { CAPABILITIES } from '../capabilities';
 import { openDialog } from '../ui/dialog';
-import { h } from '../ui/dom';
+import { h, type View } from '../ui/view';
 
 const MOUSE: Record<'blender' | 'industry', [string, string][]> = {
   blender: [
@@ -17,30 +18,7 @@ const MOUSE: Record<'blender' | 'industry', [string, string][]> = {
   ],
 };
 
-const HANDLES: [string, string][] = [
-  ['Main handle', 'Click'],
-  ['Main alone, without its set', 'Alt click'],
-  ['Secondary handle', 'Shift click'],
-  ['Drag: move instead of turn', 'Ctrl drag'],
-  ['Add / take away while selecting', 'Shift / Ctrl drag'],
-];
-
-const EXAMPLES: [string, string][] = [
-  ['Put a target', 'Click a handle'],
-  ['Reach', 'Drag handle or target'],
-  ['Add, move a point', 'Click, drag'],
-  ['Sculpt smooth, inverse', 'Shift, Ctrl drag'],
-];
-
-const RULES: [string, string][] = [
-  ['Choose what a rule is about', 'Click joints, markers, planes'],
-  ['Put a marker there', 'Click elsewhere'],
-  ['Move a marker or a plane', 'Drag'],
-  ['Tilt a plane', 'Drag the tip of its normal'],
-  ['Complete a word', 'Tab'],
-];
-
-const table = (title: string, rows: [string, string[]][]): HTMLElement =>
+const table = (title: string, rows: [string, string[]][]): View =>
   h(
     'section',
     null,
@@ -65,14 +43,12 @@ export function openShortcuts(): void {
     rows.push([item.label, keys.slice(0, 2).map(shownKeys)]);
   }
   const wrap = (rows: [string, string][]): [string, string[]][] => rows.map(([label, how]) => [label, [how]]);
-  openDialog('shortcuts', 'Keyboard and mouse', [
+  openDialog('shortcuts', 'Keyboard and mouse', () =>
     h(
       'div.sheet',
       null,
       table('Mouse', wrap(MOUSE[store.prefs.keys])),
-      table('Handles with the mouse', wrap(HANDLES)),
-      table('Examples with the mouse', wrap(EXAMPLES)),
-      table('Rules with the mouse', wrap(RULES)),
+      ...CAPABILITIES.flatMap(({ mouse }) => (mouse ? [table(mouse[0], wrap(mouse[1]))] : [])),
       table('While moving (G, R)', [
         ['Lock an axis, twice: local', ['X', 'Y', 'Z']],
         ['Type an amount', ['0–9', '-']],
@@ -82,5 +58,5 @@ export function openShortcuts(): void {
       ]),
       ...[...groups].map(([title, rows]) => table(title, rows)),
     ),
-  ]);
+  );
 }

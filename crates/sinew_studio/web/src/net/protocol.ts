@@ -664,7 +664,7 @@ export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
 /** What the page may ask for; `id` is added when an answer is wanted. */
 export type Outgoing =
   | { type: 'ack'; frame: number }
-  | { type: 'do'; command: Command }
+  | { type: 'do'; command: Command; stroke?: number }
   | { type: 'undo' | 'redo' }
   | { type: 'jump'; step: number }
   | { type: 'drag'; drag: number; move: Gestured; end?: boolean }

@@ -1,7 +1,7 @@
 // The camera: its permission, its picture, and the tracker that looks at it. Nothing of it leaves this computer.
 import { Emitter } from '../emitter';
 import { address } from '../net/address';
-import { h } from '../ui/dom';
+import { el } from '../ui/dom';
 import { clock, type FromTracker, type Network, type ToTracker } from './messages';
 
 export interface Sight {
@@ -26,7 +26,10 @@ interface Events {
 declare global {
   interface Window {
     /** Not in the types of every browser yet. */
-    MediaStreamTrackProcessor?: new (options: { track: MediaStreamTrack; maxBufferSize?: number }) => { readable: ReadableStream<VideoFrame> };
+    MediaStreamTrackProcessor?: new (options: {
+      track: MediaStreamTrack;
+      maxBufferSize?: number;
+    }) => { readable: ReadableStream<VideoFrame> };
   }
 }
 
@@ -35,7 +38,7 @@ const PICTURE = { width: 640, height: 480 };
 const RATE_OVER = 10;
 
 export class Camera extends Emitter<Events> {
-  readonly video = h('video', { muted: true, playsinline: true, 'aria-label': 'Camera' });
+  readonly video = el('video', { muted: true, playsinline: true, 'aria-label': 'Camera' });
   state: CameraState = 'off';
   /** Frames a second that are tracked, and milliseconds that each takes. */
   rate = 0;
@@ -62,7 +65,9 @@ export class Camera extends Emitter<Events> {
     // It may have been stopped while the user was asked.
     if ((this.state as CameraState) === 'off') return this.release();
     for (const track of this.stream.getTracks())
-      track.addEventListener('ended', () => this.lose('The camera is gone: it was unplugged, or its permission was taken back.'));
+      track.addEventListener('ended', () =>
+        this.lose('The camera is gone: it was unplugged, or its permission was taken back.'),
+      );
     this.video.srcObject = this.stream;
     this.video.muted = true;
     await this.video.play().catch(() => {});

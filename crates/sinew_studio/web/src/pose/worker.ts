@@ -1,5 +1,5 @@
 // The tracker, in a thread of its own: pictures in, landmarks out. It loads its engine from this server alone.
-import { PoseLandmarker, type Landmark } from '@mediapipe/tasks-vision';
+import { type Landmark, PoseLandmarker } from '@mediapipe/tasks-vision';
 import { clock, type FromTracker, type ToTracker } from './messages';
 
 const say = (message: FromTracker): void => self.postMessage(message);

@@ -1,7 +1,7 @@
 // A move of handles in progress: streamed to the server, the newest wins, one step of history at the end.
 import { ask, socket, stats, store } from '../app';
 import type { Gestured, Vec3 } from '../net/protocol';
-import { Refused } from '../net/socket';
+import type { Refused } from '../net/socket';
 import { toast } from '../ui/toast';
 
 export const toDegrees = (radians: number): number => (radians * 180) / Math.PI;

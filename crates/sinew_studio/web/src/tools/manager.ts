@@ -1,33 +1,18 @@
 // Who gets the pointer: navigation, the gizmo, the modal move, or the tool in hand.
 import { store } from '../app';
+import type { ToolSpec } from '../capability';
 import { showShape } from '../display';
-import type { Shown } from '../net/protocol';
-import { REST_TOOLS, type ToolId } from '../store';
+import type { ToolId } from '../store';
+import { clampBrush } from '../ui/brushes';
 import type { Gizmo } from '../view/gizmo';
-import { BrushTool } from './brush';
-import { CentreTool } from './centre';
-import { FleshTool } from './flesh';
-import { GrabTool } from './grab';
-import { JointTool } from './joint';
 import { Modal } from './modal';
-import { navigationOf, wheel, type Navigation } from './navigate';
-import { PathTool } from './path';
-import { ReachTool } from './reach';
-import { RigTool } from './rig';
-import { RulesTool } from './rules';
-import { RegionTool } from './region';
-import { detailBrush } from './sculpt';
-import { stiffnessBrush } from './stiffen';
-import { handleBrush } from './target';
+import { type Navigation, navigationOf, wheel } from './navigate';
+import { allTools } from './registry';
 import type { Stage, Tool } from './tool';
-import { TwistTool } from './twist';
-
-/** Tools that work on whatever is shown. */
-const ANYWHERE: ReadonlySet<ToolId> = new Set<ToolId>(['select', 'flesh', 'stiffen', 'rig']);
 
 export class ToolManager {
   readonly modal: Modal;
-  private readonly tools: Record<ToolId, Tool>;
+  private readonly tools: Map<ToolId, { spec: ToolSpec; tool: Tool }>;
   private pressed: Tool | null = null;
   private navigation: Navigation | null = null;
   private last: PointerEvent | null = null;
@@ -40,32 +25,13 @@ export class ToolManager {
     private readonly gizmo: Gizmo,
   ) {
     this.modal = new Modal(stage, () => this.last);
-    this.tools = {
-      select: new GrabTool(stage, 'look'),
-      drag: new GrabTool(stage, 'rotate'),
-      rotate: new GrabTool(stage, 'rotate'),
-      translate: new GrabTool(stage, 'translate'),
-      twist: new TwistTool(stage),
-      box: new RegionTool(stage, 'box'),
-      lasso: new RegionTool(stage, 'lasso'),
-      paint: new BrushTool(stage, handleBrush(false)),
-      erase: new BrushTool(stage, handleBrush(true)),
-      centre: new CentreTool(stage),
-      reach: new ReachTool(stage),
-      sculpt: new BrushTool(stage, detailBrush),
-      path: new PathTool(stage),
-      rules: new RulesTool(stage),
-      flesh: new FleshTool(stage),
-      stiffen: new BrushTool(stage, stiffnessBrush),
-      joint: new JointTool(stage),
-      rig: new RigTool(stage),
-    };
+    this.tools = new Map(allTools().map((spec) => [spec.id, { spec, tool: spec.create(stage) }]));
     const { canvas } = stage.viewport;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
     canvas.addEventListener('pointermove', (event) => {
       if (!this.takesRaw) this.move(event);
     });
-    // Before the browser aligns them with its frames: up to a frame less between the hand and the surface.
+    // Before the browser aligns them with its frames: up to a frame less between the pointer and the surface.
     canvas.addEventListener('pointerrawupdate', (event) => {
       if (this.takesRaw) this.move(event as PointerEvent);
     });
@@ -93,7 +59,7 @@ export class ToolManager {
     return busy;
   }
 
-  /** F with a brush: the pointer's way sets its size, a click keeps it. */
+  /** F with a brush: moving the pointer sets its size, a click confirms it. */
   sizeBrush(): void {
     if (this.last) this.sizing = { from: store.options.brushPx, x: this.last.clientX };
   }
@@ -103,18 +69,17 @@ export class ToolManager {
   }
 
   private get tool(): Tool {
-    return this.tools[store.tool];
+    return this.tools.get(store.tool)!.tool;
   }
 
   private changed(tool: ToolId): void {
     if (tool === this.shown) return;
     this.shown = tool;
-    this.stage.viewport.canvas.style.cursor = this.tools[tool].cursor;
-    const own: Partial<Record<ToolId, Shown>> = { rules: 'ruled', joint: 'jointed' };
-    const what = REST_TOOLS.has(tool) ? 'rest' : (own[tool] ?? 'posed');
-    // Looking at a clip with the select tool is no reason to leave it, nor are hands on its flesh.
-    if (!store.doc || store.doc.display.what === what || ANYWHERE.has(tool)) return;
-    void showShape(what);
+    const { spec, tool: active } = this.tools.get(tool)!;
+    this.stage.viewport.canvas.style.cursor = active.cursor;
+    // Selecting in a clip, or pulling its flesh, is no reason to leave it.
+    if (!store.doc || spec.shows === undefined || store.doc.display.what === spec.shows) return;
+    void showShape(spec.shows);
   }
 
   private down(event: PointerEvent): void {
@@ -160,8 +125,4 @@ export class ToolManager {
     this.pressed = null;
     tool?.up(event);
   }
-}
-
-export function clampBrush(px: number): number {
-  return Math.min(300, Math.max(2, Math.round(px)));
 }

@@ -1,11 +1,11 @@
 // G and R as in Blender: the pointer moves without a button, X Y Z lock an axis, digits are typed.
 import { Quaternion, Vector3 } from 'three';
 import { store } from '../app';
-import { h } from '../ui/dom';
+import { el } from '../ui/dom';
 import { toast } from '../ui/toast';
 import { SweptAngle } from './angle';
 import { PoseGesture, toDegrees } from './gesture';
-import { screenAxis, screenVector, type Stage } from './tool';
+import { type Stage, screenAxis, screenVector } from './tool';
 
 const UNIT: Record<string, Vector3> = { X: new Vector3(1, 0, 0), Y: new Vector3(0, 1, 0), Z: new Vector3(0, 0, 1) };
 const SNAP_DEGREES = 5;
@@ -13,7 +13,7 @@ const SNAP_DEGREES = 5;
 export type ModalKind = 'rotate' | 'translate';
 
 export class Modal {
-  readonly element = h('div.modal-strip', { hidden: true, role: 'status', 'data-testid': 'modal-strip' });
+  readonly element = el('div.modal-strip', { hidden: true, role: 'status', 'data-testid': 'modal-strip' });
   private gesture: PoseGesture | null = null;
   /** Keys typed before it could begin: they are meant for it, not for the page. */
   private waiting: KeyboardEvent[] | null = null;
@@ -58,7 +58,7 @@ export class Modal {
       return;
     }
     if (store.doc?.display.what !== 'posed') {
-      toast('info', 'Handles are moved in the posed display. Choose a pose tool first.');
+      toast('info', 'Handles are moved in the pose. Choose a pose tool first.');
       return;
     }
     const { overlay, viewport } = this.stage;
@@ -161,7 +161,7 @@ export class Modal {
     const number = Number.parseFloat(this.typed);
     if (Number.isFinite(number)) degrees = number;
     this.gesture?.rotate(axis.toArray(), degrees, time);
-    this.tell('Rotate', `${this.typed || degrees.toFixed(1)}°`);
+    this.report('Rotate', `${this.typed || degrees.toFixed(1)}°`);
   }
 
   private applyTranslation(time: number): void {
@@ -173,16 +173,16 @@ export class Modal {
     if (Number.isFinite(number)) vector = (axis ?? UNIT.X.clone()).normalize().multiplyScalar(number * scale);
     this.gesture?.translate(vector.toArray(), time);
     const size = vector.length() / scale;
-    this.tell('Move', `${this.typed || size.toFixed(scale === 1 ? 3 : 1)} ${store.prefs.units}`);
+    this.report('Move', `${this.typed || size.toFixed(scale === 1 ? 3 : 1)} ${store.prefs.units}`);
   }
 
-  private tell(what: string, amount: string): void {
+  private report(what: string, amount: string): void {
     const along = this.axis ? `along ${this.axis.local ? 'local' : 'world'} ${this.axis.name}` : '';
     this.element.replaceChildren(
-      h('strong', null, `${what} ${store.main ?? ''}`),
-      h('span.amount', { 'data-testid': 'modal-amount' }, amount),
-      h('span', null, along),
-      h('span.hint', null, 'X Y Z axis · type a number · Enter or click confirms · Esc or right click cancels'),
+      el('strong', null, `${what} ${store.main ?? ''}`),
+      el('span.amount', { 'data-testid': 'modal-amount' }, amount),
+      el('span', null, along),
+      el('span.hint', null, 'X Y Z axis · type a number · Enter or click confirms · Esc or right click cancels'),
     );
   }
 }

@@ -1,7 +1,7 @@
 // What a tool is, and what tools share.
 import { Vector3 } from 'three';
 import { socket, store } from '../app';
-import { showShape, shown } from '../display';
+import { shown, showShape } from '../display';
 import type { Picked } from '../net/protocol';
 import { toast } from '../ui/toast';
 import type { Overlay } from '../view/overlay';
@@ -31,7 +31,7 @@ export function strayed(a: PointerEvent, b: PointerEvent): boolean {
   return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) > CLICK;
 }
 
-/** What is under the pointer; null if nothing, or if the server did not say. */
+/** What is under the pointer; null if nothing, or if the server did not answer. */
 export async function pick(stage: Stage, event: PointerEvent): Promise<Picked | null> {
   const { viewport } = stage;
   try {
@@ -48,8 +48,8 @@ export function ensureDisplay(what: 'rest' | 'posed'): boolean {
   toast(
     'info',
     what === 'rest'
-      ? 'Handles are painted on the surface at rest: it is shown now.'
-      : 'Handles are moved in the pose: it is shown now.',
+      ? 'Handles are painted on the surface at rest, which is now shown.'
+      : 'Handles are moved in the pose, which is now shown.',
   );
   return false;
 }
@@ -65,7 +65,7 @@ export function screenAxis(stage: Stage): Vector3 {
   return new Vector3(0, 0, 1).applyQuaternion(stage.viewport.rig.quaternion);
 }
 
-/** The way on the screen from one event to another, as a way in the world at the depth of a point. */
+/** The movement on the screen from one event to another, as a vector in the world at the depth of a point. */
 export function screenVector(stage: Stage, from: PointerEvent, to: PointerEvent, at: Vector3): Vector3 {
   const { rig } = stage.viewport;
   const scale = rig.metresPerPixel(at);

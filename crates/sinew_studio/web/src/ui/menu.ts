@@ -1,5 +1,5 @@
 // Menus that drop from a button, usable by mouse and arrow keys.
-import { h } from './dom';
+import { el } from './dom';
 
 export interface MenuItem {
   id: string;
@@ -18,8 +18,8 @@ export function openMenu(anchor: HTMLElement, entries: MenuEntry[]): void {
   close();
   const items = entries.map((entry) =>
     entry === 'line'
-      ? h('hr')
-      : h(
+      ? el('hr')
+      : el(
           'button.menu-item',
           {
             role: entry.checked === undefined ? 'menuitem' : 'menuitemcheckbox',
@@ -31,12 +31,12 @@ export function openMenu(anchor: HTMLElement, entries: MenuEntry[]): void {
               entry.run();
             },
           },
-          h('span.menu-check', null, entry.checked ? '✓' : ''),
-          h('span.grow', null, entry.label),
-          entry.keys ? h('kbd', null, entry.keys) : null,
+          el('span.menu-check', null, entry.checked ? '✓' : ''),
+          el('span.grow', null, entry.label),
+          entry.keys ? el('kbd', null, entry.keys) : null,
         ),
   );
-  const menu = h('div.menu', { role: 'menu' }, ...items);
+  const menu = el('div.menu', { role: 'menu' }, ...items);
   document.body.append(menu);
   const at = anchor.getBoundingClientRect();
   const size = menu.getBoundingClientRect();
@@ -63,7 +63,17 @@ function walk(event: KeyboardEvent, menu: HTMLElement, anchor: HTMLElement): voi
   const at = items.indexOf(document.activeElement as HTMLElement);
   if (event.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
   else if (event.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
-  else if (event.key === 'Escape') {
+  else if (event.key === 'Home') items[0]?.focus();
+  else if (event.key === 'End') items[items.length - 1]?.focus();
+  else if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') {
+    const bar = [...(anchor.parentElement?.querySelectorAll<HTMLElement>('[aria-haspopup]') ?? [])];
+    const step = event.key === 'ArrowRight' ? 1 : -1;
+    const next = bar[(bar.indexOf(anchor) + step + bar.length) % bar.length];
+    if (!next || next === anchor) return;
+    close();
+    next.focus();
+    next.click();
+  } else if (event.key === 'Escape' || event.key === 'Tab') {
     close();
     anchor.focus();
   } else return;

@@ -1,12 +1,12 @@
 // Short messages in the corner; errors stay until they are closed.
 import type { Level } from '../net/protocol';
-import { h } from './dom';
-import { icon } from './icons';
+import { el } from './dom';
+import { iconElement } from './icons';
 
 const SHOWN_MS = { info: 5000, warning: 9000, error: 0 } satisfies Record<Level, number>;
-const MOST = 5;
+const MAX_TOASTS = 5;
 
-const region = h('div.toasts', { role: 'log', 'aria-live': 'polite', 'data-testid': 'toasts' });
+const region = el('div.toasts', { role: 'log', 'aria-live': 'polite', 'data-testid': 'toasts' });
 
 export function mountToasts(parent: HTMLElement): void {
   parent.append(region);
@@ -25,7 +25,7 @@ export interface Toast {
 export function toast(level: Level, text: string, actions: ToastAction[] = []): Toast {
   const close = (): void => item.remove();
   const buttons = actions.map((action) =>
-    h(
+    el(
       'button.small',
       {
         onclick: () => {
@@ -37,20 +37,20 @@ export function toast(level: Level, text: string, actions: ToastAction[] = []): 
       action.label,
     ),
   );
-  const item = h(
+  const item = el(
     'div',
     { class: `toast ${level}`, 'data-testid': `toast-${level}` },
-    icon(level === 'info' ? 'info' : 'warning'),
-    h('div.toast-body', null, h('p', null, text), buttons.length > 0 && h('div.row', null, ...buttons)),
-    h('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, icon('close')),
+    iconElement(level === 'info' ? 'info' : 'warning'),
+    el('div.toast-body', null, el('p', null, text), buttons.length > 0 && el('div.row', null, ...buttons)),
+    el('button.ghost', { onclick: close, 'aria-label': 'Close', 'data-testid': 'toast-close' }, iconElement('close')),
   );
-  // What is said again is not said twice.
+  // A repeated message replaces the earlier one.
   for (const other of region.querySelectorAll(`.toast.${level}`)) {
     if (other.querySelector('p')?.textContent === text) other.remove();
   }
   region.append(item);
   // What waits for an answer is not pushed out by what does not.
-  if (region.children.length > MOST) region.querySelector('.toast:not(:has(.row))')?.remove();
+  if (region.children.length > MAX_TOASTS) region.querySelector('.toast:not(:has(.row))')?.remove();
   if (SHOWN_MS[level] > 0 && actions.length === 0) setTimeout(close, SHOWN_MS[level]);
   return {
     close,

@@ -2,9 +2,10 @@
 import { Object3D, Quaternion, Vector3 } from 'three';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
 import { store } from '../app';
+import { poseOptions } from '../capabilities/pose/state';
 import { PoseGesture, toDegrees } from '../tools/gesture';
-import { tokenText } from './token';
 import type { Overlay } from './overlay';
+import { tokenText } from './token';
 import type { Viewport } from './viewport';
 
 export class Gizmo {
@@ -85,7 +86,7 @@ export class Gizmo {
       return;
     }
     this.controls.setMode(store.tool === 'rotate' ? 'rotate' : 'translate');
-    this.controls.setSpace(store.options.space);
+    this.controls.setSpace(poseOptions.value.space);
     this.proxy.position.copy(centre);
     this.proxy.quaternion.copy(this.rotation());
     this.proxy.updateMatrixWorld();

@@ -1,5 +1,5 @@
 // The ground: a grid on y = 0 that fits the model and fades out.
-import { BufferGeometry, Color, Float32BufferAttribute, LineBasicMaterial, LineSegments } from 'three';
+import { BufferGeometry, type Color, Float32BufferAttribute, LineBasicMaterial, LineSegments } from 'three';
 
 const CELLS = 24;
 

@@ -1,8 +1,8 @@
 // Uneven ground as a net of lines, where a document has such.
 import { BufferGeometry, Float32BufferAttribute, LineBasicMaterial, LineSegments } from 'three';
 import { store } from '../app';
-import { whenChanged } from '../ui/dom';
 import type { DrawnPaths } from '../net/protocol';
+import { whenChanged } from '../ui/dom';
 import { token } from './token';
 import type { Viewport } from './viewport';
 
@@ -17,7 +17,10 @@ export function showGround(viewport: Viewport): void {
     }
     const ground = shown();
     if (ground) {
-      lines = new LineSegments(net(ground), new LineBasicMaterial({ color: token('--grid'), transparent: true, opacity: 0.45 }));
+      lines = new LineSegments(
+        net(ground),
+        new LineBasicMaterial({ color: token('--grid'), transparent: true, opacity: 0.45 }),
+      );
       lines.frustumCulled = false;
       viewport.scene.add(lines);
     }
@@ -35,7 +38,15 @@ function shown(): DrawnPaths['ground'] {
   return doc?.grounds?.find((ground) => ground.clip === clip)?.ground ?? doc?.drawn?.ground ?? null;
 }
 
-function net({ origin, cell, heights }: { origin: [number, number]; cell: number; heights: number[][] }): BufferGeometry {
+function net({
+  origin,
+  cell,
+  heights,
+}: {
+  origin: [number, number];
+  cell: number;
+  heights: number[][];
+}): BufferGeometry {
   const positions: number[] = [];
   const point = (i: number, j: number): void => {
     positions.push(origin[0] + cell * i, heights[j][i], origin[1] + cell * j);

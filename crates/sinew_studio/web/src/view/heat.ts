@@ -1,6 +1,6 @@
 // Values of a fit as colours on its surface.
-import { Color, type BufferAttribute } from 'three';
-import { fitView } from '../fitview';
+import { type BufferAttribute, Color } from 'three';
+import { fitView } from '../capabilities/fit/state';
 import type { MeshBuffers } from './mesh';
 
 /** From little to much, as light on the screen: rising in brightness, told apart also without colours. */

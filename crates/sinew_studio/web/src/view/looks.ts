@@ -5,6 +5,7 @@ import {
   FrontSide,
   LinearFilter,
   LinearMipmapLinearFilter,
+  type Material,
   MeshBasicMaterial,
   MeshLambertMaterial,
   MeshMatcapMaterial,
@@ -12,9 +13,8 @@ import {
   MeshStandardMaterial,
   RepeatWrapping,
   SRGBColorSpace,
-  TextureLoader,
-  type Material,
   type Texture,
+  TextureLoader,
 } from 'three';
 import { address } from '../net/address';
 import type { MaterialInfo } from '../net/protocol';

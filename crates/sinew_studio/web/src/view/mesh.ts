@@ -1,7 +1,7 @@
 // The surface in GPU buffers: messages of vertices are written straight into them.
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Vector3, type TypedArray } from 'three';
-import { bytes, floats, KIND, sbytes, shorts, TAG, ushorts, words, type Packet, type Section } from '../net/decode';
-import { dequantise, type Box } from './shader';
+import { BufferAttribute, BufferGeometry, DynamicDrawUsage, type TypedArray, Vector3 } from 'three';
+import { bytes, floats, KIND, type Packet, type Section, sbytes, shorts, TAG, ushorts, words } from '../net/decode';
+import { type Box, dequantise } from './shader';
 
 export const NO_OWNER = 65535;
 

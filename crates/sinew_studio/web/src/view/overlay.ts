@@ -1,7 +1,7 @@
 // What lies above the picture in pixels: rotation centres, frames of selection, the brush's circle.
 import { Vector3 } from 'three';
 import { store } from '../app';
-import { h } from '../ui/dom';
+import { el } from '../ui/dom';
 import type { Viewport } from './viewport';
 
 export interface Shape {
@@ -20,7 +20,7 @@ const REACH = 11;
 export class Overlay {
   /** What else is drawn: targets, paths. Colours are by the names of the style. */
   readonly layers: ((g: CanvasRenderingContext2D, colour: (name: string) => string) => void)[] = [];
-  private readonly canvas = h('canvas.overlay', { 'aria-hidden': 'true' });
+  private readonly canvas = el('canvas.overlay', { 'aria-hidden': 'true' });
   private shape: Shape = {};
   private textPx = 13;
   private queued = 0;
@@ -32,7 +32,7 @@ export class Overlay {
     store.on('tool', () => viewport.request());
   }
 
-  /** Show what a tool is doing, without drawing the picture below anew. */
+  /** Show what a tool is doing, without redrawing the surface below. */
   show(shape: Shape): void {
     this.shape = shape;
     if (this.queued === 0) this.queued = requestAnimationFrame(() => this.draw());
@@ -82,7 +82,8 @@ export class Overlay {
     const what = store.doc?.display.what;
     const isClip = what === 'clip' || what === 'ruled' || what === 'jointed';
     const isOther = isClip || (store.doc?.fleshed?.on ?? false);
-    if (store.centres && !isOther) this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
+    if (store.centres && !isOther)
+      this.drawCentres(g, style.getPropertyValue('--marker-edge'), style.getPropertyValue('--accent'));
     for (const layer of this.layers) layer(g, (name) => style.getPropertyValue(name));
     this.drawShape(g, style.getPropertyValue('--accent'), style.getPropertyValue('--accent-veil'));
   }

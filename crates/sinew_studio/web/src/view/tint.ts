@@ -1,9 +1,9 @@
 // Colours over the surface: whose vertex it is, what is selected, how far it is stretched.
-import { Color, type BufferAttribute } from 'three';
-import { fleshing } from '../fleshing';
+import { type BufferAttribute, Color } from 'three';
+import { fleshView } from '../capabilities/flesh/state';
 import type { Store } from '../store';
+import { type MeshBuffers, NO_OWNER } from './mesh';
 import { token } from './token';
-import { NO_OWNER, type MeshBuffers } from './mesh';
 
 /** Of the pressed colour where pressed, clear where unchanged, of the other where stretched; built at first use. */
 let stressTable: Uint8Array | null = null;
@@ -12,7 +12,7 @@ export function paintTint(mesh: MeshBuffers, store: Store): void {
   const attribute = mesh.geometry.getAttribute('tint') as BufferAttribute | undefined;
   if (!attribute || !store.doc) return;
   const out = attribute.array as Uint8Array;
-  if (fleshing.colours) paintStress(mesh, out, (v) => mesh.stiffness[v] ?? 128);
+  if (fleshView.colours) paintStress(mesh, out, (v) => mesh.stiffness[v] ?? 128);
   else if (store.look === 'stress') paintStress(mesh, out, (v) => mesh.stress[v]);
   else paintHandles(mesh, store, out);
   attribute.clearUpdateRanges();

@@ -3,23 +3,23 @@ import {
   DirectionalLight,
   Group,
   HemisphereLight,
+  type LineSegments,
+  type Material,
   Mesh,
   Scene,
   Vector3,
   WebGLRenderer,
-  type LineSegments,
-  type Material,
 } from 'three';
 import { stats, store } from '../app';
-import { fitView } from '../fitview';
-import { fleshing } from '../fleshing';
+import { fitView } from '../capabilities/fit/state';
+import { fleshView } from '../capabilities/flesh/state';
 import type { Packet } from '../net/decode';
 import type { Point } from '../net/protocol';
-import { h, whenChanged } from '../ui/dom';
+import { el, whenChanged } from '../ui/dom';
 import { CameraRig } from './camera';
 import { buildGrid, gridStep } from './grid';
-import { Looks } from './looks';
 import { paintHeat } from './heat';
+import { Looks } from './looks';
 import { MeshBuffers, type Taken } from './mesh';
 import { Sharpness } from './sharpness';
 import { paintTint } from './tint';
@@ -30,8 +30,8 @@ const THUMBNAIL = 160;
 const SAMPLES = 2000;
 
 export class Viewport {
-  readonly canvas = h('canvas.scene', { tabindex: 0, 'aria-label': 'Surface', 'data-testid': 'viewport' });
-  readonly element = h('div.viewport', null, this.canvas);
+  readonly canvas = el('canvas.scene', { tabindex: 0, 'aria-label': 'Surface', 'data-testid': 'viewport' });
+  readonly element = el('div.viewport', null, this.canvas);
   readonly mesh = new MeshBuffers();
   readonly rig = new CameraRig((byUser) => {
     this.request();
@@ -75,7 +75,7 @@ export class Viewport {
     store.on('view', () => this.restyle());
     store.on('selection', () => this.retint());
     fitView.on('change', () => this.restyle());
-    fleshing.on('change', () => this.retint());
+    fleshView.on('change', () => this.retint());
     store.on('prefs', () => this.retheme());
     const showMaterials = whenChanged(() => this.restyle());
     const showBounds = whenChanged(() => this.retheme());
@@ -93,7 +93,7 @@ export class Viewport {
       this.restyle();
       this.retheme();
     }
-    const coloured = store.look === 'stress' || fleshing.colours;
+    const coloured = store.look === 'stress' || fleshView.colours;
     if (taken === 'handles' || (taken === 'frame' && coloured)) this.tintStale = true;
     if (taken !== 'stale') this.request();
     return taken;
@@ -119,6 +119,13 @@ export class Viewport {
   pixel(event: { clientX: number; clientY: number }): { x: number; y: number } {
     const rect = this.canvas.getBoundingClientRect();
     return { x: event.clientX - rect.left, y: event.clientY - rect.top };
+  }
+
+  /** Where a point is drawn, in pixels of the page. */
+  place(point: Vector3): { x: number; y: number; behind: boolean } {
+    const at = this.rig.project(point);
+    const rect = this.canvas.getBoundingClientRect();
+    return { x: at.x + rect.left, y: at.y + rect.top, behind: at.behind };
   }
 
   /** What is drawn now: the document, the fit, or both side by side. */

@@ -1,0 +1,82 @@
+// The muscle tool: a click places the chosen template; dragging the skin fits the selected muscle until it follows.
+import { Vector3 } from 'three';
+import { store } from '../../app';
+import { PoseGesture } from '../../tools/gesture';
+import { type Press, PressTool } from '../../tools/press';
+import { pick, type Stage, screenVector } from '../../tools/tool';
+import { toast } from '../../ui/toast';
+import { type Colour, line, ring } from '../../view/draw';
+import { isLive, setLive } from '../flesh/state';
+import { muscles, muscleView, placeMuscle } from './state';
+
+interface Held {
+  vertex: number;
+  from: Vector3;
+}
+
+export class MuscleTool extends PressTool<Held> {
+  readonly cursor = 'crosshair';
+  private to: Vector3 | null = null;
+
+  constructor(stage: Stage) {
+    super(stage);
+    stage.overlay.layers.push((g, colour) => this.draw(g, colour));
+    muscleView.on('change', () => stage.overlay.show({}));
+  }
+
+  protected find(event: PointerEvent): null | Promise<Held | null> {
+    this.to = null;
+    if (muscleView.template) return null;
+    return pick(this.stage, event).then(
+      (picked) => picked && { vertex: picked.vertex, from: this.stage.viewport.mesh.position(picked.vertex) },
+    );
+  }
+
+  protected drag(press: Press<Held>, { vertex, from }: Held, event: PointerEvent): void {
+    const { chosen } = muscleView;
+    if (!chosen?.template) {
+      this.forget();
+      toast(
+        'info',
+        'Place a muscle on the body first: drag a template out of the Muscles panel, or choose one and click.',
+      );
+      return;
+    }
+    if (!isLive()) setLive(true);
+    this.to = from.clone().add(screenVector(this.stage, press.start, event, from));
+    const gesture = (press.gesture ??= new PoseGesture('', [])) as PoseGesture;
+    gesture.update({ flesh: { fit: { rig: chosen.name, vertex, to: this.to.toArray() } } }, event.timeStamp);
+    this.stage.overlay.show({});
+  }
+
+  protected override click(_held: Held | null, event: PointerEvent): void {
+    const { template } = muscleView;
+    if (template) void placeMuscle(this.stage.viewport, template, this.stage.viewport.ndc(event));
+  }
+
+  /** Where templates are at rest, and how far the skin is pulled. */
+  private draw(g: CanvasRenderingContext2D, colour: Colour): void {
+    if (store.tool !== 'muscle') return;
+    const { viewport } = this.stage;
+    for (const { name, center, reach } of muscles()?.rigs ?? []) {
+      if (!center) continue;
+      const middle = new Vector3(...center);
+      const at = viewport.rig.project(middle);
+      if (at.behind) continue;
+      const isChosen = name === muscleView.chosen?.name;
+      g.strokeStyle = colour(isChosen ? '--accent' : '--text-2');
+      g.lineWidth = isChosen ? 2 : 1.25;
+      g.setLineDash([4, 4]);
+      ring(g, at, reach / viewport.rig.metresPerPixel(middle));
+      g.setLineDash([]);
+      g.font = '600 12px system-ui, sans-serif';
+      g.fillStyle = colour('--text');
+      g.fillText(name, at.x + 6, at.y - 6);
+    }
+    const found = this.press?.found;
+    if (!this.to || !found) return;
+    g.strokeStyle = colour('--accent');
+    g.lineWidth = 2;
+    line(g, [viewport.rig.project(viewport.mesh.position(found.vertex)), viewport.rig.project(this.to)]);
+  }
+}

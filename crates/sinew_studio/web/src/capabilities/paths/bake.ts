@@ -1,0 +1,82 @@
+// Baking paths or keyframes to a clip, which then plays.
+import { useState } from 'preact/hooks';
+import { ask } from '../../app';
+import type { Baked, Follow } from '../../net/protocol';
+import { type Player, playWhenThere } from '../../player';
+import { button, numberField, row, segments, textField } from '../../ui/fields';
+import { section } from '../../ui/section';
+import { toast } from '../../ui/toast';
+import { h, type View } from '../../ui/view';
+import { paths } from './state';
+
+/** Kept while the panel is closed. */
+const settings = { follow: 'paths' as Follow, name: 'motion', fps: 30, report: '' };
+
+/** Share of the body by which targets may be missed without a warning. */
+const MISSED_SHARE = 0.02;
+
+const hasPaths = (): boolean => paths().walk !== undefined || (paths().paths ?? []).length > 0;
+
+export function Bake({ player }: { player: Player }): View {
+  const [, redraw] = useState(0);
+  const set = (change: Partial<typeof settings>): void => {
+    Object.assign(settings, change);
+    redraw((n) => n + 1);
+  };
+  const { follow, name, fps, report } = settings;
+  const isReady = follow === 'paths' ? hasPaths() : (paths().keyframes?.examples.length ?? 0) > 0;
+  const bake = async (): Promise<void> => {
+    set({ report: 'Baking…' });
+    const done = await ask<Baked>({ type: 'do', command: { bake: { clip: name, fps, follow } } });
+    set({ report: done ? reportOf(done, follow) : 'Baking failed.' });
+    if (!done) return;
+    if (done.missed > MISSED_SHARE)
+      toast(
+        'warning',
+        `Some targets are out of reach: they are missed by up to ${(100 * done.missed).toFixed(1)} % of the body.`,
+      );
+    playWhenThere(player, name, fps);
+  };
+  return section(
+    'Bake',
+    segments<Follow>(
+      'bake-follow',
+      'Follow',
+      follow,
+      [
+        { value: 'paths', label: 'Paths', tip: 'The walk and the paths of handles' },
+        { value: 'keyframes', label: 'Keyframes', tip: 'Examples one after the other' },
+      ],
+      (to) => set({ follow: to }),
+    ),
+    row(
+      'Clip',
+      textField({
+        id: 'bake-name',
+        label: 'Name of the clip',
+        value: name,
+        set: (to) => set({ name: to || 'motion' }),
+      }),
+    ),
+    row(
+      'fps',
+      numberField({
+        id: 'bake-fps',
+        label: 'Frames per second',
+        value: fps,
+        min: 1,
+        max: 240,
+        step: 1,
+        set: (to) => set({ fps: to }),
+      }),
+    ),
+    button('bake', 'Bake and play', () => void bake(), { class: 'primary', disabled: !isReady }),
+    h('p.note', { 'data-testid': 'bake-said', role: 'status' }, report),
+  );
+}
+
+function reportOf({ frames, target_error: [mean, most] }: Baked, follow: Follow): string {
+  if (follow === 'keyframes') return `${frames} frames.`;
+  const cm = (metres: number): string => `${(100 * metres).toFixed(2)} cm`;
+  return `${frames} frames; targets are missed by ${cm(mean)} on average, ${cm(most)} at most.`;
+}

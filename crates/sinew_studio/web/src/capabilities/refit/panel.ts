@@ -1,0 +1,187 @@
+// The refit panel: a clip of the skeleton on other ground or with longer limbs, its feet held where they are planted.
+import { ask, store } from '../../app';
+import type { Context } from '../../capability';
+import { Emitter } from '../../emitter';
+import type { Ground, Job, Refitted } from '../../net/protocol';
+import { type Player, playWhenThere } from '../../player';
+import { button, checkbox, note, numberField, row, segments } from '../../ui/fields';
+import { formatFps } from '../../ui/format';
+import { groundFields } from '../../ui/ground';
+import { section } from '../../ui/section';
+import { h, useTopics, type View } from '../../ui/view';
+import { rules } from '../rules/state';
+import { footContacts } from './state';
+
+/** What is asked for next, and what the last refit came to; kept while the panel is closed. */
+class RefitSettings extends Emitter<{ change: null }> {
+  value = { ground: { flat: 0 } as Ground, alongWay: true, rules: false, legs: 1, arms: 1, name: '' };
+  report: View[] = [];
+
+  set(change: Partial<RefitSettings['value']>): void {
+    Object.assign(this.value, change);
+    this.emit('change', null);
+  }
+
+  tell(report: View[]): void {
+    this.report = report;
+    this.emit('change', null);
+  }
+}
+
+const settings = new RefitSettings();
+
+export const forgetRefit = (): void => settings.tell([]);
+
+const running = (): Job | undefined => [...store.jobs.values()].find(({ title }) => title.startsWith('Refitting '));
+
+export function RefitPanel({ context: { player } }: { context: Context }): View {
+  useTopics(store, 'doc', 'jobs', 'prefs');
+  useTopics(footContacts, 'change');
+  useTopics(player, 'change');
+  useTopics(settings, 'change');
+  return h(
+    'div.properties.refit',
+    { 'data-testid': 'refit' },
+    settingsSection(player),
+    contactsSection(),
+    runRow(player),
+    h('div.refit-said', { 'data-testid': 'refit-said', role: 'status' }, ...settings.report),
+  );
+}
+
+function settingsSection(player: Player): View {
+  const clip = player.clip?.name;
+  if (!store.doc?.joints || clip === undefined) {
+    const why = store.doc?.joints ? 'There is no clip.' : 'This character has no skeleton.';
+    const text = `${why} Open an animated character to move its clip to other ground with its feet held in place.`;
+    return section('Refit a clip', note(text, 'refit-empty'));
+  }
+  const { value } = settings;
+  const along = value.alongWay ? 'way' : 'world';
+  return section(
+    'Refit a clip',
+    row('Clip', h('strong', { 'data-testid': 'refit-clip' }, clip), h('span.dim', null, 'of the timeline')),
+    ...groundFields('refit-ground', value.ground, (ground) => settings.set({ ground })),
+    row(
+      'Direction',
+      segments(
+        'refit-along',
+        'Direction of the ground',
+        along,
+        [
+          { value: 'way', label: 'Clip', tip: 'The ground starts where the clip starts and follows its heading' },
+          { value: 'world', label: '+Z', tip: 'The ground starts at the origin and follows +Z of the world' },
+        ],
+        (to) => settings.set({ alongWay: to === 'way' }),
+      ),
+    ),
+    lengthFactor('legs', 'Legs'),
+    lengthFactor('arms', 'Arms'),
+    rules().text !== '' &&
+      row(
+        'Rules',
+        checkbox('refit-rules', 'apply in every frame they name', value.rules, (on) => settings.set({ rules: on })),
+      ),
+  );
+}
+
+function lengthFactor(key: 'legs' | 'arms', label: string): View {
+  const value = settings.value[key];
+  return row(
+    label,
+    numberField({
+      id: `refit-${key}`,
+      label,
+      value,
+      min: 0.2,
+      max: 5,
+      step: 0.05,
+      set: (to) => settings.set({ [key]: to }),
+    }),
+    h('span.dim', { 'data-tip': 'Factor on the present length; the skin stretches along' }, '×'),
+  );
+}
+
+function contactsSection(): View {
+  const { track, why } = footContacts;
+  if (!track) return section('Contacts', note(why || 'None.'));
+  const found = `${track.contacts.length} ${track.edited ? 'set by hand' : 'found'}, at ${formatFps(track.fps)}.`;
+  return section(
+    'Contacts',
+    note(
+      `${found} Edit them on the timeline: drag their ends, drag on an empty row to add one, Del removes.`,
+      'contacts-said',
+    ),
+    h(
+      'div.actions',
+      null,
+      button('contacts-reset', 'Reset', () => void footContacts.set(null), { disabled: !track.edited }),
+    ),
+  );
+}
+
+function runRow(player: Player): View {
+  const clip = player.clip?.name;
+  const job = running();
+  if (job)
+    return h(
+      'div.run',
+      { key: 'running' },
+      h('progress', { max: 1, value: job.share ?? undefined, 'aria-label': 'Refitting' }),
+      button('refit-stop', 'Stop', () => void ask({ type: 'cancel', job: job.job })),
+    );
+  return h(
+    'div.run',
+    { key: 'idle' },
+    h('input', {
+      type: 'text',
+      value: settings.value.name,
+      placeholder: clip === undefined ? '' : `${clip} refit`,
+      'aria-label': 'Name of the new clip',
+      'data-testid': 'refit-name',
+      oninput: ({ currentTarget }: Event) => settings.set({ name: (currentTarget as HTMLInputElement).value }),
+    }),
+    button('refit-start', 'Refit and play', () => void start(player, clip!), {
+      class: 'primary',
+      disabled: clip === undefined || !store.doc?.joints,
+    }),
+  );
+}
+
+async function start(player: Player, clip: string): Promise<void> {
+  const { ground, alongWay, legs, arms, rules: withRules, name } = settings.value;
+  const to = name.trim() || `${clip} refit`;
+  const request = { clip, to, ground, along_way: alongWay, rules: withRules, legs, arms };
+  settings.tell([]);
+  const done = await ask<Refitted>({ type: 'do', command: { refit: { settings: request } } });
+  if (!done) return settings.tell([note('The clip was not refitted.')]);
+  // The limbs are longer now; once is enough.
+  settings.set({ legs: 1, arms: 1, name: '' });
+  settings.tell(numbers(done));
+  playWhenThere(player, to);
+}
+
+function numbers(done: Refitted): View[] {
+  const line = (id: string, label: string, value: string, beside: string): View =>
+    h(
+      'div.refit-number',
+      { key: id, 'data-testid': `refit-${id}` },
+      h('span', null, label),
+      h('strong', null, value),
+      h('span.dim', null, beside),
+    );
+  const { copied_slide_cm_s: slide, copied_penetration_cm: depth } = done;
+  return [
+    line('slide', 'Foot sliding', `${done.slide_cm_s.toFixed(2)} cm/s`, `angles copied: ${slide.toFixed(1)}`),
+    line('depth', 'Deepest in the ground', `${done.penetration_cm.toFixed(2)} cm`, `copied: ${depth.toFixed(1)}`),
+    line('drift', 'Drift of a stance', `${done.drift_cm.toFixed(2)} cm`, ''),
+    line('jerk', 'Jerk', `${done.jerk_ratio.toFixed(2)} ×`, 'of the clip'),
+    ...(done.rule_violation_cm > 0
+      ? [line('rules', 'Worst rule', `${done.rule_violation_cm.toFixed(2)} cm`, 'off')]
+      : []),
+    ...(done.limit_excess_percent > 0
+      ? [line('limits', 'Worst limit', `${done.limit_excess_percent.toFixed(1)} %`, 'exceeded')]
+      : []),
+    ...done.warnings.map((text) => note(text)),
+  ];
+}
