@@ -8,6 +8,8 @@ const REST_MS = 150;
 
 class RuleText {
   private timer = 0;
+  /** The text that was sent and is not in the document yet. */
+  private sent: string | null = null;
   private made: RulesEditor | null = null;
   private marked: unknown = null;
 
@@ -22,7 +24,8 @@ class RuleText {
   /** Take over the text of the document, unless something else is being typed. */
   show(): void {
     const { editor } = this;
-    if (this.timer === 0) editor.text = rules().text;
+    if (this.sent === rules().text) this.sent = null;
+    if (this.timer === 0 && this.sent === null) editor.text = rules().text;
     const { ruled } = store.doc ?? {};
     if (!ruled || ruled === this.marked || editor.text !== rules().text) return;
     this.marked = ruled;
@@ -44,7 +47,11 @@ class RuleText {
   private async send(): Promise<void> {
     clearTimeout(this.timer);
     const { text } = this.editor;
-    if (text !== rules().text) await change({ text: { text } });
+    if (text !== rules().text) {
+      this.sent = text;
+      // A refused text is replaced by that of the document.
+      if ((await change({ text: { text } })) === undefined) this.sent = null;
+    }
     if (this.editor.text === text) this.timer = 0;
     this.marked = null;
     this.show();
