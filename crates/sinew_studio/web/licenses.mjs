@@ -23,8 +23,10 @@ async function describe(web, name) {
 
 /** Said as the Apache License asks (§4 b): what was changed, by whom. */
 const CHANGES =
-  'Changed by the build of Sinew (web/pose.mjs): notes on how pictures are scaled (TFLite metadata) were added to the networks ' +
-  'pose_detector (out of pose_solution_packed_assets.data), pose_landmark_lite and pose_landmark_full, with a new root before the ' +
+  'Changed by the build of Sinew (web/pose.mjs): notes on how pictures are scaled (TFLite metadata) ' +
+  'were added to the networks ' +
+  'pose_detector (out of pose_solution_packed_assets.data), pose_landmark_lite and ' +
+  'pose_landmark_full, with a new root before the ' +
   'old bytes, and they were put into zip files. Their weights and operations are as Google published them.';
 const ENGINE = 'The WebAssembly engine is the one of the package, unchanged.';
 

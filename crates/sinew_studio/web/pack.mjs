@@ -19,7 +19,7 @@ export function crc32(bytes) {
 
 export const pack = (bytes) => gzipSync(bytes, { level: LEVEL });
 
-/** The first part of a gzip stream, for files that begin alike to share: it ends at a whole byte and leaves the stream open. */
+/** The first part of a gzip stream that several files share: it ends at a whole byte and leaves the stream open. */
 export function packBeginning(bytes) {
   return Buffer.concat([HEAD, deflateRawSync(bytes, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH })]);
 }

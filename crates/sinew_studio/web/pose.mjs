@@ -253,7 +253,7 @@ function zip(files) {
   return [...parts.slice(0, -1), Buffer.concat([parts.at(-1), list, end])];
 }
 
-/** What Google publishes (google-ai-edge/mediapipe, third_party/external_files.bzl), by the beginning of its SHA-256. */
+/** What Google publishes (mediapipe, third_party/external_files.bzl), by the beginning of its SHA-256. */
 const KNOWN = {
   'pose_solution_packed_assets.data': 'a63c614b',
   'pose_landmark_lite.tflite': 'f17bfbec',

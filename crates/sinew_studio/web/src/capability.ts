@@ -1,4 +1,5 @@
-// What a capability brings to the page. `capabilities/index.ts` lists them all; the sidebar, toolbar, tool manager, options
+// What a capability brings to the page. `capabilities/index.ts` lists them all; the sidebar, toolbar, tool manager,
+// options
 // bar, commands, status line and debugging hooks are built from that list and know no capability by name.
 import type { Action } from './actions';
 import type { Shown } from './net/protocol';

@@ -56,7 +56,7 @@ function buildContext(): Context {
   return { viewport, overlay, gizmo, tools: new ToolManager({ viewport, overlay }, gizmo), player: new Player() };
 }
 
-/** Of two commands with the same key the first that is enabled runs: those of capabilities come before the general ones. */
+/** Of two commands with the same key the first that is enabled runs: those of capabilities come first. */
 function defineCommands(context: Context, tour: Tour): void {
   define(
     ...fileCommands(),
@@ -123,7 +123,8 @@ try {
         el(
           'p',
           null,
-          'It needs WebGL 2. Turn on hardware acceleration in the browser’s settings, or use a current Chrome, Edge, Firefox or Safari.',
+          'It needs WebGL 2. Turn on hardware acceleration in the browser’s settings, or use a ' +
+            'current Chrome, Edge, Firefox or Safari.',
         ),
       ),
     );

@@ -53,7 +53,8 @@ function reportCost(n: number, bytes: number): void {
   const perFrame = n * BYTES_PER_VERTEX;
   toast(
     'info',
-    `${formatCount(n)} vertices: ${formatBytes(bytes)} received, ready after ${stats.geometryMs.toFixed(0)} ms. Moving all of them sends ${formatBytes(perFrame)} per frame.`,
+    `${formatCount(n)} vertices: ${formatBytes(bytes)} received, ready after ${stats.geometryMs.toFixed(0)} ms. ` +
+      `Moving all of them sends ${formatBytes(perFrame)} per frame.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// How long it takes from the hand to the buffers, for the status line and the tests.
+// How long it takes from the pointer to the buffers, for the status line and the tests.
 
 const KEEP = 2000;
 

@@ -25,7 +25,9 @@ const STEPS: Step[] = [
   },
   {
     title: 'Select a handle',
-    text: 'Coloured parts are handles: rigid pieces to hold the surface by. Click a hand or an elbow, or its name in the list. Handles that move along are selected, too.',
+    text:
+      'Coloured parts are handles: rigid pieces to hold the surface by. Click a hand or an elbow, or ' +
+      'its name in the list. Handles that move along are selected, too.',
     at: 'viewport',
     prepare: () => store.setTool('drag'),
     watch: (done) =>
@@ -44,7 +46,9 @@ const STEPS: Step[] = [
   },
   {
     title: 'Save the pose',
-    text: 'Save the pose you made. Click a thumbnail to load a pose again; Ctrl Z undoes anything. The workspaces above lead on: Animate, Perform, Flesh, Deliver.',
+    text:
+      'Save the pose you made. Click a thumbnail to load a pose again; Ctrl Z undoes anything. The ' +
+      'workspaces above lead on: Animate, Perform, Flesh, Deliver.',
     at: 'pose-save',
     prepare: () => showPanel('poses'),
     watch: (done) => {
@@ -56,7 +60,9 @@ const STEPS: Step[] = [
   },
   {
     title: 'Export it',
-    text: 'Open the export dialog: GLB plays in Blender, three.js and game engines. To start with your own mesh, drop it anywhere on this page.',
+    text:
+      'Open the export dialog: GLB plays in Blender, three.js and game engines. To start with your own ' +
+      'mesh, drop it anywhere on this page.',
     at: 'export-button',
     watch: (done) => {
       const seen = new MutationObserver(() => {

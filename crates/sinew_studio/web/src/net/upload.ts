@@ -60,7 +60,7 @@ export interface Upload {
   abort(): void;
 }
 
-/** Post one file; XMLHttpRequest because fetch tells no progress. */
+/** Post one file; XMLHttpRequest because fetch reports no progress. */
 export function post(drop: string, item: Dropped, progress: (sent: number) => void): Upload {
   const request = new XMLHttpRequest();
   const done = new Promise<void>((resolve, reject) => {

@@ -7,8 +7,8 @@ export type Network = 'lite' | 'full';
 export type ToTracker = { pictures: ReadableStream<VideoFrame> } | { image: ImageBitmap; time: number };
 
 /**
- * Landmarks: 33 times x, y, z, how sure; and 33 times x, y in the picture. Null if nobody is seen. `time` is that of the
- * picture, `done` when it had been looked at, which took `ms`.
+ * Landmarks: 33 times x, y, z and visibility, and 33 times x, y in the picture; null if nobody is visible. `time` is that
+ * of the picture, `done` when it was processed, which took `ms`.
  */
 export type FromTracker =
   | { kind: 'ready' }

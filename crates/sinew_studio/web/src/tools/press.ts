@@ -1,4 +1,5 @@
-// What most tools share: a press finds something, a press that strays drags it, one that does not is a click, and a press
+// What most tools share: a press finds something, a press that strays drags it, one that does not is a click, and a
+// press
 // on nothing orbits the view. What is under the pointer may be known only after the server has answered; a drag that is
 // over by then is carried out all the same.
 import { type Stage, strayed, type Tool } from './tool';

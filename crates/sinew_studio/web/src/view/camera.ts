@@ -95,7 +95,7 @@ export class CameraRig {
     this.update(true);
   }
 
-  /** Look at a box. Its size sets the clipping only when `all` of the model is meant. */
+  /** Look at a box. Its size sets the clipping only for `all` of the model. */
   frame(min: Vector3, max: Vector3, all = false, byUser = true): void {
     const radius = Math.max(min.distanceTo(max) / 2, 1e-6);
     if (all) this.radius = radius;
@@ -113,7 +113,7 @@ export class CameraRig {
     this.update(true);
   }
 
-  /** `clip_from_model` of the protocol; the model stands in the world unmoved. */
+  /** `clip_from_model` of the protocol; the model is at the origin of the world. */
   view16(): number[] {
     const camera = this.camera;
     return new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse).toArray();

@@ -127,7 +127,7 @@ export class Gizmo {
       axis.negate();
       degrees = -degrees;
     }
-    // A ring is turned on beyond half a turn: of all angles that look alike, the one nearest to the last is meant.
+    // A ring is turned on beyond half a turn: of all equal angles, the one nearest to the last is used.
     degrees += 360 * Math.round((this.lastDegrees - degrees) / 360);
     this.lastAxis.copy(axis);
     this.lastDegrees = degrees;

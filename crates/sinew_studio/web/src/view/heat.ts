@@ -3,7 +3,7 @@ import { type BufferAttribute, Color } from 'three';
 import { fitView } from '../capabilities/fit/state';
 import type { MeshBuffers } from './mesh';
 
-/** From little to much, as light on the screen: rising in brightness, told apart also without colours. */
+/** From little to much, as light on the screen: rising in brightness, distinguishable also without colours. */
 export const HEAT = ['#2b2a5c', '#3465a8', '#2fa3a0', '#9ccf5b', '#f7e04b'];
 const STEPS = 256;
 

@@ -35,7 +35,7 @@ const UNPAINTED: MaterialInfo = {
 };
 
 /** What of the view's settings concerns the surface. */
-type Wish = Pick<Store, 'look' | 'xray' | 'wireframe'>;
+type Style = Pick<Store, 'look' | 'xray' | 'wireframe'>;
 
 export class Looks {
   private matcap: Texture | null = null;
@@ -45,7 +45,7 @@ export class Looks {
   constructor(private readonly changed: () => void) {}
 
   /** Materials for a look; the ones made before are let go. */
-  surface({ look, xray, wireframe: wired }: Wish, mesh: MeshBuffers, infos: MaterialInfo[]): Material | Material[] {
+  surface({ look, xray, wireframe: wired }: Style, mesh: MeshBuffers, infos: MaterialInfo[]): Material | Material[] {
     for (const material of this.made) material.dispose();
     const textured = look === 'textured';
     const materials = textured ? [...infos, UNPAINTED].map((info) => this.textured(info, mesh)) : [this.plain(look)];

@@ -14,7 +14,7 @@ export interface Shape {
 
 /** Radius of a dot in pixels where text is 13 px high; it grows with the text. */
 const DOT = 3.5;
-/** Pointer distance in pixels within which a centre is meant. */
+/** Pointer distance in pixels within which the pointer hits a centre. */
 const REACH = 11;
 
 export class Overlay {

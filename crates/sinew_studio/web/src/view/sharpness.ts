@@ -2,8 +2,8 @@
 // late: pictures that move are drawn with fewer, and sharpen when they stand still.
 
 /**
- * Milliseconds without a change until a picture stands still. A body before a camera comes a few times a second: were the time
- * between taken for rest, whole pictures would delay the next, which then came even later.
+ * Milliseconds without a change until a picture is at rest. A body in front of a camera changes a few times per second: if
+ * the time between counted as rest, drawing every picture whole would delay the next one further.
  */
 const STILL = 1000;
 /** Share of the pixels, each way, of a picture that moves. */

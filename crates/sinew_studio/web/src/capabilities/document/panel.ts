@@ -48,7 +48,8 @@ function ScaleRow(): View {
 function repair(): void {
   confirmLoss(
     'Repair the mesh',
-    'Merges duplicate vertices, flips faces to agree and closes cracks. Vertices may be renumbered. Undo restores the mesh.',
+    'Merges duplicate vertices, flips faces to agree and closes cracks. Vertices may be renumbered. ' +
+      'Undo restores the mesh.',
     'Repair',
     () => void run({ repair: {} }),
   );

@@ -75,7 +75,8 @@ function emptySection(): View {
   return section(
     'Fit a skin',
     note(
-      'Nothing moves in this document. Open a folder of frames, an animated GLB, or a cloth sample: it becomes bones and weights.',
+      'Nothing moves in this document. Open a folder of frames, an animated GLB, or a cloth sample: ' +
+        'it becomes bones and weights.',
       'fit-empty',
     ),
     h(

@@ -101,7 +101,9 @@ export const flesh: Capability = {
       icon: 'joint',
       group: 'flesh',
       keys: { blender: ['N'] },
-      hint: 'Click to place a joint as a child of the selected one · drag moves it, or turns the bone above · drag elsewhere to orbit',
+      hint:
+        'Click to place a joint as a child of the selected one · drag moves it, or turns the bone ' +
+        'above · drag elsewhere to orbit',
       shows: 'jointed',
       create: (stage) => new JointTool(stage),
     },

@@ -1,4 +1,5 @@
-// Joints: a click places one half-way through the body, a drag moves it; in the pose, dragging one turns the bone above it.
+// Joints: a click places one half-way through the body, a drag moves it; in the pose, dragging one turns the bone
+// above it.
 import { Vector3 } from 'three';
 import { ask, store } from '../../app';
 import type { FleshJoint, Vec3 } from '../../net/protocol';

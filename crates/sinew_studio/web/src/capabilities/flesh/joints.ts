@@ -40,7 +40,8 @@ function introduction({ own_skeleton, sites }: Flesh): View[] {
   if (sites.length > 0) return [];
   return [
     note(
-      'Without a skeleton the body rests on the ground by itself. Choose the joint tool and click on the surface to place a joint half-way through the body; the next one becomes its child.',
+      'Without a skeleton the body rests on the ground. Choose the joint tool and click on ' +
+        'the surface to place a joint half-way through the body; the next one becomes its child.',
       'flesh-no-joints',
     ),
   ];

@@ -72,7 +72,10 @@ function Running(): View {
 function statusText(fleshed: Fleshed | undefined): string {
   if (fleshed?.fault) return fleshed.fault;
   if (!fleshed?.on)
-    return 'Fills the body with elastic cells attached to its bones. Play a clip, or pull the surface with the flesh tool.';
+    return (
+      'Fills the body with elastic cells attached to its bones. Play a clip, or pull the surface with ' +
+      'the flesh tool.'
+    );
   const { status } = fleshed;
   if (!status) return 'Filling the body with cells…';
   const parts = [`${formatCount(status.cells)} cells, ${status.step_ms.toFixed(1)} ms per step`];
@@ -80,7 +83,8 @@ function statusText(fleshed: Fleshed | undefined): string {
     parts.push(`Slow motion: ${(100 * status.speed).toFixed(0)} % of real time; fewer cells are faster`);
   if (status.n_uncovered > 0)
     parts.push(
-      `${formatCount(status.n_uncovered)} vertices are in no cell and follow the nearest one (red dots with “show cells”); more cells may reach them`,
+      `${formatCount(status.n_uncovered)} vertices are in no cell and follow the nearest one ` +
+        '(red dots with “show cells”); more cells may reach them',
     );
   if (status.unsolved > 0) parts.push(`${formatCount(status.unsolved)} steps were not solved exactly`);
   return `${parts.join('. ')}.`;

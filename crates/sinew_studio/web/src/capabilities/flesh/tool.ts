@@ -50,7 +50,7 @@ export class FleshTool extends PressTool<Held> {
   }
 
   override cancel(): void {
-    // What is pulled springs back by itself.
+    // The flesh springs back.
     this.press?.gesture?.end();
     this.forget();
     super.cancel();

@@ -31,7 +31,8 @@ function addSection(): View {
     return section(
       'Add a muscle',
       note(
-        'Muscles shape flesh on bones. Open a character with a skeleton, or place joints in this one with the Flesh panel.',
+        'Muscles shape flesh on bones. Open a character with a skeleton, or place joints in this one ' +
+          'with the Flesh panel.',
         'rigs-empty',
       ),
     );
@@ -53,7 +54,8 @@ function addSection(): View {
       ),
     ),
     note(
-      'Drag a template onto the body, or choose one and click there. Then pull the skin with the muscle tool to fit it.',
+      'Drag a template onto the body, or choose one and click there. Then pull the skin with the ' +
+        'muscle tool to fit it.',
     ),
   );
 }

@@ -1,4 +1,5 @@
-// Dragging (Hansen (2006), §6.4, algorithm 1): a pressed handle turns about its centre, or moves, in the screen's plane.
+// Dragging (Hansen (2006), §6.4, algorithm 1): a pressed handle turns about its centre, or moves, in the screen's
+// plane.
 import { Vector3 } from 'three';
 import { store } from '../../app';
 import { SweptAngle } from '../../tools/angle';

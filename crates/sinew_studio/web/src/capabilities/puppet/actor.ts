@@ -78,8 +78,11 @@ function noteOf(): string {
   if (source === 'recording' && !store.doc?.actor) return 'Open a recording of a person.';
   if (!act?.body) return '';
   if (!isThere(act.body[0])) return 'Nobody is visible.';
-  if (act.missing)
-    return `${spoken(act.missing[1])} is not visible: ${act.missing[0].startsWith('leg') ? 'step back, or switch the legs off' : 'move into the picture'}.`;
+  if (act.missing) {
+    const [limb, joint] = act.missing;
+    const advice = limb.startsWith('leg') ? 'step back, or switch the legs off' : 'move into the picture';
+    return `${spoken(joint)} is not visible: ${advice}.`;
+  }
   return act.held ? 'Holding the last pose: this frame is unreliable.' : '';
 }
 

@@ -24,7 +24,9 @@ export const reach: Capability = {
       icon: 'reach',
       group: 'examples',
       keys: { blender: ['I'] },
-      hint: 'Drag a handle: the body follows the examples · Del removes a target · Enter applies the pose · Esc discards it',
+      hint:
+        'Drag a handle: the body follows the examples · Del removes a target · Enter applies the pose ' +
+        '· Esc discards it',
       shows: 'posed',
       panel: 'reach',
       create: (stage) => new ReachTool(stage),

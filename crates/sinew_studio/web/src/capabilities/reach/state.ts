@@ -1,4 +1,5 @@
-// Reaching: targets and weights as the user sets them. The server searches and shows; the document changes when the pose
+// Reaching: targets and weights as the user sets them. The server searches and shows; the document changes when the
+// pose
 // is taken.
 import { ask, store } from '../../app';
 import type { ReachWish, Vec3 } from '../../net/protocol';

@@ -22,7 +22,7 @@ class RefitSettings extends Emitter<{ change: null }> {
     this.emit('change', null);
   }
 
-  tell(report: View[]): void {
+  show(report: View[]): void {
     this.report = report;
     this.emit('change', null);
   }
@@ -30,7 +30,7 @@ class RefitSettings extends Emitter<{ change: null }> {
 
 const settings = new RefitSettings();
 
-export const forgetRefit = (): void => settings.tell([]);
+export const forgetRefit = (): void => settings.show([]);
 
 const running = (): Job | undefined => [...store.jobs.values()].find(({ title }) => title.startsWith('Refitting '));
 
@@ -152,12 +152,12 @@ async function start(player: Player, clip: string): Promise<void> {
   const { ground, alongWay, legs, arms, rules: withRules, name } = settings.value;
   const to = name.trim() || `${clip} refit`;
   const request = { clip, to, ground, along_way: alongWay, rules: withRules, legs, arms };
-  settings.tell([]);
+  settings.show([]);
   const done = await ask<Refitted>({ type: 'do', command: { refit: { settings: request } } });
-  if (!done) return settings.tell([note('The clip was not refitted.')]);
+  if (!done) return settings.show([note('The clip was not refitted.')]);
   // The limbs are longer now; once is enough.
   settings.set({ legs: 1, arms: 1, name: '' });
-  settings.tell(numbers(done));
+  settings.show(numbers(done));
   playWhenThere(player, to);
 }
 

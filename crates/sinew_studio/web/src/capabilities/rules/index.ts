@@ -56,7 +56,9 @@ export const rules: Capability = {
       icon: 'rules',
       group: 'examples',
       keys: { blender: ['U'] },
-      hint: 'Drag markers and planes · choose a verb, then click joints and markers to write a rule · drag elsewhere to orbit',
+      hint:
+        'Drag markers and planes · choose a verb, then click joints and markers to write a rule · drag ' +
+        'elsewhere to orbit',
       shows: 'ruled',
       panel: 'rules',
       create: (stage) => new RulesTool(stage),

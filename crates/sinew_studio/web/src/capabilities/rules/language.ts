@@ -15,7 +15,7 @@ interface Table {
 
 let table: { of: unknown; words: Table } | null = null;
 
-/** The words of the server's table, looked up anew only if another table has come. */
+/** The words of the server's table, looked up again only if another table has come. */
 function words(): Table {
   const language = store.welcome?.language;
   if (table?.of !== language || !table) {

@@ -23,7 +23,8 @@ export function RulesPanel({ context: { player } }: { context: Context }): View 
       'div.properties.rules',
       { 'data-testid': 'rules' },
       note(
-        'This character has no skeleton. Rules pose skeletons: open a character with one, use the biped sample, or fit a skin to a clip.',
+        'This character has no skeleton. Rules pose skeletons: open a character with one, use the ' +
+          'biped sample, or fit a skin to a clip.',
         'rules-empty',
       ),
     );

@@ -1,4 +1,5 @@
-// Rules in the viewport: joints and markers are clicked to write a line, markers and planes are dragged, and what does not
+// Rules in the viewport: joints and markers are clicked to write a line, markers and planes are dragged, and what
+// does not
 // hold is drawn on the body.
 import { Vector3 } from 'three';
 import { socket, store } from '../../app';
