@@ -36,7 +36,7 @@ function Sidebar(context: Context): View[] {
             id: `tab-${other.id}`,
             tabIndex: other.id === id ? 0 : -1,
             'aria-selected': String(other.id === id),
-            'aria-controls': `panel-${other.id}`,
+            'aria-controls': other.id === id ? `panel-${id}` : undefined,
             'data-testid': `tab-${other.id}`,
             onclick: () => showPanel(other.id),
           },

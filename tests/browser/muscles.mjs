@@ -1,4 +1,4 @@
-// Force rigs: a template dragged onto the body, pulled by the skin, driven by a slider and a curve, kept, exported through fit.
+// Muscles: a template dragged onto the body, pulled by the skin, driven by a slider and a curve, kept, exported through fit.
 import { join } from 'node:path';
 import { away, expect, rest, same, seen, slide, state } from './check.mjs';
 
@@ -57,7 +57,7 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   const pixels = 30;
   const hand = { x: at.x + pixels * way[0], y: at.y + pixels * way[1] };
   await page.drag([at, hand], { steps: 8 });
-  await page.until(`sinew.state().history.steps.at(-1) === 'Shape rig bump.1'`, 240_000);
+  await page.until(`sinew.state().history.steps.at(-1) === 'Shape muscle bump.1'`, 240_000);
   same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
   const [shaped] = (await state(page)).rigs.rigs;
   expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
