@@ -299,7 +299,7 @@ class Page {
     const isText = key.length === 1;
     const code = isText ? (/[0-9]/.test(key) ? `Digit${key}` : /[a-z]/i.test(key) ? `Key${key.toUpperCase()}` : '') : key;
     const number = KEYS[key] ?? key.toUpperCase().charCodeAt(0);
-    const name_ = key === 'Space' ? ' ' : parts.includes('Shift') ? key.toUpperCase() : key;
+    const name_ = key === 'Space' ? ' ' : parts.includes('Shift') && isText ? key.toUpperCase() : key;
     const event = { key: name_, code, modifiers, windowsVirtualKeyCode: number };
     // Without its character, Enter would not send a form.
     const text = key === 'Enter' ? { text: '\r' } : (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
