@@ -1,6 +1,6 @@
 // Labelled controls of the panels. Each keeps what the user is doing with it until that is done and answered: a value
 // that comes with the state meanwhile does not take a slider from under the pointer or a word from under the caret.
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { store } from '../app';
 import { type Icon, iconView } from './icons';
 import { h, part, useRedraw, type View, type Views } from './view';
@@ -190,6 +190,9 @@ let nextGesture = 2 ** 30 + Math.floor(Math.random() * 2 ** 29);
 /** Numbers for gestures that the server joins into one step. */
 export const newGesture = (): number => nextGesture++;
 
+/** A released slider follows the state again as soon as it agrees, or after this time. */
+const SETTLE_MS = 500;
+
 /** Arrow keys that follow each other within this time belong to one gesture. */
 const KEYS_WITHIN_MS = 1000;
 
@@ -209,13 +212,18 @@ function Slider({ id, label, value, min, max, step, tip, set, done, ...rest }: S
   };
   const release = async (): Promise<void> => {
     const { current } = gesture;
-    const { answer } = current;
+    const { at } = current;
     current.isPressed = false;
     done?.();
-    await answer;
-    // Unless it was taken again meanwhile.
-    if (!current.isPressed && current.answer === answer) setHeld(null);
+    await current.answer;
+    // The state with the new value may come after the answer; without it the slider goes back.
+    setTimeout(() => {
+      if (!current.isPressed && current.at === at) setHeld(null);
+    }, SETTLE_MS);
   };
+  useLayoutEffect(() => {
+    if (held !== null && !gesture.current.isPressed && Math.abs(value - held) <= step / 2) setHeld(null);
+  }, [held, value]);
   const shown = held ?? value;
   const share = (clamp(shown, min, max) - min) / Math.max(max - min, 1e-9);
   return h('input', {
