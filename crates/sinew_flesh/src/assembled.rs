@@ -15,7 +15,7 @@ use crate::{
     body::ElasticBody,
     loads::Loads,
     newton::NewtonStep,
-    response::{add_stiffness, add_twists, deformations, energy_of, respond},
+    response::{SkinShape, add_stiffness, add_twists, deformations, energy_of, respond},
     step::{SolveResult, StepContext, hold_by_multipliers},
     system::{
         BlockMatrix, Conjugate, Direct, KrylovParams, Nodes, Outcome, invert_block, rotation_matrices,
@@ -71,25 +71,42 @@ impl Assembled {
             return step_warped(&self.stiffness, context, change).map(SolveResult::iterated);
         }
         let is_nonlinear = energy_of(body.params.mode).is_some();
+        let skin = SkinShape::new(body, input);
+        // Places that frames belong to: those at the beginning, moved along with the skin.
+        let mut start = state.positions.clone();
         let mut shapes = Vec::new();
-        if !is_nonlinear {
-            shapes = deformations(body, &state.positions);
+        if let Some(skin) = &skin {
+            for (p, (to, from)) in start.iter_mut().zip(input.skinned.iter().zip(&input.skinned_before)) {
+                *p += *to - *from;
+            }
+            shapes = deformations(body, &start);
+            skin.frames.turn(body, input, &mut shapes, rotations);
+        } else if !is_nonlinear {
+            shapes = deformations(body, &start);
             body.turn(&shapes, input, rotations);
         }
         let turned = rotation_matrices(rotations);
         change.copy_from_slice(&loads.start);
-        let step = NewtonStep { context, rotations: &turned };
+        if skin.is_some() && loads.pins.rows.is_empty() {
+            for (node, change) in change.iter_mut().enumerate().filter(|(node, _)| !body.is_held[*node]) {
+                let v = (start[node] - state.positions[node]) / secs - state.velocities[node];
+                (0..3).for_each(|k| change[k] = v[k]);
+            }
+            body.lattice.ties().spread(change);
+        }
+        let rest = skin.as_ref().map(|skin| skin.corners.as_slice());
+        let step = NewtonStep { context, rotations: &turned, rest };
         let rounds = if is_nonlinear { body.params.newton_rounds.max(1) } else { 1 };
         let mut total = SolveResult::iterated(Outcome { converged: true, ..Outcome::default() });
         for round in 0..rounds {
             let places = step.places(change);
-            let mut response = respond(body, &places, &turned, Some(&mut self.stiffness));
+            let mut response = respond(body, &step.configuration(&places), Some(&mut self.stiffness));
             if round == 0 {
                 self.damping.assign(&self.stiffness, secs * body.params.stiffness_damping);
             }
             if body.resists_turning(input) {
                 let way = |(p, x): (&DVec3, &DVec3)| [p.x - x.x, p.y - x.y, p.z - x.z, 0.0];
-                let ways: Nodes<f64> = places.iter().zip(&state.positions).map(way).collect();
+                let ways: Nodes<f64> = places.iter().zip(&start).map(way).collect();
                 self.system.clear();
                 add_twists(body, &shapes, &turned, &mut self.system);
                 self.system.apply(&ways, &mut response.gradient);
@@ -118,6 +135,8 @@ impl Assembled {
             .iter()
             .enumerate()
             .for_each(|(node, m)| self.system.add_diagonal(node, m * drag));
+        let diagonal = step.context.loads.diagonal.iter().enumerate();
+        diagonal.for_each(|(node, k)| self.system.add_diagonal(node, *k));
         step.context.loads.points.iter().for_each(|point| self.system.add_point(point));
     }
 

@@ -20,13 +20,21 @@ pub struct BakeParams {
     pub adaptive: Option<AdaptiveParams>,
     /// Longest step in seconds. Default 1/100.
     pub max_step: f64,
+    /// Whether the clip is a loop, which flesh repeats too. Default `None`: if its last pose is its first.
+    pub looped: Option<bool>,
     /// Whether flesh has come to rest in the first pose when the clip begins. Default true.
     pub settle: bool,
 }
 
 impl Default for BakeParams {
     fn default() -> Self {
-        Self { simulation: SimulationParams::default(), adaptive: None, max_step: 0.01, settle: true }
+        Self {
+            simulation: SimulationParams::default(),
+            adaptive: None,
+            max_step: 0.01,
+            looped: None,
+            settle: true,
+        }
     }
 }
 
@@ -43,6 +51,7 @@ pub struct Baker<'a> {
     adapter: Option<Box<LatticeAdapter>>,
     clip: Option<&'a Clip>,
     clock: Clock,
+    looped: Option<bool>,
 }
 
 impl<'a> Baker<'a> {
@@ -68,9 +77,10 @@ impl<'a> Baker<'a> {
                 (Simulation::in_body(body, character, &params.simulation, warnings)?, Some(Box::new(adapter)))
             }
         };
-        let mut baker = Self { simulation, adapter, clip, clock };
-        let pose = baker.pose_at(0.0);
-        baker.simulation.begin(pose.as_ref(), params.settle)?;
+        let mut baker = Self { simulation, adapter, clip, clock, looped: params.looped };
+        let clips: Vec<&Clip> = clip.into_iter().collect();
+        baker.simulation.limit_stiffness(&clips, &params.simulation, warnings)?;
+        baker.begin(params.settle)?;
         Ok(baker)
     }
 
@@ -80,8 +90,23 @@ impl<'a> Baker<'a> {
     /// Joints that muscles follow but that do not exist; pins that contradict each other.
     pub fn set_muscles(&mut self, muscles: MuscleDrive, settle: bool) -> Result<(), FleshError> {
         self.simulation.set_muscles(Some(muscles));
+        self.begin(settle)
+    }
+
+    fn begin(&mut self, settle: bool) -> Result<(), FleshError> {
         let pose = self.pose_at(0.0);
-        self.simulation.begin(pose.as_ref(), settle)
+        self.simulation.begin(pose.as_ref(), settle)?;
+        // Cells that change do not return to what they were.
+        let (Some(clip), Some(rig), None) = (self.clip, self.simulation.rig().cloned(), &self.adapter) else {
+            return Ok(());
+        };
+        let is_loop = match self.looped {
+            Some(looped) => looped,
+            None => settle && self.simulation.is_loop(clip)?,
+        };
+        let period = is_loop.then(|| f64::from(clip.duration_secs()));
+        let pose_at = |time: f64| Some(clip.sample(&rig, time as f32));
+        self.simulation.warm_up(period, self.clock.max_step, pose_at).map(|_| ())
     }
 
     /// Old name of [`Self::set_muscles`].

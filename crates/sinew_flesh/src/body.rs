@@ -2,7 +2,7 @@
 
 use crate::{
     Attachment, FleshError, FleshParams, FleshState, Lattice, Material, Mode, StepInput,
-    cell_stiffness::CellStiffness, element::is_stretched, loads::Scene,
+    cell_stiffness::CellStiffness, element::is_stretched, loads::Scene, skin_frames::compute_skin_pull,
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::fit_rotations;
@@ -21,6 +21,8 @@ pub(crate) struct ElasticBody {
     pub is_held: Vec<bool>,
     pub contact_stiffness: f64,
     pub stiffness: CellStiffness,
+    /// Stiffness of the pull of each node to where skinning puts it, in newtons per metre.
+    pub skin_pull: Vec<f64>,
 }
 
 impl ElasticBody {
@@ -61,8 +63,19 @@ impl ElasticBody {
         let mean = materials.iter().map(|m| m.young).sum::<f64>() / materials.len() as f64;
         let contact_stiffness = params.contact_stiffness * mean * lattice.size();
         let stiffness = CellStiffness::new(lattice, &materials, params.element)?;
+        let skin_pull = compute_skin_pull(lattice, &materials, attachment);
         let (lattice, attachment, params) = (lattice.clone(), attachment.clone(), params.clone());
-        Ok(Self { lattice, materials, attachment, params, masses, is_held, contact_stiffness, stiffness })
+        Ok(Self {
+            lattice,
+            materials,
+            attachment,
+            params,
+            masses,
+            is_held,
+            contact_stiffness,
+            stiffness,
+            skin_pull,
+        })
     }
 
     /// Nodes that no unknown belongs to: held ones, and those that hang between others.
@@ -80,6 +93,7 @@ impl ElasticBody {
             masses: &self.masses,
             gravity: self.params.gravity,
             contact_stiffness: self.contact_stiffness,
+            skin_pull: if self.params.mode == Mode::Predicted { &self.skin_pull } else { &[] },
         }
     }
 
@@ -115,7 +129,7 @@ impl ElasticBody {
     }
 
     /// Steps of polar decomposition by which frames follow cells.
-    fn polar_steps(&self, input: &StepInput) -> usize {
+    pub fn polar_steps(&self, input: &StepInput) -> usize {
         if input.fixed_frames { 0 } else { self.params.polar_steps }
     }
 

@@ -11,6 +11,7 @@ const GRIP_RADIUS_CELLS: f64 = 1.5;
 /// A part of the surface that the user holds or pushes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grip {
+    vertex: usize,
     /// Points, their shares of the grip's strength, and their offsets from its middle.
     points: Vec<(BodyPoint, f64, DVec3)>,
 }
@@ -26,8 +27,7 @@ impl Simulation {
             let (what, len) = ("vertex", embedding.len());
             return Err(FleshError::OutOfLattice { what, index: vertex, len });
         }
-        let weights = embedding.weights(vertex).map(f64::from);
-        let middle = BodyPoint { cell: embedding.cell(vertex) as u32, weights };
+        let middle = self.body.point(vertex);
         let at_rest = |point: &BodyPoint| point.evaluate(lattice, lattice.nodes());
         let now = |point: &BodyPoint| point.evaluate(lattice, &self.state.positions);
         let (center, reach) = (at_rest(&middle), GRIP_RADIUS_CELLS * lattice.size());
@@ -40,17 +40,20 @@ impl Simulation {
             .collect();
         let sum: f64 = points.iter().map(|(_, share, _)| share).sum();
         points.iter_mut().for_each(|(_, share, _)| *share /= sum);
-        Ok(Grip { points })
+        Ok(Grip { vertex, points })
     }
 
     /// Pull a part of the surface to a place by a spring until this is called again; `None` releases it.
     pub fn hold(&mut self, grip: Option<(&Grip, DVec3)>) {
         let strength = GRIP_STIFFNESS * self.solver.mean_young() * self.body.lattice.size();
+        // Targets are places of the displayed surface.
+        let offset_of = |grip: &Grip| self.surface_offset(grip.vertex);
         let pull = |(point, share, offset): &(BodyPoint, f64, DVec3), target: DVec3| Pull {
             anchor: Anchor { point: *point, stiffness: strength * share },
             target: target + *offset,
         };
         self.input.pulls = grip.map_or_else(Vec::new, |(grip, target)| {
+            let target = target - offset_of(grip);
             grip.points.iter().map(|point| pull(point, target)).collect()
         });
     }

@@ -6,8 +6,9 @@
 //! handle.
 
 use crate::{
-    Anchor, Attachment, BakeParams, Body, BodyPoint, FleshError, Simulation, SimulationParams, StepReport,
-    pace::Clock, skeleton::contact_points,
+    Anchor, Attachment, BakeParams, Body, FleshError, Simulation, SimulationParams, StepReport,
+    pace::Clock,
+    skeleton::{contact_points, contact_vertices},
 };
 use glam::DVec3;
 use sinew_geom::{Mesh, Warnings};
@@ -50,7 +51,7 @@ impl HandleBaker {
         let attachment = Attachment {
             held: nodes,
             anchors: anchors.iter().map(|(anchor, ..)| *anchor).collect(),
-            contact_points: contact_points(mesh, &body),
+            contact_points: contact_points(&body, &contact_vertices(mesh, &body)),
             ..Attachment::default()
         };
         let materials = vec![params.material; body.lattice.n_cells()];
@@ -129,8 +130,7 @@ fn anchors(
         let is_held = body.lattice.cells()[cell].iter().all(|&node| of_node[node as usize].is_some());
         let place = (p / (size / 2.0)).floor().as_ivec3().to_array();
         if !is_held && seen.insert((place, cell, handle)) {
-            let point =
-                BodyPoint { cell: cell as u32, weights: body.embedding.weights(vertex).map(f64::from) };
+            let point = body.point(vertex);
             let stiffness = params.bones.stiffness * params.material.young * size;
             anchors.push((Anchor { point, stiffness }, handle, p));
         }

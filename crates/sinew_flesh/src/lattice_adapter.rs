@@ -75,7 +75,9 @@ impl LatticeAdapter {
         }
         let (_, cell_of) = self.fine.lattice(&levels);
         let body = self.fine.body(&self.character.mesh, &levels);
-        let state = now.carry((old, &simulation.state), (&body.lattice, &cell_of));
+        let mut relative = simulation.state.clone();
+        relative.positions.iter_mut().zip(&simulation.input.skinned).for_each(|(p, s)| *p -= *s);
+        let state = now.carry((old, &relative), (&body.lattice, &cell_of));
         simulation.exchange(body, state, &self.character, &self.params)?;
         (self.levels, self.cell_of) = (levels, cell_of);
         self.changes += 1;

@@ -3,7 +3,7 @@
 use crate::{
     Attachment, FleshError, FleshState, Lattice, StepInput,
     contact::respond,
-    system::{Nodes, PinRow, PinSpace, PointTerm, add_points},
+    system::{Nodes, PinRow, PinSpace, PointTerm, add_points, apply_points},
 };
 use glam::{DMat3, DVec3};
 
@@ -13,6 +13,8 @@ pub struct Loads {
     pub impulse: Nodes<f64>,
     /// What reacts to the change of velocity.
     pub points: Vec<PointTerm<f64>>,
+    /// What reacts to the change of velocity of each node alone; empty if nothing does.
+    pub diagonal: Vec<f64>,
     /// Change of velocity to start from: that of held nodes, and what brings pins to their places.
     pub start: Nodes<f64>,
     /// Directions pins forbid.
@@ -29,6 +31,7 @@ pub struct Scene<'a> {
     pub masses: &'a [f64],
     pub gravity: DVec3,
     pub contact_stiffness: f64,
+    pub skin_pull: &'a [f64],
 }
 
 impl Loads {
@@ -45,7 +48,8 @@ impl Loads {
         };
         let impulse = scene.masses.iter().map(push).collect();
         let start = vec![[0.0; 4]; lattice.n_nodes()];
-        let mut loads = Self { impulse, points: Vec::new(), start, pins: PinSpace::default(), n_contacts: 0 };
+        let (points, diagonal, pins) = (Vec::new(), Vec::new(), PinSpace::default());
+        let mut loads = Self { impulse, points, diagonal, start, pins, n_contacts: 0 };
         let pulls = input.pulls.iter().map(|pull| (&pull.anchor, &pull.target));
         for (anchor, target) in scene.attachment.anchors.iter().zip(&input.anchors).chain(pulls) {
             let p = anchor.point.evaluate(lattice, &state.positions);
@@ -65,6 +69,7 @@ impl Loads {
         for (impulse, force) in loads.impulse.iter_mut().zip(&input.forces) {
             (0..3).for_each(|k| impulse[k] += force[k] * secs);
         }
+        loads.pull_to_skin(scene, state, input, secs);
         loads.touch(scene, state, input, secs);
         loads.hold(scene, state, input, secs)?;
         Ok(loads)
@@ -76,12 +81,33 @@ impl Loads {
         add_points(cell, &point.weights, impulse, &mut self.impulse);
     }
 
+    /// Nodes are drawn to where skinning puts them.
+    fn pull_to_skin(&mut self, scene: &Scene, state: &FleshState, input: &StepInput, secs: f64) {
+        if input.skinned.len() != scene.skin_pull.len() {
+            return;
+        }
+        self.diagonal = scene.skin_pull.iter().map(|k| secs * secs * k).collect();
+        for (node, (impulse, k)) in self.impulse.iter_mut().zip(scene.skin_pull).enumerate() {
+            let way = input.skinned[node] - state.positions[node] - secs * state.velocities[node];
+            (0..3).for_each(|axis| impulse[axis] += secs * k * way[axis]);
+        }
+    }
+
+    /// `out +=` what reacts to a change of velocity.
+    pub fn react(&self, change: &[[f64; 4]], out: &mut [[f64; 4]]) {
+        apply_points(&self.points, change, out);
+        for ((out, change), k) in out.iter_mut().zip(change).zip(&self.diagonal) {
+            (0..3).for_each(|axis| out[axis] += k * change[axis]);
+        }
+    }
+
     fn touch(&mut self, scene: &Scene, state: &FleshState, input: &StepInput, secs: f64) {
         if input.obstacles.is_empty() {
             return;
         }
-        for point in &scene.attachment.contact_points {
-            let p = point.evaluate(scene.lattice, &state.positions);
+        for (at, point) in scene.attachment.contact_points.iter().enumerate() {
+            let offset = input.contact_offsets.get(at).copied().unwrap_or_default();
+            let p = point.evaluate(scene.lattice, &state.positions) + offset;
             let v = point.evaluate(scene.lattice, &state.velocities);
             for obstacle in &input.obstacles {
                 if let Some((matrix, impulse)) = respond(obstacle, (p, v), scene.contact_stiffness, secs) {
@@ -162,12 +188,23 @@ pub fn check(scene: &Scene, input: &StepInput) -> Result<(), FleshError> {
     if !input.node_rotations.is_empty() {
         fits("rotations of nodes", lattice.n_nodes(), input.node_rotations.len())?;
     }
+    for (what, list) in [("skinned nodes", &input.skinned), ("skinned nodes before", &input.skinned_before)] {
+        if !input.skinned.is_empty() {
+            fits(what, lattice.n_nodes(), list.len())?;
+        }
+    }
+    if !input.contact_offsets.is_empty() {
+        fits("offsets of contact points", attachment.contact_points.len(), input.contact_offsets.len())?;
+    }
     let finite = |what, list: &[DVec3]| match list.iter().position(|p| !p.is_finite()) {
         Some(index) => Err(FleshError::NonFinite { what, index }),
         None => Ok(()),
     };
     finite("place of held node", &input.held)?;
     finite("place of anchor", &input.anchors)?;
+    finite("skinned place of node", &input.skinned)?;
+    finite("skinned place of node before the step", &input.skinned_before)?;
+    finite("offset of contact point", &input.contact_offsets)?;
     if !input.forces.is_empty() {
         fits("forces on nodes", lattice.n_nodes(), input.forces.len())?;
     }

@@ -6,15 +6,17 @@
 //! preconditioner, which is kept over several steps.
 
 use crate::{
-    FleshError, FleshState, Mode, PinMethod, StepInput,
+    FleshError, Mode, PinMethod, StepInput,
     body::ElasticBody,
-    element::{CubeMaterial, twist},
+    cube_system::{System, lower, size},
+    element::{CubeMaterial, Modes, twist},
     loads::Loads,
     response::add_stiffness,
+    skin_frames::{SkinFrames, is_relative},
     step::{SolveResult, StepContext, hold_by_multipliers},
     system::{
-        BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, KrylovParams, Nodes, Outcome, PinSpace,
-        PointTerm, apply_points, dot, invert_block, times_blocks, to_matrices,
+        BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, KrylovParams, Nodes, Outcome, PointTerm,
+        apply_points, dot, invert_block, times_blocks, to_matrices,
     },
 };
 use glam::{DMat3, DQuat, DVec3};
@@ -57,6 +59,16 @@ impl Kept {
     fn is_waste(&self, last: usize) -> bool {
         self.fresh.unwrap_or(last) as f64 * COARSE_COST >= self.plain as f64
     }
+}
+
+/// The skinned shape that a body deforms from during a step.
+#[derive(Debug)]
+struct SkinReference {
+    frames: SkinFrames,
+    /// Skinned cells, turned back.
+    modes: Vec<Modes<f64>>,
+    /// How far skinning moves each node during the step.
+    ways: Vec<DVec3>,
 }
 
 /// Cubes whose strain is linear: no matrix is ever made, unless the body is stiff.
@@ -112,13 +124,14 @@ impl CubeEngine {
         change: &mut Nodes<f64>,
     ) -> Result<SolveResult, FleshError> {
         let StepContext { body, state, input, secs, .. } = *context;
-        let system = System::new(body, &context.loads.points, secs);
+        let system = System::new(body, context.loads, secs);
         change.copy_from_slice(&context.loads.start);
         let turns = matches!(body.params.mode, Mode::Quasi | Mode::Predicted);
         let rounds = if turns { body.params.frame_rounds.max(1) } else { 1 };
         let mut total = SolveResult::iterated(Outcome { converged: true, ..Outcome::default() });
         let mut places: Nodes<f64> = state.positions.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
         let x = places.clone();
+        let skin = is_relative(body, input).then(|| self.skin_reference(input));
         for round in 0..rounds {
             if round > 0 {
                 for (node, place) in places.iter_mut().enumerate() {
@@ -126,15 +139,92 @@ impl CubeEngine {
                     (0..3).for_each(|k| place[k] = x[node][k] + secs * (v[k] + change[node][k]));
                 }
             }
-            self.exact.deformations(&places, &mut self.deformations);
-            body.turn(&self.deformations, input, rotations);
+            match &skin {
+                Some(skin) => {
+                    if round == 0 {
+                        let ways = places.iter_mut().zip(&skin.ways);
+                        ways.for_each(|(place, way)| (0..3).for_each(|k| place[k] += way[k]));
+                    }
+                    self.exact.deformations(&places, &mut self.deformations);
+                    skin.frames.turn(body, input, &mut self.deformations, rotations);
+                }
+                None => {
+                    self.exact.deformations(&places, &mut self.deformations);
+                    body.turn(&self.deformations, input, rotations);
+                }
+            }
             to_matrices(rotations, &mut self.matrices);
             self.exact.set_rotations(&self.matrices);
             self.fast.set_rotations(&self.matrices);
             self.resist_turning(body, input, secs);
-            total.add(self.solve(context, &system, &x, change)?);
+            total.add(self.solve(context, &system, (&x, skin.as_ref()), change)?);
         }
         Ok(total)
+    }
+
+    /// The skinned shape of a step.
+    fn skin_reference(&self, input: &StepInput) -> SkinReference {
+        let places: Nodes<f64> = input.skinned.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
+        let mut gradients = vec![DMat3::IDENTITY; self.matrices.len()];
+        self.exact.deformations(&places, &mut gradients);
+        let frames = SkinFrames::new(gradients, &input.cell_rotations);
+        let mut modes = Vec::new();
+        self.exact.modes(&frames.matrices(), &places, &mut modes);
+        let ways = input.skinned.iter().zip(&input.skinned_before).map(|(to, from)| *to - *from).collect();
+        SkinReference { frames, modes, ways }
+    }
+
+    /// Gradient of the elastic energy, and of what damps changes of shape relative to the skin.
+    fn gradient(&self, x: &Nodes<f64>, skin: Option<&SkinReference>, damping: f64) -> Nodes<f64> {
+        let mut gradient = vec![[0.0; 4]; x.len()];
+        match skin {
+            None => self.exact.add_gradient(x, &mut gradient),
+            Some(skin) => {
+                let damped = |(x, way): (&[f64; 4], &DVec3)| {
+                    [x[0] - damping * way.x, x[1] - damping * way.y, x[2] - damping * way.z, 0.0]
+                };
+                let x: Nodes<f64> = x.iter().zip(&skin.ways).map(damped).collect();
+                self.exact.add_gradient_from(&skin.modes, &x, &mut gradient);
+                // Frames are those at the end of the step, so that turning with the skin is not resisted.
+                let ways: Nodes<f64> = skin.ways.iter().map(|w| [w.x, w.y, w.z, 0.0]).collect();
+                let mut twist = vec![[0.0; 4]; x.len()];
+                if self.exact.apply_twists(&ways, &mut twist) {
+                    for (g, t) in gradient.iter_mut().zip(&twist) {
+                        (0..3).for_each(|k| g[k] -= (1.0 + damping) * t[k]);
+                    }
+                }
+            }
+        }
+        gradient
+    }
+
+    /// Start from the motion of the skin where that is nearer to the solution: stiff bodies would otherwise be off by the
+    /// tolerance times that motion.
+    fn start_from_skin(
+        &self,
+        context: &StepContext,
+        (system, gradient): (&System, &Nodes<f64>),
+        ways: &[DVec3],
+        (r, change): (&mut Nodes<f64>, &mut Nodes<f64>),
+    ) {
+        let StepContext { body, state, secs, .. } = *context;
+        let mut guess = change.clone();
+        for (node, guess) in guess.iter_mut().enumerate().filter(|(node, _)| !body.is_held[*node]) {
+            let v = ways[node] / secs - state.velocities[node];
+            (0..3).for_each(|k| guess[k] = v[k]);
+        }
+        body.lattice.ties().spread(&mut guess);
+        let other = system.residual(&self.exact, body, state, gradient, &guess);
+        let weigh = |r: &Nodes<f64>| {
+            let r: Nodes<f32> = r.iter().map(|r| r.map(|x| x as f32)).collect();
+            let mut z = vec![[0f32; 4]; r.len()];
+            times_blocks(&self.inverse, &r, &mut z);
+            dot(&r, &z)
+        };
+        if weigh(&other) < weigh(r) {
+            r.copy_from_slice(&other);
+            change.copy_from_slice(&guess);
+        }
     }
 
     /// Cells that are stretched far resist being turned out of their frames.
@@ -162,14 +252,16 @@ impl CubeEngine {
         &mut self,
         context: &StepContext,
         system: &System,
-        x: &Nodes<f64>,
+        (x, skin): (&Nodes<f64>, Option<&SkinReference>),
         change: &mut Nodes<f64>,
     ) -> Result<SolveResult, FleshError> {
         let StepContext { body, state, loads, secs, .. } = *context;
-        let mut gradient = vec![[0.0; 4]; x.len()];
-        self.exact.add_gradient(x, &mut gradient);
-        let mut r = system.residual(&self.exact, body, state, loads, &gradient, change);
+        let gradient = self.gradient(x, skin, body.params.stiffness_damping / secs);
+        let mut r = system.residual(&self.exact, body, state, &gradient, change);
         self.invert(system, body);
+        if let Some(skin) = skin.filter(|_| loads.pins.rows.is_empty()) {
+            self.start_from_skin(context, (system, &gradient), &skin.ways, (&mut r, change));
+        }
         if body.params.pins == PinMethod::Multipliers && !loads.pins.rows.is_empty() {
             let inverse: Vec<[f64; 6]> = self.inverse.iter().map(|m| m.map(f64::from)).collect();
             let apply = |x: &[[f64; 4]], out: &mut [[f64; 4]]| system.apply(&self.exact, x, out);
@@ -185,7 +277,7 @@ impl CubeEngine {
                 return Ok(SolveResult::iterated(outcome));
             }
             self.direct_left = DIRECT_STEPS;
-            r = system.residual(&self.exact, body, state, loads, &gradient, change);
+            r = system.residual(&self.exact, body, state, &gradient, change);
         }
         self.direct_left -= 1;
         let outcome = self.solve_direct(system, body, loads, (&mut r, change), tolerance)?;
@@ -372,7 +464,7 @@ impl CubeEngine {
                 }
             }
         }
-        for point in system.points {
+        for point in &system.loads.points {
             for (node, w) in point.nodes.iter().zip(point.weights) {
                 let to = &mut blocks[*node as usize];
                 (0..6).for_each(|k| to[k] += w * w * point.matrix[k]);
@@ -382,104 +474,5 @@ impl CubeEngine {
         for ((inverse, block), fixed) in self.inverse.iter_mut().zip(&blocks).zip(&body.is_fixed()) {
             *inverse = if *fixed { [0.0; 6] } else { invert_block(*block).map(|x| x as f32) };
         }
-    }
-}
-
-/// The system of one step.
-struct System<'a> {
-    /// Mass of each node with its damping.
-    masses: Vec<f64>,
-    /// Factor of the stiffness.
-    scale: f64,
-    drag: f64,
-    secs: f64,
-    points: &'a [PointTerm<f64>],
-}
-
-impl<'a> System<'a> {
-    fn new(body: &ElasticBody, points: &'a [PointTerm<f64>], secs: f64) -> Self {
-        let params = &body.params;
-        let drag = secs * params.mass_damping;
-        Self {
-            masses: body.masses.iter().map(|m| m * (1.0 + drag)).collect(),
-            scale: secs * secs + secs * params.stiffness_damping,
-            drag,
-            secs,
-            points,
-        }
-    }
-
-    fn apply(&self, cubes: &Cubes<f64>, x: &[[f64; 4]], out: &mut [[f64; 4]]) {
-        cubes.apply(x, out);
-        for ((out, x), m) in out.iter_mut().zip(x).zip(&self.masses) {
-            (0..4).for_each(|k| out[k] = self.scale * out[k] + m * x[k]);
-        }
-        apply_points(self.points, x, out);
-    }
-
-    /// `b − A Δv`; zero for held nodes.
-    fn residual(
-        &self,
-        cubes: &Cubes<f64>,
-        body: &ElasticBody,
-        state: &FleshState,
-        loads: &Loads,
-        gradient: &[[f64; 4]],
-        change: &[[f64; 4]],
-    ) -> Nodes<f64> {
-        let speed = |(v, c): (&DVec3, &[f64; 4])| [v.x + c[0], v.y + c[1], v.z + c[2], 0.0];
-        let w: Nodes<f64> = state.velocities.iter().zip(change).map(speed).collect();
-        let mut stress = vec![[0.0; 4]; w.len()];
-        cubes.apply(&w, &mut stress);
-        let mut reaction = vec![[0.0; 4]; w.len()];
-        apply_points(self.points, change, &mut reaction);
-        let at = |node: usize| -> [f64; 4] {
-            if body.is_held[node] {
-                return [0.0; 4];
-            }
-            let m = body.masses[node];
-            std::array::from_fn(|k| {
-                let inner = self.secs * gradient[node][k] + self.scale * stress[node][k];
-                loads.impulse[node][k]
-                    - inner
-                    - m * (self.drag * w[node][k] + change[node][k])
-                    - reaction[node][k]
-            })
-        };
-        (0..w.len()).map(at).collect()
-    }
-
-    /// `r −= A x` on free nodes.
-    fn subtract(&self, cubes: &Cubes<f64>, x: &[[f32; 4]], r: &mut Nodes<f64>) {
-        let x: Nodes<f64> = x.iter().map(|x| x.map(f64::from)).collect();
-        let mut out = vec![[0.0; 4]; x.len()];
-        self.apply(cubes, &x, &mut out);
-        for (r, out) in r.iter_mut().zip(&out) {
-            (0..4).for_each(|k| r[k] -= out[k]);
-        }
-    }
-
-    /// A residual that is too small to matter: a hundredth of a percent of what gravity does in a step.
-    fn floor(&self, inverse: &[[f32; 6]], body: &ElasticBody, secs: f64) -> f64 {
-        let pull = body.params.gravity.length().max(1.0) * secs * 1e-4;
-        let entries = inverse.iter().zip(&body.masses);
-        entries.map(|(inverse, m)| f64::from(inverse[1]) * (m * pull).powi(2)).sum()
-    }
-}
-
-/// `rᵀ M⁻¹ r` of a residual whose part along pins does not count.
-fn size(precondition: &mut impl FnMut(&[[f32; 4]], &mut [[f32; 4]]), pins: &PinSpace, r: &[[f32; 4]]) -> f64 {
-    let (mut r, mut z) = (r.to_vec(), vec![[0f32; 4]; r.len()]);
-    pins.project_forces(&mut r);
-    precondition(&r, &mut z);
-    pins.project(&mut z);
-    dot(&r, &z)
-}
-
-fn lower(point: &PointTerm<f64>) -> PointTerm<f32> {
-    PointTerm {
-        nodes: point.nodes,
-        weights: point.weights.map(|x| x as f32),
-        matrix: point.matrix.map(|x| x as f32),
     }
 }

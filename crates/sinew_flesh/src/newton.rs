@@ -1,9 +1,9 @@
 //! One step's potential, and how far to go along a Newton step.
 
 use crate::{
-    response::respond,
+    response::{Configuration, respond},
     step::StepContext,
-    system::{BlockMatrix, Nodes, apply_points},
+    system::{BlockMatrix, Nodes},
 };
 use glam::{DMat3, DVec3};
 
@@ -11,6 +11,8 @@ use glam::{DMat3, DVec3};
 pub(crate) struct NewtonStep<'a> {
     pub context: &'a StepContext<'a>,
     pub rotations: &'a [DMat3],
+    /// Corners of cells at rest; without them, those of the lattice.
+    pub rest: Option<&'a [[DVec3; 8]]>,
 }
 
 /// Halvings of a Newton step at most.
@@ -27,6 +29,22 @@ impl NewtonStep<'_> {
             .collect()
     }
 
+    pub fn configuration<'b>(&'b self, places: &'b [DVec3]) -> Configuration<'b> {
+        Configuration { places, rotations: self.rotations, rest: self.rest }
+    }
+
+    /// Speed of nodes, relative to the skin if cells deform from it.
+    fn padded_relative_speeds(&self, w: &Nodes<f64>) -> Nodes<f64> {
+        let StepContext { input, secs, .. } = *self.context;
+        let mut w = w.clone();
+        if self.rest.is_some() {
+            for (w, (to, from)) in w.iter_mut().zip(input.skinned.iter().zip(&input.skinned_before)) {
+                (0..3).for_each(|k| w[k] -= (to[k] - from[k]) / secs);
+            }
+        }
+        w
+    }
+
     fn padded_speeds(&self, change: &[[f64; 4]]) -> Nodes<f64> {
         let one = |node: usize| {
             let w = self.speed(node, change);
@@ -40,8 +58,8 @@ impl NewtonStep<'_> {
         let w = self.padded_speeds(change);
         let n = w.len();
         let mut drag = vec![[0.0; 4]; n];
-        damping.apply(&w, &mut drag);
-        apply_points(&self.context.loads.points, change, &mut drag);
+        damping.apply(&self.padded_relative_speeds(&w), &mut drag);
+        self.context.loads.react(change, &mut drag);
         let alpha = self.context.secs * self.context.body.params.mass_damping;
         let at = |node: usize| {
             if self.context.body.is_held[node] {
@@ -64,7 +82,7 @@ impl NewtonStep<'_> {
         let w = self.padded_speeds(change);
         let (mut drag, mut reaction) = (vec![[0.0; 4]; w.len()], vec![[0.0; 4]; w.len()]);
         damping.apply(&w, &mut drag);
-        apply_points(&self.context.loads.points, change, &mut reaction);
+        self.context.loads.react(change, &mut reaction);
         let alpha = self.context.secs * self.context.body.params.mass_damping;
         let at = |node: usize| {
             let m = self.context.body.masses[node];
@@ -98,7 +116,7 @@ impl NewtonStep<'_> {
             if is_better {
                 break;
             }
-            let energy = respond(self.context.body, &self.places(change), self.rotations, None).energy;
+            let energy = respond(self.context.body, &self.configuration(&self.places(change)), None).energy;
             is_better = energy + self.potential(damping, change) <= start + 1e-9 * start.abs();
             if is_better {
                 break;

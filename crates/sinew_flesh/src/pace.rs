@@ -15,7 +15,7 @@ const MAX_STEPS: usize = 200;
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
     pub time: f64,
-    max_step: f64,
+    pub max_step: f64,
 }
 
 /// Steps of equal length.

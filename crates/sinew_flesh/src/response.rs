@@ -4,12 +4,13 @@
 //! Contributions of cells are computed in parallel and summed in order, so that the number of threads changes no bit.
 
 use crate::{
-    FleshError, FleshState, Mode,
+    FleshState, Mode, StepInput,
     body::ElasticBody,
     element::{
         CellResponse, Definite, ElementKind, Energy, Integrals, MeanCell, cell_response, exact_gradients,
         gauss_gradients, mean_response, twist, twist_matrix,
     },
+    skin_frames::{SkinFrames, is_relative},
     system::{BlockMatrix, Nodes, rotation_matrices},
 };
 use glam::{DMat3, DVec3};
@@ -24,8 +25,11 @@ pub(crate) fn add_stiffness(body: &ElasticBody, rotations: &[DMat3], scale: f64,
 }
 
 /// Energy and its gradient by corners of a cell with linear strain in its own frame.
-fn turned_cell(body: &ElasticBody, cell: usize, at: &[DVec3; 8], r: &DMat3) -> (f64, [DVec3; 8]) {
-    let rest = body.lattice.corners(cell);
+fn turned_cell(
+    body: &ElasticBody,
+    cell: usize,
+    (at, r, rest): (&[DVec3; 8], &DMat3, &[DVec3; 8]),
+) -> (f64, [DVec3; 8]) {
     let (matrix, factor) = body.stiffness.of(cell);
     let u: [DVec3; 8] = std::array::from_fn(|c| r.transpose() * (at[c] - at[0]) - (rest[c] - rest[0]));
     let flat: [f64; 24] = std::array::from_fn(|i| u[i / 3][i % 3]);
@@ -49,13 +53,40 @@ pub(crate) struct Response {
     pub gradient: Nodes<f64>,
 }
 
-pub(crate) fn respond(
-    body: &ElasticBody,
-    x: &[DVec3],
-    rotations: &[DMat3],
-    tangent: Option<&mut BlockMatrix>,
-) -> Response {
-    let lattice = &body.lattice;
+/// Where a body is: places of nodes, rotations of cells, and what cells deform from.
+#[derive(Clone, Copy)]
+pub(crate) struct Configuration<'a> {
+    pub places: &'a [DVec3],
+    pub rotations: &'a [DMat3],
+    /// Corners at rest; without them, those of the lattice.
+    pub rest: Option<&'a [[DVec3; 8]]>,
+}
+
+/// The shape of cells in the skinned body, turned back by their rotations.
+pub(crate) struct SkinShape {
+    pub frames: SkinFrames,
+    pub corners: Vec<[DVec3; 8]>,
+}
+
+impl SkinShape {
+    /// None if the body does not deform relative to a skin.
+    pub fn new(body: &ElasticBody, input: &StepInput) -> Option<Self> {
+        if !is_relative(body, input) {
+            return None;
+        }
+        let frames = SkinFrames::new(deformations(body, &input.skinned), &input.cell_rotations);
+        let cells = body.lattice.cells().iter().zip(frames.matrices());
+        let corners = cells.map(|(cell, r)| {
+            let origin = input.skinned[cell[0] as usize];
+            cell.map(|node| r.transpose() * (input.skinned[node as usize] - origin))
+        });
+        Some(Self { corners: corners.collect(), frames })
+    }
+}
+
+pub(crate) fn respond(body: &ElasticBody, at: &Configuration, tangent: Option<&mut BlockMatrix>) -> Response {
+    let (lattice, x) = (&body.lattice, at.places);
+    let configuration = at;
     let energy = energy_of(body.params.mode);
     let wanted = tangent.is_some();
     let shapes = Shapes::new(body);
@@ -67,7 +98,9 @@ pub(crate) fn respond(
                 (done.energy, done.gradient, done.tangent)
             }
             None => {
-                let (energy, gradient) = turned_cell(body, cell, &at, &rotations[cell]);
+                let rest = configuration.rest.map_or_else(|| lattice.corners(cell), |rest| rest[cell]);
+                let r = &configuration.rotations[cell];
+                let (energy, gradient) = turned_cell(body, cell, (&at, r, &rest));
                 (energy, gradient, None)
             }
         }
@@ -89,7 +122,7 @@ pub(crate) fn respond(
                 Some(stiffness) => blocks.add_cell(cell, stiffness, None, 1.0),
                 None => {
                     let (matrix, factor) = body.stiffness.of(cell);
-                    blocks.add_cell(cell, matrix, Some(&rotations[cell]), factor);
+                    blocks.add_cell(cell, matrix, Some(&configuration.rotations[cell]), factor);
                 }
             }
         }
@@ -153,13 +186,19 @@ impl Shapes {
     }
 }
 
-pub(crate) fn elastic_energy(body: &ElasticBody, state: &FleshState) -> Result<f64, FleshError> {
-    Ok(respond(body, &state.positions, &rotation_matrices(&state.rotations), None).energy)
+pub(crate) fn elastic_energy(body: &ElasticBody, state: &FleshState) -> f64 {
+    let rotations = rotation_matrices(&state.rotations);
+    let at = Configuration { places: &state.positions, rotations: &rotations, rest: None };
+    respond(body, &at, None).energy
 }
 
-pub(crate) fn gradient(body: &ElasticBody, state: &FleshState) -> Result<Vec<DVec3>, FleshError> {
-    let response = respond(body, &state.positions, &rotation_matrices(&state.rotations), None);
-    Ok(response.gradient.iter().map(|g| DVec3::new(g[0], g[1], g[2])).collect())
+/// Gradient of the elastic energy, relative to the skin if the input has one.
+pub(crate) fn gradient(body: &ElasticBody, state: &FleshState, skin: Option<&SkinShape>) -> Vec<DVec3> {
+    let rotations = rotation_matrices(&state.rotations);
+    let rest = skin.map(|skin| skin.corners.as_slice());
+    let response =
+        respond(body, &Configuration { places: &state.positions, rotations: &rotations, rest }, None);
+    response.gradient.iter().map(|g| DVec3::new(g[0], g[1], g[2])).collect()
 }
 
 /// Mean gradients of a cell's functions, and its volume.

@@ -6,9 +6,11 @@
 use crate::{
     Attachment, Body, FleshError, FleshSolver, FleshState, Material, SimulationParams, Skeleton,
     SmoothEmbedding, StepInput, StepReport,
+    element::corner_volumes,
     muscle::MuscleDrive,
     simulation_params::{build_pins, compute_materials},
-    skeleton::contact_points,
+    skeleton::{contact_points, contact_vertices},
+    skinned_surface::SkinnedSurface,
 };
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
@@ -32,13 +34,20 @@ pub struct Simulation {
     pub(crate) state: FleshState,
     pub(crate) input: StepInput,
     matrices: Vec<DAffine3>,
-    diagonal: f64,
+    pub(crate) diagonal: f64,
     n_jumps: usize,
-    materials: Vec<Material>,
+    pub(crate) materials: Vec<Material>,
     muscles: Option<MuscleDrive>,
     /// Factors of stiffness the solver was made with, because of muscles.
     stiffened: Vec<f64>,
-    time: f64,
+    /// Least stiffness of each cell, in pascals; empty if nothing asks for one.
+    pub(crate) stiffness_floor: Vec<f64>,
+    /// Factor of the forces of muscles on each node: they were made for a body that was not stiffened.
+    force_factors: Vec<f64>,
+    pub(crate) time: f64,
+    pub(crate) surface: SkinnedSurface,
+    /// Places at which vertices are pinned.
+    pins: Vec<(u32, DVec3)>,
 }
 
 impl Simulation {
@@ -76,18 +85,17 @@ impl Simulation {
             let skeleton = Skeleton::new(mesh, (rig, skin), &body, &uniform, &params.bones, warnings)?;
             rigged = Some((rig.clone(), skin.clone(), skeleton));
         }
+        let vertices = contact_vertices(&character.mesh, &body);
         let materials = compute_materials(&body, rigged.as_ref(), params)?;
         let attachment = match &mut rigged {
             Some((.., skeleton)) => {
                 skeleton.set_materials(&body.lattice, &materials, &params.bones);
                 skeleton.attachment()
             }
-            None => {
-                Attachment { contact_points: contact_points(&character.mesh, &body), ..Attachment::default() }
-            }
+            None => Attachment { contact_points: contact_points(&body, &vertices), ..Attachment::default() },
         };
         let simulation = Self::attached(body, &character.mesh, (materials, attachment), params, warnings)?;
-        Ok(Self { rigged, ..simulation })
+        Ok(Self { rigged, surface: SkinnedSurface::new(&character.mesh, vertices), ..simulation })
     }
 
     /// A body at rest with given materials, held as an attachment prescribes.
@@ -122,7 +130,11 @@ impl Simulation {
             materials,
             muscles: None,
             stiffened: Vec::new(),
+            stiffness_floor: Vec::new(),
+            force_factors: Vec::new(),
             time: 0.0,
+            surface: SkinnedSurface::default(),
+            pins: params.pins.clone(),
         })
     }
 
@@ -132,7 +144,10 @@ impl Simulation {
     /// # Errors
     /// Parameters out of range; then it is as it was.
     pub fn change(&mut self, params: &SimulationParams) -> Result<(), FleshError> {
-        let materials = compute_materials(&self.body, self.rigged.as_ref(), params)?;
+        let mut materials = compute_materials(&self.body, self.rigged.as_ref(), params)?;
+        let base: Vec<f64> = materials.iter().map(|m| m.young).collect();
+        self.apply_floor(&mut materials, params);
+        self.force_factors = node_factors(&self.body, &materials, &base);
         let mut attachment = self.attachment.clone();
         if let Some((.., skeleton)) = &mut self.rigged {
             skeleton.set_materials(&self.body.lattice, &materials, &params.bones);
@@ -160,9 +175,11 @@ impl Simulation {
         // Warnings were reported when the simulation was built.
         let mut next = Self::in_body(body, character, params, &mut Warnings::default())?;
         if let Some((.., skeleton)) = &next.rigged {
-            skeleton.prescribe(&self.matrices, &mut next.input)?;
+            skeleton.prescribe(&next.body.lattice, &self.matrices, &mut next.input)?;
         }
         next.state = state;
+        // The state was carried over relative to the skin.
+        next.state.positions.iter_mut().zip(&next.input.skinned).for_each(|(p, s)| *p += *s);
         (next.time, next.n_jumps) = (self.time, self.n_jumps);
         next.matrices = std::mem::take(&mut self.matrices);
         *self = next;
@@ -240,10 +257,63 @@ impl Simulation {
     /// None that a simulation can cause.
     pub fn positions(&self, out: &mut Vec<Vec3>) -> Result<(), FleshError> {
         out.resize(self.body.embedding.len(), Vec3::ZERO);
-        if let Some(smooth) = &self.smooth {
-            return smooth.evaluate(&self.state.positions, out);
+        let Some((_, skin, _)) = self.rigged.as_ref().filter(|_| !self.input.skinned.is_empty()) else {
+            return self.evaluate(&self.state.positions, out);
+        };
+        let both = self.state.positions.iter().zip(&self.input.skinned);
+        self.evaluate(&both.map(|(x, s)| *x - *s).collect::<Vec<DVec3>>(), out)?;
+        self.surface.add(skin, &self.matrices, out);
+        Ok(())
+    }
+
+    /// Where skinning alone puts the surface; `false` if there is no skin.
+    pub fn skin_positions(&self, out: &mut Vec<DVec3>) -> bool {
+        let Some((_, skin, _)) = self.rigged.as_ref().filter(|_| !self.matrices.is_empty()) else {
+            return false;
+        };
+        out.clear();
+        out.extend((0..self.body.embedding.len()).map(|v| self.surface.vertex(skin, &self.matrices, v)));
+        true
+    }
+
+    /// Name of the joint that a vertex follows most; empty without a skin.
+    pub fn part_of(&self, vertex: usize) -> String {
+        let Some((rig, skin, _)) = self.rigged.as_ref().filter(|(_, skin, _)| vertex < skin.n_vertices())
+        else {
+            return String::new();
+        };
+        let strongest = skin.vertex(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+        strongest
+            .map_or_else(String::new, |(slot, _)| rig.joints()[skin.slots[slot as usize].joint].name.clone())
+    }
+
+    /// Cells that are folded over though skinning does not fold them.
+    pub fn n_folded_cells(&self) -> usize {
+        let is_folded = |cell: &[u32; 8], nodes: &[DVec3]| {
+            corner_volumes(&cell.map(|n| nodes[n as usize])).iter().sum::<f64>() <= 0.0
+        };
+        let skinned =
+            if self.input.skinned.is_empty() { self.body.lattice.nodes() } else { &self.input.skinned };
+        let cells = self.body.lattice.cells().iter();
+        cells.filter(|cell| is_folded(cell, &self.state.positions) && !is_folded(cell, skinned)).count()
+    }
+
+    /// Values of the nodes at the vertices.
+    fn evaluate(&self, nodes: &[DVec3], out: &mut [Vec3]) -> Result<(), FleshError> {
+        match &self.smooth {
+            Some(smooth) => smooth.evaluate(nodes, out),
+            None => self.body.embedding.evaluate(&self.body.lattice, nodes, out),
         }
-        self.body.embedding.evaluate(&self.body.lattice, &self.state.positions, out)
+    }
+
+    /// Offset of the displayed surface from the lattice at a vertex.
+    pub(crate) fn surface_offset(&self, vertex: usize) -> DVec3 {
+        match self.rigged.as_ref().filter(|_| !self.input.skinned.is_empty()) {
+            Some((_, skin, _)) => {
+                self.surface.offset((skin, &self.matrices), &self.body, &self.input.skinned, vertex)
+            }
+            None => DVec3::ZERO,
+        }
     }
 
     /// Put it into a pose (without one, that of rest), and let it come to rest there if `settle` says so.
@@ -256,10 +326,11 @@ impl Simulation {
         self.time = 0.0;
         let is_held = self.rigged.is_some();
         if let Some((.., skeleton)) = &self.rigged {
-            self.state.positions = skeleton.skinned(&self.matrices);
-            self.body.lattice.ties().spread_places(&mut self.state.positions);
-            skeleton.prescribe(&self.matrices, &mut self.input)?;
+            self.input.skinned.clear();
+            skeleton.prescribe(&self.body.lattice, &self.matrices, &mut self.input)?;
+            self.state.positions.clone_from(&self.input.skinned);
             self.state.rotations = self.input.cell_rotations.clone();
+            self.follow_surface();
         }
         self.exert(pose)?;
         if settle && is_held {
@@ -302,6 +373,8 @@ impl Simulation {
         let rest = rig.map(Rig::rest_pose);
         let posed = rig.zip(pose.or(rest.as_ref()));
         muscles.apply(&self.body.lattice, posed, &self.matrices, self.time, &mut self.input)?;
+        let forces = self.input.forces.iter_mut().zip(&self.force_factors);
+        forces.for_each(|(force, factor)| *force *= *factor);
         let Some(factors) = muscles.stiffness(&self.body.lattice) else { return Ok(()) };
         let is_near = |(a, b): (&f64, &f64)| (a / b).ln().abs() < LEAST_STIFFENING;
         if factors.len() != self.stiffened.len() || !factors.iter().zip(&self.stiffened).all(is_near) {
@@ -313,7 +386,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn matrices_of(&self, pose: Option<&Pose>) -> Result<Vec<DAffine3>, FleshError> {
+    pub(crate) fn matrices_of(&self, pose: Option<&Pose>) -> Result<Vec<DAffine3>, FleshError> {
         let Some((rig, skin, _)) = &self.rigged else { return Ok(Vec::new()) };
         let rest;
         let pose = match pose {
@@ -332,22 +405,50 @@ impl Simulation {
     fn follow(&mut self, pose: Option<&Pose>) -> Result<(), FleshError> {
         let matrices = self.matrices_of(pose)?;
         let Some((.., skeleton)) = &self.rigged else { return Ok(()) };
-        let before = self.input.held.iter().chain(&self.input.anchors).copied().collect::<Vec<DVec3>>();
-        skeleton.prescribe(&matrices, &mut self.input)?;
-        let after = self.input.held.iter().chain(&self.input.anchors);
-        let way = before.iter().zip(after).map(|(a, b)| a.distance(*b)).sum::<f64>() / before.len() as f64;
-        if way > JUMP_DIAGONALS * self.diagonal {
+        skeleton.prescribe(&self.body.lattice, &matrices, &mut self.input)?;
+        let ways = self.input.skinned.iter().zip(&self.input.skinned_before).map(|(a, b)| a.distance(*b));
+        if ways.sum::<f64>() > JUMP_DIAGONALS * self.diagonal * self.input.skinned.len() as f64 {
             self.n_jumps += 1;
-            let (from, to) = (skeleton.skinned(&self.matrices), skeleton.skinned(&matrices));
-            let nodes = self.state.positions.iter_mut().zip(from.iter().zip(&to));
-            nodes.for_each(|(p, (from, to))| *p += *to - *from);
-            self.body.lattice.ties().spread_places(&mut self.state.positions);
+            let ways = self.input.skinned.iter().zip(&self.input.skinned_before);
+            self.state.positions.iter_mut().zip(ways).for_each(|(p, (to, from))| *p += *to - *from);
             self.state.velocities.fill(DVec3::ZERO);
             self.state.rotations = self.input.cell_rotations.clone();
+            self.input.skinned_before.clone_from(&self.input.skinned);
         }
         self.matrices = matrices;
+        self.follow_surface();
         Ok(())
     }
+
+    /// Let contacts and pins act on the displayed surface.
+    fn follow_surface(&mut self) {
+        let Some((_, skin, _)) = &self.rigged else { return };
+        let StepInput { skinned, contact_offsets, obstacles, .. } = &mut self.input;
+        if !obstacles.is_empty() {
+            self.surface.contact_offsets((skin, &self.matrices), &self.body, skinned, contact_offsets);
+        }
+        if self.muscles.is_none() {
+            let targets: Vec<DVec3> =
+                self.pins.iter().map(|(vertex, to)| *to - self.surface_offset(*vertex as usize)).collect();
+            self.input.pins.iter_mut().zip(targets).for_each(|(pin, target)| pin.target = target);
+        }
+    }
+}
+
+/// Mean over the cells around each node of how much stiffer they were made; empty if nothing was.
+fn node_factors(body: &Body, materials: &[Material], base: &[f64]) -> Vec<f64> {
+    let factors: Vec<f64> = materials.iter().zip(base).map(|(m, base)| m.young / base).collect();
+    if factors.iter().all(|factor| *factor == 1.0) {
+        return Vec::new();
+    }
+    let mut sums = vec![(0.0, 0.0); body.lattice.n_nodes()];
+    for (cell, factor) in body.lattice.cells().iter().zip(&factors) {
+        cell.iter().for_each(|&node| {
+            let (sum, n) = &mut sums[node as usize];
+            (*sum, *n) = (*sum + factor, *n + 1.0);
+        });
+    }
+    sums.iter().map(|(sum, n)| sum / f64::max(*n, 1.0)).collect()
 }
 
 /// Number of vertices outside all cells that a warning names.

@@ -1,14 +1,14 @@
 //! What a simulated character is made of, and how it is simulated.
 
 use crate::{
-    Body, BodyPoint, BoneParams, FleshError, FleshParams, LatticeParams, LatticeSource, Material, Obstacle,
-    Pin, Skeleton, paint::cell_factors,
+    Body, BoneParams, FleshError, FleshParams, LatticeParams, LatticeSource, Material, Obstacle, Pin,
+    Skeleton, paint::cell_factors,
 };
 use glam::DVec3;
 use sinew_geom::{Rig, Skin};
 
 /// How a character is filled with flesh and simulated, whether live or baked.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SimulationParams {
     /// Resolution of the lattice.
     pub lattice: LatticeParams,
@@ -18,6 +18,11 @@ pub struct SimulationParams {
     pub smooth: bool,
     /// What the flesh is made of.
     pub material: Material,
+    /// Whether the material is stiffened where clips would bend it too far, see [`crate::Simulation::limit_stiffness`].
+    /// Default false.
+    pub safe_stiffness: bool,
+    /// How many times as soft as that it is: 1 is safe on every body, 4 is jelly. Only with `safe_stiffness`. Default 1.
+    pub softness: f64,
     /// Joints around which it is stiffer or softer, with factors.
     pub stiffer: Vec<(usize, f64)>,
     /// Painted factor of the stiffness per vertex, see [`crate::cell_factors`]; empty if nothing is painted.
@@ -32,6 +37,25 @@ pub struct SimulationParams {
     pub pins: Vec<(u32, DVec3)>,
 }
 
+impl Default for SimulationParams {
+    fn default() -> Self {
+        Self {
+            lattice: LatticeParams::default(),
+            source: LatticeSource::default(),
+            smooth: false,
+            material: Material::default(),
+            safe_stiffness: false,
+            softness: 1.0,
+            stiffer: Vec::new(),
+            paint: Vec::new(),
+            bones: BoneParams::default(),
+            flesh: FleshParams::default(),
+            obstacles: Vec::new(),
+            pins: Vec::new(),
+        }
+    }
+}
+
 /// Points of vertices that are held exactly.
 pub(crate) fn build_pins(body: &Body, wanted: &[(u32, DVec3)]) -> Result<Vec<Pin>, FleshError> {
     let pin = |&(vertex, target): &(u32, DVec3)| {
@@ -39,8 +63,7 @@ pub(crate) fn build_pins(body: &Body, wanted: &[(u32, DVec3)]) -> Result<Vec<Pin
         if index >= len {
             return Err(FleshError::OutOfLattice { what, index, len });
         }
-        let weights = body.embedding.weights(index).map(f64::from);
-        Ok(Pin { point: BodyPoint { cell: body.embedding.cell(index) as u32, weights }, target })
+        Ok(Pin { point: body.point(index), target })
     };
     wanted.iter().map(pin).collect()
 }

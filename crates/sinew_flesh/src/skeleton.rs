@@ -95,7 +95,14 @@ impl Skeleton {
         };
         let anchors = anchors.into_iter().filter(is_free).collect();
         let rest = body.lattice.nodes().to_vec();
-        Ok(Self { held, anchors, weights, bones, rest, contact_points: contact_points(mesh, body) })
+        Ok(Self {
+            held,
+            anchors,
+            weights,
+            bones,
+            rest,
+            contact_points: contact_points(body, &contact_vertices(mesh, body)),
+        })
     }
 
     /// The bones, where they were bound.
@@ -125,7 +132,12 @@ impl Skeleton {
     ///
     /// # Errors
     /// Another number of matrices, or one that is not finite.
-    pub fn prescribe(&self, matrices: &[DAffine3], input: &mut StepInput) -> Result<(), FleshError> {
+    pub fn prescribe(
+        &self,
+        lattice: &Lattice,
+        matrices: &[DAffine3],
+        input: &mut StepInput,
+    ) -> Result<(), FleshError> {
         let (expected, actual) = (self.weights.n_slots, matrices.len());
         if actual != expected {
             return Err(FleshError::Length { what: "matrices of joints", expected, actual });
@@ -133,11 +145,14 @@ impl Skeleton {
         if let Some(index) = matrices.iter().position(|m| !m.is_finite()) {
             return Err(FleshError::NonFinite { what: "matrix of joint", index });
         }
-        let at = |slot: u16, p: DVec3| matrices[slot as usize].transform_point3(p);
+        let skinned = self.skinned(lattice, matrices);
+        let is_first = input.skinned.len() != skinned.len();
+        input.skinned_before = if is_first { skinned.clone() } else { std::mem::take(&mut input.skinned) };
+        input.skinned = skinned;
         input.held.clear();
-        input.held.extend(self.held.iter().map(|&(node, slot)| at(slot, self.rest[node as usize])));
+        input.held.extend(self.held.iter().map(|&(node, _)| input.skinned[node as usize]));
         input.anchors.clear();
-        input.anchors.extend(self.anchors.iter().map(|&(_, slot, p)| at(slot, p)));
+        input.anchors.extend(self.anchors.iter().map(|(a, ..)| a.point.evaluate(lattice, &input.skinned)));
         let rotations = rotations_of(&matrices.iter().map(|m| m.matrix3).collect::<Vec<DMat3>>());
         input.region_rotations.clone_from(&rotations);
         input.cell_rotations.clear();
@@ -147,15 +162,16 @@ impl Skeleton {
         Ok(())
     }
 
-    /// Where skinning alone would put the nodes; `matrices` as for [`Self::prescribe`].
-    pub fn skinned(&self, matrices: &[DAffine3]) -> Vec<DVec3> {
+    /// Where skinning puts the nodes; `matrices` as for [`Self::prescribe`].
+    pub fn skinned(&self, lattice: &Lattice, matrices: &[DAffine3]) -> Vec<DVec3> {
         let one = |(p, weights): (&DVec3, &[(u16, f32); 4])| {
-            weights
-                .iter()
-                .map(|(slot, w)| matrices[*slot as usize].transform_point3(*p) * f64::from(*w))
-                .sum()
+            let at = |(slot, w): &(u16, f32)| matrices[*slot as usize].transform_point3(*p) * f64::from(*w);
+            // Sums in single precision are not quite one, which would move bodies far from the origin.
+            weights.iter().map(at).sum::<DVec3>() / weights.iter().map(|(_, w)| f64::from(*w)).sum::<f64>()
         };
-        self.rest.iter().zip(&self.weights.of_nodes).map(one).collect()
+        let mut skinned: Vec<DVec3> = self.rest.iter().zip(&self.weights.of_nodes).map(one).collect();
+        lattice.ties().spread_places(&mut skinned);
+        skinned
     }
 
     /// How strongly a slot moves a cell, 0..=1.
@@ -165,19 +181,22 @@ impl Skeleton {
     }
 }
 
-/// Points of the surface that meet obstacles: one for each half of a cell along each axis.
-pub(crate) fn contact_points(mesh: &Mesh, body: &Body) -> Vec<BodyPoint> {
+/// Vertices that meet obstacles: one for each half of a cell along each axis.
+pub(crate) fn contact_vertices(mesh: &Mesh, body: &Body) -> Vec<u32> {
     let step = body.lattice.size() / 2.0;
-    let mut seen = BTreeSet::new();
-    let mut contact_points = Vec::new();
+    let (mut seen, mut vertices) = (BTreeSet::new(), Vec::new());
     for (vertex, p) in mesh.positions().iter().enumerate() {
-        let cell = body.embedding.cell(vertex) as u32;
         let place = (*p / step).floor().as_ivec3().to_array();
-        if seen.insert((place, cell)) {
-            contact_points.push(BodyPoint { cell, weights: body.embedding.weights(vertex).map(f64::from) });
+        if seen.insert((place, body.embedding.cell(vertex))) {
+            vertices.push(vertex as u32);
         }
     }
-    contact_points
+    vertices
+}
+
+/// Vertices as points of the body.
+pub(crate) fn contact_points(body: &Body, vertices: &[u32]) -> Vec<BodyPoint> {
+    vertices.iter().map(|&vertex| body.point(vertex as usize)).collect()
 }
 
 /// Bones of a skin where it was bound: from each joint to those below it, or into the flesh it moves.

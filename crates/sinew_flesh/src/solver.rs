@@ -21,7 +21,7 @@ use crate::{
     loads::{Loads, check},
     matrix_free::CubeEngine,
     params::check_step,
-    response::{deformations, elastic_energy, gradient},
+    response::{SkinShape, deformations, elastic_energy, gradient},
     step::StepContext,
 };
 use glam::DVec3;
@@ -173,8 +173,14 @@ impl FleshSolver {
     /// Turn the cells of a state as its shape and the bones do, until they turn no further.
     pub(crate) fn turn(&self, state: &mut FleshState, input: &StepInput) {
         let deformations = deformations(&self.body, &state.positions);
+        let skin = SkinShape::new(&self.body, input);
         for _ in 0..MAX_POLAR_ROUNDS {
-            self.body.turn(&deformations, input, &mut state.rotations);
+            match &skin {
+                Some(skin) => {
+                    skin.frames.turn(&self.body, input, &mut deformations.clone(), &mut state.rotations);
+                }
+                None => self.body.turn(&deformations, input, &mut state.rotations),
+            }
         }
     }
 
@@ -185,7 +191,7 @@ impl FleshSolver {
     pub fn energies(&self, state: &FleshState) -> Result<[f64; 2], FleshError> {
         self.body.check_state(state)?;
         let speed = state.velocities.iter().zip(&self.body.masses).map(|(v, m)| 0.5 * m * v.length_squared());
-        Ok([elastic_energy(&self.body, state)?, speed.sum()])
+        Ok([elastic_energy(&self.body, state), speed.sum()])
     }
 
     /// Gradient of the elastic energy at given places, with cells turned as the state says (nonlinear modes ignore
@@ -195,6 +201,6 @@ impl FleshSolver {
     /// A state that does not fit.
     pub fn gradient(&self, state: &FleshState) -> Result<Vec<DVec3>, FleshError> {
         self.body.check_state(state)?;
-        gradient(&self.body, state)
+        Ok(gradient(&self.body, state, None))
     }
 }

@@ -1,6 +1,6 @@
 //! What is simulated, and what is done to it.
 
-use crate::{FleshError, Lattice, contact::Obstacle};
+use crate::{Body, FleshError, Lattice, contact::Obstacle};
 use glam::{DQuat, DVec3};
 
 /// All that a simulation carries from step to step.
@@ -64,6 +64,14 @@ impl BodyPoint {
     }
 }
 
+impl Body {
+    /// A vertex as a point of the body.
+    pub(crate) fn point(&self, vertex: usize) -> BodyPoint {
+        let weights = self.embedding.weights(vertex).map(f64::from);
+        BodyPoint { cell: self.embedding.cell(vertex) as u32, weights }
+    }
+}
+
 /// A point that a spring draws to its place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Anchor {
@@ -120,6 +128,13 @@ pub struct StepInput {
     pub node_rotations: Vec<DQuat>,
     /// How bones turn each region, for `blended`; empty if there are none.
     pub region_rotations: Vec<DQuat>,
+    /// Where skinning puts each node at the end of the step, and where it put it at its beginning; empty if there is no skin.
+    /// In mode `predicted` flesh deforms relative to this shape, so that it becomes its skin as stiffness grows.
+    pub skinned: Vec<DVec3>,
+    /// See `skinned`.
+    pub skinned_before: Vec<DVec3>,
+    /// Offset of the displayed surface from the lattice at each contact point; empty if there is none.
+    pub contact_offsets: Vec<DVec3>,
     /// What is in the way.
     pub obstacles: Vec<Obstacle>,
     /// Points held exactly.

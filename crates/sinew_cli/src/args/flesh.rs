@@ -50,10 +50,22 @@ pub struct FleshArgs {
     /// Smooth the surface between cells (MLCA), so that coarse cells leave no creases
     #[arg(long, conflicts_with = "refine")]
     pub smooth: bool,
-    /// Stiffness (Young's modulus) in pascals: fat 5e3, muscle 3e4, a firm body 3e5 [default: 3e4 for a body of 1.7 m, in
-    /// proportion to its size, so that large ones do not melt]
+    /// Stiffness (Young's modulus) in pascals, the same everywhere: fat 5e3, muscle 3e4, a firm body 3e5 [default: 3e4 for a
+    /// body of 1.7 m, in proportion to its size, and stiffer where the clip would bend thin parts too far]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
+    /// Treat the clip as a loop, also if its last pose is not exactly its first: flesh repeats itself too
+    #[arg(long = "loop")]
+    pub looped: bool,
+    /// How soft flesh is, relative to the default: 0.1 is nearly rigid, 4 is jelly. Not with --stiffness
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        conflicts_with = "stiffness",
+        allow_hyphen_values = true
+    )]
+    pub softness: f64,
     /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
     #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
     pub stiffen: Vec<String>,

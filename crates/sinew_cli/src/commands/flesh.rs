@@ -12,8 +12,8 @@ use glam::{DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, LatticeParams,
-        LatticeSource, Material, SimulationParams, Solid, StepReport, muscle::MuscleSet,
+        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, FleshQuality,
+        LatticeParams, LatticeSource, Material, SimulationParams, Solid, StepReport, muscle::MuscleSet,
     },
     formats::{gltf, medit::read_solids, write_atomic},
     geom::{Character, Clip, MeshSequence, Rig, Warnings},
@@ -66,13 +66,18 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
         }
     }
     let prepare_secs = start.elapsed().as_secs_f64();
-    let mut steps = Steps::default();
-    let frames =
-        bake(&mut baker, (fps, n_frames), console, &mut steps).map_err(|e| with_path(e, &args.character))?;
+    let (mut steps, mut quality) = (Steps::default(), FleshQuality::new(&character.mesh));
+    let frames = bake(&mut baker, (fps, n_frames), console, (&mut steps, &mut quality))
+        .map_err(|e| with_path(e, &args.character))?;
     steps.warn(baker.n_jumps(), frames.len(), n_frames, &mut warnings);
+    quality.warn(|vertex| baker.simulation().part_of(vertex), &mut warnings);
     let sequence = MeshSequence::new(character.mesh.clone(), frames, fps)?;
     let mut report = describe(args, &baker, &steps, &sequence);
     report["stiffness"] = json!(params.simulation.material.young);
+    report["deviation_percent_max"] = json!(quality.deviation_percent.0);
+    report["stretch_max"] = json!(quality.stretch.0);
+    report["volume_ratio"] = json!(quality.volume.map(|(ratio, _)| ratio));
+    report["folded_cells"] = json!(quality.folded_cells.0);
     report["prepare_seconds"] = json!(prepare_secs);
     report["bytes"] =
         json!(write(args, seed, &character, clip, &sequence, console, &mut report, &mut warnings)?);
@@ -127,6 +132,11 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
         "--bone-radius {} must lie between 0 and 1, where 1 would reach the surface",
         args.bone_radius
     );
+    ensure!(
+        args.softness >= 0.001 && args.softness <= 100.0,
+        "--softness {} must lie between 0.001 and 100",
+        args.softness
+    );
     ensure!(args.step > 0.0 && args.step <= 1.0, "--step {} must lie above 0 and be at most 1 s", args.step);
     let [low, high] = character.mesh.bounds();
     let in_proportion = || Material::of_size((high - low).max_element()).young;
@@ -139,6 +149,8 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
             poisson: args.poisson,
             density: args.density,
         },
+        safe_stiffness: args.stiffness.is_none(),
+        softness: args.softness,
         stiffer: stiffer(args, character.rig.as_ref())?,
         paint: paint(args, character)?,
         bones: BoneParams { radius: args.bone_radius, ..BoneParams::default() },
@@ -154,7 +166,13 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
         pins: pins(&args.obstacles)?,
     };
     let adaptive = args.adaptive.map(adaptive);
-    Ok(BakeParams { simulation, adaptive, max_step: args.step, settle: !args.no_settle })
+    Ok(BakeParams {
+        simulation,
+        adaptive,
+        max_step: args.step,
+        looped: args.looped.then_some(true),
+        settle: !args.no_settle,
+    })
 }
 
 /// Cells of up to three sizes; bones are found anew in them at every change, so that they are looked at every tenth step.
@@ -264,7 +282,7 @@ fn bake(
     baker: &mut Follower,
     (fps, n_frames): (f64, usize),
     console: &Console,
-    steps: &mut Steps,
+    (steps, quality): (&mut Steps, &mut FleshQuality),
 ) -> Result<Vec<Vec<Vec3>>, sinew::flesh::FleshError> {
     let interrupt = Interrupt::listen();
     let progress = console.progress("simulating");
@@ -277,6 +295,7 @@ fn bake(
         })?;
         let mut positions = Vec::new();
         baker.positions(&mut positions)?;
+        quality.observe(baker.simulation(), &positions, frame as f64 / fps)?;
         frames.push(positions);
         let _ = progress.update((frame + 1) as f64 / n_frames as f64);
         if interrupt.is_pressed() && frame + 1 < n_frames {

@@ -12,7 +12,9 @@ use anyhow::{Context, ensure};
 use glam::{DQuat, DVec3};
 use sinew::{
     deform::{HandleMotion, HandlePose, HandleSet, Twist},
-    flesh::{BakeParams, Baker, Body, Collider, FleshError, HandleBaker, Obstacle, StepReport, Terrain},
+    flesh::{
+        BakeParams, Baker, Body, Collider, FleshError, HandleBaker, Obstacle, Simulation, StepReport, Terrain,
+    },
     formats::moves::read_recorded_moves,
     geom::{Character, Warnings},
 };
@@ -154,18 +156,19 @@ impl Follower<'_> {
         Ok(Self::Handles(Box::new(baker), Motion { pose, centers, secs }))
     }
 
-    pub fn body(&self) -> &Body {
+    pub fn simulation(&self) -> &Simulation {
         match self {
-            Self::Bones(baker) => baker.body(),
-            Self::Handles(baker, _) => baker.simulation().body(),
+            Self::Bones(baker) => baker.simulation(),
+            Self::Handles(baker, _) => baker.simulation(),
         }
     }
 
+    pub fn body(&self) -> &Body {
+        self.simulation().body()
+    }
+
     pub fn n_held(&self) -> usize {
-        match self {
-            Self::Bones(baker) => baker.n_held(),
-            Self::Handles(baker, _) => baker.simulation().n_held(),
-        }
+        self.simulation().n_held()
     }
 
     /// Times that cells were halved or joined.
@@ -177,17 +180,11 @@ impl Follower<'_> {
     }
 
     pub fn n_jumps(&self) -> usize {
-        match self {
-            Self::Bones(baker) => baker.n_jumps(),
-            Self::Handles(baker, _) => baker.simulation().n_jumps(),
-        }
+        self.simulation().n_jumps()
     }
 
     pub fn positions(&self, out: &mut Vec<glam::Vec3>) -> Result<(), FleshError> {
-        match self {
-            Self::Bones(baker) => baker.positions(out),
-            Self::Handles(baker, _) => baker.simulation().positions(out),
-        }
+        self.simulation().positions(out)
     }
 
     pub fn advance(&mut self, time: f64, each: impl FnMut(&StepReport)) -> Result<(), FleshError> {

@@ -103,8 +103,10 @@ impl CubeMaterial {
     }
 }
 
-type Lane<T> = [T; LANES];
+pub type Lane<T> = [T; LANES];
 type Vec3s<T> = [Lane<T>; 3];
+/// Modes of eight cells, or vectors of their corners.
+pub type Modes<T> = [Vec3s<T>; 8];
 
 /// A quarter of `K` of eight cells (see `twist`), in the units of their constants: xx, yy, zz, xy, xz, yz.
 pub type Twist<T> = [Lane<T>; 6];
@@ -170,6 +172,42 @@ impl<T: Scalar> Batch<T> {
         self.scatter(&p, out);
     }
 
+    /// `out += R K (Rᵀ x − X)` where `X` is another shape at rest, given by its modes.
+    #[inline(always)]
+    pub fn add_gradient_from(&self, rest: &Modes<T>, x: &[[T; 4]], out: &mut [[T; 4]]) {
+        let mut p = self.gather(x);
+        to_modes(&mut p);
+        rotate_back(&self.rotation, &mut p);
+        for (mode, rest) in p.iter_mut().zip(rest).skip(1) {
+            for k in 0..3 {
+                for l in 0..LANES {
+                    mode[k][l] = mode[k][l] - rest[k][l];
+                }
+            }
+        }
+        self.answer(&mut p, &self.material, None);
+        self.scatter(&p, out);
+    }
+
+    /// `out +=` what resists turning alone.
+    #[inline(always)]
+    pub fn apply_twist(&self, twist: &Twist<T>, x: &[[T; 4]], out: &mut [[T; 4]]) {
+        let mut p = self.gather(x);
+        to_modes(&mut p);
+        rotate_back(&self.rotation, &mut p);
+        self.answer(&mut p, &[[T::ZERO; LANES]; 4], Some(twist));
+        self.scatter(&p, out);
+    }
+
+    /// Modes of the cells at given places, turned back by given rotations (columns as in `rotation`).
+    #[inline(always)]
+    pub fn modes(&self, rotation: &[Lane<T>; 9], x: &[[T; 4]]) -> Modes<T> {
+        let mut p = self.gather(x);
+        to_modes(&mut p);
+        rotate_back(rotation, &mut p);
+        p
+    }
+
     /// `∂x/∂X` in the middle of each cell, by columns, times half a side.
     #[inline(always)]
     pub fn gradients(&self, x: &[[T; 4]]) -> [Lane<T>; 9] {
@@ -190,16 +228,7 @@ impl<T: Scalar> Batch<T> {
     #[inline(always)]
     fn respond(&self, p: &mut [Vec3s<T>; 8], half: &Lane<T>, twist: Option<&Twist<T>>) {
         to_modes(p);
-        let r = &self.rotation;
-        for mode in p.iter_mut().skip(1) {
-            let m = *mode;
-            for j in 0..3 {
-                for l in 0..LANES {
-                    mode[j][l] =
-                        r[3 * j][l] * m[0][l] + r[3 * j + 1][l] * m[1][l] + r[3 * j + 2][l] * m[2][l];
-                }
-            }
-        }
+        rotate_back(&self.rotation, p);
         // Modes of the cube at rest; the butterfly has not been divided by 8 yet.
         let eight = T::of(8.0);
         for (k, mode) in [1, 2, 4].into_iter().enumerate() {
@@ -207,7 +236,14 @@ impl<T: Scalar> Batch<T> {
                 p[mode][k][l] = p[mode][k][l] - eight * half[l];
             }
         }
-        stress(p, &self.material, twist);
+        self.answer(p, &self.material, twist);
+    }
+
+    /// Forces on corners out of modes in the frames of the cells.
+    #[inline(always)]
+    fn answer(&self, p: &mut Modes<T>, material: &[Lane<T>; 4], twist: Option<&Twist<T>>) {
+        let r = &self.rotation;
+        stress(p, material, twist);
         for mode in p.iter_mut().skip(1) {
             let m = *mode;
             for i in 0..3 {
@@ -217,6 +253,19 @@ impl<T: Scalar> Batch<T> {
             }
         }
         to_corners(p);
+    }
+}
+
+/// `Rᵀ m` of all modes but the first.
+#[inline(always)]
+fn rotate_back<T: Scalar>(r: &[Lane<T>; 9], p: &mut Modes<T>) {
+    for mode in p.iter_mut().skip(1) {
+        let m = *mode;
+        for j in 0..3 {
+            for l in 0..LANES {
+                mode[j][l] = r[3 * j][l] * m[0][l] + r[3 * j + 1][l] * m[1][l] + r[3 * j + 2][l] * m[2][l];
+            }
+        }
     }
 }
 

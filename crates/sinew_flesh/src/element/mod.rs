@@ -7,7 +7,7 @@ mod integrals;
 mod mean;
 mod twist;
 
-pub use cube::{Batch, CubeMaterial, LANES, Scalar, Twist};
+pub use cube::{Batch, CubeMaterial, LANES, Lane, Modes, Scalar, Twist};
 pub use energy::{CellResponse, Definite, Energy, cell_response};
 pub use hexahedron::{ElementKind, Stiffness, corner_volumes, exact_gradients, gauss_gradients, stiffness};
 pub use integrals::Integrals;

@@ -9,7 +9,7 @@
 use super::{MuscleError, RestReport, StaticSolver, find_rest};
 use crate::{
     Body, BodyPoint, FleshError, FleshSolver, FleshState, Simulation, SimulationParams, Skeleton, StepInput,
-    element::corner_volumes,
+    element::corner_volumes, skinned_surface::SkinnedSurface,
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
@@ -28,6 +28,9 @@ pub struct PosedBody {
     pub(super) state: FleshState,
     pub(super) input: StepInput,
     pose: Pose,
+    surface: SkinnedSurface,
+    /// Offset of the displayed surface from the lattice at each vertex.
+    offsets: Vec<DVec3>,
 }
 
 impl PosedBody {
@@ -56,12 +59,23 @@ impl PosedBody {
         params: &SimulationParams,
         warnings: &mut Warnings,
     ) -> Result<Self, FleshError> {
-        let Simulation { rigged, body, solver, state, input, .. } =
+        let Simulation { rigged, body, solver, state, input, surface, .. } =
             Simulation::in_body(body, character, params, warnings)?;
         let Some((rig, skin, skeleton)) = rigged else { return Err(MuscleError::NotHeld.into()) };
         let input = StepInput { obstacles: Vec::new(), fixed_frames: true, ..input };
         let pose = rig.rest_pose();
-        let mut posed = Self { rig, skin, skeleton, body, solver, state, input, pose: pose.clone() };
+        let mut posed = Self {
+            rig,
+            skin,
+            skeleton,
+            body,
+            solver,
+            state,
+            input,
+            pose: pose.clone(),
+            surface,
+            offsets: Vec::new(),
+        };
         posed.set_pose(&pose)?;
         Ok(posed)
     }
@@ -74,9 +88,11 @@ impl PosedBody {
         let mut world = Vec::new();
         self.rig.forward(pose, &mut world)?;
         let matrices = self.skin.matrices(&world);
-        self.skeleton.prescribe(&matrices, &mut self.input)?;
-        self.state.positions = self.skeleton.skinned(&matrices);
-        self.body.lattice.ties().spread_places(&mut self.state.positions);
+        self.input.skinned.clear();
+        self.skeleton.prescribe(&self.body.lattice, &matrices, &mut self.input)?;
+        self.state.positions.clone_from(&self.input.skinned);
+        let offset = |v| self.surface.offset((&self.skin, &matrices), &self.body, &self.input.skinned, v);
+        self.offsets = (0..self.body.embedding.len()).map(offset).collect();
         self.state.rotations.clone_from(&self.input.cell_rotations);
         self.pose = pose.clone();
         self.input.forces.clear();
@@ -151,7 +167,9 @@ impl PosedBody {
 
     /// Where the surface is.
     pub fn positions(&self) -> Vec<DVec3> {
-        surface_at(&self.body, &self.state.positions)
+        let mut positions = surface_at(&self.body, &self.state.positions);
+        positions.iter_mut().zip(&self.offsets).for_each(|(p, offset)| *p += *offset);
+        positions
     }
 
     /// Cells that are folded over, at one corner at least.
@@ -180,8 +198,7 @@ pub(super) fn point_of(body: &Body, vertex: usize) -> Result<BodyPoint, FleshErr
     if vertex >= len {
         return Err(FleshError::OutOfLattice { what: "vertex", index: vertex, len });
     }
-    let weights = body.embedding.weights(vertex).map(f64::from);
-    Ok(BodyPoint { cell: body.embedding.cell(vertex) as u32, weights })
+    Ok(body.point(vertex))
 }
 
 /// Where the surface is when the nodes are at `nodes`.

@@ -12,7 +12,8 @@
 use super::MuscleError;
 use crate::{
     BodyPoint, FleshError, FleshSolver, FleshState, Lattice, Mode, StepInput, StepReport,
-    response::add_stiffness,
+    response::{SkinShape, add_stiffness, gradient},
+    skin_frames::is_relative,
     system::{BlockMatrix, PointTerm, rotation_matrices},
 };
 use glam::{DMat3, DVec3};
@@ -50,6 +51,9 @@ impl StaticSolver {
         };
         for anchor in &body.attachment.anchors {
             blocks.add_point(&spring(&anchor.point, anchor.stiffness));
+        }
+        if is_relative(body, input) {
+            body.skin_pull.iter().enumerate().for_each(|(node, k)| blocks.add_diagonal(node, *k));
         }
         let mean = body.materials.iter().map(|m| m.young).sum::<f64>() / body.materials.len() as f64;
         for pin in &input.pins {
@@ -181,7 +185,13 @@ pub fn holding_forces(
         return Err(MuscleError::Mode { mode: Mode::Warped.name() }.into());
     }
     solver.turn(state, input);
-    let mut forces = solver.gradient(state)?;
+    body.check_state(state)?;
+    let mut forces = gradient(body, state, SkinShape::new(body, input).as_ref());
+    if is_relative(body, input) {
+        for (node, (force, k)) in forces.iter_mut().zip(&body.skin_pull).enumerate() {
+            *force -= *k * (input.skinned[node] - state.positions[node]);
+        }
+    }
     for (force, m) in forces.iter_mut().zip(&body.masses) {
         *force -= body.params.gravity * *m;
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     Lattice,
-    element::{Batch, CubeMaterial, LANES, Scalar, Twist},
+    element::{Batch, CubeMaterial, LANES, Lane, Modes, Scalar, Twist},
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::{Kernel, dispatch};
@@ -66,9 +66,34 @@ impl<T: Scalar> Cubes<T> {
         dispatch(Apply { cubes: self, x, out, with_rest: false });
     }
 
+    /// `out += T x`, what resists turning alone; whether there is anything.
+    pub fn apply_twists(&self, x: &[[T; 4]], out: &mut [[T; 4]]) -> bool {
+        let both = self.batches.iter().zip(&self.twists);
+        both.for_each(|(batch, twist)| batch.apply_twist(twist, x, out));
+        !self.twists.is_empty()
+    }
+
     /// `out += ∂U/∂x`.
     pub fn add_gradient(&self, x: &[[T; 4]], out: &mut [[T; 4]]) {
         dispatch(Apply { cubes: self, x, out, with_rest: true });
+    }
+
+    /// `out += R K (Rᵀ x − X)` with other shapes at rest `X`, of [`Self::modes`].
+    pub fn add_gradient_from(&self, rest: &[Modes<T>], x: &[[T; 4]], out: &mut [[T; 4]]) {
+        dispatch(ApplyFrom { cubes: self, rest, x, out });
+    }
+
+    /// Shapes of cells at given places, turned back by rotations.
+    pub fn modes(&self, rotations: &[DMat3], x: &[[T; 4]], out: &mut Vec<Modes<T>>) {
+        out.clear();
+        for (batch, rotations) in self.batches.iter().zip(rotations.chunks(LANES)) {
+            let mut columns = [[T::ZERO; LANES]; 9];
+            for (lane, rotation) in rotations.iter().enumerate() {
+                let entries = rotation.to_cols_array();
+                (0..9).for_each(|k| columns[k][lane] = T::of(entries[k]));
+            }
+            out.push(dispatch(ShapeModes { batch, rotation: &columns, x }));
+        }
     }
 
     /// Deformation gradient in the middle of every cell.
@@ -113,6 +138,36 @@ impl<T: Scalar> Kernel for Apply<'_, T> {
             let both = batches.iter().zip(twists);
             both.for_each(|(batch, twist)| batch.apply(Some(twist), self.x, self.out));
         }
+    }
+}
+
+struct ApplyFrom<'a, T> {
+    cubes: &'a Cubes<T>,
+    rest: &'a [Modes<T>],
+    x: &'a [[T; 4]],
+    out: &'a mut [[T; 4]],
+}
+
+impl<T: Scalar> Kernel for ApplyFrom<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let batches = self.cubes.batches.iter().zip(self.rest);
+        batches.for_each(|(batch, rest)| batch.add_gradient_from(rest, self.x, self.out));
+    }
+}
+
+struct ShapeModes<'a, T> {
+    batch: &'a Batch<T>,
+    rotation: &'a [Lane<T>; 9],
+    x: &'a [[T; 4]],
+}
+
+impl<T: Scalar> Kernel for ShapeModes<'_, T> {
+    type Output = Modes<T>;
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        self.batch.modes(self.rotation, self.x)
     }
 }
 

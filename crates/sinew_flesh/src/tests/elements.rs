@@ -333,7 +333,11 @@ fn systems_are_symmetric_and_positive() {
             let turns: Vec<DMat3> = (0..lattice.n_cells())
                 .map(|c| DMat3::from_quat(DQuat::from_scaled_axis(3.0 * noise3(c + seed))))
                 .collect();
-            crate::response::respond(&solver.body, &x, &turns, Some(&mut blocks));
+            crate::response::respond(
+                &solver.body,
+                &crate::response::Configuration { places: &x, rotations: &turns, rest: None },
+                Some(&mut blocks),
+            );
             (0..lattice.n_nodes()).for_each(|node| blocks.add_diagonal(node, 1e-3));
             let number: Vec<u32> = (0..lattice.n_nodes() as u32).collect();
             let matrix = blocks.to_sparse(&number, lattice.n_nodes());

@@ -6,6 +6,7 @@ mod bends;
 mod contacts;
 mod dynamics;
 mod elements;
+mod follows;
 mod handles;
 mod hands;
 mod lattices;

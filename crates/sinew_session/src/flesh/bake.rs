@@ -6,7 +6,7 @@
 use crate::{Document, FleshData, MotionStack, SessionError, motion, turned_pose};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
-use sinew_flesh::{FleshError, Simulation};
+use sinew_flesh::{FleshError, FleshQuality, Simulation};
 use sinew_geom::{Character, Clip, Pose, Warnings};
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
@@ -143,6 +143,8 @@ fn run(
     go_on(0.0)?;
     let mut warnings = Warnings::default();
     let mut simulation = Simulation::new(&key.body, &params.simulation, &mut warnings)?;
+    let clips: Vec<&Clip> = key.clip.as_deref().into_iter().collect();
+    simulation.limit_stiffness(&clips, &params.simulation, &mut warnings)?;
     go_on(FILL_SHARE)?;
     let standing = turned_pose(document);
     let pose_at = |time: f64| -> Option<Pose> {
@@ -154,6 +156,11 @@ fn run(
     let clip = key.clip.as_ref().map(|clip| clip.name.as_str());
     simulation.set_rigs(key.flesh.muscles.drive(&simulation.body().lattice, clip)?);
     simulation.begin(pose_at(0.0).as_ref(), params.settle)?;
+    if let Some(clip) = key.clip.as_deref() {
+        let period = simulation.is_loop(clip)?.then(|| f64::from(clip.duration_secs()));
+        simulation.warm_up(period, params.max_step, pose_at)?;
+    }
+    let mut quality = FleshQuality::new(&key.body.mesh);
     let lattice = &simulation.body().lattice;
     let mut report = FleshReport {
         frames: key.n_frames,
@@ -173,6 +180,7 @@ fn run(
         }
         let mut positions = Vec::new();
         simulation.positions(&mut positions)?;
+        quality.observe(&simulation, &positions, frame as f64 / key.fps)?;
         frames.push(positions);
         go_on(FILL_SHARE + (1.0 - FILL_SHARE) * (frame + 1) as f64 / key.n_frames as f64)?;
     }
@@ -185,6 +193,7 @@ fn run(
              shorter steps or softer flesh"
         ));
     }
+    quality.warn(|vertex| simulation.part_of(vertex), &mut warnings);
     report.warnings = warnings.messages;
     Ok(Fleshed { frames, report })
 }

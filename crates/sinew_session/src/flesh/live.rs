@@ -68,6 +68,8 @@ impl LiveFlesh {
             }
             None => Simulation::new(&body, &params.simulation, &mut warnings)?,
         };
+        let clips: Vec<_> = body.clips.iter().filter(|clip| clip.morphs.is_empty()).collect();
+        simulation.limit_stiffness(&clips, &params.simulation, &mut warnings)?;
         let pose = turned_pose(document);
         simulation.set_rigs(flesh.muscles.drive(&simulation.body().lattice, None)?);
         simulation.begin(pose.as_ref(), true)?;

@@ -109,6 +109,7 @@ impl FleshSettings {
         let simulation = SimulationParams {
             lattice: LatticeParams { cells: self.cells, size: None },
             material,
+            safe_stiffness: self.stiffness.is_none(),
             bones: BoneParams { radius: self.bone_radius, ..BoneParams::default() },
             flesh,
             obstacles,
