@@ -18,7 +18,6 @@ use crate::{
     guide::Guide,
     held::HeldMesh,
     local::VertexMap,
-    quality::half_cotangents,
     soft::{Posed, SoftPiece},
     tally::Part,
 };
@@ -27,6 +26,7 @@ use rayon::prelude::*;
 use sinew_geom::{
     linalg::{Cholesky, SparseMatrix, fit_rotations},
     mesh::Ragged,
+    operators::half_cotangents,
 };
 
 /// Choices of the as-rigid-as-possible method.

@@ -11,6 +11,7 @@ use sinew_geom::{
     linalg::polar,
     measure::compute_volume,
     mesh::{Adjacency, EdgeTable},
+    operators::half_cotangents,
     query::find_self_intersections,
 };
 
@@ -65,22 +66,6 @@ fn measure_edges(rest: &Mesh, pose: &[DVec3]) -> f64 {
         }
     }
     (sum / count.max(1) as f64).sqrt()
-}
-
-/// Twice the area of a face over the square of its longest edge, below which its angles say nothing.
-const FLAT: f64 = 1e-7;
-/// Stiffness of the edges of a flat face: a little, so that it holds together.
-const FLAT_STIFFNESS: f64 = 0.05;
-
-/// Half cotangents of the angles of a triangle, each opposite to the edge of the same index.
-pub(crate) fn half_cotangents(p: [DVec3; 3]) -> [f64; 3] {
-    let e = [p[2] - p[1], p[0] - p[2], p[1] - p[0]];
-    let longest = e.iter().map(|e| e.length_squared()).fold(0.0, f64::max);
-    let sine = e[0].cross(e[1]).length();
-    if sine <= FLAT * longest {
-        return [FLAT_STIFFNESS; 3];
-    }
-    std::array::from_fn(|k| -e[(k + 1) % 3].dot(e[(k + 2) % 3]) / sine / 2.0)
 }
 
 /// Energy over area, and the number of faces turned over.

@@ -6,7 +6,7 @@
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{Faults, integer, number, shown, whole, without_mark},
+    text::{Faults, excerpt, file_error, integer, number, without_mark},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -25,7 +25,7 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
     let mut face_ends = Vec::new();
     let mut polygons = Polygons::default();
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
-        return Err(whole(
+        return Err(file_error(
             name,
             "the file does not start with `MeshVersionFormatted`",
             "is it another format named .mesh?",
@@ -49,7 +49,7 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
         let n = words.integer().map_err(fail)?;
         if word == b"Dimension" {
             if n != 3 {
-                return Err(whole(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
+                return Err(file_error(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
             }
             continue;
         }
@@ -121,7 +121,7 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
     let mut words = Words { bytes: without_mark(bytes), at: 0 };
     let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
-        return Err(whole(name, "the file does not start with `MeshVersionFormatted`", remedy));
+        return Err(file_error(name, "the file does not start with `MeshVersionFormatted`", remedy));
     }
     let fail = |fault: Fault| FormatError::faults(name, vec![fault]);
     let mut raw = RawSolids::default();
@@ -141,10 +141,14 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
         let n = words.integer().map_err(fail)?;
         match word {
             b"Dimension" if n != 3 => {
-                return Err(whole(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
+                return Err(file_error(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
             }
             b"Pyramids" if n > 0 => {
-                return Err(whole(name, format!("there are {n} pyramids"), "split each into two tetrahedra"));
+                return Err(file_error(
+                    name,
+                    format!("there are {n} pyramids"),
+                    "split each into two tetrahedra",
+                ));
             }
             b"Dimension" => {}
             _ => (0..n).try_for_each(|_| raw.record(&mut words, word, width)).map_err(fail)?,
@@ -152,7 +156,7 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
     }
     let solids = raw.finish(&words, name)?;
     let n_cells = solids.tetrahedra.len() + solids.prisms.len() + solids.hexahedra.len();
-    if n_cells == 0 { Err(whole(name, "there are no solids in the file", remedy)) } else { Ok(solids) }
+    if n_cells == 0 { Err(file_error(name, "there are no solids in the file", remedy)) } else { Ok(solids) }
 }
 
 /// Solids as they are read, with what has to be checked at the end.
@@ -284,7 +288,7 @@ impl<'a> Words<'a> {
     }
 
     fn fault(&self, word: Option<&[u8]>, expected: &str) -> Fault {
-        let found = word.map_or("the end of the file".to_owned(), |word| format!("`{}`", shown(word)));
+        let found = word.map_or("the end of the file".to_owned(), |word| format!("`{}`", excerpt(word)));
         Fault::new(Place::Line(self.line_at(self.at)), format!("expected {expected}, found {found}"))
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::{
     BvhFile, Fault, FormatError, GltfFile, Model, Place, SequenceFolder, bvh, gltf, medit, obj, off, ply,
-    recording, stl,
-    text::{whole, without_mark},
+    recording,
+    side_files::{SideFiles, check_within, side_files_in},
+    stl,
+    text::{file_error, without_mark},
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
 use std::{
@@ -132,7 +134,7 @@ pub fn read_content(
 ) -> Result<Content, FormatError> {
     let name = path.to_string_lossy();
     if bytes.is_empty() {
-        return Err(whole(&name, "the file is empty", "export it again"));
+        return Err(file_error(&name, "the file is empty", "export it again"));
     }
     let by_name = Format::of_extension(path);
     let format = Format::of_content(bytes).or(by_name).ok_or_else(|| unreadable(path))?;
@@ -140,7 +142,7 @@ pub fn read_content(
         warnings.push(format!("the content is {format:?}, whatever the name says; it was read as such"));
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let side = gltf::side_files_in(folder, root);
+    let side = side_files_in(folder, root);
     Ok(match format {
         Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
@@ -157,7 +159,7 @@ pub(crate) fn read_mesh_file(
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
     if let Some(root) = root {
-        gltf::check_within(path, root).map_err(|error| FormatError::io(path, error))?;
+        check_within(path, root).map_err(|error| FormatError::io(path, error))?;
     }
     match read_any_within(path, root, warnings)? {
         Content::Model(model) => Ok(*model),
@@ -168,7 +170,7 @@ pub(crate) fn read_mesh_file(
 fn read_mesh(
     format: Format,
     bytes: &[u8],
-    side: gltf::SideFiles,
+    side: SideFiles,
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
@@ -194,7 +196,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut file = fs::File::open(path).map_err(io)?;
     let meta = file.metadata().map_err(io)?;
     if !meta.is_file() {
-        return Err(whole(
+        return Err(file_error(
             &path.to_string_lossy(),
             "this is not a regular file",
             "give a file or a folder of frames",

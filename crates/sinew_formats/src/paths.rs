@@ -9,7 +9,9 @@
 //! by length. `carries` marks paths of which one at a time holds the body: the feet. `keyframes`, with `examples` and
 //! `seconds` from one to the next, stands for examples one after the other.
 
-use crate::{Fault, FormatError, Place, text::whole, text::without_mark};
+mod read;
+
+use crate::{Fault, FormatError, json::read_json, text::file_error};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{
@@ -210,30 +212,22 @@ impl PathData {
 /// Time that a path takes which says nothing about it.
 const DEFAULT_SECS: f64 = 2.0;
 
-/// Read paths. Whether the handles exist is not known here.
+/// Read paths. Whether the handles exist is not checked here.
 ///
 /// # Errors
-/// If it is no such file, or a path, walk or ground makes no sense: told with its place.
+/// All faults with their JSON paths: unknown keys, and paths, walks or grounds that make no sense.
 pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
-    let text = without_mark(bytes);
-    if text.trim_ascii().is_empty() {
-        return Err(whole(name, "the file is empty", SHAPE));
-    }
-    let data: PathsData = serde_json::from_slice(text).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
-    })?;
-    data.build(name)
+    read_json(bytes, name, (SHAPE, "correct it there"), read::read_data)?.build(name)
 }
 
 impl PathsData {
-    /// Check it. Whether handles and examples exist is not known here. `name` is for messages.
+    /// Check it. Whether handles and examples exist is not checked here. `name` is for messages.
     ///
     /// # Errors
-    /// If a path, walk or ground makes no sense, each told with its place, or there is nothing to follow.
+    /// All faults with their JSON paths: paths, walks or grounds that make no sense; or if there is nothing to follow.
     pub fn build(&self, name: &str) -> Result<PathFile, FormatError> {
         let mut faults = Vec::new();
-        let mut told = |place: String, error: &GeomError| {
+        let mut report = |place: String, error: &GeomError| {
             faults.push(Fault::json(place, error.to_string()).with_remedy("correct it there"));
         };
         let mut file = PathFile::default();
@@ -241,13 +235,13 @@ impl PathsData {
             let (handle, is_pinned, carries) = (raw.handle.clone(), raw.pin, raw.carries);
             match raw.build() {
                 Ok(path) => file.paths.push(HandlePath { handle, path, is_pinned, carries }),
-                Err(error) => told(format!("/paths/{at}"), &error),
+                Err(error) => report(format!("/paths/{at}"), &error),
             }
         }
         if let Some(raw) = &self.way {
             match build(&raw.points, raw.times.clone(), raw.seconds) {
                 Ok(path) => file.way = Some(path),
-                Err(error) => told("/way".into(), &error),
+                Err(error) => report("/way".into(), &error),
             }
         }
         if let Some(raw) = self.walk.clone() {
@@ -256,7 +250,7 @@ impl PathsData {
         }
         match self.ground.as_ref().map(GroundData::build) {
             Some(Ok(ground)) => file.ground = Some(ground),
-            Some(Err(error)) => told("/ground".into(), &error),
+            Some(Err(error)) => report("/ground".into(), &error),
             None => {}
         }
         file.keyframes = self.keyframes.clone();
@@ -264,7 +258,7 @@ impl PathsData {
             return Err(FormatError::faults(name, faults));
         }
         if file.paths.is_empty() && file.walk.is_none() && file.keyframes.is_none() {
-            return Err(whole(name, "there is neither a path nor a walk in it", SHAPE));
+            return Err(file_error(name, "there is neither a path nor a walk in it", SHAPE));
         }
         Ok(file)
     }
@@ -282,16 +276,11 @@ pub fn write_paths(data: &PathsData) -> Vec<u8> {
 pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
     const SHAPE: &str =
         r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
-    let root: PathsData = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
-    })?;
-    let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
+    let data = read_json(bytes, name, (SHAPE, "correct it there"), read::read_data)?;
+    let raw = data.ground.ok_or_else(|| file_error(name, "there is no `ground` in it", SHAPE))?;
     raw.build().map_err(|error| {
-        FormatError::faults(
-            name,
-            vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")],
-        )
+        let fault = Fault::json("/ground", error.to_string()).with_remedy("correct it there");
+        FormatError::faults(name, vec![fault])
     })
 }
 
@@ -335,7 +324,7 @@ mod tests {
         let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
         assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
         for (text, expected) in
-            [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
+            [("", "is empty"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
         {
             let error = read_ground(text.as_bytes(), "g.json").unwrap_err().to_string();
             assert!(error.contains("g.json") && error.contains(expected), "{text}: {error}");
@@ -343,16 +332,16 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
+    fn faults_are_reported_with_their_place() {
         let cases = [
             ("", "is empty"),
             ("{}", "neither a path nor a walk"),
-            ("[1]", "invalid type"),
+            ("[1]", "expected an object"),
             (r#"{"paths":[{"handle":"a","points":[]}]}"#, "/paths/0"),
             (r#"{"paths":[{"handle":"a","points":[[0,0,0],[1,0,0]],"times":[1,0]}]}"#, "times must rise"),
             (r#"{"paths":[{"handle":"a","points":[[0,0,0]],"seconds":-1}]}"#, "above 0"),
             (r#"{"paths":[{"handle":"a"}]}"#, "points"),
-            (r#"{"path":[]}"#, "unknown field"),
+            (r#"{"path":[]}"#, "did you mean \"paths\"?"),
             (
                 r#"{"paths":[{"handle":"a","points":[[0,0,0]]}],"ground":{"hills":{"height":1,"length":0}}}"#,
                 "/ground",

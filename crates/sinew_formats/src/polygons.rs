@@ -37,8 +37,9 @@ pub(crate) struct Polygons {
 impl Polygons {
     /// Check, triangulate and carry the attributes over.
     pub fn finish(mut self, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
-        let raw = RawMesh::new(self.positions, self.corners, &self.sizes)
-            .map_err(|error| text::whole(name, error.to_string(), "the file is damaged; export it again"))?;
+        let raw = RawMesh::new(self.positions, self.corners, &self.sizes).map_err(|error| {
+            text::file_error(name, error.to_string(), "the file is damaged; export it again")
+        })?;
         let (mesh, sources) = raw.triangulate(warnings);
         let n = mesh.n_vertices();
         let polygons = (!raw.is_triangles())

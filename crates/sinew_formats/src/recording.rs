@@ -4,7 +4,7 @@
 
 use crate::{
     Fault, FormatError,
-    text::{Faults, fields, finite, lines, shown, whole, without_mark},
+    text::{Faults, excerpt, fields, file_error, finite, lines, without_mark},
 };
 use glam::{DVec3, Vec3};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
                     rows.push((line, row));
                 }
             }
-            Err(word) => faults.line(line, format!("`{}` is not a finite number", shown(word))),
+            Err(word) => faults.line(line, format!("`{}` is not a finite number", excerpt(word))),
         }
         if faults.is_full() {
             break;
@@ -108,14 +108,18 @@ pub fn read_landmarks(bytes: &[u8], fps: f64, name: &str) -> Result<BodyRecordin
         FormatError::faults(name, vec![Fault::new(crate::Place::Line(error.line()), error.to_string())])
     })?;
     let Some(list) = value.as_array().filter(|list| !list.is_empty()) else {
-        return Err(whole(
+        return Err(file_error(
             name,
             "this is not a list of frames",
             "expected [[[x, y, z], …], …] or [{\"nose\": {\"x\": …}}, …]",
         ));
     };
     if !(fps.is_finite() && fps > 0.0) {
-        return Err(whole(name, format!("{fps} frames a second are impossible"), "give a positive rate"));
+        return Err(file_error(
+            name,
+            format!("{fps} frames a second are impossible"),
+            "give a positive rate",
+        ));
     }
     let layout = if list[0].is_object() { BodyLayout::Coco17 } else { BodyLayout::MediaPipe33 };
     let mut faults = Faults::default();

@@ -4,7 +4,7 @@
 //! named `rest`, `reference` or like the frames without a number is the rest pose; without one the first frame
 //! is. Frames can be read one by one, so that a sequence need not fit into memory.
 
-use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::whole};
+use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::file_error};
 use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{
@@ -49,14 +49,14 @@ impl SequenceFolder {
     ) -> Result<Self, FormatError> {
         if path.is_file() {
             let remedy = "a sequence is a folder of numbered mesh files; give the folder that holds them";
-            return Err(whole(&path.to_string_lossy(), "this is a file, not a folder", remedy));
+            return Err(file_error(&path.to_string_lossy(), "this is a file, not a folder", remedy));
         }
         let files = mesh_files(path)?;
         let name = path.to_string_lossy();
         let Some((pattern, frames)) = frames_of(&files) else {
             let remedy =
                 "a sequence is a folder of numbered OBJ, PLY, OFF or STL files; for one mesh give the file";
-            return Err(whole(&name, "the folder holds no numbered mesh files", remedy));
+            return Err(file_error(&name, "the folder holds no numbered mesh files", remedy));
         };
         let rest = files.iter().find(|file| is_rest(file, &pattern));
         let others = files.len() - frames.len() - usize::from(rest.is_some());
@@ -104,7 +104,7 @@ impl SequenceFolder {
     pub fn read_positions(&self, frame: usize, warnings: &mut Warnings) -> Result<Vec<DVec3>, FormatError> {
         let Some(path) = self.frames.get(frame) else {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
-            return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
+            return Err(file_error(&self.path.to_string_lossy(), cause, "count from 0"));
         };
         let mut mended = Warnings::default();
         let model = read_mesh_file(path, self.root.as_deref(), &mut mended)?;
@@ -165,7 +165,9 @@ impl SequenceFolder {
             return Err(FormatError::faults(&self.path, faults));
         }
         let sequence = MeshSequence::new(self.rest.clone(), frames, fps);
-        sequence.map(Some).map_err(|e| whole(&self.path.to_string_lossy(), e.to_string(), "check the frames"))
+        sequence
+            .map(Some)
+            .map_err(|e| file_error(&self.path.to_string_lossy(), e.to_string(), "check the frames"))
     }
 }
 

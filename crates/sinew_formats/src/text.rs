@@ -52,7 +52,7 @@ pub(crate) fn integer(field: &[u8]) -> Option<i64> {
 }
 
 /// A field as it is shown in messages.
-pub(crate) fn shown(field: &[u8]) -> String {
+pub(crate) fn excerpt(field: &[u8]) -> String {
     let text = String::from_utf8_lossy(&field[..field.len().min(40)]);
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
@@ -107,7 +107,7 @@ impl Faults {
 }
 
 /// An error of the file as a whole.
-pub(crate) fn whole(name: &str, cause: impl Into<String>, remedy: &str) -> FormatError {
+pub(crate) fn file_error(name: &str, cause: impl Into<String>, remedy: &str) -> FormatError {
     FormatError::faults(name, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 

@@ -17,7 +17,7 @@ use crate::{
     tracks::Tracks,
 };
 use rayon::prelude::*;
-use sinew_geom::linalg::{Kernel, dispatch, symmetric_eigen};
+use sinew_geom::linalg::{self, Kernel, dispatch, symmetric_eigen};
 
 /// Largest share of the numbers that is worth the work.
 const WORTH: f64 = 0.75;
@@ -106,7 +106,7 @@ fn products(tracks: &Tracks, step: usize) -> Vec<f64> {
                 for (at, row) in self.rows.chunks_exact_mut(width).enumerate() {
                     let x = path[self.first + at];
                     row[..end].iter_mut().zip(&path).for_each(|(sum, y)| {
-                        *sum = if FMA { x.mul_add(*y, *sum) } else { x * y + *sum };
+                        *sum = linalg::fma::<FMA, _>(x, *y, *sum);
                     });
                 }
             }

@@ -11,12 +11,11 @@ use crate::{
     DeformError, HandlePose,
     guide::Guide,
     held::HeldMesh,
-    quality::half_cotangents,
     soft::{Posed, SoftPiece},
     tally::Part,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::query::SurfaceTree;
+use sinew_geom::{operators::half_cotangents, query::SurfaceTree};
 use std::collections::BTreeMap;
 
 /// Share of the last step that an iteration goes on by.

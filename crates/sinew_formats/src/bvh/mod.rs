@@ -13,7 +13,7 @@ pub use write::write_bvh;
 use crate::{
     FormatError,
     polygons::stem,
-    text::{Faults, fields, finite, integer, lines, number, shown, whole},
+    text::{Faults, excerpt, fields, file_error, finite, integer, lines, number},
 };
 use glam::{DVec3, Quat, Vec3};
 use sinew_geom::{
@@ -51,7 +51,7 @@ pub struct BvhFile {
 pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<BvhFile, FormatError> {
     let mut rows = lines(bytes).filter(|(_, line)| fields(line).next().is_some());
     if rows.next().is_none_or(|(_, line)| !line.trim_ascii().starts_with(b"HIERARCHY")) {
-        return Err(whole(
+        return Err(file_error(
             name,
             "the file does not start with `HIERARCHY`",
             "is it another kind of motion file?",
@@ -82,7 +82,7 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     let n_end_sites = tree.n_end_sites;
     let (n_frames, frame_secs) = (motion.n_rows, motion.frame_secs.unwrap_or(1.0 / 30.0));
-    let damaged = |e: GeomError| whole(name, e.to_string(), "export the file again");
+    let damaged = |e: GeomError| file_error(name, e.to_string(), "export the file again");
     let clip = build_clip(&tree, &motion, frame_secs, &stem(name)).map_err(damaged)?;
     let rig = Rig::new(tree.joints).map_err(damaged)?;
     let clips = clip.into_iter().collect();
@@ -145,7 +145,9 @@ impl Tree {
                 }
             }
             Some(b"{") | None => {}
-            Some(word) => self.faults.line(line, format!("`{}` is not part of a BVH hierarchy", shown(word))),
+            Some(word) => {
+                self.faults.line(line, format!("`{}` is not part of a BVH hierarchy", excerpt(word)))
+            }
         }
     }
 
@@ -178,8 +180,10 @@ impl Tree {
         for word in words {
             match channel_kind(word) {
                 Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
-                Some(_) => return self.faults.line(line, format!("channel `{}` stands twice", shown(word))),
-                None => return self.faults.line(line, format!("channel `{}` is unknown", shown(word))),
+                Some(_) => {
+                    return self.faults.line(line, format!("channel `{}` stands twice", excerpt(word)));
+                }
+                None => return self.faults.line(line, format!("channel `{}` is unknown", excerpt(word))),
             }
         }
         if claimed != Some(kinds.len() as i64) {
@@ -245,12 +249,12 @@ impl Motion {
         if let Some(word) = after(b"Frames:") {
             self.claimed = integer(word).filter(|n| *n >= 0);
             if self.claimed.is_none() {
-                faults.line(line, format!("`{}` is not a number of frames", shown(word)));
+                faults.line(line, format!("`{}` is not a number of frames", excerpt(word)));
             }
         } else if let Some(word) = after(b"Frame Time:") {
             self.frame_secs = number(word).filter(|t| FRAME_SECS.contains(t));
             if self.frame_secs.is_none() {
-                faults.line(line, format!("`{}` is not a frame time", shown(word)));
+                faults.line(line, format!("`{}` is not a frame time", excerpt(word)));
             }
         } else {
             self.read_row(line, row, faults);
@@ -264,7 +268,7 @@ impl Motion {
                 Some(value) => self.values.push(value),
                 None => {
                     self.values.truncate(start);
-                    return faults.line(line, format!("`{}` is not a finite number", shown(word)));
+                    return faults.line(line, format!("`{}` is not a finite number", excerpt(word)));
                 }
             }
         }

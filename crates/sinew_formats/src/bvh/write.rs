@@ -1,7 +1,7 @@
 //! Writing BVH.
 
 use super::{END, MAX_NAME};
-use crate::{FormatError, text::whole};
+use crate::{FormatError, text::file_error};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Clip, DofKind, EulerOrder, Joint, Pose, Rig, Warnings};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ const MAX_INDENT: usize = 40;
 /// If the rig has no joint, the frame rate is not positive or there are more than ten million frames.
 pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> Result<Vec<u8>, FormatError> {
     if rig.n_joints() == 0 || !(fps.is_finite() && fps > 0.0) {
-        return Err(whole(
+        return Err(file_error(
             "BVH",
             "there is no joint to write, or no frame rate",
             "give a character with a skeleton",

@@ -11,9 +11,9 @@ pub use write::{write_obj, write_obj_file, write_obj_library, write_obj_with};
 
 use crate::{
     FormatError,
-    gltf::SideFiles,
     polygons::{Model, NONE, Polygons},
-    text::{Faults, fields, integer, lines, number, shown},
+    side_files::SideFiles,
+    text::{Faults, excerpt, fields, integer, lines, number},
 };
 use glam::{DVec3, Vec3};
 use sinew_geom::{Material, Warnings};
@@ -106,7 +106,7 @@ impl Reader {
         for field in fields.by_ref().take(7) {
             match number(field) {
                 Some(value) => values[n] = value,
-                None => self.faults.line(line, format!("`{}` is not a number", shown(field))),
+                None => self.faults.line(line, format!("`{}` is not a number", excerpt(field))),
             }
             n += 1;
         }
@@ -185,7 +185,7 @@ impl Reader {
         for (k, what) in ["vertex", "texture coordinate", "normal"].into_iter().enumerate() {
             let Some(part) = parts.next().filter(|part| !part.is_empty()) else { continue };
             let Some(index) = quick_integer(part) else {
-                return Err(format!("`{}` is not a face corner", shown(field)));
+                return Err(format!("`{}` is not a face corner", excerpt(field)));
             };
             // Indices count from 1, negative ones back from the latest. Vertices may still follow, so only
             // what is certainly wrong is refused here.
@@ -197,7 +197,7 @@ impl Reader {
             corner[k] = absolute as u32;
         }
         if corner[0] == NONE {
-            return Err(format!("`{}` is not a face corner", shown(field)));
+            return Err(format!("`{}` is not a face corner", excerpt(field)));
         }
         Ok(corner)
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     color::linear_from_srgb,
-    gltf::SideFiles,
+    side_files::SideFiles,
     text::{fields, lines, number},
 };
 use sinew_geom::{AlphaMode, Image, Material, Warnings};

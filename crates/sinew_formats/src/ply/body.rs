@@ -3,7 +3,7 @@
 use super::header::{Element, Encoding, Header, Scalar};
 use crate::{
     Fault, Place,
-    text::{Faults, fields, number, shown},
+    text::{Faults, excerpt, fields, number},
 };
 
 /// Whether reading can go on.
@@ -116,7 +116,7 @@ impl<'a> Source<'a> {
         let mut words = fields(line).map(|word| number(word).ok_or(word));
         let mut next = || match words.next() {
             Some(Ok(value)) => Ok(value),
-            Some(Err(word)) => Err(Fault::new(at.clone(), format!("`{}` is not a number", shown(word)))),
+            Some(Err(word)) => Err(Fault::new(at.clone(), format!("`{}` is not a number", excerpt(word)))),
             None => Err(Fault::new(at.clone(), format!("too few numbers for a {}", element.name))),
         };
         for (k, property) in element.properties.iter().enumerate() {

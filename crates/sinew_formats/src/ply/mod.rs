@@ -15,7 +15,7 @@ pub use write::write_ply;
 use crate::{
     Fault, FormatError,
     polygons::{Model, Polygons},
-    text::{Faults, whole},
+    text::{Faults, file_error},
 };
 use body::{Flow, Source};
 use glam::{DVec3, Vec3};
@@ -170,7 +170,7 @@ fn index(value: f64) -> u32 {
 
 /// A header that promises nothing usable.
 fn bad_header(name: &str, cause: impl Into<String>) -> FormatError {
-    whole(
+    file_error(
         name,
         cause,
         "a PLY file starts with `ply`, `format`, `element` and `property` lines and `end_header`",

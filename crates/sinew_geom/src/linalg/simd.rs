@@ -50,7 +50,7 @@ impl<const FMA: bool> Lanes8 for AnyLanes<FMA> {
     #[inline(always)]
     fn mul_add(self, a: [f32; 8], b: [f32; 8], mut c: [f32; 8]) -> [f32; 8] {
         for i in 0..8 {
-            c[i] = if FMA { a[i].mul_add(b[i], c[i]) } else { a[i] * b[i] + c[i] };
+            c[i] = super::fma::<FMA, _>(a[i], b[i], c[i]);
         }
         c
     }

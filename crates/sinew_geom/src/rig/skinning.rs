@@ -14,7 +14,7 @@
 use super::Skin;
 use crate::{
     GeomError,
-    linalg::{AnyLanes, Kernel, Lanes8, dispatch, polar},
+    linalg::{AnyLanes, Kernel, Lanes8, dispatch, fma, polar},
 };
 use glam::{DAffine3, DQuat, Vec3};
 use rayon::prelude::*;
@@ -248,7 +248,7 @@ fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[
         let same_side = (q[0] * pivot[0] + q[1] * pivot[1]) + (q[2] * pivot[2] + q[3] * pivot[3]);
         let w = w.copysign(w * same_side);
         for i in 0..8 {
-            sum[i] = if FMA { w.mul_add(q[i], sum[i]) } else { w * q[i] + sum[i] };
+            sum[i] = fma::<FMA, _>(w, q[i], sum[i]);
         }
     }
     sum

@@ -6,7 +6,8 @@
 //! # Symbols
 //! `d` step, `g` gradient, `H` curvature, `μ` damping
 
-use super::{Energy, model::Model, solve_definite};
+use super::{Energy, model::Model};
+use sinew_geom::linalg::solve_definite;
 
 /// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
 const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];

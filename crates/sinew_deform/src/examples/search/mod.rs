@@ -23,8 +23,6 @@ use super::{
 };
 use crate::{DeformError, HandlePose};
 use glam::DVec3;
-use lanes::fma;
-use sinew_geom::linalg::{Kernel, dispatch};
 
 /// How weights are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -381,54 +379,5 @@ impl PoseSpace {
             Reorder::Weight => order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a])),
         }
         order
-    }
-}
-
-/// Solve a positive definite system in place by `LDLᵀ`, of which the lower half is given; nothing if it is not definite.
-fn solve_definite(a: &mut [f64], b: &mut [f64], m: usize) -> Option<()> {
-    dispatch(Definite { a, b, m })
-}
-
-struct Definite<'a> {
-    a: &'a mut [f64],
-    b: &'a mut [f64],
-    m: usize,
-}
-
-impl Kernel for Definite<'_> {
-    type Output = Option<()>;
-
-    /// Rows below a pivot lose their share of its column, which is kept as a row of the upper half so that all of it
-    /// lies side by side.
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Option<()> {
-        let Self { a, b, m } = self;
-        for i in 0..m {
-            for j in 0..i {
-                a[j * m + i] = a[i * m + j];
-            }
-        }
-        for k in 0..m {
-            let (above, below) = a.split_at_mut((k + 1) * m);
-            let row = &above[k * m..];
-            let pivot = row[k];
-            if pivot.is_nan() || pivot <= 0.0 {
-                return None;
-            }
-            let per = 1.0 / pivot;
-            for (i, other) in (k + 1..m).zip(below.chunks_exact_mut(m)) {
-                let factor = -row[i] * per;
-                for (x, y) in other[i..].iter_mut().zip(&row[i..]) {
-                    *x = fma::<FMA>(factor, *y, *x);
-                }
-                b[i] = fma::<FMA>(factor, b[k], b[i]);
-            }
-        }
-        for k in (0..m).rev() {
-            let row = &a[k * m..(k + 1) * m];
-            let below: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(x, y)| x * y).sum();
-            b[k] = (b[k] - below) / row[k];
-        }
-        Some(())
     }
 }

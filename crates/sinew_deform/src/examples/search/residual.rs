@@ -12,8 +12,9 @@ use super::super::{
     screw::Screw,
     space::PoseSpace,
 };
-use super::{Residual, solve_definite};
+use super::Residual;
 use glam::DVec3;
+use sinew_geom::linalg::solve_definite;
 
 /// Most a handle may turn beyond the examples, radians.
 const MAX_TURN: f64 = 0.6;

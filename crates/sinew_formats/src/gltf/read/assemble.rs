@@ -7,13 +7,14 @@ use super::material::{default_material, read_materials};
 use super::merge::{Has, Merged};
 use super::own;
 use super::part::{Part, read_parts};
-use super::resource::{SideFiles, out_of_range};
+use super::resource::out_of_range;
 use super::rig::RigMap;
 use super::scene::Scene;
 use super::unscale::remove_scales;
 use crate::Fault;
 use crate::gltf::host::map::{HostMap, InstanceMap, PartMap};
 use crate::gltf::schema::{Mesh as MeshJson, Root};
+use crate::side_files::SideFiles;
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
 use std::collections::{BTreeMap, HashMap};
 

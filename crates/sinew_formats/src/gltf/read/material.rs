@@ -1,9 +1,10 @@
 //! Materials and their pictures. A picture that cannot be had is left out with a warning.
 
 use super::accessor::Decoder;
-use super::resource::{SideFiles, load_uri, out_of_range};
+use super::resource::{load_uri, out_of_range};
 use crate::Fault;
 use crate::gltf::schema;
+use crate::side_files::SideFiles;
 use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::sync::Arc;
 

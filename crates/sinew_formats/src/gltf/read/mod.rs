@@ -20,13 +20,14 @@ mod sequence;
 mod unscale;
 
 pub use info::GltfInfo;
-pub use resource::{SideFiles, no_side_files};
-pub(crate) use resource::{check_within, side_files_in};
 pub use sequence::{morph_sequence, read_morph_sequence};
 
 use super::host::{Host, map::HostMap};
 use super::schema::{Object, Root};
-use crate::{Fault, FormatError};
+use crate::{
+    Fault, FormatError,
+    side_files::{SideFiles, side_files_in},
+};
 use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
 
@@ -54,7 +55,7 @@ pub struct GltfFile {
 /// If the file cannot be opened, or all faults of its content.
 pub fn read_gltf_file(path: &Path, warnings: &mut Warnings) -> Result<GltfFile, FormatError> {
     let bytes = resource::read_whole(path)?;
-    let side = resource::side_files_in(path.parent().unwrap_or(Path::new(".")), None);
+    let side = side_files_in(path.parent().unwrap_or(Path::new(".")), None);
     read_gltf_with_host(&bytes, &side, &path.to_string_lossy(), warnings)
 }
 

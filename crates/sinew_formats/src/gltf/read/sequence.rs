@@ -1,7 +1,7 @@
 //! Morph-target animation to a mesh sequence.
 
 use super::read_gltf;
-use super::resource::SideFiles;
+use crate::side_files::SideFiles;
 use crate::{Fault, FormatError, Place};
 use glam::Vec3;
 use sinew_geom::{Character, Clip, MeshSequence, Warnings};
