@@ -16,10 +16,10 @@
 use crate::{
     DeformError, HandlePose,
     guide::Guide,
-    held::HeldMesh,
+    handled::HandledMesh,
     local::VertexMap,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
@@ -66,8 +66,8 @@ pub(crate) struct ArapPiece {
     held: SparseMatrix,
     /// Free vertices that are drawn to a handle, with the handle and the spring.
     springs: Vec<(u32, u32, f64)>,
-    /// How firmly each free vertex stays where it is when refined; empty if not at all.
-    stays: Vec<f64>,
+    /// Stiffness of the spring that holds each free vertex at its start while refining; empty if there are none.
+    anchor_stiffness: Vec<f64>,
     factor: Cholesky<f64>,
     guide: Guide,
 }
@@ -76,10 +76,10 @@ impl ArapPiece {
     /// Assemble and factor, at a cost of the piece's size. With a reach, the piece can be refined, but not posed:
     /// what a refinement does fades beyond this length.
     pub fn new(
-        HeldMesh { mesh, adjacency, handles }: HeldMesh,
+        HandledMesh { mesh, adjacency, handles }: HandledMesh,
         piece: &SoftPiece,
         reach: Option<f64>,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
         let mut vertices = piece.vertices.clone();
         let mut local = VertexMap::numbering(mesh.n_vertices(), &vertices);
@@ -127,9 +127,9 @@ impl ArapPiece {
             .collect();
         let mut diagonal = vec![0.0; n_free];
         springs.iter().for_each(|&(i, _, s)| diagonal[i as usize] = s);
-        part.add(0.3)?;
+        span.add(0.3)?;
         let mut factor = Cholesky::new(&inner.add_diagonal(&diagonal))?;
-        part.add(0.5)?;
+        span.add(0.5)?;
         let edges = faces
             .iter()
             .zip(&cotangents)
@@ -150,12 +150,13 @@ impl ArapPiece {
         };
         let columns = piece.handles.iter().map(weights).collect::<Result<Vec<Vec<f64>>, DeformError>>()?;
         let guide = Guide::new(piece.handles.clone(), &columns);
-        let stays = reach.map_or_else(Vec::new, |reach| vertex_areas(n_free, &faces, &rest, reach));
-        if !stays.is_empty() {
-            diagonal.iter_mut().zip(&stays).for_each(|(d, s)| *d += s);
+        let anchor_stiffness =
+            reach.map_or_else(Vec::new, |reach| vertex_areas(n_free, &faces, &rest, reach));
+        if !anchor_stiffness.is_empty() {
+            diagonal.iter_mut().zip(&anchor_stiffness).for_each(|(d, s)| *d += s);
             factor = Cholesky::factor(factor.symbolic().clone(), &inner.add_diagonal(&diagonal))?;
         }
-        part.add(0.2)?;
+        span.add(0.2)?;
         Ok(Self {
             n_free,
             rest,
@@ -166,7 +167,7 @@ impl ArapPiece {
             faces_of,
             held,
             springs,
-            stays,
+            anchor_stiffness,
             factor,
             guide,
         })
@@ -189,7 +190,7 @@ impl ArapPiece {
     pub fn refine(&self, pose: &HandlePose, start: Vec<DVec3>) -> Result<Vec<DVec3>, DeformError> {
         let (mut x, mut rotations, mut pulls) = self.begin(pose);
         x[..self.n_free].copy_from_slice(&start);
-        pulls.extend(start.iter().zip(&self.stays).zip(0..).map(|((p, s), i)| (i, *p * *s)));
+        pulls.extend(start.iter().zip(&self.anchor_stiffness).zip(0..).map(|((p, s), i)| (i, *p * *s)));
         // The guide is a start that depends on the pose alone, but farther off than the last iteration's.
         fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS_AFRESH);
         self.solve_positions(&rotations, &pulls, &mut x)?;

@@ -9,10 +9,10 @@ use crate::{
     arap::{ArapParams, ArapPiece},
     examples::add_detail,
     guided::{Guided, GuidedParams},
-    held::HeldMesh,
+    handled::HandledMesh,
     lipman::{LipmanParams, LipmanPiece},
+    progress::{Progress, ProgressMeter, ProgressSpan, no_progress},
     soft::{Posed, SoftPiece, SoftSurface},
-    tally::{Part, Progress, Tally, unheard},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -83,24 +83,24 @@ enum Engine {
 
 impl Engine {
     fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         soft: &SoftSurface,
         params: &EditParams,
-        tally: &Tally,
+        meter: &ProgressMeter,
     ) -> Result<Self, DeformError> {
         let share = 1.0 - SOFT_SHARE;
         Ok(match params.method {
-            Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, tally, share)?),
+            Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, meter, share)?),
             Method::Arap => {
-                let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, None, part);
-                Self::Arap(soft.build_pieces(tally, share, build)?, params.arap)
+                let build = |piece: &SoftPiece, span: ProgressSpan| ArapPiece::new(held, piece, None, span);
+                Self::Arap(soft.build_pieces(meter, share, build)?, params.arap)
             }
             Method::Lipman => {
                 let laplacian = build_laplacian(held.mesh, held.adjacency, params.lipman.laplacian);
-                let build = |piece: &SoftPiece, part: Part| {
-                    LipmanPiece::new(held, &laplacian, piece, &params.lipman, part)
+                let build = |piece: &SoftPiece, span: ProgressSpan| {
+                    LipmanPiece::new(held, &laplacian, piece, &params.lipman, span)
                 };
-                Self::Lipman(soft.build_pieces(tally, share, build)?)
+                Self::Lipman(soft.build_pieces(meter, share, build)?)
             }
         })
     }
@@ -117,7 +117,7 @@ impl SurfaceEditor {
         params: &EditParams,
         warnings: &mut Warnings,
     ) -> Result<Self, DeformError> {
-        Self::prepare(mesh, handles, params, warnings, &unheard)
+        Self::prepare(mesh, handles, params, warnings, &no_progress)
     }
 
     /// Find the soft pieces between the handles, assemble and factor their systems. `progress` hears the share
@@ -133,13 +133,13 @@ impl SurfaceEditor {
         progress: Progress,
     ) -> Result<Self, DeformError> {
         check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
-        let tally = Tally::new(progress)?;
+        let meter = ProgressMeter::new(progress)?;
         let adjacency = Adjacency::new(mesh);
-        let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+        let held = HandledMesh { mesh, adjacency: &adjacency, handles };
         let soft = SoftSurface::new(held, warnings);
-        tally.add(SOFT_SHARE)?;
-        let engine = Engine::new(held, &soft, params, &tally)?;
-        tally.finish()?;
+        meter.add(SOFT_SHARE)?;
+        let engine = Engine::new(held, &soft, params, &meter)?;
+        meter.finish()?;
         Ok(Self { rest: mesh.positions().to_vec(), n_handles: handles.len(), soft, engine })
     }
 

@@ -17,9 +17,9 @@ use crate::{
     arap::ArapPiece,
     editor::{SOFT_SHARE, check},
     guided::GuidedParams,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
     soft::{SoftPiece, SoftSurface},
-    tally::{Part, Tally},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -50,15 +50,15 @@ impl SurfaceRefiner {
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
     pub fn new(mesh: &Mesh, handles: &HandleSet, progress: Progress) -> Result<Self, DeformError> {
         check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
-        let tally = Tally::new(progress)?;
+        let meter = ProgressMeter::new(progress)?;
         let adjacency = Adjacency::new(mesh);
-        let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+        let held = HandledMesh { mesh, adjacency: &adjacency, handles };
         let soft = SoftSurface::new(held, &mut Warnings::default());
-        tally.add(SOFT_SHARE)?;
+        meter.add(SOFT_SHARE)?;
         let length = reach(held, &soft);
-        let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, Some(length), part);
-        let pieces = soft.build_pieces(&tally, 1.0 - SOFT_SHARE, build)?;
-        tally.finish()?;
+        let build = |piece: &SoftPiece, span: ProgressSpan| ArapPiece::new(held, piece, Some(length), span);
+        let pieces = soft.build_pieces(&meter, 1.0 - SOFT_SHARE, build)?;
+        meter.finish()?;
         let rest = mesh.positions().to_vec();
         Ok(Self { rest, diagonal: mesh.diagonal(), n_handles: handles.len(), soft, pieces })
     }
@@ -97,14 +97,14 @@ impl SurfaceRefiner {
 }
 
 /// How far a refinement reaches: below what the graph of the guided method resolves, or below an edge.
-fn reach(held: HeldMesh, soft: &SoftSurface) -> f64 {
+fn reach(held: HandledMesh, soft: &SoftSurface) -> f64 {
     let area: f64 = soft.pieces.iter().map(|piece| piece.area(held)).sum();
     let spacing = (area / GuidedParams::default().n_nodes as f64).sqrt();
     REACH * spacing.max(mean_edge(held, soft)).max(f64::MIN_POSITIVE)
 }
 
 /// Mean length of the edges of the soft pieces.
-fn mean_edge(HeldMesh { mesh, adjacency, .. }: HeldMesh, soft: &SoftSurface) -> f64 {
+fn mean_edge(HandledMesh { mesh, adjacency, .. }: HandledMesh, soft: &SoftSurface) -> f64 {
     let vertices = soft.pieces.iter().flat_map(|piece| &piece.vertices);
     let edges = vertices.flat_map(|&v| adjacency.neighbors.row(v as usize).iter().map(move |&w| [v, w]));
     let lengths = edges.map(|e| {

@@ -10,9 +10,9 @@
 use crate::{
     DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor,
     arap::ArapPiece,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, no_progress},
     soft::SoftSurface,
-    tally::{Tally, unheard},
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -41,9 +41,9 @@ pub fn build_skin(
 ) -> Result<(Rig, Skin), DeformError> {
     let (rig, joint_of) = build_rig(handles)?;
     let adjacency = Adjacency::new(mesh);
-    let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+    let held = HandledMesh { mesh, adjacency: &adjacency, handles };
     let soft = SoftSurface::new(held, warnings);
-    let tally = Tally::new(&unheard)?;
+    let meter = ProgressMeter::new(&no_progress)?;
     let mut indices = vec![0u16; mesh.n_vertices() * INFLUENCES];
     let mut weights = vec![0f32; mesh.n_vertices() * INFLUENCES];
     for (v, carrier) in soft.carrier.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn build_skin(
             weights[v * INFLUENCES] = 1.0;
         }
     }
-    let solved = soft.build_pieces(&tally, 1.0, |piece, part| ArapPiece::new(held, piece, None, part))?;
+    let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, None, span))?;
     for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
@@ -137,7 +137,7 @@ pub fn build_pose_clip(
 
 /// How far a skin is from the handles it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SkinError {
+pub struct SkinDeviation {
     /// Root mean square distance over vertices and poses, over the diagonal of the mesh.
     pub rms: f64,
     /// Largest distance, over the diagonal.
@@ -151,7 +151,7 @@ pub struct SkinError {
 ///
 /// # Errors
 /// If the handles belong to another mesh.
-pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<SkinError, DeformError> {
+pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<SkinDeviation, DeformError> {
     let editor = SurfaceEditor::new(mesh, handles, &EditParams::default(), &mut Warnings::default())?;
     let (_, joint_of) = build_rig(handles)?;
     let rest: Vec<Vec3> = mesh.positions().iter().map(|p| p.as_vec3()).collect();
@@ -182,7 +182,7 @@ pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<Ski
     }
     let count = (n_poses * mesh.n_vertices()).max(1) as f64;
     let size = mesh.diagonal().max(f64::MIN_POSITIVE);
-    Ok(SkinError { rms: (sum / count).sqrt() / size, max: max.sqrt() / size, n_poses })
+    Ok(SkinDeviation { rms: (sum / count).sqrt() / size, max: max.sqrt() / size, n_poses })
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::{
     DeformError, HandleSet,
-    held::HeldMesh,
-    tally::{Part, Tally},
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
 };
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ const LEAST_WITH_INSIDE: usize = 16;
 
 impl SoftPiece {
     /// Its area: a third of every face around each vertex.
-    pub fn area(&self, HeldMesh { mesh, adjacency, .. }: HeldMesh) -> f64 {
+    pub fn area(&self, HandledMesh { mesh, adjacency, .. }: HandledMesh) -> f64 {
         let around = self.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
         let third = |&f: &u32| {
             let [a, b, c] = mesh.corners(f as usize);
@@ -62,20 +62,20 @@ impl SoftSurface {
         self.pieces.iter().map(|piece| piece.vertices.len()).sum()
     }
 
-    /// Prepare every piece, side by side. Together they fill a share of the tally, each by its vertices.
+    /// Prepare every piece, side by side. Together they fill a share of the progress, each by its vertices.
     pub fn build_pieces<T: Send>(
         &self,
-        tally: &Tally,
+        meter: &ProgressMeter,
         share: f64,
-        build: impl Fn(&SoftPiece, Part) -> Result<T, DeformError> + Sync,
+        build: impl Fn(&SoftPiece, ProgressSpan) -> Result<T, DeformError> + Sync,
     ) -> Result<Vec<T>, DeformError> {
         let a_vertex = share / self.n_vertices().max(1) as f64;
-        let part = |piece: &SoftPiece| Part { tally, share: a_vertex * piece.vertices.len() as f64 };
-        self.pieces.par_iter().map(|piece| build(piece, part(piece))).collect()
+        let span = |piece: &SoftPiece| ProgressSpan { meter, share: a_vertex * piece.vertices.len() as f64 };
+        self.pieces.par_iter().map(|piece| build(piece, span(piece))).collect()
     }
 
     /// Find the pieces. A piece that touches no handle moves with the nearest one, and is told of.
-    pub fn new(HeldMesh { mesh, adjacency, handles }: HeldMesh, warnings: &mut Warnings) -> Self {
+    pub fn new(HandledMesh { mesh, adjacency, handles }: HandledMesh, warnings: &mut Warnings) -> Self {
         let n = mesh.n_vertices();
         let owner = |v: usize| handles.owner(v).map(|h| h as u32);
         let mut carrier: Vec<Option<u32>> =

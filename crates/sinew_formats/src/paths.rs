@@ -288,7 +288,7 @@ fn build(points: &[[f64; 3]], times: Option<Vec<f64>>, secs: Option<f64>) -> Res
     let points: Vec<DVec3> = points.iter().map(|p| DVec3::from_array(*p)).collect();
     match times {
         Some(times) => Path::new(points, times),
-        None => Path::over(points, secs.unwrap_or(DEFAULT_SECS)),
+        None => Path::with_duration(points, secs.unwrap_or(DEFAULT_SECS)),
     }
 }
 

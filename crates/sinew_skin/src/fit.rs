@@ -13,7 +13,7 @@
 //! A local minimum. The same bits for any number of threads.
 
 use crate::{
-    FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage, Transforms,
+    BoneKind, FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage,
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
@@ -24,7 +24,7 @@ use crate::{
     state::{Bones, Influences, State, centroids},
     summary::Summary,
     tracks::Tracks,
-    weights::{Choice, Exchanges, update_labels, update_weights},
+    weights::{Choice, SwapSchedule, update_labels, update_weights},
 };
 use glam::DVec3;
 use sinew_geom::Mesh;
@@ -188,14 +188,14 @@ impl<'a> Run<'a> {
     /// Bones that were fitted elsewhere, brought to these tracks: weights first, then a few rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, 0.0, Exchanges::All)?;
+            let (error, _) = self.round(&mut state, 0.0, SwapSchedule::All)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
     }
 
     fn is_rigid(&self) -> bool {
-        self.params.transforms == Transforms::Rigid
+        self.params.transforms == BoneKind::Rigid
     }
 
     /// Percent of the diagonal, root mean square over coordinates (eq. 6.2).
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, WEAK, Exchanges::All)?.0;
+                    error = self.round(&mut state, WEAK, SwapSchedule::All)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
         &mut self,
         state: &mut State,
         weak: f64,
-        exchanges: Exchanges,
+        exchanges: SwapSchedule,
     ) -> Result<(f64, bool), SkinError> {
         let choice =
             Choice { candidates: self.params.candidates, influences: self.params.influences, exchanges };
@@ -306,7 +306,7 @@ impl<'a> Run<'a> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, WEAK, Exchanges::All)?;
+            let (error, _) = self.round(&mut state, WEAK, SwapSchedule::All)?;
             Summary::new(self.tracks, LEFT_OUT * error)
         };
         let mut settled = match summary {
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
                 summary.lengthen(settled)
             }
         };
-        self.round(&mut settled, 0.0, Exchanges::All)?;
+        self.round(&mut settled, 0.0, SwapSchedule::All)?;
         Ok((settled, self.report))
     }
 
@@ -368,10 +368,10 @@ impl<'a> Run<'a> {
 
     /// Once bones have settled few vertices still gain by others, so that half of them try in turn. Rigid bones settle
     /// late, and what weights cost is little beside them.
-    fn exchanges(&self, round: usize) -> Exchanges {
+    fn exchanges(&self, round: usize) -> SwapSchedule {
         match self.is_rigid() || round < SETTLING {
-            true => Exchanges::All,
-            false => Exchanges::InTurn { every: 2, round },
+            true => SwapSchedule::All,
+            false => SwapSchedule::InTurn { every: 2, round },
         }
     }
 

@@ -37,7 +37,9 @@ pub use eigenskin::EigenSkin;
 pub use error::SkinError;
 pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
 pub use measure::{CLOSEST_FRAMES, SkinErrors};
-pub use params::{FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, Transforms, unheard};
+#[doc(hidden)]
+pub use params::BoneKind as Transforms;
+pub use params::{BoneKind, FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, no_progress};
 pub use skin::FittedSkin;
 pub use source::{FrameSource, Joined};
 pub use stream::fit_streamed;

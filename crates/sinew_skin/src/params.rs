@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 /// What a bone may do to the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Transforms {
+pub enum BoneKind {
     /// Turn, shift, scale and shear: smallest error a bone.
     #[default]
     Affine,
@@ -13,7 +13,7 @@ pub enum Transforms {
     Rigid,
 }
 
-impl Transforms {
+impl BoneKind {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Affine, Self::Rigid];
 
@@ -39,7 +39,7 @@ pub struct FitParams {
     /// Most bones a vertex follows, 1 to 8. Default 4.
     pub influences: usize,
     /// What a bone may do. Default affine.
-    pub transforms: Transforms,
+    pub transforms: BoneKind,
     /// Whether the rest pose may be corrected. Default true.
     pub correct_rest: bool,
     /// Most rounds of refinement; fewer if the error stands still, mostly about 25. Default 80.
@@ -65,7 +65,7 @@ impl Default for FitParams {
         Self {
             bones: 50,
             influences: 4,
-            transforms: Transforms::Affine,
+            transforms: BoneKind::Affine,
             correct_rest: true,
             rounds: 80,
             hard_rounds: 10,
@@ -148,6 +148,6 @@ pub struct FitStatus {
 pub type Progress<'a> = &'a (dyn Fn(FitStatus) -> ControlFlow<()> + Sync);
 
 /// A progress closure that hears nothing and never stops.
-pub fn unheard(_: FitStatus) -> ControlFlow<()> {
+pub fn no_progress(_: FitStatus) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -11,8 +11,8 @@
 //! The rest pose is not corrected.
 
 use crate::{
-    FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors, SkinFit,
-    Stage, Transforms,
+    BoneKind, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
+    SkinFit, Stage,
     affine::update_affine,
     fit::Run,
     lanes::{LANES, V, fma, groups, splat, sub, sum},
@@ -259,8 +259,8 @@ impl<'a> Stream<'a> {
             let bones = block_of(&self.state.bones, block);
             let whole = std::mem::replace(&mut self.state.bones, bones);
             match self.params.transforms {
-                Transforms::Affine => update_affine(&paths, &mut self.state)?,
-                Transforms::Rigid => {
+                BoneKind::Affine => update_affine(&paths, &mut self.state)?,
+                BoneKind::Rigid => {
                     let normal = Normal::new(&paths, &self.state);
                     update_rigid(&paths, &mut self.state.bones, &normal, SWEEPS);
                 }
@@ -374,20 +374,20 @@ const _: () = assert!(CANDIDATES <= MAX_CANDIDATES);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SkinFitter, tests::known_sequence, unheard};
+    use crate::{SkinFitter, no_progress, tests::known_sequence};
 
     #[test]
     fn a_streamed_fit_is_nearly_as_good() {
         let sequence = known_sequence(6, 19, false);
         let mut source = &sequence;
         let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
-        for transforms in Transforms::ALL {
+        for transforms in BoneKind::ALL {
             let params = FitParams { bones: 6, transforms, correct_rest: false, ..FitParams::default() };
-            let whole = fitter.measure(&fitter.fit(&params, &unheard).unwrap().skin).unwrap();
+            let whole = fitter.measure(&fitter.fit(&params, &no_progress).unwrap().skin).unwrap();
             for n_sample in [120, 10_000] {
                 let mut source = &sequence;
                 let (fit, told) =
-                    fit_streamed(sequence.rest(), &mut source, &params, n_sample, &unheard).unwrap();
+                    fit_streamed(sequence.rest(), &mut source, &params, n_sample, &no_progress).unwrap();
                 let found = fitter.measure(&fit.skin).unwrap();
                 assert_eq!(fit.skin.n_used_bones(), 6);
                 assert!(

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::{
-    ExportParams, FitParams, FitStatus, FittedSkin, Joined, SkinError, SkinFitter, Transforms,
-    build_character, fit::EARLY, fit_skin, unheard,
+    BoneKind, ExportParams, FitParams, FitStatus, FittedSkin, Joined, SkinError, SkinFitter, build_character,
+    fit::EARLY, fit_skin, no_progress,
 };
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -77,7 +77,7 @@ pub(crate) fn known_sequence(n_bones: usize, n_frames: usize, rigid: bool) -> Me
 pub(crate) fn fit(sequence: &MeshSequence, params: &FitParams) -> (FittedSkin, crate::SkinErrors) {
     let mut source = sequence;
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
-    let skin = fitter.fit(params, &unheard).unwrap().skin;
+    let skin = fitter.fit(params, &no_progress).unwrap().skin;
     let errors = fitter.measure(&skin).unwrap();
     check_weights(&skin, params);
     (skin, errors)
@@ -127,7 +127,7 @@ fn truth(sequence: &MeshSequence, n_bones: usize, rigid: bool) -> FittedSkin {
 fn known_bones_are_recovered() {
     for rigid in [false, true] {
         let sequence = known_sequence(3, 16, rigid);
-        let transforms = if rigid { Transforms::Rigid } else { Transforms::Affine };
+        let transforms = if rigid { BoneKind::Rigid } else { BoneKind::Affine };
         let params = FitParams {
             bones: 3,
             transforms,
@@ -143,7 +143,7 @@ fn known_bones_are_recovered() {
         let mut source = &sequence;
         let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
         let truth = truth(&sequence, 3, rigid);
-        let found = fitter.fit_from(&truth, &FitParams { rounds: 1, ..params }, &unheard).unwrap().skin;
+        let found = fitter.fit_from(&truth, &FitParams { rounds: 1, ..params }, &no_progress).unwrap().skin;
         let errors = fitter.measure(&found).unwrap();
         assert!(errors.e_rms_diag1 < 3e-5, "rigid {rigid}: {}", errors.e_rms_diag1);
         for (found, truth) in found.transforms.iter().zip(&truth.transforms) {
@@ -161,7 +161,7 @@ fn one_rigid_motion_is_exact_with_one_bone() {
         mesh.positions().iter().map(|p| (turn * *p + DVec3::X * frame as f64).as_vec3()).collect()
     });
     let sequence = MeshSequence::new(mesh.clone(), frames.collect(), 24.0).unwrap();
-    for transforms in Transforms::ALL {
+    for transforms in BoneKind::ALL {
         let params = FitParams { bones: 1, transforms, ..FitParams::default() };
         let (skin, errors) = fit(&sequence, &params);
         assert!(errors.e_rms_diag1 < 1e-4, "{transforms:?}: {}", errors.e_rms_diag1);
@@ -174,7 +174,7 @@ fn one_rigid_motion_is_exact_with_one_bone() {
 #[test]
 fn a_global_motion_changes_nothing() {
     let sequence = known_sequence(5, 10, true);
-    for transforms in Transforms::ALL {
+    for transforms in BoneKind::ALL {
         let params = FitParams { bones: 4, transforms, ..FitParams::default() };
         let (_, plain) = fit(&sequence, &params);
         let far = moved(&sequence, |frame, p| p + Vec3::new(512.0 * frame as f32, -256.0, 128.0));
@@ -211,11 +211,10 @@ fn renumbered_vertices_leave_the_error() {
 #[test]
 fn plain_descent_never_rises_and_momentum_does_not_end_higher() {
     let sequence = known_sequence(6, 12, true);
-    for (transforms, bones) in Transforms::ALL.into_iter().flat_map(|kind| [(kind, 3), (kind, 4), (kind, 5)])
-    {
+    for (transforms, bones) in BoneKind::ALL.into_iter().flat_map(|kind| [(kind, 3), (kind, 4), (kind, 5)]) {
         let plain = FitParams { bones, transforms, momentum: 0.0, tolerance: 0.0, ..FitParams::default() };
         let mut source = &sequence;
-        let report = fit_skin(sequence.rest(), &mut source, &plain, &unheard).unwrap().report;
+        let report = fit_skin(sequence.rest(), &mut source, &plain, &no_progress).unwrap().report;
         // A bone that begins anew elsewhere may cost something at first.
         let from = if report.reseeded > 0 { EARLY } else { 0 };
         for pair in report.errors[from..].windows(2) {
@@ -231,7 +230,7 @@ fn plain_descent_never_rises_and_momentum_does_not_end_higher() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let sequence = known_sequence(5, 10, false);
-    for transforms in Transforms::ALL {
+    for transforms in BoneKind::ALL {
         let params = FitParams { bones: 6, transforms, rounds: 4, ..FitParams::default() };
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -284,7 +283,7 @@ fn exactly_the_bones_asked_for_whatever_the_rest_pose() {
     let straying = MeshSequence::new(loose.clone(), (0..8).map(stray).collect(), 24.0).unwrap();
     let still = MeshSequence::new(sheet.clone(), vec![fold(0); 4], 24.0).unwrap();
     let single = MeshSequence::new(sheet.clone(), vec![fold(3)], 24.0).unwrap();
-    for transforms in Transforms::ALL {
+    for transforms in BoneKind::ALL {
         for bones in [1, 7, 40, 225] {
             let params = FitParams { bones, transforms, rounds: 6, ..FitParams::default() };
             let (_, errors) = fit(&folding, &params);
@@ -303,7 +302,7 @@ fn a_mirrored_frame_is_followed_by_affine_bones() {
     let (_, affine) = fit(&mirrored, &FitParams { bones: 4, ..FitParams::default() });
     assert!(affine.e_rms_diag1 < 0.2, "{}", affine.e_rms_diag1);
     let (skin, rigid) =
-        fit(&mirrored, &FitParams { bones: 4, transforms: Transforms::Rigid, ..FitParams::default() });
+        fit(&mirrored, &FitParams { bones: 4, transforms: BoneKind::Rigid, ..FitParams::default() });
     assert!(rigid.e_rms.is_finite());
     assert!(skin.transforms.iter().all(|t| (t.matrix3.determinant() - 1.0).abs() < 1e-3));
 }
@@ -313,7 +312,7 @@ fn bad_input_is_named() {
     let sequence = known_sequence(2, 3, true);
     let with = |params: FitParams| {
         let mut source = &sequence;
-        fit_skin(sequence.rest(), &mut source, &params, &unheard).map(|_| ()).unwrap_err()
+        fit_skin(sequence.rest(), &mut source, &params, &no_progress).map(|_| ()).unwrap_err()
     };
     let n = sequence.rest().n_vertices();
     assert_eq!(with(FitParams { bones: 0, ..FitParams::default() }), SkinError::NoBones);
@@ -340,15 +339,16 @@ fn bad_input_is_named() {
             Ok(())
         }
     }
-    let fit = |n_frames| fit_skin(sequence.rest(), &mut Broken(n_frames), &FitParams::default(), &unheard);
+    let fit =
+        |n_frames| fit_skin(sequence.rest(), &mut Broken(n_frames), &FitParams::default(), &no_progress);
     assert_eq!(fit(3).unwrap_err(), SkinError::FrameNonFinite { frame: 2, vertex: 4 });
     assert_eq!(fit(0).unwrap_err(), SkinError::NoFrames);
     let empty = Mesh::default();
     let params = FitParams { bones: 1, ..FitParams::default() };
-    assert_eq!(fit_skin(&empty, &mut Broken(3), &params, &unheard).unwrap_err(), SkinError::NoVertices);
+    assert_eq!(fit_skin(&empty, &mut Broken(3), &params, &no_progress).unwrap_err(), SkinError::NoVertices);
     let short = MeshSequence::new(tube(5), vec![vec![Vec3::ZERO; 60]], 24.0).unwrap();
     let mut source = &short;
-    let wrong = fit_skin(sequence.rest(), &mut source, &FitParams::default(), &unheard).unwrap_err();
+    let wrong = fit_skin(sequence.rest(), &mut source, &FitParams::default(), &no_progress).unwrap_err();
     assert_eq!(wrong, SkinError::FrameLength { frame: 0, expected: n, actual: 60 });
 }
 
@@ -381,7 +381,7 @@ fn progress_rises_tells_the_error_and_a_stop_keeps_the_best() {
         "what was told is kept"
     );
     assert!(error(&full.skin) < error(&stopped.skin));
-    let resumed = fitter.fit_from(&stopped.skin, &params, &unheard).unwrap();
+    let resumed = fitter.fit_from(&stopped.skin, &params, &no_progress).unwrap();
     assert!(error(&resumed.skin) < error(&stopped.skin));
 }
 
@@ -394,7 +394,7 @@ fn sequences_fitted_together_share_their_weights() {
     let (a, b) = (part(0..7), part(7..12));
     let mut joined = Joined { parts: vec![Box::new(&a), Box::new(&b)] };
     let params = FitParams { bones: 4, ..FitParams::default() };
-    let together = fit_skin(both.rest(), &mut joined, &params, &unheard).unwrap().skin;
+    let together = fit_skin(both.rest(), &mut joined, &params, &no_progress).unwrap().skin;
     assert_eq!(together, fit(&both, &params).0);
     assert_eq!(together.n_frames(), 12);
 }
@@ -433,7 +433,7 @@ fn errors_are_those_of_the_thesis() {
 fn the_character_plays_what_was_fitted() {
     for rigid in [false, true] {
         let sequence = known_sequence(4, 24, rigid);
-        let transforms = if rigid { Transforms::Rigid } else { Transforms::Affine };
+        let transforms = if rigid { BoneKind::Rigid } else { BoneKind::Affine };
         let (skin, _) = fit(&sequence, &FitParams { bones: 6, transforms, ..FitParams::default() });
         let export = |tolerance: f64| {
             let clips = vec![("first".to_owned(), 0..10), ("second".to_owned(), 10..24)];
@@ -499,7 +499,7 @@ fn the_number_of_bones_follows_the_error() {
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
     let params = FitParams { bones: 60, ..FitParams::default() };
     let counts = [1.0, 0.3, 0.1].map(|target| {
-        let fit = fitter.fit_to_error(target, &params, &unheard).unwrap();
+        let fit = fitter.fit_to_error(target, &params, &no_progress).unwrap();
         let reached = fitter.measure(&fit.skin).unwrap().e_rms_diag1;
         assert!(reached <= target, "{target}: {reached} with {} bones", fit.skin.n_bones);
         fit.skin.n_bones
@@ -509,7 +509,8 @@ fn the_number_of_bones_follows_the_error() {
     let fewer = FitParams { bones: counts[2] / 2, ..FitParams::default() };
     assert!(fit(&sequence, &fewer).1.e_rms_diag1 > 0.1);
     // Out of reach: the most there may be.
-    let most = fitter.fit_to_error(1e-9, &FitParams { bones: 12, ..FitParams::default() }, &unheard).unwrap();
+    let most =
+        fitter.fit_to_error(1e-9, &FitParams { bones: 12, ..FitParams::default() }, &no_progress).unwrap();
     assert_eq!(most.skin.n_bones, 12);
-    assert!(fitter.fit_to_error(f64::NAN, &params, &unheard).is_err());
+    assert!(fitter.fit_to_error(f64::NAN, &params, &no_progress).is_err());
 }

@@ -27,12 +27,12 @@ pub(crate) struct Choice {
     pub candidates: usize,
     pub influences: usize,
     /// Of which vertices bones may be exchanged; of the others only the weights of the present ones change.
-    pub exchanges: Exchanges,
+    pub exchanges: SwapSchedule,
 }
 
 /// Which vertices may exchange bones.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Exchanges {
+pub(crate) enum SwapSchedule {
     /// None of them.
     None,
     /// All of them.
@@ -41,7 +41,7 @@ pub(crate) enum Exchanges {
     InTurn { every: usize, round: usize },
 }
 
-impl Exchanges {
+impl SwapSchedule {
     #[inline(always)]
     fn of(self, vertex: usize) -> bool {
         match self {

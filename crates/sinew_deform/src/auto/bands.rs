@@ -1,7 +1,7 @@
 //! Soft bands between regions, so that what is left of each can be moved as one.
 
 use super::{
-    part::Part,
+    component::Component,
     regions::{Cut, Fields, Regions},
 };
 use crate::geodesic::Steps;
@@ -21,7 +21,7 @@ const LEAST_PIECE: f64 = 0.2;
 
 /// Vertices of each region that are not soft. `lengths` tells how long the segment beyond each cut is.
 pub(super) fn find_rigid(
-    part: &Part,
+    part: &Component,
     steps: &Steps,
     fields: &Fields,
     cuts: &[Cut],
@@ -61,7 +61,7 @@ pub(super) fn find_rigid(
 }
 
 /// Connected pieces of what is not soft, by region, small ones left out.
-fn collect(part: &Part, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
+fn collect(part: &Component, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
     if regions.parent.len() == 1 {
         // Without a cut, however small, it is a handle.
         return vec![(0..soft.len() as u32).collect()];

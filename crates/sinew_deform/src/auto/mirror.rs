@@ -7,7 +7,7 @@
 //! # Cost
 //! One closest-point query per vertex; only a few where those already show that the part is not symmetric.
 
-use super::part::Part;
+use super::component::Component;
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{linalg::svd3, query::SurfaceTree};
@@ -33,7 +33,7 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// The plane of symmetry, if there is one.
-    pub fn find(part: &Part) -> Option<Self> {
+    pub fn find(part: &Component) -> Option<Self> {
         let (n, tolerance) = (part.mesh.n_vertices(), TOLERANCE * part.mesh.diagonal());
         let center = part.centroid();
         let (tree, stride) = (SurfaceTree::new(&part.mesh), n.div_ceil(N_PROBES));
@@ -95,7 +95,7 @@ fn reflect(p: DVec3, center: DVec3, normal: DVec3) -> DVec3 {
     p - 2.0 * (p - center).dot(normal) * normal
 }
 
-fn principal_axes(part: &Part, center: DVec3) -> [DVec3; 3] {
+fn principal_axes(part: &Component, center: DVec3) -> [DVec3; 3] {
     let (mut moments, size) = (DMat3::ZERO, part.mesh.diagonal().max(f64::MIN_POSITIVE));
     for (&p, &area) in part.mesh.positions().iter().zip(&part.vertex_areas) {
         let r = (p - center) / size;

@@ -14,12 +14,12 @@
 //! on the model's placement or numbering, up to ties; names refer to sides in the model's axes.
 
 mod bands;
+mod component;
 mod joints;
 mod limbs;
 mod loops;
 mod mirror;
 mod names;
-mod part;
 mod plan;
 mod profile;
 mod protrusions;
@@ -36,9 +36,9 @@ mod tree;
 pub use skin::{SkinHandleParams, handles_from_skin};
 
 use crate::DeformError;
+use component::{Component, split_parts};
 use names::name_handles;
-use part::{Part, split_parts};
-use plan::{Plan, plan_part};
+use plan::{HandlePlan, plan_part};
 use remoteness::compute_remoteness;
 use sinew_geom::{Handle, Mesh, Warnings};
 use std::ops::ControlFlow;
@@ -112,7 +112,7 @@ pub fn find_handles(
     Ok(handles)
 }
 
-fn to_handles(part: &Part, plan: &Plan, index: usize) -> Vec<Handle> {
+fn to_handles(part: &Component, plan: &HandlePlan, index: usize) -> Vec<Handle> {
     let prefix = if index == 0 { String::new() } else { format!("part_{}_", index + 1) };
     let names: Vec<String> =
         name_handles(plan, part.mesh.diagonal()).into_iter().map(|name| prefix.clone() + &name).collect();

@@ -1,6 +1,6 @@
 //! Names that tell where a handle is.
 
-use super::plan::Plan;
+use super::plan::HandlePlan;
 use glam::DVec3;
 
 /// Distances from the middle, in diagonals of the part, from which on a limb is to one side of it.
@@ -11,7 +11,7 @@ const ASIDE_OF_BRANCH: f64 = 0.015;
 /// A name for each handle of a part: `body`, `limb_lower_left_base`, …
 ///
 /// Sides are those of a model that stands as ours do: y up, facing z, its left at x.
-pub(super) fn name_handles(plan: &Plan, diagonal: f64) -> Vec<String> {
+pub(super) fn name_handles(plan: &HandlePlan, diagonal: f64) -> Vec<String> {
     let n_limbs = plan.segments.iter().map(|segment| segment.limb + 1).max().unwrap_or(0);
     let mut limb_names: Vec<Option<String>> = vec![None; n_limbs];
     let mut names = vec![String::new(); plan.segments.len() + 1];
@@ -45,7 +45,7 @@ pub(super) fn name_handles(plan: &Plan, diagonal: f64) -> Vec<String> {
 }
 
 /// Mean tip of all limbs on a limb; where it begins if there is only one.
-fn middle_of_branches(plan: &Plan, parent: usize) -> DVec3 {
+fn middle_of_branches(plan: &HandlePlan, parent: usize) -> DVec3 {
     let on_parent = |k: usize| {
         let carrier = plan.regions.parent[k + 1];
         plan.segments[k].limb != parent && carrier > 0 && plan.segments[carrier - 1].limb == parent

@@ -3,10 +3,10 @@
 use super::{
     AutoParams,
     bands::find_rigid,
+    component::Component,
     joints::find_joints,
     limbs::{Limb, find_limbs},
     mirror::Mirror,
-    part::Part,
     profile::{N_STRIPS, compute_profiles},
     regions::{Cut, Fields, Regions, cut_regions},
     select::{add_protrusions, make_even},
@@ -56,7 +56,7 @@ pub(super) struct Segment {
 }
 
 /// Handles of a part: 0 is the body, `k + 1` is segment `k`.
-pub(super) struct Plan {
+pub(super) struct HandlePlan {
     pub segments: Vec<Segment>,
     pub regions: Regions,
     /// Vertices of the part in each handle.
@@ -67,12 +67,12 @@ pub(super) struct Plan {
 
 /// Find the handles of a part from how remote its vertices are. `None` if `ask` says to stop.
 pub(super) fn plan_part(
-    part: &Part,
+    part: &Component,
     f: Vec<f64>,
     params: &AutoParams,
     count: Option<usize>,
     ask: Ask,
-) -> Option<Plan> {
+) -> Option<HandlePlan> {
     let mirror = Mirror::find(part);
     let mut fields = Fields(vec![mirror.as_ref().map_or_else(|| f.clone(), |mirror| mirror.even(&f))]);
     let mut limbs = limbs_of(part, &mut fields, mirror.as_ref(), params.least_limb, ask)?;
@@ -95,7 +95,7 @@ pub(super) fn plan_part(
 
 /// Limbs, largest first, that leave a body. Fields that some are measured in are added.
 fn limbs_of(
-    part: &Part,
+    part: &Component,
     fields: &mut Fields,
     mirror: Option<&Mirror>,
     least: f64,
@@ -118,7 +118,7 @@ fn limbs_of(
 }
 
 /// If the limbs leave nothing between them, the stoutest becomes the body, or all become shorter.
-fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
+fn leave_a_body(part: &Component, limbs: &mut Vec<Limb>) {
     let rest = part.area - limbs.iter().map(|limb| limb.area).sum::<f64>();
     if rest >= LEAST_BODY * part.area || limbs.is_empty() {
         return;
@@ -174,7 +174,7 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
 }
 
 /// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
-fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<Plan> {
+fn settle(part: &Component, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<HandlePlan> {
     let steps = part.steps();
     // How many attempts it takes is not known beforehand: each takes half of what is left.
     let mut left = 1.0 - SHARES[1];
@@ -192,7 +192,7 @@ fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) ->
             Some(cut) => drop(segments.remove(cut)),
             None => {
                 let centers = find_centers(part, fields, &cuts, &regions);
-                return ask(1.0).is_continue().then_some(Plan { segments, regions, rigid, centers });
+                return ask(1.0).is_continue().then_some(HandlePlan { segments, regions, rigid, centers });
             }
         }
     }
@@ -227,7 +227,7 @@ fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Op
 }
 
 /// The middle of each cut, which is the middle of the soft band; of the body, the middle of its surface.
-fn find_centers(part: &Part, fields: &Fields, cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
+fn find_centers(part: &Component, fields: &Fields, cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
     let at = |v: u32| part.mesh.positions()[v as usize];
     let mut sums = vec![(DVec3::ZERO, 0.0); cuts.len() + 1];
     for (v, &region) in regions.of_vertex.iter().enumerate().filter(|(_, region)| **region == 0) {

@@ -10,8 +10,8 @@
 //! That of the distances from the tips, at most [`MOST_TIPS`] of them.
 
 use super::{
+    component::Component,
     limbs::Limb,
-    part::Part,
     profile::{Strip, compute_profiles},
     regions::Cut,
     tips::{find_tips, tip_field},
@@ -59,7 +59,7 @@ pub(super) struct Protrusion {
 /// All protrusions of at least a given area, the most stretched first, and the fields they are measured in. `None` if
 /// `progress` asks to stop.
 pub(super) fn find_protrusions(
-    part: &Part,
+    part: &Component,
     f: &[f64],
     least_area: f64,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
@@ -96,7 +96,7 @@ pub(super) fn find_protrusions(
 }
 
 /// Limbs from a tip to each end it may have.
-fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
+fn grow(part: &Component, field: &[f64], least_area: f64) -> Vec<Limb> {
     let highest = |best: u32, v: u32| if field[v as usize] > field[best as usize] { v } else { best };
     let peak = (0..field.len() as u32).fold(0, highest);
     let mut strips = compute_profiles(part, field, &Tree::path(peak, field.len()), N_STRIPS).swap_remove(0);

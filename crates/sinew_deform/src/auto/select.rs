@@ -1,9 +1,9 @@
 //! Which protrusions become limbs beside those found by remoteness, and limbs of one side carried to the other.
 
 use super::{
+    component::Component,
     limbs::Limb,
     mirror::Mirror,
-    part::Part,
     plan::{LEAST_BODY, TWO_SEGMENTS},
     protrusions::{Protrusion, find_protrusions},
     regions::{Fields, find_piece},
@@ -35,12 +35,12 @@ struct Region {
 }
 
 impl Region {
-    fn new(part: &Part, inside: Vec<bool>) -> Self {
+    fn new(part: &Component, inside: Vec<bool>) -> Self {
         let area = part.vertex_areas.iter().zip(&inside).map(|(a, &x)| if x { *a } else { 0.0 }).sum();
         Self { inside, area }
     }
 
-    fn of_limb(part: &Part, fields: &Fields, limb: &Limb) -> Self {
+    fn of_limb(part: &Component, fields: &Fields, limb: &Limb) -> Self {
         let mut inside = vec![false; part.mesh.n_vertices()];
         if let Some(slice) = limb.slices.first() {
             let piece = find_piece(part, fields.of(&slice.cut), &slice.cut);
@@ -49,7 +49,7 @@ impl Region {
         Self::new(part, inside)
     }
 
-    fn shared(&self, part: &Part, other: &Self) -> f64 {
+    fn shared(&self, part: &Component, other: &Self) -> f64 {
         let both = self.inside.iter().zip(&other.inside).map(|(&a, &b)| a && b);
         part.vertex_areas.iter().zip(both).map(|(a, x)| if x { *a } else { 0.0 }).sum()
     }
@@ -65,7 +65,7 @@ enum Relation {
     Clash,
 }
 
-fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
+fn relate(part: &Component, new: &Region, limb: &Limb, old: &Region) -> Relation {
     let shared = new.shared(part, old);
     let same = shared >= (1.0 - SAME) * old.area && old.area >= SAME * new.area;
     if shared <= SLACK * new.area.min(old.area) {
@@ -86,7 +86,7 @@ fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
 /// Add the protrusions of at least a given area that agree with the limbs there are and leave a body. `None` if
 /// `progress` asks to stop.
 pub(super) fn add_protrusions(
-    part: &Part,
+    part: &Component,
     fields: &mut Fields,
     least_area: f64,
     limbs: &mut Vec<Limb>,
@@ -115,7 +115,7 @@ pub(super) fn add_protrusions(
 }
 
 /// Whether a region may become a limb, and instead of which.
-fn fits(part: &Part, region: &Region, limbs: &[Limb], regions: &[Region]) -> Option<Option<usize>> {
+fn fits(part: &Component, region: &Region, limbs: &[Limb], regions: &[Region]) -> Option<Option<usize>> {
     let mut replaced = None;
     let mut own = region.inside.clone();
     let mut others = region.inside.clone();
@@ -138,7 +138,7 @@ fn fits(part: &Part, region: &Region, limbs: &[Limb], regions: &[Region]) -> Opt
 }
 
 /// Give limbs beside the plane of symmetry the mirror image of their twin, or a twin.
-pub(super) fn make_even(part: &Part, fields: &mut Fields, mirror: &Mirror, limbs: &mut Vec<Limb>) {
+pub(super) fn make_even(part: &Component, fields: &mut Fields, mirror: &Mirror, limbs: &mut Vec<Limb>) {
     let mut regions: Vec<Region> = limbs.iter().map(|limb| Region::of_limb(part, fields, limb)).collect();
     let mut order: Vec<usize> = (0..limbs.len()).collect();
     order.sort_by(|&a, &b| regions[b].area.total_cmp(&regions[a].area));

@@ -1,6 +1,6 @@
 //! Parts too small to have limbs: eyes, buttons, teeth.
 
-use super::{part::Part, plan::Plan};
+use super::{component::Component, plan::HandlePlan};
 use sinew_geom::{Handle, Warnings, query::SurfaceTree};
 
 /// Parts nearer than this to a large one, in diagonals of the mesh, move with it.
@@ -12,9 +12,9 @@ const MOST_ALONE: usize = 64;
 /// Give small parts to the handle they touch, or a handle of their own. `handles` are those of the large parts,
 /// in order.
 pub(super) fn add_small_parts(
-    large: &[Part],
-    plans: &[Plan],
-    small: &[Part],
+    large: &[Component],
+    plans: &[HandlePlan],
+    small: &[Component],
     diagonal: f64,
     handles: &mut Vec<Handle>,
     warnings: &mut Warnings,
@@ -64,7 +64,7 @@ pub(super) fn add_small_parts(
 }
 
 /// Distance to the nearest large part; which one, and its vertex.
-fn nearest(part: &Part, large: &[Part], trees: &[SurfaceTree]) -> (f64, (usize, u32)) {
+fn nearest(part: &Component, large: &[Component], trees: &[SurfaceTree]) -> (f64, (usize, u32)) {
     let mut best = (f64::INFINITY, (0, 0));
     for &p in part.mesh.positions() {
         for (index, tree) in trees.iter().enumerate() {

@@ -10,12 +10,12 @@
 //! # Cost
 //! `O(n log n)` per tip.
 
-use super::{part::Part, remoteness::smooth, tree::build_tree};
+use super::{component::Component, remoteness::smooth, tree::build_tree};
 use crate::geodesic::Steps;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Ends of protrusions: places more remote than all around them, except for bumps of less than `least` area.
-pub(super) fn find_tips(part: &Part, f: &[f64], least: f64) -> Vec<u32> {
+pub(super) fn find_tips(part: &Component, f: &[f64], least: f64) -> Vec<u32> {
     let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), least);
     let tips = tree.arcs.iter().filter(|arc| arc.children.is_empty() && arc.parent.is_some());
     tips.map(|arc| arc.peak).collect()
@@ -26,7 +26,7 @@ const REACH: f64 = 0.45;
 
 /// `−F` for a tip, seen from a vertex in the middle of the body; the same everywhere beyond a share of the area or
 /// the middle.
-pub(super) fn tip_field(part: &Part, steps: &Steps, tip: u32, center: u32) -> Vec<f64> {
+pub(super) fn tip_field(part: &Component, steps: &Steps, tip: u32, center: u32) -> Vec<f64> {
     let (mut area, mut last) = (0.0, tip);
     let mut distance = steps.distances_until(&[(tip, 0.0)], f64::INFINITY, |v| {
         area += part.vertex_areas[v as usize];

@@ -9,7 +9,7 @@
 use super::{
     blend::Blend,
     energy::{Energy, Target},
-    search::{Found, Residual, SearchParams, Start},
+    search::{Residual, SearchParams, SearchResult, Start},
     space::PoseSpace,
 };
 use crate::{DeformError, HandlePose};
@@ -48,7 +48,7 @@ pub struct Track {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MotionFrame {
     /// What was found: weights, energy, how far targets are missed.
-    pub found: Found,
+    pub found: SearchResult,
     /// Where the targets were.
     pub targets: Vec<Target>,
     /// The pose, without the place of the body.
@@ -88,7 +88,7 @@ struct Moment {
     targets: Vec<Target>,
     anchors: Vec<(usize, f64)>,
     turn: DQuat,
-    found: Found,
+    found: SearchResult,
 }
 
 /// Weights about a moment, averaged with a raised cosine. Before the first and after the last nothing changes.
@@ -179,7 +179,7 @@ impl PoseSpace {
     ) -> Result<(), DeformError> {
         let n_frames = count_frames(course.span(), fps)?;
         // Only residual motion can bring home again what smoothing takes from its targets.
-        let reach = if params.brings_home() { (SMOOTH_SECS * fps).round() as usize } else { 0 };
+        let reach = if params.uses_residual() { (SMOOTH_SECS * fps).round() as usize } else { 0 };
         let (mut moments, mut last) = (Vec::<Moment>::with_capacity(n_frames), None);
         for frame in 0..n_frames + reach {
             if frame < n_frames {
@@ -205,7 +205,7 @@ impl PoseSpace {
         params: &SearchParams,
         time: f64,
         fps: f64,
-        last: Option<&Found>,
+        last: Option<&SearchResult>,
     ) -> Result<Moment, DeformError> {
         let turn = course.heading(time);
         let back = turn.inverse();
@@ -226,7 +226,7 @@ impl PoseSpace {
         let params = SearchParams { residual: false, ..params.clone() };
         // The first pose may come from anywhere, and local searches need some frames to find it.
         let params = match last.is_none() {
-            true => SearchParams { anywhere: true, rounds: params.rounds.max(60), ..params },
+            true => SearchParams { multi_start: true, rounds: params.rounds.max(60), ..params },
             false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params },
         };
         let found = self.search(&targets, &params, &start)?;
@@ -243,10 +243,10 @@ impl PoseSpace {
         last: Option<&Residual>,
     ) -> MotionFrame {
         let Moment { targets, anchors, turn, mut found } = moments[at].clone();
-        if params.brings_home() {
+        if params.uses_residual() {
             let mut energy = Energy::new(self, Blend::Free, &params.objective, &targets, &anchors, None);
             energy.evaluations = found.evaluations;
-            found = self.come_to(energy, smooth(moments, at, reach), found.order, params, last);
+            found = self.finish_search(energy, smooth(moments, at, reach), found.order, params, last);
         }
         let pose = self.pose_of(&found, params);
         MotionFrame { pose, turn, shift: turn * found.shift, targets, found }

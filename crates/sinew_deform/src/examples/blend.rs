@@ -19,7 +19,7 @@ pub enum Blend {
     #[default]
     Free,
     /// One after the other in this order, as algorithm 3 does.
-    InOrder(Vec<usize>),
+    Sequential(Vec<usize>),
 }
 
 /// Where a blend brings handles; kept to be filled again and again.
@@ -58,7 +58,7 @@ impl PoseSpace {
     pub(super) fn place(&self, blend: &Blend, weights: &[f64], wanted: &[usize], places: &mut Places) {
         match blend {
             Blend::Free => self.place_free(weights, &[], wanted, places),
-            Blend::InOrder(order) => {
+            Blend::Sequential(order) => {
                 let mut motions = std::mem::take(&mut places.motions);
                 self.replay(weights, order, &mut motions);
                 for &h in wanted {
@@ -146,7 +146,7 @@ impl PoseSpace {
     /// The pose of a blend, with an additional screw a handle unless `residual` is empty.
     pub(super) fn pose_with(&self, blend: &Blend, weights: &[f64], residual: &[Screw]) -> HandlePose {
         let motions = match blend {
-            Blend::InOrder(order) => {
+            Blend::Sequential(order) => {
                 let mut motions = vec![HandleMotion::default(); self.n_handles()];
                 self.steps(weights, order, |weight, step| {
                     apply(&self.pivot, weight, step, &mut motions, |motion, axis, angle, center| {

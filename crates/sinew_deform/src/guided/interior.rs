@@ -6,7 +6,7 @@
 //! meshes have an inside too.
 
 use super::clusters::{Clustering, Clusters};
-use crate::{held::HeldMesh, soft::SoftPiece};
+use crate::{handled::HandledMesh, soft::SoftPiece};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use sinew_geom::query::SurfaceTree;
@@ -35,7 +35,7 @@ const FIRST_TRIED_A_NODE: f64 = 30.0;
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         tree: &SurfaceTree,
         clustering: &Clustering,
         piece: &SoftPiece,
@@ -68,7 +68,7 @@ impl Interior {
     }
 
     fn fill(
-        HeldMesh { mesh, handles, .. }: HeldMesh,
+        HandledMesh { mesh, handles, .. }: HandledMesh,
         tree: &SurfaceTree,
         clustering: &Clustering,
         [low, high]: [DVec3; 2],

@@ -15,9 +15,9 @@ mod transfer;
 
 use crate::{
     DeformError, HandlePose,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
     soft::{Posed, SoftPiece, SoftSurface},
-    tally::{Part, Tally},
 };
 use proxy::Proxy;
 use rayon::prelude::*;
@@ -61,25 +61,25 @@ pub(crate) struct Guided {
 }
 
 impl Guided {
-    /// Stand a graph for each piece. All together fill a share of the tally.
+    /// Stand a graph for each piece. All together fill a share of the progress.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         soft: &SoftSurface,
         params: &GuidedParams,
-        tally: &Tally,
+        meter: &ProgressMeter,
         share: f64,
     ) -> Result<Self, DeformError> {
         let tree = SurfaceTree::new(held.mesh);
-        tally.add(TREE_SHARE * share)?;
+        meter.add(TREE_SHARE * share)?;
         let area = |piece: &SoftPiece| piece.area(held);
         let total: f64 = soft.pieces.iter().map(area).sum();
-        let build = |piece: &SoftPiece, part: Part| {
+        let build = |piece: &SoftPiece, span: ProgressSpan| {
             let size = if total > 0.0 { area(piece) / total } else { 1.0 };
             // Vertices name their nodes in 16 bits.
             let budget = ((params.n_nodes as f64 * size) as usize).clamp(64, 32_000);
-            Proxy::new(held, &tree, piece, budget, params, part)
+            Proxy::new(held, &tree, piece, budget, params, span)
         };
-        let mut proxies = soft.build_pieces(tally, (1.0 - TREE_SHARE) * share, build)?;
+        let mut proxies = soft.build_pieces(meter, (1.0 - TREE_SHARE) * share, build)?;
         let plan = Plan::new(&proxies.iter().map(Proxy::n_nodes).collect::<Vec<_>>());
         plan.batches.iter().flatten().for_each(|&at| proxies[at as usize].without_threads());
         Ok(Self { proxies, plan, params: *params })

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     DeformError, HandlePose,
     guide::Guide,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{operators::half_cotangents, query::SurfaceTree};
@@ -40,19 +40,19 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// Stand about `budget` nodes for a piece, at a cost of the piece's size.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         tree: &SurfaceTree,
         piece: &SoftPiece,
         budget: usize,
         params: &GuidedParams,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
         let clustering = Clustering::new(held, piece, budget);
-        part.add(0.3)?;
+        span.add(0.3)?;
         let clusters = &clustering.clusters;
         let n_surface = clusters.centers.len() as u32;
         let interior = Interior::new(held, tree, &clustering, piece, budget / 2);
-        part.add(0.2)?;
+        span.add(0.2)?;
         let mut edges = surface_edges(held, &clustering);
         edges.extend(
             interior
@@ -69,13 +69,13 @@ impl Proxy {
         let is_held: Vec<bool> = owners.iter().map(Option::is_some).collect();
         let anchors = springs.iter().map(|spring| spring.map_or(0.0, |(_, s)| s)).collect();
         let node_of: Vec<u32> = piece.vertices.iter().filter_map(|&v| clustering.node(v)).collect();
-        part.add(0.2)?;
+        span.add(0.2)?;
         let transfer = if piece.vertices.len() <= budget {
             None
         } else {
             Some(Transfer::new(held, &piece.vertices, &clustering, &edges)?)
         };
-        part.add(0.2)?;
+        span.add(0.2)?;
         let graph = Graph::new(rest, &edges, &is_held, anchors, params.smoothness)?;
         let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
         owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
@@ -85,7 +85,7 @@ impl Proxy {
         let columns = handles.iter().map(|&h| harmonic_weights(&graph, &owners, &springs, h));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let guide = Guide::new(handles, &columns);
-        part.add(0.1)?;
+        span.add(0.1)?;
         Ok(Self { clusters: clustering.clusters, graph, owners, springs, guide, transfer, node_of })
     }
 
@@ -191,7 +191,7 @@ fn harmonic_weights(
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
 /// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
 fn surface_edges(
-    HeldMesh { mesh, adjacency, .. }: HeldMesh,
+    HandledMesh { mesh, adjacency, .. }: HandledMesh,
     clustering: &Clustering,
 ) -> Vec<(u32, u32, f64)> {
     let clusters = &clustering.clusters;

@@ -6,7 +6,7 @@
 //! stick together, and vertices next to a handle blend into its motion, so that its border does not tear.
 
 use super::clusters::{Clustering, Clusters};
-use crate::held::HeldMesh;
+use crate::handled::HandledMesh;
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
@@ -26,7 +26,7 @@ pub(crate) struct Transfer {
 impl Transfer {
     /// Let vertices follow the nodes near them; `edges` tell which nodes are neighbours.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         vertices: &[u32],
         clustering: &Clustering,
         edges: &[(u32, u32, f64)],
@@ -113,7 +113,7 @@ fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters, leave_one: b
 
 /// For vertices beside a handle, the handle's node there, and how much they follow it.
 fn nearest_borders(
-    HeldMesh { mesh, adjacency, .. }: HeldMesh,
+    HandledMesh { mesh, adjacency, .. }: HandledMesh,
     vertices: &[u32],
     Clustering { clusters, local }: &Clustering,
 ) -> Vec<Option<(u32, f64)>> {

@@ -19,10 +19,10 @@ mod surface;
 
 use crate::{
     DeformError, HandlePose,
-    held::HeldMesh,
+    handled::HandledMesh,
     local::VertexMap,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
@@ -111,13 +111,13 @@ pub(crate) struct LipmanPiece {
 impl LipmanPiece {
     /// Assemble and factor, at a cost of the piece's size.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         laplacian: &SparseMatrix,
         piece: &SoftPiece,
         params: &LipmanParams,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
-        let HeldMesh { mesh, handles, .. } = held;
+        let HandledMesh { mesh, handles, .. } = held;
         let columns = band_columns(held, piece, params.band.max(1) * reach_of(params.laplacian));
         let column_of = VertexMap::numbering(mesh.n_vertices(), &columns);
         let rest: Vec<DVec3> = columns.iter().map(|&v| mesh.positions()[v as usize]).collect();
@@ -140,7 +140,7 @@ impl LipmanPiece {
         let mut squared = vec![0.0; columns.len()];
         band.iter().for_each(|&(c, _, w, _)| squared[c as usize] = w * w);
         let normal = l.gram().add_diagonal(&squared);
-        part.add(0.2)?;
+        span.add(0.2)?;
         // Fused or flat faces can leave a direction without any hold; a trace of stiffness gives it one.
         let factor = Cholesky::new(&normal).or_else(|_| {
             let n = columns.len();
@@ -150,7 +150,7 @@ impl LipmanPiece {
                 .sum::<f64>();
             Cholesky::new(&normal.add_diagonal(&vec![1e-9 * (mean / n as f64).max(1e-9); n]))
         })?;
-        part.add(0.5)?;
+        span.add(0.5)?;
         let surface = LocalSurface::new(held, &columns, &column_of, &rows);
         let mut holding: Vec<u32> = band.iter().map(|&(_, h, ..)| h).collect();
         holding.sort_unstable();
@@ -176,7 +176,7 @@ impl LipmanPiece {
         };
         built.map = built.handle_map()?;
         (built.rest_frames, built.local) = built.local_differentials()?;
-        part.add(0.3)?;
+        span.add(0.3)?;
         Ok(built)
     }
 
@@ -332,7 +332,7 @@ fn reach_of(kind: LaplacianKind) -> usize {
 }
 
 /// The piece's vertices, then rings of rigid handle vertices around it.
-fn band_columns(held: HeldMesh, piece: &SoftPiece, n_rings: usize) -> Vec<u32> {
+fn band_columns(held: HandledMesh, piece: &SoftPiece, n_rings: usize) -> Vec<u32> {
     let mut columns = piece.vertices.clone();
     let mut seen = VertexMap::numbering(held.mesh.n_vertices(), &columns);
     let mut from = 0;

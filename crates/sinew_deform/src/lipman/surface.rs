@@ -3,7 +3,7 @@
 //! # Source
 //! Hansen (2006), §4.1.7.1: frames `{u, n × u, n}`, and normals averaged with a polynomial of the distance along edges.
 
-use crate::{held::HeldMesh, local::VertexMap};
+use crate::{handled::HandledMesh, local::VertexMap};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{linalg::SparseMatrix, mesh::Ragged};
@@ -19,7 +19,7 @@ pub(super) struct LocalSurface {
 
 impl LocalSurface {
     pub fn new(
-        HeldMesh { mesh, adjacency, .. }: HeldMesh,
+        HandledMesh { mesh, adjacency, .. }: HandledMesh,
         columns: &[u32],
         column_of: &VertexMap,
         rows: &[u32],

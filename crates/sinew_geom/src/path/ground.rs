@@ -76,7 +76,7 @@ impl FromStr for Ground {
 
 /// A ground laid out somewhere: its own +Z points along a heading.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Site {
+pub struct PlacedGround {
     /// The ground in its own axes.
     pub ground: Ground,
     /// Where its origin lies, x and z.
@@ -85,7 +85,7 @@ pub struct Site {
     pub heading: f64,
 }
 
-impl Site {
+impl PlacedGround {
     /// A ground in the axes of the world.
     pub fn of(ground: Ground) -> Self {
         Self { ground, ..Self::default() }
@@ -316,12 +316,15 @@ mod tests {
     #[test]
     fn a_site_turns_its_ground() {
         // Uphill points along +X: a quarter turn about +Y brings +Z there.
-        let site =
-            Site { ground: Ground::Slope(45.0), origin: [1.0, 2.0], heading: std::f64::consts::FRAC_PI_2 };
+        let site = PlacedGround {
+            ground: Ground::Slope(45.0),
+            origin: [1.0, 2.0],
+            heading: std::f64::consts::FRAC_PI_2,
+        };
         for (x, z, expected) in [(1.0, 2.0, 0.0), (3.0, 2.0, 2.0), (1.0, 7.0, 0.0)] {
             assert!((site.height(x, z) - expected).abs() < 1e-12, "{x} {z}: {}", site.height(x, z));
         }
-        assert_eq!(Site::of(Ground::Flat(0.3)).height(5.0, 6.0), 0.3);
+        assert_eq!(PlacedGround::of(Ground::Flat(0.3)).height(5.0, 6.0), 0.3);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 mod ground;
 mod walk;
 
-pub use ground::{Ground, HeightField, Site};
+#[doc(hidden)]
+pub use ground::PlacedGround as Site;
+pub use ground::{Ground, HeightField, PlacedGround};
 pub use walk::{Walk, plan_walk};
 
 use crate::GeomError;
@@ -44,7 +46,7 @@ impl Path {
     ///
     /// # Errors
     /// As [`Path::new`], and if the time is not above zero.
-    pub fn over(points: Vec<DVec3>, secs: f64) -> Result<Self, GeomError> {
+    pub fn with_duration(points: Vec<DVec3>, secs: f64) -> Result<Self, GeomError> {
         if !(secs.is_finite() && secs > 0.0) {
             let value = secs.to_string();
             return Err(GeomError::Parameter { name: "seconds", value, expected: "it must be above 0" });
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn straight_even_paths_are_straight_and_even() {
-        let path = Path::over(vec![DVec3::ZERO, DVec3::X, DVec3::X * 3.0], 3.0).unwrap();
+        let path = Path::with_duration(vec![DVec3::ZERO, DVec3::X, DVec3::X * 3.0], 3.0).unwrap();
         for i in 0..=30 {
             let time = f64::from(i) * 0.1;
             assert!(path.at(time).distance(DVec3::X * time) < 2e-2, "{time}: {}", path.at(time));
@@ -150,7 +152,7 @@ mod tests {
     #[test]
     fn points_without_length_and_single_points_stay_where_they_are() {
         for n in 1..4 {
-            let path = Path::over(vec![DVec3::Y; n], 2.0).unwrap();
+            let path = Path::with_duration(vec![DVec3::Y; n], 2.0).unwrap();
             assert_eq!(path.at(0.7), DVec3::Y);
         }
     }
@@ -161,6 +163,6 @@ mod tests {
         assert!(Path::new(vec![DVec3::X; 2], vec![0.0, 0.0]).is_err());
         assert!(Path::new(vec![DVec3::X], vec![f64::NAN]).is_err());
         assert!(Path::new(vec![DVec3::NAN], vec![0.0]).is_err());
-        assert!(Path::over(vec![DVec3::X], 0.0).is_err());
+        assert!(Path::with_duration(vec![DVec3::X], 0.0).is_err());
     }
 }

@@ -88,7 +88,7 @@ pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Pat
     let missing = || GeomError::Parameter { name: "walk", value: "no feet".into(), expected: "two feet" };
     let (left, right) = (paths.next().ok_or_else(missing)??, paths.next().ok_or_else(missing)??);
     let body = line.points.iter().map(|p| DVec3::new(p.x, ground.height(p.x, p.y), p.y)).collect();
-    Ok(([left, right], Path::over(body, end)?))
+    Ok(([left, right], Path::with_duration(body, end)?))
 }
 
 /// A foot in the air: up at once, along, and down at the end, over whatever lies between.

@@ -20,7 +20,7 @@ pub use regions::Grouping;
 pub use solvers::LsqrParams;
 
 use crate::{
-    FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage, Transforms,
+    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage,
     affine::update_affine,
     normal::Normal,
     params::{MAX_INFLUENCES, check_bones},
@@ -28,7 +28,7 @@ use crate::{
     rigid::{start_blended, update_rigid},
     state::{Bones, Influences, State, centroids},
     tracks::Tracks,
-    weights::{Choice, Exchanges, update_weights},
+    weights::{Choice, SwapSchedule, update_weights},
 };
 use blends::{by_convolution, by_distance, strongest};
 use centers::{Clusters, find_centers};
@@ -68,7 +68,7 @@ pub struct ThesisParams {
     /// Most bones a vertex follows. Default 4.
     pub influences: usize,
     /// What a bone may do. Default affine.
-    pub transforms: Transforms,
+    pub transforms: BoneKind,
     /// Where the joints stand. Default by deformation, in grown regions.
     pub placement: Placement,
     /// How weights are found. Default by distance.
@@ -94,7 +94,7 @@ impl Default for ThesisParams {
         Self {
             bones: 50,
             influences: 4,
-            transforms: Transforms::Affine,
+            transforms: BoneKind::Affine,
             placement: Placement::Deform(Grouping::RegionGrowing),
             blending: Blending::Distance,
             p_factor: 1.6,
@@ -235,7 +235,7 @@ pub(crate) fn fit_layout(
     params: &ThesisParams,
     progress: Progress,
 ) -> Result<State, SkinError> {
-    let is_rigid = params.transforms == Transforms::Rigid;
+    let is_rigid = params.transforms == BoneKind::Rigid;
     let centers = centroids(&influences, &tracks.rest, &vec![[0.0; 3]; params.bones]);
     let bones = Bones::at_rest(centers, tracks, is_rigid);
     let mut state = State { influences, bones, rest: tracks.rest.clone() };
@@ -250,7 +250,7 @@ pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) 
         let choice = Choice {
             candidates: params.influences,
             influences: params.influences,
-            exchanges: Exchanges::None,
+            exchanges: SwapSchedule::None,
         };
         state.influences = update_weights(tracks, &state, choice).0;
     }
@@ -263,12 +263,12 @@ pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) 
 fn fit_transforms(tracks: &Tracks, state: &mut State, params: &ThesisParams) -> Result<(), SkinError> {
     const SWEEPS: usize = 40;
     match (params.transforms, params.solver) {
-        (Transforms::Affine, TransformSolver::Direct) => update_affine(tracks, state),
-        (Transforms::Affine, TransformSolver::Lsqr(lsqr)) => solvers::affine_by_lsqr(tracks, state, lsqr),
-        (Transforms::Rigid, TransformSolver::Lsqr(lsqr)) => {
+        (BoneKind::Affine, TransformSolver::Direct) => update_affine(tracks, state),
+        (BoneKind::Affine, TransformSolver::Lsqr(lsqr)) => solvers::affine_by_lsqr(tracks, state, lsqr),
+        (BoneKind::Rigid, TransformSolver::Lsqr(lsqr)) => {
             solvers::rigid_by_dual_quaternions(tracks, state, lsqr)
         }
-        (Transforms::Rigid, TransformSolver::Direct) => {
+        (BoneKind::Rigid, TransformSolver::Direct) => {
             start_blended(tracks, state);
             let normal = Normal::new(tracks, state);
             update_rigid(tracks, &mut state.bones, &normal, SWEEPS);

@@ -116,7 +116,7 @@ pub struct SearchParams {
     /// In which order examples are tried, and loaded if the blend depends on it.
     pub reorder: Reorder,
     /// Whether examples are loaded one after the other, as in Hansen (2006), rather than all at once.
-    pub in_order: bool,
+    pub sequential: bool,
     /// Least and greatest weight (§7.5.5).
     pub limits: [f64; 2],
     /// How far a weight may move from that of the last frame; `None` for the values of Hansen (2006): 0.15 for `climb`.
@@ -126,7 +126,7 @@ pub struct SearchParams {
     pub rounds: usize,
     /// With `newton`: set out from the best of many poses rather than from the last. Single poses want it; frames of a
     /// motion should not jump.
-    pub anywhere: bool,
+    pub multi_start: bool,
     /// With `newton`: let handles move a little beyond what the examples span, so that targets are reached.
     pub residual: bool,
     /// Seed of `annealing`.
@@ -135,8 +135,8 @@ pub struct SearchParams {
 
 impl SearchParams {
     /// Whether small motions beyond the examples are wanted and possible.
-    pub(super) fn brings_home(&self) -> bool {
-        self.residual && self.optimiser == Optimiser::Newton && !self.in_order
+    pub(super) fn uses_residual(&self) -> bool {
+        self.residual && self.optimiser == Optimiser::Newton && !self.sequential
     }
 }
 
@@ -146,11 +146,11 @@ impl Default for SearchParams {
             objective: Objective::default(),
             optimiser: Optimiser::default(),
             reorder: Reorder::default(),
-            in_order: false,
+            sequential: false,
             limits: [0.0, 1.0],
             local: None,
             rounds: 1,
-            anywhere: false,
+            multi_start: false,
             residual: false,
             seed: 0,
         }
@@ -162,7 +162,7 @@ const LOCAL: f64 = 0.15;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// Weight of every example.
     pub weights: Vec<f64>,
     /// Small motions beyond the examples.
@@ -211,7 +211,7 @@ impl Residual {
     }
 }
 
-impl Found {
+impl SearchResult {
     /// Mean and greatest distance of targets missed, as lengths.
     pub fn target_errors(&self, targets: &[Target]) -> [f64; 2] {
         let distances: Vec<f64> =
@@ -246,7 +246,7 @@ impl PoseSpace {
         targets: &[Target],
         params: &SearchParams,
         start: &Start<'_>,
-    ) -> Result<Found, DeformError> {
+    ) -> Result<SearchResult, DeformError> {
         self.check(targets, params, start)?;
         let n = self.n_examples();
         let [low, high] = params.limits;
@@ -254,7 +254,7 @@ impl PoseSpace {
         weights.resize(n, 0.0);
         weights.iter_mut().for_each(|w| *w = w.clamp(low, high));
         let order = self.order(targets, params.reorder, &weights);
-        let blend = if params.in_order { Blend::InOrder(order.clone()) } else { Blend::Free };
+        let blend = if params.sequential { Blend::Sequential(order.clone()) } else { Blend::Free };
         let mut energy = Energy::new(self, blend, &params.objective, targets, start.anchors, start.grips);
         // Newton comes to rest by itself.
         let rounds = if params.optimiser == Optimiser::Newton { 1 } else { params.rounds.max(1) };
@@ -272,38 +272,38 @@ impl PoseSpace {
                 Optimiser::SimpleHooke => hooke::simple(&mut energy, &order, &limits, &mut weights),
                 Optimiser::Annealing => everywhere::anneal(&mut energy, &limits, params.seed, &mut weights),
                 Optimiser::Exhaustive => everywhere::exhaustive(&mut energy, &order, &limits, &mut weights),
-                Optimiser::Newton => newton::search(&mut energy, &limits, params.anywhere, &mut weights),
+                Optimiser::Newton => newton::search(&mut energy, &limits, params.multi_start, &mut weights),
             }
             if weights == before {
                 break;
             }
         }
-        Ok(self.come_to(energy, weights, order, params, start.residual))
+        Ok(self.finish_search(energy, weights, order, params, start.residual))
     }
 
     /// What weights come to: their energy, and the small motions that bring targets home if those are wanted.
-    pub(super) fn come_to(
+    pub(super) fn finish_search(
         &self,
         mut energy: Energy<'_>,
         weights: Vec<f64>,
         order: Vec<usize>,
         params: &SearchParams,
         last: Option<&Residual>,
-    ) -> Found {
+    ) -> SearchResult {
         let evaluations = energy.evaluations;
         let terms = energy.values(&weights);
         let total = terms.iter().map(|(_, value)| value).sum();
         let mut grips = self.grips(&self.pose_with(&energy.blend, &weights, &[]));
         let mut shift = energy.shift(&grips);
         let mut residual = Residual::default();
-        if params.brings_home() {
+        if params.uses_residual() {
             let moved: Vec<Target> =
                 energy.targets.iter().map(|t| Target { position: t.position - shift, ..*t }).collect();
             residual = Residual(residual::reach(self, &weights, &moved, last));
             grips = self.grips(&self.pose_with(&Blend::Free, &weights, &residual.0));
             shift = energy.shift(&grips);
         }
-        Found { weights, residual, energy: total, terms, evaluations, grips, shift, order }
+        SearchResult { weights, residual, energy: total, terms, evaluations, grips, shift, order }
     }
 
     /// The pose of a blend. Weights that are missing are zero.
@@ -319,8 +319,8 @@ impl PoseSpace {
     }
 
     /// The pose that was found.
-    pub fn pose_of(&self, found: &Found, params: &SearchParams) -> HandlePose {
-        let blend = if params.in_order { Blend::InOrder(found.order.clone()) } else { Blend::Free };
+    pub fn pose_of(&self, found: &SearchResult, params: &SearchParams) -> HandlePose {
+        let blend = if params.sequential { Blend::Sequential(found.order.clone()) } else { Blend::Free };
         self.pose_with(&blend, &found.weights, &found.residual.0)
     }
 

@@ -13,7 +13,7 @@
 use super::super::{
     blend::{Blend, Places},
     energy::{Energy, Target, bell},
-    objective::{BELL, Term},
+    objective::{GAUSSIAN_WIDTH, Term},
     screw::Screw,
     space::PoseSpace,
 };
@@ -160,7 +160,7 @@ impl Model {
         self.with_roots = from.with_roots;
         match energy.blend {
             Blend::Free => self.place::<FMA>(energy.space, &energy.wanted, weights),
-            Blend::InOrder(_) => self.place_in_order(energy, weights),
+            Blend::Sequential(_) => self.place_sequential(energy, weights),
         }
         self.gradient.fill(0.0);
         self.hessian.fill([0.0; 4]);
@@ -248,7 +248,7 @@ impl Model {
     }
 
     /// Algorithm 3 has no short derivative: the axis of every move depends on all moves before it.
-    fn place_in_order(&mut self, energy: &mut Energy<'_>, weights: &[f64]) {
+    fn place_sequential(&mut self, energy: &mut Energy<'_>, weights: &[f64]) {
         const STEP: f64 = 1e-6;
         let (width, mut moved, mut beside) = (self.width, weights.to_vec(), self.places.clone());
         energy.space.place(&energy.blend, weights, &energy.wanted, &mut self.places);
@@ -422,7 +422,8 @@ impl Model {
     #[inline(always)]
     fn add_examples<const FMA: bool>(&mut self, energy: &Energy<'_>, k: f64) -> f64 {
         let (space, width) = (energy.space, self.width);
-        let scale = 2.0 * k / (BELL * BELL * space.n_handles() as f64 * space.unit * space.unit);
+        let scale =
+            2.0 * k / (GAUSSIAN_WIDTH * GAUSSIAN_WIDTH * space.n_handles() as f64 * space.unit * space.unit);
         let mut bells = std::mem::take(&mut self.bells);
         (0..self.n).for_each(|e| bells[e] = bell(space.unlikeness(e, &self.places.grip)));
         let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > FLAT);

@@ -5,7 +5,7 @@
 //! search over the set of examples in use: smaller and smaller sets, each without the example whose removal costs
 //! least; the sets of the best poses evaluated in advance; and exchanges of single examples.
 
-use super::super::objective::USED;
+use super::super::objective::{MIN_USED_WEIGHT, Term};
 use super::{Energy, descent::Descent, scouts::Starts};
 
 /// Valleys that are looked into.
@@ -28,10 +28,12 @@ const ADDED: f64 = 0.2;
 const SWAPS: usize = 3;
 
 /// Least energy near the start or, `anywhere`, near the best of many poses that were tried beforehand.
-pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weights: &mut [f64]) {
-    let counts = energy.objective.factor("now") + energy.objective.factor("neu") > 0.0;
+pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, weights: &mut [f64]) {
+    let counts = energy.objective.factor(Term::NumberOfWeights)
+        + energy.objective.factor(Term::ExamplesUsed { free: 0 })
+        > 0.0;
     let space = energy.space;
-    let starts = match anywhere {
+    let starts = match multi_start {
         true => space.scouts.best(energy, limits, weights, STARTS),
         false => Starts { whole: vec![weights.to_vec()], limbs: Vec::new() },
     };
@@ -123,10 +125,12 @@ impl Search<'_, '_> {
     /// Hold what is not in use below what counts as use. Returns the limits there were.
     fn hold_unused(&mut self, weights: &mut [f64]) -> Vec<[f64; 2]> {
         let before = self.descent.limits.clone();
-        self.descent.model.with_roots = self.descent.energy.objective.factor("now") > 0.0;
-        for (e, w) in weights.iter().enumerate().filter(|(e, w)| **w <= USED && before[*e][0] <= 0.0) {
+        self.descent.model.with_roots = self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0;
+        for (e, w) in
+            weights.iter().enumerate().filter(|(e, w)| **w <= MIN_USED_WEIGHT && before[*e][0] <= 0.0)
+        {
             // With eq. 7.6 a trace of an example costs more than it gives.
-            let most = if self.descent.model.with_roots { *w } else { USED };
+            let most = if self.descent.model.with_roots { *w } else { MIN_USED_WEIGHT };
             self.descent.limits[e][1] = before[e][1].min(most);
         }
         before
@@ -146,7 +150,7 @@ impl Search<'_, '_> {
 
     /// What an example is reduced to when it is not in use.
     fn trace(&self) -> f64 {
-        if self.descent.energy.objective.factor("now") > 0.0 { 0.0 } else { USED }
+        if self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0 { 0.0 } else { MIN_USED_WEIGHT }
     }
 
     /// For terms that want few examples: drop the one that is missed least, again and again, and settle the rest.
@@ -155,14 +159,15 @@ impl Search<'_, '_> {
         let limits = self.descent.limits.clone();
         let (trace, mut in_vain) = (self.trace(), 0);
         let clean = |mut weights: Vec<f64>| {
-            let unused = weights.iter_mut().zip(&limits).filter(|(w, [low, _])| **w <= USED && *low <= 0.0);
+            let unused =
+                weights.iter_mut().zip(&limits).filter(|(w, [low, _])| **w <= MIN_USED_WEIGHT && *low <= 0.0);
             unused.for_each(|(w, _)| *w = trace);
             weights
         };
         let mut weights = self.settle(clean(weights), SETTLING, f64::INFINITY).1;
         while in_vain < PATIENCE {
             let used: Vec<usize> =
-                (0..weights.len()).filter(|&e| weights[e] > USED && limits[e][0] <= 0.0).collect();
+                (0..weights.len()).filter(|&e| weights[e] > MIN_USED_WEIGHT && limits[e][0] <= 0.0).collect();
             let mut without: Vec<(f64, Vec<f64>)> = used
                 .iter()
                 .map(|&e| {
@@ -190,10 +195,12 @@ impl Search<'_, '_> {
         let mut reached = f64::INFINITY;
         loop {
             let mut more: Vec<(f64, Vec<f64>)> = Vec::new();
-            for e in (0..weights.len()).filter(|&e| weights[e] <= USED && limits[e][1] > USED) {
+            for e in (0..weights.len())
+                .filter(|&e| weights[e] <= MIN_USED_WEIGHT && limits[e][1] > MIN_USED_WEIGHT)
+            {
                 let same_limb =
                     limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
-                let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= USED);
+                let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= MIN_USED_WEIGHT);
                 for (f, weight) in
                     std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED), (f, 3.0 * ADDED)])
                 {
@@ -222,10 +229,10 @@ impl Search<'_, '_> {
             let (before, weights) = self.best.clone();
             let limits = &self.descent.limits;
             let (used, unused): (Vec<usize>, Vec<usize>) =
-                (0..weights.len()).partition(|&e| weights[e] > USED);
+                (0..weights.len()).partition(|&e| weights[e] > MIN_USED_WEIGHT);
             let mut others: Vec<(f64, Vec<f64>)> = Vec::new();
             for (&e, &f) in used.iter().flat_map(|e| unused.iter().map(move |f| (e, f))) {
-                if limits[e][0] > 0.0 || limits[f][1] <= USED {
+                if limits[e][0] > 0.0 || limits[f][1] <= MIN_USED_WEIGHT {
                     continue;
                 }
                 for share in [0.5, 1.0] {
@@ -234,7 +241,7 @@ impl Search<'_, '_> {
                     others.push((self.descent.energy.of(&other), other));
                 }
             }
-            for &f in unused.iter().filter(|&&f| limits[f][1] > USED) {
+            for &f in unused.iter().filter(|&&f| limits[f][1] > MIN_USED_WEIGHT) {
                 let mut other = weights.clone();
                 other[f] = ADDED.clamp(limits[f][0], limits[f][1]);
                 others.push((self.descent.energy.of(&other), other));
@@ -262,8 +269,8 @@ impl Search<'_, '_> {
         let before = self.best.0;
         for e in 0..self.best.1.len() {
             let mut weights = self.best.1.clone();
-            if weights[e] < USED && self.descent.limits[e][1] >= USED {
-                weights[e] = USED;
+            if weights[e] < MIN_USED_WEIGHT && self.descent.limits[e][1] >= MIN_USED_WEIGHT {
+                weights[e] = MIN_USED_WEIGHT;
                 self.keep(&weights);
             }
         }

@@ -4,7 +4,7 @@
 use super::super::{
     blend::{Blend, Places},
     energy::{Energy, bell},
-    objective::{Term, USED},
+    objective::{MIN_USED_WEIGHT, Term},
     space::PoseSpace,
 };
 use super::everywhere::Random;
@@ -73,7 +73,7 @@ impl Scouts {
         self.weights.extend(weights);
         self.sum.push(sum as f32);
         self.roots.push(if sum > 0.0 { (roots / sum) as f32 } else { 0.0 });
-        self.used.push(weights.iter().filter(|w| **w > USED).count() as f32);
+        self.used.push(weights.iter().filter(|w| **w > MIN_USED_WEIGHT).count() as f32);
         self.unlike.push((0..weights.len()).map(unlike).sum::<f64>() as f32);
         for (h, grip) in places.grip.iter().enumerate() {
             (0..3).for_each(|axis| self.grips[3 * h + axis].push(grip[axis] as f32));
@@ -143,7 +143,7 @@ impl Scouts {
     fn away_from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
         let Some(last) = energy.last else { return 0.0 };
         let moved: f32 = last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
-        (energy.objective.factor("dtl") as f32 * moved / energy.space.unit as f32).powi(2)
+        (energy.objective.factor(Term::DistanceToLast) as f32 * moved / energy.space.unit as f32).powi(2)
     }
 
     /// Where to set out from.
@@ -161,11 +161,11 @@ impl Scouts {
             return starts;
         }
         let mut values = vec![0f32; self.len()];
-        self.add_distances(energy, energy.objective.factor("dtt") as f32, &mut values);
+        self.add_distances(energy, energy.objective.factor(Term::DistanceToTarget) as f32, &mut values);
         let nearest = least(&values, 1);
         self.add_others(energy, &mut values);
         let mut near = least(&values, CLOSELY);
-        if energy.objective.factor("dtl") > 0.0 {
+        if energy.objective.factor(Term::DistanceToLast) > 0.0 {
             near.iter().for_each(|&at| values[at] += self.away_from_last(energy, at));
             near.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         }

@@ -13,12 +13,12 @@ pub type Progress<'a> = &'a (dyn Fn(f64) -> ControlFlow<()> + Sync);
 const LEAST_TOLD: f64 = 0.002;
 
 /// A progress closure that hears nothing and never stops.
-pub(crate) fn unheard(_: f64) -> ControlFlow<()> {
+pub(crate) fn no_progress(_: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 /// Sums up the shares that threads have done.
-pub(crate) struct Tally<'a> {
+pub(crate) struct ProgressMeter<'a> {
     progress: Progress<'a>,
     state: Mutex<State>,
 }
@@ -29,18 +29,18 @@ struct State {
     is_stopped: bool,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> ProgressMeter<'a> {
     /// Nothing is done yet, which is told.
     ///
     /// # Errors
     /// If the work is stopped at once.
     pub fn new(progress: Progress<'a>) -> Result<Self, DeformError> {
-        let tally = Self {
+        let meter = Self {
             progress,
             state: Mutex::new(State { done: 0.0, told: f64::NEG_INFINITY, is_stopped: false }),
         };
-        tally.add(0.0)?;
-        Ok(tally)
+        meter.add(0.0)?;
+        Ok(meter)
     }
 
     /// A further share of the whole is done.
@@ -69,22 +69,22 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// The part of a tally that one piece fills.
+/// The part of a progress that one piece fills.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct ProgressSpan<'a> {
     /// Where it counts.
-    pub tally: &'a Tally<'a>,
+    pub meter: &'a ProgressMeter<'a>,
     /// Its share of the whole.
     pub share: f64,
 }
 
-impl Part<'_> {
+impl ProgressSpan<'_> {
     /// A further share of this part is done.
     ///
     /// # Errors
     /// If the work is to stop.
     pub fn add(&self, share: f64) -> Result<(), DeformError> {
-        self.tally.add(share * self.share)
+        self.meter.add(share * self.share)
     }
 }
 
@@ -99,14 +99,14 @@ mod tests {
             told.lock().unwrap().push(share);
             if share >= 0.5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let tally = Tally::new(&progress).unwrap();
-        let part = Part { tally: &tally, share: 0.5 };
-        assert_eq!(part.add(0.5), Ok(()));
+        let meter = ProgressMeter::new(&progress).unwrap();
+        let span = ProgressSpan { meter: &meter, share: 0.5 };
+        assert_eq!(span.add(0.5), Ok(()));
         // Too little to be told.
-        assert_eq!(part.add(0.001), Ok(()));
-        assert_eq!(tally.add(0.3), Err(DeformError::Cancelled));
-        assert_eq!(tally.add(0.0), Err(DeformError::Cancelled));
-        assert_eq!(tally.finish(), Err(DeformError::Cancelled));
+        assert_eq!(span.add(0.001), Ok(()));
+        assert_eq!(meter.add(0.3), Err(DeformError::Cancelled));
+        assert_eq!(meter.add(0.0), Err(DeformError::Cancelled));
+        assert_eq!(meter.finish(), Err(DeformError::Cancelled));
         assert_eq!(*told.lock().unwrap(), [0.0, 0.25, 0.5505]);
     }
 
@@ -117,9 +117,9 @@ mod tests {
             told.lock().unwrap().push(share);
             ControlFlow::Continue(())
         };
-        let tally = Tally::new(&progress).unwrap();
-        tally.add(0.9999).unwrap();
-        tally.finish().unwrap();
+        let meter = ProgressMeter::new(&progress).unwrap();
+        meter.add(0.9999).unwrap();
+        meter.finish().unwrap();
         assert_eq!(*told.lock().unwrap(), [0.0, 0.9999, 1.0]);
     }
 }

@@ -5,7 +5,7 @@ use glam::DVec3;
 use sinew_geom::{Mesh, measure::compute_face_areas, mesh::Adjacency};
 
 /// One connected part, as a mesh of its own.
-pub(super) struct Part {
+pub(super) struct Component {
     pub mesh: Mesh,
     pub adjacency: Adjacency,
     /// Vertices of the whole mesh at each vertex of the part.
@@ -18,7 +18,7 @@ pub(super) struct Part {
     pub area: f64,
 }
 
-impl Part {
+impl Component {
     fn new(mesh: Mesh, originals: Vec<Vec<u32>>) -> Self {
         let adjacency = Adjacency::new(&mesh);
         let face_areas = compute_face_areas(&mesh);
@@ -43,7 +43,7 @@ impl Part {
 }
 
 /// The parts that have faces with area, largest first, and how many vertices are in none.
-pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Part>, usize) {
+pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Component>, usize) {
     let place = weld(mesh.positions());
     let n_places = place.iter().max().map_or(0, |&last| last as usize + 1);
     let mut positions = vec![DVec3::ZERO; n_places];
@@ -68,10 +68,10 @@ pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Part>, usize) {
         let at = at as usize;
         originals[component[at] as usize][local[at] as usize].push(v as u32);
     }
-    let mut parts: Vec<Part> = (points.into_iter().zip(triangles).zip(originals))
+    let mut parts: Vec<Component> = (points.into_iter().zip(triangles).zip(originals))
         .filter(|((_, triangles), _)| !triangles.is_empty())
         .filter_map(|((points, triangles), originals)| {
-            Some(Part::new(Mesh::new(points, triangles).ok()?, originals))
+            Some(Component::new(Mesh::new(points, triangles).ok()?, originals))
         })
         .filter(|part| part.area > 0.0)
         .collect();

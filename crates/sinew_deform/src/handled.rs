@@ -5,7 +5,7 @@ use sinew_geom::{Mesh, mesh::Adjacency};
 
 /// What is held, and by what.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeldMesh<'a> {
+pub(crate) struct HandledMesh<'a> {
     /// The surface at rest.
     pub mesh: &'a Mesh,
     /// Its neighbourhoods.
