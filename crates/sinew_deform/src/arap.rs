@@ -29,10 +29,10 @@ use sinew_geom::{
     operators::half_cotangents,
 };
 
-/// Choices of the as-rigid-as-possible method.
+/// Parameters of the as-rigid-as-possible method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArapParams {
-    /// Iterations a frame (default 10).
+    /// Iterations per frame (default 10).
     pub iterations: usize,
 }
 
@@ -42,11 +42,11 @@ impl Default for ArapParams {
     }
 }
 
-/// Vertices and faces a thread takes at a time.
+/// Vertices and faces per unit of parallel work.
 const GRAIN: usize = 2048;
-/// Rounds of rotation fitting an iteration: the next iteration goes on from there.
+/// Rounds of rotation fitting per iteration: the next iteration continues from there.
 const ROUNDS: usize = 3;
-/// Rounds where there is no last iteration to go on from.
+/// Rounds where there is no previous iteration to continue from.
 const ROUNDS_AFRESH: usize = 12;
 
 /// One soft piece, factored. Local vertices are the piece's, then those of handles around it.
@@ -56,7 +56,7 @@ pub(crate) struct ArapPiece {
     rest: Vec<DVec3>,
     /// Handle of each local vertex after the free ones.
     owners: Vec<u32>,
-    /// Number of local vertices that have a rotation: the free ones and those beside them.
+    /// Number of local vertices that have a rotation: the free ones and their neighbours.
     n_rotations: usize,
     faces: Vec<[u32; 3]>,
     /// `c_e e` of each face.
@@ -64,7 +64,7 @@ pub(crate) struct ArapPiece {
     faces_of: Ragged,
     /// Off-diagonal entries of `K` between free and held vertices.
     held: SparseMatrix,
-    /// Free vertices that are drawn to a handle, with the handle and the spring.
+    /// Free vertices that a spring pulls towards a handle, with the handle and the stiffness.
     springs: Vec<(u32, u32, f64)>,
     /// Stiffness of the spring that holds each free vertex at its start while refining; empty if there are none.
     anchor_stiffness: Vec<f64>,
@@ -73,8 +73,8 @@ pub(crate) struct ArapPiece {
 }
 
 impl ArapPiece {
-    /// Assemble and factor, at a cost of the piece's size. With a reach, the piece can be refined, but not posed:
-    /// what a refinement does fades beyond this length.
+    /// Assemble and factor, at a cost proportional to the piece. With a reach, the piece can be refined, but not posed:
+    /// a refinement fades out beyond this length.
     pub fn new(
         HandledMesh { mesh, adjacency, handles }: HandledMesh,
         piece: &SoftPiece,
@@ -191,14 +191,14 @@ impl ArapPiece {
         let (mut x, mut rotations, mut pulls) = self.begin(pose);
         x[..self.n_free].copy_from_slice(&start);
         pulls.extend(start.iter().zip(&self.anchor_stiffness).zip(0..).map(|((p, s), i)| (i, *p * *s)));
-        // The guide is a start that depends on the pose alone, but farther off than the last iteration's.
+        // The guide is a start that depends on the pose alone, but is farther off than the previous iteration.
         fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS_AFRESH);
         self.solve_positions(&rotations, &pulls, &mut x)?;
         x.truncate(self.n_free);
         Ok(x)
     }
 
-    /// Free vertices at rest and held ones moved, rotations of the guide, and what springs pull with.
+    /// Free vertices at rest and held ones moved, rotations of the guide, and the pull of the springs.
     fn begin(&self, pose: &HandlePose) -> (Vec<DVec3>, Vec<DQuat>, Vec<(u32, DVec3)>) {
         let mut x = self.rest.clone();
         let mut rotations = self.guide.rotations(pose);

@@ -37,7 +37,7 @@ impl Method {
     /// All of them, the default first.
     pub const ALL: [Self; 3] = [Self::Guided, Self::Arap, Self::Lipman];
 
-    /// Name by which a user asks for it.
+    /// Name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Guided => "guided",
@@ -46,22 +46,22 @@ impl Method {
         }
     }
 
-    /// The method of a name.
+    /// The method with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// Choices of a [`SurfaceEditor`].
+/// Parameters of a [`SurfaceEditor`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EditParams {
     /// How the soft surface follows.
     pub method: Method,
-    /// Of the guided method.
+    /// Parameters of the guided method.
     pub guided: GuidedParams,
-    /// Of the as-rigid-as-possible method.
+    /// Parameters of the as-rigid-as-possible method.
     pub arap: ArapParams,
-    /// Of the Laplacian method.
+    /// Parameters of the Laplacian method.
     pub lipman: LipmanParams,
 }
 
@@ -107,10 +107,10 @@ impl Engine {
 }
 
 impl SurfaceEditor {
-    /// Prepare without telling how far it is: [`SurfaceEditor::prepare`] for the impatient.
+    /// [`SurfaceEditor::prepare`] without a progress callback.
     ///
     /// # Errors
-    /// As [`SurfaceEditor::prepare`], but it cannot be stopped.
+    /// As [`SurfaceEditor::prepare`].
     pub fn new(
         mesh: &Mesh,
         handles: &HandleSet,
@@ -120,8 +120,8 @@ impl SurfaceEditor {
         Self::prepare(mesh, handles, params, warnings, &no_progress)
     }
 
-    /// Find the soft pieces between the handles, assemble and factor their systems. `progress` hears the share
-    /// done and may stop the work.
+    /// Find the soft pieces between the handles, assemble and factor their systems. `progress` is called with the
+    /// share done and may stop the work.
     ///
     /// # Errors
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
@@ -163,7 +163,7 @@ impl SurfaceEditor {
         Ok(())
     }
 
-    /// Pose the surface and turn its normals along, rather than compute them anew (Hansen (2006), §6.5.2).
+    /// Pose the surface and rotate its normals with it, rather than compute them again (Hansen (2006), §6.5.2).
     ///
     /// # Errors
     /// As [`SurfaceEditor::solve`], and if the normals have another length than the mesh.

@@ -1,4 +1,4 @@
-//! How far a preparation is: told to whoever waits for it, who may stop it.
+//! Progress of a preparation: reported to the caller, who may stop it.
 
 use crate::DeformError;
 use std::{
@@ -6,18 +6,18 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Told the share done, 0..=1, from any thread, never falling; breaks to stop the work.
+/// Called with the share done, 0..=1, from any thread, never decreasing; breaks to stop the work.
 pub type Progress<'a> = &'a (dyn Fn(f64) -> ControlFlow<()> + Sync);
 
-/// Smallest advance that is told: thousands of small pieces need not be heard one by one.
+/// Smallest advance that is reported: thousands of small pieces need not be reported one by one.
 const LEAST_TOLD: f64 = 0.002;
 
-/// A progress closure that hears nothing and never stops.
+/// A progress callback that does nothing and never stops the work.
 pub(crate) fn no_progress(_: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Sums up the shares that threads have done.
+/// Adds up the shares that threads have done.
 pub(crate) struct ProgressMeter<'a> {
     progress: Progress<'a>,
     state: Mutex<State>,
@@ -30,10 +30,10 @@ struct State {
 }
 
 impl<'a> ProgressMeter<'a> {
-    /// Nothing is done yet, which is told.
+    /// Starts at zero, which is reported.
     ///
     /// # Errors
-    /// If the work is stopped at once.
+    /// If the callback stops the work at once.
     pub fn new(progress: Progress<'a>) -> Result<Self, DeformError> {
         let meter = Self {
             progress,
@@ -43,12 +43,12 @@ impl<'a> ProgressMeter<'a> {
         Ok(meter)
     }
 
-    /// A further share of the whole is done.
+    /// Add a share of the whole.
     ///
     /// # Errors
-    /// If the work is to stop, or was stopped on another thread.
+    /// If the callback stops the work, or stopped it on another thread.
     pub fn add(&self, share: f64) -> Result<(), DeformError> {
-        // Held while telling, so that shares are told in order.
+        // Locked during the callback, so that shares are reported in order.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done = (state.done + share).min(1.0);
         if !state.is_stopped && state.done - state.told >= LEAST_TOLD {
@@ -58,10 +58,10 @@ impl<'a> ProgressMeter<'a> {
         if state.is_stopped { Err(DeformError::Cancelled) } else { Ok(()) }
     }
 
-    /// All is done.
+    /// Report that everything is done.
     ///
     /// # Errors
-    /// If the work is to stop even now.
+    /// If the callback stops the work even now.
     pub fn finish(self) -> Result<(), DeformError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_stopped = state.is_stopped || (self.progress)(1.0).is_break();
@@ -69,20 +69,20 @@ impl<'a> ProgressMeter<'a> {
     }
 }
 
-/// The part of a progress that one piece fills.
+/// The span of the whole progress that belongs to one piece.
 #[derive(Clone, Copy)]
 pub(crate) struct ProgressSpan<'a> {
-    /// Where it counts.
+    /// Where it is added.
     pub meter: &'a ProgressMeter<'a>,
     /// Its share of the whole.
     pub share: f64,
 }
 
 impl ProgressSpan<'_> {
-    /// A further share of this part is done.
+    /// Add a share of this span.
     ///
     /// # Errors
-    /// If the work is to stop.
+    /// If the callback stops the work.
     pub fn add(&self, share: f64) -> Result<(), DeformError> {
         self.meter.add(share * self.share)
     }
@@ -102,7 +102,7 @@ mod tests {
         let meter = ProgressMeter::new(&progress).unwrap();
         let span = ProgressSpan { meter: &meter, share: 0.5 };
         assert_eq!(span.add(0.5), Ok(()));
-        // Too little to be told.
+        // Too little to be reported.
         assert_eq!(span.add(0.001), Ok(()));
         assert_eq!(meter.add(0.3), Err(DeformError::Cancelled));
         assert_eq!(meter.add(0.0), Err(DeformError::Cancelled));

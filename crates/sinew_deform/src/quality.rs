@@ -1,4 +1,4 @@
-//! How well a pose keeps the shape: the measures by which methods are compared.
+//! Quality of a pose: the measures by which methods are compared.
 //!
 //! # Source
 //! Spokes-and-rims energy: Chao et al., *A simple geometric model for elastic deformations* (2010). Sections: rigid fit
@@ -15,7 +15,7 @@ use sinew_geom::{
     query::find_self_intersections,
 };
 
-/// Numbers of one pose against the rest shape.
+/// Measures of one pose relative to the rest shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
     /// Volume over volume at rest; 1 for an open mesh without volume.

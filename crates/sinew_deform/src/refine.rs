@@ -43,8 +43,8 @@ pub struct SurfaceRefiner {
 }
 
 impl SurfaceRefiner {
-    /// Find the soft pieces and factor their systems at full resolution. `progress` hears the share done and may
-    /// stop the work. What there is to warn of, the editor of the same handles has told.
+    /// Find the soft pieces and factor their systems at full resolution. `progress` is called with the share done and may
+    /// stop the work. There are no warnings: the editor of the same handles has given them.
     ///
     /// # Errors
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
@@ -63,9 +63,9 @@ impl SurfaceRefiner {
         Ok(Self { rest, diagonal: mesh.diagonal(), n_handles: handles.len(), soft, pieces })
     }
 
-    /// One iteration from `positions`, which hold the solved pose, or what the last refinement made of it. The
+    /// One iteration from `positions`, which hold the solved pose or the result of the last refinement. The
     /// result depends on them and the pose alone. Returns the largest movement of a vertex as a share of the
-    /// mesh's diagonal, so that a caller can stop when nothing moves any more.
+    /// mesh's diagonal, so that a caller can stop when nothing moves any longer.
     ///
     /// # Errors
     /// If the pose belongs to other handles, or `positions` has another length than the mesh or is not finite.

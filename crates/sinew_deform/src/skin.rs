@@ -21,15 +21,15 @@ use sinew_geom::{
     rig::{Interpolation, JointTrack, Keys, skin_linear},
 };
 
-/// Bones a vertex may follow: what every player supports.
+/// Bones per vertex: what every player supports.
 const INFLUENCES: usize = 4;
 
-/// Key times of a pose that is held, in seconds: players that cannot show a clip of no length exist.
+/// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
 const HELD: [f32; 2] = [0.0, 1.0];
 
 /// A rig with a joint at every handle's centre, and a skin that follows it.
 ///
-/// A joint's parent is the handle that takes it along: the one with the fewest secondary handles of those that
+/// A joint's parent is the handle that carries it: the one with the fewest secondary handles among those that
 /// name it.
 ///
 /// # Errors
@@ -101,8 +101,8 @@ fn build_rig(handles: &HandleSet) -> Result<(Rig, Vec<u16>), DeformError> {
     Ok((Rig::new(joints.collect())?, joint_of))
 }
 
-/// A clip that holds a pose of the handles, for a rig of [`build_skin`]: every joint at every moment where its handle
-/// goes, so that the clip can be shown at any time and blended with others.
+/// A clip that holds a pose of the handles, for a rig of [`build_skin`]: every joint is keyed to the motion of its
+/// handle, so that the clip can be shown at any time and blended with others.
 ///
 /// # Errors
 /// If a move does not fit the handles.
@@ -135,7 +135,7 @@ pub fn build_pose_clip(
     Ok(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
 }
 
-/// How far a skin is from the handles it came from.
+/// Deviation of a skin from the handles it was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SkinDeviation {
     /// Root mean square distance over vertices and poses, over the diagonal of the mesh.
@@ -146,8 +146,8 @@ pub struct SkinDeviation {
     pub n_poses: usize,
 }
 
-/// Compare a skin of [`build_skin`] with the guided method: every handle turned by 40° about each axis, with what
-/// it takes along.
+/// Compare a skin of [`build_skin`] with the guided method: every handle is turned by 40° about each axis, together with
+/// the handles it carries.
 ///
 /// # Errors
 /// If the handles belong to another mesh.
@@ -214,7 +214,7 @@ mod tests {
         assert!(error.rms < 0.01 && error.max < 0.08, "{error:?}");
     }
 
-    /// Bones go where the handles go, and what only one bone holds with them.
+    /// Bones follow their handles, and vertices of a single bone follow that bone.
     #[test]
     fn a_pose_becomes_a_clip_that_holds_it() {
         let character = build_character(Sample::Biped, 2000).unwrap();

@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{Mesh, Warnings, query::SurfaceTree};
 
-/// Who moves each vertex.
+/// What moves each vertex.
 #[derive(Debug, Clone)]
 pub(crate) struct SoftSurface {
     /// Pieces that are held by a handle and have to be solved.
@@ -27,7 +27,7 @@ pub(crate) struct SoftPiece {
     pub handles: Vec<u32>,
 }
 
-/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
+/// Vertices below which a piece has no inside worth modelling: it is a patch about as wide as its rim.
 const LEAST_WITH_INSIDE: usize = 16;
 
 impl SoftPiece {
@@ -41,7 +41,7 @@ impl SoftPiece {
         around.map(third).sum()
     }
 
-    /// Whether what lies under it is worth being looked at.
+    /// Whether the inside below it is worth modelling.
     pub fn has_inside(&self) -> bool {
         self.vertices.len() >= LEAST_WITH_INSIDE
     }
@@ -50,9 +50,9 @@ impl SoftPiece {
 /// A posed piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posed {
-    /// Where its vertices go.
+    /// Positions of its vertices.
     pub positions: Vec<DVec3>,
-    /// How the surface around them turns; empty if nobody asked.
+    /// Rotation of the surface around them; empty if not requested.
     pub rotations: Vec<DQuat>,
 }
 
@@ -62,7 +62,7 @@ impl SoftSurface {
         self.pieces.iter().map(|piece| piece.vertices.len()).sum()
     }
 
-    /// Prepare every piece, side by side. Together they fill a share of the progress, each by its vertices.
+    /// Prepare every piece in parallel. Together they fill a share of the progress, in proportion to their vertices.
     pub fn build_pieces<T: Send>(
         &self,
         meter: &ProgressMeter,
@@ -74,7 +74,7 @@ impl SoftSurface {
         self.pieces.par_iter().map(|piece| build(piece, span(piece))).collect()
     }
 
-    /// Find the pieces. A piece that touches no handle moves with the nearest one, and is told of.
+    /// Find the pieces. A piece that touches no handle moves with the nearest one, with a warning.
     pub fn new(HandledMesh { mesh, adjacency, handles }: HandledMesh, warnings: &mut Warnings) -> Self {
         let n = mesh.n_vertices();
         let owner = |v: usize| handles.owner(v).map(|h| h as u32);
@@ -127,7 +127,7 @@ fn carry_loose(
     let held: Vec<u32> =
         (0..mesh.n_vertices() as u32).filter(|&v| handles.owner(v as usize).is_some()).collect();
     let points: Vec<DVec3> = held.iter().map(|&v| mesh.positions()[v as usize]).collect();
-    // A hierarchy over points is one over faces without extent.
+    // A hierarchy over points is a hierarchy over faces without extent.
     let faces = (0..points.len() as u32).map(|i| [i; 3]).collect();
     let Ok(cloud) = Mesh::new(points, faces) else { return };
     let tree = SurfaceTree::new(&cloud);

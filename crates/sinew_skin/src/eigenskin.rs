@@ -17,13 +17,13 @@ use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::linalg::{DenseCholesky, symmetric_eigen};
 
-/// Pull of displacements and weights towards none, as a share of what the poses say.
+/// Regularisation of displacements and weights towards zero, relative to the diagonal of the equations.
 const RIDGE: f64 = 1e-9;
 
-/// Displacements of the rest pose and how much of each a frame takes.
+/// Displacements of the rest pose and their weight in each frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenSkin {
-    /// Offsets of all vertices, one list a displacement.
+    /// Offsets of all vertices, one list per displacement.
     pub offsets: Vec<Vec<Vec3>>,
     /// Weights of all displacements, frame by frame; the largest of each displacement is one.
     pub weights: Vec<Vec<f32>>,
@@ -51,7 +51,7 @@ impl EigenSkin {
 }
 
 impl SkinFitter {
-    /// The `n` displacements that lower the error of a skin most; fewer if there are fewer frames.
+    /// The `n` displacements that reduce the error of a skin most; fewer if there are fewer frames.
     ///
     /// # Errors
     /// If the skin belongs to another mesh or number of frames.
@@ -61,7 +61,7 @@ impl SkinFitter {
         let n_frames = tracks.n_frames;
         let n = n.min(n_frames);
         let mut wanted = vec![DVec3::ZERO; tracks.n_vertices];
-        // One row a frame.
+        // One row per frame.
         let mut errors: Vec<Vec<Vec3>> = Vec::with_capacity(n_frames);
         for frame in 0..n_frames {
             tracks.frame(frame, &mut wanted);
@@ -103,7 +103,7 @@ fn finished(offsets: Vec<Vec<DVec3>>, weights: Vec<Vec<f64>>, n: usize) -> Eigen
     }
 }
 
-/// What every vertex misses in every frame, and the linear part of its blend there.
+/// The error of every vertex in every frame, and the linear part of its blend there.
 struct Blends {
     n_vertices: usize,
     n_frames: usize,

@@ -1,6 +1,6 @@
 //! Eight numbers at a time.
 //!
-//! Frames lie side by side in memory, eight to a wide register, so that what is done to one frame is done to eight.
+//! Frames are adjacent in memory, eight to a wide register, so that eight frames are processed at once.
 
 use sinew_geom::linalg;
 

@@ -1,4 +1,4 @@
-//! Any deforming mesh becomes a small skin: bones that move, and for each vertex at most a few of them with weights.
+//! Any deforming mesh as a small skin: moving bones, and for each vertex a few of them with weights.
 //! After Antonopoulos, *Fast Realistic Skinning for Animating Highly Deformable Objects* (2010).
 
 mod affine;

@@ -17,7 +17,7 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Vertices summed in single precision before they are added in double.
+/// Vertices summed in single precision before they are added in double precision.
 const FLUSH: usize = 64;
 
 /// The equations of all bones.
@@ -25,13 +25,13 @@ pub(crate) struct Normal {
     pub n_bones: usize,
     /// By columns; only blocks on and below the diagonal are filled.
     pub matrix: Vec<f64>,
-    /// By rows: four a bone.
+    /// By rows: four per bone.
     pub right: Vec<f64>,
     pub width: usize,
 }
 
 impl Normal {
-    /// Sum up what the vertices say.
+    /// Sum over the vertices.
     pub fn new(tracks: &Tracks, state: &State) -> Self {
         let (n_bones, width) = (state.bones.n_bones, tracks.width());
         let (starts, pairs) = state.influences.by_bone(n_bones);

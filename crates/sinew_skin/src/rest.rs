@@ -15,7 +15,7 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Pull towards the input's rest pose, as a share of what the frames say.
+/// Regularisation towards the rest pose of the input, relative to the diagonal of the equations.
 const RIDGE: f64 = 1e-6;
 const CHUNK: usize = 128;
 
@@ -29,7 +29,7 @@ pub(crate) fn update_rest(tracks: &Tracks, state: &mut State) {
     state.rest = rest;
 }
 
-/// Where each bone takes the origin of the rest pose: `t − A c`, a row a bone.
+/// Where each bone takes the origin of the rest pose: `t − A c`, one row per bone.
 pub(crate) fn origins(bones: &Bones) -> Vec<f32> {
     let width = bones.width();
     let mut origins = vec![0.0; bones.n_bones * width];

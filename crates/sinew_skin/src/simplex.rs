@@ -14,9 +14,9 @@ use crate::params::{MAX_CANDIDATES, MAX_INFLUENCES};
 
 /// Row length of Gram matrices.
 pub(crate) const STRIDE: usize = MAX_CANDIDATES;
-/// Weights below this are none.
+/// Smaller weights count as zero.
 const LEAST: f64 = 1e-6;
-/// Share of the error an exchange must promise or bring.
+/// Share of the error that a swap must promise or gain.
 const WORTH: f64 = 1e-6;
 const MOST: usize = MAX_INFLUENCES + 1;
 
@@ -30,7 +30,7 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// A set that starts with some weights, brought to its best.
+    /// A set that starts with some weights and is optimised.
     pub fn new(gram: &[f64], start: impl Iterator<Item = (u8, f64)>) -> Self {
         let mut blend = Self { members: [0; MOST], weights: [0.0; MOST], n: 0, error: 0.0 };
         for (member, weight) in start.take(MOST - 1) {
@@ -43,7 +43,7 @@ impl Blend {
         blend
     }
 
-    /// Exchange members for better candidates, keeping at most `k`.
+    /// Swap members for better candidates, with at most `k` members.
     pub fn improve(&mut self, gram: &[f64], n_candidates: usize, k: usize) {
         for _ in 0..2 * k {
             let Some((entering, step)) = self.most_promising(gram, n_candidates) else { return };
@@ -91,7 +91,7 @@ impl Blend {
         best
     }
 
-    /// The best set without one of the members other than `keep`, if it leaves less than `limit`.
+    /// The best set without one of the members other than `keep`, if its error is below `limit`.
     fn best_without_one(&self, gram: &[f64], keep: u8, limit: f64) -> Option<Self> {
         let bounds = self.errors_without(gram);
         let mut order: [usize; MOST] = std::array::from_fn(|at| at);
@@ -113,11 +113,11 @@ impl Blend {
         best
     }
 
-    /// What the set would leave at least without each member, if its weights are the best and all positive: holding one
-    /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e` what the others leave open, and their signs can only cost more.
+    /// Lower bound of the error without each member, if the weights are optimal and all positive: holding one
+    /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e`, and the signs of the others can only cost more.
     fn errors_without(&self, gram: &[f64]) -> [f64; MOST] {
         let (l, little) = self.factor(gram, &std::array::from_fn(|at| at), self.n);
-        // The weights are those of the matrix with a little on its diagonal.
+        // The weights are those of the matrix with a small diagonal added.
         let error = self.error + little * self.weights[..self.n].iter().map(|w| w * w).sum::<f64>();
         std::array::from_fn(|at| {
             if at >= self.n {
@@ -132,7 +132,7 @@ impl Blend {
             }
             let weight = self.weights[at] * self.weights[at];
             let open = diagonal - weight / error.max(1e-30);
-            // Rounding must not throw away what is as good.
+            // Rounding must not discard an equally good set.
             if open > 0.0 { (error + weight / open) * (1.0 - 1e-9) - little } else { 0.0 }
         })
     }
@@ -145,7 +145,7 @@ impl Blend {
         }
     }
 
-    /// Drop weights that are none and scale the rest to sum to one.
+    /// Drop zero weights and scale the rest to sum to one.
     fn trim(&mut self) {
         let mut at = 0;
         while at < self.n {
@@ -155,13 +155,13 @@ impl Blend {
         self.weights[..self.n].iter_mut().for_each(|w| *w /= sum);
     }
 
-    /// Best weights of these members; those that would be negative become zero. Starts from the present weights.
+    /// Best weights of these members; those that would be negative become zero. Starts from the current weights.
     fn solve(&mut self, gram: &[f64]) {
         self.normalise();
         let mut is_free: [bool; MOST] = std::array::from_fn(|at| at < self.n && self.weights[at] > 0.0);
         for _ in 0..4 * self.n {
             let target = self.minimum_on(gram, &is_free);
-            // As far towards it as no weight becomes negative.
+            // Move towards it until a weight would become negative.
             let (mut reach, mut blocking) = (1.0, None);
             for at in (0..self.n).filter(|&at| is_free[at] && target[at] < 0.0) {
                 let share = self.weights[at] / (self.weights[at] - target[at]);
@@ -215,12 +215,12 @@ impl Blend {
         slopes
     }
 
-    /// Cholesky factor of the Gram matrix of the first `m` of some members, with a little added to its diagonal.
+    /// Cholesky factor of the Gram matrix of the first `m` of some members, with a small diagonal added.
     fn factor(&self, gram: &[f64], of: &[usize; MOST], m: usize) -> ([[f64; MOST]; MOST], f64) {
         let entry =
             |a: usize, b: usize| gram[self.members[of[a]] as usize * STRIDE + self.members[of[b]] as usize];
         let trace: f64 = (0..m).map(|a| entry(a, a)).sum();
-        // Bones that do the same leave the split open; a little of the trace decides for equal shares.
+        // Bones that do the same leave the split undetermined; a fraction of the trace decides for equal shares.
         let little = 1e-9 * trace / m.max(1) as f64 + 1e-30;
         let mut l = [[0.0f64; MOST]; MOST];
         for a in 0..m {
@@ -233,7 +233,7 @@ impl Blend {
         (l, little)
     }
 
-    /// Minimum over the free members, of whatever sign: `G⁻¹ 1`, scaled.
+    /// Minimum over the free members, of any sign: `G⁻¹ 1`, scaled.
     fn minimum_on(&self, gram: &[f64], is_free: &[bool; MOST]) -> [f64; MOST] {
         let (mut free, mut m) = ([0usize; MOST], 0);
         for at in (0..self.n).filter(|&at| is_free[at]) {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a set leaves without a member is never less than promised, and just that while all weights stay positive.
+        /// The error without a member is never less than the bound, and equal to it while all weights stay positive.
         #[test]
         fn the_error_without_a_member_is_known_before(
             rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 12), 5),
@@ -335,7 +335,7 @@ mod tests {
     fn a_blend_of_two_is_found_among_many() {
         let mut rows: Vec<Vec<f64>> =
             (0..10).map(|a| (0..30).map(|d| ((a * 7 + d * d) % 11) as f64).collect()).collect();
-        // The zero residual lies a third of the way between the candidates 3 and 8.
+        // The zero residual is a third of the way between the candidates 3 and 8.
         rows[8] = rows[3].iter().map(|x| -0.5 * x).collect();
         let gram = gram_of(&rows);
         let mut blend = Blend::new(&gram, [(0u8, 1.0)].into_iter());

@@ -35,13 +35,13 @@ use std::collections::BTreeMap;
 
 /// Sweeps over rigid bones in the last pass.
 const SWEEPS: usize = 10;
-/// Bones that a vertex may be bound to: at most so many have weights solved for.
+/// Candidate bones per vertex, for which weights are solved.
 const CANDIDATES: usize = 12;
 /// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
 const TRIANGLE: usize = CANDIDATES * (CANDIDATES + 1) / 2;
 const CHUNK: usize = 512;
 
-/// Fit a sequence of which only the paths of about `n_sample` vertices are held in memory.
+/// Fit a sequence while only the paths of about `n_sample` vertices are in memory.
 ///
 /// # Errors
 /// As [`crate::fit_skin`].
@@ -71,7 +71,7 @@ fn tell(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), 
     if progress(FitStatus { stage, share, error }).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 
-/// Vertices spread evenly in space, and the one that stands for each.
+/// Vertices spread evenly in space, and the one that represents each vertex.
 struct Sample {
     kept: Vec<u32>,
     owners: Vec<u32>,
@@ -86,7 +86,7 @@ impl Sample {
         if points.len() <= wanted {
             best = ((0..points.len() as u32).collect(), (0..points.len() as u32).collect());
         } else {
-            // The coarsest grid met that fills at least as many cells as wanted; up to a quarter more is close enough.
+            // The coarsest grid found that fills at least as many cells as requested; up to a quarter more is close enough.
             for _ in 0..20 {
                 let middle = (coarse * fine).sqrt();
                 let found = cells(points, middle);
@@ -120,7 +120,7 @@ impl Sample {
     }
 }
 
-/// The first vertex in each cell of a grid with so many cells along the diagonal, and the cell's number of each vertex.
+/// The first vertex in each cell of a grid with this many cells along the diagonal, and the cell of each vertex.
 fn cells(points: &[DVec3], resolution: f64) -> (Vec<u32>, Vec<u32>) {
     let [low, high] = bounds(points);
     let scale = resolution / low.distance(high).max(f64::MIN_POSITIVE);
@@ -142,7 +142,7 @@ struct Stream<'a> {
     tracks: &'a Tracks,
     params: &'a FitParams,
     state: State,
-    /// Bones that may move each vertex; the first `counts` are valid.
+    /// Candidate bones of each vertex; the first `counts` are valid.
     candidates: Vec<[u16; CANDIDATES]>,
     counts: Vec<u8>,
 }
@@ -150,7 +150,7 @@ struct Stream<'a> {
 impl<'a> Stream<'a> {
     fn new(rest: &Mesh, tracks: &'a Tracks, sample: &Sample, small: State, params: &'a FitParams) -> Self {
         let most = params.candidates.clamp(params.influences, CANDIDATES);
-        // Bones of the vertex that stands for it, then of that one's neighbours.
+        // Bones of the vertex that represents it, then of that one's neighbours.
         let of_sample: Vec<(u8, [u16; CANDIDATES])> = (0..sample.kept.len())
             .map(|at| {
                 let mut found: Vec<u16> = small.influences.of(at).map(|(bone, _)| bone).collect();
@@ -243,7 +243,7 @@ impl<'a> Stream<'a> {
         Mesh::new(self.state.rest.iter().map(outside).collect(), Vec::new()).unwrap_or_default()
     }
 
-    /// Bones refitted to all vertices, block by block, and the errors they leave.
+    /// Refit the bones to all vertices, block by block, and measure the errors.
     fn refit(
         &mut self,
         rest: &Mesh,

@@ -19,24 +19,24 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{self, Kernel, dispatch, symmetric_eigen};
 
-/// Largest share of the numbers that is worth the work.
+/// Largest ratio of sizes at which a summary is worthwhile.
 const WORTH: f64 = 0.75;
-/// Longest paths whose axes are found.
+/// Longest paths whose axes are computed.
 const LONGEST: usize = 2048;
-/// Vertices whose products are summed, evenly spread over all: axes need no more.
+/// Vertices whose products are summed, evenly spread over all: the axes need no more.
 const ENOUGH: usize = 16_384;
 const CHUNK: usize = 128;
 
 /// A basis of the space of paths and the paths in it.
 pub(crate) struct Summary {
     pub tracks: Tracks,
-    /// A row an axis, as long as a path.
+    /// One row per axis, as long as a path.
     axes: Vec<f32>,
     n_lanes: usize,
 }
 
 impl Summary {
-    /// Paths in as few numbers as leave out no more than `allowed` of their squares; `None` if that is hardly fewer.
+    /// Paths in as few numbers as possible while losing at most `allowed` of their squares; `None` if that saves little.
     pub fn new(tracks: &Tracks, allowed: f64) -> Option<Self> {
         let width = tracks.width();
         if width > LONGEST {
@@ -75,7 +75,7 @@ impl Summary {
     }
 }
 
-/// How many of the largest leave out at most `allowed`, in whole registers for each of three coordinates.
+/// How many of the largest axes lose at most `allowed`, in whole registers for each of three coordinates.
 fn count_axes(values: &[f64], allowed: f64) -> usize {
     let mut left_out = 0.0;
     let dropped = values.iter().take_while(|value| {
@@ -85,7 +85,7 @@ fn count_axes(values: &[f64], allowed: f64) -> usize {
     (values.len() - dropped.count()).max(1).next_multiple_of(3 * LANES).min(values.len())
 }
 
-/// `C`, row by row, of every `step`th vertex. In double precision: what is left out is a millionth of it.
+/// `C`, row by row, of every `step`th vertex. In double precision: the part that is dropped is a millionth of it.
 fn products(tracks: &Tracks, step: usize) -> Vec<f64> {
     const TALL: usize = 8;
     struct Rows<'a> {

@@ -103,7 +103,7 @@ fn close(a: f64, b: f64, share: f64) -> bool {
     (a - b).abs() <= share * a.abs().max(b.abs())
 }
 
-/// What made the tube's motion, as a skin.
+/// The true bones of the tube, as a skin.
 fn truth(sequence: &MeshSequence, n_bones: usize, rigid: bool) -> FittedSkin {
     let (mut indices, mut weights) = (Vec::new(), Vec::new());
     for p in sequence.rest().positions() {
@@ -136,7 +136,7 @@ fn known_bones_are_recovered() {
             correct_rest: false,
             ..FitParams::default()
         };
-        // From nothing: what is left is the slow end of the descent.
+        // From seeds: the rest is the slow end of the descent.
         let (_, errors) = fit(&sequence, &params);
         assert!(errors.e_rms_diag1 < 2e-3, "rigid {rigid}: {}", errors.e_rms_diag1);
         // From the true weights: the true transforms, to the rounding of the frames.
@@ -199,8 +199,8 @@ fn renumbered_vertices_leave_the_error() {
     let frames =
         sequence.frames().iter().map(|frame| old_of.iter().map(|&old| frame[old]).collect()).collect();
     let other = MeshSequence::new(Mesh::new(positions, faces).unwrap(), frames, 24.0).unwrap();
-    // The method does not see the numbering; sums in another order do. What they round differently grows from round to round
-    // (measured: 1e-7 after four rounds, 2e-4 after 60), and faster with a bone too many: 2e-3 after 60 rounds of five.
+    // The method does not depend on the numbering, but sums in another order do. Their rounding differences grow from round
+    // to round (measured: 1e-7 after four rounds, 2e-4 after 60), and faster with a bone too many: 2e-3 after 60 of five.
     for (rounds, tolerance) in [(0, 1e-6), (4, 1e-6), (60, 1e-3)] {
         let params = FitParams { bones: 4, rounds, ..FitParams::default() };
         let [a, b] = [&sequence, &other].map(|s| fit(s, &params).1.e_rms);
@@ -215,7 +215,7 @@ fn plain_descent_never_rises_and_momentum_does_not_end_higher() {
         let plain = FitParams { bones, transforms, momentum: 0.0, tolerance: 0.0, ..FitParams::default() };
         let mut source = &sequence;
         let report = fit_skin(sequence.rest(), &mut source, &plain, &no_progress).unwrap().report;
-        // A bone that begins anew elsewhere may cost something at first.
+        // A bone that is moved elsewhere may increase the error at first.
         let from = if report.reseeded > 0 { EARLY } else { 0 };
         for pair in report.errors[from..].windows(2) {
             assert!(pair[1] <= pair[0] * (1.0 + 1e-5), "{transforms:?} {bones}: {:?}", report.errors);
@@ -255,7 +255,7 @@ fn a_corrected_rest_pose_and_more_bones_lower_the_error() {
 
 #[test]
 fn exactly_the_bones_asked_for_whatever_the_rest_pose() {
-    // A flat sheet that folds; loose points that all do something else; frames that never change.
+    // A flat sheet that folds; loose points that all move differently; frames that never change.
     let mut positions = Vec::new();
     let mut faces = Vec::new();
     for y in 0..15u32 {
@@ -401,7 +401,7 @@ fn sequences_fitted_together_share_their_weights() {
 
 #[test]
 fn errors_are_those_of_the_thesis() {
-    // Two frames, one vertex a metre from where it should be in one of them.
+    // Two frames, one vertex a metre from its true position in one of them.
     let mesh = tube(2);
     let rest: Vec<Vec3> = mesh.positions().iter().map(|p| p.as_vec3()).collect();
     let up: Vec<Vec3> = rest.iter().map(|p| p + Vec3::Y).collect();
@@ -466,7 +466,7 @@ fn the_character_plays_what_was_fitted() {
     }
 }
 
-/// Players draw between frames. Bones of cloth are free across the surface, and must not fling it about there.
+/// Players interpolate between frames. Bones of cloth are free across the surface, and must not distort it there.
 #[test]
 fn between_frames_the_character_stays_near() {
     let sequence = build_sequence(Sample::Flag, 1_000, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -505,10 +505,10 @@ fn the_number_of_bones_follows_the_error() {
         fit.skin.n_bones
     });
     assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
-    // Well below what was chosen, the error is not reached.
+    // With clearly fewer bones, the error is not reached.
     let fewer = FitParams { bones: counts[2] / 2, ..FitParams::default() };
     assert!(fit(&sequence, &fewer).1.e_rms_diag1 > 0.1);
-    // Out of reach: the most there may be.
+    // Out of reach: the maximum number of bones.
     let most =
         fitter.fit_to_error(1e-9, &FitParams { bones: 12, ..FitParams::default() }, &no_progress).unwrap();
     assert_eq!(most.skin.n_bones, 12);

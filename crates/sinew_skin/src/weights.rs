@@ -18,26 +18,26 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Vertices handed to a thread at a time.
+/// Vertices per unit of parallel work.
 const CHUNK: usize = 128;
 
-/// Choose among how many bones, and keep how many.
+/// The number of candidate bones and the largest number of influences.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     pub candidates: usize,
     pub influences: usize,
-    /// Of which vertices bones may be exchanged; of the others only the weights of the present ones change.
+    /// Which vertices may swap bones; for the others only the weights of their current bones change.
     pub exchanges: SwapSchedule,
 }
 
-/// Which vertices may exchange bones.
+/// Which vertices may swap bones in a round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SwapSchedule {
     /// None of them.
     None,
     /// All of them.
     All,
-    /// One in so many, others from round to round.
+    /// One in `every`, others from round to round.
     InTurn { every: usize, round: usize },
 }
 
@@ -52,7 +52,7 @@ impl SwapSchedule {
     }
 }
 
-/// New influences of all vertices and the squared error each leaves.
+/// New influences of all vertices and the squared error of each.
 pub(crate) fn update_weights(tracks: &Tracks, state: &State, choice: Choice) -> (Influences, Vec<f32>) {
     let n = tracks.n_vertices;
     let width = choice.influences;
@@ -73,7 +73,7 @@ pub(crate) fn update_weights(tracks: &Tracks, state: &State, choice: Choice) -> 
     (next, errors)
 }
 
-/// Where the results of a chunk go.
+/// Output of a chunk.
 struct Out<'a> {
     slots: &'a mut [u16],
     weights: &'a mut [f32],
@@ -126,7 +126,7 @@ impl Kernel for Blending<'_> {
     }
 }
 
-/// Finds the bones that may move a vertex: its own first, then those of its neighbours, then the nearest.
+/// Finds the candidate bones of a vertex: its own first, then those of its neighbours, then the nearest.
 pub(crate) struct Finder {
     stamps: Vec<u32>,
     stamp: u32,
@@ -173,7 +173,7 @@ impl Finder {
 
     #[inline(always)]
     fn add_nearest(&mut self, u: &[f32; 3], centers: &[[f32; 3]], most: usize) {
-        // The nearest so far, in order: mostly a bone is further than all of them.
+        // The nearest so far, in order: most bones are further away than all of them.
         let wanted = most.min(centers.len()) - self.found.len();
         self.near.clear();
         self.near.resize(wanted, (f32::INFINITY, 0));
@@ -250,7 +250,7 @@ fn products<const FMA: bool>(residuals: &[f32], width: usize, n: usize, gram: &m
     }
 }
 
-/// One bone a vertex: the one that leaves the least error. Returns the bones and their squared errors.
+/// One bone per vertex: the one with the least error. Returns the bones and their squared errors.
 pub(crate) fn update_labels(tracks: &Tracks, state: &State, candidates: usize) -> (Vec<u16>, Vec<f32>) {
     let n = tracks.n_vertices;
     let (mut labels, mut errors) = (vec![0; n], vec![0.0; n]);
@@ -284,7 +284,7 @@ impl Kernel for Labelling<'_> {
             let candidates = finder.find(self.tracks, self.state, self.centers, vertex, self.candidates);
             let mut best = (f32::INFINITY, 0);
             for &bone in candidates {
-                // Its own bone comes first and stays where others do as well.
+                // Its own bone comes first and wins ties.
                 let error =
                     distance::<FMA>(self.tracks.row(vertex), self.state, vertex, bone as usize, best.0);
                 if error < best.0 {
@@ -296,7 +296,7 @@ impl Kernel for Labelling<'_> {
     }
 }
 
-/// Squared length of a residual; given up, returning infinity, once it exceeds `limit`.
+/// Squared length of a residual; infinite as soon as it exceeds `limit`.
 #[inline(always)]
 fn distance<const FMA: bool>(path: &[f32], state: &State, vertex: usize, bone: usize, limit: f32) -> f32 {
     const BLOCK: usize = 4;

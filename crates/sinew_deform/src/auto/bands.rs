@@ -1,4 +1,4 @@
-//! Soft bands between regions, so that what is left of each can be moved as one.
+//! Soft bands between regions, so that the rest of each can be moved as one.
 
 use super::{
     component::Component,
@@ -13,13 +13,13 @@ const HALF_WIDTH: f64 = 0.09;
 /// The same in lengths of the segments beside it, so that most of each stays rigid.
 const HALF_WIDTH_OF_SEGMENT: f64 = 0.18;
 
-/// A handle smaller than this cannot be grasped.
+/// A smaller handle cannot be picked.
 const LEAST_VERTICES: usize = 4;
 
 /// Pieces smaller than this share of a region's largest piece become soft.
 const LEAST_PIECE: f64 = 0.2;
 
-/// Vertices of each region that are not soft. `lengths` tells how long the segment beyond each cut is.
+/// Vertices of each region that are not soft. `lengths` holds the length of the segment beyond each cut.
 pub(super) fn find_rigid(
     part: &Component,
     steps: &Steps,
@@ -63,7 +63,7 @@ pub(super) fn find_rigid(
 /// Connected pieces of what is not soft, by region, small ones left out.
 fn collect(part: &Component, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
     if regions.parent.len() == 1 {
-        // Without a cut, however small, it is a handle.
+        // Without a cut it is a handle, however small.
         return vec![(0..soft.len() as u32).collect()];
     }
     let mut pieces: Vec<Vec<Vec<u32>>> = vec![Vec::new(); regions.parent.len()];

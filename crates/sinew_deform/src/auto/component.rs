@@ -1,20 +1,20 @@
-//! The connected parts of a mesh, with vertices at the same place made one.
+//! The connected components of a mesh, with vertices at the same position merged.
 
 use crate::geodesic::Steps;
 use glam::DVec3;
 use sinew_geom::{Mesh, measure::compute_face_areas, mesh::Adjacency};
 
-/// One connected part, as a mesh of its own.
+/// One connected component, as its own mesh.
 pub(super) struct Component {
     pub mesh: Mesh,
     pub adjacency: Adjacency,
-    /// Vertices of the whole mesh at each vertex of the part.
+    /// Vertices of the whole mesh at each vertex of the component.
     pub originals: Vec<Vec<u32>>,
     /// Area of each face.
     pub face_areas: Vec<f64>,
     /// A third of the area of the faces around each vertex.
     pub vertex_areas: Vec<f64>,
-    /// Area of the part.
+    /// Area of the component.
     pub area: f64,
 }
 
@@ -34,7 +34,7 @@ impl Component {
         Steps::new(&self.mesh, &self.adjacency)
     }
 
-    /// Centre of the surface, each vertex counting as much as the area around it.
+    /// Centre of the surface, each vertex weighted by the area around it.
     pub fn centroid(&self) -> DVec3 {
         let positions = self.mesh.positions().iter();
         positions.zip(&self.vertex_areas).map(|(&p, a)| p * *a).sum::<DVec3>()
@@ -42,7 +42,7 @@ impl Component {
     }
 }
 
-/// The parts that have faces with area, largest first, and how many vertices are in none.
+/// The components that have faces with area, largest first, and the number of vertices that are in none.
 pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Component>, usize) {
     let place = weld(mesh.positions());
     let n_places = place.iter().max().map_or(0, |&last| last as usize + 1);

@@ -22,19 +22,19 @@ const LEAST_STRETCH: f64 = 0.24;
 /// The same for what carries several limbs: a chest with a head and two arms is not a limb, a hand with fingers is.
 const LEAST_STRETCH_OF_FORK: f64 = 0.6;
 
-/// Girth a limb may gain per length towards the body and still be one: a cone of 18° to each side.
+/// Girth a limb may gain per length towards the body: a cone of 18° to each side.
 const WIDENING: f64 = 2.0;
 
 /// Share of all area beyond which nothing is a limb: the level sets there close around the middle of the body.
 const MOST_AREA: f64 = 0.55;
 
-/// Share of a limb's area from which on what it meets is no mere bump on it, as a heel is on a leg.
+/// Share of a limb's area above which what it meets is not just a bump on it, as a heel is on a leg.
 const COMPARABLE: f64 = 0.5;
 
 /// Share of a level set that its longest loop must have to be the end of a limb.
 const ONE_LOOP: f64 = 0.8;
 
-/// A limb, or what remains of it once smaller limbs on it are taken off.
+/// A limb, or the rest of it once smaller limbs on it are removed.
 #[derive(Debug, Clone)]
 pub(super) struct Limb {
     /// Places to cut, from the base to the tip. Each lies at the nearer side of its strip.
@@ -100,12 +100,12 @@ impl Limb {
     }
 }
 
-/// Slices from some tip down to where we are.
+/// Slices from some tip to the current level.
 #[derive(Default, Clone)]
 struct Chain {
     slices: Vec<Slice>,
     is_fork: bool,
-    /// Area of limbs already taken off.
+    /// Area of limbs already removed.
     taken: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Lengths of level sets, and whether each is one loop around a limb or several around something that is none.
+//! Lengths of level sets, and whether each is one loop around a limb or several around something else.
 
 use super::{
     component::Component,

@@ -12,13 +12,13 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{linalg::svd3, query::SurfaceTree};
 
-/// How far from the surface a mirrored vertex may lie, in diagonals: less than the nose of a face is off its middle.
+/// How far from the surface a mirrored vertex may be, in diagonals: less than a nose is off the middle of a face.
 const TOLERANCE: f64 = 0.01;
 
-/// Share of the vertices that must meet it: a parted hair or a pocket is no reason to do without.
+/// Share of the vertices that must meet it: a parted hair or a pocket does not make a model asymmetric.
 const MOSTLY: f64 = 0.97;
 
-/// Vertices looked at to choose a plane.
+/// Vertices sampled to choose a plane.
 const N_PROBES: usize = 300;
 
 /// A plane of symmetry of a part.
@@ -27,7 +27,7 @@ pub(super) struct Mirror {
     normal: DVec3,
     /// For each vertex, the corners of the face its mirror image lies in, and their shares.
     images: Vec<([u32; 3], [f64; 3])>,
-    /// How far each vertex can be trusted to have an image, 0..=1: a tail hanging to one side has none.
+    /// How far each vertex can be trusted to have an image, 0..=1: a tail that hangs to one side has none.
     trust: Vec<f64>,
 }
 
@@ -73,7 +73,7 @@ impl Mirror {
         self.images.iter().map(value).collect()
     }
 
-    /// A function made the same on both sides.
+    /// A function made symmetric.
     pub fn even(&self, f: &[f64]) -> Vec<f64> {
         let values = f.iter().zip(self.pull(f)).zip(&self.trust);
         values.map(|((a, b), trust)| a + 0.5 * trust * (b - a)).collect()

@@ -1,4 +1,4 @@
-//! Handles found without a user: from the shape alone, or from the bones of a skin.
+//! Automatic handles: from the shape alone, or from the bones of a skin.
 //!
 //! # Source
 //! Hansen (2006), §10.5, proposes automatic handles as future work. The method is Sinew's own, built from known parts:
@@ -43,17 +43,17 @@ use remoteness::compute_remoteness;
 use sinew_geom::{Handle, Mesh, Warnings};
 use std::ops::ControlFlow;
 
-/// What kind of handles to look for.
+/// Parameters of the search for handles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoParams {
     /// About how many handles; by default, as many as the shape suggests.
     pub count: Option<usize>,
-    /// Area of the smallest limb with a handle of its own, as a share of its connected part. Default 0.01.
+    /// Area of the smallest limb that gets its own handle, as a share of its connected part. Default 0.01.
     /// Limbs that end in a jump of the girth, as fingers do, may be a tenth of it, unless `count` asks for no more
     /// handles than the larger ones and their joints give.
     pub least_limb: f64,
     /// Area of the smallest connected part that is searched for limbs, as a share of all. Default 0.02; smaller
-    /// parts are one handle, or belong to the one they touch.
+    /// parts become one handle, or belong to the one they touch.
     pub least_part: f64,
 }
 
@@ -63,16 +63,16 @@ impl Default for AutoParams {
     }
 }
 
-/// Share of the work that goes to the large parts.
+/// Share of the work for the large components.
 const PARTS: f64 = 0.95;
 
-/// Share of a part's work that finding out how remote its vertices are takes.
+/// Share of a component's work for computing the remoteness of its vertices.
 const REMOTENESS: f64 = 0.5;
 
 /// Find handles on a mesh without bones: limbs and their segments, with soft bands between them.
 ///
 /// Centres lie in the middle of the band towards the body; the secondary handles of a handle are those further
-/// out. `progress` is told how much is done, 0..=1.
+/// out. `progress` is called with the share done, 0..=1.
 ///
 /// # Errors
 /// If no face has an area, or `progress` asked to stop.

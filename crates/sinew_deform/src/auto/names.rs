@@ -1,4 +1,4 @@
-//! Names that tell where a handle is.
+//! Names that describe where a handle is.
 
 use super::plan::HandlePlan;
 use glam::DVec3;
@@ -10,7 +10,7 @@ const ASIDE_OF_BRANCH: f64 = 0.015;
 
 /// A name for each handle of a part: `body`, `limb_lower_left_base`, …
 ///
-/// Sides are those of a model that stands as ours do: y up, facing z, its left at x.
+/// Sides are those of a model with y up, facing z, and its left at x.
 pub(super) fn name_handles(plan: &HandlePlan, diagonal: f64) -> Vec<String> {
     let n_limbs = plan.segments.iter().map(|segment| segment.limb + 1).max().unwrap_or(0);
     let mut limb_names: Vec<Option<String>> = vec![None; n_limbs];

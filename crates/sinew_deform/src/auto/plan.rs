@@ -15,33 +15,33 @@ use super::{
 use glam::DVec3;
 use std::ops::ControlFlow;
 
-/// What the body must keep of the surface once the limbs are taken off.
+/// Share of the surface that the body must have once the limbs are removed.
 pub(super) const LEAST_BODY: f64 = 0.15;
 
 /// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
 const BODY_STRETCH: f64 = 1.2;
 
-/// Lengths in girths from which on a limb has two and three segments unless the user asks for a number.
+/// Lengths in girths above which a limb has two and three segments unless the user asks for a number.
 pub(super) const TWO_SEGMENTS: f64 = 0.6;
 const THREE_SEGMENTS: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
 const TWIN: f64 = 0.15;
 
-/// Share of a segment's vertices that its bands must leave, or it is no use as a handle.
+/// Share of a segment's vertices that its bands must leave for it to be useful as a handle.
 const LEAST_RIGID: f64 = 0.4;
 
 /// Most segments of a limb, however many handles are asked for.
 const MOST_SEGMENTS: usize = 8;
 
-/// Area of the smallest limb that is told by a jump of its girth, in least areas of those that are told by
+/// Area of the smallest limb that is found by a jump of its girth, in least areas of those that are found by
 /// remoteness: a finger.
 const SMALL: f64 = 0.1;
 
 /// Shares of the planning: until protrusions are looked for, and until they are found.
 const SHARES: [f64; 2] = [0.2, 0.8];
 
-/// Hears the share done and says whether to go on.
+/// Called with the share done; returns whether to continue.
 type Ask<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
 /// A limb or a piece of one.
@@ -51,7 +51,7 @@ pub(super) struct Segment {
     pub cut: Cut,
     /// Along the limb.
     pub length: f64,
-    /// End of its limb, for its name.
+    /// Tip of its limb, for its name.
     pub tip: DVec3,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct HandlePlan {
     pub regions: Regions,
     /// Vertices of the part in each handle.
     pub rigid: Vec<Vec<u32>>,
-    /// Where each handle turns.
+    /// Centre of rotation of each handle.
     pub centers: Vec<DVec3>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn plan_part(
     let segments = match count {
         Some(count) => {
             if n_segments.iter().sum::<usize>() >= count {
-                // Rather the joints of large limbs than small limbs.
+                // Joints of large limbs come before small limbs.
                 limbs.retain(|limb| limb.area >= params.least_limb * part.area);
             }
             limbs.truncate(count.saturating_sub(1));
@@ -173,10 +173,10 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
     starts.iter().zip(ends).map(segment).collect()
 }
 
-/// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
+/// Cut and soften; where nothing rigid is left of a region, remove its cut and try again.
 fn settle(part: &Component, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<HandlePlan> {
     let steps = part.steps();
-    // How many attempts it takes is not known beforehand: each takes half of what is left.
+    // The number of attempts is not known in advance: each takes half of the rest of the progress.
     let mut left = 1.0 - SHARES[1];
     loop {
         if ask(1.0 - left).is_break() {
@@ -198,7 +198,7 @@ fn settle(part: &Component, fields: &Fields, mut segments: Vec<Segment>, ask: As
     }
 }
 
-/// The cut to do without for the sake of a region.
+/// The cut to remove for the sake of a region.
 fn remedy(segments: &[Segment], region: usize) -> Option<usize> {
     let Some(own) = region.checked_sub(1) else {
         // The body: give it the largest limb.
@@ -211,14 +211,14 @@ fn remedy(segments: &[Segment], region: usize) -> Option<usize> {
     Some(if is_first && in_limb(own + 1) { own + 1 } else { own })
 }
 
-/// The region of which least is left between its bands, if that is too little.
+/// The region with the least left between its bands, if that is too little.
 fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Option<usize> {
     let mut sizes = vec![0usize; rigid.len()];
     regions.of_vertex.iter().for_each(|&region| sizes[region as usize] += 1);
     let share = |region: usize| rigid[region].len() as f64 / sizes[region].max(1) as f64;
     let is_crumb = |region: usize| {
         let limb = |k: usize| segments[k - 1].limb;
-        // A limb may be a crumb rather than nothing; its segments may not.
+        // A limb may be a few vertices rather than nothing; its segments may not.
         let is_segment =
             region > 0 && (1..rigid.len()).any(|other| other != region && limb(other) == limb(region));
         rigid[region].is_empty() || (is_segment && share(region) < LEAST_RIGID)

@@ -20,13 +20,13 @@ use super::{
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
-/// Tips that are looked at: those most remote.
+/// Tips that are examined: the most remote ones.
 const MOST_TIPS: usize = 48;
 
-/// Tips that are grown before it is asked whether to go on.
+/// Tips that are grown between two calls of the progress callback.
 const TIPS_A_TIME: usize = 4;
 
-/// Strips from a tip to as far as its end is looked for.
+/// Strips from a tip to the farthest place where its end is searched.
 const N_STRIPS: usize = 160;
 
 /// Least `A / g²`.
@@ -35,19 +35,19 @@ const LEAST_STRETCH: f64 = 0.2;
 /// Share of its `A / g²` that a protrusion must lose behind its end.
 const MOST_LEFT: f64 = 0.5;
 
-/// Share of a peak from which on a cut is as good: before the girth jumps, rather than within the jump.
+/// Share of a peak above which a cut is as good: before the girth jumps, rather than within the jump.
 const NEAR_PEAK: f64 = 0.92;
 
-/// Share of the area beyond which it is not a limb but half of the body.
+/// Share of the area above which it is not a limb but half of the body.
 const MOST_AREA: f64 = 0.3;
 
 /// Share of the level set that is one loop.
 const ONE_LOOP: f64 = 0.9;
 
-/// Fewer vertices are no handle once bands are taken off.
+/// Fewer vertices make no handle once bands are removed.
 const LEAST_VERTICES: usize = 24;
 
-/// What may be a limb.
+/// A candidate for a limb.
 pub(super) struct Protrusion {
     pub limb: Limb,
     /// Which of the fields it is measured in.

@@ -2,7 +2,7 @@
 
 use super::component::Component;
 
-/// Functions to cut along: how remote each vertex is, then, negative, distances from tips.
+/// Functions to cut along: remoteness of each vertex, then, negated, distances from tips.
 pub(super) struct Fields(pub Vec<Vec<f64>>);
 
 impl Fields {
@@ -20,7 +20,7 @@ pub(super) struct Cut {
     pub peak: u32,
     pub level: f64,
     pub girth: f64,
-    /// Area of the piece, by which outer pieces are told from inner ones.
+    /// Area of the piece, which distinguishes outer pieces from inner ones.
     pub above: f64,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn find_piece(part: &Component, f: &[f64], cut: &Cut) -> Vec<u32> {
 }
 
 impl Regions {
-    /// Whether a region lies within another, or is it.
+    /// Whether a region is within another, or the same.
     pub fn is_within(&self, mut inner: usize, outer: usize) -> bool {
         while inner != outer && inner != 0 {
             inner = self.parent[inner];

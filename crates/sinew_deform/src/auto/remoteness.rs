@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// Samples; more change the level sets by less than an edge.
 const N_SAMPLES: usize = 32;
 
-/// Rounds of averaging with the neighbours, which take the zigzag of paths along edges out of the level sets.
+/// Rounds of averaging with the neighbours, which remove the zigzag of paths along edges from the level sets.
 const N_SMOOTHINGS: usize = 4;
 
 /// The average distance of every vertex to the rest of the surface. `None` if `progress` asks to stop.

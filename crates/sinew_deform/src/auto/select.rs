@@ -13,16 +13,16 @@ use std::ops::ControlFlow;
 /// Share of the smaller of two regions up to which they only touch, and without which one still holds the other.
 const SLACK: f64 = 0.02;
 
-/// Share of what carries it that a limb on a limb may have: a finger is one, half of a head is none.
+/// Share of what carries it that a limb on a limb may have: a finger is a limb, half of a head is not.
 const MOST_OF_CARRIER: f64 = 0.2;
 
-/// Share of a region from which on a limb in it is the same limb, found shorter.
+/// Share of a region above which a limb in it is the same limb, found shorter.
 const SAME: f64 = 0.4;
 
-/// Times the area that a protrusion must have to stand in for the same limb.
+/// Factor by which the area of a protrusion must be larger to replace the same limb.
 const LONGER: f64 = 1.2;
 
-/// Share of a region that must be left once limbs on it are taken off: of a head with ears, not of a shoulder.
+/// Share of a region that must be left once limbs on it are removed: of a head with ears, not of a shoulder.
 const LEAST_OWN: f64 = 0.65;
 
 /// Share of two regions together that both must cover to be a limb and its twin.
@@ -178,7 +178,7 @@ pub(super) fn make_even(part: &Component, fields: &mut Fields, mirror: &Mirror, 
 fn reflect(limb: &Limb, fields: &mut Fields, mirror: &Mirror) -> Limb {
     let mut limb = limb.clone();
     let Some(field) = limb.slices.first().map(|slice| slice.cut.field) else { return limb };
-    // Remoteness is even already.
+    // Remoteness is symmetric already.
     let image = if field == 0 {
         0
     } else {

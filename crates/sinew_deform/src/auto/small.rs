@@ -1,15 +1,15 @@
-//! Parts too small to have limbs: eyes, buttons, teeth.
+//! Components too small to have limbs: eyes, buttons, teeth.
 
 use super::{component::Component, plan::HandlePlan};
 use sinew_geom::{Handle, Warnings, query::SurfaceTree};
 
-/// Parts nearer than this to a large one, in diagonals of the mesh, move with it.
+/// Components nearer than this to a large one, in diagonals of the mesh, move with it.
 const TOUCHING: f64 = 0.02;
 
-/// Most handles for parts that touch nothing; a soup of triangles would have thousands.
+/// Largest number of handles for components that touch nothing; a soup of triangles would have thousands.
 const MOST_ALONE: usize = 64;
 
-/// Give small parts to the handle they touch, or a handle of their own. `handles` are those of the large parts,
+/// Give small components to the handle they touch, or their own handle. `handles` are those of the large components,
 /// in order.
 pub(super) fn add_small_parts(
     large: &[Component],
@@ -63,7 +63,7 @@ pub(super) fn add_small_parts(
     }
 }
 
-/// Distance to the nearest large part; which one, and its vertex.
+/// Distance to the nearest large component; which one, and its vertex.
 fn nearest(part: &Component, large: &[Component], trees: &[SurfaceTree]) -> (f64, (usize, u32)) {
     let mut best = (f64::INFINITY, (0, 0));
     for &p in part.mesh.positions() {

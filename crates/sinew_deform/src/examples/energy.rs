@@ -1,4 +1,4 @@
-//! The energy of a blend: how far its pose is from a good one.
+//! The energy of a blend: how far its pose is from the best one.
 //!
 //! # Source
 //! Hansen (2006), §7.4 and §7.5.2: only the centre of each handle is moved, not its vertices.
@@ -127,7 +127,7 @@ impl<'a> Energy<'a> {
 }
 
 impl PoseSpace {
-    /// What each term has for weights that were found elsewhere, factor included.
+    /// The value of each term for given weights, factor included.
     pub fn terms(&self, params: &SearchParams, targets: &[Target], weights: &[f64]) -> Vec<(Term, f64)> {
         let in_order = || Blend::Sequential((0..self.n_examples()).collect());
         let blend = if params.sequential { in_order() } else { Blend::Free };

@@ -1,11 +1,11 @@
-//! A pose as a history of moves, whatever it came from: so that a blend can be kept as an example and edited on.
+//! Any pose as a history of moves, so that a blend can be stored as an example and edited.
 
 use super::{screw::Screw, space::PoseSpace};
 use crate::{HandlePose, HandleSet};
 use glam::DVec3;
 use sinew_geom::Move;
 
-/// Turns and shifts below this are none.
+/// Smaller turns and shifts are treated as zero.
 const NOTHING: f64 = 1e-12;
 
 impl PoseSpace {
@@ -13,7 +13,7 @@ impl PoseSpace {
     pub fn history(&self, handles: &HandleSet, pose: &HandlePose) -> Vec<Move> {
         let names = |list: &[usize]| list.iter().map(|&h| self.names[h].clone()).collect::<Vec<_>>();
         let mut moves = self.twists(handles, pose);
-        // Where each handle's carrier has brought its pivot so far, and how it is turned there.
+        // Where each handle's carrier has moved its pivot so far, and how it is rotated there.
         for &h in &self.tree.order {
             let Screw { turn, .. } = self.screw(pose, h);
             let carried = names(&self.tree.subtree(h));
@@ -37,8 +37,8 @@ impl PoseSpace {
         moves
     }
 
-    /// Twists within handles. A twist also turns the handle at its end; that is taken back, its turn being counted
-    /// with all others.
+    /// Twists within handles. A twist also turns the handle at its end; that is subtracted, because its turn is included
+    /// in the others.
     fn twists(&self, handles: &HandleSet, pose: &HandlePose) -> Vec<Move> {
         let mut moves = Vec::new();
         for (h, motion) in pose.motions().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What makes a pose good: seven terms, each with a factor.
+//! The objective of a search: seven terms, each with a factor.
 //!
 //! # Source
 //! Hansen (2006), §7.4, eqs. 7.1–7.8, with the constants of table 7.2. Distances are measured in [`PoseSpace::unit`].
@@ -35,7 +35,7 @@ pub enum Term {
 pub(super) const MIN_USED_WEIGHT: f64 = 0.01;
 /// Width of the Gaussian of eq. 7.7 (`ρ`), in units.
 pub(super) const GAUSSIAN_WIDTH: f64 = 1.0;
-/// Examples that may be in use at no cost, if nothing else is said.
+/// Examples that may be in use at no cost by default.
 const DEFAULT_FREE_EXAMPLES: usize = 4;
 
 impl Term {
@@ -141,7 +141,7 @@ impl Objective {
         Self { terms: kept }
     }
 
-    /// The one for motion (table 9.8): besides, handles should not go far from one frame to the next.
+    /// The objective for motion (table 9.8): handles should also move little from one frame to the next.
     pub fn for_motion() -> Self {
         let terms = [Term::DistanceToTarget, Term::OneMinusSum, Term::DistanceToLast];
         Self::new(terms.map(|term| (term, term.default_factor())).to_vec())
@@ -185,7 +185,7 @@ impl FromStr for Objective {
 
 fn parse_term(part: &str, text: &str) -> Result<(Term, f64), DeformError> {
     let refuse = |cause: String| DeformError::Setting { what: "objective", cause };
-    // An exponent would be taken for the beginning of a name, and nobody writes one here.
+    // An exponent would be read as the beginning of a name, and is not needed here.
     let split = part.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(part.len());
     let (number, name) = part.split_at(split);
     let number = number.trim().trim_end_matches('*').trim();

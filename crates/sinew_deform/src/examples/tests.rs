@@ -161,7 +161,7 @@ fn every_optimiser_lowers_the_energy_and_stays_within_limits() {
     }
 }
 
-/// The energy at the start: a search that may not move gives it.
+/// The energy at the start: a search that cannot move returns it.
 fn rest_energy(space: &PoseSpace, targets: &[Target], params: &SearchParams, start: &Start<'_>) -> f64 {
     let params = SearchParams { limits: [0.0, 0.0], ..params.clone() };
     space.search(targets, &params, start).unwrap().energy
@@ -317,7 +317,7 @@ fn residual_motion_reaches_beyond_the_examples_and_keeps_pins() {
     // What was found is what the pose does.
     let grips = space.grips(&space.pose_of(&with, &params));
     assert!(grips.iter().zip(&with.grips).all(|(a, b)| a.distance(*b) < 1e-9));
-    // Far out of reach: the nearest pose, finite, and said to miss.
+    // Far out of reach: the nearest pose, finite, and reported as missing the target.
     targets[0].position += DVec3::Y * 50.0;
     let far = space.search(&targets, &params, &Start::default()).unwrap();
     assert!(far.grips.iter().all(|p| p.is_finite()));
@@ -399,7 +399,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(search(target(99, 0.0), &plain).is_err());
     assert!(search(target(0, 0.0), &SearchParams { limits: [1.0, 0.0], ..plain.clone() }).is_err());
     assert!(search(target(0, 0.0), &SearchParams { local: Some(0.0), ..plain.clone() }).is_err());
-    // No targets at all is a question with an answer.
+    // A search without targets is valid.
     assert!(space.search(&[], &plain, &Start::default()).is_ok());
     // A path of one point, and nothing to follow.
     let still = Path::new(vec![DVec3::Y], vec![0.0]).unwrap();

@@ -27,7 +27,7 @@ pub(crate) struct Clusters {
     pub spacing: f64,
 }
 
-/// Clusters, and the places of vertices in them, which are wanted only while building.
+/// Clusters, and the places of vertices in them, which are needed only while building.
 pub(crate) struct Clustering {
     pub clusters: Clusters,
     /// Place of each vertex in reach among `clusters.vertices`.
@@ -46,7 +46,7 @@ impl Clustering {
     pub fn new(held: HandledMesh, piece: &SoftPiece, budget: usize) -> Self {
         let HandledMesh { mesh, handles, .. } = held;
         let spacing = spacing_for(held, piece, budget);
-        // Beyond the second ring only nodes inside look.
+        // Only interior nodes need surface beyond the second ring.
         let width = if piece.has_inside() { 2.5 * spacing } else { 0.0 };
         let mut reach = find_reach(held, piece, width);
         reach.sort_unstable();

@@ -34,14 +34,14 @@ pub(crate) struct Graph {
     pub(super) turning: Vec<u32>,
     /// Free nodes.
     pub(super) free: Vec<u32>,
-    /// How strongly each node is drawn to its target, besides the held ones.
+    /// Stiffness of the anchor of each node, besides the held ones.
     pub(super) anchors: Vec<f64>,
     factor: Option<Cholesky<f32>>,
     /// `D` of all nodes.
     degrees: Vec<f64>,
     /// Factor of `D + τ L`.
     smoother: Cholesky<f32>,
-    /// Whether several threads may work on it.
+    /// Whether several threads may solve it.
     has_threads: bool,
 }
 
@@ -60,11 +60,11 @@ pub(crate) struct GraphState {
     rhs: Vec<[f64; 4]>,
 }
 
-/// Nodes a thread takes at a time; fewer are not worth its hand-over.
+/// Nodes per unit of parallel work; fewer are not worth the overhead.
 const GRAIN: usize = 256;
-/// Passes of smoothing: several gentle ones take out creases and leave slow bends and twists.
+/// Passes of smoothing: several gentle ones remove creases and preserve slow bends and twists.
 const PASSES: usize = 3;
-/// Rounds of rotation fitting an iteration: the next iteration goes on from there.
+/// Rounds of rotation fitting per iteration: the next iteration continues from there.
 const ROUNDS: usize = 3;
 
 impl Graph {
@@ -127,7 +127,7 @@ impl Graph {
         })
     }
 
-    /// Never use more than one thread: other graphs are solved beside this one.
+    /// Never use more than one thread: other graphs are solved at the same time.
     pub fn without_threads(&mut self) {
         self.has_threads = false;
     }
@@ -137,12 +137,12 @@ impl Graph {
         self.rest.len()
     }
 
-    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; free nodes that are
-    /// anchored hold what they are drawn to.
+    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; the values of free nodes that
+    /// are anchored are their targets.
     pub fn interpolate(&self, values: &mut [f64]) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
         let targets = values.to_vec();
-        // The second round makes up for the rounding of the factor.
+        // The second round corrects the rounding of the factor.
         for _ in 0..2 {
             let residual = |&i: &u32| {
                 let i = i as usize;
@@ -159,7 +159,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Begin with given places and rotations.
+    /// Start from given positions and rotations.
     pub fn begin(&self, x: &[DVec3], rotations: Vec<DQuat>) -> GraphState {
         let mut state = GraphState {
             x: x.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect(),
@@ -189,7 +189,7 @@ impl Graph {
         self.turning.iter().zip(turned).for_each(|(&i, q)| matrices[i as usize] = columns(*q));
     }
 
-    /// Even rotations out: `(D + τ L) R' = D R`, some times over. Creases spread over a few nodes, so that flesh
+    /// Smooth rotations: `(D + τ L) R' = D R`, several times. Creases spread over a few nodes, so that the surface
     /// does not fold into itself.
     pub fn smooth_rotations(&self, state: &mut GraphState) -> Result<(), DeformError> {
         self.give_rotations(state);
@@ -236,7 +236,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Work on some nodes at a time, by several threads if they are free.
+    /// Process chunks of nodes, on several threads if allowed.
     fn in_chunks<T: Send>(&self, nodes: &[u32], out: &mut [T], work: impl Fn(&[u32], &mut [T]) + Sync) {
         if self.has_threads {
             nodes.par_chunks(GRAIN).zip(out.par_chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
@@ -245,12 +245,12 @@ impl Graph {
         }
     }
 
-    /// Fitted rotations where all rotations are.
+    /// Write fitted rotations into the array of all rotations.
     pub fn give_rotations(&self, state: &mut GraphState) {
         self.turning.iter().zip(&state.turned).for_each(|(&i, q)| state.rotations[i as usize] = *q);
     }
 
-    /// All rotations where fitted ones are.
+    /// Read the fitted nodes from the array of all rotations.
     fn take_rotations(&self, state: &mut GraphState) {
         state.turned = self.turning.iter().map(|&i| state.rotations[i as usize]).collect();
         let turned = self.turning.iter().zip(&state.turned);

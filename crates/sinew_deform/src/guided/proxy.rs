@@ -18,7 +18,7 @@ use glam::{DQuat, DVec3};
 use sinew_geom::{operators::half_cotangents, query::SurfaceTree};
 use std::collections::BTreeMap;
 
-/// Share of the last step that an iteration goes on by.
+/// Fraction of the last step that the next iteration adds.
 const MOMENTUM: f64 = 0.5;
 
 /// A soft piece as a small graph.
@@ -38,7 +38,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Stand about `budget` nodes for a piece, at a cost of the piece's size.
+    /// Build a graph of about `budget` nodes for a piece, at a cost proportional to the piece.
     pub fn new(
         held: HandledMesh,
         tree: &SurfaceTree,
@@ -109,7 +109,7 @@ impl Proxy {
         }
     }
 
-    /// Never use more than one thread: other pieces are posed beside this one.
+    /// Never use more than one thread: other pieces are posed at the same time.
     pub fn without_threads(&mut self) {
         self.graph.without_threads();
     }
@@ -140,7 +140,7 @@ impl Proxy {
         let mut before = state.x.clone();
         let mut ahead = before.clone();
         for _ in 0..params.iterations {
-            // Each iteration goes on a little in the direction of the last, which halves their number.
+            // Each iteration continues a little in the direction of the last one, which halves their number.
             for (ahead, (x, before)) in ahead.iter_mut().zip(state.x.iter().zip(&before)) {
                 (0..3).for_each(|k| ahead[k] = x[k] + (x[k] - before[k]) * MOMENTUM);
             }
@@ -161,7 +161,7 @@ impl Proxy {
         Ok((x, rotations))
     }
 
-    /// Put held nodes where their handles say.
+    /// Move held nodes with their handles.
     fn place_held(&self, pose: &HandlePose, x: &mut [DVec3], rotations: &mut [DQuat]) {
         for (i, owner) in self.owners.iter().enumerate() {
             if let Some(handle) = owner {
@@ -189,7 +189,7 @@ fn harmonic_weights(
 }
 
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
-/// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
+/// shorter they are than the coarse edge, so that the stiffness of the surface is preserved.
 fn surface_edges(
     HandledMesh { mesh, adjacency, .. }: HandledMesh,
     clustering: &Clustering,
@@ -222,7 +222,7 @@ fn surface_edges(
     sums.into_iter().map(|((i, j), w)| (i, j, w.max(0.05))).collect()
 }
 
-/// Hold nodes that no held node can be reached from: they would be anywhere.
+/// Hold nodes that are connected to no held node: their positions would be undefined.
 fn hold_loose(
     edges: &[(u32, u32, f64)],
     springs: &[Option<(u32, f64)>],

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Nodes a vertex follows.
+/// Nodes per vertex.
 const INFLUENCES: usize = 6;
 
 /// Weights of a piece's vertices.
@@ -24,7 +24,7 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// Let vertices follow the nodes near them; `edges` tell which nodes are neighbours.
+    /// Let vertices follow the nodes near them; `edges` says which nodes are neighbours.
     pub fn new(
         held: HandledMesh,
         vertices: &[u32],
@@ -71,7 +71,7 @@ impl Transfer {
             .centers
             .iter()
             .zip(x.iter().zip(rotations))
-            // x' = R (x − g) + y, with places counted from the piece's centre to keep single precision exact.
+            // x' = R (x − g) + y, with coordinates relative to the piece's centre to keep single precision accurate.
             .map(|(g, (y, r))| {
                 DAffine3::from_rotation_translation(*r, *y - self.center + *r * (self.center - *g))
             })

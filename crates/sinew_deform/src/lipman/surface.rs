@@ -92,7 +92,7 @@ pub(super) fn neighborhood_averages(
         .map(|(row, &start)| {
             let mut found = vec![(start, 0.0f64)];
             let mut at = 0;
-            // A small Dijkstra: the nearest open vertex is always next.
+            // A small Dijkstra search: the nearest open vertex is always next.
             while at < found.len() {
                 let next = (at..found.len()).min_by(|&a, &b| found[a].1.total_cmp(&found[b].1)).unwrap_or(at);
                 found.swap(at, next);

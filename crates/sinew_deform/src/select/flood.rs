@@ -4,7 +4,7 @@ use super::{Flood, Ray, ScreenBox, Selector, View, marked};
 use glam::{DVec2, DVec3};
 use sinew_geom::query::RayHit;
 
-/// How far from its rim towards its middle a face is looked at, so that rounding does not miss it.
+/// How far from its rim towards its middle a face is tested, so that rounding does not miss it.
 const INWARD: f64 = 1e-3;
 
 impl Selector<'_> {

@@ -24,7 +24,7 @@ pub struct SculptBrush {
     pub op: SculptOp,
     /// How far it reaches over the surface, in metres.
     pub radius: f64,
-    /// 0 does nothing, 1 most.
+    /// 0 does nothing, 1 is the maximum.
     pub strength: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct SculptBrush {
 const TOUCH: f64 = 0.08;
 
 impl Selector<'_> {
-    /// Touch the surface at a place with a brush. Returns the vertices whose offsets change, with the new offsets.
+    /// Apply a brush at a point of the surface. Returns the vertices whose offsets change, with the new offsets.
     pub fn sculpt(
         &self,
         face: u32,

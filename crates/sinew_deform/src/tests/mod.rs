@@ -1,4 +1,4 @@
-//! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
+//! What every method must preserve: rest, rigid motion, borders, sound results on unsound meshes.
 
 mod preparation;
 mod refinement;

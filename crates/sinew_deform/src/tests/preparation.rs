@@ -1,4 +1,4 @@
-//! Preparation tells how far it is, can be stopped, and costs what the soft pieces are.
+//! Preparation reports progress, can be stopped, and its cost depends on the soft pieces.
 
 use super::{bar, farthest, handle, solve, tolerance};
 use crate::{
@@ -36,7 +36,7 @@ fn preparation_tells_how_far_it_is() {
         let told = told.into_inner().unwrap();
         assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
         assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
-        // What comes before the end has been counted whole: the parts sum up.
+        // The parts before the end sum up to the whole.
         assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
     }
 }

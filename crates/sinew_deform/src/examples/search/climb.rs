@@ -20,8 +20,8 @@ pub fn simple(energy: &mut Energy<'_>, order: &[usize], limits: &[[f64; 2]], wei
     }
 }
 
-/// Every weight is tried both ways; the best is followed as long as that helps; and again, until nothing helps or as
-/// often as there are examples.
+/// Every weight is tried both ways, and the best is followed as long as that helps; repeated until nothing helps, at
+/// most once per example.
 pub fn steepest(energy: &mut Energy<'_>, limits: &[[f64; 2]], weights: &mut [f64]) {
     let mut best = energy.of(weights);
     for _ in 0..weights.len() {

@@ -9,16 +9,16 @@
 use super::{Energy, model::Model};
 use sinew_geom::linalg::solve_definite;
 
-/// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
+/// Smoothing of the first step, of the first step near a minimum, and of the last, in units of length and of weight.
 const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
 const FINER: f64 = 0.1;
-/// Steps after which a descent is given up; reached only where the energy falls slowly.
+/// Steps after which a descent is abandoned; reached only where the energy falls slowly.
 const MAX_STEPS: usize = 60;
-/// A descent ends when a step at the last rounding gains less than this share of the energy.
+/// A descent ends when a step at the last smoothing gains less than this fraction of the energy.
 const GAIN: f64 = 1e-7;
-/// A step shorter than this is none.
+/// Shorter steps are treated as zero.
 const STILL: f64 = 1e-9;
-/// A descent is hopeless that would stay above the best even if it gained so many times what its step promises.
+/// A descent is abandoned if it would stay above the best even with this many times the predicted gain of its step.
 const HOPE: f64 = 1.5;
 
 /// Goes down from one start after another.
@@ -55,8 +55,8 @@ impl<'e, 'a> Descent<'e, 'a> {
         }
     }
 
-    /// Go down from weights, at most so many steps, and give up when what is to be gained cannot beat `best`. Where
-    /// the bottom is near already, corners are rounded less.
+    /// Descend from weights, at most this many steps, and abandon it when the possible gain cannot beat `best`. If
+    /// the minimum is near already, corners are smoothed less.
     pub fn descend(&mut self, weights: &mut [f64], max_steps: usize, best: f64, is_near: bool) -> f64 {
         let n = weights.len();
         let (mut damping, mut rounding) = (1e-3, if is_near { ROUNDINGS[1] } else { ROUNDINGS[0] });
@@ -74,7 +74,7 @@ impl<'e, 'a> Descent<'e, 'a> {
                 if is_last {
                     break;
                 }
-                // Nothing to gain at this rounding.
+                // No gain is possible at this smoothing.
                 (rounding, damping) = (finer, 1e-4);
                 std::mem::swap(&mut self.model, &mut self.next);
                 here = self.model.at(self.energy, weights, rounding, &self.next);
@@ -140,7 +140,7 @@ impl<'e, 'a> Descent<'e, 'a> {
             self.held.clear();
             self.held.extend((0..n).filter(|&o| self.step[o] != 0.0 && !self.free.contains(&o)));
             for (i, &a) in self.free.iter().enumerate() {
-                // What is held at a limit pulls on the rest.
+                // Weights held at a limit contribute to the gradient of the others.
                 let pull: f64 = self.held.iter().map(|&o| self.model.curvature(a, o) * self.step[o]).sum();
                 self.right[i] = -(self.model.gradient[a] + pull);
                 for (j, &b) in self.free[..=i].iter().enumerate() {
@@ -150,7 +150,7 @@ impl<'e, 'a> Descent<'e, 'a> {
                 self.small[i * m + i] = own + damping * (1.0 + own.abs()) + 1e-12;
             }
             if solve_definite(&mut self.small, &mut self.right, m).is_none() {
-                // The energy bends down here: more damping makes it bend up.
+                // The energy is not convex here: more damping makes it so.
                 if damping > 1e6 {
                     return self.step.fill(0.0);
                 }

@@ -1,4 +1,4 @@
-//! Global searches, which can leave the local minimum where they begin.
+//! Global searches, which can leave the local minimum they start in.
 //!
 //! # Source
 //! Hansen (2006), §7.5.4.3 (simulated annealing, described there but not implemented; Kirkpatrick, Gelatt and Vecchi,
@@ -8,7 +8,7 @@ use super::Energy;
 
 /// Weights tried of each example by the exhaustive search: 560 evaluations for ten examples, as in table 9.6.
 const SAMPLES: usize = 56;
-/// Steps of annealing an example.
+/// Steps of annealing per example.
 const STEPS_EACH: usize = 200;
 
 /// Algorithm 6: one example after the other, all its weights are tried and the best is kept.

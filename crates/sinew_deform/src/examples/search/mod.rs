@@ -27,7 +27,7 @@ use glam::DVec3;
 /// How weights are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Optimiser {
-    /// Derivatives: fewest evaluations, least energy. Ours.
+    /// Derivatives: fewest evaluations, lowest energy. Sinew's own.
     #[default]
     Newton,
     /// Simple hill climbing, algorithm 4.
@@ -69,7 +69,7 @@ impl Optimiser {
         }
     }
 
-    /// The optimiser of a name.
+    /// The optimiser with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|optimiser| optimiser.name() == name)
     }
@@ -78,7 +78,7 @@ impl Optimiser {
 /// In which order examples are tried and loaded (§7.5.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reorder {
-    /// As the user made them.
+    /// In the order of the user.
     #[default]
     None,
     /// The example nearest to the targets first.
@@ -100,16 +100,16 @@ impl Reorder {
         }
     }
 
-    /// The order of a name.
+    /// The order with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.name() == name)
     }
 }
 
-/// How to search.
+/// Parameters of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchParams {
-    /// What makes a pose good.
+    /// The function that is minimised.
     pub objective: Objective,
     /// How weights are searched for.
     pub optimiser: Optimiser,
@@ -124,7 +124,7 @@ pub struct SearchParams {
     /// How often a search of Hansen (2006) is repeated from its own result, as long as that helps. Hansen runs it once
     /// per frame.
     pub rounds: usize,
-    /// With `newton`: set out from the best of many poses rather than from the last. Single poses want it; frames of a
+    /// With `newton`: start from the best of many poses rather than from the last one. For single poses; frames of a
     /// motion should not jump.
     pub multi_start: bool,
     /// With `newton`: let handles move a little beyond what the examples span, so that targets are reached.
@@ -134,7 +134,7 @@ pub struct SearchParams {
 }
 
 impl SearchParams {
-    /// Whether small motions beyond the examples are wanted and possible.
+    /// Whether small motions beyond the examples are allowed and possible.
     pub(super) fn uses_residual(&self) -> bool {
         self.residual && self.optimiser == Optimiser::Newton && !self.sequential
     }
@@ -160,7 +160,7 @@ impl Default for SearchParams {
 /// How far `climb` may move a weight in a frame (§7.5.5).
 const LOCAL: f64 = 0.15;
 
-/// What was found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult {
     /// Weight of every example.
@@ -169,7 +169,7 @@ pub struct SearchResult {
     pub residual: Residual,
     /// Energy of the weights, without residual motion.
     pub energy: f64,
-    /// What each term has of it, factor included.
+    /// Contribution of each term, factor included.
     pub terms: Vec<(Term, f64)>,
     /// How often an energy was computed; a gradient counts as one.
     pub evaluations: usize,
@@ -181,7 +181,7 @@ pub struct SearchResult {
     pub order: Vec<usize>,
 }
 
-/// A small motion a handle, on top of a blend.
+/// One small motion per handle, on top of a blend.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Residual(pub(super) Vec<Screw>);
 
@@ -191,7 +191,7 @@ impl Residual {
         self.0.is_empty()
     }
 
-    /// Nine numbers a handle: turn, speed, shift.
+    /// Nine numbers per handle: turn, speed, shift.
     pub fn to_numbers(&self) -> Vec<[f64; 9]> {
         let flat = |s: &Screw| {
             let [a, b, c] = [s.turn, s.speed, s.shift].map(|v| v.to_array());
@@ -200,7 +200,7 @@ impl Residual {
         self.0.iter().map(flat).collect()
     }
 
-    /// From such numbers; nothing if one is not finite.
+    /// From such numbers; `None` if one is not finite.
     pub fn from_numbers(numbers: &[[f64; 9]]) -> Option<Self> {
         let screw = |n: &[f64; 9]| Screw {
             turn: DVec3::new(n[0], n[1], n[2]),
@@ -221,12 +221,12 @@ impl SearchResult {
     }
 }
 
-/// Where a search sets out from: the last frame.
+/// Where a search starts: the last frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start<'a> {
-    /// Weights; none for zeros.
+    /// Weights; empty for zeros.
     pub weights: &'a [f64],
-    /// Where the grips were; none if there was no frame before.
+    /// Positions of the grips; `None` if there was no frame before.
     pub grips: Option<&'a [DVec3]>,
     /// Residual motion.
     pub residual: Option<&'a Residual>,
@@ -239,8 +239,8 @@ impl PoseSpace {
     /// Search for the weights of least energy.
     ///
     /// # Errors
-    /// If a target is not finite or of no handle, a weight of the start is not finite or missing, or limits make no
-    /// sense.
+    /// If a target is not finite or of no handle, a weight of the start is not finite or missing, or limits are
+    /// invalid.
     pub fn search(
         &self,
         targets: &[Target],
@@ -256,7 +256,7 @@ impl PoseSpace {
         let order = self.order(targets, params.reorder, &weights);
         let blend = if params.sequential { Blend::Sequential(order.clone()) } else { Blend::Free };
         let mut energy = Energy::new(self, blend, &params.objective, targets, start.anchors, start.grips);
-        // Newton comes to rest by itself.
+        // Newton converges by itself.
         let rounds = if params.optimiser == Optimiser::Newton { 1 } else { params.rounds.max(1) };
         for _ in 0..rounds {
             let before = weights.clone();
@@ -281,7 +281,7 @@ impl PoseSpace {
         Ok(self.finish_search(energy, weights, order, params, start.residual))
     }
 
-    /// What weights come to: their energy, and the small motions that bring targets home if those are wanted.
+    /// Complete the result for given weights: their energy, and the residual motion that reaches the targets, if enabled.
     pub(super) fn finish_search(
         &self,
         mut energy: Energy<'_>,
@@ -318,13 +318,13 @@ impl PoseSpace {
         self.pose_with(blend, &padded, &residual.0)
     }
 
-    /// The pose that was found.
+    /// The pose of a result.
     pub fn pose_of(&self, found: &SearchResult, params: &SearchParams) -> HandlePose {
         let blend = if params.sequential { Blend::Sequential(found.order.clone()) } else { Blend::Free };
         self.pose_with(&blend, &found.weights, &found.residual.0)
     }
 
-    /// Where a pose has the middles of the handles.
+    /// Centres of the handles in a pose.
     pub fn grips(&self, pose: &HandlePose) -> Vec<DVec3> {
         let place =
             |(motion, grip): (&crate::HandleMotion, &DVec3)| motion.rotation * *grip + motion.translation;

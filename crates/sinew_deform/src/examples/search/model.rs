@@ -24,12 +24,12 @@ use super::{
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Weights below this do not count as being there: the slope of a root has no end towards zero.
+/// Smaller weights count as zero: the slope of a square root is unbounded towards zero.
 const ROOT_FLOOR: f64 = 1e-4;
-/// A bell lower than this is flat.
+/// A Gaussian lower than this counts as zero.
 const FLAT: f64 = 1e-6;
 
-/// What an example does to a handle by itself, relative to what carries the handle.
+/// What an example alone does to a handle, relative to the handle that carries it.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     example: usize,
@@ -37,16 +37,16 @@ struct Own {
     pivot: DVec3,
 }
 
-/// Rounded energy at some weights.
+/// Smoothed energy at some weights.
 #[derive(Debug)]
 pub struct Model {
     n: usize,
-    /// Lanes a row.
+    /// Lanes per row.
     width: usize,
     /// Whether eq. 7.6 is part of it.
     pub with_roots: bool,
     pub gradient: Vec<f64>,
-    /// Lower half, a row a weight.
+    /// Lower triangle, one row per weight.
     hessian: Vec<Lane>,
     /// To be added to the curvature together with its transpose.
     half: Vec<Lane>,
@@ -60,19 +60,19 @@ pub struct Model {
     places: Places,
     /// Place of each handle among those that are wanted.
     slot: Vec<usize>,
-    /// Derivatives of turns, pivots and grips: three rows a slot.
+    /// Derivatives of turns, pivots and grips: three rows per slot.
     turn: Vec<Lane>,
     pivot: Vec<Lane>,
     grip: Vec<Lane>,
     own: Vec<Own>,
     /// Where the list of a slot begins in `own`.
     begin: Vec<usize>,
-    /// Distance of each target, rounded.
+    /// Distance of each target, smoothed.
     lengths: Vec<f64>,
-    /// Terms that no rounding changes.
+    /// Terms that smoothing does not change.
     smooth: f64,
     sum: f64,
-    /// Scratch of terms: a number an example.
+    /// Scratch of terms: one number per example.
     slope: Vec<f64>,
     bells: Vec<f64>,
     /// Three rows: slopes of a target while others carry the body.
@@ -113,12 +113,12 @@ impl Model {
         }
     }
 
-    /// Forget the way so far: the next step is the first.
+    /// Forget the previous steps: the next step is the first.
     pub fn restart(&mut self) {
         self.lengths.fill(f64::INFINITY);
     }
 
-    /// The value with another rounding.
+    /// The value with another smoothing.
     pub fn value(&self, energy: &Energy<'_>, rounding: f64) -> f64 {
         let (unit, shift) = (energy.space.unit, energy.shift(&self.places.grip));
         let target = |t: &Target| {
@@ -182,7 +182,7 @@ impl Model {
                 Term::ExamplesUsed { .. } | Term::NumberOfWeights => {}
             }
         }
-        // Algorithm 3 has no slopes of turns, and does without.
+        // Algorithm 3 has no derivatives of turns and does not need them.
         if energy.blend == Blend::Free {
             self.add_bends::<FMA>(energy.space, &energy.wanted);
         }

@@ -8,26 +8,26 @@
 use super::super::objective::{MIN_USED_WEIGHT, Term};
 use super::{Energy, descent::Descent, scouts::Starts};
 
-/// Valleys that are looked into.
+/// Local minima that are explored.
 const STARTS: usize = 2;
 /// Steps after which a descent is compared with the others.
 const QUICK: usize = 2;
-/// Steps of a descent that is not stopped.
+/// Steps of a descent that is not abandoned.
 const WHOLE: usize = 60;
-/// Steps that settle the rest when one example is dropped.
+/// Steps that adapt the other weights when one example is dropped.
 const SETTLING: usize = 4;
-/// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
+/// Another local minimum is followed to the end if a few steps brought it within this fraction of the best.
 const NEAR: f64 = 0.05;
-/// Nothing is better than this.
+/// Energies below this count as zero.
 const PERFECT: f64 = 1e-7;
-/// Of the examples that could be dropped or replaced, so many are tried.
+/// Number of examples that are tried for being dropped or replaced.
 const TRIED: usize = 2;
 /// First weight of an example that is added.
 const ADDED: f64 = 0.2;
 /// How often examples are replaced by others.
 const SWAPS: usize = 3;
 
-/// Least energy near the start or, `anywhere`, near the best of many poses that were tried beforehand.
+/// Lowest energy near the start or, with `multi_start`, near the best of many poses evaluated in advance.
 pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, weights: &mut [f64]) {
     let counts = energy.objective.factor(Term::NumberOfWeights)
         + energy.objective.factor(Term::ExamplesUsed { free: 0 })
@@ -54,7 +54,7 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, w
     weights.copy_from_slice(&search.best.1);
 }
 
-/// Whether two places lead to the same bottom, as far as can be told.
+/// Whether two sets of weights lead to the same minimum, as far as can be decided.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
     const SAME: f64 = 0.05;
     a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME)
@@ -66,7 +66,7 @@ struct Search<'e, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// The lowest of the bottoms below many starts, if nothing is counted.
+    /// The lowest of the minima below many starts, if no term counts examples.
     fn continuous(&mut self, starts: &Starts) -> Vec<f64> {
         let mut reached: Vec<(f64, Vec<f64>)> = Vec::new();
         let is_near = starts.whole.len() > 1;
@@ -103,7 +103,7 @@ impl Search<'_, '_> {
         lowest.map_or_else(|| self.best.1.clone(), |(_, bottom)| bottom)
     }
 
-    /// Go on to the bottom.
+    /// Descend to the minimum.
     fn follow(&mut self, mut weights: Vec<f64>, is_near: bool, lowest: &mut Option<(f64, Vec<f64>)>) {
         let low = lowest.as_ref().map_or(f64::INFINITY, |(low, _)| *low);
         let value = self.descent.descend(&mut weights, WHOLE, low, is_near);
@@ -122,21 +122,21 @@ impl Search<'_, '_> {
         is_better
     }
 
-    /// Hold what is not in use below what counts as use. Returns the limits there were.
+    /// Limit unused weights to what does not count as use. Returns the previous limits.
     fn hold_unused(&mut self, weights: &mut [f64]) -> Vec<[f64; 2]> {
         let before = self.descent.limits.clone();
         self.descent.model.with_roots = self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0;
         for (e, w) in
             weights.iter().enumerate().filter(|(e, w)| **w <= MIN_USED_WEIGHT && before[*e][0] <= 0.0)
         {
-            // With eq. 7.6 a trace of an example costs more than it gives.
+            // With eq. 7.6 a trace of an example costs more than it gains.
             let most = if self.descent.model.with_roots { *w } else { MIN_USED_WEIGHT };
             self.descent.limits[e][1] = before[e][1].min(most);
         }
         before
     }
 
-    /// With the examples of a pose and no others. Returns what was reached.
+    /// With the examples of a pose and no others. Returns the energy reached.
     fn settle(&mut self, mut weights: Vec<f64>, max_steps: usize, best: f64) -> (f64, Vec<f64>) {
         let limits = self.hold_unused(&mut weights);
         self.descent.descend(&mut weights, max_steps, best, false);
@@ -153,7 +153,7 @@ impl Search<'_, '_> {
         if self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0 { 0.0 } else { MIN_USED_WEIGHT }
     }
 
-    /// For terms that want few examples: drop the one that is missed least, again and again, and settle the rest.
+    /// For terms that penalise the number of examples: repeatedly drop the one that is missed least, and adapt the rest.
     fn thin_out(&mut self, weights: Vec<f64>) {
         const PATIENCE: usize = 1;
         let limits = self.descent.limits.clone();
@@ -186,8 +186,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The other way round: begin with nothing, and add the example that helps most, or two of the same limb, again and
-    /// again.
+    /// The reverse: start without examples, and repeatedly add the example that helps most, or two of the same limb.
     fn build_up(&mut self, limbs: &[Vec<(usize, f64)>]) {
         let limits = self.descent.limits.clone();
         let trace = self.trace();
@@ -222,7 +221,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Put another example in the place of one, or add one, as long as that helps; then go to the bottom.
+    /// Replace one example by another, or add one, as long as that helps; then descend to the minimum.
     fn polish(&mut self) {
         let trace = self.trace();
         for _ in 0..SWAPS {
@@ -264,7 +263,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// With eq. 7.6 a trace of an example may cost less than it gives, and is not counted as use.
+    /// With eq. 7.6 a trace of an example may cost less than it gains, and does not count as use.
     fn add_traces(&mut self) {
         let before = self.best.0;
         for e in 0..self.best.1.len() {

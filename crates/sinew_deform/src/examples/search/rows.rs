@@ -42,7 +42,7 @@ pub struct Length {
 impl Length {
     #[inline(always)]
     pub fn add<const FMA: bool>(&self, n: usize, rows: &[Lane], gradient: &mut [f64], hessian: &mut [Lane]) {
-        // Rows of a known length stay in registers; above the diagonal nobody looks.
+        // Rows of a known length stay in registers; entries above the diagonal are not read.
         match rows.len() / 3 {
             1 => self.add_known::<1, FMA>(n, rows, gradient, hessian),
             2 => self.add_known::<2, FMA>(n, rows, gradient, hessian),
@@ -92,7 +92,7 @@ impl Length {
     }
 }
 
-/// Add `by · rows` for three rows, as far as the sum goes.
+/// Add `by · rows` for three rows, up to the length of the sum.
 #[inline(always)]
 pub fn add_three<const FMA: bool>(to: &mut [Lane], by: DVec3, rows: &[Lane]) {
     let width = rows.len() / 3;

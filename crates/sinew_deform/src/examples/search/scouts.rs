@@ -1,5 +1,5 @@
-//! Poses all over the pose space, tried once for all searches: looking through them costs no more than a few evaluations
-//! of the energy, and the best of them lie in the best valleys or beside them.
+//! Poses all over the pose space, evaluated once for all searches: comparing them costs no more than a few evaluations
+//! of the energy, and the best of them are in or beside the deepest minima.
 
 use super::super::{
     blend::{Blend, Places},
@@ -10,18 +10,18 @@ use super::super::{
 use super::everywhere::Random;
 use glam::Vec3;
 
-/// How many are sent out.
+/// Number of scouts.
 const SCOUTS: usize = 1024;
 /// An example that moves a handle by less than this share of a unit does not matter to it.
 const MATTERS: f64 = 0.05;
-/// How many of the best are looked at closely.
+/// Number of the best scouts that are evaluated exactly.
 const CLOSELY: usize = 24;
-/// Poses of one limb that are looked into.
+/// Poses per limb that are explored.
 const ALTERNATIVES: usize = 6;
-/// Scouts whose weights differ by less than this are in the same valley.
+/// Scouts whose weights differ by less than this are near the same minimum.
 const APART: f64 = 0.3;
 
-/// Poses that were tried. Numbers of all scouts lie side by side, so that four are looked at in one instruction.
+/// Evaluated poses. Numbers of all scouts are adjacent in memory, so that four are processed in one instruction.
 #[derive(Debug, Clone, Default)]
 pub struct Scouts {
     /// Weights of one after the other.
@@ -30,7 +30,7 @@ pub struct Scouts {
     /// Eq. 7.6 without its constant.
     roots: Vec<f32>,
     used: Vec<f32>,
-    /// Unlikeness to the examples, eq. 7.8 without its constant.
+    /// Distance from the examples, eq. 7.8 without its constant.
     unlike: Vec<f32>,
     /// Grip of handle `h` along axis `i` of all scouts, at `3 h + i`.
     grips: Vec<Vec<f32>>,
@@ -111,7 +111,7 @@ impl Scouts {
 
     fn add_distances(&self, energy: &Energy<'_>, k: f32, values: &mut [f32]) {
         let n = self.len();
-        // How far the body of each scout is shifted, which is nothing if nothing carries it.
+        // How far the body of each scout is shifted: zero if nothing carries it.
         let mut shifts = vec![vec![0f32; if energy.anchors.is_empty() { 0 } else { n }]; 3];
         for &(at, share) in energy.anchors {
             let target = &energy.targets[at];
@@ -139,14 +139,14 @@ impl Scouts {
         }
     }
 
-    /// How far a scout is from the last pose: too dear to be computed for all.
+    /// Distance of a scout from the last pose: too expensive to be computed for all.
     fn away_from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
         let Some(last) = energy.last else { return 0.0 };
         let moved: f32 = last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
         (energy.objective.factor(Term::DistanceToLast) as f32 * moved / energy.space.unit as f32).powi(2)
     }
 
-    /// Where to set out from.
+    /// Where to start from.
     pub fn best(&self, energy: &mut Energy<'_>, limits: &[[f64; 2]], start: &[f64], count: usize) -> Starts {
         let n = limits.len();
         let within = |weights: &[f64]| -> Vec<f64> {
@@ -154,7 +154,7 @@ impl Scouts {
         };
         let mut starts = Starts { whole: vec![start.to_vec()], limbs: Vec::new() };
         if energy.blend != Blend::Free {
-            // What was tried beforehand was not loaded in this order.
+            // The scouts were not blended in this order.
             let alone = |e: usize| within(&(0..n).map(|o| f64::from(u8::from(o == e))).collect::<Vec<_>>());
             let tried = (0..n).map(|e| (energy.of(&alone(e)), e)).min_by(|a, b| a.0.total_cmp(&b.0));
             starts.whole.extend(tried.map(|(_, e)| alone(e)));
@@ -230,10 +230,10 @@ impl Scouts {
     }
 }
 
-/// Where to set out from.
+/// Where to start from.
 pub struct Starts {
     /// Weights: the start if it is good, the best scouts of each target put together, the best scouts, no two of the
-    /// same valley, and the one nearest to the targets.
+    /// same minimum, and the one nearest to the targets.
     pub whole: Vec<Vec<f64>>,
     /// Other weights of the examples of one target.
     pub limbs: Vec<Vec<(usize, f64)>>,
@@ -258,9 +258,9 @@ fn add(values: &mut [f32], from: &[f32], term: impl Fn(f32) -> f32) {
 
 /// Places of the least values, the least first; of equal ones the first.
 fn least(values: &[f32], count: usize) -> Vec<usize> {
-    /// So many values are looked at together.
+    /// Values per block.
     const BLOCK: usize = 16;
-    // No more blocks have a least value below a bound than there are values below it.
+    // At most as many blocks have a minimum below a bound as there are values below it.
     let mut lows: Vec<f32> =
         values.chunks(BLOCK).map(|block| block.iter().copied().fold(f32::INFINITY, f32::min)).collect();
     let bound = if lows.len() > count {
