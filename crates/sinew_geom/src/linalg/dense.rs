@@ -54,7 +54,7 @@ impl DenseCholesky {
     /// Replace right-hand sides, one after another, by their solutions.
     ///
     /// # Errors
-    /// A length that is no multiple of the number of unknowns.
+    /// A length that is not a multiple of the number of unknowns.
     pub fn solve(&self, columns: &mut [f64]) -> Result<(), GeomError> {
         let m = columns.len().checked_div(self.n).unwrap_or(0);
         if m * self.n != columns.len() {

@@ -24,7 +24,7 @@ impl Default for IterationParams {
     }
 }
 
-/// How an iteration ended. The last iterate is kept even if it did not converge.
+/// Report of an iteration. The last iterate is returned even if it did not converge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IterationReport {
     /// Whether the tolerance was reached.

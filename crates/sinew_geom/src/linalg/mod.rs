@@ -1,4 +1,4 @@
-//! Linear algebra: the only place that knows a matrix library.
+//! Linear algebra: the only module that uses a matrix library.
 
 mod cholesky;
 mod dense;

@@ -1,4 +1,4 @@
-//! Products of vectors, and the multiply-add they are made of.
+//! Dot products and multiply-add.
 
 /// Numbers that have a fused multiply-add.
 pub trait Float: Copy {
@@ -31,7 +31,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Dot product in `N` sums side by side, which the compiler keeps in wide registers.
+/// Dot product in `N` parallel sums, which the compiler keeps in wide registers.
 #[inline(always)]
 pub fn dot_wide<const FMA: bool, const N: usize>(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; N];

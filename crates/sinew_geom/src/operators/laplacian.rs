@@ -19,7 +19,7 @@ use crate::{
     mesh::{Adjacency, EdgeTable},
 };
 
-/// Which weights a Laplacian gives to neighbours.
+/// Weights that a Laplacian gives to neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LaplacianKind {
     /// All the same (eq. 4.1).
@@ -37,7 +37,7 @@ impl LaplacianKind {
     /// All of them, in the order of Hansen (2006).
     pub const ALL: [Self; 4] = [Self::Umbrella, Self::EdgeLength, Self::Cotangent, Self::Squared];
 
-    /// Name by which a user asks for it.
+    /// Name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Umbrella => "umbrella",
@@ -47,7 +47,7 @@ impl LaplacianKind {
         }
     }
 
-    /// The kind of a name.
+    /// The kind with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn cotangents_reproduce_linear_functions_inside_a_flat_mesh() {
-        // A sheared, stretched grid: only cotangent weights see that it is still flat and the function linear.
+        // A sheared, stretched grid: only with cotangent weights the linear function stays harmonic.
         let flat = grid(7);
         let warp = |p: &DVec3| DVec3::new(p.x + 0.3 * p.y + 0.1 * (p.x * 3.7).sin(), p.y * 1.7, 0.0);
         let mesh = flat.with_positions(flat.positions().iter().map(warp).collect()).unwrap();

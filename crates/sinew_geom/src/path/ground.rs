@@ -1,15 +1,15 @@
-//! A small world to walk on: flat, sloping, stepped, hilly.
+//! Grounds to walk on: flat, sloping, stepped, hilly.
 
 use crate::GeomError;
 use glam::DVec3;
 use std::str::FromStr;
 
-/// Height of the ground over the plane, +Y up.
+/// Height of the ground over the x–z plane, +Y up.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ground {
     /// Level at a height.
     Flat(f64),
-    /// Rises along +Z by so many degrees, through the origin; negative to go down.
+    /// Rises along +Z by this many degrees, through the origin; negative to go down.
     Slope(f64),
     /// Stairs along +Z: each step is `run` deep and `rise` high, the first at `start`; `count` of them.
     Steps {
@@ -19,14 +19,14 @@ pub enum Ground {
         run: f64,
         /// Where the first begins.
         start: f64,
-        /// How many.
+        /// Number of steps.
         count: usize,
     },
     /// Waves in both directions.
     Hills {
         /// Height of a hill above a valley.
         height: f64,
-        /// From hill to hill.
+        /// Distance from hill to hill.
         length: f64,
     },
     /// Heights on a grid.
@@ -39,9 +39,9 @@ impl Default for Ground {
     }
 }
 
-/// Beyond this nobody walks.
+/// Steepest slope that can be walked on.
 const STEEPEST_DEGREES: f64 = 60.0;
-/// Steps of stairs whose number is not given: more than any clip climbs.
+/// Number of steps if it is not given: more than any clip climbs.
 const MANY_STEPS: usize = 10_000;
 
 impl FromStr for Ground {
@@ -74,14 +74,14 @@ impl FromStr for Ground {
     }
 }
 
-/// A ground laid out somewhere: its own +Z points along a heading.
+/// A ground placed in the world: its own +Z points along a heading.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlacedGround {
     /// The ground in its own axes.
     pub ground: Ground,
-    /// Where its origin lies, x and z.
+    /// Position of its origin, x and z.
     pub origin: [f64; 2],
-    /// Turn about +Y that brings its +Z to where it points, radians.
+    /// Rotation about +Y of its +Z, radians.
     pub heading: f64,
 }
 
@@ -91,7 +91,7 @@ impl PlacedGround {
         Self { ground, ..Self::default() }
     }
 
-    /// Height at a place of the world.
+    /// Height at a point of the world.
     pub fn height(&self, x: f64, z: f64) -> f64 {
         let (sine, cosine) = self.heading.sin_cos();
         let (dx, dz) = (x - self.origin[0], z - self.origin[1]);
@@ -145,7 +145,7 @@ impl HeightField {
 }
 
 impl Ground {
-    /// Height at a place.
+    /// Height at a point.
     pub fn height(&self, x: f64, z: f64) -> f64 {
         match self {
             Self::Flat(height) => *height,
@@ -156,14 +156,14 @@ impl Ground {
             }
             Self::Hills { height, length } => {
                 let k = std::f64::consts::TAU / length;
-                // Level with slope zero at the origin, where people start.
+                // Level with slope zero at the origin, where clips start.
                 0.25 * height * (2.0 - (k * z).cos() - (0.7 * k * x).cos())
             }
             Self::Field(field) => field.height(x, z),
         }
     }
 
-    /// Greatest height along a straight line, looked at in small steps.
+    /// Greatest height along a straight line, sampled in small steps.
     pub fn highest_between(&self, from: [f64; 2], to: [f64; 2]) -> f64 {
         const LOOKS: usize = 64;
         (0..=LOOKS)
@@ -174,7 +174,7 @@ impl Ground {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Least and greatest height along a line of sight that looks down: anywhere, but on a slope where they meet.
+    /// Range of heights where a line of sight that looks down can meet the ground; on a slope the exact height.
     fn range(&self, origin: DVec3, direction: DVec3) -> [f64; 2] {
         let around = |a: f64, b: f64| [a.min(b), a.max(b)];
         match self {
@@ -194,7 +194,7 @@ impl Ground {
         }
     }
 
-    /// Where a line of sight from above first meets the ground; nothing if it does not look down.
+    /// Where a line of sight from above first meets the ground; `None` if it does not look down.
     pub fn first_hit(&self, origin: DVec3, direction: DVec3) -> Option<DVec3> {
         const LOOKS: usize = 1024;
         if !(direction.y < -1e-9 && origin.is_finite() && direction.is_finite()) {
@@ -216,7 +216,7 @@ impl Ground {
         point.is_finite().then(|| DVec3::new(point.x, self.height(point.x, point.z), point.z))
     }
 
-    /// Refuse numbers that make no ground.
+    /// Check the numbers.
     ///
     /// # Errors
     /// If a length is not above zero or a number not finite.
@@ -276,7 +276,7 @@ mod tests {
                 let ray = (aim - eye).normalize();
                 let hit = ground.first_hit(eye, ray).unwrap();
                 assert!((hit.y - ground.height(hit.x, hit.z)).abs() < 1e-9);
-                // On the line, but at an edge of a step.
+                // On the line, at an edge of a step.
                 let off = (hit - eye).reject_from_normalized(ray).length();
                 assert!(off < 1e-6 || matches!(ground, Ground::Steps { .. }), "{ground:?}: {off}");
                 // Nothing before it hides it.

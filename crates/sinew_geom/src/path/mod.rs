@@ -11,7 +11,7 @@ pub use walk::{Walk, plan_walk};
 use crate::GeomError;
 use glam::DVec3;
 
-/// Where something is over time: through points, never beyond them, still between equal ones.
+/// Position over time: through points, without overshooting, at rest between equal ones.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Path {
     points: Vec<DVec3>,
@@ -24,7 +24,7 @@ impl Path {
     /// A path through points at times in seconds.
     ///
     /// # Errors
-    /// If there is no point, not one time a point, a number is not finite, or times do not rise.
+    /// If there is no point, not one time per point, a number is not finite, or times do not rise.
     pub fn new(points: Vec<DVec3>, times: Vec<f64>) -> Result<Self, GeomError> {
         let refuse = |name, value, expected| Err(GeomError::Parameter { name, value, expected });
         if points.is_empty() || points.len() != times.len() {
@@ -41,7 +41,7 @@ impl Path {
         Ok(Self { points, times, slopes })
     }
 
-    /// A path through points over a time, with as much time for each stretch as it is long; evenly if it has no
+    /// A path through points in a given time, distributed by length; evenly if it has no
     /// length.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Path {
         Self::new(points, times)
     }
 
-    /// First and last moment.
+    /// First and last time.
     pub fn span(&self) -> [f64; 2] {
         [self.times.first().copied().unwrap_or(0.0), self.times.last().copied().unwrap_or(0.0)]
     }
@@ -74,12 +74,12 @@ impl Path {
         &self.points
     }
 
-    /// When each point is passed.
+    /// Time of each point.
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
-    /// Where it is at a time; before and after it stays at its ends.
+    /// Position at a time; constant before and after the path.
     pub fn at(&self, time: f64) -> DVec3 {
         let next = self.times.partition_point(|&t| t <= time);
         let n = self.points.len();
@@ -97,7 +97,7 @@ impl Path {
     }
 }
 
-/// Velocities of a cubic that does not overshoot in any coordinate: where it turns, it stands still (Fritsch and
+/// Velocities of a cubic that does not overshoot in any coordinate: zero where the direction reverses (Fritsch and
 /// Butland, *A method for constructing local monotone piecewise cubic interpolants*, 1984).
 fn slopes(points: &[DVec3], times: &[f64]) -> Vec<DVec3> {
     let n = points.len();
@@ -136,7 +136,7 @@ mod tests {
             let p = path.at(f64::from(i) * 0.01);
             assert!((-1e-12..=1.0 + 1e-12).contains(&p.x) && (-1e-12..=2.0).contains(&p.y), "{p}");
         }
-        // Between equal points it stands still; outside it stays at its ends.
+        // At rest between equal points; constant before and after.
         assert_eq!([path.at(1.5), path.at(-1.0), path.at(9.0)], [DVec3::X, points[0], points[3]]);
     }
 

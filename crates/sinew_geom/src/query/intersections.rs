@@ -5,7 +5,7 @@
 //! selection of self-intersecting faces, so that numbers can be compared: faces that share an edge never count, faces
 //! that share a corner count if the edge opposite to it passes through the other.
 //! # Cost
-//! One traversal of the box hierarchy per face, shared between threads.
+//! One traversal of the box hierarchy per face, on all threads.
 //! # Limits
 //! Faces that overlap within one plane are not found.
 
@@ -103,7 +103,7 @@ mod tests {
     fn solids_apart_do_not_meet_and_overlapping_ones_do() {
         let apart = find_self_intersections(&two_tetrahedra(DVec3::splat(2.0)));
         assert!(apart.iter().all(|meets| !meets));
-        // The corner of the copy pokes through the slanted face: its three faces and that one meet.
+        // The corner of the copy passes through the slanted face: its three faces and that one meet.
         let poked = find_self_intersections(&two_tetrahedra(DVec3::splat(0.3)));
         assert_eq!(poked, [false, false, false, true, true, true, true, false]);
     }

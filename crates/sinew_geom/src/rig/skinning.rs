@@ -19,7 +19,7 @@ use crate::{
 use glam::{DAffine3, DQuat, Vec3};
 use rayon::prelude::*;
 
-/// Vertices handled by one thread at a time: large enough to hide the hand-over, small enough to balance.
+/// Vertices per unit of parallel work: large enough to hide the overhead, small enough to balance.
 const CHUNK: usize = 8_192;
 
 /// Linear-blend skinning: `out_i = Σ w_ij M_j · rest_i`.
@@ -39,7 +39,7 @@ pub fn skin_linear(
     Ok(())
 }
 
-/// Dual-quaternion skinning, which keeps the volume of twisted limbs.
+/// Dual-quaternion skinning, which preserves the volume of twisted limbs.
 ///
 /// # Errors
 /// If the number of vertices or matrices does not fit the skin.
@@ -97,7 +97,7 @@ fn padded_columns(m: &DAffine3) -> Columns {
 /// A matrix as its columns `x y` and `z t`, each padded to four lanes: two registers of eight.
 type Columns = [[f32; 8]; 2];
 
-/// A table of this many matrices is indexed by a byte, which cannot miss: no test per influence.
+/// A table of this many matrices is indexed by a byte, which is always in range: no check per influence.
 const BYTE: usize = 256;
 
 struct Linear<'a> {
@@ -145,8 +145,8 @@ impl Linear<'_> {
     }
 }
 
-/// Vertices whose results wait in a buffer of padded vectors. Writing all four lanes there keeps the compiler
-/// from splitting registers to leave out the fourth; the buffer never leaves the nearest cache.
+/// Results are buffered as padded vectors. Writing all four lanes there keeps the compiler
+/// from splitting registers to leave out the fourth; the buffer stays in the nearest cache.
 const BLOCK: usize = 64;
 
 #[inline(always)]
@@ -170,7 +170,7 @@ fn linear<'m, const K: usize>(
     }
 }
 
-/// Blend the matrices, then move the point by the blend; the fourth lane is padding.
+/// Blend the matrices, then transform the point; the fourth lane is padding.
 #[inline(always)]
 fn move_point<'m>(
     lanes: impl Lanes8,
@@ -213,7 +213,7 @@ impl Kernel for Dual<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Chunk { influences: k, indices, weights, rest, out } = self.chunk;
-        // Components of a block lie beside each other, so that eight vertices fill a register.
+        // Components of a block are adjacent, so that eight vertices fill a register.
         let mut blended = [[0.0; BLOCK]; 8];
         let inputs = indices.chunks(BLOCK * k).zip(weights.chunks(BLOCK * k));
         for ((indices, weights), (rest, out)) in inputs.zip(rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK))) {
@@ -232,7 +232,7 @@ impl Kernel for Dual<'_> {
     }
 }
 
-/// Weighted sum, every term on the side of the heaviest one's rotation.
+/// Weighted sum, every term with the sign of the heaviest one's rotation.
 #[inline(always)]
 fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[f32]) -> [f32; 8] {
     let mut heaviest = 0;
@@ -254,7 +254,7 @@ fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[
     sum
 }
 
-/// Normalise the blended dual quaternions of a block and move its points by them.
+/// Normalise the blended dual quaternions of a block and transform its points.
 #[inline(always)]
 fn apply_duals(blended: &[[f32; BLOCK]; 8], rest: &[Vec3], out: &mut [Vec3]) {
     let [qx, qy, qz, qw, dx, dy, dz, dw] = blended;
@@ -320,7 +320,7 @@ mod tests {
             }
         }
 
-        /// When all slots move alike, either method moves the surface rigidly.
+        /// When all slots move in the same way, both methods move the surface rigidly.
         #[test]
         fn one_motion_is_followed_exactly(axis in prop::array::uniform3(-1.0..1.0f64), angle in -3.0..3.0f64, shift in -2.0..2.0f64) {
             let skin = skin(4, 20);

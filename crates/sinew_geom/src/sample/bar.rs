@@ -37,7 +37,7 @@ fn bar_mesh(n_vertices: usize) -> Result<Mesh, GeomError> {
     let lattice = bar_lattice(n_vertices);
     let place = |p: &IVec3| {
         let unit = p.as_dvec3() / lattice.cells.as_dvec3();
-        // The lattice's first axis is the bar's height; a cyclic change of axes keeps the orientation.
+        // The lattice's first axis is the bar's height; a cyclic permutation of axes preserves the orientation.
         round_edges(v(WIDTH * (unit.z - 0.5), HEIGHT * unit.x, WIDTH * (unit.y - 0.5)))
     };
     let positions = lattice.points().iter().map(place).collect();

@@ -1,4 +1,4 @@
-//! From a field to a closed mesh of a wanted number of vertices.
+//! From a field to a closed mesh with a given number of vertices.
 //!
 //! # Source
 //! Sinew's own arrangement of [`super::nets`] and [`super::remesh`].
@@ -27,13 +27,13 @@ const TRIES: usize = 12;
 pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh, GeomError> {
     let field = regions.field;
     let thin = n_vertices <= THIN_LIMIT;
-    // Where the count is met by thinning, a rough idea of the area will do.
+    // Where the count is reached by thinning, a rough estimate of the area suffices.
     let probe_cell = if thin { 2.0 * PROBE_CELL } else { PROBE_CELL };
     let probe = build_nets(field, probe_cell).map_or(FINE, |nets| nets.positions.len());
     let area = probe as f64 * probe_cell * probe_cell;
     let wanted = if thin { (n_vertices * 3 / 2).max(FINE) } else { n_vertices };
     for attempt in 0..TRIES {
-        // Alternate around the wanted size, ever wider, by at most two per cent.
+        // Alternate around the requested size, increasingly far, by at most two per cent.
         let nudge = 0.0016 * attempt.div_ceil(2) as f64 * if attempt % 2 == 0 { 1.0 } else { -1.0 };
         let cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
         let Some(mut nets) = build_nets(field, cell) else { continue };

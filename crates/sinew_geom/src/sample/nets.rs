@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Gibson, *Constrained elastic surface nets* (1998); a vertex per patch instead of per cell after Nielson, *Dual
-//! marching cubes* (2004). Differs: vertices are pulled onto the field by Newton steps.
+//! marching cubes* (2004). Differs: vertices are moved onto the field by Newton steps.
 //! # Cost
 //! About 12 samples of the field per vertex; blocks far from the surface are skipped by the field's slope.
 //! # Limits
@@ -21,10 +21,10 @@ const SIDE: i32 = 4;
 const POINTS: usize = SIDE as usize + 1;
 const CELLS: usize = (SIDE * SIDE * SIDE) as usize;
 
-/// Triangles whose smallest angle has a smaller sine are mended.
+/// Triangles whose smallest angle has a smaller sine are repaired.
 const SLIVER: f64 = 0.25;
 
-/// Quads around a field, with what is needed to keep their vertices on it.
+/// Quads around a field, with what is needed to hold their vertices on it.
 pub(super) struct Nets {
     pub positions: Vec<DVec3>,
     pub quads: Vec<[u32; 4]>,
@@ -43,7 +43,7 @@ struct Block {
     positions: Vec<DVec3>,
 }
 
-/// Corner `c` of a cell lies at bit 0 → x, bit 1 → y, bit 2 → z. An edge joins two corners.
+/// Corner `c` of a cell: bit 0 → x, bit 1 → y, bit 2 → z. An edge joins two corners.
 const EDGES: [[usize; 2]; 12] =
     [[0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7]];
 
@@ -61,7 +61,7 @@ impl Patches {
 }
 
 /// Crossed edges belong together where a face joins them; on a face crossed four times the inside corners
-/// stay apart, which both cells of the face decide alike.
+/// stay apart, which both cells of the face decide in the same way.
 fn patches_of(signs: usize) -> ([u8; 12], u8) {
     let inside = |corner: usize| signs >> corner & 1 == 1;
     let crossed = |e: usize| inside(EDGES[e][0]) != inside(EDGES[e][1]);
@@ -115,7 +115,7 @@ pub(super) fn build_nets(field: &Field, cell: f64) -> Option<Nets> {
     Some(Nets { positions, quads, blocks, cell })
 }
 
-/// Walk an octree of blocks down to those the surface may pass, in a fixed order.
+/// Descend an octree of blocks to those that may contain the surface, in a fixed order.
 fn collect_blocks(field: &Field, cell: f64, patches: &Patches) -> Vec<Block> {
     let [low, high] = field.bounds();
     let size = cell * SIDE as f64;
@@ -148,7 +148,7 @@ fn descend(
     let width = size * side as f64;
     let center = (at.as_dvec3() + 0.5 * side as f64) * size;
     let radius = width * 0.5 * 3f64.sqrt();
-    // A cell more for what matters: relaxed vertices may leave their block by that much.
+    // One cell more of active primitives: relaxed vertices may leave their block by that much.
     let (active, value) = field.narrow(within, center, radius + size / f64::from(SIDE));
     if value.abs() > radius * STRETCH {
         return;
@@ -181,7 +181,7 @@ fn corner_offset(corner: usize) -> IVec3 {
 fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &Patches) -> Option<Block> {
     let origin = (at * SIDE).as_dvec3() * cell;
     let mut values = vec![f64::NAN; POINTS * POINTS * POINTS];
-    // Eighths of the block that the surface cannot reach only need a sign, once the others have their values.
+    // Octants of the block that the surface cannot reach only need a sign, once the others have their values.
     let half = SIDE / 2;
     let reach = 0.5 * f64::from(half) * cell * 3f64.sqrt() * STRETCH;
     let middle = |low: IVec3| origin + (low.as_dvec3() + 0.5 * f64::from(half)) * cell;
@@ -289,7 +289,7 @@ fn block_quads(
 }
 
 impl Nets {
-    /// Even out the vertices within the surface and pull them back onto the field.
+    /// Distribute the vertices evenly within the surface and move them back onto the field.
     pub fn relax(&mut self, field: &Field, rounds: usize) {
         for _ in 0..rounds {
             let mut sums = vec![(DVec3::ZERO, 0.0); self.positions.len()];
@@ -322,7 +322,7 @@ impl Nets {
         self.quads.par_iter().map(split).flatten_iter().collect()
     }
 
-    /// Move the vertices of slivers to the middle of their neighbours, for creases push them together.
+    /// Move the vertices of slivers, which creases push together, to the middle of their neighbours.
     pub fn mend(&mut self, regions: &Regions, rounds: usize) {
         for _ in 0..rounds {
             let faces = self.triangles();
