@@ -1,4 +1,4 @@
-//! `handles.json`: painted regions in a file of their own.
+//! `handles.json`: painted regions in their own file.
 
 use crate::{
     FormatError,
@@ -71,7 +71,7 @@ fn read_entry(node: &Node<'_>) -> Option<Entry> {
     })
 }
 
-/// Whether the handles fit each other and the mesh; faults are recorded.
+/// Check the handles against each other and the mesh; faults are recorded.
 fn check(entries: &[Entry], list: &Node<'_>, mesh: &Mesh) -> bool {
     // Each name with the first handle that has it.
     let mut names = HashMap::new();

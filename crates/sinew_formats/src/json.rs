@@ -3,7 +3,7 @@
 //! All of them are read in the same way: every fault is reported with its JSON path and what to do about it, and keys
 //! that are not known are refused with a suggestion, because a misspelt option that is silently ignored costs more time
 //! than an error. A reader works on [`Node`]s, whose methods return `None` after recording a fault, so that it can
-//! go on and find the next one.
+//! continue and find the next one.
 
 use crate::{
     Fault, FormatError, Place,
@@ -23,7 +23,7 @@ pub(crate) enum UnknownKeys {
     Ignore,
 }
 
-/// Stands for the value of a key that is only named in a fault.
+/// The value of a key that is only named in a fault.
 static NULL: Value = Value::Null;
 
 /// What all nodes of a file share.
@@ -32,8 +32,8 @@ struct Context {
     unknown_keys: UnknownKeys,
 }
 
-/// Read a JSON file. `shape` is an example of what it should look like, `remedy` is appended to faults that have none
-/// of their own.
+/// Read a JSON file. `shape` is an example of what it should look like, `remedy` is appended to faults without
+/// their own.
 ///
 /// # Errors
 /// All faults.

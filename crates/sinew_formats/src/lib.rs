@@ -1,7 +1,7 @@
 //! Readers and writers.
 //!
 //! Every reader works on bytes and never panics on them; a thin wrapper takes a path. Readers return all
-//! faults of a file with their places ([`FormatError::Faults`]); what could be mended goes to the
+//! faults of a file with their places ([`FormatError::Faults`]); what could be repaired goes to the
 //! [`Warnings`](sinew_geom::Warnings) argument.
 
 mod atomic;

@@ -18,9 +18,9 @@ const TWIST: &str = r#"write {"twist":{"handles":["hand"],"axis":[1,0,0],"degree
 /// What names in a file of moves are.
 const HANDLE: &str = "the name of a handle";
 const KINDS: [&str; 3] = ["rotate", "translate", "twist"];
-/// Diagonals of models in metres, from molecules to worlds: beyond, translations would leave the range of numbers.
+/// Diagonals of models in metres, from molecules to worlds: beyond, translations would overflow.
 const SIZES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
-/// A hundred turns: far beyond what a surface can wind up, and the end of what is counted turn by turn.
+/// A hundred turns: far more than a surface can be wound up.
 const MAX_DEGREES: f64 = 36_000.0;
 
 /// Moves as they were recorded.
@@ -28,13 +28,13 @@ const MAX_DEGREES: f64 = 36_000.0;
 pub struct RecordedMoves {
     /// The moves, in order.
     pub moves: Vec<Move>,
-    /// Diagonal, in metres, of the model they were recorded on. If it is known, translations are meant relative to
-    /// it; if not, they are as long as they say on any model.
+    /// Diagonal, in metres, of the model they were recorded on. If it is known, translations are relative to
+    /// it; if not, they have the given length on any model.
     pub size: Option<f64>,
 }
 
 impl RecordedMoves {
-    /// The moves for a model of this diagonal: translations are scaled as the model is to the one they were
+    /// The moves for a model of this diagonal: translations are scaled by its ratio to the one they were
     /// recorded on.
     pub fn for_diagonal(&self, diagonal: f64) -> Vec<Move> {
         let scale = self.size.map_or(1.0, |size| diagonal / size);
@@ -135,7 +135,7 @@ fn read_radians(node: &Node<'_>) -> Option<f64> {
     node.number_in(-limit..=limit, &expected).map(f64::to_radians)
 }
 
-/// Text of a `moves.json` whose translations are as long as they say on any model.
+/// Text of a `moves.json` whose translations have the given length on any model.
 pub fn write_moves(moves: &[Move]) -> Vec<u8> {
     file_of(moves).to_string().into_bytes()
 }
@@ -224,7 +224,7 @@ mod tests {
         let child = again.for_diagonal(1.0);
         assert!(matches!(&child[0], Move::Translate { vector, .. } if *vector == DVec3::Y * 0.05));
         assert!(matches!(&child[1], Move::Rotate { axis, .. } if *axis == DVec3::X * 2.0));
-        // Files from before sizes mean what they say, on any model.
+        // In files without a size translations have the given length on any model.
         let old = read_recorded_moves(DESIGN.as_bytes(), "m.json").unwrap();
         assert_eq!(old.size, None);
         assert_eq!(old.for_diagonal(0.3), old.moves);

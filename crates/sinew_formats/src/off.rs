@@ -101,14 +101,14 @@ impl Reader {
             (Ok(x), Ok(y), Ok(z)) => self.polygons.positions.push(DVec3::new(x, y, z)),
             _ => {
                 self.faults.line(line, format!("`{}` is not a vertex of three numbers", excerpt(row)));
-                // Keeps the count, so that later lines are not misread.
+                // Counted, so that later lines are not misread.
                 return self.polygons.positions.push(DVec3::ZERO);
             }
         }
         if let Some(n_before) = self.colors {
             let rgba: Vec<f64> = values.map_while(Result::ok).skip(n_before).take(4).collect();
             if let [r, g, b, ..] = rgba[..] {
-                // No opacity stands as a negative one until the scale is known.
+                // A missing opacity is stored as a negative one until the scale is known.
                 let a = rgba.get(3).map_or(-1.0, |a| a.max(0.0));
                 self.polygons.colors.push([r, g, b, a]);
             }

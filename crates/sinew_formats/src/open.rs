@@ -1,4 +1,4 @@
-//! Opening any file: which format it is, and what is in it.
+//! Opening any file: its format and its content.
 
 use crate::{
     BvhFile, Fault, FormatError, GltfFile, Model, Place, SequenceFolder, bvh, gltf, medit, obj, off, ply,
@@ -14,7 +14,7 @@ use std::{
     path::Path,
 };
 
-/// Frames a second where a file does not say.
+/// Frames per second where a file does not say.
 const DEFAULT_FPS: f64 = 30.0;
 
 /// A readable format.
@@ -33,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Format by the ending of a name.
+    /// Format by the extension of a name.
     pub fn of_extension(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -50,7 +50,7 @@ impl Format {
         })
     }
 
-    /// Format by the first bytes, where they are telling.
+    /// Format by the first bytes, where they identify it.
     fn of_content(bytes: &[u8]) -> Option<Self> {
         let text = without_mark(bytes).trim_ascii_start();
         let starts = |word: &[u8]| text.starts_with(word);
@@ -70,7 +70,7 @@ impl Format {
     }
 }
 
-/// What was in a file.
+/// Content of a file.
 #[derive(Debug)]
 pub enum Content {
     /// A mesh.
@@ -97,16 +97,16 @@ impl Content {
     }
 }
 
-/// Open a file or a folder of frames. What the file is decides its content where that is telling, else the
-/// ending of its name.
+/// Open a file or a folder of frames. The format is found from the content if possible, else from the
+/// extension of its name.
 ///
 /// # Errors
-/// As the reader of its format; formats that cannot be read say what to do instead.
+/// As the reader of its format; formats that cannot be read give an alternative.
 pub fn read_any(path: &Path, warnings: &mut Warnings) -> Result<Content, FormatError> {
     read_any_within(path, None, warnings)
 }
 
-/// As [`read_any`], but with a `root` nothing is read that does not really lie below it: for files of strangers, whose
+/// As [`read_any`], but with a `root` nothing is read that is not really below it: for files of unknown origin, whose
 /// side files and frames could be links to anything.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ pub fn read_any_within(
     read_content(&read_file(path)?, path, root, warnings)
 }
 
-/// Read what a file holds whose bytes are there already; `path` is where its side files are.
+/// Read a file whose bytes are already in memory; `path` is where its side files are.
 ///
 /// # Errors
 /// As [`read_any`].

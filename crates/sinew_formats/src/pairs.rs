@@ -18,11 +18,11 @@ const MAX_METRES: f64 = 1e4;
 pub struct PairFile {
     /// The pairs, in order.
     pub pairs: Vec<PosePair>,
-    /// Joints of the character with the limbs of the actor that move them, where the user said so.
+    /// Joints of the character with the limbs of the actor that move them, where the user chose them.
     pub limbs: Vec<(String, Vec<String>)>,
 }
 
-/// A pose of a body and what it means.
+/// A pose of a body and the pose of the character that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PosePair {
     /// Name shown to the user.
@@ -36,7 +36,7 @@ pub struct PosePair {
 /// A pose of a character, by name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PairTarget {
-    /// Local transforms of joints; those that are not named rest.
+    /// Local transforms of joints; joints that are not listed are at rest.
     Joints(Vec<(String, Transform)>),
     /// A stored example of a character with handles.
     Example(String),
@@ -50,7 +50,7 @@ pub fn read_pairs(bytes: &[u8], name: &str) -> Result<PairFile, FormatError> {
     read_json(bytes, name, (SHAPE, MAKE), read_file)
 }
 
-/// Read pairs out of a part of a project, where each may have more keys than in a file.
+/// Read pairs from a part of a project, where each may have more keys than in a file.
 ///
 /// # Errors
 /// All faults with their JSON paths.
@@ -89,11 +89,11 @@ pub fn write_pairs(file: &PairFile) -> Vec<u8> {
     serde_json::to_vec_pretty(&root).unwrap_or_default()
 }
 
-/// What is known of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk in
+/// Calibration of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk in
 /// metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
 ///
 /// # Errors
-/// What is wrong, with its place.
+/// All faults with their JSON paths.
 pub fn read_calibration(bytes: &[u8], name: &str) -> Result<([f64; 4], f64), FormatError> {
     const EXPECTED: &str =
         r#"expected {"upright":[x,y,z,w],"trunk":metres}; `sinew puppet calibrate` writes it"#;
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Everything that may be wrong, with where it is said to be.
+    /// All kinds of faults, with their places.
     #[test]
     fn faults_name_their_place() {
         let good = String::from_utf8(write_pairs(&file())).unwrap();
@@ -236,7 +236,7 @@ mod tests {
             (String::new(), "empty"),
             ("{".into(), "line"),
             ("[]".into(), "expected an object with pairs"),
-            (r#"{"pairs":[{}]}"#.into(), "/pairs/0/body"),
+            (r#"{"pairs":[{}]}"#.into(), r#"/pairs/0: "body" is missing"#),
             (r#"{"pairs":[{"name":1}]}"#.into(), "/pairs/0/name"),
             (good.replacen("\"example\"", "\"exemplar\"", 1), "either"),
             (good.replacen("0.5", "\"a\"", 1), "/pairs/0/body/0"),

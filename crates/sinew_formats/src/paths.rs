@@ -5,9 +5,9 @@
 //!  "paths": [{"handle": "hand.L", "points": [[0.3, 1.2, 0.4], [0.3, 1.5, 0.4]], "seconds": 2, "pin": true}],
 //!  "ground": {"hills": {"height": 0.3, "length": 3}}}
 //! ```
-//! Places are in metres, those of `line` on the ground as x and z. A path has `times`, or `seconds` that are shared out
-//! by length. `carries` marks paths of which one at a time holds the body: the feet. `keyframes`, with `examples` and
-//! `seconds` from one to the next, stands for examples one after the other.
+//! Positions are in metres, those of `line` on the ground as x and z. A path has `times`, or `seconds` that are
+//! distributed by length. `carries` marks paths of which one at a time carries the body: the feet. `keyframes` blends
+//! from one of the `examples` to the next in `seconds` each.
 
 mod read;
 
@@ -21,18 +21,18 @@ use sinew_geom::{
 
 const SHAPE: &str = r#"expected {"paths":[{"handle":"hand.L","points":[[0.3,1.2,0.4],[0.3,1.5,0.4]],"seconds":2}]} or {"walk":{"line":[[0,0],[0,4]],"feet":["foot.L","foot.R"]}}"#;
 
-/// What a file of paths says.
+/// Content of a file of paths.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathFile {
     /// Handles with their paths.
     pub paths: Vec<HandlePath>,
     /// A walk along a line, by two feet.
     pub walk: Option<(Walk, [String; 2])>,
-    /// Where the body goes, if it is to look along it.
+    /// The path of the body, if it should face along it.
     pub way: Option<Path>,
-    /// What it stands on.
+    /// The ground below.
     pub ground: Option<Ground>,
-    /// Examples one after the other.
+    /// Examples one after another.
     pub keyframes: Option<KeyframesData>,
 }
 
@@ -49,7 +49,7 @@ pub struct HandlePath {
     pub carries: bool,
 }
 
-/// A file of paths as it is written, before it is checked: what documents keep and users edit.
+/// A file of paths as it is written, before it is checked: what documents store and users edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub struct PathsData {
@@ -59,13 +59,13 @@ pub struct PathsData {
     /// A walk along a line, by two feet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkData>,
-    /// Where the body goes, if it is to look along it.
+    /// The path of the body, if it should face along it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<WayData>,
-    /// What it stands on.
+    /// The ground below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<GroundData>,
-    /// Examples one after the other, instead of paths.
+    /// Examples one after another, instead of paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyframes: Option<KeyframesData>,
 }
@@ -76,12 +76,12 @@ pub struct PathsData {
 pub struct PathData {
     /// Its name.
     pub handle: String,
-    /// In order.
+    /// Points in order.
     pub points: Vec<[f64; 3]>,
-    /// When each is passed, in seconds; by the length of the way if absent.
+    /// Time of each point, in seconds; by length if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<f64>>,
-    /// How long all of it takes, without times.
+    /// Total duration, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Whether the handle must be there.
@@ -92,16 +92,16 @@ pub struct PathData {
     pub carries: bool,
 }
 
-/// Where a body goes.
+/// The path of a body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WayData {
-    /// In order.
+    /// Points in order.
     pub points: Vec<[f64; 3]>,
-    /// When each is passed.
+    /// Time of each point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<f64>>,
-    /// How long all of it takes, without times.
+    /// Total duration, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
@@ -117,13 +117,13 @@ pub struct WalkData {
     /// Distance between two footprints of the same foot.
     #[serde(default = "default_stride")]
     pub stride: f64,
-    /// Time from a footprint of a foot to its next.
+    /// Time between two footprints of the same foot.
     #[serde(default = "default_secs")]
     pub seconds: f64,
     /// How high a foot is lifted.
     #[serde(default = "default_lift")]
     pub lift: f64,
-    /// Share of the time that a foot stands.
+    /// Share of the time that a foot is planted.
     #[serde(default = "default_stance")]
     pub stance: f64,
 }
@@ -167,7 +167,7 @@ pub enum GroundData {
     },
 }
 
-/// Examples one after the other.
+/// Examples one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyframesData {
@@ -186,7 +186,7 @@ impl GroundData {
     /// The ground it describes.
     ///
     /// # Errors
-    /// If its numbers make no ground.
+    /// If its numbers are invalid.
     pub fn build(&self) -> Result<Ground, GeomError> {
         let ground = match self.clone() {
             Self::Flat(height) => Ground::Flat(height),
@@ -203,19 +203,19 @@ impl PathData {
     /// The path through its points.
     ///
     /// # Errors
-    /// If its points or times make no sense.
+    /// If its points or times are invalid.
     pub fn build(&self) -> Result<Path, GeomError> {
         build(&self.points, self.times.clone(), self.seconds)
     }
 }
 
-/// Time that a path takes which says nothing about it.
+/// Duration of a path that does not give one.
 const DEFAULT_SECS: f64 = 2.0;
 
 /// Read paths. Whether the handles exist is not checked here.
 ///
 /// # Errors
-/// All faults with their JSON paths: unknown keys, and paths, walks or grounds that make no sense.
+/// All faults with their JSON paths: unknown keys, and invalid paths, walks or grounds.
 pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
     read_json(bytes, name, (SHAPE, "correct it there"), read::read_data)?.build(name)
 }
@@ -224,7 +224,7 @@ impl PathsData {
     /// Check it. Whether handles and examples exist is not checked here. `name` is for messages.
     ///
     /// # Errors
-    /// All faults with their JSON paths: paths, walks or grounds that make no sense; or if there is nothing to follow.
+    /// All faults with their JSON paths: invalid paths, walks or grounds; or if there is nothing to follow.
     pub fn build(&self, name: &str) -> Result<PathFile, FormatError> {
         let mut faults = Vec::new();
         let mut report = |place: String, error: &GeomError| {
@@ -272,7 +272,7 @@ pub fn write_paths(data: &PathsData) -> Vec<u8> {
 /// Read a ground alone: `{"ground": …}` as in a file of paths, whose other entries may be missing.
 ///
 /// # Errors
-/// If it is no such file, or the ground makes no sense.
+/// All faults with their JSON paths.
 pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
     const SHAPE: &str =
         r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;

@@ -23,9 +23,9 @@ pub struct SequenceFolder {
     polygons: RawMesh,
     surface: Surface,
     rest_path: PathBuf,
-    /// Where everything must lie, if that is limited.
+    /// The folder that limits what is read, if any.
     root: Option<PathBuf>,
-    /// What was mended in the rest pose, so that it is not told again for every frame.
+    /// Repairs of the rest pose, so that they are not reported again for every frame.
     told: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl SequenceFolder {
         Self::open_within(path, None, warnings)
     }
 
-    /// As [`SequenceFolder::open`], but with a `root` no frame is read that does not really lie below it.
+    /// As [`SequenceFolder::open`], but with a `root` no frame is read that is not really below it.
     ///
     /// # Errors
     /// As [`SequenceFolder::open`].
@@ -78,7 +78,7 @@ impl SequenceFolder {
         &self.rest
     }
 
-    /// How the rest pose looks; its normals do not fit the frames.
+    /// Appearance of the rest pose; its normals do not fit the frames.
     pub fn surface(&self) -> &Surface {
         &self.surface
     }
@@ -88,7 +88,7 @@ impl SequenceFolder {
         &self.frames
     }
 
-    /// Positions of one frame. What was mended is told with the name of its file.
+    /// Positions of one frame. Repairs are reported with the name of its file.
     ///
     /// # Errors
     /// If the file cannot be read or its connectivity differs, with the first difference.
@@ -96,8 +96,8 @@ impl SequenceFolder {
         Ok(self.read_positions(frame, warnings)?.iter().map(|p| p.as_vec3()).collect())
     }
 
-    /// As [`SequenceFolder::read_frame`], in the precision of the file: far from the origin single precision loses what
-    /// moves.
+    /// As [`SequenceFolder::read_frame`], in the precision of the file: far from the origin single precision loses
+    /// motion.
     ///
     /// # Errors
     /// As [`SequenceFolder::read_frame`].
@@ -131,7 +131,7 @@ impl SequenceFolder {
         }
     }
 
-    /// Read all frames; `progress` is told the share done and may stop the work.
+    /// Read all frames; `progress` is called with the share done and may stop the work.
     ///
     /// # Errors
     /// Every frame that cannot be used, or `None` if it was stopped.
@@ -147,7 +147,7 @@ impl SequenceFolder {
             match self.read_frame(frame, warnings) {
                 Ok(positions) => frames.push(positions),
                 Err(FormatError::Faults { path, faults: more }) => {
-                    // The list is shown under the folder's name; each fault says its file.
+                    // The list is shown under the folder's name; each fault names its file.
                     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                     faults.extend(more.into_iter().map(|fault| Fault {
                         cause: format!("{file}{}: {}", fault.place, fault.cause),

@@ -13,8 +13,8 @@ pub fn no_side_files(_: &str) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::NotFound, "there are no side files"))
 }
 
-/// Side files beside a file on disk. Only regular files are opened, and with a `root` only those that really lie
-/// below it, wherever links lead.
+/// Side files beside a file on disk. Only regular files are opened, and with a `root` only those that are really
+/// below it, also through links.
 pub(crate) fn side_files_in<'a>(
     folder: &'a Path,
     root: Option<&'a Path>,
@@ -31,10 +31,10 @@ pub(crate) fn side_files_in<'a>(
     }
 }
 
-/// Refuse a path that leads out of a folder.
+/// Refuse a path that is outside a folder.
 ///
 /// # Errors
-/// If it does, or if there is nothing there.
+/// If it is outside, or does not exist.
 pub(crate) fn check_within(path: &Path, root: &Path) -> io::Result<()> {
     if path.canonicalize()?.starts_with(root.canonicalize()?) {
         return Ok(());
@@ -63,7 +63,7 @@ mod tests {
         ] {
             std::os::unix::fs::symlink(target, inner.join(link)).unwrap();
         }
-        // Without a folder to stay in, links are as good as files.
+        // Without a root, links are followed like files.
         assert_eq!(side_files_in(&inner, None)("out.bin").unwrap(), b"secret");
         let read = side_files_in(&inner, Some(&inner));
         assert_eq!(read("deep/own.bin").unwrap(), b"own");

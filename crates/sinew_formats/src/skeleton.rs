@@ -8,7 +8,7 @@ use glam::DVec3;
 use sinew_geom::{Dof, DofKind, EulerOrder, Joint, Pose, Rig, Transform};
 use std::collections::HashMap;
 
-/// What a skeleton file holds, in metres and radians.
+/// Content of a skeleton file, in metres and radians.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkeletonFile {
     /// The joints with their degrees of freedom.
@@ -37,7 +37,7 @@ struct Entry {
 
 /// Prefix of the keys that hold variants.
 const VARIANT: &str = "variant_";
-/// Keys of a file; `up`, `facing` and `left` are for readers, the axes are always those of Sinew.
+/// Keys of a file; `up`, `facing` and `left` are informative, the axes are always those of Sinew.
 const KEYS: [&str; 8] = ["unit", "up", "facing", "left", "euler", "joints", "markers", "poses"];
 const SHAPE: &str = r#"expected {"joints":[{"name":"Knee","parent":"Hip","offset":[0,-43,0],"dofs":["rx"],"limits_deg":[[0,150]]}]}"#;
 
@@ -217,7 +217,7 @@ fn read_pose(pose: &Node<'_>, rig: &Rig, scale: f64) -> Option<Pose> {
         };
         let x = node.number()?;
         let of = &rig.joints()[joint];
-        // A pose may name what this variant does not let move.
+        // A pose may name a degree of freedom that this variant does not have.
         if let Some(index) = of.dofs.iter().position(|dof| dof.kind == kind) {
             values[joint][index] = match kind as usize {
                 axis @ 0..3 => x * scale - of.rest.translation[axis],

@@ -1,7 +1,7 @@
 //! STL, ASCII and binary.
 //!
 //! # Limits
-//! STL has no shared vertices; they are kept apart as the file has them. Merge them by `--repair`.
+//! STL has no shared vertices; they are not merged. Merge them by `--repair`.
 
 use crate::{
     Fault, FormatError, Place,
@@ -28,7 +28,7 @@ pub fn read_stl(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
     if bytes.is_empty() {
         return Err(file_error(name, "the file is empty", "export it again"));
     }
-    // Binary files may start with "solid" too; their length is telling, and text has no zeros.
+    // Binary files may start with "solid" too; their length identifies them, and text has no zeros.
     let claimed = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
     let fits = claimed.is_some_and(|n| bytes.len() == HEADER + n as usize * FACET);
     let text = without_mark(bytes).trim_ascii_start();

@@ -1,10 +1,10 @@
 //! BVH motion capture.
 //!
-//! Channels of position replace a joint's offset, as Blender and most recorders mean them. Rotations are
+//! Position channels replace a joint's offset, as in Blender and most recorders. Rotations are
 //! multiplied in the order of their channels. An end site becomes a joint named after its parent with `_end`.
 //!
 //! # Limits
-//! Lengths have no unit in BVH and are kept as they are.
+//! Lengths have no unit in BVH and are not converted.
 
 mod write;
 
@@ -26,9 +26,9 @@ const REMEDY: &str = "correct the line, or export the motion again";
 
 /// Bytes of a joint's name; longer ones are not names, and are copied to end sites.
 const MAX_NAME: usize = 1000;
-/// Frame times that make sense, in seconds; beyond them single precision cannot tell frames apart.
+/// Valid frame times, in seconds; beyond them single precision cannot distinguish frames.
 const FRAME_SECS: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
-/// Ending of the names of end sites.
+/// Suffix of the names of end sites.
 const END: &str = "_end";
 
 /// A BVH file as read.
@@ -70,7 +70,7 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     }
     let mut motion = Motion { n_channels: tree.channels.len(), ..Motion::default() };
     tree.check();
-    // Against a hierarchy that was misread every frame would look wrong.
+    // With a misread hierarchy every frame would be faulty.
     std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     for (line, row) in rows {
         motion.read_line(line, row, &mut tree.faults);
@@ -118,7 +118,7 @@ impl Tree {
                     .trim()
                     .split_once(char::is_whitespace)
                     .map(|(_, n)| n.trim().to_owned());
-                // A brace may stand on the same line.
+                // A brace may be on the same line.
                 let name =
                     name.map(|n| n.trim_end_matches('{').trim_end().to_owned()).filter(|n| !n.is_empty());
                 if name.as_ref().is_some_and(|name| name.len() > MAX_NAME) {
@@ -197,7 +197,7 @@ impl Tree {
         j.dofs = kinds.iter().map(|&kind| Dof { kind, range: free }).collect();
         let mut axes: Vec<usize> =
             kinds.iter().map(|&k| k as usize).filter(|&k| k >= 3).map(|k| k - 3).collect();
-        // With fewer than three rotations the missing ones are zero and may stand anywhere.
+        // With fewer than three rotations the missing ones are zero and may be at any place.
         axes.extend((0..3).filter(|axis| !axes.contains(axis)).collect::<Vec<_>>());
         j.euler = EulerOrder::from_axes([axes[0], axes[1], axes[2]]).unwrap_or_default();
         self.channels.extend(kinds.into_iter().map(|kind| (joint, kind)));
@@ -312,7 +312,7 @@ fn build_clip(tree: &Tree, motion: &Motion, frame_secs: f64, name: &str) -> Resu
     let times: Vec<f32> = (0..motion.n_rows).map(|frame| (frame as f64 * frame_secs) as f32).collect();
     let mut joints = Vec::new();
     let mut column = 0;
-    // The channels of a joint follow one another.
+    // The channels of a joint are contiguous.
     for channels in tree.channels.chunk_by(|a, b| a.0 == b.0) {
         let (index, joint) = (channels[0].0, &tree.joints[channels[0].0]);
         let columns: Vec<(usize, DofKind)> = (column..).zip(channels.iter().map(|(_, kind)| *kind)).collect();
@@ -352,7 +352,7 @@ fn rotation(joint: &Joint, columns: &[(usize, DofKind)], row: &[f64]) -> Quat {
     joint.euler.to_quat(angles).as_quat().normalize()
 }
 
-/// Neighbouring rotations on the same side, so that players that blend them plainly do not turn the long way.
+/// Neighbouring rotations with the same sign, so that players that interpolate linearly take the short way.
 fn continuous(rotations: impl Iterator<Item = Quat>) -> Vec<Quat> {
     let mut out: Vec<Quat> = Vec::new();
     for q in rotations {

@@ -27,7 +27,7 @@ fn read(format: &str, text: &str) -> Result<(), FormatError> {
     read(text.as_bytes())
 }
 
-/// A star of many points: every second corner is an ear, and every other corner must be looked at to know.
+/// A star of many points: every second corner is an ear, and every other corner must be tested to know.
 fn star(n: usize) -> String {
     let corner = |k: usize| {
         let (sine, cosine) = (k as f64 / n as f64 * std::f64::consts::TAU).sin_cos();

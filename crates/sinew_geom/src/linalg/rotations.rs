@@ -22,7 +22,7 @@ const CHUNK: usize = 256;
 /// # Panics
 /// If the slices differ in length.
 pub fn fit_rotations(matrices: &[DMat3], rotations: &mut [DQuat], rounds: usize) {
-    assert_eq!(matrices.len(), rotations.len(), "one rotation a matrix");
+    assert_eq!(matrices.len(), rotations.len(), "one rotation per matrix");
     if matrices.len() <= 2 * CHUNK {
         return dispatch(Fit { matrices, rotations, rounds });
     }

@@ -29,7 +29,7 @@ impl Path {
         let refuse = |name, value, expected| Err(GeomError::Parameter { name, value, expected });
         if points.is_empty() || points.len() != times.len() {
             let value = format!("{} points at {} times", points.len(), times.len());
-            return refuse("path", value, "it needs at least one point, and one time a point");
+            return refuse("path", value, "it needs at least one point, and one time per point");
         }
         if let Some(at) = (0..points.len()).find(|&i| !(points[i].is_finite() && times[i].is_finite())) {
             return refuse("path", format!("not finite at point {at}"), "its numbers must be");

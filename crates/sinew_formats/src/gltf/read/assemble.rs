@@ -76,7 +76,7 @@ pub(super) fn assemble(
     Ok((character, map))
 }
 
-/// Whether Sinew wrote the file: then everything stands as it should and keeps its bits.
+/// Whether Sinew wrote the file: then everything is in its final form and is not changed.
 pub(super) fn is_own(root: &Root) -> bool {
     root.asset.generator.as_ref().is_some_and(|generator| generator.starts_with("Sinew "))
 }

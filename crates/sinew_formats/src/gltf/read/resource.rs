@@ -23,7 +23,7 @@ enum Content<'a> {
     Missing(Fault),
 }
 
-/// All buffers of a file. A buffer that cannot be had is a fault only when something needs it.
+/// All buffers of a file. A buffer that cannot be read is a fault only when something needs it.
 pub(in crate::gltf) struct Buffers<'a> {
     contents: Vec<Content<'a>>,
 }
@@ -55,7 +55,7 @@ impl<'a> Buffers<'a> {
         Self { contents }
     }
 
-    /// Bytes of a buffer, however many its source really has.
+    /// Bytes of a buffer, as many as its source really has.
     pub fn bytes(&self, index: usize, path: &str) -> Result<&[u8], Fault> {
         match self.contents.get(index) {
             Some(Content::Bytes(bytes)) => Ok(bytes),
@@ -66,7 +66,7 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// The fault of an index that points past its array.
+/// The fault of an index that is out of range.
 pub(super) fn out_of_range(path: &str, what: &str, index: usize, len: usize) -> Fault {
     Fault::json(path, format!("there is no {what} {index}; the file has {len}"))
 }
@@ -85,7 +85,7 @@ pub(in crate::gltf) fn load_uri(uri: &str, side: SideFiles) -> Result<Vec<u8>, S
         .map_err(|error| format!("the side file `{name}` cannot be read ({error}); put it beside this"))
 }
 
-/// Accepts missing padding: it carries nothing, and some exporters leave it out.
+/// Accepts missing padding, which some exporters leave out.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let config = general_purpose::GeneralPurposeConfig::new()
         .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent)
