@@ -43,11 +43,11 @@ impl Default for ArapParams {
 }
 
 /// Vertices and faces per unit of parallel work.
-const GRAIN: usize = 2048;
+const CHUNK_ELEMENTS: usize = 2048;
 /// Rounds of rotation fitting per iteration: the next iteration continues from there.
-const ROUNDS: usize = 3;
+const ROTATION_ROUNDS: usize = 3;
 /// Rounds where there is no previous iteration to continue from.
-const ROUNDS_AFRESH: usize = 12;
+const FIRST_ROTATION_ROUNDS: usize = 12;
 
 /// One soft piece, factored. Local vertices are the piece's, then those of handles around it.
 #[derive(Debug, Clone)]
@@ -178,7 +178,7 @@ impl ArapPiece {
         let (mut x, mut rotations, pulls) = self.begin(pose);
         self.solve_positions(&rotations, &pulls, &mut x)?;
         for _ in 0..params.iterations {
-            fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS);
+            fit_rotations(&self.covariances(&x), &mut rotations, ROTATION_ROUNDS);
             self.solve_positions(&rotations, &pulls, &mut x)?;
         }
         x.truncate(self.n_free);
@@ -192,7 +192,7 @@ impl ArapPiece {
         x[..self.n_free].copy_from_slice(&start);
         pulls.extend(start.iter().zip(&self.anchor_stiffness).zip(0..).map(|((p, s), i)| (i, *p * *s)));
         // The guide is a start that depends on the pose alone, but is farther off than the previous iteration.
-        fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS_AFRESH);
+        fit_rotations(&self.covariances(&x), &mut rotations, FIRST_ROTATION_ROUNDS);
         self.solve_positions(&rotations, &pulls, &mut x)?;
         x.truncate(self.n_free);
         Ok(x)
@@ -230,9 +230,9 @@ impl ArapPiece {
             DMat3::from_cols(column(0), column(1), column(2))
         };
         let faces: Vec<DMat3> =
-            self.faces.par_iter().zip(&self.edges).with_min_len(GRAIN).map(of_face).collect();
+            self.faces.par_iter().zip(&self.edges).with_min_len(CHUNK_ELEMENTS).map(of_face).collect();
         let sum = |v: usize| self.faces_of.row(v).iter().map(|&f| faces[f as usize]).sum();
-        (0..self.n_rotations).into_par_iter().with_min_len(GRAIN).map(sum).collect()
+        (0..self.n_rotations).into_par_iter().with_min_len(CHUNK_ELEMENTS).map(sum).collect()
     }
 
     /// `K x = b` for given rotations and springs; held vertices stay.
@@ -243,7 +243,7 @@ impl ArapPiece {
         x: &mut [DVec3],
     ) -> Result<(), DeformError> {
         let matrices: Vec<DMat3> =
-            rotations.par_iter().with_min_len(GRAIN).map(|q| DMat3::from_quat(*q)).collect();
+            rotations.par_iter().with_min_len(CHUNK_ELEMENTS).map(|q| DMat3::from_quat(*q)).collect();
         // Faces whose corners all have rotations; the others touch no free vertex.
         let pull = |(f, e): (&[u32; 3], &[DVec3; 3])| {
             if f.iter().any(|&v| v as usize >= self.n_rotations) {
@@ -254,11 +254,11 @@ impl ArapPiece {
             [t[1] - t[2], t[2] - t[0], t[0] - t[1]]
         };
         let pulls: Vec<[DVec3; 3]> =
-            self.faces.par_iter().zip(&self.edges).with_min_len(GRAIN).map(pull).collect();
+            self.faces.par_iter().zip(&self.edges).with_min_len(CHUNK_ELEMENTS).map(pull).collect();
         let known: Vec<[f64; 3]> = x[self.n_free..].iter().map(|p| p.to_array()).collect();
         let mut b = vec![[0.0; 3]; self.n_free];
         self.held.mul_interleaved(&known, &mut b);
-        b.par_iter_mut().enumerate().with_min_len(GRAIN).for_each(|(v, b)| {
+        b.par_iter_mut().enumerate().with_min_len(CHUNK_ELEMENTS).for_each(|(v, b)| {
             let mut sum = -DVec3::from_array(*b);
             for &f in self.faces_of.row(v) {
                 let corners = &self.faces[f as usize];

@@ -10,7 +10,7 @@ use std::{
 pub type Progress<'a> = &'a (dyn Fn(f64) -> ControlFlow<()> + Sync);
 
 /// Smallest advance that is reported: thousands of small pieces need not be reported one by one.
-const LEAST_TOLD: f64 = 0.002;
+const MIN_REPORTED_ADVANCE: f64 = 0.002;
 
 /// A progress callback that does nothing and never stops the work.
 pub(crate) fn no_progress(_: f64) -> ControlFlow<()> {
@@ -51,7 +51,7 @@ impl<'a> ProgressMeter<'a> {
         // Locked during the callback, so that shares are reported in order.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done = (state.done + share).min(1.0);
-        if !state.is_stopped && state.done - state.told >= LEAST_TOLD {
+        if !state.is_stopped && state.done - state.told >= MIN_REPORTED_ADVANCE {
             state.told = state.done;
             state.is_stopped = (self.progress)(state.done).is_break();
         }

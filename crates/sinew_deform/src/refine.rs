@@ -30,7 +30,7 @@ use sinew_geom::{Mesh, Warnings, measure::largest_error, mesh::Adjacency};
 pub const FINE_ITERATIONS: usize = 1;
 
 /// `ℓ` in distances between nodes. At 1 the arm raise folds into itself more than before, at 2 the bar loses volume.
-const REACH: f64 = 0.5;
+const REACH_IN_NODE_DISTANCES: f64 = 0.5;
 
 /// A mesh with handles, prepared for fine iterations.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl SurfaceRefiner {
 fn reach(held: HandledMesh, soft: &SoftSurface) -> f64 {
     let area: f64 = soft.pieces.iter().map(|piece| piece.area(held)).sum();
     let spacing = (area / GuidedParams::default().n_nodes as f64).sqrt();
-    REACH * spacing.max(mean_edge(held, soft)).max(f64::MIN_POSITIVE)
+    REACH_IN_NODE_DISTANCES * spacing.max(mean_edge(held, soft)).max(f64::MIN_POSITIVE)
 }
 
 /// Mean length of the edges of the soft pieces.

@@ -25,7 +25,7 @@ use sinew_geom::{
 const INFLUENCES: usize = 4;
 
 /// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
-const HELD: [f32; 2] = [0.0, 1.0];
+const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
 
 /// A rig with a joint at every handle's centre, and a skin that follows it.
 ///
@@ -126,8 +126,13 @@ pub fn build_pose_clip(
         let (rotation, translation) = (local.0.normalize().as_quat(), local.1.as_vec3());
         Ok(JointTrack {
             joint,
-            rotation: Some(Keys::new(HELD.to_vec(), vec![rotation; 2], Interpolation::Linear, 1)?),
-            translation: Some(Keys::new(HELD.to_vec(), vec![translation; 2], Interpolation::Linear, 1)?),
+            rotation: Some(Keys::new(HOLD_KEY_SECS.to_vec(), vec![rotation; 2], Interpolation::Linear, 1)?),
+            translation: Some(Keys::new(
+                HOLD_KEY_SECS.to_vec(),
+                vec![translation; 2],
+                Interpolation::Linear,
+                1,
+            )?),
             scale: None,
         })
     };

@@ -28,7 +28,7 @@ pub(crate) struct SoftPiece {
 }
 
 /// Vertices below which a piece has no inside worth modelling: it is a patch about as wide as its rim.
-const LEAST_WITH_INSIDE: usize = 16;
+const MIN_VERTICES_WITH_INSIDE: usize = 16;
 
 impl SoftPiece {
     /// Its area: a third of every face around each vertex.
@@ -43,7 +43,7 @@ impl SoftPiece {
 
     /// Whether the inside below it is worth modelling.
     pub fn has_inside(&self) -> bool {
-        self.vertices.len() >= LEAST_WITH_INSIDE
+        self.vertices.len() >= MIN_VERTICES_WITH_INSIDE
     }
 }
 

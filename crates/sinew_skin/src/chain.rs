@@ -47,10 +47,10 @@ fn halfway(a: DQuat, b: DQuat) -> DQuat {
 }
 
 /// Entries of matrices that were computed in single precision have at least this error.
-const ROUNDING: f64 = 4e-6;
+const MATRIX_ROUNDING: f64 = 4e-6;
 
 /// Largest number of times a frame is halved.
-const HALVINGS: usize = 4;
+const MAX_HALVINGS: usize = 4;
 
 /// Tolerances of chains.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ impl Tolerance {
 
 /// Turn between two frames, in radians, up to which joints with a constant child get no extra keys: they move along
 /// an arc, as a turning surface does.
-const ARC: f64 = 1.0;
+const MAX_ARC_RADIANS: f64 = 1.0;
 
 /// Chains of a bone's matrices, frame after frame, with their times in frames: whole ones, and some between. There are
 /// none between a frame and the next of another clip; `starts` are the first frames of clips.
@@ -81,7 +81,7 @@ pub(crate) fn split_affine(
     starts: &[usize],
     tolerance: Tolerance,
 ) -> (Vec<f64>, Vec<Link>) {
-    let tolerance = Tolerance { at: tolerance.at.max(ROUNDING), ..tolerance };
+    let tolerance = Tolerance { at: tolerance.at.max(MATRIX_ROUNDING), ..tolerance };
     let (mut places, mut links): (Vec<f64>, Vec<Link>) = (Vec::new(), Vec::new());
     for (frame, matrix) in matrices.iter().enumerate() {
         let last = links.last().copied().unwrap_or(Link::REST);
@@ -89,7 +89,7 @@ pub(crate) fn split_affine(
         match frame.checked_sub(1).filter(|_| !starts.contains(&frame)) {
             Some(before) => {
                 let ends = [(before as f64, matrices[before]), (frame as f64, *matrix)];
-                halve(ends, [last, next], tolerance, HALVINGS, &mut |place, link| {
+                halve(ends, [last, next], tolerance, MAX_HALVINGS, &mut |place, link| {
                     places.push(place);
                     links.push(link);
                 });
@@ -112,8 +112,8 @@ fn halve(
     put: &mut dyn FnMut(f64, Link),
 ) -> Link {
     let middle = 0.5 * (a + b);
-    let is_arc =
-        first.inner == last.inner && first.outer.angle_between(aligned(last.outer, first.outer)) < ARC;
+    let is_arc = first.inner == last.inner
+        && first.outer.angle_between(aligned(last.outer, first.outer)) < MAX_ARC_RADIANS;
     let off = || tolerance.moved(&(first.halfway(&last).matrix() - middle));
     if halvings == 0 || is_arc || off() <= tolerance.between {
         put(to, last);
@@ -201,12 +201,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LOOSE: f64 = 1e9;
+    const LOOSE_TOLERANCE: f64 = 1e9;
 
     /// Links at the frames themselves.
     fn at_frames(matrices: &[DMat3], at: f64) -> Vec<Link> {
         let (places, links) =
-            split_affine(matrices, &[0], Tolerance { at, between: LOOSE, shape: DMat3::IDENTITY });
+            split_affine(matrices, &[0], Tolerance { at, between: LOOSE_TOLERANCE, shape: DMat3::IDENTITY });
         assert_eq!(places, (0..matrices.len()).map(|f| f as f64).collect::<Vec<_>>());
         links
     }
@@ -220,7 +220,7 @@ mod tests {
         ) {
             let matrices: Vec<DMat3> = entries.iter().map(DMat3::from_cols_array).collect();
             for (link, a) in at_frames(&matrices, tolerance).iter().zip(&matrices) {
-                prop_assert!(worst(&(link.matrix() - *a)) < 1e-9 + tolerance.max(ROUNDING));
+                prop_assert!(worst(&(link.matrix() - *a)) < 1e-9 + tolerance.max(MATRIX_ROUNDING));
             }
         }
 

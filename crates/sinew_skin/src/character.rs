@@ -21,9 +21,9 @@ use std::ops::Range;
 
 /// How far vertices may deviate between frames from the straight path, in tolerances of keys: a single bone about twice as
 /// far as the default fit is off, to which keys may add a tenth.
-const BETWEEN: f64 = 20.0;
+const MAX_DEVIATION: f64 = 20.0;
 /// The same relative to the reach of a bone; smaller deviations are invisible.
-const BETWEEN_LEAST: f64 = 1e-2;
+const MIN_VISIBLE_DEVIATION: f64 = 1e-2;
 
 /// Parameters of the export.
 #[derive(Debug, Clone, PartialEq)]
@@ -228,7 +228,7 @@ impl Chain {
         let matrices: Vec<DMat3> = frames.clone().map(|frame| skin.frame(frame)[bone].matrix3).collect();
         let shifts: Vec<DVec3> =
             frames.map(|frame| skin.frame(frame)[bone].transform_point3(center)).collect();
-        let between = (BETWEEN * tolerance).max(BETWEEN_LEAST * reach);
+        let between = (MAX_DEVIATION * tolerance).max(MIN_VISIBLE_DEVIATION * reach);
         let (places, links) =
             split_affine(&matrices, starts, Tolerance { at: 0.5 * tolerance / reach, between, shape });
         let shift = |place: &f64| {

@@ -16,11 +16,11 @@ use std::ops::ControlFlow;
 const TRIAL_ROUNDS: usize = 6;
 const TRIAL_HARD_ROUNDS: usize = 5;
 /// Error of a full fit relative to a trial's, about; corrected by actual full fits.
-const FULL_SHARE: f64 = 0.9;
+const FULL_FIT_ERROR_RATIO: f64 = 0.9;
 /// Share by which the number of bones may be too large.
-const SLACK: f64 = 0.05;
+const COUNT_TOLERANCE: f64 = 0.05;
 /// Largest number of full fits.
-const MAX_FULL: usize = 4;
+const MAX_FULL_FITS: usize = 4;
 
 impl SkinFitter {
     /// Fit with the fewest bones that reduce `E_RMS_diag1` to `target` percent. `params.bones` is the maximum;
@@ -42,9 +42,9 @@ impl SkinFitter {
         let params = FitParams { bones: most, ..params.clone() };
         params.check(self.n_vertices())?;
         let mut search = Search { fitter: self, params: &params, progress, share: 0.0, best: None };
-        let mut full_share = FULL_SHARE;
+        let mut full_share = FULL_FIT_ERROR_RATIO;
         let mut below = 0;
-        for attempt in 0..MAX_FULL {
+        for attempt in 0..MAX_FULL_FITS {
             let bones = match search.bones_for(target / full_share, below, most) {
                 Ok(bones) => bones,
                 Err(SkinError::Cancelled) => return search.best.ok_or(SkinError::Cancelled),
@@ -52,7 +52,7 @@ impl SkinFitter {
             };
             let fit = search.full(bones, 0.5 + 0.12 * attempt as f64, 0.12)?;
             let reached = self.measure(&fit.skin)?.e_rms_diag1;
-            if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL {
+            if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL_FITS {
                 // The last attempt takes a few bones more, rather than miss the target.
                 if reached > target && bones < most && !fit.report.cancelled {
                     return search.full(((bones as f64 * 1.25).ceil() as usize).min(most), 0.98, 0.02);
@@ -91,7 +91,7 @@ impl Search<'_> {
             let guess = bones as f64 * (reached / error).powf(1.3);
             bones = (guess.min(3.0 * bones as f64).ceil() as usize).clamp(bones + 1, most);
         };
-        while high - low > 1 && (high - low) as f64 > SLACK * high as f64 {
+        while high - low > 1 && (high - low) as f64 > COUNT_TOLERANCE * high as f64 {
             let middle = low + (high - low) / 2;
             if self.trial(middle)? <= error { high = middle } else { low = middle }
         }

@@ -17,7 +17,7 @@ use crate::{
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
-    reseed::{WEAK, reseed},
+    reseed::{MIN_BONE_WEIGHT, reseed},
     rest::update_rest,
     rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
@@ -38,15 +38,15 @@ const SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 3;
 /// Share of the squared error of the first round that a summary of the paths may lose.
-const LEFT_OUT: f64 = 2e-3;
+const MAX_SUMMARY_LOSS: f64 = 2e-3;
 /// Rounds in which bones with few vertices are moved to where the error is largest.
-pub(crate) const EARLY: usize = 30;
+pub(crate) const RESEEDING_ROUNDS: usize = 30;
 /// Rounds in which every vertex may swap its bones.
-const SETTLING: usize = 8;
+const SETTLING_ROUNDS: usize = 8;
 /// Share of the average number of vertices per bone below which a bone has few.
-const POOR: f64 = 0.2;
+const WEAK_BONE_SHARE: f64 = 0.2;
 /// Increase of the error at which momentum restarts.
-const RISE: f64 = 1.0005;
+const RESTART_RISE: f64 = 1.0005;
 
 /// A sequence in the form that fits work on, so that it can be fitted several times.
 pub struct SkinFitter {
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, WEAK, SwapSchedule::All)?.0;
+                    error = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
             let (labels, errors) = update_labels(tracks, &state, HARD_CANDIDATES);
             let before =
                 std::mem::replace(&mut state.influences, Influences::hard(&labels, params.influences));
-            self.report.reseeded += reseed(tracks, &mut state, &errors, WEAK);
+            self.report.reseeded += reseed(tracks, &mut state, &errors, MIN_BONE_WEIGHT);
             self.fit_alone(&mut state, false);
             if before.slots == state.influences.slots {
                 break;
@@ -306,8 +306,8 @@ impl<'a> Run<'a> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, WEAK, SwapSchedule::All)?;
-            Summary::new(self.tracks, LEFT_OUT * error)
+            let (error, _) = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?;
+            Summary::new(self.tracks, MAX_SUMMARY_LOSS * error)
         };
         let mut settled = match summary {
             None => self.descend(state)?,
@@ -333,7 +333,7 @@ impl<'a> Run<'a> {
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
             let (error, moved) = self.round(&mut state, self.weak(round), self.exchanges(round))?;
-            let rose = squares.last().is_some_and(|&last| error > RISE * last);
+            let rose = squares.last().is_some_and(|&last| error > RESTART_RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
             let before = std::mem::replace(&mut settled, state);
@@ -361,15 +361,15 @@ impl<'a> Run<'a> {
         let share = self.tracks.n_vertices as f64 / self.params.bones as f64;
         match round {
             _ if round + 3 >= self.params.rounds => 0.0,
-            _ if round < EARLY => WEAK.max(POOR * share),
-            _ => WEAK,
+            _ if round < RESEEDING_ROUNDS => MIN_BONE_WEIGHT.max(WEAK_BONE_SHARE * share),
+            _ => MIN_BONE_WEIGHT,
         }
     }
 
     /// Once bones have settled few vertices still gain by other bones, so half of them try in turn. Rigid bones settle
     /// late, and weights cost little compared with them.
     fn exchanges(&self, round: usize) -> SwapSchedule {
-        match self.is_rigid() || round < SETTLING {
+        match self.is_rigid() || round < SETTLING_ROUNDS {
             true => SwapSchedule::All,
             false => SwapSchedule::InTurn { every: 2, round },
         }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
 /// Vertices summed in single precision before they are added in double precision.
-const FLUSH: usize = 64;
+const FLUSH_VERTICES: usize = 64;
 
 /// The equations of all bones.
 pub(crate) struct Normal {
@@ -99,7 +99,7 @@ impl Kernel for Rows<'_> {
         let width = self.tracks.width();
         let c = self.state.bones.centers[self.bone];
         let mut sums = vec![0.0f32; 4 * width];
-        for members in self.members.chunks(FLUSH) {
+        for members in self.members.chunks(FLUSH_VERTICES) {
             for four in members.chunks(4) {
                 // A missing fourth vertex counts as the first with weight zero.
                 let pick = |at: usize| four.get(at).copied().unwrap_or((four[0].0, 0.0));

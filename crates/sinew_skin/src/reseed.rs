@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Weight on a bone, in vertices, below which it is moved while there is time for it to grow elsewhere.
-pub(crate) const WEAK: f64 = 0.5;
+pub(crate) const MIN_BONE_WEIGHT: f64 = 0.5;
 
 /// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how many
 /// were moved. `errors` are the squared errors of the vertices.

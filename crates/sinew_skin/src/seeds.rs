@@ -15,7 +15,7 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-const CHUNK: usize = 512;
+const CHUNK_VERTICES: usize = 512;
 
 /// Seeds and, for every vertex, the nearest of them.
 pub(crate) struct Seeds {
@@ -32,13 +32,15 @@ pub(crate) fn find_seeds(tracks: &Tracks, n_seeds: usize, alpha: f64, seed: u64)
     let mut next = first_seed(tracks, seed);
     for label in 0..n_seeds {
         vertices.push(next as u32);
-        nearest.par_chunks_mut(CHUNK).zip(labels.par_chunks_mut(CHUNK)).enumerate().for_each(
-            |(chunk, (nearest, labels))| {
-                let first = chunk * CHUNK;
+        nearest
+            .par_chunks_mut(CHUNK_VERTICES)
+            .zip(labels.par_chunks_mut(CHUNK_VERTICES))
+            .enumerate()
+            .for_each(|(chunk, (nearest, labels))| {
+                let first = chunk * CHUNK_VERTICES;
                 let alpha = alpha as f32 / tracks.n_frames as f32;
                 dispatch(Claim { tracks, alpha, seed: next, label: label as u16, first, nearest, labels });
-            },
-        );
+            });
         // A seed belongs to itself even if another vertex is at the same place, and is never chosen again.
         nearest[next] = f32::NEG_INFINITY;
         labels[next] = label as u16;

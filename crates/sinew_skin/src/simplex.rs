@@ -15,16 +15,16 @@ use crate::params::{MAX_CANDIDATES, MAX_INFLUENCES};
 /// Row length of Gram matrices.
 pub(crate) const STRIDE: usize = MAX_CANDIDATES;
 /// Smaller weights count as zero.
-const LEAST: f64 = 1e-6;
+const MIN_WEIGHT: f64 = 1e-6;
 /// Share of the error that a swap must promise or gain.
-const WORTH: f64 = 1e-6;
-const MOST: usize = MAX_INFLUENCES + 1;
+const MIN_RELATIVE_GAIN: f64 = 1e-6;
+const MAX_MEMBERS: usize = MAX_INFLUENCES + 1;
 
 /// A set of candidates with their weights and the error they leave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
-    pub members: [u8; MOST],
-    pub weights: [f64; MOST],
+    pub members: [u8; MAX_MEMBERS],
+    pub weights: [f64; MAX_MEMBERS],
     pub n: usize,
     pub error: f64,
 }
@@ -32,8 +32,8 @@ pub(crate) struct Blend {
 impl Blend {
     /// A set that starts with some weights and is optimised.
     pub fn new(gram: &[f64], start: impl Iterator<Item = (u8, f64)>) -> Self {
-        let mut blend = Self { members: [0; MOST], weights: [0.0; MOST], n: 0, error: 0.0 };
-        for (member, weight) in start.take(MOST - 1) {
+        let mut blend = Self { members: [0; MAX_MEMBERS], weights: [0.0; MAX_MEMBERS], n: 0, error: 0.0 };
+        for (member, weight) in start.take(MAX_MEMBERS - 1) {
             blend.members[blend.n] = member;
             blend.weights[blend.n] = weight;
             blend.n += 1;
@@ -54,7 +54,7 @@ impl Blend {
             wider.n += 1;
             wider.solve(gram);
             wider.trim();
-            let limit = self.error * (1.0 - WORTH);
+            let limit = self.error * (1.0 - MIN_RELATIVE_GAIN);
             let better = match wider.n <= k {
                 true => Some(wider),
                 false => wider.best_without_one(gram, entering, limit),
@@ -69,7 +69,7 @@ impl Blend {
     /// The candidate whose entry alone lowers the error most, and how far it would go.
     fn most_promising(&self, gram: &[f64], n_candidates: usize) -> Option<(u8, f64)> {
         let mut best = None;
-        let mut gain = WORTH * self.error + 1e-30;
+        let mut gain = MIN_RELATIVE_GAIN * self.error + 1e-30;
         for candidate in 0..n_candidates {
             let row = &gram[candidate * STRIDE..(candidate + 1) * STRIDE];
             let mut along = 0.0;
@@ -94,7 +94,7 @@ impl Blend {
     /// The best set without one of the members other than `keep`, if its error is below `limit`.
     fn best_without_one(&self, gram: &[f64], keep: u8, limit: f64) -> Option<Self> {
         let bounds = self.errors_without(gram);
-        let mut order: [usize; MOST] = std::array::from_fn(|at| at);
+        let mut order: [usize; MAX_MEMBERS] = std::array::from_fn(|at| at);
         let order = &mut order[..self.n];
         order.sort_unstable_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
         let mut best: Option<Self> = None;
@@ -115,7 +115,7 @@ impl Blend {
 
     /// Lower bound of the error without each member, if the weights are optimal and all positive: holding one
     /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e`, and the signs of the others can only cost more.
-    fn errors_without(&self, gram: &[f64]) -> [f64; MOST] {
+    fn errors_without(&self, gram: &[f64]) -> [f64; MAX_MEMBERS] {
         let (l, little) = self.factor(gram, &std::array::from_fn(|at| at), self.n);
         // The weights are those of the matrix with a small diagonal added.
         let error = self.error + little * self.weights[..self.n].iter().map(|w| w * w).sum::<f64>();
@@ -123,7 +123,7 @@ impl Blend {
             if at >= self.n {
                 return f64::INFINITY;
             }
-            let (mut column, mut diagonal) = ([0.0; MOST], 0.0);
+            let (mut column, mut diagonal) = ([0.0; MAX_MEMBERS], 0.0);
             for row in at..self.n {
                 let mut v = if row == at { 1.0 } else { 0.0 };
                 (at..row).for_each(|c| v -= l[row][c] * column[c]);
@@ -149,7 +149,7 @@ impl Blend {
     fn trim(&mut self) {
         let mut at = 0;
         while at < self.n {
-            if self.weights[at] <= LEAST && self.n > 1 { self.remove(at) } else { at += 1 }
+            if self.weights[at] <= MIN_WEIGHT && self.n > 1 { self.remove(at) } else { at += 1 }
         }
         let sum: f64 = self.weights[..self.n].iter().sum();
         self.weights[..self.n].iter_mut().for_each(|w| *w /= sum);
@@ -158,7 +158,8 @@ impl Blend {
     /// Best weights of these members; those that would be negative become zero. Starts from the current weights.
     fn solve(&mut self, gram: &[f64]) {
         self.normalise();
-        let mut is_free: [bool; MOST] = std::array::from_fn(|at| at < self.n && self.weights[at] > 0.0);
+        let mut is_free: [bool; MAX_MEMBERS] =
+            std::array::from_fn(|at| at < self.n && self.weights[at] > 0.0);
         for _ in 0..4 * self.n {
             let target = self.minimum_on(gram, &is_free);
             // Move towards it until a weight would become negative.
@@ -206,8 +207,8 @@ impl Blend {
         }
     }
 
-    fn slopes(&self, gram: &[f64]) -> [f64; MOST] {
-        let mut slopes = [0.0; MOST];
+    fn slopes(&self, gram: &[f64]) -> [f64; MAX_MEMBERS] {
+        let mut slopes = [0.0; MAX_MEMBERS];
         for a in 0..self.n {
             let row = &gram[self.members[a] as usize * STRIDE..];
             slopes[a] = (0..self.n).map(|b| row[self.members[b] as usize] * self.weights[b]).sum();
@@ -216,13 +217,18 @@ impl Blend {
     }
 
     /// Cholesky factor of the Gram matrix of the first `m` of some members, with a small diagonal added.
-    fn factor(&self, gram: &[f64], of: &[usize; MOST], m: usize) -> ([[f64; MOST]; MOST], f64) {
+    fn factor(
+        &self,
+        gram: &[f64],
+        of: &[usize; MAX_MEMBERS],
+        m: usize,
+    ) -> ([[f64; MAX_MEMBERS]; MAX_MEMBERS], f64) {
         let entry =
             |a: usize, b: usize| gram[self.members[of[a]] as usize * STRIDE + self.members[of[b]] as usize];
         let trace: f64 = (0..m).map(|a| entry(a, a)).sum();
         // Bones that do the same leave the split undetermined; a fraction of the trace decides for equal shares.
         let little = 1e-9 * trace / m.max(1) as f64 + 1e-30;
-        let mut l = [[0.0f64; MOST]; MOST];
+        let mut l = [[0.0f64; MAX_MEMBERS]; MAX_MEMBERS];
         for a in 0..m {
             for b in 0..=a {
                 let mut v = entry(a, b) + if a == b { little } else { 0.0 };
@@ -234,14 +240,14 @@ impl Blend {
     }
 
     /// Minimum over the free members, of any sign: `G⁻¹ 1`, scaled.
-    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MOST]) -> [f64; MOST] {
-        let (mut free, mut m) = ([0usize; MOST], 0);
+    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MAX_MEMBERS]) -> [f64; MAX_MEMBERS] {
+        let (mut free, mut m) = ([0usize; MAX_MEMBERS], 0);
         for at in (0..self.n).filter(|&at| is_free[at]) {
             free[m] = at;
             m += 1;
         }
         let (l, _) = self.factor(gram, &free, m);
-        let mut x = [0.0f64; MOST];
+        let mut x = [0.0f64; MAX_MEMBERS];
         for a in 0..m {
             let mut v = 1.0;
             (0..a).for_each(|c| v -= l[a][c] * x[c]);
@@ -253,7 +259,7 @@ impl Blend {
             x[a] = v / l[a][a];
         }
         let sum: f64 = x[..m].iter().sum();
-        let mut target = [0.0; MOST];
+        let mut target = [0.0; MAX_MEMBERS];
         (0..m).for_each(|a| target[free[a]] = x[a] / sum);
         target
     }

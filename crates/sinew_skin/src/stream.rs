@@ -38,8 +38,8 @@ const SWEEPS: usize = 10;
 /// Candidate bones per vertex, for which weights are solved.
 const CANDIDATES: usize = 12;
 /// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
-const TRIANGLE: usize = CANDIDATES * (CANDIDATES + 1) / 2;
-const CHUNK: usize = 512;
+const GRAM_ENTRIES: usize = CANDIDATES * (CANDIDATES + 1) / 2;
+const CHUNK_VERTICES: usize = 512;
 
 /// Fit a sequence while only the paths of about `n_sample` vertices are in memory.
 ///
@@ -208,21 +208,27 @@ impl<'a> Stream<'a> {
     /// Weights of all vertices, from one pass over the frames.
     fn find_weights(&mut self, source: &mut dyn FrameSource, progress: Progress) -> Result<(), SkinError> {
         let n = self.state.rest.len();
-        let mut grams = vec![0.0f32; n * TRIANGLE];
+        let mut grams = vec![0.0f32; n * GRAM_ENTRIES];
         let rest = self.outside();
         let n_blocks = self.tracks.n_lanes / LANES;
         for block in 0..n_blocks {
             tell(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(&rest, source, block)?;
-            grams.par_chunks_mut(CHUNK * TRIANGLE).enumerate().for_each(|(chunk, grams)| {
-                dispatch(AddProducts { stream: self, paths: &paths, block, first: chunk * CHUNK, grams });
+            grams.par_chunks_mut(CHUNK_VERTICES * GRAM_ENTRIES).enumerate().for_each(|(chunk, grams)| {
+                dispatch(AddProducts {
+                    stream: self,
+                    paths: &paths,
+                    block,
+                    first: chunk * CHUNK_VERTICES,
+                    grams,
+                });
             });
         }
         let k = self.params.influences;
         let chosen: Vec<Blend> = (0..n)
             .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|vertex| choose(&grams[vertex * TRIANGLE..], usize::from(self.counts[vertex]), k))
+            .with_min_len(CHUNK_VERTICES)
+            .map(|vertex| choose(&grams[vertex * GRAM_ENTRIES..], usize::from(self.counts[vertex]), k))
             .collect();
         let influences = &mut self.state.influences;
         for (vertex, blend) in chosen.iter().enumerate() {
@@ -341,7 +347,7 @@ impl Kernel for AddProducts<'_> {
         let Self { stream, paths, block, first, grams } = self;
         let bones = &stream.state.bones;
         let n_groups = bones.n_lanes / LANES;
-        for (at, gram) in grams.chunks_exact_mut(TRIANGLE).enumerate() {
+        for (at, gram) in grams.chunks_exact_mut(GRAM_ENTRIES).enumerate() {
             let vertex = first + at;
             let n = usize::from(stream.counts[vertex]);
             let path = groups(paths.row(vertex));

@@ -14,10 +14,10 @@ const HALF_WIDTH: f64 = 0.09;
 const HALF_WIDTH_OF_SEGMENT: f64 = 0.18;
 
 /// A smaller handle cannot be picked.
-const LEAST_VERTICES: usize = 4;
+const MIN_VERTICES: usize = 4;
 
 /// Pieces smaller than this share of a region's largest piece become soft.
-const LEAST_PIECE: f64 = 0.2;
+const MIN_PIECE_SHARE: f64 = 0.2;
 
 /// Vertices of each region that are not soft. `lengths` holds the length of the segment beyond each cut.
 pub(super) fn find_rigid(
@@ -86,7 +86,7 @@ fn collect(part: &Component, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> 
     }
     let keep = |pieces: Vec<Vec<u32>>| {
         let largest = pieces.iter().map(Vec::len).max().unwrap_or(0);
-        let least = ((LEAST_PIECE * largest as f64) as usize).max(LEAST_VERTICES);
+        let least = ((MIN_PIECE_SHARE * largest as f64) as usize).max(MIN_VERTICES);
         let mut kept: Vec<u32> = pieces.into_iter().filter(|piece| piece.len() >= least).flatten().collect();
         kept.sort_unstable();
         kept

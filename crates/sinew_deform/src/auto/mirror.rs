@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use sinew_geom::{linalg::svd3, query::SurfaceTree};
 
 /// How far from the surface a mirrored vertex may be, in diagonals: less than a nose is off the middle of a face.
-const TOLERANCE: f64 = 0.01;
+const DISTANCE_TOLERANCE: f64 = 0.01;
 
 /// Share of the vertices that must meet it: a parted hair or a pocket does not make a model asymmetric.
-const MOSTLY: f64 = 0.97;
+const MIN_SYMMETRIC_SHARE: f64 = 0.97;
 
 /// Vertices sampled to choose a plane.
 const N_PROBES: usize = 300;
@@ -34,7 +34,7 @@ pub(super) struct Mirror {
 impl Mirror {
     /// The plane of symmetry, if there is one.
     pub fn find(part: &Component) -> Option<Self> {
-        let (n, tolerance) = (part.mesh.n_vertices(), TOLERANCE * part.mesh.diagonal());
+        let (n, tolerance) = (part.mesh.n_vertices(), DISTANCE_TOLERANCE * part.mesh.diagonal());
         let center = part.centroid();
         let (tree, stride) = (SurfaceTree::new(&part.mesh), n.div_ceil(N_PROBES));
         let at = |v: usize| part.mesh.positions()[v];
@@ -46,7 +46,9 @@ impl Mirror {
                 .map(|image| image.distance)
                 .collect();
             offsets.sort_by(f64::total_cmp);
-            let Some(&most) = offsets.get((MOSTLY * offsets.len() as f64) as usize) else { continue };
+            let Some(&most) = offsets.get((MIN_SYMMETRIC_SHARE * offsets.len() as f64) as usize) else {
+                continue;
+            };
             // Axes of the model that are as good as principal ones win by coming first.
             if most <= tolerance && best.is_none_or(|(least, _)| most < 0.9 * least) {
                 best = Some((most, normal));

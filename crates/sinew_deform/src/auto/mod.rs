@@ -64,10 +64,10 @@ impl Default for AutoParams {
 }
 
 /// Share of the work for the large components.
-const PARTS: f64 = 0.95;
+const COMPONENTS_SHARE: f64 = 0.95;
 
 /// Share of a component's work for computing the remoteness of its vertices.
-const REMOTENESS: f64 = 0.5;
+const REMOTENESS_SHARE: f64 = 0.5;
 
 /// Find handles on a mesh without bones: limbs and their segments, with soft bands between them.
 ///
@@ -96,10 +96,14 @@ pub fn find_handles(
     let mut done = 0.0;
     for part in &parts {
         let share = part.area / total;
-        let remoteness = compute_remoteness(part, &mut |x| progress(PARTS * (done + share * REMOTENESS * x)));
+        let remoteness = compute_remoteness(part, &mut |x| {
+            progress(COMPONENTS_SHARE * (done + share * REMOTENESS_SHARE * x))
+        });
         let f = remoteness.ok_or(DeformError::Cancelled)?;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
-        let ask = &mut |x| progress(PARTS * (done + share * (REMOTENESS + (1.0 - REMOTENESS) * x)));
+        let ask = &mut |x| {
+            progress(COMPONENTS_SHARE * (done + share * (REMOTENESS_SHARE + (1.0 - REMOTENESS_SHARE) * x)))
+        };
         plans.push(plan_part(part, f, params, count, ask).ok_or(DeformError::Cancelled)?);
         done += share;
     }

@@ -4,9 +4,9 @@ use super::plan::HandlePlan;
 use glam::DVec3;
 
 /// Distances from the middle, in diagonals of the part, from which on a limb is to one side of it.
-const ASIDE: f64 = 0.03;
+const SIDE_DISTANCE: f64 = 0.03;
 /// The same for smaller limbs on one limb, from their common middle.
-const ASIDE_OF_BRANCH: f64 = 0.015;
+const BRANCH_SIDE_DISTANCE: f64 = 0.015;
 
 /// A name for each handle of a part: `body`, `limb_lower_left_base`, …
 ///
@@ -24,13 +24,13 @@ pub(super) fn name_handles(plan: &HandlePlan, diagonal: f64) -> Vec<String> {
         let carrier = plan.regions.parent[first + 1];
         let name = match carrier.checked_sub(1).map(|k| plan.segments[k].limb) {
             None => {
-                let way = words(plan.segments[first].tip - plan.centers[0], ASIDE * diagonal);
+                let way = words(plan.segments[first].tip - plan.centers[0], SIDE_DISTANCE * diagonal);
                 unique("limb", &way, &limb_names)
             }
             Some(parent) => {
                 let way = words(
                     plan.segments[first].tip - middle_of_branches(plan, parent),
-                    ASIDE_OF_BRANCH * diagonal,
+                    BRANCH_SIDE_DISTANCE * diagonal,
                 );
                 let stem = format!("{}_branch", limb_names[parent].as_deref().unwrap_or("limb"));
                 unique(&stem, &way, &limb_names)

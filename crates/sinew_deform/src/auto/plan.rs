@@ -16,30 +16,30 @@ use glam::DVec3;
 use std::ops::ControlFlow;
 
 /// Share of the surface that the body must have once the limbs are removed.
-pub(super) const LEAST_BODY: f64 = 0.15;
+pub(super) const MIN_BODY_SHARE: f64 = 0.15;
 
 /// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
-const BODY_STRETCH: f64 = 1.2;
+const MAX_BODY_STRETCH: f64 = 1.2;
 
 /// Lengths in girths above which a limb has two and three segments unless the user asks for a number.
-pub(super) const TWO_SEGMENTS: f64 = 0.6;
-const THREE_SEGMENTS: f64 = 1.35;
+pub(super) const TWO_SEGMENT_LENGTH: f64 = 0.6;
+const THREE_SEGMENT_LENGTH: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
-const TWIN: f64 = 0.15;
+const TWIN_TOLERANCE: f64 = 0.15;
 
 /// Share of a segment's vertices that its bands must leave for it to be useful as a handle.
-const LEAST_RIGID: f64 = 0.4;
+const MIN_RIGID_SHARE: f64 = 0.4;
 
 /// Most segments of a limb, however many handles are asked for.
-const MOST_SEGMENTS: usize = 8;
+const MAX_SEGMENTS: usize = 8;
 
 /// Area of the smallest limb that is found by a jump of its girth, in least areas of those that are found by
 /// remoteness: a finger.
-const SMALL: f64 = 0.1;
+const MIN_PROTRUSION_RATIO: f64 = 0.1;
 
 /// Shares of the planning: until protrusions are looked for, and until they are found.
-const SHARES: [f64; 2] = [0.2, 0.8];
+const PROGRESS_SHARES: [f64; 2] = [0.2, 0.8];
 
 /// Called with the share done; returns whether to continue.
 type Ask<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
@@ -107,8 +107,10 @@ fn limbs_of(
     let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
     limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
     leave_a_body(part, &mut limbs);
-    let [from, to] = SHARES;
-    add_protrusions(part, fields, SMALL * least_area, &mut limbs, &mut |x| ask(from + (to - from) * x))?;
+    let [from, to] = PROGRESS_SHARES;
+    add_protrusions(part, fields, MIN_PROTRUSION_RATIO * least_area, &mut limbs, &mut |x| {
+        ask(from + (to - from) * x)
+    })?;
     if let Some(mirror) = mirror {
         make_even(part, fields, mirror, &mut limbs);
     }
@@ -120,11 +122,11 @@ fn limbs_of(
 /// If the limbs leave nothing between them, the stoutest becomes the body, or all become shorter.
 fn leave_a_body(part: &Component, limbs: &mut Vec<Limb>) {
     let rest = part.area - limbs.iter().map(|limb| limb.area).sum::<f64>();
-    if rest >= LEAST_BODY * part.area || limbs.is_empty() {
+    if rest >= MIN_BODY_SHARE * part.area || limbs.is_empty() {
         return;
     }
     let stoutest = (0..limbs.len()).min_by(|&a, &b| limbs[a].stretch.total_cmp(&limbs[b].stretch));
-    if let Some(stoutest) = stoutest.filter(|&k| limbs[k].stretch < BODY_STRETCH && limbs.len() > 2) {
+    if let Some(stoutest) = stoutest.filter(|&k| limbs[k].stretch < MAX_BODY_STRETCH && limbs.len() > 2) {
         limbs.remove(stoutest);
         return;
     }
@@ -135,11 +137,11 @@ fn leave_a_body(part: &Component, limbs: &mut Vec<Limb>) {
 /// Segments by how slender each limb is; limbs that resemble each other get the same number.
 fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
     let slenderness = Limb::slenderness;
-    let near = |x: f64, y: f64| (x - y).abs() <= TWIN * x.max(y);
+    let near = |x: f64, y: f64| (x - y).abs() <= TWIN_TOLERANCE * x.max(y);
     let twins = |a: &Limb, b: &Limb| near(a.area, b.area) && near(a.length(), b.length());
     let of = |limb: &Limb| {
         let most = limbs.iter().filter(|other| twins(limb, other)).map(slenderness).fold(0.0, f64::max);
-        1 + usize::from(most >= TWO_SEGMENTS) + usize::from(most >= THREE_SEGMENTS)
+        1 + usize::from(most >= TWO_SEGMENT_LENGTH) + usize::from(most >= THREE_SEGMENT_LENGTH)
     };
     limbs.iter().map(of).collect()
 }
@@ -150,7 +152,7 @@ fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
     let slenderness = |k: usize, n: usize| limbs[k].slenderness() / n as f64;
     for _ in limbs.len() + 1..count {
         let next = (0..limbs.len())
-            .filter(|&k| n_segments[k] < MOST_SEGMENTS)
+            .filter(|&k| n_segments[k] < MAX_SEGMENTS)
             .max_by(|&a, &b| slenderness(a, n_segments[a]).total_cmp(&slenderness(b, n_segments[b])));
         // No limb can be divided any further, whatever is asked for.
         let Some(next) = next else { break };
@@ -177,7 +179,7 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
 fn settle(part: &Component, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<HandlePlan> {
     let steps = part.steps();
     // The number of attempts is not known in advance: each takes half of the rest of the progress.
-    let mut left = 1.0 - SHARES[1];
+    let mut left = 1.0 - PROGRESS_SHARES[1];
     loop {
         if ask(1.0 - left).is_break() {
             return None;
@@ -221,7 +223,7 @@ fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Op
         // A limb may be a few vertices rather than nothing; its segments may not.
         let is_segment =
             region > 0 && (1..rigid.len()).any(|other| other != region && limb(other) == limb(region));
-        rigid[region].is_empty() || (is_segment && share(region) < LEAST_RIGID)
+        rigid[region].is_empty() || (is_segment && share(region) < MIN_RIGID_SHARE)
     };
     (0..rigid.len()).filter(|&region| is_crumb(region)).min_by(|&a, &b| share(a).total_cmp(&share(b)))
 }

@@ -4,29 +4,29 @@ use super::{
     component::Component,
     limbs::Limb,
     mirror::Mirror,
-    plan::{LEAST_BODY, TWO_SEGMENTS},
+    plan::{MIN_BODY_SHARE, TWO_SEGMENT_LENGTH},
     protrusions::{Protrusion, find_protrusions},
     regions::{Fields, find_piece},
 };
 use std::ops::ControlFlow;
 
 /// Share of the smaller of two regions up to which they only touch, and without which one still holds the other.
-const SLACK: f64 = 0.02;
+const OVERLAP_TOLERANCE: f64 = 0.02;
 
 /// Share of what carries it that a limb on a limb may have: a finger is a limb, half of a head is not.
-const MOST_OF_CARRIER: f64 = 0.2;
+const MAX_CARRIER_SHARE: f64 = 0.2;
 
 /// Share of a region above which a limb in it is the same limb, found shorter.
-const SAME: f64 = 0.4;
+const SAME_LIMB_SHARE: f64 = 0.4;
 
 /// Factor by which the area of a protrusion must be larger to replace the same limb.
-const LONGER: f64 = 1.2;
+const REPLACEMENT_AREA_RATIO: f64 = 1.2;
 
 /// Share of a region that must be left once limbs on it are removed: of a head with ears, not of a shoulder.
-const LEAST_OWN: f64 = 0.65;
+const MIN_OWN_SHARE: f64 = 0.65;
 
 /// Share of two regions together that both must cover to be a limb and its twin.
-const TWINS: f64 = 0.3;
+const MIN_TWIN_OVERLAP: f64 = 0.3;
 
 /// Vertices of a limb.
 struct Region {
@@ -67,16 +67,20 @@ enum Relation {
 
 fn relate(part: &Component, new: &Region, limb: &Limb, old: &Region) -> Relation {
     let shared = new.shared(part, old);
-    let same = shared >= (1.0 - SAME) * old.area && old.area >= SAME * new.area;
-    if shared <= SLACK * new.area.min(old.area) {
+    let same = shared >= (1.0 - SAME_LIMB_SHARE) * old.area && old.area >= SAME_LIMB_SHARE * new.area;
+    if shared <= OVERLAP_TOLERANCE * new.area.min(old.area) {
         Relation::Apart
     } else if same {
         // Limbs of several segments are long enough for remoteness to see where they end.
-        let stubby = !limb.is_from_tip() && limb.slenderness() < TWO_SEGMENTS;
-        if stubby && new.area > LONGER * old.area { Relation::Better } else { Relation::Clash }
-    } else if shared >= (1.0 - SLACK) * new.area && new.area <= MOST_OF_CARRIER * old.area {
+        let stubby = !limb.is_from_tip() && limb.slenderness() < TWO_SEGMENT_LENGTH;
+        if stubby && new.area > REPLACEMENT_AREA_RATIO * old.area {
+            Relation::Better
+        } else {
+            Relation::Clash
+        }
+    } else if shared >= (1.0 - OVERLAP_TOLERANCE) * new.area && new.area <= MAX_CARRIER_SHARE * old.area {
         Relation::Within
-    } else if shared >= (1.0 - SLACK) * old.area {
+    } else if shared >= (1.0 - OVERLAP_TOLERANCE) * old.area {
         Relation::Around
     } else {
         Relation::Clash
@@ -134,7 +138,7 @@ fn fits(part: &Component, region: &Region, limbs: &[Limb], regions: &[Region]) -
     }
     let own = Region::new(part, own).area;
     let body = part.area - Region::new(part, others).area;
-    (own >= LEAST_OWN * region.area && body >= LEAST_BODY * part.area).then_some(replaced)
+    (own >= MIN_OWN_SHARE * region.area && body >= MIN_BODY_SHARE * part.area).then_some(replaced)
 }
 
 /// Give limbs beside the plane of symmetry the mirror image of their twin, or a twin.
@@ -153,12 +157,12 @@ pub(super) fn make_even(part: &Component, fields: &mut Fields, mirror: &Mirror, 
             let shared = image.shared(part, &regions[other]);
             shared / (image.area + regions[other].area - shared).max(f64::MIN_POSITIVE)
         };
-        if alike(k) >= TWINS {
+        if alike(k) >= MIN_TWIN_OVERLAP {
             continue;
         }
         let twin =
             (0..done.len()).filter(|&other| !done[other]).max_by(|&a, &b| alike(a).total_cmp(&alike(b)));
-        let twin = twin.filter(|&other| alike(other) >= TWINS);
+        let twin = twin.filter(|&other| alike(other) >= MIN_TWIN_OVERLAP);
         match twin {
             Some(other) => {
                 limbs[other] = reflect(&limbs[k], fields, mirror);

@@ -4,10 +4,10 @@ use super::{component::Component, plan::HandlePlan};
 use sinew_geom::{Handle, Warnings, query::SurfaceTree};
 
 /// Components nearer than this to a large one, in diagonals of the mesh, move with it.
-const TOUCHING: f64 = 0.02;
+const MAX_TOUCH_DISTANCE: f64 = 0.02;
 
 /// Largest number of handles for components that touch nothing; a soup of triangles would have thousands.
-const MOST_ALONE: usize = 64;
+const MAX_SEPARATE_HANDLES: usize = 64;
 
 /// Give small components to the handle they touch, or their own handle. `handles` are those of the large components,
 /// in order.
@@ -34,12 +34,12 @@ pub(super) fn add_small_parts(
     for part in small {
         let vertices = part.originals.iter().flatten().copied();
         let (distance, place) = nearest(part, large, &trees);
-        if distance <= TOUCHING * diagonal {
+        if distance <= MAX_TOUCH_DISTANCE * diagonal {
             let (tree, vertex) = place;
             let region = plans[tree].regions.of_vertex[vertex as usize] as usize;
             handles[first[tree] + region].vertices.extend(vertices);
             n_joined += 1;
-        } else if n_alone < MOST_ALONE {
+        } else if n_alone < MAX_SEPARATE_HANDLES {
             n_alone += 1;
             let name = format!("part_{}", large.len() + n_alone);
             let vertices = vertices.collect();

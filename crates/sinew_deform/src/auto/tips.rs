@@ -22,7 +22,7 @@ pub(super) fn find_tips(part: &Component, f: &[f64], least: f64) -> Vec<u32> {
 }
 
 /// Share of the area within which the end of a limb is searched.
-const REACH: f64 = 0.45;
+const MAX_AREA_SHARE: f64 = 0.45;
 
 /// `−F` for a tip, seen from a vertex in the middle of the body; constant beyond a share of the area or
 /// the middle.
@@ -31,7 +31,7 @@ pub(super) fn tip_field(part: &Component, steps: &Steps, tip: u32, center: u32) 
     let mut distance = steps.distances_until(&[(tip, 0.0)], f64::INFINITY, |v| {
         area += part.vertex_areas[v as usize];
         last = v;
-        v == center || area > REACH * part.area
+        v == center || area > MAX_AREA_SHARE * part.area
     });
     let most = distance[last as usize];
     distance.iter_mut().for_each(|d| *d = d.min(most));

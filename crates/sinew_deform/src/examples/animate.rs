@@ -74,13 +74,13 @@ impl MotionFrame {
 /// How far ahead in time a body looks along its path, so that it turns smoothly.
 const LOOK_AHEAD_SECS: f64 = 0.35;
 /// A candidate that moves at this share of the mean speed carries a quarter of what a still one does.
-const STILL: f64 = 0.1;
+const QUARTER_SUPPORT_SPEED: f64 = 0.1;
 
 /// Weights are smoothed over this time before and after each frame.
 const SMOOTH_SECS: f64 = 0.1;
 
 /// How fast a weight may change unless the user chooses otherwise. Residual motion corrects the error this causes.
-const WEIGHTS_A_SEC: f64 = 1.6;
+const MAX_WEIGHT_SPEED: f64 = 1.6;
 
 /// A moment as it was searched for, before weights are smoothed.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ impl Course {
             let least = speeds.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
             return least.map(|(at, _)| (at, 1.0)).into_iter().collect();
         }
-        let floor = STILL * mean_speed + 1e-9;
+        let floor = QUARTER_SUPPORT_SPEED * mean_speed + 1e-9;
         speeds.iter_mut().for_each(|(_, speed)| *speed = (floor / (floor + *speed)).powi(2));
         let total: f64 = speeds.iter().map(|(_, share)| share).sum();
         speeds.into_iter().map(|(at, share)| (at, share / total)).collect()
@@ -227,7 +227,7 @@ impl PoseSpace {
         // The first pose is found by a global search, because local searches need some frames to find it.
         let params = match last.is_none() {
             true => SearchParams { multi_start: true, rounds: params.rounds.max(60), ..params },
-            false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params },
+            false => SearchParams { local: params.local.or(Some(MAX_WEIGHT_SPEED / fps)), ..params },
         };
         let found = self.search(&targets, &params, &start)?;
         Ok(Moment { targets, anchors, turn, found })

@@ -6,7 +6,7 @@ use glam::DVec3;
 use sinew_geom::Move;
 
 /// Smaller turns and shifts are treated as zero.
-const NOTHING: f64 = 1e-12;
+const MOTION_TOLERANCE: f64 = 1e-12;
 
 impl PoseSpace {
     /// Moves that make a pose: each handle is turned with all that it carries, then shifted with it.
@@ -17,7 +17,7 @@ impl PoseSpace {
         for &h in &self.tree.order {
             let Screw { turn, .. } = self.screw(pose, h);
             let carried = names(&self.tree.subtree(h));
-            if turn.length() > NOTHING {
+            if turn.length() > MOTION_TOLERANCE {
                 moves.push(Move::Rotate {
                     main: self.names[h].clone(),
                     handles: carried.clone(),
@@ -30,7 +30,7 @@ impl PoseSpace {
             let expected =
                 carrier.map_or(self.pivot[h], |p| pose.motions()[p].affine().transform_point3(self.pivot[h]));
             let vector: DVec3 = at(h) - expected;
-            if vector.length() > NOTHING * self.unit.max(1.0) {
+            if vector.length() > MOTION_TOLERANCE * self.unit.max(1.0) {
                 moves.push(Move::Translate { handles: carried, vector });
             }
         }

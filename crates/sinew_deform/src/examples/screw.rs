@@ -36,8 +36,8 @@ impl Screw {
 
     /// The screw without rounding residue: a handle that only follows its carrier has none.
     pub fn without_noise(self, unit: f64) -> Self {
-        const NOISE: f64 = 1e-12;
-        let clean = |v: DVec3, size: f64| if v.length() > NOISE * size { v } else { DVec3::ZERO };
+        const ROUNDING_NOISE: f64 = 1e-12;
+        let clean = |v: DVec3, size: f64| if v.length() > ROUNDING_NOISE * size { v } else { DVec3::ZERO };
         Self { turn: clean(self.turn, 1.0), speed: clean(self.speed, unit), shift: clean(self.shift, unit) }
     }
 

@@ -21,7 +21,7 @@ pub struct ExamplePose<'a> {
 
 /// Lengths are measured in this share of the largest extent of the body. With it the constants of table 7.2 mean the
 /// same on a body of any size, and a handle that misses its target by a hand's width costs more than weights that miss 1.
-const UNIT: f64 = 0.1;
+const UNIT_SHARE: f64 = 0.1;
 
 /// Example poses of one body, ready to be blended.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ impl PoseSpace {
             screws: Vec::new(),
             movers: Vec::new(),
             only_turns: Vec::new(),
-            unit: UNIT * extent(mesh),
+            unit: UNIT_SHARE * extent(mesh),
             scouts: Scouts::default(),
             details: Vec::new(),
         };
@@ -190,7 +190,7 @@ impl PoseSpace {
 
     /// The body's largest extent.
     pub(super) fn extent(&self) -> f64 {
-        self.unit / UNIT
+        self.unit / UNIT_SHARE
     }
 
     /// Name of a handle.

@@ -61,11 +61,11 @@ pub(crate) struct GraphState {
 }
 
 /// Nodes per unit of parallel work; fewer are not worth the overhead.
-const GRAIN: usize = 256;
+const CHUNK_NODES: usize = 256;
 /// Passes of smoothing: several gentle ones remove creases and preserve slow bends and twists.
-const PASSES: usize = 3;
+const SMOOTHING_PASSES: usize = 3;
 /// Rounds of rotation fitting per iteration: the next iteration continues from there.
-const ROUNDS: usize = 3;
+const ROTATION_ROUNDS: usize = 3;
 
 impl Graph {
     /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or
@@ -177,14 +177,14 @@ impl Graph {
         let GraphState { x, turned, matrices, .. } = state;
         let x = ahead.unwrap_or(x);
         self.in_chunks(&self.turning, turned, |nodes, turned| {
-            let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; GRAIN], [DMat3::ZERO; GRAIN]);
+            let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; CHUNK_NODES], [DMat3::ZERO; CHUNK_NODES]);
             let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
             dispatch(Covariances { graph: self, nodes, x, out: wide });
             for (matrix, wide) in covariances.iter_mut().zip(wide) {
                 let [a, b, c] = wide.map(|c| Vec3::new(c[0], c[1], c[2]).as_dvec3());
                 *matrix = DMat3::from_cols(a, b, c);
             }
-            linalg::fit_rotations(covariances, turned, ROUNDS);
+            linalg::fit_rotations(covariances, turned, ROTATION_ROUNDS);
         });
         self.turning.iter().zip(turned).for_each(|(&i, q)| matrices[i as usize] = columns(*q));
     }
@@ -203,7 +203,7 @@ impl Graph {
                 [u.x, u.y, u.z, v.x, v.y, v.z]
             })
             .collect();
-        for pass in 0..PASSES {
+        for pass in 0..SMOOTHING_PASSES {
             if pass > 0 {
                 halves.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
             }
@@ -239,9 +239,15 @@ impl Graph {
     /// Process chunks of nodes, on several threads if allowed.
     fn in_chunks<T: Send>(&self, nodes: &[u32], out: &mut [T], work: impl Fn(&[u32], &mut [T]) + Sync) {
         if self.has_threads {
-            nodes.par_chunks(GRAIN).zip(out.par_chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+            nodes
+                .par_chunks(CHUNK_NODES)
+                .zip(out.par_chunks_mut(CHUNK_NODES))
+                .for_each(|(nodes, out)| work(nodes, out));
         } else {
-            nodes.chunks(GRAIN).zip(out.chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+            nodes
+                .chunks(CHUNK_NODES)
+                .zip(out.chunks_mut(CHUNK_NODES))
+                .for_each(|(nodes, out)| work(nodes, out));
         }
     }
 
@@ -274,12 +280,13 @@ fn factor(
     if free.is_empty() {
         return Ok(None);
     }
-    const HELD: u32 = u32::MAX;
-    let mut unknown = vec![HELD; degrees.len()];
+    const HELD_NODE: u32 = u32::MAX;
+    let mut unknown = vec![HELD_NODE; degrees.len()];
     free.iter().zip(0..).for_each(|(&i, at)| unknown[i as usize] = at);
     let links = edges.iter().map(|&(a, b, w)| (unknown[a as usize], unknown[b as usize], w));
-    let links =
-        links.filter(|&(a, b, _)| a != HELD && b != HELD).flat_map(|(a, b, w)| [(a, b, -w), (b, a, -w)]);
+    let links = links
+        .filter(|&(a, b, _)| a != HELD_NODE && b != HELD_NODE)
+        .flat_map(|(a, b, w)| [(a, b, -w), (b, a, -w)]);
     let diagonal = free.iter().zip(0..).map(|(&i, at)| (at, at, degrees[i as usize] + anchors[i as usize]));
     let matrix = SparseMatrix::from_triplets(free.len(), free.len(), links.chain(diagonal));
     Ok(Some(Cholesky::new(&matrix)?))

@@ -25,12 +25,12 @@ pub(crate) struct Interior {
 }
 
 /// Lattice points that are tried at most, and to estimate how much is inside: each costs a winding number.
-const MAX_TRIED: f64 = 30_000.0;
-const FIRST_TRIED: f64 = 3_000.0;
+const MAX_SAMPLES: f64 = 30_000.0;
+const FIRST_SAMPLES: f64 = 3_000.0;
 /// The same per node of the surface, so that thousands of small pieces do not cost as much as thousands of
 /// large ones. They set the limit below a hundred nodes.
-const TRIED_A_NODE: f64 = 300.0;
-const FIRST_TRIED_A_NODE: f64 = 30.0;
+const MAX_SAMPLES_PER_NODE: f64 = 300.0;
+const FIRST_SAMPLES_PER_NODE: f64 = 30.0;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
@@ -46,8 +46,8 @@ impl Interior {
         if !piece.has_inside() {
             return Self::default();
         }
-        let max_tried = MAX_TRIED.min(TRIED_A_NODE * n_nodes as f64);
-        let first_tried = FIRST_TRIED.min(FIRST_TRIED_A_NODE * n_nodes as f64);
+        let max_tried = MAX_SAMPLES.min(MAX_SAMPLES_PER_NODE * n_nodes as f64);
+        let first_tried = FIRST_SAMPLES.min(FIRST_SAMPLES_PER_NODE * n_nodes as f64);
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let finest = 1.6 * clusters.spacing;
         let size = high - low + DVec3::splat(finest);

@@ -48,9 +48,9 @@ impl Default for GuidedParams {
 /// Share of the preparation that building the hierarchy over the faces takes.
 const TREE_SHARE: f64 = 0.2;
 /// Nodes above which a piece is solved by several threads.
-const LARGE: usize = 600;
+const LARGE_PIECE_NODES: usize = 600;
 /// Nodes of the pieces that one thread poses as one unit of work.
-const BATCH: usize = 200;
+const BATCH_NODES: usize = 200;
 
 /// All soft pieces as small graphs.
 #[derive(Debug, Clone)]
@@ -127,12 +127,12 @@ impl Plan {
         let mut open = 0;
         for at in order {
             let n = n_nodes[at as usize];
-            if n >= LARGE && 2 * n > total {
+            if n >= LARGE_PIECE_NODES && 2 * n > total {
                 plan.alone.push(at);
                 continue;
             }
             match plan.batches.last_mut() {
-                Some(batch) if open + n <= BATCH => batch.push(at),
+                Some(batch) if open + n <= BATCH_NODES => batch.push(at),
                 _ => {
                     plan.batches.push(vec![at]);
                     open = 0;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// Columns up to which supernodes may be merged, with the share of zeros that may cost. Fewer zeros than faer's
 /// own choice (up to 80 %): our solves lose less to narrow supernodes than to reading zeros.
-const RELAX: &[(usize, f64)] = &[(4, 0.5), (16, 0.2), (48, 0.1)];
+const RELAXATION: &[(usize, f64)] = &[(4, 0.5), (16, 0.2), (48, 0.1)];
 
 /// Ordering and fill of a matrix's factor: all that depends on its pattern alone.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl SymbolicCholesky {
         let params = sparse::CholeskySymbolicParams {
             // Negative, because faer's own FORCE_SUPERNODAL (zero) excludes diagonal matrices.
             supernodal_flop_ratio_threshold: SupernodalThreshold(-1.0),
-            supernodal_params: SymbolicSupernodalParams { relax: Some(RELAX) },
+            supernodal_params: SymbolicSupernodalParams { relax: Some(RELAXATION) },
             ..Default::default()
         };
         // Rows of a symmetric matrix are its columns.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 const LANES: usize = 8;
 /// Rotations per unit of parallel work.
-const CHUNK: usize = 256;
+const CHUNK_ROTATIONS: usize = 256;
 
 /// Turn each rotation `R` towards the best fit of its matrix `A` (largest `tr(Rᵀ A)`), in a number of rounds.
 ///
@@ -23,12 +23,14 @@ const CHUNK: usize = 256;
 /// If the slices differ in length.
 pub fn fit_rotations(matrices: &[DMat3], rotations: &mut [DQuat], rounds: usize) {
     assert_eq!(matrices.len(), rotations.len(), "one rotation per matrix");
-    if matrices.len() <= 2 * CHUNK {
+    if matrices.len() <= 2 * CHUNK_ROTATIONS {
         return dispatch(Fit { matrices, rotations, rounds });
     }
-    matrices.par_chunks(CHUNK).zip(rotations.par_chunks_mut(CHUNK)).for_each(|(matrices, rotations)| {
-        dispatch(Fit { matrices, rotations, rounds });
-    });
+    matrices.par_chunks(CHUNK_ROTATIONS).zip(rotations.par_chunks_mut(CHUNK_ROTATIONS)).for_each(
+        |(matrices, rotations)| {
+            dispatch(Fit { matrices, rotations, rounds });
+        },
+    );
 }
 
 struct Fit<'a> {

@@ -27,24 +27,24 @@ pub struct Supernode {
     pub height: usize,
     /// Number of those that belong to the supernode's own part; the rest belong to the top.
     pub n_own: usize,
-    /// Start of its values, panel after panel of up to [`PANEL`] columns: the triangle on the diagonal by
+    /// Start of its values, panel after panel of up to [`PANEL_COLUMNS`] columns: the triangle on the diagonal by
     /// rows, with its diagonal inverted; then, by rows, the supernode's columns after the panel; then its rows.
     pub values: usize,
 }
 
 /// Largest number of columns that are solved in registers at once.
-pub(super) const PANEL: usize = 8;
+pub(super) const PANEL_COLUMNS: usize = 8;
 
 impl Supernode {
     /// First column, width and first value of each panel, counted within the supernode.
     #[inline(always)]
     pub fn panels(&self) -> impl DoubleEndedIterator<Item = (usize, usize, usize)> + use<> {
         let (w, h) = (self.width, self.height);
-        (0..w.div_ceil(PANEL)).map(move |p| {
-            let j = p * PANEL;
+        (0..w.div_ceil(PANEL_COLUMNS)).map(move |p| {
+            let j = p * PANEL_COLUMNS;
             // Columns before the panel reach down from their own diagonal to the last row.
             let before = j * (w + h) - j * j.saturating_sub(1) / 2;
-            (j, (w - j).min(PANEL), before)
+            (j, (w - j).min(PANEL_COLUMNS), before)
         })
     }
 
@@ -128,7 +128,7 @@ impl Layout {
             let block = factor.supernode(s).val();
             let column = |j: usize| block.col(j).try_as_col_major().map_or(&[][..], |c| c.as_slice());
             for (j, width, start) in node.panels() {
-                let columns: [&[f64]; PANEL] =
+                let columns: [&[f64]; PANEL_COLUMNS] =
                     std::array::from_fn(|t| if t < width { column(j + t) } else { &[] });
                 pack_panel(&columns[..width], j, &mut values[start..]);
             }

@@ -40,9 +40,9 @@ impl Default for Ground {
 }
 
 /// Steepest slope that can be walked on.
-const STEEPEST_DEGREES: f64 = 60.0;
+const MAX_SLOPE_DEGREES: f64 = 60.0;
 /// Number of steps if it is not given: more than any clip climbs.
-const MANY_STEPS: usize = 10_000;
+const DEFAULT_STEPS: usize = 10_000;
 
 impl FromStr for Ground {
     type Err = GeomError;
@@ -65,7 +65,7 @@ impl FromStr for Ground {
             ("flat", []) => Self::Flat(0.0),
             ("flat", &[height]) => Self::Flat(height),
             ("slope", &[degrees]) => Self::Slope(degrees),
-            ("steps", &[rise, run]) => Self::Steps { rise, run, start: run, count: MANY_STEPS },
+            ("steps", &[rise, run]) => Self::Steps { rise, run, start: run, count: DEFAULT_STEPS },
             ("hills", []) => Self::Hills { height: 0.4, length: 4.0 },
             ("hills", &[height, length]) => Self::Hills { height, length },
             _ => return Err(refuse()),
@@ -165,10 +165,10 @@ impl Ground {
 
     /// Greatest height along a straight line, sampled in small steps.
     pub fn highest_between(&self, from: [f64; 2], to: [f64; 2]) -> f64 {
-        const LOOKS: usize = 64;
-        (0..=LOOKS)
+        const SAMPLES: usize = 64;
+        (0..=SAMPLES)
             .map(|i| {
-                let t = i as f64 / LOOKS as f64;
+                let t = i as f64 / SAMPLES as f64;
                 self.height(from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]))
             })
             .fold(f64::NEG_INFINITY, f64::max)
@@ -196,7 +196,7 @@ impl Ground {
 
     /// Where a line of sight from above first meets the ground; `None` if it does not look down.
     pub fn first_hit(&self, origin: DVec3, direction: DVec3) -> Option<DVec3> {
-        const LOOKS: usize = 1024;
+        const SAMPLES: usize = 1024;
         if !(direction.y < -1e-9 && origin.is_finite() && direction.is_finite()) {
             return None;
         }
@@ -205,8 +205,8 @@ impl Ground {
         let (from, to) = (until(high), until(low));
         let at = |t: f64| origin + direction * t;
         let is_below = |t: f64| at(t).y <= self.height(at(t).x, at(t).z);
-        let step = (to - from) / LOOKS as f64;
-        let first = (1..=LOOKS).map(|i| from + step * i as f64).find(|t| is_below(*t)).unwrap_or(to);
+        let step = (to - from) / SAMPLES as f64;
+        let first = (1..=SAMPLES).map(|i| from + step * i as f64).find(|t| is_below(*t)).unwrap_or(to);
         let (mut above, mut below) = (if is_below(from) { from } else { first - step }, first);
         for _ in 0..50 {
             let middle = 0.5 * (above + below);
@@ -223,7 +223,7 @@ impl Ground {
     pub fn check(&self) -> Result<(), GeomError> {
         let (value, sound) = match self {
             Self::Flat(height) => (format!("flat {height}"), height.is_finite()),
-            Self::Slope(degrees) => (format!("slope {degrees}"), degrees.abs() <= STEEPEST_DEGREES),
+            Self::Slope(degrees) => (format!("slope {degrees}"), degrees.abs() <= MAX_SLOPE_DEGREES),
             Self::Steps { rise, run, start, .. } => (
                 format!("steps {rise} high and {run} deep from {start}"),
                 rise.is_finite() && start.is_finite() && run.is_finite() && *run > 0.0,

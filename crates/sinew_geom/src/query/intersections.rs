@@ -15,7 +15,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// Volume spanned by a segment and a face, over their lengths, below which they count as parallel.
-const PARALLEL: f64 = 1e-9;
+const PARALLEL_TOLERANCE: f64 = 1e-9;
 
 /// Which faces pass through another face of the mesh.
 pub fn find_self_intersections(mesh: &Mesh) -> Vec<bool> {
@@ -75,7 +75,7 @@ fn crosses(p: DVec3, q: DVec3, &[a, b, c]: &[DVec3; 3]) -> bool {
     let h = direction.cross(ac);
     let det = ab.dot(h);
     // Nearly parallel segments meet flat neighbours only by rounding.
-    if det.abs() <= PARALLEL * ab.length() * ac.length() * direction.length() {
+    if det.abs() <= PARALLEL_TOLERANCE * ab.length() * ac.length() * direction.length() {
         return false;
     }
     let s = p - a;

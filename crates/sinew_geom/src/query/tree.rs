@@ -189,13 +189,13 @@ fn at(t: &[DVec3; 3], w: [f64; 3]) -> DVec3 {
 
 /// Below this fraction of the squared product of two sides the area of a triangle is rounding noise, and so are the
 /// signs that say on which side of an edge a point is.
-const FLAT: f64 = 1e-12;
+const MIN_RELATIVE_AREA: f64 = 1e-12;
 
 /// Barycentric weights of the point of a triangle nearest to `p`.
 fn closest_weights(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     let &[a, b, c] = triangle;
     let (ab, ac, ap) = (b - a, c - a, p - a);
-    if ab.cross(ac).length_squared() <= FLAT * ab.length_squared() * ac.length_squared() {
+    if ab.cross(ac).length_squared() <= MIN_RELATIVE_AREA * ab.length_squared() * ac.length_squared() {
         return closest_on_edges(triangle, p);
     }
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));

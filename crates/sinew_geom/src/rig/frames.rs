@@ -5,9 +5,9 @@ use crate::{GeomError, Transform};
 use glam::{DQuat, DVec3, Vec3};
 
 /// Lengths that differ by less, relative to one metre or to those at rest, count as equal.
-const SAME: f64 = 1e-6;
+const LENGTH_TOLERANCE: f64 = 1e-6;
 /// Rotations whose cosine is nearer to one count as equal.
-const SAME_TURN: f64 = 1e-12;
+const ROTATION_TOLERANCE: f64 = 1e-12;
 
 impl Clip {
     /// A clip through poses, at `fps` poses per second. Curves that stay at rest are left out, so that no poses make a clip
@@ -24,7 +24,8 @@ impl Clip {
             let locals = || poses.iter().map(move |pose| pose.locals[joint]);
             let moves = locals().any(|local| differs(local.translation, rest.translation));
             let grows = locals().any(|local| differs(local.scale, rest.scale));
-            let turns = locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - SAME_TURN);
+            let turns =
+                locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - ROTATION_TOLERANCE);
             if !(moves || grows || turns) {
                 continue;
             }
@@ -92,7 +93,7 @@ fn check(rig: &Rig, pose: &Pose, index: usize) -> Result<(), GeomError> {
 }
 
 fn differs(a: DVec3, b: DVec3) -> bool {
-    a.distance(b) > SAME * b.length().max(1.0)
+    a.distance(b) > LENGTH_TOLERANCE * b.length().max(1.0)
 }
 
 #[cfg(test)]

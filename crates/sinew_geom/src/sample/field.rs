@@ -16,7 +16,7 @@ use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
 /// Value where there is no surface: large, but its differences stay finite.
-const FAR: f64 = 1e9;
+const FAR_VALUE: f64 = 1e9;
 /// Widest group tree a field may have; evaluation stores its values on the stack.
 pub(super) const MAX_GROUPS: usize = 32;
 /// Half width in metres over which the mirror plane is rounded, so that no crease runs down the middle.
@@ -70,13 +70,13 @@ pub(super) struct Regions<'a> {
 }
 
 /// Side of the cubes of [`Regions`], in metres.
-const REGION: f64 = 0.04;
+const REGION_SIDE: f64 = 0.04;
 
 impl<'a> Regions<'a> {
     pub fn new(field: &'a Field) -> Self {
         let [low, high] = field.bounds();
-        let low = low - REGION;
-        let count = ((high + REGION - low) / REGION).ceil().as_ivec3();
+        let low = low - REGION_SIDE;
+        let count = ((high + REGION_SIDE - low) / REGION_SIDE).ceil().as_ivec3();
         let all = field.all();
         let narrowed = |within: &Active, at: DVec3, side: f64| {
             field.narrow(within, low + (at + 0.5) * side, 0.5 * side * 3f64.sqrt()).0
@@ -86,13 +86,13 @@ impl<'a> Regions<'a> {
         let at = |i: i32, n: IVec3| IVec3::new(i % n.x, i / n.x % n.y, i / (n.x * n.y));
         let large: Vec<Active> = (0..wide.element_product())
             .into_par_iter()
-            .map(|i| narrowed(&all, at(i, wide).as_dvec3(), 4.0 * REGION))
+            .map(|i| narrowed(&all, at(i, wide).as_dvec3(), 4.0 * REGION_SIDE))
             .collect();
         let cube = |i: i32| {
             let p = at(i, count);
             let q = p / 4;
             let within = &large[(q.x + wide.x * (q.y + wide.y * q.z)) as usize];
-            narrowed(within, p.as_dvec3(), REGION)
+            narrowed(within, p.as_dvec3(), REGION_SIDE)
         };
         let cubes = (0..count.element_product()).into_par_iter().map(cube).collect();
         Self { field, all, low, count, cubes }
@@ -100,7 +100,7 @@ impl<'a> Regions<'a> {
 
     /// The active part at a point.
     pub fn at(&self, p: DVec3) -> &Active {
-        let at = ((p - self.low) / REGION).floor().as_ivec3();
+        let at = ((p - self.low) / REGION_SIDE).floor().as_ivec3();
         if at.min_element() < 0 || at.cmpge(self.count).any() {
             return &self.all;
         }
@@ -130,7 +130,7 @@ pub(super) fn mirror(p: DVec3) -> DVec3 {
 }
 
 /// Interval of a group without primitives.
-const NOTHING: [f64; 2] = [FAR; 2];
+const EMPTY_INTERVAL: [f64; 2] = [FAR_VALUE; 2];
 
 /// Interval of a smooth minimum.
 fn join(a: [f64; 2], b: [f64; 2], k: f64) -> [f64; 2] {
@@ -151,7 +151,7 @@ impl Field {
     /// Value at a point, negative inside.
     pub fn value(&self, active: &Active, p: DVec3) -> f64 {
         let p = mirror(p);
-        let mut own = [FAR; MAX_GROUPS];
+        let mut own = [FAR_VALUE; MAX_GROUPS];
         for &i in &active.prims {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);
@@ -175,7 +175,7 @@ impl Field {
     /// The field is evaluated on intervals; operands that lose every minimum are left out.
     pub fn narrow(&self, within: &Active, center: DVec3, radius: f64) -> (Active, f64) {
         let p = mirror(center);
-        let mut own = [NOTHING; MAX_GROUPS];
+        let mut own = [EMPTY_INTERVAL; MAX_GROUPS];
         let mut kept: Vec<u32> = Vec::with_capacity(within.prims.len());
         for &i in &within.prims {
             let prim = &self.prims[i as usize];
@@ -258,8 +258,8 @@ impl Field {
     /// The primitive that forms the surface at a point: the nearest one that is added, of the nearest group.
     pub fn owner(&self, active: &Active, p: DVec3) -> &Prim {
         let p = mirror(p);
-        let mut own = [FAR; MAX_GROUPS];
-        let mut best = [(FAR, 0); MAX_GROUPS];
+        let mut own = [FAR_VALUE; MAX_GROUPS];
+        let mut best = [(FAR_VALUE, 0); MAX_GROUPS];
         for &i in &active.prims {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);

@@ -6,7 +6,7 @@ use crate::{Clip, GeomError, Rig};
 use glam::{DVec3, Quat, Vec3};
 
 /// Keys per second; other tools round key times to this grid.
-const RATE: usize = 30;
+const KEYS_PER_SECOND: usize = 30;
 
 /// Angles and shifts of all bones at one moment.
 pub(super) struct Sketch<'a> {
@@ -68,7 +68,7 @@ pub(super) fn build_clip(
         sketch
     };
     let frames: Vec<Sketch> = (0..=n_frames).map(sketch).collect();
-    let times: Vec<f32> = (0..=n_frames).map(|i| (i as f64 / RATE as f64) as f32).collect();
+    let times: Vec<f32> = (0..=n_frames).map(|i| (i as f64 / KEYS_PER_SECOND as f64) as f32).collect();
     let mut joints = Vec::new();
     for joint in 0..plan.bones.len() {
         let turns = frames.iter().any(|f| f.angles[joint] != DVec3::ZERO);

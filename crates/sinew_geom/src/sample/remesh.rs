@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A collapse may not turn a face by more than this cosine.
-const MIN_TURN: f64 = 0.3;
+const MIN_TURN_COSINE: f64 = 0.3;
 /// Nor create an angle with a smaller sine.
 const MIN_SINE: f64 = 0.2;
 /// Vertices of higher valence are not created by collapsing.
@@ -36,7 +36,7 @@ pub(super) struct Remesher<'a> {
 }
 
 /// Marks a removed face.
-const GONE: [u32; 3] = [u32::MAX; 3];
+const REMOVED_FACE: [u32; 3] = [u32::MAX; 3];
 
 /// Total order on costs, which are finite and not negative.
 #[derive(PartialEq)]
@@ -135,7 +135,7 @@ impl<'a> Remesher<'a> {
         self.grain[u as usize] = 0.5 * (self.grain[u as usize] + self.grain[v as usize]);
         for f in std::mem::take(&mut self.around[v as usize]) {
             if self.faces[f as usize].contains(&u) {
-                for w in std::mem::replace(&mut self.faces[f as usize], GONE) {
+                for w in std::mem::replace(&mut self.faces[f as usize], REMOVED_FACE) {
                     self.around[w as usize].retain(|&g| g != f);
                 }
             } else {
@@ -158,7 +158,7 @@ impl<'a> Remesher<'a> {
             let before = face.map(|w| self.positions[w as usize]);
             let after = face.map(|w| if w == moved { to } else { self.positions[w as usize] });
             let (n, m) = (normal(before), normal(after));
-            n.dot(m) > MIN_TURN * n.length() * m.length() && min_sine(after) > MIN_SINE
+            n.dot(m) > MIN_TURN_COSINE * n.length() * m.length() && min_sine(after) > MIN_SINE
         })
     }
 
@@ -177,7 +177,7 @@ impl<'a> Remesher<'a> {
             let mut n_flips = 0;
             for f in 0..self.faces.len() {
                 for i in 0..3 {
-                    if self.faces[f] != GONE && self.try_flip(f, i) {
+                    if self.faces[f] != REMOVED_FACE && self.try_flip(f, i) {
                         n_flips += 1;
                     }
                 }
@@ -253,7 +253,7 @@ impl<'a> Remesher<'a> {
     }
 
     fn face_center(&self, face: [u32; 3]) -> (DVec3, f64) {
-        if face == GONE {
+        if face == REMOVED_FACE {
             return (DVec3::ZERO, 0.0);
         }
         let p = face.map(|v| self.positions[v as usize]);
@@ -266,7 +266,7 @@ impl<'a> Remesher<'a> {
         let regions = self.regions;
         let tints: Vec<usize> = self.positions.par_iter().map(|&p| regions.owner(p).tint).collect();
         let mut moves: Vec<(DVec3, f64)> = vec![(DVec3::ZERO, 0.0); self.positions.len()];
-        for face in self.faces.iter().filter(|&&face| face != GONE) {
+        for face in self.faces.iter().filter(|&&face| face != REMOVED_FACE) {
             for i in 0..3 {
                 let (u, v) = (face[i] as usize, face[(i + 1) % 3] as usize);
                 if u < v && tints[u] != tints[v] {
@@ -306,7 +306,7 @@ impl<'a> Remesher<'a> {
             renamed[v] = positions.len() as u32;
             positions.push(self.positions[v]);
         }
-        let live = self.faces.into_iter().filter(|&face| face != GONE);
+        let live = self.faces.into_iter().filter(|&face| face != REMOVED_FACE);
         (positions, live.map(|face| face.map(|v| renamed[v as usize])).collect())
     }
 }

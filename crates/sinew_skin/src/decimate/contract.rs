@@ -19,7 +19,7 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 /// Poses in which facets must not turn over.
 const FLIP_POSES: usize = 16;
 /// Determinant, relative to the trace, below which the optimal position is undefined (§4.4).
-const SINGULAR: f32 = 1e-3;
+const MIN_RELATIVE_DETERMINANT: f32 = 1e-3;
 
 type Quadric = [f32; 10];
 
@@ -302,7 +302,7 @@ fn best_place(q: &Quadric, stays: Vec3, edge: f32) -> Vec3 {
     let [xx, xy, xz, xw, yy, yz, yw, zz, zw, _] = *q;
     let a = Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz));
     let size = (xx + yy + zz) / 3.0;
-    if a.determinant() <= SINGULAR * size.powi(3) {
+    if a.determinant() <= MIN_RELATIVE_DETERMINANT * size.powi(3) {
         return stays;
     }
     let place = a.inverse() * -Vec3::new(xw, yw, zw);

@@ -15,7 +15,7 @@ use super::{
 use glam::DVec3;
 
 /// Share of a region's facets, the most deformed, that represent it.
-const TOP_SHARE: f64 = 0.01;
+const TOP_FACET_SHARE: f64 = 0.01;
 
 /// One region, as its shares are computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub(crate) fn describe_regions(
         .into_iter()
         .map(|mut values| {
             values.sort_by(|a: &f64, b| b.total_cmp(a));
-            let n = ((TOP_SHARE * values.len() as f64).ceil() as usize).max(1);
+            let n = ((TOP_FACET_SHARE * values.len() as f64).ceil() as usize).max(1);
             values.iter().take(n).sum::<f64>() / n as f64
         })
         .collect();

@@ -18,7 +18,7 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 /// Largest number of rounds of any of the methods.
 const MAX_ROUNDS: usize = 50;
 /// Clusters of the first level for one of the second.
-const FIRST_LEVEL: usize = 8;
+const FIRST_LEVEL_RATIO: usize = 8;
 
 /// How facets are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +104,7 @@ pub(crate) fn k_means(points: &[DVec3], k: usize, seed: u64) -> Vec<u16> {
 
 /// Deformation first; then the centres of those clusters by their position (alg. 3.4).
 fn hierarchical(facets: &Facets, k: usize, seed: u64) -> Vec<u16> {
-    let first_k = (FIRST_LEVEL * k).min(facets.deformation.len());
+    let first_k = (FIRST_LEVEL_RATIO * k).min(facets.deformation.len());
     // Position and deformation on one scale, so that clusters of the first level have a position at all.
     let [low, high] = sinew_geom::mesh::bounds(facets.centroids);
     let (least, most) = range(facets.deformation);

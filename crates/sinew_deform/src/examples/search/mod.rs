@@ -158,7 +158,7 @@ impl Default for SearchParams {
 }
 
 /// How far `climb` may move a weight in a frame (§7.5.5).
-const LOCAL: f64 = 0.15;
+const CLIMB_LOCAL_LIMIT: f64 = 0.15;
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -260,7 +260,7 @@ impl PoseSpace {
         let rounds = if params.optimiser == Optimiser::Newton { 1 } else { params.rounds.max(1) };
         for _ in 0..rounds {
             let before = weights.clone();
-            let local = params.local.or((params.optimiser == Optimiser::Climb).then_some(LOCAL));
+            let local = params.local.or((params.optimiser == Optimiser::Climb).then_some(CLIMB_LOCAL_LIMIT));
             let limits: Vec<[f64; 2]> = before
                 .iter()
                 .map(|w| local.map_or([low, high], |l| [(w - l).max(low), (w + l).min(high)]))

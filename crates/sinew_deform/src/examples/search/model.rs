@@ -25,9 +25,9 @@ use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::{Kernel, dispatch};
 
 /// Smaller weights count as zero: the slope of a square root is unbounded towards zero.
-const ROOT_FLOOR: f64 = 1e-4;
+const MIN_ROOT_WEIGHT: f64 = 1e-4;
 /// A Gaussian lower than this counts as zero.
-const FLAT: f64 = 1e-6;
+const MIN_GAUSSIAN: f64 = 1e-6;
 
 /// What an example alone does to a handle, relative to the handle that carries it.
 #[derive(Debug, Clone, Copy)]
@@ -409,11 +409,11 @@ impl Model {
     fn add_roots(&mut self, weights: &[f64], k: f64) -> f64 {
         let sum: f64 = weights.iter().sum();
         let roots: f64 = weights.iter().map(|w| w.max(0.0).sqrt()).sum();
-        if sum <= ROOT_FLOOR {
+        if sum <= MIN_ROOT_WEIGHT {
             return if sum > 0.0 { k * roots / sum } else { 0.0 };
         }
         for (g, w) in self.gradient.iter_mut().zip(weights).filter(|(_, w)| **w > 0.0) {
-            *g += k * (0.5 / w.max(ROOT_FLOOR).sqrt() / sum - roots / (sum * sum));
+            *g += k * (0.5 / w.max(MIN_ROOT_WEIGHT).sqrt() / sum - roots / (sum * sum));
         }
         k * roots / sum
     }
@@ -426,7 +426,7 @@ impl Model {
             2.0 * k / (GAUSSIAN_WIDTH * GAUSSIAN_WIDTH * space.n_handles() as f64 * space.unit * space.unit);
         let mut bells = std::mem::take(&mut self.bells);
         (0..self.n).for_each(|e| bells[e] = bell(space.unlikeness(e, &self.places.grip)));
-        let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > FLAT);
+        let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > MIN_GAUSSIAN);
         let total: f64 = near().map(|(_, bell)| bell).sum();
         for (at, &h) in energy.wanted.iter().enumerate() {
             let away = |(e, bell): (usize, &f64)| *bell * (self.places.grip[h] - space.examples[e].grips[h]);
@@ -488,94 +488,4 @@ fn rounded(r: DVec3, rounding: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        HandleSet,
-        examples::{ExamplePose, Objective},
-    };
-    use sinew_geom::{
-        Warnings,
-        sample::{PoseSet, build_character},
-    };
-
-    const ROUNDING: f64 = 1e-2;
-
-    fn space(set: PoseSet) -> PoseSpace {
-        let character = build_character(set.sample(), 1_500).unwrap();
-        let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default()).unwrap();
-        let poses = set.poses();
-        let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-        PoseSpace::new(&character.mesh, &handles, &examples).unwrap()
-    }
-
-    fn target(space: &PoseSpace, name: &str) -> Target {
-        let handle = space.find_handle(name).unwrap();
-        let position = space.rest_grips()[handle] + DVec3::new(0.1, 0.3, 0.2);
-        Target { handle, position, is_pinned: false }
-    }
-
-    #[test]
-    fn slopes_are_those_of_finite_differences() {
-        let terms = ["dtt", "dtt+sow", "dtt+omsow", "dtt+0.3dfe", "dtt+0.4dtl", "dtt+now"];
-        for (set, names) in [
-            (PoseSet::Walk, ["foot.L", "hand.R"]),
-            (PoseSet::Limbs, ["hand.L", "foot.R"]),
-            (PoseSet::Jump, ["top", "ear.L"]),
-        ] {
-            let space = space(set);
-            let targets = names.map(|name| target(&space, name));
-            let weights: Vec<f64> = (0..space.n_examples()).map(|e| 0.2 + 0.05 * (e % 5) as f64).collect();
-            let last = space.rest_grips().to_vec();
-            for (text, anchors) in terms.iter().flat_map(|t| [(t, vec![]), (t, vec![(0, 0.7), (1, 0.3)])]) {
-                let objective: Objective = text.parse().unwrap();
-                let mut energy =
-                    Energy::new(&space, Blend::Free, &objective, &targets, &anchors, Some(&last));
-                let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
-                from.with_roots = true;
-                let value = model.at(&mut energy, &weights, ROUNDING, &from);
-                assert!((value - model.value(&energy, ROUNDING)).abs() < 1e-12, "{text}");
-                let gradient = model.gradient.clone();
-                for e in 0..weights.len() {
-                    let mut beside = |step: f64| {
-                        let mut moved = weights.clone();
-                        moved[e] += step;
-                        model.at(&mut energy, &moved, ROUNDING, &from)
-                    };
-                    let expected = (beside(1e-5) - beside(-1e-5)) / 2e-5;
-                    assert!(
-                        (gradient[e] - expected).abs() < 1e-5 * (1.0 + expected.abs()),
-                        "{set:?} {text} {e}: {} is not {expected}",
-                        gradient[e]
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_curvature_is_exact_where_handles_turn_about_one_axis() {
-        // The leg of these examples bends about one axis at hip and knee.
-        let space = space(PoseSet::First);
-        let targets = [target(&space, "foot.L")];
-        let objective: Objective = "dtt".parse().unwrap();
-        let mut energy = Energy::new(&space, Blend::Free, &objective, &targets, &[], None);
-        let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
-        let weights = [0.3, 0.2, 0.6];
-        from.at(
-            &mut energy,
-            &weights,
-            1e-9,
-            &Model::new(&Energy::new(&space, Blend::Free, &objective, &targets, &[], None)),
-        );
-        let mut slope = |step: f64| {
-            let mut moved = weights;
-            moved[2] += step;
-            model.at(&mut energy, &moved, 1e-9, &from);
-            (model.gradient[2], model.curvature(2, 2))
-        };
-        let expected = (slope(1e-5).0 - slope(-1e-5).0) / 2e-5;
-        let found = slope(0.0).1;
-        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{found} is not {expected}");
-    }
-}
+mod tests;

@@ -9,23 +9,23 @@ use super::super::objective::{MIN_USED_WEIGHT, Term};
 use super::{Energy, descent::Descent, scouts::Starts};
 
 /// Local minima that are explored.
-const STARTS: usize = 2;
+const MAX_MINIMA: usize = 2;
 /// Steps after which a descent is compared with the others.
-const QUICK: usize = 2;
+const QUICK_STEPS: usize = 2;
 /// Steps of a descent that is not abandoned.
-const WHOLE: usize = 60;
+const FULL_STEPS: usize = 60;
 /// Steps that adapt the other weights when one example is dropped.
-const SETTLING: usize = 4;
+const SETTLING_STEPS: usize = 4;
 /// Another local minimum is followed to the end if a few steps brought it within this fraction of the best.
-const NEAR: f64 = 0.05;
+const NEAR_BEST_SHARE: f64 = 0.05;
 /// Energies below this count as zero.
-const PERFECT: f64 = 1e-7;
+const MIN_ENERGY: f64 = 1e-7;
 /// Number of examples that are tried for being dropped or replaced.
-const TRIED: usize = 2;
+const CANDIDATES: usize = 2;
 /// First weight of an example that is added.
-const ADDED: f64 = 0.2;
+const ADDED_WEIGHT: f64 = 0.2;
 /// How often examples are replaced by others.
-const SWAPS: usize = 3;
+const MAX_SWAPS: usize = 3;
 
 /// Lowest energy near the start or, with `multi_start`, near the best of many poses evaluated in advance.
 pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, weights: &mut [f64]) {
@@ -34,7 +34,7 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, w
         > 0.0;
     let space = energy.space;
     let starts = match multi_start {
-        true => space.scouts.best(energy, limits, weights, STARTS),
+        true => space.scouts.best(energy, limits, weights, MAX_MINIMA),
         false => Starts { whole: vec![weights.to_vec()], limbs: Vec::new() },
     };
     let mut search =
@@ -47,7 +47,7 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, w
         }
         starts.whole.into_iter().for_each(|start| {
             let best = search.best.0;
-            search.settle(start, SETTLING, best);
+            search.settle(start, SETTLING_STEPS, best);
         });
         search.polish();
     }
@@ -56,8 +56,8 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, w
 
 /// Whether two sets of weights lead to the same minimum, as far as can be decided.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
-    const SAME: f64 = 0.05;
-    a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME)
+    const SAME_MINIMUM_DISTANCE: f64 = 0.05;
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME_MINIMUM_DISTANCE)
 }
 
 struct Search<'e, 'a> {
@@ -74,7 +74,7 @@ impl Search<'_, '_> {
         for start in &starts.whole {
             let mut weights = start.clone();
             if is_near {
-                let value = self.descent.descend(&mut weights, QUICK, least, false);
+                let value = self.descent.descend(&mut weights, QUICK_STEPS, least, false);
                 least = least.min(value);
                 reached.push((value, weights));
             } else {
@@ -85,18 +85,18 @@ impl Search<'_, '_> {
         let mut lowest: Option<(f64, Vec<f64>)> = None;
         for (value, weights) in reached {
             let is_hopeless = |(low, bottom): &(f64, Vec<f64>)| {
-                *low < PERFECT || value > low * (1.0 + NEAR) || is_same(&weights, bottom)
+                *low < MIN_ENERGY || value > low * (1.0 + NEAR_BEST_SHARE) || is_same(&weights, bottom)
             };
             if !lowest.as_ref().is_some_and(is_hopeless) {
                 self.follow(weights, is_near, &mut lowest);
             }
         }
         for limb in &starts.limbs {
-            let Some((low, bottom)) = lowest.as_ref().filter(|(low, _)| *low > PERFECT) else { break };
+            let Some((low, bottom)) = lowest.as_ref().filter(|(low, _)| *low > MIN_ENERGY) else { break };
             let mut weights = bottom.clone();
             limb.iter().for_each(|&(e, w)| weights[e] = w);
-            let value = self.descent.descend(&mut weights, QUICK, *low, false);
-            if value < low * (1.0 + NEAR) && !is_same(&weights, bottom) {
+            let value = self.descent.descend(&mut weights, QUICK_STEPS, *low, false);
+            if value < low * (1.0 + NEAR_BEST_SHARE) && !is_same(&weights, bottom) {
                 self.follow(weights, true, &mut lowest);
             }
         }
@@ -106,7 +106,7 @@ impl Search<'_, '_> {
     /// Descend to the minimum.
     fn follow(&mut self, mut weights: Vec<f64>, is_near: bool, lowest: &mut Option<(f64, Vec<f64>)>) {
         let low = lowest.as_ref().map_or(f64::INFINITY, |(low, _)| *low);
-        let value = self.descent.descend(&mut weights, WHOLE, low, is_near);
+        let value = self.descent.descend(&mut weights, FULL_STEPS, low, is_near);
         self.keep(&weights);
         if value < low {
             *lowest = Some((value, weights));
@@ -155,7 +155,7 @@ impl Search<'_, '_> {
 
     /// For terms that penalise the number of examples: repeatedly drop the one that is missed least, and adapt the rest.
     fn thin_out(&mut self, weights: Vec<f64>) {
-        const PATIENCE: usize = 1;
+        const MAX_FAILURES: usize = 1;
         let limits = self.descent.limits.clone();
         let (trace, mut in_vain) = (self.trace(), 0);
         let clean = |mut weights: Vec<f64>| {
@@ -164,8 +164,8 @@ impl Search<'_, '_> {
             unused.for_each(|(w, _)| *w = trace);
             weights
         };
-        let mut weights = self.settle(clean(weights), SETTLING, f64::INFINITY).1;
-        while in_vain < PATIENCE {
+        let mut weights = self.settle(clean(weights), SETTLING_STEPS, f64::INFINITY).1;
+        while in_vain < MAX_FAILURES {
             let used: Vec<usize> =
                 (0..weights.len()).filter(|&e| weights[e] > MIN_USED_WEIGHT && limits[e][0] <= 0.0).collect();
             let mut without: Vec<(f64, Vec<f64>)> = used
@@ -178,8 +178,10 @@ impl Search<'_, '_> {
                 .collect();
             without.sort_by(|a, b| a.0.total_cmp(&b.0));
             let before = self.best.0;
-            let settled =
-                without.into_iter().take(TRIED).map(|(_, fewer)| self.settle(fewer, SETTLING, f64::INFINITY));
+            let settled = without
+                .into_iter()
+                .take(CANDIDATES)
+                .map(|(_, fewer)| self.settle(fewer, SETTLING_STEPS, f64::INFINITY));
             let Some((_, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             in_vain = if self.best.0 < before { 0 } else { in_vain + 1 };
             weights = clean(next);
@@ -201,7 +203,7 @@ impl Search<'_, '_> {
                     limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
                 let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= MIN_USED_WEIGHT);
                 for (f, weight) in
-                    std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED), (f, 3.0 * ADDED)])
+                    std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED_WEIGHT), (f, 3.0 * ADDED_WEIGHT)])
                 {
                     let mut other = weights.clone();
                     for at in [e, f] {
@@ -211,8 +213,10 @@ impl Search<'_, '_> {
                 }
             }
             more.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let settled =
-                more.into_iter().take(TRIED).map(|(_, more)| self.settle(more, SETTLING, f64::INFINITY));
+            let settled = more
+                .into_iter()
+                .take(CANDIDATES)
+                .map(|(_, more)| self.settle(more, SETTLING_STEPS, f64::INFINITY));
             let Some((value, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             if value >= reached {
                 break;
@@ -224,7 +228,7 @@ impl Search<'_, '_> {
     /// Replace one example by another, or add one, as long as that helps; then descend to the minimum.
     fn polish(&mut self) {
         let trace = self.trace();
-        for _ in 0..SWAPS {
+        for _ in 0..MAX_SWAPS {
             let (before, weights) = self.best.clone();
             let limits = &self.descent.limits;
             let (used, unused): (Vec<usize>, Vec<usize>) =
@@ -242,12 +246,12 @@ impl Search<'_, '_> {
             }
             for &f in unused.iter().filter(|&&f| limits[f][1] > MIN_USED_WEIGHT) {
                 let mut other = weights.clone();
-                other[f] = ADDED.clamp(limits[f][0], limits[f][1]);
+                other[f] = ADDED_WEIGHT.clamp(limits[f][0], limits[f][1]);
                 others.push((self.descent.energy.of(&other), other));
             }
             others.sort_by(|a, b| a.0.total_cmp(&b.0));
-            for (_, other) in others.into_iter().take(TRIED) {
-                self.settle(other, SETTLING, before);
+            for (_, other) in others.into_iter().take(CANDIDATES) {
+                self.settle(other, SETTLING_STEPS, before);
             }
             if self.best.0 >= before {
                 break;
@@ -255,7 +259,7 @@ impl Search<'_, '_> {
         }
         let mut weights = self.best.1.clone();
         let limits = self.hold_unused(&mut weights);
-        self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
+        self.descent.descend(&mut weights, FULL_STEPS, f64::INFINITY, true);
         self.descent.limits = limits;
         self.keep(&weights);
         if trace == 0.0 {
@@ -276,7 +280,7 @@ impl Search<'_, '_> {
         if self.best.0 < before {
             let mut weights = self.best.1.clone();
             let limits = self.hold_unused(&mut weights);
-            self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
+            self.descent.descend(&mut weights, FULL_STEPS, f64::INFINITY, true);
             self.descent.limits = limits;
             self.keep(&weights);
         }

@@ -11,15 +11,15 @@ use super::everywhere::Random;
 use glam::Vec3;
 
 /// Number of scouts.
-const SCOUTS: usize = 1024;
+const N_SCOUTS: usize = 1024;
 /// An example that moves a handle by less than this share of a unit does not matter to it.
-const MATTERS: f64 = 0.05;
+const MIN_EFFECT: f64 = 0.05;
 /// Number of the best scouts that are evaluated exactly.
-const CLOSELY: usize = 24;
+const N_EVALUATED: usize = 24;
 /// Poses per limb that are explored.
-const ALTERNATIVES: usize = 6;
+const MAX_ALTERNATIVES: usize = 6;
 /// Scouts whose weights differ by less than this are near the same minimum.
-const APART: f64 = 0.3;
+const MIN_WEIGHT_DISTANCE: f64 = 0.3;
 
 /// Evaluated poses. Numbers of all scouts are adjacent in memory, so that four are processed in one instruction.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ pub struct Scouts {
 /// Examples that move a handle, by itself or by what carries it.
 fn movers(space: &PoseSpace, handle: usize) -> Vec<usize> {
     let moves =
-        |e: &usize| space.examples[*e].grips[handle].distance(space.grip[handle]) > MATTERS * space.unit;
+        |e: &usize| space.examples[*e].grips[handle].distance(space.grip[handle]) > MIN_EFFECT * space.unit;
     (0..space.n_examples()).filter(moves).collect()
 }
 
@@ -52,7 +52,7 @@ impl Scouts {
         let mut random = Random::new(1);
         let mut places = Places::new(space.n_handles());
         let mut scouts = Self { grips: vec![Vec::new(); 3 * space.n_handles()], ..Self::default() };
-        for at in 0..SCOUTS.max(n + 1) {
+        for at in 0..N_SCOUTS.max(n + 1) {
             let mut weights = vec![0.0; n];
             match at {
                 0 => {}
@@ -164,7 +164,7 @@ impl Scouts {
         self.add_distances(energy, energy.objective.factor(Term::DistanceToTarget) as f32, &mut values);
         let nearest = least(&values, 1);
         self.add_others(energy, &mut values);
-        let mut near = least(&values, CLOSELY);
+        let mut near = least(&values, N_EVALUATED);
         if energy.objective.factor(Term::DistanceToLast) > 0.0 {
             near.iter().for_each(|&at| values[at] += self.away_from_last(energy, at));
             near.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -181,7 +181,8 @@ impl Scouts {
             near.into_iter().map(|at| (at, count)).chain(nearest.into_iter().map(|at| (at, count + 1)))
         {
             let weights = within(self.of(at, n));
-            let is_apart = |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > APART);
+            let is_apart =
+                |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > MIN_WEIGHT_DISTANCE);
             if starts.whole.len() < most && starts.whole.iter().all(is_apart) {
                 starts.whole.push(weights);
             }
@@ -209,14 +210,14 @@ impl Scouts {
                 *value = dx * dx + dy * dy + dz * dz;
             }
             let mut kept: Vec<Vec<(usize, f64)>> = Vec::new();
-            for at in least(&values, CLOSELY) {
+            for at in least(&values, N_EVALUATED) {
                 let of = self.of(at, n);
                 let part: Vec<(usize, f64)> =
                     group.iter().map(|&e| (e, of[e].clamp(limits[e][0], limits[e][1]))).collect();
                 let is_apart = |other: &Vec<(usize, f64)>| {
-                    part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > APART)
+                    part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > MIN_WEIGHT_DISTANCE)
                 };
-                if kept.len() < ALTERNATIVES && kept.iter().all(is_apart) {
+                if kept.len() < MAX_ALTERNATIVES && kept.iter().all(is_apart) {
                     kept.push(part);
                 }
             }
@@ -259,10 +260,12 @@ fn add(values: &mut [f32], from: &[f32], term: impl Fn(f32) -> f32) {
 /// Places of the least values, the least first; of equal ones the first.
 fn least(values: &[f32], count: usize) -> Vec<usize> {
     /// Values per block.
-    const BLOCK: usize = 16;
+    const BLOCK_VALUES: usize = 16;
     // At most as many blocks have a minimum below a bound as there are values below it.
-    let mut lows: Vec<f32> =
-        values.chunks(BLOCK).map(|block| block.iter().copied().fold(f32::INFINITY, f32::min)).collect();
+    let mut lows: Vec<f32> = values
+        .chunks(BLOCK_VALUES)
+        .map(|block| block.iter().copied().fold(f32::INFINITY, f32::min))
+        .collect();
     let bound = if lows.len() > count {
         let (_, bound, _) = lows.select_nth_unstable_by(count - 1, f32::total_cmp);
         *bound
