@@ -9,7 +9,7 @@ pub use json::{buffers, list, split};
 
 use anyhow::{Context, bail, ensure};
 use glam::{DMat4, DQuat, DVec3, DVec4};
-use json::{floats, index, node_matrix, number, translation_rotation_scale, triangles};
+use json::{index, node_matrix, number, translation_rotation_scale, triangles};
 use serde_json::Value;
 use std::{fs, path::Path};
 
