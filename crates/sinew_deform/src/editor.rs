@@ -196,7 +196,8 @@ impl SurfaceEditor {
         Ok(())
     }
 
-    /// Pose the surface and lay a detail layer over it, if there is one, along the normals that turned with the surface.
+    /// Pose the surface and lay a detail layer over it, if there is one, along the normals that turned with the
+    /// surface.
     ///
     /// # Errors
     /// As [`SurfaceEditor::solve_with_normals`], and if the layer has another length than the mesh.

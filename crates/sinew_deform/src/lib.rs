@@ -1,5 +1,5 @@
-//! Pose any mesh without a skeleton: the user paints handles on the surface and moves them, and the soft surface between
-//! them follows at once. After Hansen, *Skeleton-free Example-based Animation* (2006).
+//! Pose any mesh without a skeleton: the user paints handles on the surface and moves them, and the soft surface
+//! between them follows at once. After Hansen, *Skeleton-free Example-based Animation* (2006).
 
 mod arap;
 mod auto;

@@ -43,8 +43,8 @@ pub struct SurfaceRefiner {
 }
 
 impl SurfaceRefiner {
-    /// Find the soft pieces and factor their systems at full resolution. `progress` is called with the share done and may
-    /// stop the work. There are no warnings: the editor of the same handles has given them.
+    /// Find the soft pieces and factor their systems at full resolution. `progress` is called with the share done and
+    /// may stop the work. There are no warnings: the editor of the same handles has given them.
     ///
     /// # Errors
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.

@@ -151,8 +151,8 @@ pub struct SkinDeviation {
     pub n_poses: usize,
 }
 
-/// Compare a skin of [`build_skin`] with the guided method: every handle is turned by 40° about each axis, together with
-/// the handles it carries.
+/// Compare a skin of [`build_skin`] with the guided method: every handle is turned by 40° about each axis, together
+/// with the handles it carries.
 ///
 /// # Errors
 /// If the handles belong to another mesh.

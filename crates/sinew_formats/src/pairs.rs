@@ -89,8 +89,8 @@ pub fn write_pairs(file: &PairFile) -> Vec<u8> {
     serde_json::to_vec_pretty(&root).unwrap_or_default()
 }
 
-/// Calibration of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk in
-/// metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
+/// Calibration of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk
+/// in metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
 ///
 /// # Errors
 /// All faults with their JSON paths.

@@ -41,8 +41,9 @@ const VARIANT: &str = "variant_";
 const KEYS: [&str; 8] = ["unit", "up", "facing", "left", "euler", "joints", "markers", "poses"];
 const SHAPE: &str = r#"expected {"joints":[{"name":"Knee","parent":"Hip","offset":[0,-43,0],"dofs":["rx"],"limits_deg":[[0,150]]}]}"#;
 
-/// Read a skeleton, or one of its variants (`"variant_NAME"`: other degrees of freedom of some joints). A translation is
-/// a joint's coordinate in its parent's space, in limits and poses alike; joints that a pose does not name stay at rest.
+/// Read a skeleton, or one of its variants (`"variant_NAME"`: other degrees of freedom of some joints). A translation
+/// is a joint's coordinate in its parent's space, in limits and poses alike; joints that a pose does not name stay at
+/// rest.
 ///
 /// # Errors
 /// All faults with their JSON paths: unknown keys, joints defined twice, unknown or later parents, unknown degrees of

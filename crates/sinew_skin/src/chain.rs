@@ -2,10 +2,10 @@
 //!
 //! Any matrix is `A = R₁ S R₂` with rotations and a scale (its singular value decomposition), so a joint that turns by
 //! `R₁` and scales by `S` with a child that turns by `R₂` does what the bone does. `R₂` stays constant whenever that
-//! costs less than a tolerance, so that most curves are constant. Otherwise, of the many such triples of a frame, the one
-//! is chosen for which players interpolate closest to the straight path from the last matrix. Bones of cloth,
-//! which nothing constrains across the surface, still turn inside out within a frame: there, keys between frames are added
-//! until players stay near the straight path.
+//! costs less than a tolerance, so that most curves are constant. Otherwise, of the many such triples of a frame, the
+//! one is chosen for which players interpolate closest to the straight path from the last matrix. Bones of cloth,
+//! which nothing constrains across the surface, still turn inside out within a frame: there, keys between frames are
+//! added until players stay near the straight path.
 
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::svd3;

@@ -19,8 +19,8 @@ use sinew_geom::{
 };
 use std::ops::Range;
 
-/// How far vertices may deviate between frames from the straight path, in tolerances of keys: a single bone about twice as
-/// far as the default fit is off, to which keys may add a tenth.
+/// How far vertices may deviate between frames from the straight path, in tolerances of keys: a single bone about
+/// twice as far as the default fit is off, to which keys may add a tenth.
 const MAX_DEVIATION: f64 = 20.0;
 /// The same relative to the reach of a bone; smaller deviations are invisible.
 const MIN_VISIBLE_DEVIATION: f64 = 1e-2;

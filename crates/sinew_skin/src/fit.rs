@@ -109,7 +109,8 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
-    /// Continue from an earlier result, which may have been made with other parameters: its weights and rest pose are the start.
+    /// Continue from an earlier result, which may have been made with other parameters: its weights and rest pose are
+    /// the start.
     ///
     /// # Errors
     /// As [`SkinFitter::fit`], and if the result belongs to another mesh or number of bones.

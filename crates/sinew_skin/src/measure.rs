@@ -18,8 +18,8 @@ pub const CLOSEST_FRAMES: usize = 16;
 /// Errors of a skin; lengths in the caller's units unless said otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkinErrors {
-    /// Distortion in percent of the motion (eq. 6.1); for frames that do not move, zero if there is no error and infinite
-    /// otherwise.
+    /// Distortion in percent of the motion (eq. 6.1); for frames that do not move, zero if there is no error and
+    /// infinite otherwise.
     pub de: f64,
     /// 100 × root mean square over coordinates (eq. 6.2).
     pub e_rms: f64,

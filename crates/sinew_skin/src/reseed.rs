@@ -8,8 +8,8 @@ use crate::{
 /// Weight on a bone, in vertices, below which it is moved while there is time for it to grow elsewhere.
 pub(crate) const MIN_BONE_WEIGHT: f64 = 0.5;
 
-/// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how many
-/// were moved. `errors` are the squared errors of the vertices.
+/// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how
+/// many were moved. `errors` are the squared errors of the vertices.
 pub(crate) fn reseed(tracks: &Tracks, state: &mut State, errors: &[f32], weak: f64) -> usize {
     let n_bones = state.bones.n_bones;
     let masses = state.influences.masses(n_bones);

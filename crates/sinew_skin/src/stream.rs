@@ -86,7 +86,8 @@ impl Sample {
         if points.len() <= wanted {
             best = ((0..points.len() as u32).collect(), (0..points.len() as u32).collect());
         } else {
-            // The coarsest grid found that fills at least as many cells as requested; up to a quarter more is close enough.
+            // The coarsest grid found that fills at least as many cells as requested; up to a quarter more is close
+            // enough.
             for _ in 0..20 {
                 let middle = (coarse * fine).sqrt();
                 let found = cells(points, middle);

@@ -36,7 +36,8 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Paths in as few numbers as possible while losing at most `allowed` of their squares; `None` if that saves little.
+    /// Paths in as few numbers as possible while losing at most `allowed` of their squares; `None` if that saves
+    /// little.
     pub fn new(tracks: &Tracks, allowed: f64) -> Option<Self> {
         let width = tracks.width();
         if width > MAX_PATH_LENGTH {

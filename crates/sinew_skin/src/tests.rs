@@ -201,8 +201,9 @@ fn renumbered_vertices_leave_the_error() {
     let frames =
         sequence.frames().iter().map(|frame| old_of.iter().map(|&old| frame[old]).collect()).collect();
     let other = MeshSequence::new(Mesh::new(positions, faces).unwrap(), frames, 24.0).unwrap();
-    // The method does not depend on the numbering, but sums in another order do. Their rounding differences grow from round
-    // to round (measured: 1e-7 after four rounds, 2e-4 after 60), and faster with a bone too many: 2e-3 after 60 of five.
+    // The method does not depend on the numbering, but sums in another order do. Their rounding differences grow from
+    // round to round (measured: 1e-7 after four rounds, 2e-4 after 60), and faster with a bone too many: 2e-3 after
+    // 60 of five.
     for (rounds, tolerance) in [(0, 1e-6), (4, 1e-6), (60, 1e-3)] {
         let params = FitParams { bones: 4, rounds, ..FitParams::default() };
         let [a, b] = [&sequence, &other].map(|s| fit(s, &params).1.e_rms);

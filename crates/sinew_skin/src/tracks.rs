@@ -99,8 +99,8 @@ impl Tracks {
         Ok(tracks)
     }
 
-    /// Some of the vertices, with neighbours in their own numbering. `moved` gives other positions: all frames, then the
-    /// rest pose.
+    /// Some of the vertices, with neighbours in their own numbering. `moved` gives other positions: all frames, then
+    /// the rest pose.
     pub fn subset<'a>(
         &self,
         kept: &[u32],

@@ -1,7 +1,7 @@
-//! Plays glTF files for the judges: vertices and nodes at any moment, straight from the bytes.
+//! Plays glTF files for the judges: vertices and nodes at any time, straight from the bytes.
 //!
 //! It follows the glTF 2.0 specification and shares no code with `sinew_formats`, whose writers it judges: a fault that
-//! reader and writer had in common would otherwise go unseen.
+//! reader and writer had in common would otherwise not be found.
 
 mod json;
 
@@ -122,13 +122,13 @@ impl Scene {
         self.parts.iter().map(|part| (part.node, part.positions.as_slice())).collect()
     }
 
-    /// Where all vertices are, in the world.
+    /// Positions of all vertices, in the world.
     pub fn positions(&self, clip: Option<usize>, time: f64) -> Vec<DVec3> {
         let moment = self.moment(clip, time);
         self.parts.iter().flat_map(|part| self.part_positions(part, &moment)).collect()
     }
 
-    /// The same with nodes composed part by part, as Unreal does: scales multiply, and no shear comes of them.
+    /// The same with nodes composed part by part, as Unreal does: scales multiply, without shear.
     pub fn positions_without_shear(&self, clip: Option<usize>, time: f64) -> Vec<DVec3> {
         let mut moment = self.moment(clip, time);
         let mut parts = moment.locals.clone();
@@ -237,7 +237,7 @@ impl Scene {
             self.order.push(node);
             open.extend(list(&self.json["nodes"][node], "children").iter().rev().filter_map(index));
         }
-        // Joints outside the scene still move what they carry.
+        // Joints outside the scene still move their children.
         let inside: std::collections::HashSet<usize> = self.order.iter().copied().collect();
         let mut outside: Vec<usize> = (0..n).filter(|node| !inside.contains(node)).collect();
         let depth = |mut node: usize| {
@@ -421,7 +421,7 @@ impl Scene {
 }
 
 impl Channel {
-    /// The value at a moment; before the first key and after the last it stays.
+    /// The value at a time; constant before the first key and after the last.
     fn at(&self, time: f64) -> Vec<f64> {
         let is_cubic = self.mode == "CUBICSPLINE";
         let width = if is_cubic { self.width / 3 } else { self.width };

@@ -30,8 +30,8 @@ pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
         return Vec::new();
     }
     let share = |k: usize| if n_segments == 3 { THREE_SEGMENT_SHARES[k] } else { 1.0 / n_segments as f64 };
-    // Being twice or half as long as expected costs as much as a girth a fifth below its surroundings gains; a length near
-    // zero costs more than any joint is worth.
+    // Being twice or half as long as expected costs as much as a girth a fifth below its surroundings gains; a length
+    // near zero costs more than any joint is worth.
     let uneven = |k: usize, from: f64, to: f64| ((to - from) / length / share(k)).max(1e-3).ln().powi(2);
     let quality: Vec<f64> = (0..places.len()).map(|i| joint_cost(limb, &places, length, i)).collect();
     let m = places.len();

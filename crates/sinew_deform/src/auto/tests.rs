@@ -384,8 +384,8 @@ fn finding_handles_can_be_stopped_at_any_time() {
     };
     let (is_found, shares) = until(2.0);
     assert!(is_found && shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
-    // Nowhere is more than a tenth done without a call, except where limbs are grown from tips, four at a time: of the ten
-    // tips here that is 0.114, and more where there are fewer.
+    // Nowhere is more than a tenth done without a call, except where limbs are grown from tips, four at a time: of
+    // the ten tips here that is 0.114, and more where there are fewer.
     for pair in shares.windows(2) {
         let most = if (0.57..0.855).contains(&pair[0]) { 0.115 } else { 0.1 };
         assert!(pair[1] - pair[0] < most, "{pair:?} of {shares:?}");

@@ -191,8 +191,8 @@ impl PoseSpace {
         let rotation = places.rotation[h].normalize();
         let poses = || self.examples.iter().map(|e| &e.pose.motions()[h]).zip(weights);
         let turn: DVec3 = poses().map(|(motion, &w)| w * motion.turn).sum();
-        // Twists of different examples are sorted so that the result does not depend on the order of the examples; those
-        // of one example keep theirs.
+        // Twists of different examples are sorted so that the result does not depend on the order of the examples;
+        // those of one example keep theirs.
         let mut twists: Vec<(usize, Twist)> = Vec::new();
         for (motion, &w) in poses().filter(|(_, w)| **w != 0.0) {
             for (at, twist) in motion.twists.iter().enumerate() {

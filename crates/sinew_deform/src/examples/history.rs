@@ -37,8 +37,8 @@ impl PoseSpace {
         moves
     }
 
-    /// Twists within handles. A twist also turns the handle at its end; that is subtracted, because its turn is included
-    /// in the others.
+    /// Twists within handles. A twist also turns the handle at its end; that is subtracted, because its turn is
+    /// included in the others.
     fn twists(&self, handles: &HandleSet, pose: &HandlePose) -> Vec<Move> {
         let mut moves = Vec::new();
         for (h, motion) in pose.motions().iter().enumerate() {

@@ -20,7 +20,8 @@ pub struct ExamplePose<'a> {
 }
 
 /// Lengths are measured in this share of the largest extent of the body. With it the constants of table 7.2 mean the
-/// same on a body of any size, and a handle that misses its target by a hand's width costs more than weights that miss 1.
+/// same on a body of any size, and a handle that misses its target by a hand's width costs more than weights that
+/// miss 1.
 const UNIT_SHARE: f64 = 0.1;
 
 /// Example poses of one body, ready to be blended.

@@ -137,8 +137,8 @@ impl Graph {
         self.rest.len()
     }
 
-    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; the values of free nodes that
-    /// are anchored are their targets.
+    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; the values of free
+    /// nodes that are anchored are their targets.
     pub fn interpolate(&self, values: &mut [f64]) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
         let targets = values.to_vec();

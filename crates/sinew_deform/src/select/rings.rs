@@ -8,8 +8,8 @@ impl Selector<'_> {
         marked(&self.spread(self.mark(selection), rings))
     }
 
-    /// Remove all vertices within a number of edges of an unselected one. The rim of an open surface does not shrink the
-    /// selection.
+    /// Remove all vertices within a number of edges of an unselected one. The rim of an open surface does not shrink
+    /// the selection.
     pub fn shrink(&self, selection: &[u32], rings: usize) -> Vec<u32> {
         let outside: Vec<bool> = self.mark(selection).into_iter().map(|inside| !inside).collect();
         let kept: Vec<bool> = self.spread(outside, rings).into_iter().map(|outside| !outside).collect();

@@ -1,4 +1,5 @@
-//! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within minutes.
+//! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within
+//! minutes.
 
 use sinew_formats::{
     FormatError, bvh, gltf::no_side_files, handles, medit, moves, obj, off, ply, recording, stl,

@@ -73,7 +73,8 @@ impl Character {
         }
     }
 
-    /// Every corner has the coordinate it had in its own face or, where an edge was turned, in the face across the edge.
+    /// Every corner has the coordinate it had in its own face or, where an edge was turned, in the face across the
+    /// edge.
     fn mended_uvs(&self, uvs: &Uvs, mesh: &Mesh, report: &RepairReport) -> Uvs {
         let across: HashMap<u32, u32> =
             report.turned_faces.iter().flat_map(|&[a, b]| [(a, b), (b, a)]).collect();

@@ -1,4 +1,5 @@
-//! Dense positive definite systems: [`DenseCholesky`] for many right-hand sides, [`solve_definite`] for one small system.
+//! Dense positive definite systems: [`DenseCholesky`] for many right-hand sides, [`solve_definite`] for one small
+//! system.
 //!
 //! # Source
 //! [`DenseCholesky`] is that of `faer`, on one thread; [`solve_definite`] is elimination without pivoting.

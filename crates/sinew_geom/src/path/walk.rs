@@ -24,9 +24,9 @@ const MAX_STEPS: f64 = 100_000.0;
 
 /// Footprints alternate left and right of the line; a foot is at rest between landing and leaving.
 ///
-/// `feet` are the positions of the two feet at rest, when the body faces +Z at the origin: their height above the ground
-/// and distance from the middle are kept. Returns the paths of both feet, and the path of the body over the ground,
-/// whose direction is where it faces.
+/// `feet` are the positions of the two feet at rest, when the body faces +Z at the origin: their height above the
+/// ground and distance from the middle are kept. Returns the paths of both feet, and the path of the body over the
+/// ground, whose direction is where it faces.
 ///
 /// # Errors
 /// If a number makes no sense, or the line has no length.

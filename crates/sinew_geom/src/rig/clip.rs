@@ -207,8 +207,8 @@ impl Clip {
         joints.chain(morphs).flatten().fold(0.0, f32::max)
     }
 
-    /// Keys per second of its morph targets, from the most common distance of two keys, since some animations leave keys
-    /// out. `None` without two keys.
+    /// Keys per second of its morph targets, from the most common distance of two keys, since some animations leave
+    /// keys out. `None` without two keys.
     pub fn morph_rate(&self) -> Option<f64> {
         let longest = self.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len())?;
         let mut steps: Vec<f32> = longest.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -238,8 +238,8 @@ impl Clip {
         }
     }
 
-    /// Pose of a rig at a time. Joints without a track stay at rest, and so do rotations without a direction, such as four
-    /// zeros.
+    /// Pose of a rig at a time. Joints without a track stay at rest, and so do rotations without a direction, such as
+    /// four zeros.
     pub fn sample(&self, rig: &Rig, time: f32) -> Pose {
         let mut pose = rig.rest_pose();
         for track in &self.joints {

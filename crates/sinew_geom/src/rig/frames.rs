@@ -10,8 +10,8 @@ const LENGTH_TOLERANCE: f64 = 1e-6;
 const ROTATION_TOLERANCE: f64 = 1e-12;
 
 impl Clip {
-    /// A clip through poses, at `fps` poses per second. Curves that stay at rest are left out, so that no poses make a clip
-    /// without curves.
+    /// A clip through poses, at `fps` poses per second. Curves that stay at rest are left out, so that no poses make
+    /// a clip without curves.
     ///
     /// # Errors
     /// Poses of another rig or with numbers that are not finite.
@@ -55,8 +55,8 @@ impl Clip {
         Ok(Self { name: name.to_owned(), joints, morphs: Vec::new() })
     }
 
-    /// A clip of one frame that holds a pose. Every joint has keys, also at rest: some programs leave joints without keys
-    /// as another clip left them.
+    /// A clip of one frame that holds a pose. Every joint has keys, also at rest: some programs leave joints without
+    /// keys as another clip left them.
     ///
     /// # Errors
     /// If the pose is of another rig, or not finite.

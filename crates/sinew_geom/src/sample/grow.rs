@@ -3,7 +3,8 @@
 //! # Source
 //! Sinew's own arrangement of [`super::nets`] and [`super::remesh`].
 //! # Cost
-//! Linear in the larger of the requested number of vertices and [`FINE_VERTICES`]. A million vertices take a few seconds.
+//! Linear in the larger of the requested number of vertices and [`FINE_VERTICES`]. A million vertices take a few
+//! seconds.
 //! # Limits
 //! Exact up to [`MAX_THINNED_VERTICES`] vertices, within one or two per cent above.
 

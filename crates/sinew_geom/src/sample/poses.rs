@@ -106,8 +106,8 @@ fn walk() -> Vec<(String, Vec<Move>)> {
         moves
     };
     let mut poses: Vec<_> = (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0))).collect();
-    // Going up, the foot that lands is the higher one; going down, the foot that is planted. With strides they add up to
-    // steps up and down with either foot.
+    // Going up, the foot that lands is the higher one; going down, the foot that is planted. With strides they add up
+    // to steps up and down with either foot.
     for (name, lifted) in [("left up", 0), ("right up", 1)] {
         let mut moves = Vec::new();
         for (at, side) in SIDES.into_iter().enumerate() {

@@ -281,7 +281,8 @@ impl PoseSpace {
         Ok(self.finish_search(energy, weights, order, params, start.residual))
     }
 
-    /// Complete the result for given weights: their energy, and the residual motion that reaches the targets, if enabled.
+    /// Complete the result for given weights: their energy, and the residual motion that reaches the targets, if
+    /// enabled.
     pub(super) fn finish_search(
         &self,
         mut energy: Energy<'_>,

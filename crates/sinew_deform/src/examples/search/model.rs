@@ -315,7 +315,8 @@ impl Model {
     }
 
     /// How pulls on grips change as the grips move on: `pull · ∂²g/∂w∂w`. For a handle of a chain `across = v × pull`
-    /// summed over all grips that it carries; with `v = p + t × arm` that is `p × P + M t`, where `P` sums the pulls and
+    /// summed over all grips that it carries; with `v = p + t × arm` that is `p × P + M t`, where `P` sums the pulls
+    /// and
     /// `M` sums `arm pullᵀ − (arm · pull) I`.
     #[inline(always)]
     fn add_bends<const FMA: bool>(&mut self, space: &PoseSpace, wanted: &[usize]) {

@@ -153,7 +153,8 @@ impl Search<'_, '_> {
         if self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0 { 0.0 } else { MIN_USED_WEIGHT }
     }
 
-    /// For terms that penalise the number of examples: repeatedly drop the one that is missed least, and adapt the rest.
+    /// For terms that penalise the number of examples: repeatedly drop the one that is missed least, and adapt the
+    /// rest.
     fn thin_out(&mut self, weights: Vec<f64>) {
         const MAX_FAILURES: usize = 1;
         let limits = self.descent.limits.clone();

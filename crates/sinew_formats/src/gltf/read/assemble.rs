@@ -191,7 +191,8 @@ impl SurfaceReader<'_> {
         Ok(merged)
     }
 
-    /// Attributes and number of vertices of the whole surface; its memory is accounted for before any of it is allocated.
+    /// Attributes and number of vertices of the whole surface; its memory is accounted for before any of it is
+    /// allocated.
     fn attributes(&self, instances: &[Instance], moving: bool) -> Result<(Has, usize), Fault> {
         let mut has = Has::default();
         let (mut n_vertices, mut n_faces) = (0, 0);

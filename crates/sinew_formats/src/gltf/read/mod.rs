@@ -42,8 +42,8 @@ pub struct GltfFile {
     pub character: Character,
     /// Counts over the whole file.
     pub info: GltfInfo,
-    /// Extensions at the root of the file, unchanged. [`portable_extensions`](super::portable_extensions) returns those that
-    /// another file may contain.
+    /// Extensions at the root of the file, unchanged. [`portable_extensions`](super::portable_extensions) returns
+    /// those that another file may contain.
     pub extensions: Object,
     /// The file itself, if it was asked for, so that the character can be written back into it.
     pub host: Option<Arc<Host>>,

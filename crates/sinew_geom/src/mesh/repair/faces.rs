@@ -109,8 +109,9 @@ impl Repair {
         (copy_of, balance)
     }
 
-    /// Patches of faces in both directions that are attached, along most of their rim, to a surface that is closed without
-    /// them: what two solids that share a side leave between them, and folds. A sheet drawn from both sides is mostly free.
+    /// Patches of faces in both directions that are attached, along most of their rim, to a surface that is closed
+    /// without them: what two solids that share a side leave between them, and folds. A sheet drawn from both sides
+    /// is mostly free.
     fn walls(&self, copy_of: &[usize], balance: &[Option<i32>]) -> Vec<bool> {
         let two_sided = |face: usize| balance[face] == Some(0);
         let mut is_wall = vec![false; self.faces.len()];
