@@ -70,7 +70,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.type('search-objective', 'dtt+speed');
   await page.until(`document.querySelector('[data-testid="toasts"]').textContent.includes('speed')`);
   await page.type('search-objective', 'dtt+0.3dfe');
-  await page.until(`sinew.state().search.objective === 'dtt+0.3dfe'`);
+  await page.until(`sinew.state().search.objective === 'target + 0.3 like-examples'`);
   await page.until(`document.querySelector('[data-testid="term-dfe"]')`);
   // Dropped without a trace but for the settings, which are steps of their own.
   const steps = (await state(page)).history.steps.length;
@@ -83,7 +83,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.until('sinew.state().search.residual');
   await page.click('reach-pin-others');
   await page.type('search-objective', 'dtt+0.1sow');
-  await page.until(`sinew.state().search.objective === 'dtt+0.1sow'`);
+  await page.until(`sinew.state().search.objective === 'target + 0.1 small-weights'`);
   const foot = await grip(page, 'foot.L');
   await page.drag([foot, { x: foot.x, y: foot.y - 60 }]);
   await page.until('sinew.state().reach?.targets.length === 1');

@@ -13,7 +13,7 @@ use sinew::{
     },
     skin::{
         ExportParams, FitParams, FittedSkin, SkinErrors, SkinFitter, Transforms, add_eigenskin,
-        build_character, unheard,
+        build_character, no_progress,
     },
 };
 use std::{ops::ControlFlow, path::Path, process::Command};
@@ -27,7 +27,7 @@ fn load(path: &Path) -> MeshSequence {
 fn fit(sequence: &MeshSequence, params: &FitParams) -> (FittedSkin, SkinErrors) {
     let mut source = sequence;
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
-    let skin = fitter.fit(params, &unheard).unwrap().skin;
+    let skin = fitter.fit(params, &no_progress).unwrap().skin;
     let errors = fitter.measure(&skin).unwrap();
     (skin, errors)
 }
@@ -88,7 +88,7 @@ fn written(sequence: &MeshSequence, transforms: Transforms, quantize: bool, eige
     let mut source = sequence;
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
     let params = FitParams { bones: 8, transforms, rounds: 6, ..FitParams::default() };
-    let skin = fitter.fit(&params, &unheard).unwrap().skin;
+    let skin = fitter.fit(&params, &no_progress).unwrap().skin;
     let tolerance = 1e-4 * sequence.rest().diagonal();
     let export = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into() };
     let mut warnings = Warnings::default();

@@ -13,7 +13,7 @@ use std::path::Path;
 
 const N: usize = 1_000_000;
 
-/// Print the table. Files are made afresh in the temporary folder and removed again.
+/// Print the table. Files are written to the temporary folder and removed afterwards.
 pub fn run() -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("sinew-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;

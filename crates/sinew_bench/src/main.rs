@@ -1,4 +1,4 @@
-//! Sinew beside its peers: the same work in the same run, the ratio, and what the machine could do at best.
+//! Sinew compared with its peers: the same work in the same run, the ratio, and the physical limit of the machine.
 //!
 //! `cargo run --release -p sinew_bench -- AREA [OPTIONS] …`, or `sinew bench AREA [OPTIONS] …`; without an area it lists them.
 
@@ -24,13 +24,13 @@ mod transfer;
 
 use std::process::ExitCode;
 
-/// Something that is measured: its name, its options, what it is, and the work.
+/// An area of the bench: its name, its options, a description, and the work.
 struct Area(&'static str, &'static str, &'static str, Run);
 
 enum Run {
     Plain(fn() -> anyhow::Result<()>),
     WithOptions(fn(&[String]) -> anyhow::Result<()>),
-    /// Takes every word that follows, also those that are names of areas.
+    /// Whether it consumes all words that follow, also names of areas.
     WithAll(fn(&[String]) -> anyhow::Result<()>),
 }
 
@@ -78,7 +78,7 @@ const AREAS: [Area; 16] = [
         "what is slower than it was at a commit",
         Run::WithAll(guard::run),
     ),
-    // What guard runs; not listed.
+    // Run by guard; not listed.
     Area("hot", "", "", Run::WithAll(hot::run)),
     Area("load", "", "readers, beside tobj and gltf", Run::Plain(load::run)),
     Area(
@@ -120,7 +120,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Several areas may follow one another, each with the options behind its name.
+/// Several areas may follow one another, each with its options after its name.
 fn run(words: &[String]) -> anyhow::Result<()> {
     let area = |word: &String| AREAS.iter().find(|area| area.0 == word);
     let mut rest = words;

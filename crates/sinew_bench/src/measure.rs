@@ -1,9 +1,9 @@
-//! Timing on a noisy machine: alternate the contenders, take medians, know what memory can do.
+//! Timing on a noisy machine: alternate the contenders, use medians, compare with memory bandwidth.
 
 use rayon::prelude::*;
 use std::{hint::black_box, time::Instant};
 
-/// Time two pieces of work in turn, so that disturbances hit both; medians in milliseconds.
+/// Time two pieces of work alternately, so that disturbances affect both; medians in milliseconds.
 pub fn compare(rounds: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> [f64; 2] {
     let time = |work: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -31,7 +31,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Bytes a second that two reads and one write of large arrays reach on `threads` threads (the STREAM triad).
+/// Bytes per second of two reads and one write of large arrays on `threads` threads (the STREAM triad).
 pub fn triad_bandwidth(threads: usize) -> f64 {
     let n = 16 << 20;
     let (a, b) = (vec![1.0f32; n], vec![2.0f32; n]);
@@ -51,7 +51,7 @@ pub fn triad_bandwidth(threads: usize) -> f64 {
     (3 * n * size_of::<f32>()) as f64 / (ms * 1e-3)
 }
 
-/// Bytes a second that one thread reads from an array of `n_bytes`, whichever cache it fits into.
+/// Bytes per second that one thread reads from an array of `n_bytes`, whichever cache it fits into.
 pub fn read_bandwidth(n_bytes: usize, threads: usize) -> f64 {
     let a = vec![1.0f64; (n_bytes / 8).max(1024)];
     let chunk = a.len().div_ceil(threads);
@@ -70,7 +70,7 @@ pub fn read_bandwidth(n_bytes: usize, threads: usize) -> f64 {
     size_of_val(a.as_slice()) as f64 / (ms * 1e-3)
 }
 
-/// Run inside a pool of so many threads.
+/// Run inside a pool of this many threads.
 pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
@@ -93,7 +93,7 @@ pub fn print_head() {
     );
 }
 
-/// Processor seconds of this process so far on all threads, where the system tells (Linux). Counted in
+/// Processor seconds of this process so far on all threads, where the system reports them (Linux). Counted in
 /// hundredths, so take many rounds.
 pub fn cpu_secs() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -103,7 +103,7 @@ pub fn cpu_secs() -> Option<f64> {
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-/// Processor seconds of this thread so far, to the microsecond, where the system tells (Linux); else zero.
+/// Processor seconds of this thread so far, to the microsecond, where the system reports them (Linux); else zero.
 pub fn thread_secs() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     stat.split_whitespace()

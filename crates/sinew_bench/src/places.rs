@@ -1,4 +1,4 @@
-//! Where outside data and peers are: beside the sources, wherever the bench is started, unless variables say otherwise.
+//! Where outside data and peers are: beside the sources, wherever the bench is started, unless variables override it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub fn data() -> PathBuf {
     std::env::var_os("SINEW_DATA").map_or_else(|| project().join("../shared/data"), PathBuf::from)
 }
 
-/// All outside data that is there: the data folder, and `corpus` and `interop` beside it.
+/// All available outside data: the data folder, and `corpus` and `interop` beside it.
 pub fn outside() -> Vec<PathBuf> {
     let data = data();
     let data = data.canonicalize().unwrap_or(data);
@@ -20,7 +20,7 @@ pub fn outside() -> Vec<PathBuf> {
     [data.clone(), beside("corpus"), beside("interop")].into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
-/// Where a script of `peers/` installs what it is about: a variable, else a folder of `.tools`.
+/// Where a script of `peers/` installs its peer: a variable, else a folder of `.tools`.
 pub fn tools(variable: &str, folder: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| project().join(".tools").join(folder), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! Skinning a million vertices, against a plain loop and against memory.
+//! Skinning a million vertices, compared with a plain loop and with memory bandwidth.
 
 use crate::measure::{compare, in_pool, print_head, print_row, triad_bandwidth};
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3, Vec3A};
@@ -50,7 +50,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a programmer writes first: blend transformed points, vertex by vertex, in parallel.
+/// The straightforward implementation: blend transformed points, vertex by vertex, in parallel.
 fn plain_loop(skin: &Skin, matrices: &[Affine3A], rest: &[Vec3], out: &mut [Vec3]) {
     out.par_iter_mut().with_min_len(8192).enumerate().for_each(|(v, out)| {
         let p = Vec3A::from(rest[v]);

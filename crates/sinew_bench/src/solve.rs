@@ -1,4 +1,4 @@
-//! Sparse solves of surface editing, against `faer`'s own and against memory.
+//! Sparse solves of surface editing, compared with `faer`'s own and with memory bandwidth.
 
 use crate::measure::{compare, in_pool, print_head, print_row, read_bandwidth, time};
 use faer::{
@@ -46,7 +46,7 @@ fn compare_solves<const R: usize>(what: &str, a: &SparseMatrix) -> anyhow::Resul
     let mut x = rhs.clone();
     let mut columns = vec![0.0; n * R];
     for threads in [1, 2] {
-        // A pass forth and a pass back; the speed of reading depends on which cache the factor fits into.
+        // A pass forward and a pass backward; the speed of reading depends on which cache the factor fits into.
         let limit = 2e3 * ours.n_bytes() as f64 / read_bandwidth(ours.n_bytes(), threads);
         for peer in &peers {
             let [ours_ms, peer_ms] = in_pool(threads, || {

@@ -16,23 +16,23 @@
 use crate::{
     DeformError, HandlePose,
     guide::Guide,
-    held::HeldMesh,
+    handled::HandledMesh,
     local::VertexMap,
-    quality::half_cotangents,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{
     linalg::{Cholesky, SparseMatrix, fit_rotations},
     mesh::Ragged,
+    operators::half_cotangents,
 };
 
-/// Choices of the as-rigid-as-possible method.
+/// Parameters of the as-rigid-as-possible method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArapParams {
-    /// Iterations a frame (default 10).
+    /// Iterations per frame (default 10).
     pub iterations: usize,
 }
 
@@ -42,12 +42,12 @@ impl Default for ArapParams {
     }
 }
 
-/// Vertices and faces a thread takes at a time.
-const GRAIN: usize = 2048;
-/// Rounds of rotation fitting an iteration: the next iteration goes on from there.
-const ROUNDS: usize = 3;
-/// Rounds where there is no last iteration to go on from.
-const ROUNDS_AFRESH: usize = 12;
+/// Vertices and faces per unit of parallel work.
+const CHUNK_ELEMENTS: usize = 2048;
+/// Rounds of rotation fitting per iteration: the next iteration continues from there.
+const ROTATION_ROUNDS: usize = 3;
+/// Rounds where there is no previous iteration to continue from.
+const FIRST_ROTATION_ROUNDS: usize = 12;
 
 /// One soft piece, factored. Local vertices are the piece's, then those of handles around it.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub(crate) struct ArapPiece {
     rest: Vec<DVec3>,
     /// Handle of each local vertex after the free ones.
     owners: Vec<u32>,
-    /// Number of local vertices that have a rotation: the free ones and those beside them.
+    /// Number of local vertices that have a rotation: the free ones and their neighbours.
     n_rotations: usize,
     faces: Vec<[u32; 3]>,
     /// `c_e e` of each face.
@@ -64,22 +64,22 @@ pub(crate) struct ArapPiece {
     faces_of: Ragged,
     /// Off-diagonal entries of `K` between free and held vertices.
     held: SparseMatrix,
-    /// Free vertices that are drawn to a handle, with the handle and the spring.
+    /// Free vertices that a spring pulls towards a handle, with the handle and the stiffness.
     springs: Vec<(u32, u32, f64)>,
-    /// How firmly each free vertex stays where it is when refined; empty if not at all.
-    stays: Vec<f64>,
+    /// Stiffness of the spring that holds each free vertex at its start while refining; empty if there are none.
+    anchor_stiffness: Vec<f64>,
     factor: Cholesky<f64>,
     guide: Guide,
 }
 
 impl ArapPiece {
-    /// Assemble and factor, at a cost of the piece's size. With a reach, the piece can be refined, but not posed:
-    /// what a refinement does fades beyond this length.
+    /// Assemble and factor, at a cost proportional to the piece. With a reach, the piece can be refined, but not posed:
+    /// a refinement fades out beyond this length.
     pub fn new(
-        HeldMesh { mesh, adjacency, handles }: HeldMesh,
+        HandledMesh { mesh, adjacency, handles }: HandledMesh,
         piece: &SoftPiece,
         reach: Option<f64>,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
         let mut vertices = piece.vertices.clone();
         let mut local = VertexMap::numbering(mesh.n_vertices(), &vertices);
@@ -127,9 +127,9 @@ impl ArapPiece {
             .collect();
         let mut diagonal = vec![0.0; n_free];
         springs.iter().for_each(|&(i, _, s)| diagonal[i as usize] = s);
-        part.add(0.3)?;
+        span.add(0.3)?;
         let mut factor = Cholesky::new(&inner.add_diagonal(&diagonal))?;
-        part.add(0.5)?;
+        span.add(0.5)?;
         let edges = faces
             .iter()
             .zip(&cotangents)
@@ -150,12 +150,13 @@ impl ArapPiece {
         };
         let columns = piece.handles.iter().map(weights).collect::<Result<Vec<Vec<f64>>, DeformError>>()?;
         let guide = Guide::new(piece.handles.clone(), &columns);
-        let stays = reach.map_or_else(Vec::new, |reach| vertex_areas(n_free, &faces, &rest, reach));
-        if !stays.is_empty() {
-            diagonal.iter_mut().zip(&stays).for_each(|(d, s)| *d += s);
+        let anchor_stiffness =
+            reach.map_or_else(Vec::new, |reach| vertex_areas(n_free, &faces, &rest, reach));
+        if !anchor_stiffness.is_empty() {
+            diagonal.iter_mut().zip(&anchor_stiffness).for_each(|(d, s)| *d += s);
             factor = Cholesky::factor(factor.symbolic().clone(), &inner.add_diagonal(&diagonal))?;
         }
-        part.add(0.2)?;
+        span.add(0.2)?;
         Ok(Self {
             n_free,
             rest,
@@ -166,7 +167,7 @@ impl ArapPiece {
             faces_of,
             held,
             springs,
-            stays,
+            anchor_stiffness,
             factor,
             guide,
         })
@@ -177,7 +178,7 @@ impl ArapPiece {
         let (mut x, mut rotations, pulls) = self.begin(pose);
         self.solve_positions(&rotations, &pulls, &mut x)?;
         for _ in 0..params.iterations {
-            fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS);
+            fit_rotations(&self.covariances(&x), &mut rotations, ROTATION_ROUNDS);
             self.solve_positions(&rotations, &pulls, &mut x)?;
         }
         x.truncate(self.n_free);
@@ -189,15 +190,15 @@ impl ArapPiece {
     pub fn refine(&self, pose: &HandlePose, start: Vec<DVec3>) -> Result<Vec<DVec3>, DeformError> {
         let (mut x, mut rotations, mut pulls) = self.begin(pose);
         x[..self.n_free].copy_from_slice(&start);
-        pulls.extend(start.iter().zip(&self.stays).zip(0..).map(|((p, s), i)| (i, *p * *s)));
-        // The guide is a start that depends on the pose alone, but farther off than the last iteration's.
-        fit_rotations(&self.covariances(&x), &mut rotations, ROUNDS_AFRESH);
+        pulls.extend(start.iter().zip(&self.anchor_stiffness).zip(0..).map(|((p, s), i)| (i, *p * *s)));
+        // The guide is a start that depends on the pose alone, but is farther off than the previous iteration.
+        fit_rotations(&self.covariances(&x), &mut rotations, FIRST_ROTATION_ROUNDS);
         self.solve_positions(&rotations, &pulls, &mut x)?;
         x.truncate(self.n_free);
         Ok(x)
     }
 
-    /// Free vertices at rest and held ones moved, rotations of the guide, and what springs pull with.
+    /// Free vertices at rest and held ones moved, rotations of the guide, and the pull of the springs.
     fn begin(&self, pose: &HandlePose) -> (Vec<DVec3>, Vec<DQuat>, Vec<(u32, DVec3)>) {
         let mut x = self.rest.clone();
         let mut rotations = self.guide.rotations(pose);
@@ -229,9 +230,9 @@ impl ArapPiece {
             DMat3::from_cols(column(0), column(1), column(2))
         };
         let faces: Vec<DMat3> =
-            self.faces.par_iter().zip(&self.edges).with_min_len(GRAIN).map(of_face).collect();
+            self.faces.par_iter().zip(&self.edges).with_min_len(CHUNK_ELEMENTS).map(of_face).collect();
         let sum = |v: usize| self.faces_of.row(v).iter().map(|&f| faces[f as usize]).sum();
-        (0..self.n_rotations).into_par_iter().with_min_len(GRAIN).map(sum).collect()
+        (0..self.n_rotations).into_par_iter().with_min_len(CHUNK_ELEMENTS).map(sum).collect()
     }
 
     /// `K x = b` for given rotations and springs; held vertices stay.
@@ -242,7 +243,7 @@ impl ArapPiece {
         x: &mut [DVec3],
     ) -> Result<(), DeformError> {
         let matrices: Vec<DMat3> =
-            rotations.par_iter().with_min_len(GRAIN).map(|q| DMat3::from_quat(*q)).collect();
+            rotations.par_iter().with_min_len(CHUNK_ELEMENTS).map(|q| DMat3::from_quat(*q)).collect();
         // Faces whose corners all have rotations; the others touch no free vertex.
         let pull = |(f, e): (&[u32; 3], &[DVec3; 3])| {
             if f.iter().any(|&v| v as usize >= self.n_rotations) {
@@ -253,11 +254,11 @@ impl ArapPiece {
             [t[1] - t[2], t[2] - t[0], t[0] - t[1]]
         };
         let pulls: Vec<[DVec3; 3]> =
-            self.faces.par_iter().zip(&self.edges).with_min_len(GRAIN).map(pull).collect();
+            self.faces.par_iter().zip(&self.edges).with_min_len(CHUNK_ELEMENTS).map(pull).collect();
         let known: Vec<[f64; 3]> = x[self.n_free..].iter().map(|p| p.to_array()).collect();
         let mut b = vec![[0.0; 3]; self.n_free];
         self.held.mul_interleaved(&known, &mut b);
-        b.par_iter_mut().enumerate().with_min_len(GRAIN).for_each(|(v, b)| {
+        b.par_iter_mut().enumerate().with_min_len(CHUNK_ELEMENTS).for_each(|(v, b)| {
             let mut sum = -DVec3::from_array(*b);
             for &f in self.faces_of.row(v) {
                 let corners = &self.faces[f as usize];

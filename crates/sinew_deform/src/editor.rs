@@ -9,10 +9,10 @@ use crate::{
     arap::{ArapParams, ArapPiece},
     examples::add_detail,
     guided::{Guided, GuidedParams},
-    held::HeldMesh,
+    handled::HandledMesh,
     lipman::{LipmanParams, LipmanPiece},
+    progress::{Progress, ProgressMeter, ProgressSpan, no_progress},
     soft::{Posed, SoftPiece, SoftSurface},
-    tally::{Part, Progress, Tally, unheard},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ impl Method {
     /// All of them, the default first.
     pub const ALL: [Self; 3] = [Self::Guided, Self::Arap, Self::Lipman];
 
-    /// Name by which a user asks for it.
+    /// Name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Guided => "guided",
@@ -46,22 +46,22 @@ impl Method {
         }
     }
 
-    /// The method of a name.
+    /// The method with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// Choices of a [`SurfaceEditor`].
+/// Parameters of a [`SurfaceEditor`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EditParams {
     /// How the soft surface follows.
     pub method: Method,
-    /// Of the guided method.
+    /// Parameters of the guided method.
     pub guided: GuidedParams,
-    /// Of the as-rigid-as-possible method.
+    /// Parameters of the as-rigid-as-possible method.
     pub arap: ArapParams,
-    /// Of the Laplacian method.
+    /// Parameters of the Laplacian method.
     pub lipman: LipmanParams,
 }
 
@@ -83,45 +83,45 @@ enum Engine {
 
 impl Engine {
     fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         soft: &SoftSurface,
         params: &EditParams,
-        tally: &Tally,
+        meter: &ProgressMeter,
     ) -> Result<Self, DeformError> {
         let share = 1.0 - SOFT_SHARE;
         Ok(match params.method {
-            Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, tally, share)?),
+            Method::Guided => Self::Guided(Guided::new(held, soft, &params.guided, meter, share)?),
             Method::Arap => {
-                let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, None, part);
-                Self::Arap(soft.build_pieces(tally, share, build)?, params.arap)
+                let build = |piece: &SoftPiece, span: ProgressSpan| ArapPiece::new(held, piece, None, span);
+                Self::Arap(soft.build_pieces(meter, share, build)?, params.arap)
             }
             Method::Lipman => {
                 let laplacian = build_laplacian(held.mesh, held.adjacency, params.lipman.laplacian);
-                let build = |piece: &SoftPiece, part: Part| {
-                    LipmanPiece::new(held, &laplacian, piece, &params.lipman, part)
+                let build = |piece: &SoftPiece, span: ProgressSpan| {
+                    LipmanPiece::new(held, &laplacian, piece, &params.lipman, span)
                 };
-                Self::Lipman(soft.build_pieces(tally, share, build)?)
+                Self::Lipman(soft.build_pieces(meter, share, build)?)
             }
         })
     }
 }
 
 impl SurfaceEditor {
-    /// Prepare without telling how far it is: [`SurfaceEditor::prepare`] for the impatient.
+    /// [`SurfaceEditor::prepare`] without a progress callback.
     ///
     /// # Errors
-    /// As [`SurfaceEditor::prepare`], but it cannot be stopped.
+    /// As [`SurfaceEditor::prepare`].
     pub fn new(
         mesh: &Mesh,
         handles: &HandleSet,
         params: &EditParams,
         warnings: &mut Warnings,
     ) -> Result<Self, DeformError> {
-        Self::prepare(mesh, handles, params, warnings, &unheard)
+        Self::prepare(mesh, handles, params, warnings, &no_progress)
     }
 
-    /// Find the soft pieces between the handles, assemble and factor their systems. `progress` hears the share
-    /// done and may stop the work.
+    /// Find the soft pieces between the handles, assemble and factor their systems. `progress` is called with the
+    /// share done and may stop the work.
     ///
     /// # Errors
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
@@ -133,13 +133,13 @@ impl SurfaceEditor {
         progress: Progress,
     ) -> Result<Self, DeformError> {
         check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
-        let tally = Tally::new(progress)?;
+        let meter = ProgressMeter::new(progress)?;
         let adjacency = Adjacency::new(mesh);
-        let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+        let held = HandledMesh { mesh, adjacency: &adjacency, handles };
         let soft = SoftSurface::new(held, warnings);
-        tally.add(SOFT_SHARE)?;
-        let engine = Engine::new(held, &soft, params, &tally)?;
-        tally.finish()?;
+        meter.add(SOFT_SHARE)?;
+        let engine = Engine::new(held, &soft, params, &meter)?;
+        meter.finish()?;
         Ok(Self { rest: mesh.positions().to_vec(), n_handles: handles.len(), soft, engine })
     }
 
@@ -163,7 +163,7 @@ impl SurfaceEditor {
         Ok(())
     }
 
-    /// Pose the surface and turn its normals along, rather than compute them anew (Hansen (2006), §6.5.2).
+    /// Pose the surface and rotate its normals with it, rather than compute them again (Hansen (2006), §6.5.2).
     ///
     /// # Errors
     /// As [`SurfaceEditor::solve`], and if the normals have another length than the mesh.
@@ -196,7 +196,8 @@ impl SurfaceEditor {
         Ok(())
     }
 
-    /// Pose the surface and lay a detail layer over it, if there is one, along the normals that turned with the surface.
+    /// Pose the surface and lay a detail layer over it, if there is one, along the normals that turned with the
+    /// surface.
     ///
     /// # Errors
     /// As [`SurfaceEditor::solve_with_normals`], and if the layer has another length than the mesh.

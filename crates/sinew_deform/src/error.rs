@@ -7,13 +7,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DeformError {
-    /// There is nothing to hold the mesh by.
+    /// There is no handle that could hold the mesh.
     #[error("there is no handle with a vertex; paint at least one")]
     NoHandle,
     /// A handle names a vertex that does not exist.
     #[error("handle {handle:?} has vertex {vertex}, but the mesh has only {n_vertices}")]
     HandleVertex {
-        /// Its name.
+        /// Name of the handle.
         handle: String,
         /// The offending index.
         vertex: u32,
@@ -23,7 +23,7 @@ pub enum DeformError {
     /// A weight is outside 0..=1, or there are not as many as vertices.
     #[error("handle {handle:?}: {cause}")]
     HandleWeight {
-        /// Its name.
+        /// Name of the handle.
         handle: String,
         /// What is wrong with the weights.
         cause: String,
@@ -31,23 +31,23 @@ pub enum DeformError {
     /// A number of a handle or a move is NaN or infinite.
     #[error("{what} is not finite")]
     NonFinite {
-        /// Which number, in words.
+        /// Description of the number.
         what: String,
     },
     /// A move names a handle that does not exist.
     #[error("move {at} names handle {name:?}, which does not exist; there are: {known}")]
     UnknownHandle {
-        /// Which move, counted from 0.
+        /// Index of the move, counted from 0.
         at: usize,
         /// The name it uses.
         name: String,
-        /// Names there are.
+        /// Names that exist.
         known: String,
     },
     /// A rotation has an axis of no length.
     #[error("move {at} turns about an axis without direction")]
     NoAxis {
-        /// Which move, counted from 0.
+        /// Index of the move, counted from 0.
         at: usize,
     },
     /// There is nothing to blend.
@@ -56,9 +56,9 @@ pub enum DeformError {
     /// An example does not fit the handles.
     #[error("example {name:?} does not fit the handles: {cause}")]
     Example {
-        /// Its name.
+        /// Name of the example.
         name: String,
-        /// Why.
+        /// The fault.
         cause: Box<DeformError>,
     },
     /// A target or path is for a handle that does not exist.
@@ -66,13 +66,13 @@ pub enum DeformError {
     TargetHandle {
         /// The name it uses.
         name: String,
-        /// Names there are.
+        /// Names that exist.
         known: String,
     },
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("{what}: {cause}")]
     Setting {
-        /// Which.
+        /// Name of the setting.
         what: &'static str,
         /// What is wrong and what is expected.
         cause: String,
@@ -87,10 +87,10 @@ pub enum DeformError {
         /// Number found.
         actual: usize,
     },
-    /// Whoever waited for it asked to stop.
+    /// The caller asked to stop.
     #[error("stopped before it was done")]
     Cancelled,
-    /// The mathematics below failed.
+    /// A geometric computation failed.
     #[error(transparent)]
     Geom(#[from] GeomError),
 }

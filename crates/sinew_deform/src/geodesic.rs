@@ -46,13 +46,13 @@ impl Steps {
         Self { starts, steps }
     }
 
-    /// Distance of every vertex from the sources, each of which begins at a distance of its own; infinite if
+    /// Distance of every vertex from the sources, each of which starts at its own distance; infinite if
     /// unreachable or beyond `limit`.
     pub fn distances(&self, sources: &[(u32, f64)], limit: f64) -> Vec<f64> {
         self.distances_until(sources, limit, |_| false)
     }
 
-    /// The same, up to the first vertex, in the order of distance, at which `stop` says so; beyond it some
+    /// The same, up to the first vertex, in the order of distance, for which `stop` returns true; beyond it some
     /// distances are upper bounds, the others infinite.
     pub fn distances_until(
         &self,
@@ -90,7 +90,7 @@ impl Steps {
     }
 }
 
-/// The way across an edge between the corners opposite to it, if it is straight when both faces lie flat.
+/// The path across an edge between the corners opposite to it, if it is straight when both faces lie flat.
 fn diagonal(mesh: &Mesh, adjacency: &Adjacency, edge: usize) -> Option<(u32, u32, f64)> {
     if adjacency.edges.n_uses(edge) != 2 {
         return None;
@@ -108,7 +108,7 @@ fn diagonal(mesh: &Mesh, adjacency: &Adjacency, edge: usize) -> Option<(u32, u32
     };
     let ((xc, yc), (xd, yd)) = (flat(at(c)), flat(at(d)));
     let crossing = xc + (xd - xc) * yc / (yc + yd);
-    // A NaN, from two flat faces, is no crossing either.
+    // A NaN, from two faces without area, is no crossing either.
     (c != d && crossing >= 0.0 && crossing <= length).then(|| (c, d, (xd - xc).hypot(yc + yd)))
 }
 

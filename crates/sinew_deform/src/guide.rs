@@ -12,14 +12,14 @@ use rayon::prelude::*;
 /// How much each place follows each handle.
 #[derive(Debug, Clone)]
 pub(crate) struct Guide {
-    /// The first is what the others are taken relative to.
+    /// The others are taken relative to the first.
     handles: Vec<u32>,
     /// For each place, the harmonic weight of each of `handles`.
     weights: Vec<f64>,
 }
 
 impl Guide {
-    /// From one column of weights a handle.
+    /// From one column of weights per handle.
     pub fn new(handles: Vec<u32>, columns: &[Vec<f64>]) -> Self {
         let n = columns.first().map_or(0, Vec::len);
         let weights = (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();

@@ -105,8 +105,8 @@ impl HandleSet {
         self.weight[vertex] >= 1.0
     }
 
-    /// Handle and spring of a vertex that follows its handle, but not fully: nothing at weight 0, rigid as the
-    /// weight nears 1, and at ½ as strong as its surroundings (whose cotangents sum to about 3).
+    /// Handle and spring stiffness of a vertex that follows its handle, but not fully: zero at weight 0, growing
+    /// without bound as the weight nears 1, and at ½ as stiff as its surroundings (whose cotangents sum to about 3).
     pub(crate) fn spring(&self, vertex: usize) -> Option<(u32, f64)> {
         let weight = self.weight(vertex);
         (weight > 0.0 && weight < 1.0).then(|| (self.owner[vertex], 3.0 * weight / (1.0 - weight)))
@@ -172,7 +172,8 @@ mod tests {
         short.weights.pop();
         let a = || "a".to_owned();
         let weight = |cause: &str| DeformError::HandleWeight { handle: a(), cause: cause.into() };
-        // A vertex too many; weights too large, below zero, not numbers, too few; a centre nowhere; nothing at all.
+        // A vertex too many; weights too large, negative, not numbers, too few; a centre that is not finite; no
+        // handles.
         let cases = [
             (handle("a", &[4], 1.0), DeformError::HandleVertex { handle: a(), vertex: 4, n_vertices: 4 }),
             (handle("a", &[0], 1.5), weight("weight 1.5 is not within 0 and 1")),

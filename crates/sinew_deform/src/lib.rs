@@ -1,5 +1,5 @@
-//! Pose any mesh without a skeleton: handles painted on the surface, moved by hand, the soft surface between
-//! them following at once. After Hansen, *Skeleton-free Example-based Animation* (2006).
+//! Pose any mesh without a skeleton: the user paints handles on the surface and moves them, and the soft surface
+//! between them follows at once. After Hansen, *Skeleton-free Example-based Animation* (2006).
 
 mod arap;
 mod auto;
@@ -9,17 +9,17 @@ pub mod examples;
 mod geodesic;
 mod guide;
 mod guided;
+mod handled;
 mod handles;
-mod held;
 mod lipman;
 mod local;
 mod pose;
+mod progress;
 pub mod quality;
 mod refine;
 pub mod select;
 mod skin;
 mod soft;
-mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +31,7 @@ pub use guided::GuidedParams;
 pub use handles::HandleSet;
 pub use lipman::{Frames, LipmanParams};
 pub use pose::{HandleMotion, HandlePose, Twist};
+pub use progress::Progress;
 pub use refine::{FINE_ITERATIONS, SurfaceRefiner};
 pub use select::Selector;
-pub use skin::{SkinError, build_pose_clip, build_skin, measure_skin};
-pub use tally::Progress;
+pub use skin::{SkinDeviation, build_pose_clip, build_skin, measure_skin};

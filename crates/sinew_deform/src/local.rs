@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 /// An array over the whole mesh is worth it for pieces of at least this share of its vertices.
 const DENSE_SHARE: usize = 16;
-/// Stands for "no number".
+/// Marks a vertex without a number.
 const NONE: u32 = u32::MAX;
 
 /// A number for some of a mesh's vertices.
 #[derive(Debug, Clone)]
 pub(crate) enum VertexMap {
-    /// One entry a vertex of the mesh.
+    /// One entry per vertex of the mesh.
     Dense(Vec<u32>),
-    /// One entry a numbered vertex. Only ever looked into, so its order decides nothing.
+    /// One entry per numbered vertex. Only looked up, never iterated, so its order has no influence.
     Sparse(HashMap<u32, u32>),
 }
 
@@ -35,7 +35,7 @@ impl VertexMap {
         map
     }
 
-    /// Give a vertex a number, unless it has one; tells whether it had none.
+    /// Give a vertex a number, unless it has one; returns whether it had none.
     pub fn insert(&mut self, vertex: u32, number: u32) -> bool {
         let entry = match self {
             Self::Dense(all) => &mut all[vertex as usize],

@@ -11,20 +11,20 @@ use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::{Mesh, Move};
 use std::f64::consts::TAU;
 
-/// Where each handle of a set has gone.
+/// The motion of each handle of a set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandlePose {
     motions: Vec<HandleMotion>,
 }
 
-/// Where one handle has gone.
+/// The motion of one handle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandleMotion {
     /// `R`.
     pub rotation: DQuat,
     /// `t`.
     pub translation: DVec3,
-    /// `ω`: like the logarithm of `rotation`, but two and a half turns are not the same as a half turn.
+    /// `ω`: like the logarithm of `rotation`, but two and a half turns differ from a half turn.
     pub turn: DVec3,
     /// Twists within the handle, before `R`.
     pub twists: Vec<Twist>,
@@ -39,7 +39,7 @@ pub struct Twist {
     pub origin: DVec3,
     /// Angle at the full end.
     pub radians: f64,
-    /// Places along the axis, measured from the origin, where the turn is nothing and where it is full.
+    /// Places along the axis, measured from the origin, where the turn is zero and where it is full.
     pub range: [f64; 2],
 }
 
@@ -77,7 +77,7 @@ impl HandleMotion {
         self.rotation * twisted + self.translation
     }
 
-    /// How a small piece around a point turns.
+    /// The rotation of the surface at a point of the handle.
     pub fn rotation_at(&self, rest: DVec3) -> DQuat {
         let twists = self.twists.iter().fold(DQuat::IDENTITY, |q, twist| {
             DQuat::from_axis_angle(twist.axis, twist.radians * twist.share(rest)) * q
@@ -85,7 +85,7 @@ impl HandleMotion {
         self.rotation * twists
     }
 
-    /// The same motion as a matrix; twists are not in it.
+    /// The same motion as a matrix, without the twists.
     pub fn affine(&self) -> DAffine3 {
         DAffine3::from_rotation_translation(self.rotation, self.translation)
     }
@@ -95,7 +95,7 @@ impl HandleMotion {
         self.carry(DQuat::from_axis_angle(axis, radians), center);
     }
 
-    /// Turn about a centre without counting whole turns, which costs more than the turn itself.
+    /// Turn about a centre without counting whole turns, because counting costs more than the turn itself.
     pub(crate) fn carry(&mut self, turn: DQuat, center: DVec3) {
         self.translation = center + turn * (self.translation - center);
         self.rotation = (turn * self.rotation).normalize();
@@ -140,7 +140,7 @@ impl HandlePose {
         }
     }
 
-    /// A pose whose motions are known to be finite and one a handle.
+    /// A pose whose motions are known to be finite and one per handle.
     pub(crate) fn from_checked(motions: Vec<HandleMotion>) -> Self {
         Self { motions }
     }

@@ -1,4 +1,4 @@
-//! How well a pose keeps the shape: the measures by which methods are compared.
+//! Quality of a pose: the measures by which methods are compared.
 //!
 //! # Source
 //! Spokes-and-rims energy: Chao et al., *A simple geometric model for elastic deformations* (2010). Sections: rigid fit
@@ -11,10 +11,11 @@ use sinew_geom::{
     linalg::polar,
     measure::compute_volume,
     mesh::{Adjacency, EdgeTable},
+    operators::half_cotangents,
     query::find_self_intersections,
 };
 
-/// Numbers of one pose against the rest shape.
+/// Measures of one pose relative to the rest shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
     /// Volume over volume at rest; 1 for an open mesh without volume.
@@ -65,22 +66,6 @@ fn measure_edges(rest: &Mesh, pose: &[DVec3]) -> f64 {
         }
     }
     (sum / count.max(1) as f64).sqrt()
-}
-
-/// Twice the area of a face over the square of its longest edge, below which its angles say nothing.
-const FLAT: f64 = 1e-7;
-/// Stiffness of the edges of a flat face: a little, so that it holds together.
-const FLAT_STIFFNESS: f64 = 0.05;
-
-/// Half cotangents of the angles of a triangle, each opposite to the edge of the same index.
-pub(crate) fn half_cotangents(p: [DVec3; 3]) -> [f64; 3] {
-    let e = [p[2] - p[1], p[0] - p[2], p[1] - p[0]];
-    let longest = e.iter().map(|e| e.length_squared()).fold(0.0, f64::max);
-    let sine = e[0].cross(e[1]).length();
-    if sine <= FLAT * longest {
-        return [FLAT_STIFFNESS; 3];
-    }
-    std::array::from_fn(|k| -e[(k + 1) % 3].dot(e[(k + 2) % 3]) / sine / 2.0)
 }
 
 /// Energy over area, and the number of faces turned over.

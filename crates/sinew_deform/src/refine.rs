@@ -17,9 +17,9 @@ use crate::{
     arap::ArapPiece,
     editor::{SOFT_SHARE, check},
     guided::GuidedParams,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
     soft::{SoftPiece, SoftSurface},
-    tally::{Part, Tally},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -30,7 +30,7 @@ use sinew_geom::{Mesh, Warnings, measure::largest_error, mesh::Adjacency};
 pub const FINE_ITERATIONS: usize = 1;
 
 /// `ℓ` in distances between nodes. At 1 the arm raise folds into itself more than before, at 2 the bar loses volume.
-const REACH: f64 = 0.5;
+const REACH_IN_NODE_DISTANCES: f64 = 0.5;
 
 /// A mesh with handles, prepared for fine iterations.
 #[derive(Debug, Clone)]
@@ -43,29 +43,29 @@ pub struct SurfaceRefiner {
 }
 
 impl SurfaceRefiner {
-    /// Find the soft pieces and factor their systems at full resolution. `progress` hears the share done and may
-    /// stop the work. What there is to warn of, the editor of the same handles has told.
+    /// Find the soft pieces and factor their systems at full resolution. `progress` is called with the share done and
+    /// may stop the work. There are no warnings: the editor of the same handles has given them.
     ///
     /// # Errors
     /// If the handles belong to another mesh, a piece's system cannot be factored, or `progress` broke.
     pub fn new(mesh: &Mesh, handles: &HandleSet, progress: Progress) -> Result<Self, DeformError> {
         check("handle structure", mesh.n_vertices(), handles.n_vertices())?;
-        let tally = Tally::new(progress)?;
+        let meter = ProgressMeter::new(progress)?;
         let adjacency = Adjacency::new(mesh);
-        let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+        let held = HandledMesh { mesh, adjacency: &adjacency, handles };
         let soft = SoftSurface::new(held, &mut Warnings::default());
-        tally.add(SOFT_SHARE)?;
+        meter.add(SOFT_SHARE)?;
         let length = reach(held, &soft);
-        let build = |piece: &SoftPiece, part: Part| ArapPiece::new(held, piece, Some(length), part);
-        let pieces = soft.build_pieces(&tally, 1.0 - SOFT_SHARE, build)?;
-        tally.finish()?;
+        let build = |piece: &SoftPiece, span: ProgressSpan| ArapPiece::new(held, piece, Some(length), span);
+        let pieces = soft.build_pieces(&meter, 1.0 - SOFT_SHARE, build)?;
+        meter.finish()?;
         let rest = mesh.positions().to_vec();
         Ok(Self { rest, diagonal: mesh.diagonal(), n_handles: handles.len(), soft, pieces })
     }
 
-    /// One iteration from `positions`, which hold the solved pose, or what the last refinement made of it. The
+    /// One iteration from `positions`, which hold the solved pose or the result of the last refinement. The
     /// result depends on them and the pose alone. Returns the largest movement of a vertex as a share of the
-    /// mesh's diagonal, so that a caller can stop when nothing moves any more.
+    /// mesh's diagonal, so that a caller can stop when nothing moves any longer.
     ///
     /// # Errors
     /// If the pose belongs to other handles, or `positions` has another length than the mesh or is not finite.
@@ -97,14 +97,14 @@ impl SurfaceRefiner {
 }
 
 /// How far a refinement reaches: below what the graph of the guided method resolves, or below an edge.
-fn reach(held: HeldMesh, soft: &SoftSurface) -> f64 {
+fn reach(held: HandledMesh, soft: &SoftSurface) -> f64 {
     let area: f64 = soft.pieces.iter().map(|piece| piece.area(held)).sum();
     let spacing = (area / GuidedParams::default().n_nodes as f64).sqrt();
-    REACH * spacing.max(mean_edge(held, soft)).max(f64::MIN_POSITIVE)
+    REACH_IN_NODE_DISTANCES * spacing.max(mean_edge(held, soft)).max(f64::MIN_POSITIVE)
 }
 
 /// Mean length of the edges of the soft pieces.
-fn mean_edge(HeldMesh { mesh, adjacency, .. }: HeldMesh, soft: &SoftSurface) -> f64 {
+fn mean_edge(HandledMesh { mesh, adjacency, .. }: HandledMesh, soft: &SoftSurface) -> f64 {
     let vertices = soft.pieces.iter().flat_map(|piece| &piece.vertices);
     let edges = vertices.flat_map(|&v| adjacency.neighbors.row(v as usize).iter().map(move |&w| [v, w]));
     let lengths = edges.map(|e| {

@@ -10,9 +10,9 @@
 use crate::{
     DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor,
     arap::ArapPiece,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, no_progress},
     soft::SoftSurface,
-    tally::{Tally, unheard},
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_geom::{
@@ -21,15 +21,15 @@ use sinew_geom::{
     rig::{Interpolation, JointTrack, Keys, skin_linear},
 };
 
-/// Bones a vertex may follow: what every player supports.
+/// Bones per vertex: what every player supports.
 const INFLUENCES: usize = 4;
 
-/// Key times of a pose that is held, in seconds: players that cannot show a clip of no length exist.
-const HELD: [f32; 2] = [0.0, 1.0];
+/// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
+const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
 
 /// A rig with a joint at every handle's centre, and a skin that follows it.
 ///
-/// A joint's parent is the handle that takes it along: the one with the fewest secondary handles of those that
+/// A joint's parent is the handle that carries it: the one with the fewest secondary handles among those that
 /// name it.
 ///
 /// # Errors
@@ -41,9 +41,9 @@ pub fn build_skin(
 ) -> Result<(Rig, Skin), DeformError> {
     let (rig, joint_of) = build_rig(handles)?;
     let adjacency = Adjacency::new(mesh);
-    let held = HeldMesh { mesh, adjacency: &adjacency, handles };
+    let held = HandledMesh { mesh, adjacency: &adjacency, handles };
     let soft = SoftSurface::new(held, warnings);
-    let tally = Tally::new(&unheard)?;
+    let meter = ProgressMeter::new(&no_progress)?;
     let mut indices = vec![0u16; mesh.n_vertices() * INFLUENCES];
     let mut weights = vec![0f32; mesh.n_vertices() * INFLUENCES];
     for (v, carrier) in soft.carrier.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn build_skin(
             weights[v * INFLUENCES] = 1.0;
         }
     }
-    let solved = soft.build_pieces(&tally, 1.0, |piece, part| ArapPiece::new(held, piece, None, part))?;
+    let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, None, span))?;
     for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
@@ -101,8 +101,8 @@ fn build_rig(handles: &HandleSet) -> Result<(Rig, Vec<u16>), DeformError> {
     Ok((Rig::new(joints.collect())?, joint_of))
 }
 
-/// A clip that holds a pose of the handles, for a rig of [`build_skin`]: every joint at every moment where its handle
-/// goes, so that the clip can be shown at any time and blended with others.
+/// A clip that holds a pose of the handles, for a rig of [`build_skin`]: every joint is keyed to the motion of its
+/// handle, so that the clip can be shown at any time and blended with others.
 ///
 /// # Errors
 /// If a move does not fit the handles.
@@ -126,8 +126,13 @@ pub fn build_pose_clip(
         let (rotation, translation) = (local.0.normalize().as_quat(), local.1.as_vec3());
         Ok(JointTrack {
             joint,
-            rotation: Some(Keys::new(HELD.to_vec(), vec![rotation; 2], Interpolation::Linear, 1)?),
-            translation: Some(Keys::new(HELD.to_vec(), vec![translation; 2], Interpolation::Linear, 1)?),
+            rotation: Some(Keys::new(HOLD_KEY_SECS.to_vec(), vec![rotation; 2], Interpolation::Linear, 1)?),
+            translation: Some(Keys::new(
+                HOLD_KEY_SECS.to_vec(),
+                vec![translation; 2],
+                Interpolation::Linear,
+                1,
+            )?),
             scale: None,
         })
     };
@@ -135,9 +140,9 @@ pub fn build_pose_clip(
     Ok(Clip { name: name.to_owned(), joints, morphs: Vec::new() })
 }
 
-/// How far a skin is from the handles it came from.
+/// Deviation of a skin from the handles it was made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SkinError {
+pub struct SkinDeviation {
     /// Root mean square distance over vertices and poses, over the diagonal of the mesh.
     pub rms: f64,
     /// Largest distance, over the diagonal.
@@ -146,12 +151,12 @@ pub struct SkinError {
     pub n_poses: usize,
 }
 
-/// Compare a skin of [`build_skin`] with the guided method: every handle turned by 40° about each axis, with what
-/// it takes along.
+/// Compare a skin of [`build_skin`] with the guided method: every handle is turned by 40° about each axis, together
+/// with the handles it carries.
 ///
 /// # Errors
 /// If the handles belong to another mesh.
-pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<SkinError, DeformError> {
+pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<SkinDeviation, DeformError> {
     let editor = SurfaceEditor::new(mesh, handles, &EditParams::default(), &mut Warnings::default())?;
     let (_, joint_of) = build_rig(handles)?;
     let rest: Vec<Vec3> = mesh.positions().iter().map(|p| p.as_vec3()).collect();
@@ -182,7 +187,7 @@ pub fn measure_skin(mesh: &Mesh, handles: &HandleSet, skin: &Skin) -> Result<Ski
     }
     let count = (n_poses * mesh.n_vertices()).max(1) as f64;
     let size = mesh.diagonal().max(f64::MIN_POSITIVE);
-    Ok(SkinError { rms: (sum / count).sqrt() / size, max: max.sqrt() / size, n_poses })
+    Ok(SkinDeviation { rms: (sum / count).sqrt() / size, max: max.sqrt() / size, n_poses })
 }
 
 #[cfg(test)]
@@ -214,7 +219,7 @@ mod tests {
         assert!(error.rms < 0.01 && error.max < 0.08, "{error:?}");
     }
 
-    /// Bones go where the handles go, and what only one bone holds with them.
+    /// Bones follow their handles, and vertices of a single bone follow that bone.
     #[test]
     fn a_pose_becomes_a_clip_that_holds_it() {
         let character = build_character(Sample::Biped, 2000).unwrap();

@@ -2,14 +2,14 @@
 
 use crate::{
     DeformError, HandleSet,
-    held::HeldMesh,
-    tally::{Part, Tally},
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
 };
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{Mesh, Warnings, query::SurfaceTree};
 
-/// Who moves each vertex.
+/// What moves each vertex.
 #[derive(Debug, Clone)]
 pub(crate) struct SoftSurface {
     /// Pieces that are held by a handle and have to be solved.
@@ -27,12 +27,12 @@ pub(crate) struct SoftPiece {
     pub handles: Vec<u32>,
 }
 
-/// Vertices below which a piece has no inside worth the name: it is a patch about as wide as its rim.
-const LEAST_WITH_INSIDE: usize = 16;
+/// Vertices below which a piece has no inside worth modelling: it is a patch about as wide as its rim.
+const MIN_VERTICES_WITH_INSIDE: usize = 16;
 
 impl SoftPiece {
     /// Its area: a third of every face around each vertex.
-    pub fn area(&self, HeldMesh { mesh, adjacency, .. }: HeldMesh) -> f64 {
+    pub fn area(&self, HandledMesh { mesh, adjacency, .. }: HandledMesh) -> f64 {
         let around = self.vertices.iter().flat_map(|&v| adjacency.vertex_faces.row(v as usize));
         let third = |&f: &u32| {
             let [a, b, c] = mesh.corners(f as usize);
@@ -41,18 +41,18 @@ impl SoftPiece {
         around.map(third).sum()
     }
 
-    /// Whether what lies under it is worth being looked at.
+    /// Whether the inside below it is worth modelling.
     pub fn has_inside(&self) -> bool {
-        self.vertices.len() >= LEAST_WITH_INSIDE
+        self.vertices.len() >= MIN_VERTICES_WITH_INSIDE
     }
 }
 
 /// A posed piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posed {
-    /// Where its vertices go.
+    /// Positions of its vertices.
     pub positions: Vec<DVec3>,
-    /// How the surface around them turns; empty if nobody asked.
+    /// Rotation of the surface around them; empty if not requested.
     pub rotations: Vec<DQuat>,
 }
 
@@ -62,20 +62,20 @@ impl SoftSurface {
         self.pieces.iter().map(|piece| piece.vertices.len()).sum()
     }
 
-    /// Prepare every piece, side by side. Together they fill a share of the tally, each by its vertices.
+    /// Prepare every piece in parallel. Together they fill a share of the progress, in proportion to their vertices.
     pub fn build_pieces<T: Send>(
         &self,
-        tally: &Tally,
+        meter: &ProgressMeter,
         share: f64,
-        build: impl Fn(&SoftPiece, Part) -> Result<T, DeformError> + Sync,
+        build: impl Fn(&SoftPiece, ProgressSpan) -> Result<T, DeformError> + Sync,
     ) -> Result<Vec<T>, DeformError> {
         let a_vertex = share / self.n_vertices().max(1) as f64;
-        let part = |piece: &SoftPiece| Part { tally, share: a_vertex * piece.vertices.len() as f64 };
-        self.pieces.par_iter().map(|piece| build(piece, part(piece))).collect()
+        let span = |piece: &SoftPiece| ProgressSpan { meter, share: a_vertex * piece.vertices.len() as f64 };
+        self.pieces.par_iter().map(|piece| build(piece, span(piece))).collect()
     }
 
-    /// Find the pieces. A piece that touches no handle moves with the nearest one, and is told of.
-    pub fn new(HeldMesh { mesh, adjacency, handles }: HeldMesh, warnings: &mut Warnings) -> Self {
+    /// Find the pieces. A piece that touches no handle moves with the nearest one, with a warning.
+    pub fn new(HandledMesh { mesh, adjacency, handles }: HandledMesh, warnings: &mut Warnings) -> Self {
         let n = mesh.n_vertices();
         let owner = |v: usize| handles.owner(v).map(|h| h as u32);
         let mut carrier: Vec<Option<u32>> =
@@ -127,7 +127,7 @@ fn carry_loose(
     let held: Vec<u32> =
         (0..mesh.n_vertices() as u32).filter(|&v| handles.owner(v as usize).is_some()).collect();
     let points: Vec<DVec3> = held.iter().map(|&v| mesh.positions()[v as usize]).collect();
-    // A hierarchy over points is one over faces without extent.
+    // A hierarchy over points is a hierarchy over faces without extent.
     let faces = (0..points.len() as u32).map(|i| [i; 3]).collect();
     let Ok(cloud) = Mesh::new(points, faces) else { return };
     let tree = SurfaceTree::new(&cloud);

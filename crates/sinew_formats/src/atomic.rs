@@ -8,11 +8,11 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Replace a file as one step: a temporary file beside it is written, flushed to disk and renamed. A link stays and
-/// what it points to is replaced; the permissions of a file that was there stay, too.
+/// Replace a file as one step: a temporary file beside it is written, flushed to disk and renamed. A link is preserved
+/// and its target replaced; the permissions of an existing file are preserved, too.
 ///
 /// # Errors
-/// Whatever the system reports; the temporary file is then removed and the old file is untouched. Folders, devices
+/// Any error of the system; the temporary file is then removed and the old file is unchanged. Folders, devices
 /// and pipes are refused.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     let target = behind_links(path).map_err(|error| FormatError::io(path, error))?;
@@ -29,7 +29,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
         }
         file.sync_all()?;
         fs::rename(&temporary, &target)?;
-        // The new name is safe only once the folder is, too; systems that cannot do this do not need it.
+        // The new name is durable only once the folder is flushed, too; systems that cannot do this do not need it.
         let folder =
             target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -42,15 +42,15 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     })
 }
 
-/// Links followed before a ring of them is suspected, as systems do.
+/// Links followed before a cycle is assumed, as systems do.
 const MAX_LINKS: usize = 40;
 
-/// The path itself or, if it is a link, what it points to in the end, which need not exist.
+/// The path itself or, if it is a link, its final target, which need not exist.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::symlink_metadata(&target) {
-            // A relative link counts from its own folder.
+            // A relative link is relative to its own folder.
             Ok(meta) if meta.is_symlink() => target = target.with_file_name("").join(fs::read_link(&target)?),
             _ => return Ok(target),
         }
@@ -58,7 +58,7 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links point to one another"))
 }
 
-/// A name no other process or thread of ours is writing to.
+/// A name that no other process or thread is writing to.
 fn temporary_beside(path: &Path) -> PathBuf {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let mut name = std::ffi::OsString::from(".");
@@ -86,7 +86,7 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
-        // A link to nothing yet, a ring, and what is no file.
+        // A link to a missing file, a cycle, and something that is not a file.
         symlink("inner/fresh.bin", dir.join("hope")).unwrap();
         write_atomic(&dir.join("hope"), b"x").unwrap();
         assert_eq!(fs::read(dir.join("inner/fresh.bin")).unwrap(), b"x");

@@ -3,12 +3,12 @@
 //! # Source
 //! IEC 61966-2-1 (sRGB).
 
-/// Linear share of light of a colour channel.
+/// Linear intensity of a colour channel.
 pub(crate) fn linear_from_srgb(x: f64) -> f64 {
     if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
 }
 
-/// Channel of a screen colour; the inverse. White stays exactly so.
+/// Channel of a screen colour; the inverse. White is preserved exactly.
 pub(crate) fn srgb_from_linear(x: f64) -> f64 {
     if x <= 0.04045 / 12.92 { 12.92 * x } else { 1.0 + 1.055 * (x.powf(1.0 / 2.4) - 1.0) }
 }

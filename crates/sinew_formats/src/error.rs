@@ -1,4 +1,4 @@
-//! What can be wrong with a file, said so that a user can mend it.
+//! Faults of files, with place, cause and remedy.
 
 use std::{
     fmt, io,
@@ -13,18 +13,18 @@ const MAX_LISTED: usize = 20;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error("{}: {error}; check that the path exists and is accessible", path.display())]
     Io {
-        /// The file in question.
+        /// The file.
         path: PathBuf,
-        /// What the system said. Part of the message, so not also its source: chains would print it twice.
+        /// The system's error. Part of the message, so not also its source: chains would print it twice.
         error: io::Error,
     },
     /// The content is wrong; every fault found is listed.
     #[error("{}", FaultList { path, faults })]
     Faults {
-        /// The file in question.
+        /// The file.
         path: PathBuf,
         /// At least one fault.
         faults: Vec<Fault>,
@@ -42,7 +42,7 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// A failure of the operating system at a path.
+    /// An error of the operating system at a path.
     pub fn io(path: &Path, error: io::Error) -> Self {
         Self::Io { path: path.to_owned(), error }
     }
@@ -53,12 +53,12 @@ impl FormatError {
     }
 }
 
-/// One thing wrong with a file.
+/// One fault of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     /// Where in the file.
     pub place: Place,
-    /// What is wrong there, without a final full stop.
+    /// What is wrong, without a final full stop.
     pub cause: String,
     /// What to do about it, if there is more to say than "correct it".
     pub remedy: Option<String>,
@@ -90,7 +90,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Where in a file a fault lies.
+/// Place of a fault in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// Line of a text file, counted from 1.

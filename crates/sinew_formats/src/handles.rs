@@ -1,31 +1,33 @@
-//! `handles.json`: painted regions in a file of their own.
+//! `handles.json`: painted regions in their own file.
 
 use crate::{
-    Fault, FormatError,
-    text::{Faults, without_mark},
+    FormatError,
+    json::{Node, read_json},
 };
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sinew_geom::{
     Handle, Mesh,
     character::{compute_default_center, find_borders},
 };
 use std::collections::HashMap;
 
-#[derive(Serialize, Deserialize)]
+const SHAPE: &str = r#"expected {"handles":[{"name":"hand","vertices":[0,1]}]}"#;
+
+#[derive(Serialize)]
 struct File {
     handles: Vec<Entry>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Entry {
     name: String,
     vertices: Vec<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<f32>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     center: Option<[f64; 3]>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     secondary: Vec<String>,
 }
 
@@ -33,56 +35,74 @@ struct Entry {
 /// default to 1, the centre to that of the border with surface that belongs to no handle.
 ///
 /// # Errors
-/// All faults with their JSON paths: vertices that do not exist, weights outside 0..=1, names twice, unknown
-/// secondary handles.
+/// All faults with their JSON paths: unknown keys, vertices that do not exist, weights outside 0..=1, names used
+/// twice, unknown secondary handles.
 pub fn read_handles(bytes: &[u8], mesh: &Mesh, name: &str) -> Result<Vec<Handle>, FormatError> {
-    let file: File = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
-        let fault = Fault::new(crate::Place::Line(error.line()), error.to_string());
-        let shape = "expected {\"handles\":[{\"name\":\"hand\",\"vertices\":[0,1]}]}";
-        FormatError::faults(name, vec![fault.with_remedy(shape)])
+    let entries = read_json(bytes, name, (SHAPE, "correct it there"), |root| {
+        let list = root.fields(&["handles"], SHAPE)?.get("handles")?;
+        let entries = list.each(read_entry)?;
+        check(&entries, &list, mesh).then_some(entries)
     })?;
-    let mut faults = Faults::default();
-    // Each name with the first handle that has it.
-    let mut names = HashMap::new();
-    for (index, entry) in file.handles.iter().enumerate() {
-        names.entry(entry.name.as_str()).or_insert(index);
-    }
-    for (index, entry) in file.handles.iter().enumerate() {
-        check(entry, index, &names, mesh, &mut faults);
-    }
-    faults.finish(name)?;
     let mut is_soft = vec![true; mesh.n_vertices()];
-    file.handles.iter().flat_map(|entry| &entry.vertices).for_each(|&v| is_soft[v as usize] = false);
+    entries.iter().flat_map(|entry| &entry.vertices).for_each(|&v| is_soft[v as usize] = false);
     let on_border = find_borders(mesh, &is_soft);
-    Ok(file.handles.into_iter().map(|entry| build(entry, mesh, &on_border)).collect())
+    Ok(entries.into_iter().map(|entry| build(entry, mesh, &on_border)).collect())
 }
 
-fn check(entry: &Entry, index: usize, names: &HashMap<&str, usize>, mesh: &Mesh, faults: &mut Faults) {
-    let mut fault =
-        |path: String, cause: String| faults.push(Fault::json(format!("/handles/{index}{path}"), cause));
-    if names.get(entry.name.as_str()).is_some_and(|&first| first < index) {
-        fault("/name".into(), format!("there are two handles named {:?}", entry.name));
+fn read_entry(node: &Node<'_>) -> Option<Entry> {
+    let fields = node.fields(&["name", "vertices", "weights", "center", "secondary"], SHAPE)?;
+    let name = fields.required("name", |node| node.text("a name"));
+    let vertices = fields.required("vertices", |list| {
+        list.values("the number of a vertex", |v| v.as_u64().and_then(|v| u32::try_from(v).ok()))
+    });
+    let weights = fields.optional("weights", |list| {
+        list.values("a weight from 0 to 1", |w| {
+            w.as_f64().map(|w| w as f32).filter(|w| (0.0..=1.0).contains(w))
+        })
+    });
+    let center = fields.optional("center", Node::numbers);
+    let secondary = fields.or("secondary", Vec::new(), |list| list.names("the name of a handle"));
+    Some(Entry {
+        name: name?,
+        vertices: vertices?,
+        weights: weights?,
+        center: center?,
+        secondary: secondary?,
+    })
+}
+
+/// Check the handles against each other and the mesh; faults are recorded.
+fn check(entries: &[Entry], list: &Node<'_>, mesh: &Mesh) -> bool {
+    // Each name with the first handle that has it.
+    let mut names = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        names.entry(entry.name.as_str()).or_insert(index);
     }
-    let n = mesh.n_vertices();
-    if let Some(at) = entry.vertices.iter().position(|&v| v as usize >= n) {
-        fault(format!("/vertices/{at}"), format!("the mesh has no vertex {}, only {n}", entry.vertices[at]));
-    }
-    if let Some(weights) = &entry.weights {
-        if weights.len() != entry.vertices.len() {
-            fault(
-                "/weights".into(),
-                format!("{} weights for {} vertices", weights.len(), entry.vertices.len()),
-            );
+    let mut is_sound = true;
+    for (index, entry) in entries.iter().enumerate() {
+        let mut fault = |path: String, cause: String| {
+            list.fault_below(&format!("{index}/{path}"), cause);
+            is_sound = false;
+        };
+        if names.get(entry.name.as_str()).is_some_and(|&first| first < index) {
+            fault("name".into(), format!("there are two handles named {:?}", entry.name));
         }
-        if let Some(at) = weights.iter().position(|w| !(0.0..=1.0).contains(w)) {
-            fault(format!("/weights/{at}"), format!("weight {} is not within 0 and 1", weights[at]));
+        let n = mesh.n_vertices();
+        if let Some(at) = entry.vertices.iter().position(|&v| v as usize >= n) {
+            let cause = format!("the mesh has no vertex {}, it has {n} vertices", entry.vertices[at]);
+            fault(format!("vertices/{at}"), cause);
+        }
+        let n_weights = entry.weights.as_ref().map_or(entry.vertices.len(), Vec::len);
+        if n_weights != entry.vertices.len() {
+            fault("weights".into(), format!("{n_weights} weights for {} vertices", entry.vertices.len()));
+        }
+        for (at, other) in entry.secondary.iter().enumerate() {
+            if !names.contains_key(other.as_str()) {
+                fault(format!("secondary/{at}"), format!("there is no handle named {other:?}"));
+            }
         }
     }
-    for (at, other) in
-        entry.secondary.iter().enumerate().filter(|(_, other)| !names.contains_key(other.as_str()))
-    {
-        fault(format!("/secondary/{at}"), format!("there is no handle named {other:?}"));
-    }
+    is_sound
 }
 
 fn build(entry: Entry, mesh: &Mesh, on_border: &[bool]) -> Handle {
@@ -130,11 +150,17 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let text = br#"{"handles":[{"name":"a","vertices":[9],"weights":[2]},{"name":"a","vertices":[],"secondary":["x"]}]}"#;
-        let message = read_handles(text, &mesh(), "h.json").unwrap_err().to_string();
+        let faults = |text: &str| read_handles(text.as_bytes(), &mesh(), "h.json").unwrap_err().to_string();
+        let message = faults(
+            r#"{"handles":[{"name":"a","vertices":[9],"weights":[1,1]},{"name":"a","vertices":[],"secondary":["x"]}]}"#,
+        );
         for part in
-            ["/handles/0/vertices/0", "/handles/0/weights/0", "/handles/1/name", "/handles/1/secondary/0"]
+            ["/handles/0/vertices/0", "/handles/0/weights", "/handles/1/name", "/handles/1/secondary/0"]
         {
+            assert!(message.contains(part), "{part} not in {message}");
+        }
+        let message = faults(r#"{"handles":[{"name":"a","vertices":[0,-1],"weights":[2],"centre":[1]}]}"#);
+        for part in ["/handles/0/vertices/1", "/handles/0/weights/0", r#"did you mean "center"?"#] {
             assert!(message.contains(part), "{part} not in {message}");
         }
     }

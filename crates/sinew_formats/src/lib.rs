@@ -1,7 +1,7 @@
 //! Readers and writers.
 //!
 //! Every reader works on bytes and never panics on them; a thin wrapper takes a path. Readers return all
-//! faults of a file with their places ([`FormatError::Faults`]); what could be mended goes to the
+//! faults of a file with their places ([`FormatError::Faults`]); what could be repaired goes to the
 //! [`Warnings`](sinew_geom::Warnings) argument.
 
 mod atomic;
@@ -10,6 +10,7 @@ mod color;
 mod error;
 pub mod gltf;
 pub mod handles;
+mod json;
 pub mod medit;
 pub mod moves;
 mod names;
@@ -22,6 +23,7 @@ pub mod ply;
 mod polygons;
 pub mod recording;
 mod sequence;
+mod side_files;
 pub mod skeleton;
 pub mod stl;
 mod text;
@@ -34,3 +36,4 @@ pub use gltf::GltfFile;
 pub use open::{Content, Format, read_any, read_any_within, read_content, read_file};
 pub use polygons::Model;
 pub use sequence::{SequenceFolder, count_frames};
+pub use side_files::{SideFiles, no_side_files};

@@ -6,7 +6,7 @@
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{Faults, integer, number, shown, whole, without_mark},
+    text::{Faults, excerpt, file_error, integer, number, without_mark},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -17,15 +17,15 @@ const REMEDY: &str = "vertices count from 1; export the file again";
 /// Read `.mesh` from memory.
 ///
 /// # Errors
-/// All vertices that do not exist, or the first place where the text stops making sense: records have no lines of
-/// their own to go on from.
+/// All vertices that do not exist, or the first syntax error: records have no separate lines to continue
+/// from.
 pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
     let mut words = Words { bytes: without_mark(bytes), at: 0 };
     // Where each face ends in the text.
     let mut face_ends = Vec::new();
     let mut polygons = Polygons::default();
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
-        return Err(whole(
+        return Err(file_error(
             name,
             "the file does not start with `MeshVersionFormatted`",
             "is it another format named .mesh?",
@@ -49,7 +49,7 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
         let n = words.integer().map_err(fail)?;
         if word == b"Dimension" {
             if n != 3 {
-                return Err(whole(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
+                return Err(file_error(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
             }
             continue;
         }
@@ -65,7 +65,7 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
                 }
                 b"Triangles" | b"Quadrilaterals" => {
                     for _ in 0..width - 1 {
-                        // Counted from 1; what cannot be an index is found out of range below.
+                        // Counted from 1; negative or large numbers are found out of range below.
                         let index = words.integer().map_err(fail)?;
                         polygons.corners.push(u32::try_from(index - 1).unwrap_or(u32::MAX));
                     }
@@ -96,13 +96,13 @@ pub fn read_medit(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<M
 /// Cells of a lattice over shared nodes; indices are checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Solids {
-    /// Where the nodes are.
+    /// Positions of the nodes.
     pub positions: Vec<DVec3>,
     /// A corner, and three that follow each other counterclockwise as seen from it through the cell.
     pub tetrahedra: Vec<[u32; 4]>,
     /// Two triangles in the same order.
     pub prisms: Vec<[u32; 6]>,
-    /// Corner `c` lies at the upper end of axis `k` if bit `k` of `c` is set.
+    /// Corner `c` is at the upper end of axis `k` if bit `k` of `c` is set.
     pub hexahedra: Vec<[u32; 8]>,
     /// Edges marked as `Ridges` or `RequiredEdges`.
     pub creases: Vec<[u32; 2]>,
@@ -110,7 +110,7 @@ pub struct Solids {
     pub corners: Vec<u32>,
 }
 
-/// Where the corners of a hexahedron in MEDIT's order, around its bottom and around its top, go.
+/// Position of each corner of a hexahedron, which MEDIT lists around its bottom and around its top.
 const AROUND: [usize; 8] = [0, 1, 3, 2, 4, 5, 7, 6];
 
 /// Read the solids of a `.mesh` from memory.
@@ -121,7 +121,7 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
     let mut words = Words { bytes: without_mark(bytes), at: 0 };
     let remedy = "a lattice is a MEDIT .mesh with Hexahedra, Tetrahedra or Prisms";
     if words.next().is_none_or(|word| !word.starts_with(b"MeshVersionFormatted")) {
-        return Err(whole(name, "the file does not start with `MeshVersionFormatted`", remedy));
+        return Err(file_error(name, "the file does not start with `MeshVersionFormatted`", remedy));
     }
     let fail = |fault: Fault| FormatError::faults(name, vec![fault]);
     let mut raw = RawSolids::default();
@@ -141,10 +141,14 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
         let n = words.integer().map_err(fail)?;
         match word {
             b"Dimension" if n != 3 => {
-                return Err(whole(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
+                return Err(file_error(name, format!("the mesh has {n} dimensions"), "only 3 are read"));
             }
             b"Pyramids" if n > 0 => {
-                return Err(whole(name, format!("there are {n} pyramids"), "split each into two tetrahedra"));
+                return Err(file_error(
+                    name,
+                    format!("there are {n} pyramids"),
+                    "split each into two tetrahedra",
+                ));
             }
             b"Dimension" => {}
             _ => (0..n).try_for_each(|_| raw.record(&mut words, word, width)).map_err(fail)?,
@@ -152,17 +156,17 @@ pub fn read_solids(bytes: &[u8], name: &str) -> Result<Solids, FormatError> {
     }
     let solids = raw.finish(&words, name)?;
     let n_cells = solids.tetrahedra.len() + solids.prisms.len() + solids.hexahedra.len();
-    if n_cells == 0 { Err(whole(name, "there are no solids in the file", remedy)) } else { Ok(solids) }
+    if n_cells == 0 { Err(file_error(name, "there are no solids in the file", remedy)) } else { Ok(solids) }
 }
 
-/// Solids as they are read, with what has to be checked at the end.
+/// Solids as they are read, with data for the checks at the end.
 #[derive(Default)]
 struct RawSolids {
     solids: Solids,
     edges: Vec<[u32; 2]>,
-    /// Places in `edges`, and where they stand in the text.
+    /// Indices into `edges`, and their places in the text.
     ridges: Vec<(i64, usize)>,
-    /// Smallest and largest index of each record, and where it stands.
+    /// Smallest and largest index of each record, and its place in the text.
     used: Vec<(i64, i64, usize)>,
 }
 
@@ -198,7 +202,7 @@ impl RawSolids {
             let range = record[..width].iter().fold((i64::MAX, 0), |(l, h), &x| (l.min(x), h.max(x)));
             self.used.push((range.0, range.1, words.at));
         }
-        // All but lists of places end in a mark.
+        // All records except lists of indices end in a reference number.
         if width > 1 {
             words.next();
         }
@@ -284,7 +288,7 @@ impl<'a> Words<'a> {
     }
 
     fn fault(&self, word: Option<&[u8]>, expected: &str) -> Fault {
-        let found = word.map_or("the end of the file".to_owned(), |word| format!("`{}`", shown(word)));
+        let found = word.map_or("the end of the file".to_owned(), |word| format!("`{}`", excerpt(word)));
         Fault::new(Place::Line(self.line_at(self.at)), format!("expected {expected}, found {found}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Names that must differ.
+//! Unique names.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub(crate) struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// The name, or if it is taken, with the first number from 2 on that is not.
+    /// The name, or if it is used already, with the first number from 2 on that is free.
     pub fn unique(&mut self, name: &str) -> String {
         let Some(&first) = self.0.get(name) else {
             self.0.insert(name.to_owned(), 2);

@@ -6,7 +6,7 @@
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{Faults, fields, integer, lines, number, shown, whole, without_comment},
+    text::{Faults, excerpt, fields, file_error, integer, lines, number, without_comment},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -25,17 +25,17 @@ pub fn read_off(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Mod
     let mut rows = lines(bytes)
         .map(|(n, line)| (n, without_comment(line)))
         .filter(|(_, line)| fields(line).next().is_some());
-    let (first_line, head) = rows.next().ok_or_else(|| whole(name, "the file is empty", REMEDY))?;
+    let (first_line, head) = rows.next().ok_or_else(|| file_error(name, "the file is empty", REMEDY))?;
     let head = head.trim_ascii();
     let Some(end) = head.windows(3).position(|w| w == b"OFF").map(|at| at + 3) else {
-        return Err(whole(name, format!("`{}` is not an OFF header", shown(head)), REMEDY));
+        return Err(file_error(name, format!("`{}` is not an OFF header", excerpt(head)), REMEDY));
     };
     let (prefix, after) = (&head[..end - 3], &head[end..]);
     if prefix.len() > 6 || !prefix.iter().all(|byte| b"STCN4n".contains(byte)) {
-        return Err(whole(name, format!("`{}` is not an OFF header", shown(head)), REMEDY));
+        return Err(file_error(name, format!("`{}` is not an OFF header", excerpt(head)), REMEDY));
     }
     if prefix.contains(&b'4') || prefix.contains(&b'n') || after.trim_ascii().starts_with(b"BINARY") {
-        return Err(whole(
+        return Err(file_error(
             name,
             "binary and four-dimensional OFF are not read",
             "save it as plain ASCII OFF",
@@ -100,15 +100,15 @@ impl Reader {
         match (next(), next(), next()) {
             (Ok(x), Ok(y), Ok(z)) => self.polygons.positions.push(DVec3::new(x, y, z)),
             _ => {
-                self.faults.line(line, format!("`{}` is not a vertex of three numbers", shown(row)));
-                // Keeps the count, so that later lines are not misread.
+                self.faults.line(line, format!("`{}` is not a vertex of three numbers", excerpt(row)));
+                // Counted, so that later lines are not misread.
                 return self.polygons.positions.push(DVec3::ZERO);
             }
         }
         if let Some(n_before) = self.colors {
             let rgba: Vec<f64> = values.map_while(Result::ok).skip(n_before).take(4).collect();
             if let [r, g, b, ..] = rgba[..] {
-                // No opacity stands as a negative one until the scale is known.
+                // A missing opacity is stored as a negative one until the scale is known.
                 let a = rgba.get(3).map_or(-1.0, |a| a.max(0.0));
                 self.polygons.colors.push([r, g, b, a]);
             }
@@ -131,7 +131,7 @@ impl Reader {
         }
         let found = self.polygons.corners.len() - start;
         if found as i64 != size {
-            self.faults.line(line, format!("`{}` is not a face: a count and as many vertices", shown(row)));
+            self.faults.line(line, format!("`{}` is not a face: a count and as many vertices", excerpt(row)));
         }
         self.polygons.sizes.push(found as u32);
     }

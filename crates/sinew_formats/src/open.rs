@@ -1,9 +1,11 @@
-//! Opening any file: which format it is, and what is in it.
+//! Opening any file: its format and its content.
 
 use crate::{
     BvhFile, Fault, FormatError, GltfFile, Model, Place, SequenceFolder, bvh, gltf, medit, obj, off, ply,
-    recording, stl,
-    text::{whole, without_mark},
+    recording,
+    side_files::{SideFiles, check_within, side_files_in},
+    stl,
+    text::{file_error, without_mark},
 };
 use sinew_geom::{BodyRecording, Character, Warnings};
 use std::{
@@ -12,7 +14,7 @@ use std::{
     path::Path,
 };
 
-/// Frames a second where a file does not say.
+/// Frames per second where a file does not say.
 const DEFAULT_FPS: f64 = 30.0;
 
 /// A readable format.
@@ -31,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Format by the ending of a name.
+    /// Format by the extension of a name.
     pub fn of_extension(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -48,7 +50,7 @@ impl Format {
         })
     }
 
-    /// Format by the first bytes, where they are telling.
+    /// Format by the first bytes, where they identify it.
     fn of_content(bytes: &[u8]) -> Option<Self> {
         let text = without_mark(bytes).trim_ascii_start();
         let starts = |word: &[u8]| text.starts_with(word);
@@ -68,7 +70,7 @@ impl Format {
     }
 }
 
-/// What was in a file.
+/// Content of a file.
 #[derive(Debug)]
 pub enum Content {
     /// A mesh.
@@ -95,16 +97,16 @@ impl Content {
     }
 }
 
-/// Open a file or a folder of frames. What the file is decides its content where that is telling, else the
-/// ending of its name.
+/// Open a file or a folder of frames. The format is found from the content if possible, else from the
+/// extension of its name.
 ///
 /// # Errors
-/// As the reader of its format; formats that cannot be read say what to do instead.
+/// As the reader of its format; formats that cannot be read give an alternative.
 pub fn read_any(path: &Path, warnings: &mut Warnings) -> Result<Content, FormatError> {
     read_any_within(path, None, warnings)
 }
 
-/// As [`read_any`], but with a `root` nothing is read that does not really lie below it: for files of strangers, whose
+/// As [`read_any`], but with a `root` nothing is read that is not really below it: for files of unknown origin, whose
 /// side files and frames could be links to anything.
 ///
 /// # Errors
@@ -120,7 +122,7 @@ pub fn read_any_within(
     read_content(&read_file(path)?, path, root, warnings)
 }
 
-/// Read what a file holds whose bytes are there already; `path` is where its side files are.
+/// Read a file whose bytes are already in memory; `path` is where its side files are.
 ///
 /// # Errors
 /// As [`read_any`].
@@ -132,7 +134,7 @@ pub fn read_content(
 ) -> Result<Content, FormatError> {
     let name = path.to_string_lossy();
     if bytes.is_empty() {
-        return Err(whole(&name, "the file is empty", "export it again"));
+        return Err(file_error(&name, "the file is empty", "export it again"));
     }
     let by_name = Format::of_extension(path);
     let format = Format::of_content(bytes).or(by_name).ok_or_else(|| unreadable(path))?;
@@ -140,7 +142,7 @@ pub fn read_content(
         warnings.push(format!("the content is {format:?}, whatever the name says; it was read as such"));
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    let side = gltf::side_files_in(folder, root);
+    let side = side_files_in(folder, root);
     Ok(match format {
         Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
@@ -157,7 +159,7 @@ pub(crate) fn read_mesh_file(
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
     if let Some(root) = root {
-        gltf::check_within(path, root).map_err(|error| FormatError::io(path, error))?;
+        check_within(path, root).map_err(|error| FormatError::io(path, error))?;
     }
     match read_any_within(path, root, warnings)? {
         Content::Model(model) => Ok(*model),
@@ -168,7 +170,7 @@ pub(crate) fn read_mesh_file(
 fn read_mesh(
     format: Format,
     bytes: &[u8],
-    side: gltf::SideFiles,
+    side: SideFiles,
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
@@ -194,7 +196,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut file = fs::File::open(path).map_err(io)?;
     let meta = file.metadata().map_err(io)?;
     if !meta.is_file() {
-        return Err(whole(
+        return Err(file_error(
             &path.to_string_lossy(),
             "this is not a regular file",
             "give a file or a folder of frames",

@@ -1,8 +1,8 @@
 //! `pairs.json`: poses of a body, each with the pose of a character that belongs to it.
 
 use crate::{
-    Fault, FormatError, Place,
-    text::{Faults, shown, whole, without_mark},
+    FormatError,
+    json::{Node, UnknownKeys, read_json, read_value},
 };
 use glam::{DQuat, DVec3};
 use serde_json::{Map, Value, json};
@@ -10,19 +10,19 @@ use sinew_geom::{BodyLayout, Transform};
 
 const SHAPE: &str = r#"expected {"pairs":[{"name":"arm up","body":[[x,y,z], … 20],"joints":{"arm":{"rotation":[x,y,z,w]}}}]}"#;
 const MAKE: &str = "make pairs with `sinew puppet pair` or in the studio";
-/// Metres beyond which a body is none; no other number of a pose is larger.
-const MOST: f64 = 1e4;
+/// Largest coordinate of a body, in metres; no other number of a pose is larger.
+const MAX_METRES: f64 = 1e4;
 
 /// Pairs of poses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PairFile {
     /// The pairs, in order.
     pub pairs: Vec<PosePair>,
-    /// Joints of the character with the limbs of the actor that move them, where the user said so.
+    /// Joints of the character with the limbs of the actor that move them, where the user chose them.
     pub limbs: Vec<(String, Vec<String>)>,
 }
 
-/// A pose of a body and what it means.
+/// A pose of a body and the pose of the character that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PosePair {
     /// Name shown to the user.
@@ -36,7 +36,7 @@ pub struct PosePair {
 /// A pose of a character, by name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PairTarget {
-    /// Local transforms of joints; those that are not named rest.
+    /// Local transforms of joints; joints that are not listed are at rest.
     Joints(Vec<(String, Transform)>),
     /// A stored example of a character with handles.
     Example(String),
@@ -45,32 +45,17 @@ pub enum PairTarget {
 /// Read pairs.
 ///
 /// # Errors
-/// All faults with their JSON paths.
+/// All faults with their JSON paths; also unknown keys.
 pub fn read_pairs(bytes: &[u8], name: &str) -> Result<PairFile, FormatError> {
-    let text = without_mark(bytes);
-    if text.trim_ascii().is_empty() {
-        return Err(whole(name, "the file is empty", SHAPE));
-    }
-    let file: Value = serde_json::from_slice(text).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
-    })?;
-    let Some(list) = file.get("pairs").and_then(Value::as_array) else {
-        return Err(whole(name, "there is no list of pairs", SHAPE));
-    };
-    let mut faults = Faults::default();
-    let mut result = PairFile::default();
-    for (index, entry) in list.iter().enumerate() {
-        if faults.is_full() {
-            break;
-        }
-        result.pairs.extend(read_pair(entry, index, &mut faults));
-    }
-    if let Some(limbs) = file.get("limbs") {
-        result.limbs = read_limbs(limbs, &mut faults);
-    }
-    faults.finish_with(name, MAKE)?;
-    Ok(result)
+    read_json(bytes, name, (SHAPE, MAKE), read_file)
+}
+
+/// Read pairs from a part of a project, where each may have more keys than in a file.
+///
+/// # Errors
+/// All faults with their JSON paths.
+pub fn read_project_pairs(value: &Value, name: &str) -> Result<PairFile, FormatError> {
+    read_value(value, name, (SHAPE, MAKE), UnknownKeys::Ignore, read_file)
 }
 
 /// Write pairs as [`read_pairs`] reads them.
@@ -104,21 +89,27 @@ pub fn write_pairs(file: &PairFile) -> Vec<u8> {
     serde_json::to_vec_pretty(&root).unwrap_or_default()
 }
 
-/// What is known of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk in
-/// metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
+/// Calibration of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the length of its trunk
+/// in metres, as `{"upright":[0,0,0,1],"trunk":0.5}`.
 ///
 /// # Errors
-/// What is wrong, with its place.
+/// All faults with their JSON paths.
 pub fn read_calibration(bytes: &[u8], name: &str) -> Result<([f64; 4], f64), FormatError> {
     const EXPECTED: &str =
         r#"expected {"upright":[x,y,z,w],"trunk":metres}; `sinew puppet calibrate` writes it"#;
-    let file: Value = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(EXPECTED)])
-    })?;
-    let upright = numbers::<4>(&file["upright"]).filter(|q| q.iter().map(|x| x * x).sum::<f64>() > 1e-6);
-    let trunk = file["trunk"].as_f64().filter(|trunk| *trunk > 0.0 && *trunk <= MOST);
-    upright.zip(trunk).ok_or_else(|| whole(name, "it is no calibration", EXPECTED))
+    read_json(bytes, name, (EXPECTED, EXPECTED), |root| {
+        let fields = root.fields(&["upright", "trunk"], EXPECTED)?;
+        let upright = fields.required("upright", |node| match node.numbers::<4>() {
+            Some(q) if q.iter().map(|x| x * x).sum::<f64>() <= 1e-6 => {
+                node.fault("the rotation has no length")
+            }
+            q => q,
+        });
+        let length =
+            |node: &Node<'_>| node.number_in(f64::MIN_POSITIVE..=MAX_METRES, "a length in metres above 0");
+        let trunk = fields.required("trunk", length);
+        Some((upright?, trunk?))
+    })
 }
 
 /// Write it as [`read_calibration`] reads it.
@@ -127,108 +118,67 @@ pub fn write_calibration(upright: [f64; 4], trunk: f64) -> Vec<u8> {
     serde_json::to_vec_pretty(&json!({ "upright": upright, "trunk": trunk })).unwrap_or_default()
 }
 
-fn read_pair(entry: &Value, index: usize, faults: &mut Faults) -> Option<PosePair> {
-    let path = format!("/pairs/{index}");
-    let name = match entry.get("name") {
-        Some(Value::String(name)) => name.clone(),
-        None => format!("pair {}", index + 1),
-        Some(_) => {
-            faults.push(Fault::json(format!("{path}/name"), "a name is text"));
-            return None;
-        }
-    };
-    let body = read_body(entry.get("body"), &format!("{path}/body"), faults);
-    let target = match (entry.get("joints"), entry.get("example")) {
+fn read_file(root: &Node<'_>) -> Option<PairFile> {
+    let fields = root.fields(&["pairs", "limbs"], SHAPE)?;
+    let mut n_pairs = 0;
+    let pairs = fields.required("pairs", |list| {
+        list.each(|entry| {
+            n_pairs += 1;
+            read_pair(entry, n_pairs)
+        })
+    });
+    let limbs = fields.or("limbs", Vec::new(), |limbs| {
+        limbs.each_named(|joint, list| Some((joint.to_owned(), list.names("the name of a limb")?)))
+    });
+    Some(PairFile { pairs: pairs?, limbs: limbs? })
+}
+
+/// The pair of this number, counted from 1.
+fn read_pair(entry: &Node<'_>, number: usize) -> Option<PosePair> {
+    let fields = entry.fields(&["name", "body", "joints", "example"], SHAPE)?;
+    let name = fields.or("name", format!("pair {number}"), |node| node.text("a name"));
+    let body = fields.required("body", read_body);
+    let target = match (fields.find("joints"), fields.find("example")) {
         (Some(joints), None) => {
-            read_joints(joints, &format!("{path}/joints"), faults).map(PairTarget::Joints)
+            let joint = |name: &str, local: &Node<'_>| Some((name.to_owned(), read_local(local)?));
+            joints.each_named(joint).map(PairTarget::Joints)
         }
-        (None, Some(Value::String(example))) => Some(PairTarget::Example(example.clone())),
-        _ => {
-            let cause = "a pair needs either \"joints\" (poses of a skeleton) or \"example\" (the name of a stored pose)";
-            faults.push(Fault::json(path, cause).with_remedy(MAKE));
-            None
-        }
+        (None, Some(example)) => example.text("the name of an example").map(PairTarget::Example),
+        _ => entry.fault(
+            "a pair needs either \"joints\" (a pose of a skeleton) or \"example\" (the name of a stored pose)",
+        ),
     };
-    Some(PosePair { name, body: body?, target: target? })
+    Some(PosePair { name: name?, body: body?, target: target? })
 }
 
-fn read_body(value: Option<&Value>, path: &str, faults: &mut Faults) -> Option<Vec<DVec3>> {
+fn read_body(list: &Node<'_>) -> Option<Vec<DVec3>> {
     let expected = BodyLayout::Kinect20.names().len();
-    let list = value.and_then(Value::as_array).filter(|list| list.len() == expected);
-    let Some(list) = list else {
-        let n = value.and_then(Value::as_array).map_or(0, Vec::len);
-        faults
-            .push(Fault::json(path, format!("a body has {expected} points, here are {n}")).with_remedy(MAKE));
-        return None;
-    };
-    let mut points = Vec::with_capacity(expected);
-    for (k, point) in list.iter().enumerate() {
-        match numbers::<3>(point) {
-            Some(p) => points.push(DVec3::from_array(p)),
-            None => faults.push(Fault::json(format!("{path}/{k}"), "a point is three numbers, in metres")),
-        }
+    if list.n_entries() != expected {
+        return list.fault(format!("a body has {expected} points, here are {}", list.n_entries()));
     }
-    (points.len() == expected).then_some(points)
+    list.each(|point| bounded::<3>(point).map(DVec3::from_array))
 }
 
-fn read_joints(value: &Value, path: &str, faults: &mut Faults) -> Option<Vec<(String, Transform)>> {
-    let Some(fields) = value.as_object() else {
-        faults.push(Fault::json(path, "joints are an object of names").with_remedy(SHAPE));
-        return None;
-    };
-    let mut joints = Vec::with_capacity(fields.len());
-    for (name, local) in fields {
-        match read_local(local) {
-            Some(local) => joints.push((name.clone(), local)),
-            None => {
-                let cause =
-                    "a joint has a rotation of four numbers, and may have a translation and a scale of three";
-                faults.push(Fault::json(format!("{path}/{}", shown(name.as_bytes())), cause));
-            }
+fn read_local(node: &Node<'_>) -> Option<Transform> {
+    let fields = node.fields(&["translation", "rotation", "scale"], r#"write {"rotation":[x,y,z,w]}"#)?;
+    let vector = |node: &Node<'_>| bounded::<3>(node).map(DVec3::from_array);
+    let translation = fields.or("translation", DVec3::ZERO, vector);
+    let scale = fields.or("scale", DVec3::ONE, vector);
+    let rotation = fields.or("rotation", DQuat::IDENTITY, |node| {
+        let rotation = bounded::<4>(node).map(DQuat::from_array)?;
+        if rotation.length_squared() <= 1e-6 {
+            return node.fault("the rotation has no length");
         }
-    }
-    (joints.len() == fields.len()).then_some(joints)
+        Some(rotation.normalize())
+    });
+    Some(Transform { translation: translation?, rotation: rotation?, scale: scale? })
 }
 
-fn read_local(local: &Value) -> Option<Transform> {
-    let vector = |key: &str, absent: DVec3| match local.get(key) {
-        Some(value) => numbers::<3>(value).map(DVec3::from_array),
-        None => Some(absent),
-    };
-    let rotation = match local.get("rotation") {
-        Some(value) => numbers::<4>(value).map(DQuat::from_array).filter(|q| q.length_squared() > 1e-6)?,
-        None => DQuat::IDENTITY,
-    };
-    Some(Transform {
-        translation: vector("translation", DVec3::ZERO)?,
-        rotation: rotation.normalize(),
-        scale: vector("scale", DVec3::ONE)?,
-    })
-}
-
-fn read_limbs(value: &Value, faults: &mut Faults) -> Vec<(String, Vec<String>)> {
-    let names = |list: &Value| {
-        let list = list.as_array()?;
-        list.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
-    };
-    let mut limbs = Vec::new();
-    for (joint, list) in value.as_object().into_iter().flatten() {
-        match names(list) {
-            Some(list) => limbs.push((joint.clone(), list)),
-            None => faults.push(
-                Fault::json(format!("/limbs/{}", shown(joint.as_bytes())), "limbs are a list of names")
-                    .with_remedy(r#"write {"limbs":{"tail.1":["arm.R"]}}"#),
-            ),
-        }
-    }
-    limbs
-}
-
-fn numbers<const N: usize>(value: &Value) -> Option<[f64; N]> {
-    let list = value.as_array().filter(|list| list.len() == N)?;
-    let mut numbers = [0.0; N];
-    for (number, value) in numbers.iter_mut().zip(list) {
-        *number = value.as_f64().filter(|x| x.abs() <= MOST)?;
+/// Numbers of at most [`MAX_METRES`].
+fn bounded<const N: usize>(node: &Node<'_>) -> Option<[f64; N]> {
+    let numbers = node.numbers::<N>()?;
+    if numbers.iter().any(|x| x.abs() > MAX_METRES) {
+        return node.fault(format!("expected numbers within ±{MAX_METRES}"));
     }
     Some(numbers)
 }
@@ -278,15 +228,15 @@ mod tests {
         }
     }
 
-    /// Everything that may be wrong, with where it is said to be.
+    /// All kinds of faults, with their places.
     #[test]
     fn faults_name_their_place() {
         let good = String::from_utf8(write_pairs(&file())).unwrap();
         let cases = [
             (String::new(), "empty"),
             ("{".into(), "line"),
-            ("[]".into(), "no list of pairs"),
-            (r#"{"pairs":[{}]}"#.into(), "/pairs/0/body"),
+            ("[]".into(), "expected an object with pairs"),
+            (r#"{"pairs":[{}]}"#.into(), r#"/pairs/0: "body" is missing"#),
             (r#"{"pairs":[{"name":1}]}"#.into(), "/pairs/0/name"),
             (good.replacen("\"example\"", "\"exemplar\"", 1), "either"),
             (good.replacen("0.5", "\"a\"", 1), "/pairs/0/body/0"),

@@ -5,11 +5,13 @@
 //!  "paths": [{"handle": "hand.L", "points": [[0.3, 1.2, 0.4], [0.3, 1.5, 0.4]], "seconds": 2, "pin": true}],
 //!  "ground": {"hills": {"height": 0.3, "length": 3}}}
 //! ```
-//! Places are in metres, those of `line` on the ground as x and z. A path has `times`, or `seconds` that are shared out
-//! by length. `carries` marks paths of which one at a time holds the body: the feet. `keyframes`, with `examples` and
-//! `seconds` from one to the next, stands for examples one after the other.
+//! Positions are in metres, those of `line` on the ground as x and z. A path has `times`, or `seconds` that are
+//! distributed by length. `carries` marks paths of which one at a time carries the body: the feet. `keyframes` blends
+//! from one of the `examples` to the next in `seconds` each.
 
-use crate::{Fault, FormatError, Place, text::whole, text::without_mark};
+mod read;
+
+use crate::{Fault, FormatError, json::read_json, text::file_error};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{
@@ -19,18 +21,18 @@ use sinew_geom::{
 
 const SHAPE: &str = r#"expected {"paths":[{"handle":"hand.L","points":[[0.3,1.2,0.4],[0.3,1.5,0.4]],"seconds":2}]} or {"walk":{"line":[[0,0],[0,4]],"feet":["foot.L","foot.R"]}}"#;
 
-/// What a file of paths says.
+/// Content of a file of paths.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathFile {
     /// Handles with their paths.
     pub paths: Vec<HandlePath>,
     /// A walk along a line, by two feet.
     pub walk: Option<(Walk, [String; 2])>,
-    /// Where the body goes, if it is to look along it.
+    /// The path of the body, if it should face along it.
     pub way: Option<Path>,
-    /// What it stands on.
+    /// The ground below.
     pub ground: Option<Ground>,
-    /// Examples one after the other.
+    /// Examples one after another.
     pub keyframes: Option<KeyframesData>,
 }
 
@@ -47,7 +49,7 @@ pub struct HandlePath {
     pub carries: bool,
 }
 
-/// A file of paths as it is written, before it is checked: what documents keep and users edit.
+/// A file of paths as it is written, before it is checked: what documents store and users edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub struct PathsData {
@@ -57,13 +59,13 @@ pub struct PathsData {
     /// A walk along a line, by two feet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkData>,
-    /// Where the body goes, if it is to look along it.
+    /// The path of the body, if it should face along it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<WayData>,
-    /// What it stands on.
+    /// The ground below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground: Option<GroundData>,
-    /// Examples one after the other, instead of paths.
+    /// Examples one after another, instead of paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyframes: Option<KeyframesData>,
 }
@@ -74,12 +76,12 @@ pub struct PathsData {
 pub struct PathData {
     /// Its name.
     pub handle: String,
-    /// In order.
+    /// Points in order.
     pub points: Vec<[f64; 3]>,
-    /// When each is passed, in seconds; by the length of the way if absent.
+    /// Time of each point, in seconds; by length if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<f64>>,
-    /// How long all of it takes, without times.
+    /// Total duration, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Whether the handle must be there.
@@ -90,16 +92,16 @@ pub struct PathData {
     pub carries: bool,
 }
 
-/// Where a body goes.
+/// The path of a body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WayData {
-    /// In order.
+    /// Points in order.
     pub points: Vec<[f64; 3]>,
-    /// When each is passed.
+    /// Time of each point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Vec<f64>>,
-    /// How long all of it takes, without times.
+    /// Total duration, without times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
@@ -115,13 +117,13 @@ pub struct WalkData {
     /// Distance between two footprints of the same foot.
     #[serde(default = "default_stride")]
     pub stride: f64,
-    /// Time from a footprint of a foot to its next.
+    /// Time between two footprints of the same foot.
     #[serde(default = "default_secs")]
     pub seconds: f64,
     /// How high a foot is lifted.
     #[serde(default = "default_lift")]
     pub lift: f64,
-    /// Share of the time that a foot stands.
+    /// Share of the time that a foot is planted.
     #[serde(default = "default_stance")]
     pub stance: f64,
 }
@@ -165,7 +167,7 @@ pub enum GroundData {
     },
 }
 
-/// Examples one after the other.
+/// Examples one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyframesData {
@@ -184,7 +186,7 @@ impl GroundData {
     /// The ground it describes.
     ///
     /// # Errors
-    /// If its numbers make no ground.
+    /// If its numbers are invalid.
     pub fn build(&self) -> Result<Ground, GeomError> {
         let ground = match self.clone() {
             Self::Flat(height) => Ground::Flat(height),
@@ -201,39 +203,31 @@ impl PathData {
     /// The path through its points.
     ///
     /// # Errors
-    /// If its points or times make no sense.
+    /// If its points or times are invalid.
     pub fn build(&self) -> Result<Path, GeomError> {
         build(&self.points, self.times.clone(), self.seconds)
     }
 }
 
-/// Time that a path takes which says nothing about it.
+/// Duration of a path that does not give one.
 const DEFAULT_SECS: f64 = 2.0;
 
-/// Read paths. Whether the handles exist is not known here.
+/// Read paths. Whether the handles exist is not checked here.
 ///
 /// # Errors
-/// If it is no such file, or a path, walk or ground makes no sense: told with its place.
+/// All faults with their JSON paths: unknown keys, and invalid paths, walks or grounds.
 pub fn read_paths(bytes: &[u8], name: &str) -> Result<PathFile, FormatError> {
-    let text = without_mark(bytes);
-    if text.trim_ascii().is_empty() {
-        return Err(whole(name, "the file is empty", SHAPE));
-    }
-    let data: PathsData = serde_json::from_slice(text).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
-    })?;
-    data.build(name)
+    read_json(bytes, name, (SHAPE, "correct it there"), read::read_data)?.build(name)
 }
 
 impl PathsData {
-    /// Check it. Whether handles and examples exist is not known here. `name` is for messages.
+    /// Check it. Whether handles and examples exist is not checked here. `name` is for messages.
     ///
     /// # Errors
-    /// If a path, walk or ground makes no sense, each told with its place, or there is nothing to follow.
+    /// All faults with their JSON paths: invalid paths, walks or grounds; or if there is nothing to follow.
     pub fn build(&self, name: &str) -> Result<PathFile, FormatError> {
         let mut faults = Vec::new();
-        let mut told = |place: String, error: &GeomError| {
+        let mut report = |place: String, error: &GeomError| {
             faults.push(Fault::json(place, error.to_string()).with_remedy("correct it there"));
         };
         let mut file = PathFile::default();
@@ -241,13 +235,13 @@ impl PathsData {
             let (handle, is_pinned, carries) = (raw.handle.clone(), raw.pin, raw.carries);
             match raw.build() {
                 Ok(path) => file.paths.push(HandlePath { handle, path, is_pinned, carries }),
-                Err(error) => told(format!("/paths/{at}"), &error),
+                Err(error) => report(format!("/paths/{at}"), &error),
             }
         }
         if let Some(raw) = &self.way {
             match build(&raw.points, raw.times.clone(), raw.seconds) {
                 Ok(path) => file.way = Some(path),
-                Err(error) => told("/way".into(), &error),
+                Err(error) => report("/way".into(), &error),
             }
         }
         if let Some(raw) = self.walk.clone() {
@@ -256,7 +250,7 @@ impl PathsData {
         }
         match self.ground.as_ref().map(GroundData::build) {
             Some(Ok(ground)) => file.ground = Some(ground),
-            Some(Err(error)) => told("/ground".into(), &error),
+            Some(Err(error)) => report("/ground".into(), &error),
             None => {}
         }
         file.keyframes = self.keyframes.clone();
@@ -264,7 +258,7 @@ impl PathsData {
             return Err(FormatError::faults(name, faults));
         }
         if file.paths.is_empty() && file.walk.is_none() && file.keyframes.is_none() {
-            return Err(whole(name, "there is neither a path nor a walk in it", SHAPE));
+            return Err(file_error(name, "there is neither a path nor a walk in it", SHAPE));
         }
         Ok(file)
     }
@@ -278,20 +272,15 @@ pub fn write_paths(data: &PathsData) -> Vec<u8> {
 /// Read a ground alone: `{"ground": …}` as in a file of paths, whose other entries may be missing.
 ///
 /// # Errors
-/// If it is no such file, or the ground makes no sense.
+/// All faults with their JSON paths.
 pub fn read_ground(bytes: &[u8], name: &str) -> Result<Ground, FormatError> {
     const SHAPE: &str =
         r#"expected {"ground":{"field":{"origin":[0,0],"cell":0.5,"heights":[[0,0.1],[0,0.2]]}}}"#;
-    let root: PathsData = serde_json::from_slice(without_mark(bytes)).map_err(|error| {
-        let fault = Fault::new(Place::Line(error.line()), error.to_string());
-        FormatError::faults(name, vec![fault.with_remedy(SHAPE)])
-    })?;
-    let raw = root.ground.ok_or_else(|| whole(name, "there is no `ground` in it", SHAPE))?;
+    let data = read_json(bytes, name, (SHAPE, "correct it there"), read::read_data)?;
+    let raw = data.ground.ok_or_else(|| file_error(name, "there is no `ground` in it", SHAPE))?;
     raw.build().map_err(|error| {
-        FormatError::faults(
-            name,
-            vec![Fault::json("/ground", error.to_string()).with_remedy("correct it there")],
-        )
+        let fault = Fault::json("/ground", error.to_string()).with_remedy("correct it there");
+        FormatError::faults(name, vec![fault])
     })
 }
 
@@ -299,7 +288,7 @@ fn build(points: &[[f64; 3]], times: Option<Vec<f64>>, secs: Option<f64>) -> Res
     let points: Vec<DVec3> = points.iter().map(|p| DVec3::from_array(*p)).collect();
     match times {
         Some(times) => Path::new(points, times),
-        None => Path::over(points, secs.unwrap_or(DEFAULT_SECS)),
+        None => Path::with_duration(points, secs.unwrap_or(DEFAULT_SECS)),
     }
 }
 
@@ -335,7 +324,7 @@ mod tests {
         let text = br#"{"ground":{"field":{"cell":1,"heights":[[0,1],[0,1]]}}}"#;
         assert_eq!(read_ground(text, "g.json").unwrap().height(0.5, 0.0), 0.5);
         for (text, expected) in
-            [("", "EOF"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
+            [("", "is empty"), ("{}", "no `ground`"), (r#"{"ground":{"slope":80}}"#, "/ground")]
         {
             let error = read_ground(text.as_bytes(), "g.json").unwrap_err().to_string();
             assert!(error.contains("g.json") && error.contains(expected), "{text}: {error}");
@@ -343,16 +332,16 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
+    fn faults_are_reported_with_their_place() {
         let cases = [
             ("", "is empty"),
             ("{}", "neither a path nor a walk"),
-            ("[1]", "invalid type"),
+            ("[1]", "expected an object"),
             (r#"{"paths":[{"handle":"a","points":[]}]}"#, "/paths/0"),
             (r#"{"paths":[{"handle":"a","points":[[0,0,0],[1,0,0]],"times":[1,0]}]}"#, "times must rise"),
             (r#"{"paths":[{"handle":"a","points":[[0,0,0]],"seconds":-1}]}"#, "above 0"),
             (r#"{"paths":[{"handle":"a"}]}"#, "points"),
-            (r#"{"path":[]}"#, "unknown field"),
+            (r#"{"path":[]}"#, "did you mean \"paths\"?"),
             (
                 r#"{"paths":[{"handle":"a","points":[[0,0,0]]}],"ground":{"hills":{"height":1,"length":0}}}"#,
                 "/ground",

@@ -1,4 +1,4 @@
-//! What mesh files have in common: polygons with optional attributes, and how they become a character.
+//! What mesh files have in common: polygons with optional attributes, and their conversion to a character.
 
 use crate::{FormatError, color::linear_color, text};
 use glam::{DVec3, Vec3};
@@ -27,7 +27,7 @@ pub(crate) struct Polygons {
     pub uv_corners: Vec<u32>,
     /// Parallel to `positions`, or empty.
     pub normals: Vec<Vec3>,
-    /// As seen on a screen, parallel to `positions`, or empty.
+    /// Screen colours, parallel to `positions`, or empty.
     pub colors: Vec<[f64; 4]>,
     pub materials: Vec<Material>,
     /// Parallel to `sizes`, or empty.
@@ -35,10 +35,11 @@ pub(crate) struct Polygons {
 }
 
 impl Polygons {
-    /// Check, triangulate and carry the attributes over.
+    /// Check, triangulate and transfer the attributes.
     pub fn finish(mut self, name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
-        let raw = RawMesh::new(self.positions, self.corners, &self.sizes)
-            .map_err(|error| text::whole(name, error.to_string(), "the file is damaged; export it again"))?;
+        let raw = RawMesh::new(self.positions, self.corners, &self.sizes).map_err(|error| {
+            text::file_error(name, error.to_string(), "the file is damaged; export it again")
+        })?;
         let (mesh, sources) = raw.triangulate(warnings);
         let n = mesh.n_vertices();
         let polygons = (!raw.is_triangles())
@@ -86,7 +87,7 @@ impl Polygons {
     }
 }
 
-/// An attribute of every vertex, or nothing if it is absent or broken.
+/// An attribute of every vertex, or `None` if it is absent or broken.
 fn usable<T>(
     values: Vec<T>,
     n: usize,

@@ -1,16 +1,16 @@
 //! Body recordings: Kinect skeletons in two text layouts, and landmarks in JSON.
 //!
-//! Coordinates are kept as the files have them: metres for Kinect and world landmarks, pixels for image ones.
+//! Coordinates are as in the files: metres for Kinect and world landmarks, pixels for image ones.
 
 use crate::{
     Fault, FormatError,
-    text::{Faults, fields, finite, lines, shown, whole, without_mark},
+    text::{Faults, excerpt, fields, file_error, finite, lines, without_mark},
 };
 use glam::{DVec3, Vec3};
 use serde_json::Value;
 use sinew_geom::{BodyFrame, BodyLayout, BodyRecording, Warnings};
 
-/// Frames a second of the first Kinect; the files hold frame numbers, not times.
+/// Frames per second of the first Kinect; the files hold frame numbers, not times.
 const KINECT_FPS: f64 = 30.0;
 /// Joints of the first Kinect.
 const N_KINECT: usize = 20;
@@ -18,19 +18,19 @@ const N_KINECT: usize = 20;
 const WIDE: usize = 1 + 3 * N_KINECT;
 
 /// MSR Action3D's order of joints, as indices into [`BodyLayout::Kinect20`]: shoulders (left, right), shoulder
-/// centre, spine, hips, hip centre, elbows, wrists, hands, knees, ankles, feet, head. The sides were told by the
+/// centre, spine, hips, hip centre, elbows, wrists, hands, knees, ankles, feet, head. The sides follow from the
 /// data set's rule that one-armed actions use the right arm.
 const MSR_ORDER: [usize; N_KINECT] = [4, 8, 2, 1, 12, 16, 0, 5, 9, 6, 10, 7, 11, 13, 17, 14, 18, 15, 19, 3];
 
-/// Read a Kinect recording of either layout: 61 numbers a line (frame number and 20 positions, as UTKinect), or
-/// 20 lines of 4 a frame (position and confidence, as MSR Action3D).
+/// Read a Kinect recording of either layout: 61 numbers per line (frame number and 20 positions, as UTKinect), or
+/// 20 lines of 4 numbers per frame (position and confidence, as MSR Action3D).
 ///
 /// # Errors
 /// All faulty lines.
 pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<BodyRecording, FormatError> {
     let mut faults = Faults::default();
     let mut rows: Vec<(usize, Vec<f64>)> = Vec::new();
-    // The first line tells the layout.
+    // The first line determines the layout.
     let mut width = None;
     for (line, content) in lines(bytes).filter(|(_, l)| fields(l).next().is_some()) {
         let row: Result<Vec<f64>, &[u8]> = fields(content).map(|word| finite(word).ok_or(word)).collect();
@@ -43,7 +43,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
                     rows.push((line, row));
                 }
             }
-            Err(word) => faults.line(line, format!("`{}` is not a finite number", shown(word))),
+            Err(word) => faults.line(line, format!("`{}` is not a finite number", excerpt(word))),
         }
         if faults.is_full() {
             break;
@@ -64,7 +64,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
     Ok(BodyRecording { layout: BodyLayout::Kinect20, frames })
 }
 
-/// Frame numbers give the times; a frame that stands twice keeps its first copy.
+/// Frame numbers give the times; of a repeated frame the first copy is used.
 fn wide_frames(rows: &[(usize, Vec<f64>)], warnings: &mut Warnings) -> Vec<BodyFrame> {
     let first = rows.first().map_or(0.0, |(_, row)| row[0]);
     let mut frames: Vec<BodyFrame> = Vec::with_capacity(rows.len());
@@ -108,14 +108,18 @@ pub fn read_landmarks(bytes: &[u8], fps: f64, name: &str) -> Result<BodyRecordin
         FormatError::faults(name, vec![Fault::new(crate::Place::Line(error.line()), error.to_string())])
     })?;
     let Some(list) = value.as_array().filter(|list| !list.is_empty()) else {
-        return Err(whole(
+        return Err(file_error(
             name,
             "this is not a list of frames",
             "expected [[[x, y, z], …], …] or [{\"nose\": {\"x\": …}}, …]",
         ));
     };
     if !(fps.is_finite() && fps > 0.0) {
-        return Err(whole(name, format!("{fps} frames a second are impossible"), "give a positive rate"));
+        return Err(file_error(
+            name,
+            format!("{fps} frames per second are impossible"),
+            "give a positive rate",
+        ));
     }
     let layout = if list[0].is_object() { BodyLayout::Coco17 } else { BodyLayout::MediaPipe33 };
     let mut faults = Faults::default();

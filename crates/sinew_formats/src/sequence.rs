@@ -4,7 +4,7 @@
 //! named `rest`, `reference` or like the frames without a number is the rest pose; without one the first frame
 //! is. Frames can be read one by one, so that a sequence need not fit into memory.
 
-use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::whole};
+use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::file_error};
 use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{
@@ -23,9 +23,9 @@ pub struct SequenceFolder {
     polygons: RawMesh,
     surface: Surface,
     rest_path: PathBuf,
-    /// Where everything must lie, if that is limited.
+    /// The folder that limits what is read, if any.
     root: Option<PathBuf>,
-    /// What was mended in the rest pose, so that it is not told again for every frame.
+    /// Repairs of the rest pose, so that they are not reported again for every frame.
     told: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl SequenceFolder {
         Self::open_within(path, None, warnings)
     }
 
-    /// As [`SequenceFolder::open`], but with a `root` no frame is read that does not really lie below it.
+    /// As [`SequenceFolder::open`], but with a `root` no frame is read that is not really below it.
     ///
     /// # Errors
     /// As [`SequenceFolder::open`].
@@ -49,14 +49,14 @@ impl SequenceFolder {
     ) -> Result<Self, FormatError> {
         if path.is_file() {
             let remedy = "a sequence is a folder of numbered mesh files; give the folder that holds them";
-            return Err(whole(&path.to_string_lossy(), "this is a file, not a folder", remedy));
+            return Err(file_error(&path.to_string_lossy(), "this is a file, not a folder", remedy));
         }
         let files = mesh_files(path)?;
         let name = path.to_string_lossy();
         let Some((pattern, frames)) = frames_of(&files) else {
             let remedy =
                 "a sequence is a folder of numbered OBJ, PLY, OFF or STL files; for one mesh give the file";
-            return Err(whole(&name, "the folder holds no numbered mesh files", remedy));
+            return Err(file_error(&name, "the folder holds no numbered mesh files", remedy));
         };
         let rest = files.iter().find(|file| is_rest(file, &pattern));
         let others = files.len() - frames.len() - usize::from(rest.is_some());
@@ -78,7 +78,7 @@ impl SequenceFolder {
         &self.rest
     }
 
-    /// How the rest pose looks; its normals do not fit the frames.
+    /// Appearance of the rest pose; its normals do not fit the frames.
     pub fn surface(&self) -> &Surface {
         &self.surface
     }
@@ -88,7 +88,7 @@ impl SequenceFolder {
         &self.frames
     }
 
-    /// Positions of one frame. What was mended is told with the name of its file.
+    /// Positions of one frame. Repairs are reported with the name of its file.
     ///
     /// # Errors
     /// If the file cannot be read or its connectivity differs, with the first difference.
@@ -96,15 +96,15 @@ impl SequenceFolder {
         Ok(self.read_positions(frame, warnings)?.iter().map(|p| p.as_vec3()).collect())
     }
 
-    /// As [`SequenceFolder::read_frame`], in the precision of the file: far from the origin single precision loses what
-    /// moves.
+    /// As [`SequenceFolder::read_frame`], in the precision of the file: far from the origin single precision loses
+    /// motion.
     ///
     /// # Errors
     /// As [`SequenceFolder::read_frame`].
     pub fn read_positions(&self, frame: usize, warnings: &mut Warnings) -> Result<Vec<DVec3>, FormatError> {
         let Some(path) = self.frames.get(frame) else {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
-            return Err(whole(&self.path.to_string_lossy(), cause, "count from 0"));
+            return Err(file_error(&self.path.to_string_lossy(), cause, "count from 0"));
         };
         let mut mended = Warnings::default();
         let model = read_mesh_file(path, self.root.as_deref(), &mut mended)?;
@@ -131,7 +131,7 @@ impl SequenceFolder {
         }
     }
 
-    /// Read all frames; `progress` is told the share done and may stop the work.
+    /// Read all frames; `progress` is called with the share done and may stop the work.
     ///
     /// # Errors
     /// Every frame that cannot be used, or `None` if it was stopped.
@@ -147,7 +147,7 @@ impl SequenceFolder {
             match self.read_frame(frame, warnings) {
                 Ok(positions) => frames.push(positions),
                 Err(FormatError::Faults { path, faults: more }) => {
-                    // The list is shown under the folder's name; each fault says its file.
+                    // The list is shown under the folder's name; each fault names its file.
                     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                     faults.extend(more.into_iter().map(|fault| Fault {
                         cause: format!("{file}{}: {}", fault.place, fault.cause),
@@ -165,7 +165,9 @@ impl SequenceFolder {
             return Err(FormatError::faults(&self.path, faults));
         }
         let sequence = MeshSequence::new(self.rest.clone(), frames, fps);
-        sequence.map(Some).map_err(|e| whole(&self.path.to_string_lossy(), e.to_string(), "check the frames"))
+        sequence
+            .map(Some)
+            .map_err(|e| file_error(&self.path.to_string_lossy(), e.to_string(), "check the frames"))
     }
 }
 

@@ -1,12 +1,12 @@
 //! STL, ASCII and binary.
 //!
 //! # Limits
-//! STL has no shared vertices; they are kept apart as the file has them. Merge them by `--repair`.
+//! STL has no shared vertices; they are not merged. Merge them by `--repair`.
 
 use crate::{
     Fault, FormatError, Place,
     polygons::{Model, Polygons},
-    text::{Faults, fields, lines, number, shown, whole, without_mark},
+    text::{Faults, excerpt, fields, file_error, lines, number, without_mark},
 };
 use glam::DVec3;
 use sinew_geom::Warnings;
@@ -26,9 +26,9 @@ const FACET: usize = 50;
 /// All faulty lines of an ASCII file, or the place where a binary one is cut short.
 pub fn read_stl(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model, FormatError> {
     if bytes.is_empty() {
-        return Err(whole(name, "the file is empty", "export it again"));
+        return Err(file_error(name, "the file is empty", "export it again"));
     }
-    // Binary files may start with "solid" too; their length is telling, and text has no zeros.
+    // Binary files may start with "solid" too; their length identifies them, and text has no zeros.
     let claimed = bytes.get(80..84).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
     let fits = claimed.is_some_and(|n| bytes.len() == HEADER + n as usize * FACET);
     let text = without_mark(bytes).trim_ascii_start();
@@ -48,7 +48,7 @@ fn read_binary(
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
     let Some(claimed) = claimed else {
-        return Err(whole(
+        return Err(file_error(
             name,
             "the file is too short for an STL header",
             "it was cut short; export it again",
@@ -93,7 +93,9 @@ fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model
                         polygons.positions.push(DVec3::new(x, y, z));
                         open += 1;
                     }
-                    _ => faults.line(line, format!("`{}` is not a vertex of three numbers", shown(content))),
+                    _ => {
+                        faults.line(line, format!("`{}` is not a vertex of three numbers", excerpt(content)))
+                    }
                 }
             }
             Some(b"endloop") => {
@@ -106,7 +108,7 @@ fn read_ascii(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Model
             }
             Some(b"endsolid") => is_closed = true,
             Some(b"solid" | b"facet" | b"outer" | b"endfacet") | None => {}
-            Some(_) => faults.line(line, format!("`{}` is not STL", shown(content))),
+            Some(_) => faults.line(line, format!("`{}` is not STL", excerpt(content))),
         }
         if faults.is_full() {
             break;

@@ -1,11 +1,11 @@
-//! Lines, fields and numbers of text formats, with every fault kept.
+//! Lines, fields and numbers of text formats, with all faults.
 
 use crate::{Fault, FormatError, Place};
 
 /// Faults after which reading stops: a file of another format would produce millions.
 const MAX_FAULTS: usize = 1_000;
 
-/// The text after the mark that some editors put before UTF-8.
+/// The text without a byte order mark.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
@@ -46,13 +46,13 @@ pub(crate) fn finite(field: &[u8]) -> Option<f64> {
     number(field).filter(|x| (*x as f32).is_finite())
 }
 
-/// A whole number, if the whole field is one.
+/// An integer, if the whole field is one.
 pub(crate) fn integer(field: &[u8]) -> Option<i64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// A field as it is shown in messages.
-pub(crate) fn shown(field: &[u8]) -> String {
+/// A field as it is shown in messages: its beginning, without control characters.
+pub(crate) fn excerpt(field: &[u8]) -> String {
     let text = String::from_utf8_lossy(&field[..field.len().min(40)]);
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
@@ -77,7 +77,7 @@ impl Faults {
         self.list.push(fault);
         if self.is_full() {
             let more = Fault::new(Place::Whole, "there are more faults; reading stopped here");
-            self.list.push(more.with_remedy("mend these first; is it another format?"));
+            self.list.push(more.with_remedy("repair these first; is it another format?"));
         }
     }
 
@@ -86,7 +86,7 @@ impl Faults {
         self.list.is_empty()
     }
 
-    /// Whether it is pointless to go on.
+    /// Whether there are too many faults to continue.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_FAULTS
     }
@@ -96,7 +96,7 @@ impl Faults {
         self.finish_with(name, "correct it there, or export the file again")
     }
 
-    /// The same, where faults that do not say what to do get this remedy.
+    /// The same; faults without a remedy get this one.
     pub fn finish_with(mut self, name: &str, remedy: &str) -> Result<(), FormatError> {
         if self.list.is_empty() {
             return Ok(());
@@ -107,7 +107,7 @@ impl Faults {
 }
 
 /// An error of the file as a whole.
-pub(crate) fn whole(name: &str, cause: impl Into<String>, remedy: &str) -> FormatError {
+pub(crate) fn file_error(name: &str, cause: impl Into<String>, remedy: &str) -> FormatError {
     FormatError::faults(name, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 

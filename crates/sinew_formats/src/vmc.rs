@@ -1,9 +1,9 @@
 //! Virtual Motion Capture: bones of a person over UDP, in packets of Open Sound Control.
 //!
 //! Understood are `/VMC/Ext/Bone/Pos` and `/VMC/Ext/Root/Pos` (name, position, rotation), alone or in bundles, and
-//! `/VMC/Ext/T` and `/VMC/Ext/OK` as ends of a frame; everything else is passed over. Bones are those of Unity's
-//! humanoid, local to their parents, in a left-handed space with +Y up. As in VRM, no bone is turned at rest: the body
-//! stands with its arms stretched out and faces +Z. Senders that leave positions out get those of an adult.
+//! `/VMC/Ext/T` and `/VMC/Ext/OK` as ends of a frame; everything else is ignored. Bones are those of Unity's
+//! humanoid, local to their parents, in a left-handed space with +Y up. As in VRM, all bones are unrotated at rest: the
+//! body has its arms stretched out and faces +Z. Missing positions are replaced by those of an adult.
 //!
 //! Bytes only: sockets are the caller's.
 
@@ -13,16 +13,16 @@ use rosc::{OscMessage, OscPacket, OscType};
 use sinew_geom::{Joint, Pose, Rig, Transform};
 use std::sync::OnceLock;
 
-/// Where the protocol's performers send to by default.
+/// Port that performers send to by default.
 pub const VMC_PORT: u16 = 39539;
-/// Bundles within one packet; more are none that anybody sends, and cost the reader its stack.
+/// Nesting of bundles in one packet; no sender uses more, and deeper ones would exhaust the stack.
 const MAX_BUNDLES: usize = 8;
-/// Metres beyond which a position is none.
-const MOST: f32 = 1e4;
+/// Largest coordinate of a position, in metres.
+const MAX_METRES: f32 = 1e4;
 const BONE: &str = "/VMC/Ext/Bone/Pos";
 const ROOT: &str = "/VMC/Ext/Root/Pos";
 
-/// Bones, their parents (the first that is sent), and where they are at rest: metres from the parent, left at +X.
+/// Bones, their parents (the first that is sent), and their rest positions: metres from the parent, left at +X.
 type BoneRow = (&'static str, &'static [&'static str], [f64; 3]);
 const BONES: [BoneRow; 24] = [
     ("Hips", &[], [0.0, 0.95, 0.0]),
@@ -69,24 +69,24 @@ const NEEDED: [&str; 14] = [
     "RightFoot",
 ];
 
-/// What a packet was.
+/// Result of a packet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VmcPacket {
-    /// Not of the protocol: broken, too large a number, or something else altogether.
+    /// Not of the protocol: broken, a number too large, or something else.
     Garbage,
-    /// Taken; the frame goes on.
+    /// Accepted; the frame is incomplete.
     Taken,
-    /// A frame is whole: the pose of [`VmcReceiver::rig`], in our space.
+    /// A frame is complete: the pose of [`VmcReceiver::rig`], in our space.
     Frame(Pose),
 }
 
-/// Puts packets together to poses of a person.
+/// Combines packets into poses of a person.
 #[derive(Debug, Clone)]
 pub struct VmcReceiver {
     rig: Rig,
     locals: [Option<Transform>; BONES.len()],
     root: Transform,
-    /// Bones that came since the last frame.
+    /// Bones received since the last frame.
     fresh: [bool; BONES.len()],
 }
 
@@ -110,7 +110,7 @@ fn rest_rig() -> &'static Rig {
             let parent = parents.first().and_then(|first| place(first)).map_or(0, |at| at + 1);
             joints.push(Joint::new(name, Some(parent), Transform::from_translation(DVec3::from_array(rest))));
         }
-        // The table is in order, so that this is a rig.
+        // The table is sorted, so that this is a rig.
         Rig::new(joints).unwrap_or_default()
     })
 }
@@ -120,7 +120,7 @@ fn place(bone: &str) -> Option<usize> {
 }
 
 impl VmcReceiver {
-    /// The skeleton that poses are of.
+    /// The skeleton of the poses.
     pub fn rig(&self) -> &Rig {
         &self.rig
     }
@@ -131,7 +131,7 @@ impl VmcReceiver {
         NEEDED.into_iter().filter(is_missing).collect()
     }
 
-    /// Take a packet.
+    /// Receive a packet.
     pub fn take(&mut self, bytes: &[u8]) -> VmcPacket {
         let n_bundles = bytes.windows(7).filter(|window| *window == b"#bundle").count();
         if n_bundles > MAX_BUNDLES {
@@ -164,7 +164,7 @@ impl VmcReceiver {
                 _ => {}
             }
         }
-        // Many send a frame as one bundle; others end it by the time, or by beginning the next.
+        // Many send a frame as one bundle; others end it by the time, or by the first bone of the next.
         if is_whole {
             ended = self.end().or(ended);
         }
@@ -175,7 +175,7 @@ impl VmcReceiver {
         }
     }
 
-    /// A bone that comes again begins the next frame.
+    /// A bone that is received again begins the next frame.
     fn put(&mut self, name: &str, local: Transform) -> Option<Pose> {
         let at = place(name)?;
         let ended = if self.fresh[at] { self.end() } else { None };
@@ -184,7 +184,7 @@ impl VmcReceiver {
         ended
     }
 
-    /// The pose, if anything new has come and the body is whole.
+    /// The pose, if there is new data and the body is complete.
     fn end(&mut self) -> Option<Pose> {
         let is_new = self.fresh.iter().any(|fresh| *fresh);
         self.fresh = [false; BONES.len()];
@@ -196,12 +196,12 @@ impl VmcReceiver {
         pose.locals[0] = self.root;
         for (at, (_, _, rest)) in BONES.iter().enumerate() {
             let Some(local) = self.locals[at] else { continue };
-            // The hips may stand at the origin; other bones have a length.
+            // The hips may be at the origin; other bones have a length.
             let is_bare = at > 0 && local.translation.length_squared() < 1e-8;
             let translation = if is_bare { DVec3::from_array(*rest) } else { local.translation };
             pose.locals[at + 1] = Transform { translation, ..local };
         }
-        // Bones that this sender leaves out have no length: the next ones begin where they would.
+        // Bones that this sender leaves out have no length: the next ones start at their default place.
         for (at, (name, parents, rest)) in
             BONES.iter().enumerate().filter(|(at, _)| self.locals[*at].is_none())
         {
@@ -229,7 +229,7 @@ fn bone(message: &OscMessage) -> Option<(&str, Transform)> {
     }
 }
 
-/// Seven numbers after the name, carried into our space.
+/// Seven numbers after the name, converted to our space.
 fn transform(message: &OscMessage) -> Option<Transform> {
     let mut numbers = [0.0; 7];
     for (number, arg) in numbers.iter_mut().zip(message.args.get(1..8)?) {
@@ -239,7 +239,7 @@ fn transform(message: &OscMessage) -> Option<Transform> {
             OscType::Int(x) => *x as f32,
             _ => return None,
         };
-        if !number.is_finite() || number.abs() > MOST {
+        if !number.is_finite() || number.abs() > MAX_METRES {
             return None;
         }
     }
@@ -255,7 +255,7 @@ fn transform(message: &OscMessage) -> Option<Transform> {
     }))
 }
 
-/// From a left-handed space to ours, and back: x is turned around.
+/// From a left-handed space to ours, and back: x is negated.
 fn mirrored(local: &Transform) -> Transform {
     let (t, r) = (local.translation, local.rotation);
     Transform {
@@ -292,13 +292,13 @@ impl VmcSender {
         }
     }
 
-    /// A frame as packets, each small enough for any network: that all is well, the bones, and the time as the end.
+    /// A frame as packets, each small enough for any network: the status, the bones, and the time as the end.
     pub fn packets(&self, time: f64, pose: &Pose) -> Vec<Vec<u8>> {
         let message = |addr: &str, args| OscMessage { addr: addr.into(), args };
         let mut messages = vec![message("/VMC/Ext/OK", vec![OscType::Int(1)])];
         for (at, local) in pose.locals.iter().enumerate().take(self.names.len()) {
             let (parent, rest) = self.rest[at];
-            // As if no joint were turned at rest.
+            // As if all joints were unrotated at rest.
             let rotation = parent * local.rotation * rest.inverse() * parent.inverse();
             let even = mirrored(&Transform { translation: parent * local.translation, rotation, ..*local });
             let addr = if self.is_root[at] && self.names[at] == "root" { ROOT } else { BONE };
@@ -312,7 +312,7 @@ impl VmcSender {
     }
 }
 
-/// Messages in a packet: about 1200 bytes, which no network takes apart.
+/// Messages per packet: about 1200 bytes, which no network fragments.
 const PER_PACKET: usize = 14;
 
 fn packet(messages: &[OscMessage]) -> Option<Vec<u8>> {
@@ -373,7 +373,7 @@ mod tests {
         assert!((at("RightHand").y - at("RightUpperArm").y).abs() < 1e-9);
     }
 
-    /// What is sent is received: places of all bones agree.
+    /// What is sent is received: positions of all bones agree.
     #[test]
     fn what_is_sent_is_received() {
         let rig = rest_rig();
@@ -417,7 +417,7 @@ mod tests {
             assert_eq!(receiver.take(bytes), VmcPacket::Garbage);
         }
         assert_eq!(receiver.missing().len(), NEEDED.len());
-        // Bones that nobody asked for are no fault.
+        // Unknown bones are no fault.
         assert_eq!(receiver.take(&one("LeftEye", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])), VmcPacket::Taken);
     }
 

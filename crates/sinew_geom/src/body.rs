@@ -31,7 +31,7 @@ pub struct BodyFrame {
     pub time_secs: f64,
     /// One position per point of the layout; metres or pixels, as the recording has it.
     pub points: Vec<Vec3>,
-    /// How sure the source is of each point, 0..=1.
+    /// Confidence of the source in each point, 0..=1.
     pub confidence: Vec<f32>,
 }
 

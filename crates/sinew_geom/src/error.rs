@@ -1,8 +1,8 @@
-//! What can be wrong with geometry, and what was wrong but could be mended.
+//! Errors of geometry, and warnings about what was repaired.
 
 use thiserror::Error;
 
-/// Why a geometric object could not be built or a computation not be done.
+/// Why a geometric object could not be built or a computation failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum GeomError {
@@ -21,7 +21,7 @@ pub enum GeomError {
     NonFinite {
         /// What kind of element ("vertex", "right-hand side", …).
         what: &'static str,
-        /// Which one, counted from 0.
+        /// Index of the element, counted from 0.
         index: usize,
     },
     /// A slice has the wrong length.
@@ -39,7 +39,7 @@ pub enum GeomError {
     JointOrder {
         /// Index of the joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: String,
         /// The parent it claims.
         parent: usize,
@@ -54,7 +54,7 @@ pub enum GeomError {
         /// Number of elements there are.
         len: usize,
     },
-    /// A matrix has its entries elsewhere than the one that was analysed.
+    /// The entries of a matrix are at other places than in the analysed one.
     #[error("the pattern of the matrix differs from the analysed one in row {row}")]
     Pattern {
         /// The first row that differs, or that only one of the two has.
@@ -93,10 +93,10 @@ pub enum GeomError {
     Cancelled,
 }
 
-/// Messages kept; a broken file can cause millions, which nobody reads.
+/// Largest number of stored messages; a broken file can cause millions.
 const MAX_MESSAGES: usize = 1000;
 
-/// Partial failures: what was mended or left out while the work as a whole went on.
+/// Partial failures: what was repaired or left out while the work as a whole succeeded.
 ///
 /// Passed as an argument, so that a caller decides whether to print, collect or refuse.
 #[derive(Debug, Clone, Default, PartialEq)]

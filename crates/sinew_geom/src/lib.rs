@@ -16,6 +16,7 @@ pub mod query;
 pub mod rig;
 pub mod sample;
 pub mod sequence;
+mod suggest;
 
 pub use body::{BodyFrame, BodyLayout, BodyRecording};
 pub use character::{AlphaMode, Character, Handle, Image, Material, Morph, Move, Surface, Uvs};
@@ -23,3 +24,4 @@ pub use error::{GeomError, Warnings};
 pub use mesh::{Mesh, RawMesh};
 pub use rig::{Clip, Dof, DofKind, EulerOrder, Joint, Pose, Rig, Skin, SkinSlot, Transform};
 pub use sequence::MeshSequence;
+pub use suggest::suggest;

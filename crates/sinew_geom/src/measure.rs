@@ -3,8 +3,8 @@
 use crate::{Mesh, mesh::EdgeTable};
 use glam::DVec3;
 
-/// Largest of some errors, 0 if there are none. Unlike a fold by `f64::max`, one that is not a number wins: it must not
-/// pass for a small error.
+/// Largest of some errors, 0 if there are none. Unlike a fold by `f64::max`, a NaN wins: it must not
+/// be mistaken for a small error.
 pub fn largest_error(errors: impl IntoIterator<Item = f64>) -> f64 {
     errors.into_iter().fold(0.0, |worst, x| if x > worst || x.is_nan() { x } else { worst })
 }
@@ -51,7 +51,7 @@ pub fn compute_vertex_normals(positions: &[DVec3], faces: &[[u32; 3]]) -> Vec<DV
         let normal = area_vector(corners).normalize_or_zero();
         for k in 0..3 {
             let (to_next, to_last) = (corners[(k + 1) % 3] - corners[k], corners[(k + 2) % 3] - corners[k]);
-            // The half-angle form stays accurate for needles, where arccos does not.
+            // The half-angle form is accurate for needles, where arccos is not.
             let angle = to_next.cross(to_last).length().atan2(to_next.dot(to_last));
             normals[face[k] as usize] += angle * normal;
         }

@@ -80,7 +80,7 @@ fn a_dragged_target_is_reached_and_becomes_the_pose_only_when_it_is_taken() {
     assert!(report.is_reached, "{report:?}");
     assert_ne!(report.weights, before, "the sliders move");
     assert!(report.weights.iter().all(|(_, w)| (0.0..=1.0).contains(w)));
-    assert!(report.terms.iter().any(|(term, _)| term.name() == "dtt") && report.evaluations > 0);
+    assert!(report.terms.iter().any(|(term, _)| term.name() == "target") && report.evaluations > 0);
     assert!(reach.serves(&document) && document.pose.is_empty());
     // Taken, it is one step that can be undone; its moves make the pose that was shown.
     let mut session = Session::new(document.clone(), None, None);
@@ -205,7 +205,7 @@ fn settings_of_the_search_are_checked_kept_and_undone() {
     // Another method finds a pose, too.
     let mut reach = Reach::new(&changed).unwrap();
     reach.follow(&to(vec![target("foot.L", Some([0.1, 0.15, 0.2]))]), &changed.search).unwrap();
-    assert_eq!(reach.report().objective, "dtt+0.3dfe");
+    assert_eq!(reach.report().objective, "target + 0.3 like-examples");
 }
 
 fn sculpted() -> Document {

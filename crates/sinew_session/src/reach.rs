@@ -174,9 +174,9 @@ impl Reach {
         let targets: Vec<Target> = self.grips.iter().enumerate().map(everywhere).collect();
         let params = SearchParams {
             optimiser: Optimiser::Newton,
-            in_order: false,
+            sequential: false,
             residual: false,
-            anywhere: true,
+            multi_start: true,
             ..self.params.clone()
         };
         self.weights = self.space.search(&targets, &params, &Start::default())?.weights;
@@ -227,7 +227,7 @@ impl Reach {
         if wish.pin_others {
             all.extend(self.pins(targets));
         }
-        let params = SearchParams { anywhere: wish.anew || self.is_first, ..self.params.clone() };
+        let params = SearchParams { multi_start: wish.anew || self.is_first, ..self.params.clone() };
         let found = self.space.search(
             &all,
             &params,
@@ -275,7 +275,7 @@ impl Reach {
 
     /// The pose that was found.
     pub fn pose(&self) -> HandlePose {
-        let blend = if self.params.in_order { Blend::InOrder(self.order.clone()) } else { Blend::Free };
+        let blend = if self.params.sequential { Blend::Sequential(self.order.clone()) } else { Blend::Free };
         self.space.blend_with(&blend, &self.weights, &self.residual)
     }
 

@@ -11,24 +11,24 @@ use crate::{SkinError, normal::Normal, state::State, tracks::Tracks};
 use rayon::prelude::*;
 use sinew_geom::linalg::DenseCholesky;
 
-/// Pull towards the present transforms, as a share of what the vertices say.
-const RIDGE: f64 = 1e-7;
+/// Regularisation towards the current transforms, relative to the diagonal of the equations.
+const REGULARISATION: f64 = 1e-7;
 /// Extent of a bone, relative to its longest, below which it counts as flat.
-const FLAT: f64 = 1e-3;
-/// Frames solved together; fixed, so that threads change no bit.
-const TOGETHER: usize = 24;
+const MIN_RELATIVE_EXTENT: f64 = 1e-3;
+/// Frames solved together; fixed, so that the number of threads changes no bit.
+const FRAMES_PER_SOLVE: usize = 24;
 
 /// Best affine transforms of all bones in all frames.
 ///
 /// # Errors
-/// If the equations cannot be solved, which the pull prevents unless numbers are not finite.
+/// If the equations cannot be solved, which the regularisation prevents unless numbers are not finite.
 pub(crate) fn update_affine(tracks: &Tracks, state: &mut State) -> Result<(), SkinError> {
     let normal = Normal::new(tracks, state);
     let ridge = ridge_of(&normal);
     solve_all(tracks, state, normal, &ridge)
 }
 
-/// How strongly each row is held where it is.
+/// Regularisation of each row.
 pub(crate) fn ridge_of(normal: &Normal) -> Vec<f64> {
     let mean = (0..normal.n_bones).map(|j| normal.mass(j)).sum::<f64>() / normal.n_bones as f64;
     let mut ridge = Vec::with_capacity(4 * normal.n_bones);
@@ -36,8 +36,8 @@ pub(crate) fn ridge_of(normal: &Normal) -> Vec<f64> {
         let diagonal: [f64; 4] = std::array::from_fn(|a| normal.at(4 * bone + a, 4 * bone + a));
         let extent = diagonal[0].max(diagonal[1]).max(diagonal[2]);
         for (a, d) in diagonal.iter().enumerate() {
-            let floor = if a < 3 { FLAT * extent } else { 0.0 };
-            ridge.push(RIDGE * (d + floor + 1e-9 * mean.max(1.0)));
+            let floor = if a < 3 { MIN_RELATIVE_EXTENT * extent } else { 0.0 };
+            ridge.push(REGULARISATION * (d + floor + 1e-9 * mean.max(1.0)));
         }
     }
     ridge
@@ -52,9 +52,9 @@ fn solve_all(tracks: &Tracks, state: &mut State, normal: Normal, ridge: &[f64]) 
     let runs: Vec<(usize, usize)> = (0..3)
         .flat_map(|d| {
             (0..tracks.n_frames)
-                .step_by(TOGETHER)
+                .step_by(FRAMES_PER_SOLVE)
                 .map(move |f| (d, f))
-                .map(|(d, f)| (d * tracks.n_lanes + f, TOGETHER.min(tracks.n_frames - f)))
+                .map(|(d, f)| (d * tracks.n_lanes + f, FRAMES_PER_SOLVE.min(tracks.n_frames - f)))
         })
         .collect();
     let solved: Result<Vec<Vec<f64>>, _> = runs
@@ -80,7 +80,7 @@ fn solve_all(tracks: &Tracks, state: &mut State, normal: Normal, ridge: &[f64]) 
     Ok(())
 }
 
-/// Best affine transforms if each vertex follows one bone: small systems of their own.
+/// Best affine transforms if each vertex follows one bone: independent small systems.
 pub(crate) fn update_affine_alone(tracks: &Tracks, state: &mut State, normal: &Normal, ridge: &[f64]) {
     let width = tracks.width();
     let n = 4 * normal.n_bones;

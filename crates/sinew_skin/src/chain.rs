@@ -1,11 +1,11 @@
 //! An affine bone as two joints: glTF joints turn, scale and shift, but do not shear.
 //!
 //! Any matrix is `A = R₁ S R₂` with rotations and a scale (its singular value decomposition), so a joint that turns by
-//! `R₁` and scales by `S` with a child that turns by `R₂` does what the bone does. `R₂` stays where it is whenever that
-//! costs less than a tolerance, so that most curves are constant. Else, of the many such triples of a frame, the one is
-//! taken between which and the last players come nearest to the straight way from matrix to matrix. Bones of cloth,
-//! which nothing holds across the surface, still turn inside out within a frame: there, links between frames are added
-//! until players stay near the straight way.
+//! `R₁` and scales by `S` with a child that turns by `R₂` does what the bone does. `R₂` stays constant whenever that
+//! costs less than a tolerance, so that most curves are constant. Otherwise, of the many such triples of a frame, the
+//! one is chosen for which players interpolate closest to the straight path from the last matrix. Bones of cloth,
+//! which nothing constrains across the surface, still turn inside out within a frame: there, keys between frames are
+//! added until players stay near the straight path.
 
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::svd3;
@@ -26,7 +26,7 @@ impl Link {
         DMat3::from_quat(self.outer) * DMat3::from_diagonal(self.scale) * DMat3::from_quat(self.inner)
     }
 
-    /// What players show halfway to another.
+    /// What players show halfway to another one.
     fn halfway(&self, other: &Self) -> Self {
         Self {
             outer: halfway(self.outer, other.outer),
@@ -46,21 +46,21 @@ fn halfway(a: DQuat, b: DQuat) -> DQuat {
     (a + aligned(b, a)).normalize()
 }
 
-/// Entries of matrices that were found in single precision are off by this much anyway.
-const ROUNDING: f64 = 4e-6;
+/// Entries of matrices that were computed in single precision have at least this error.
+const MATRIX_ROUNDING: f64 = 4e-6;
 
-/// How often a frame is halved at most.
-const HALVINGS: usize = 4;
+/// Largest number of times a frame is halved.
+const MAX_HALVINGS: usize = 4;
 
-/// How far chains may be off.
+/// Tolerances of chains.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tolerance {
     /// Entries of matrices at the frames.
     pub at: f64,
-    /// Vertices of the bone between frames, from the straight way, root mean square.
+    /// Vertices of the bone between frames, distance from the straight path, root mean square.
     pub between: f64,
     /// A root of the second moments of the bone's vertices: `‖E shape‖` is how far an error `E` of the matrix moves
-    /// them, and what they do not reach across a flat bone does not count.
+    /// them; directions across a flat bone do not count.
     pub shape: DMat3,
 }
 
@@ -70,18 +70,18 @@ impl Tolerance {
     }
 }
 
-/// Turn between two frames, in radians, up to which joints with a constant child are left to themselves: they go along
-/// an arc, which is what a turning surface does.
-const ARC: f64 = 1.0;
+/// Turn between two frames, in radians, up to which joints with a constant child get no extra keys: they move along
+/// an arc, as a turning surface does.
+const MAX_ARC_RADIANS: f64 = 1.0;
 
-/// Chains of a bone's matrices, frame after frame, with their places in frames: whole ones, and some between. None lie
-/// between a frame and the next of another clip, of which `starts` are the first.
+/// Chains of a bone's matrices, frame after frame, with their times in frames: whole ones, and some between. There are
+/// none between a frame and the next of another clip; `starts` are the first frames of clips.
 pub(crate) fn split_affine(
     matrices: &[DMat3],
     starts: &[usize],
     tolerance: Tolerance,
 ) -> (Vec<f64>, Vec<Link>) {
-    let tolerance = Tolerance { at: tolerance.at.max(ROUNDING), ..tolerance };
+    let tolerance = Tolerance { at: tolerance.at.max(MATRIX_ROUNDING), ..tolerance };
     let (mut places, mut links): (Vec<f64>, Vec<Link>) = (Vec::new(), Vec::new());
     for (frame, matrix) in matrices.iter().enumerate() {
         let last = links.last().copied().unwrap_or(Link::REST);
@@ -89,7 +89,7 @@ pub(crate) fn split_affine(
         match frame.checked_sub(1).filter(|_| !starts.contains(&frame)) {
             Some(before) => {
                 let ends = [(before as f64, matrices[before]), (frame as f64, *matrix)];
-                halve(ends, [last, next], tolerance, HALVINGS, &mut |place, link| {
+                halve(ends, [last, next], tolerance, MAX_HALVINGS, &mut |place, link| {
                     places.push(place);
                     links.push(link);
                 });
@@ -112,8 +112,8 @@ fn halve(
     put: &mut dyn FnMut(f64, Link),
 ) -> Link {
     let middle = 0.5 * (a + b);
-    let is_arc =
-        first.inner == last.inner && first.outer.angle_between(aligned(last.outer, first.outer)) < ARC;
+    let is_arc = first.inner == last.inner
+        && first.outer.angle_between(aligned(last.outer, first.outer)) < MAX_ARC_RADIANS;
     let off = || tolerance.moved(&(first.halfway(&last).matrix() - middle));
     if halvings == 0 || is_arc || off() <= tolerance.between {
         put(to, last);
@@ -131,12 +131,12 @@ fn worst(m: &DMat3) -> f64 {
     m.to_cols_array().iter().fold(0.0, |worst: f64, x| x.abs().max(worst))
 }
 
-/// The same rotation on the side of `to`, so that curves do not go the long way.
+/// The same rotation with the sign of `to`, so that curves take the short way.
 fn aligned(q: DQuat, to: DQuat) -> DQuat {
     if q.dot(to) < 0.0 { -q } else { q }
 }
 
-/// The chain that keeps the inner rotation, if it makes the matrix.
+/// The chain with the same inner rotation, if it reproduces the matrix.
 fn with_inner(a: &DMat3, last: &Link, tolerance: f64) -> Option<Link> {
     let b = *a * DMat3::from_quat(last.inner).transpose();
     let columns = [b.x_axis, b.y_axis, b.z_axis];
@@ -144,7 +144,7 @@ fn with_inner(a: &DMat3, last: &Link, tolerance: f64) -> Option<Link> {
     if lengths.min_element() < 1e-9 {
         return None;
     }
-    // The rotation nearest to the directions of the columns; a mirror turns one scale negative.
+    // The rotation nearest to the directions of the columns; a mirroring makes one scale negative.
     let sign = if b.determinant() < 0.0 { -1.0 } else { 1.0 };
     let units =
         DMat3::from_cols(columns[0] / lengths.x, columns[1] / lengths.y, sign * columns[2] / lengths.z);
@@ -160,11 +160,11 @@ fn with_inner(a: &DMat3, last: &Link, tolerance: f64) -> Option<Link> {
     })
 }
 
-/// Half turns that are taken into the scale, which may be negative twice.
+/// Half turns that are absorbed by the scale, of which two may be negative.
 const SIGNS: [DVec3; 4] =
     [DVec3::ONE, DVec3::new(1.0, -1.0, -1.0), DVec3::new(-1.0, 1.0, -1.0), DVec3::new(-1.0, -1.0, 1.0)];
 
-/// Of the chains that make the matrix exactly, the one to which players go straightest from another.
+/// Of the chains that reproduce the matrix exactly, the one with the straightest interpolation from another.
 fn straightest(a: &DMat3, last: &Link, tolerance: Tolerance) -> Link {
     let (u, sigma, v) = svd3(a);
     let middle = 0.5 * (last.matrix() + *a);
@@ -185,7 +185,7 @@ fn straightest(a: &DMat3, last: &Link, tolerance: Tolerance) -> Link {
     best.1
 }
 
-/// The 24 rotations that exchange axes.
+/// The 24 rotations that permute the axes.
 fn signed_permutations() -> impl Iterator<Item = DMat3> {
     let axes = [DVec3::X, DVec3::Y, DVec3::Z];
     (0..3).flat_map(move |i| (0..3).filter(move |&j| j != i).map(move |j| (i, j))).flat_map(move |(i, j)| {
@@ -201,18 +201,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LOOSE: f64 = 1e9;
+    const LOOSE_TOLERANCE: f64 = 1e9;
 
     /// Links at the frames themselves.
     fn at_frames(matrices: &[DMat3], at: f64) -> Vec<Link> {
         let (places, links) =
-            split_affine(matrices, &[0], Tolerance { at, between: LOOSE, shape: DMat3::IDENTITY });
+            split_affine(matrices, &[0], Tolerance { at, between: LOOSE_TOLERANCE, shape: DMat3::IDENTITY });
         assert_eq!(places, (0..matrices.len()).map(|f| f as f64).collect::<Vec<_>>());
         links
     }
 
     proptest! {
-        /// Every matrix is made, also flat and mirrored ones, and the tolerance is kept.
+        /// Every matrix is reproduced, also flat and mirrored ones, within the tolerance.
         #[test]
         fn chains_make_their_matrices(
             entries in prop::collection::vec(prop::array::uniform9(-1.5..1.5f64), 1..6),
@@ -220,11 +220,11 @@ mod tests {
         ) {
             let matrices: Vec<DMat3> = entries.iter().map(DMat3::from_cols_array).collect();
             for (link, a) in at_frames(&matrices, tolerance).iter().zip(&matrices) {
-                prop_assert!(worst(&(link.matrix() - *a)) < 1e-9 + tolerance.max(ROUNDING));
+                prop_assert!(worst(&(link.matrix() - *a)) < 1e-9 + tolerance.max(MATRIX_ROUNDING));
             }
         }
 
-        /// Rotations that scale along fixed axes need no inner rotation, whatever the numbers' noise.
+        /// Rotations that scale along fixed axes need no inner rotation, whatever the noise.
         #[test]
         fn what_does_not_shear_needs_no_inner_joint(angle in -3.0..3.0f64, noise in -1e-7..1e-7f64) {
             let turn = DMat3::from_rotation_y(angle);
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// A bone of cloth: what lies across the surface goes anywhere from frame to frame.
+    /// A bone of cloth: the direction across the surface is arbitrary from frame to frame.
     #[test]
     fn between_wild_frames_players_stay_near_the_straight_way() {
         let random = |k: usize| ((k as f64 * 12.9898).sin() * 43758.5453).fract();

@@ -1,7 +1,7 @@
 //! A fitted skin as a character that any player of glTF can show: joints, weights and clips.
 //!
 //! # Limits
-//! Exact at the frames but for the tolerance of keys. Between them joints turn along great arcs where vertices of the
+//! Exact at the frames up to the tolerance of keys. Between them joints turn along great arcs while vertices of the
 //! sequence would move straight; where that would be far off, keys are added between frames.
 
 use crate::{
@@ -19,13 +19,13 @@ use sinew_geom::{
 };
 use std::ops::Range;
 
-/// How far between frames vertices may stray from the straight way, in tolerances of keys: a bone alone about twice as
-/// far as the fit is off by default, whose keys may add a tenth of that.
-const BETWEEN: f64 = 20.0;
-/// And relative to the reach of a bone, below which nobody sees it.
-const BETWEEN_LEAST: f64 = 1e-2;
+/// How far vertices may deviate between frames from the straight path, in tolerances of keys: a single bone about
+/// twice as far as the default fit is off, to which keys may add a tenth.
+const MAX_DEVIATION: f64 = 20.0;
+/// The same relative to the reach of a bone; smaller deviations are invisible.
+const MIN_VISIBLE_DEVIATION: f64 = 1e-2;
 
-/// How a skin becomes a character.
+/// Parameters of the export.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportParams {
     /// Frames per second.
@@ -38,14 +38,14 @@ pub struct ExportParams {
     pub name: String,
 }
 
-/// What the export made of the bones.
+/// Result of the export.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ExportReport {
     /// Joints; bones that scale or shear need two.
     pub joints: usize,
     /// Bones that needed a second joint.
     pub sheared: usize,
-    /// Curves written, of those there could be.
+    /// Curves written.
     pub curves: usize,
     /// Curves that would not have moved anything.
     pub constant: usize,
@@ -55,7 +55,7 @@ pub struct ExportReport {
     pub full_keys: usize,
 }
 
-/// Build the character of a skin on a mesh with the given faces and look.
+/// Build the character of a skin on a mesh with the given faces and materials.
 ///
 /// # Errors
 /// If the skin and the mesh do not fit.
@@ -120,7 +120,7 @@ pub fn build_character(
 
 /// Add the displacements of an EigenSkin as morph targets, with their weights in the clips.
 ///
-/// Weights are made to run from 0 to 1, since Blender stops at zero: the rest pose of the mesh moves to where every
+/// Weights are made to run from 0 to 1, since Blender clamps at zero: the rest pose of the mesh moves to where every
 /// weight is least, and default weights bring it back.
 ///
 /// # Errors
@@ -164,7 +164,7 @@ pub fn add_eigenskin(
     Ok(())
 }
 
-/// What a bone moves.
+/// The vertices of a bone.
 struct Extent {
     /// Weighted centre.
     center: DVec3,
@@ -210,7 +210,7 @@ fn root(moments: &DMat3) -> DMat3 {
 struct Chain {
     center: DVec3,
     reach: f64,
-    /// Where links and shifts lie, in frames.
+    /// Times of links and shifts, in frames.
     places: Vec<f64>,
     shifts: Vec<Vec3>,
     links: Vec<Link>,
@@ -228,7 +228,7 @@ impl Chain {
         let matrices: Vec<DMat3> = frames.clone().map(|frame| skin.frame(frame)[bone].matrix3).collect();
         let shifts: Vec<DVec3> =
             frames.map(|frame| skin.frame(frame)[bone].transform_point3(center)).collect();
-        let between = (BETWEEN * tolerance).max(BETWEEN_LEAST * reach);
+        let between = (MAX_DEVIATION * tolerance).max(MIN_VISIBLE_DEVIATION * reach);
         let (places, links) =
             split_affine(&matrices, starts, Tolerance { at: 0.5 * tolerance / reach, between, shape });
         let shift = |place: &f64| {

@@ -15,16 +15,16 @@ use std::ops::ControlFlow;
 /// Rounds of a trial.
 const TRIAL_ROUNDS: usize = 6;
 const TRIAL_HARD_ROUNDS: usize = 5;
-/// What a full fit reaches of a trial's error, about; corrected by what full fits reach.
-const FULL_SHARE: f64 = 0.9;
+/// Error of a full fit relative to a trial's, about; corrected by actual full fits.
+const FULL_FIT_ERROR_RATIO: f64 = 0.9;
 /// Share by which the number of bones may be too large.
-const SLACK: f64 = 0.05;
-/// Full fits at most.
-const MAX_FULL: usize = 4;
+const COUNT_TOLERANCE: f64 = 0.05;
+/// Largest number of full fits.
+const MAX_FULL_FITS: usize = 4;
 
 impl SkinFitter {
-    /// Fit with as few bones as bring `E_RMS_diag1` down to `target` percent. `params.bones` is the most there may be;
-    /// if even they do not reach the target, their fit is returned.
+    /// Fit with the fewest bones that reduce `E_RMS_diag1` to `target` percent. `params.bones` is the maximum;
+    /// if even that many do not reach the target, their fit is returned.
     ///
     /// # Errors
     /// As [`SkinFitter::fit`], and a target that is not positive.
@@ -42,9 +42,9 @@ impl SkinFitter {
         let params = FitParams { bones: most, ..params.clone() };
         params.check(self.n_vertices())?;
         let mut search = Search { fitter: self, params: &params, progress, share: 0.0, best: None };
-        let mut full_share = FULL_SHARE;
+        let mut full_share = FULL_FIT_ERROR_RATIO;
         let mut below = 0;
-        for attempt in 0..MAX_FULL {
+        for attempt in 0..MAX_FULL_FITS {
             let bones = match search.bones_for(target / full_share, below, most) {
                 Ok(bones) => bones,
                 Err(SkinError::Cancelled) => return search.best.ok_or(SkinError::Cancelled),
@@ -52,14 +52,14 @@ impl SkinFitter {
             };
             let fit = search.full(bones, 0.5 + 0.12 * attempt as f64, 0.12)?;
             let reached = self.measure(&fit.skin)?.e_rms_diag1;
-            if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL {
-                // The last attempt that misses goes on a little larger, rather than not at all.
+            if reached <= target || bones == most || fit.report.cancelled || attempt + 1 == MAX_FULL_FITS {
+                // The last attempt takes a few bones more, rather than miss the target.
                 if reached > target && bones < most && !fit.report.cancelled {
                     return search.full(((bones as f64 * 1.25).ceil() as usize).min(most), 0.98, 0.02);
                 }
                 return Ok(fit);
             }
-            // Too few: full fits gain less on trials than was thought.
+            // Too few: full fits gain less over trials than estimated.
             full_share = (full_share * reached / target).clamp(0.5, 2.0) * 1.02;
             below = bones;
         }
@@ -72,7 +72,7 @@ struct Search<'a> {
     params: &'a FitParams,
     progress: Progress<'a>,
     share: f64,
-    /// The trial with the most bones so far, which is what is left if the search is stopped.
+    /// The trial with the most bones so far, which is returned if the search is stopped.
     best: Option<SkinFit>,
 }
 
@@ -91,7 +91,7 @@ impl Search<'_> {
             let guess = bones as f64 * (reached / error).powf(1.3);
             bones = (guess.min(3.0 * bones as f64).ceil() as usize).clamp(bones + 1, most);
         };
-        while high - low > 1 && (high - low) as f64 > SLACK * high as f64 {
+        while high - low > 1 && (high - low) as f64 > COUNT_TOLERANCE * high as f64 {
             let middle = low + (high - low) / 2;
             if self.trial(middle)? <= error { high = middle } else { low = middle }
         }
@@ -99,7 +99,7 @@ impl Search<'_> {
     }
 
     fn trial(&mut self, bones: usize) -> Result<f64, SkinError> {
-        // Half of the bar for trials, however many there are.
+        // Half of the progress belongs to trials, however many there are.
         self.share += 0.1 * (0.5 - self.share);
         let status = FitStatus { stage: Stage::Place, share: self.share, error: f64::NAN };
         if (self.progress)(status).is_break() {

@@ -17,13 +17,13 @@ use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::linalg::{DenseCholesky, symmetric_eigen};
 
-/// Pull of displacements and weights towards none, as a share of what the poses say.
-const RIDGE: f64 = 1e-9;
+/// Regularisation of displacements and weights towards zero, relative to the diagonal of the equations.
+const REGULARISATION: f64 = 1e-9;
 
-/// Displacements of the rest pose and how much of each a frame takes.
+/// Displacements of the rest pose and their weight in each frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenSkin {
-    /// Offsets of all vertices, one list a displacement.
+    /// Offsets of all vertices, one list per displacement.
     pub offsets: Vec<Vec<Vec3>>,
     /// Weights of all displacements, frame by frame; the largest of each displacement is one.
     pub weights: Vec<Vec<f32>>,
@@ -51,7 +51,7 @@ impl EigenSkin {
 }
 
 impl SkinFitter {
-    /// The `n` displacements that lower the error of a skin most; fewer if there are fewer frames.
+    /// The `n` displacements that reduce the error of a skin most; fewer if there are fewer frames.
     ///
     /// # Errors
     /// If the skin belongs to another mesh or number of frames.
@@ -61,7 +61,7 @@ impl SkinFitter {
         let n_frames = tracks.n_frames;
         let n = n.min(n_frames);
         let mut wanted = vec![DVec3::ZERO; tracks.n_vertices];
-        // One row a frame.
+        // One row per frame.
         let mut errors: Vec<Vec<Vec3>> = Vec::with_capacity(n_frames);
         for frame in 0..n_frames {
             tracks.frame(frame, &mut wanted);
@@ -103,7 +103,7 @@ fn finished(offsets: Vec<Vec<DVec3>>, weights: Vec<Vec<f64>>, n: usize) -> Eigen
     }
 }
 
-/// What every vertex misses in every frame, and the linear part of its blend there.
+/// The error of every vertex in every frame, and the linear part of its blend there.
 struct Blends {
     n_vertices: usize,
     n_frames: usize,
@@ -146,7 +146,7 @@ impl Blends {
                 }
             }
             let trace: f64 = (0..size).map(|at| matrix[at * size + at]).sum();
-            (0..size).for_each(|at| matrix[at * size + at] += RIDGE * trace / size as f64 + 1e-30);
+            (0..size).for_each(|at| matrix[at * size + at] += REGULARISATION * trace / size as f64 + 1e-30);
             DenseCholesky::new(size, matrix)?.solve(&mut right)?;
             Ok(right.as_chunks::<3>().0.iter().map(|o| DVec3::from_array(*o)).collect())
         };
@@ -172,7 +172,7 @@ impl Blends {
                     }
                 }
                 let trace: f64 = (0..n).map(|at| matrix[at * n + at]).sum();
-                (0..n).for_each(|at| matrix[at * n + at] += RIDGE * trace / n as f64 + 1e-30);
+                (0..n).for_each(|at| matrix[at * n + at] += REGULARISATION * trace / n as f64 + 1e-30);
                 DenseCholesky::new(n, matrix)?.solve(&mut right)?;
                 *weights = right;
                 Ok(())
@@ -195,12 +195,12 @@ fn blend_of(skin: &FittedSkin, frame: usize, vertex: usize, wanted: DVec3) -> (D
 
 /// Errors of a frame, carried back to the rest pose (eqs. 5.1–5.2).
 fn errors_at_rest(skin: &FittedSkin, frame: usize, wanted: &[DVec3]) -> Vec<Vec3> {
-    const LITTLE: f64 = 1e-2;
+    const INVERSE_DAMPING: f64 = 1e-2;
     let error = |vertex: usize| {
         let (linear, missed) = blend_of(skin, frame, vertex, wanted[vertex]);
         let square = linear.transpose() * linear;
         let size = (square.x_axis.x + square.y_axis.y + square.z_axis.z) / 3.0;
-        let damped = square + DMat3::from_diagonal(DVec3::splat(LITTLE * size + f64::MIN_POSITIVE));
+        let damped = square + DMat3::from_diagonal(DVec3::splat(INVERSE_DAMPING * size + f64::MIN_POSITIVE));
         let back = damped.inverse() * (linear.transpose() * missed);
         if back.is_finite() { back.as_vec3() } else { Vec3::ZERO }
     };

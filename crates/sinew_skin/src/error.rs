@@ -13,13 +13,13 @@ pub enum SkinError {
     /// There are no vertices.
     #[error("the mesh has no vertices; give a mesh with a surface")]
     NoVertices,
-    /// No bones were asked for.
+    /// No bones were requested.
     #[error("0 bones cannot move anything; ask for at least 1")]
     NoBones,
     /// Each bone needs a vertex of its own.
     #[error("{asked} bones were asked for, but there can be at most {limit}; ask for fewer")]
     TooManyBones {
-        /// Bones asked for.
+        /// Bones requested.
         asked: usize,
         /// The most there can be: the vertices of the mesh, and what a skin can index.
         limit: usize,
@@ -27,7 +27,7 @@ pub enum SkinError {
     /// A frame has another number of vertices.
     #[error("frame {frame} has {actual} vertices, the rest pose {expected}; all frames must share one mesh")]
     FrameLength {
-        /// Which frame, counted from 0.
+        /// Index of the frame, counted from 0.
         frame: usize,
         /// Vertices of the rest pose.
         expected: usize,
@@ -35,17 +35,17 @@ pub enum SkinError {
         actual: usize,
     },
     /// A frame holds a coordinate that is not a number.
-    #[error("frame {frame}: vertex {vertex} is not finite; mend or leave out that frame")]
+    #[error("frame {frame}: vertex {vertex} is not finite; repair or leave out that frame")]
     FrameNonFinite {
-        /// Which frame, counted from 0.
+        /// Index of the frame, counted from 0.
         frame: usize,
-        /// Which vertex.
+        /// Index of the vertex.
         vertex: usize,
     },
     /// A frame could not be read.
     #[error("{message}")]
     Source {
-        /// What its reader says.
+        /// Message of the source.
         message: String,
     },
     /// A parameter is outside its range.

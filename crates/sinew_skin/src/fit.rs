@@ -13,68 +13,68 @@
 //! A local minimum. The same bits for any number of threads.
 
 use crate::{
-    FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage, Transforms,
+    BoneKind, FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage,
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     normal::Normal,
-    reseed::{WEAK, reseed},
+    reseed::{MIN_BONE_WEIGHT, reseed},
     rest::update_rest,
     rigid::{apply_turns, start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
     state::{Bones, Influences, State, centroids},
     summary::Summary,
     tracks::Tracks,
-    weights::{Choice, Exchanges, update_labels, update_weights},
+    weights::{Choice, SwapSchedule, update_labels, update_weights},
 };
 use glam::DVec3;
 use sinew_geom::Mesh;
 
-/// Bones tried for a vertex while it follows one.
+/// Candidate bones per vertex while it follows a single one.
 const HARD_CANDIDATES: usize = 20;
-/// Rounds after which starts are compared.
+/// Rounds after which the starts are compared.
 const TRIAL_ROUNDS: usize = 3;
-/// Rounds about the bones within a round, if they are rigid.
+/// Sweeps over rigid bones within a round.
 const SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 3;
-/// Share of the squared error of the first round that a summary of the paths may leave out.
-const LEFT_OUT: f64 = 2e-3;
-/// Rounds in which bones that hold little are put where the error is largest.
-pub(crate) const EARLY: usize = 30;
-/// Rounds in which every vertex may exchange its bones.
-const SETTLING: usize = 8;
-/// What is little: a share of the vertices that fall to a bone.
-const POOR: f64 = 0.2;
-/// Rise of the error at which momentum begins anew.
-const RISE: f64 = 1.0005;
+/// Share of the squared error of the first round that a summary of the paths may lose.
+const MAX_SUMMARY_LOSS: f64 = 2e-3;
+/// Rounds in which bones with few vertices are moved to where the error is largest.
+pub(crate) const RESEEDING_ROUNDS: usize = 30;
+/// Rounds in which every vertex may swap its bones.
+const SETTLING_ROUNDS: usize = 8;
+/// Share of the average number of vertices per bone below which a bone has few.
+const WEAK_BONE_SHARE: f64 = 0.2;
+/// Increase of the error at which momentum restarts.
+const RESTART_RISE: f64 = 1.0005;
 
-/// Holds a sequence in the form that fits work on, so that it can be fitted several times.
+/// A sequence in the form that fits work on, so that it can be fitted several times.
 pub struct SkinFitter {
     pub(crate) tracks: Tracks,
     pub(crate) rest: Mesh,
 }
 
-/// A fit and how it went.
+/// A fit and its report.
 #[derive(Debug, Clone)]
 pub struct SkinFit {
     /// The result.
     pub skin: FittedSkin,
-    /// How it went.
+    /// Its report.
     pub report: FitReport,
 }
 
-/// How a fit went.
+/// Report of a fit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FitReport {
     /// Rounds with blended weights.
     pub rounds: usize,
     /// `E_RMS_diag1` at each round, after its weights were found.
     pub errors: Vec<f64>,
-    /// Whether the error stood still before the rounds were used up.
+    /// Whether the error stopped falling before the rounds were used up.
     pub converged: bool,
     /// Whether the caller stopped it.
     pub cancelled: bool,
-    /// Bones that had to begin again.
+    /// Bones that were moved elsewhere.
     pub reseeded: usize,
     /// Weight of the trajectories in the start that won.
     pub start: f64,
@@ -84,7 +84,7 @@ impl SkinFitter {
     /// Read a sequence.
     ///
     /// # Errors
-    /// No frames, no vertices, or a frame that is broken, by its number.
+    /// No frames, no vertices, or a broken frame, with its index.
     pub fn new(rest: &Mesh, source: &mut dyn FrameSource) -> Result<Self, SkinError> {
         Ok(Self { tracks: Tracks::read(rest, source)?, rest: rest.clone() })
     }
@@ -109,7 +109,8 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
-    /// Go on from an earlier result, which may come from other parameters: its weights and rest pose are the start.
+    /// Continue from an earlier result, which may have been made with other parameters: its weights and rest pose are
+    /// the start.
     ///
     /// # Errors
     /// As [`SkinFitter::fit`], and if the result belongs to another mesh or number of bones.
@@ -135,7 +136,7 @@ impl SkinFitter {
         self.measure_positions(&mut |frame| Ok(skin.positions(frame)))
     }
 
-    /// Errors of whatever gives the positions of a frame, such as a file that was read back.
+    /// Errors of any source of positions, such as a file that was read back.
     ///
     /// # Errors
     /// What `positions` returns, or a wrong number of positions.
@@ -146,7 +147,7 @@ impl SkinFitter {
         measure_tracks(&self.tracks, &self.rest, positions)
     }
 
-    /// Whether all frames are alike.
+    /// Whether all frames are the same.
     pub fn is_still(&self) -> bool {
         self.tracks.spread == 0.0
     }
@@ -166,7 +167,7 @@ pub fn fit_skin(
     SkinFitter::new(rest, source)?.fit(params, progress)
 }
 
-/// One fit under way.
+/// A fit in progress.
 pub(crate) struct Run<'a> {
     tracks: &'a Tracks,
     params: &'a FitParams,
@@ -185,17 +186,17 @@ impl<'a> Run<'a> {
         self.refine(state)
     }
 
-    /// Bones that were fitted elsewhere, brought to these tracks: weights first, then a few rounds.
+    /// Bones that were fitted elsewhere, transferred to these tracks: weights first, then a few rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, 0.0, Exchanges::All)?;
+            let (error, _) = self.round(&mut state, 0.0, SwapSchedule::All)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
     }
 
     fn is_rigid(&self) -> bool {
-        self.params.transforms == Transforms::Rigid
+        self.params.transforms == BoneKind::Rigid
     }
 
     /// Percent of the diagonal, root mean square over coordinates (eq. 6.2).
@@ -207,7 +208,7 @@ impl<'a> Run<'a> {
         (self.progress)(FitStatus { stage, share, error: self.percent(squared) }).is_break()
     }
 
-    /// Place bones from every start and keep the one that promises most.
+    /// Place bones from every start and continue with the most promising.
     fn choose_start(&mut self) -> Result<State, SkinError> {
         let starts = &self.params.starts;
         let mut best: Option<(f64, State, f64)> = None;
@@ -219,7 +220,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, WEAK, Exchanges::All)?.0;
+                    error = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -231,7 +232,7 @@ impl<'a> Run<'a> {
         Ok(state)
     }
 
-    /// Bones with one bone a vertex.
+    /// Bones with one bone per vertex.
     fn place(&mut self, alpha: f64) -> Result<State, SkinError> {
         let (tracks, params) = (self.tracks, self.params);
         let seeds = find_seeds(tracks, params.bones, alpha, params.seed);
@@ -245,7 +246,7 @@ impl<'a> Run<'a> {
             let (labels, errors) = update_labels(tracks, &state, HARD_CANDIDATES);
             let before =
                 std::mem::replace(&mut state.influences, Influences::hard(&labels, params.influences));
-            self.report.reseeded += reseed(tracks, &mut state, &errors, WEAK);
+            self.report.reseeded += reseed(tracks, &mut state, &errors, MIN_BONE_WEIGHT);
             self.fit_alone(&mut state, false);
             if before.slots == state.influences.slots {
                 break;
@@ -279,13 +280,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones had to begin again.
-    /// Bones with less than `weak` vertices begin again.
+    /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones were moved elsewhere.
+    /// Bones with less than `weak` vertices are moved elsewhere.
     fn round(
         &mut self,
         state: &mut State,
         weak: f64,
-        exchanges: Exchanges,
+        exchanges: SwapSchedule,
     ) -> Result<(f64, bool), SkinError> {
         let choice =
             Choice { candidates: self.params.candidates, influences: self.params.influences, exchanges };
@@ -301,13 +302,13 @@ impl<'a> Run<'a> {
         Ok((error, moved > 0))
     }
 
-    /// Round after round, then the last word without momentum; bones are kept even if they hardly do anything.
+    /// All rounds, then a last one without momentum; bones are not moved any longer, even if they do little.
     fn refine(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, WEAK, Exchanges::All)?;
-            Summary::new(self.tracks, LEFT_OUT * error)
+            let (error, _) = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?;
+            Summary::new(self.tracks, MAX_SUMMARY_LOSS * error)
         };
         let mut settled = match summary {
             None => self.descend(state)?,
@@ -319,11 +320,11 @@ impl<'a> Run<'a> {
                 summary.lengthen(settled)
             }
         };
-        self.round(&mut settled, 0.0, Exchanges::All)?;
+        self.round(&mut settled, 0.0, SwapSchedule::All)?;
         Ok((settled, self.report))
     }
 
-    /// Round after round, with momentum, until the error stands still.
+    /// Rounds with momentum, until the error stops falling.
     fn descend(&mut self, state: State) -> Result<State, SkinError> {
         let rounds = self.params.rounds;
         let mut settled = state;
@@ -333,7 +334,7 @@ impl<'a> Run<'a> {
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
             let (error, moved) = self.round(&mut state, self.weak(round), self.exchanges(round))?;
-            let rose = squares.last().is_some_and(|&last| error > RISE * last);
+            let rose = squares.last().is_some_and(|&last| error > RESTART_RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
             let before = std::mem::replace(&mut settled, state);
@@ -343,7 +344,7 @@ impl<'a> Run<'a> {
                 self.report.cancelled = true;
                 break;
             }
-            // A round after momentum has begun anew says nothing about those to come.
+            // A round after a restart of momentum does not predict those to come.
             if streak > 3 && self.stands_still(&squares) {
                 self.report.converged = true;
                 break;
@@ -356,28 +357,28 @@ impl<'a> Run<'a> {
         Ok(settled)
     }
 
-    /// Weight below which a bone begins again elsewhere: much at first, nothing when there is no time left to grow.
+    /// Weight below which a bone is moved elsewhere: high at first, zero when there is no time left to grow.
     fn weak(&self, round: usize) -> f64 {
         let share = self.tracks.n_vertices as f64 / self.params.bones as f64;
         match round {
             _ if round + 3 >= self.params.rounds => 0.0,
-            _ if round < EARLY => WEAK.max(POOR * share),
-            _ => WEAK,
+            _ if round < RESEEDING_ROUNDS => MIN_BONE_WEIGHT.max(WEAK_BONE_SHARE * share),
+            _ => MIN_BONE_WEIGHT,
         }
     }
 
-    /// Once bones have settled few vertices still gain by others, so that half of them try in turn. Rigid bones settle
-    /// late, and what weights cost is little beside them.
-    fn exchanges(&self, round: usize) -> Exchanges {
-        match self.is_rigid() || round < SETTLING {
-            true => Exchanges::All,
-            false => Exchanges::InTurn { every: 2, round },
+    /// Once bones have settled few vertices still gain by other bones, so half of them try in turn. Rigid bones settle
+    /// late, and weights cost little compared with them.
+    fn exchanges(&self, round: usize) -> SwapSchedule {
+        match self.is_rigid() || round < SETTLING_ROUNDS {
+            true => SwapSchedule::All,
+            false => SwapSchedule::InTurn { every: 2, round },
         }
     }
 
     fn stands_still(&self, squares: &[f64]) -> bool {
         let [.., a, _, _, b] = squares else { return false };
-        // Many bones go on gaining longer; rigid ones gain less a round.
+        // Many bones keep gaining longer; rigid ones gain less per round.
         let bones = self.params.bones as f64;
         let share =
             if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (20.0 / bones).clamp(0.3, 0.65) };
@@ -389,7 +390,7 @@ impl<'a> Run<'a> {
         (1.3 * (k - 1.0) / (k + 2.0)).clamp(0.0, self.params.momentum) as f32
     }
 
-    /// A step further in the direction of the last round.
+    /// Extrapolate in the direction of the last round.
     fn extrapolated(&self, before: &State, now: &State, momentum: f32) -> State {
         let beyond = |now: &[f32], before: &[f32]| -> Vec<f32> {
             now.iter().zip(before).map(|(now, before)| now + momentum * (now - before)).collect()
@@ -444,7 +445,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Quaternions a step further, of unit length.
+/// Quaternions extrapolated, of unit length.
 fn beyond_turns(now: &Bones, before: &Bones, momentum: f32) -> Vec<f32> {
     let lanes = now.n_lanes;
     let mut turns = now.turns.clone();

@@ -1,4 +1,4 @@
-//! Fewer keys: a curve that straight pieces between the kept keys reproduce within a tolerance.
+//! Key reduction: linear interpolation between the remaining keys reproduces a curve within a tolerance.
 //!
 //! # Source
 //! Douglas and Peucker, *Algorithms for the reduction of the number of points required to represent a digitized line or
@@ -22,7 +22,7 @@ impl Distance for Vec3 {
 }
 
 impl Distance for Quat {
-    /// Angle of the turn between both, in radians. By the chord, since the cosine of small angles has no digits left.
+    /// Angle between both, in radians. By the chord, since the cosine of small angles has no digits left.
     fn distance_to(self, other: Self) -> f32 {
         let same = if self.dot(other) < 0.0 { -other } else { other };
         4.0 * (0.5 * (self - same).length()).min(1.0).asin()
@@ -35,7 +35,7 @@ impl Distance for f32 {
     }
 }
 
-/// Keys of a curve, given at rising times; `None` if it never leaves `rest` by more than the tolerance.
+/// Keys of a curve, given at rising times; `None` if it never differs from `rest` by more than the tolerance.
 pub(crate) fn reduce<T: Distance>(values: &[T], times: &[f32], rest: T, tolerance: f32) -> Option<Keys<T>> {
     if values.iter().all(|v| v.distance_to(rest) <= tolerance) {
         return None;
@@ -43,11 +43,11 @@ pub(crate) fn reduce<T: Distance>(values: &[T], times: &[f32], rest: T, toleranc
     let kept = kept_frames(values, times, tolerance);
     let times = kept.iter().map(|&at| times[at]).collect();
     let values = kept.iter().map(|&at| values[at]).collect();
-    // Times rise and values are finite, which is all that is asked.
+    // Times rise and values are finite, which is all that is required.
     Keys::new(times, values, Interpolation::Linear, 1).ok()
 }
 
-/// Frames whose keys are enough.
+/// Frames whose keys are needed.
 fn kept_frames<T: Distance>(values: &[T], times: &[f32], tolerance: f32) -> Vec<usize> {
     if values.iter().all(|v| v.distance_to(values[0]) <= tolerance) {
         return vec![0];

@@ -1,6 +1,8 @@
 //! Eight numbers at a time.
 //!
-//! Frames lie side by side in memory, eight to a wide register, so that what is done to one frame is done to eight.
+//! Frames are adjacent in memory, eight to a wide register, so that eight frames are processed at once.
+
+use sinew_geom::linalg;
 
 /// Frames handled together.
 pub(crate) const LANES: usize = 8;
@@ -18,7 +20,7 @@ pub(crate) fn splat(x: f32) -> V {
 #[inline(always)]
 pub(crate) fn fma<const FMA: bool>(a: V, b: V, mut c: V) -> V {
     for l in 0..LANES {
-        c[l] = if FMA { a[l].mul_add(b[l], c[l]) } else { a[l] * b[l] + c[l] };
+        c[l] = linalg::fma::<FMA, _>(a[l], b[l], c[l]);
     }
     c
 }

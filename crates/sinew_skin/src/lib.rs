@@ -1,4 +1,4 @@
-//! Any deforming mesh becomes a small skin: bones that move, and for each vertex at most a few of them with weights.
+//! Any deforming mesh as a small skin: moving bones, and for each vertex a few of them with weights.
 //! After Antonopoulos, *Fast Realistic Skinning for Animating Highly Deformable Objects* (2010).
 
 mod affine;
@@ -37,7 +37,9 @@ pub use eigenskin::EigenSkin;
 pub use error::SkinError;
 pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
 pub use measure::{CLOSEST_FRAMES, SkinErrors};
-pub use params::{FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, Transforms, unheard};
+#[doc(hidden)]
+pub use params::BoneKind as Transforms;
+pub use params::{BoneKind, FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, no_progress};
 pub use skin::FittedSkin;
 pub use source::{FrameSource, Joined};
 pub use stream::fit_streamed;

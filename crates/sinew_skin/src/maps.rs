@@ -32,7 +32,7 @@ impl FittedSkin {
         (0..self.n_vertices()).map(strongest).collect()
     }
 
-    /// Middle of what each bone moves, at rest.
+    /// Centre of the vertices of each bone, at rest.
     pub fn bone_middles(&self) -> Vec<DVec3> {
         let mut sums = vec![(DVec3::ZERO, 0.0); self.n_bones];
         for (vertex, p) in self.rest.iter().enumerate() {

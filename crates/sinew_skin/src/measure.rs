@@ -1,4 +1,4 @@
-//! How far a skin is from its sequence.
+//! Error of a skin relative to its sequence.
 //!
 //! # Source
 //! Antonopoulos (2010), §6.3: distortion percentage `dE` (eq. 6.1), `E_RMS` (eq. 6.2), averaged closest distances
@@ -12,14 +12,14 @@ use glam::DVec3;
 use rayon::prelude::*;
 use sinew_geom::{Mesh, query::SurfaceTree};
 
-/// Most frames whose closest distances are measured.
+/// Largest number of frames whose closest distances are measured.
 pub const CLOSEST_FRAMES: usize = 16;
 
 /// Errors of a skin; lengths in the caller's units unless said otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkinErrors {
-    /// Distortion in percent of the motion (eq. 6.1); of frames that do not move, zero but for errors, which are then
-    /// infinite.
+    /// Distortion in percent of the motion (eq. 6.1); for frames that do not move, zero if there is no error and
+    /// infinite otherwise.
     pub de: f64,
     /// 100 × root mean square over coordinates (eq. 6.2).
     pub e_rms: f64,
@@ -27,7 +27,7 @@ pub struct SkinErrors {
     pub e_rms_diag1: f64,
     /// Mean of the closest distances from either surface to the other (eq. 6.3).
     pub d_avg: f64,
-    /// Largest distance of a vertex from where it should be.
+    /// Largest distance of a vertex from its true position.
     pub max: f64,
     /// Root mean square distance of the vertices, frame by frame.
     pub per_frame: Vec<f64>,
@@ -75,7 +75,7 @@ impl Sums {
     pub fn finish(self, spread: f64, diagonal: f64) -> SkinErrors {
         let (n, n_frames) = (self.per_vertex.len(), self.per_frame.len());
         let e_rms = 100.0 * (self.total / (3 * n * n_frames).max(1) as f64).sqrt();
-        // Rounding is no distortion of what does not move; files and players round to single precision.
+        // Rounding is not distortion where nothing moves; files and players round to single precision.
         let is_rounding = self.max <= 1e-5 * diagonal;
         let de = if spread == 0.0 && is_rounding { 0.0 } else { 100.0 * (self.total / spread).sqrt() };
         SkinErrors {
@@ -90,7 +90,7 @@ impl Sums {
     }
 }
 
-/// Vertices whose closest points are found, about, over all frames.
+/// Approximate number of vertices, over all frames, whose closest points are found.
 const CLOSEST_VERTICES: usize = 500_000;
 
 /// Whether the closest distances of a frame are measured.
@@ -100,7 +100,7 @@ pub(crate) fn is_closest_frame(frame: usize, n_frames: usize, n_vertices: usize)
 }
 
 /// # Errors
-/// If a skin is not one of these tracks.
+/// If a skin does not belong to these tracks.
 pub(crate) fn check_size(tracks: &Tracks, skin: &FittedSkin) -> Result<(), SkinError> {
     if skin.n_vertices() == tracks.n_vertices && skin.n_frames() == tracks.n_frames {
         return Ok(());
@@ -129,7 +129,7 @@ pub(crate) fn measure_tracks(
     Ok(sums.finish(tracks.spread, tracks.scale))
 }
 
-/// Mean of both directions' mean distances to the other's surface (eq. 6.3). Vertices without a face are of neither.
+/// Mean of both directions' mean distances to the other's surface (eq. 6.3). Vertices without a face are ignored.
 fn closest_distance(mesh: &Mesh, a: &[DVec3], b: &[DVec3]) -> Result<f64, SkinError> {
     let mut is_surface = vec![false; mesh.n_vertices()];
     mesh.faces().iter().flatten().for_each(|&v| is_surface[v as usize] = true);

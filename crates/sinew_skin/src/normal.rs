@@ -17,21 +17,21 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Vertices summed in single precision before they are added in double.
-const FLUSH: usize = 64;
+/// Vertices summed in single precision before they are added in double precision.
+const FLUSH_VERTICES: usize = 64;
 
 /// The equations of all bones.
 pub(crate) struct Normal {
     pub n_bones: usize,
     /// By columns; only blocks on and below the diagonal are filled.
     pub matrix: Vec<f64>,
-    /// By rows: four a bone.
+    /// By rows: four per bone.
     pub right: Vec<f64>,
     pub width: usize,
 }
 
 impl Normal {
-    /// Sum up what the vertices say.
+    /// Sum over the vertices.
     pub fn new(tracks: &Tracks, state: &State) -> Self {
         let (n_bones, width) = (state.bones.n_bones, tracks.width());
         let (starts, pairs) = state.influences.by_bone(n_bones);
@@ -99,7 +99,7 @@ impl Kernel for Rows<'_> {
         let width = self.tracks.width();
         let c = self.state.bones.centers[self.bone];
         let mut sums = vec![0.0f32; 4 * width];
-        for members in self.members.chunks(FLUSH) {
+        for members in self.members.chunks(FLUSH_VERTICES) {
             for four in members.chunks(4) {
                 // A missing fourth vertex counts as the first with weight zero.
                 let pick = |at: usize| four.get(at).copied().unwrap_or((four[0].0, 0.0));

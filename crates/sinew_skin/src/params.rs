@@ -1,19 +1,19 @@
-//! What a fit can be told.
+//! Parameters and progress of a fit.
 
 use crate::SkinError;
 use std::ops::ControlFlow;
 
-/// What a bone may do to the surface.
+/// How a bone may deform the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Transforms {
-    /// Turn, shift, scale and shear: smallest error a bone.
+pub enum BoneKind {
+    /// Rotation, translation, scale and shear: smallest error per bone.
     #[default]
     Affine,
-    /// Turn and shift only: smallest error a byte.
+    /// Rotation and translation only: smallest error per byte.
     Rigid,
 }
 
-impl Transforms {
+impl BoneKind {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Affine, Self::Rigid];
 
@@ -25,36 +25,36 @@ impl Transforms {
         }
     }
 
-    /// Kind of a name.
+    /// The kind with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// How to fit.
+/// Parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitParams {
-    /// Number of bones; the result has exactly so many. Default 50.
+    /// Number of bones; the result has exactly that many. Default 50.
     pub bones: usize,
-    /// Most bones a vertex follows, 1 to 8. Default 4.
+    /// Largest number of bones per vertex, 1 to 8. Default 4.
     pub influences: usize,
-    /// What a bone may do. Default affine.
-    pub transforms: Transforms,
+    /// How a bone may deform the surface. Default affine.
+    pub transforms: BoneKind,
     /// Whether the rest pose may be corrected. Default true.
     pub correct_rest: bool,
-    /// Most rounds of refinement; fewer if the error stands still, mostly about 25. Default 80.
+    /// Largest number of refinement rounds; fewer if the error stops falling, usually about 25. Default 80.
     pub rounds: usize,
-    /// Rounds with one bone a vertex before weights are blended. Default 10.
+    /// Rounds with one bone per vertex before weights are blended. Default 10.
     pub hard_rounds: usize,
-    /// Weights of the trajectories, against the distance at rest, in the choice of seeds. Each is a start of its
-    /// own, and the best goes on. Default 4.
+    /// Weights of the trajectories, relative to the distance at rest, in the choice of seeds. Each is a separate start,
+    /// and the best is continued. Default 4.
     pub starts: Vec<f64>,
-    /// Bones tried for a vertex, up to 16. Default 12.
+    /// Candidate bones per vertex, up to 16. Default 12.
     pub candidates: usize,
     /// Largest momentum between rounds; 0 is plain descent. Default 0.9.
     pub momentum: f64,
-    /// Stop when three rounds together lower the error by no more than this share. Default 1e-2; 1e-3 takes
-    /// about twice as long and squeezes out some percents more. Many bones stop at less, rigid ones at less still.
+    /// Stop when three rounds together reduce the error by no more than this fraction. Default 1e-2; 1e-3 takes
+    /// about twice as long for a few percent more. Many bones stop at less, rigid ones at still less.
     pub tolerance: f64,
     /// 0 starts in the middle of the mesh, other seeds elsewhere. Default 0.
     pub seed: u64,
@@ -65,7 +65,7 @@ impl Default for FitParams {
         Self {
             bones: 50,
             influences: 4,
-            transforms: Transforms::Affine,
+            transforms: BoneKind::Affine,
             correct_rest: true,
             rounds: 80,
             hard_rounds: 10,
@@ -78,9 +78,9 @@ impl Default for FitParams {
     }
 }
 
-/// Largest number of influences a vertex.
+/// Largest number of influences per vertex.
 pub const MAX_INFLUENCES: usize = 8;
-/// Largest number of bones tried for a vertex.
+/// Largest number of candidate bones per vertex.
 pub(crate) const MAX_CANDIDATES: usize = 16;
 /// A skin indexes its bones by 16 bits.
 const MAX_BONES: usize = 1 << 16;
@@ -109,7 +109,7 @@ impl FitParams {
 }
 
 /// # Errors
-/// No bones, or more than there are vertices.
+/// No bones, or more than vertices.
 pub(crate) fn check_bones(asked: usize, n_vertices: usize) -> Result<(), SkinError> {
     let limit = n_vertices.min(MAX_BONES);
     match asked {
@@ -119,12 +119,12 @@ pub(crate) fn check_bones(asked: usize, n_vertices: usize) -> Result<(), SkinErr
     }
 }
 
-/// What a fit is doing.
+/// Stages of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Reading frames.
     Read,
-    /// Placing bones: one bone a vertex.
+    /// Placing bones: one bone per vertex.
     Place,
     /// Blending: weights, bones and rest pose in turn.
     Refine,
@@ -132,22 +132,22 @@ pub enum Stage {
     Measure,
 }
 
-/// How far a fit is.
+/// Progress of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitStatus {
-    /// What it is doing.
+    /// The current stage.
     pub stage: Stage,
-    /// Share of all work done, 0..=1, never falling.
+    /// Share of all work done, 0..=1, never decreasing.
     pub share: f64,
-    /// `E_RMS_diag1` of the present state; not a number before there is one.
+    /// `E_RMS_diag1` of the current state; NaN before there is one.
     pub error: f64,
 }
 
-/// Told now and then how far a fit is; breaks to stop it. A fit that is stopped after its bones are placed returns the
-/// best it has.
+/// Called regularly with the progress of a fit; breaks to stop it. A fit that is stopped after its bones are placed
+/// returns its best result so far.
 pub type Progress<'a> = &'a (dyn Fn(FitStatus) -> ControlFlow<()> + Sync);
 
-/// A progress closure that hears nothing and never stops.
-pub fn unheard(_: FitStatus) -> ControlFlow<()> {
+/// A progress callback that does nothing and never stops the fit.
+pub fn no_progress(_: FitStatus) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

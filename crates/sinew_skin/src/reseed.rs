@@ -1,15 +1,15 @@
-//! Bones that hold nothing begin again where the error is largest.
+//! Bones without vertices are moved to where the error is largest.
 
 use crate::{
     state::{Influences, State},
     tracks::Tracks,
 };
 
-/// Weight on a bone, in vertices, below which it is given up while there is time for it to grow elsewhere.
-pub(crate) const WEAK: f64 = 0.5;
+/// Weight on a bone, in vertices, below which it is moved while there is time for it to grow elsewhere.
+pub(crate) const MIN_BONE_WEIGHT: f64 = 0.5;
 
-/// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how many
-/// were moved. `errors` are the squared errors of the vertices.
+/// Give each bone whose weight, in vertices, is at most `weak` half of the region with the largest error. Returns how
+/// many were moved. `errors` are the squared errors of the vertices.
 pub(crate) fn reseed(tracks: &Tracks, state: &mut State, errors: &[f32], weak: f64) -> usize {
     let n_bones = state.bones.n_bones;
     let masses = state.influences.masses(n_bones);
@@ -21,7 +21,7 @@ pub(crate) fn reseed(tracks: &Tracks, state: &mut State, errors: &[f32], weak: f
     idle.len()
 }
 
-/// Take a bone out of all blends; a vertex that had no other follows the bone of lowest number until it is refitted.
+/// Remove a bone from all blends; a vertex that had no other follows the bone of lowest index until it is refitted.
 fn release(influences: &mut Influences, bone: u16, n_bones: usize) {
     for vertex in 0..influences.n_vertices() {
         let entries: Vec<(u16, f32)> = influences.of(vertex).collect();

@@ -15,21 +15,21 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Pull towards the input's rest pose, as a share of what the frames say.
-const RIDGE: f64 = 1e-6;
-const CHUNK: usize = 128;
+/// Regularisation towards the rest pose of the input, relative to the diagonal of the equations.
+const REGULARISATION: f64 = 1e-6;
+const CHUNK_VERTICES: usize = 128;
 
 /// Best rest positions.
 pub(crate) fn update_rest(tracks: &Tracks, state: &mut State) {
     let origins = origins(&state.bones);
     let mut rest = std::mem::take(&mut state.rest);
-    rest.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, rest)| {
-        dispatch(Correct { tracks, state, origins: &origins, first: chunk * CHUNK, rest });
+    rest.par_chunks_mut(CHUNK_VERTICES).enumerate().for_each(|(chunk, rest)| {
+        dispatch(Correct { tracks, state, origins: &origins, first: chunk * CHUNK_VERTICES, rest });
     });
     state.rest = rest;
 }
 
-/// Where each bone takes the origin of the rest pose: `t − A c`, a row a bone.
+/// Where each bone takes the origin of the rest pose: `t − A c`, one row per bone.
 pub(crate) fn origins(bones: &Bones) -> Vec<f32> {
     let width = bones.width();
     let mut origins = vec![0.0; bones.n_bones * width];
@@ -91,7 +91,7 @@ impl Kernel for Correct<'_> {
 /// The correction `(AᵀA + μ) e = Aᵀ r + μ (u₀ − u)` added to `u`.
 fn solve(dots: [f64; 9], u: [f32; 3], input: [f32; 3]) -> [f32; 3] {
     let [xx, xy, xz, yy, yz, zz, rx, ry, rz] = dots;
-    let pull = RIDGE * (xx + yy + zz) / 3.0 + 1e-12;
+    let pull = REGULARISATION * (xx + yy + zz) / 3.0 + 1e-12;
     let matrix = DMat3::from_cols(
         DVec3::new(xx + pull, xy, xz),
         DVec3::new(xy, yy + pull, yz),

@@ -21,9 +21,9 @@ use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch, polar};
 
 /// Newton steps each time a bone is visited.
-const STEPS: usize = 2;
-/// Squared weight below which a bone holds nothing and stays.
-const EMPTY: f64 = 1e-9;
+const NEWTON_STEPS: usize = 2;
+/// Squared weight below which a bone has no vertices and is not moved.
+const MIN_SQUARED_WEIGHT: f64 = 1e-9;
 
 /// One bone's part of the equations.
 struct Own {
@@ -33,7 +33,7 @@ struct Own {
     others: Vec<(u32, [[f32; 4]; 4])>,
 }
 
-/// Go round the bones some times, in every frame.
+/// Sweep over the bones several times, in every frame.
 pub(crate) fn update_rigid(tracks: &Tracks, bones: &mut Bones, normal: &Normal, sweeps: usize) {
     let own: Vec<Own> = (0..normal.n_bones).map(|bone| own_part(normal, bone)).collect();
     let right: Vec<f32> = normal.right.iter().map(|&x| x as f32).collect();
@@ -71,8 +71,10 @@ fn own_part(normal: &Normal, bone: usize) -> Own {
     };
     let others = (0..normal.n_bones).filter(|&k| k != bone && shares(k)).map(|k| (k as u32, block(k)));
     Own {
-        mass: if mass > EMPTY { mass as f32 } else { 0.0 },
-        mean: std::array::from_fn(|a| (normal.at(4 * bone + 3, 4 * bone + a) / mass.max(EMPTY)) as f32),
+        mass: if mass > MIN_SQUARED_WEIGHT { mass as f32 } else { 0.0 },
+        mean: std::array::from_fn(|a| {
+            (normal.at(4 * bone + 3, 4 * bone + a) / mass.max(MIN_SQUARED_WEIGHT)) as f32
+        }),
         others: others.collect(),
     }
 }
@@ -128,7 +130,7 @@ impl Kernel for Sweeps<'_> {
     }
 }
 
-/// Best rotation and shift of one bone for what the others leave.
+/// Best rotation and shift of one bone for the residual of the others.
 #[inline(always)]
 fn place<const FMA: bool>(own: &Own, left: &[V; 12], turn: &mut [V; 4]) -> [V; 12] {
     let mut a = [splat(0.0); 9];
@@ -138,7 +140,7 @@ fn place<const FMA: bool>(own: &Own, left: &[V; 12], turn: &mut [V; 4]) -> [V; 1
             a[3 * col + d] = fma::<FMA>(mean, left[9 + d], left[3 * col + d]);
         }
     }
-    for _ in 0..STEPS {
+    for _ in 0..NEWTON_STEPS {
         step::<FMA>(&a, turn);
     }
     let r = matrix::<FMA>(turn);
@@ -220,12 +222,12 @@ fn step<const FMA: bool>(a: &[V; 9], q: &mut [V; 4]) {
     }
 }
 
-/// Rotations of bones that share no vertices, found from nothing.
+/// Rotations of bones that share no vertices, without a start.
 pub(crate) fn start_rigid(tracks: &Tracks, bones: &mut Bones, normal: &Normal) {
     let (lanes, width) = (tracks.n_lanes, tracks.width());
     bones.turns.par_chunks_mut(4 * lanes).enumerate().for_each(|(bone, turns)| {
         let mass = normal.mass(bone);
-        if mass <= EMPTY {
+        if mass <= MIN_SQUARED_WEIGHT {
             return;
         }
         for frame in 0..tracks.n_frames {
@@ -244,7 +246,7 @@ pub(crate) fn start_rigid(tracks: &Tracks, bones: &mut Bones, normal: &Normal) {
     });
 }
 
-/// Rotations and shifts to begin with for blended weights: each vertex counts for the bone it follows most.
+/// Initial rotations and shifts for blended weights: each vertex counts for the bone it follows most.
 pub(crate) fn start_blended(tracks: &Tracks, state: &mut State) {
     let strongest: Vec<u16> =
         (0..tracks.n_vertices).map(|vertex| state.influences.strongest(vertex)).collect();

@@ -15,7 +15,7 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-const CHUNK: usize = 512;
+const CHUNK_VERTICES: usize = 512;
 
 /// Seeds and, for every vertex, the nearest of them.
 pub(crate) struct Seeds {
@@ -23,7 +23,7 @@ pub(crate) struct Seeds {
     pub labels: Vec<u16>,
 }
 
-/// As many seeds as asked for, all different.
+/// The requested number of seeds, all different.
 pub(crate) fn find_seeds(tracks: &Tracks, n_seeds: usize, alpha: f64, seed: u64) -> Seeds {
     let n = tracks.n_vertices;
     let mut nearest = vec![f32::INFINITY; n];
@@ -32,14 +32,16 @@ pub(crate) fn find_seeds(tracks: &Tracks, n_seeds: usize, alpha: f64, seed: u64)
     let mut next = first_seed(tracks, seed);
     for label in 0..n_seeds {
         vertices.push(next as u32);
-        nearest.par_chunks_mut(CHUNK).zip(labels.par_chunks_mut(CHUNK)).enumerate().for_each(
-            |(chunk, (nearest, labels))| {
-                let first = chunk * CHUNK;
+        nearest
+            .par_chunks_mut(CHUNK_VERTICES)
+            .zip(labels.par_chunks_mut(CHUNK_VERTICES))
+            .enumerate()
+            .for_each(|(chunk, (nearest, labels))| {
+                let first = chunk * CHUNK_VERTICES;
                 let alpha = alpha as f32 / tracks.n_frames as f32;
                 dispatch(Claim { tracks, alpha, seed: next, label: label as u16, first, nearest, labels });
-            },
-        );
-        // A seed belongs to itself even if another vertex lies in the same place, and is never chosen again.
+            });
+        // A seed belongs to itself even if another vertex is at the same place, and is never chosen again.
         nearest[next] = f32::NEG_INFINITY;
         labels[next] = label as u16;
         let furthest = |best: usize, at: usize| if nearest[at] > nearest[best] { at } else { best };
@@ -50,7 +52,7 @@ pub(crate) fn find_seeds(tracks: &Tracks, n_seeds: usize, alpha: f64, seed: u64)
 
 fn first_seed(tracks: &Tracks, seed: u64) -> usize {
     if seed != 0 {
-        // Spread the bits, so that neighbouring seeds start far apart.
+        // Mix the bits, so that neighbouring seeds start far apart.
         let mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         return ((mixed ^ (mixed >> 29)) % tracks.n_vertices as u64) as usize;
     }

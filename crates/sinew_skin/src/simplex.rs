@@ -14,26 +14,26 @@ use crate::params::{MAX_CANDIDATES, MAX_INFLUENCES};
 
 /// Row length of Gram matrices.
 pub(crate) const STRIDE: usize = MAX_CANDIDATES;
-/// Weights below this are none.
-const LEAST: f64 = 1e-6;
-/// Share of the error an exchange must promise or bring.
-const WORTH: f64 = 1e-6;
-const MOST: usize = MAX_INFLUENCES + 1;
+/// Smaller weights count as zero.
+const MIN_WEIGHT: f64 = 1e-6;
+/// Share of the error that a swap must promise or gain.
+const MIN_RELATIVE_GAIN: f64 = 1e-6;
+const MAX_MEMBERS: usize = MAX_INFLUENCES + 1;
 
 /// A set of candidates with their weights and the error they leave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
-    pub members: [u8; MOST],
-    pub weights: [f64; MOST],
+    pub members: [u8; MAX_MEMBERS],
+    pub weights: [f64; MAX_MEMBERS],
     pub n: usize,
     pub error: f64,
 }
 
 impl Blend {
-    /// A set that starts with some weights, brought to its best.
+    /// A set that starts with some weights and is optimised.
     pub fn new(gram: &[f64], start: impl Iterator<Item = (u8, f64)>) -> Self {
-        let mut blend = Self { members: [0; MOST], weights: [0.0; MOST], n: 0, error: 0.0 };
-        for (member, weight) in start.take(MOST - 1) {
+        let mut blend = Self { members: [0; MAX_MEMBERS], weights: [0.0; MAX_MEMBERS], n: 0, error: 0.0 };
+        for (member, weight) in start.take(MAX_MEMBERS - 1) {
             blend.members[blend.n] = member;
             blend.weights[blend.n] = weight;
             blend.n += 1;
@@ -43,7 +43,7 @@ impl Blend {
         blend
     }
 
-    /// Exchange members for better candidates, keeping at most `k`.
+    /// Swap members for better candidates, with at most `k` members.
     pub fn improve(&mut self, gram: &[f64], n_candidates: usize, k: usize) {
         for _ in 0..2 * k {
             let Some((entering, step)) = self.most_promising(gram, n_candidates) else { return };
@@ -54,7 +54,7 @@ impl Blend {
             wider.n += 1;
             wider.solve(gram);
             wider.trim();
-            let limit = self.error * (1.0 - WORTH);
+            let limit = self.error * (1.0 - MIN_RELATIVE_GAIN);
             let better = match wider.n <= k {
                 true => Some(wider),
                 false => wider.best_without_one(gram, entering, limit),
@@ -69,7 +69,7 @@ impl Blend {
     /// The candidate whose entry alone lowers the error most, and how far it would go.
     fn most_promising(&self, gram: &[f64], n_candidates: usize) -> Option<(u8, f64)> {
         let mut best = None;
-        let mut gain = WORTH * self.error + 1e-30;
+        let mut gain = MIN_RELATIVE_GAIN * self.error + 1e-30;
         for candidate in 0..n_candidates {
             let row = &gram[candidate * STRIDE..(candidate + 1) * STRIDE];
             let mut along = 0.0;
@@ -91,10 +91,10 @@ impl Blend {
         best
     }
 
-    /// The best set without one of the members other than `keep`, if it leaves less than `limit`.
+    /// The best set without one of the members other than `keep`, if its error is below `limit`.
     fn best_without_one(&self, gram: &[f64], keep: u8, limit: f64) -> Option<Self> {
         let bounds = self.errors_without(gram);
-        let mut order: [usize; MOST] = std::array::from_fn(|at| at);
+        let mut order: [usize; MAX_MEMBERS] = std::array::from_fn(|at| at);
         let order = &mut order[..self.n];
         order.sort_unstable_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
         let mut best: Option<Self> = None;
@@ -113,17 +113,17 @@ impl Blend {
         best
     }
 
-    /// What the set would leave at least without each member, if its weights are the best and all positive: holding one
-    /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e` what the others leave open, and their signs can only cost more.
-    fn errors_without(&self, gram: &[f64]) -> [f64; MOST] {
+    /// Lower bound of the error without each member, if the weights are optimal and all positive: holding one
+    /// at zero costs `w² / M`, `M = G⁻¹ − w wᵀ / e`, and the signs of the others can only cost more.
+    fn errors_without(&self, gram: &[f64]) -> [f64; MAX_MEMBERS] {
         let (l, little) = self.factor(gram, &std::array::from_fn(|at| at), self.n);
-        // The weights are those of the matrix with a little on its diagonal.
+        // The weights are those of the matrix with a small diagonal added.
         let error = self.error + little * self.weights[..self.n].iter().map(|w| w * w).sum::<f64>();
         std::array::from_fn(|at| {
             if at >= self.n {
                 return f64::INFINITY;
             }
-            let (mut column, mut diagonal) = ([0.0; MOST], 0.0);
+            let (mut column, mut diagonal) = ([0.0; MAX_MEMBERS], 0.0);
             for row in at..self.n {
                 let mut v = if row == at { 1.0 } else { 0.0 };
                 (at..row).for_each(|c| v -= l[row][c] * column[c]);
@@ -132,7 +132,7 @@ impl Blend {
             }
             let weight = self.weights[at] * self.weights[at];
             let open = diagonal - weight / error.max(1e-30);
-            // Rounding must not throw away what is as good.
+            // Rounding must not discard an equally good set.
             if open > 0.0 { (error + weight / open) * (1.0 - 1e-9) - little } else { 0.0 }
         })
     }
@@ -145,23 +145,24 @@ impl Blend {
         }
     }
 
-    /// Drop weights that are none and scale the rest to sum to one.
+    /// Drop zero weights and scale the rest to sum to one.
     fn trim(&mut self) {
         let mut at = 0;
         while at < self.n {
-            if self.weights[at] <= LEAST && self.n > 1 { self.remove(at) } else { at += 1 }
+            if self.weights[at] <= MIN_WEIGHT && self.n > 1 { self.remove(at) } else { at += 1 }
         }
         let sum: f64 = self.weights[..self.n].iter().sum();
         self.weights[..self.n].iter_mut().for_each(|w| *w /= sum);
     }
 
-    /// Best weights of these members; those that would be negative become zero. Starts from the present weights.
+    /// Best weights of these members; those that would be negative become zero. Starts from the current weights.
     fn solve(&mut self, gram: &[f64]) {
         self.normalise();
-        let mut is_free: [bool; MOST] = std::array::from_fn(|at| at < self.n && self.weights[at] > 0.0);
+        let mut is_free: [bool; MAX_MEMBERS] =
+            std::array::from_fn(|at| at < self.n && self.weights[at] > 0.0);
         for _ in 0..4 * self.n {
             let target = self.minimum_on(gram, &is_free);
-            // As far towards it as no weight becomes negative.
+            // Move towards it until a weight would become negative.
             let (mut reach, mut blocking) = (1.0, None);
             for at in (0..self.n).filter(|&at| is_free[at] && target[at] < 0.0) {
                 let share = self.weights[at] / (self.weights[at] - target[at]);
@@ -206,8 +207,8 @@ impl Blend {
         }
     }
 
-    fn slopes(&self, gram: &[f64]) -> [f64; MOST] {
-        let mut slopes = [0.0; MOST];
+    fn slopes(&self, gram: &[f64]) -> [f64; MAX_MEMBERS] {
+        let mut slopes = [0.0; MAX_MEMBERS];
         for a in 0..self.n {
             let row = &gram[self.members[a] as usize * STRIDE..];
             slopes[a] = (0..self.n).map(|b| row[self.members[b] as usize] * self.weights[b]).sum();
@@ -215,14 +216,19 @@ impl Blend {
         slopes
     }
 
-    /// Cholesky factor of the Gram matrix of the first `m` of some members, with a little added to its diagonal.
-    fn factor(&self, gram: &[f64], of: &[usize; MOST], m: usize) -> ([[f64; MOST]; MOST], f64) {
+    /// Cholesky factor of the Gram matrix of the first `m` of some members, with a small diagonal added.
+    fn factor(
+        &self,
+        gram: &[f64],
+        of: &[usize; MAX_MEMBERS],
+        m: usize,
+    ) -> ([[f64; MAX_MEMBERS]; MAX_MEMBERS], f64) {
         let entry =
             |a: usize, b: usize| gram[self.members[of[a]] as usize * STRIDE + self.members[of[b]] as usize];
         let trace: f64 = (0..m).map(|a| entry(a, a)).sum();
-        // Bones that do the same leave the split open; a little of the trace decides for equal shares.
+        // Bones that do the same leave the split undetermined; a fraction of the trace decides for equal shares.
         let little = 1e-9 * trace / m.max(1) as f64 + 1e-30;
-        let mut l = [[0.0f64; MOST]; MOST];
+        let mut l = [[0.0f64; MAX_MEMBERS]; MAX_MEMBERS];
         for a in 0..m {
             for b in 0..=a {
                 let mut v = entry(a, b) + if a == b { little } else { 0.0 };
@@ -233,15 +239,15 @@ impl Blend {
         (l, little)
     }
 
-    /// Minimum over the free members, of whatever sign: `G⁻¹ 1`, scaled.
-    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MOST]) -> [f64; MOST] {
-        let (mut free, mut m) = ([0usize; MOST], 0);
+    /// Minimum over the free members, of any sign: `G⁻¹ 1`, scaled.
+    fn minimum_on(&self, gram: &[f64], is_free: &[bool; MAX_MEMBERS]) -> [f64; MAX_MEMBERS] {
+        let (mut free, mut m) = ([0usize; MAX_MEMBERS], 0);
         for at in (0..self.n).filter(|&at| is_free[at]) {
             free[m] = at;
             m += 1;
         }
         let (l, _) = self.factor(gram, &free, m);
-        let mut x = [0.0f64; MOST];
+        let mut x = [0.0f64; MAX_MEMBERS];
         for a in 0..m {
             let mut v = 1.0;
             (0..a).for_each(|c| v -= l[a][c] * x[c]);
@@ -253,7 +259,7 @@ impl Blend {
             x[a] = v / l[a][a];
         }
         let sum: f64 = x[..m].iter().sum();
-        let mut target = [0.0; MOST];
+        let mut target = [0.0; MAX_MEMBERS];
         (0..m).for_each(|a| target[free[a]] = x[a] / sum);
         target
     }
@@ -309,7 +315,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a set leaves without a member is never less than promised, and just that while all weights stay positive.
+        /// The error without a member is never less than the bound, and equal to it while all weights stay positive.
         #[test]
         fn the_error_without_a_member_is_known_before(
             rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 12), 5),
@@ -335,7 +341,7 @@ mod tests {
     fn a_blend_of_two_is_found_among_many() {
         let mut rows: Vec<Vec<f64>> =
             (0..10).map(|a| (0..30).map(|d| ((a * 7 + d * d) % 11) as f64).collect()).collect();
-        // The zero residual lies a third of the way between the candidates 3 and 8.
+        // The zero residual is a third of the way between the candidates 3 and 8.
         rows[8] = rows[3].iter().map(|x| -0.5 * x).collect();
         let gram = gram_of(&rows);
         let mut blend = Blend::new(&gram, [(0u8, 1.0)].into_iter());

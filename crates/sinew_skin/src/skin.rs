@@ -4,11 +4,11 @@ use crate::{state::State, tracks::Tracks};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Bones, weights and a rest pose that play a sequence back (Antonopoulos (2010), eq. 3.1): vertex `i` in frame `p`
-/// lies at `Σ_b w_ib T_b^p u_i`.
+/// Bones, weights and a rest pose that reproduce a sequence (Antonopoulos (2010), eq. 3.1): vertex `i` in frame `p`
+/// is at `Σ_b w_ib T_b^p u_i`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedSkin {
-    /// Rest positions, corrected if that was asked for.
+    /// Rest positions, corrected if requested.
     pub rest: Vec<DVec3>,
     /// Number of bones.
     pub n_bones: usize,

@@ -9,7 +9,7 @@ pub trait FrameSource {
     /// Number of frames.
     fn n_frames(&self) -> usize;
 
-    /// Write the positions of a frame into `out`, which has one entry a vertex of the rest pose.
+    /// Write the positions of a frame into `out`, which has one entry per vertex of the rest pose.
     ///
     /// # Errors
     /// A frame that cannot be read or has another number of vertices.
@@ -31,7 +31,7 @@ impl FrameSource for &MeshSequence {
 
 /// Several sequences of one mesh as one, so that they share bones and weights.
 pub struct Joined<'a> {
-    /// The sequences, in the order in which their frames follow.
+    /// The sequences, in order.
     pub parts: Vec<Box<dyn FrameSource + 'a>>,
 }
 
@@ -54,7 +54,7 @@ impl FrameSource for Joined<'_> {
 }
 
 /// # Errors
-/// If the lengths differ, naming the frame.
+/// If the lengths differ, with the frame.
 pub(crate) fn check_length(frame: usize, expected: usize, actual: usize) -> Result<(), SkinError> {
     if expected == actual { Ok(()) } else { Err(SkinError::FrameLength { frame, expected, actual }) }
 }

@@ -1,4 +1,4 @@
-//! What a fit changes: bones, weights and the rest pose.
+//! The state of a fit: bones, weights and the rest pose.
 
 use crate::tracks::Tracks;
 
@@ -32,7 +32,7 @@ impl Influences {
         self.counts[vertex] = 1;
     }
 
-    /// Let a vertex follow what one of others does.
+    /// Let a vertex follow the bones of another one.
     pub fn copy_vertex(&mut self, vertex: usize, others: &Self, other: usize) {
         let (a, b) = (vertex * self.width, other * others.width);
         self.slots[a..a + self.width].copy_from_slice(&others.slots[b..b + others.width]);
@@ -92,12 +92,12 @@ impl Influences {
 }
 
 /// Transforms of all bones in all frames. Bone `j` moves the rest position `u` to `A_j (u − c_j) + t_j`: turning about
-/// a centre of its own keeps single precision accurate.
+/// its own centre keeps single precision accurate.
 #[derive(Debug, Clone)]
 pub(crate) struct Bones {
     pub n_bones: usize,
     pub n_lanes: usize,
-    /// Four rows a bone: the columns of `A_j`, then `t_j`; each laid out as a path.
+    /// Four rows per bone: the columns of `A_j`, then `t_j`; each laid out as a path.
     pub rows: Vec<f32>,
     pub centers: Vec<[f32; 3]>,
     /// Unit quaternions of rigid bones, x y z w, each over all frames; empty if bones are affine.
@@ -105,7 +105,7 @@ pub(crate) struct Bones {
 }
 
 impl Bones {
-    /// Bones that do nothing but shift with the centroid of each frame.
+    /// Bones that only shift with the centroid of each frame.
     pub fn at_rest(centers: Vec<[f32; 3]>, tracks: &Tracks, is_rigid: bool) -> Self {
         let (n_bones, n_lanes, width) = (centers.len(), tracks.n_lanes, tracks.width());
         let mut rows = vec![0.0; 4 * n_bones * width];
@@ -134,7 +134,7 @@ impl Bones {
         &self.rows[bone * size..(bone + 1) * size]
     }
 
-    /// Let a bone do what another does, about another centre.
+    /// Copy the transform of another bone, about another centre.
     pub fn copy_bone(&mut self, from: usize, to: usize, center: [f32; 3]) {
         let size = 4 * self.width();
         self.rows.copy_within(from * size..(from + 1) * size, to * size);
@@ -158,7 +158,7 @@ impl Bones {
         self.centers[bone] = center;
     }
 
-    /// Zero what stands in the padding, so that it adds nothing to any sum.
+    /// Zero the padding, so that it adds nothing to any sum.
     pub fn clear_padding(&mut self, n_frames: usize) {
         if n_frames == self.n_lanes {
             return;
@@ -167,7 +167,7 @@ impl Bones {
     }
 }
 
-/// Everything a fit changes.
+/// The state of a fit.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub influences: Influences,
@@ -176,12 +176,12 @@ pub(crate) struct State {
     pub rest: Vec<[f32; 3]>,
 }
 
-/// Weighted mean of the rest positions of each bone; the old centre where a bone holds nothing.
+/// Weighted mean of the rest positions of each bone; the old centre where a bone has no vertices.
 pub(crate) fn centroids(influences: &Influences, rest: &[[f32; 3]], old: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let mut sums = vec![[0.0f64; 4]; old.len()];
     for (vertex, u) in rest.iter().enumerate() {
         for (bone, weight) in influences.of(vertex) {
-            // Squared, so that a bone stands where it rules rather than where it helps.
+            // Squared, so that the centre of a bone is where its weight is large.
             let w = f64::from(weight) * f64::from(weight);
             let sum = &mut sums[bone as usize];
             (0..3).for_each(|d| sum[d] += w * f64::from(u[d]));

@@ -11,8 +11,8 @@
 //! The rest pose is not corrected.
 
 use crate::{
-    FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors, SkinFit,
-    Stage, Transforms,
+    BoneKind, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
+    SkinFit, Stage,
     affine::update_affine,
     fit::Run,
     lanes::{LANES, V, fma, groups, splat, sub, sum},
@@ -35,13 +35,13 @@ use std::collections::BTreeMap;
 
 /// Sweeps over rigid bones in the last pass.
 const SWEEPS: usize = 10;
-/// Bones that a vertex may be bound to: at most so many have weights solved for.
+/// Candidate bones per vertex, for which weights are solved.
 const CANDIDATES: usize = 12;
 /// Entries of a Gram matrix with [`CANDIDATES`] rows, lower triangle.
-const TRIANGLE: usize = CANDIDATES * (CANDIDATES + 1) / 2;
-const CHUNK: usize = 512;
+const GRAM_ENTRIES: usize = CANDIDATES * (CANDIDATES + 1) / 2;
+const CHUNK_VERTICES: usize = 512;
 
-/// Fit a sequence of which only the paths of about `n_sample` vertices are held in memory.
+/// Fit a sequence while only the paths of about `n_sample` vertices are in memory.
 ///
 /// # Errors
 /// As [`crate::fit_skin`].
@@ -71,7 +71,7 @@ fn tell(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), 
     if progress(FitStatus { stage, share, error }).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 
-/// Vertices spread evenly in space, and the one that stands for each.
+/// Vertices spread evenly in space, and the one that represents each vertex.
 struct Sample {
     kept: Vec<u32>,
     owners: Vec<u32>,
@@ -86,7 +86,8 @@ impl Sample {
         if points.len() <= wanted {
             best = ((0..points.len() as u32).collect(), (0..points.len() as u32).collect());
         } else {
-            // The coarsest grid met that fills at least as many cells as wanted; up to a quarter more is close enough.
+            // The coarsest grid found that fills at least as many cells as requested; up to a quarter more is close
+            // enough.
             for _ in 0..20 {
                 let middle = (coarse * fine).sqrt();
                 let found = cells(points, middle);
@@ -120,7 +121,7 @@ impl Sample {
     }
 }
 
-/// The first vertex in each cell of a grid with so many cells along the diagonal, and the cell's number of each vertex.
+/// The first vertex in each cell of a grid with this many cells along the diagonal, and the cell of each vertex.
 fn cells(points: &[DVec3], resolution: f64) -> (Vec<u32>, Vec<u32>) {
     let [low, high] = bounds(points);
     let scale = resolution / low.distance(high).max(f64::MIN_POSITIVE);
@@ -142,7 +143,7 @@ struct Stream<'a> {
     tracks: &'a Tracks,
     params: &'a FitParams,
     state: State,
-    /// Bones that may move each vertex; the first `counts` are valid.
+    /// Candidate bones of each vertex; the first `counts` are valid.
     candidates: Vec<[u16; CANDIDATES]>,
     counts: Vec<u8>,
 }
@@ -150,7 +151,7 @@ struct Stream<'a> {
 impl<'a> Stream<'a> {
     fn new(rest: &Mesh, tracks: &'a Tracks, sample: &Sample, small: State, params: &'a FitParams) -> Self {
         let most = params.candidates.clamp(params.influences, CANDIDATES);
-        // Bones of the vertex that stands for it, then of that one's neighbours.
+        // Bones of the vertex that represents it, then of that one's neighbours.
         let of_sample: Vec<(u8, [u16; CANDIDATES])> = (0..sample.kept.len())
             .map(|at| {
                 let mut found: Vec<u16> = small.influences.of(at).map(|(bone, _)| bone).collect();
@@ -208,21 +209,27 @@ impl<'a> Stream<'a> {
     /// Weights of all vertices, from one pass over the frames.
     fn find_weights(&mut self, source: &mut dyn FrameSource, progress: Progress) -> Result<(), SkinError> {
         let n = self.state.rest.len();
-        let mut grams = vec![0.0f32; n * TRIANGLE];
+        let mut grams = vec![0.0f32; n * GRAM_ENTRIES];
         let rest = self.outside();
         let n_blocks = self.tracks.n_lanes / LANES;
         for block in 0..n_blocks {
             tell(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(&rest, source, block)?;
-            grams.par_chunks_mut(CHUNK * TRIANGLE).enumerate().for_each(|(chunk, grams)| {
-                dispatch(AddProducts { stream: self, paths: &paths, block, first: chunk * CHUNK, grams });
+            grams.par_chunks_mut(CHUNK_VERTICES * GRAM_ENTRIES).enumerate().for_each(|(chunk, grams)| {
+                dispatch(AddProducts {
+                    stream: self,
+                    paths: &paths,
+                    block,
+                    first: chunk * CHUNK_VERTICES,
+                    grams,
+                });
             });
         }
         let k = self.params.influences;
         let chosen: Vec<Blend> = (0..n)
             .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|vertex| choose(&grams[vertex * TRIANGLE..], usize::from(self.counts[vertex]), k))
+            .with_min_len(CHUNK_VERTICES)
+            .map(|vertex| choose(&grams[vertex * GRAM_ENTRIES..], usize::from(self.counts[vertex]), k))
             .collect();
         let influences = &mut self.state.influences;
         for (vertex, blend) in chosen.iter().enumerate() {
@@ -243,7 +250,7 @@ impl<'a> Stream<'a> {
         Mesh::new(self.state.rest.iter().map(outside).collect(), Vec::new()).unwrap_or_default()
     }
 
-    /// Bones refitted to all vertices, block by block, and the errors they leave.
+    /// Refit the bones to all vertices, block by block, and measure the errors.
     fn refit(
         &mut self,
         rest: &Mesh,
@@ -259,8 +266,8 @@ impl<'a> Stream<'a> {
             let bones = block_of(&self.state.bones, block);
             let whole = std::mem::replace(&mut self.state.bones, bones);
             match self.params.transforms {
-                Transforms::Affine => update_affine(&paths, &mut self.state)?,
-                Transforms::Rigid => {
+                BoneKind::Affine => update_affine(&paths, &mut self.state)?,
+                BoneKind::Rigid => {
                     let normal = Normal::new(&paths, &self.state);
                     update_rigid(&paths, &mut self.state.bones, &normal, SWEEPS);
                 }
@@ -341,7 +348,7 @@ impl Kernel for AddProducts<'_> {
         let Self { stream, paths, block, first, grams } = self;
         let bones = &stream.state.bones;
         let n_groups = bones.n_lanes / LANES;
-        for (at, gram) in grams.chunks_exact_mut(TRIANGLE).enumerate() {
+        for (at, gram) in grams.chunks_exact_mut(GRAM_ENTRIES).enumerate() {
             let vertex = first + at;
             let n = usize::from(stream.counts[vertex]);
             let path = groups(paths.row(vertex));
@@ -374,20 +381,20 @@ const _: () = assert!(CANDIDATES <= MAX_CANDIDATES);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SkinFitter, tests::known_sequence, unheard};
+    use crate::{SkinFitter, no_progress, tests::known_sequence};
 
     #[test]
     fn a_streamed_fit_is_nearly_as_good() {
         let sequence = known_sequence(6, 19, false);
         let mut source = &sequence;
         let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
-        for transforms in Transforms::ALL {
+        for transforms in BoneKind::ALL {
             let params = FitParams { bones: 6, transforms, correct_rest: false, ..FitParams::default() };
-            let whole = fitter.measure(&fitter.fit(&params, &unheard).unwrap().skin).unwrap();
+            let whole = fitter.measure(&fitter.fit(&params, &no_progress).unwrap().skin).unwrap();
             for n_sample in [120, 10_000] {
                 let mut source = &sequence;
                 let (fit, told) =
-                    fit_streamed(sequence.rest(), &mut source, &params, n_sample, &unheard).unwrap();
+                    fit_streamed(sequence.rest(), &mut source, &params, n_sample, &no_progress).unwrap();
                 let found = fitter.measure(&fit.skin).unwrap();
                 assert_eq!(fit.skin.n_used_bones(), 6);
                 assert!(

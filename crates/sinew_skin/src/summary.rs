@@ -17,35 +17,36 @@ use crate::{
     tracks::Tracks,
 };
 use rayon::prelude::*;
-use sinew_geom::linalg::{Kernel, dispatch, symmetric_eigen};
+use sinew_geom::linalg::{self, Kernel, dispatch, symmetric_eigen};
 
-/// Largest share of the numbers that is worth the work.
-const WORTH: f64 = 0.75;
-/// Longest paths whose axes are found.
-const LONGEST: usize = 2048;
-/// Vertices whose products are summed, evenly spread over all: axes need no more.
-const ENOUGH: usize = 16_384;
-const CHUNK: usize = 128;
+/// Largest ratio of sizes at which a summary is worthwhile.
+const MAX_SIZE_RATIO: f64 = 0.75;
+/// Longest paths whose axes are computed.
+const MAX_PATH_LENGTH: usize = 2048;
+/// Vertices whose products are summed, evenly spread over all: the axes need no more.
+const MAX_SAMPLED_VERTICES: usize = 16_384;
+const CHUNK_VERTICES: usize = 128;
 
 /// A basis of the space of paths and the paths in it.
 pub(crate) struct Summary {
     pub tracks: Tracks,
-    /// A row an axis, as long as a path.
+    /// One row per axis, as long as a path.
     axes: Vec<f32>,
     n_lanes: usize,
 }
 
 impl Summary {
-    /// Paths in as few numbers as leave out no more than `allowed` of their squares; `None` if that is hardly fewer.
+    /// Paths in as few numbers as possible while losing at most `allowed` of their squares; `None` if that saves
+    /// little.
     pub fn new(tracks: &Tracks, allowed: f64) -> Option<Self> {
         let width = tracks.width();
-        if width > LONGEST {
+        if width > MAX_PATH_LENGTH {
             return None;
         }
-        let step = tracks.n_vertices.div_ceil(ENOUGH);
+        let step = tracks.n_vertices.div_ceil(MAX_SAMPLED_VERTICES);
         let (values, vectors) = symmetric_eigen(&products(tracks, step), width);
         let n_axes = count_axes(&values, allowed / step as f64);
-        if n_axes as f64 > WORTH * width as f64 {
+        if n_axes as f64 > MAX_SIZE_RATIO * width as f64 {
             return None;
         }
         let left_out = step as f64 * values[..width - n_axes].iter().map(|value| value.max(0.0)).sum::<f64>();
@@ -75,7 +76,7 @@ impl Summary {
     }
 }
 
-/// How many of the largest leave out at most `allowed`, in whole registers for each of three coordinates.
+/// How many of the largest axes lose at most `allowed`, in whole registers for each of three coordinates.
 fn count_axes(values: &[f64], allowed: f64) -> usize {
     let mut left_out = 0.0;
     let dropped = values.iter().take_while(|value| {
@@ -85,9 +86,9 @@ fn count_axes(values: &[f64], allowed: f64) -> usize {
     (values.len() - dropped.count()).max(1).next_multiple_of(3 * LANES).min(values.len())
 }
 
-/// `C`, row by row, of every `step`th vertex. In double precision: what is left out is a millionth of it.
+/// `C`, row by row, of every `step`th vertex. In double precision: the part that is dropped is a millionth of it.
 fn products(tracks: &Tracks, step: usize) -> Vec<f64> {
-    const TALL: usize = 8;
+    const ROWS_PER_BLOCK: usize = 8;
     struct Rows<'a> {
         tracks: &'a Tracks,
         step: usize,
@@ -106,7 +107,7 @@ fn products(tracks: &Tracks, step: usize) -> Vec<f64> {
                 for (at, row) in self.rows.chunks_exact_mut(width).enumerate() {
                     let x = path[self.first + at];
                     row[..end].iter_mut().zip(&path).for_each(|(sum, y)| {
-                        *sum = if FMA { x.mul_add(*y, *sum) } else { x * y + *sum };
+                        *sum = linalg::fma::<FMA, _>(x, *y, *sum);
                     });
                 }
             }
@@ -114,8 +115,8 @@ fn products(tracks: &Tracks, step: usize) -> Vec<f64> {
     }
     let width = tracks.width();
     let mut matrix = vec![0.0; width * width];
-    matrix.par_chunks_mut(TALL * width).enumerate().for_each(|(chunk, rows)| {
-        dispatch(Rows { tracks, step, first: chunk * TALL, rows });
+    matrix.par_chunks_mut(ROWS_PER_BLOCK * width).enumerate().for_each(|(chunk, rows)| {
+        dispatch(Rows { tracks, step, first: chunk * ROWS_PER_BLOCK, rows });
     });
     matrix
 }
@@ -146,8 +147,10 @@ fn project(axes: &[f32], width: usize, rows: &[&[f32]]) -> Vec<f32> {
     }
     let n_axes = axes.len() / width;
     let mut out = vec![0.0; rows.len() * n_axes];
-    out.par_chunks_mut(CHUNK * n_axes).zip(rows.par_chunks(CHUNK)).for_each(|(out, rows)| {
-        dispatch(Products { axes, width, rows, out });
-    });
+    out.par_chunks_mut(CHUNK_VERTICES * n_axes).zip(rows.par_chunks(CHUNK_VERTICES)).for_each(
+        |(out, rows)| {
+            dispatch(Products { axes, width, rows, out });
+        },
+    );
     out
 }

@@ -11,7 +11,7 @@ use sinew_geom::{
     mesh::{Adjacency, Ragged, bounds},
 };
 
-/// Rows of paths and what leads back to the caller's space.
+/// Rows of paths and the transform back to the caller's space.
 #[derive(Debug, Clone)]
 pub(crate) struct Tracks {
     pub n_vertices: usize,
@@ -24,14 +24,14 @@ pub(crate) struct Tracks {
     pub rest_center: DVec3,
     /// Centroid of each frame.
     pub centers: Vec<DVec3>,
-    /// Length that became one.
+    /// The length that is scaled to one.
     pub scale: f64,
     /// `‖A − A_avg‖²` in the caller's units (denominator of Antonopoulos (2010), eq. 6.1).
     pub spread: f64,
     pub neighbors: Ragged,
     /// Coordinates of a path in all frames: more than `3 n_frames` if paths are [summarised](crate::summary).
     pub n_coordinates: usize,
-    /// Squared length of what a summary leaves out of all paths.
+    /// Squared length of the part of all paths that a summary drops.
     pub left_out: f64,
 }
 
@@ -39,7 +39,7 @@ impl Tracks {
     /// Read all frames.
     ///
     /// # Errors
-    /// No frames or vertices, or a frame that is broken.
+    /// No frames or vertices, or a broken frame.
     pub fn read(rest: &Mesh, source: &mut dyn FrameSource) -> Result<Self, SkinError> {
         let kept: Vec<u32> = (0..rest.n_vertices() as u32).collect();
         let neighbors = Adjacency::new(rest).neighbors;
@@ -99,8 +99,8 @@ impl Tracks {
         Ok(tracks)
     }
 
-    /// Some of the vertices, with neighbours in their own numbering. `moved` gives other positions: all frames, then the
-    /// rest pose.
+    /// Some of the vertices, with neighbours in their own numbering. `moved` gives other positions: all frames, then
+    /// the rest pose.
     pub fn subset<'a>(
         &self,
         kept: &[u32],
@@ -126,7 +126,7 @@ impl Tracks {
         Self { n_vertices: kept.len(), rows, rest, neighbors, centers: self.centers.clone(), ..*self }
     }
 
-    /// The same vertices with other paths, of `3 n_lanes` numbers each, which stand for the paths of all frames.
+    /// The same vertices with other paths, of `3 n_lanes` numbers each, which represent the paths of all frames.
     pub fn with_rows(&self, n_lanes: usize, rows: Vec<f32>, left_out: f64) -> Self {
         let (rest, neighbors) = (self.rest.clone(), self.neighbors.clone());
         Self { n_frames: n_lanes, n_lanes, rows, rest, neighbors, centers: Vec::new(), left_out, ..*self }
@@ -156,7 +156,7 @@ impl Tracks {
 /// Read a frame and check its numbers.
 ///
 /// # Errors
-/// Whatever the source says, or the first vertex that is not finite.
+/// The error of the source, or the first vertex that is not finite.
 pub(crate) fn read_frame(
     source: &mut dyn FrameSource,
     frame: usize,
@@ -173,7 +173,7 @@ pub(crate) fn mean(points: &[DVec3]) -> DVec3 {
     points.iter().sum::<DVec3>() / points.len().max(1) as f64
 }
 
-/// Diagonal of the rest pose; one for a point, which has no size to compare with.
+/// Diagonal of the rest pose; one for a point, which has no size.
 pub(crate) fn length_of(rest: &[DVec3]) -> f64 {
     let [low, high] = bounds(rest);
     let diagonal = low.distance(high);
@@ -181,7 +181,7 @@ pub(crate) fn length_of(rest: &[DVec3]) -> f64 {
 }
 
 /// Sums for the spread of paths about their means, relative to the first frame so that large coordinates do not
-/// swallow small motion.
+/// hide small motion.
 pub(crate) struct Moments {
     first: Vec<DVec3>,
     sums: Vec<DVec3>,

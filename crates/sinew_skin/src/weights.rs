@@ -18,30 +18,30 @@ use crate::{
 use rayon::prelude::*;
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Vertices handed to a thread at a time.
-const CHUNK: usize = 128;
+/// Vertices per unit of parallel work.
+const CHUNK_VERTICES: usize = 128;
 
-/// Choose among how many bones, and keep how many.
+/// The number of candidate bones and the largest number of influences.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     pub candidates: usize,
     pub influences: usize,
-    /// Of which vertices bones may be exchanged; of the others only the weights of the present ones change.
-    pub exchanges: Exchanges,
+    /// Which vertices may swap bones; for the others only the weights of their current bones change.
+    pub exchanges: SwapSchedule,
 }
 
-/// Which vertices may exchange bones.
+/// Which vertices may swap bones in a round.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Exchanges {
+pub(crate) enum SwapSchedule {
     /// None of them.
     None,
     /// All of them.
     All,
-    /// One in so many, others from round to round.
+    /// One in `every`, others from round to round.
     InTurn { every: usize, round: usize },
 }
 
-impl Exchanges {
+impl SwapSchedule {
     #[inline(always)]
     fn of(self, vertex: usize) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl Exchanges {
     }
 }
 
-/// New influences of all vertices and the squared error each leaves.
+/// New influences of all vertices and the squared error of each.
 pub(crate) fn update_weights(tracks: &Tracks, state: &State, choice: Choice) -> (Influences, Vec<f32>) {
     let n = tracks.n_vertices;
     let width = choice.influences;
@@ -62,18 +62,18 @@ pub(crate) fn update_weights(tracks: &Tracks, state: &State, choice: Choice) -> 
     let mut errors = vec![0.0; n];
     let parts = next
         .slots
-        .par_chunks_mut(CHUNK * width)
-        .zip(next.weights.par_chunks_mut(CHUNK * width))
-        .zip(next.counts.par_chunks_mut(CHUNK).zip(errors.par_chunks_mut(CHUNK)));
+        .par_chunks_mut(CHUNK_VERTICES * width)
+        .zip(next.weights.par_chunks_mut(CHUNK_VERTICES * width))
+        .zip(next.counts.par_chunks_mut(CHUNK_VERTICES).zip(errors.par_chunks_mut(CHUNK_VERTICES)));
     parts.enumerate().for_each(|(chunk, ((slots, weights), (counts, errors)))| {
-        let first = chunk * CHUNK;
+        let first = chunk * CHUNK_VERTICES;
         let out = Out { slots, weights, counts, errors };
         dispatch(Blending { tracks, state, choice, centers: &centers, first, out });
     });
     (next, errors)
 }
 
-/// Where the results of a chunk go.
+/// Output of a chunk.
 struct Out<'a> {
     slots: &'a mut [u16],
     weights: &'a mut [f32],
@@ -126,7 +126,7 @@ impl Kernel for Blending<'_> {
     }
 }
 
-/// Finds the bones that may move a vertex: its own first, then those of its neighbours, then the nearest.
+/// Finds the candidate bones of a vertex: its own first, then those of its neighbours, then the nearest.
 pub(crate) struct Finder {
     stamps: Vec<u32>,
     stamp: u32,
@@ -173,7 +173,7 @@ impl Finder {
 
     #[inline(always)]
     fn add_nearest(&mut self, u: &[f32; 3], centers: &[[f32; 3]], most: usize) {
-        // The nearest so far, in order: mostly a bone is further than all of them.
+        // The nearest so far, in order: most bones are further away than all of them.
         let wanted = most.min(centers.len()) - self.found.len();
         self.near.clear();
         self.near.resize(wanted, (f32::INFINITY, 0));
@@ -222,25 +222,25 @@ pub(crate) fn residual<const FMA: bool>(
 /// Products of all pairs of residuals, in tiles that fit the registers.
 #[inline(always)]
 fn products<const FMA: bool>(residuals: &[f32], width: usize, n: usize, gram: &mut [f64]) {
-    const TALL: usize = 3;
-    const WIDE: usize = 4;
+    const TILE_ROWS: usize = 3;
+    const TILE_COLUMNS: usize = 4;
     let row = |a: usize| groups(&residuals[a * width..(a + 1) * width]);
-    for a in (0..n).step_by(TALL) {
-        for b in (0..(a + TALL).min(n)).step_by(WIDE) {
-            let left: [&[V]; TALL] = std::array::from_fn(|i| row(a + i));
-            let right: [&[V]; WIDE] = std::array::from_fn(|j| row(b + j));
-            let mut tile = [[splat(0.0); WIDE]; TALL];
+    for a in (0..n).step_by(TILE_ROWS) {
+        for b in (0..(a + TILE_ROWS).min(n)).step_by(TILE_COLUMNS) {
+            let left: [&[V]; TILE_ROWS] = std::array::from_fn(|i| row(a + i));
+            let right: [&[V]; TILE_COLUMNS] = std::array::from_fn(|j| row(b + j));
+            let mut tile = [[splat(0.0); TILE_COLUMNS]; TILE_ROWS];
             for g in 0..width / 8 {
-                let r: [V; WIDE] = std::array::from_fn(|j| right[j][g]);
-                for i in 0..TALL {
+                let r: [V; TILE_COLUMNS] = std::array::from_fn(|j| right[j][g]);
+                for i in 0..TILE_ROWS {
                     let l = left[i][g];
-                    for j in 0..WIDE {
+                    for j in 0..TILE_COLUMNS {
                         tile[i][j] = fma::<FMA>(l, r[j], tile[i][j]);
                     }
                 }
             }
-            for i in 0..TALL.min(n - a) {
-                for j in 0..WIDE.min(n - b) {
+            for i in 0..TILE_ROWS.min(n - a) {
+                for j in 0..TILE_COLUMNS.min(n - b) {
                     let product = f64::from(sum(tile[i][j]));
                     gram[(a + i) * STRIDE + b + j] = product;
                     gram[(b + j) * STRIDE + a + i] = product;
@@ -250,14 +250,14 @@ fn products<const FMA: bool>(residuals: &[f32], width: usize, n: usize, gram: &m
     }
 }
 
-/// One bone a vertex: the one that leaves the least error. Returns the bones and their squared errors.
+/// One bone per vertex: the one with the least error. Returns the bones and their squared errors.
 pub(crate) fn update_labels(tracks: &Tracks, state: &State, candidates: usize) -> (Vec<u16>, Vec<f32>) {
     let n = tracks.n_vertices;
     let (mut labels, mut errors) = (vec![0; n], vec![0.0; n]);
     let centers = centroids(&state.influences, &state.rest, &state.bones.centers);
-    labels.par_chunks_mut(CHUNK).zip(errors.par_chunks_mut(CHUNK)).enumerate().for_each(
+    labels.par_chunks_mut(CHUNK_VERTICES).zip(errors.par_chunks_mut(CHUNK_VERTICES)).enumerate().for_each(
         |(chunk, (labels, errors))| {
-            let first = chunk * CHUNK;
+            let first = chunk * CHUNK_VERTICES;
             dispatch(Labelling { tracks, state, candidates, centers: &centers, first, labels, errors });
         },
     );
@@ -284,7 +284,7 @@ impl Kernel for Labelling<'_> {
             let candidates = finder.find(self.tracks, self.state, self.centers, vertex, self.candidates);
             let mut best = (f32::INFINITY, 0);
             for &bone in candidates {
-                // Its own bone comes first and stays where others do as well.
+                // Its own bone comes first and wins ties.
                 let error =
                     distance::<FMA>(self.tracks.row(vertex), self.state, vertex, bone as usize, best.0);
                 if error < best.0 {
@@ -296,10 +296,10 @@ impl Kernel for Labelling<'_> {
     }
 }
 
-/// Squared length of a residual; given up, returning infinity, once it exceeds `limit`.
+/// Squared length of a residual; infinite as soon as it exceeds `limit`.
 #[inline(always)]
 fn distance<const FMA: bool>(path: &[f32], state: &State, vertex: usize, bone: usize, limit: f32) -> f32 {
-    const BLOCK: usize = 4;
+    const BLOCK_GROUPS: usize = 4;
     let width = path.len();
     let rows = state.bones.of(bone);
     let (u, c) = (&state.rest[vertex], &state.bones.centers[bone]);
@@ -309,7 +309,7 @@ fn distance<const FMA: bool>(path: &[f32], state: &State, vertex: usize, bone: u
     let mut total = splat(0.0);
     let mut g = 0;
     while g < b.len() {
-        let end = (g + BLOCK).min(b.len());
+        let end = (g + BLOCK_GROUPS).min(b.len());
         while g < end {
             let moved = fma::<FMA>(hx, x[g], fma::<FMA>(hy, y[g], fma::<FMA>(hz, z[g], t[g])));
             let d = sub(moved, b[g]);

@@ -1,4 +1,4 @@
-//! Contact sheets: what a row came to, as a strip of small pictures.
+//! Contact sheets: the result of a row, as a strip of small pictures.
 
 use super::super::scenes::raster::{Item, Picture, View};
 use glam::DVec3;
@@ -14,7 +14,7 @@ pub struct Sheet {
     tiles: Vec<(String, Vec<u8>)>,
 }
 
-/// What a tile shows: a surface, coloured where it is damaged.
+/// Content of a tile: a surface, coloured where it is damaged.
 pub struct Surface<'a> {
     pub positions: &'a [DVec3],
     pub faces: &'a [[u32; 3]],
@@ -52,7 +52,7 @@ impl Sheet {
     }
 
     fn push(&mut self, title: &str, items: &[Item], low: DVec3, high: DVec3) {
-        // Long things fill the tile, cubes seen from a corner fit in.
+        // Long shapes fill the tile, cubes seen from a corner fit in.
         let size = (high - low).max_element().max(0.75 * (high - low).length());
         let view = View {
             target: (low + high) * 0.5,
@@ -91,7 +91,7 @@ impl Sheet {
     }
 }
 
-/// The box around points; points that are not numbers are left out.
+/// The bounding box of points; points that are not finite are ignored.
 pub fn bounds(points: &[DVec3]) -> (DVec3, DVec3) {
     let mut finite = points.iter().copied().filter(|p| p.is_finite());
     let first = finite.next().unwrap_or(DVec3::ZERO);

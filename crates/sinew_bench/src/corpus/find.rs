@@ -1,4 +1,4 @@
-//! What lies in a folder that nobody prepared: every file, recognised by its content, and folders of frames.
+//! Content of an unprepared folder: every file, recognised by its content, and folders of frames.
 
 use std::{
     fs,
@@ -31,16 +31,16 @@ pub struct Item {
     pub kind: Kind,
     /// Whether it is glTF or VRM.
     pub is_gltf: bool,
-    /// Clips it holds, where that can be seen at a glance (glTF).
+    /// Clips it holds, where the header says so (glTF).
     pub n_clips: usize,
     pub bytes: u64,
 }
 
-/// Everything below some folders, in the order of names. Folders that cannot be read are reported.
+/// Everything below some folders, sorted by name. Folders that cannot be read are reported.
 pub fn find(roots: &[PathBuf]) -> (Vec<Item>, Vec<String>) {
     let (mut items, mut faults) = (Vec::new(), Vec::new());
     for root in roots {
-        // With several roots, their own names tell them apart.
+        // With several roots, their own names distinguish them.
         let base = if roots.len() > 1 { root.parent().unwrap_or(root) } else { root.as_path() };
         walk(root, base, &mut items, &mut faults);
     }
@@ -67,7 +67,7 @@ fn walk(folder: &Path, base: &Path, items: &mut Vec<Item>, faults: &mut Vec<Stri
         });
     }
     for path in paths {
-        // Links are not followed: a folder may lead back to itself.
+        // Links are not followed: they may form cycles.
         let Ok(meta) = fs::symlink_metadata(&path) else { continue };
         if meta.is_dir() {
             walk(&path, base, items, faults);
@@ -85,7 +85,7 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-/// Meshes of a folder that are frames of one sequence: at least four numbered ones, all with as many vertices.
+/// Meshes of a folder that are frames of one sequence: at least four numbered ones with the same number of vertices.
 fn frames_of(paths: &[PathBuf]) -> Vec<PathBuf> {
     let numbered = |path: &&PathBuf| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -138,12 +138,12 @@ fn gltf_json(bytes: &[u8]) -> Option<serde_json::Value> {
     json["asset"]["version"].is_string().then_some(json)
 }
 
-/// The kind of what is not glTF.
+/// The kind of a file that is not glTF.
 fn text_kind(bytes: &[u8]) -> Kind {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
     let start = head.trim_start();
     let starts = |words: &[&str]| words.iter().any(|word| start.starts_with(word));
-    // Faces may begin megabytes behind the first vertex.
+    // Faces may start megabytes after the first vertex.
     let has_line =
         |word: &[u8]| bytes.split(|&b| b == b'\n').any(|line| line.trim_ascii_start().starts_with(word));
     let is_binary_stl = bytes.len() > 84 && {

@@ -1,4 +1,4 @@
-//! Runs the product as a user does, one process per command, with a limit on time and memory, and notes what happened.
+//! Runs the product as a user does, one process per command, with a limit on time and memory, and records the result.
 
 use super::scene::list;
 use anyhow::Context;
@@ -11,23 +11,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Seconds that the commands of a row may take together. One file must not hold up the others.
+/// Seconds that the commands of a row may take together. One file must not delay the others.
 pub const TIME_LIMIT: f64 = 90.0;
-/// Memory in megabytes a command may use; the machine has more than one to run.
+/// Memory in megabytes that a command may use; several run at the same time.
 pub const MEMORY_LIMIT: f64 = 6_000.0;
 
-/// Set by Ctrl-C: what runs is ended, what is done is kept.
+/// Set by Ctrl-C: running commands are ended, finished rows are written.
 pub static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// A place to work in for one row.
+/// A working folder for one row.
 pub struct Lab {
     sinew: PathBuf,
     folder: PathBuf,
-    /// What all commands of the row came to.
+    /// Results of all commands of the row.
     pub used: std::cell::RefCell<Usage>,
 }
 
-/// What the commands of a row took.
+/// Result of the commands of a row.
 #[derive(Default, Clone)]
 pub struct Usage {
     pub seconds: f64,
@@ -40,7 +40,7 @@ pub struct Usage {
     pub warnings: Vec<String>,
 }
 
-/// How a command ended.
+/// Result of a command.
 pub struct Outcome {
     /// Exit code; `None` if it was killed.
     pub code: Option<i32>,
@@ -53,7 +53,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it ended as it should.
+    /// Whether it succeeded.
     pub fn is_done(&self) -> bool {
         self.code == Some(0)
     }
@@ -63,7 +63,7 @@ impl Outcome {
         serde_json::from_str(&self.stdout).unwrap_or_default()
     }
 
-    /// What went wrong, in a line.
+    /// What went wrong, in one line.
     pub fn fault(&self) -> String {
         if let Some(killed) = &self.killed {
             return killed.clone();
@@ -108,7 +108,7 @@ impl Lab {
     }
 }
 
-/// Run a command, killing it if it takes too long or too much.
+/// Run a command, and kill it if it exceeds the limits.
 fn run(mut command: Command, most_seconds: f64) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let mut child = command
@@ -121,7 +121,7 @@ fn run(mut command: Command, most_seconds: f64) -> anyhow::Result<Outcome> {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
             if let Some(stream) = stream {
-                // What is longer is nobody's error message.
+                // Longer output is not an error message.
                 let _ = stream.take(16 << 20).read_to_end(&mut bytes);
             }
             String::from_utf8_lossy(&bytes).into_owned()
@@ -162,7 +162,7 @@ fn run(mut command: Command, most_seconds: f64) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The most memory a process has used so far, in megabytes; 0 where the system does not say.
+/// Peak memory of a process so far, in megabytes; 0 where the system does not report it.
 fn peak_memory(process: u32) -> f64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

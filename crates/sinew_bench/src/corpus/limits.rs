@@ -1,4 +1,4 @@
-//! What a row must hold to, all areas in one place. Loosening a limit needs a line in CHANGELOG.md that says why.
+//! Limits of the rows, all areas in one place. Loosening a limit needs a line in CHANGELOG.md that says why.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -45,27 +45,27 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("host", "asset", AtLeast(1.0)),
     // Clips play as they did, to 2 mm on a person.
     ("host", "clip_error", AtMost(0.1)),
-    // One level of 255: what nobody sees.
+    // One level of 255: invisible.
     ("host", "picture", AtMost(1.0 / 255.0)),
     // Twins: a tenth of the way that a handle was moved, and the clips that were asked for.
     ("host", "moved", AtLeast(0.5)),
     ("host", "new_clip", AtLeast(1.0)),
     ("host", "baked", AtLeast(1.0)),
-    // pose: handles do what was asked, to the accuracy of an eye and of the file.
+    // pose: handles move as requested, to visible accuracy and that of the file.
     ("pose", "moved", AtLeast(0.95)),
-    // Of the diagonal: less is not seen.
+    // Of the diagonal: less is invisible.
     ("pose", "reshaped", AtLeast(1.0)),
     ("pose", "rigid", AtMost(0.05)),
-    // A few percent of energy are not seen; the issue asks for 1.02 when idle and 1.10 while dragging.
+    // A few percent of energy are invisible; the goals are 1.02 when idle and 1.10 while dragging.
     ("pose", "distortion", AtMost(1.1)),
     ("pose", "distortion_bulky", AtMost(1.5)),
     // One flipped face is a black spot.
     ("pose", "flipped", AtMost(0.0)),
     // Facets that lean more show as speckles on a smooth surface.
     ("pose", "noise", AtMost(3.0)),
-    // Of the faces that moved; a crease that touches itself somewhere is forgiven.
+    // Of the faces that moved; a crease that touches itself somewhere is allowed.
     ("pose", "intersections", AtMost(0.2)),
-    // A limb that is thinner by more is seen.
+    // A limb that is thinner by more is visible.
     ("pose", "volume", AtMost(5.0)),
     // Of the diagonal: a millimetre on a person.
     ("pose", "cracks", AtMost(0.05)),
@@ -118,7 +118,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("refit", "feet_deg", AtMost(25.0)),
     ("refit", "turn_deg", AtMost(10.0)),
     ("refit", "course_deg", AtMost(10.0)),
-    // A step of 1 cm from nowhere is seen as a twitch.
+    // A jump of 1 cm is visible as a twitch.
     ("refit", "jump_cm", AtMost(1.0)),
     ("refit", "jerk_ratio", AtMost(1.3)),
     // A foot that slides by 1 cm/s more than the source's, or gets 2 cm off its place, skates.
@@ -168,9 +168,9 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     // By default a body keeps its shape: 3 % is the thickness of a forearm, and nothing hangs off further than twice that.
     ("flesh", "dev_p99", AtMost(3.0)),
     ("flesh", "dev_max", AtMost(6.0)),
-    // One stretched vertex is a spike that everybody sees.
+    // One stretched vertex is a visible spike.
     ("flesh", "edges_over_2x", AtMost(0.0)),
-    // A change of volume of 5 % is a change of width of 1.6 %, which nobody sees.
+    // A change of volume of 5 % is a change of width of 1.6 %, which is invisible.
     ("flesh", "volume_min", AtLeast(0.95)),
     ("flesh", "volume_max", AtMost(1.05)),
     // A jump of 0.2 % is 4 mm on a person.
@@ -181,7 +181,7 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
 ];
 
 impl Bound {
-    /// Whether a value keeps it; what is not a number never does.
+    /// Whether a value is within the limit; NaN never is.
     pub fn holds(self, value: f64) -> bool {
         match self {
             AtMost(most) => value <= most,

@@ -1,4 +1,4 @@
-//! The corpus: every capability, with its defaults, on a folder of files nobody prepared.
+//! The corpus: every capability, with its defaults, on a folder of unprepared files.
 //!
 //! `sinew_bench corpus [DIR] [OPTIONS]` walks the folder, recognises files by content, runs the product as its users do, one
 //! process per command, and measures what was written. Judges read files and compute measures on their own: they share no code
@@ -31,27 +31,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What can be chosen.
+/// Options.
 struct Options {
     roots: Vec<PathBuf>,
     only: Option<Vec<String>>,
     /// Rows per area, at most.
     limit: Option<usize>,
     seed: u64,
-    /// No row begins after so many minutes.
+    /// No row starts after this many minutes.
     minutes: Option<f64>,
     report: Option<PathBuf>,
     json: Option<PathBuf>,
     /// Table to write.
     table: Option<PathBuf>,
-    /// Committed table: what is green there must be green.
+    /// Committed table: rows that are green there must be green.
     against: Option<PathBuf>,
-    /// Rows at the same time.
+    /// Rows that run at the same time.
     jobs: usize,
     how: String,
 }
 
-/// Run it.
+/// Run the corpus.
 pub fn run(words: &[String]) -> anyhow::Result<()> {
     let options = Options::parse(words)?;
     let sinew = product()?;
@@ -126,7 +126,7 @@ impl Options {
         if options.roots.is_empty() {
             options.roots = places::outside();
         }
-        // The product runs in folders of its own, from where a relative path leads elsewhere.
+        // The product runs in its own folders, where relative paths would be wrong.
         for root in &mut options.roots {
             *root = std::path::absolute(&root)?;
         }
@@ -134,7 +134,7 @@ impl Options {
     }
 }
 
-/// The program to judge: `SINEW_BINARY`, else the one beside this program, built if it is older than its sources.
+/// The program to test: `SINEW_BINARY`, else the one beside this program, built if it is older than its sources.
 fn product() -> anyhow::Result<PathBuf> {
     if let Some(path) = std::env::var_os("SINEW_BINARY") {
         return Ok(PathBuf::from(path).canonicalize()?);
@@ -156,7 +156,7 @@ fn product() -> anyhow::Result<PathBuf> {
     Ok(sinew)
 }
 
-/// Rows to make: all of every area, or a seeded sample of each, areas taken in turn so that a run cut short has some of all.
+/// Rows to run: all of every area, or a seeded sample of each, alternating between areas so that a run cut short covers all.
 fn plan<'a>(items: &'a [Item], options: &Options) -> Vec<(&'static Area, Task<'a>)> {
     let is_wanted =
         |area: &&Area| options.only.as_ref().is_none_or(|only| only.iter().any(|name| name == area.name));
@@ -185,7 +185,7 @@ fn plan<'a>(items: &'a [Item], options: &Options) -> Vec<(&'static Area, Task<'a
     }
 }
 
-/// Do the rows, several at a time; the report is written now and then, so that nothing is lost if the program is killed.
+/// Run the rows, several at a time; the report is written regularly, so that nothing is lost if the program is killed.
 fn work(
     tasks: &[(&'static Area, Task)],
     options: &Options,
@@ -206,7 +206,7 @@ fn work(
                     let k = next.fetch_add(1, Ordering::Relaxed);
                     let Some((area, task)) = tasks.get(k) else { break };
                     let row = make_row(area, task, sinew, &folder.join(k.to_string()));
-                    // A row that was cut short by Ctrl-C says nothing about the product.
+                    // A row that was cut short by Ctrl-C has no result.
                     if !STOPPED.load(Ordering::Relaxed) {
                         print_row(&row);
                         rows.lock().unwrap_or_else(|e| e.into_inner()).push((k, row));
@@ -310,7 +310,7 @@ fn check(rows: &[Row], options: &Options) -> anyhow::Result<()> {
     bail!("{} rows were green in {} and are red:\n  {}", red.len(), path.display(), red.join("\n  "))
 }
 
-/// Numbers that look random and are the same for the same seed (splitmix64).
+/// Pseudo-random numbers, the same for the same seed (splitmix64).
 pub struct Random(u64);
 
 impl Random {

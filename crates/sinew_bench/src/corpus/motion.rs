@@ -1,4 +1,4 @@
-//! Motions for the judges: joints over time, out of BVH files and glTF clips, read on their own.
+//! Motions for the judges: joints over time, from BVH files and glTF clips, with their own readers.
 
 use super::scene::Scene;
 use anyhow::{Context, bail, ensure};
@@ -39,7 +39,7 @@ impl Motion {
             joints => joints,
         };
         let at = |node: Option<usize>| node.and_then(|node| nodes.iter().position(|&n| n == node));
-        // Nodes between two joints that are no joints themselves are passed over.
+        // Nodes between two joints that are not joints themselves are skipped.
         let parent = |node: usize| {
             let mut above = scene.parent(node);
             while above.is_some() && at(above).is_none() {

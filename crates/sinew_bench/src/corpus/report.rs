@@ -1,4 +1,4 @@
-//! What the corpus came to: JSON for programs, a page with a contact sheet per row, and a table for the documents.
+//! Results of the corpus: JSON for programs, a page with a contact sheet per row, and a table for the documentation.
 
 use super::row::{Row, short};
 use anyhow::Context;
@@ -6,12 +6,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
-/// Write a file in one step, so that a full disk leaves the old one whole.
+/// Write a file in one step, so that a full disk leaves the old one intact.
 pub fn save(path: &Path, content: &str) -> anyhow::Result<()> {
     let beside = path.with_extension(format!("part-{}", std::process::id()));
     let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
-        // Whatever could be written of it is of no use.
+        // A partially written file is useless.
         let _ = fs::remove_file(&beside);
     }
     written.with_context(|| {
@@ -88,10 +88,10 @@ pub fn table(rows: &[Row], how: &str) -> String {
 const GREEN: &str = "🟢";
 const RED: &str = "🔴";
 
-/// Text that a table can hold.
+/// Text that fits into a table.
 fn cell(text: &str) -> String {
     let flat = text.replace('|', "\\|").replace(['\n', '\r'], " ");
-    // Paths of this machine say nothing on another: the name is enough.
+    // Paths of this machine are meaningless on another: the name is enough.
     let name = |word: &'_ str| word.rsplit('/').next().unwrap_or(word).to_owned();
     let words = flat.split(' ').map(|word| if word.starts_with('/') { name(word) } else { word.to_owned() });
     let text: String = words.collect::<Vec<_>>().join(" ");

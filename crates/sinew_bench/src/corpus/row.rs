@@ -1,4 +1,4 @@
-//! A row of the corpus: one file in one area, what was measured, what it must hold to.
+//! A row of the corpus: one file in one area, its measures and its limits.
 
 use super::{
     draw::Sheet,
@@ -8,7 +8,7 @@ use super::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a judge found.
+/// Findings of a judge.
 #[derive(Default)]
 pub struct Verdict {
     pub measures: BTreeMap<String, f64>,
@@ -18,24 +18,24 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Note a measure.
+    /// Record a measure.
     pub fn set(&mut self, name: &str, value: f64) {
         self.measures.insert(name.to_owned(), value);
     }
 
-    /// Note a measure, keeping the larger one if there is one already.
+    /// Record a measure; the larger one wins if there is one already.
     pub fn raise(&mut self, name: &str, value: f64) {
         let entry = self.measures.entry(name.to_owned()).or_insert(value);
-        // A value that is not a number is the worst.
+        // NaN is the worst value.
         *entry = if value.is_nan() { value } else { entry.max(value) };
     }
 
-    /// Note in words.
+    /// Record a note.
     pub fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
-    /// The product did not do it: the row fails, with its own words.
+    /// The product failed: the row fails, with the product's message.
     pub fn not_done(mut self, why: impl Into<String>) -> Self {
         self.set("done", 0.0);
         self.note(why);
@@ -63,13 +63,13 @@ impl Row {
         Self { file, area, measures, notes: verdict.notes, pass, used, sheet: verdict.sheet.png() }
     }
 
-    /// The limits that it breaks, as text.
+    /// The violated limits, as text.
     pub fn broken(&self) -> Vec<String> {
         broken(self.area, &self.measures)
     }
 
     pub fn to_json(&self) -> Value {
-        // JSON has no number for infinity; the largest one breaks the same limits.
+        // JSON has no infinity; the largest number violates the same limits.
         let number = |x: f64| if x.is_finite() { json!(x) } else { json!(f64::MAX) };
         let measures: serde_json::Map<String, Value> =
             self.measures.iter().map(|(name, x)| (name.clone(), number(*x))).collect();
@@ -99,7 +99,7 @@ fn broken(area: &str, measures: &BTreeMap<String, f64>) -> Vec<String> {
         .collect()
 }
 
-/// A number as people read it.
+/// A number in a readable form.
 pub fn short(x: f64) -> String {
     match x.abs() {
         _ if x == x.trunc() && x.abs() < 1e6 => format!("{x:.0}"),

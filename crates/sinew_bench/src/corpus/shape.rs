@@ -1,4 +1,4 @@
-//! What judges measure on surfaces, written plainly and for themselves.
+//! Measures of surfaces, implemented independently for the judges.
 
 use glam::DVec3;
 use std::collections::{BTreeSet, HashMap};
@@ -31,7 +31,7 @@ pub fn diagonal(points: &[DVec3]) -> f64 {
     (high - low).length()
 }
 
-/// The value below which a share of all values lie; 0 of none.
+/// Percentile of some values; 0 if there are none.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -39,7 +39,7 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted.get(at).copied().unwrap_or(0.0)
 }
 
-/// For each vertex the first one at the same place: glTF cuts surfaces along seams, which judges close again.
+/// For each vertex the first one at the same position: glTF cuts surfaces along seams, which judges close again.
 pub fn welded(points: &[DVec3]) -> Vec<u32> {
     let mut first: HashMap<[u64; 3], u32> = HashMap::new();
     let key = |p: &DVec3| p.to_array().map(|x| (x + 0.0).to_bits());

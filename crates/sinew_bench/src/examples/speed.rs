@@ -102,7 +102,7 @@ fn frames() -> anyhow::Result<()> {
                 };
                 let hand = space.find_handle("hand.L")?;
                 let mut positions = character.mesh.positions().to_vec();
-                let mut last: Option<sinew::deform::examples::Found> = None;
+                let mut last: Option<sinew::deform::examples::SearchResult> = None;
                 let mut at = 0.0f64;
                 let ms = time(41, || {
                     at += 0.05;

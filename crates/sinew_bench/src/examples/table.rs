@@ -2,7 +2,7 @@
 
 use super::cases::{Body, OBJECTIVES, SETTINGS, body, targets};
 use sinew::{
-    deform::examples::{Found, Optimiser, SearchParams, Start, Target},
+    deform::examples::{Optimiser, SearchParams, SearchResult, Start, Target},
     geom::sample::PoseSet,
 };
 use std::{hint::black_box, time::Instant};
@@ -54,12 +54,12 @@ fn params(optimiser: Optimiser, objective: &str) -> anyhow::Result<SearchParams>
         optimiser,
         objective: objective.parse()?,
         rounds: if optimiser == Optimiser::Newton { 1 } else { ROUNDS },
-        anywhere: true,
+        multi_start: true,
         ..SearchParams::default()
     })
 }
 
-fn timed(body: &Body, targets: &[Target], params: &SearchParams) -> anyhow::Result<(Found, f64)> {
+fn timed(body: &Body, targets: &[Target], params: &SearchParams) -> anyhow::Result<(SearchResult, f64)> {
     let grips = body.space.rest_grips();
     let start = Start { weights: &[], grips: Some(grips), ..Start::default() };
     let found = body.space.search(targets, params, &start)?;

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::measure::{cpu_secs, in_pool};
 use sinew::skin::{
-    Blending, DecimateParams, FitParams, Grouping, Merge, Placement, Queue, SkinFitter, ThesisParams, unheard,
+    Blending, DecimateParams, FitParams, Grouping, Merge, Placement, Queue, SkinFitter, ThesisParams,
+    no_progress,
 };
 use std::{path::Path, time::Instant};
 
@@ -72,8 +73,8 @@ fn variant(
         let decimate = DecimateParams { amount, merge, queue };
         let ((fit, left), seconds) = timed(|| {
             Ok(match amount > 0.0 {
-                true => fitter.fit_thesis_decimated(&params, &decimate, &unheard)?,
-                false => (fitter.fit_thesis(&params, &unheard)?, fitter.n_vertices()),
+                true => fitter.fit_thesis_decimated(&params, &decimate, &no_progress)?,
+                false => (fitter.fit_thesis(&params, &no_progress)?, fitter.n_vertices()),
             })
         })?;
         let errors = fitter.measure(&fit.skin)?;
@@ -112,8 +113,8 @@ fn default_fit(fitter: &SkinFitter) -> anyhow::Result<()> {
         for _ in 0..RUNS {
             runs.push(timed(|| {
                 Ok(match amount > 0.0 {
-                    true => fitter.fit_decimated(&params, &small, &unheard)?,
-                    false => fitter.fit(&params, &unheard)?,
+                    true => fitter.fit_decimated(&params, &small, &no_progress)?,
+                    false => fitter.fit(&params, &no_progress)?,
                 })
             })?);
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use sinew::{
     geom::sample::{Sample, build_character},
-    skin::{FitParams, SkinFitter, Transforms, unheard},
+    skin::{BoneKind, FitParams, SkinFitter, no_progress},
 };
 
 /// Print the tables.
@@ -25,9 +25,9 @@ fn memory() -> anyhow::Result<()> {
     let fitter = SkinFitter::new(&rest, &mut Swaying { rest: &rest, n_frames: FRAMES })?;
     let read = peak_megabytes().unwrap_or(0) as f64;
     let sequence = (rest.n_vertices() * FRAMES * 12) as f64 / 1e6;
-    for transforms in Transforms::ALL {
+    for transforms in BoneKind::ALL {
         let params = FitParams { bones: 50, transforms, rounds: 6, ..FitParams::default() };
-        let fit = fitter.fit(&params, &unheard)?;
+        let fit = fitter.fit(&params, &no_progress)?;
         let error = fitter.measure(&fit.skin)?.e_rms_diag1;
         let peak = peak_megabytes().unwrap_or(0) as f64;
         println!(
@@ -55,7 +55,7 @@ fn known_bones() -> anyhow::Result<()> {
         for (influences, correct_rest) in [(4, true), (8, false), (8, true)] {
             let params =
                 FitParams { bones, influences, correct_rest, tolerance: 1e-3, ..FitParams::default() };
-            let skin = fitter.fit(&params, &unheard)?.skin;
+            let skin = fitter.fit(&params, &no_progress)?.skin;
             let error = fitter.measure(&skin)?.e_rms_diag1;
             let rest = if correct_rest { "free" } else { "kept" };
             println!("{name:<12}{bones:>6}{influences:>12}{rest:>8}{error:>10.5}{:>6}", skin.n_used_bones());
@@ -72,9 +72,9 @@ fn hard_meshes() -> anyhow::Result<()> {
         let mut frames = &sequence.frames;
         let fitter = SkinFitter::new(sequence.frames.rest(), &mut frames)?;
         for bones in [20, 50, 100] {
-            for transforms in Transforms::ALL {
+            for transforms in BoneKind::ALL {
                 let skin =
-                    fitter.fit(&FitParams { bones, transforms, ..FitParams::default() }, &unheard)?.skin;
+                    fitter.fit(&FitParams { bones, transforms, ..FitParams::default() }, &no_progress)?.skin;
                 let errors = fitter.measure(&skin)?;
                 let used = skin.n_used_bones();
                 let kind = transforms.name();

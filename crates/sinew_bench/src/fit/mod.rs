@@ -14,7 +14,7 @@ mod stream;
 use crate::measure::{cpu_secs, in_pool};
 use data::Sequence;
 use peers::Peer;
-use sinew::skin::{FitParams, SkinFitter, Transforms, unheard};
+use sinew::skin::{BoneKind, FitParams, SkinFitter, no_progress};
 use std::{path::Path, time::Instant};
 
 /// The five of the bars, then two more on which rigid bones must not lose.
@@ -29,7 +29,7 @@ const RUNS: usize = 3;
 /// A kind of fit: name, bones, whether the rest pose is corrected, and its bars.
 struct Kind {
     name: &'static str,
-    transforms: Transforms,
+    transforms: BoneKind,
     correct_rest: bool,
     /// Largest error against the peer's default and against its best setting.
     errors: [f64; 2],
@@ -42,28 +42,28 @@ const BARS_AT: [usize; 3] = [20, 50, 100];
 const KINDS: [Kind; 4] = [
     Kind {
         name: "affine+rest",
-        transforms: Transforms::Affine,
+        transforms: BoneKind::Affine,
         correct_rest: true,
         errors: [0.40, 0.60],
         speeds: [7.0, 20.0, 40.0],
     },
     Kind {
         name: "affine",
-        transforms: Transforms::Affine,
+        transforms: BoneKind::Affine,
         correct_rest: false,
         errors: [0.45, 0.66],
         speeds: [8.0, 20.0, 45.0],
     },
     Kind {
         name: "rigid+rest",
-        transforms: Transforms::Rigid,
+        transforms: BoneKind::Rigid,
         correct_rest: true,
         errors: [0.52, 0.78],
         speeds: [6.0, 12.0, 25.0],
     },
     Kind {
         name: "rigid",
-        transforms: Transforms::Rigid,
+        transforms: BoneKind::Rigid,
         correct_rest: false,
         errors: [0.60, 0.88],
         speeds: [6.0, 12.0, 25.0],
@@ -181,7 +181,7 @@ fn fit_once(sequence: &Sequence, bones: usize, kind: &Kind) -> anyhow::Result<Ce
         // The system counts processor time in hundredths; a fit that takes few of them is timed by the clock.
         let (before, start) = (cpu_secs(), Instant::now());
         let fitter = SkinFitter::new(sequence.frames.rest(), &mut frames)?;
-        let fit = fitter.fit(&params, &unheard)?;
+        let fit = fitter.fit(&params, &no_progress)?;
         let wall = start.elapsed().as_secs_f64();
         let cpu = before.zip(cpu_secs()).map_or(wall, |(a, b)| b - a);
         let errors = fitter.measure(&fit.skin)?;

@@ -6,7 +6,7 @@ use sinew::{
         Mesh,
         sample::{Sample, build_character},
     },
-    skin::{FitParams, FrameSource, SkinError, fit_streamed, unheard},
+    skin::{FitParams, FrameSource, SkinError, fit_streamed, no_progress},
 };
 use std::time::Instant;
 
@@ -43,7 +43,7 @@ pub fn run() -> anyhow::Result<()> {
     let start = Instant::now();
     let params = FitParams { bones: 50, ..FitParams::default() };
     let (fit, errors) =
-        fit_streamed(&rest, &mut Swaying { rest: &rest, n_frames: FRAMES }, &params, SAMPLE, &unheard)?;
+        fit_streamed(&rest, &mut Swaying { rest: &rest, n_frames: FRAMES }, &params, SAMPLE, &no_progress)?;
     println!(
         "{} vertices, {FRAMES} frames ({} MB as f32): {} bones, E_RMS_diag1 {:.4} %, {:.1} s, peak {} MB ({} MB to grow the mesh)",
         rest.n_vertices(),

@@ -14,7 +14,7 @@ use sinew::{
         rig::{skin_dual_quaternion, skin_linear},
         sample::{Sample, build_character, build_sequence},
     },
-    skin::{FitParams, SkinFitter, unheard},
+    skin::{FitParams, SkinFitter, no_progress},
 };
 use std::{hint::black_box, ops::ControlFlow};
 
@@ -75,7 +75,7 @@ pub fn cloth_fit() -> anyhow::Result<Work> {
     Ok(Box::new(move || {
         let mut source = &sequence;
         let fitter = SkinFitter::new(sequence.rest(), &mut source)?;
-        black_box(fitter.fit(&params, &unheard)?);
+        black_box(fitter.fit(&params, &no_progress)?);
         Ok(())
     }))
 }

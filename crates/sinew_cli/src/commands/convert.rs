@@ -11,7 +11,7 @@ use crate::{
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, json};
 use sinew::{
-    deform::{HandleSet, SkinError, build_skin, measure_skin},
+    deform::{HandleSet, SkinDeviation, build_skin, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
 };
@@ -65,7 +65,7 @@ fn write(
     args: &ConvertArgs,
     progress: &Progress,
     warnings: &mut Warnings,
-) -> anyhow::Result<(u64, Option<SkinError>)> {
+) -> anyhow::Result<(u64, Option<SkinDeviation>)> {
     let mut options = OutputOptions {
         clip: args.clip.clone(),
         fps: args.fps,
@@ -101,7 +101,7 @@ fn write(
 }
 
 /// Replace whatever moves a character by bones made of its handles.
-fn into_skin(character: &mut Character, warnings: &mut Warnings) -> anyhow::Result<SkinError> {
+fn into_skin(character: &mut Character, warnings: &mut Warnings) -> anyhow::Result<SkinDeviation> {
     ensure!(
         !character.handles.is_empty(),
         "--as-skin needs handles, and there are none; make some by `sinew handles auto`"

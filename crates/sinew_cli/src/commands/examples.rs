@@ -89,7 +89,7 @@ pub fn params(args: &SearchArgs, objective: Objective, seed: u64) -> anyhow::Res
         objective,
         optimiser: args.optimiser,
         reorder: args.reorder,
-        in_order: args.in_order,
+        sequential: args.in_order,
         limits: [low, high],
         local: args.local,
         residual: !args.examples_only,

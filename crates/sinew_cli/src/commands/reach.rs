@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use glam::DVec3;
 use serde_json::{Map, Value, json};
 use sinew::{
-    deform::examples::{Found, Objective, SearchParams, Start, Target},
+    deform::examples::{Objective, SearchParams, SearchResult, Start, Target},
     geom::{Character, Surface, Warnings},
 };
 use std::time::Instant;
@@ -27,8 +27,11 @@ pub fn run(args: &ReachArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let mut warnings = Warnings::default();
     let body = open(&args.project, args.search.poses, console, &mut warnings)?;
     let targets = targets(&body, args)?;
-    let params =
-        SearchParams { rounds: ROUNDS, anywhere: true, ..params(&args.search, Objective::default(), seed)? };
+    let params = SearchParams {
+        rounds: ROUNDS,
+        multi_start: true,
+        ..params(&args.search, Objective::default(), seed)?
+    };
     let start = Start { grips: Some(body.space.rest_grips()), ..Start::default() };
     let begun = Instant::now();
     let found =
@@ -93,7 +96,7 @@ fn usage(text: &str) -> String {
     format!("{text:?} is no target; write it as hand.L=0.3,1.2,0.4")
 }
 
-fn describe(body: &Body, found: &Found, targets: &[Target], params: &SearchParams, ms: f64) -> Value {
+fn describe(body: &Body, found: &SearchResult, targets: &[Target], params: &SearchParams, ms: f64) -> Value {
     let weights: Map<String, Value> =
         body.space.example_names().zip(&found.weights).map(|(name, w)| (name.to_owned(), json!(w))).collect();
     let terms: Map<String, Value> =

@@ -310,7 +310,7 @@ fn a_calibration_is_saved_and_used() {
     ok(&["puppet", &target, "--source", "demo", "--calibration", &file, "-o", &take, "--json"]);
     std::fs::write(&file, "{}").unwrap();
     let text = fails(&["puppet", &target, "--source", "demo", "--calibration", &file, "-o", &take], 1);
-    assert!(text.contains("no calibration") && text.contains("c.json"), "{text}");
+    assert!(text.contains("sinew puppet calibrate") && text.contains("c.json"), "{text}");
 }
 
 mod live {

@@ -14,10 +14,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use diagnostic::{Diagnostic, Severity, Span, suggest};
+pub use diagnostic::{Diagnostic, Severity, Span};
 pub use format::{format, is_plain_name, rename};
 pub use parser::parse;
 pub use reference::reference;
+pub use sinew_geom::suggest;
 pub use syntax::{Argument, Case, Expression, Operator, Relation, Script, Statement, Suffixes, Term};
 pub use table::{
     Dimension, FUNCTIONS, Form, FormId, FormPart, Function, SUFFIXES, Suffix, UNITS, Unit, VERBS, Verb,

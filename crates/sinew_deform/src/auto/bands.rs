@@ -1,7 +1,7 @@
-//! Soft bands between regions, so that what is left of each can be moved as one.
+//! Soft bands between regions, so that the rest of each can be moved as one.
 
 use super::{
-    part::Part,
+    component::Component,
     regions::{Cut, Fields, Regions},
 };
 use crate::geodesic::Steps;
@@ -13,15 +13,15 @@ const HALF_WIDTH: f64 = 0.09;
 /// The same in lengths of the segments beside it, so that most of each stays rigid.
 const HALF_WIDTH_OF_SEGMENT: f64 = 0.18;
 
-/// A handle smaller than this cannot be grasped.
-const LEAST_VERTICES: usize = 4;
+/// A smaller handle cannot be picked.
+const MIN_VERTICES: usize = 4;
 
 /// Pieces smaller than this share of a region's largest piece become soft.
-const LEAST_PIECE: f64 = 0.2;
+const MIN_PIECE_SHARE: f64 = 0.2;
 
-/// Vertices of each region that are not soft. `lengths` tells how long the segment beyond each cut is.
+/// Vertices of each region that are not soft. `lengths` holds the length of the segment beyond each cut.
 pub(super) fn find_rigid(
-    part: &Part,
+    part: &Component,
     steps: &Steps,
     fields: &Fields,
     cuts: &[Cut],
@@ -61,9 +61,9 @@ pub(super) fn find_rigid(
 }
 
 /// Connected pieces of what is not soft, by region, small ones left out.
-fn collect(part: &Part, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
+fn collect(part: &Component, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
     if regions.parent.len() == 1 {
-        // Without a cut, however small, it is a handle.
+        // Without a cut it is a handle, however small.
         return vec![(0..soft.len() as u32).collect()];
     }
     let mut pieces: Vec<Vec<Vec<u32>>> = vec![Vec::new(); regions.parent.len()];
@@ -86,7 +86,7 @@ fn collect(part: &Part, soft: &[bool], regions: &Regions) -> Vec<Vec<u32>> {
     }
     let keep = |pieces: Vec<Vec<u32>>| {
         let largest = pieces.iter().map(Vec::len).max().unwrap_or(0);
-        let least = ((LEAST_PIECE * largest as f64) as usize).max(LEAST_VERTICES);
+        let least = ((MIN_PIECE_SHARE * largest as f64) as usize).max(MIN_VERTICES);
         let mut kept: Vec<u32> = pieces.into_iter().filter(|piece| piece.len() >= least).flatten().collect();
         kept.sort_unstable();
         kept

@@ -11,10 +11,10 @@ use super::limbs::Limb;
 use glam::DVec3;
 
 /// Half the width, in limb lengths, of the neighbourhood a girth is compared with and a bend measured over.
-const REACH: f64 = 0.17;
+const NEIGHBOURHOOD: f64 = 0.17;
 
 /// Shares of the length of three segments: a hand or foot is shorter than what carries it.
-const THREE: [f64; 3] = [0.4, 0.36, 0.24];
+const THREE_SEGMENT_SHARES: [f64; 3] = [0.4, 0.36, 0.24];
 
 /// Indices of the slices where `n_segments` segments meet, from the base outward. Fewer if the limb is too short.
 pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
@@ -29,9 +29,9 @@ pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
     if n_segments < 2 || limb.slices.len() < 3 * n_segments {
         return Vec::new();
     }
-    let share = |k: usize| if n_segments == 3 { THREE[k] } else { 1.0 / n_segments as f64 };
-    // Twice or half as long as it should be costs as much as a girth a fifth below its surroundings gains; next
-    // to nothing costs more than any joint is worth.
+    let share = |k: usize| if n_segments == 3 { THREE_SEGMENT_SHARES[k] } else { 1.0 / n_segments as f64 };
+    // Being twice or half as long as expected costs as much as a girth a fifth below its surroundings gains; a length
+    // near zero costs more than any joint is worth.
     let uneven = |k: usize, from: f64, to: f64| ((to - from) / length / share(k)).max(1e-3).ln().powi(2);
     let quality: Vec<f64> = (0..places.len()).map(|i| joint_cost(limb, &places, length, i)).collect();
     let m = places.len();
@@ -62,7 +62,7 @@ pub(super) fn find_joints(limb: &Limb, n_segments: usize) -> Vec<usize> {
 
 /// Small where the limb is narrow for its surroundings and where it bends.
 fn joint_cost(limb: &Limb, places: &[f64], length: f64, i: usize) -> f64 {
-    let reach = (REACH * length).min(places[i]).min(length - places[i]);
+    let reach = (NEIGHBOURHOOD * length).min(places[i]).min(length - places[i]);
     let from = places.partition_point(|&s| s < places[i] - reach);
     let to = places.partition_point(|&s| s <= places[i] + reach);
     let around = &limb.slices[from..to];
@@ -70,7 +70,7 @@ fn joint_cost(limb: &Limb, places: &[f64], length: f64, i: usize) -> f64 {
     let center = |k: usize| limb.slices[k].strip.center;
     let (inward, outward): (DVec3, DVec3) = (center(i) - center(from), center(to - 1) - center(i));
     // Directions of short pieces are noise.
-    let bend = if reach < 0.5 * REACH * length || inward == DVec3::ZERO || outward == DVec3::ZERO {
+    let bend = if reach < 0.5 * NEIGHBOURHOOD * length || inward == DVec3::ZERO || outward == DVec3::ZERO {
         0.0
     } else {
         inward.angle_between(outward)

@@ -17,24 +17,24 @@ use super::{
 };
 
 /// Least `A / g²` of a limb that ends in a tip.
-const LEAST_STRETCH: f64 = 0.24;
+const MIN_STRETCH: f64 = 0.24;
 
 /// The same for what carries several limbs: a chest with a head and two arms is not a limb, a hand with fingers is.
-const LEAST_STRETCH_OF_FORK: f64 = 0.6;
+const MIN_FORK_STRETCH: f64 = 0.6;
 
-/// Girth a limb may gain per length towards the body and still be one: a cone of 18° to each side.
-const WIDENING: f64 = 2.0;
+/// Girth a limb may gain per length towards the body: a cone of 18° to each side.
+const MAX_WIDENING: f64 = 2.0;
 
 /// Share of all area beyond which nothing is a limb: the level sets there close around the middle of the body.
-const MOST_AREA: f64 = 0.55;
+const MAX_AREA_SHARE: f64 = 0.55;
 
-/// Share of a limb's area from which on what it meets is no mere bump on it, as a heel is on a leg.
-const COMPARABLE: f64 = 0.5;
+/// Share of a limb's area above which what it meets is not just a bump on it, as a heel is on a leg.
+const MIN_COMPARABLE_SHARE: f64 = 0.5;
 
 /// Share of a level set that its longest loop must have to be the end of a limb.
-const ONE_LOOP: f64 = 0.8;
+const MIN_LOOP_SHARE: f64 = 0.8;
 
-/// A limb, or what remains of it once smaller limbs on it are taken off.
+/// A limb, or the rest of it once smaller limbs on it are removed.
 #[derive(Debug, Clone)]
 pub(super) struct Limb {
     /// Places to cut, from the base to the tip. Each lies at the nearer side of its strip.
@@ -100,18 +100,18 @@ impl Limb {
     }
 }
 
-/// Slices from some tip down to where we are.
+/// Slices from some tip to the current level.
 #[derive(Default, Clone)]
 struct Chain {
     slices: Vec<Slice>,
     is_fork: bool,
-    /// Area of limbs already taken off.
+    /// Area of limbs already removed.
     taken: f64,
 }
 
 /// All limbs of at least a given area.
 pub(super) fn find_limbs(tree: &Tree, profiles: &[Vec<Strip>], total: f64, least_area: f64) -> Vec<Limb> {
-    let bounds = [least_area, MOST_AREA * total];
+    let bounds = [least_area, MAX_AREA_SHARE * total];
     let mut limbs = Vec::new();
     let mut chains: Vec<Chain> = Vec::with_capacity(tree.arcs.len());
     let mut areas = vec![0.0; tree.arcs.len()];
@@ -141,7 +141,7 @@ fn begin(arc: &Arc, chains: &mut [Chain], areas: &[f64], bounds: [f64; 2], limbs
     // A limb that meets something of its own size has come to the body or to another limb.
     let whole: f64 = arc.children.iter().map(|&child| areas[child]).sum();
     let meets_large = |(limb, &child): (&Option<Limb>, &usize)| {
-        limb.as_ref().is_some_and(|limb| whole - areas[child] > COMPARABLE * limb.area)
+        limb.as_ref().is_some_and(|limb| whole - areas[child] > MIN_COMPARABLE_SHARE * limb.area)
     };
     if found.iter().zip(&arc.children).any(meets_large) || found.iter().flatten().count() >= 2 {
         let mut all = 0.0;
@@ -164,8 +164,8 @@ fn best_limb(chain: &Chain, [least, most]: [f64; 2]) -> Option<Limb> {
     let mut best: Option<(f64, usize)> = None;
     for (at, slice) in chain.slices.iter().enumerate() {
         s += slice.strip.width();
-        let cost = slice.strip.girth - WIDENING * s;
-        let is_loop = slice.strip.girth > 0.0 && slice.strip.main_share >= ONE_LOOP;
+        let cost = slice.strip.girth - MAX_WIDENING * s;
+        let is_loop = slice.strip.girth > 0.0 && slice.strip.main_share >= MIN_LOOP_SHARE;
         let possible = is_loop && slice.own >= least && slice.cut.above <= most;
         if possible && best.is_none_or(|(least, _)| cost < least) {
             best = Some((cost, at));
@@ -173,7 +173,7 @@ fn best_limb(chain: &Chain, [least, most]: [f64; 2]) -> Option<Limb> {
     }
     let (at, best) = best.map(|(_, at)| (at, &chain.slices[at]))?;
     let stretch = best.own / best.strip.girth.powi(2);
-    let least_stretch = if chain.is_fork { LEAST_STRETCH_OF_FORK } else { LEAST_STRETCH };
+    let least_stretch = if chain.is_fork { MIN_FORK_STRETCH } else { MIN_STRETCH };
     (stretch >= least_stretch).then(|| Limb {
         slices: chain.slices[..=at].iter().rev().copied().collect(),
         stretch,

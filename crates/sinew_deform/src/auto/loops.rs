@@ -1,7 +1,7 @@
-//! Lengths of level sets, and whether each is one loop around a limb or several around something that is none.
+//! Lengths of level sets, and whether each is one loop around a limb or several around something else.
 
 use super::{
-    part::Part,
+    component::Component,
     profile::{Levels, arc_at},
     tree::Tree,
 };
@@ -16,7 +16,12 @@ pub(super) struct LevelSet {
 }
 
 /// Level sets of every arc at every level. Linear in faces and the levels that cross them.
-pub(super) fn measure_level_sets(part: &Part, f: &[f64], tree: &Tree, levels: &Levels) -> Vec<Vec<LevelSet>> {
+pub(super) fn measure_level_sets(
+    part: &Component,
+    f: &[f64],
+    tree: &Tree,
+    levels: &Levels,
+) -> Vec<Vec<LevelSet>> {
     let n = levels.count;
     let faces = part.mesh.faces();
     let crossing = Ragged::from_pairs(n, || {
@@ -75,7 +80,7 @@ pub(super) fn measure_level_sets(part: &Part, f: &[f64], tree: &Tree, levels: &L
 }
 
 /// The edge from each corner of each face to the next.
-fn edges_of_faces(part: &Part) -> Vec<[u32; 3]> {
+fn edges_of_faces(part: &Component) -> Vec<[u32; 3]> {
     let mut edges = vec![[0; 3]; part.mesh.n_faces()];
     for edge in 0..part.adjacency.edges.len() {
         for used in part.adjacency.edges.uses(edge) {

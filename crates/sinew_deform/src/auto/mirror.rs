@@ -7,18 +7,18 @@
 //! # Cost
 //! One closest-point query per vertex; only a few where those already show that the part is not symmetric.
 
-use super::part::Part;
+use super::component::Component;
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{linalg::svd3, query::SurfaceTree};
 
-/// How far from the surface a mirrored vertex may lie, in diagonals: less than the nose of a face is off its middle.
-const TOLERANCE: f64 = 0.01;
+/// How far from the surface a mirrored vertex may be, in diagonals: less than a nose is off the middle of a face.
+const DISTANCE_TOLERANCE: f64 = 0.01;
 
-/// Share of the vertices that must meet it: a parted hair or a pocket is no reason to do without.
-const MOSTLY: f64 = 0.97;
+/// Share of the vertices that must meet it: a parted hair or a pocket does not make a model asymmetric.
+const MIN_SYMMETRIC_SHARE: f64 = 0.97;
 
-/// Vertices looked at to choose a plane.
+/// Vertices sampled to choose a plane.
 const N_PROBES: usize = 300;
 
 /// A plane of symmetry of a part.
@@ -27,14 +27,14 @@ pub(super) struct Mirror {
     normal: DVec3,
     /// For each vertex, the corners of the face its mirror image lies in, and their shares.
     images: Vec<([u32; 3], [f64; 3])>,
-    /// How far each vertex can be trusted to have an image, 0..=1: a tail hanging to one side has none.
+    /// How far each vertex can be trusted to have an image, 0..=1: a tail that hangs to one side has none.
     trust: Vec<f64>,
 }
 
 impl Mirror {
     /// The plane of symmetry, if there is one.
-    pub fn find(part: &Part) -> Option<Self> {
-        let (n, tolerance) = (part.mesh.n_vertices(), TOLERANCE * part.mesh.diagonal());
+    pub fn find(part: &Component) -> Option<Self> {
+        let (n, tolerance) = (part.mesh.n_vertices(), DISTANCE_TOLERANCE * part.mesh.diagonal());
         let center = part.centroid();
         let (tree, stride) = (SurfaceTree::new(&part.mesh), n.div_ceil(N_PROBES));
         let at = |v: usize| part.mesh.positions()[v];
@@ -46,7 +46,9 @@ impl Mirror {
                 .map(|image| image.distance)
                 .collect();
             offsets.sort_by(f64::total_cmp);
-            let Some(&most) = offsets.get((MOSTLY * offsets.len() as f64) as usize) else { continue };
+            let Some(&most) = offsets.get((MIN_SYMMETRIC_SHARE * offsets.len() as f64) as usize) else {
+                continue;
+            };
             // Axes of the model that are as good as principal ones win by coming first.
             if most <= tolerance && best.is_none_or(|(least, _)| most < 0.9 * least) {
                 best = Some((most, normal));
@@ -73,7 +75,7 @@ impl Mirror {
         self.images.iter().map(value).collect()
     }
 
-    /// A function made the same on both sides.
+    /// A function made symmetric.
     pub fn even(&self, f: &[f64]) -> Vec<f64> {
         let values = f.iter().zip(self.pull(f)).zip(&self.trust);
         values.map(|((a, b), trust)| a + 0.5 * trust * (b - a)).collect()
@@ -95,7 +97,7 @@ fn reflect(p: DVec3, center: DVec3, normal: DVec3) -> DVec3 {
     p - 2.0 * (p - center).dot(normal) * normal
 }
 
-fn principal_axes(part: &Part, center: DVec3) -> [DVec3; 3] {
+fn principal_axes(part: &Component, center: DVec3) -> [DVec3; 3] {
     let (mut moments, size) = (DMat3::ZERO, part.mesh.diagonal().max(f64::MIN_POSITIVE));
     for (&p, &area) in part.mesh.positions().iter().zip(&part.vertex_areas) {
         let r = (p - center) / size;

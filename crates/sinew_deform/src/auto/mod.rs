@@ -1,4 +1,4 @@
-//! Handles found without a user: from the shape alone, or from the bones of a skin.
+//! Automatic handles: from the shape alone, or from the bones of a skin.
 //!
 //! # Source
 //! Hansen (2006), §10.5, proposes automatic handles as future work. The method is Sinew's own, built from known parts:
@@ -14,12 +14,12 @@
 //! on the model's placement or numbering, up to ties; names refer to sides in the model's axes.
 
 mod bands;
+mod component;
 mod joints;
 mod limbs;
 mod loops;
 mod mirror;
 mod names;
-mod part;
 mod plan;
 mod profile;
 mod protrusions;
@@ -36,24 +36,24 @@ mod tree;
 pub use skin::{SkinHandleParams, handles_from_skin};
 
 use crate::DeformError;
+use component::{Component, split_parts};
 use names::name_handles;
-use part::{Part, split_parts};
-use plan::{Plan, plan_part};
+use plan::{HandlePlan, plan_part};
 use remoteness::compute_remoteness;
 use sinew_geom::{Handle, Mesh, Warnings};
 use std::ops::ControlFlow;
 
-/// What kind of handles to look for.
+/// Parameters of the search for handles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoParams {
     /// About how many handles; by default, as many as the shape suggests.
     pub count: Option<usize>,
-    /// Area of the smallest limb with a handle of its own, as a share of its connected part. Default 0.01.
+    /// Area of the smallest limb that gets its own handle, as a share of its connected part. Default 0.01.
     /// Limbs that end in a jump of the girth, as fingers do, may be a tenth of it, unless `count` asks for no more
     /// handles than the larger ones and their joints give.
     pub least_limb: f64,
     /// Area of the smallest connected part that is searched for limbs, as a share of all. Default 0.02; smaller
-    /// parts are one handle, or belong to the one they touch.
+    /// parts become one handle, or belong to the one they touch.
     pub least_part: f64,
 }
 
@@ -63,16 +63,16 @@ impl Default for AutoParams {
     }
 }
 
-/// Share of the work that goes to the large parts.
-const PARTS: f64 = 0.95;
+/// Share of the work for the large components.
+const COMPONENTS_SHARE: f64 = 0.95;
 
-/// Share of a part's work that finding out how remote its vertices are takes.
-const REMOTENESS: f64 = 0.5;
+/// Share of a component's work for computing the remoteness of its vertices.
+const REMOTENESS_SHARE: f64 = 0.5;
 
 /// Find handles on a mesh without bones: limbs and their segments, with soft bands between them.
 ///
 /// Centres lie in the middle of the band towards the body; the secondary handles of a handle are those further
-/// out. `progress` is told how much is done, 0..=1.
+/// out. `progress` is called with the share done, 0..=1.
 ///
 /// # Errors
 /// If no face has an area, or `progress` asked to stop.
@@ -96,10 +96,14 @@ pub fn find_handles(
     let mut done = 0.0;
     for part in &parts {
         let share = part.area / total;
-        let remoteness = compute_remoteness(part, &mut |x| progress(PARTS * (done + share * REMOTENESS * x)));
+        let remoteness = compute_remoteness(part, &mut |x| {
+            progress(COMPONENTS_SHARE * (done + share * REMOTENESS_SHARE * x))
+        });
         let f = remoteness.ok_or(DeformError::Cancelled)?;
         let count = params.count.map(|count| ((count as f64 * share).round() as usize).max(1));
-        let ask = &mut |x| progress(PARTS * (done + share * (REMOTENESS + (1.0 - REMOTENESS) * x)));
+        let ask = &mut |x| {
+            progress(COMPONENTS_SHARE * (done + share * (REMOTENESS_SHARE + (1.0 - REMOTENESS_SHARE) * x)))
+        };
         plans.push(plan_part(part, f, params, count, ask).ok_or(DeformError::Cancelled)?);
         done += share;
     }
@@ -112,7 +116,7 @@ pub fn find_handles(
     Ok(handles)
 }
 
-fn to_handles(part: &Part, plan: &Plan, index: usize) -> Vec<Handle> {
+fn to_handles(part: &Component, plan: &HandlePlan, index: usize) -> Vec<Handle> {
     let prefix = if index == 0 { String::new() } else { format!("part_{}_", index + 1) };
     let names: Vec<String> =
         name_handles(plan, part.mesh.diagonal()).into_iter().map(|name| prefix.clone() + &name).collect();

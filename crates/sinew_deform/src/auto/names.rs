@@ -1,17 +1,17 @@
-//! Names that tell where a handle is.
+//! Names that describe where a handle is.
 
-use super::plan::Plan;
+use super::plan::HandlePlan;
 use glam::DVec3;
 
 /// Distances from the middle, in diagonals of the part, from which on a limb is to one side of it.
-const ASIDE: f64 = 0.03;
+const SIDE_DISTANCE: f64 = 0.03;
 /// The same for smaller limbs on one limb, from their common middle.
-const ASIDE_OF_BRANCH: f64 = 0.015;
+const BRANCH_SIDE_DISTANCE: f64 = 0.015;
 
 /// A name for each handle of a part: `body`, `limb_lower_left_base`, …
 ///
-/// Sides are those of a model that stands as ours do: y up, facing z, its left at x.
-pub(super) fn name_handles(plan: &Plan, diagonal: f64) -> Vec<String> {
+/// Sides are those of a model with y up, facing z, and its left at x.
+pub(super) fn name_handles(plan: &HandlePlan, diagonal: f64) -> Vec<String> {
     let n_limbs = plan.segments.iter().map(|segment| segment.limb + 1).max().unwrap_or(0);
     let mut limb_names: Vec<Option<String>> = vec![None; n_limbs];
     let mut names = vec![String::new(); plan.segments.len() + 1];
@@ -24,13 +24,13 @@ pub(super) fn name_handles(plan: &Plan, diagonal: f64) -> Vec<String> {
         let carrier = plan.regions.parent[first + 1];
         let name = match carrier.checked_sub(1).map(|k| plan.segments[k].limb) {
             None => {
-                let way = words(plan.segments[first].tip - plan.centers[0], ASIDE * diagonal);
+                let way = words(plan.segments[first].tip - plan.centers[0], SIDE_DISTANCE * diagonal);
                 unique("limb", &way, &limb_names)
             }
             Some(parent) => {
                 let way = words(
                     plan.segments[first].tip - middle_of_branches(plan, parent),
-                    ASIDE_OF_BRANCH * diagonal,
+                    BRANCH_SIDE_DISTANCE * diagonal,
                 );
                 let stem = format!("{}_branch", limb_names[parent].as_deref().unwrap_or("limb"));
                 unique(&stem, &way, &limb_names)
@@ -45,7 +45,7 @@ pub(super) fn name_handles(plan: &Plan, diagonal: f64) -> Vec<String> {
 }
 
 /// Mean tip of all limbs on a limb; where it begins if there is only one.
-fn middle_of_branches(plan: &Plan, parent: usize) -> DVec3 {
+fn middle_of_branches(plan: &HandlePlan, parent: usize) -> DVec3 {
     let on_parent = |k: usize| {
         let carrier = plan.regions.parent[k + 1];
         plan.segments[k].limb != parent && carrier > 0 && plan.segments[carrier - 1].limb == parent

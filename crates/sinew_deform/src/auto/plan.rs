@@ -3,10 +3,10 @@
 use super::{
     AutoParams,
     bands::find_rigid,
+    component::Component,
     joints::find_joints,
     limbs::{Limb, find_limbs},
     mirror::Mirror,
-    part::Part,
     profile::{N_STRIPS, compute_profiles},
     regions::{Cut, Fields, Regions, cut_regions},
     select::{add_protrusions, make_even},
@@ -15,33 +15,33 @@ use super::{
 use glam::DVec3;
 use std::ops::ControlFlow;
 
-/// What the body must keep of the surface once the limbs are taken off.
-pub(super) const LEAST_BODY: f64 = 0.15;
+/// Share of the surface that the body must have once the limbs are removed.
+pub(super) const MIN_BODY_SHARE: f64 = 0.15;
 
 /// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
-const BODY_STRETCH: f64 = 1.2;
+const MAX_BODY_STRETCH: f64 = 1.2;
 
-/// Lengths in girths from which on a limb has two and three segments unless the user asks for a number.
-pub(super) const TWO_SEGMENTS: f64 = 0.6;
-const THREE_SEGMENTS: f64 = 1.35;
+/// Lengths in girths above which a limb has two and three segments unless the user asks for a number.
+pub(super) const TWO_SEGMENT_LENGTH: f64 = 0.6;
+const THREE_SEGMENT_LENGTH: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.
-const TWIN: f64 = 0.15;
+const TWIN_TOLERANCE: f64 = 0.15;
 
-/// Share of a segment's vertices that its bands must leave, or it is no use as a handle.
-const LEAST_RIGID: f64 = 0.4;
+/// Share of a segment's vertices that its bands must leave for it to be useful as a handle.
+const MIN_RIGID_SHARE: f64 = 0.4;
 
 /// Most segments of a limb, however many handles are asked for.
-const MOST_SEGMENTS: usize = 8;
+const MAX_SEGMENTS: usize = 8;
 
-/// Area of the smallest limb that is told by a jump of its girth, in least areas of those that are told by
+/// Area of the smallest limb that is found by a jump of its girth, in least areas of those that are found by
 /// remoteness: a finger.
-const SMALL: f64 = 0.1;
+const MIN_PROTRUSION_RATIO: f64 = 0.1;
 
 /// Shares of the planning: until protrusions are looked for, and until they are found.
-const SHARES: [f64; 2] = [0.2, 0.8];
+const PROGRESS_SHARES: [f64; 2] = [0.2, 0.8];
 
-/// Hears the share done and says whether to go on.
+/// Called with the share done; returns whether to continue.
 type Ask<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
 /// A limb or a piece of one.
@@ -51,28 +51,28 @@ pub(super) struct Segment {
     pub cut: Cut,
     /// Along the limb.
     pub length: f64,
-    /// End of its limb, for its name.
+    /// Tip of its limb, for its name.
     pub tip: DVec3,
 }
 
 /// Handles of a part: 0 is the body, `k + 1` is segment `k`.
-pub(super) struct Plan {
+pub(super) struct HandlePlan {
     pub segments: Vec<Segment>,
     pub regions: Regions,
     /// Vertices of the part in each handle.
     pub rigid: Vec<Vec<u32>>,
-    /// Where each handle turns.
+    /// Centre of rotation of each handle.
     pub centers: Vec<DVec3>,
 }
 
 /// Find the handles of a part from how remote its vertices are. `None` if `ask` says to stop.
 pub(super) fn plan_part(
-    part: &Part,
+    part: &Component,
     f: Vec<f64>,
     params: &AutoParams,
     count: Option<usize>,
     ask: Ask,
-) -> Option<Plan> {
+) -> Option<HandlePlan> {
     let mirror = Mirror::find(part);
     let mut fields = Fields(vec![mirror.as_ref().map_or_else(|| f.clone(), |mirror| mirror.even(&f))]);
     let mut limbs = limbs_of(part, &mut fields, mirror.as_ref(), params.least_limb, ask)?;
@@ -80,7 +80,7 @@ pub(super) fn plan_part(
     let segments = match count {
         Some(count) => {
             if n_segments.iter().sum::<usize>() >= count {
-                // Rather the joints of large limbs than small limbs.
+                // Joints of large limbs come before small limbs.
                 limbs.retain(|limb| limb.area >= params.least_limb * part.area);
             }
             limbs.truncate(count.saturating_sub(1));
@@ -95,7 +95,7 @@ pub(super) fn plan_part(
 
 /// Limbs, largest first, that leave a body. Fields that some are measured in are added.
 fn limbs_of(
-    part: &Part,
+    part: &Component,
     fields: &mut Fields,
     mirror: Option<&Mirror>,
     least: f64,
@@ -107,8 +107,10 @@ fn limbs_of(
     let mut limbs = find_limbs(&tree, &profiles, part.area, least_area);
     limbs.sort_by(|a, b| b.area.total_cmp(&a.area));
     leave_a_body(part, &mut limbs);
-    let [from, to] = SHARES;
-    add_protrusions(part, fields, SMALL * least_area, &mut limbs, &mut |x| ask(from + (to - from) * x))?;
+    let [from, to] = PROGRESS_SHARES;
+    add_protrusions(part, fields, MIN_PROTRUSION_RATIO * least_area, &mut limbs, &mut |x| {
+        ask(from + (to - from) * x)
+    })?;
     if let Some(mirror) = mirror {
         make_even(part, fields, mirror, &mut limbs);
     }
@@ -118,13 +120,13 @@ fn limbs_of(
 }
 
 /// If the limbs leave nothing between them, the stoutest becomes the body, or all become shorter.
-fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
+fn leave_a_body(part: &Component, limbs: &mut Vec<Limb>) {
     let rest = part.area - limbs.iter().map(|limb| limb.area).sum::<f64>();
-    if rest >= LEAST_BODY * part.area || limbs.is_empty() {
+    if rest >= MIN_BODY_SHARE * part.area || limbs.is_empty() {
         return;
     }
     let stoutest = (0..limbs.len()).min_by(|&a, &b| limbs[a].stretch.total_cmp(&limbs[b].stretch));
-    if let Some(stoutest) = stoutest.filter(|&k| limbs[k].stretch < BODY_STRETCH && limbs.len() > 2) {
+    if let Some(stoutest) = stoutest.filter(|&k| limbs[k].stretch < MAX_BODY_STRETCH && limbs.len() > 2) {
         limbs.remove(stoutest);
         return;
     }
@@ -135,11 +137,11 @@ fn leave_a_body(part: &Part, limbs: &mut Vec<Limb>) {
 /// Segments by how slender each limb is; limbs that resemble each other get the same number.
 fn usual_segments(limbs: &[Limb]) -> Vec<usize> {
     let slenderness = Limb::slenderness;
-    let near = |x: f64, y: f64| (x - y).abs() <= TWIN * x.max(y);
+    let near = |x: f64, y: f64| (x - y).abs() <= TWIN_TOLERANCE * x.max(y);
     let twins = |a: &Limb, b: &Limb| near(a.area, b.area) && near(a.length(), b.length());
     let of = |limb: &Limb| {
         let most = limbs.iter().filter(|other| twins(limb, other)).map(slenderness).fold(0.0, f64::max);
-        1 + usize::from(most >= TWO_SEGMENTS) + usize::from(most >= THREE_SEGMENTS)
+        1 + usize::from(most >= TWO_SEGMENT_LENGTH) + usize::from(most >= THREE_SEGMENT_LENGTH)
     };
     limbs.iter().map(of).collect()
 }
@@ -150,7 +152,7 @@ fn share_out(limbs: &[Limb], count: usize) -> Vec<Segment> {
     let slenderness = |k: usize, n: usize| limbs[k].slenderness() / n as f64;
     for _ in limbs.len() + 1..count {
         let next = (0..limbs.len())
-            .filter(|&k| n_segments[k] < MOST_SEGMENTS)
+            .filter(|&k| n_segments[k] < MAX_SEGMENTS)
             .max_by(|&a, &b| slenderness(a, n_segments[a]).total_cmp(&slenderness(b, n_segments[b])));
         // No limb can be divided any further, whatever is asked for.
         let Some(next) = next else { break };
@@ -173,11 +175,11 @@ fn cut_limb(index: usize, limb: &Limb, n_segments: usize) -> Vec<Segment> {
     starts.iter().zip(ends).map(segment).collect()
 }
 
-/// Cut and soften; where nothing rigid is left of a region, do without its cut and try again.
-fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<Plan> {
+/// Cut and soften; where nothing rigid is left of a region, remove its cut and try again.
+fn settle(part: &Component, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) -> Option<HandlePlan> {
     let steps = part.steps();
-    // How many attempts it takes is not known beforehand: each takes half of what is left.
-    let mut left = 1.0 - SHARES[1];
+    // The number of attempts is not known in advance: each takes half of the rest of the progress.
+    let mut left = 1.0 - PROGRESS_SHARES[1];
     loop {
         if ask(1.0 - left).is_break() {
             return None;
@@ -192,13 +194,13 @@ fn settle(part: &Part, fields: &Fields, mut segments: Vec<Segment>, ask: Ask) ->
             Some(cut) => drop(segments.remove(cut)),
             None => {
                 let centers = find_centers(part, fields, &cuts, &regions);
-                return ask(1.0).is_continue().then_some(Plan { segments, regions, rigid, centers });
+                return ask(1.0).is_continue().then_some(HandlePlan { segments, regions, rigid, centers });
             }
         }
     }
 }
 
-/// The cut to do without for the sake of a region.
+/// The cut to remove for the sake of a region.
 fn remedy(segments: &[Segment], region: usize) -> Option<usize> {
     let Some(own) = region.checked_sub(1) else {
         // The body: give it the largest limb.
@@ -211,23 +213,23 @@ fn remedy(segments: &[Segment], region: usize) -> Option<usize> {
     Some(if is_first && in_limb(own + 1) { own + 1 } else { own })
 }
 
-/// The region of which least is left between its bands, if that is too little.
+/// The region with the least left between its bands, if that is too little.
 fn find_crumb(segments: &[Segment], regions: &Regions, rigid: &[Vec<u32>]) -> Option<usize> {
     let mut sizes = vec![0usize; rigid.len()];
     regions.of_vertex.iter().for_each(|&region| sizes[region as usize] += 1);
     let share = |region: usize| rigid[region].len() as f64 / sizes[region].max(1) as f64;
     let is_crumb = |region: usize| {
         let limb = |k: usize| segments[k - 1].limb;
-        // A limb may be a crumb rather than nothing; its segments may not.
+        // A limb may be a few vertices rather than nothing; its segments may not.
         let is_segment =
             region > 0 && (1..rigid.len()).any(|other| other != region && limb(other) == limb(region));
-        rigid[region].is_empty() || (is_segment && share(region) < LEAST_RIGID)
+        rigid[region].is_empty() || (is_segment && share(region) < MIN_RIGID_SHARE)
     };
     (0..rigid.len()).filter(|&region| is_crumb(region)).min_by(|&a, &b| share(a).total_cmp(&share(b)))
 }
 
 /// The middle of each cut, which is the middle of the soft band; of the body, the middle of its surface.
-fn find_centers(part: &Part, fields: &Fields, cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
+fn find_centers(part: &Component, fields: &Fields, cuts: &[Cut], regions: &Regions) -> Vec<DVec3> {
     let at = |v: u32| part.mesh.positions()[v as usize];
     let mut sums = vec![(DVec3::ZERO, 0.0); cuts.len() + 1];
     for (v, &region) in regions.of_vertex.iter().enumerate().filter(|(_, region)| **region == 0) {

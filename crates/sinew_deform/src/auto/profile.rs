@@ -6,8 +6,8 @@
 //! Linear in faces and the strips they reach over.
 
 use super::{
+    component::Component,
     loops::{LevelSet, measure_level_sets},
-    part::Part,
     tree::Tree,
 };
 use glam::DVec3;
@@ -70,7 +70,7 @@ impl Strip {
 }
 
 /// Strips of every arc, the most remote first; strips without area are left out.
-pub(super) fn compute_profiles(part: &Part, f: &[f64], tree: &Tree, n_strips: usize) -> Vec<Vec<Strip>> {
+pub(super) fn compute_profiles(part: &Component, f: &[f64], tree: &Tree, n_strips: usize) -> Vec<Vec<Strip>> {
     let Some(levels) = Levels::new(f, n_strips) else { return vec![Vec::new(); tree.arcs.len()] };
     let mut strips = vec![vec![Strip::default(); n_strips]; tree.arcs.len()];
     for (face, corners) in part.mesh.faces().iter().enumerate() {

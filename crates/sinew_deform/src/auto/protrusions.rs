@@ -7,11 +7,11 @@
 //! # Symbols
 //! `A` area within a distance of the tip, with what it encloses; `g` girth there
 //! # Cost
-//! That of the distances from the tips, at most [`MOST_TIPS`] of them.
+//! That of the distances from the tips, at most [`MAX_TIPS`] of them.
 
 use super::{
+    component::Component,
     limbs::Limb,
-    part::Part,
     profile::{Strip, compute_profiles},
     regions::Cut,
     tips::{find_tips, tip_field},
@@ -20,34 +20,34 @@ use super::{
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
-/// Tips that are looked at: those most remote.
-const MOST_TIPS: usize = 48;
+/// Tips that are examined: the most remote ones.
+const MAX_TIPS: usize = 48;
 
-/// Tips that are grown before it is asked whether to go on.
-const TIPS_A_TIME: usize = 4;
+/// Tips that are grown between two calls of the progress callback.
+const TIPS_PER_BATCH: usize = 4;
 
-/// Strips from a tip to as far as its end is looked for.
+/// Strips from a tip to the farthest place where its end is searched.
 const N_STRIPS: usize = 160;
 
 /// Least `A / g²`.
-const LEAST_STRETCH: f64 = 0.2;
+const MIN_STRETCH: f64 = 0.2;
 
 /// Share of its `A / g²` that a protrusion must lose behind its end.
-const MOST_LEFT: f64 = 0.5;
+const MAX_REST_SHARE: f64 = 0.5;
 
-/// Share of a peak from which on a cut is as good: before the girth jumps, rather than within the jump.
-const NEAR_PEAK: f64 = 0.92;
+/// Share of a peak above which a cut is as good: before the girth jumps, rather than within the jump.
+const NEAR_PEAK_SHARE: f64 = 0.92;
 
-/// Share of the area beyond which it is not a limb but half of the body.
-const MOST_AREA: f64 = 0.3;
+/// Share of the area above which it is not a limb but half of the body.
+const MAX_AREA_SHARE: f64 = 0.3;
 
 /// Share of the level set that is one loop.
-const ONE_LOOP: f64 = 0.9;
+const MIN_LOOP_SHARE: f64 = 0.9;
 
-/// Fewer vertices are no handle once bands are taken off.
-const LEAST_VERTICES: usize = 24;
+/// Fewer vertices make no handle once bands are removed.
+const MIN_VERTICES: usize = 24;
 
-/// What may be a limb.
+/// A candidate for a limb.
 pub(super) struct Protrusion {
     pub limb: Limb,
     /// Which of the fields it is measured in.
@@ -59,7 +59,7 @@ pub(super) struct Protrusion {
 /// All protrusions of at least a given area, the most stretched first, and the fields they are measured in. `None` if
 /// `progress` asks to stop.
 pub(super) fn find_protrusions(
-    part: &Part,
+    part: &Component,
     f: &[f64],
     least_area: f64,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
@@ -68,15 +68,15 @@ pub(super) fn find_protrusions(
     let center = (0..f.len() as u32).fold(0, lowest);
     let mut tips = find_tips(part, f, 0.3 * least_area);
     tips.sort_by(|&a, &b| f[b as usize].total_cmp(&f[a as usize]).then(a.cmp(&b)));
-    tips.truncate(MOST_TIPS);
+    tips.truncate(MAX_TIPS);
     let steps = part.steps();
     let grow_tip = |&tip: &u32| {
         let field = tip_field(part, &steps, tip, center);
         (grow(part, &field, least_area), field)
     };
     let mut grown = Vec::new();
-    for (at, some) in tips.chunks(TIPS_A_TIME).enumerate() {
-        if progress((at * TIPS_A_TIME) as f64 / tips.len() as f64).is_break() {
+    for (at, some) in tips.chunks(TIPS_PER_BATCH).enumerate() {
+        if progress((at * TIPS_PER_BATCH) as f64 / tips.len() as f64).is_break() {
             return None;
         }
         let found: Vec<_> = some.par_iter().map(grow_tip).collect();
@@ -96,7 +96,7 @@ pub(super) fn find_protrusions(
 }
 
 /// Limbs from a tip to each end it may have.
-fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
+fn grow(part: &Component, field: &[f64], least_area: f64) -> Vec<Limb> {
     let highest = |best: u32, v: u32| if field[v as usize] > field[best as usize] { v } else { best };
     let peak = (0..field.len() as u32).fold(0, highest);
     let mut strips = compute_profiles(part, field, &Tree::path(peak, field.len()), N_STRIPS).swap_remove(0);
@@ -114,13 +114,15 @@ fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
     let n_inside = |level: f64| field.iter().filter(|&&value| value > level).count();
     let is_limb = |at: usize| {
         let (strip, cut) = slices[at];
-        (least_area..=MOST_AREA * part.area).contains(&cut.above)
-            && strip.main_share >= ONE_LOOP
-            && n_inside(cut.level) >= LEAST_VERTICES
+        (least_area..=MAX_AREA_SHARE * part.area).contains(&cut.above)
+            && strip.main_share >= MIN_LOOP_SHARE
+            && n_inside(cut.level) >= MIN_VERTICES
     };
     (0..slices.len())
-        .filter(|&at| stretch[at] >= LEAST_STRETCH && is_peak(&stretch, at))
-        .filter_map(|peak| (0..=peak).find(|&at| stretch[at] >= NEAR_PEAK * stretch[peak] && is_limb(at)))
+        .filter(|&at| stretch[at] >= MIN_STRETCH && is_peak(&stretch, at))
+        .filter_map(|peak| {
+            (0..=peak).find(|&at| stretch[at] >= NEAR_PEAK_SHARE * stretch[peak] && is_limb(at))
+        })
         .map(|at| Limb::new(&slices[..=at], stretch[at]))
         .collect()
 }
@@ -128,7 +130,7 @@ fn grow(part: &Part, field: &[f64], least_area: f64) -> Vec<Limb> {
 /// Whether the value falls far enough on both sides before it is exceeded.
 fn is_peak(stretch: &[f64], at: usize) -> bool {
     let falls = |values: &mut dyn Iterator<Item = &f64>| {
-        values.take_while(|&&x| x <= stretch[at]).any(|&x| x <= MOST_LEFT * stretch[at])
+        values.take_while(|&&x| x <= stretch[at]).any(|&x| x <= MAX_REST_SHARE * stretch[at])
     };
     let is_first = at == 0 || stretch[at - 1] < stretch[at];
     is_first && falls(&mut stretch[at + 1..].iter()) && falls(&mut stretch[..at].iter().rev())

@@ -1,8 +1,8 @@
 //! Cutting the surface along level lines into regions, one within the other.
 
-use super::part::Part;
+use super::component::Component;
 
-/// Functions to cut along: how remote each vertex is, then, negative, distances from tips.
+/// Functions to cut along: remoteness of each vertex, then, negated, distances from tips.
 pub(super) struct Fields(pub Vec<Vec<f64>>);
 
 impl Fields {
@@ -20,7 +20,7 @@ pub(super) struct Cut {
     pub peak: u32,
     pub level: f64,
     pub girth: f64,
-    /// Area of the piece, by which outer pieces are told from inner ones.
+    /// Area of the piece, which distinguishes outer pieces from inner ones.
     pub above: f64,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Regions {
 }
 
 /// Cut the surface.
-pub(super) fn cut_regions(part: &Part, fields: &Fields, cuts: &[Cut]) -> Regions {
+pub(super) fn cut_regions(part: &Component, fields: &Fields, cuts: &[Cut]) -> Regions {
     let mut regions = Regions { of_vertex: vec![0; part.mesh.n_vertices()], parent: vec![0; cuts.len() + 1] };
     let mut order: Vec<usize> = (0..cuts.len()).collect();
     // Large pieces first, so that those within them are painted over them.
@@ -45,7 +45,7 @@ pub(super) fn cut_regions(part: &Part, fields: &Fields, cuts: &[Cut]) -> Regions
 }
 
 /// Vertices beyond a cut.
-pub(super) fn find_piece(part: &Part, f: &[f64], cut: &Cut) -> Vec<u32> {
+pub(super) fn find_piece(part: &Component, f: &[f64], cut: &Cut) -> Vec<u32> {
     let mut seen = vec![false; f.len()];
     seen[cut.peak as usize] = true;
     let mut piece = vec![cut.peak];
@@ -62,7 +62,7 @@ pub(super) fn find_piece(part: &Part, f: &[f64], cut: &Cut) -> Vec<u32> {
 }
 
 impl Regions {
-    /// Whether a region lies within another, or is it.
+    /// Whether a region is within another, or the same.
     pub fn is_within(&self, mut inner: usize, outer: usize) -> bool {
         while inner != outer && inner != 0 {
             inner = self.parent[inner];

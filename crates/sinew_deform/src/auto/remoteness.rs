@@ -9,18 +9,18 @@
 //! # Cost
 //! One run of Dijkstra's algorithm per sample.
 
-use super::part::Part;
+use super::component::Component;
 use std::ops::ControlFlow;
 
 /// Samples; more change the level sets by less than an edge.
 const N_SAMPLES: usize = 32;
 
-/// Rounds of averaging with the neighbours, which take the zigzag of paths along edges out of the level sets.
+/// Rounds of averaging with the neighbours, which remove the zigzag of paths along edges from the level sets.
 const N_SMOOTHINGS: usize = 4;
 
 /// The average distance of every vertex to the rest of the surface. `None` if `progress` asks to stop.
 pub(super) fn compute_remoteness(
-    part: &Part,
+    part: &Component,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Option<Vec<f64>> {
     let (n, steps) = (part.mesh.n_vertices(), part.steps());
@@ -58,7 +58,7 @@ fn farthest(distance: &[f64]) -> usize {
     (0..distance.len()).fold(0, |best, v| if distance[v] > distance[best] { v } else { best })
 }
 
-pub(super) fn smooth(part: &Part, mut values: Vec<f64>) -> Vec<f64> {
+pub(super) fn smooth(part: &Component, mut values: Vec<f64>) -> Vec<f64> {
     for _ in 0..N_SMOOTHINGS {
         let mean = |v: usize| {
             let row = part.adjacency.neighbors.row(v);

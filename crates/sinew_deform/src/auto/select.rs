@@ -1,32 +1,32 @@
 //! Which protrusions become limbs beside those found by remoteness, and limbs of one side carried to the other.
 
 use super::{
+    component::Component,
     limbs::Limb,
     mirror::Mirror,
-    part::Part,
-    plan::{LEAST_BODY, TWO_SEGMENTS},
+    plan::{MIN_BODY_SHARE, TWO_SEGMENT_LENGTH},
     protrusions::{Protrusion, find_protrusions},
     regions::{Fields, find_piece},
 };
 use std::ops::ControlFlow;
 
 /// Share of the smaller of two regions up to which they only touch, and without which one still holds the other.
-const SLACK: f64 = 0.02;
+const OVERLAP_TOLERANCE: f64 = 0.02;
 
-/// Share of what carries it that a limb on a limb may have: a finger is one, half of a head is none.
-const MOST_OF_CARRIER: f64 = 0.2;
+/// Share of what carries it that a limb on a limb may have: a finger is a limb, half of a head is not.
+const MAX_CARRIER_SHARE: f64 = 0.2;
 
-/// Share of a region from which on a limb in it is the same limb, found shorter.
-const SAME: f64 = 0.4;
+/// Share of a region above which a limb in it is the same limb, found shorter.
+const SAME_LIMB_SHARE: f64 = 0.4;
 
-/// Times the area that a protrusion must have to stand in for the same limb.
-const LONGER: f64 = 1.2;
+/// Factor by which the area of a protrusion must be larger to replace the same limb.
+const REPLACEMENT_AREA_RATIO: f64 = 1.2;
 
-/// Share of a region that must be left once limbs on it are taken off: of a head with ears, not of a shoulder.
-const LEAST_OWN: f64 = 0.65;
+/// Share of a region that must be left once limbs on it are removed: of a head with ears, not of a shoulder.
+const MIN_OWN_SHARE: f64 = 0.65;
 
 /// Share of two regions together that both must cover to be a limb and its twin.
-const TWINS: f64 = 0.3;
+const MIN_TWIN_OVERLAP: f64 = 0.3;
 
 /// Vertices of a limb.
 struct Region {
@@ -35,12 +35,12 @@ struct Region {
 }
 
 impl Region {
-    fn new(part: &Part, inside: Vec<bool>) -> Self {
+    fn new(part: &Component, inside: Vec<bool>) -> Self {
         let area = part.vertex_areas.iter().zip(&inside).map(|(a, &x)| if x { *a } else { 0.0 }).sum();
         Self { inside, area }
     }
 
-    fn of_limb(part: &Part, fields: &Fields, limb: &Limb) -> Self {
+    fn of_limb(part: &Component, fields: &Fields, limb: &Limb) -> Self {
         let mut inside = vec![false; part.mesh.n_vertices()];
         if let Some(slice) = limb.slices.first() {
             let piece = find_piece(part, fields.of(&slice.cut), &slice.cut);
@@ -49,7 +49,7 @@ impl Region {
         Self::new(part, inside)
     }
 
-    fn shared(&self, part: &Part, other: &Self) -> f64 {
+    fn shared(&self, part: &Component, other: &Self) -> f64 {
         let both = self.inside.iter().zip(&other.inside).map(|(&a, &b)| a && b);
         part.vertex_areas.iter().zip(both).map(|(a, x)| if x { *a } else { 0.0 }).sum()
     }
@@ -65,18 +65,22 @@ enum Relation {
     Clash,
 }
 
-fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
+fn relate(part: &Component, new: &Region, limb: &Limb, old: &Region) -> Relation {
     let shared = new.shared(part, old);
-    let same = shared >= (1.0 - SAME) * old.area && old.area >= SAME * new.area;
-    if shared <= SLACK * new.area.min(old.area) {
+    let same = shared >= (1.0 - SAME_LIMB_SHARE) * old.area && old.area >= SAME_LIMB_SHARE * new.area;
+    if shared <= OVERLAP_TOLERANCE * new.area.min(old.area) {
         Relation::Apart
     } else if same {
         // Limbs of several segments are long enough for remoteness to see where they end.
-        let stubby = !limb.is_from_tip() && limb.slenderness() < TWO_SEGMENTS;
-        if stubby && new.area > LONGER * old.area { Relation::Better } else { Relation::Clash }
-    } else if shared >= (1.0 - SLACK) * new.area && new.area <= MOST_OF_CARRIER * old.area {
+        let stubby = !limb.is_from_tip() && limb.slenderness() < TWO_SEGMENT_LENGTH;
+        if stubby && new.area > REPLACEMENT_AREA_RATIO * old.area {
+            Relation::Better
+        } else {
+            Relation::Clash
+        }
+    } else if shared >= (1.0 - OVERLAP_TOLERANCE) * new.area && new.area <= MAX_CARRIER_SHARE * old.area {
         Relation::Within
-    } else if shared >= (1.0 - SLACK) * old.area {
+    } else if shared >= (1.0 - OVERLAP_TOLERANCE) * old.area {
         Relation::Around
     } else {
         Relation::Clash
@@ -86,7 +90,7 @@ fn relate(part: &Part, new: &Region, limb: &Limb, old: &Region) -> Relation {
 /// Add the protrusions of at least a given area that agree with the limbs there are and leave a body. `None` if
 /// `progress` asks to stop.
 pub(super) fn add_protrusions(
-    part: &Part,
+    part: &Component,
     fields: &mut Fields,
     least_area: f64,
     limbs: &mut Vec<Limb>,
@@ -115,7 +119,7 @@ pub(super) fn add_protrusions(
 }
 
 /// Whether a region may become a limb, and instead of which.
-fn fits(part: &Part, region: &Region, limbs: &[Limb], regions: &[Region]) -> Option<Option<usize>> {
+fn fits(part: &Component, region: &Region, limbs: &[Limb], regions: &[Region]) -> Option<Option<usize>> {
     let mut replaced = None;
     let mut own = region.inside.clone();
     let mut others = region.inside.clone();
@@ -134,11 +138,11 @@ fn fits(part: &Part, region: &Region, limbs: &[Limb], regions: &[Region]) -> Opt
     }
     let own = Region::new(part, own).area;
     let body = part.area - Region::new(part, others).area;
-    (own >= LEAST_OWN * region.area && body >= LEAST_BODY * part.area).then_some(replaced)
+    (own >= MIN_OWN_SHARE * region.area && body >= MIN_BODY_SHARE * part.area).then_some(replaced)
 }
 
 /// Give limbs beside the plane of symmetry the mirror image of their twin, or a twin.
-pub(super) fn make_even(part: &Part, fields: &mut Fields, mirror: &Mirror, limbs: &mut Vec<Limb>) {
+pub(super) fn make_even(part: &Component, fields: &mut Fields, mirror: &Mirror, limbs: &mut Vec<Limb>) {
     let mut regions: Vec<Region> = limbs.iter().map(|limb| Region::of_limb(part, fields, limb)).collect();
     let mut order: Vec<usize> = (0..limbs.len()).collect();
     order.sort_by(|&a, &b| regions[b].area.total_cmp(&regions[a].area));
@@ -153,12 +157,12 @@ pub(super) fn make_even(part: &Part, fields: &mut Fields, mirror: &Mirror, limbs
             let shared = image.shared(part, &regions[other]);
             shared / (image.area + regions[other].area - shared).max(f64::MIN_POSITIVE)
         };
-        if alike(k) >= TWINS {
+        if alike(k) >= MIN_TWIN_OVERLAP {
             continue;
         }
         let twin =
             (0..done.len()).filter(|&other| !done[other]).max_by(|&a, &b| alike(a).total_cmp(&alike(b)));
-        let twin = twin.filter(|&other| alike(other) >= TWINS);
+        let twin = twin.filter(|&other| alike(other) >= MIN_TWIN_OVERLAP);
         match twin {
             Some(other) => {
                 limbs[other] = reflect(&limbs[k], fields, mirror);
@@ -178,7 +182,7 @@ pub(super) fn make_even(part: &Part, fields: &mut Fields, mirror: &Mirror, limbs
 fn reflect(limb: &Limb, fields: &mut Fields, mirror: &Mirror) -> Limb {
     let mut limb = limb.clone();
     let Some(field) = limb.slices.first().map(|slice| slice.cut.field) else { return limb };
-    // Remoteness is even already.
+    // Remoteness is symmetric already.
     let image = if field == 0 {
         0
     } else {

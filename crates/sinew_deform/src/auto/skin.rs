@@ -9,10 +9,10 @@
 use crate::DeformError;
 use sinew_geom::{Character, GeomError, Handle, Rig, Skin, Warnings, mesh::Adjacency};
 
-/// How bones become handles.
+/// Parameters of handles from bones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SkinHandleParams {
-    /// Weight from which on a vertex belongs to a bone's handle. Default 0.8.
+    /// Weight above which a vertex belongs to a bone's handle. Default 0.8.
     pub least_weight: f32,
     /// Share of all vertices below which a bone is merged into its parent. Default 0.002, and never fewer than
     /// four vertices.
@@ -71,7 +71,7 @@ pub fn handles_from_skin(
     if handles.is_empty() { Err(DeformError::NoHandle) } else { Ok(handles) }
 }
 
-/// The joint that nearly alone moves each vertex.
+/// The joint that moves each vertex almost alone.
 fn dominant(skin: &Skin, into: &[usize], least: f32) -> Vec<Option<usize>> {
     let owner = |v: usize| {
         let mut sums: Vec<(usize, f32)> = Vec::with_capacity(skin.influences());
@@ -87,8 +87,8 @@ fn dominant(skin: &Skin, into: &[usize], least: f32) -> Vec<Option<usize>> {
     (0..skin.n_vertices()).map(owner).collect()
 }
 
-/// Where two handles touch, as those of a skin with hard borders do, make both sides soft, unless that would use
-/// a handle up.
+/// Where two handles touch, as those of a skin with hard borders do, make both sides soft, unless that would leave
+/// a handle empty.
 fn soften(adjacency: &Adjacency, owners: Vec<Option<usize>>, least: usize) -> Vec<Option<usize>> {
     let touches = |v: usize| {
         let mut row = adjacency.neighbors.row(v).iter();
@@ -114,7 +114,7 @@ fn merge_small(rig: &Rig, counts: &[usize], least: usize, into: &mut [usize], n_
             let target = into[parent];
             into.iter_mut().filter(|other| **other == joint).for_each(|other| *other = target);
             *n_merged += 1;
-            // The parent may have become large enough by this; it is judged in the next round.
+            // The parent may have become large enough; it is tested in the next round.
             waits[target] = true;
         }
     }

@@ -1,20 +1,20 @@
-//! Parts too small to have limbs: eyes, buttons, teeth.
+//! Components too small to have limbs: eyes, buttons, teeth.
 
-use super::{part::Part, plan::Plan};
+use super::{component::Component, plan::HandlePlan};
 use sinew_geom::{Handle, Warnings, query::SurfaceTree};
 
-/// Parts nearer than this to a large one, in diagonals of the mesh, move with it.
-const TOUCHING: f64 = 0.02;
+/// Components nearer than this to a large one, in diagonals of the mesh, move with it.
+const MAX_TOUCH_DISTANCE: f64 = 0.02;
 
-/// Most handles for parts that touch nothing; a soup of triangles would have thousands.
-const MOST_ALONE: usize = 64;
+/// Largest number of handles for components that touch nothing; a soup of triangles would have thousands.
+const MAX_SEPARATE_HANDLES: usize = 64;
 
-/// Give small parts to the handle they touch, or a handle of their own. `handles` are those of the large parts,
+/// Give small components to the handle they touch, or their own handle. `handles` are those of the large components,
 /// in order.
 pub(super) fn add_small_parts(
-    large: &[Part],
-    plans: &[Plan],
-    small: &[Part],
+    large: &[Component],
+    plans: &[HandlePlan],
+    small: &[Component],
     diagonal: f64,
     handles: &mut Vec<Handle>,
     warnings: &mut Warnings,
@@ -34,12 +34,12 @@ pub(super) fn add_small_parts(
     for part in small {
         let vertices = part.originals.iter().flatten().copied();
         let (distance, place) = nearest(part, large, &trees);
-        if distance <= TOUCHING * diagonal {
+        if distance <= MAX_TOUCH_DISTANCE * diagonal {
             let (tree, vertex) = place;
             let region = plans[tree].regions.of_vertex[vertex as usize] as usize;
             handles[first[tree] + region].vertices.extend(vertices);
             n_joined += 1;
-        } else if n_alone < MOST_ALONE {
+        } else if n_alone < MAX_SEPARATE_HANDLES {
             n_alone += 1;
             let name = format!("part_{}", large.len() + n_alone);
             let vertices = vertices.collect();
@@ -63,8 +63,8 @@ pub(super) fn add_small_parts(
     }
 }
 
-/// Distance to the nearest large part; which one, and its vertex.
-fn nearest(part: &Part, large: &[Part], trees: &[SurfaceTree]) -> (f64, (usize, u32)) {
+/// Distance to the nearest large component; which one, and its vertex.
+fn nearest(part: &Component, large: &[Component], trees: &[SurfaceTree]) -> (f64, (usize, u32)) {
     let mut best = (f64::INFINITY, (0, 0));
     for &p in part.mesh.positions() {
         for (index, tree) in trees.iter().enumerate() {

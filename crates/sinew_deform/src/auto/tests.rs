@@ -80,7 +80,7 @@ fn the_limbs_of_the_biped_are_found_at_any_size() {
             n,
             &["hand.L", "hand.R", "foot.L", "foot.R", "head", "shin.L", "shin.R"],
         );
-        // An arm takes its hand along, with the fingers; a finger takes nothing.
+        // An arm carries its hand, with the fingers; a finger carries nothing.
         let arm = handles.iter().find(|h| h.name == "limb_lower_left_base").unwrap();
         let along: Vec<&str> = arm.secondary.iter().map(String::as_str).collect();
         assert_eq!(along[..2], ["limb_lower_left_middle", "limb_lower_left_tip"]);
@@ -153,13 +153,13 @@ fn a_mirror_is_found_wherever_the_model_stands() {
         let mirror = mirror::Mirror::find(&parts[0]).unwrap();
         let across = mirror.reflect(DVec3::ZERO) - mirror.reflect(side);
         assert!(across.distance(side) < 0.02, "{across}");
-        // A function of the side changes its sign, up to where the plane is, and evening takes it away.
+        // A function of the side changes its sign, up to the position of the plane, and symmetrising removes it.
         let along: Vec<f64> = parts[0].mesh.positions().iter().map(|p| p.dot(side)).collect();
         let even = mirror.even(&along);
         let spread = even.iter().fold(0.0, |most: f64, x| most.max((x - even[0]).abs()));
         assert!(spread < 0.03 * parts[0].mesh.diagonal(), "{spread}");
     }
-    // One arm stretched out is enough for there to be none.
+    // One stretched arm is enough to make the body asymmetric.
     let reach = |p: DVec3| if p.x > 0.15 { p + DVec3::Y * 3.0 * (p.x - 0.15) } else { p };
     let bent = mesh.with_positions(mesh.positions().iter().map(|&p| reach(p)).collect()).unwrap();
     assert!(mirror::Mirror::find(&split_parts(&bent).0[0]).is_none());
@@ -176,7 +176,7 @@ fn what_a_tip_encloses_is_filled_in() {
         [1.0, -1.0].map(|way| (0..n).max_by(|&a, &b| (way * at(a).z).total_cmp(&(way * at(b).z))).unwrap());
     let field = tips::tip_field(part, &part.steps(), nose, tail);
     let lowest = field.iter().copied().fold(0.0, f64::min);
-    // Whatever the distance, what is left is in one piece: no ear stands alone.
+    // At any distance the rest is in one piece: no ear is separate.
     for share in [0.2, 0.4, 0.6, 0.8] {
         let outside = |v: u32| field[v as usize] <= share * lowest;
         let mut seen = vec![false; n as usize];
@@ -212,7 +212,7 @@ fn a_bar_has_a_middle_and_two_ends() {
     }
 }
 
-/// Share of vertices that belong to corresponding handles, `same` telling a vertex's other number.
+/// Share of vertices that belong to corresponding handles; `same` maps a vertex to its other number.
 fn agreement(one: &[Option<usize>], other: &[Option<usize>], same: impl Fn(usize) -> usize) -> f64 {
     let mut pairs = std::collections::BTreeMap::new();
     (0..one.len()).for_each(|v| *pairs.entry((one[v], other[same(v)])).or_insert(0) += 1);
@@ -369,7 +369,7 @@ fn bad_meshes_give_handles_or_an_error() {
     assert_eq!(stop, Err(DeformError::Cancelled));
 }
 
-/// Asked often until the end, and stopped wherever it is asked.
+/// The callback is called often until the end, and can stop the work at every call.
 #[test]
 fn finding_handles_can_be_stopped_at_any_time() {
     let body = build_character(Sample::Octopus, 4_000).unwrap().mesh;
@@ -384,8 +384,8 @@ fn finding_handles_can_be_stopped_at_any_time() {
     };
     let (is_found, shares) = until(2.0);
     assert!(is_found && shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
-    // Nowhere is a tenth of it done without a word, but where limbs are grown from tips, four at a time: of the ten tips here
-    // that is 0.114, and more where there are fewer.
+    // Nowhere is more than a tenth done without a call, except where limbs are grown from tips, four at a time: of
+    // the ten tips here that is 0.114, and more where there are fewer.
     for pair in shares.windows(2) {
         let most = if (0.57..0.855).contains(&pair[0]) { 0.115 } else { 0.1 };
         assert!(pair[1] - pair[0] < most, "{pair:?} of {shares:?}");
@@ -416,7 +416,7 @@ fn bones_become_handles() {
     assert!(!arm.secondary.iter().any(|s| s.ends_with(".R")));
     let n_soft = owners.iter().filter(|owner| owner.is_none()).count();
     assert!(n_soft * 20 > owners.len(), "{n_soft}");
-    // Small bones are merged, and it is said.
+    // Small bones are merged, with a warning.
     assert!(warnings.messages[0].contains("merged"), "{:?}", warnings.messages);
     assert!(handles.iter().all(|h| h.vertices.len() >= 10));
     character.skin = None;

@@ -10,28 +10,28 @@
 //! # Cost
 //! `O(n log n)` per tip.
 
-use super::{part::Part, remoteness::smooth, tree::build_tree};
+use super::{component::Component, remoteness::smooth, tree::build_tree};
 use crate::geodesic::Steps;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Ends of protrusions: places more remote than all around them, except for bumps of less than `least` area.
-pub(super) fn find_tips(part: &Part, f: &[f64], least: f64) -> Vec<u32> {
+/// Ends of protrusions: places more remote than everything around them, except for bumps of less than `least` area.
+pub(super) fn find_tips(part: &Component, f: &[f64], least: f64) -> Vec<u32> {
     let tree = build_tree(f, &part.vertex_areas, |v| part.adjacency.neighbors.row(v), least);
     let tips = tree.arcs.iter().filter(|arc| arc.children.is_empty() && arc.parent.is_some());
     tips.map(|arc| arc.peak).collect()
 }
 
-/// Share of the area within which the end of a limb is looked for.
-const REACH: f64 = 0.45;
+/// Share of the area within which the end of a limb is searched.
+const MAX_AREA_SHARE: f64 = 0.45;
 
-/// `−F` for a tip, seen from a vertex in the middle of the body; the same everywhere beyond a share of the area or
+/// `−F` for a tip, seen from a vertex in the middle of the body; constant beyond a share of the area or
 /// the middle.
-pub(super) fn tip_field(part: &Part, steps: &Steps, tip: u32, center: u32) -> Vec<f64> {
+pub(super) fn tip_field(part: &Component, steps: &Steps, tip: u32, center: u32) -> Vec<f64> {
     let (mut area, mut last) = (0.0, tip);
     let mut distance = steps.distances_until(&[(tip, 0.0)], f64::INFINITY, |v| {
         area += part.vertex_areas[v as usize];
         last = v;
-        v == center || area > REACH * part.area
+        v == center || area > MAX_AREA_SHARE * part.area
     });
     let most = distance[last as usize];
     distance.iter_mut().for_each(|d| *d = d.min(most));
@@ -40,7 +40,7 @@ pub(super) fn tip_field(part: &Part, steps: &Steps, tip: u32, center: u32) -> Ve
     let from = distance[center as usize].min(most);
     let mut filled = vec![f64::NEG_INFINITY; distance.len()];
     filled[center as usize] = from;
-    // What is as high as it can be needs no queue.
+    // Values at the maximum need no queue.
     let mut plateau = vec![center];
     let mut queue = BinaryHeap::new();
     loop {

@@ -137,7 +137,7 @@ impl Sweep {
         arc
     }
 
-    /// Number the arcs that stand from 0.
+    /// Number the remaining arcs from 0.
     fn compact(self, mut of_vertex: Vec<u32>) -> Tree {
         let mut number = vec![usize::MAX; self.arcs.len()];
         let stands = |index: usize| self.absorbed[index] as usize == index;

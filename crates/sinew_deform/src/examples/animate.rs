@@ -9,7 +9,7 @@
 use super::{
     blend::Blend,
     energy::{Energy, Target},
-    search::{Found, Residual, SearchParams, Start},
+    search::{Residual, SearchParams, SearchResult, Start},
     space::PoseSpace,
 };
 use crate::{DeformError, HandlePose};
@@ -25,7 +25,7 @@ pub struct Course {
     /// Whether the body goes with the track that moves least, as in Hansen (2006), rather than with all candidates
     /// by how still they are.
     pub abrupt: bool,
-    /// Where the body goes over the ground; it looks ahead along it.
+    /// The path of the body over the ground; the body faces along it.
     pub way: Option<Path>,
     /// No track goes below it.
     pub ground: Option<Ground>,
@@ -48,14 +48,14 @@ pub struct Track {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MotionFrame {
     /// What was found: weights, energy, how far targets are missed.
-    pub found: Found,
+    pub found: SearchResult,
     /// Where the targets were.
     pub targets: Vec<Target>,
     /// The pose, without the place of the body.
     pub pose: HandlePose,
-    /// The body is turned about the origin, then shifted.
+    /// Rotation of the body about the origin, before the shift.
     pub turn: DQuat,
-    /// By so much.
+    /// Shift of the body.
     pub shift: DVec3,
 }
 
@@ -71,16 +71,16 @@ impl MotionFrame {
     }
 }
 
-/// Over how much time a body looks ahead along its way, so that it turns smoothly.
+/// How far ahead in time a body looks along its path, so that it turns smoothly.
 const LOOK_AHEAD_SECS: f64 = 0.35;
 /// A candidate that moves at this share of the mean speed carries a quarter of what a still one does.
-const STILL: f64 = 0.1;
+const QUARTER_SUPPORT_SPEED: f64 = 0.1;
 
-/// Weights are smoothed over this time before and after, as a hand that lifts its pen late is.
+/// Weights are smoothed over this time before and after each frame.
 const SMOOTH_SECS: f64 = 0.1;
 
-/// How fast a weight may change unless the user says otherwise. What a pose misses for it, residual motion makes up.
-const WEIGHTS_A_SEC: f64 = 1.6;
+/// How fast a weight may change unless the user chooses otherwise. Residual motion corrects the error this causes.
+const MAX_WEIGHT_SPEED: f64 = 1.6;
 
 /// A moment as it was searched for, before weights are smoothed.
 #[derive(Debug, Clone)]
@@ -88,10 +88,10 @@ struct Moment {
     targets: Vec<Target>,
     anchors: Vec<(usize, f64)>,
     turn: DQuat,
-    found: Found,
+    found: SearchResult,
 }
 
-/// Weights about a moment, averaged with a raised cosine. Before the first and after the last nothing changes.
+/// Weights around a moment, averaged with a raised cosine. The motion is constant before the first and after the last.
 fn smooth(moments: &[Moment], at: usize, reach: usize) -> Vec<f64> {
     let (mut sum, mut total) = (vec![0.0; moments[at].found.weights.len()], 0.0);
     for offset in -(reach as isize)..=reach as isize {
@@ -113,7 +113,7 @@ impl Course {
 
     fn heading(&self, time: f64) -> DQuat {
         let Some(way) = &self.way else { return DQuat::IDENTITY };
-        // The way is left as it was entered: at its ends there is nothing to look ahead to.
+        // The direction at the end of the path is that of its last part: there is nothing to look ahead to.
         let [start, end] = way.span();
         let from = (time - LOOK_AHEAD_SECS).clamp(start, (end - 2.0 * LOOK_AHEAD_SECS).max(start));
         let ahead = way.at(from + 2.0 * LOOK_AHEAD_SECS) - way.at(from);
@@ -127,7 +127,7 @@ impl Course {
     fn position(&self, space: &PoseSpace, track: &Track, time: f64) -> DVec3 {
         let mut position = track.path.at(time);
         if let Some(ground) = &self.ground {
-            // The middle of a handle stands as high above the ground as it does at rest.
+            // The middle of a handle is as high above the ground as it is at rest.
             let least = ground.height(position.x, position.z) + space.grip[track.handle].y.max(0.0);
             position.y = position.y.max(least);
         }
@@ -148,7 +148,7 @@ impl Course {
             let least = speeds.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
             return least.map(|(at, _)| (at, 1.0)).into_iter().collect();
         }
-        let floor = STILL * mean_speed + 1e-9;
+        let floor = QUARTER_SUPPORT_SPEED * mean_speed + 1e-9;
         speeds.iter_mut().for_each(|(_, speed)| *speed = (floor / (floor + *speed)).powi(2));
         let total: f64 = speeds.iter().map(|(_, share)| share).sum();
         speeds.into_iter().map(|(at, share)| (at, share / total)).collect()
@@ -166,7 +166,7 @@ impl Course {
 }
 
 impl PoseSpace {
-    /// Follow paths at a frame rate. `each` hears every frame as it is found, and may stop.
+    /// Follow paths at a frame rate. `each` is called with every frame as it is found, and may stop.
     ///
     /// # Errors
     /// If there is no track, the frame rate makes no sense, a track is for no handle, or it was stopped.
@@ -178,8 +178,8 @@ impl PoseSpace {
         each: &mut dyn FnMut(usize, usize, &MotionFrame) -> ControlFlow<()>,
     ) -> Result<(), DeformError> {
         let n_frames = count_frames(course.span(), fps)?;
-        // Only residual motion can bring home again what smoothing takes from its targets.
-        let reach = if params.brings_home() { (SMOOTH_SECS * fps).round() as usize } else { 0 };
+        // Only residual motion can correct what smoothing moves away from the targets.
+        let reach = if params.uses_residual() { (SMOOTH_SECS * fps).round() as usize } else { 0 };
         let (mut moments, mut last) = (Vec::<Moment>::with_capacity(n_frames), None);
         for frame in 0..n_frames + reach {
             if frame < n_frames {
@@ -205,7 +205,7 @@ impl PoseSpace {
         params: &SearchParams,
         time: f64,
         fps: f64,
-        last: Option<&Found>,
+        last: Option<&SearchResult>,
     ) -> Result<Moment, DeformError> {
         let turn = course.heading(time);
         let back = turn.inverse();
@@ -218,22 +218,22 @@ impl PoseSpace {
         let anchors = course.anchors(self, time, 1.0 / fps, course.mean_speed());
         let start = Start {
             weights: last.map_or(&[], |found| &found.weights),
-            // It all begins at rest: of poses that are as good, the one nearest to rest is the first.
+            // The motion begins at rest: of equally good poses, the one nearest to rest is the first.
             grips: Some(last.map_or(&self.grip, |found| &found.grips)),
             residual: None,
             anchors: &anchors,
         };
         let params = SearchParams { residual: false, ..params.clone() };
-        // The first pose may come from anywhere, and local searches need some frames to find it.
+        // The first pose is found by a global search, because local searches need some frames to find it.
         let params = match last.is_none() {
-            true => SearchParams { anywhere: true, rounds: params.rounds.max(60), ..params },
-            false => SearchParams { local: params.local.or(Some(WEIGHTS_A_SEC / fps)), ..params },
+            true => SearchParams { multi_start: true, rounds: params.rounds.max(60), ..params },
+            false => SearchParams { local: params.local.or(Some(MAX_WEIGHT_SPEED / fps)), ..params },
         };
         let found = self.search(&targets, &params, &start)?;
         Ok(Moment { targets, anchors, turn, found })
     }
 
-    /// A moment with its weights smoothed over those around it, and the targets brought home.
+    /// A moment with its weights smoothed over its neighbours, and residual motion that reaches the targets.
     fn finish(
         &self,
         moments: &[Moment],
@@ -243,10 +243,10 @@ impl PoseSpace {
         last: Option<&Residual>,
     ) -> MotionFrame {
         let Moment { targets, anchors, turn, mut found } = moments[at].clone();
-        if params.brings_home() {
+        if params.uses_residual() {
             let mut energy = Energy::new(self, Blend::Free, &params.objective, &targets, &anchors, None);
             energy.evaluations = found.evaluations;
-            found = self.come_to(energy, smooth(moments, at, reach), found.order, params, last);
+            found = self.finish_search(energy, smooth(moments, at, reach), found.order, params, last);
         }
         let pose = self.pose_of(&found, params);
         MotionFrame { pose, turn, shift: turn * found.shift, targets, found }
@@ -291,7 +291,7 @@ impl PoseSpace {
     }
 }
 
-/// Frames beyond which somebody mistyped.
+/// Largest number of frames; more are a typing error.
 const MAX_FRAMES: f64 = 100_000.0;
 
 fn count_frames([start, end]: [f64; 2], fps: f64) -> Result<usize, DeformError> {

@@ -12,17 +12,17 @@ use super::{
 use crate::{HandleMotion, HandlePose, Twist, pose::nearest_turn};
 use glam::{DMat3, DQuat, DVec3};
 
-/// How examples are put together.
+/// How examples are combined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Blend {
     /// All at once; the order does not matter.
     #[default]
     Free,
     /// One after the other in this order, as algorithm 3 does.
-    InOrder(Vec<usize>),
+    Sequential(Vec<usize>),
 }
 
-/// Where a blend brings handles; kept to be filled again and again.
+/// Positions of handles under a blend; reused between evaluations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     pub rotation: Vec<DQuat>,
@@ -54,11 +54,11 @@ impl Places {
 }
 
 impl PoseSpace {
-    /// Where a blend brings the wanted handles, parents before children.
+    /// Positions of the requested handles under a blend, parents before children.
     pub(super) fn place(&self, blend: &Blend, weights: &[f64], wanted: &[usize], places: &mut Places) {
         match blend {
             Blend::Free => self.place_free(weights, &[], wanted, places),
-            Blend::InOrder(order) => {
+            Blend::Sequential(order) => {
                 let mut motions = std::mem::take(&mut places.motions);
                 self.replay(weights, order, &mut motions);
                 for &h in wanted {
@@ -72,7 +72,7 @@ impl PoseSpace {
         }
     }
 
-    /// The same for screws added up, with a further screw a handle unless `residual` is empty.
+    /// The same for summed screws, with an additional screw per handle unless `residual` is empty.
     pub(super) fn place_free(
         &self,
         weights: &[f64],
@@ -143,10 +143,10 @@ impl PoseSpace {
         places.grip[h] = places.pivot[h] + places.rotation[h] * (self.grip[h] - self.pivot[h]);
     }
 
-    /// The pose of a blend, with an additional screw a handle unless `residual` is empty.
+    /// The pose of a blend, with an additional screw per handle unless `residual` is empty.
     pub(super) fn pose_with(&self, blend: &Blend, weights: &[f64], residual: &[Screw]) -> HandlePose {
         let motions = match blend {
-            Blend::InOrder(order) => {
+            Blend::Sequential(order) => {
                 let mut motions = vec![HandleMotion::default(); self.n_handles()];
                 self.steps(weights, order, |weight, step| {
                     apply(&self.pivot, weight, step, &mut motions, |motion, axis, angle, center| {
@@ -165,7 +165,7 @@ impl PoseSpace {
         HandlePose::from_checked(motions)
     }
 
-    /// The pose of a free blend in which every handle has weights of its own, for its motion relative to the handle that
+    /// The pose of a free blend in which every handle has its own weights, for its motion relative to the handle that
     /// carries it. Where all have the weights of one example, it is that example.
     pub fn blend_each<'w>(&self, weights_of: impl Fn(usize) -> &'w [f64]) -> HandlePose {
         let mut places = Places::new(self.n_handles());
@@ -191,8 +191,8 @@ impl PoseSpace {
         let rotation = places.rotation[h].normalize();
         let poses = || self.examples.iter().map(|e| &e.pose.motions()[h]).zip(weights);
         let turn: DVec3 = poses().map(|(motion, &w)| w * motion.turn).sum();
-        // Twists of different examples are put in an order that does not depend on the order of the examples; those
-        // of one example keep theirs.
+        // Twists of different examples are sorted so that the result does not depend on the order of the examples;
+        // those of one example keep theirs.
         let mut twists: Vec<(usize, Twist)> = Vec::new();
         for (motion, &w) in poses().filter(|(_, w)| **w != 0.0) {
             for (at, twist) in motion.twists.iter().enumerate() {

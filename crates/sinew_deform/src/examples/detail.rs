@@ -13,8 +13,7 @@ use std::sync::Arc;
 /// Offset of every vertex along its normal, in metres.
 pub type Detail = Arc<Vec<f32>>;
 
-/// Layers added up by their weights; nothing if none counts. In double precision, so that it does not matter much in
-/// which order.
+/// Weighted sum of layers; `None` if no layer has a weight. In double precision, so that the order hardly matters.
 pub fn blend_details<'a>(layers: impl IntoIterator<Item = (f64, &'a [f32])>) -> Option<Vec<f32>> {
     let mut sum: Option<Vec<f64>> = None;
     for (weight, layer) in layers.into_iter().filter(|(weight, _)| *weight != 0.0) {
@@ -34,7 +33,7 @@ pub fn add_detail(offsets: &[f32], normals: &[DVec3], positions: &mut [DVec3]) {
 }
 
 impl PoseSpace {
-    /// Give the examples their layers, one each or none.
+    /// Set the detail layers of the examples, one each or none.
     ///
     /// # Errors
     /// If there are not as many as examples, one has another length than the mesh, or an offset is not finite.
@@ -56,7 +55,7 @@ impl PoseSpace {
         Ok(self)
     }
 
-    /// The layer of a blend; nothing if no example in use has one.
+    /// The layer of a blend; `None` if no example in use has one.
     pub fn detail(&self, weights: &[f64]) -> Option<Vec<f32>> {
         let layers = weights.iter().zip(&self.details);
         blend_details(layers.filter_map(|(w, layer)| Some((*w, layer.as_ref()?.as_slice()))))

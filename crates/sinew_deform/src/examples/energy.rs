@@ -1,11 +1,11 @@
-//! The energy of a blend: how far its pose is from a good one.
+//! The energy of a blend: how far its pose is from the best one.
 //!
 //! # Source
 //! Hansen (2006), §7.4 and §7.5.2: only the centre of each handle is moved, not its vertices.
 
 use super::{
     blend::{Blend, Places},
-    objective::{BELL, Objective, Term, USED},
+    objective::{GAUSSIAN_WIDTH, MIN_USED_WEIGHT, Objective, Term},
     search::SearchParams,
     space::PoseSpace,
 };
@@ -57,7 +57,8 @@ impl<'a> Energy<'a> {
         anchors: &'a [(usize, f64)],
         last: Option<&'a [DVec3]>,
     ) -> Self {
-        let all = objective.factor("dfe") > 0.0 || (objective.factor("dtl") > 0.0 && last.is_some());
+        let all = objective.factor(Term::DifferenceFromExamples) > 0.0
+            || (objective.factor(Term::DistanceToLast) > 0.0 && last.is_some());
         let mut is_wanted = vec![all; space.n_handles()];
         for target in targets {
             let up = std::iter::successors(Some(target.handle), |&h| space.tree.parent[h]);
@@ -126,21 +127,21 @@ impl<'a> Energy<'a> {
 }
 
 impl PoseSpace {
-    /// What each term has for weights that were found elsewhere, factor included.
+    /// The value of each term for given weights, factor included.
     pub fn terms(&self, params: &SearchParams, targets: &[Target], weights: &[f64]) -> Vec<(Term, f64)> {
-        let in_order = || Blend::InOrder((0..self.n_examples()).collect());
-        let blend = if params.in_order { in_order() } else { Blend::Free };
+        let in_order = || Blend::Sequential((0..self.n_examples()).collect());
+        let blend = if params.sequential { in_order() } else { Blend::Free };
         Energy::new(self, blend, &params.objective, targets, &[], None).values(weights)
     }
 }
 
 /// `G` of eq. 7.7, of a squared distance.
 pub(super) fn bell(squared: f64) -> f64 {
-    (-squared / (BELL * BELL)).exp()
+    (-squared / (GAUSSIAN_WIDTH * GAUSSIAN_WIDTH)).exp()
 }
 
 /// Examples in use beyond a number.
 pub(super) fn excess(weights: &[f64], free: usize) -> f64 {
-    let used = weights.iter().filter(|w| **w > USED).count();
+    let used = weights.iter().filter(|w| **w > MIN_USED_WEIGHT).count();
     used.saturating_sub(free) as f64
 }

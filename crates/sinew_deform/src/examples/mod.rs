@@ -19,5 +19,5 @@ pub use blend::Blend;
 pub use detail::{Detail, add_detail, blend_details};
 pub use energy::Target;
 pub use objective::{Objective, Term};
-pub use search::{Found, Optimiser, Reorder, Residual, SearchParams, Start};
+pub use search::{Optimiser, Reorder, Residual, SearchParams, SearchResult, Start};
 pub use space::{ExamplePose, PoseSpace};

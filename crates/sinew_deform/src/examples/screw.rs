@@ -14,13 +14,13 @@ use glam::{DMat3, DQuat, DVec3};
 pub(super) struct Screw {
     /// `ω`: rotation vector; whole turns count.
     pub turn: DVec3,
-    /// `υ`: velocity with which the pivot sets off.
+    /// `υ`: initial velocity of the pivot.
     pub speed: DVec3,
     /// `δ`: shift of the pivot that no screw explains.
     pub shift: DVec3,
 }
 
-/// Below this share of the way, `V` is too flat to be inverted: near whole turns a screw would have to run far.
+/// Below this ratio `V` is too flat to be inverted: near whole turns a screw would have to run far.
 const MIN_DETERMINANT: f64 = 0.05;
 
 impl Screw {
@@ -34,10 +34,10 @@ impl Screw {
         }
     }
 
-    /// The screw without what rounding has left in it: a handle that only follows its carrier has none.
+    /// The screw without rounding residue: a handle that only follows its carrier has none.
     pub fn without_noise(self, unit: f64) -> Self {
-        const NOISE: f64 = 1e-12;
-        let clean = |v: DVec3, size: f64| if v.length() > NOISE * size { v } else { DVec3::ZERO };
+        const ROUNDING_NOISE: f64 = 1e-12;
+        let clean = |v: DVec3, size: f64| if v.length() > ROUNDING_NOISE * size { v } else { DVec3::ZERO };
         Self { turn: clean(self.turn, 1.0), speed: clean(self.speed, unit), shift: clean(self.shift, unit) }
     }
 
@@ -71,7 +71,7 @@ impl Screw {
         (series.rotation(turn), v * speed + shift, v, by_turn)
     }
 
-    /// This and a share of another.
+    /// The sum of this and a multiple of another.
     pub fn add(&mut self, share: f64, other: &Self) {
         self.turn += share * other.turn;
         self.speed += share * other.speed;

@@ -10,7 +10,7 @@ use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose:
 use glam::{DAffine3, DVec3};
 use sinew_geom::{Mesh, Move};
 
-/// A pose of the user, by its history.
+/// A pose stored by the user, as its history.
 #[derive(Debug, Clone, Copy)]
 pub struct ExamplePose<'a> {
     /// Its name.
@@ -20,8 +20,9 @@ pub struct ExamplePose<'a> {
 }
 
 /// Lengths are measured in this share of the largest extent of the body. With it the constants of table 7.2 mean the
-/// same on a body of any size, and a handle that misses its target by a hand costs more than weights that miss 1.
-const UNIT: f64 = 0.1;
+/// same on a body of any size, and a handle that misses its target by a hand's width costs more than weights that
+/// miss 1.
+const UNIT_SHARE: f64 = 0.1;
 
 /// Example poses of one body, ready to be blended.
 #[derive(Debug, Clone)]
@@ -43,13 +44,13 @@ pub struct PoseSpace {
     pub(super) only_turns: Vec<bool>,
     /// Length in which distances are measured.
     pub(super) unit: f64,
-    /// Poses tried beforehand.
+    /// Poses evaluated in advance.
     pub(super) scouts: Scouts,
     /// Detail layers of the examples; empty if none has one.
     pub(super) details: Vec<Option<Detail>>,
 }
 
-/// An example taken apart.
+/// A decomposed example.
 #[derive(Debug, Clone)]
 pub(super) struct Prepared {
     pub name: String,
@@ -75,7 +76,7 @@ pub(super) enum Act {
 }
 
 impl PoseSpace {
-    /// Take examples apart.
+    /// Decompose examples.
     ///
     /// # Errors
     /// If there is none, or one does not fit the handles: it is named.
@@ -97,7 +98,7 @@ impl PoseSpace {
             screws: Vec::new(),
             movers: Vec::new(),
             only_turns: Vec::new(),
-            unit: UNIT * extent(mesh),
+            unit: UNIT_SHARE * extent(mesh),
             scouts: Scouts::default(),
             details: Vec::new(),
         };
@@ -190,7 +191,7 @@ impl PoseSpace {
 
     /// The body's largest extent.
     pub(super) fn extent(&self) -> f64 {
-        self.unit / UNIT
+        self.unit / UNIT_SHARE
     }
 
     /// Name of a handle.
@@ -210,7 +211,7 @@ impl PoseSpace {
     }
 }
 
-/// A move with its names looked up; nothing if it moves nothing. The names are known to exist.
+/// A move with its names looked up; `None` if it moves nothing. The names are known to exist.
 fn look_up(mesh: &Mesh, handles: &HandleSet, step: &Move) -> Option<Step> {
     let find_all = |names: &[String]| {
         let mut found: Vec<usize> = names.iter().filter_map(|name| handles.find(name)).collect();

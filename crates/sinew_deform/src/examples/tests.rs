@@ -58,7 +58,7 @@ fn every_example_is_met_exactly_at_weight_one_and_nothing_is_rest() {
             let made = HandlePose::from_moves(&body.character.mesh, &body.handles, moves).unwrap();
             let mut weights = vec![0.0; n];
             weights[e] = 1.0;
-            for blend in [Blend::Free, Blend::InOrder((0..n).rev().collect())] {
+            for blend in [Blend::Free, Blend::Sequential((0..n).rev().collect())] {
                 let blended = space.blend(&blend, &weights);
                 assert!(distance(&made, &blended) < 1e-9, "{name} {blend:?}: {}", distance(&made, &blended));
             }
@@ -76,7 +76,7 @@ fn the_order_of_examples_matters_to_algorithm_3_and_not_to_ours() {
     let space = body.space_in(vec![ahead, aside]);
     let swapped = body.space_in(vec![aside, ahead]);
     let weights = [0.8, 0.7];
-    let in_order = |order: [usize; 2]| space.blend(&Blend::InOrder(order.to_vec()), &weights);
+    let in_order = |order: [usize; 2]| space.blend(&Blend::Sequential(order.to_vec()), &weights);
     assert!(distance(&in_order([0, 1]), &in_order([1, 0])) > 0.1, "algorithm 3 depends on the order");
     let free = space.blend(&Blend::Free, &weights);
     let again = swapped.blend(&Blend::Free, &[0.7, 0.8]);
@@ -147,11 +147,11 @@ fn every_optimiser_lowers_the_energy_and_stays_within_limits() {
     let grips = space.rest_grips().to_vec();
     let start = Start { grips: Some(&grips), ..Start::default() };
     for params in all_params() {
-        for in_order in [false, true] {
-            let params = SearchParams { in_order, ..params.clone() };
+        for sequential in [false, true] {
+            let params = SearchParams { sequential, ..params.clone() };
             let found = space.search(&targets, &params, &start).unwrap();
             let before: f64 = rest_energy(&space, &targets, &params, &start);
-            let name = format!("{} {} in order {in_order}", params.optimiser.name(), params.objective);
+            let name = format!("{} {} sequential {sequential}", params.optimiser.name(), params.objective);
             assert!(found.energy <= before + 1e-12, "{name}: {} of {before}", found.energy);
             assert!(found.weights.iter().all(|w| (0.0..=1.0).contains(w)), "{name}: {:?}", found.weights);
             let terms: f64 = found.terms.iter().map(|(_, value)| value).sum();
@@ -161,7 +161,7 @@ fn every_optimiser_lowers_the_energy_and_stays_within_limits() {
     }
 }
 
-/// The energy at the start: a search that may not move gives it.
+/// The energy at the start: a search that cannot move returns it.
 fn rest_energy(space: &PoseSpace, targets: &[Target], params: &SearchParams, start: &Start<'_>) -> f64 {
     let params = SearchParams { limits: [0.0, 0.0], ..params.clone() };
     space.search(targets, &params, start).unwrap().energy
@@ -181,7 +181,7 @@ fn newton_is_not_worse_than_any_search_of_the_thesis() {
                 optimiser,
                 objective: objective.parse().unwrap(),
                 rounds: if optimiser == Optimiser::Newton { 1 } else { 60 },
-                anywhere: true,
+                multi_start: true,
                 ..SearchParams::default()
             };
             let ours = space.search(&targets, &params(Optimiser::Newton), &Start::default()).unwrap().energy;
@@ -211,8 +211,13 @@ fn newton_finds_the_best_of_many_valleys() {
     for objective in ["dtt", "dtt+omsow", "dtt+omsow+neu(2)", "dtt+omsow+now"] {
         let energy = |optimiser| {
             let objective = objective.parse().unwrap();
-            let params =
-                SearchParams { optimiser, objective, rounds: 60, anywhere: true, ..SearchParams::default() };
+            let params = SearchParams {
+                optimiser,
+                objective,
+                rounds: 60,
+                multi_start: true,
+                ..SearchParams::default()
+            };
             space.search(&targets, &params, &Start::default()).unwrap().energy
         };
         let ours = energy(Optimiser::Newton);
@@ -229,8 +234,9 @@ fn one_example_is_enough() {
     let space = body.space_in(vec![0]);
     let target = body.target(&space, "foot.L", [0.0, 0.05, 0.2]);
     for params in all_params() {
-        let found =
-            space.search(&[target], &SearchParams { anywhere: true, ..params }, &Start::default()).unwrap();
+        let found = space
+            .search(&[target], &SearchParams { multi_start: true, ..params }, &Start::default())
+            .unwrap();
         assert!(found.weights.len() == 1 && (0.0..=1.0).contains(&found.weights[0]), "{:?}", found.weights);
     }
 }
@@ -247,7 +253,7 @@ fn an_example_s_own_places_are_met_by_that_example() {
             .enumerate()
             .map(|(handle, p)| Target { handle, position: *p, is_pinned: false })
             .collect();
-        let params = SearchParams { anywhere: true, ..SearchParams::default() };
+        let params = SearchParams { multi_start: true, ..SearchParams::default() };
         let found = space.search(&targets, &params, &Start::default()).unwrap();
         assert!(found.energy < 1e-3, "{name}: {}", found.energy);
         for (other, weight) in found.weights.iter().enumerate() {
@@ -311,7 +317,7 @@ fn residual_motion_reaches_beyond_the_examples_and_keeps_pins() {
     // What was found is what the pose does.
     let grips = space.grips(&space.pose_of(&with, &params));
     assert!(grips.iter().zip(&with.grips).all(|(a, b)| a.distance(*b) < 1e-9));
-    // Far out of reach: the nearest pose, finite, and said to miss.
+    // Far out of reach: the nearest pose, finite, and reported as missing the target.
     targets[0].position += DVec3::Y * 50.0;
     let far = space.search(&targets, &params, &Start::default()).unwrap();
     assert!(far.grips.iter().all(|p| p.is_finite()));
@@ -393,7 +399,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(search(target(99, 0.0), &plain).is_err());
     assert!(search(target(0, 0.0), &SearchParams { limits: [1.0, 0.0], ..plain.clone() }).is_err());
     assert!(search(target(0, 0.0), &SearchParams { local: Some(0.0), ..plain.clone() }).is_err());
-    // No targets at all is a question with an answer.
+    // A search without targets is valid.
     assert!(space.search(&[], &plain, &Start::default()).is_ok());
     // A path of one point, and nothing to follow.
     let still = Path::new(vec![DVec3::Y], vec![0.0]).unwrap();

@@ -13,7 +13,7 @@ pub(super) struct HandleTree {
 }
 
 impl HandleTree {
-    /// Read it off the handles that are stored as moving along, and off the turns that users made.
+    /// Derive it from the secondary handles of each handle, and from the rotations of the examples.
     ///
     /// A handle is carried by the one that carries least of all that carry it: the hand by the forearm, not by the
     /// chest. Of two that carry each other, the one that carries more is the parent, so that no circle can form.
@@ -33,7 +33,7 @@ impl HandleTree {
         }
         for step in moves {
             if let Move::Rotate { main, handles: names, .. } = step {
-                // A turn that leaves its own main handle behind says nothing about what carries what.
+                // A rotation that does not include its own main handle gives no information.
                 if names.contains(main) {
                     carry(handles.find(main), names);
                 }
@@ -88,7 +88,7 @@ mod tests {
             let place = |x: usize| tree.order.iter().position(|&o| o == x);
             assert!(parent.is_none_or(|p| place(p) < place(h)));
         }
-        // A turn says it too.
+        // A rotation gives the same information.
         let turn = Move::Rotate {
             main: "right".into(),
             handles: ["right", "chest", "hand", "arm", "left"].map(String::from).to_vec(),

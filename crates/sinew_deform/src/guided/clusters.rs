@@ -6,7 +6,7 @@
 //! # Cost
 //! `O(n log n)` in the vertices near the soft surface.
 
-use crate::{held::HeldMesh, local::VertexMap, soft::SoftPiece};
+use crate::{handled::HandledMesh, local::VertexMap, soft::SoftPiece};
 use glam::DVec3;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -27,7 +27,7 @@ pub(crate) struct Clusters {
     pub spacing: f64,
 }
 
-/// Clusters, and the places of vertices in them, which are wanted only while building.
+/// Clusters, and the places of vertices in them, which are needed only while building.
 pub(crate) struct Clustering {
     pub clusters: Clusters,
     /// Place of each vertex in reach among `clusters.vertices`.
@@ -43,10 +43,10 @@ impl Clustering {
 
 impl Clustering {
     /// Cluster the surroundings of a piece into about `budget` nodes; if there are fewer vertices, each is a node.
-    pub fn new(held: HeldMesh, piece: &SoftPiece, budget: usize) -> Self {
-        let HeldMesh { mesh, handles, .. } = held;
+    pub fn new(held: HandledMesh, piece: &SoftPiece, budget: usize) -> Self {
+        let HandledMesh { mesh, handles, .. } = held;
         let spacing = spacing_for(held, piece, budget);
-        // Beyond the second ring only nodes inside look.
+        // Only interior nodes need surface beyond the second ring.
         let width = if piece.has_inside() { 2.5 * spacing } else { 0.0 };
         let mut reach = find_reach(held, piece, width);
         reach.sort_unstable();
@@ -83,7 +83,7 @@ impl Clustering {
 }
 
 /// Distance between nodes at which `budget` of them cover the piece.
-fn spacing_for(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece, budget: usize) -> f64 {
+fn spacing_for(HandledMesh { mesh, adjacency, .. }: HandledMesh, piece: &SoftPiece, budget: usize) -> f64 {
     let (mut area, mut length, mut n_edges) = (0.0, 0.0, 0usize);
     for &v in &piece.vertices {
         for &f in adjacency.vertex_faces.row(v as usize) {
@@ -100,7 +100,11 @@ fn spacing_for(HeldMesh { mesh, adjacency, .. }: HeldMesh, piece: &SoftPiece, bu
 }
 
 /// Vertices of the piece, and those of handles within `width` of it along edges (at least two rings).
-fn find_reach(HeldMesh { mesh, adjacency, handles }: HeldMesh, piece: &SoftPiece, width: f64) -> Vec<u32> {
+fn find_reach(
+    HandledMesh { mesh, adjacency, handles }: HandledMesh,
+    piece: &SoftPiece,
+    width: f64,
+) -> Vec<u32> {
     let mut reach = piece.vertices.clone();
     let mut depth = vec![0.0; reach.len()];
     let mut seen = VertexMap::numbering(mesh.n_vertices(), &reach);
@@ -127,7 +131,7 @@ fn find_reach(HeldMesh { mesh, adjacency, handles }: HeldMesh, piece: &SoftPiece
 }
 
 struct Patch<'a> {
-    held: HeldMesh<'a>,
+    held: HandledMesh<'a>,
     vertices: &'a [u32],
     local: &'a VertexMap,
     owners: &'a [Option<u32>],

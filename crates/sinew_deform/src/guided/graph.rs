@@ -34,14 +34,14 @@ pub(crate) struct Graph {
     pub(super) turning: Vec<u32>,
     /// Free nodes.
     pub(super) free: Vec<u32>,
-    /// How strongly each node is drawn to its target, besides the held ones.
+    /// Stiffness of the anchor of each node, besides the held ones.
     pub(super) anchors: Vec<f64>,
     factor: Option<Cholesky<f32>>,
     /// `D` of all nodes.
     degrees: Vec<f64>,
     /// Factor of `D + τ L`.
     smoother: Cholesky<f32>,
-    /// Whether several threads may work on it.
+    /// Whether several threads may solve it.
     has_threads: bool,
 }
 
@@ -60,12 +60,12 @@ pub(crate) struct GraphState {
     rhs: Vec<[f64; 4]>,
 }
 
-/// Nodes a thread takes at a time; fewer are not worth its hand-over.
-const GRAIN: usize = 256;
-/// Passes of smoothing: several gentle ones take out creases and leave slow bends and twists.
-const PASSES: usize = 3;
-/// Rounds of rotation fitting an iteration: the next iteration goes on from there.
-const ROUNDS: usize = 3;
+/// Nodes per unit of parallel work; fewer are not worth the overhead.
+const CHUNK_NODES: usize = 256;
+/// Passes of smoothing: several gentle ones remove creases and preserve slow bends and twists.
+const SMOOTHING_PASSES: usize = 3;
+/// Rounds of rotation fitting per iteration: the next iteration continues from there.
+const ROTATION_ROUNDS: usize = 3;
 
 impl Graph {
     /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or
@@ -127,7 +127,7 @@ impl Graph {
         })
     }
 
-    /// Never use more than one thread: other graphs are solved beside this one.
+    /// Never use more than one thread: other graphs are solved at the same time.
     pub fn without_threads(&mut self) {
         self.has_threads = false;
     }
@@ -137,12 +137,12 @@ impl Graph {
         self.rest.len()
     }
 
-    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; free nodes that are
-    /// anchored hold what they are drawn to.
+    /// Replace the values of free nodes by the harmonic interpolation of those of held nodes; the values of free
+    /// nodes that are anchored are their targets.
     pub fn interpolate(&self, values: &mut [f64]) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
         let targets = values.to_vec();
-        // The second round makes up for the rounding of the factor.
+        // The second round corrects the rounding of the factor.
         for _ in 0..2 {
             let residual = |&i: &u32| {
                 let i = i as usize;
@@ -159,7 +159,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Begin with given places and rotations.
+    /// Start from given positions and rotations.
     pub fn begin(&self, x: &[DVec3], rotations: Vec<DQuat>) -> GraphState {
         let mut state = GraphState {
             x: x.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect(),
@@ -177,19 +177,19 @@ impl Graph {
         let GraphState { x, turned, matrices, .. } = state;
         let x = ahead.unwrap_or(x);
         self.in_chunks(&self.turning, turned, |nodes, turned| {
-            let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; GRAIN], [DMat3::ZERO; GRAIN]);
+            let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; CHUNK_NODES], [DMat3::ZERO; CHUNK_NODES]);
             let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
             dispatch(Covariances { graph: self, nodes, x, out: wide });
             for (matrix, wide) in covariances.iter_mut().zip(wide) {
                 let [a, b, c] = wide.map(|c| Vec3::new(c[0], c[1], c[2]).as_dvec3());
                 *matrix = DMat3::from_cols(a, b, c);
             }
-            linalg::fit_rotations(covariances, turned, ROUNDS);
+            linalg::fit_rotations(covariances, turned, ROTATION_ROUNDS);
         });
         self.turning.iter().zip(turned).for_each(|(&i, q)| matrices[i as usize] = columns(*q));
     }
 
-    /// Even rotations out: `(D + τ L) R' = D R`, some times over. Creases spread over a few nodes, so that flesh
+    /// Smooth rotations: `(D + τ L) R' = D R`, several times. Creases spread over a few nodes, so that the surface
     /// does not fold into itself.
     pub fn smooth_rotations(&self, state: &mut GraphState) -> Result<(), DeformError> {
         self.give_rotations(state);
@@ -203,7 +203,7 @@ impl Graph {
                 [u.x, u.y, u.z, v.x, v.y, v.z]
             })
             .collect();
-        for pass in 0..PASSES {
+        for pass in 0..SMOOTHING_PASSES {
             if pass > 0 {
                 halves.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
             }
@@ -236,21 +236,27 @@ impl Graph {
         Ok(())
     }
 
-    /// Work on some nodes at a time, by several threads if they are free.
+    /// Process chunks of nodes, on several threads if allowed.
     fn in_chunks<T: Send>(&self, nodes: &[u32], out: &mut [T], work: impl Fn(&[u32], &mut [T]) + Sync) {
         if self.has_threads {
-            nodes.par_chunks(GRAIN).zip(out.par_chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+            nodes
+                .par_chunks(CHUNK_NODES)
+                .zip(out.par_chunks_mut(CHUNK_NODES))
+                .for_each(|(nodes, out)| work(nodes, out));
         } else {
-            nodes.chunks(GRAIN).zip(out.chunks_mut(GRAIN)).for_each(|(nodes, out)| work(nodes, out));
+            nodes
+                .chunks(CHUNK_NODES)
+                .zip(out.chunks_mut(CHUNK_NODES))
+                .for_each(|(nodes, out)| work(nodes, out));
         }
     }
 
-    /// Fitted rotations where all rotations are.
+    /// Write fitted rotations into the array of all rotations.
     pub fn give_rotations(&self, state: &mut GraphState) {
         self.turning.iter().zip(&state.turned).for_each(|(&i, q)| state.rotations[i as usize] = *q);
     }
 
-    /// All rotations where fitted ones are.
+    /// Read the fitted nodes from the array of all rotations.
     fn take_rotations(&self, state: &mut GraphState) {
         state.turned = self.turning.iter().map(|&i| state.rotations[i as usize]).collect();
         let turned = self.turning.iter().zip(&state.turned);
@@ -274,12 +280,13 @@ fn factor(
     if free.is_empty() {
         return Ok(None);
     }
-    const HELD: u32 = u32::MAX;
-    let mut unknown = vec![HELD; degrees.len()];
+    const HELD_NODE: u32 = u32::MAX;
+    let mut unknown = vec![HELD_NODE; degrees.len()];
     free.iter().zip(0..).for_each(|(&i, at)| unknown[i as usize] = at);
     let links = edges.iter().map(|&(a, b, w)| (unknown[a as usize], unknown[b as usize], w));
-    let links =
-        links.filter(|&(a, b, _)| a != HELD && b != HELD).flat_map(|(a, b, w)| [(a, b, -w), (b, a, -w)]);
+    let links = links
+        .filter(|&(a, b, _)| a != HELD_NODE && b != HELD_NODE)
+        .flat_map(|(a, b, w)| [(a, b, -w), (b, a, -w)]);
     let diagonal = free.iter().zip(0..).map(|(&i, at)| (at, at, degrees[i as usize] + anchors[i as usize]));
     let matrix = SparseMatrix::from_triplets(free.len(), free.len(), links.chain(diagonal));
     Ok(Some(Cholesky::new(&matrix)?))

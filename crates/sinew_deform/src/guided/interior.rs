@@ -6,7 +6,7 @@
 //! meshes have an inside too.
 
 use super::clusters::{Clustering, Clusters};
-use crate::{held::HeldMesh, soft::SoftPiece};
+use crate::{handled::HandledMesh, soft::SoftPiece};
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 use sinew_geom::query::SurfaceTree;
@@ -24,18 +24,18 @@ pub(crate) struct Interior {
     pub links: Vec<(u32, u32, f64)>,
 }
 
-/// Lattice points that are tried at most, and to find out how much is inside: each costs a winding number.
-const MAX_TRIED: f64 = 30_000.0;
-const FIRST_TRIED: f64 = 3_000.0;
-/// The same for each node of the surface, so that thousands of small pieces do not cost as much as thousands of
+/// Lattice points that are tried at most, and to estimate how much is inside: each costs a winding number.
+const MAX_SAMPLES: f64 = 30_000.0;
+const FIRST_SAMPLES: f64 = 3_000.0;
+/// The same per node of the surface, so that thousands of small pieces do not cost as much as thousands of
 /// large ones. They set the limit below a hundred nodes.
-const TRIED_A_NODE: f64 = 300.0;
-const FIRST_TRIED_A_NODE: f64 = 30.0;
+const MAX_SAMPLES_PER_NODE: f64 = 300.0;
+const FIRST_SAMPLES_PER_NODE: f64 = 30.0;
 
 impl Interior {
     /// Fill the surroundings of a piece with at most about `budget` nodes.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         tree: &SurfaceTree,
         clustering: &Clustering,
         piece: &SoftPiece,
@@ -46,15 +46,15 @@ impl Interior {
         if !piece.has_inside() {
             return Self::default();
         }
-        let max_tried = MAX_TRIED.min(TRIED_A_NODE * n_nodes as f64);
-        let first_tried = FIRST_TRIED.min(FIRST_TRIED_A_NODE * n_nodes as f64);
+        let max_tried = MAX_SAMPLES.min(MAX_SAMPLES_PER_NODE * n_nodes as f64);
+        let first_tried = FIRST_SAMPLES.min(FIRST_SAMPLES_PER_NODE * n_nodes as f64);
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let finest = 1.6 * clusters.spacing;
         let size = high - low + DVec3::splat(finest);
         let volume = size.x * size.y * size.z;
         let mut step = finest.max((volume / first_tried).cbrt());
         let mut found = Self::fill(held, tree, clustering, [low, high], step);
-        // A coarse lattice tells how fine it may be.
+        // A coarse lattice decides how fine the final one may be.
         for _ in 0..2 {
             let fitting = step * (found.nodes.len() as f64 / budget as f64).cbrt();
             let next = fitting.max(finest).max((volume / max_tried).cbrt());
@@ -68,7 +68,7 @@ impl Interior {
     }
 
     fn fill(
-        HeldMesh { mesh, handles, .. }: HeldMesh,
+        HandledMesh { mesh, handles, .. }: HandledMesh,
         tree: &SurfaceTree,
         clustering: &Clustering,
         [low, high]: [DVec3; 2],
@@ -152,8 +152,8 @@ impl Lattice {
         Interior { nodes: self.nodes, owners: self.owners, edges, links }
     }
 
-    /// Whether the way from a node to a point, itself so far from the surface, meets no surface. Where it ends on
-    /// the surface does not count.
+    /// Whether the segment from a node to a point at this distance from the surface meets no surface. A hit at its
+    /// end does not count.
     fn sees(&self, tree: &SurfaceTree, node: usize, point: DVec3, depth: f64) -> bool {
         let (from, way) = (self.nodes[node], point - self.nodes[node]);
         self.depths[node] + depth >= way.length() || tree.first_hit(from, way).is_none_or(|hit| hit.t > 0.98)

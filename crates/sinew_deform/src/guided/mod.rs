@@ -1,4 +1,4 @@
-//! The default way to pose: fast at any size, smooth, volume-keeping, and independent of how a pose was reached.
+//! The default method: fast at any size, smooth, volume-preserving, and independent of how a pose was reached.
 //!
 //! # Source
 //! Sinew's own combination, chosen by measuring its parts. Rotations of handles are spread harmonically over the soft
@@ -15,25 +15,25 @@ mod transfer;
 
 use crate::{
     DeformError, HandlePose,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, ProgressSpan},
     soft::{Posed, SoftPiece, SoftSurface},
-    tally::{Part, Tally},
 };
 use proxy::Proxy;
 use rayon::prelude::*;
 use sinew_geom::query::SurfaceTree;
 use std::cmp::Reverse;
 
-/// Choices of the guided method.
+/// Parameters of the guided method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GuidedParams {
-    /// About how many nodes stand for the soft surface (default 2500); half as many may be added inside.
+    /// About how many nodes represent the soft surface (default 2500); half as many may be added inside.
     pub n_nodes: usize,
-    /// Iterations a frame (default 8).
+    /// Iterations per frame (default 8).
     pub iterations: usize,
-    /// How far rotations are evened out after the iterations (default 9, a few nodes).
+    /// How much rotations are smoothed after the iterations (default 9, a few nodes).
     pub smoothness: f64,
-    /// Stiffness of links among nodes inside, against that of the surface (default 0.4).
+    /// Stiffness of links among interior nodes, relative to that of the surface (default 0.4).
     pub stiffness_inside: f64,
     /// Stiffness of links between surface and inside (default 4).
     pub stiffness_links: f64,
@@ -45,12 +45,12 @@ impl Default for GuidedParams {
     }
 }
 
-/// Share of the preparation that the hierarchy over the faces takes.
+/// Share of the preparation that building the hierarchy over the faces takes.
 const TREE_SHARE: f64 = 0.2;
-/// Nodes from which a piece is worth several threads.
-const LARGE: usize = 600;
-/// Nodes of pieces that one thread poses in one go.
-const BATCH: usize = 200;
+/// Nodes above which a piece is solved by several threads.
+const LARGE_PIECE_NODES: usize = 600;
+/// Nodes of the pieces that one thread poses as one unit of work.
+const BATCH_NODES: usize = 200;
 
 /// All soft pieces as small graphs.
 #[derive(Debug, Clone)]
@@ -61,25 +61,25 @@ pub(crate) struct Guided {
 }
 
 impl Guided {
-    /// Stand a graph for each piece. All together fill a share of the tally.
+    /// Build one graph per soft region; reports `share` of the progress.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         soft: &SoftSurface,
         params: &GuidedParams,
-        tally: &Tally,
+        meter: &ProgressMeter,
         share: f64,
     ) -> Result<Self, DeformError> {
         let tree = SurfaceTree::new(held.mesh);
-        tally.add(TREE_SHARE * share)?;
+        meter.add(TREE_SHARE * share)?;
         let area = |piece: &SoftPiece| piece.area(held);
         let total: f64 = soft.pieces.iter().map(area).sum();
-        let build = |piece: &SoftPiece, part: Part| {
+        let build = |piece: &SoftPiece, span: ProgressSpan| {
             let size = if total > 0.0 { area(piece) / total } else { 1.0 };
             // Vertices name their nodes in 16 bits.
             let budget = ((params.n_nodes as f64 * size) as usize).clamp(64, 32_000);
-            Proxy::new(held, &tree, piece, budget, params, part)
+            Proxy::new(held, &tree, piece, budget, params, span)
         };
-        let mut proxies = soft.build_pieces(tally, (1.0 - TREE_SHARE) * share, build)?;
+        let mut proxies = soft.build_pieces(meter, (1.0 - TREE_SHARE) * share, build)?;
         let plan = Plan::new(&proxies.iter().map(Proxy::n_nodes).collect::<Vec<_>>());
         plan.batches.iter().flatten().for_each(|&at| proxies[at as usize].without_threads());
         Ok(Self { proxies, plan, params: *params })
@@ -108,13 +108,13 @@ impl Guided {
     }
 }
 
-/// Who is posed when. A thread that waits for its share of a piece takes up another piece meanwhile, so a piece is
-/// either posed by all threads, or by one.
+/// Which piece is posed when. A thread that waits for its part of a piece starts another piece, so a piece is
+/// posed either by all threads or by one.
 #[derive(Debug, Clone, Default)]
 struct Plan {
     /// Pieces that are posed by all threads together, one after the other.
     alone: Vec<u32>,
-    /// Pieces that one thread poses in one go; large ones come first, small ones share the cost of a hand-over.
+    /// Pieces that one thread poses as one unit of work; large ones come first, small ones share the overhead.
     batches: Vec<Vec<u32>>,
 }
 
@@ -127,12 +127,12 @@ impl Plan {
         let mut open = 0;
         for at in order {
             let n = n_nodes[at as usize];
-            if n >= LARGE && 2 * n > total {
+            if n >= LARGE_PIECE_NODES && 2 * n > total {
                 plan.alone.push(at);
                 continue;
             }
             match plan.batches.last_mut() {
-                Some(batch) if open + n <= BATCH => batch.push(at),
+                Some(batch) if open + n <= BATCH_NODES => batch.push(at),
                 _ => {
                     plan.batches.push(vec![at]);
                     open = 0;
@@ -153,7 +153,7 @@ mod tests {
         let plan = Plan::new(&[100, 5000, 3, 700, 150, 4]);
         assert_eq!(plan.alone, [1]);
         assert_eq!(plan.batches, [vec![3], vec![4], vec![0, 5, 2]]);
-        // None has more than half: all side by side. A single small one is not worth several threads.
+        // None has more than half: all in parallel. A single small one is not worth several threads.
         assert_eq!(Plan::new(&[700, 700]).batches, [vec![0], vec![1]]);
         assert_eq!(Plan::new(&[500]).batches, [vec![0]]);
         assert!(Plan::new(&[]).batches.is_empty());

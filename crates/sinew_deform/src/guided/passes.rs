@@ -11,7 +11,7 @@
 
 use super::graph::Graph;
 use glam::DVec3;
-use sinew_geom::linalg::Kernel;
+use sinew_geom::linalg::{Kernel, fma};
 
 /// `Σ_j (x_i − x_j) e_ijᵀ` of some nodes (eq. 5).
 pub(super) struct Covariances<'a> {
@@ -103,6 +103,6 @@ fn way(a: &[f64; 4], b: &[f64; 4]) -> [f32; 4] {
 #[inline(always)]
 fn add<const FMA: bool>(sum: &mut [f32; 4], v: &[f32; 4], s: f32) {
     for l in 0..4 {
-        sum[l] = if FMA { v[l].mul_add(s, sum[l]) } else { sum[l] + v[l] * s };
+        sum[l] = fma::<FMA, _>(v[l], s, sum[l]);
     }
 }

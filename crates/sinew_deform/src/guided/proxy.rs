@@ -10,16 +10,15 @@ use super::{
 use crate::{
     DeformError, HandlePose,
     guide::Guide,
-    held::HeldMesh,
-    quality::half_cotangents,
+    handled::HandledMesh,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::query::SurfaceTree;
+use sinew_geom::{operators::half_cotangents, query::SurfaceTree};
 use std::collections::BTreeMap;
 
-/// Share of the last step that an iteration goes on by.
+/// Fraction of the last step that the next iteration adds.
 const MOMENTUM: f64 = 0.5;
 
 /// A soft piece as a small graph.
@@ -39,21 +38,21 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Stand about `budget` nodes for a piece, at a cost of the piece's size.
+    /// Build a graph of about `budget` nodes for a piece, at a cost proportional to the piece.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         tree: &SurfaceTree,
         piece: &SoftPiece,
         budget: usize,
         params: &GuidedParams,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
         let clustering = Clustering::new(held, piece, budget);
-        part.add(0.3)?;
+        span.add(0.3)?;
         let clusters = &clustering.clusters;
         let n_surface = clusters.centers.len() as u32;
         let interior = Interior::new(held, tree, &clustering, piece, budget / 2);
-        part.add(0.2)?;
+        span.add(0.2)?;
         let mut edges = surface_edges(held, &clustering);
         edges.extend(
             interior
@@ -70,13 +69,13 @@ impl Proxy {
         let is_held: Vec<bool> = owners.iter().map(Option::is_some).collect();
         let anchors = springs.iter().map(|spring| spring.map_or(0.0, |(_, s)| s)).collect();
         let node_of: Vec<u32> = piece.vertices.iter().filter_map(|&v| clustering.node(v)).collect();
-        part.add(0.2)?;
+        span.add(0.2)?;
         let transfer = if piece.vertices.len() <= budget {
             None
         } else {
             Some(Transfer::new(held, &piece.vertices, &clustering, &edges)?)
         };
-        part.add(0.2)?;
+        span.add(0.2)?;
         let graph = Graph::new(rest, &edges, &is_held, anchors, params.smoothness)?;
         let mut counts: BTreeMap<u32, usize> = piece.handles.iter().map(|&h| (h, 0)).collect();
         owners.iter().flatten().for_each(|h| *counts.entry(*h).or_default() += 1);
@@ -86,7 +85,7 @@ impl Proxy {
         let columns = handles.iter().map(|&h| harmonic_weights(&graph, &owners, &springs, h));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let guide = Guide::new(handles, &columns);
-        part.add(0.1)?;
+        span.add(0.1)?;
         Ok(Self { clusters: clustering.clusters, graph, owners, springs, guide, transfer, node_of })
     }
 
@@ -110,7 +109,7 @@ impl Proxy {
         }
     }
 
-    /// Never use more than one thread: other pieces are posed beside this one.
+    /// Never use more than one thread: other pieces are posed at the same time.
     pub fn without_threads(&mut self) {
         self.graph.without_threads();
     }
@@ -141,7 +140,7 @@ impl Proxy {
         let mut before = state.x.clone();
         let mut ahead = before.clone();
         for _ in 0..params.iterations {
-            // Each iteration goes on a little in the direction of the last, which halves their number.
+            // Each iteration continues a little in the direction of the last one, which halves their number.
             for (ahead, (x, before)) in ahead.iter_mut().zip(state.x.iter().zip(&before)) {
                 (0..3).for_each(|k| ahead[k] = x[k] + (x[k] - before[k]) * MOMENTUM);
             }
@@ -162,7 +161,7 @@ impl Proxy {
         Ok((x, rotations))
     }
 
-    /// Put held nodes where their handles say.
+    /// Move held nodes with their handles.
     fn place_held(&self, pose: &HandlePose, x: &mut [DVec3], rotations: &mut [DQuat]) {
         for (i, owner) in self.owners.iter().enumerate() {
             if let Some(handle) = owner {
@@ -190,9 +189,9 @@ fn harmonic_weights(
 }
 
 /// Edges between neighbouring clusters. Cotangent weights of the fine edges that cross are scaled by how much
-/// shorter they are than the coarse edge, so that the stiffness of the surface is kept.
+/// shorter they are than the coarse edge, so that the stiffness of the surface is preserved.
 fn surface_edges(
-    HeldMesh { mesh, adjacency, .. }: HeldMesh,
+    HandledMesh { mesh, adjacency, .. }: HandledMesh,
     clustering: &Clustering,
 ) -> Vec<(u32, u32, f64)> {
     let clusters = &clustering.clusters;
@@ -223,7 +222,7 @@ fn surface_edges(
     sums.into_iter().map(|((i, j), w)| (i, j, w.max(0.05))).collect()
 }
 
-/// Hold nodes that no held node can be reached from: they would be anywhere.
+/// Hold nodes that are connected to no held node: their positions would be undefined.
 fn hold_loose(
     edges: &[(u32, u32, f64)],
     springs: &[Option<(u32, f64)>],

@@ -6,13 +6,13 @@
 //! stick together, and vertices next to a handle blend into its motion, so that its border does not tear.
 
 use super::clusters::{Clustering, Clusters};
-use crate::held::HeldMesh;
+use crate::handled::HandledMesh;
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Nodes a vertex follows.
+/// Nodes per vertex.
 const INFLUENCES: usize = 6;
 
 /// Weights of a piece's vertices.
@@ -24,9 +24,9 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// Let vertices follow the nodes near them; `edges` tell which nodes are neighbours.
+    /// Let vertices follow the nodes near them; `edges` says which nodes are neighbours.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         vertices: &[u32],
         clustering: &Clustering,
         edges: &[(u32, u32, f64)],
@@ -71,7 +71,7 @@ impl Transfer {
             .centers
             .iter()
             .zip(x.iter().zip(rotations))
-            // x' = R (x − g) + y, with places counted from the piece's centre to keep single precision exact.
+            // x' = R (x − g) + y, with coordinates relative to the piece's centre to keep single precision accurate.
             .map(|(g, (y, r))| {
                 DAffine3::from_rotation_translation(*r, *y - self.center + *r * (self.center - *g))
             })
@@ -113,7 +113,7 @@ fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters, leave_one: b
 
 /// For vertices beside a handle, the handle's node there, and how much they follow it.
 fn nearest_borders(
-    HeldMesh { mesh, adjacency, .. }: HeldMesh,
+    HandledMesh { mesh, adjacency, .. }: HandledMesh,
     vertices: &[u32],
     Clustering { clusters, local }: &Clustering,
 ) -> Vec<Option<(u32, f64)>> {

@@ -19,10 +19,10 @@ mod surface;
 
 use crate::{
     DeformError, HandlePose,
-    held::HeldMesh,
+    handled::HandledMesh,
     local::VertexMap,
+    progress::ProgressSpan,
     soft::{Posed, SoftPiece},
-    tally::Part,
 };
 use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ impl Frames {
     /// All of them, Hansen's first.
     pub const ALL: [Self; 3] = [Self::SmoothSolve, Self::UnrotatedSolve, Self::EstimatedNormals];
 
-    /// Name by which a user asks for it.
+    /// Name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::SmoothSolve => "smooth",
@@ -57,16 +57,16 @@ impl Frames {
         }
     }
 
-    /// The choice of a name.
+    /// The choice with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|frames| frames.name() == name)
     }
 }
 
-/// Choices of the method of Hansen (2006).
+/// Parameters of the method of Hansen (2006).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LipmanParams {
-    /// Which differentials are kept (default cotangent).
+    /// Laplacian weights (default cotangent).
     pub laplacian: LaplacianKind,
     /// Rings of handle vertices that enter the system (default 2).
     pub band: usize,
@@ -85,7 +85,7 @@ impl Default for LipmanParams {
 /// One soft piece, factored.
 #[derive(Debug, Clone)]
 pub(crate) struct LipmanPiece {
-    /// The first so many columns are the vertices of the piece.
+    /// Number of leading columns that are vertices of the piece.
     n_soft: usize,
     /// Constrained columns with their handle, weight and rest position.
     band: Vec<(u32, u32, f64, DVec3)>,
@@ -100,7 +100,7 @@ pub(crate) struct LipmanPiece {
     rest_frames: Vec<DMat3>,
     local: Vec<DVec3>,
     surface: LocalSurface,
-    /// Handles of the band, and per column four entries a handle.
+    /// Handles of the band, and per column four entries per handle.
     handles: Vec<u32>,
     map: Vec<f64>,
     frames: Frames,
@@ -109,19 +109,19 @@ pub(crate) struct LipmanPiece {
 }
 
 impl LipmanPiece {
-    /// Assemble and factor, at a cost of the piece's size.
+    /// Assemble and factor, at a cost proportional to the piece.
     pub fn new(
-        held: HeldMesh,
+        held: HandledMesh,
         laplacian: &SparseMatrix,
         piece: &SoftPiece,
         params: &LipmanParams,
-        part: Part,
+        span: ProgressSpan,
     ) -> Result<Self, DeformError> {
-        let HeldMesh { mesh, handles, .. } = held;
+        let HandledMesh { mesh, handles, .. } = held;
         let columns = band_columns(held, piece, params.band.max(1) * reach_of(params.laplacian));
         let column_of = VertexMap::numbering(mesh.n_vertices(), &columns);
         let rest: Vec<DVec3> = columns.iter().map(|&v| mesh.positions()[v as usize]).collect();
-        // A row is kept if the whole neighbourhood it speaks of is in the system.
+        // A row is used if its whole neighbourhood is in the system.
         let complete = |v: u32| laplacian.row(v as usize).all(|(j, _)| column_of.get(j).is_some());
         let rows: Vec<u32> = (0..columns.len() as u32).filter(|&c| complete(columns[c as usize])).collect();
         let entries = rows.iter().enumerate().flat_map(|(r, &c)| {
@@ -140,8 +140,8 @@ impl LipmanPiece {
         let mut squared = vec![0.0; columns.len()];
         band.iter().for_each(|&(c, _, w, _)| squared[c as usize] = w * w);
         let normal = l.gram().add_diagonal(&squared);
-        part.add(0.2)?;
-        // Fused or flat faces can leave a direction without any hold; a trace of stiffness gives it one.
+        span.add(0.2)?;
+        // Fused or flat faces can leave a direction without any constraint; a trace of stiffness adds one.
         let factor = Cholesky::new(&normal).or_else(|_| {
             let n = columns.len();
             let mean = (0..n)
@@ -150,7 +150,7 @@ impl LipmanPiece {
                 .sum::<f64>();
             Cholesky::new(&normal.add_diagonal(&vec![1e-9 * (mean / n as f64).max(1e-9); n]))
         })?;
-        part.add(0.5)?;
+        span.add(0.5)?;
         let surface = LocalSurface::new(held, &columns, &column_of, &rows);
         let mut holding: Vec<u32> = band.iter().map(|&(_, h, ..)| h).collect();
         holding.sort_unstable();
@@ -176,11 +176,11 @@ impl LipmanPiece {
         };
         built.map = built.handle_map()?;
         (built.rest_frames, built.local) = built.local_differentials()?;
-        part.add(0.3)?;
+        span.add(0.3)?;
         Ok(built)
     }
 
-    /// `M`: where the smooth surface goes if one handle moves by one entry of its matrix.
+    /// `M`: motion of the smooth surface if one handle moves by one entry of its matrix.
     fn handle_map(&self) -> Result<Vec<f64>, DeformError> {
         let (n, h) = (self.rest.len(), self.handles.len());
         let mut map = vec![0.0; n * 4 * h];
@@ -264,7 +264,7 @@ impl LipmanPiece {
         delta.into_iter().map(DVec3::from_array).collect()
     }
 
-    /// Whether a solution stays near its handles. Handles of a vertex or two do not hold frames, and details that
+    /// Whether a solution stays near its handles. Handles of one or two vertices do not define frames, and details that
     /// disagree can then push the surface far away.
     fn is_plausible(&self, x: &[DVec3], pose: &HandlePose) -> bool {
         let size = |points: &[DVec3]| {
@@ -332,7 +332,7 @@ fn reach_of(kind: LaplacianKind) -> usize {
 }
 
 /// The piece's vertices, then rings of rigid handle vertices around it.
-fn band_columns(held: HeldMesh, piece: &SoftPiece, n_rings: usize) -> Vec<u32> {
+fn band_columns(held: HandledMesh, piece: &SoftPiece, n_rings: usize) -> Vec<u32> {
     let mut columns = piece.vertices.clone();
     let mut seen = VertexMap::numbering(held.mesh.n_vertices(), &columns);
     let mut from = 0;

@@ -3,7 +3,7 @@
 //! # Source
 //! Hansen (2006), §4.1.7.1: frames `{u, n × u, n}`, and normals averaged with a polynomial of the distance along edges.
 
-use crate::{held::HeldMesh, local::VertexMap};
+use crate::{handled::HandledMesh, local::VertexMap};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use sinew_geom::{linalg::SparseMatrix, mesh::Ragged};
@@ -19,7 +19,7 @@ pub(super) struct LocalSurface {
 
 impl LocalSurface {
     pub fn new(
-        HeldMesh { mesh, adjacency, .. }: HeldMesh,
+        HandledMesh { mesh, adjacency, .. }: HandledMesh,
         columns: &[u32],
         column_of: &VertexMap,
         rows: &[u32],
@@ -92,7 +92,7 @@ pub(super) fn neighborhood_averages(
         .map(|(row, &start)| {
             let mut found = vec![(start, 0.0f64)];
             let mut at = 0;
-            // A small Dijkstra: the nearest open vertex is always next.
+            // A small Dijkstra search: the nearest open vertex is always next.
             while at < found.len() {
                 let next = (at..found.len()).min_by(|&a, &b| found[a].1.total_cmp(&found[b].1)).unwrap_or(at);
                 found.swap(at, next);

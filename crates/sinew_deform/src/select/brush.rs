@@ -11,8 +11,8 @@ impl Selector<'_> {
         corners
     }
 
-    /// Vertices within a radius of a place on the surface, in metres. The distance is measured over the surface,
-    /// so that paint does not come out on the other side of a thin sheet.
+    /// Vertices within a radius, in metres, of a point on the surface. The distance is measured along the surface,
+    /// so that paint does not appear on the other side of a thin sheet.
     pub fn paint_radius(&self, face: u32, barycentric: [f64; 3], radius: f64) -> Vec<u32> {
         let Some(corners) = self.mesh.faces().get(face as usize) else { return Vec::new() };
         let at = |v: u32| self.mesh.positions()[v as usize];

@@ -4,8 +4,8 @@ use super::{Flood, Ray, ScreenBox, Selector, View, marked};
 use glam::{DVec2, DVec3};
 use sinew_geom::query::RayHit;
 
-/// How far from its rim towards its middle a face is looked at, so that rounding does not miss it.
-const INWARD: f64 = 1e-3;
+/// How far from its rim towards its middle a face is tested, so that rounding does not miss it.
+const RIM_INSET: f64 = 1e-3;
 
 impl Selector<'_> {
     /// Vertices within a box that are connected, within it, to the face seen at its centre; if nothing is seen
@@ -69,7 +69,7 @@ impl Selector<'_> {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| places[v as usize]) else { continue };
             let flat = [a, b, c].map(|p| (p - screen.center()) / half);
             let (distance, weights) = nearest_on_rim(flat);
-            let weights = weights.map(|w| w + INWARD * (1.0 / 3.0 - w));
+            let weights = weights.map(|w| w + RIM_INSET * (1.0 / 3.0 - w));
             let p = self.mesh.corners(face);
             candidates.push((
                 distance,

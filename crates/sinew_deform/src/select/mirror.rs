@@ -7,14 +7,14 @@ use std::collections::HashMap;
 /// A plane `normal · x = offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plane {
-    /// Direction across; any length but none.
+    /// Direction across the plane; any length above zero.
     pub normal: DVec3,
     /// In units of the normal's length.
     pub offset: f64,
 }
 
 impl Default for Plane {
-    /// x = 0: between the left and the right of a model that stands as ours do.
+    /// x = 0: between the left and the right of a model that faces +Z.
     fn default() -> Self {
         Self { normal: DVec3::X, offset: 0.0 }
     }
@@ -42,10 +42,10 @@ pub struct Mirrored {
 
 impl Selector<'_> {
     /// For each selected vertex, the vertex nearest to its mirror image, if there is one within `tolerance`
-    /// metres; of equally near ones the first. Linear if the tolerance is no larger than a few edges.
+    /// metres; of equally near ones the first. Linear if the tolerance is at most a few edges.
     pub fn mirror(&self, selection: &[u32], plane: &Plane, tolerance: f64) -> Mirrored {
         let positions = self.mesh.positions();
-        // Cells as large as the tolerance: whatever is near enough lies in a neighbouring one.
+        // Cells as large as the tolerance: every vertex near enough is in a neighbouring cell.
         let cell = tolerance.max(1e-9 * self.mesh.diagonal()).max(f64::MIN_POSITIVE);
         let key = |p: DVec3| (p / cell).floor().as_i64vec3();
         let mut cells: HashMap<_, Vec<u32>> = HashMap::new();

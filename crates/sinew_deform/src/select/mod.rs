@@ -35,11 +35,11 @@ pub enum Flood {
     /// Only what faces the viewer.
     #[default]
     Facing,
-    /// All around: a limb with its far side, though not what lies behind it.
+    /// All around: a limb with its far side, but not the surface behind it.
     Around,
 }
 
-/// What selections on one mesh share. Selections are vertices in increasing order, each once.
+/// Data shared by all selections on one mesh. Selections are vertices in increasing order, each once.
 #[derive(Debug, Clone)]
 pub struct Selector<'a> {
     mesh: &'a Mesh,
@@ -69,7 +69,7 @@ impl<'a> Selector<'a> {
         self.tree.first_hit(ray.origin, ray.direction)
     }
 
-    /// All vertices within a box on the screen, seen or not. What lies behind the viewer is not in it.
+    /// All vertices within a box on the screen, visible or not. Vertices behind the viewer are not in it.
     pub fn in_box(&self, view: &View, screen: &ScreenBox) -> Vec<u32> {
         let inside = |p| view.project(p).is_some_and(|at| screen.contains(at));
         let positions = self.mesh.positions().iter().enumerate();

@@ -1,15 +1,15 @@
-//! Growing and shrinking a selection by rings of vertices, and putting selections together.
+//! Growing and shrinking a selection by rings of vertices, and combining selections.
 
 use super::{Selector, marked};
 
 impl Selector<'_> {
-    /// Add everything within so many edges. Vertices out of range are ignored.
+    /// Add all vertices within a number of edges. Vertices out of range are ignored.
     pub fn grow(&self, selection: &[u32], rings: usize) -> Vec<u32> {
         marked(&self.spread(self.mark(selection), rings))
     }
 
-    /// Take away everything within so many edges of what is not selected. The rim of an open surface is no
-    /// reason to shrink.
+    /// Remove all vertices within a number of edges of an unselected one. The rim of an open surface does not shrink
+    /// the selection.
     pub fn shrink(&self, selection: &[u32], rings: usize) -> Vec<u32> {
         let outside: Vec<bool> = self.mark(selection).into_iter().map(|inside| !inside).collect();
         let kept: Vec<bool> = self.spread(outside, rings).into_iter().map(|outside| !outside).collect();

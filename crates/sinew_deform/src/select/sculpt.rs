@@ -24,15 +24,15 @@ pub struct SculptBrush {
     pub op: SculptOp,
     /// How far it reaches over the surface, in metres.
     pub radius: f64,
-    /// 0 does nothing, 1 most.
+    /// 0 does nothing, 1 is the maximum.
     pub strength: f64,
 }
 
 /// Height of one touch at full strength, as a share of the radius.
-const TOUCH: f64 = 0.08;
+const TOUCH_HEIGHT: f64 = 0.08;
 
 impl Selector<'_> {
-    /// Touch the surface at a place with a brush. Returns the vertices whose offsets change, with the new offsets.
+    /// Apply a brush at a point of the surface. Returns the vertices whose offsets change, with the new offsets.
     pub fn sculpt(
         &self,
         face: u32,
@@ -53,8 +53,8 @@ impl Selector<'_> {
                 let fade = (1.0 - (distance / brush.radius).powi(2)).powi(2) * brush.strength;
                 let now = offset(v);
                 let new = match brush.op {
-                    SculptOp::Push => now - fade * TOUCH * brush.radius,
-                    SculptOp::Pull => now + fade * TOUCH * brush.radius,
+                    SculptOp::Push => now - fade * TOUCH_HEIGHT * brush.radius,
+                    SculptOp::Pull => now + fade * TOUCH_HEIGHT * brush.radius,
                     SculptOp::Smooth => now + fade * (self.mean_around(v, offset) - now),
                 };
                 (v, new as f32)
@@ -100,7 +100,7 @@ mod tests {
             assert!(*v == 220 || *up < 0.5 * 0.08 * 0.2);
         }
         let top = pulled.iter().find(|(v, _)| *v == 220).unwrap().1;
-        assert!((f64::from(top) - 0.5 * TOUCH * 0.2).abs() < 1e-6);
+        assert!((f64::from(top) - 0.5 * TOUCH_HEIGHT * 0.2).abs() < 1e-6);
         // Smoothing lowers a spike and changes nothing that is even.
         let mut spike = flat.clone();
         spike[220] = 0.1;

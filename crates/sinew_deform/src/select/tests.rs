@@ -1,4 +1,4 @@
-//! Selections whose answer is known beforehand.
+//! Selections with a known answer.
 
 use super::*;
 use glam::{DMat4, DVec2, DVec3};
@@ -93,7 +93,7 @@ fn a_box_takes_all_before_the_viewer() {
     assert_eq!(all, (0..81).collect::<Vec<_>>(), "the sheet behind the viewer is not in the box");
     // Points at 0 and ±0.25 of the sheet appear at 0 and ±0.2.
     assert_eq!(selector.in_box(&perspective, &around(DVec2::ZERO, 0.25)).len(), 9);
-    // A singular view shows nothing and harms nobody.
+    // A singular view shows nothing and causes no panic.
     let flat = View { clip_from_model: DMat4::ZERO };
     assert!(selector.in_box(&flat, &around(DVec2::ZERO, 1.0)).is_empty());
     assert!(selector.flood(&flat, &around(DVec2::ZERO, 1.0), Flood::Around).is_empty());

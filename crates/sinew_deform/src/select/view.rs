@@ -6,7 +6,7 @@ use sinew_geom::Mesh;
 /// How the model is seen: perspective or parallel.
 ///
 /// Clip coordinates divided by `w` put x and y within −1..1 on the screen. A perspective view has `w > 0` before
-/// the viewer. In a parallel view depth grows away from the viewer; a reversed depth would look from behind.
+/// the viewer. In a parallel view depth grows away from the viewer; with reversed depth it would look from behind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Projection · view · model.
@@ -80,7 +80,7 @@ impl View {
         if !model_from_clip.is_finite() {
             return None;
         }
-        // The eye is what every depth at one place of the screen has in common: x = y = w = 0.
+        // The eye is the point that all depths at one place of the screen have in common: x = y = w = 0.
         let eye = model_from_clip * DVec4::new(0.0, 0.0, 1.0, 0.0);
         let on_line = model_from_clip * DVec4::new(at.x, at.y, 0.0, 1.0);
         if !self.is_parallel() {

@@ -1,14 +1,14 @@
-//! What every method must keep: rest, rigid motion, borders, sound results on unsound meshes.
+//! What every method must preserve: rest, rigid motion, borders, sound results on unsound meshes.
 
 mod preparation;
 mod refinement;
 
 use crate::{
     EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
-    held::HeldMesh,
+    handled::HandledMesh,
     lipman::LipmanPiece,
+    progress::{ProgressMeter, ProgressSpan, no_progress},
     soft::SoftSurface,
-    tally::{Part, Tally, unheard},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{
@@ -119,16 +119,16 @@ fn a_pose_does_not_depend_on_how_it_was_reached() {
 fn the_handle_map_is_the_smooth_solve() {
     let (mesh, handles) = bar(3000);
     let adjacency = Adjacency::new(&mesh);
-    let held = HeldMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
+    let held = HandledMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
     let soft = SoftSurface::new(held, &mut Warnings::default());
-    let tally = Tally::new(&unheard).unwrap();
+    let meter = ProgressMeter::new(&no_progress).unwrap();
     for kind in
         [LaplacianKind::Umbrella, LaplacianKind::EdgeLength, LaplacianKind::Cotangent, LaplacianKind::Squared]
     {
         let laplacian = build_laplacian(&mesh, &adjacency, kind);
         let params = crate::LipmanParams { laplacian: kind, ..Default::default() };
-        let part = Part { tally: &tally, share: 1.0 };
-        let piece = LipmanPiece::new(held, &laplacian, &soft.pieces[0], &params, part).unwrap();
+        let span = ProgressSpan { meter: &meter, share: 1.0 };
+        let piece = LipmanPiece::new(held, &laplacian, &soft.pieces[0], &params, span).unwrap();
         let pose = bent(&handles);
         let (mapped, solved) = (piece.smooth(&pose).unwrap(), piece.smooth_by_solve(&pose).unwrap());
         let off = farthest(&mapped, solved.into_iter()) / mesh.diagonal();
@@ -193,7 +193,7 @@ fn unsound_meshes_give_sound_results() {
             with(&|p, _| p.extend([DVec3::new(3.0, 9.0, 2.0), DVec3::new(50.0, 0.0, 0.0)])),
         ),
         (
-            "a loose part",
+            "a loose span",
             with(&|p, f| {
                 let at = p.len() as u32;
                 p.extend([

@@ -1,12 +1,12 @@
-//! Preparation tells how far it is, can be stopped, and costs what the soft pieces are.
+//! Preparation reports progress, can be stopped, and its cost depends on the soft pieces.
 
 use super::{bar, farthest, handle, solve, tolerance};
 use crate::{
     DeformError, EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
     guided::Guided,
-    held::HeldMesh,
+    handled::HandledMesh,
+    progress::{ProgressMeter, no_progress},
     soft::SoftSurface,
-    tally::{Tally, unheard},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{
@@ -36,7 +36,7 @@ fn preparation_tells_how_far_it_is() {
         let told = told.into_inner().unwrap();
         assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
         assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
-        // What comes before the end has been counted whole: the parts sum up.
+        // The parts before the end sum up to the whole.
         assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
     }
 }
@@ -76,14 +76,16 @@ fn thousands_of_small_pieces_cost_what_they_are() {
     let mesh = build_character(Sample::Bar, 20_000).unwrap().mesh;
     let handles = sprinkled(&mesh);
     let adjacency = Adjacency::new(&mesh);
-    let held = HeldMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
+    let held = HandledMesh { mesh: &mesh, adjacency: &adjacency, handles: &handles };
     let soft = SoftSurface::new(held, &mut Warnings::default());
     assert!(soft.pieces.len() > 1500, "{}", soft.pieces.len());
     let small = soft.pieces.iter().filter(|piece| !piece.has_inside()).count();
     assert!(small * 10 > soft.pieces.len() * 9, "{small}");
     // A small piece has a small map, and few nodes: itself and two rings.
     let n_nodes =
-        Guided::new(held, &soft, &Default::default(), &Tally::new(&unheard).unwrap(), 1.0).unwrap().n_nodes();
+        Guided::new(held, &soft, &Default::default(), &ProgressMeter::new(&no_progress).unwrap(), 1.0)
+            .unwrap()
+            .n_nodes();
     let n_near: usize = soft.pieces.iter().map(|piece| 40 * piece.vertices.len()).sum();
     assert!(n_nodes < n_near, "{n_nodes} nodes for {} vertices", soft.n_vertices());
     let motion = HandleMotion::rigid(DQuat::from_rotation_x(0.5), DVec3::Y);

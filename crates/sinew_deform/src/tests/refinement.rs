@@ -2,7 +2,8 @@
 
 use super::{bar, bent, solve};
 use crate::{
-    DeformError, HandleMotion, HandlePose, Method, SurfaceRefiner, quality::measure_quality, tally::unheard,
+    DeformError, HandleMotion, HandlePose, Method, SurfaceRefiner, progress::no_progress,
+    quality::measure_quality,
 };
 use glam::{DQuat, DVec3};
 use std::{ops::ControlFlow, sync::Mutex};
@@ -49,7 +50,7 @@ fn refining_leaves_a_rigid_motion_alone_and_refuses_what_does_not_fit() {
     let (mesh, handles) = bar(3000);
     let motion = HandleMotion::rigid(DQuat::from_scaled_axis(DVec3::new(0.5, -2.0, 1.0)), DVec3::X * 3.0);
     let pose = HandlePose::from_motions(&handles, vec![motion.clone(); 2]).unwrap();
-    let refiner = SurfaceRefiner::new(&mesh, &handles, &unheard).unwrap();
+    let refiner = SurfaceRefiner::new(&mesh, &handles, &no_progress).unwrap();
     let mut out: Vec<DVec3> = mesh.positions().iter().map(|p| motion.position(*p)).collect();
     assert!(refiner.refine(&pose, &mut out).unwrap() < 1e-9);
     assert!(refiner.refine(&pose, &mut out[1..]).is_err());

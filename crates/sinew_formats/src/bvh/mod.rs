@@ -1,10 +1,10 @@
 //! BVH motion capture.
 //!
-//! Channels of position replace a joint's offset, as Blender and most recorders mean them. Rotations are
+//! Position channels replace a joint's offset, as in Blender and most recorders. Rotations are
 //! multiplied in the order of their channels. An end site becomes a joint named after its parent with `_end`.
 //!
 //! # Limits
-//! Lengths have no unit in BVH and are kept as they are.
+//! Lengths have no unit in BVH and are not converted.
 
 mod write;
 
@@ -13,7 +13,7 @@ pub use write::write_bvh;
 use crate::{
     FormatError,
     polygons::stem,
-    text::{Faults, fields, finite, integer, lines, number, shown, whole},
+    text::{Faults, excerpt, fields, file_error, finite, integer, lines, number},
 };
 use glam::{DVec3, Quat, Vec3};
 use sinew_geom::{
@@ -26,9 +26,9 @@ const REMEDY: &str = "correct the line, or export the motion again";
 
 /// Bytes of a joint's name; longer ones are not names, and are copied to end sites.
 const MAX_NAME: usize = 1000;
-/// Frame times that make sense, in seconds; beyond them single precision cannot tell frames apart.
+/// Valid frame times, in seconds; beyond them single precision cannot distinguish frames.
 const FRAME_SECS: std::ops::RangeInclusive<f64> = 1e-6..=1e4;
-/// Ending of the names of end sites.
+/// Suffix of the names of end sites.
 const END: &str = "_end";
 
 /// A BVH file as read.
@@ -51,7 +51,7 @@ pub struct BvhFile {
 pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<BvhFile, FormatError> {
     let mut rows = lines(bytes).filter(|(_, line)| fields(line).next().is_some());
     if rows.next().is_none_or(|(_, line)| !line.trim_ascii().starts_with(b"HIERARCHY")) {
-        return Err(whole(
+        return Err(file_error(
             name,
             "the file does not start with `HIERARCHY`",
             "is it another kind of motion file?",
@@ -70,7 +70,7 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     }
     let mut motion = Motion { n_channels: tree.channels.len(), ..Motion::default() };
     tree.check();
-    // Against a hierarchy that was misread every frame would look wrong.
+    // With a misread hierarchy every frame would be faulty.
     std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     for (line, row) in rows {
         motion.read_line(line, row, &mut tree.faults);
@@ -82,7 +82,7 @@ pub fn read_bvh(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<Bvh
     std::mem::take(&mut tree.faults).finish_with(name, REMEDY)?;
     let n_end_sites = tree.n_end_sites;
     let (n_frames, frame_secs) = (motion.n_rows, motion.frame_secs.unwrap_or(1.0 / 30.0));
-    let damaged = |e: GeomError| whole(name, e.to_string(), "export the file again");
+    let damaged = |e: GeomError| file_error(name, e.to_string(), "export the file again");
     let clip = build_clip(&tree, &motion, frame_secs, &stem(name)).map_err(damaged)?;
     let rig = Rig::new(tree.joints).map_err(damaged)?;
     let clips = clip.into_iter().collect();
@@ -118,7 +118,7 @@ impl Tree {
                     .trim()
                     .split_once(char::is_whitespace)
                     .map(|(_, n)| n.trim().to_owned());
-                // A brace may stand on the same line.
+                // A brace may be on the same line.
                 let name =
                     name.map(|n| n.trim_end_matches('{').trim_end().to_owned()).filter(|n| !n.is_empty());
                 if name.as_ref().is_some_and(|name| name.len() > MAX_NAME) {
@@ -145,7 +145,9 @@ impl Tree {
                 }
             }
             Some(b"{") | None => {}
-            Some(word) => self.faults.line(line, format!("`{}` is not part of a BVH hierarchy", shown(word))),
+            Some(word) => {
+                self.faults.line(line, format!("`{}` is not part of a BVH hierarchy", excerpt(word)))
+            }
         }
     }
 
@@ -178,8 +180,10 @@ impl Tree {
         for word in words {
             match channel_kind(word) {
                 Some(kind) if !kinds.contains(&kind) => kinds.push(kind),
-                Some(_) => return self.faults.line(line, format!("channel `{}` stands twice", shown(word))),
-                None => return self.faults.line(line, format!("channel `{}` is unknown", shown(word))),
+                Some(_) => {
+                    return self.faults.line(line, format!("channel `{}` stands twice", excerpt(word)));
+                }
+                None => return self.faults.line(line, format!("channel `{}` is unknown", excerpt(word))),
             }
         }
         if claimed != Some(kinds.len() as i64) {
@@ -193,7 +197,7 @@ impl Tree {
         j.dofs = kinds.iter().map(|&kind| Dof { kind, range: free }).collect();
         let mut axes: Vec<usize> =
             kinds.iter().map(|&k| k as usize).filter(|&k| k >= 3).map(|k| k - 3).collect();
-        // With fewer than three rotations the missing ones are zero and may stand anywhere.
+        // With fewer than three rotations the missing ones are zero and may be at any place.
         axes.extend((0..3).filter(|axis| !axes.contains(axis)).collect::<Vec<_>>());
         j.euler = EulerOrder::from_axes([axes[0], axes[1], axes[2]]).unwrap_or_default();
         self.channels.extend(kinds.into_iter().map(|kind| (joint, kind)));
@@ -245,12 +249,12 @@ impl Motion {
         if let Some(word) = after(b"Frames:") {
             self.claimed = integer(word).filter(|n| *n >= 0);
             if self.claimed.is_none() {
-                faults.line(line, format!("`{}` is not a number of frames", shown(word)));
+                faults.line(line, format!("`{}` is not a number of frames", excerpt(word)));
             }
         } else if let Some(word) = after(b"Frame Time:") {
             self.frame_secs = number(word).filter(|t| FRAME_SECS.contains(t));
             if self.frame_secs.is_none() {
-                faults.line(line, format!("`{}` is not a frame time", shown(word)));
+                faults.line(line, format!("`{}` is not a frame time", excerpt(word)));
             }
         } else {
             self.read_row(line, row, faults);
@@ -264,7 +268,7 @@ impl Motion {
                 Some(value) => self.values.push(value),
                 None => {
                     self.values.truncate(start);
-                    return faults.line(line, format!("`{}` is not a finite number", shown(word)));
+                    return faults.line(line, format!("`{}` is not a finite number", excerpt(word)));
                 }
             }
         }
@@ -308,7 +312,7 @@ fn build_clip(tree: &Tree, motion: &Motion, frame_secs: f64, name: &str) -> Resu
     let times: Vec<f32> = (0..motion.n_rows).map(|frame| (frame as f64 * frame_secs) as f32).collect();
     let mut joints = Vec::new();
     let mut column = 0;
-    // The channels of a joint follow one another.
+    // The channels of a joint are contiguous.
     for channels in tree.channels.chunk_by(|a, b| a.0 == b.0) {
         let (index, joint) = (channels[0].0, &tree.joints[channels[0].0]);
         let columns: Vec<(usize, DofKind)> = (column..).zip(channels.iter().map(|(_, kind)| *kind)).collect();
@@ -348,7 +352,7 @@ fn rotation(joint: &Joint, columns: &[(usize, DofKind)], row: &[f64]) -> Quat {
     joint.euler.to_quat(angles).as_quat().normalize()
 }
 
-/// Neighbouring rotations on the same side, so that players that blend them plainly do not turn the long way.
+/// Neighbouring rotations with the same sign, so that players that interpolate linearly take the short way.
 fn continuous(rotations: impl Iterator<Item = Quat>) -> Vec<Quat> {
     let mut out: Vec<Quat> = Vec::new();
     for q in rotations {

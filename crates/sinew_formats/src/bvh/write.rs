@@ -1,16 +1,16 @@
 //! Writing BVH.
 
 use super::{END, MAX_NAME};
-use crate::{FormatError, text::whole};
+use crate::{FormatError, text::file_error};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Clip, DofKind, EulerOrder, Joint, Pose, Rig, Warnings};
 use std::fmt::Write;
 
-/// Frames beyond which a file is of no use.
+/// Largest number of frames.
 const MAX_FRAMES: f64 = 1e7;
-/// Motion below this share of a bone's length (and of the unit) is rounding.
+/// Motion below this fraction of a bone's length (and of the unit) is rounding.
 const STILL: f32 = 1e-5;
-/// Indentation beyond which nobody sees the difference, but long chains fill disks.
+/// Largest indentation: long chains would fill disks.
 const MAX_INDENT: usize = 40;
 
 /// Text of a BVH file: a rig and a clip sampled at a frame rate.
@@ -22,7 +22,7 @@ const MAX_INDENT: usize = 40;
 /// If the rig has no joint, the frame rate is not positive or there are more than ten million frames.
 pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> Result<Vec<u8>, FormatError> {
     if rig.n_joints() == 0 || !(fps.is_finite() && fps > 0.0) {
-        return Err(whole(
+        return Err(file_error(
             "BVH",
             "there is no joint to write, or no frame rate",
             "give a character with a skeleton",
@@ -44,7 +44,7 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
     for track in clip.joints.iter().filter(|track| track.joint < rig.n_joints()) {
         is_moved[track.joint] = true;
     }
-    // An end site has a place and nothing else.
+    // An end site has only an offset.
     let is_end = |j: usize| {
         let joint = &rig.joints()[j];
         let still = !is_moved[j] && joint.rest.rotation.angle_between(DQuat::IDENTITY) < 1e-9;
@@ -101,7 +101,7 @@ fn indent(depth: usize) -> String {
     "\t".repeat(depth.min(MAX_INDENT))
 }
 
-/// A name that stays on its line and is not taken for a brace.
+/// A name that stays on its line and is not read as a brace.
 fn plain_name(joint: &Joint) -> String {
     let line = joint.name.replace(char::is_control, " ");
     let name = line.trim_end_matches(|c: char| c == '{' || c.is_whitespace()).trim_start();
@@ -130,7 +130,7 @@ fn write_joint(out: &mut String, joint: &Joint, is_end: bool, depth: usize, kind
     }
 }
 
-/// A joint's own channels if they can hold its motion, else the usual ones: roots and joints whose clip moves them
+/// A joint's own channels if they can represent its motion, else the usual ones: roots and joints whose clip moves them
 /// get positions.
 fn channels_of(joint: &Joint, moves: bool) -> (Vec<DofKind>, EulerOrder) {
     let kinds: Vec<DofKind> = joint.dofs.iter().map(|dof| dof.kind).collect();

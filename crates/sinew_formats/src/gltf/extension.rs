@@ -1,18 +1,18 @@
-//! The root extension `SINEW_character`: what glTF cannot say about a character.
+//! The root extension `SINEW_character`: data of a character that glTF cannot represent.
 //!
-//! Arrays lie in buffer views, named by index; nodes are named by index.
+//! Arrays are in buffer views, referenced by index; nodes are referenced by index.
 
 use super::schema::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sinew_geom::{Dof, DofKind, EulerOrder, Warnings, rig::Joint};
 
-/// Root extensions that mean nothing without what nodes, materials or primitives say of them.
+/// Root extensions that are meaningless without references from nodes, materials or primitives.
 const REFERRED_TO: [&str; 4] =
     ["KHR_lights_punctual", "EXT_lights_image_based", "KHR_materials_variants", "KHR_audio_emitter"];
 
-/// The root extensions that mean the same in another file: those without whole numbers, which may be indices of nodes
-/// or of anything else that is numbered anew. What is left out is told.
+/// The root extensions that can be copied to another file: those without whole numbers, which may be indices of nodes
+/// or of anything else that is renumbered. What is left out is reported.
 pub fn portable_extensions(extensions: &Object, warnings: &mut Warnings) -> Object {
     let is_portable =
         |(name, value): &(&String, &Value)| !REFERRED_TO.contains(&name.as_str()) && !has_index(value);
@@ -36,10 +36,10 @@ fn has_index(value: &Value) -> bool {
 
 /// Name in `extensions` and `extensionsUsed`.
 pub const NAME: &str = "SINEW_character";
-/// What this code writes; it reads all versions up to this.
+/// The version this code writes; it reads all versions up to this.
 pub const VERSION: u32 = 1;
 
-/// What our extension says of a file beyond the character: what a project keeps there, and what later versions may.
+/// Fields of our extension beyond the character: those of a project, and of later versions.
 pub fn fields_beyond_character(extensions: &Object) -> Object {
     let mut fields = extensions.get(NAME).and_then(Value::as_object).cloned().unwrap_or_default();
     for own in
@@ -59,11 +59,11 @@ pub(super) struct SinewCharacter {
     pub handles: Vec<HandleJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<JointJson>,
-    /// Nodes without transform that glTF demands but the rig does not have: the common root of several
-    /// skeletons, and stand-ins for a joint that is bound twice.
+    /// Nodes without transform that glTF requires but the rig does not have: the common root of several
+    /// skeletons, and helpers for a joint that is bound twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub helper_nodes: Vec<usize>,
-    /// How many joints of the skin carry the surface; those behind them only complete the skeleton.
+    /// How many joints of the skin move the surface; those after them only complete the skeleton.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_joints: Option<usize>,
     /// Buffer view of u32: which vertex each of the last vertices is a copy of, made where texture coordinates
@@ -134,7 +134,7 @@ pub(super) struct DofJson {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl JointJson {
-    /// What the extension says of a joint; `None` if that is nothing.
+    /// Degrees of freedom of a joint for the extension; `None` if it has none.
     pub fn of(joint: &Joint, node: usize) -> Option<Self> {
         let finite = |end: f64| Some(end).filter(|end| end.is_finite());
         let dof = |dof: &Dof| DofJson { kind: dof.kind.suffix().to_owned(), range: dof.range.map(finite) };
@@ -146,7 +146,7 @@ impl JointJson {
         })
     }
 
-    /// Write what was read onto a joint; `None` if a word is unknown.
+    /// Apply what was read to a joint; `None` if a word is unknown.
     pub fn apply(&self, joint: &mut Joint) -> Option<()> {
         let axis = |letter: char| "xyz".find(letter).unwrap_or(3);
         let axes: Vec<usize> = self.euler.chars().map(axis).collect();

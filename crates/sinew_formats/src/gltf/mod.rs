@@ -13,12 +13,12 @@ mod read;
 pub(crate) mod schema;
 mod write;
 
+pub use crate::side_files::no_side_files;
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
 pub use host::{Host, write_glb_hosted};
 pub use read::{
-    GltfFile, GltfInfo, SideFiles, morph_sequence, no_side_files, read_gltf, read_gltf_file,
-    read_gltf_with_host, read_morph_sequence, read_views,
+    GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host, read_morph_sequence,
+    read_views,
 };
-pub(crate) use read::{check_within, side_files_in};
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -1,7 +1,7 @@
 //! The JSON part of glTF 2.0, as far as we read or write it.
 //!
 //! Our own structs rather than the `gltf` crate's: that crate rejects valid accessors without a buffer view,
-//! stops at the first fault or panics on indices it was told not to check, and drops extensions it does not
+//! stops at the first fault or panics on unchecked indices, and drops extensions it does not
 //! know. Nothing here is checked beyond its JSON type; indices may point anywhere. A long file since it is a
 //! table of the format.
 
@@ -49,7 +49,7 @@ pub struct Root {
     pub buffer_views: Vec<BufferView>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<Buffer>,
-    /// Only told of.
+    /// Only reported.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub cameras: Value,
     #[serde(skip_serializing_if = "Object::is_empty")]
@@ -185,7 +185,7 @@ pub struct Material {
     pub alpha_cutoff: Option<f32>,
     #[serde(skip_serializing_if = "is_default")]
     pub double_sided: bool,
-    /// These are only told of, so whatever they hold is good enough.
+    /// Only reported, so any content is accepted.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub normal_texture: Value,
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -205,7 +205,7 @@ pub struct MetallicRoughness {
     pub base_color_factor: Option<[f32; 4]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_color_texture: Option<TextureInfo>,
-    /// Only told of.
+    /// Only reported.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub metallic_roughness_texture: Value,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,9 +11,9 @@ pub use write::{write_obj, write_obj_file, write_obj_library, write_obj_with};
 
 use crate::{
     FormatError,
-    gltf::SideFiles,
     polygons::{Model, NONE, Polygons},
-    text::{Faults, fields, integer, lines, number, shown},
+    side_files::SideFiles,
+    text::{Faults, excerpt, fields, integer, lines, number},
 };
 use glam::{DVec3, Vec3};
 use sinew_geom::{Material, Warnings};
@@ -33,7 +33,7 @@ pub fn read_obj(
     warnings: &mut Warnings,
 ) -> Result<Model, FormatError> {
     let mut reader = Reader::default();
-    // A backslash at the end of a line joins it with the next; that is rare enough to be done beforehand.
+    // A backslash at the end of a line joins it with the next; that is rare enough to be done in a separate pass.
     let joined = memchr::memmem::find(bytes, b"\\\n").or_else(|| memchr::memmem::find(bytes, b"\\\r\n"));
     let text = if joined.is_some() { join_lines(bytes) } else { Vec::new() };
     for (line, content) in lines(if joined.is_some() { &text } else { bytes }) {
@@ -45,7 +45,7 @@ pub fn read_obj(
     reader.finish(side, name, warnings)
 }
 
-/// Join continued lines and add the line breaks after them, so that line numbers stay true.
+/// Join continued lines and add the line breaks after them, so that line numbers stay correct.
 fn join_lines(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut owed = 0;
@@ -78,7 +78,7 @@ struct Reader {
     material_indices: HashMap<String, u16>,
     material: Option<u16>,
     n_skipped: usize,
-    /// Line of each face, for faults that show only at the end.
+    /// Line of each face, for faults that are found only at the end.
     face_lines: Vec<u32>,
     faults: Faults,
 }
@@ -95,7 +95,7 @@ impl Reader {
             b"usemtl" => self.use_material(rest_of(content, keyword)),
             b"mtllib" => drop(self.libraries.insert(rest_of(content, keyword))),
             b"l" | b"p" | b"curv" | b"curv2" | b"surf" => self.n_skipped += 1,
-            // Groups, smoothing, comments, and whatever else a program may have added.
+            // Groups, smoothing, comments, and other statements.
             _ => {}
         }
     }
@@ -106,11 +106,11 @@ impl Reader {
         for field in fields.by_ref().take(7) {
             match number(field) {
                 Some(value) => values[n] = value,
-                None => self.faults.line(line, format!("`{}` is not a number", shown(field))),
+                None => self.faults.line(line, format!("`{}` is not a number", excerpt(field))),
             }
             n += 1;
         }
-        // A faulty vertex still counts, so that the faces after it are not called faulty too.
+        // A faulty vertex still counts, so that the faces after it are not reported as faulty too.
         if n < 3 {
             self.faults.line(line, format!("a vertex needs 3 coordinates, this one has {n}"));
         }
@@ -185,7 +185,7 @@ impl Reader {
         for (k, what) in ["vertex", "texture coordinate", "normal"].into_iter().enumerate() {
             let Some(part) = parts.next().filter(|part| !part.is_empty()) else { continue };
             let Some(index) = quick_integer(part) else {
-                return Err(format!("`{}` is not a face corner", shown(field)));
+                return Err(format!("`{}` is not a face corner", excerpt(field)));
             };
             // Indices count from 1, negative ones back from the latest. Vertices may still follow, so only
             // what is certainly wrong is refused here.
@@ -197,15 +197,15 @@ impl Reader {
             corner[k] = absolute as u32;
         }
         if corner[0] == NONE {
-            return Err(format!("`{}` is not a face corner", shown(field)));
+            return Err(format!("`{}` is not a face corner", excerpt(field)));
         }
         Ok(corner)
     }
 
-    /// Materials beyond what a face can name stand for the last one.
+    /// Materials beyond the largest index are replaced by the last one.
     fn use_material(&mut self, name: String) {
         if self.material_names.is_empty() && !self.polygons.sizes.is_empty() {
-            // Faces before the first name have a material of their own.
+            // Faces before the first name have their own material.
             self.material_names.push("default".to_owned());
             self.polygons.face_materials.resize(self.polygons.sizes.len(), 0);
         }
@@ -243,7 +243,7 @@ impl Reader {
             self.polygons.face_materials.resize(self.polygons.sizes.len(), 0);
         }
         let known = mtl::read_libraries(&self.libraries, side, warnings);
-        // The first of several materials of one name counts.
+        // Of several materials with the same name the first is used.
         let by_name: HashMap<&str, &Material> = known.iter().rev().map(|m| (m.name.as_str(), m)).collect();
         let find = |name: &String| match by_name.get(name.as_str()) {
             Some(&material) => material.clone(),
@@ -298,7 +298,7 @@ impl Reader {
     }
 }
 
-/// A short decimal integer without the detour over UTF-8: faces are most of an OBJ file.
+/// A short decimal integer without conversion to UTF-8: faces are most of an OBJ file.
 fn quick_integer(field: &[u8]) -> Option<i64> {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
     if digits.is_empty() || digits.len() > 10 {

@@ -2,13 +2,13 @@
 
 use crate::{
     color::linear_from_srgb,
-    gltf::SideFiles,
+    side_files::SideFiles,
     text::{fields, lines, number},
 };
 use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// All materials of the libraries that can be had. A missing library or picture is a warning.
+/// All materials of the available libraries. A missing library or picture is a warning.
 pub(super) fn read_libraries(
     names: &BTreeSet<String>,
     side: SideFiles,
@@ -44,7 +44,7 @@ fn read_library(bytes: &[u8], side: SideFiles, materials: &mut Vec<Material>, wa
         match keyword {
             b"Kd" => {
                 for (channel, value) in material.base_color.iter_mut().zip(parts.filter_map(number)).take(3) {
-                    // MTL colours are as seen on a screen, glTF factors are linear.
+                    // MTL colours are screen colours, glTF factors are linear.
                     *channel = linear_from_srgb(value.clamp(0.0, 1.0)) as f32;
                 }
             }
@@ -55,7 +55,7 @@ fn read_library(bytes: &[u8], side: SideFiles, materials: &mut Vec<Material>, wa
                 }
             }
             b"map_Kd" => match read_image(&text(), side) {
-                // A picture replaces the colour that stands in for it elsewhere.
+                // A picture replaces the colour, which is a fallback for other programs.
                 Some(image) => {
                     material.base_color_image = Some(image);
                     material.base_color[..3].fill(1.0);

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Text of an OBJ file: vertices in their order, colours, normals, texture coordinates, polygons and the names of
-/// their materials. Numbers are written with as many digits as it takes to read the same number again.
+/// their materials. Numbers are written with enough digits to read the same number again.
 pub fn write_obj(character: &Character) -> Vec<u8> {
     write_text(character, None).into_bytes()
 }
@@ -22,7 +22,7 @@ pub fn write_obj_with(character: &Character, library: Option<&str>) -> Vec<u8> {
 /// pictures beside it; returns the number of bytes of all of them.
 ///
 /// # Errors
-/// Whatever the system reports.
+/// Any error of the system.
 pub fn write_obj_file(path: &Path, character: &Character) -> Result<u64, FormatError> {
     let (library, n_bytes) = write_obj_library(path, &character.surface.materials)?;
     let text = write_obj_with(character, library.as_deref());
@@ -31,10 +31,10 @@ pub fn write_obj_file(path: &Path, character: &Character) -> Result<u64, FormatE
 }
 
 /// Write the material library and the pictures of an OBJ file of this path; returns the library's name, if there are
-/// materials, and the number of bytes. No file of somebody else is overwritten.
+/// materials, and the number of bytes. Files of other origin are not overwritten.
 ///
 /// # Errors
-/// Whatever the system reports.
+/// Any error of the system.
 pub fn write_obj_library(path: &Path, materials: &[Material]) -> Result<(Option<String>, u64), FormatError> {
     if materials.is_empty() {
         return Ok((None, 0));
@@ -58,7 +58,7 @@ pub fn write_obj_library(path: &Path, materials: &[Material]) -> Result<(Option<
     Ok((Some(name), n_bytes + text.len() as u64))
 }
 
-/// `NAME.mtl`, unless somebody else wrote that: a library may hold more than we know.
+/// `NAME.mtl`, unless it has another origin: a library may hold more than we know.
 fn library_path(path: &Path) -> PathBuf {
     let usual = path.with_extension("mtl");
     match std::fs::read(&usual) {
@@ -160,7 +160,7 @@ fn write_library(materials: &[Material], pictures: &[Option<String>]) -> String 
     out
 }
 
-/// Names that survive as one line each and differ.
+/// Unique names that each fit on one line.
 fn material_names(materials: &[Material]) -> Vec<String> {
     let mut names = Names::default();
     // A backslash at the end of a line would join it with the next.
@@ -172,7 +172,7 @@ fn material_names(materials: &[Material]) -> Vec<String> {
     materials.iter().map(|m| names.unique(&name(m))).collect()
 }
 
-/// `NAME_0.png`, or the next name that nobody uses for another picture.
+/// `NAME_0.png`, or the next name that is not used for another picture.
 fn picture_path(path: &Path, index: usize, image: &Image) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().replace(' ', "_");
     let ending = if image.mime == "image/png" { "png" } else { "jpg" };

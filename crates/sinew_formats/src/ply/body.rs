@@ -3,10 +3,10 @@
 use super::header::{Element, Encoding, Header, Scalar};
 use crate::{
     Fault, Place,
-    text::{Faults, fields, number, shown},
+    text::{Faults, excerpt, fields, number},
 };
 
-/// Whether reading can go on.
+/// Whether reading can continue.
 pub(super) type Flow = std::ops::ControlFlow<()>;
 
 /// The rest of the file, read from front to back.
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         room.min(usize::try_from(element.count).unwrap_or(usize::MAX))
     }
 
-    /// Place of a record by the number that [`Source::lists`] tells.
+    /// Place of a record by its number in [`Source::lists`].
     pub fn place_of(&self, at: usize) -> Place {
         match self.encoding {
             Encoding::Ascii => Place::Line(at),
@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Visit the scalars of every record; a list stands as its length.
+    /// Visit the scalars of every record; a list is represented by its length.
     pub fn records(&mut self, element: &Element, faults: &mut Faults, mut visit: impl FnMut(&[f64])) -> Flow {
         self.walk(element, usize::MAX, faults, |scalars, _, _| visit(scalars))
     }
@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
             };
             if let Err(fault) = read {
                 faults.push(fault);
-                // Bytes after a wrong count are anything; a line after a wrong line is a line.
+                // Bytes after a wrong count are arbitrary; a line after a wrong line is a line.
                 if self.encoding != Encoding::Ascii || faults.is_full() {
                     return Flow::Break(());
                 }
@@ -116,7 +116,7 @@ impl<'a> Source<'a> {
         let mut words = fields(line).map(|word| number(word).ok_or(word));
         let mut next = || match words.next() {
             Some(Ok(value)) => Ok(value),
-            Some(Err(word)) => Err(Fault::new(at.clone(), format!("`{}` is not a number", shown(word)))),
+            Some(Err(word)) => Err(Fault::new(at.clone(), format!("`{}` is not a number", excerpt(word)))),
             None => Err(Fault::new(at.clone(), format!("too few numbers for a {}", element.name))),
         };
         for (k, property) in element.properties.iter().enumerate() {

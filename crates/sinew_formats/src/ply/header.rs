@@ -3,7 +3,7 @@
 use super::bad_header;
 use crate::{
     FormatError, Place,
-    text::{Faults, fields, integer, shown, without_mark},
+    text::{Faults, excerpt, fields, integer, without_mark},
 };
 
 /// What to do about faulty lines.
@@ -157,7 +157,7 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Header, FormatError> {
                     b"ascii" => header.encoding = Encoding::Ascii,
                     b"binary_little_endian" => header.encoding = Encoding::Little,
                     b"binary_big_endian" => header.encoding = Encoding::Big,
-                    other => faults.line(header.n_lines, format!("format `{}` is unknown", shown(other))),
+                    other => faults.line(header.n_lines, format!("format `{}` is unknown", excerpt(other))),
                 }
             }
             [b"element", element, count] => match integer(count).filter(|n| *n >= 0) {
@@ -167,13 +167,13 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Header, FormatError> {
                     properties: Vec::new(),
                     line: header.n_lines,
                 }),
-                None => faults.line(header.n_lines, format!("`{}` is not a count", shown(count))),
+                None => faults.line(header.n_lines, format!("`{}` is not a count", excerpt(count))),
             },
             [b"element", ..] => faults.line(header.n_lines, "an element needs a name and a count"),
             [b"property", property @ ..] => match (header.elements.last_mut(), parse_property(property)) {
                 (Some(element), Some(property)) => element.properties.push(property),
                 (None, _) => faults.line(header.n_lines, "a property stands before any element"),
-                (_, None) => faults.line(header.n_lines, format!("`{}` is not a property", shown(line))),
+                (_, None) => faults.line(header.n_lines, format!("`{}` is not a property", excerpt(line))),
             },
             _ => {}
         }

@@ -15,7 +15,7 @@ pub use write::write_ply;
 use crate::{
     Fault, FormatError,
     polygons::{Model, Polygons},
-    text::{Faults, whole},
+    text::{Faults, file_error},
 };
 use body::{Flow, Source};
 use glam::{DVec3, Vec3};
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-/// Say what else faces have: texture coordinates of their corners, colours.
+/// Report the other properties of faces: texture coordinates of their corners, colours.
 fn tell_lost(element: &Element, warnings: &mut Warnings) {
     let is_index = |name: &str| INDEX_LISTS.contains(&name);
     let lost = element.properties.iter().map(|p| p.name.as_str()).filter(|name| !is_index(name));
@@ -163,14 +163,14 @@ fn tell_lost(element: &Element, warnings: &mut Warnings) {
 /// Names of the lists of a face's corners.
 const INDEX_LISTS: [&str; 2] = ["vertex_indices", "vertex_index"];
 
-/// A vertex index; what is negative or too large becomes one that the range check reports.
+/// A vertex index; negative or large numbers become one that the range check reports.
 fn index(value: f64) -> u32 {
     if value >= 0.0 { value as u32 } else { u32::MAX }
 }
 
-/// A header that promises nothing usable.
+/// A header without vertices and faces.
 fn bad_header(name: &str, cause: impl Into<String>) -> FormatError {
-    whole(
+    file_error(
         name,
         cause,
         "a PLY file starts with `ply`, `format`, `element` and `property` lines and `end_header`",

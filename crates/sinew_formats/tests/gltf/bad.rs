@@ -164,19 +164,22 @@ fn faults_name_their_place() {
         // Sparse values past their view.
         ("/accessors/0/sparse", json!({"count": 99, "indices": {"bufferView": 0, "componentType": 5121}, "values": {"bufferView": 0}}), "/accessors/0/sparse", "do not fit"),
     ];
-    for (path, value, place, cause) in table {
-        let mut root = good();
-        set(&mut root, path, value.clone());
-        let case = format!("{path} = {value}");
-        match read(root.to_string().as_bytes(), &mut Warnings::default()) {
-            Err(FormatError::Faults { faults, .. }) => {
-                let found = faults.iter().any(|fault| {
-                    fault.place == Place::Json(place.to_owned()) && fault.to_string().contains(cause)
-                });
-                assert!(found, "{case}: {faults:?}");
-            }
-            other => panic!("{case}: {:?}", other.map(|file| file.info)),
+    table.into_iter().for_each(check_fault);
+}
+
+/// A good file with one value replaced has this fault at this place.
+fn check_fault((path, value, place, cause): (&str, Value, &str, &str)) {
+    let mut root = good();
+    set(&mut root, path, value.clone());
+    let case = format!("{path} = {value}");
+    match read(root.to_string().as_bytes(), &mut Warnings::default()) {
+        Err(FormatError::Faults { faults, .. }) => {
+            let found = faults.iter().any(|fault| {
+                fault.place == Place::Json(place.to_owned()) && fault.to_string().contains(cause)
+            });
+            assert!(found, "{case}: {faults:?}");
         }
+        other => panic!("{case}: {:?}", other.map(|file| file.info)),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within minutes.
+//! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within
+//! minutes.
 
 use sinew_formats::{
     FormatError, bvh, gltf::no_side_files, handles, medit, moves, obj, off, ply, recording, stl,
@@ -27,7 +28,7 @@ fn read(format: &str, text: &str) -> Result<(), FormatError> {
     read(text.as_bytes())
 }
 
-/// A star of many points: every second corner is an ear, and every other corner must be looked at to know.
+/// A star of many points: every second corner is an ear, and every other corner must be tested to know.
 fn star(n: usize) -> String {
     let corner = |k: usize| {
         let (sine, cosine) = (k as f64 / n as f64 * std::f64::consts::TAU).sin_cos();

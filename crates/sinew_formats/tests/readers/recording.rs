@@ -112,7 +112,11 @@ fn bad_landmarks_are_refused_with_every_path() {
     for (text, expected) in table {
         check(text, read_landmarks(text.as_bytes(), 30.0, "a.json"), expected);
     }
-    check("", read_landmarks(format!("[{good}]").as_bytes(), 0.0, "a.json"), &[(Whole, "0 frames a second")]);
+    check(
+        "",
+        read_landmarks(format!("[{good}]").as_bytes(), 0.0, "a.json"),
+        &[(Whole, "0 frames per second")],
+    );
 }
 
 #[test]

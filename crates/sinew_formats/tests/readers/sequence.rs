@@ -69,7 +69,7 @@ fn what_was_mended_in_a_frame_is_told_with_its_name() {
     folder.open().unwrap().read_all(24.0, &mut warnings, &mut go_on).unwrap();
     let [only] = warnings.messages.as_slice() else { panic!("{warnings:?}") };
     assert!(only.starts_with("f2.obj: 1 vertices have NaN"), "{only}");
-    // What the rest pose has as well is told once.
+    // Warnings that the rest pose has as well are reported once.
     let files = ["f1.obj", "f2.obj", "f3.obj"].map(|name| (name, bad.as_str()));
     let folder = Folder::new("mended-all", &files);
     let mut warnings = Warnings::default();

@@ -32,12 +32,13 @@ fn units_ranges_and_poses() {
 fn faults_name_their_place() {
     let bad = [
         ("{", "expected {\"joints\""),
+        (r#"{"joints":[],"mark":{}}"#, "/mark: unknown key"),
         (r#"{"unit":"ell","joints":[]}"#, "/unit: unit \"ell\" is unknown"),
         (r#"{"euler":"xxz","joints":[]}"#, "/euler"),
         (r#"{"joints":[{"name":"a","parent":"b"},{"name":"b"}]}"#, "/joints/0/parent"),
-        (r#"{"joints":[{"name":"a"},{"name":"a"}]}"#, "stands twice"),
+        (r#"{"joints":[{"name":"a"},{"name":"a"}]}"#, "there are two joints named \"a\""),
         (r#"{"joints":[{"name":"a","dofs":["rw"]}]}"#, "/joints/0/dofs/0"),
-        (r#"{"joints":[{"name":"a","dofs":["rx","rx"]}]}"#, "stands twice"),
+        (r#"{"joints":[{"name":"a","dofs":["rx","rx"]}]}"#, "is listed twice"),
         (r#"{"joints":[{"name":"a","dofs":["rx"],"limits_deg":[[1,0]]}]}"#, "are empty"),
         (r#"{"joints":[{"name":"a","dofs":["rx"],"limits_deg":[[1,2],[1,2]]}]}"#, "2 limits for 1 dofs"),
         (r#"{"joints":[{"name":"a"}],"markers":{"m":[1,2]}}"#, "/markers/m"),

@@ -1,4 +1,4 @@
-//! Where a character's surface is at a moment of a clip.
+//! Positions of a character's surface at a time of a clip.
 
 use super::Character;
 use crate::{Clip, GeomError, Pose, rig::skin_linear};
@@ -23,7 +23,7 @@ impl Character {
         self.skinned(&weights, &world)
     }
 
-    /// Positions of all vertices in a pose of the rig, and morphs as they are by default.
+    /// Positions of all vertices in a pose of the rig, with default morph weights.
     ///
     /// # Errors
     /// If pose, skin, rig and mesh do not fit each other.
@@ -35,7 +35,7 @@ impl Character {
         self.positions_by(&world)
     }
 
-    /// Positions of all vertices with the joints at `world_from_joint`, and morphs as they are by default.
+    /// Positions of all vertices with the joints at `world_from_joint`, with default morph weights.
     ///
     /// # Errors
     /// If skin, joints and mesh do not fit each other.

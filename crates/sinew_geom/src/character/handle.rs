@@ -18,31 +18,31 @@ pub struct Handle {
     pub secondary: Vec<String>,
 }
 
-/// One step of a pose: what the user did, not what came of it, so that it can be replayed on another body with
+/// One step of a pose: the user's action rather than its result, so that it can be replayed on another body with
 /// the same handles.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Move {
     /// Turn handles about the main handle's centre.
     Rotate {
-        /// Whose centre and frame are used.
+        /// The handle whose centre and frame are used.
         main: String,
-        /// What turns; empty for the main handle and its secondary ones.
+        /// Handles that turn; empty for the main handle and its secondary ones.
         handles: Vec<String>,
         /// Axis in model space at rest; it is carried along by the main handle.
         axis: DVec3,
-        /// Angle; more than a turn is allowed, and the surface between winds up accordingly.
+        /// Angle; more than one turn is allowed, and the surface between winds up accordingly.
         radians: f64,
     },
     /// Shift handles.
     Translate {
-        /// What is shifted.
+        /// Handles that are shifted.
         handles: Vec<String>,
         /// By how much, in model space.
         vector: DVec3,
     },
     /// Turn handles about an axis along a limb, spreading the turn over other handles of the limb.
     Twist {
-        /// What turns by the whole angle, about the centre of the first.
+        /// Handles that turn by the whole angle, about the centre of the first.
         handles: Vec<String>,
         /// Axis in model space at rest; it is carried along by the first handle.
         axis: DVec3,
@@ -53,7 +53,7 @@ pub enum Move {
     },
 }
 
-/// Which vertices of handles lie beside surface that belongs to none. `is_soft` tells of each vertex whether it
+/// Vertices of handles next to surface that belongs to none. `is_soft` says for each vertex whether it
 /// belongs to none.
 pub fn find_borders(mesh: &Mesh, is_soft: &[bool]) -> Vec<bool> {
     let mut on_border = vec![false; mesh.n_vertices()];
@@ -63,7 +63,7 @@ pub fn find_borders(mesh: &Mesh, is_soft: &[bool]) -> Vec<bool> {
     on_border
 }
 
-/// Where a handle turns unless the user says otherwise: the centre of its border ([`find_borders`]), else its
+/// Default centre of rotation of a handle: the centre of its border ([`find_borders`]), else its
 /// own.
 pub fn compute_default_center(mesh: &Mesh, vertices: &[u32], on_border: &[bool]) -> DVec3 {
     let center = |chosen: &mut dyn Iterator<Item = &u32>| {

@@ -10,15 +10,15 @@ use glam::Vec3;
 
 pub use handle::{Handle, Move, compute_default_center, find_borders};
 
-/// A mesh and whatever makes it move. Every part but the mesh may be absent, and the mesh may be empty
-/// (a BVH file holds a rig and a clip alone).
+/// A mesh and what makes it move. Every part except the mesh may be absent, and the mesh may be empty
+/// (a BVH file holds only a rig and a clip).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Character {
     /// Name shown to the user.
     pub name: String,
     /// The surface in its rest pose.
     pub mesh: Mesh,
-    /// How the surface looks.
+    /// Appearance of the surface.
     pub surface: Surface,
     /// Joint tree.
     pub rig: Option<Rig>,
@@ -32,7 +32,7 @@ pub struct Character {
     pub handles: Vec<Handle>,
 }
 
-/// What is drawn besides positions. Indices refer to the vertices and faces of the character's mesh.
+/// Appearance besides positions. Indices refer to the vertices and faces of the character's mesh.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Surface {
     /// The polygons the triangles were cut from, if some had more than three corners: for writing them back.
@@ -77,7 +77,7 @@ pub struct Material {
     pub alpha: AlphaMode,
 }
 
-/// How a surface lets through what is behind it.
+/// How a surface shows what is behind it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AlphaMode {
     /// Not at all, whatever its opacity.
@@ -119,6 +119,6 @@ pub struct Morph {
     pub name: String,
     /// Offset of each vertex at weight 1.
     pub offsets: Vec<Vec3>,
-    /// Weight when no clip says otherwise.
+    /// Weight when no clip animates it.
     pub default_weight: f32,
 }

@@ -1,4 +1,4 @@
-//! Mending a character's mesh without losing what hangs on it.
+//! Repairing a character's mesh without losing its skin, morphs, handles and surface.
 
 use super::{Character, Handle, Morph, Surface, Uvs};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
 use std::collections::HashMap;
 
 impl Character {
-    /// Mend the mesh and carry skin, morphs, handles and surface over. Coincident vertices that move
+    /// Repair the mesh and transfer skin, morphs, handles and surface. Coincident vertices that move
     /// differently (lips, fingers that touch) stay apart. Polygons become triangles if any face changed.
     ///
     /// # Errors
-    /// If a part does not fit the mesh to begin with.
+    /// If a part does not fit the mesh.
     pub fn repaired(&self, params: &RepairParams) -> Result<(Self, RepairReport), GeomError> {
         let groups = self.handle_groups();
         let alike = |a: u32, b: u32| {
@@ -73,7 +73,8 @@ impl Character {
         }
     }
 
-    /// Every corner keeps the coordinate it had in its own face or, where an edge was turned, in that across the edge.
+    /// Every corner has the coordinate it had in its own face or, where an edge was turned, in the face across the
+    /// edge.
     fn mended_uvs(&self, uvs: &Uvs, mesh: &Mesh, report: &RepairReport) -> Uvs {
         let across: HashMap<u32, u32> =
             report.turned_faces.iter().flat_map(|&[a, b]| [(a, b), (b, a)]).collect();
@@ -82,7 +83,7 @@ impl Character {
             let candidates = sources.into_iter().flatten().flat_map(|f| (0..3).map(move |k| (f as usize, k)));
             face.map(|v| {
                 let (p, vertex) = (mesh.positions()[v as usize], report.vertex_sources[v as usize]);
-                // Merged vertices are found by their place.
+                // Merged vertices are found by their position.
                 let far = |&(f, k): &(usize, usize)| match self.mesh.faces()[f][k] {
                     same if same == vertex => -1.0,
                     other => self.mesh.positions()[other as usize].distance_squared(p),
@@ -153,7 +154,7 @@ mod tests {
         let p = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, -1.0]];
         let faces = vec![[0, 1, 3], [0, 2, 1], [0, 4, 2], [2, 4, 1]];
         let positions = p.iter().map(|&[x, y]| DVec3::new(x, y, 0.0)).collect();
-        // The picture lies on the surface, so that every coordinate tells its vertex.
+        // The texture coordinates are positions, so that every coordinate identifies its vertex.
         let coords = p.iter().map(|p| p.map(|x| x as f32)).collect();
         let uvs = Some(Uvs { coords, corners: faces.clone() });
         let surface = Surface { uvs, ..Surface::default() };

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// Columns up to which supernodes may be merged, with the share of zeros that may cost. Fewer zeros than faer's
 /// own choice (up to 80 %): our solves lose less to narrow supernodes than to reading zeros.
-const RELAX: &[(usize, f64)] = &[(4, 0.5), (16, 0.2), (48, 0.1)];
+const RELAXATION: &[(usize, f64)] = &[(4, 0.5), (16, 0.2), (48, 0.1)];
 
 /// Ordering and fill of a matrix's factor: all that depends on its pattern alone.
 #[derive(Debug)]
@@ -66,9 +66,9 @@ impl SymbolicCholesky {
         let starts: Vec<u32> = a.starts().iter().map(|&s| s as u32).collect();
         let columns = a.columns().to_vec();
         let params = sparse::CholeskySymbolicParams {
-            // Below zero, since faer's own FORCE_SUPERNODAL (zero) leaves out diagonal matrices.
+            // Negative, because faer's own FORCE_SUPERNODAL (zero) excludes diagonal matrices.
             supernodal_flop_ratio_threshold: SupernodalThreshold(-1.0),
-            supernodal_params: SymbolicSupernodalParams { relax: Some(RELAX) },
+            supernodal_params: SymbolicSupernodalParams { relax: Some(RELAXATION) },
             ..Default::default()
         };
         // Rows of a symmetric matrix are its columns.
@@ -80,7 +80,7 @@ impl SymbolicCholesky {
         Ok(Self { inner, starts, columns, layout })
     }
 
-    /// The numbers of the factor, as faer stores them.
+    /// The values of the factor, as faer stores them.
     fn factor(&self, a: &SparseMatrix) -> Result<Vec<f64>, GeomError> {
         let same_rows = a.starts().iter().map(|&s| s as u32).eq(self.starts.iter().copied());
         if a.columns() != self.columns || !same_rows {
@@ -94,7 +94,7 @@ impl SymbolicCholesky {
         let matrix = SparseColMatRef::new(pattern, a.values());
         let inner = &self.inner;
         let mut l = vec![0.0f64; inner.len_val()];
-        // Sequential: faer's threads cost more than they bring at these sizes.
+        // Sequential: faer's threads cost more than they gain at these sizes.
         let scratch = inner.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let mut memory = MemBuffer::new(scratch);
         inner
@@ -113,7 +113,7 @@ impl SymbolicCholesky {
         Ok(l)
     }
 
-    /// The first row in which a matrix has other entries, or which only one of the two has.
+    /// The first row whose entries differ, or which only one of the two has.
     fn first_other_row(&self, a: &SparseMatrix) -> usize {
         let n = a.n_rows().min(self.starts.len() - 1);
         let analysed = |row: usize| &self.columns[self.starts[row] as usize..self.starts[row + 1] as usize];
@@ -256,7 +256,7 @@ mod tests {
         // A grid of another shape; one with fewer rows.
         assert_eq!(row_of(&grid_matrix(10, 40, 0.1)), 0);
         assert_eq!(row_of(&grid_matrix(20, 19, 0.1)), 360);
-        // As many entries at other places: numbers of entries would not say what is wrong.
+        // The same number of entries at other places: a count would not explain the error.
         let linked = |a: u32, b: u32| {
             let links = [(a, b, 0.5), (b, a, 0.5)];
             SparseMatrix::from_triplets(4, 4, (0..4).map(|i| (i, i, 2.0)).chain(links))
@@ -271,7 +271,7 @@ mod tests {
         let mut a = grid_matrix(6, 6, 0.1);
         let at = a.row(17).position(|(column, _)| column == 17).unwrap() + a.starts()[17];
         a.values_mut()[at] = -3.0;
-        // Elimination reaches the bad vertex or the neighbour it spoils.
+        // Elimination reaches the bad vertex or the neighbour it affects.
         let error = Cholesky::<f64>::new(&a).unwrap_err();
         assert!(matches!(error, GeomError::NotPositiveDefinite { pivot } if pivot == 17), "{error}");
     }

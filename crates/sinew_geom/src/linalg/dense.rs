@@ -1,12 +1,14 @@
-//! Dense Cholesky factorisation, for small systems with many right-hand sides.
+//! Dense positive definite systems: [`DenseCholesky`] for many right-hand sides, [`solve_definite`] for one small
+//! system.
 //!
 //! # Source
-//! Both steps are those of `faer`, on one thread.
+//! [`DenseCholesky`] is that of `faer`, on one thread; [`solve_definite`] is elimination without pivoting.
 //! # Cost
 //! [`DenseCholesky::new`]: n³/3. [`DenseCholesky::solve`]: 2 n² per right-hand side.
 //! # Limits
 //! The bits of a solution depend on how many right-hand sides are solved together, never on threads.
 
+use super::{Kernel, dispatch, fma};
 use crate::GeomError;
 use faer::{
     MatMut, MatRef, Par,
@@ -53,7 +55,7 @@ impl DenseCholesky {
     /// Replace right-hand sides, one after another, by their solutions.
     ///
     /// # Errors
-    /// A length that is no multiple of the number of unknowns.
+    /// A length that is not a multiple of the number of unknowns.
     pub fn solve(&self, columns: &mut [f64]) -> Result<(), GeomError> {
         let m = columns.len().checked_div(self.n).unwrap_or(0);
         if m * self.n != columns.len() {
@@ -71,6 +73,55 @@ impl DenseCholesky {
             MemStack::new(&mut memory),
         );
         Ok(())
+    }
+}
+
+/// Solve one small positive definite system in place by `LDLᵀ`, without allocating; `a` is by rows, only its lower
+/// triangle is read, and overwritten. `None` if the matrix is not positive definite.
+pub fn solve_definite(a: &mut [f64], b: &mut [f64], m: usize) -> Option<()> {
+    dispatch(Definite { a, b, m })
+}
+
+struct Definite<'a> {
+    a: &'a mut [f64],
+    b: &'a mut [f64],
+    m: usize,
+}
+
+impl Kernel for Definite<'_> {
+    type Output = Option<()>;
+
+    /// The column of each pivot is stored as a row of the upper triangle, so that elimination reads memory in order.
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Option<()> {
+        let Self { a, b, m } = self;
+        for i in 0..m {
+            for j in 0..i {
+                a[j * m + i] = a[i * m + j];
+            }
+        }
+        for k in 0..m {
+            let (above, below) = a.split_at_mut((k + 1) * m);
+            let row = &above[k * m..];
+            let pivot = row[k];
+            if pivot.is_nan() || pivot <= 0.0 {
+                return None;
+            }
+            let inverse = 1.0 / pivot;
+            for (i, other) in (k + 1..m).zip(below.chunks_exact_mut(m)) {
+                let factor = -row[i] * inverse;
+                for (x, y) in other[i..].iter_mut().zip(&row[i..]) {
+                    *x = fma::<FMA, _>(factor, *y, *x);
+                }
+                b[i] = fma::<FMA, _>(factor, b[k], b[i]);
+            }
+        }
+        for k in (0..m).rev() {
+            let row = &a[k * m..(k + 1) * m];
+            let below: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(x, y)| x * y).sum();
+            b[k] = (b[k] - below) / row[k];
+        }
+        Some(())
     }
 }
 
@@ -94,6 +145,18 @@ mod tests {
             DenseCholesky::new(n, a).unwrap().solve(&mut x).unwrap();
             assert!(x.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-10), "{n}");
         }
+    }
+
+    #[test]
+    fn one_small_system_is_solved_in_place() {
+        for n in [1, 2, 7, 20] {
+            let a = matrix(n);
+            let exact: Vec<f64> = (0..n).map(|i| i as f64 - 1.5).collect();
+            let mut x: Vec<f64> = (0..n).map(|i| (0..n).map(|k| a[k * n + i] * exact[k]).sum()).collect();
+            solve_definite(&mut a.clone(), &mut x, n).unwrap();
+            assert!(x.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-12), "{n}");
+        }
+        assert!(solve_definite(&mut [1.0, 2.0, 2.0, 1.0], &mut [1.0; 2], 2).is_none());
     }
 
     #[test]

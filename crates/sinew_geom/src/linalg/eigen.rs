@@ -1,16 +1,16 @@
 //! Eigenvalues of symmetric matrices.
 //!
 //! # Source
-//! That of `faer`, on one thread.
+//! The solver of `faer`, on one thread.
 //! # Cost
 //! About `9 n³`.
 
 use faer::{MatRef, Side};
 
-/// Eigenvalues, the least first, and unit eigenvectors, one a row, of a symmetric matrix given row by row. All are not a
-/// number if a number of the matrix is not finite.
+/// Eigenvalues in increasing order and unit eigenvectors, one per row, of a symmetric matrix given row by row. All are
+/// NaN if the matrix is not finite.
 pub fn symmetric_eigen(a: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
-    // Of nothing, `faer` counts to less than nothing.
+    // faer underflows on an empty matrix.
     if n == 0 {
         return (Vec::new(), Vec::new());
     }

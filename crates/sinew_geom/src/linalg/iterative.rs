@@ -1,12 +1,12 @@
-//! Iterative solvers: conjugate gradients and LSQR.
+//! Iterative least squares: LSQR.
 //!
 //! # Source
-//! Hestenes and Stiefel (1952) with Jacobi preconditioning; Paige and Saunders, *LSQR: an algorithm for sparse linear
-//! equations and sparse least squares* (1982), algorithm 1 with their stopping rules 1 and 2.
+//! Paige and Saunders, *LSQR: an algorithm for sparse linear equations and sparse least squares* (1982), algorithm 1
+//! with their stopping rules 1 and 2.
 //! # Cost
-//! One (conjugate gradients) or two (LSQR) sparse products per iteration.
+//! Two sparse products per iteration.
 
-use super::SparseMatrix;
+use super::{SparseMatrix, dot};
 use crate::GeomError;
 
 /// When to stop.
@@ -24,83 +24,19 @@ impl Default for IterationParams {
     }
 }
 
-/// How an iteration ended. The last iterate is kept even if it did not converge.
+/// Report of an iteration. The last iterate is returned even if it did not converge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IterationReport {
     /// Whether the tolerance was reached.
     pub converged: bool,
     /// Iterations done.
     pub iterations: usize,
-    /// Residual relative to the right-hand side: `‖b − A x‖ / ‖b‖`, for LSQR `‖Aᵀ r‖ / (‖A‖ ‖r‖)` or the
-    /// former, whichever is smaller.
+    /// The smaller of `‖b − A x‖ / ‖b‖` and `‖Aᵀ r‖ / (‖A‖ ‖r‖)`.
     pub residual: f64,
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), GeomError> {
     if expected == actual { Ok(()) } else { Err(GeomError::Length { what, expected, actual }) }
-}
-
-/// Solve `A x = b` for a symmetric positive definite matrix, starting from `x`.
-///
-/// # Errors
-/// A matrix that is not square, lengths that do not fit, a right-hand side that is not finite, or a direction of non-positive curvature.
-pub fn conjugate_gradients(
-    a: &SparseMatrix,
-    b: &[f64],
-    x: &mut [f64],
-    params: &IterationParams,
-) -> Result<IterationReport, GeomError> {
-    let n = a.n_rows();
-    check("columns of a square matrix", n, a.n_cols())?;
-    check("right-hand side", n, b.len())?;
-    check("unknowns", n, x.len())?;
-    finite(b)?;
-    let inverse_diagonal: Vec<f64> = (0..n)
-        .map(|i| {
-            a.row(i).find(|&(c, _)| c as usize == i).map_or(1.0, |(_, d)| if d > 0.0 { 1.0 / d } else { 1.0 })
-        })
-        .collect();
-    let scale = dot(b, b).sqrt();
-    if scale == 0.0 {
-        x.fill(0.0);
-        return Ok(IterationReport { converged: true, iterations: 0, residual: 0.0 });
-    }
-    let mut ap = vec![0.0; n];
-    a.mul_vec(x, &mut ap);
-    let mut r: Vec<f64> = b.iter().zip(&ap).map(|(b, ax)| b - ax).collect();
-    let mut z: Vec<f64> = r.iter().zip(&inverse_diagonal).map(|(r, d)| r * d).collect();
-    let mut p = z.clone();
-    let mut rz = dot(&r, &z);
-    for iterations in 0.. {
-        let residual = dot(&r, &r).sqrt() / scale;
-        let converged = residual <= params.tolerance;
-        if converged || iterations == params.max_iterations || !residual.is_finite() {
-            return Ok(IterationReport { converged, iterations, residual });
-        }
-        a.mul_vec(&p, &mut ap);
-        let curvature = dot(&p, &ap);
-        if curvature <= 0.0 {
-            let pivot = (0..n).max_by(|&i, &j| p[i].abs().total_cmp(&p[j].abs())).unwrap_or(0);
-            return Err(GeomError::NotPositiveDefinite { pivot });
-        }
-        let alpha = rz / curvature;
-        for i in 0..n {
-            x[i] += alpha * p[i];
-            r[i] -= alpha * ap[i];
-            z[i] = r[i] * inverse_diagonal[i];
-        }
-        let next = dot(&r, &z);
-        let beta = next / rz;
-        rz = next;
-        for i in 0..n {
-            p[i] = z[i] + beta * p[i];
-        }
-    }
-    unreachable!("the loop ends at max_iterations")
 }
 
 /// Least squares: minimise `‖A x − b‖² + damping² ‖x‖²` for any matrix, from zero. Among several minimisers
@@ -191,9 +127,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Both agree with the direct solver on the (damped) normal equations of a random tall matrix.
+        /// It agrees with the direct solver on the (damped) normal equations of a random tall matrix.
         #[test]
-        fn agree_with_cholesky(
+        fn agrees_with_cholesky(
             entries in prop::collection::vec((0u32..20, 0u32..8, -1.0..1.0f64), 30..100),
             b in prop::collection::vec(-1.0..1.0f64, 20),
         ) {
@@ -207,11 +143,8 @@ mod tests {
             let params = IterationParams { tolerance: 1e-13, ..Default::default() };
             let (x, report) = lsqr(&a, &b, damping, &params).unwrap();
             prop_assert!(report.converged);
-            let mut y = vec![0.0; 8];
-            prop_assert!(conjugate_gradients(&normal, &atb, &mut y, &params).unwrap().converged);
             for i in 0..8 {
                 prop_assert!((x[i] - exact[i][0]).abs() < 1e-8, "lsqr {} {}", x[i], exact[i][0]);
-                prop_assert!((y[i] - exact[i][0]).abs() < 1e-8, "cg {} {}", y[i], exact[i][0]);
             }
         }
     }
@@ -225,23 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_must_be_square() {
-        let a = SparseMatrix::from_triplets(2, 3, [(0, 0, 1.0), (1, 1, 1.0)]);
-        let result = conjugate_gradients(&a, &[1.0; 2], &mut [0.0; 2], &IterationParams::default());
-        let what = "columns of a square matrix";
-        assert_eq!(result.unwrap_err(), GeomError::Length { what, expected: 2, actual: 3 });
-    }
-
-    #[test]
-    fn stopping_early_is_said() {
+    fn stopping_early_is_reported() {
         let a = SparseMatrix::from_triplets(
             3,
             3,
             [(0, 0, 1.0), (1, 1, 50.0), (2, 2, 9.0), (0, 1, 1.0), (1, 0, 1.0)],
         );
         let params = IterationParams { max_iterations: 1, ..Default::default() };
-        let mut x = vec![0.0; 3];
-        let report = conjugate_gradients(&a, &[1.0, 2.0, 3.0], &mut x, &params).unwrap();
+        let (_, report) = lsqr(&a, &[1.0, 2.0, 3.0], 0.0, &params).unwrap();
         assert!(!report.converged && report.residual > 1e-10);
     }
 }

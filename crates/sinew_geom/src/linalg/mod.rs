@@ -1,4 +1,4 @@
-//! Linear algebra: the only place that knows a matrix library.
+//! Linear algebra: the only module that uses a matrix library.
 
 mod cholesky;
 mod dense;
@@ -10,14 +10,16 @@ mod simd;
 mod sparse;
 mod supernodes;
 mod triangular;
+mod vector;
 
 pub use cholesky::{Cholesky, SymbolicCholesky};
-pub use dense::DenseCholesky;
+pub use dense::{DenseCholesky, solve_definite};
 pub use eigen::symmetric_eigen;
-pub use iterative::{IterationParams, IterationReport, conjugate_gradients, lsqr};
+pub use iterative::{IterationParams, IterationReport, lsqr};
 pub use polar::{polar, svd3};
 pub use rotations::fit_rotations;
 pub(crate) use simd::{AnyLanes, Lanes8};
 pub use simd::{Kernel, dispatch};
 pub use sparse::SparseMatrix;
 pub use triangular::Real;
+pub use vector::{Float, dot, dot_wide, fma};

@@ -1,13 +1,13 @@
 //! Singular values and polar factors of 3 × 3 matrices.
 //!
 //! # Source
-//! One-sided Jacobi rotations (Hestenes 1958), which find every singular value to the rounding error of the largest.
+//! One-sided Jacobi rotations (Hestenes 1958), which compute every singular value to the rounding error of the largest.
 //! # Cost
 //! About four sweeps of three rotations.
 
 use glam::{DMat3, DVec3};
 
-/// `A = U diag(σ) Vᵀ` with `U`, `V` rotations and |σ| falling; the last σ is negative if `A` mirrors.
+/// `A = U diag(σ) Vᵀ` with `U`, `V` rotations and |σ| decreasing; the last σ is negative if `A` mirrors.
 pub fn svd3(a: &DMat3) -> (DMat3, DVec3, DMat3) {
     let mut columns = [a.x_axis, a.y_axis, a.z_axis];
     let mut v = [DVec3::X, DVec3::Y, DVec3::Z];
@@ -18,7 +18,7 @@ pub fn svd3(a: &DMat3) -> (DMat3, DVec3, DMat3) {
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let (x, y, xy) =
                 (columns[i].length_squared(), columns[j].length_squared(), columns[i].dot(columns[j]));
-            // Orthogonal, or as near to it as rotations that round at `noise` can bring the shorter of the two.
+            // Orthogonal up to the rounding `noise` of the shorter of the two.
             let (long, short) = (x.max(y).sqrt(), x.min(y).sqrt());
             if xy.abs() <= long * (f64::EPSILON * short).max(0.1 * noise) {
                 continue;
@@ -52,7 +52,7 @@ fn perpendicular(column: DVec3, u0: DVec3) -> Option<DVec3> {
     (along.length_squared() > 0.25).then(|| along.normalize())
 }
 
-/// Longest column first; a swap turns one column round, so that `v` stays a rotation.
+/// Longest column first; a swap negates one column, so that `v` stays a rotation.
 fn sort_columns(columns: &mut [DVec3; 3], v: &mut [DVec3; 3]) {
     for (i, j) in [(0, 1), (1, 2), (0, 1)] {
         if columns[i].length_squared() < columns[j].length_squared() {
@@ -64,7 +64,7 @@ fn sort_columns(columns: &mut [DVec3; 3], v: &mut [DVec3; 3]) {
 }
 
 /// `A = R S`, `R` the rotation nearest to `A`, `S` symmetric (Antonopoulos (2010), eq. 2.65). If `A` mirrors, `S` has
-/// one negative eigenvalue: `R` never does.
+/// one negative eigenvalue; `R` never mirrors.
 pub fn polar(a: &DMat3) -> (DMat3, DMat3) {
     let (u, sigma, v) = svd3(a);
     (u * v.transpose(), v * DMat3::from_diagonal(sigma) * v.transpose())
@@ -99,7 +99,7 @@ mod tests {
             prop_assert!(size(stretch - stretch.transpose()) < 1e-12);
         }
 
-        /// Singular values of any size are found to the rounding of the largest, and so is the matrix.
+        /// Singular values of any size are computed to the rounding error of the largest, and so is the matrix.
         #[test]
         fn small_singular_values_are_not_lost(
             turns in prop::array::uniform2(prop::array::uniform3(-3.0..3.0f64)),

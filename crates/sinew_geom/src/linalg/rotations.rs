@@ -14,21 +14,23 @@ use glam::{DMat3, DQuat};
 use rayon::prelude::*;
 
 const LANES: usize = 8;
-/// Rotations handed to a thread at a time.
-const CHUNK: usize = 256;
+/// Rotations per unit of parallel work.
+const CHUNK_ROTATIONS: usize = 256;
 
-/// Turn each rotation `R` towards the best fit of its matrix `A` (largest `tr(Rᵀ A)`), in some rounds.
+/// Turn each rotation `R` towards the best fit of its matrix `A` (largest `tr(Rᵀ A)`), in a number of rounds.
 ///
 /// # Panics
 /// If the slices differ in length.
 pub fn fit_rotations(matrices: &[DMat3], rotations: &mut [DQuat], rounds: usize) {
-    assert_eq!(matrices.len(), rotations.len(), "one rotation a matrix");
-    if matrices.len() <= 2 * CHUNK {
+    assert_eq!(matrices.len(), rotations.len(), "one rotation per matrix");
+    if matrices.len() <= 2 * CHUNK_ROTATIONS {
         return dispatch(Fit { matrices, rotations, rounds });
     }
-    matrices.par_chunks(CHUNK).zip(rotations.par_chunks_mut(CHUNK)).for_each(|(matrices, rotations)| {
-        dispatch(Fit { matrices, rotations, rounds });
-    });
+    matrices.par_chunks(CHUNK_ROTATIONS).zip(rotations.par_chunks_mut(CHUNK_ROTATIONS)).for_each(
+        |(matrices, rotations)| {
+            dispatch(Fit { matrices, rotations, rounds });
+        },
+    );
 }
 
 struct Fit<'a> {
@@ -80,7 +82,7 @@ fn turn(a: &[Lane; 9], q: &mut [Lane; 4]) {
             oz += u[0] * v[1] - u[1] * v[0];
             trace += u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
         }
-        // Half of ω = Σ r × a / |Σ r · a|; without any matrix nothing turns.
+        // Half of ω = Σ r × a / |Σ r · a|; a zero matrix turns nothing.
         let scale = 0.5 / (trace.abs() + f64::MIN_POSITIVE * 1e10);
         let (hx, hy, hz) = (ox * scale, oy * scale, oz * scale);
         let nx = x + hx * w + hy * z - hz * y;
@@ -103,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Stretched rotations are found again from a start up to a right angle away.
+        /// Stretched rotations are recovered from a start up to a right angle away.
         #[test]
         fn agrees_with_the_polar_decomposition(
             turn in prop::array::uniform3(-1.5..1.5f64),

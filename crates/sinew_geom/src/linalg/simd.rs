@@ -1,16 +1,16 @@
-//! Choosing machine code at run time.
+//! Choosing instructions at run time.
 
 /// A computation compiled twice: with fused multiply-add and wide registers, and without.
 ///
-/// Everything `run` calls must be `#[inline(always)]`, so that it is compiled for the chosen machine.
+/// Everything `run` calls must be `#[inline(always)]`, so that it is compiled for the chosen instructions.
 pub trait Kernel {
-    /// What it computes.
+    /// Result of the computation.
     type Output;
-    /// Do it. `FMA` tells whether `mul_add` is one instruction (otherwise it is a slow library call).
+    /// Run it. `FMA` says whether `mul_add` is one instruction (otherwise it is a slow library call).
     fn run<const FMA: bool>(self) -> Self::Output;
 }
 
-/// Run a kernel with the best instructions this machine has.
+/// Run a kernel with the best instructions of this machine.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
@@ -35,14 +35,14 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     }
 }
 
-/// Multiply-add on eight lanes that stay in one register. The compiler is free to cut a plain loop over eight
-/// lanes into halves, and does so when a later step looks at halves: skinning lost a third of its speed.
+/// Multiply-add on eight lanes that stay in one register. The compiler is free to split a plain loop over eight
+/// lanes into halves, and does so when a later step uses halves: skinning lost a third of its speed.
 pub(crate) trait Lanes8: Copy {
     /// `a · b + c`.
     fn mul_add(self, a: [f32; 8], b: [f32; 8], c: [f32; 8]) -> [f32; 8];
 }
 
-/// Lanes as the compiler likes them.
+/// Lanes as the compiler chooses.
 #[derive(Clone, Copy)]
 pub(crate) struct AnyLanes<const FMA: bool>;
 
@@ -50,7 +50,7 @@ impl<const FMA: bool> Lanes8 for AnyLanes<FMA> {
     #[inline(always)]
     fn mul_add(self, a: [f32; 8], b: [f32; 8], mut c: [f32; 8]) -> [f32; 8] {
         for i in 0..8 {
-            c[i] = if FMA { a[i].mul_add(b[i], c[i]) } else { a[i] * b[i] + c[i] };
+            c[i] = super::fma::<FMA, _>(a[i], b[i], c[i]);
         }
         c
     }

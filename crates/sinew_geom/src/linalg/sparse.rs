@@ -11,7 +11,7 @@ pub struct SparseMatrix {
     values: Vec<f64>,
 }
 
-/// Rows below which a product is not worth sharing between threads.
+/// Rows below which a product is not worth several threads.
 const PARALLEL_ROWS: usize = 20_000;
 
 impl SparseMatrix {
@@ -92,7 +92,7 @@ impl SparseMatrix {
         &self.values
     }
 
-    /// Values of the entries, whose places stay.
+    /// Mutable values of the entries; their places are fixed.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }

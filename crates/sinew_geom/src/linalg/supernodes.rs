@@ -1,4 +1,4 @@
-//! How a supernodal factor is laid out for our solves.
+//! Memory layout of a supernodal factor for our solves.
 //!
 //! # Source
 //! Sinew's own. The elimination tree is cut into subtrees of balanced work, so that threads can solve them in parallel;
@@ -11,7 +11,7 @@ use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw, supe
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Subtrees that can be solved side by side. More would enlarge the top, which is solved alone.
+/// Subtrees that can be solved in parallel. More would enlarge the top, which is solved sequentially.
 pub(super) const N_PARTS: usize = 4;
 
 /// A block of columns with the same rows below them.
@@ -25,26 +25,26 @@ pub struct Supernode {
     pub rows: usize,
     /// Number of rows below the columns.
     pub height: usize,
-    /// How many of those belong to the supernode's own part; the rest belong to the top.
+    /// Number of those that belong to the supernode's own part; the rest belong to the top.
     pub n_own: usize,
-    /// Start of its values, panel after panel of up to [`PANEL`] columns: the triangle on the diagonal by
+    /// Start of its values, panel after panel of up to [`PANEL_COLUMNS`] columns: the triangle on the diagonal by
     /// rows, with its diagonal inverted; then, by rows, the supernode's columns after the panel; then its rows.
     pub values: usize,
 }
 
-/// Most columns that are solved in registers at once.
-pub(super) const PANEL: usize = 8;
+/// Largest number of columns that are solved in registers at once.
+pub(super) const PANEL_COLUMNS: usize = 8;
 
 impl Supernode {
     /// First column, width and first value of each panel, counted within the supernode.
     #[inline(always)]
     pub fn panels(&self) -> impl DoubleEndedIterator<Item = (usize, usize, usize)> + use<> {
         let (w, h) = (self.width, self.height);
-        (0..w.div_ceil(PANEL)).map(move |p| {
-            let j = p * PANEL;
+        (0..w.div_ceil(PANEL_COLUMNS)).map(move |p| {
+            let j = p * PANEL_COLUMNS;
             // Columns before the panel reach down from their own diagonal to the last row.
             let before = j * (w + h) - j * j.saturating_sub(1) / 2;
-            (j, (w - j).min(PANEL), before)
+            (j, (w - j).min(PANEL_COLUMNS), before)
         })
     }
 
@@ -94,7 +94,7 @@ impl Layout {
         for &s in &source {
             let start = rows.len();
             rows.extend(inner.supernode(s).pattern().iter().map(|&c| new_column[c as usize]));
-            // Rows are ancestors, and we keep the order of ancestors: first those of the part, then the top.
+            // Rows are ancestors, and the order of ancestors is preserved: first those of the part, then the top.
             debug_assert!(rows[start..].is_sorted());
             let column = new_column[columns(s).start];
             let n_own =
@@ -113,7 +113,7 @@ impl Layout {
         Self { supernodes, rows, column_of, parts, source, original, n_values }
     }
 
-    /// Copy faer's factor into our places, in precision `T`.
+    /// Copy faer's factor into this layout, in precision `T`.
     pub fn pack<T: Real>(&self, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<T> {
         let factor = supernodal::SupernodalLltRef::new(supernodal_part(symbolic), l);
         let mut values = vec![T::default(); self.n_values];
@@ -128,7 +128,7 @@ impl Layout {
             let block = factor.supernode(s).val();
             let column = |j: usize| block.col(j).try_as_col_major().map_or(&[][..], |c| c.as_slice());
             for (j, width, start) in node.panels() {
-                let columns: [&[f64]; PANEL] =
+                let columns: [&[f64]; PANEL_COLUMNS] =
                     std::array::from_fn(|t| if t < width { column(j + t) } else { &[] });
                 pack_panel(&columns[..width], j, &mut values[start..]);
             }

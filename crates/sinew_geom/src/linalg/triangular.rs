@@ -37,12 +37,12 @@ pub trait Real:
     fn plus(self, b: Self) -> Self;
     /// `c − self · b`, fused if `FMA`.
     fn subtract_from<const FMA: bool>(self, b: Self, c: Self) -> Self;
-    /// Copy faer's factor into our places.
+    /// Copy faer's factor into our layout.
     fn pack(layout: &Layout, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<Self>;
 }
 
-/// Both substitutions for `W` right-hand sides beside each other, compiled here once: generic code would be compiled again in
-/// every crate that solves something.
+/// Both substitutions for `W` interleaved right-hand sides, compiled here once: generic code would be compiled again in
+/// every crate that uses it.
 pub trait Substitute<const W: usize>: Sized {
     /// Replace right-hand sides, in the order of the factor, by their solutions.
     fn substitute(layout: &Layout, values: &[Self], x: &mut [[Self; W]]);
@@ -88,10 +88,10 @@ macro_rules! impl_real {
 impl_real!(f32);
 impl_real!(f64);
 
-/// Unknowns below which threads cost more than they bring.
+/// Unknowns below which threads cost more than they gain.
 const PARALLEL_UNKNOWNS: usize = 4_000;
 
-/// Solve for `R` right-hand sides, in vector registers of a fitting width.
+/// Solve for `R` right-hand sides, in vector registers of suitable width.
 pub(super) fn solve<T: Real, const R: usize>(layout: &Layout, values: &[T], x: &mut [[f64; R]]) {
     let mut first = 0;
     while first < R {
@@ -125,7 +125,7 @@ fn solve_width<T: Real + Substitute<W>, const R: usize, const W: usize>(
     }
 }
 
-/// Compile `$work` for every width of a panel, and run the one that fits.
+/// Compile `$work` for every width of a panel, and run the matching one.
 macro_rules! for_width {
     ($width:expr, $b:ident => $work:expr) => {
         for_width!(@ $width, $b => $work; 1 2 3 4 5 6 7 8)
@@ -148,7 +148,7 @@ impl<T: Real> Substitution<'_, T> {
         let (lower, top) = x.split_at_mut(self.layout.parts[N_PARTS].1.start);
         let mut parts = split_parts(lower, &self.layout.parts);
         let parallel = self.layout.column_of.len() >= PARALLEL_UNKNOWNS;
-        // Each part subtracts from a top of its own; the sums are taken in a fixed order.
+        // Each part subtracts from its own copy of the top; the sums are taken in a fixed order.
         let mut tops = vec![vec![[T::default(); W]; top.len()]; N_PARTS];
         let mut jobs: Vec<_> = parts.iter_mut().zip(&mut tops).enumerate().collect();
         run_all(&mut jobs, parallel, |(part, (own, top))| {
@@ -187,7 +187,7 @@ impl<T: Real> Substitution<'_, T> {
     }
 }
 
-/// Do every job, on several threads if it is worth it.
+/// Run every job, on several threads if worthwhile.
 fn run_all<J: Send>(jobs: &mut [J], parallel: bool, run: impl Fn(&mut J) + Sync + Send) {
     if parallel { jobs.par_iter_mut().for_each(run) } else { jobs.iter_mut().for_each(run) }
 }

@@ -1,4 +1,4 @@
-//! Who is next to whom in a triangle mesh.
+//! Neighbourhoods in a triangle mesh.
 
 use super::{EdgeTable, Mesh, Ragged, union_find::UnionFind};
 
@@ -40,7 +40,7 @@ impl Adjacency {
 
     /// Closed walks along edges with a single face, each with the surface on its left.
     ///
-    /// Where several loops touch in one vertex they are told apart arbitrarily. A walk that ends (possible
+    /// Where several loops touch in one vertex they are separated arbitrarily. A walk that ends (possible
     /// only beside badly oriented faces) is returned open.
     pub fn boundary_loops(&self, mesh: &Mesh) -> Vec<Vec<u32>> {
         let corners = mesh.faces().as_flattened();
@@ -56,7 +56,7 @@ impl Adjacency {
             open.iter().enumerate().map(|(index, &[from, _])| (from, index as u32))
         });
         let mut used = vec![false; open.len()];
-        // How many of the edges leaving a vertex are surely used: many loops may meet in one.
+        // Number of edges leaving a vertex that are already used: many loops may meet in one.
         let mut behind = vec![0usize; mesh.n_vertices()];
         let mut loops = Vec::new();
         for first in 0..open.len() {
@@ -80,7 +80,7 @@ impl Adjacency {
     }
 
     /// Component of each vertex, counted from 0 in the order of their first vertex, and how many there are.
-    /// Vertices without a face form components of their own.
+    /// Vertices without a face form their own components.
     pub fn components(&self) -> (Vec<u32>, usize) {
         let mut sets = UnionFind::new(self.neighbors.len());
         for &[a, b] in self.edges.vertices() {

@@ -1,4 +1,4 @@
-//! What is wrong with a mesh, counted.
+//! Counting the defects of a mesh.
 
 use super::{EdgeTable, RawMesh, union_find::UnionFind};
 use glam::DVec3;
@@ -14,9 +14,9 @@ pub struct Defects {
     pub non_finite_vertices: usize,
     /// Faces with the same vertices as an earlier face, whatever their direction.
     pub duplicate_faces: usize,
-    /// Faces without area, of their own shape or at the scale of the mesh.
+    /// Faces without area, by their own shape or at the scale of the mesh.
     pub degenerate_faces: usize,
-    /// Those of them that have a shape, but are too small to be seen at the scale of the mesh.
+    /// Those of them that have a shape, but are too small at the scale of the mesh.
     pub tiny_faces: usize,
     /// Edges with one face.
     pub boundary_edges: usize,
@@ -24,7 +24,7 @@ pub struct Defects {
     pub non_manifold_edges: usize,
     /// Vertices where the faces form more than one fan ("bow-ties"), other than at non-manifold edges.
     pub non_manifold_vertices: usize,
-    /// Directed edges that more than one face runs along, each counted once.
+    /// Directed edges that more than one face uses, each counted once.
     pub inconsistent_edges: usize,
     /// Sets of faces connected through shared vertices.
     pub components: usize,
@@ -41,7 +41,7 @@ const AREA_TOLERANCE: f64 = 1e-10;
 const SCALE_TOLERANCE: f64 = 1e-12;
 
 impl RawMesh {
-    /// Count every kind of fault, in linear time but for sorting.
+    /// Count every kind of fault, in linear time except for sorting.
     pub fn defects(&self) -> Defects {
         let edges = EdgeTable::from_polygons(self.positions().len(), || self.faces());
         let mut defects = Defects {
@@ -152,7 +152,7 @@ fn count_duplicates(raw: &RawMesh) -> usize {
     for face in raw.faces() {
         let mut key = face.to_vec();
         key.sort_unstable();
-        // Triangles and quads, nearly all there is, sort as plain arrays; a real index is never the padding.
+        // Triangles and quads, nearly all faces, sort as plain arrays; a real index never equals the padding.
         match key.len() {
             0..=4 => {
                 small.push(std::array::from_fn::<u32, 4, _>(|i| key.get(i).copied().unwrap_or(u32::MAX)))

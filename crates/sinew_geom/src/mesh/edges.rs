@@ -15,7 +15,7 @@ pub struct EdgeTable {
 /// One face's use of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeUse {
-    /// The face.
+    /// Index of the face.
     pub face: u32,
     /// Position in the list of all corners of the corner the half-edge leaves.
     pub half_edge: u32,

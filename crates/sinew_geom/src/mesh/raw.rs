@@ -85,9 +85,9 @@ impl RawMesh {
     /// Triangulate into a valid [`Mesh`] with the same vertices in the same order.
     ///
     /// Convex polygons become fans, concave ones are ear-clipped in their best-fitting plane; faces of fewer
-    /// than three corners are left out, and beyond some 20 000 concave corners in one polygon fans must do.
+    /// than three corners are left out, and beyond some 20 000 concave corners in one polygon fans are used.
     /// Non-finite vertices are moved to the origin. Both are reported.
-    /// The second value tells, for each triangle, which corners of which face it came from.
+    /// The second value holds, for each triangle, the face and the corners it came from.
     pub fn triangulate(&self, warnings: &mut Warnings) -> (Mesh, Vec<TriangleSource>) {
         let mut positions = self.positions.clone();
         let n_bad = positions.iter_mut().filter(|p| !p.is_finite()).map(|p| *p = DVec3::ZERO).count();

@@ -75,17 +75,17 @@ fn faults_are_counted_one_by_one() {
     let base = triangles(&cube());
     let (p, f) = base.clone().into_parts();
     let count = |p: Vec<DVec3>, f: Vec<[u32; 3]>| RawMesh::from_triangles(p, &f).unwrap().defects();
-    // A vertex nobody uses, at a place that is taken.
+    // A vertex without a face, at the position of another.
     let d = count([p.clone(), vec![p[0]]].concat(), f.clone());
     assert_eq!((d.unreferenced_vertices, d.coincident_vertices), (1, 1));
     // A face twice: its three edges have three faces.
     let d = count(p.clone(), [f.clone(), vec![f[0]]].concat());
     assert_eq!((d.duplicate_faces, d.non_manifold_edges), (1, 3));
-    // A face turned: each of its edges is run along twice.
+    // A face turned: each of its edges is used twice in one direction.
     let mut turned = f.clone();
     turned[0].swap(0, 1);
     assert_eq!(count(p.clone(), turned).inconsistent_edges, 3);
-    // A face less.
+    // One face less.
     assert_eq!(count(p.clone(), f[1..].to_vec()).boundary_edges, 3);
     // A needle.
     assert_eq!(count(p.clone(), [f.clone(), vec![[0, 0, 1]]].concat()).degenerate_faces, 1);
@@ -145,7 +145,7 @@ fn boxes(bodies: &[Option<u8>; 8]) -> Mesh {
 fn solids_that_touch_stay_closed() {
     let count = |mesh: &Mesh| RawMesh::from_mesh(mesh).defects();
     let mend = |mesh: &Mesh| count(&repair(mesh, &RepairParams::default(), |_, _| true).0);
-    // Beside one another with vertices of their own, and along an edge with shared ones.
+    // Beside one another with separate vertices, and along an edge with shared ones.
     let beside = boxes(&[Some(0), Some(1), None, None, None, None, None, None]);
     assert_eq!(repair(&beside, &RepairParams::default(), |_, _| true).0, beside);
     let d = mend(&boxes(&[Some(0), None, None, Some(0), None, None, None, None]));
@@ -228,10 +228,10 @@ proptest! {
     }
 
     /// Whatever the triangles, a repaired mesh has none of the faults that repair promises to remove, and
-    /// every vertex lies where its source lay.
+    /// every vertex is at the position of its source.
     #[test]
     fn repair_keeps_its_promises(faces in prop::collection::vec(prop::array::uniform3(0u32..9), 0..40)) {
-        // The last vertices lie where the first ones do.
+        // The last vertices are at the positions of the first ones.
         let p: Vec<DVec3> =
             (0..9).map(|i| i % 7).map(|i| DVec3::new((i % 3) as f64, (i / 3) as f64, (i * i % 5) as f64)).collect();
         let mesh = Mesh::new(p.clone(), faces).unwrap();

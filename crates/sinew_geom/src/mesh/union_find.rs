@@ -1,6 +1,6 @@
 //! Disjoint sets.
 
-/// Sets of `0..n`, merged in near-constant time. The smallest member stands for its set.
+/// Sets of `0..n`, merged in near-constant time. The smallest member represents its set.
 #[derive(Debug, Clone)]
 pub struct UnionFind {
     parent: Vec<u32>,
@@ -22,7 +22,7 @@ impl UnionFind {
         x
     }
 
-    /// Merge two sets; false if they were one already.
+    /// Merge two sets; false if they were the same already.
     pub fn union(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.parent[a.max(b) as usize] = a.min(b);

@@ -58,7 +58,7 @@ fn frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
     (length > 0.0).then(|| DMat3::from_cols(b - a, c - a, normal / length.sqrt()))
 }
 
-/// The frame of a facet that has collapsed: its normal has gone.
+/// The frame of a collapsed facet, which has no normal.
 fn flat_frame([a, b, c]: [DVec3; 3]) -> DMat3 {
     DMat3::from_cols(b - a, c - a, DVec3::ZERO)
 }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        /// An affine map of the whole mesh is found again in every facet's plane, and a rigid one decomposes
+        /// An affine map of the whole mesh is recovered in every facet's plane, and a rigid one decomposes
         /// into its angle, a scale of √3 and no shear.
         #[test]
         fn gradients_recover_the_map(axis in prop::array::uniform3(-1.0..1.0f64), angle in 0.0..3.1f64,

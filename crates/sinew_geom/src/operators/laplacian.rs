@@ -10,14 +10,16 @@
 //! Linear in the number of edges; `Squared` one sparse product.
 //! # Limits
 //! A vertex without an edge has an empty row. Where cotangent weights cancel, the row falls back to uniform weights.
+//! The cotangents themselves, also of faces without area, are those of [`half_cotangents`].
 
+use super::half_cotangents;
 use crate::{
     Mesh,
     linalg::SparseMatrix,
     mesh::{Adjacency, EdgeTable},
 };
 
-/// Which weights a Laplacian gives to neighbours.
+/// Weights that a Laplacian gives to neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LaplacianKind {
     /// All the same (eq. 4.1).
@@ -35,7 +37,7 @@ impl LaplacianKind {
     /// All of them, in the order of Hansen (2006).
     pub const ALL: [Self; 4] = [Self::Umbrella, Self::EdgeLength, Self::Cotangent, Self::Squared];
 
-    /// Name by which a user asks for it.
+    /// Name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Umbrella => "umbrella",
@@ -45,7 +47,7 @@ impl LaplacianKind {
         }
     }
 
-    /// The kind of a name.
+    /// The kind with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -104,16 +106,11 @@ pub fn build_cotangent_stiffness(mesh: &Mesh, adjacency: &Adjacency) -> SparseMa
     SparseMatrix::from_triplets(mesh.n_vertices(), mesh.n_vertices(), triplets)
 }
 
-/// `cot α + cot β` of every edge; a boundary edge has one term.
+/// `cot α + cot β` of every edge; a boundary edge has one term. See [`half_cotangents`] for faces without area.
 fn compute_cotangents(mesh: &Mesh, edges: &EdgeTable) -> Vec<f64> {
-    let corners = mesh.faces().as_flattened();
-    let cotangent = |half_edge: usize| {
-        let (face, k) = (half_edge / 3, half_edge % 3);
-        let at = |k: usize| mesh.positions()[corners[face * 3 + k % 3] as usize];
-        let (u, v) = (at(k) - at(k + 2), at(k + 1) - at(k + 2));
-        // A face without area would have infinite cotangents; it gets large finite ones.
-        u.dot(v) / u.cross(v).length().max(1e-9 * (u.length_squared() + v.length_squared()))
-    };
+    let halves: Vec<[f64; 3]> = (0..mesh.n_faces()).map(|face| half_cotangents(mesh.corners(face))).collect();
+    // The half-edge k of a face runs from its corner k to the next; the third corner is opposite.
+    let cotangent = |half_edge: usize| 2.0 * halves[half_edge / 3][(half_edge % 3 + 2) % 3];
     (0..edges.len())
         .map(|edge| {
             let sum: f64 = edges.uses(edge).map(|used| cotangent(used.half_edge as usize)).sum();
@@ -177,7 +174,7 @@ mod tests {
 
     #[test]
     fn cotangents_reproduce_linear_functions_inside_a_flat_mesh() {
-        // A sheared, stretched grid: only cotangent weights see that it is still flat and the function linear.
+        // A sheared, stretched grid: only with cotangent weights the linear function stays harmonic.
         let flat = grid(7);
         let warp = |p: &DVec3| DVec3::new(p.x + 0.3 * p.y + 0.1 * (p.x * 3.7).sin(), p.y * 1.7, 0.0);
         let mesh = flat.with_positions(flat.positions().iter().map(warp).collect()).unwrap();

@@ -1,15 +1,15 @@
-//! A small world to walk on: flat, sloping, stepped, hilly.
+//! Grounds to walk on: flat, sloping, stepped, hilly.
 
 use crate::GeomError;
 use glam::DVec3;
 use std::str::FromStr;
 
-/// Height of the ground over the plane, +Y up.
+/// Height of the ground over the x–z plane, +Y up.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ground {
     /// Level at a height.
     Flat(f64),
-    /// Rises along +Z by so many degrees, through the origin; negative to go down.
+    /// Rises along +Z by this many degrees, through the origin; negative to go down.
     Slope(f64),
     /// Stairs along +Z: each step is `run` deep and `rise` high, the first at `start`; `count` of them.
     Steps {
@@ -19,14 +19,14 @@ pub enum Ground {
         run: f64,
         /// Where the first begins.
         start: f64,
-        /// How many.
+        /// Number of steps.
         count: usize,
     },
     /// Waves in both directions.
     Hills {
         /// Height of a hill above a valley.
         height: f64,
-        /// From hill to hill.
+        /// Distance from hill to hill.
         length: f64,
     },
     /// Heights on a grid.
@@ -39,10 +39,10 @@ impl Default for Ground {
     }
 }
 
-/// Beyond this nobody walks.
-const STEEPEST_DEGREES: f64 = 60.0;
-/// Steps of stairs whose number is not given: more than any clip climbs.
-const MANY_STEPS: usize = 10_000;
+/// Steepest slope that can be walked on.
+const MAX_SLOPE_DEGREES: f64 = 60.0;
+/// Number of steps if it is not given: more than any clip climbs.
+const DEFAULT_STEPS: usize = 10_000;
 
 impl FromStr for Ground {
     type Err = GeomError;
@@ -65,7 +65,7 @@ impl FromStr for Ground {
             ("flat", []) => Self::Flat(0.0),
             ("flat", &[height]) => Self::Flat(height),
             ("slope", &[degrees]) => Self::Slope(degrees),
-            ("steps", &[rise, run]) => Self::Steps { rise, run, start: run, count: MANY_STEPS },
+            ("steps", &[rise, run]) => Self::Steps { rise, run, start: run, count: DEFAULT_STEPS },
             ("hills", []) => Self::Hills { height: 0.4, length: 4.0 },
             ("hills", &[height, length]) => Self::Hills { height, length },
             _ => return Err(refuse()),
@@ -74,24 +74,24 @@ impl FromStr for Ground {
     }
 }
 
-/// A ground laid out somewhere: its own +Z points along a heading.
+/// A ground placed in the world: its own +Z points along a heading.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Site {
+pub struct PlacedGround {
     /// The ground in its own axes.
     pub ground: Ground,
-    /// Where its origin lies, x and z.
+    /// Position of its origin, x and z.
     pub origin: [f64; 2],
-    /// Turn about +Y that brings its +Z to where it points, radians.
+    /// Rotation about +Y of its +Z, radians.
     pub heading: f64,
 }
 
-impl Site {
+impl PlacedGround {
     /// A ground in the axes of the world.
     pub fn of(ground: Ground) -> Self {
         Self { ground, ..Self::default() }
     }
 
-    /// Height at a place of the world.
+    /// Height at a point of the world.
     pub fn height(&self, x: f64, z: f64) -> f64 {
         let (sine, cosine) = self.heading.sin_cos();
         let (dx, dz) = (x - self.origin[0], z - self.origin[1]);
@@ -145,7 +145,7 @@ impl HeightField {
 }
 
 impl Ground {
-    /// Height at a place.
+    /// Height at a point.
     pub fn height(&self, x: f64, z: f64) -> f64 {
         match self {
             Self::Flat(height) => *height,
@@ -156,25 +156,25 @@ impl Ground {
             }
             Self::Hills { height, length } => {
                 let k = std::f64::consts::TAU / length;
-                // Level with slope zero at the origin, where people start.
+                // Level with slope zero at the origin, where clips start.
                 0.25 * height * (2.0 - (k * z).cos() - (0.7 * k * x).cos())
             }
             Self::Field(field) => field.height(x, z),
         }
     }
 
-    /// Greatest height along a straight line, looked at in small steps.
+    /// Greatest height along a straight line, sampled in small steps.
     pub fn highest_between(&self, from: [f64; 2], to: [f64; 2]) -> f64 {
-        const LOOKS: usize = 64;
-        (0..=LOOKS)
+        const SAMPLES: usize = 64;
+        (0..=SAMPLES)
             .map(|i| {
-                let t = i as f64 / LOOKS as f64;
+                let t = i as f64 / SAMPLES as f64;
                 self.height(from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]))
             })
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Least and greatest height along a line of sight that looks down: anywhere, but on a slope where they meet.
+    /// Range of heights where a line of sight that looks down can meet the ground; on a slope the exact height.
     fn range(&self, origin: DVec3, direction: DVec3) -> [f64; 2] {
         let around = |a: f64, b: f64| [a.min(b), a.max(b)];
         match self {
@@ -194,9 +194,9 @@ impl Ground {
         }
     }
 
-    /// Where a line of sight from above first meets the ground; nothing if it does not look down.
+    /// Where a line of sight from above first meets the ground; `None` if it does not look down.
     pub fn first_hit(&self, origin: DVec3, direction: DVec3) -> Option<DVec3> {
-        const LOOKS: usize = 1024;
+        const SAMPLES: usize = 1024;
         if !(direction.y < -1e-9 && origin.is_finite() && direction.is_finite()) {
             return None;
         }
@@ -205,8 +205,8 @@ impl Ground {
         let (from, to) = (until(high), until(low));
         let at = |t: f64| origin + direction * t;
         let is_below = |t: f64| at(t).y <= self.height(at(t).x, at(t).z);
-        let step = (to - from) / LOOKS as f64;
-        let first = (1..=LOOKS).map(|i| from + step * i as f64).find(|t| is_below(*t)).unwrap_or(to);
+        let step = (to - from) / SAMPLES as f64;
+        let first = (1..=SAMPLES).map(|i| from + step * i as f64).find(|t| is_below(*t)).unwrap_or(to);
         let (mut above, mut below) = (if is_below(from) { from } else { first - step }, first);
         for _ in 0..50 {
             let middle = 0.5 * (above + below);
@@ -216,14 +216,14 @@ impl Ground {
         point.is_finite().then(|| DVec3::new(point.x, self.height(point.x, point.z), point.z))
     }
 
-    /// Refuse numbers that make no ground.
+    /// Check the numbers.
     ///
     /// # Errors
     /// If a length is not above zero or a number not finite.
     pub fn check(&self) -> Result<(), GeomError> {
         let (value, sound) = match self {
             Self::Flat(height) => (format!("flat {height}"), height.is_finite()),
-            Self::Slope(degrees) => (format!("slope {degrees}"), degrees.abs() <= STEEPEST_DEGREES),
+            Self::Slope(degrees) => (format!("slope {degrees}"), degrees.abs() <= MAX_SLOPE_DEGREES),
             Self::Steps { rise, run, start, .. } => (
                 format!("steps {rise} high and {run} deep from {start}"),
                 rise.is_finite() && start.is_finite() && run.is_finite() && *run > 0.0,
@@ -276,7 +276,7 @@ mod tests {
                 let ray = (aim - eye).normalize();
                 let hit = ground.first_hit(eye, ray).unwrap();
                 assert!((hit.y - ground.height(hit.x, hit.z)).abs() < 1e-9);
-                // On the line, but at an edge of a step.
+                // On the line, at an edge of a step.
                 let off = (hit - eye).reject_from_normalized(ray).length();
                 assert!(off < 1e-6 || matches!(ground, Ground::Steps { .. }), "{ground:?}: {off}");
                 // Nothing before it hides it.
@@ -316,12 +316,15 @@ mod tests {
     #[test]
     fn a_site_turns_its_ground() {
         // Uphill points along +X: a quarter turn about +Y brings +Z there.
-        let site =
-            Site { ground: Ground::Slope(45.0), origin: [1.0, 2.0], heading: std::f64::consts::FRAC_PI_2 };
+        let site = PlacedGround {
+            ground: Ground::Slope(45.0),
+            origin: [1.0, 2.0],
+            heading: std::f64::consts::FRAC_PI_2,
+        };
         for (x, z, expected) in [(1.0, 2.0, 0.0), (3.0, 2.0, 2.0), (1.0, 7.0, 0.0)] {
             assert!((site.height(x, z) - expected).abs() < 1e-12, "{x} {z}: {}", site.height(x, z));
         }
-        assert_eq!(Site::of(Ground::Flat(0.3)).height(5.0, 6.0), 0.3);
+        assert_eq!(PlacedGround::of(Ground::Flat(0.3)).height(5.0, 6.0), 0.3);
     }
 
     #[test]

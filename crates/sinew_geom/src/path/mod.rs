@@ -3,13 +3,15 @@
 mod ground;
 mod walk;
 
-pub use ground::{Ground, HeightField, Site};
+#[doc(hidden)]
+pub use ground::PlacedGround as Site;
+pub use ground::{Ground, HeightField, PlacedGround};
 pub use walk::{Walk, plan_walk};
 
 use crate::GeomError;
 use glam::DVec3;
 
-/// Where something is over time: through points, never beyond them, still between equal ones.
+/// Position over time: through points, without overshooting, at rest between equal ones.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Path {
     points: Vec<DVec3>,
@@ -22,12 +24,12 @@ impl Path {
     /// A path through points at times in seconds.
     ///
     /// # Errors
-    /// If there is no point, not one time a point, a number is not finite, or times do not rise.
+    /// If there is no point, not one time per point, a number is not finite, or times do not rise.
     pub fn new(points: Vec<DVec3>, times: Vec<f64>) -> Result<Self, GeomError> {
         let refuse = |name, value, expected| Err(GeomError::Parameter { name, value, expected });
         if points.is_empty() || points.len() != times.len() {
             let value = format!("{} points at {} times", points.len(), times.len());
-            return refuse("path", value, "it needs at least one point, and one time a point");
+            return refuse("path", value, "it needs at least one point, and one time per point");
         }
         if let Some(at) = (0..points.len()).find(|&i| !(points[i].is_finite() && times[i].is_finite())) {
             return refuse("path", format!("not finite at point {at}"), "its numbers must be");
@@ -39,12 +41,12 @@ impl Path {
         Ok(Self { points, times, slopes })
     }
 
-    /// A path through points over a time, with as much time for each stretch as it is long; evenly if it has no
+    /// A path through points in a given time, distributed by length; evenly if it has no
     /// length.
     ///
     /// # Errors
     /// As [`Path::new`], and if the time is not above zero.
-    pub fn over(points: Vec<DVec3>, secs: f64) -> Result<Self, GeomError> {
+    pub fn with_duration(points: Vec<DVec3>, secs: f64) -> Result<Self, GeomError> {
         if !(secs.is_finite() && secs > 0.0) {
             let value = secs.to_string();
             return Err(GeomError::Parameter { name: "seconds", value, expected: "it must be above 0" });
@@ -62,7 +64,7 @@ impl Path {
         Self::new(points, times)
     }
 
-    /// First and last moment.
+    /// First and last time.
     pub fn span(&self) -> [f64; 2] {
         [self.times.first().copied().unwrap_or(0.0), self.times.last().copied().unwrap_or(0.0)]
     }
@@ -72,12 +74,12 @@ impl Path {
         &self.points
     }
 
-    /// When each point is passed.
+    /// Time of each point.
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
-    /// Where it is at a time; before and after it stays at its ends.
+    /// Position at a time; constant before and after the path.
     pub fn at(&self, time: f64) -> DVec3 {
         let next = self.times.partition_point(|&t| t <= time);
         let n = self.points.len();
@@ -95,7 +97,7 @@ impl Path {
     }
 }
 
-/// Velocities of a cubic that does not overshoot in any coordinate: where it turns, it stands still (Fritsch and
+/// Velocities of a cubic that does not overshoot in any coordinate: zero where the direction reverses (Fritsch and
 /// Butland, *A method for constructing local monotone piecewise cubic interpolants*, 1984).
 fn slopes(points: &[DVec3], times: &[f64]) -> Vec<DVec3> {
     let n = points.len();
@@ -134,13 +136,13 @@ mod tests {
             let p = path.at(f64::from(i) * 0.01);
             assert!((-1e-12..=1.0 + 1e-12).contains(&p.x) && (-1e-12..=2.0).contains(&p.y), "{p}");
         }
-        // Between equal points it stands still; outside it stays at its ends.
+        // At rest between equal points; constant before and after.
         assert_eq!([path.at(1.5), path.at(-1.0), path.at(9.0)], [DVec3::X, points[0], points[3]]);
     }
 
     #[test]
     fn straight_even_paths_are_straight_and_even() {
-        let path = Path::over(vec![DVec3::ZERO, DVec3::X, DVec3::X * 3.0], 3.0).unwrap();
+        let path = Path::with_duration(vec![DVec3::ZERO, DVec3::X, DVec3::X * 3.0], 3.0).unwrap();
         for i in 0..=30 {
             let time = f64::from(i) * 0.1;
             assert!(path.at(time).distance(DVec3::X * time) < 2e-2, "{time}: {}", path.at(time));
@@ -150,7 +152,7 @@ mod tests {
     #[test]
     fn points_without_length_and_single_points_stay_where_they_are() {
         for n in 1..4 {
-            let path = Path::over(vec![DVec3::Y; n], 2.0).unwrap();
+            let path = Path::with_duration(vec![DVec3::Y; n], 2.0).unwrap();
             assert_eq!(path.at(0.7), DVec3::Y);
         }
     }
@@ -161,6 +163,6 @@ mod tests {
         assert!(Path::new(vec![DVec3::X; 2], vec![0.0, 0.0]).is_err());
         assert!(Path::new(vec![DVec3::X], vec![f64::NAN]).is_err());
         assert!(Path::new(vec![DVec3::NAN], vec![0.0]).is_err());
-        assert!(Path::over(vec![DVec3::X], 0.0).is_err());
+        assert!(Path::with_duration(vec![DVec3::X], 0.0).is_err());
     }
 }

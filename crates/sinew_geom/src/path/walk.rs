@@ -4,29 +4,29 @@ use super::{Ground, Path};
 use crate::GeomError;
 use glam::{DVec2, DVec3};
 
-/// How to walk along a line.
+/// Parameters of a walk along a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Walk {
     /// Points on the ground, x and z.
     pub line: Vec<[f64; 2]>,
     /// Distance between two footprints of the same foot.
     pub stride: f64,
-    /// Time from a footprint of a foot to its next.
+    /// Time between two footprints of the same foot.
     pub secs: f64,
-    /// How high a foot is lifted over the highest ground on its way.
+    /// How high a foot is lifted above the highest ground on its way.
     pub lift: f64,
-    /// Share of the time that a foot stands: above ½ there are moments on both feet.
+    /// Share of the time that a foot is planted: above ½ there are moments on both feet.
     pub stance: f64,
 }
 
-/// Steps beyond which somebody mistyped.
+/// Largest number of steps; more are a typing error.
 const MAX_STEPS: f64 = 100_000.0;
 
-/// Footprints alternate left and right of the line; a foot stands still between landing and leaving.
+/// Footprints alternate left and right of the line; a foot is at rest between landing and leaving.
 ///
-/// `feet` are the places of the two feet at rest, when the body faces +Z at the origin: their height above the ground
-/// and distance from the middle are kept. Returns the paths of both feet, and the path of the body over the ground,
-/// whose direction is where it looks.
+/// `feet` are the positions of the two feet at rest, when the body faces +Z at the origin: their height above the
+/// ground and distance from the middle are kept. Returns the paths of both feet, and the path of the body over the
+/// ground, whose direction is where it faces.
 ///
 /// # Errors
 /// If a number makes no sense, or the line has no length.
@@ -35,7 +35,7 @@ pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Pat
     ground.check()?;
     let line = Line::new(&walk.line)?;
     let half = 0.5 * walk.stride;
-    // The first and the last footprints of the feet lie side by side.
+    // The first and the last footprints of the feet are side by side.
     let n_steps = (line.length / half).round().max(1.0);
     if n_steps > MAX_STEPS {
         return Err(GeomError::Parameter {
@@ -88,10 +88,10 @@ pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Pat
     let missing = || GeomError::Parameter { name: "walk", value: "no feet".into(), expected: "two feet" };
     let (left, right) = (paths.next().ok_or_else(missing)??, paths.next().ok_or_else(missing)??);
     let body = line.points.iter().map(|p| DVec3::new(p.x, ground.height(p.x, p.y), p.y)).collect();
-    Ok(([left, right], Path::over(body, end)?))
+    Ok(([left, right], Path::with_duration(body, end)?))
 }
 
-/// A foot in the air: up at once, along, and down at the end, over whatever lies between.
+/// A foot in the air: up first, then along, and down at the end, over the ground between.
 fn swing_keys(
     from: DVec3,
     to: DVec3,
@@ -102,7 +102,7 @@ fn swing_keys(
     secs: f64,
 ) -> Vec<(f64, DVec3)> {
     const KEYS: usize = 16;
-    // Little ground is covered while the foot rises and sinks; in between it is even.
+    // The foot moves little horizontally while it rises and sinks; in between it moves evenly.
     let share = |t: f64| {
         let ease = 0.1;
         match t {
@@ -119,7 +119,7 @@ fn swing_keys(
     (1..KEYS)
         .map(|k| {
             let t = k as f64 / KEYS as f64;
-            // It sets off gently: a leg that is straight would have to fold at once.
+            // It starts gently: a straight leg would otherwise have to fold at once.
             let arch = (1.0 - (2.0 * t - 1.0).powi(2)).powf(1.1);
             let here = spot(k);
             let height = here.y + lift * arch;

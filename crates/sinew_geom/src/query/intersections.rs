@@ -5,7 +5,7 @@
 //! selection of self-intersecting faces, so that numbers can be compared: faces that share an edge never count, faces
 //! that share a corner count if the edge opposite to it passes through the other.
 //! # Cost
-//! One traversal of the box hierarchy per face, shared between threads.
+//! One traversal of the box hierarchy per face, on all threads.
 //! # Limits
 //! Faces that overlap within one plane are not found.
 
@@ -15,7 +15,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// Volume spanned by a segment and a face, over their lengths, below which they count as parallel.
-const PARALLEL: f64 = 1e-9;
+const PARALLEL_TOLERANCE: f64 = 1e-9;
 
 /// Which faces pass through another face of the mesh.
 pub fn find_self_intersections(mesh: &Mesh) -> Vec<bool> {
@@ -75,7 +75,7 @@ fn crosses(p: DVec3, q: DVec3, &[a, b, c]: &[DVec3; 3]) -> bool {
     let h = direction.cross(ac);
     let det = ab.dot(h);
     // Nearly parallel segments meet flat neighbours only by rounding.
-    if det.abs() <= PARALLEL * ab.length() * ac.length() * direction.length() {
+    if det.abs() <= PARALLEL_TOLERANCE * ab.length() * ac.length() * direction.length() {
         return false;
     }
     let s = p - a;
@@ -103,7 +103,7 @@ mod tests {
     fn solids_apart_do_not_meet_and_overlapping_ones_do() {
         let apart = find_self_intersections(&two_tetrahedra(DVec3::splat(2.0)));
         assert!(apart.iter().all(|meets| !meets));
-        // The corner of the copy pokes through the slanted face: its three faces and that one meet.
+        // The corner of the copy passes through the slanted face: its three faces and that one meet.
         let poked = find_self_intersections(&two_tetrahedra(DVec3::splat(0.3)));
         assert_eq!(poked, [false, false, false, true, true, true, true, false]);
     }

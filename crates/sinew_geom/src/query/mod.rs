@@ -1,4 +1,4 @@
-//! Questions about a surface: how far, which side, what is hit.
+//! Queries on a surface: distance, side, ray hits.
 
 mod dijkstra;
 mod intersections;

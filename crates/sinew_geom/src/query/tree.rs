@@ -16,16 +16,16 @@ use obvhs::{
 };
 use std::time::Duration;
 
-/// A place on a surface.
+/// A point on a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfacePoint {
-    /// The face it lies on.
+    /// Its face.
     pub face: u32,
     /// Weights of the face's corners; they sum to one.
     pub barycentric: [f64; 3],
-    /// The place itself.
+    /// Its position.
     pub position: DVec3,
-    /// Distance from the point asked about.
+    /// Distance from the query point.
     pub distance: f64,
 }
 
@@ -59,7 +59,7 @@ impl std::fmt::Debug for SurfaceTree {
 }
 
 impl SurfaceTree {
-    /// Build the hierarchy. An empty mesh is fine: nothing is near or hit.
+    /// Build the hierarchy. An empty mesh is allowed: nothing is near or hit.
     pub fn new(mesh: &Mesh) -> Self {
         let [low, high] = mesh.bounds();
         let center = (low + high) / 2.0;
@@ -72,7 +72,7 @@ impl SurfaceTree {
         tree
     }
 
-    /// The place on the surface nearest to a point; `None` for an empty mesh, or a point that is not
+    /// The point on the surface nearest to a point; `None` for an empty mesh, or a point that is not
     /// finite or farther than 1e150.
     pub fn closest_point(&self, point: DVec3) -> Option<SurfacePoint> {
         let p = point - self.center;
@@ -92,7 +92,7 @@ impl SurfaceTree {
                     let triangle = &self.triangles[face as usize];
                     let weights = closest_weights(triangle, p);
                     let distance = at(triangle, weights).distance_squared(p);
-                    // Of several nearest faces the first in the mesh is taken, whatever the tree looks like.
+                    // Of several nearest faces the first in the mesh is chosen, whatever the shape of the tree.
                     if distance < best.0 || (distance == best.0 && face < best.1) {
                         best = (distance, face, weights);
                     }
@@ -171,7 +171,7 @@ impl SurfaceTree {
     }
 }
 
-/// A box in `f32` that surely contains the triangle.
+/// A box in `f32` that contains the triangle.
 fn outer_box(triangle: &[DVec3; 3]) -> Aabb {
     let low = triangle[0].min(triangle[1]).min(triangle[2]);
     let high = triangle[0].max(triangle[1]).max(triangle[2]);
@@ -187,15 +187,15 @@ fn at(t: &[DVec3; 3], w: [f64; 3]) -> DVec3 {
     t[0] * w[0] + t[1] * w[1] + t[2] * w[2]
 }
 
-/// Below this share of the squared product of two sides the area of a triangle is rounding, and so would be the signs
-/// that say on which side of an edge a point lies.
-const FLAT: f64 = 1e-12;
+/// Below this fraction of the squared product of two sides the area of a triangle is rounding noise, and so are the
+/// signs that say on which side of an edge a point is.
+const MIN_RELATIVE_AREA: f64 = 1e-12;
 
 /// Barycentric weights of the point of a triangle nearest to `p`.
 fn closest_weights(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     let &[a, b, c] = triangle;
     let (ab, ac, ap) = (b - a, c - a, p - a);
-    if ab.cross(ac).length_squared() <= FLAT * ab.length_squared() * ac.length_squared() {
+    if ab.cross(ac).length_squared() <= MIN_RELATIVE_AREA * ab.length_squared() * ac.length_squared() {
         return closest_on_edges(triangle, p);
     }
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
@@ -231,7 +231,7 @@ fn closest_weights(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     [va / sum, vb / sum, vc / sum]
 }
 
-/// The same for a triangle without area, which is no more than its edges.
+/// The same for a triangle without area, which is only its edges.
 fn closest_on_edges(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     let candidates = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| {
         let edge = triangle[j] - triangle[i];
@@ -244,7 +244,7 @@ fn closest_on_edges(triangle: &[DVec3; 3], p: DVec3) -> [f64; 3] {
     candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or([1.0, 0.0, 0.0])
 }
 
-/// A share of an edge; an edge without length gives its start.
+/// Fraction along an edge; an edge without length gives its start.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
@@ -278,7 +278,7 @@ fn hit_triangle(&[a, b, c]: &[DVec3; 3], face: u32, origin: DVec3, direction: DV
     let q = s.cross(ab);
     let v = direction.dot(q) / determinant;
     let t = ac.dot(q) / determinant;
-    // A sliver of tolerance lets no ray slip between neighbouring faces.
+    // A small tolerance lets no ray pass between neighbouring faces.
     let slack = -1e-12;
     let inside = u >= slack && v >= slack && u + v <= 1.0 - slack && t >= 0.0 && t.is_finite();
     inside.then_some(RayHit { face, barycentric: [1.0 - u - v, u, v], t, front: determinant > 0.0 })
@@ -310,7 +310,7 @@ mod tests {
             prop_assert!((found.position.distance(p) - expected).abs() < 1e-9);
         }
 
-        /// Nothing on a triangle of any shape, slivers and needles included, is nearer than what is found.
+        /// No point of a triangle of any shape, slivers and needles included, is nearer than the result.
         #[test]
         fn no_point_of_a_triangle_is_nearer(
             corners in prop::array::uniform3(prop::array::uniform3(-1.0..1.0f64)),

@@ -17,12 +17,12 @@ use glam::{DMat3, DVec3};
 use std::f64::consts::PI;
 
 /// A node is far if the point is farther from its centre than this many radii. 2 is the paper's default;
-/// 2.5 makes the expansion's error invisible to an inside test.
+/// with 2.5 the error of the expansion does not affect an inside test.
 const FAR_RADII: f64 = 2.5;
-/// The same where only inside and outside are to be told apart: off by a few hundredths at most, for a third of the cost.
+/// The same for distinguishing inside from outside only: errors of a few hundredths, for a third of the cost.
 const ROUGHLY_FAR_RADII: f64 = 1.6;
 
-/// What a node looks like from afar.
+/// Expansion of a node, for far points.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moments {
     center: DVec3,
@@ -42,7 +42,7 @@ impl SurfaceTree {
         self.winding_number_within(point, FAR_RADII)
     }
 
-    /// The winding number to within a few hundredths, which is enough to tell inside from outside, several times as fast.
+    /// The winding number to within a few hundredths, several times faster: enough to distinguish inside from outside.
     pub fn winding_number_roughly(&self, point: DVec3) -> f64 {
         self.winding_number_within(point, ROUGHLY_FAR_RADII)
     }
@@ -83,7 +83,7 @@ impl SurfaceTree {
         if self.triangles.is_empty() {
             return moments;
         }
-        // Parents before children; walked backwards, children come first.
+        // Parents come before children; iterated backwards, children come first.
         let mut order = vec![0usize];
         let mut at = 0;
         while at < order.len() {

@@ -8,12 +8,12 @@ use crate::GeomError;
 use glam::{Quat, Vec3};
 use std::ops::Range;
 
-/// How values between two keys are found.
+/// How values between two keys are interpolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interpolation {
-    /// The earlier key holds.
+    /// The value of the earlier key.
     Step,
-    /// Straight, or along the great arc for rotations.
+    /// Linear, or along the great arc for rotations.
     #[default]
     Linear,
     /// Hermite spline with a tangent on either side of each key.
@@ -24,7 +24,7 @@ pub enum Interpolation {
 pub trait Interpolate: Copy {
     /// Blend linearly; spherically for rotations.
     fn lerp(self, other: Self, t: f32) -> Self;
-    /// Weighted sum, brought back onto the value's domain.
+    /// Weighted sum, projected back onto the value's domain.
     fn combine(terms: [(f32, Self); 4]) -> Self;
     /// Whether every component is finite.
     fn finite(self) -> bool;
@@ -81,7 +81,7 @@ impl<T: Interpolate> Keys<T> {
     /// Check that times rise, that there is at least one key and the right number of finite values.
     ///
     /// # Errors
-    /// Says which key is wrong.
+    /// With the index of the wrong key.
     pub fn new(
         times: Vec<f32>,
         values: Vec<T>,
@@ -119,7 +119,7 @@ impl<T: Interpolate> Keys<T> {
         &self.values
     }
 
-    /// How values between keys are found.
+    /// How values between keys are interpolated.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
@@ -207,8 +207,8 @@ impl Clip {
         joints.chain(morphs).flatten().fold(0.0, f32::max)
     }
 
-    /// Keys a second of its morph targets: of the most usual distance of two keys, since some animations leave keys
-    /// out. `None` without two keys.
+    /// Keys per second of its morph targets, from the most common distance of two keys, since some animations leave
+    /// keys out. `None` without two keys.
     pub fn morph_rate(&self) -> Option<f64> {
         let longest = self.morphs.iter().map(|track| track.keys.times()).max_by_key(|times| times.len())?;
         let mut steps: Vec<f32> = longest.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -218,7 +218,7 @@ impl Clip {
         Some(if rate < 1.0 { rate } else { (1e3 * rate).round() / 1e3 })
     }
 
-    /// Frames a second of the keys of joints, if they are even; 30 else.
+    /// Frames per second of the keys of joints, if they are evenly spaced; otherwise 30.
     pub fn joint_rate(&self) -> f64 {
         let times = self.joints.iter().flat_map(|track| {
             [
@@ -238,8 +238,8 @@ impl Clip {
         }
     }
 
-    /// Pose of a rig at a time. Joints without a track rest, and so do rotations without a direction, such as four
-    /// zeros.
+    /// Pose of a rig at a time. Joints without a track stay at rest, and so do rotations without a direction, such as
+    /// four zeros.
     pub fn sample(&self, rig: &Rig, time: f32) -> Pose {
         let mut pose = rig.rest_pose();
         for track in &self.joints {
@@ -261,7 +261,7 @@ impl Clip {
         pose
     }
 
-    /// Overwrite the weights this clip animates at a time.
+    /// Overwrite the weights that this clip animates, at a time.
     pub fn sample_morphs(&self, time: f32, weights: &mut [f32]) {
         for track in &self.morphs {
             for (curve, morph) in track.morphs.clone().enumerate() {

@@ -1,17 +1,17 @@
-//! Clips out of poses, frame by frame.
+//! Clips from poses, frame by frame.
 
 use super::{Clip, Interpolation, JointTrack, Keys, Pose, Rig};
 use crate::{GeomError, Transform};
 use glam::{DQuat, DVec3, Vec3};
 
-/// Lengths that differ by less, relative to one metre or to those at rest, are the same.
-const SAME: f64 = 1e-6;
-/// Rotations whose cosine misses one by less are the same.
-const SAME_TURN: f64 = 1e-12;
+/// Lengths that differ by less, relative to one metre or to those at rest, count as equal.
+const LENGTH_TOLERANCE: f64 = 1e-6;
+/// Rotations whose cosine is nearer to one count as equal.
+const ROTATION_TOLERANCE: f64 = 1e-12;
 
 impl Clip {
-    /// A clip through poses, `fps` of them a second. Curves that rest are left out, so that no poses make a clip without
-    /// curves.
+    /// A clip through poses, at `fps` poses per second. Curves that stay at rest are left out, so that no poses make
+    /// a clip without curves.
     ///
     /// # Errors
     /// Poses of another rig or with numbers that are not finite.
@@ -24,12 +24,13 @@ impl Clip {
             let locals = || poses.iter().map(move |pose| pose.locals[joint]);
             let moves = locals().any(|local| differs(local.translation, rest.translation));
             let grows = locals().any(|local| differs(local.scale, rest.scale));
-            let turns = locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - SAME_TURN);
+            let turns =
+                locals().any(|local| local.rotation.dot(rest.rotation).abs() < 1.0 - ROTATION_TOLERANCE);
             if !(moves || grows || turns) {
                 continue;
             }
             let mut last = rest.rotation;
-            // The same side as the key before, for players that blend plainly.
+            // The same sign as the previous key, for players that interpolate linearly.
             let mut near = |q: DQuat| {
                 last = if last.dot(q) < 0.0 { -q } else { q };
                 last.as_quat().normalize()
@@ -54,8 +55,8 @@ impl Clip {
         Ok(Self { name: name.to_owned(), joints, morphs: Vec::new() })
     }
 
-    /// A clip of one frame that holds a pose. Every joint has keys, also where it rests: some programs leave what has none
-    /// as another clip left it.
+    /// A clip of one frame that holds a pose. Every joint has keys, also at rest: some programs leave joints without
+    /// keys as another clip left them.
     ///
     /// # Errors
     /// If the pose is of another rig, or not finite.
@@ -79,7 +80,7 @@ impl Clip {
     }
 }
 
-/// A curve that is not a number would otherwise count as one that rests.
+/// Otherwise a curve of NaN would count as one at rest.
 fn check(rig: &Rig, pose: &Pose, index: usize) -> Result<(), GeomError> {
     if pose.locals.len() != rig.n_joints() {
         let (expected, actual) = (rig.n_joints(), pose.locals.len());
@@ -92,7 +93,7 @@ fn check(rig: &Rig, pose: &Pose, index: usize) -> Result<(), GeomError> {
 }
 
 fn differs(a: DVec3, b: DVec3) -> bool {
-    a.distance(b) > SAME * b.length().max(1.0)
+    a.distance(b) > LENGTH_TOLERANCE * b.length().max(1.0)
 }
 
 #[cfg(test)]
@@ -107,7 +108,7 @@ mod tests {
         let pose = |k: f64| {
             let mut pose = rig.rest_pose();
             pose.locals[0].translation.y = 0.1 * k;
-            // Beyond half a turn, so that quaternions change sides.
+            // Beyond half a turn, so that quaternions change sign.
             pose.locals[1].rotation = DQuat::from_rotation_z(0.5 * k);
             pose
         };
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(Clip::from_poses("other", &rig, &[Pose::default()], 25.0), Err(other));
     }
 
-    /// Also where all else rests, and a curve of one frame alone would be left out.
+    /// Also where everything else is at rest, and a curve of a single frame would be left out.
     #[test]
     fn poses_that_are_no_numbers_are_refused() {
         let rig = Rig::new(vec![Joint::new("a", None, Transform::IDENTITY)]).unwrap();

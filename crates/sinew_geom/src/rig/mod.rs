@@ -31,9 +31,9 @@ pub struct Joint {
     pub parent: Option<usize>,
     /// Rest transform in the parent's space.
     pub rest: Transform,
-    /// The motions this joint can make; empty means it is rigid unless a clip moves it.
+    /// Degrees of freedom of this joint; empty means it is rigid unless a clip moves it.
     pub dofs: Vec<Dof>,
-    /// Order in which its rotation is split into angles.
+    /// Order in which its rotation is decomposed into angles.
     pub euler: EulerOrder,
 }
 
@@ -74,7 +74,7 @@ impl DofKind {
         ["tx", "ty", "tz", "rx", "ry", "rz"][self as usize]
     }
 
-    /// Kind of a suffix.
+    /// The kind with a suffix.
     pub fn from_suffix(suffix: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.suffix() == suffix)
     }
@@ -147,7 +147,7 @@ impl Rig {
         self.joints.iter().position(|joint| joint.name == name)
     }
 
-    /// The pose in which every joint rests.
+    /// The rest pose.
     pub fn rest_pose(&self) -> Pose {
         Pose { locals: self.joints.iter().map(|joint| joint.rest).collect() }
     }

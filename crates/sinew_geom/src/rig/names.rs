@@ -1,4 +1,4 @@
-//! Names of joints as the makers of skeletons give them: which part of a person, and on which side.
+//! Names of joints in the conventions of several makers: which part of a person, and on which side.
 //!
 //! Names of CMU, Mixamo, Bandai-Namco, DAZ, VRM, Unity and Blender skeletons are understood.
 
@@ -75,14 +75,14 @@ impl BodyPart {
     }
 }
 
-/// The names of a rig's joints, taken apart.
+/// The names of a rig's joints, parsed.
 #[derive(Debug, Clone)]
 pub struct PartNames {
     names: Vec<(Side, String)>,
 }
 
 impl PartNames {
-    /// Of a rig.
+    /// Parse the names of a rig.
     pub fn new(rig: &Rig) -> Self {
         Self { names: rig.joints().iter().map(|joint| take_apart(&joint.name)).collect() }
     }
@@ -91,7 +91,7 @@ impl PartNames {
     pub fn find(&self, part: BodyPart, side: Side) -> Option<usize> {
         let place = |name: &&str| self.names.iter().position(|(s, found)| *s == side && found == *name);
         let found = part.names().iter().find_map(place);
-        // A shoulder is a clavicle only where the upper arm has a name of its own.
+        // A shoulder is a clavicle only where the upper arm has its own name.
         let arm = || self.find(BodyPart::UpperArm, side);
         found.filter(|joint| part != BodyPart::Clavicle || arm() != Some(*joint))
     }
@@ -110,7 +110,7 @@ fn take_apart(name: &str) -> (Side, String) {
     (side, words.into_iter().filter(|word| side_of(word).is_none()).collect())
 }
 
-/// Words of a name in small letters, split at punctuation and at capitals: `lForeArm` is l, fore, arm.
+/// Words of a name in lower case, split at punctuation and at capitals: `lForeArm` is l, fore, arm.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
@@ -123,7 +123,7 @@ fn words(name: &str) -> Vec<String> {
         }
         was_small = c.is_lowercase();
     }
-    // `LHipJoint` and `RThumb`: one capital before another begins a word of its own.
+    // `LHipJoint` and `RThumb`: one capital before another is a separate word.
     if let Some((first, rest)) = name.split_at_checked(1)
         && ["L", "R"].contains(&first)
         && rest.starts_with(char::is_uppercase)

@@ -35,7 +35,7 @@ impl Transform {
         DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
-    /// Nearest transform to a matrix, and the largest entry it misses (zero unless the matrix is sheared).
+    /// Nearest transform to a matrix, and its largest error (zero unless the matrix is sheared).
     pub fn from_affine(affine: DAffine3) -> (Self, f64) {
         let (scale, rotation, translation) = affine.to_scale_rotation_translation();
         let ok = scale.is_finite() && rotation.is_finite() && rotation.length_squared() > 0.5;
@@ -48,7 +48,7 @@ impl Transform {
         (result, missed.to_cols_array().into_iter().fold(0.0, |worst, x| x.abs().max(worst)))
     }
 
-    /// Between this and another: turns along the shorter arc, the rest straight.
+    /// Interpolate towards another: rotations along the shorter arc, the rest linearly.
     pub fn lerp(&self, other: &Self, share: f64) -> Self {
         Self {
             translation: self.translation.lerp(other.translation, share),

@@ -4,10 +4,10 @@ use super::Rig;
 use crate::{GeomError, Warnings};
 use glam::DAffine3;
 
-/// Weights of a surface on a rig, at most `influences` joints a vertex.
+/// Weights of a surface on a rig, at most `influences` joints per vertex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skin {
-    /// What the indices of the influences refer to. One joint may stand in several slots, when parts of a
+    /// What the indices of the influences refer to. One joint may have several slots, when parts of a
     /// surface were bound to it in different spaces.
     pub slots: Vec<SkinSlot>,
     influences: usize,
@@ -24,15 +24,15 @@ pub struct SkinSlot {
     pub inverse_bind: DAffine3,
 }
 
-/// Weight sums further than this from one are mended with a warning. Readers of weights rounded to few bits bring their
-/// sums to one themselves.
+/// Weight sums further than this from one are repaired with a warning. Readers of weights rounded to few bits normalise
+/// them without one.
 const SUM_TOLERANCE: f32 = 1e-3;
 
 impl Skin {
     /// Check and normalise weights. Both slices hold `influences` entries per vertex.
     ///
-    /// Negative and non-finite weights become zero; sums are brought to one. A vertex without any weight is
-    /// bound fully to its first slot. What was mended beyond rounding is reported.
+    /// Negative and non-finite weights become zero; sums are normalised to one. A vertex without any weight is
+    /// bound fully to its first slot. Repairs beyond rounding are reported.
     ///
     /// # Errors
     /// Slices of different or indivisible lengths, or a slot out of range.
@@ -43,7 +43,7 @@ impl Skin {
         mut weights: Vec<f32>,
         warnings: &mut Warnings,
     ) -> Result<Self, GeomError> {
-        // The next whole number of vertices; none without influences.
+        // The next whole number of vertices; zero without influences.
         let whole = indices.len().checked_next_multiple_of(influences).unwrap_or(0);
         if indices.len() != whole {
             let actual = indices.len();
@@ -62,7 +62,7 @@ impl Skin {
             let sum: f32 = vertex.iter().sum();
             if sum > 0.0 && sum.is_finite() {
                 n_off += usize::from((sum - 1.0).abs() > SUM_TOLERANCE);
-                // Sums within rounding of one are left alone, so that files survive a round trip unchanged.
+                // Sums within rounding of one are not changed, so that files survive a round trip unchanged.
                 if (sum - 1.0).abs() > 1e-6 {
                     vertex.iter_mut().for_each(|w| *w /= sum);
                 }

@@ -14,13 +14,13 @@
 use super::Skin;
 use crate::{
     GeomError,
-    linalg::{AnyLanes, Kernel, Lanes8, dispatch, polar},
+    linalg::{AnyLanes, Kernel, Lanes8, dispatch, fma, polar},
 };
 use glam::{DAffine3, DQuat, Vec3};
 use rayon::prelude::*;
 
-/// Vertices handled by one thread at a time: large enough to hide the hand-over, small enough to balance.
-const CHUNK: usize = 8_192;
+/// Vertices per unit of parallel work: large enough to hide the overhead, small enough to balance.
+const CHUNK_VERTICES: usize = 8_192;
 
 /// Linear-blend skinning: `out_i = Σ w_ij M_j · rest_i`.
 ///
@@ -34,12 +34,12 @@ pub fn skin_linear(
 ) -> Result<(), GeomError> {
     check(skin, matrices, rest, out)?;
     let mut columns: Vec<Columns> = matrices.iter().map(padded_columns).collect();
-    columns.resize(columns.len().max(BYTE), [[0.0; 8]; 2]);
+    columns.resize(columns.len().max(BYTE_INDEXED), [[0.0; 8]; 2]);
     run_chunks(skin, rest, out, |chunk| dispatch(Linear { columns: &columns, chunk }));
     Ok(())
 }
 
-/// Dual-quaternion skinning, which keeps the volume of twisted limbs.
+/// Dual-quaternion skinning, which preserves the volume of twisted limbs.
 ///
 /// # Errors
 /// If the number of vertices or matrices does not fit the skin.
@@ -81,8 +81,9 @@ fn run_chunks(skin: &Skin, rest: &[Vec3], out: &mut [Vec3], kernel: impl Fn(Chun
     if k == 0 {
         return;
     }
-    let inputs = skin.indices().par_chunks(CHUNK * k).zip(skin.weights().par_chunks(CHUNK * k));
-    let vertices = rest.par_chunks(CHUNK).zip(out.par_chunks_mut(CHUNK));
+    let inputs =
+        skin.indices().par_chunks(CHUNK_VERTICES * k).zip(skin.weights().par_chunks(CHUNK_VERTICES * k));
+    let vertices = rest.par_chunks(CHUNK_VERTICES).zip(out.par_chunks_mut(CHUNK_VERTICES));
     inputs.zip(vertices).for_each(|((indices, weights), (rest, out))| {
         kernel(Chunk { influences: k, indices, weights, rest, out });
     });
@@ -97,8 +98,8 @@ fn padded_columns(m: &DAffine3) -> Columns {
 /// A matrix as its columns `x y` and `z t`, each padded to four lanes: two registers of eight.
 type Columns = [[f32; 8]; 2];
 
-/// A table of this many matrices is indexed by a byte, which cannot miss: no test per influence.
-const BYTE: usize = 256;
+/// A table of this many matrices is indexed by a byte, which is always in range: no check per influence.
+const BYTE_INDEXED: usize = 256;
 
 struct Linear<'a> {
     columns: &'a [Columns],
@@ -121,7 +122,7 @@ impl Linear<'_> {
     #[inline(always)]
     fn look_up(self, lanes: impl Lanes8) {
         let columns = self.columns;
-        match <&[Columns; BYTE]>::try_from(columns) {
+        match <&[Columns; BYTE_INDEXED]>::try_from(columns) {
             Ok(table) => self.unroll(lanes, |slot| &table[usize::from(slot as u8)]),
             Err(_) => self.unroll(lanes, |slot| &columns[usize::from(slot)]),
         }
@@ -145,9 +146,9 @@ impl Linear<'_> {
     }
 }
 
-/// Vertices whose results wait in a buffer of padded vectors. Writing all four lanes there keeps the compiler
-/// from splitting registers to leave out the fourth; the buffer never leaves the nearest cache.
-const BLOCK: usize = 64;
+/// Results are buffered as padded vectors. Writing all four lanes there keeps the compiler
+/// from splitting registers to leave out the fourth; the buffer stays in the nearest cache.
+const BLOCK_VERTICES: usize = 64;
 
 #[inline(always)]
 fn linear<'m, const K: usize>(
@@ -158,9 +159,15 @@ fn linear<'m, const K: usize>(
     rest: &[Vec3],
     out: &mut [Vec3],
 ) {
-    let mut buffer = [[0.0; 4]; BLOCK];
-    let inputs = indices.as_chunks::<K>().0.chunks(BLOCK).zip(weights.as_chunks::<K>().0.chunks(BLOCK));
-    for ((indices, weights), (rest, out)) in inputs.zip(rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK))) {
+    let mut buffer = [[0.0; 4]; BLOCK_VERTICES];
+    let inputs = indices
+        .as_chunks::<K>()
+        .0
+        .chunks(BLOCK_VERTICES)
+        .zip(weights.as_chunks::<K>().0.chunks(BLOCK_VERTICES));
+    for ((indices, weights), (rest, out)) in
+        inputs.zip(rest.chunks(BLOCK_VERTICES).zip(out.chunks_mut(BLOCK_VERTICES)))
+    {
         for (((indices, weights), p), padded) in indices.iter().zip(weights).zip(rest).zip(&mut buffer) {
             *padded = move_point(lanes, &matrix, indices, weights, *p);
         }
@@ -170,7 +177,7 @@ fn linear<'m, const K: usize>(
     }
 }
 
-/// Blend the matrices, then move the point by the blend; the fourth lane is padding.
+/// Blend the matrices, then transform the point; the fourth lane is padding.
 #[inline(always)]
 fn move_point<'m>(
     lanes: impl Lanes8,
@@ -213,12 +220,14 @@ impl Kernel for Dual<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Chunk { influences: k, indices, weights, rest, out } = self.chunk;
-        // Components of a block lie beside each other, so that eight vertices fill a register.
-        let mut blended = [[0.0; BLOCK]; 8];
-        let inputs = indices.chunks(BLOCK * k).zip(weights.chunks(BLOCK * k));
-        for ((indices, weights), (rest, out)) in inputs.zip(rest.chunks(BLOCK).zip(out.chunks_mut(BLOCK))) {
+        // Components of a block are adjacent, so that eight vertices fill a register.
+        let mut blended = [[0.0; BLOCK_VERTICES]; 8];
+        let inputs = indices.chunks(BLOCK_VERTICES * k).zip(weights.chunks(BLOCK_VERTICES * k));
+        for ((indices, weights), (rest, out)) in
+            inputs.zip(rest.chunks(BLOCK_VERTICES).zip(out.chunks_mut(BLOCK_VERTICES)))
+        {
             let rows = indices.chunks_exact(k).zip(weights.chunks_exact(k));
-            for (v, (indices, weights)) in rows.enumerate().take(BLOCK) {
+            for (v, (indices, weights)) in rows.enumerate().take(BLOCK_VERTICES) {
                 let q = match (indices, weights) {
                     (&[a, b, c, d], &[..]) => blend_duals::<FMA>(self.duals, &[a, b, c, d], weights),
                     _ => blend_duals::<FMA>(self.duals, indices, weights),
@@ -232,7 +241,7 @@ impl Kernel for Dual<'_> {
     }
 }
 
-/// Weighted sum, every term on the side of the heaviest one's rotation.
+/// Weighted sum, every term with the sign of the heaviest one's rotation.
 #[inline(always)]
 fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[f32]) -> [f32; 8] {
     let mut heaviest = 0;
@@ -248,22 +257,22 @@ fn blend_duals<const FMA: bool>(duals: &[[f32; 8]], indices: &[u16], weights: &[
         let same_side = (q[0] * pivot[0] + q[1] * pivot[1]) + (q[2] * pivot[2] + q[3] * pivot[3]);
         let w = w.copysign(w * same_side);
         for i in 0..8 {
-            sum[i] = if FMA { w.mul_add(q[i], sum[i]) } else { w * q[i] + sum[i] };
+            sum[i] = fma::<FMA, _>(w, q[i], sum[i]);
         }
     }
     sum
 }
 
-/// Normalise the blended dual quaternions of a block and move its points by them.
+/// Normalise the blended dual quaternions of a block and transform its points.
 #[inline(always)]
-fn apply_duals(blended: &[[f32; BLOCK]; 8], rest: &[Vec3], out: &mut [Vec3]) {
+fn apply_duals(blended: &[[f32; BLOCK_VERTICES]; 8], rest: &[Vec3], out: &mut [Vec3]) {
     let [qx, qy, qz, qw, dx, dy, dz, dw] = blended;
-    let mut p = [[0.0; BLOCK]; 3];
-    for (v, point) in rest.iter().enumerate().take(BLOCK) {
+    let mut p = [[0.0; BLOCK_VERTICES]; 3];
+    for (v, point) in rest.iter().enumerate().take(BLOCK_VERTICES) {
         (p[0][v], p[1][v], p[2][v]) = (point.x, point.y, point.z);
     }
-    let mut moved = [[0.0; BLOCK]; 3];
-    for v in 0..BLOCK {
+    let mut moved = [[0.0; BLOCK_VERTICES]; 3];
+    for v in 0..BLOCK_VERTICES {
         let (x, y, z, w) = (qx[v], qy[v], qz[v], qw[v]);
         let (px, py, pz) = (p[0][v], p[1][v], p[2][v]);
         // All terms are quadratic in the quaternion: one division replaces the normalisation.
@@ -280,7 +289,7 @@ fn apply_duals(blended: &[[f32; BLOCK]; 8], rest: &[Vec3], out: &mut [Vec3]) {
         moved[1][v] = py + scale * (turned[1] + shift[1]);
         moved[2][v] = pz + scale * (turned[2] + shift[2]);
     }
-    for (v, out) in out.iter_mut().enumerate().take(BLOCK) {
+    for (v, out) in out.iter_mut().enumerate().take(BLOCK_VERTICES) {
         *out = Vec3::new(moved[0][v], moved[1][v], moved[2][v]);
     }
 }
@@ -320,7 +329,7 @@ mod tests {
             }
         }
 
-        /// When all slots move alike, either method moves the surface rigidly.
+        /// When all slots move in the same way, both methods move the surface rigidly.
         #[test]
         fn one_motion_is_followed_exactly(axis in prop::array::uniform3(-1.0..1.0f64), angle in -3.0..3.0f64, shift in -2.0..2.0f64) {
             let skin = skin(4, 20);

@@ -11,7 +11,7 @@ use glam::{DVec3, IVec3};
 const HEIGHT: f64 = 1.0;
 const WIDTH: f64 = 0.2;
 /// Radius of the rounded edges.
-const EDGE: f64 = 0.02;
+const EDGE_RADIUS: f64 = 0.02;
 const BONES: usize = 5;
 
 /// The whole character.
@@ -37,7 +37,7 @@ fn bar_mesh(n_vertices: usize) -> Result<Mesh, GeomError> {
     let lattice = bar_lattice(n_vertices);
     let place = |p: &IVec3| {
         let unit = p.as_dvec3() / lattice.cells.as_dvec3();
-        // The lattice's first axis is the bar's height; a cyclic change of axes keeps the orientation.
+        // The lattice's first axis is the bar's height; a cyclic permutation of axes preserves the orientation.
         round_edges(v(WIDTH * (unit.z - 0.5), HEIGHT * unit.x, WIDTH * (unit.y - 0.5)))
     };
     let positions = lattice.points().iter().map(place).collect();
@@ -47,10 +47,10 @@ fn bar_mesh(n_vertices: usize) -> Result<Mesh, GeomError> {
 /// Move a point of the sharp box onto the box with rounded edges.
 fn round_edges(p: DVec3) -> DVec3 {
     let center = v(0.0, 0.5 * HEIGHT, 0.0);
-    let core = v(0.5 * WIDTH, 0.5 * HEIGHT, 0.5 * WIDTH) - EDGE;
+    let core = v(0.5 * WIDTH, 0.5 * HEIGHT, 0.5 * WIDTH) - EDGE_RADIUS;
     let inner = (p - center).clamp(-core, core);
     let out = p - center - inner;
-    center + inner + out.normalize_or(DVec3::ZERO) * EDGE
+    center + inner + out.normalize_or(DVec3::ZERO) * EDGE_RADIUS
 }
 
 fn plan() -> Plan {

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 
 const SHOULDER: DVec3 = v(0.165, 1.335, -0.005);
 /// Angle of the arms below the horizontal at rest.
-const DROOP: f64 = 38.0;
+const ARM_DROOP_DEGREES: f64 = 38.0;
 pub(super) const HIP: DVec3 = v(0.093, 0.875, 0.0);
 pub(super) const KNEE: DVec3 = v(0.100, 0.475, 0.012);
 pub(super) const ANKLE: DVec3 = v(0.105, 0.088, -0.018);
@@ -29,7 +29,7 @@ pub(super) fn build_biped(n_vertices: usize) -> Result<Character, GeomError> {
 
 /// Point of the left arm: `x` metres down the arm, `y` above it, `z` ahead.
 fn arm(x: f64, y: f64, z: f64) -> DVec3 {
-    SHOULDER + DQuat::from_rotation_z(-DROOP.to_radians()) * v(x, y, z)
+    SHOULDER + DQuat::from_rotation_z(-ARM_DROOP_DEGREES.to_radians()) * v(x, y, z)
 }
 
 pub(super) fn plan() -> Plan {
@@ -96,7 +96,7 @@ fn grow_arm(plan: &mut Plan, torso: usize, chest: usize, [shirt, skin]: [usize; 
     let clavicle = plan.bone("shoulder.L", Some(chest), v(0.035, 1.345, -0.01), SHOULDER, 0.07);
     plan.limits(clavicle, &[(Ry, -20.0, 20.0), (Rz, -10.0, 30.0)]);
     let upper = plan.bone("upper_arm.L", Some(clavicle), SHOULDER, arm(0.26, 0.0, -0.004), 0.062);
-    plan.turn(upper, DQuat::from_rotation_z(-DROOP.to_radians()));
+    plan.turn(upper, DQuat::from_rotation_z(-ARM_DROOP_DEGREES.to_radians()));
     let fore = plan.bone("forearm.L", Some(upper), arm(0.26, 0.0, -0.004), arm(0.49, 0.0, 0.012), 0.046);
     let hand = plan.bone("hand.L", Some(fore), arm(0.49, 0.0, 0.012), arm(0.58, 0.0, 0.018), 0.034);
     plan.limits(upper, &[(Rx, -90.0, 60.0), (Ry, -120.0, 40.0), (Rz, -50.0, 120.0)]);
@@ -110,13 +110,13 @@ fn grow_arm(plan: &mut Plan, torso: usize, chest: usize, [shirt, skin]: [usize; 
         .tint(skin);
     plan.cone((limb, fore), (arm(0.26, 0.0, -0.004), 0.038), (arm(0.48, 0.0, 0.012), 0.027)).blend(0.02);
     plan.ellipsoid((limb, fore), arm(0.325, 0.002, 0.002), v(0.062, 0.04, 0.043))
-        .tilt(DVec3::Z, -DROOP)
+        .tilt(DVec3::Z, -ARM_DROOP_DEGREES)
         .blend(0.03);
     grow_hand(plan, limb, hand);
 }
 
 fn grow_hand(plan: &mut Plan, limb: usize, hand: usize) {
-    let down = DQuat::from_rotation_z(-DROOP.to_radians()) * DVec3::Y;
+    let down = DQuat::from_rotation_z(-ARM_DROOP_DEGREES.to_radians()) * DVec3::Y;
     let palm = plan.group(Some(limb), 0.03);
     plan.cone((palm, hand), (arm(0.515, 0.0, 0.014), 0.034), (arm(0.565, 0.0, 0.016), 0.043)).flat(down, 0.6);
     for (name, z, length) in [("index", 0.046, 0.078), ("middle", 0.015, 0.086), ("pinky", -0.015, 0.07)] {

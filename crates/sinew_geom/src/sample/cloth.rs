@@ -14,10 +14,10 @@ use glam::DVec3;
 
 /// Metres per second squared.
 const GRAVITY: DVec3 = DVec3::new(0.0, -9.81, 0.0);
-/// Faster particles are slowed to this, in metres per second; cloth in these scenes never needs more.
+/// Largest speed of a particle, in metres per second; cloth in these scenes never needs more.
 const MAX_SPEED: f64 = 8.0;
 
-/// A length to be kept between two particles.
+/// A distance constraint between two particles.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     ends: [u32; 2],
@@ -51,7 +51,7 @@ impl Cloth {
         Self { x, velocity, w, quads, links: Vec::new(), before }
     }
 
-    /// Keep the present distance of two particles.
+    /// Constrain two particles to their current distance.
     pub fn link(&mut self, a: u32, b: u32, compliance: f64) {
         let length = self.x[a as usize].distance(self.x[b as usize]);
         self.links.push(Link { ends: [a, b], length, compliance });
@@ -105,7 +105,7 @@ impl Cloth {
         }
     }
 
-    /// Bring a link to its length, as far as its compliance asks for it.
+    /// Move a link towards its length, as far as its compliance allows.
     fn satisfy(&mut self, link: Link, dt: f64) {
         let [a, b] = link.ends.map(|v| v as usize);
         let delta = self.x[a] - self.x[b];
@@ -119,7 +119,7 @@ impl Cloth {
         }
     }
 
-    /// Normals of the particles, as long as a quarter of the surface around each.
+    /// Normals of the particles, scaled by a quarter of the surface around each.
     pub fn area_normals(&self, out: &mut Vec<DVec3>) {
         out.clear();
         out.resize(self.x.len(), DVec3::ZERO);
@@ -140,12 +140,12 @@ impl Cloth {
     }
 }
 
-/// Move a point out of an obstacle by `depth` along `normal`, and let it slide only a part of its way there.
+/// Move a point out of an obstacle by `depth` along `normal`, with friction.
 pub(super) fn push_out(before: DVec3, at: DVec3, normal: DVec3, depth: f64, friction: f64) -> DVec3 {
     let out = at + normal * depth;
     let slide = out - before;
     let along = slide - normal * slide.dot(normal);
-    // Coulomb: what the push allows, friction takes back.
+    // Coulomb friction: proportional to the push.
     let length = along.length();
     let held = if length > 1e-12 { (friction * depth / length).min(1.0) } else { 0.0 };
     out - along * held

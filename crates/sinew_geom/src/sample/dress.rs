@@ -8,7 +8,7 @@ use crate::{Character, GeomError, Handle, Mesh, Rig, Skin, Surface};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Share of a vertex that must follow the handle's bone, or what hangs on it, for the vertex to belong to it.
+/// Share of a vertex's weight that must be on the handle's bone, or its descendants, for the vertex to belong to it.
 const MIN_SHARE: f32 = 0.85;
 
 /// A tone between 0 and 1 by which the material's colour is multiplied, from position and normal.
@@ -68,7 +68,7 @@ fn paint(plan: &Plan, mesh: &Mesh, regions: &Regions, tone: Tone) -> Surface {
     }
 }
 
-/// Vertices of each handle. They are disjoint: where two plans overlap, the first named keeps the vertex.
+/// Vertices of each handle. They are disjoint: where two plans overlap, the first one has the vertex.
 fn find_handles(plan: &Plan, mesh: &Mesh, skin: &Skin) -> Vec<Handle> {
     let mut taken = vec![false; mesh.n_vertices()];
     plan.handles.iter().map(|wanted| find_handle(plan, wanted, mesh, skin, &mut taken)).collect()
@@ -83,7 +83,7 @@ fn find_handle(plan: &Plan, wanted: &HandlePlan, mesh: &Mesh, skin: &Skin, taken
         .map(|v| v as u32)
         .collect();
     if vertices.is_empty() {
-        // A very coarse mesh may have no vertex in the ball; the nearest one of the bone stands in.
+        // A very coarse mesh may have no vertex in the ball; then the nearest one of the bone is used.
         let near = |v: &usize| distance(*v) + f64::from(1.0 - share(*v));
         let free = (0..mesh.n_vertices()).filter(|&v| !taken[v]);
         vertices.extend(free.min_by(|a, b| near(a).total_cmp(&near(b))).map(|v| v as u32));

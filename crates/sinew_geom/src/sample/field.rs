@@ -15,9 +15,9 @@ use super::shape::Shape;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
-/// Stands for "nothing here": large, yet its differences stay finite.
-const FAR: f64 = 1e9;
-/// Widest group tree a field may have; evaluation keeps its values on the stack.
+/// Value where there is no surface: large, but its differences stay finite.
+const FAR_VALUE: f64 = 1e9;
+/// Widest group tree a field may have; evaluation stores its values on the stack.
 pub(super) const MAX_GROUPS: usize = 32;
 /// Half width in metres over which the mirror plane is rounded, so that no crease runs down the middle.
 const MIRROR_SOFTNESS: f64 = 0.003;
@@ -26,16 +26,16 @@ const MIRROR_SOFTNESS: f64 = 0.003;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prim {
     pub shape: Shape,
-    /// Radius over which it blends with what its group holds before it.
+    /// Radius over which it blends with the earlier primitives of its group.
     pub blend: f64,
-    /// Taken away instead of added.
+    /// Subtracted instead of added.
     pub carve: bool,
     pub group: usize,
-    /// Joint that owns the surface it makes.
+    /// Joint that owns its surface.
     pub joint: usize,
-    /// Material of the surface it makes.
+    /// Material of its surface.
     pub tint: usize,
-    /// Relative edge length wanted on it in coarse meshes.
+    /// Relative edge length on it in coarse meshes.
     pub grain: f64,
 }
 
@@ -70,37 +70,37 @@ pub(super) struct Regions<'a> {
 }
 
 /// Side of the cubes of [`Regions`], in metres.
-const REGION: f64 = 0.04;
+const REGION_SIDE: f64 = 0.04;
 
 impl<'a> Regions<'a> {
     pub fn new(field: &'a Field) -> Self {
         let [low, high] = field.bounds();
-        let low = low - REGION;
-        let count = ((high + REGION - low) / REGION).ceil().as_ivec3();
+        let low = low - REGION_SIDE;
+        let count = ((high + REGION_SIDE - low) / REGION_SIDE).ceil().as_ivec3();
         let all = field.all();
         let narrowed = |within: &Active, at: DVec3, side: f64| {
             field.narrow(within, low + (at + 0.5) * side, 0.5 * side * 3f64.sqrt()).0
         };
-        // Large cubes first: most primitives are ruled out once for many small ones.
+        // Large cubes first: most primitives are excluded once for many small ones.
         let wide = (count + 3) / 4;
         let at = |i: i32, n: IVec3| IVec3::new(i % n.x, i / n.x % n.y, i / (n.x * n.y));
         let large: Vec<Active> = (0..wide.element_product())
             .into_par_iter()
-            .map(|i| narrowed(&all, at(i, wide).as_dvec3(), 4.0 * REGION))
+            .map(|i| narrowed(&all, at(i, wide).as_dvec3(), 4.0 * REGION_SIDE))
             .collect();
         let cube = |i: i32| {
             let p = at(i, count);
             let q = p / 4;
             let within = &large[(q.x + wide.x * (q.y + wide.y * q.z)) as usize];
-            narrowed(within, p.as_dvec3(), REGION)
+            narrowed(within, p.as_dvec3(), REGION_SIDE)
         };
         let cubes = (0..count.element_product()).into_par_iter().map(cube).collect();
         Self { field, all, low, count, cubes }
     }
 
-    /// What matters at a point.
+    /// The active part at a point.
     pub fn at(&self, p: DVec3) -> &Active {
-        let at = ((p - self.low) / REGION).floor().as_ivec3();
+        let at = ((p - self.low) / REGION_SIDE).floor().as_ivec3();
         if at.min_element() < 0 || at.cmpge(self.count).any() {
             return &self.all;
         }
@@ -124,13 +124,13 @@ pub(super) fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     a.min(b) - if overlap > 0.0 { overlap * overlap / (4.0 * k) } else { 0.0 }
 }
 
-/// Point of the half `x ≥ 0` that stands for `p`.
+/// Mirror a point into the half `x ≥ 0`.
 pub(super) fn mirror(p: DVec3) -> DVec3 {
     DVec3::new((p.x * p.x + MIRROR_SOFTNESS * MIRROR_SOFTNESS).sqrt() - MIRROR_SOFTNESS, p.y, p.z)
 }
 
 /// Interval of a group without primitives.
-const NOTHING: [f64; 2] = [FAR; 2];
+const EMPTY_INTERVAL: [f64; 2] = [FAR_VALUE; 2];
 
 /// Interval of a smooth minimum.
 fn join(a: [f64; 2], b: [f64; 2], k: f64) -> [f64; 2] {
@@ -140,7 +140,7 @@ fn join(a: [f64; 2], b: [f64; 2], k: f64) -> [f64; 2] {
 }
 
 impl Field {
-    /// Everything.
+    /// All primitives.
     pub fn all(&self) -> Active {
         Active {
             prims: (0..self.prims.len() as u32).collect(),
@@ -151,7 +151,7 @@ impl Field {
     /// Value at a point, negative inside.
     pub fn value(&self, active: &Active, p: DVec3) -> f64 {
         let p = mirror(p);
-        let mut own = [FAR; MAX_GROUPS];
+        let mut own = [FAR_VALUE; MAX_GROUPS];
         for &i in &active.prims {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);
@@ -170,12 +170,12 @@ impl Field {
         total[0]
     }
 
-    /// What of `within` can shape the field closer than `radius` to `center`, and the value there.
+    /// The part of `within` that can affect the field closer than `radius` to `center`, and the value there.
     ///
-    /// The field is evaluated on intervals; operands that lose every minimum they take part in are left out.
+    /// The field is evaluated on intervals; operands that lose every minimum are left out.
     pub fn narrow(&self, within: &Active, center: DVec3, radius: f64) -> (Active, f64) {
         let p = mirror(center);
-        let mut own = [NOTHING; MAX_GROUPS];
+        let mut own = [EMPTY_INTERVAL; MAX_GROUPS];
         let mut kept: Vec<u32> = Vec::with_capacity(within.prims.len());
         for &i in &within.prims {
             let prim = &self.prims[i as usize];
@@ -221,7 +221,7 @@ impl Field {
                 let blend = self.groups[g].blend;
                 let wins = term[g][0] <= total[parent][1] && total[g][0] <= own[parent][1] + blend;
                 used[g].1 = used[parent].1 && wins;
-                // The parent takes part in this term unless it is far above.
+                // The parent contributes to this term unless it is far above.
                 used[parent].0 |= used[g].1 && own[parent][0] <= total[g][1] + blend;
             }
             used[g].0 |= used[g].1 && own[g][0] <= total[g][1];
@@ -255,11 +255,11 @@ impl Field {
         (p + shift, gradient / slope2.sqrt())
     }
 
-    /// The primitive that makes the surface at a point: the nearest one that adds, of the nearest group.
+    /// The primitive that forms the surface at a point: the nearest one that is added, of the nearest group.
     pub fn owner(&self, active: &Active, p: DVec3) -> &Prim {
         let p = mirror(p);
-        let mut own = [FAR; MAX_GROUPS];
-        let mut best = [(FAR, 0); MAX_GROUPS];
+        let mut own = [FAR_VALUE; MAX_GROUPS];
+        let mut best = [(FAR_VALUE, 0); MAX_GROUPS];
         for &i in &active.prims {
             let prim = &self.prims[i as usize];
             let d = prim.shape.distance(p);
@@ -268,7 +268,7 @@ impl Field {
                 *sum = -smooth_min(-*sum, d, prim.blend);
             } else {
                 *sum = smooth_min(*sum, d, prim.blend);
-                // Bones that share a ball tie all around it; the first keeps it.
+                // Bones that share a ball tie all around it; the first one wins.
                 if d < nearest.0 - 1e-5 {
                     *nearest = (d, i as usize);
                 }

@@ -1,11 +1,12 @@
-//! From a field to a closed mesh of a wanted number of vertices.
+//! From a field to a closed mesh with a given number of vertices.
 //!
 //! # Source
 //! Sinew's own arrangement of [`super::nets`] and [`super::remesh`].
 //! # Cost
-//! Linear in the larger of the requested number of vertices and [`FINE`]. A million vertices take a few seconds.
+//! Linear in the larger of the requested number of vertices and [`FINE_VERTICES`]. A million vertices take a few
+//! seconds.
 //! # Limits
-//! Exact up to [`THIN_LIMIT`] vertices, within one or two per cent above.
+//! Exact up to [`MAX_THINNED_VERTICES`] vertices, within one or two per cent above.
 
 use super::field::Regions;
 use super::nets::build_nets;
@@ -15,25 +16,25 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 /// Vertices at which fingers and ears are well resolved; coarser meshes are thinned from here.
-const FINE: usize = 22_000;
+const FINE_VERTICES: usize = 22_000;
 /// Above this, the grid alone gives the mesh.
-const THIN_LIMIT: usize = 120_000;
+const MAX_THINNED_VERTICES: usize = 120_000;
 /// Cell size of the run that measures the surface.
 const PROBE_CELL: f64 = 0.012;
 /// Attempts at other cell sizes when the grid falls badly between two limbs.
-const TRIES: usize = 12;
+const MAX_ATTEMPTS: usize = 12;
 
 /// A closed, connected manifold of about `n_vertices` on the zero set of the field.
 pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh, GeomError> {
     let field = regions.field;
-    let thin = n_vertices <= THIN_LIMIT;
-    // Where the count is met by thinning, a rough idea of the area will do.
+    let thin = n_vertices <= MAX_THINNED_VERTICES;
+    // Where the count is reached by thinning, a rough estimate of the area suffices.
     let probe_cell = if thin { 2.0 * PROBE_CELL } else { PROBE_CELL };
-    let probe = build_nets(field, probe_cell).map_or(FINE, |nets| nets.positions.len());
+    let probe = build_nets(field, probe_cell).map_or(FINE_VERTICES, |nets| nets.positions.len());
     let area = probe as f64 * probe_cell * probe_cell;
-    let wanted = if thin { (n_vertices * 3 / 2).max(FINE) } else { n_vertices };
-    for attempt in 0..TRIES {
-        // Alternate around the wanted size, ever wider, by at most two per cent.
+    let wanted = if thin { (n_vertices * 3 / 2).max(FINE_VERTICES) } else { n_vertices };
+    for attempt in 0..MAX_ATTEMPTS {
+        // Alternate around the requested size, increasingly far, by at most two per cent.
         let nudge = 0.0016 * attempt.div_ceil(2) as f64 * if attempt % 2 == 0 { 1.0 } else { -1.0 };
         let cell = (area / wanted as f64).sqrt() * (1.0 + nudge);
         let Some(mut nets) = build_nets(field, cell) else { continue };

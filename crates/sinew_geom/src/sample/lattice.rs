@@ -106,7 +106,7 @@ impl BoxLattice {
         sum
     }
 
-    /// Value at a point of a side that may lie one cell beyond its edge: go round the edge.
+    /// Value at a point of a side that may be one cell beyond its edge: continue around the edge.
     fn fetch(&self, values: &[DVec3], p: IVec3, axis: usize, u: usize, v: usize) -> DVec3 {
         let inside = |d: usize| (0..=self.cells[d]).contains(&p[d]);
         let fold = |d: usize| {
@@ -180,7 +180,7 @@ impl Sheet {
         fine.points().map(point).collect()
     }
 
-    /// Value at a point; one cell beyond the border it goes on straight.
+    /// Value at a point; one cell beyond the border it is extrapolated linearly.
     fn fetch(&self, values: &[DVec3], i: i32, j: i32) -> DVec3 {
         let [n, m] = self.cells;
         let at = |i: i32, j: i32| values[self.index(i, j) as usize];

@@ -1,6 +1,6 @@
 //! Built-in characters and sequences, grown by our own code at any resolution.
 //!
-//! Creatures are signed-distance fields around a skeleton ([`Sample::Biped`] and its like) with skin weights,
+//! Creatures are signed-distance fields around a skeleton (such as [`Sample::Biped`]) with skin weights,
 //! joint limits, handles and cyclic clips; [`Sample::Bar`] is a regular grid; the sequences are simulated
 //! cloth. All are in metres, +Y up, facing +Z with their left at +X, standing on y = 0. The same request gives
 //! the same bits on every run and any number of threads.
@@ -69,7 +69,7 @@ impl Sample {
         ["biped", "quadruped", "octopus", "sack", "bar", "tablecloth", "flag", "balloon"][self as usize]
     }
 
-    /// Sample of a name.
+    /// The sample with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sample| sample.name() == name)
     }
@@ -101,12 +101,12 @@ pub fn build_character(sample: Sample, n_vertices: usize) -> Result<Character, G
     }
 }
 
-/// Simulate a sequence of about `n_vertices` vertices, 64 frames at 24 a second.
+/// Simulate a sequence of about `n_vertices` vertices, 64 frames at 24 fps.
 ///
-/// `progress` is told after each frame how much is done, 0..=1.
+/// `progress` is called after each frame with the share done, 0..=1.
 ///
 /// # Errors
-/// A count outside [`VERTEX_RANGE`], a sample that is a character, or a stop asked for by `progress`.
+/// A count outside [`VERTEX_RANGE`], a sample that is a character, or a stop by `progress`.
 pub fn build_sequence(
     sample: Sample,
     n_vertices: usize,

@@ -1,4 +1,4 @@
-//! Clips of the sample characters: poses as functions of the phase, keyed on the grid of 30 frames a second.
+//! Clips of the sample characters: poses as functions of the phase, keyed at 30 fps.
 
 use super::plan::{Plan, Side};
 use crate::rig::{Interpolation, JointTrack, Keys};
@@ -6,7 +6,7 @@ use crate::{Clip, GeomError, Rig};
 use glam::{DVec3, Quat, Vec3};
 
 /// Keys per second; other tools round key times to this grid.
-const RATE: usize = 30;
+const KEYS_PER_SECOND: usize = 30;
 
 /// Angles and shifts of all bones at one moment.
 pub(super) struct Sketch<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Sketch<'a> {
 }
 
 impl Sketch<'_> {
-    /// Turn a bone by degrees about the axes of its frame, on top of what it has.
+    /// Turn a bone by degrees about the axes of its frame, in addition to its present rotation.
     pub fn turn(&mut self, bone: &str, x: f64, y: f64, z: f64) {
         if let Some(b) = self.plan.find(bone) {
             self.angles[b] += DVec3::new(x, y, z);
@@ -40,7 +40,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Stretch a bone, and what hangs on it, along its own axes.
+    /// Stretch a bone and its descendants along its own axes.
     pub fn scale(&mut self, bone: &str, by: DVec3) {
         if let Some(b) = self.plan.find(bone) {
             self.scales[b] *= by;
@@ -68,7 +68,7 @@ pub(super) fn build_clip(
         sketch
     };
     let frames: Vec<Sketch> = (0..=n_frames).map(sketch).collect();
-    let times: Vec<f32> = (0..=n_frames).map(|i| (i as f64 / RATE as f64) as f32).collect();
+    let times: Vec<f32> = (0..=n_frames).map(|i| (i as f64 / KEYS_PER_SECOND as f64) as f32).collect();
     let mut joints = Vec::new();
     for joint in 0..plan.bones.len() {
         let turns = frames.iter().any(|f| f.angles[joint] != DVec3::ZERO);
@@ -91,7 +91,7 @@ fn rotation_keys(rig: &Rig, joint: usize, frames: &[Sketch], times: &[f32]) -> R
     for frame in frames {
         let angles = frame.angles[joint] * std::f64::consts::PI / 180.0;
         let q = (rest * euler.to_quat(angles)).normalize().as_quat();
-        // The same half of the sphere as the key before, so that no blend takes the long way round.
+        // The same sign as the previous key, so that no blend takes the long way round.
         last = if q.dot(last) < 0.0 { -q } else { q };
         values.push(last);
     }
@@ -119,16 +119,16 @@ pub(super) fn wave(phase: f64) -> f64 {
     (phase * std::f64::consts::TAU).sin()
 }
 
-/// Angles in degrees, about x, of the two bones of a leg in the plane x = const, so that its end goes where wanted.
+/// Angles in degrees, about x, of the two bones of a leg in the plane x = const, so that its end reaches a position.
 ///
-/// `upper` and `lower` are the bones at rest, `end` the wanted offset of the lower bone's end from the upper
+/// `upper` and `lower` are the bones at rest, `end` the requested offset of the lower bone's end from the upper
 /// bone's head. `bend` is +1 for a joint that folds backwards (knee), −1 for one that folds forwards (elbow).
 pub(super) fn bend_leg(upper: DVec3, lower: DVec3, end: DVec3, bend: f64) -> (f64, f64) {
     let (a, b) = (upper.y.hypot(upper.z), lower.y.hypot(lower.z));
     let reach = end.y.hypot(end.z).clamp((a - b).abs() * 1.001, (a + b) * 0.9999);
     let angle = |v: DVec3| v.z.atan2(v.y);
     let inner = ((a * a + reach * reach - b * b) / (2.0 * a * reach)).clamp(-1.0, 1.0).acos();
-    // Rotation by t about x adds t to the angle measured from y towards z; a knee lies ahead of the line.
+    // Rotation by t about x adds t to the angle measured from y towards z; a knee is in front of the line.
     let upper_angle = angle(end) - bend * inner;
     let knee = DVec3::new(0.0, a * upper_angle.cos(), a * upper_angle.sin());
     let to_end = DVec3::new(0.0, reach * angle(end).cos(), reach * angle(end).sin()) - knee;

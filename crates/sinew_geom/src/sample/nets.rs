@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Gibson, *Constrained elastic surface nets* (1998); a vertex per patch instead of per cell after Nielson, *Dual
-//! marching cubes* (2004). Differs: vertices are pulled onto the field by Newton steps.
+//! marching cubes* (2004). Differs: vertices are moved onto the field by Newton steps.
 //! # Cost
 //! About 12 samples of the field per vertex; blocks far from the surface are skipped by the field's slope.
 //! # Limits
@@ -16,15 +16,15 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Cells along the side of a block.
-const SIDE: i32 = 4;
+const BLOCK_SIDE: i32 = 4;
 /// Samples along the side of a block.
-const POINTS: usize = SIDE as usize + 1;
-const CELLS: usize = (SIDE * SIDE * SIDE) as usize;
+const BLOCK_SAMPLES: usize = BLOCK_SIDE as usize + 1;
+const BLOCK_CELLS: usize = (BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE) as usize;
 
-/// Triangles whose smallest angle has a smaller sine are mended.
-const SLIVER: f64 = 0.25;
+/// Triangles whose smallest angle has a smaller sine are repaired.
+const MIN_SINE: f64 = 0.25;
 
-/// Quads around a field, with what is needed to keep their vertices on it.
+/// Quads around a field, with what is needed to hold their vertices on it.
 pub(super) struct Nets {
     pub positions: Vec<DVec3>,
     pub quads: Vec<[u32; 4]>,
@@ -43,7 +43,7 @@ struct Block {
     positions: Vec<DVec3>,
 }
 
-/// Corner `c` of a cell lies at bit 0 → x, bit 1 → y, bit 2 → z. An edge joins two corners.
+/// Corner `c` of a cell: bit 0 → x, bit 1 → y, bit 2 → z. An edge joins two corners.
 const EDGES: [[usize; 2]; 12] =
     [[0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7]];
 
@@ -61,7 +61,7 @@ impl Patches {
 }
 
 /// Crossed edges belong together where a face joins them; on a face crossed four times the inside corners
-/// stay apart, which both cells of the face decide alike.
+/// stay apart, which both cells of the face decide in the same way.
 fn patches_of(signs: usize) -> ([u8; 12], u8) {
     let inside = |corner: usize| signs >> corner & 1 == 1;
     let crossed = |e: usize| inside(EDGES[e][0]) != inside(EDGES[e][1]);
@@ -115,10 +115,10 @@ pub(super) fn build_nets(field: &Field, cell: f64) -> Option<Nets> {
     Some(Nets { positions, quads, blocks, cell })
 }
 
-/// Walk an octree of blocks down to those the surface may pass, in a fixed order.
+/// Descend an octree of blocks to those that may contain the surface, in a fixed order.
 fn collect_blocks(field: &Field, cell: f64, patches: &Patches) -> Vec<Block> {
     let [low, high] = field.bounds();
-    let size = cell * SIDE as f64;
+    let size = cell * BLOCK_SIDE as f64;
     let low_block = ((low / size).floor() - 1.0).as_ivec3();
     let n = ((high / size).ceil() + 1.0).as_ivec3() - low_block;
     // Cubes of 2^k blocks whose corners lie on multiples of their size.
@@ -148,8 +148,8 @@ fn descend(
     let width = size * side as f64;
     let center = (at.as_dvec3() + 0.5 * side as f64) * size;
     let radius = width * 0.5 * 3f64.sqrt();
-    // A cell more for what matters: relaxed vertices may leave their block by that much.
-    let (active, value) = field.narrow(within, center, radius + size / f64::from(SIDE));
+    // One cell more of active primitives: relaxed vertices may leave their block by that much.
+    let (active, value) = field.narrow(within, center, radius + size / f64::from(BLOCK_SIDE));
     if value.abs() > radius * STRETCH {
         return;
     }
@@ -165,12 +165,12 @@ fn descend(
 }
 
 fn cell_index(c: IVec3) -> usize {
-    (c.x + SIDE * (c.y + SIDE * c.z)) as usize
+    (c.x + BLOCK_SIDE * (c.y + BLOCK_SIDE * c.z)) as usize
 }
 
 fn cell_of(index: usize) -> IVec3 {
     let i = index as i32;
-    IVec3::new(i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE))
+    IVec3::new(i % BLOCK_SIDE, i / BLOCK_SIDE % BLOCK_SIDE, i / (BLOCK_SIDE * BLOCK_SIDE))
 }
 
 fn corner_offset(corner: usize) -> IVec3 {
@@ -179,10 +179,10 @@ fn corner_offset(corner: usize) -> IVec3 {
 
 /// Sample a block and place its vertices; `None` if the surface does not cross it.
 fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &Patches) -> Option<Block> {
-    let origin = (at * SIDE).as_dvec3() * cell;
-    let mut values = vec![f64::NAN; POINTS * POINTS * POINTS];
-    // Eighths of the block that the surface cannot reach only need a sign, once the others have their values.
-    let half = SIDE / 2;
+    let origin = (at * BLOCK_SIDE).as_dvec3() * cell;
+    let mut values = vec![f64::NAN; BLOCK_SAMPLES * BLOCK_SAMPLES * BLOCK_SAMPLES];
+    // Octants of the block that the surface cannot reach only need a sign, once the others have their values.
+    let half = BLOCK_SIDE / 2;
     let reach = 0.5 * f64::from(half) * cell * 3f64.sqrt() * STRETCH;
     let middle = |low: IVec3| origin + (low.as_dvec3() + 0.5 * f64::from(half)) * cell;
     let eighths = std::array::from_fn::<_, 8, _>(|k| {
@@ -195,9 +195,14 @@ fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &P
     for (low, value) in eighths {
         fill_unknown(&mut values, low, half, |_| value);
     }
-    let mut block =
-        Block { at, active, corners: vec![0; CELLS], first: vec![0; CELLS], positions: Vec::new() };
-    for c in 0..CELLS {
+    let mut block = Block {
+        at,
+        active,
+        corners: vec![0; BLOCK_CELLS],
+        first: vec![0; BLOCK_CELLS],
+        positions: Vec::new(),
+    };
+    for c in 0..BLOCK_CELLS {
         let base = cell_of(c);
         let corner: [f64; 8] = std::array::from_fn(|k| values[point(base + corner_offset(k))]);
         let signs = (0..8).fold(0usize, |bits, k| bits | usize::from(corner[k] < 0.0) << k);
@@ -211,7 +216,7 @@ fn sample_block(field: &Field, at: IVec3, active: Active, cell: f64, patches: &P
 
 /// Index of a sample in its block.
 fn point(p: IVec3) -> usize {
-    p.x as usize + POINTS * (p.y as usize + POINTS * p.z as usize)
+    p.x as usize + BLOCK_SAMPLES * (p.y as usize + BLOCK_SAMPLES * p.z as usize)
 }
 
 /// Give the points of a cube of `side` cells that are still unknown their value.
@@ -255,7 +260,7 @@ fn block_quads(
 ) -> Option<Vec<[u32; 4]>> {
     let block = &blocks[b];
     let mut quads = Vec::new();
-    for c in 0..CELLS {
+    for c in 0..BLOCK_CELLS {
         let signs = block.corners[c] as usize;
         for axis in 0..3 {
             let (from, to) = (signs & 1, signs >> (1 << axis) & 1);
@@ -266,14 +271,14 @@ fn block_quads(
             let mut quad = [0; 4];
             // The four cells around the edge, counter-clockwise about the axis; the edge is a different one in each.
             for (slot, [du, dv]) in [[0, 0], [1, 0], [1, 1], [0, 1]].into_iter().enumerate() {
-                let mut cell = cell_of(c) + block.at * SIDE;
+                let mut cell = cell_of(c) + block.at * BLOCK_SIDE;
                 cell[u] -= du;
                 cell[v] -= dv;
                 let corner = (du << u | dv << v) as usize;
                 let e = EDGES.iter().position(|&edge| edge == [corner, corner | 1 << axis])?;
-                let at = cell.div_euclid(IVec3::splat(SIDE));
+                let at = cell.div_euclid(IVec3::splat(BLOCK_SIDE));
                 let owner = if at == block.at { b } else { *index.get(&at)? };
-                let local = cell_index(cell - at * SIDE);
+                let local = cell_index(cell - at * BLOCK_SIDE);
                 let signs = blocks[owner].corners[local] as usize;
                 let patch = patches.of_edge[signs][e] as u32;
                 quad[slot] = starts[owner] as u32 + blocks[owner].first[local] + patch;
@@ -289,7 +294,7 @@ fn block_quads(
 }
 
 impl Nets {
-    /// Even out the vertices within the surface and pull them back onto the field.
+    /// Distribute the vertices evenly within the surface and move them back onto the field.
     pub fn relax(&mut self, field: &Field, rounds: usize) {
         for _ in 0..rounds {
             let mut sums = vec![(DVec3::ZERO, 0.0); self.positions.len()];
@@ -322,13 +327,13 @@ impl Nets {
         self.quads.par_iter().map(split).flatten_iter().collect()
     }
 
-    /// Move the vertices of slivers to the middle of their neighbours, for creases push them together.
+    /// Move the vertices of slivers, which creases push together, to the middle of their neighbours.
     pub fn mend(&mut self, regions: &Regions, rounds: usize) {
         for _ in 0..rounds {
             let faces = self.triangles();
             let mut bad = vec![false; self.positions.len()];
             for face in &faces {
-                if min_sine(face.map(|v| self.positions[v as usize])) < SLIVER {
+                if min_sine(face.map(|v| self.positions[v as usize])) < MIN_SINE {
                     face.iter().for_each(|&v| bad[v as usize] = true);
                 }
             }

@@ -86,7 +86,7 @@ fn grow_arm(plan: &mut Plan, core: usize, name: &str, angle: f64, index: usize, 
         let radius = (arm_radius(at(0)) * 1.25).max(0.028);
         let bone = plan.bone(&format!("{name}.{}.L", i + 1), Some(parent), head, tail, radius);
         if i == 0 {
-            // Own frames look outwards: rx lifts and lowers an arm, ry swings it.
+            // Own frames face outwards: rx lifts and lowers an arm, ry swings it.
             plan.turn(bone, DQuat::from_rotation_y(angle));
         }
         plan.limits(bone, &[(Rx, -70.0, 70.0), (Ry, -60.0, 60.0), (Rz, -30.0, 30.0)]);
@@ -120,7 +120,7 @@ fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
     [shade, shade * (1.0 - 0.12 * n.y.max(0.0)), shade]
 }
 
-/// Turn all bones of all arms; `angles` gets the arm, the bone and the phase lag of the arm.
+/// Turn all bones of all arms; `angles` is called with the arm, the bone and the phase lag of the arm.
 fn turn_arms(s: &mut Sketch, angles: impl Fn(usize, f64, f64) -> (f64, f64)) {
     for (index, (name, _)) in ARMS.into_iter().enumerate() {
         for (side, lag) in [(Side::Left, 0.0), (Side::Right, 0.035)] {
@@ -151,7 +151,7 @@ fn swim(phase: f64, s: &mut Sketch) {
     });
 }
 
-/// Resting: breathing, arms feeling their way.
+/// Resting: breathing, arms exploring.
 fn idle(phase: f64, s: &mut Sketch) {
     let breath = wave(2.0 * phase);
     s.shift("body", v(0.0, 0.004 + 0.004 * breath, 0.0));

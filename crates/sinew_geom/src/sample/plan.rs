@@ -1,4 +1,4 @@
-//! Body plans: bones, flesh around them, materials and handles, written down for the left half.
+//! Body plans: bones, flesh around them, materials and handles, defined for the left half.
 
 use super::field::{Field, Group, Prim};
 use super::shape::{Cone, Ellipsoid, Shape};
@@ -20,7 +20,7 @@ pub(super) struct Bone {
     pub parent: Option<usize>,
     pub head: DVec3,
     pub tail: DVec3,
-    /// Half width over which the skin passes from the parent to this bone.
+    /// Half width over which the skin blends from the parent to this bone.
     pub radius: f64,
     /// World rotation of the joint's rest frame, in which its degrees of freedom turn.
     pub frame: DQuat,
@@ -28,7 +28,7 @@ pub(super) struct Bone {
     pub side: Side,
 }
 
-/// A region to be found on the surface: a ball, and the bone whose skin it may take.
+/// A region of the surface: a ball, and the bone whose skin it selects from.
 #[derive(Debug, Clone)]
 pub(super) struct HandlePlan {
     pub name: String,
@@ -88,7 +88,7 @@ impl Plan {
         index
     }
 
-    /// Turn the frame of a bone just added, before any child is.
+    /// Turn the frame of a bone just added, before it has children.
     pub fn turn(&mut self, bone: usize, frame: DQuat) {
         self.bones[bone].frame = frame;
         if self.bones[bone].side == Side::Left {
@@ -142,7 +142,7 @@ impl Plan {
         &mut self.field.prims[at]
     }
 
-    /// Add a round cone from `a` to `b`; it takes the tint of what was added before.
+    /// Add a round cone from `a` to `b`; it has the tint of the previous primitive.
     pub fn cone(&mut self, at: (usize, usize), a: (DVec3, f64), b: (DVec3, f64)) -> &mut Prim {
         let shape = Shape::Cone(Cone::new(a.0, b.0, a.1, b.1));
         self.prim(at.0, at.1, shape, a.1.min(b.1))
@@ -154,7 +154,7 @@ impl Plan {
         self.prim(at.0, at.1, shape, radii.min_element())
     }
 
-    /// Name a region: the skin of `bone` (and what hangs on it) within a ball. Left ones get a twin.
+    /// Name a region: the skin of `bone` and its descendants within a ball. Left ones get a twin.
     pub fn handle(&mut self, name: &str, bone: usize, ball: (DVec3, f64), secondary: &[&str]) {
         let owned = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<String>>();
         let pivot = self.bones[bone].head;
@@ -170,7 +170,7 @@ impl Plan {
         }
     }
 
-    /// Bone of a name, for motions and handles.
+    /// Bone with a name, for motions and handles.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.bones.iter().position(|bone| bone.name == name)
     }
@@ -213,7 +213,7 @@ impl Prim {
         self
     }
 
-    /// Wanted edge length relative to what the radius suggests.
+    /// Edge length relative to the one derived from the radius.
     pub fn grain(&mut self, factor: f64) -> &mut Self {
         self.grain *= factor;
         self

@@ -1,4 +1,4 @@
-//! Example poses of the samples, as moves of their handles: what example-based animation blends.
+//! Example poses of the samples, as moves of their handles, for example-based animation.
 
 use super::{
     Sample,
@@ -12,7 +12,7 @@ use glam::DVec3;
 /// A set of example poses of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoseSet {
-    /// Three poses of the biped to begin with.
+    /// Three simple poses of the biped.
     First,
     /// The biped's walk: six poses of the cycle, two for walking up and down, legs and arms spread (set A of Hansen
     /// (2006), figure 9.10).
@@ -32,7 +32,7 @@ impl PoseSet {
         ["first", "walk", "limbs", "jump"][self as usize]
     }
 
-    /// Set of a name.
+    /// The set with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name() == name)
     }
@@ -53,7 +53,7 @@ impl PoseSet {
     }
 }
 
-/// A handle turned with what it carries.
+/// A handle turned with the handles it carries.
 fn turn(main: impl Into<String>, axis: DVec3, degrees: f64) -> Move {
     Move::Rotate { main: main.into(), handles: Vec::new(), axis, radians: degrees.to_radians() }
 }
@@ -72,7 +72,7 @@ fn first() -> Vec<(String, Vec<Move>)> {
 
 const SIDES: [(&str, f64); 2] = [("L", 1.0), ("R", -1.0)];
 
-/// A leg whose ankle is lifted and brought ahead of where it stands at rest, with the sole pitched.
+/// A leg whose ankle is lifted and moved forward from its place at rest, with the sole pitched.
 fn leg(side: &str, up: f64, ahead: f64, pitch: f64) -> [Move; 3] {
     let (hip, knee) = bend_leg(KNEE - HIP, ANKLE - KNEE, ANKLE - HIP + v(0.0, up, ahead), 1.0);
     let knee = knee.max(0.0);
@@ -83,7 +83,7 @@ fn leg(side: &str, up: f64, ahead: f64, pitch: f64) -> [Move; 3] {
     ]
 }
 
-/// An arm that hangs down and swings ahead by an angle, with the elbow bent.
+/// An arm that hangs down and swings forward by an angle, with the elbow bent.
 fn arm((side, sign): (&str, f64), swing: f64, bend: f64) -> [Move; 3] {
     [
         turn(format!("elbow.{side}"), DVec3::X, -swing),
@@ -106,8 +106,8 @@ fn walk() -> Vec<(String, Vec<Move>)> {
         moves
     };
     let mut poses: Vec<_> = (0..6).map(|i| (format!("walk {}", i + 1), stride(f64::from(i) / 6.0))).collect();
-    // Going up, the foot that lands is the higher one; going down, the foot that stands. With strides they add up to
-    // steps up and down with either foot.
+    // Going up, the foot that lands is the higher one; going down, the foot that is planted. With strides they add up
+    // to steps up and down with either foot.
     for (name, lifted) in [("left up", 0), ("right up", 1)] {
         let mut moves = Vec::new();
         for (at, side) in SIDES.into_iter().enumerate() {

@@ -190,7 +190,7 @@ fn tone(p: DVec3, n: DVec3) -> [f64; 3] {
     [shade, shade, shade]
 }
 
-/// Lift and place ahead of a paw over a stride, and how far it is folded.
+/// Lift and forward place of a paw over a stride, and how far it is folded.
 fn step(phase: f64, stride: f64, height: f64) -> (f64, f64, f64) {
     let phase = phase.rem_euclid(1.0);
     if phase < 0.62 {

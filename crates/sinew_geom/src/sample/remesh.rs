@@ -16,27 +16,27 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A collapse may not turn a face by more than this cosine.
-const MIN_TURN: f64 = 0.3;
-/// Nor make an angle with a smaller sine.
+const MIN_TURN_COSINE: f64 = 0.3;
+/// Nor create an angle with a smaller sine.
 const MIN_SINE: f64 = 0.2;
-/// Vertices of higher valence are not made by collapsing.
+/// Vertices of higher valence are not created by collapsing.
 const MAX_VALENCE: usize = 9;
 
-/// A closed triangle mesh under change.
+/// A closed triangle mesh that is being modified.
 pub(super) struct Remesher<'a> {
     regions: &'a Regions<'a>,
     positions: Vec<DVec3>,
     faces: Vec<[u32; 3]>,
-    /// Faces around each vertex; empty once the vertex is gone.
+    /// Faces around each vertex; empty once the vertex is removed.
     around: Vec<Vec<u32>>,
-    /// Wanted relative edge length at each vertex.
+    /// Target relative edge length at each vertex.
     grain: Vec<f64>,
     /// How often a vertex has changed, to recognise stale heap entries.
     version: Vec<u32>,
 }
 
-/// Marks a face that is gone.
-const GONE: [u32; 3] = [u32::MAX; 3];
+/// Marks a removed face.
+const REMOVED_FACE: [u32; 3] = [u32::MAX; 3];
 
 /// Total order on costs, which are finite and not negative.
 #[derive(PartialEq)]
@@ -69,7 +69,7 @@ impl<'a> Remesher<'a> {
         Self { regions, positions, faces, around, grain, version }
     }
 
-    /// Collapse edges until `n_vertices` are left, or none can go any more.
+    /// Collapse edges until `n_vertices` are left, or no edge can be collapsed.
     pub fn thin(&mut self, n_vertices: usize) {
         let mut left = self.positions.len();
         let mut heap: BinaryHeap<Entry> = BinaryHeap::new();
@@ -115,7 +115,7 @@ impl<'a> Remesher<'a> {
         ring
     }
 
-    /// Move `v` onto `u`, to the middle, if that keeps a manifold and turns no face over.
+    /// Move `v` onto `u`, at the midpoint, if the mesh stays manifold and no face flips.
     fn collapse(&mut self, u: u32, v: u32) -> bool {
         let (ring_u, ring_v) = (self.ring(u), self.ring(v));
         let n_common = ring_u.iter().filter(|w| ring_v.contains(w)).count();
@@ -135,7 +135,7 @@ impl<'a> Remesher<'a> {
         self.grain[u as usize] = 0.5 * (self.grain[u as usize] + self.grain[v as usize]);
         for f in std::mem::take(&mut self.around[v as usize]) {
             if self.faces[f as usize].contains(&u) {
-                for w in std::mem::replace(&mut self.faces[f as usize], GONE) {
+                for w in std::mem::replace(&mut self.faces[f as usize], REMOVED_FACE) {
                     self.around[w as usize].retain(|&g| g != f);
                 }
             } else {
@@ -149,7 +149,7 @@ impl<'a> Remesher<'a> {
         true
     }
 
-    /// Whether the faces around `moved`, except those at `other`, survive its going to `to`.
+    /// Whether the faces around `moved`, except those at `other`, stay valid when it moves to `to`.
     fn keeps_shape(&self, moved: u32, other: u32, to: DVec3) -> bool {
         self.around[moved as usize].iter().map(|&f| self.faces[f as usize]).all(|face| {
             if face.contains(&other) {
@@ -158,7 +158,7 @@ impl<'a> Remesher<'a> {
             let before = face.map(|w| self.positions[w as usize]);
             let after = face.map(|w| if w == moved { to } else { self.positions[w as usize] });
             let (n, m) = (normal(before), normal(after));
-            n.dot(m) > MIN_TURN * n.length() * m.length() && min_sine(after) > MIN_SINE
+            n.dot(m) > MIN_TURN_COSINE * n.length() * m.length() && min_sine(after) > MIN_SINE
         })
     }
 
@@ -177,7 +177,7 @@ impl<'a> Remesher<'a> {
             let mut n_flips = 0;
             for f in 0..self.faces.len() {
                 for i in 0..3 {
-                    if self.faces[f] != GONE && self.try_flip(f, i) {
+                    if self.faces[f] != REMOVED_FACE && self.try_flip(f, i) {
                         n_flips += 1;
                     }
                 }
@@ -202,7 +202,7 @@ impl<'a> Remesher<'a> {
         if after <= before * 1.001 {
             return false;
         }
-        // Never fold, never lose a vertex's fan, never make an edge that exists.
+        // Never fold, never break a vertex's fan, never create an edge that exists.
         let (old, new) = (
             [normal([p(u), p(v), p(a)]), normal([p(v), p(u), p(b)])],
             [normal([p(a), p(u), p(b)]), normal([p(b), p(v), p(a)])],
@@ -253,7 +253,7 @@ impl<'a> Remesher<'a> {
     }
 
     fn face_center(&self, face: [u32; 3]) -> (DVec3, f64) {
-        if face == GONE {
+        if face == REMOVED_FACE {
             return (DVec3::ZERO, 0.0);
         }
         let p = face.map(|v| self.positions[v as usize]);
@@ -266,7 +266,7 @@ impl<'a> Remesher<'a> {
         let regions = self.regions;
         let tints: Vec<usize> = self.positions.par_iter().map(|&p| regions.owner(p).tint).collect();
         let mut moves: Vec<(DVec3, f64)> = vec![(DVec3::ZERO, 0.0); self.positions.len()];
-        for face in self.faces.iter().filter(|&&face| face != GONE) {
+        for face in self.faces.iter().filter(|&&face| face != REMOVED_FACE) {
             for i in 0..3 {
                 let (u, v) = (face[i] as usize, face[(i + 1) % 3] as usize);
                 if u < v && tints[u] != tints[v] {
@@ -286,7 +286,7 @@ impl<'a> Remesher<'a> {
         }
     }
 
-    /// Where the material changes on the way from `u`, whose tint is given, to `v`.
+    /// Where the material changes between `u`, whose tint is given, and `v`.
     fn border_on_edge(&self, u: usize, v: usize, tint: usize) -> (f64, DVec3) {
         let (mut low, mut high) = (0.0, 1.0);
         let at = |t: f64| self.positions[u].lerp(self.positions[v], t);
@@ -298,7 +298,7 @@ impl<'a> Remesher<'a> {
         (low, at(low))
     }
 
-    /// Positions and faces without those that are gone, in their old order.
+    /// Positions and faces without removed ones, in their old order.
     pub fn finish(self) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let mut renamed = vec![u32::MAX; self.positions.len()];
         let mut positions = Vec::new();
@@ -306,12 +306,12 @@ impl<'a> Remesher<'a> {
             renamed[v] = positions.len() as u32;
             positions.push(self.positions[v]);
         }
-        let live = self.faces.into_iter().filter(|&face| face != GONE);
+        let live = self.faces.into_iter().filter(|&face| face != REMOVED_FACE);
         (positions, live.map(|face| face.map(|v| renamed[v as usize])).collect())
     }
 }
 
-/// Blur the wanted edge length over the surface, so that it changes gradually.
+/// Blur the target edge length over the surface, so that it changes gradually.
 fn smooth_grain(grain: &mut Vec<f64>, faces: &[[u32; 3]]) {
     for _ in 0..3 {
         let mut sums: Vec<(f64, f64)> = grain.iter().map(|&g| (g, 1.0)).collect();

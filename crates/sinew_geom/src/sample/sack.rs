@@ -59,7 +59,7 @@ fn grow_cloth(plan: &mut Plan, [base, belly, chest, tie, foot, ear]: [usize; 6],
     plan.cone((horn, ear), (v(0.045, 0.585, 0.0), 0.045), (v(0.165, 0.672, 0.0), 0.015))
         .flat(DVec3::Z, 0.7)
         .tint(cloth);
-    // The floor flattens what rests on it.
+    // The floor flattens the surface that rests on it.
     plan.ellipsoid((bag, base), v(0.0, -0.995, 0.0), v(2.0, 1.0, 2.0)).blend(0.035).carve();
     plan.ellipsoid((corner, foot), v(0.0, -0.995, 0.0), v(2.0, 1.0, 2.0)).blend(0.03).carve();
     let knot = plan.group(Some(bag), 0.006);
@@ -122,7 +122,7 @@ fn ease(keys: &[(f64, f64)], at: f64) -> f64 {
     a.1 + (b.1 - a.1) * t * t * (3.0 - 2.0 * t)
 }
 
-/// Shifting its weight and looking about.
+/// Shifting its weight and looking around.
 fn sway(phase: f64, s: &mut Sketch) {
     let side = wave(phase);
     s.turn("base", 0.0, 6.0 * wave(phase + 0.1), 2.0 * side);

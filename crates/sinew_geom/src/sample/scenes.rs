@@ -23,7 +23,7 @@ const FPS: f64 = 24.0;
 /// Simulation steps per frame.
 const STEPS: usize = 16;
 
-/// Told after each frame how much is done, 0..=1; may stop the work.
+/// Called after each frame with the share done, 0..=1; may stop the work.
 pub(super) type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
 
 /// Run a scene: `step` is called with the time and the length of each small step.
@@ -49,7 +49,7 @@ fn simulate(
     Ok(frames)
 }
 
-/// Bring frames to the wanted resolution.
+/// Resample frames to the requested resolution.
 fn finish(
     quads: &[[u32; 4]],
     rest: &[DVec3],
@@ -88,7 +88,7 @@ pub(super) fn build_tablecloth(n_vertices: usize, progress: Progress) -> Result<
     let sheet = Sheet { cells: [63, 63] };
     let lay = |(i, j): (i32, i32)| {
         let (x, z) = (SIZE * (f64::from(j) / 63.0 - 0.5), SIZE * (f64::from(i) / 63.0 - 0.5));
-        // A little askew, so that the folds do not come out all alike.
+        // Slightly rotated, so that the folds are not all the same.
         let (x, z) = (x * 0.985 - z * 0.174 + 0.015, z * 0.985 + x * 0.174 - 0.01);
         v(x, 1.0 + 0.012 * (7.0 * x + 3.0 * z).sin(), z)
     };
@@ -138,8 +138,8 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
     for j in 0..=sheet.cells[1] {
         cloth.w[sheet.index(0, j) as usize] = 0.0;
     }
-    // No particle gets further from its place on the pole than the cloth between them is long. Lengths alone
-    // would take many sweeps to learn that, and the upper corner would pay for it.
+    // No particle gets further from its place on the pole than the cloth between them is long. Length constraints alone
+    // would need many sweeps to enforce that, and the upper corner would stretch.
     let row = (sheet.cells[0] + 1) as usize;
     let anchors: Vec<(DVec3, f64)> =
         laid_out.iter().enumerate().map(|(i, p)| (laid_out[i - i % row], 1.03 * p.x)).collect();
@@ -150,7 +150,7 @@ pub(super) fn build_flag(n_vertices: usize, progress: Progress) -> Result<MeshSe
             anchors[i].0 + (at - anchors[i].0).clamp_length_max(anchors[i].1)
         });
     };
-    // Past the first flutter, before the first frame.
+    // Simulate past the first flutter before the first frame.
     let dt = 1.0 / (FPS * STEPS as f64);
     for i in 0..STEPS * 24 {
         fly(&mut cloth, i as f64 * dt - 1.0, dt);
@@ -173,7 +173,7 @@ fn wind_on_flag(cloth: &Cloth, time: f64, normals: &mut Vec<DVec3>) -> Vec<DVec3
     force
 }
 
-/// Air that moves at `wind`, felt across the cloth only.
+/// Air that moves at `wind`; only its component across the cloth exerts force.
 fn air_drag(cloth: &Cloth, wind: DVec3, density: f64, normals: &mut Vec<DVec3>) -> Vec<DVec3> {
     cloth.area_normals(normals);
     let drag = |(n, u): (&DVec3, &DVec3)| {
@@ -194,7 +194,7 @@ pub(super) fn build_balloon(n_vertices: usize, progress: Progress) -> Result<Mes
     cloth.link_quads(2e-7, 1e-4);
     link_across(&mut cloth, 4e-3);
     let rest_volume = cloth.volume();
-    // What starts above lies outside in the folds: it keeps a little more distance from the pole.
+    // What starts above ends outside in the folds: it keeps a little more distance from the pole.
     let skin: Vec<f64> = cloth.x.iter().map(|p| if p.y > center.y { 0.022 } else { 0.006 }).collect();
     let mut normals = Vec::new();
     let frames = simulate(&mut cloth, progress, |cloth, time, dt| {
@@ -214,7 +214,7 @@ fn link_across(cloth: &mut Cloth, compliance: f64) {
     for q in &cloth.quads {
         for i in 0..4 {
             let (a, b, c, d) = (q[i], q[(i + 1) % 4], q[(i + 2) % 4], q[(i + 3) % 4]);
-            // Far ends belong to the near ones: d lies beyond a, c beyond b.
+            // Far ends belong to the near ones: d is beyond a, c beyond b.
             sides.push(if a < b { ([a, b], [d, c]) } else { ([b, a], [c, d]) });
         }
     }

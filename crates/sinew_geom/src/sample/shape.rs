@@ -7,10 +7,10 @@
 
 use glam::{DMat3, DVec3};
 
-/// Factor by which a primitive's value may change faster than the distance it stands for.
+/// Factor by which a primitive's value may change faster than the true distance.
 pub(super) const STRETCH: f64 = 1.35;
 
-/// Geometry of a primitive, with what its distance needs worked out beforehand.
+/// Geometry of a primitive, with precomputed values for its distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
     Cone(Cone),
@@ -38,7 +38,7 @@ pub(super) struct Ellipsoid {
     center: DVec3,
     radii: DVec3,
     unit_from_world: DMat3,
-    /// `unit_from_world` divided by the radii once more: its length tells how fast the first one's changes.
+    /// `unit_from_world` divided by the radii once more: its length is the rate of change of the first one's.
     slope_from_world: DMat3,
 }
 
@@ -65,7 +65,7 @@ impl Cone {
 
     /// Exact, for a point relative to the first end.
     fn round_distance(&self, q: DVec3) -> f64 {
-        // One ball holds the other: there is no cone between them.
+        // One ball contains the other: there is no cone between them.
         if self.a2 <= 0.0 {
             return (q.length() - self.ra).min((q - self.axis).length() - self.rb);
         }

@@ -1,4 +1,4 @@
-//! What every sample must be, at several resolutions.
+//! Properties of every sample, at several resolutions.
 
 use super::field::Regions;
 use super::grow::is_sphere;
@@ -233,7 +233,7 @@ fn clips_stay_within_the_limits() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Cloth keeps its lengths. A diagonal may grow by √2 when its cell shears flat; a few cells also stretch.
+/// Cloth preserves its lengths. A diagonal may grow by √2 when its cell shears flat; a few cells also stretch.
 #[test]
 fn cloth_stays_cloth() {
     for sample in [Sample::Tablecloth, Sample::Flag, Sample::Balloon] {

@@ -1,4 +1,4 @@
-//! Skin weights of a body plan, as a function of position alone, so that every resolution moves alike.
+//! Skin weights of a body plan, as a function of position alone, so that every resolution moves in the same way.
 //!
 //! # Source
 //! Sinew's own. Each bone takes a fraction of the weight that reaches its parent: a smooth step along the bone across
@@ -17,12 +17,12 @@ use crate::{GeomError, Mesh, Rig, Skin, Warnings};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Joints a vertex may follow.
+/// Joints per vertex.
 const INFLUENCES: usize = 4;
 /// Half width of the blend across a joint, relative to the bone's radius.
 const SOFTNESS: f64 = 1.0;
 
-/// What the weights need to know of a bone.
+/// Data of a bone for the weights.
 struct Reach {
     bone: usize,
     /// Position of the parent in the list.
@@ -116,7 +116,7 @@ fn vertex_weights(plan: &Plan, half: &[Reach], slot_of: &[usize], p: DVec3) -> [
     strongest(weight.iter().enumerate().map(|(i, &w)| (other_side(half[i].bone), w)))
 }
 
-/// Part of the vertex that moves with each bone or anything below it.
+/// Share of the vertex that moves with each bone or its descendants.
 fn shares(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64) -> Vec<f64> {
     let mut wish: Vec<f64> = (0..half.len()).map(|i| wish(half, flesh, home, q, from_plane, i)).collect();
     let mut sums = vec![0.0; half.len()];
@@ -131,7 +131,7 @@ fn shares(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64)
     wish
 }
 
-/// How much of its parent's share a bone asks for.
+/// Fraction of its parent's share that a bone requests.
 fn wish(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i: usize) -> f64 {
     let bone = &half[i];
     let r = bone.radius;
@@ -140,17 +140,17 @@ fn wish(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i
         return 0.0;
     }
     let width = SOFTNESS * r;
-    // Far down the limb the border is behind, however the limb curls.
+    // Far along the limb the border is behind, however the limb curls.
     let past = bone.grandchildren.contains(&home);
     let depth = (q - bone.head).dot(bone.along);
     let step = if past { 1.0 } else { smooth_step(-width, width, depth) };
-    // Where two limbs part, both give way to their parent; further out each is on its own.
+    // Where two limbs separate, both yield to their parent; further out each is independent.
     let side = if bone.leaves_center && !past {
         smooth_step(0.0, 0.5 * r, from_plane).max(smooth_step(r, 2.2 * r, depth))
     } else {
         1.0
     };
-    // Siblings share the border between them, and nothing further in.
+    // Siblings share the border between them, and nothing further inside.
     let rivals =
         (0..half.len()).filter(|&j| j != i && half[j].parent == bone.parent && bone.parent.is_some());
     let rival = rivals.map(|j| flesh[j]).fold(f64::INFINITY, f64::min);

@@ -5,7 +5,7 @@ use crate::{Document, Pair, PuppetData, PuppetSettings, SessionError, TakeData, 
 use serde_json::{Value, json};
 use sinew_formats::{
     FormatError,
-    pairs::{PairFile, PairTarget, PosePair, read_pairs, write_pairs},
+    pairs::{PairFile, PairTarget, PosePair, read_project_pairs, write_pairs},
 };
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -19,7 +19,7 @@ pub(crate) fn pairs_to_value(file: &PairFile) -> Value {
 
 /// Pairs out of such a value.
 pub(crate) fn pairs_from_value(value: &Value) -> Result<PairFile, FormatError> {
-    read_pairs(value.to_string().as_bytes(), "pairs")
+    read_project_pairs(value, "pairs")
 }
 
 /// A file of pairs within a command.

@@ -15,7 +15,7 @@ fn quick(bones: usize) -> FitSettings {
 }
 
 fn fit(stack: &mut MotionStack, document: &Document, settings: &FitSettings) -> Arc<Fitted> {
-    stack.fit(document, settings, &mut Shapes::default(), &sinew_skin::unheard).unwrap()
+    stack.fit(document, settings, &mut Shapes::default(), &sinew_skin::no_progress).unwrap()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_export_goes_through_the_fit_without_fitting_twice() {
 fn what_cannot_be_fitted_is_refused_by_name() {
     let mut stack = MotionStack::default();
     let mut refuse = |document: &Document, settings: FitSettings| {
-        let done = stack.fit(document, &settings, &mut Shapes::default(), &sinew_skin::unheard);
+        let done = stack.fit(document, &settings, &mut Shapes::default(), &sinew_skin::no_progress);
         done.unwrap_err().to_string()
     };
     let still = Document::new(grown(Sample::Flag, 1_000).character());

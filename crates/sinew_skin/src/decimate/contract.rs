@@ -18,8 +18,8 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 /// Poses in which facets must not turn over.
 const FLIP_POSES: usize = 16;
-/// Determinant, relative to the trace, below which the best place is not defined (§4.4).
-const SINGULAR: f32 = 1e-3;
+/// Determinant, relative to the trace, below which the optimal position is undefined (§4.4).
+const MIN_RELATIVE_DETERMINANT: f32 = 1e-3;
 
 type Quadric = [f32; 10];
 
@@ -37,13 +37,13 @@ pub(super) struct Contractor {
     versions: Vec<u32>,
     queue: BinaryHeap<Edge>,
     merge: Merge,
-    /// What each vertex became part of; itself while it is there.
+    /// The vertex each vertex was merged into; itself while it exists.
     pub parents: Vec<u32>,
-    /// Contractions in order: the vertex that went and the one that stayed.
+    /// Contractions in order: the vertex that was removed and the one that remained.
     pub done: Vec<[u32; 2]>,
 }
 
-/// A contraction that could be done: `from` goes, `into` stays.
+/// A possible contraction: `from` is removed, `into` remains.
 struct Edge {
     cost: f32,
     from: u32,
@@ -52,7 +52,7 @@ struct Edge {
 }
 
 impl Ord for Edge {
-    /// Cheapest first, then by number, so that nothing else decides.
+    /// Cheapest first, then by number, so that the order is unique.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cost.total_cmp(&self.cost).then(other.from.cmp(&self.from)).then(other.into.cmp(&self.into))
     }
@@ -73,7 +73,7 @@ impl PartialEq for Edge {
 impl Eq for Edge {}
 
 impl Contractor {
-    /// `positions` hold all poses of a vertex, then of the next. `may_merge` says which ends may become one.
+    /// `positions` hold all poses of a vertex, then of the next. `may_merge` says which ends may be merged.
     pub fn new(
         n_poses: usize,
         positions: Vec<Vec3>,
@@ -120,7 +120,7 @@ impl Contractor {
         contractor
     }
 
-    /// Contractions that wait.
+    /// Queued contractions.
     pub fn n_waiting(&self) -> usize {
         self.queue.len()
     }
@@ -196,7 +196,7 @@ impl Contractor {
         let versions = |from: u32, into: u32| [self.versions[from as usize], self.versions[into as usize]];
         let mut best: Option<Edge> = None;
         for (from, into) in [(v, w), (w, v)] {
-            // A border moves along itself only; what is locked stays.
+            // A border moves only along itself; locked vertices do not move.
             let inwards = self.on_border[from as usize] && !self.on_border[into as usize];
             if self.locked[from as usize]
                 || inwards
@@ -212,7 +212,7 @@ impl Contractor {
         self.queue.extend(best);
     }
 
-    /// Where the merged vertex lies in a pose, and what that costs (eqs. 4.3, 4.7).
+    /// Position of the merged vertex in a pose, and its cost (eqs. 4.3, 4.7).
     fn target(&self, from: u32, into: u32, pose: usize) -> (Vec3, f32) {
         let [p, r] = [from, into].map(|v| v as usize * self.n_poses + pose);
         let q: Quadric = std::array::from_fn(|k| self.quadrics[p][k] + self.quadrics[r][k]);
@@ -224,7 +224,7 @@ impl Contractor {
         (place, cost_at(&q, place))
     }
 
-    /// Whether the surface stays a surface and no facet turns over.
+    /// Whether the surface remains manifold and no facet flips.
     fn is_valid(&self, from: u32, into: u32) -> bool {
         let (a, b) = (self.neighbors(from), self.neighbors(into));
         let common = a.iter().filter(|v| b.binary_search(v).is_ok()).count();
@@ -242,7 +242,7 @@ impl Contractor {
         })
     }
 
-    /// Whether no facet around `v`, but for those of the edge, turns over when `v` moves.
+    /// Whether no facet around `v`, except those of the edge, flips when `v` moves.
     fn keeps_normals(&self, v: u32, other: u32, place: Vec3, pose: usize) -> bool {
         let at = |w: u32| self.positions[w as usize * self.n_poses + pose];
         self.star[v as usize]
@@ -297,12 +297,12 @@ fn cost_at(q: &Quadric, p: Vec3) -> f32 {
     (quadratic + p.z * (zz * p.z + 2.0 * zw) + ww).max(0.0)
 }
 
-/// The place of least error (eq. 4.12); the second vertex where there is none or it lies far off.
+/// The position of least error (eq. 4.12); the second vertex where there is none or it is far off.
 fn best_place(q: &Quadric, stays: Vec3, edge: f32) -> Vec3 {
     let [xx, xy, xz, xw, yy, yz, yw, zz, zw, _] = *q;
     let a = Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz));
     let size = (xx + yy + zz) / 3.0;
-    if a.determinant() <= SINGULAR * size.powi(3) {
+    if a.determinant() <= MIN_RELATIVE_DETERMINANT * size.powi(3) {
         return stays;
     }
     let place = a.inverse() * -Vec3::new(xw, yw, zw);

@@ -23,41 +23,41 @@ use glam::Vec3;
 use rayon::prelude::*;
 use sinew_geom::mesh::Ragged;
 
-/// What is left over when bones are fitted to some of the vertices is more than their last rounds would gain: they end
-/// sooner, and try fewer bones a vertex.
+/// The residual of bones that are fitted to some of the vertices is more than their last rounds would gain: these end
+/// sooner, and try fewer bones per vertex.
 const ROUGH_TOLERANCE: f64 = 4e-2;
 const ROUGH_CANDIDATES: usize = 8;
 const ROUGH_HARD_ROUNDS: usize = 2;
 
-/// Where a merged vertex lies.
+/// Position of a merged vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Merge {
-    /// Where the vertex was that stays ("second edge", SE).
+    /// That of the vertex that remains ("second edge", SE).
     #[default]
     Second,
-    /// Where the quadrics are least (OS).
+    /// Where the quadrics are smallest (OS).
     Optimal,
 }
 
 /// Which contractions compete.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Queue {
-    /// All with all.
+    /// All of them.
     #[default]
     Global,
-    /// Those of a region; each does a share of its queue in turn (the shuffling ratio), regions in parallel.
+    /// Those of a region; each processes a share of its queue in turn (the shuffling ratio), regions in parallel.
     Regions {
         /// Fraction of a queue processed in a turn. Antonopoulos (2010), §4.3.3, advises against large ones.
         shuffling_ratio: f64,
     },
 }
 
-/// How to decimate.
+/// Parameters of the decimation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecimateParams {
     /// Share of the vertices removed, 0..1.
     pub amount: f64,
-    /// Where merged vertices lie. Default where the second vertex was.
+    /// Position of merged vertices. Default that of the second vertex.
     pub merge: Merge,
     /// Which contractions compete. Default all.
     pub queue: Queue,
@@ -73,18 +73,18 @@ impl Default for DecimateParams {
 #[derive(Debug, Clone)]
 pub struct Decimated {
     pub(crate) tracks: Tracks,
-    /// Vertices of the whole mesh that are left.
+    /// Vertices of the whole mesh that remain.
     pub kept: Vec<u32>,
-    /// For every vertex of the whole mesh, which of `kept` it became part of.
+    /// For every vertex of the whole mesh, which of `kept` it was merged into.
     pub owners: Vec<u32>,
-    /// Facets that are left, in numbers of `kept`.
+    /// Facets that remain, in numbers of `kept`.
     pub faces: Vec<[u32; 3]>,
-    /// Contractions in order: the vertex that went and the one that stayed.
+    /// Contractions in order: the vertex that was removed and the one that remained.
     merges: Vec<[u32; 2]>,
 }
 
 impl Decimated {
-    /// Number of vertices left.
+    /// Number of remaining vertices.
     pub fn n_vertices(&self) -> usize {
         self.kept.len()
     }
@@ -99,7 +99,7 @@ impl SkinFitter {
         self.decimate_for(None, params)
     }
 
-    /// The default fit on a decimated sequence, carried to all vertices.
+    /// The default fit on a decimated sequence, transferred to all vertices.
     ///
     /// # Errors
     /// As [`SkinFitter::fit`] and [`SkinFitter::decimate`].
@@ -131,8 +131,8 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
-    /// The pipeline of Antonopoulos (2010) with transforms fitted to a decimated sequence. Returns how many vertices it
-    /// had, too.
+    /// The pipeline of Antonopoulos (2010) with transforms fitted to a decimated sequence. Also returns its number of
+    /// vertices.
     ///
     /// # Errors
     /// As [`SkinFitter::fit_thesis`] and [`SkinFitter::decimate`].
@@ -198,7 +198,7 @@ impl SkinFitter {
         result.finish(self)
     }
 
-    /// Each region by itself (alg. 4.2).
+    /// Each region separately (alg. 4.2).
     fn by_regions(&self, layout: &Layout, wanted: usize, merge: Merge, ratio: f64) -> Decimated {
         let borders = self.region_borders(layout);
         let n_regions = layout.calm.len();
@@ -225,7 +225,7 @@ impl SkinFitter {
             .collect();
         let mut left = wanted;
         while left > 0 {
-            // eq. 4.6; the calmest first where the rest is short. A queue that is not empty does at least one.
+            // eq. 4.6; the least deformed first if not all fit. A queue that is not empty processes at least one.
             let mut quotas: Vec<usize> = parts
                 .iter()
                 .zip(&layout.calm)
@@ -295,7 +295,7 @@ fn same_bones(influences: &Influences, a: u32, b: u32) -> bool {
 }
 
 impl Decimated {
-    /// Weights of what is left: of two vertices that became one, the mean (§4.5). They follow the same bones.
+    /// Weights of the remaining vertices: the mean of two that were merged (§4.5). They follow the same bones.
     fn influences(&self, whole: &Influences) -> Influences {
         let mut all = whole.clone();
         for &[from, into] in &self.merges {

@@ -1,7 +1,7 @@
 //! Decimated sequences: valid, cheap where flat, and good enough to fit to.
 
 use super::*;
-use crate::{Blending, Placement, tests::known_sequence, unheard};
+use crate::{Blending, Placement, no_progress, tests::known_sequence};
 use glam::DVec3;
 use sinew_geom::{Mesh, MeshSequence, mesh::Adjacency};
 
@@ -53,10 +53,10 @@ fn what_is_left_is_a_surface_without_flips() {
         let adjacency = Adjacency::new(&mesh);
         assert!((0..adjacency.edges.len()).all(|edge| adjacency.edges.n_uses(edge) <= 2), "{merge:?}");
         assert_eq!(adjacency.components().1, 1);
-        // No facet of the flat rest pose looks down.
+        // No facet of the flat rest pose faces down.
         let normals = sinew_geom::measure::compute_face_normals(&mesh);
         assert!(normals.iter().all(|n| n.y > 0.5), "{merge:?}");
-        // The calm half loses more than the half that folds.
+        // The flat half loses more vertices than the half that folds.
         let calm = small.kept.iter().filter(|&&v| sequence.rest().positions()[v as usize].x < 8.0).count();
         assert!(calm < small.n_vertices() / 3, "{merge:?}: {calm} of {}", small.n_vertices());
     }
@@ -71,9 +71,9 @@ fn every_variant_fits_nearly_as_well() {
             let params =
                 ThesisParams { bones: 8, regions: 4, placement, blending, ..ThesisParams::default() };
             let error = |fit: &SkinFit| fitter.measure(&fit.skin).unwrap().e_rms;
-            let whole = error(&fitter.fit_thesis(&params, &unheard).unwrap());
+            let whole = error(&fitter.fit_thesis(&params, &no_progress).unwrap());
             for decimate in all_variants() {
-                let (fit, left) = fitter.fit_thesis_decimated(&params, &decimate, &unheard).unwrap();
+                let (fit, left) = fitter.fit_thesis_decimated(&params, &decimate, &no_progress).unwrap();
                 assert!(left < fitter.n_vertices(), "{placement:?} {decimate:?}");
                 let ratio = error(&fit) / whole;
                 assert!(ratio < 1.6, "{placement:?} {blending:?} {decimate:?}: {ratio}");
@@ -89,8 +89,8 @@ fn the_default_fit_is_carried_to_all_vertices() {
     let fitter = fitter(&sequence);
     let params = FitParams { bones: 6, ..FitParams::default() };
     let small = fitter.decimate(&DecimateParams::default()).unwrap();
-    let fit = fitter.fit_decimated(&params, &small, &unheard).unwrap();
-    let whole = fitter.fit(&params, &unheard).unwrap();
+    let fit = fitter.fit_decimated(&params, &small, &no_progress).unwrap();
+    let whole = fitter.fit(&params, &no_progress).unwrap();
     let error = |fit: &SkinFit| fitter.measure(&fit.skin).unwrap().e_rms;
     assert_eq!(fit.skin.n_vertices(), fitter.n_vertices());
     assert!(error(&fit) < 1.5 * error(&whole), "{} {}", error(&fit), error(&whole));
@@ -107,7 +107,7 @@ fn threads_do_not_change_regions() {
         DecimateParams { queue: Queue::Regions { shuffling_ratio: 0.3 }, ..DecimateParams::default() };
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fitter.fit_thesis_decimated(&params, &decimate, &unheard).unwrap().0.skin)
+        pool.install(|| fitter.fit_thesis_decimated(&params, &decimate, &no_progress).unwrap().0.skin)
     };
     assert_eq!(run(1), run(3));
 }

@@ -34,7 +34,7 @@ impl Blending {
         }
     }
 
-    /// Kind of a name.
+    /// The kind with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -113,7 +113,7 @@ fn normalised(mut row: Row) -> Row {
     row
 }
 
-/// Keep the strongest, so that players can follow.
+/// Keep only the strongest, as players require.
 pub(crate) fn strongest(rows: &[Row], k: usize) -> Influences {
     let mut influences = Influences::hard(&vec![0; rows.len()], k);
     for (vertex, row) in rows.iter().enumerate() {

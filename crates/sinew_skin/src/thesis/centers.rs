@@ -46,7 +46,7 @@ pub(crate) fn find_centers(points: &[DVec3], k: usize, seed: u64) -> Clusters {
                 (nearest[at], labels[at]) = (distance, label as u16);
             }
         }
-        // Never chosen again, even among points in one place.
+        // Never chosen again, even among points at the same place.
         (nearest[next], labels[next]) = (f64::NEG_INFINITY, label as u16);
         next = (0..points.len()).fold(0, |best, at| if nearest[at] > nearest[best] { at } else { best });
     }

@@ -14,8 +14,8 @@ use super::{
 };
 use glam::DVec3;
 
-/// Share of a region's facets, the most deformed, that stand for it.
-const TOP_SHARE: f64 = 0.01;
+/// Share of a region's facets, the most deformed, that represent it.
+const TOP_FACET_SHARE: f64 = 0.01;
 
 /// One region, as its shares are computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub(crate) fn describe_regions(
         .into_iter()
         .map(|mut values| {
             values.sort_by(|a: &f64, b| b.total_cmp(a));
-            let n = ((TOP_SHARE * values.len() as f64).ceil() as usize).max(1);
+            let n = ((TOP_FACET_SHARE * values.len() as f64).ceil() as usize).max(1);
             values.iter().take(n).sum::<f64>() / n as f64
         })
         .collect();
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn shares_follow_deformation_and_area() {
-        // Of ten joints three go round; seven are shared as 0.5 · 0.2 : 1 · 0.2 : 0.1 · 0.6.
+        // Of ten joints three are given one per region; seven are shared as 0.5 · 0.2 : 1 · 0.2 : 0.1 · 0.6.
         let regions = [region(0.5, 0.2, 0..50), region(1.0, 0.2, 50..100), region(0.1, 0.6, 100..200)];
         let shares = share_joints(&regions, 10);
         assert_eq!(shares, [3, 5, 2]);

@@ -20,7 +20,7 @@ pub use regions::Grouping;
 pub use solvers::LsqrParams;
 
 use crate::{
-    FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage, Transforms,
+    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage,
     affine::update_affine,
     normal::Normal,
     params::{MAX_INFLUENCES, check_bones},
@@ -28,7 +28,7 @@ use crate::{
     rigid::{start_blended, update_rigid},
     state::{Bones, Influences, State, centroids},
     tracks::Tracks,
-    weights::{Choice, Exchanges, update_weights},
+    weights::{Choice, SwapSchedule, update_weights},
 };
 use blends::{by_convolution, by_distance, strongest};
 use centers::{Clusters, find_centers};
@@ -42,16 +42,16 @@ use sinew_geom::{
     operators::{FacetDeformation, compute_deformation_gradients, decompose_gradient},
 };
 
-/// Where proxy joints stand.
+/// Where proxy joints are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// Evenly over the surface (§3.4.3).
     PCenter,
-    /// More where more deforms (§3.4.4).
+    /// More where the deformation is larger (§3.4.4).
     Deform(Grouping),
 }
 
-/// How transforms are found.
+/// How transforms are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TransformSolver {
     /// One factorisation for all frames; rigid bones by sweeps.
@@ -60,32 +60,32 @@ pub enum TransformSolver {
     Lsqr(LsqrParams),
 }
 
-/// Choices of the pipeline of Antonopoulos (2010).
+/// Parameters of the pipeline of Antonopoulos (2010).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThesisParams {
     /// Number of proxy joints. Default 50.
     pub bones: usize,
-    /// Most bones a vertex follows. Default 4.
+    /// Largest number of bones per vertex. Default 4.
     pub influences: usize,
-    /// What a bone may do. Default affine.
-    pub transforms: Transforms,
-    /// Where the joints stand. Default by deformation, in grown regions.
+    /// How a bone may deform the surface. Default affine.
+    pub transforms: BoneKind,
+    /// Where the joints are placed. Default by deformation, in grown regions.
     pub placement: Placement,
-    /// How weights are found. Default by distance.
+    /// How weights are computed. Default by distance.
     pub blending: Blending,
     /// Enlargement of a joint's reach. Default 1.6.
     pub p_factor: f64,
     /// Passes of convolution. Default 5.
     pub passes: usize,
-    /// Regions of like deformation; at most as many as bones. Default 20.
+    /// Regions of similar deformation; at most as many as bones. Default 20.
     pub regions: usize,
-    /// How transforms are found. Default directly.
+    /// How transforms are computed. Default directly.
     pub solver: TransformSolver,
     /// Whether weights are corrected (eqs. 5.13–5.21). Default no.
     pub correct_weights: bool,
     /// Whether the rest pose is corrected (eqs. 5.8–5.12). Default no.
     pub correct_rest: bool,
-    /// Where the first joint stands. Default 0, the middle.
+    /// Where the first joint is placed. Default 0, the middle.
     pub seed: u64,
 }
 
@@ -94,7 +94,7 @@ impl Default for ThesisParams {
         Self {
             bones: 50,
             influences: 4,
-            transforms: Transforms::Affine,
+            transforms: BoneKind::Affine,
             placement: Placement::Deform(Grouping::RegionGrowing),
             blending: Blending::Distance,
             p_factor: 1.6,
@@ -141,12 +141,12 @@ impl SkinFitter {
     /// Mean deformation of every facet over the sequence, by kind (eqs. 3.17–3.21).
     ///
     /// # Errors
-    /// None that a read sequence can cause.
+    /// None that can occur with a sequence that was read.
     pub fn facet_deformation(&self) -> Result<Vec<FacetDeformation>, SkinError> {
         deformation_of(&self.tracks, &self.rest)
     }
 
-    /// Regions of like deformation: one number a facet.
+    /// Regions of similar deformation: one number per facet.
     ///
     /// # Errors
     /// As [`SkinFitter::facet_deformation`].
@@ -160,7 +160,7 @@ impl SkinFitter {
         Ok(regions_of(&self.rest, &totals, k, grouping, seed))
     }
 
-    /// Vertices on which the proxy joints stand.
+    /// Vertices at which the proxy joints are placed.
     ///
     /// # Errors
     /// A parameter outside its range.
@@ -206,14 +206,14 @@ impl SkinFitter {
             (Blending::Convolution, false) => {
                 by_convolution(&joints, rest, &vertex_regions, &self.tracks.neighbors, params.passes)
             }
-            // Without regions the clusters of the joints themselves take their place.
+            // Without regions the clusters of the joints are used instead.
             (Blending::Convolution, true) => {
                 by_convolution(&joints, rest, &joints.labels, &self.tracks.neighbors, params.passes)
             }
             (Blending::Distance, _) => by_distance(&joints, rest, params.p_factor),
         };
         let mut influences = strongest(&rows, params.influences);
-        // Every joint keeps its own vertex, so that its transform is defined.
+        // Every joint retains its own vertex, so that its transform is defined.
         for (joint, &vertex) in joints.centers.iter().enumerate() {
             if !influences.of(vertex as usize).any(|(own, _)| own as usize == joint) {
                 influences.set_hard(vertex as usize, joint as u16);
@@ -235,7 +235,7 @@ pub(crate) fn fit_layout(
     params: &ThesisParams,
     progress: Progress,
 ) -> Result<State, SkinError> {
-    let is_rigid = params.transforms == Transforms::Rigid;
+    let is_rigid = params.transforms == BoneKind::Rigid;
     let centers = centroids(&influences, &tracks.rest, &vec![[0.0; 3]; params.bones]);
     let bones = Bones::at_rest(centers, tracks, is_rigid);
     let mut state = State { influences, bones, rest: tracks.rest.clone() };
@@ -244,13 +244,13 @@ pub(crate) fn fit_layout(
     Ok(correct(tracks, state, params))
 }
 
-/// Corrections of weights and rest pose, where asked for.
+/// Corrections of weights and rest pose, where requested.
 pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) -> State {
     if params.correct_weights {
         let choice = Choice {
             candidates: params.influences,
             influences: params.influences,
-            exchanges: Exchanges::None,
+            exchanges: SwapSchedule::None,
         };
         state.influences = update_weights(tracks, &state, choice).0;
     }
@@ -263,12 +263,12 @@ pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) 
 fn fit_transforms(tracks: &Tracks, state: &mut State, params: &ThesisParams) -> Result<(), SkinError> {
     const SWEEPS: usize = 40;
     match (params.transforms, params.solver) {
-        (Transforms::Affine, TransformSolver::Direct) => update_affine(tracks, state),
-        (Transforms::Affine, TransformSolver::Lsqr(lsqr)) => solvers::affine_by_lsqr(tracks, state, lsqr),
-        (Transforms::Rigid, TransformSolver::Lsqr(lsqr)) => {
+        (BoneKind::Affine, TransformSolver::Direct) => update_affine(tracks, state),
+        (BoneKind::Affine, TransformSolver::Lsqr(lsqr)) => solvers::affine_by_lsqr(tracks, state, lsqr),
+        (BoneKind::Rigid, TransformSolver::Lsqr(lsqr)) => {
             solvers::rigid_by_dual_quaternions(tracks, state, lsqr)
         }
-        (Transforms::Rigid, TransformSolver::Direct) => {
+        (BoneKind::Rigid, TransformSolver::Direct) => {
             start_blended(tracks, state);
             let normal = Normal::new(tracks, state);
             update_rigid(tracks, &mut state.bones, &normal, SWEEPS);
@@ -317,7 +317,7 @@ fn regions_of_vertices(rest: &Mesh, facet_regions: &[u16]) -> Vec<u16> {
     regions
 }
 
-/// `idI_j` (eqs. 4.4–4.5): one for the calmest region, zero for the wildest.
+/// `idI_j` (eqs. 4.4–4.5): one for the least deformed region, zero for the most deformed.
 fn inverse_indicators(tops: &[f64], totals: &[f64]) -> Vec<f64> {
     let (low, high) =
         totals.iter().fold((f64::INFINITY, 0.0f64), |(low, high), &d| (low.min(d), high.max(d)));

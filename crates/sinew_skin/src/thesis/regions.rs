@@ -15,17 +15,17 @@ use super::centers::{find_centers, nearest_to};
 use glam::DVec3;
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-/// Most rounds of any of the methods.
+/// Largest number of rounds of any of the methods.
 const MAX_ROUNDS: usize = 50;
 /// Clusters of the first level for one of the second.
-const FIRST_LEVEL: usize = 8;
+const FIRST_LEVEL_RATIO: usize = 8;
 
 /// How facets are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grouping {
     /// By deformation alone; clusters are scattered.
     KMeans,
-    /// By deformation first, then by place.
+    /// By deformation first, then by position.
     HierarchicalKMeans,
     /// Grown over common edges: connected, and as many as requested. Antonopoulos found this kind best.
     #[default]
@@ -45,7 +45,7 @@ impl Grouping {
         }
     }
 
-    /// Method of a name.
+    /// The method with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -102,10 +102,10 @@ pub(crate) fn k_means(points: &[DVec3], k: usize, seed: u64) -> Vec<u16> {
     labels
 }
 
-/// Deformation first; then the centres of those clusters by their place (alg. 3.4).
+/// Deformation first; then the centres of those clusters by their position (alg. 3.4).
 fn hierarchical(facets: &Facets, k: usize, seed: u64) -> Vec<u16> {
-    let first_k = (FIRST_LEVEL * k).min(facets.deformation.len());
-    // Place and deformation on one scale, so that clusters of the first level have a place at all.
+    let first_k = (FIRST_LEVEL_RATIO * k).min(facets.deformation.len());
+    // Position and deformation on one scale, so that clusters of the first level have a position at all.
     let [low, high] = sinew_geom::mesh::bounds(facets.centroids);
     let (least, most) = range(facets.deformation);
     let scale = low.distance(high) / (most - least).max(f64::MIN_POSITIVE);
@@ -139,7 +139,7 @@ struct Offer {
 }
 
 impl Ord for Offer {
-    /// Smallest error first; facet and region decide among equals, so that results do not depend on anything else.
+    /// Smallest error first; facet and region break ties, so that results do not depend on anything else.
     fn cmp(&self, other: &Self) -> Ordering {
         other
             .error
@@ -240,7 +240,7 @@ fn without_gaps(labels: Vec<u16>) -> Vec<u16> {
 mod tests {
     use super::*;
 
-    /// A strip of facets: calm, wild, calm.
+    /// A strip of facets: little, strongly and little deformed.
     fn strip() -> (Vec<f64>, Vec<DVec3>, Vec<Vec<u32>>) {
         let n = 30u32;
         let deformation =

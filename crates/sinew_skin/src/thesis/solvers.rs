@@ -22,7 +22,7 @@ use sinew_geom::linalg::{IterationParams, SparseMatrix, lsqr};
 pub struct LsqrParams {
     /// Tolerance. Default 5e-5, as in Antonopoulos (2010), figure 3.10.
     pub tolerance: f64,
-    /// Most iterations a right-hand side. Default 4000.
+    /// Largest number of iterations per right-hand side. Default 4000.
     pub max_iterations: usize,
 }
 
@@ -43,7 +43,7 @@ fn about(state: &State, vertex: usize, bone: usize) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|d| f64::from(u[d] - c[d])))
 }
 
-/// Affine transforms by LSQR, a frame and coordinate at a time.
+/// Affine transforms by LSQR, per frame and coordinate.
 ///
 /// # Errors
 /// Numbers that are not finite.

@@ -1,8 +1,8 @@
 //! The pipeline on meshes with known motion.
 
 use super::*;
+use crate::no_progress;
 use crate::tests::{known_sequence, tube};
-use crate::unheard;
 use glam::{DQuat, Vec3};
 use sinew_geom::MeshSequence;
 
@@ -28,7 +28,7 @@ fn every_choice_reproduces_a_rigid_motion() {
     let placements = Grouping::ALL.map(Placement::Deform).into_iter().chain([Placement::PCenter]);
     for placement in placements {
         for blending in Blending::ALL {
-            for transforms in Transforms::ALL {
+            for transforms in BoneKind::ALL {
                 let tight = LsqrParams { tolerance: 1e-12, max_iterations: 4000 };
                 for solver in [TransformSolver::Direct, TransformSolver::Lsqr(tight)] {
                     let params = ThesisParams {
@@ -40,7 +40,7 @@ fn every_choice_reproduces_a_rigid_motion() {
                         solver,
                         ..ThesisParams::default()
                     };
-                    let skin = fitter.fit_thesis(&params, &unheard).unwrap().skin;
+                    let skin = fitter.fit_thesis(&params, &no_progress).unwrap().skin;
                     let error = fitter.measure(&skin).unwrap().e_rms_diag1;
                     assert!(error < 5e-3, "{placement:?} {blending:?} {transforms:?} {solver:?}: {error}");
                     assert_eq!(skin.n_used_bones(), 5, "{placement:?} {blending:?}");
@@ -57,7 +57,7 @@ fn lsqr_and_the_direct_solve_agree() {
     let error = |solver| {
         let params =
             ThesisParams { bones: 6, placement: Placement::PCenter, solver, ..ThesisParams::default() };
-        fitter.measure(&fitter.fit_thesis(&params, &unheard).unwrap().skin).unwrap().e_rms
+        fitter.measure(&fitter.fit_thesis(&params, &no_progress).unwrap().skin).unwrap().e_rms
     };
     let direct = error(TransformSolver::Direct);
     let lsqr = error(TransformSolver::Lsqr(LsqrParams { tolerance: 1e-10, max_iterations: 4000 }));
@@ -72,7 +72,7 @@ fn corrections_lower_the_error() {
     let fitter = fitter(&sequence);
     let error = |correct_weights, correct_rest| {
         let params = ThesisParams { bones: 6, correct_weights, correct_rest, ..ThesisParams::default() };
-        fitter.measure(&fitter.fit_thesis(&params, &unheard).unwrap().skin).unwrap().e_rms
+        fitter.measure(&fitter.fit_thesis(&params, &no_progress).unwrap().skin).unwrap().e_rms
     };
     let (plain, weights, rest, both) =
         (error(false, false), error(true, false), error(false, true), error(true, true));
@@ -115,6 +115,6 @@ fn parameters_outside_their_range_are_refused() {
         ThesisParams { p_factor: 0.5, ..ThesisParams::default() },
         ThesisParams { regions: 0, ..ThesisParams::default() },
     ] {
-        assert!(fitter.fit_thesis(&params, &unheard).is_err(), "{params:?}");
+        assert!(fitter.fit_thesis(&params, &no_progress).is_err(), "{params:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is judged: each area plans its rows and judges one at a time.
+//! Areas: each plans its rows and judges one at a time.
 
 mod fit;
 mod flesh;
@@ -11,10 +11,10 @@ mod walk;
 
 use super::{Random, find::Item, lab::Lab, row::Verdict};
 
-/// A capability under judgement.
+/// A capability that is tested.
 pub struct Area {
     pub name: &'static str,
-    /// Which rows there are.
+    /// Its rows.
     pub plan: for<'a> fn(&'a [Item], &mut Random) -> Vec<Task<'a>>,
     /// Run the product and measure what it wrote.
     pub judge: fn(&Task, &Lab) -> anyhow::Result<Verdict>,
@@ -22,9 +22,9 @@ pub struct Area {
     pub damage_words: &'static [&'static str],
 }
 
-/// A row to be made.
+/// A planned row.
 pub struct Task<'a> {
-    /// What the row is called: the file, or `clip → rig`.
+    /// Name of the row: the file, or `clip → rig`.
     pub file: String,
     pub items: Vec<&'a Item>,
 }

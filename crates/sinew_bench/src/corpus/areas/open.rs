@@ -21,7 +21,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let item = task.items[0];
     let mut verdict = Verdict::default();
     let outcome = lab.sinew(&["info".as_ref(), item.path.as_os_str()])?;
-    // A small file takes what starting the program takes.
+    // A small file takes as long as starting the program.
     let megabytes = (item.bytes as f64 / 1e6).max(0.2);
     verdict.set("seconds_per_mb", outcome.seconds / megabytes);
     verdict.set("memory_per_byte", outcome.peak_mb * 1e6 / (item.bytes as f64).max(2e6));
@@ -41,7 +41,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Whether a refusal helps: it ends by itself with code 1, says `error:`, names the file, and says what to do.
+/// Whether a refusal is helpful: it ends with code 1, says `error:`, names the file, and says what to do.
 fn is_answer(outcome: &Outcome, item: &Item) -> (bool, Option<String>) {
     let name = item.path.file_name().unwrap_or_default().to_string_lossy();
     let text = outcome.stderr.trim();
@@ -55,7 +55,7 @@ fn is_answer(outcome: &Outcome, item: &Item) -> (bool, Option<String>) {
     (missing.is_none(), missing)
 }
 
-/// Draw what the product makes of it.
+/// Draw the result.
 fn show(item: &Item, lab: &Lab, verdict: &mut Verdict) -> anyhow::Result<()> {
     let out = lab.file("opened.glb");
     let outcome = lab.sinew(&["convert".as_ref(), item.path.as_os_str(), out.as_os_str()])?;

@@ -32,7 +32,7 @@ pub const DAMAGE_WORDS: &[&str] = &["slide", "sink", "foot", "feet", "ground"];
 
 /// Models in the sample.
 const MODELS: usize = 40;
-/// Frames that are looked at, at most, and how many there are in a second.
+/// Largest number of sampled frames, and frames per second.
 const MOST_FRAMES: usize = 300;
 const FPS: f64 = 30.0;
 /// Height above the ground, as a share of the body's, up to which something stands.
@@ -157,7 +157,7 @@ impl Walk {
         let mut speeds = Vec::new();
         for foot in &self.feet {
             for k in 2..n.max(3) - 1 {
-                // What comes down or goes up between the frames around does not stand yet or any more.
+                // A foot that lands or leaves between the neighbouring frames is not planted.
                 let stands = |v: &&usize| (k - 2..=k + 1).all(|k| self.is_near(k, **v));
                 let speed =
                     |v: &usize| flat(self.frames[k][*v] - self.frames[k - 1][*v]).length() / self.step;

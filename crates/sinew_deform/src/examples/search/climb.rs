@@ -6,28 +6,28 @@
 use super::Energy;
 
 /// Step of a weight: a twentieth of its whole span.
-const STEP: f64 = 0.05;
+const WEIGHT_STEP: f64 = 0.05;
 
 /// Algorithm 4: every weight once, down as long as that helps, else up.
 pub fn simple(energy: &mut Energy<'_>, order: &[usize], limits: &[[f64; 2]], weights: &mut [f64]) {
     let mut best = energy.of(weights);
     for &e in order {
         let before = weights[e];
-        best = walk(energy, e, -STEP, limits[e], weights, best);
+        best = walk(energy, e, -WEIGHT_STEP, limits[e], weights, best);
         if weights[e] == before {
-            best = walk(energy, e, STEP, limits[e], weights, best);
+            best = walk(energy, e, WEIGHT_STEP, limits[e], weights, best);
         }
     }
 }
 
-/// Every weight is tried both ways; the best is followed as long as that helps; and again, until nothing helps or as
-/// often as there are examples.
+/// Every weight is tried both ways, and the best is followed as long as that helps; repeated until nothing helps, at
+/// most once per example.
 pub fn steepest(energy: &mut Energy<'_>, limits: &[[f64; 2]], weights: &mut [f64]) {
     let mut best = energy.of(weights);
     for _ in 0..weights.len() {
         let mut found: Option<(usize, f64, f64)> = None;
         for e in 0..weights.len() {
-            for step in [-STEP, STEP] {
+            for step in [-WEIGHT_STEP, WEIGHT_STEP] {
                 let old = weights[e];
                 weights[e] = (old + step).clamp(limits[e][0], limits[e][1]);
                 if weights[e] != old {

@@ -6,19 +6,20 @@
 //! # Symbols
 //! `d` step, `g` gradient, `H` curvature, `μ` damping
 
-use super::{Energy, model::Model, solve_definite};
+use super::{Energy, model::Model};
+use sinew_geom::linalg::solve_definite;
 
-/// Rounding of the first step, of the first near the bottom, and of the last, in units of length and of weight; each good step takes it down.
-const ROUNDINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
-const FINER: f64 = 0.1;
-/// Steps after which a descent is given up; reached only where the energy falls slowly.
+/// Smoothing of the first step, of the first step near a minimum, and of the last, in units of length and of weight.
+const SMOOTHINGS: [f64; 3] = [3e-2, 1e-3, 1e-6];
+const SMOOTHING_FACTOR: f64 = 0.1;
+/// Steps after which a descent is abandoned; reached only where the energy falls slowly.
 const MAX_STEPS: usize = 60;
-/// A descent ends when a step at the last rounding gains less than this share of the energy.
-const GAIN: f64 = 1e-7;
-/// A step shorter than this is none.
-const STILL: f64 = 1e-9;
-/// A descent is hopeless that would stay above the best even if it gained so many times what its step promises.
-const HOPE: f64 = 1.5;
+/// A descent ends when a step at the last smoothing gains less than this fraction of the energy.
+const MIN_RELATIVE_GAIN: f64 = 1e-7;
+/// Shorter steps are treated as zero.
+const MIN_STEP_LENGTH: f64 = 1e-9;
+/// A descent is abandoned if it would stay above the best even with this many times the predicted gain of its step.
+const GAIN_MARGIN: f64 = 1.5;
 
 /// Goes down from one start after another.
 pub struct Descent<'e, 'a> {
@@ -54,26 +55,27 @@ impl<'e, 'a> Descent<'e, 'a> {
         }
     }
 
-    /// Go down from weights, at most so many steps, and give up when what is to be gained cannot beat `best`. Where
-    /// the bottom is near already, corners are rounded less.
+    /// Descend from weights, at most this many steps, and abandon it when the possible gain cannot beat `best`. If
+    /// the minimum is near already, corners are smoothed less.
     pub fn descend(&mut self, weights: &mut [f64], max_steps: usize, best: f64, is_near: bool) -> f64 {
         let n = weights.len();
-        let (mut damping, mut rounding) = (1e-3, if is_near { ROUNDINGS[1] } else { ROUNDINGS[0] });
+        let (mut damping, mut rounding) = (1e-3, if is_near { SMOOTHINGS[1] } else { SMOOTHINGS[0] });
         self.model.restart();
         self.next.restart();
         self.next.with_roots = self.model.with_roots;
         let mut here = self.model.at(self.energy, weights, rounding, &self.next);
         let mut was_good = true;
         for count in 0..max_steps.min(MAX_STEPS) {
-            let is_last = rounding <= ROUNDINGS[2];
+            let is_last = rounding <= SMOOTHINGS[2];
             self.solve_in_box(weights, damping);
-            let moves = self.step.iter().any(|d| d.abs() > STILL);
-            let finer = if was_good || !moves { (rounding * FINER).max(ROUNDINGS[2]) } else { rounding };
+            let moves = self.step.iter().any(|d| d.abs() > MIN_STEP_LENGTH);
+            let finer =
+                if was_good || !moves { (rounding * SMOOTHING_FACTOR).max(SMOOTHINGS[2]) } else { rounding };
             if !moves {
                 if is_last {
                     break;
                 }
-                // Nothing to gain at this rounding.
+                // No gain is possible at this smoothing.
                 (rounding, damping) = (finer, 1e-4);
                 std::mem::swap(&mut self.model, &mut self.next);
                 here = self.model.at(self.energy, weights, rounding, &self.next);
@@ -81,7 +83,7 @@ impl<'e, 'a> Descent<'e, 'a> {
             }
             let [slope, bend] = self.model.along(&self.step);
             let promised = -slope - 0.5 * bend;
-            if count > 1 && here - HOPE * promised > best {
+            if count > 1 && here - GAIN_MARGIN * promised > best {
                 break;
             }
             for e in 0..n {
@@ -97,7 +99,7 @@ impl<'e, 'a> Descent<'e, 'a> {
                 std::mem::swap(&mut self.model, &mut self.next);
                 (here, rounding, was_good) = (there, finer, true);
                 damping = if gain > 0.7 * promised { (damping * 0.1).max(1e-9) } else { damping * 0.7 };
-                if is_last && gain < GAIN * here {
+                if is_last && gain < MIN_RELATIVE_GAIN * here {
                     break;
                 }
             } else {
@@ -107,7 +109,8 @@ impl<'e, 'a> Descent<'e, 'a> {
                     if is_last {
                         break;
                     }
-                    (rounding, damping, was_good) = ((rounding * FINER).max(ROUNDINGS[2]), 1e-4, true);
+                    (rounding, damping, was_good) =
+                        ((rounding * SMOOTHING_FACTOR).max(SMOOTHINGS[2]), 1e-4, true);
                     std::mem::swap(&mut self.model, &mut self.next);
                     here = self.model.at(self.energy, weights, rounding, &self.next);
                 } else {
@@ -139,7 +142,7 @@ impl<'e, 'a> Descent<'e, 'a> {
             self.held.clear();
             self.held.extend((0..n).filter(|&o| self.step[o] != 0.0 && !self.free.contains(&o)));
             for (i, &a) in self.free.iter().enumerate() {
-                // What is held at a limit pulls on the rest.
+                // Weights held at a limit contribute to the gradient of the others.
                 let pull: f64 = self.held.iter().map(|&o| self.model.curvature(a, o) * self.step[o]).sum();
                 self.right[i] = -(self.model.gradient[a] + pull);
                 for (j, &b) in self.free[..=i].iter().enumerate() {
@@ -149,7 +152,7 @@ impl<'e, 'a> Descent<'e, 'a> {
                 self.small[i * m + i] = own + damping * (1.0 + own.abs()) + 1e-12;
             }
             if solve_definite(&mut self.small, &mut self.right, m).is_none() {
-                // The energy bends down here: more damping makes it bend up.
+                // The energy is not convex here: more damping makes it so.
                 if damping > 1e6 {
                     return self.step.fill(0.0);
                 }

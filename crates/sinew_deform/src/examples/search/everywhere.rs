@@ -1,4 +1,4 @@
-//! Global searches, which can leave the local minimum where they begin.
+//! Global searches, which can leave the local minimum they start in.
 //!
 //! # Source
 //! Hansen (2006), §7.5.4.3 (simulated annealing, described there but not implemented; Kirkpatrick, Gelatt and Vecchi,
@@ -7,17 +7,17 @@
 use super::Energy;
 
 /// Weights tried of each example by the exhaustive search: 560 evaluations for ten examples, as in table 9.6.
-const SAMPLES: usize = 56;
-/// Steps of annealing an example.
-const STEPS_EACH: usize = 200;
+const SAMPLES_PER_EXAMPLE: usize = 56;
+/// Steps of annealing per example.
+const STEPS_PER_EXAMPLE: usize = 200;
 
 /// Algorithm 6: one example after the other, all its weights are tried and the best is kept.
 pub fn exhaustive(energy: &mut Energy<'_>, order: &[usize], limits: &[[f64; 2]], weights: &mut [f64]) {
     for &e in order {
         let [low, high] = limits[e];
         let mut best = (f64::INFINITY, weights[e]);
-        for i in 0..SAMPLES {
-            weights[e] = low + (high - low) * i as f64 / (SAMPLES - 1) as f64;
+        for i in 0..SAMPLES_PER_EXAMPLE {
+            weights[e] = low + (high - low) * i as f64 / (SAMPLES_PER_EXAMPLE - 1) as f64;
             let tried = energy.of(weights);
             if tried < best.0 {
                 best = (tried, weights[e]);
@@ -33,7 +33,7 @@ pub fn anneal(energy: &mut Energy<'_>, limits: &[[f64; 2]], seed: u64, weights: 
     let mut random = Random::new(seed);
     let mut here = energy.of(weights);
     let mut best = (here, weights.to_vec());
-    let (n_steps, hot) = (STEPS_EACH * n, 0.3 * here.max(1e-12));
+    let (n_steps, hot) = (STEPS_PER_EXAMPLE * n, 0.3 * here.max(1e-12));
     for step in 0..n_steps {
         let cooling = (-7.0 * step as f64 / n_steps as f64).exp();
         let e = random.below(n);

@@ -8,7 +8,7 @@
 use super::Energy;
 
 /// First step of the whole method, and the one at which it ends.
-const STEPS: [f64; 2] = [0.25, 1e-3];
+const FULL_STEPS: [f64; 2] = [0.25, 1e-3];
 /// The same for the simple method.
 const SIMPLE_STEPS: [f64; 2] = [0.2, 0.05];
 /// Evaluations after which the whole method, which may "run loose", is stopped.
@@ -16,10 +16,10 @@ const MAX_EVALUATIONS: usize = 20_000;
 
 /// Explore all weights around a base; if that helped, leap on in the same direction; else halve the step.
 pub fn full(energy: &mut Energy<'_>, limits: &[[f64; 2]], weights: &mut [f64]) {
-    let (mut step, end) = (STEPS[0], energy.evaluations + MAX_EVALUATIONS);
+    let (mut step, end) = (FULL_STEPS[0], energy.evaluations + MAX_EVALUATIONS);
     let mut base = weights.to_vec();
     let mut best = energy.of(&base);
-    while step >= STEPS[1] && energy.evaluations < end {
+    while step >= FULL_STEPS[1] && energy.evaluations < end {
         let mut point = base.clone();
         let mut reached = explore(energy, step, limits, &mut point, best);
         if reached >= best {

@@ -23,13 +23,11 @@ use super::{
 };
 use crate::{DeformError, HandlePose};
 use glam::DVec3;
-use lanes::fma;
-use sinew_geom::linalg::{Kernel, dispatch};
 
 /// How weights are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Optimiser {
-    /// Derivatives: fewest evaluations, least energy. Ours.
+    /// Derivatives: fewest evaluations, lowest energy. Sinew's own.
     #[default]
     Newton,
     /// Simple hill climbing, algorithm 4.
@@ -71,7 +69,7 @@ impl Optimiser {
         }
     }
 
-    /// The optimiser of a name.
+    /// The optimiser with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|optimiser| optimiser.name() == name)
     }
@@ -80,7 +78,7 @@ impl Optimiser {
 /// In which order examples are tried and loaded (§7.5.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reorder {
-    /// As the user made them.
+    /// In the order of the user.
     #[default]
     None,
     /// The example nearest to the targets first.
@@ -102,23 +100,23 @@ impl Reorder {
         }
     }
 
-    /// The order of a name.
+    /// The order with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.name() == name)
     }
 }
 
-/// How to search.
+/// Parameters of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchParams {
-    /// What makes a pose good.
+    /// The function that is minimised.
     pub objective: Objective,
     /// How weights are searched for.
     pub optimiser: Optimiser,
     /// In which order examples are tried, and loaded if the blend depends on it.
     pub reorder: Reorder,
     /// Whether examples are loaded one after the other, as in Hansen (2006), rather than all at once.
-    pub in_order: bool,
+    pub sequential: bool,
     /// Least and greatest weight (§7.5.5).
     pub limits: [f64; 2],
     /// How far a weight may move from that of the last frame; `None` for the values of Hansen (2006): 0.15 for `climb`.
@@ -126,9 +124,9 @@ pub struct SearchParams {
     /// How often a search of Hansen (2006) is repeated from its own result, as long as that helps. Hansen runs it once
     /// per frame.
     pub rounds: usize,
-    /// With `newton`: set out from the best of many poses rather than from the last. Single poses want it; frames of a
+    /// With `newton`: start from the best of many poses rather than from the last one. For single poses; frames of a
     /// motion should not jump.
-    pub anywhere: bool,
+    pub multi_start: bool,
     /// With `newton`: let handles move a little beyond what the examples span, so that targets are reached.
     pub residual: bool,
     /// Seed of `annealing`.
@@ -136,9 +134,9 @@ pub struct SearchParams {
 }
 
 impl SearchParams {
-    /// Whether small motions beyond the examples are wanted and possible.
-    pub(super) fn brings_home(&self) -> bool {
-        self.residual && self.optimiser == Optimiser::Newton && !self.in_order
+    /// Whether small motions beyond the examples are allowed and possible.
+    pub(super) fn uses_residual(&self) -> bool {
+        self.residual && self.optimiser == Optimiser::Newton && !self.sequential
     }
 }
 
@@ -148,11 +146,11 @@ impl Default for SearchParams {
             objective: Objective::default(),
             optimiser: Optimiser::default(),
             reorder: Reorder::default(),
-            in_order: false,
+            sequential: false,
             limits: [0.0, 1.0],
             local: None,
             rounds: 1,
-            anywhere: false,
+            multi_start: false,
             residual: false,
             seed: 0,
         }
@@ -160,18 +158,18 @@ impl Default for SearchParams {
 }
 
 /// How far `climb` may move a weight in a frame (§7.5.5).
-const LOCAL: f64 = 0.15;
+const CLIMB_LOCAL_LIMIT: f64 = 0.15;
 
-/// What was found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// Weight of every example.
     pub weights: Vec<f64>,
     /// Small motions beyond the examples.
     pub residual: Residual,
     /// Energy of the weights, without residual motion.
     pub energy: f64,
-    /// What each term has of it, factor included.
+    /// Contribution of each term, factor included.
     pub terms: Vec<(Term, f64)>,
     /// How often an energy was computed; a gradient counts as one.
     pub evaluations: usize,
@@ -183,7 +181,7 @@ pub struct Found {
     pub order: Vec<usize>,
 }
 
-/// A small motion a handle, on top of a blend.
+/// One small motion per handle, on top of a blend.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Residual(pub(super) Vec<Screw>);
 
@@ -193,7 +191,7 @@ impl Residual {
         self.0.is_empty()
     }
 
-    /// Nine numbers a handle: turn, speed, shift.
+    /// Nine numbers per handle: turn, speed, shift.
     pub fn to_numbers(&self) -> Vec<[f64; 9]> {
         let flat = |s: &Screw| {
             let [a, b, c] = [s.turn, s.speed, s.shift].map(|v| v.to_array());
@@ -202,7 +200,7 @@ impl Residual {
         self.0.iter().map(flat).collect()
     }
 
-    /// From such numbers; nothing if one is not finite.
+    /// From such numbers; `None` if one is not finite.
     pub fn from_numbers(numbers: &[[f64; 9]]) -> Option<Self> {
         let screw = |n: &[f64; 9]| Screw {
             turn: DVec3::new(n[0], n[1], n[2]),
@@ -213,7 +211,7 @@ impl Residual {
     }
 }
 
-impl Found {
+impl SearchResult {
     /// Mean and greatest distance of targets missed, as lengths.
     pub fn target_errors(&self, targets: &[Target]) -> [f64; 2] {
         let distances: Vec<f64> =
@@ -223,12 +221,12 @@ impl Found {
     }
 }
 
-/// Where a search sets out from: the last frame.
+/// Where a search starts: the last frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start<'a> {
-    /// Weights; none for zeros.
+    /// Weights; empty for zeros.
     pub weights: &'a [f64],
-    /// Where the grips were; none if there was no frame before.
+    /// Positions of the grips; `None` if there was no frame before.
     pub grips: Option<&'a [DVec3]>,
     /// Residual motion.
     pub residual: Option<&'a Residual>,
@@ -241,14 +239,14 @@ impl PoseSpace {
     /// Search for the weights of least energy.
     ///
     /// # Errors
-    /// If a target is not finite or of no handle, a weight of the start is not finite or missing, or limits make no
-    /// sense.
+    /// If a target is not finite or of no handle, a weight of the start is not finite or missing, or limits are
+    /// invalid.
     pub fn search(
         &self,
         targets: &[Target],
         params: &SearchParams,
         start: &Start<'_>,
-    ) -> Result<Found, DeformError> {
+    ) -> Result<SearchResult, DeformError> {
         self.check(targets, params, start)?;
         let n = self.n_examples();
         let [low, high] = params.limits;
@@ -256,13 +254,13 @@ impl PoseSpace {
         weights.resize(n, 0.0);
         weights.iter_mut().for_each(|w| *w = w.clamp(low, high));
         let order = self.order(targets, params.reorder, &weights);
-        let blend = if params.in_order { Blend::InOrder(order.clone()) } else { Blend::Free };
+        let blend = if params.sequential { Blend::Sequential(order.clone()) } else { Blend::Free };
         let mut energy = Energy::new(self, blend, &params.objective, targets, start.anchors, start.grips);
-        // Newton comes to rest by itself.
+        // Newton converges by itself.
         let rounds = if params.optimiser == Optimiser::Newton { 1 } else { params.rounds.max(1) };
         for _ in 0..rounds {
             let before = weights.clone();
-            let local = params.local.or((params.optimiser == Optimiser::Climb).then_some(LOCAL));
+            let local = params.local.or((params.optimiser == Optimiser::Climb).then_some(CLIMB_LOCAL_LIMIT));
             let limits: Vec<[f64; 2]> = before
                 .iter()
                 .map(|w| local.map_or([low, high], |l| [(w - l).max(low), (w + l).min(high)]))
@@ -274,38 +272,39 @@ impl PoseSpace {
                 Optimiser::SimpleHooke => hooke::simple(&mut energy, &order, &limits, &mut weights),
                 Optimiser::Annealing => everywhere::anneal(&mut energy, &limits, params.seed, &mut weights),
                 Optimiser::Exhaustive => everywhere::exhaustive(&mut energy, &order, &limits, &mut weights),
-                Optimiser::Newton => newton::search(&mut energy, &limits, params.anywhere, &mut weights),
+                Optimiser::Newton => newton::search(&mut energy, &limits, params.multi_start, &mut weights),
             }
             if weights == before {
                 break;
             }
         }
-        Ok(self.come_to(energy, weights, order, params, start.residual))
+        Ok(self.finish_search(energy, weights, order, params, start.residual))
     }
 
-    /// What weights come to: their energy, and the small motions that bring targets home if those are wanted.
-    pub(super) fn come_to(
+    /// Complete the result for given weights: their energy, and the residual motion that reaches the targets, if
+    /// enabled.
+    pub(super) fn finish_search(
         &self,
         mut energy: Energy<'_>,
         weights: Vec<f64>,
         order: Vec<usize>,
         params: &SearchParams,
         last: Option<&Residual>,
-    ) -> Found {
+    ) -> SearchResult {
         let evaluations = energy.evaluations;
         let terms = energy.values(&weights);
         let total = terms.iter().map(|(_, value)| value).sum();
         let mut grips = self.grips(&self.pose_with(&energy.blend, &weights, &[]));
         let mut shift = energy.shift(&grips);
         let mut residual = Residual::default();
-        if params.brings_home() {
+        if params.uses_residual() {
             let moved: Vec<Target> =
                 energy.targets.iter().map(|t| Target { position: t.position - shift, ..*t }).collect();
             residual = Residual(residual::reach(self, &weights, &moved, last));
             grips = self.grips(&self.pose_with(&Blend::Free, &weights, &residual.0));
             shift = energy.shift(&grips);
         }
-        Found { weights, residual, energy: total, terms, evaluations, grips, shift, order }
+        SearchResult { weights, residual, energy: total, terms, evaluations, grips, shift, order }
     }
 
     /// The pose of a blend. Weights that are missing are zero.
@@ -320,13 +319,13 @@ impl PoseSpace {
         self.pose_with(blend, &padded, &residual.0)
     }
 
-    /// The pose that was found.
-    pub fn pose_of(&self, found: &Found, params: &SearchParams) -> HandlePose {
-        let blend = if params.in_order { Blend::InOrder(found.order.clone()) } else { Blend::Free };
+    /// The pose of a result.
+    pub fn pose_of(&self, found: &SearchResult, params: &SearchParams) -> HandlePose {
+        let blend = if params.sequential { Blend::Sequential(found.order.clone()) } else { Blend::Free };
         self.pose_with(&blend, &found.weights, &found.residual.0)
     }
 
-    /// Where a pose has the middles of the handles.
+    /// Centres of the handles in a pose.
     pub fn grips(&self, pose: &HandlePose) -> Vec<DVec3> {
         let place =
             |(motion, grip): (&crate::HandleMotion, &DVec3)| motion.rotation * *grip + motion.translation;
@@ -381,54 +380,5 @@ impl PoseSpace {
             Reorder::Weight => order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a])),
         }
         order
-    }
-}
-
-/// Solve a positive definite system in place by `LDLᵀ`, of which the lower half is given; nothing if it is not definite.
-fn solve_definite(a: &mut [f64], b: &mut [f64], m: usize) -> Option<()> {
-    dispatch(Definite { a, b, m })
-}
-
-struct Definite<'a> {
-    a: &'a mut [f64],
-    b: &'a mut [f64],
-    m: usize,
-}
-
-impl Kernel for Definite<'_> {
-    type Output = Option<()>;
-
-    /// Rows below a pivot lose their share of its column, which is kept as a row of the upper half so that all of it
-    /// lies side by side.
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Option<()> {
-        let Self { a, b, m } = self;
-        for i in 0..m {
-            for j in 0..i {
-                a[j * m + i] = a[i * m + j];
-            }
-        }
-        for k in 0..m {
-            let (above, below) = a.split_at_mut((k + 1) * m);
-            let row = &above[k * m..];
-            let pivot = row[k];
-            if pivot.is_nan() || pivot <= 0.0 {
-                return None;
-            }
-            let per = 1.0 / pivot;
-            for (i, other) in (k + 1..m).zip(below.chunks_exact_mut(m)) {
-                let factor = -row[i] * per;
-                for (x, y) in other[i..].iter_mut().zip(&row[i..]) {
-                    *x = fma::<FMA>(factor, *y, *x);
-                }
-                b[i] = fma::<FMA>(factor, b[k], b[i]);
-            }
-        }
-        for k in (0..m).rev() {
-            let row = &a[k * m..(k + 1) * m];
-            let below: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(x, y)| x * y).sum();
-            b[k] = (b[k] - below) / row[k];
-        }
-        Some(())
     }
 }

@@ -13,7 +13,7 @@
 use super::super::{
     blend::{Blend, Places},
     energy::{Energy, Target, bell},
-    objective::{BELL, Term},
+    objective::{GAUSSIAN_WIDTH, Term},
     screw::Screw,
     space::PoseSpace,
 };
@@ -24,12 +24,12 @@ use super::{
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::{Kernel, dispatch};
 
-/// Weights below this do not count as being there: the slope of a root has no end towards zero.
-const ROOT_FLOOR: f64 = 1e-4;
-/// A bell lower than this is flat.
-const FLAT: f64 = 1e-6;
+/// Smaller weights count as zero: the slope of a square root is unbounded towards zero.
+const MIN_ROOT_WEIGHT: f64 = 1e-4;
+/// A Gaussian lower than this counts as zero.
+const MIN_GAUSSIAN: f64 = 1e-6;
 
-/// What an example does to a handle by itself, relative to what carries the handle.
+/// What an example alone does to a handle, relative to the handle that carries it.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     example: usize,
@@ -37,16 +37,16 @@ struct Own {
     pivot: DVec3,
 }
 
-/// Rounded energy at some weights.
+/// Smoothed energy at some weights.
 #[derive(Debug)]
 pub struct Model {
     n: usize,
-    /// Lanes a row.
+    /// Lanes per row.
     width: usize,
     /// Whether eq. 7.6 is part of it.
     pub with_roots: bool,
     pub gradient: Vec<f64>,
-    /// Lower half, a row a weight.
+    /// Lower triangle, one row per weight.
     hessian: Vec<Lane>,
     /// To be added to the curvature together with its transpose.
     half: Vec<Lane>,
@@ -60,19 +60,19 @@ pub struct Model {
     places: Places,
     /// Place of each handle among those that are wanted.
     slot: Vec<usize>,
-    /// Derivatives of turns, pivots and grips: three rows a slot.
+    /// Derivatives of turns, pivots and grips: three rows per slot.
     turn: Vec<Lane>,
     pivot: Vec<Lane>,
     grip: Vec<Lane>,
     own: Vec<Own>,
     /// Where the list of a slot begins in `own`.
     begin: Vec<usize>,
-    /// Distance of each target, rounded.
+    /// Distance of each target, smoothed.
     lengths: Vec<f64>,
-    /// Terms that no rounding changes.
+    /// Terms that smoothing does not change.
     smooth: f64,
     sum: f64,
-    /// Scratch of terms: a number an example.
+    /// Scratch of terms: one number per example.
     slope: Vec<f64>,
     bells: Vec<f64>,
     /// Three rows: slopes of a target while others carry the body.
@@ -113,12 +113,12 @@ impl Model {
         }
     }
 
-    /// Forget the way so far: the next step is the first.
+    /// Forget the previous steps: the next step is the first.
     pub fn restart(&mut self) {
         self.lengths.fill(f64::INFINITY);
     }
 
-    /// The value with another rounding.
+    /// The value with another smoothing.
     pub fn value(&self, energy: &Energy<'_>, rounding: f64) -> f64 {
         let (unit, shift) = (energy.space.unit, energy.shift(&self.places.grip));
         let target = |t: &Target| {
@@ -160,7 +160,7 @@ impl Model {
         self.with_roots = from.with_roots;
         match energy.blend {
             Blend::Free => self.place::<FMA>(energy.space, &energy.wanted, weights),
-            Blend::InOrder(_) => self.place_in_order(energy, weights),
+            Blend::Sequential(_) => self.place_sequential(energy, weights),
         }
         self.gradient.fill(0.0);
         self.hessian.fill([0.0; 4]);
@@ -182,7 +182,7 @@ impl Model {
                 Term::ExamplesUsed { .. } | Term::NumberOfWeights => {}
             }
         }
-        // Algorithm 3 has no slopes of turns, and does without.
+        // Algorithm 3 has no derivatives of turns and does not need them.
         if energy.blend == Blend::Free {
             self.add_bends::<FMA>(energy.space, &energy.wanted);
         }
@@ -248,7 +248,7 @@ impl Model {
     }
 
     /// Algorithm 3 has no short derivative: the axis of every move depends on all moves before it.
-    fn place_in_order(&mut self, energy: &mut Energy<'_>, weights: &[f64]) {
+    fn place_sequential(&mut self, energy: &mut Energy<'_>, weights: &[f64]) {
         const STEP: f64 = 1e-6;
         let (width, mut moved, mut beside) = (self.width, weights.to_vec(), self.places.clone());
         energy.space.place(&energy.blend, weights, &energy.wanted, &mut self.places);
@@ -315,7 +315,8 @@ impl Model {
     }
 
     /// How pulls on grips change as the grips move on: `pull · ∂²g/∂w∂w`. For a handle of a chain `across = v × pull`
-    /// summed over all grips that it carries; with `v = p + t × arm` that is `p × P + M t`, where `P` sums the pulls and
+    /// summed over all grips that it carries; with `v = p + t × arm` that is `p × P + M t`, where `P` sums the pulls
+    /// and
     /// `M` sums `arm pullᵀ − (arm · pull) I`.
     #[inline(always)]
     fn add_bends<const FMA: bool>(&mut self, space: &PoseSpace, wanted: &[usize]) {
@@ -409,11 +410,11 @@ impl Model {
     fn add_roots(&mut self, weights: &[f64], k: f64) -> f64 {
         let sum: f64 = weights.iter().sum();
         let roots: f64 = weights.iter().map(|w| w.max(0.0).sqrt()).sum();
-        if sum <= ROOT_FLOOR {
+        if sum <= MIN_ROOT_WEIGHT {
             return if sum > 0.0 { k * roots / sum } else { 0.0 };
         }
         for (g, w) in self.gradient.iter_mut().zip(weights).filter(|(_, w)| **w > 0.0) {
-            *g += k * (0.5 / w.max(ROOT_FLOOR).sqrt() / sum - roots / (sum * sum));
+            *g += k * (0.5 / w.max(MIN_ROOT_WEIGHT).sqrt() / sum - roots / (sum * sum));
         }
         k * roots / sum
     }
@@ -422,10 +423,11 @@ impl Model {
     #[inline(always)]
     fn add_examples<const FMA: bool>(&mut self, energy: &Energy<'_>, k: f64) -> f64 {
         let (space, width) = (energy.space, self.width);
-        let scale = 2.0 * k / (BELL * BELL * space.n_handles() as f64 * space.unit * space.unit);
+        let scale =
+            2.0 * k / (GAUSSIAN_WIDTH * GAUSSIAN_WIDTH * space.n_handles() as f64 * space.unit * space.unit);
         let mut bells = std::mem::take(&mut self.bells);
         (0..self.n).for_each(|e| bells[e] = bell(space.unlikeness(e, &self.places.grip)));
-        let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > FLAT);
+        let near = || bells.iter().enumerate().filter(|(_, bell)| **bell > MIN_GAUSSIAN);
         let total: f64 = near().map(|(_, bell)| bell).sum();
         for (at, &h) in energy.wanted.iter().enumerate() {
             let away = |(e, bell): (usize, &f64)| *bell * (self.places.grip[h] - space.examples[e].grips[h]);
@@ -487,94 +489,4 @@ fn rounded(r: DVec3, rounding: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        HandleSet,
-        examples::{ExamplePose, Objective},
-    };
-    use sinew_geom::{
-        Warnings,
-        sample::{PoseSet, build_character},
-    };
-
-    const ROUNDING: f64 = 1e-2;
-
-    fn space(set: PoseSet) -> PoseSpace {
-        let character = build_character(set.sample(), 1_500).unwrap();
-        let handles = HandleSet::new(&character.mesh, &character.handles, &mut Warnings::default()).unwrap();
-        let poses = set.poses();
-        let examples: Vec<_> = poses.iter().map(|(name, moves)| ExamplePose { name, moves }).collect();
-        PoseSpace::new(&character.mesh, &handles, &examples).unwrap()
-    }
-
-    fn target(space: &PoseSpace, name: &str) -> Target {
-        let handle = space.find_handle(name).unwrap();
-        let position = space.rest_grips()[handle] + DVec3::new(0.1, 0.3, 0.2);
-        Target { handle, position, is_pinned: false }
-    }
-
-    #[test]
-    fn slopes_are_those_of_finite_differences() {
-        let terms = ["dtt", "dtt+sow", "dtt+omsow", "dtt+0.3dfe", "dtt+0.4dtl", "dtt+now"];
-        for (set, names) in [
-            (PoseSet::Walk, ["foot.L", "hand.R"]),
-            (PoseSet::Limbs, ["hand.L", "foot.R"]),
-            (PoseSet::Jump, ["top", "ear.L"]),
-        ] {
-            let space = space(set);
-            let targets = names.map(|name| target(&space, name));
-            let weights: Vec<f64> = (0..space.n_examples()).map(|e| 0.2 + 0.05 * (e % 5) as f64).collect();
-            let last = space.rest_grips().to_vec();
-            for (text, anchors) in terms.iter().flat_map(|t| [(t, vec![]), (t, vec![(0, 0.7), (1, 0.3)])]) {
-                let objective: Objective = text.parse().unwrap();
-                let mut energy =
-                    Energy::new(&space, Blend::Free, &objective, &targets, &anchors, Some(&last));
-                let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
-                from.with_roots = true;
-                let value = model.at(&mut energy, &weights, ROUNDING, &from);
-                assert!((value - model.value(&energy, ROUNDING)).abs() < 1e-12, "{text}");
-                let gradient = model.gradient.clone();
-                for e in 0..weights.len() {
-                    let mut beside = |step: f64| {
-                        let mut moved = weights.clone();
-                        moved[e] += step;
-                        model.at(&mut energy, &moved, ROUNDING, &from)
-                    };
-                    let expected = (beside(1e-5) - beside(-1e-5)) / 2e-5;
-                    assert!(
-                        (gradient[e] - expected).abs() < 1e-5 * (1.0 + expected.abs()),
-                        "{set:?} {text} {e}: {} is not {expected}",
-                        gradient[e]
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_curvature_is_exact_where_handles_turn_about_one_axis() {
-        // The leg of these examples bends about one axis at hip and knee.
-        let space = space(PoseSet::First);
-        let targets = [target(&space, "foot.L")];
-        let objective: Objective = "dtt".parse().unwrap();
-        let mut energy = Energy::new(&space, Blend::Free, &objective, &targets, &[], None);
-        let (mut model, mut from) = (Model::new(&energy), Model::new(&energy));
-        let weights = [0.3, 0.2, 0.6];
-        from.at(
-            &mut energy,
-            &weights,
-            1e-9,
-            &Model::new(&Energy::new(&space, Blend::Free, &objective, &targets, &[], None)),
-        );
-        let mut slope = |step: f64| {
-            let mut moved = weights;
-            moved[2] += step;
-            model.at(&mut energy, &moved, 1e-9, &from);
-            (model.gradient[2], model.curvature(2, 2))
-        };
-        let expected = (slope(1e-5).0 - slope(-1e-5).0) / 2e-5;
-        let found = slope(0.0).1;
-        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{found} is not {expected}");
-    }
-}
+mod tests;

@@ -5,34 +5,36 @@
 //! search over the set of examples in use: smaller and smaller sets, each without the example whose removal costs
 //! least; the sets of the best poses evaluated in advance; and exchanges of single examples.
 
-use super::super::objective::USED;
+use super::super::objective::{MIN_USED_WEIGHT, Term};
 use super::{Energy, descent::Descent, scouts::Starts};
 
-/// Valleys that are looked into.
-const STARTS: usize = 2;
+/// Local minima that are explored.
+const MAX_MINIMA: usize = 2;
 /// Steps after which a descent is compared with the others.
-const QUICK: usize = 2;
-/// Steps of a descent that is not stopped.
-const WHOLE: usize = 60;
-/// Steps that settle the rest when one example is dropped.
-const SETTLING: usize = 4;
-/// Another valley is followed to its bottom if a few steps brought it as near to the best as this share.
-const NEAR: f64 = 0.05;
-/// Nothing is better than this.
-const PERFECT: f64 = 1e-7;
-/// Of the examples that could be dropped or replaced, so many are tried.
-const TRIED: usize = 2;
+const QUICK_STEPS: usize = 2;
+/// Steps of a descent that is not abandoned.
+const FULL_STEPS: usize = 60;
+/// Steps that adapt the other weights when one example is dropped.
+const SETTLING_STEPS: usize = 4;
+/// Another local minimum is followed to the end if a few steps brought it within this fraction of the best.
+const NEAR_BEST_SHARE: f64 = 0.05;
+/// Energies below this count as zero.
+const MIN_ENERGY: f64 = 1e-7;
+/// Number of examples that are tried for being dropped or replaced.
+const CANDIDATES: usize = 2;
 /// First weight of an example that is added.
-const ADDED: f64 = 0.2;
+const ADDED_WEIGHT: f64 = 0.2;
 /// How often examples are replaced by others.
-const SWAPS: usize = 3;
+const MAX_SWAPS: usize = 3;
 
-/// Least energy near the start or, `anywhere`, near the best of many poses that were tried beforehand.
-pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weights: &mut [f64]) {
-    let counts = energy.objective.factor("now") + energy.objective.factor("neu") > 0.0;
+/// Lowest energy near the start or, with `multi_start`, near the best of many poses evaluated in advance.
+pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], multi_start: bool, weights: &mut [f64]) {
+    let counts = energy.objective.factor(Term::NumberOfWeights)
+        + energy.objective.factor(Term::ExamplesUsed { free: 0 })
+        > 0.0;
     let space = energy.space;
-    let starts = match anywhere {
-        true => space.scouts.best(energy, limits, weights, STARTS),
+    let starts = match multi_start {
+        true => space.scouts.best(energy, limits, weights, MAX_MINIMA),
         false => Starts { whole: vec![weights.to_vec()], limbs: Vec::new() },
     };
     let mut search =
@@ -45,17 +47,17 @@ pub fn search(energy: &mut Energy<'_>, limits: &[[f64; 2]], anywhere: bool, weig
         }
         starts.whole.into_iter().for_each(|start| {
             let best = search.best.0;
-            search.settle(start, SETTLING, best);
+            search.settle(start, SETTLING_STEPS, best);
         });
         search.polish();
     }
     weights.copy_from_slice(&search.best.1);
 }
 
-/// Whether two places lead to the same bottom, as far as can be told.
+/// Whether two sets of weights lead to the same minimum, as far as can be decided.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
-    const SAME: f64 = 0.05;
-    a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME)
+    const SAME_MINIMUM_DISTANCE: f64 = 0.05;
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME_MINIMUM_DISTANCE)
 }
 
 struct Search<'e, 'a> {
@@ -64,7 +66,7 @@ struct Search<'e, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// The lowest of the bottoms below many starts, if nothing is counted.
+    /// The lowest of the minima below many starts, if no term counts examples.
     fn continuous(&mut self, starts: &Starts) -> Vec<f64> {
         let mut reached: Vec<(f64, Vec<f64>)> = Vec::new();
         let is_near = starts.whole.len() > 1;
@@ -72,7 +74,7 @@ impl Search<'_, '_> {
         for start in &starts.whole {
             let mut weights = start.clone();
             if is_near {
-                let value = self.descent.descend(&mut weights, QUICK, least, false);
+                let value = self.descent.descend(&mut weights, QUICK_STEPS, least, false);
                 least = least.min(value);
                 reached.push((value, weights));
             } else {
@@ -83,28 +85,28 @@ impl Search<'_, '_> {
         let mut lowest: Option<(f64, Vec<f64>)> = None;
         for (value, weights) in reached {
             let is_hopeless = |(low, bottom): &(f64, Vec<f64>)| {
-                *low < PERFECT || value > low * (1.0 + NEAR) || is_same(&weights, bottom)
+                *low < MIN_ENERGY || value > low * (1.0 + NEAR_BEST_SHARE) || is_same(&weights, bottom)
             };
             if !lowest.as_ref().is_some_and(is_hopeless) {
                 self.follow(weights, is_near, &mut lowest);
             }
         }
         for limb in &starts.limbs {
-            let Some((low, bottom)) = lowest.as_ref().filter(|(low, _)| *low > PERFECT) else { break };
+            let Some((low, bottom)) = lowest.as_ref().filter(|(low, _)| *low > MIN_ENERGY) else { break };
             let mut weights = bottom.clone();
             limb.iter().for_each(|&(e, w)| weights[e] = w);
-            let value = self.descent.descend(&mut weights, QUICK, *low, false);
-            if value < low * (1.0 + NEAR) && !is_same(&weights, bottom) {
+            let value = self.descent.descend(&mut weights, QUICK_STEPS, *low, false);
+            if value < low * (1.0 + NEAR_BEST_SHARE) && !is_same(&weights, bottom) {
                 self.follow(weights, true, &mut lowest);
             }
         }
         lowest.map_or_else(|| self.best.1.clone(), |(_, bottom)| bottom)
     }
 
-    /// Go on to the bottom.
+    /// Descend to the minimum.
     fn follow(&mut self, mut weights: Vec<f64>, is_near: bool, lowest: &mut Option<(f64, Vec<f64>)>) {
         let low = lowest.as_ref().map_or(f64::INFINITY, |(low, _)| *low);
-        let value = self.descent.descend(&mut weights, WHOLE, low, is_near);
+        let value = self.descent.descend(&mut weights, FULL_STEPS, low, is_near);
         self.keep(&weights);
         if value < low {
             *lowest = Some((value, weights));
@@ -120,19 +122,21 @@ impl Search<'_, '_> {
         is_better
     }
 
-    /// Hold what is not in use below what counts as use. Returns the limits there were.
+    /// Limit unused weights to what does not count as use. Returns the previous limits.
     fn hold_unused(&mut self, weights: &mut [f64]) -> Vec<[f64; 2]> {
         let before = self.descent.limits.clone();
-        self.descent.model.with_roots = self.descent.energy.objective.factor("now") > 0.0;
-        for (e, w) in weights.iter().enumerate().filter(|(e, w)| **w <= USED && before[*e][0] <= 0.0) {
-            // With eq. 7.6 a trace of an example costs more than it gives.
-            let most = if self.descent.model.with_roots { *w } else { USED };
+        self.descent.model.with_roots = self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0;
+        for (e, w) in
+            weights.iter().enumerate().filter(|(e, w)| **w <= MIN_USED_WEIGHT && before[*e][0] <= 0.0)
+        {
+            // With eq. 7.6 a trace of an example costs more than it gains.
+            let most = if self.descent.model.with_roots { *w } else { MIN_USED_WEIGHT };
             self.descent.limits[e][1] = before[e][1].min(most);
         }
         before
     }
 
-    /// With the examples of a pose and no others. Returns what was reached.
+    /// With the examples of a pose and no others. Returns the energy reached.
     fn settle(&mut self, mut weights: Vec<f64>, max_steps: usize, best: f64) -> (f64, Vec<f64>) {
         let limits = self.hold_unused(&mut weights);
         self.descent.descend(&mut weights, max_steps, best, false);
@@ -146,23 +150,25 @@ impl Search<'_, '_> {
 
     /// What an example is reduced to when it is not in use.
     fn trace(&self) -> f64 {
-        if self.descent.energy.objective.factor("now") > 0.0 { 0.0 } else { USED }
+        if self.descent.energy.objective.factor(Term::NumberOfWeights) > 0.0 { 0.0 } else { MIN_USED_WEIGHT }
     }
 
-    /// For terms that want few examples: drop the one that is missed least, again and again, and settle the rest.
+    /// For terms that penalise the number of examples: repeatedly drop the one that is missed least, and adapt the
+    /// rest.
     fn thin_out(&mut self, weights: Vec<f64>) {
-        const PATIENCE: usize = 1;
+        const MAX_FAILURES: usize = 1;
         let limits = self.descent.limits.clone();
         let (trace, mut in_vain) = (self.trace(), 0);
         let clean = |mut weights: Vec<f64>| {
-            let unused = weights.iter_mut().zip(&limits).filter(|(w, [low, _])| **w <= USED && *low <= 0.0);
+            let unused =
+                weights.iter_mut().zip(&limits).filter(|(w, [low, _])| **w <= MIN_USED_WEIGHT && *low <= 0.0);
             unused.for_each(|(w, _)| *w = trace);
             weights
         };
-        let mut weights = self.settle(clean(weights), SETTLING, f64::INFINITY).1;
-        while in_vain < PATIENCE {
+        let mut weights = self.settle(clean(weights), SETTLING_STEPS, f64::INFINITY).1;
+        while in_vain < MAX_FAILURES {
             let used: Vec<usize> =
-                (0..weights.len()).filter(|&e| weights[e] > USED && limits[e][0] <= 0.0).collect();
+                (0..weights.len()).filter(|&e| weights[e] > MIN_USED_WEIGHT && limits[e][0] <= 0.0).collect();
             let mut without: Vec<(f64, Vec<f64>)> = used
                 .iter()
                 .map(|&e| {
@@ -173,16 +179,17 @@ impl Search<'_, '_> {
                 .collect();
             without.sort_by(|a, b| a.0.total_cmp(&b.0));
             let before = self.best.0;
-            let settled =
-                without.into_iter().take(TRIED).map(|(_, fewer)| self.settle(fewer, SETTLING, f64::INFINITY));
+            let settled = without
+                .into_iter()
+                .take(CANDIDATES)
+                .map(|(_, fewer)| self.settle(fewer, SETTLING_STEPS, f64::INFINITY));
             let Some((_, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             in_vain = if self.best.0 < before { 0 } else { in_vain + 1 };
             weights = clean(next);
         }
     }
 
-    /// The other way round: begin with nothing, and add the example that helps most, or two of the same limb, again and
-    /// again.
+    /// The reverse: start without examples, and repeatedly add the example that helps most, or two of the same limb.
     fn build_up(&mut self, limbs: &[Vec<(usize, f64)>]) {
         let limits = self.descent.limits.clone();
         let trace = self.trace();
@@ -190,12 +197,14 @@ impl Search<'_, '_> {
         let mut reached = f64::INFINITY;
         loop {
             let mut more: Vec<(f64, Vec<f64>)> = Vec::new();
-            for e in (0..weights.len()).filter(|&e| weights[e] <= USED && limits[e][1] > USED) {
+            for e in (0..weights.len())
+                .filter(|&e| weights[e] <= MIN_USED_WEIGHT && limits[e][1] > MIN_USED_WEIGHT)
+            {
                 let same_limb =
                     limbs.iter().find(|limb| limb.iter().any(|(f, _)| *f == e)).into_iter().flatten();
-                let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= USED);
+                let pairs = same_limb.map(|(f, _)| *f).filter(|f| *f > e && weights[*f] <= MIN_USED_WEIGHT);
                 for (f, weight) in
-                    std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED), (f, 3.0 * ADDED)])
+                    std::iter::once(e).chain(pairs).flat_map(|f| [(f, ADDED_WEIGHT), (f, 3.0 * ADDED_WEIGHT)])
                 {
                     let mut other = weights.clone();
                     for at in [e, f] {
@@ -205,8 +214,10 @@ impl Search<'_, '_> {
                 }
             }
             more.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let settled =
-                more.into_iter().take(TRIED).map(|(_, more)| self.settle(more, SETTLING, f64::INFINITY));
+            let settled = more
+                .into_iter()
+                .take(CANDIDATES)
+                .map(|(_, more)| self.settle(more, SETTLING_STEPS, f64::INFINITY));
             let Some((value, next)) = settled.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             if value >= reached {
                 break;
@@ -215,17 +226,17 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Put another example in the place of one, or add one, as long as that helps; then go to the bottom.
+    /// Replace one example by another, or add one, as long as that helps; then descend to the minimum.
     fn polish(&mut self) {
         let trace = self.trace();
-        for _ in 0..SWAPS {
+        for _ in 0..MAX_SWAPS {
             let (before, weights) = self.best.clone();
             let limits = &self.descent.limits;
             let (used, unused): (Vec<usize>, Vec<usize>) =
-                (0..weights.len()).partition(|&e| weights[e] > USED);
+                (0..weights.len()).partition(|&e| weights[e] > MIN_USED_WEIGHT);
             let mut others: Vec<(f64, Vec<f64>)> = Vec::new();
             for (&e, &f) in used.iter().flat_map(|e| unused.iter().map(move |f| (e, f))) {
-                if limits[e][0] > 0.0 || limits[f][1] <= USED {
+                if limits[e][0] > 0.0 || limits[f][1] <= MIN_USED_WEIGHT {
                     continue;
                 }
                 for share in [0.5, 1.0] {
@@ -234,14 +245,14 @@ impl Search<'_, '_> {
                     others.push((self.descent.energy.of(&other), other));
                 }
             }
-            for &f in unused.iter().filter(|&&f| limits[f][1] > USED) {
+            for &f in unused.iter().filter(|&&f| limits[f][1] > MIN_USED_WEIGHT) {
                 let mut other = weights.clone();
-                other[f] = ADDED.clamp(limits[f][0], limits[f][1]);
+                other[f] = ADDED_WEIGHT.clamp(limits[f][0], limits[f][1]);
                 others.push((self.descent.energy.of(&other), other));
             }
             others.sort_by(|a, b| a.0.total_cmp(&b.0));
-            for (_, other) in others.into_iter().take(TRIED) {
-                self.settle(other, SETTLING, before);
+            for (_, other) in others.into_iter().take(CANDIDATES) {
+                self.settle(other, SETTLING_STEPS, before);
             }
             if self.best.0 >= before {
                 break;
@@ -249,7 +260,7 @@ impl Search<'_, '_> {
         }
         let mut weights = self.best.1.clone();
         let limits = self.hold_unused(&mut weights);
-        self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
+        self.descent.descend(&mut weights, FULL_STEPS, f64::INFINITY, true);
         self.descent.limits = limits;
         self.keep(&weights);
         if trace == 0.0 {
@@ -257,20 +268,20 @@ impl Search<'_, '_> {
         }
     }
 
-    /// With eq. 7.6 a trace of an example may cost less than it gives, and is not counted as use.
+    /// With eq. 7.6 a trace of an example may cost less than it gains, and does not count as use.
     fn add_traces(&mut self) {
         let before = self.best.0;
         for e in 0..self.best.1.len() {
             let mut weights = self.best.1.clone();
-            if weights[e] < USED && self.descent.limits[e][1] >= USED {
-                weights[e] = USED;
+            if weights[e] < MIN_USED_WEIGHT && self.descent.limits[e][1] >= MIN_USED_WEIGHT {
+                weights[e] = MIN_USED_WEIGHT;
                 self.keep(&weights);
             }
         }
         if self.best.0 < before {
             let mut weights = self.best.1.clone();
             let limits = self.hold_unused(&mut weights);
-            self.descent.descend(&mut weights, WHOLE, f64::INFINITY, true);
+            self.descent.descend(&mut weights, FULL_STEPS, f64::INFINITY, true);
             self.descent.limits = limits;
             self.keep(&weights);
         }

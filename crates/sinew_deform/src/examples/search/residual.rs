@@ -12,31 +12,32 @@ use super::super::{
     screw::Screw,
     space::PoseSpace,
 };
-use super::{Residual, solve_definite};
+use super::Residual;
 use glam::DVec3;
+use sinew_geom::linalg::solve_definite;
 
-/// Most a handle may turn beyond the examples, radians.
+/// Largest turn of a handle beyond the examples, radians.
 const MAX_TURN: f64 = 0.6;
-/// Most it may be shifted, in units.
+/// Largest shift of a handle beyond the examples, in units.
 const MAX_SHIFT: f64 = 0.5;
-/// Shifting by a unit costs as much as turning by this angle: limbs rather bend than stretch.
+/// Shifting by a unit costs as much as turning by this angle: limbs bend rather than stretch.
 const SHIFT_EFFORT: f64 = 8.0;
 /// Rounds of linearising.
 const ROUNDS: usize = 12;
-/// A target nearer than this, in units, is met.
+/// A target nearer than this, in units, counts as reached.
 const MET: f64 = 1e-9;
 
-/// Screws on top of a blend that bring the targets home, or as near as small motions can.
+/// Screws on top of a blend that bring the handles to their targets, or as near as small motions can.
 pub fn reach(space: &PoseSpace, weights: &[f64], targets: &[Target], last: Option<&Residual>) -> Vec<Screw> {
     let n = space.n_handles();
     let rest = vec![Screw::default(); n];
-    // Of two ways to reach, the one that was taken in the last frame is kept: no jump.
+    // Of two solutions, the one of the last frame is continued, so that the motion does not jump.
     let mut screws =
         last.filter(|last| last.0.len() == n).map_or_else(|| rest.clone(), |last| last.0.clone());
     if targets.is_empty() {
         return rest;
     }
-    // Pinned handles come last and hence win where not all can be met.
+    // Pinned handles come last and therefore win where not all targets can be met.
     let mut effort = vec![1.0; n];
     let (mut places, mut slopes) = (Places::new(n), Slopes::default());
     for _ in 0..ROUNDS {
@@ -50,7 +51,7 @@ pub fn reach(space: &PoseSpace, weights: &[f64], targets: &[Target], last: Optio
         screws = next;
         for (screw, effort) in screws.iter_mut().zip(&mut effort) {
             if clamp(screw, space.unit) {
-                // What has gone as far as it may becomes stiff, so that others take over.
+                // A screw at its limit becomes stiff, so that others take over.
                 *effort *= 4.0;
             }
         }
@@ -111,7 +112,7 @@ fn least_effort(
             }
         }
     }
-    // Softness keeps the system solvable where targets fight each other; pinned ones have hardly any.
+    // Softness keeps the system solvable where targets conflict; pinned ones have hardly any.
     for (at, target) in targets.iter().enumerate() {
         let softness = if target.is_pinned { 1e-12 } else { 1e-9 };
         (0..3).for_each(|i| matrix[(3 * at + i) * m + 3 * at + i] += softness);
@@ -129,7 +130,7 @@ fn least_effort(
     Some(next)
 }
 
-/// Keep a screw small. Tells whether it was too large.
+/// Limit a screw. Returns whether it was too large.
 fn clamp(screw: &mut Screw, unit: f64) -> bool {
     let (turn, speed) = (screw.turn.length(), screw.speed.length());
     screw.turn = screw.turn.clamp_length_max(MAX_TURN);

@@ -6,8 +6,9 @@
 //! `J` three rows, one per coordinate; `u` direction of a length; `τ` fraction of its curvature along itself that is
 //! left out
 
-use super::lanes::{Lane, fma, get};
+use super::lanes::{Lane, get};
 use glam::DVec3;
+use sinew_geom::linalg::fma;
 
 /// `to = from + turn × arm`, for three rows each.
 #[inline(always)]
@@ -22,9 +23,9 @@ pub fn carry<const FMA: bool>(turn: &[Lane], arm: DVec3, from: &[Lane], to: &mut
     for at in 0..width {
         for i in 0..4 {
             let (x, y, z) = (x[at][i], y[at][i], z[at][i]);
-            to_x[at][i] = fma::<FMA>(y, arm.z, fma::<FMA>(-z, arm.y, from_x[at][i]));
-            to_y[at][i] = fma::<FMA>(z, arm.x, fma::<FMA>(-x, arm.z, from_y[at][i]));
-            to_z[at][i] = fma::<FMA>(x, arm.y, fma::<FMA>(-y, arm.x, from_z[at][i]));
+            to_x[at][i] = fma::<FMA, _>(y, arm.z, fma::<FMA, _>(-z, arm.y, from_x[at][i]));
+            to_y[at][i] = fma::<FMA, _>(z, arm.x, fma::<FMA, _>(-x, arm.z, from_y[at][i]));
+            to_z[at][i] = fma::<FMA, _>(x, arm.y, fma::<FMA, _>(-y, arm.x, from_z[at][i]));
         }
     }
 }
@@ -41,7 +42,7 @@ pub struct Length {
 impl Length {
     #[inline(always)]
     pub fn add<const FMA: bool>(&self, n: usize, rows: &[Lane], gradient: &mut [f64], hessian: &mut [Lane]) {
-        // Rows of a known length stay in registers; above the diagonal nobody looks.
+        // Rows of a known length stay in registers; entries above the diagonal are not read.
         match rows.len() / 3 {
             1 => self.add_known::<1, FMA>(n, rows, gradient, hessian),
             2 => self.add_known::<2, FMA>(n, rows, gradient, hessian),
@@ -78,8 +79,8 @@ impl Length {
             let by = self.row(j);
             for w in 0..W {
                 for i in 0..4 {
-                    let sum = fma::<FMA>(by.y, y[w][i], fma::<FMA>(by.z, z[w][i], line[w][i]));
-                    line[w][i] = fma::<FMA>(by.x, x[w][i], sum);
+                    let sum = fma::<FMA, _>(by.y, y[w][i], fma::<FMA, _>(by.z, z[w][i], line[w][i]));
+                    line[w][i] = fma::<FMA, _>(by.x, x[w][i], sum);
                 }
             }
         }
@@ -91,7 +92,7 @@ impl Length {
     }
 }
 
-/// Add `by · rows` for three rows, as far as the sum goes.
+/// Add `by · rows` for three rows, up to the length of the sum.
 #[inline(always)]
 pub fn add_three<const FMA: bool>(to: &mut [Lane], by: DVec3, rows: &[Lane]) {
     let width = rows.len() / 3;
@@ -99,7 +100,7 @@ pub fn add_three<const FMA: bool>(to: &mut [Lane], by: DVec3, rows: &[Lane]) {
     let (y, z) = rest.split_at(width);
     for (((to, x), y), z) in to.iter_mut().zip(x).zip(y).zip(z) {
         for i in 0..4 {
-            to[i] = fma::<FMA>(by.x, x[i], fma::<FMA>(by.y, y[i], fma::<FMA>(by.z, z[i], to[i])));
+            to[i] = fma::<FMA, _>(by.x, x[i], fma::<FMA, _>(by.y, y[i], fma::<FMA, _>(by.z, z[i], to[i])));
         }
     }
 }

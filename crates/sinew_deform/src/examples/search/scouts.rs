@@ -1,27 +1,27 @@
-//! Poses all over the pose space, tried once for all searches: looking through them costs no more than a few evaluations
-//! of the energy, and the best of them lie in the best valleys or beside them.
+//! Poses all over the pose space, evaluated once for all searches: comparing them costs no more than a few evaluations
+//! of the energy, and the best of them are in or beside the deepest minima.
 
 use super::super::{
     blend::{Blend, Places},
     energy::{Energy, bell},
-    objective::{Term, USED},
+    objective::{MIN_USED_WEIGHT, Term},
     space::PoseSpace,
 };
 use super::everywhere::Random;
 use glam::Vec3;
 
-/// How many are sent out.
-const SCOUTS: usize = 1024;
+/// Number of scouts.
+const N_SCOUTS: usize = 1024;
 /// An example that moves a handle by less than this share of a unit does not matter to it.
-const MATTERS: f64 = 0.05;
-/// How many of the best are looked at closely.
-const CLOSELY: usize = 24;
-/// Poses of one limb that are looked into.
-const ALTERNATIVES: usize = 6;
-/// Scouts whose weights differ by less than this are in the same valley.
-const APART: f64 = 0.3;
+const MIN_EFFECT: f64 = 0.05;
+/// Number of the best scouts that are evaluated exactly.
+const N_EVALUATED: usize = 24;
+/// Poses per limb that are explored.
+const MAX_ALTERNATIVES: usize = 6;
+/// Scouts whose weights differ by less than this are near the same minimum.
+const MIN_WEIGHT_DISTANCE: f64 = 0.3;
 
-/// Poses that were tried. Numbers of all scouts lie side by side, so that four are looked at in one instruction.
+/// Evaluated poses. Numbers of all scouts are adjacent in memory, so that four are processed in one instruction.
 #[derive(Debug, Clone, Default)]
 pub struct Scouts {
     /// Weights of one after the other.
@@ -30,7 +30,7 @@ pub struct Scouts {
     /// Eq. 7.6 without its constant.
     roots: Vec<f32>,
     used: Vec<f32>,
-    /// Unlikeness to the examples, eq. 7.8 without its constant.
+    /// Distance from the examples, eq. 7.8 without its constant.
     unlike: Vec<f32>,
     /// Grip of handle `h` along axis `i` of all scouts, at `3 h + i`.
     grips: Vec<Vec<f32>>,
@@ -39,7 +39,7 @@ pub struct Scouts {
 /// Examples that move a handle, by itself or by what carries it.
 fn movers(space: &PoseSpace, handle: usize) -> Vec<usize> {
     let moves =
-        |e: &usize| space.examples[*e].grips[handle].distance(space.grip[handle]) > MATTERS * space.unit;
+        |e: &usize| space.examples[*e].grips[handle].distance(space.grip[handle]) > MIN_EFFECT * space.unit;
     (0..space.n_examples()).filter(moves).collect()
 }
 
@@ -52,7 +52,7 @@ impl Scouts {
         let mut random = Random::new(1);
         let mut places = Places::new(space.n_handles());
         let mut scouts = Self { grips: vec![Vec::new(); 3 * space.n_handles()], ..Self::default() };
-        for at in 0..SCOUTS.max(n + 1) {
+        for at in 0..N_SCOUTS.max(n + 1) {
             let mut weights = vec![0.0; n];
             match at {
                 0 => {}
@@ -73,7 +73,7 @@ impl Scouts {
         self.weights.extend(weights);
         self.sum.push(sum as f32);
         self.roots.push(if sum > 0.0 { (roots / sum) as f32 } else { 0.0 });
-        self.used.push(weights.iter().filter(|w| **w > USED).count() as f32);
+        self.used.push(weights.iter().filter(|w| **w > MIN_USED_WEIGHT).count() as f32);
         self.unlike.push((0..weights.len()).map(unlike).sum::<f64>() as f32);
         for (h, grip) in places.grip.iter().enumerate() {
             (0..3).for_each(|axis| self.grips[3 * h + axis].push(grip[axis] as f32));
@@ -111,7 +111,7 @@ impl Scouts {
 
     fn add_distances(&self, energy: &Energy<'_>, k: f32, values: &mut [f32]) {
         let n = self.len();
-        // How far the body of each scout is shifted, which is nothing if nothing carries it.
+        // How far the body of each scout is shifted: zero if nothing carries it.
         let mut shifts = vec![vec![0f32; if energy.anchors.is_empty() { 0 } else { n }]; 3];
         for &(at, share) in energy.anchors {
             let target = &energy.targets[at];
@@ -139,14 +139,14 @@ impl Scouts {
         }
     }
 
-    /// How far a scout is from the last pose: too dear to be computed for all.
+    /// Distance of a scout from the last pose: too expensive to be computed for all.
     fn away_from_last(&self, energy: &Energy<'_>, at: usize) -> f32 {
         let Some(last) = energy.last else { return 0.0 };
         let moved: f32 = last.iter().enumerate().map(|(h, p)| p.as_vec3().distance(self.grip(h, at))).sum();
-        (energy.objective.factor("dtl") as f32 * moved / energy.space.unit as f32).powi(2)
+        (energy.objective.factor(Term::DistanceToLast) as f32 * moved / energy.space.unit as f32).powi(2)
     }
 
-    /// Where to set out from.
+    /// Where to start from.
     pub fn best(&self, energy: &mut Energy<'_>, limits: &[[f64; 2]], start: &[f64], count: usize) -> Starts {
         let n = limits.len();
         let within = |weights: &[f64]| -> Vec<f64> {
@@ -154,18 +154,18 @@ impl Scouts {
         };
         let mut starts = Starts { whole: vec![start.to_vec()], limbs: Vec::new() };
         if energy.blend != Blend::Free {
-            // What was tried beforehand was not loaded in this order.
+            // The scouts were not blended in this order.
             let alone = |e: usize| within(&(0..n).map(|o| f64::from(u8::from(o == e))).collect::<Vec<_>>());
             let tried = (0..n).map(|e| (energy.of(&alone(e)), e)).min_by(|a, b| a.0.total_cmp(&b.0));
             starts.whole.extend(tried.map(|(_, e)| alone(e)));
             return starts;
         }
         let mut values = vec![0f32; self.len()];
-        self.add_distances(energy, energy.objective.factor("dtt") as f32, &mut values);
+        self.add_distances(energy, energy.objective.factor(Term::DistanceToTarget) as f32, &mut values);
         let nearest = least(&values, 1);
         self.add_others(energy, &mut values);
-        let mut near = least(&values, CLOSELY);
-        if energy.objective.factor("dtl") > 0.0 {
+        let mut near = least(&values, N_EVALUATED);
+        if energy.objective.factor(Term::DistanceToLast) > 0.0 {
             near.iter().for_each(|&at| values[at] += self.away_from_last(energy, at));
             near.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         }
@@ -181,7 +181,8 @@ impl Scouts {
             near.into_iter().map(|at| (at, count)).chain(nearest.into_iter().map(|at| (at, count + 1)))
         {
             let weights = within(self.of(at, n));
-            let is_apart = |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > APART);
+            let is_apart =
+                |other: &Vec<f64>| (0..n).any(|e| (other[e] - weights[e]).abs() > MIN_WEIGHT_DISTANCE);
             if starts.whole.len() < most && starts.whole.iter().all(is_apart) {
                 starts.whole.push(weights);
             }
@@ -209,14 +210,14 @@ impl Scouts {
                 *value = dx * dx + dy * dy + dz * dz;
             }
             let mut kept: Vec<Vec<(usize, f64)>> = Vec::new();
-            for at in least(&values, CLOSELY) {
+            for at in least(&values, N_EVALUATED) {
                 let of = self.of(at, n);
                 let part: Vec<(usize, f64)> =
                     group.iter().map(|&e| (e, of[e].clamp(limits[e][0], limits[e][1]))).collect();
                 let is_apart = |other: &Vec<(usize, f64)>| {
-                    part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > APART)
+                    part.iter().zip(other).any(|(a, b)| (a.1 - b.1).abs() > MIN_WEIGHT_DISTANCE)
                 };
-                if kept.len() < ALTERNATIVES && kept.iter().all(is_apart) {
+                if kept.len() < MAX_ALTERNATIVES && kept.iter().all(is_apart) {
                     kept.push(part);
                 }
             }
@@ -230,10 +231,10 @@ impl Scouts {
     }
 }
 
-/// Where to set out from.
+/// Where to start from.
 pub struct Starts {
     /// Weights: the start if it is good, the best scouts of each target put together, the best scouts, no two of the
-    /// same valley, and the one nearest to the targets.
+    /// same minimum, and the one nearest to the targets.
     pub whole: Vec<Vec<f64>>,
     /// Other weights of the examples of one target.
     pub limbs: Vec<Vec<(usize, f64)>>,
@@ -258,11 +259,13 @@ fn add(values: &mut [f32], from: &[f32], term: impl Fn(f32) -> f32) {
 
 /// Places of the least values, the least first; of equal ones the first.
 fn least(values: &[f32], count: usize) -> Vec<usize> {
-    /// So many values are looked at together.
-    const BLOCK: usize = 16;
-    // No more blocks have a least value below a bound than there are values below it.
-    let mut lows: Vec<f32> =
-        values.chunks(BLOCK).map(|block| block.iter().copied().fold(f32::INFINITY, f32::min)).collect();
+    /// Values per block.
+    const BLOCK_VALUES: usize = 16;
+    // At most as many blocks have a minimum below a bound as there are values below it.
+    let mut lows: Vec<f32> = values
+        .chunks(BLOCK_VALUES)
+        .map(|block| block.iter().copied().fold(f32::INFINITY, f32::min))
+        .collect();
     let bound = if lows.len() > count {
         let (_, bound, _) = lows.select_nth_unstable_by(count - 1, f32::total_cmp);
         *bound

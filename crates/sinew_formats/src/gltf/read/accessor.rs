@@ -14,7 +14,7 @@ use crate::Fault;
 use crate::gltf::schema::{Accessor, Root};
 use std::cell::Cell;
 
-/// What small files may grow to in memory; larger ones get [`GROWTH`] times their size on top.
+/// Memory that any file may use; larger ones get [`GROWTH`] times their size in addition.
 const BASE_BUDGET: u64 = 512 << 20;
 /// Quantised attributes grow about sixfold when decoded; instances a few times more.
 const GROWTH: u64 = 32;
@@ -41,10 +41,10 @@ impl<'a> Decoder<'a> {
         Self { root, buffers, budget_left: Cell::new(budget) }
     }
 
-    /// Account for memory about to be allocated.
+    /// Account for memory before it is allocated.
     pub fn charge(&self, count: u64, size: usize, path: &str) -> Result<(), Fault> {
         let left = count.checked_mul(size as u64).and_then(|bytes| self.budget_left.get().checked_sub(bytes));
-        // What is refused costs nothing, so that an absurd optional part does not take the rest along.
+        // A refused allocation is not counted, so that an absurd optional part does not prevent the rest.
         left.map(|left| self.budget_left.set(left)).ok_or_else(|| {
             Fault::json(path, format!("{count} elements need more memory than a file of this size may use"))
                 .with_remedy("the count is wrong, or the model must be split")
@@ -57,7 +57,7 @@ impl<'a> Decoder<'a> {
         accessors.get(index).ok_or_else(|| out_of_range(path, "accessor", index, accessors.len()))
     }
 
-    /// Elements of `N` floats; integers are converted, scaled if the accessor says so.
+    /// Elements of `N` floats; integers are converted, and scaled if they are normalised.
     pub fn floats<const N: usize>(&self, index: usize, path: &str) -> Result<Vec<[f32; N]>, Fault> {
         let accessor = self.accessor(index, path)?;
         self.check_width(accessor, N, index)?;
@@ -182,7 +182,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The bytes of a span, if all its elements lie within the view.
+    /// The bytes of a span, if all its elements are within the view.
     fn strided(&self, span: &Span, size: usize, place: &str) -> Result<Strided<'_>, Fault> {
         let bytes = self.view(span.view, place)?;
         let stride = span.stride.unwrap_or(size as u64);
@@ -244,7 +244,7 @@ fn decode_strided<T: Copy, const N: usize, const B: usize>(
     if source.stride == source.size {
         return elements(source.bytes).iter().map(|element| element.map(read)).collect();
     }
-    // The last element may be shorter than the stride, so elements are reached by their starts.
+    // The last element may be shorter than the stride, so elements are accessed by their starts.
     let at = |i: usize| elements(&source.bytes[i * source.stride..][..source.size])[0].map(read);
     (0..source.count).map(at).collect()
 }

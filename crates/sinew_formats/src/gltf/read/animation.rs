@@ -1,4 +1,4 @@
-//! Animations to clips. A channel that cannot be used is left out with a warning: the model is still whole.
+//! Animations to clips. A channel that cannot be used is left out with a warning: the model is still usable.
 
 use super::accessor::Decoder;
 use super::resource::out_of_range;
@@ -64,13 +64,13 @@ pub(super) fn read_clips(
     (clips, maps)
 }
 
-/// Rotations of unit length; those within rounding are left alone, so that files survive a round trip unchanged.
+/// Rotations of unit length; those within rounding are not changed, so that files survive a round trip unchanged.
 /// Tangents have any length.
 fn unit_rotations(keys: Keys<Quat>) -> Result<Keys<Quat>, String> {
     let is_value = |at: usize| keys.interpolation() != Interpolation::Cubic || at % 3 == 1;
     let mut values = keys.values().to_vec();
     for (at, value) in values.iter_mut().enumerate().filter(|(at, _)| is_value(*at)) {
-        // In double precision, where no finite key is too short or too long for its square.
+        // In double precision, where the square of any finite key is representable.
         let exact = value.as_dquat();
         let squared = exact.length_squared();
         if squared == 0.0 {

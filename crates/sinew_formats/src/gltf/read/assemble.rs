@@ -7,13 +7,14 @@ use super::material::{default_material, read_materials};
 use super::merge::{Has, Merged};
 use super::own;
 use super::part::{Part, read_parts};
-use super::resource::{SideFiles, out_of_range};
+use super::resource::out_of_range;
 use super::rig::RigMap;
 use super::scene::Scene;
 use super::unscale::remove_scales;
 use crate::Fault;
 use crate::gltf::host::map::{HostMap, InstanceMap, PartMap};
 use crate::gltf::schema::{Mesh as MeshJson, Root};
+use crate::side_files::SideFiles;
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};
 use std::collections::{BTreeMap, HashMap};
 
@@ -75,7 +76,7 @@ pub(super) fn assemble(
     Ok((character, map))
 }
 
-/// Whether Sinew wrote the file: then everything stands as it should and keeps its bits.
+/// Whether Sinew wrote the file: then everything is in its final form and is not changed.
 pub(super) fn is_own(root: &Root) -> bool {
     root.asset.generator.as_ref().is_some_and(|generator| generator.starts_with("Sinew "))
 }
@@ -190,7 +191,8 @@ impl SurfaceReader<'_> {
         Ok(merged)
     }
 
-    /// Attributes and number of vertices of the whole surface; its memory is accounted for before any of it is allocated.
+    /// Attributes and number of vertices of the whole surface; its memory is accounted for before any of it is
+    /// allocated.
     fn attributes(&self, instances: &[Instance], moving: bool) -> Result<(Has, usize), Fault> {
         let mut has = Has::default();
         let (mut n_vertices, mut n_faces) = (0, 0);

@@ -1,10 +1,10 @@
-//! Where a mesh instance stands, and what it is bound to.
+//! Placement and binding of a mesh instance.
 //!
-//! All parts of a file are brought into one space: the world at rest. A part without skin gets its node's
+//! All parts of a file are transformed into one space: the world at rest. A part without skin gets its node's
 //! transform; a skinned part gets `B = world_from_joint · inverse_bind` of its skin (its node's transform is
-//! ignored, as glTF demands), which is the same for all joints where the rest pose is the bind pose. The slots
-//! then bind with `inverse_bind · B⁻¹`, so that what is evaluated does not change. Files we wrote are in that
-//! space already and are taken as they are.
+//! ignored, as glTF requires), which is the same for all joints where the rest pose is the bind pose. The slots
+//! then bind with `inverse_bind · B⁻¹`, so that the evaluated surface does not change. Files we wrote are in that
+//! space already and are not transformed.
 
 use super::accessor::Decoder;
 use super::resource::out_of_range;
@@ -29,9 +29,9 @@ pub(super) struct Instance {
     pub skin: Option<usize>,
 }
 
-/// How an instance is placed.
+/// Placement of an instance.
 pub(super) struct Placement {
-    /// `world_from_mesh` at rest, applied to the vertices; `None` leaves their bits alone.
+    /// `world_from_mesh` at rest, applied to the vertices; `None` leaves them unchanged.
     pub world: Option<DAffine3>,
     pub bound: Bound,
 }
@@ -54,7 +54,7 @@ pub(super) struct Binder<'a> {
     pub rig: &'a mut RigMap,
     /// Whether Sinew wrote the file.
     pub own_file: bool,
-    /// Joints of a skin that carry something, if the file says how many.
+    /// Joints of a skin that move the surface, if the file says how many.
     pub bound_joints: Option<usize>,
     pub slots: Vec<SkinSlot>,
     /// Slots of each joint.
@@ -62,7 +62,7 @@ pub(super) struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    /// Bind an instance without skin; `moving` tells whether anything in the file moves.
+    /// Bind an instance without skin; `moving` says whether anything in the file moves.
     pub fn bind_rigid(&mut self, node: usize, moving: bool) -> Result<Placement, Fault> {
         let world = self.scene.world[node];
         let placed = |bound| Placement { world: (world != DAffine3::IDENTITY).then_some(world), bound };
@@ -145,7 +145,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The slot of a joint and a binding, rounded to what a file can hold so that a round trip keeps it. Skins
+    /// The slot of a joint and a binding, rounded to the precision of files so that a round trip preserves it. Skins
     /// of parts of one body differ by noise; in files not ours they share their slots.
     fn slot(&mut self, joint: usize, inverse_bind: DAffine3, size: f64) -> Result<u16, Fault> {
         let single = inverse_bind.to_cols_array().map(|x| f64::from(x as f32));
@@ -178,13 +178,13 @@ fn largest(matrix: DMat3) -> f64 {
     matrix.to_cols_array().into_iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-/// Whether two transforms move points up to `size` from the origin to the same places.
+/// Whether two transforms map points up to `size` from the origin to the same positions.
 fn is_same(a: DAffine3, b: DAffine3, size: f64) -> bool {
     largest(a.matrix3 - b.matrix3) <= SAME
         && (a.translation - b.translation).abs().max_element() <= SAME * size
 }
 
-/// The transform nearest to all others: where they agree any of them, else the one of the least moved joint.
+/// The transform nearest to all others: if they agree any of them, else the one of the least moved joint.
 fn most_typical(binds: &[DAffine3]) -> DAffine3 {
     let step = binds.len().div_ceil(MAX_COMPARED).max(1);
     let sample: Vec<DAffine3> = binds.iter().copied().step_by(step).collect();

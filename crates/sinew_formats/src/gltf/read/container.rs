@@ -5,7 +5,7 @@ use crate::{Fault, Place};
 /// The two parts of a glTF file.
 pub(in crate::gltf) struct Container<'a> {
     pub json: &'a [u8],
-    /// Where the JSON text begins in the file.
+    /// Offset of the JSON text in the file.
     pub json_start: usize,
     pub bin: Option<&'a [u8]>,
     /// Whether the file is a GLB: then faults of the JSON text have byte offsets instead of lines.
@@ -16,7 +16,7 @@ const HEADER: usize = 12;
 const JSON_CHUNK: u32 = 0x4E4F_534A;
 const BIN_CHUNK: u32 = 0x004E_4942;
 
-/// Take the file apart. Lengths in the headers are never trusted beyond the bytes there are.
+/// Split the file. Lengths in the headers are never trusted beyond the available bytes.
 pub(in crate::gltf) fn split_container(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
         return Err(Fault::new(Place::Whole, "the file is empty"));
@@ -59,7 +59,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let json_start = HEADER + 8;
     let mut at = (json_start + json.len()).next_multiple_of(4);
     let mut bin = None;
-    // Chunks of other types may follow and are to be ignored.
+    // Chunks of other types may follow and must be ignored.
     while bin.is_none() && at < bytes.len() {
         let (kind, data) = chunk_at(bytes, at)?;
         bin = (kind == BIN_CHUNK).then_some(data);

@@ -1,4 +1,4 @@
-//! What a file holds and we do not keep, said in one sentence.
+//! A warning about content that is not read.
 
 use crate::gltf::schema::{Material, Root};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use sinew_geom::Warnings;
 use std::collections::BTreeSet;
 
 /// Warn of textures, attributes, cameras and extensions of materials that are left out. Root extensions are the
-/// caller's to keep.
+/// responsibility of the caller.
 pub(in crate::gltf) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
     let mut lost = BTreeSet::new();
     root.materials.iter().for_each(|material| add_material(material, &mut lost));

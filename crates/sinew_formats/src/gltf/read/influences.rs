@@ -1,4 +1,4 @@
-//! Joint indices and weights of a primitive: any number of sets, the eight strongest kept.
+//! Joint indices and weights of a primitive: any number of sets, of which the eight strongest influences are used.
 
 use super::accessor::Decoder;
 use crate::Fault;
@@ -6,14 +6,13 @@ use crate::gltf::schema::Primitive;
 
 /// `componentType` of single-precision numbers.
 const FLOAT: u32 = 5126;
-/// Influences kept per vertex.
+/// Influences per vertex.
 const MAX_INFLUENCES: usize = 8;
 
-/// How far rounding to 8 bits can bring a weight from what it was, and a little for our own rounding; longer integers
-/// less.
+/// Largest error of rounding a weight to 8 bits, plus our own rounding; longer integers have less.
 const ROUNDING: f32 = 0.501 / 255.0;
 
-/// Influences of every vertex, `width` each; the indices refer to the joints of whatever skin is used.
+/// Influences of every vertex, `width` each; the indices refer to the joints of the instance's skin.
 pub(super) struct Influences {
     pub width: usize,
     pub joints: Vec<u16>,
@@ -64,7 +63,7 @@ pub(super) fn read_influences(
     Ok(Some(influences))
 }
 
-/// Sums that differ from one no more than rounding explains are brought to one; others remain, to be warned of.
+/// Sums that differ from one by no more than rounding are normalised; others remain, and cause a warning.
 fn unround(influences: &mut Influences) {
     let tolerance = influences.width as f32 * ROUNDING;
     for row in influences.weights.chunks_exact_mut(influences.width) {
@@ -119,7 +118,7 @@ fn strongest(all: &Influences) -> Influences {
     out
 }
 
-/// Leave out the last columns if no vertex uses them, so that padding does not survive a round trip.
+/// Drop the last columns if no vertex uses them, so that padding does not survive a round trip.
 fn trim(all: Influences) -> Influences {
     let rows = || all.weights.chunks_exact(all.width);
     let is_used = |column: usize| rows().any(|row| row[column] != 0.0);

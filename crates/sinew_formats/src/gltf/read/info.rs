@@ -1,9 +1,9 @@
-//! What a file holds, counted without decoding it.
+//! Content of a file, counted without decoding it.
 
 use crate::gltf::schema::{Primitive, Root};
 use std::collections::HashSet;
 
-/// Counts over the whole file, each mesh once however often it is shown.
+/// Counts over the whole file, each mesh once however often it is used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GltfInfo {
     /// Program that wrote the file.

@@ -1,4 +1,4 @@
-//! JSON text to [`Root`], with every fault's place.
+//! JSON text to [`Root`], with the place of every fault.
 
 use super::container::Container;
 use crate::gltf::schema::{self, Root};
@@ -6,7 +6,7 @@ use crate::{Fault, Place};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Beyond this size a broken text is not taken apart for its further faults: only the first is reported.
+/// Above this size a broken text is not searched for further faults: only the first is reported.
 const MAX_DIAGNOSED: usize = 16 << 20;
 
 /// Parse the text. If it is not of the right shape, every element that is wrong is named.
@@ -76,7 +76,7 @@ fn check<T: DeserializeOwned>(value: &Value, path: String, faults: &mut Vec<Faul
     }
 }
 
-/// The message alone: its "at line 1 column 5" is said by the fault's place.
+/// The message without "at line 1 column 5", which is the fault's place.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

@@ -1,9 +1,10 @@
-//! Materials and their pictures. A picture that cannot be had is left out with a warning.
+//! Materials and their pictures. A picture that cannot be read is left out with a warning.
 
 use super::accessor::Decoder;
-use super::resource::{SideFiles, load_uri, out_of_range};
+use super::resource::{load_uri, out_of_range};
 use crate::Fault;
 use crate::gltf::schema;
+use crate::side_files::SideFiles;
 use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub(super) fn read_materials(decoder: &Decoder, side: SideFiles, warnings: &mut 
         .collect()
 }
 
-/// The material glTF prescribes where a primitive names none.
+/// The default material of glTF.
 pub(super) fn default_material() -> Material {
     Material { base_color: [1.0; 4], metallic: 1.0, roughness: 1.0, ..Material::default() }
 }
@@ -109,7 +110,7 @@ fn read_image(decoder: &Decoder, index: usize, side: SideFiles) -> Result<Image,
     Ok(Image { mime: mime.to_owned(), bytes: Arc::new(bytes) })
 }
 
-/// What a picture is, by its first bytes: what the file says of it is sometimes wrong.
+/// Type of a picture by its first bytes: the type in the file is sometimes wrong.
 pub(in crate::gltf) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(super) struct Merged {
     pub positions: Vec<DVec3>,
     pub faces: Vec<[u32; 3]>,
-    /// Material of each face as the file counts them; `None` for glTF's default.
+    /// Material of each face by its index in the file; `None` for glTF's default.
     pub face_materials: Vec<Option<usize>>,
     pub normals: Vec<Vec3>,
     pub uvs: Vec<[f32; 2]>,
@@ -44,7 +44,7 @@ struct Offsets {
 }
 
 impl Has {
-    /// Widen by what a part has.
+    /// Extend by the attributes of a part.
     pub fn add(&mut self, part: &Part, skinned: bool) {
         self.normals |= part.normals.is_some();
         self.uvs |= part.uvs.is_some();
@@ -60,15 +60,15 @@ impl Has {
 }
 
 impl Merged {
-    /// For a surface of so many vertices in all.
+    /// For a surface of this many vertices in all.
     pub fn new(has: Has, n_vertices: usize) -> Self {
         let mut merged = Self { has, n_vertices, ..Self::default() };
         merged.positions.reserve_exact(n_vertices);
         merged
     }
 
-    /// Add one part of an instance. `morphs` are the morphs of the instance's targets. If the part is all there is, its
-    /// arrays are taken rather than copied.
+    /// Add one part of an instance. `morphs` are the morphs of the instance's targets. If the part is the
+    /// only one, its arrays are moved rather than copied.
     pub fn push(
         &mut self,
         part: &mut Part,
@@ -106,12 +106,12 @@ impl Merged {
         self.push_influences(part, placement, instance)
     }
 
-    /// Rounded to single precision, since that is what the file had and what it will be written as.
+    /// Rounded to single precision, which the file had and will be written with.
     fn push_positions(&mut self, positions: &[Vec3], world: Option<DAffine3>) {
         match world {
             Some(world) => {
                 let place = |p: &Vec3| world.transform_point3(p.as_dvec3()).as_vec3().as_dvec3();
-                // A transform can overflow single precision; such vertices would poison every computation.
+                // A transform can overflow single precision; such vertices would spoil every computation.
                 let finite = |p: DVec3| if p.is_finite() { p } else { DVec3::ZERO };
                 self.positions.extend(positions.iter().map(place).map(finite));
             }
@@ -120,7 +120,7 @@ impl Merged {
     }
 
     fn push_faces(&mut self, part: &Part, first_vertex: u32, world: Option<DAffine3>) {
-        // A mirrored instance turns its faces round, or it would be seen from inside.
+        // A mirrored instance reverses its faces, so that they are seen from outside.
         let mirrored = world.is_some_and(|world| world.matrix3.determinant() < 0.0);
         for (faces, material) in &part.faces {
             let moved = faces.iter().map(|face| face.map(|vertex| vertex + first_vertex));
@@ -143,7 +143,7 @@ impl Merged {
         let normals = part.normals.as_ref().map_or_else(|| Cow::from(computed()), |normals| normals.into());
         let Some(world) = world else { return self.normals.extend_from_slice(&normals) };
         let linear = world.matrix3;
-        // The cofactor matrix turns normals as the inverse transpose does, and exists for flat transforms too.
+        // The cofactor matrix transforms normals as the inverse transpose does, and exists for flat transforms too.
         let cofactor = Mat3::from_cols(
             linear.y_axis.cross(linear.z_axis).as_vec3(),
             linear.z_axis.cross(linear.x_axis).as_vec3(),
@@ -173,7 +173,7 @@ impl Merged {
                     return Err(Fault::json(format!("{}/attributes/JOINTS_0", part.path), cause));
                 }
                 let start = self.joints.len();
-                // Entries without weight name slot 0, whatever slot joint 0 has.
+                // Entries without weight name slot 0, whatever the slot of joint 0 is.
                 let slot =
                     |(&joint, &weight): (&u16, &f32)| if weight > 0.0 { slots[joint as usize] } else { 0 };
                 if influences.width == width {
@@ -213,7 +213,7 @@ impl Merged {
         }
     }
 
-    /// Spread the collected offsets over the whole surface.
+    /// Copy the collected offsets to the whole surface.
     pub fn finish_morphs(&mut self) {
         let n_vertices = self.positions.len();
         self.morphs.iter_mut().for_each(|morph| morph.offsets.resize(n_vertices, Vec3::ZERO));
@@ -224,7 +224,7 @@ impl Merged {
     }
 }
 
-/// Append one array to another; if it is the whole of `n` elements it is taken.
+/// Append one array to another; if it is the whole of `n` elements it is moved.
 fn join<T: Copy>(to: &mut Vec<T>, from: Option<&mut Vec<T>>, n: usize) {
     match from {
         Some(from) if to.is_empty() && from.len() == n => *to = std::mem::take(from),

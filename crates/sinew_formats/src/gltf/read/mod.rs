@@ -20,13 +20,14 @@ mod sequence;
 mod unscale;
 
 pub use info::GltfInfo;
-pub use resource::{SideFiles, no_side_files};
-pub(crate) use resource::{check_within, side_files_in};
 pub use sequence::{morph_sequence, read_morph_sequence};
 
 use super::host::{Host, map::HostMap};
 use super::schema::{Object, Root};
-use crate::{Fault, FormatError};
+use crate::{
+    Fault, FormatError,
+    side_files::{SideFiles, side_files_in},
+};
 use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
 
@@ -37,12 +38,12 @@ const DECOMPRESS: &str =
 /// Everything read from a glTF file.
 #[derive(Debug, Clone)]
 pub struct GltfFile {
-    /// All that the default scene shows, as one character; of all scenes if none is the default.
+    /// Everything in the default scene, as one character; of all scenes if none is the default.
     pub character: Character,
     /// Counts over the whole file.
     pub info: GltfInfo,
-    /// Extensions at the root of the file as they stand there, for those who know them. What another file may
-    /// take over, [`portable_extensions`](super::portable_extensions) tells.
+    /// Extensions at the root of the file, unchanged. [`portable_extensions`](super::portable_extensions) returns
+    /// those that another file may contain.
     pub extensions: Object,
     /// The file itself, if it was asked for, so that the character can be written back into it.
     pub host: Option<Arc<Host>>,
@@ -54,18 +55,18 @@ pub struct GltfFile {
 /// If the file cannot be opened, or all faults of its content.
 pub fn read_gltf_file(path: &Path, warnings: &mut Warnings) -> Result<GltfFile, FormatError> {
     let bytes = resource::read_whole(path)?;
-    let side = resource::side_files_in(path.parent().unwrap_or(Path::new(".")), None);
+    let side = side_files_in(path.parent().unwrap_or(Path::new(".")), None);
     read_gltf_with_host(&bytes, &side, &path.to_string_lossy(), warnings)
 }
 
-/// Read glTF from memory; `name` stands for the file in messages and names the character.
+/// Read glTF from memory; `name` is the file in messages and names the character.
 ///
 /// The meshes of the scene become one surface in file order, its vertices neither welded nor reordered, in the
-/// space of the world at rest. Nodes that move, and those above them, become the rig. A mesh that hangs on a
-/// moving node without skin is bound to it. If nothing moves there is neither rig nor skin.
+/// space of the world at rest. Nodes that move, and those above them, become the rig. A mesh without skin on a
+/// moving node is bound to it. If nothing moves there is neither rig nor skin.
 ///
 /// # Errors
-/// All faults of the content. What can be spared (an animation, a picture, an attribute) is left out with a
+/// All faults of the content. Optional parts (an animation, a picture, an attribute) are left out with a
 /// warning instead.
 pub fn read_gltf(
     bytes: &[u8],
@@ -167,7 +168,7 @@ pub(super) fn with_source<R>(
     then(Source { decoder: &decoder, scene: &scene, json: container.json, side, character, map }, warnings)
 }
 
-/// Bytes of buffer views of a file, for those who know an extension that names them.
+/// Bytes of buffer views of a file, for extensions that refer to them.
 ///
 /// # Errors
 /// If the file is broken or has no such view.

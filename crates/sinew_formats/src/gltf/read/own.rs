@@ -1,4 +1,4 @@
-//! Reading back `SINEW_character`. What is broken in it is left out with a warning.
+//! Reading `SINEW_character`. Broken parts of it are left out with a warning.
 
 use super::accessor::Decoder;
 use super::rig::RigMap;
@@ -9,7 +9,7 @@ use glam::DVec3;
 use serde::Deserialize;
 use sinew_geom::{Character, GeomError, Handle, Mesh, Skin, Warnings};
 
-/// The extension's object, if the file has one we can read.
+/// The extension's object, if the file has one that is readable.
 pub(super) fn read_extension(root: &Root, warnings: &mut Warnings) -> Option<SinewCharacter> {
     let found = SinewCharacter::deserialize(root.extensions.get(NAME)?);
     match found {

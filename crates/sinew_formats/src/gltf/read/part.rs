@@ -27,7 +27,7 @@ pub(super) struct Part {
     pub faces: Vec<(Vec<[u32; 3]>, Option<usize>)>,
 }
 
-/// Read all parts of a mesh. What is needed and broken becomes a fault, what is optional a warning.
+/// Read all parts of a mesh. A broken required element is a fault, a broken optional one a warning.
 pub(super) fn read_parts(
     decoder: &Decoder,
     mesh: &Mesh,
@@ -130,7 +130,7 @@ fn no_positions(primitive: &Primitive, path: &str) -> Fault {
     Fault::json(format!("{path}/attributes"), "the primitive has no POSITION")
 }
 
-/// Optional attributes: kept if they fit, else dropped with a warning.
+/// Optional attributes: used if they fit, else dropped with a warning.
 struct Keep<'a> {
     n_vertices: usize,
     warnings: &'a mut Warnings,
@@ -187,7 +187,7 @@ fn read_faces(
     })
 }
 
-/// Every second triangle of a strip is turned round; triangles without area only stitch strips together.
+/// Every second triangle of a strip is reversed; triangles without area only connect strips.
 fn strip_faces(corners: &[u32]) -> Vec<[u32; 3]> {
     let turned = |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
     let has_area = |face: &[u32; 3]| face[0] != face[1] && face[1] != face[2] && face[2] != face[0];
@@ -202,7 +202,7 @@ fn zero_non_finite(values: &mut [Vec3]) -> usize {
     values.iter_mut().filter(|value| !value.is_finite()).map(|value| *value = Vec3::ZERO).count()
 }
 
-/// Unit length, leaving alone what is so within rounding; zero for what has no direction.
+/// Unit length; vectors that are normalised within rounding are not changed; zero without a direction.
 fn unit(mut normals: Vec<Vec3>) -> Vec<Vec3> {
     for normal in &mut normals {
         let is_unit = (normal.length_squared() - 1.0).abs() <= 1e-5;

@@ -1,55 +1,14 @@
 //! Buffers and images: the binary chunk, data URIs and side files.
 
 use crate::gltf::schema::Root;
-use crate::{Fault, FormatError};
+use crate::{Fault, FormatError, side_files::SideFiles};
 use base64::{Engine, alphabet, engine::GeneralPurpose, engine::general_purpose};
 use std::{
     borrow::Cow,
     collections::HashMap,
-    fs, io,
+    fs,
     path::{Component, Path},
 };
-
-/// Gives the content of a file named by a relative path (already percent-decoded, never leaving the folder).
-pub type SideFiles<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
-
-/// Side files for input that has none, such as a GLB from the network.
-///
-/// # Errors
-/// Always: there is nothing to read.
-pub fn no_side_files(_: &str) -> io::Result<Vec<u8>> {
-    Err(io::Error::new(io::ErrorKind::NotFound, "there are no side files"))
-}
-
-/// Side files beside a file on disk. Only regular files are opened, and with a `root` only those that really lie
-/// below it, wherever links lead.
-pub(crate) fn side_files_in<'a>(
-    folder: &'a Path,
-    root: Option<&'a Path>,
-) -> impl Fn(&str) -> io::Result<Vec<u8>> + 'a {
-    move |name| {
-        let path = folder.join(name);
-        if let Some(root) = root {
-            check_within(&path, root)?;
-        }
-        if !fs::metadata(&path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file"));
-        }
-        fs::read(path)
-    }
-}
-
-/// Refuse a path that leads out of a folder.
-///
-/// # Errors
-/// If it does, or if there is nothing there.
-pub(crate) fn check_within(path: &Path, root: &Path) -> io::Result<()> {
-    if path.canonicalize()?.starts_with(root.canonicalize()?) {
-        return Ok(());
-    }
-    let cause = format!("this is a link to a file outside {}; put the file itself there", root.display());
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, cause))
-}
 
 /// Read a whole file, naming it on failure.
 pub(super) fn read_whole(path: &Path) -> Result<Vec<u8>, FormatError> {
@@ -64,7 +23,7 @@ enum Content<'a> {
     Missing(Fault),
 }
 
-/// All buffers of a file. A buffer that cannot be had is a fault only when something needs it.
+/// All buffers of a file. A buffer that cannot be read is a fault only when something needs it.
 pub(in crate::gltf) struct Buffers<'a> {
     contents: Vec<Content<'a>>,
 }
@@ -96,7 +55,7 @@ impl<'a> Buffers<'a> {
         Self { contents }
     }
 
-    /// Bytes of a buffer, however many its source really has.
+    /// Bytes of a buffer, as many as its source really has.
     pub fn bytes(&self, index: usize, path: &str) -> Result<&[u8], Fault> {
         match self.contents.get(index) {
             Some(Content::Bytes(bytes)) => Ok(bytes),
@@ -107,7 +66,7 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// The fault of an index that points past its array.
+/// The fault of an index that is out of range.
 pub(super) fn out_of_range(path: &str, what: &str, index: usize, len: usize) -> Fault {
     Fault::json(path, format!("there is no {what} {index}; the file has {len}"))
 }
@@ -126,7 +85,7 @@ pub(in crate::gltf) fn load_uri(uri: &str, side: SideFiles) -> Result<Vec<u8>, S
         .map_err(|error| format!("the side file `{name}` cannot be read ({error}); put it beside this"))
 }
 
-/// Accepts missing padding: it carries nothing, and some exporters leave it out.
+/// Accepts missing padding, which some exporters leave out.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let config = general_purpose::GeneralPurposeConfig::new()
         .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent)
@@ -159,34 +118,7 @@ fn is_inside(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn links_do_not_lead_out_of_the_folder() {
-        let base = std::env::temp_dir().join(format!("sinew-side-{}", std::process::id()));
-        let inner = base.join("inner");
-        fs::create_dir_all(inner.join("deep")).unwrap();
-        fs::write(base.join("secret.bin"), b"secret").unwrap();
-        fs::write(inner.join("deep/own.bin"), b"own").unwrap();
-        for (target, link) in [
-            ("../secret.bin", "out.bin"),
-            ("..", "up"),
-            ("deep/own.bin", "alias.bin"),
-            ("absent", "dangling"),
-        ] {
-            std::os::unix::fs::symlink(target, inner.join(link)).unwrap();
-        }
-        // Without a folder to stay in, links are as good as files.
-        assert_eq!(side_files_in(&inner, None)("out.bin").unwrap(), b"secret");
-        let read = side_files_in(&inner, Some(&inner));
-        assert_eq!(read("deep/own.bin").unwrap(), b"own");
-        assert_eq!(read("alias.bin").unwrap(), b"own");
-        for name in ["out.bin", "up/secret.bin", "dangling", "deep"] {
-            assert!(read(name).is_err(), "{name}");
-        }
-        assert!(read("out.bin").unwrap_err().to_string().contains("outside"));
-        fs::remove_dir_all(base).unwrap();
-    }
+    use crate::no_side_files;
 
     #[test]
     fn uris_stay_in_their_folder() {

@@ -1,7 +1,7 @@
 //! Which nodes form the rig.
 //!
 //! A node is a joint of the rig if a skin names it, if a clip moves it, or if such a node is below it. Nodes
-//! our own writer added as helpers (see `SINEW_character`) stand for their parents.
+//! our own writer added as helpers (see `SINEW_character`) are replaced by their parents.
 
 use super::scene::Scene;
 use crate::gltf::extension::SinewCharacter;
@@ -16,9 +16,9 @@ pub(super) struct RigMap {
     pub node_of: Vec<Option<usize>>,
     /// Joint of each node; a node outside the rig has none.
     pub joint_of: Vec<Option<usize>>,
-    /// Whether a joint of a skin or a node of a clip is at or above the node: what hangs there moves.
+    /// Whether a joint of a skin or a node of a clip is at or above the node: then it moves.
     pub moves: Vec<bool>,
-    /// Nearest joint at or above each node: what a mesh without skin hangs on.
+    /// Nearest joint at or above each node, to which a mesh without skin is bound.
     pub carrier: Vec<Option<usize>>,
     /// `world_from_joint` at rest.
     pub world: Vec<DAffine3>,
@@ -31,7 +31,7 @@ impl RigMap {
         let mut moves = find_movers(root, scene);
         let mut in_rig = vec![false; n_nodes];
         for node in (0..n_nodes).filter(|&node| moves[node]) {
-            // Stop where an earlier walk has been: every node is visited once.
+            // Stop at nodes that were visited before: every node is visited once.
             for node in scene.chain(node) {
                 if std::mem::replace(&mut in_rig[node], true) {
                     break;
@@ -107,7 +107,7 @@ fn find_movers(root: &Root, scene: &Scene) -> Vec<bool> {
     movers
 }
 
-/// Helper nodes named by our extension, as long as they change nothing.
+/// Helper nodes named by our extension, as long as they have no effect.
 fn find_helpers(root: &Root, extension: Option<&SinewCharacter>) -> Vec<bool> {
     let mut is_helper = vec![false; root.nodes.len()];
     for &node in extension.iter().flat_map(|extension| &extension.helper_nodes) {

@@ -1,4 +1,4 @@
-//! The node tree: parents, an order in which parents come first, transforms, and which nodes are shown.
+//! The node tree: parents, an order in which parents come first, transforms, and which nodes are visible.
 
 use super::resource::out_of_range;
 use crate::Fault;
@@ -6,7 +6,7 @@ use crate::gltf::schema::{Node, Root};
 use glam::{DAffine3, DMat4, DQuat, DVec3, DVec4};
 use sinew_geom::{Transform, Warnings};
 
-/// Entries a decomposed matrix may miss, relative to its largest, before its shear is reported.
+/// Error of a decomposed matrix, relative to its largest entry, above which its shear is reported.
 const SHEAR_TOLERANCE: f64 = 1e-5;
 
 /// All nodes of a file, checked.
@@ -122,7 +122,7 @@ fn read_shown(root: &Root, parent: &[Option<usize>], order: &[usize], faults: &m
     shown
 }
 
-/// The local transform as a rig can hold it, and exactly. Unusable numbers become the identity.
+/// The local transform as a rig can represent it, and exactly. Unusable numbers become the identity.
 fn read_local(node: &Node, index: usize, warnings: &mut Warnings) -> (Transform, DAffine3) {
     if let Some(matrix) = &node.matrix {
         let matrix = DMat4::from_cols_array(matrix);
@@ -151,7 +151,7 @@ fn read_local(node: &Node, index: usize, warnings: &mut Warnings) -> (Transform,
         ));
         return (Transform::IDENTITY, DAffine3::IDENTITY);
     }
-    // Within single precision of one it is left alone, so that files survive a round trip unchanged.
+    // Within single precision of one it is not changed, so that files survive a round trip unchanged.
     if (length - 1.0).abs() > 1e-6 {
         transform.rotation = transform.rotation.normalize();
     }

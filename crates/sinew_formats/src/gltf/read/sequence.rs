@@ -1,20 +1,20 @@
 //! Morph-target animation to a mesh sequence.
 
 use super::read_gltf;
-use super::resource::SideFiles;
+use crate::side_files::SideFiles;
 use crate::{Fault, FormatError, Place};
 use glam::Vec3;
 use sinew_geom::{Character, Clip, MeshSequence, Warnings};
 
-/// Largest sequence made, in bytes of positions.
+/// Largest sequence, in bytes of positions.
 const MAX_BYTES: f64 = (1u64 << 30) as f64;
-/// Frame rate if there is only one key to tell it from.
+/// Frame rate if there is only one key.
 const DEFAULT_FPS: f64 = 30.0;
 
 /// Read the first morph animation of a glTF file as a mesh sequence.
 ///
-/// Frames lie at multiples of `1 / fps` from the first key to the last; without `fps`, the usual distance of
-/// the keys is taken, so that every key is a frame where keys are regular.
+/// Frames are at multiples of `1 / fps` from the first key to the last; without `fps`, the most common distance of
+/// the keys is used, so that every key is a frame where keys are regular.
 ///
 /// # Errors
 /// As [`read_gltf`], and if the file has no morph animation.
@@ -50,10 +50,10 @@ pub fn morph_sequence(
     let start = times.clone().filter_map(|times| times.first()).copied().fold(f32::INFINITY, f32::min);
     let end = times.filter_map(|times| times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
     let fps = fps.or_else(|| clip.morph_rate()).unwrap_or(DEFAULT_FPS);
-    // A little less than a frame may be missing to the last one through rounding.
+    // Rounding may shorten the last frame slightly.
     let n_frames = ((f64::from(end) - f64::from(start)) * fps + 1e-3).floor() + 1.0;
     let n_bytes = n_frames * 12.0 * character.mesh.n_vertices().max(1) as f64;
-    // Compared before it becomes an integer, which would wrap or saturate; not a number is refused, too.
+    // Compared before it becomes an integer, which would wrap or saturate; NaN is refused, too.
     if !(0.0..=MAX_BYTES).contains(&n_bytes) {
         return Err(fault(format!("{n_frames} frames are too many")).with_remedy("give a lower frame rate"));
     }

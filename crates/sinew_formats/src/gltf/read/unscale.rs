@@ -2,16 +2,16 @@
 //!
 //! Many files have an armature of scale 100 (or 0.01) over joints in centimetres. Joints then do not move in
 //! metres, and players lose precision. With `u = product of the scales above and at a joint`, the frame of each
-//! joint is taken larger by `u`: translations are multiplied by `u` of the parent, scales divided out, and the
-//! bindings multiplied by `u`. Since a uniform scale commutes with rotations, nothing evaluated changes.
+//! joint is enlarged by `u`: translations are multiplied by `u` of the parent, scales divided out, and the
+//! bindings multiplied by `u`. Since a uniform scale commutes with rotations, the evaluated surface does not change.
 
 use glam::{DAffine3, DVec3, Vec3};
 use sinew_geom::rig::{JointTrack, Keys};
 use sinew_geom::{Character, GeomError, Rig};
 
-/// Scales closer to one than this stay: they are noise, or meant.
+/// Scales closer to one than this are not changed: they are noise, or intended.
 const NOTICEABLE: f64 = 0.01;
-/// How far the three scales of a joint may differ and still be called uniform.
+/// Largest difference of the three scales of a joint that counts as uniform.
 const UNIFORM: f64 = 1e-4;
 
 /// Move the uniform scales of a character's joints into translations and bindings. Returns how much larger the frame of
@@ -32,7 +32,7 @@ pub(super) fn remove_scales(character: &mut Character) -> Result<Vec<f64>, GeomE
     character.rig = Some(Rig::new(joints)?);
     for slot in character.skin.iter_mut().flat_map(|skin| &mut skin.slots) {
         let bound = DAffine3::from_scale(DVec3::splat(units[slot.joint])) * slot.inverse_bind;
-        // What a file can hold, so that a round trip keeps it.
+        // The precision of files, so that a round trip preserves it.
         slot.inverse_bind = DAffine3::from_cols_array(&bound.to_cols_array().map(|x| f64::from(x as f32)));
     }
     for track in character.clips.iter_mut().flat_map(|clip| &mut clip.joints) {
@@ -43,7 +43,7 @@ pub(super) fn remove_scales(character: &mut Character) -> Result<Vec<f64>, GeomE
     Ok(units)
 }
 
-/// How much larger the frame of each joint is taken.
+/// Factor by which the frame of each joint is enlarged.
 fn find_units(rig: &Rig, character: &Character) -> Vec<f64> {
     let mut varies = vec![false; rig.n_joints()];
     for track in character.clips.iter().flat_map(|clip| &clip.joints) {

@@ -6,9 +6,9 @@ use glam::Quat;
 use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};
 use sinew_geom::{Clip, Morph, Warnings};
 
-/// Keys per second where curves of different kinds must become one.
+/// Keys per second where curves of different kinds are merged.
 const RESAMPLED: f32 = 60.0;
-/// At most this many keys are made when resampling.
+/// Largest number of keys when resampling.
 const MAX_RESAMPLED: f32 = 100_000.0;
 
 /// Write a clip. Joint `i` is node `i`; `mesh_node` carries the morphs, if a mesh is written.
@@ -35,7 +35,7 @@ pub(super) fn write_clip(
     }
 }
 
-/// How much later a clip must begin so that no key lies before zero.
+/// Delay of a clip so that no key is before zero.
 fn start_shift(clip: &Clip) -> f32 {
     let joints = clip.joints.iter().flat_map(|track| {
         [
@@ -106,7 +106,7 @@ impl<'a> ClipWriter<'a> {
         keys: &Keys<T>,
         split: impl Fn(T) -> [f32; N],
     ) {
-        // A single key has no spline; glTF wants two for it.
+        // A single key has no spline; glTF requires two for it.
         let lone = keys.interpolation() == Interpolation::Cubic && keys.times().len() == 1;
         let values = if lone { &keys.values()[1..2] } else { keys.values() };
         let interpolation = if lone { Interpolation::Linear } else { keys.interpolation() };
@@ -145,7 +145,7 @@ impl<'a> ClipWriter<'a> {
         self.animation.channels.push(Channel { sampler, target });
     }
 
-    /// A mesh has one curve for all its targets, so tracks become one.
+    /// All morphs belong to one mesh, so their tracks become one curve.
     fn write_morphs(
         &mut self,
         node: usize,
@@ -196,7 +196,7 @@ fn grid(times: &[f32]) -> Vec<f32> {
     (0..n).map(|at| start + at as f32 / RESAMPLED).collect()
 }
 
-/// Unit length, leaving alone what is so within the noise of files.
+/// Unit length; rotations that are normalised within the noise of files are not changed.
 fn make_unit(floats: &mut [f32]) {
     let Ok(array) = <[f32; 4]>::try_from(&*floats) else { return };
     let rotation = Quat::from_array(array);

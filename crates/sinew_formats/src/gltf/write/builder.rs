@@ -15,7 +15,7 @@ pub(in crate::gltf) const INDICES: Option<u32> = Some(34963);
 pub(in crate::gltf) struct Builder {
     pub root: Root,
     bin: Vec<u8>,
-    /// Animation curves: they share one view, since there are many and small ones.
+    /// Animation curves: they share one view, since they are many and small.
     curves: Vec<u8>,
     curves_view: Option<usize>,
     /// Equal curves are stored once; most tracks of a clip have the same times.
@@ -42,14 +42,14 @@ impl Builder {
         self.root.buffer_views.len() - 1
     }
 
-    /// Add an accessor over a view of its own.
+    /// Add an accessor over its own view.
     pub fn accessor(&mut self, bytes: &[u8], accessor: Accessor, target: Option<u32>) -> usize {
         let buffer_view = Some(self.view(bytes, target));
         self.root.accessors.push(Accessor { buffer_view, ..accessor });
         self.root.accessors.len() - 1
     }
 
-    /// Add points, with their bounding box if asked for: glTF wants it for positions.
+    /// Add points, with their bounding box on request: glTF requires it for positions.
     pub fn points(&mut self, points: &[Vec3], bounded: bool) -> usize {
         let points: Vec<Vec3> = points.iter().map(|point| point.map(finite)).collect();
         let bytes = little_endian(points.iter().flat_map(|p| p.to_array()));
@@ -83,7 +83,7 @@ impl Builder {
         self.accessor(&bytes, describe("SCALAR", component, corners.len()), INDICES)
     }
 
-    /// Add times of keys, with their range as glTF wants it.
+    /// Add times of keys, with their range as glTF requires.
     pub fn times(&mut self, times: &[f32]) -> usize {
         let range = [times.first(), times.last()].map(|end| end.map(|&end| f64::from(end)));
         let [min, max] = range.map(|end| end.into_iter().collect());
@@ -126,7 +126,7 @@ impl Builder {
         self.root.extensions.insert(name.to_owned(), object);
     }
 
-    /// Name an extension without which the file cannot be read.
+    /// Name an extension as required.
     pub fn require(&mut self, name: &str) {
         self.root.extensions_used.push(name.to_owned());
         self.root.extensions_required.push(name.to_owned());
@@ -232,12 +232,12 @@ pub(in crate::gltf) fn unwritable(cause: String) -> FormatError {
     }
 }
 
-/// Bytes of floats, none of them infinite or not a number.
+/// Bytes of floats, all finite.
 pub(super) fn little_endian(values: impl Iterator<Item = f32>) -> Vec<u8> {
     values.flat_map(|x| finite(x).to_le_bytes()).collect()
 }
 
-/// A number a file may hold: zero for what is none, the largest for infinity.
+/// A number a file may hold: zero for NaN, the largest for infinity.
 pub(super) fn finite(x: f32) -> f32 {
     if x.is_nan() { 0.0 } else { x.clamp(f32::MIN, f32::MAX) }
 }

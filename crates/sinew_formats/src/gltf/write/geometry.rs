@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// The vertices as written: first those of the mesh in their order, then copies at seams.
 pub(in crate::gltf) struct Vertices {
-    /// Vertex of the mesh each written vertex comes from.
+    /// Vertex of the mesh that each written vertex comes from.
     pub sources: Vec<u32>,
     pub faces: Vec<[u32; 3]>,
     pub uvs: Option<Vec<[f32; 2]>>,
@@ -67,7 +67,7 @@ pub(super) fn single(positions: &[DVec3]) -> Vec<Vec3> {
     positions.iter().map(|p| p.clamp(-limit, limit).as_vec3()).collect()
 }
 
-/// Write the attributes all primitives share; in fewer bits if asked for, positions on a grid if there is one.
+/// Write the attributes all primitives share; in fewer bits on request, positions on a grid if there is one.
 pub(super) fn write_attributes(
     builder: &mut Builder,
     character: &Character,
@@ -117,7 +117,7 @@ pub(super) fn write_attributes(
     attributes
 }
 
-/// Unit length, leaving alone what is so within rounding; up where there is no direction.
+/// Unit length; vectors that are normalised within rounding are not changed; up where there is no direction.
 fn unit(normal: Vec3) -> Vec3 {
     match normal.length_squared() {
         length if (length - 1.0).abs() <= 1e-5 => normal,

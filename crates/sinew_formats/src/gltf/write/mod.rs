@@ -1,7 +1,7 @@
 //! [`Character`] to GLB.
 //!
-//! What players accept decides the form: one buffer, every accessor with a buffer view, nothing interleaved,
-//! the skinned mesh at the root of the scene, unique node names, four influences unless asked for more.
+//! The form is the one that players accept: one buffer, every accessor with a buffer view, nothing interleaved,
+//! the skinned mesh at the root of the scene, unique node names, four influences unless more are requested.
 
 pub(super) mod animation;
 pub(super) mod builder;
@@ -21,12 +21,12 @@ use glam::DVec3;
 use sinew_geom::{Character, Handle, Warnings};
 use std::path::Path;
 
-/// How a GLB is written.
+/// Options of a GLB.
 #[derive(Debug, Clone)]
 pub struct GlbOptions {
     /// Influences kept per vertex, 4 (the default) or up to 8; beyond 4 many players ignore the rest.
     pub max_influences: usize,
-    /// Further root extensions. One that we write ourselves is merged: its own fields stand beside ours.
+    /// Further root extensions. One that we write ourselves is merged with ours.
     pub extensions: Object,
     /// Bytes for those extensions. They become the buffer views 0, 1, …, an empty one as four zeros.
     pub views: Vec<Vec<u8>>,
@@ -43,7 +43,7 @@ impl Default for GlbOptions {
 /// Write a GLB to a path, replacing a file there in one step.
 ///
 /// # Errors
-/// As [`write_glb`], and whatever the system reports.
+/// As [`write_glb`], and any error of the system.
 pub fn write_glb_file(
     path: &Path,
     character: &Character,
@@ -56,8 +56,8 @@ pub fn write_glb_file(
 /// Bytes of a GLB that holds a character.
 ///
 /// Vertices keep their number and order unless texture coordinates have seams; copies at seams come last.
-/// Faces are grouped by material. What glTF cannot say (handles, degrees of freedom) goes to the root extension
-/// `SINEW_character`. Not a number is never written.
+/// Faces are grouped by material. What glTF cannot represent (handles, degrees of freedom) goes to the root extension
+/// `SINEW_character`. NaN is never written.
 ///
 /// # Errors
 /// Parts that do not fit each other (a skin of another mesh), or more than 4 GiB.
@@ -116,8 +116,8 @@ pub fn write_glb(
     builder.finish()
 }
 
-/// The grid of the positions, if they are to be quantised. Those of a skin are not: what leads back to metres would
-/// stand in its bind pose, whose scale Blender drops.
+/// The grid of the positions, if they are quantised. Those of a skin are not: the scale back to metres would
+/// be in its bind pose, whose scale Blender drops.
 fn grid_of(character: &Character, options: &GlbOptions) -> Option<quantize::Grid> {
     let wanted = options.quantize && character.mesh.n_faces() > 0 && character.skin.is_none();
     wanted.then(|| quantize::Grid::around(character.mesh.positions()))
@@ -129,7 +129,7 @@ fn finish_scene(builder: &mut Builder, nodes: Vec<usize>) {
     builder.root.scenes.push(Scene { name: None, nodes });
 }
 
-/// Several skeletons get a common root, which glTF demands of the joints of a skin.
+/// Several skeletons get a common root, which glTF requires of the joints of a skin.
 fn common_root(
     builder: &mut Builder,
     roots: &mut Vec<usize>,
@@ -224,7 +224,7 @@ fn write_extensions(builder: &mut Builder, own: &SinewCharacter, options: &GlbOp
     builder.extend(NAME, fields.into());
 }
 
-/// Refuse what would make a file that says something else than the character.
+/// Refuse a file that would represent something else than the character.
 fn check(character: &Character) -> Result<(), FormatError> {
     let n_vertices = character.mesh.n_vertices();
     let misfit = |cause: String| {

@@ -10,10 +10,10 @@ use glam::{DVec3, Vec3};
 use sinew_geom::mesh::bounds;
 
 pub(super) const EXTENSION: &str = "KHR_mesh_quantization";
-/// Largest number of a normalised 16-bit component.
+/// Largest value of a normalised 16-bit component.
 const TOP: f64 = 32767.0;
 
-/// Where the cube of the numbers −1 … 1 lies in the mesh's space.
+/// Cube in the mesh's space that is mapped to −1 … 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub center: DVec3,
@@ -35,7 +35,7 @@ impl Grid {
             q.to_array().map(|x| x.clamp(-TOP, TOP) as i16)
         };
         let rows: Vec<[i16; 3]> = points.iter().map(quantised).collect();
-        // Elements begin at multiples of four bytes.
+        // Elements start at multiples of four bytes.
         let bytes = rows.iter().flat_map(|&[x, y, z]| [x, y, z, 0].map(i16::to_le_bytes)).flatten().collect();
         let [mut min, mut max] = [rows.first().copied().unwrap_or_default(); 2];
         for row in &rows {
@@ -75,7 +75,7 @@ fn sixteen_bits(weights: &[f32; 4]) -> [u16; 4] {
     let mut rounded = weights.map(|w| (w.clamp(0.0, 1.0) * 65535.0).round() as i32);
     let mut largest = 0;
     (1..4).for_each(|at| largest = if rounded[at] > rounded[largest] { at } else { largest });
-    // What rounding left over goes where it changes least. Sets beyond the first sum to less than one.
+    // The rounding error is added where it changes least. Sets beyond the first sum to less than one.
     let wanted = (weights.iter().sum::<f32>() * 65535.0).round() as i32;
     rounded[largest] += wanted - rounded.iter().sum::<i32>();
     rounded.map(|w| w.clamp(0, 65535) as u16)

@@ -11,11 +11,11 @@ use sinew_geom::{Character, MeshSequence, Surface, Warnings};
 /// Bytes of a GLB that plays a mesh sequence.
 ///
 /// Each frame that differs from the rest and from the frame before it becomes a target, with a linear key of
-/// weight one at its time. Weights take one byte each, since they are zero or one. `surface` is how the rest pose
-/// looks, but for its normals, which do not follow the frames. `name` names the clip.
+/// weight one at its time. Weights take one byte each, since they are zero or one. `surface` is the appearance of the
+/// rest pose, except for its normals, which do not follow the frames. `name` names the clip.
 ///
 /// # Errors
-/// More than 4 GiB.
+/// If the file would have more than 4 GiB.
 pub fn write_sequence_glb(
     sequence: &MeshSequence,
     surface: &Surface,

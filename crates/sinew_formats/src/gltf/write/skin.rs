@@ -10,12 +10,12 @@ use glam::{DAffine3, DMat4};
 use sinew_geom::{Rig, Skin, SkinSlot, Transform, Warnings};
 use std::collections::HashSet;
 
-/// Players differ in what they do beyond this many joints a skin.
+/// Players differ in what they do beyond this many joints per skin.
 const MANY_JOINTS: usize = 256;
 /// The Khronos validator accepts sums this far from one, per influence.
 const SUM_TOLERANCE: f64 = 1.9e-7;
 
-/// Write the joints as nodes: joint `i` is node `i`. glTF does not demand that their names differ, but players find
+/// Write the joints as nodes: joint `i` is node `i`. glTF does not require unique names, but players find
 /// nodes by them. Returns the nodes that have no parent.
 pub(super) fn write_joints(builder: &mut Builder, rig: &Rig, names: &mut Names) -> Vec<usize> {
     let mut roots = Vec::new();
@@ -44,9 +44,9 @@ fn local(rest: &Transform) -> schema::Node {
     }
 }
 
-/// The slots of the skin, and behind them one for every joint that has none.
+/// The slots of the skin, followed by one for every joint that has none.
 ///
-/// A skin is how players tell joints from other nodes, and Blender takes the bind pose only of joints whose
+/// Players recognise joints by the skin, and Blender uses the bind pose only of joints whose
 /// parents are in the skin too; elsewhere it blends around the rest pose, which is not the same.
 pub(super) fn all_slots(rig: &Rig, skin: Option<&Skin>) -> Vec<SkinSlot> {
     let mut slots = skin.map_or_else(Vec::new, |skin| skin.slots.clone());
@@ -55,7 +55,7 @@ pub(super) fn all_slots(rig: &Rig, skin: Option<&Skin>) -> Vec<SkinSlot> {
     slots
 }
 
-/// Write the skin. A joint in several slots gets a helper child for each further one, since glTF wants every
+/// Write the skin. A joint in several slots gets a helper child for each further one, since glTF allows every
 /// joint of a skin once. The helpers' nodes are added to `helpers`.
 pub(super) fn write_skin(
     builder: &mut Builder,
@@ -94,7 +94,7 @@ pub(super) fn write_skin(
     builder.root.skins.len() - 1
 }
 
-/// Write `JOINTS_n` and `WEIGHTS_n`, keeping as many of the strongest as the options allow.
+/// Write `JOINTS_n` and `WEIGHTS_n` with as many of the strongest influences as the options allow.
 pub(in crate::gltf) fn write_influences(
     builder: &mut Builder,
     skin: &Skin,

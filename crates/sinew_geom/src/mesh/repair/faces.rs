@@ -1,11 +1,11 @@
-//! Faces that add nothing: those without area, and copies of others.
+//! Redundant faces: those without area, and copies of others.
 
 use super::Repair;
 use crate::mesh::{EdgeTable, defects::is_degenerate, union_find::UnionFind};
 use std::collections::HashMap;
 
 impl Repair {
-    /// A flat face with three different corners (a cap) borrows area: turn its longest edge.
+    /// Give area to a flat face with three different corners (a cap): turn its longest edge.
     pub(super) fn turn_caps(&mut self) {
         let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
         let mut touched = vec![false; self.faces.len()];
@@ -52,7 +52,7 @@ impl Repair {
         Some((longest, other, across))
     }
 
-    /// Remove faces without area. A flat face whose removal would tear its neighbours apart stays.
+    /// Remove faces without area. A flat face whose removal would tear its neighbours apart remains.
     pub(super) fn remove_degenerate(&mut self) {
         let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
         let mut n_uses: Vec<usize> = (0..edges.len()).map(|edge| edges.n_uses(edge)).collect();
@@ -72,7 +72,7 @@ impl Repair {
         self.report.removed_degenerate = self.keep_faces(&keep);
     }
 
-    /// Whether an edge would lose one of a pair of faces. At a rim nothing is torn: it then runs along the other
+    /// Whether an edge would lose one of a pair of faces. At a rim nothing is torn: it then follows the other
     /// sides of the flat face.
     fn opens(&self, corners: &[u32; 3], sides: [Option<usize>; 3], n_uses: &[usize]) -> bool {
         let [Some(_), Some(_), Some(_)] = sides else { return false };
@@ -91,7 +91,7 @@ impl Repair {
         self.report.removed_duplicates = self.keep_faces(&keep);
     }
 
-    /// The first face with the same vertices, and for these how many more run one way than the other; odd counts
+    /// The first face with the same vertices, and for these the surplus of one direction over the other; odd counts
     /// never balance.
     fn copies(&self) -> (Vec<usize>, Vec<Option<i32>>) {
         let mut first: HashMap<[u32; 3], usize> = HashMap::with_capacity(self.faces.len());
@@ -109,8 +109,9 @@ impl Repair {
         (copy_of, balance)
     }
 
-    /// Patches of faces that run both ways and hang, along most of their rim, on a surface that is closed without them:
-    /// what two solids that share a side leave between them, and folds. A sheet drawn from both sides is mostly free.
+    /// Patches of faces in both directions that are attached, along most of their rim, to a surface that is closed
+    /// without them: what two solids that share a side leave between them, and folds. A sheet drawn from both sides
+    /// is mostly free.
     fn walls(&self, copy_of: &[usize], balance: &[Option<i32>]) -> Vec<bool> {
         let two_sided = |face: usize| balance[face] == Some(0);
         let mut is_wall = vec![false; self.faces.len()];
@@ -130,7 +131,7 @@ impl Repair {
                 rims.push((first, both.len(), others.len()));
             }
         }
-        // Edges by which a patch hangs on others, less those by which it is free; one that others need ends it.
+        // Edges that attach a patch to others, minus its free edges; an edge that others need rules it out.
         let mut hold = vec![0i64; self.faces.len()];
         for (face, n_both, n_others) in rims {
             let patch = &mut hold[patches.find(face) as usize];

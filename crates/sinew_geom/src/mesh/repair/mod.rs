@@ -19,7 +19,7 @@ use crate::Warnings;
 use glam::DVec3;
 use std::collections::{HashMap, VecDeque};
 
-/// Which faults to mend; by default all of them, welding only what coincides exactly.
+/// Which faults to repair; by default all of them, welding only exact coincidences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RepairParams {
     /// Merge vertices of open edges closer than this, in metres; `Some(0.0)` merges exact coincidences, `None`
@@ -50,22 +50,22 @@ impl Default for RepairParams {
     }
 }
 
-/// What a repair did.
+/// Report of a repair.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RepairReport {
     /// Original vertex of each new vertex.
     pub vertex_sources: Vec<u32>,
-    /// Original triangle of each new triangle. Turned edges make it the triangle whose place it took.
+    /// Original triangle of each new triangle. After a turned edge it is the triangle whose place it took.
     pub face_sources: Vec<u32>,
     /// Vertices merged into another.
     pub welded_vertices: usize,
     /// Faces without area removed.
     pub removed_degenerate: usize,
-    /// Faces without area that stayed, since without them the surface would have a hole.
+    /// Faces without area that remained, because removing them would make a hole.
     pub kept_degenerate: usize,
-    /// Edges turned to give a face without area some.
+    /// Edges turned to give area to a face without area.
     pub turned_edges: usize,
-    /// Per turned edge, the original triangles on its two sides, between which the new ones' corners came from.
+    /// Per turned edge, the original triangles on its two sides, from which the corners of the new ones came.
     pub turned_faces: Vec<[u32; 2]>,
     /// Repeated faces removed.
     pub removed_duplicates: usize,
@@ -78,7 +78,7 @@ pub struct RepairReport {
 }
 
 impl RepairReport {
-    /// Whether nothing had to be done.
+    /// Whether nothing had to be repaired.
     pub fn is_unchanged(&self) -> bool {
         let counts = [
             self.welded_vertices,
@@ -110,7 +110,7 @@ impl RepairReport {
     }
 }
 
-/// Mend a mesh. `may_weld(a, b)` can keep two coincident vertices apart (lips, seams of skin weights).
+/// Repair a mesh. `may_weld(a, b)` can keep two coincident vertices apart (lips, seams of skin weights).
 pub fn repair(
     mesh: &Mesh,
     params: &RepairParams,
@@ -154,11 +154,11 @@ struct Repair {
 }
 
 impl Repair {
-    /// Merge each vertex into the first earlier one within `distance` that it may join. Only where the surface is
-    /// open is there anything to join: solids that touch are whole.
+    /// Merge each vertex into the first earlier one within `distance` that it may join. Only open edges are welded:
+    /// solids that touch are left alone.
     fn weld(&mut self, distance: f64, may_weld: impl Fn(u32, u32) -> bool) {
         let [low, high] = super::bounds(&self.positions);
-        // Below the resolution of the coordinates only equal ones are near, and cells could not be numbered.
+        // Below the resolution of the coordinates only equal positions are near, and cells could not be numbered.
         let exact = distance <= 1e-15 * low.distance(high).max(low.length()).max(high.length());
         let distance = if exact { 0.0 } else { distance };
         let cell = if exact { 1.0 } else { distance };
@@ -273,7 +273,7 @@ impl Repair {
         self.report.removed_unreferenced = before - self.positions.len();
     }
 
-    /// Drop faces; returns how many went.
+    /// Drop faces; returns how many were dropped.
     fn keep_faces(&mut self, keep: &[bool]) -> usize {
         let before = self.faces.len();
         let (mut it, mut it2) = (keep.iter(), keep.iter());
@@ -282,7 +282,7 @@ impl Repair {
         before - self.faces.len()
     }
 
-    /// Drop vertices no face uses any more and renumber the rest.
+    /// Drop vertices without a face and renumber the rest.
     fn keep_vertices(&mut self, keep: impl Fn(u32) -> bool) {
         let mut renumbered = vec![u32::MAX; self.positions.len()];
         let mut n_kept = 0;

@@ -12,7 +12,7 @@ impl Repair {
     pub(super) fn split(&mut self) {
         let before = self.positions.len();
         self.split_fans();
-        // Faces that meet in a bad edge may still be one fan around both its ends: cut the surplus loose.
+        // Faces that meet in a bad edge may still be one fan around both its ends: separate the surplus.
         let edges = EdgeTable::from_triangles(self.positions.len(), &self.faces);
         let mut loose: Vec<usize> = (0..edges.len())
             .filter(|&edge| edges.n_uses(edge) > 2)
@@ -55,7 +55,7 @@ impl Repair {
                 fans.union(high, other_high);
             }
         }
-        // The first fan met at a vertex keeps it, each further one receives a copy.
+        // The first fan found at a vertex keeps it, each further one receives a copy.
         let mut taken = vec![false; self.positions.len()];
         let mut vertex_of_fan = vec![u32::MAX; n_corners as usize];
         for corner in 0..n_corners {
@@ -72,8 +72,8 @@ impl Repair {
 
     /// The faces at an edge that bound the same wedge of a solid, so that solids that touch along it stay closed.
     ///
-    /// Going round the edge against the normals of the faces that run along it, such a face enters a wedge and one
-    /// that runs the other way leaves it: brackets that are matched. Faces without a partner are left out.
+    /// Going around the edge against the normals of the faces that run along it, such a face enters a wedge and one
+    /// that runs the other way leaves it: like matching brackets. Faces without a partner are left out.
     fn pair_uses(&self, [low, high]: [u32; 2], uses: &[EdgeUse]) -> Vec<[EdgeUse; 2]> {
         let [from, to] = [low, high].map(|v| self.positions[v as usize]);
         let axis = (to - from).normalize_or(glam::DVec3::Z);

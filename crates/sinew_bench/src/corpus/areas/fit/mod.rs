@@ -1,11 +1,11 @@
 //! Fitting: `sinew fit SEQUENCE -o OUT.glb` turns a moving mesh into a skin. The written file is played here and compared with
 //! the frames it was made from.
 //!
-//! The skin shows what the sequence showed, wherever it is played:
+//! The skin shows what the sequence showed, in every player:
 //! - `error`: root mean square distance of played and given vertices, percent of the rest pose's diagonal;
 //! - `reported`: that error over the one the product reports, or the inverse if that is more;
 //! - `normals_mean`, `normals_p99`: angle between played and given facet normals in degrees, all frames; facets far
-//!   smaller than the others are left out, as nobody sees them;
+//! smaller than the others are ignored, because they are invisible;
 //! - `flipped`: percent of facets that point backwards;
 //! - `bind_p99`, `bind_max`: by which factor edges of the written bind pose are longer or shorter than those of the rest pose
 //!   (edges far shorter than the others left out): it is what an animator opens;
@@ -33,7 +33,7 @@ use source::{Source, times};
 
 pub const DAMAGE_WORDS: &[&str] = &["normals", "flipped", "torn", "shear"];
 
-/// Normals that are kept per sequence; from longer ones every so many frames are taken.
+/// Largest number of normals per sequence; longer ones are sampled.
 const MOST_NORMALS: usize = 3_000_000;
 
 /// Folders of frames, and glTF files whose first clip changes the weights of morph targets.
@@ -113,7 +113,7 @@ impl<'a> Played<'a> {
         verdict.set("error", error);
         // It is reported per coordinate.
         let reported = report["E_RMS_diag1"].as_f64().unwrap_or(f64::NAN) * 3f64.sqrt();
-        // What is below the precision of the file is equal.
+        // Differences below the precision of the file count as equal.
         let (a, b) = (error + 1e-4, reported + 1e-4);
         verdict.set("reported", (a / b).max(b / a));
         verdict.set("error_without_shear", self.error(&self.without_shear));

@@ -11,16 +11,16 @@ use std::{
     path::Path,
 };
 
-/// Moments that are compared, at most; the first and the last frame are among them.
+/// Largest number of compared times; the first and the last frame are among them.
 const MOMENTS: usize = 24;
-/// Edges shorter than this share of the diagonal count as so long: nobody sees them stretch.
+/// Shorter edges, as a share of the diagonal, count as this long: their stretch is invisible.
 const SHORT: f64 = 1e-3;
 /// Edges over so many times as long as in the skin are stretched.
 pub const LONG_EDGE: f64 = 2.0;
 /// Deviation, in percent of the diagonal, that is drawn red.
 const RED: f64 = 5.0;
 
-/// Whether a measure is over a limit; what is not a number is.
+/// Whether a measure is over a limit; NaN is.
 pub fn is_over(value: f64, limit: f64) -> bool {
     value.is_nan() || value > limit
 }

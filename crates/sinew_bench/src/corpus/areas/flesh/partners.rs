@@ -1,6 +1,6 @@
 //! Which vertex of the source a written vertex is.
 //!
-//! At rest a baked file may show the pose in which the skin was bound, or the one its nodes have; so places alone do not tell.
+//! At rest a baked file may show the pose in which the skin was bound, or that of its nodes; so positions alone do not decide.
 //! What is tried first is the order: if the written file lists as many vertices as the source, part by part, each part must be
 //! the stored one up to an affine map (the bind pose), or be where the source has it at rest. Only what passes is exact.
 

@@ -12,11 +12,11 @@ use std::{
     path::Path,
 };
 
-/// Moments of a clip that are compared, and clips per file.
+/// Sampled times per clip, and clips per file.
 const MOMENTS: [f64; 3] = [0.1, 0.45, 0.8];
 const CLIPS: usize = 8;
 
-/// Stands for the name of what has none.
+/// Replaces a missing name.
 pub const UNNAMED: &str = "\u{1}";
 
 /// The name of a member of a list.
@@ -93,7 +93,7 @@ fn view_bytes(view: &Value, buffers: &[Vec<u8>]) -> Option<Vec<u8>> {
     buffer.get(start..start.checked_add(number("byteLength"))?).map(<[u8]>::to_vec)
 }
 
-/// Pixels of a PNG, so that one packed otherwise is the same; other formats count by their bytes.
+/// Pixels of a PNG, so that another compression counts as equal; other formats are compared by their bytes.
 fn pixels(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);

@@ -1,4 +1,4 @@
-//! What a file holds, as facts that can be counted: texts that say the same whatever the order in which a file lists things.
+//! Content of a file as facts that can be counted: texts that do not depend on the order in which a file lists things.
 
 use super::super::super::scene::list;
 use super::content::{Content, UNNAMED, called, diagonal, hash, unique_nodes};

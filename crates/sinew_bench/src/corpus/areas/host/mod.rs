@@ -40,7 +40,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the product says when it leaves something out.
+/// Words of the product's warnings about what it leaves out.
 pub const DAMAGE_WORDS: &[&str] = &["not kept", "left out", "not supported", "dropped"];
 
 /// A BVH up to so many bytes is short.
@@ -107,7 +107,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Measure what is kept, and name what is not.
+/// Measure what is preserved, and name what is not.
 fn tally(run: &str, source: &Content, after: &Content, verdict: &mut Verdict) {
     let mut lost = Vec::new();
     for kept in facts::compare(source, after, run != "pose") {
@@ -235,7 +235,7 @@ fn flesh(
     Ok(Some(("flesh", out)))
 }
 
-/// A change that was refused: the row fails, with the product's words.
+/// A change that was refused: the row fails, with the product's message.
 fn fail<T>(run: &str, outcome: &Outcome, verdict: &mut Verdict) -> Option<T> {
     verdict.set("done", 0.0);
     verdict.note(format!("{run}: {}", outcome.fault()));

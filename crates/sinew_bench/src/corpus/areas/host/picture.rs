@@ -18,7 +18,7 @@ use std::{
 const SIZE: usize = 256;
 /// Seconds a picture may take, and the first one, for which a browser starts.
 const SECONDS: u64 = 60;
-/// Painters that failed before pictures are given up.
+/// Failures of the painter before pictures are abandoned.
 const FAILURES: usize = 3;
 
 /// The painter, once it is needed.

@@ -1,4 +1,4 @@
-//! Edits a person would try on any body, chosen from the handles the product found.
+//! Edits that a user would try on any body, chosen from the handles the product found.
 
 use super::super::super::scene::list;
 use super::{arap, harm::Body};
@@ -19,7 +19,7 @@ pub struct Handle {
     along: Vec<usize>,
 }
 
-/// A move, and what must come of it.
+/// A move, and its expected result.
 pub struct Edit {
     pub title: &'static str,
     /// As `moves.json` has it.
@@ -59,13 +59,13 @@ impl Handles {
         Ok(Self(handles))
     }
 
-    /// The handle that takes most others along.
+    /// The handle that carries most others.
     fn root(&self) -> usize {
         (0..self.0.len())
             .fold(0, |best, k| if self.0[k].along.len() > self.0[best].along.len() { k } else { best })
     }
 
-    /// The nearest handle that takes this one along.
+    /// The nearest handle that carries this one.
     fn parent(&self, handle: usize) -> Option<usize> {
         let above = (0..self.0.len()).filter(|&k| k != handle && self.0[k].along.contains(&handle));
         above.min_by_key(|&k| self.0[k].along.len())
@@ -108,7 +108,7 @@ impl Handles {
         limb.windows(2).map(|pair| self.0[pair[0]].center.distance(self.0[pair[1]].center)).sum()
     }
 
-    /// The handle and what moves along.
+    /// The handle and those it carries.
     fn group(&self, handle: usize) -> Vec<usize> {
         [&[handle], self.0[handle].along.as_slice()].concat()
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a posed surface: flipped faces, parts that run into each other, lost volume, cracks along seams,
+//! Damage of a posed surface: flipped faces, parts that intersect, lost volume, cracks along seams,
 //! parts left behind.
 
 use super::super::super::shape;

@@ -179,7 +179,7 @@ struct Judge<'a> {
     worst: Option<(f64, Vec<DVec3>)>,
 }
 
-/// What was found on one surface.
+/// Measures of one surface.
 struct Found {
     energies: Vec<f64>,
     flipped: Vec<bool>,
@@ -263,7 +263,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Energy over energy; what is far below anything visible counts as equal.
+    /// Energy over energy; energies far below anything visible count as equal.
     fn ratio(&self, found: &Found, best: &Found) -> f64 {
         let small = 1e-5 * self.arap.scale(self.is_fixed);
         let sum = |found: &Found| found.energies.iter().sum::<f64>() + small;

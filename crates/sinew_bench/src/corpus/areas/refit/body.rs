@@ -1,4 +1,4 @@
-//! A body in motion, whoever made it: joints, limbs, which way is up, how large it is, where it faces, when its feet stand.
+//! A body in motion: joints, limbs, which way is up, how large it is, where it faces, when its feet are planted.
 
 use super::super::super::{
     draw::bounds,

@@ -1,4 +1,4 @@
-//! Which joint is which limb, by the names that programs give them. Written for the judges alone: the product has its own table.
+//! Which joint is which limb, by the naming conventions of many programs. Only for the judges: the product has its own table.
 
 use glam::DVec3;
 
@@ -32,7 +32,7 @@ const NAMES: [(Part, &[&str]); 7] = [
     (Toe, &["toe", "toes", "ball", "foot"]),
 ];
 
-/// Words that say nothing about the part.
+/// Words that do not identify the part.
 const NOISE: [&str; 21] = [
     "mixamorig",
     "bip",

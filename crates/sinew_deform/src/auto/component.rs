@@ -1,24 +1,24 @@
-//! The connected parts of a mesh, with vertices at the same place made one.
+//! The connected components of a mesh, with vertices at the same position merged.
 
 use crate::geodesic::Steps;
 use glam::DVec3;
 use sinew_geom::{Mesh, measure::compute_face_areas, mesh::Adjacency};
 
-/// One connected part, as a mesh of its own.
-pub(super) struct Part {
+/// One connected component, as its own mesh.
+pub(super) struct Component {
     pub mesh: Mesh,
     pub adjacency: Adjacency,
-    /// Vertices of the whole mesh at each vertex of the part.
+    /// Vertices of the whole mesh at each vertex of the component.
     pub originals: Vec<Vec<u32>>,
     /// Area of each face.
     pub face_areas: Vec<f64>,
     /// A third of the area of the faces around each vertex.
     pub vertex_areas: Vec<f64>,
-    /// Area of the part.
+    /// Area of the component.
     pub area: f64,
 }
 
-impl Part {
+impl Component {
     fn new(mesh: Mesh, originals: Vec<Vec<u32>>) -> Self {
         let adjacency = Adjacency::new(&mesh);
         let face_areas = compute_face_areas(&mesh);
@@ -34,7 +34,7 @@ impl Part {
         Steps::new(&self.mesh, &self.adjacency)
     }
 
-    /// Centre of the surface, each vertex counting as much as the area around it.
+    /// Centre of the surface, each vertex weighted by the area around it.
     pub fn centroid(&self) -> DVec3 {
         let positions = self.mesh.positions().iter();
         positions.zip(&self.vertex_areas).map(|(&p, a)| p * *a).sum::<DVec3>()
@@ -42,8 +42,8 @@ impl Part {
     }
 }
 
-/// The parts that have faces with area, largest first, and how many vertices are in none.
-pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Part>, usize) {
+/// The components that have faces with area, largest first, and the number of vertices that are in none.
+pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Component>, usize) {
     let place = weld(mesh.positions());
     let n_places = place.iter().max().map_or(0, |&last| last as usize + 1);
     let mut positions = vec![DVec3::ZERO; n_places];
@@ -68,10 +68,10 @@ pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Part>, usize) {
         let at = at as usize;
         originals[component[at] as usize][local[at] as usize].push(v as u32);
     }
-    let mut parts: Vec<Part> = (points.into_iter().zip(triangles).zip(originals))
+    let mut parts: Vec<Component> = (points.into_iter().zip(triangles).zip(originals))
         .filter(|((_, triangles), _)| !triangles.is_empty())
         .filter_map(|((points, triangles), originals)| {
-            Some(Part::new(Mesh::new(points, triangles).ok()?, originals))
+            Some(Component::new(Mesh::new(points, triangles).ok()?, originals))
         })
         .filter(|part| part.area > 0.0)
         .collect();

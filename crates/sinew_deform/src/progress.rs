@@ -1,4 +1,4 @@
-//! How far a preparation is: told to whoever waits for it, who may stop it.
+//! Progress of a preparation: reported to the caller, who may stop it.
 
 use crate::DeformError;
 use std::{
@@ -6,19 +6,19 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Told the share done, 0..=1, from any thread, never falling; breaks to stop the work.
+/// Called with the share done, 0..=1, from any thread, never decreasing; breaks to stop the work.
 pub type Progress<'a> = &'a (dyn Fn(f64) -> ControlFlow<()> + Sync);
 
-/// Smallest advance that is told: thousands of small pieces need not be heard one by one.
-const LEAST_TOLD: f64 = 0.002;
+/// Smallest advance that is reported: thousands of small pieces need not be reported one by one.
+const MIN_REPORTED_ADVANCE: f64 = 0.002;
 
-/// A progress closure that hears nothing and never stops.
-pub(crate) fn unheard(_: f64) -> ControlFlow<()> {
+/// A progress callback that does nothing and never stops the work.
+pub(crate) fn no_progress(_: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Sums up the shares that threads have done.
-pub(crate) struct Tally<'a> {
+/// Adds up the shares that threads have done.
+pub(crate) struct ProgressMeter<'a> {
     progress: Progress<'a>,
     state: Mutex<State>,
 }
@@ -29,39 +29,39 @@ struct State {
     is_stopped: bool,
 }
 
-impl<'a> Tally<'a> {
-    /// Nothing is done yet, which is told.
+impl<'a> ProgressMeter<'a> {
+    /// Starts at zero, which is reported.
     ///
     /// # Errors
-    /// If the work is stopped at once.
+    /// If the callback stops the work at once.
     pub fn new(progress: Progress<'a>) -> Result<Self, DeformError> {
-        let tally = Self {
+        let meter = Self {
             progress,
             state: Mutex::new(State { done: 0.0, told: f64::NEG_INFINITY, is_stopped: false }),
         };
-        tally.add(0.0)?;
-        Ok(tally)
+        meter.add(0.0)?;
+        Ok(meter)
     }
 
-    /// A further share of the whole is done.
+    /// Add a share of the whole.
     ///
     /// # Errors
-    /// If the work is to stop, or was stopped on another thread.
+    /// If the callback stops the work, or stopped it on another thread.
     pub fn add(&self, share: f64) -> Result<(), DeformError> {
-        // Held while telling, so that shares are told in order.
+        // Locked during the callback, so that shares are reported in order.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done = (state.done + share).min(1.0);
-        if !state.is_stopped && state.done - state.told >= LEAST_TOLD {
+        if !state.is_stopped && state.done - state.told >= MIN_REPORTED_ADVANCE {
             state.told = state.done;
             state.is_stopped = (self.progress)(state.done).is_break();
         }
         if state.is_stopped { Err(DeformError::Cancelled) } else { Ok(()) }
     }
 
-    /// All is done.
+    /// Report that everything is done.
     ///
     /// # Errors
-    /// If the work is to stop even now.
+    /// If the callback stops the work even now.
     pub fn finish(self) -> Result<(), DeformError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_stopped = state.is_stopped || (self.progress)(1.0).is_break();
@@ -69,22 +69,22 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// The part of a tally that one piece fills.
+/// The span of the whole progress that belongs to one piece.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
-    /// Where it counts.
-    pub tally: &'a Tally<'a>,
+pub(crate) struct ProgressSpan<'a> {
+    /// Where it is added.
+    pub meter: &'a ProgressMeter<'a>,
     /// Its share of the whole.
     pub share: f64,
 }
 
-impl Part<'_> {
-    /// A further share of this part is done.
+impl ProgressSpan<'_> {
+    /// Add a share of this span.
     ///
     /// # Errors
-    /// If the work is to stop.
+    /// If the callback stops the work.
     pub fn add(&self, share: f64) -> Result<(), DeformError> {
-        self.tally.add(share * self.share)
+        self.meter.add(share * self.share)
     }
 }
 
@@ -99,14 +99,14 @@ mod tests {
             told.lock().unwrap().push(share);
             if share >= 0.5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let tally = Tally::new(&progress).unwrap();
-        let part = Part { tally: &tally, share: 0.5 };
-        assert_eq!(part.add(0.5), Ok(()));
-        // Too little to be told.
-        assert_eq!(part.add(0.001), Ok(()));
-        assert_eq!(tally.add(0.3), Err(DeformError::Cancelled));
-        assert_eq!(tally.add(0.0), Err(DeformError::Cancelled));
-        assert_eq!(tally.finish(), Err(DeformError::Cancelled));
+        let meter = ProgressMeter::new(&progress).unwrap();
+        let span = ProgressSpan { meter: &meter, share: 0.5 };
+        assert_eq!(span.add(0.5), Ok(()));
+        // Too little to be reported.
+        assert_eq!(span.add(0.001), Ok(()));
+        assert_eq!(meter.add(0.3), Err(DeformError::Cancelled));
+        assert_eq!(meter.add(0.0), Err(DeformError::Cancelled));
+        assert_eq!(meter.finish(), Err(DeformError::Cancelled));
         assert_eq!(*told.lock().unwrap(), [0.0, 0.25, 0.5505]);
     }
 
@@ -117,9 +117,9 @@ mod tests {
             told.lock().unwrap().push(share);
             ControlFlow::Continue(())
         };
-        let tally = Tally::new(&progress).unwrap();
-        tally.add(0.9999).unwrap();
-        tally.finish().unwrap();
+        let meter = ProgressMeter::new(&progress).unwrap();
+        meter.add(0.9999).unwrap();
+        meter.finish().unwrap();
         assert_eq!(*told.lock().unwrap(), [0.0, 0.9999, 1.0]);
     }
 }

@@ -3,13 +3,13 @@
 use crate::HandleSet;
 use sinew_geom::{Mesh, mesh::Adjacency};
 
-/// What is held, and by what.
+/// A mesh and its handles.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeldMesh<'a> {
+pub(crate) struct HandledMesh<'a> {
     /// The surface at rest.
     pub mesh: &'a Mesh,
     /// Its neighbourhoods.
     pub adjacency: &'a Adjacency,
-    /// Who holds which vertex.
+    /// Which handle holds which vertex.
     pub handles: &'a HandleSet,
 }
