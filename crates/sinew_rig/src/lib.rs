@@ -16,6 +16,8 @@ mod skeleton;
 mod solid;
 mod symmetry;
 mod templates;
+#[cfg(test)]
+mod tests;
 mod tips;
 mod view;
 mod weights;

@@ -127,6 +127,11 @@ impl<'a> Limb<'a> {
         r[r.len() / 2]
     }
 
+    /// How many times longer than thick.
+    pub fn slenderness(&self) -> f64 {
+        self.length() / self.thickness().max(1e-6)
+    }
+
     /// Distance of the thinnest section between two shares of the length, if it is thinner than both ends.
     pub fn thinnest(&self, from: f64, to: f64) -> Option<f64> {
         let inside = |k: &usize| {

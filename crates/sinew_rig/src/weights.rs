@@ -20,7 +20,7 @@ const RESOLUTION: usize = 72;
 /// Cells beyond which weights do not change visibly.
 const N_CELLS: usize = 30_000;
 /// Heat from a bone at one cell's distance, relative to that between cells.
-const HEAT: f64 = 2.25;
+const HEAT: f64 = 0.5;
 /// Conjugate gradients end at this residual or after this many rounds.
 const TOLERANCE: f64 = 1e-3;
 const MOST_ROUNDS: usize = 80;
@@ -106,26 +106,30 @@ fn bone_cells(solid: &Solid, skeleton: &Skeleton, k: usize) -> Vec<usize> {
     cells
 }
 
-/// `L + H`, without a matrix.
-struct HeatSystem<'a> {
-    solid: &'a Solid,
+/// `L + H`, with the neighbours of every cell across its faces.
+struct HeatSystem {
     heat: Vec<f64>,
     diagonal: Vec<f64>,
+    start: Vec<u32>,
+    neighbors: Vec<u32>,
 }
 
-impl<'a> HeatSystem<'a> {
-    fn new(solid: &'a Solid, heat: Vec<f64>) -> Self {
-        let scale = (solid.cell() * solid.cell()) as f32;
-        let degree = |cell: usize| solid.around(cell).map(|(_, d)| f64::from(scale / (d * d))).sum::<f64>();
-        let diagonal = (0..solid.len()).map(|cell| degree(cell) + heat[cell]).collect();
-        Self { solid, heat, diagonal }
+impl HeatSystem {
+    fn new(solid: &Solid, heat: Vec<f64>) -> Self {
+        let near = 1.2 * solid.cell() as f32;
+        let (mut start, mut neighbors) = (vec![0], Vec::new());
+        for cell in 0..solid.len() {
+            neighbors.extend(solid.around(cell).filter(|(_, d)| *d < near).map(|(next, _)| next as u32));
+            start.push(neighbors.len() as u32);
+        }
+        let diagonal = (0..solid.len()).map(|k| f64::from(start[k + 1] - start[k]) + heat[k]).collect();
+        Self { heat, diagonal, start, neighbors }
     }
 
     fn apply(&self, x: &[f64], out: &mut [f64]) {
-        let scale = (self.solid.cell() * self.solid.cell()) as f32;
         for (cell, out) in out.iter_mut().enumerate() {
-            let flow: f64 =
-                self.solid.around(cell).map(|(next, d)| f64::from(scale / (d * d)) * x[next]).sum();
+            let around = &self.neighbors[self.start[cell] as usize..self.start[cell + 1] as usize];
+            let flow: f64 = around.iter().map(|&next| x[next as usize]).sum();
             *out = self.diagonal[cell] * x[cell] - flow;
         }
     }
@@ -179,9 +183,9 @@ fn bind_loose_parts(mesh: &Mesh, rows: &mut [Vec<f64>]) {
         part.iter()
             .for_each(|&v| mean.iter_mut().zip(&rows[v]).for_each(|(m, w)| *m += w / part.len() as f64));
         let main = (0..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
-        if size < SMALL_PART {
+        if size < SMALL_PART && mean[main] < 0.5 {
             part.iter().for_each(|&v| rows[v].copy_from_slice(&mean));
-        } else if size < MEDIUM_PART && mean[main] > 0.7 {
+        } else if size < SMALL_PART || (size < MEDIUM_PART && mean[main] > 0.7) {
             part.iter().for_each(|&v| {
                 rows[v].fill(0.0);
                 rows[v][main] = 1.0;

@@ -79,8 +79,9 @@ fn describe(limbs: &[Limb; 2]) -> String {
 /// Shoulder, elbow and wrist.
 fn place_arm(limb: &Limb) -> Vec<DVec3> {
     let length = limb.length();
-    let shoulder = length + 0.008;
-    let wrist = limb.thinnest(0.14, 0.42).unwrap_or(0.25 * length).clamp(0.17 * length, 0.36 * length);
+    let shoulder = length + 0.016;
+    // Riggers put the wrist a little above the thinnest section.
+    let wrist = limb.thinnest(0.14, 0.42).unwrap_or(0.25 * length).clamp(0.17 * length, 0.36 * length) + 0.02;
     let elbow = limb.bend(wrist, shoulder, 0.5, 0.14);
     vec![limb.at(shoulder), limb.at(elbow), limb.at(wrist)]
 }
@@ -127,7 +128,7 @@ fn place_leg(view: &View, limb: &Limb, hips: f64) -> Vec<DVec3> {
     let (h, up, forward) = (view.height, view.up, view.forward);
     let crotch = hips - 0.04 * h;
     let at = |above: f64| limb.at_height(view.low + above, up);
-    let mut ankle = view.with_height(at(0.13 * crotch + 0.02 * h), 0.13 * hips);
+    let mut ankle = view.with_height(at(0.13 * crotch + 0.02 * h), 0.115 * hips);
     let shin = at(0.3 * crotch);
     let lead = (ankle - shin).dot(forward);
     ankle += (lead.min(0.012) - lead) * forward;
@@ -142,6 +143,7 @@ fn place_leg(view: &View, limb: &Limb, hips: f64) -> Vec<DVec3> {
             upper.lerp(hip, ((knee_height - start) / (hips - start).max(1e-9)).clamp(0.0, 1.0))
         }
     };
+    let knee = knee + 0.008 * forward;
     let tip = limb.tip() - ankle;
     let toe = ankle + 0.55 * tip.dot(forward) * forward + 0.3 * tip.dot(view.left) * view.left;
     let toe = view.with_height(toe, 0.025 * hips + 0.005 * h);
@@ -196,6 +198,9 @@ fn judge(
     );
     cost.expect("arms shorter than limbs are", view.persistence(arms), [0.1, 2.0], 0.05);
     cost.expect("legs shorter than limbs are", view.persistence(legs), [0.1, 2.0], 0.05);
+    let slender = |limbs: &[Limb; 2]| limbs[0].slenderness().min(limbs[1].slenderness());
+    cost.expect("legs as thick as long", slender(leg_limbs), [1.8, 1e3], 0.8);
+    cost.expect("arms as thick as long", slender(arm_limbs), [2.0, 1e3], 0.8);
     let apart = (leg_limbs[0].tip() - leg_limbs[1].tip()).dot(view.left) / h;
     cost.expect("feet far apart", apart, [0.0, 0.65], 0.15);
     let ahead = |limbs: &[Limb; 2]| 0.5 * (limbs[0].base() + limbs[1].base()).dot(view.forward);

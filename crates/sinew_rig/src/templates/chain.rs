@@ -30,10 +30,14 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
     let mut skeleton = Skeleton::default();
     add_body(&mut skeleton, &points);
     let mut cost = judge(view, length, profile);
+    let axis = (view.tip(head).point - view.tip(tail).point).normalize_or_zero();
+    cost.expect("body not along the way it faces", axis.dot(view.forward), [0.5, 1.0], 0.2);
     let mut notes = vec!["body: a chain between the two ends that are farthest apart".to_owned()];
     add_fins(view, &mut skeleton, &mut cost, &mut notes);
-    for &tip in view.singles.iter().filter(|&&tip| tip != head && tip != tail) {
-        cost.add("a limb without meaning", 0.3 * unexplained(view, tip));
+    // Jaws, tongues and lobes of a tail fin are part of their end.
+    let is_at_end = |tip: usize| far(head, tip).min(far(tail, tip)) < 0.25;
+    for &tip in view.singles.iter().filter(|&&tip| !is_at_end(tip)) {
+        cost.add("a limb without meaning", 0.25 * unexplained(view, tip));
         extras::add_single(view, &mut skeleton, tip, &format!("fin_{tip}"));
     }
     judge_facing(&mut cost, view, profile, length);
@@ -73,14 +77,14 @@ fn add_fins(view: &View, skeleton: &mut Skeleton, cost: &mut Cost, notes: &mut V
 
 fn judge(view: &View, length: f64, profile: &crate::limb::Profile) -> Cost {
     let mut cost = Cost::default();
-    cost.add("less common than bodies with limbs", 0.3);
+    cost.add("less common than bodies with limbs", 0.2);
     let n = ((length / STEP) as usize).min(profile.radius.len());
     let mut radii = profile.radius[..n].to_vec();
     radii.sort_by(f64::total_cmp);
     let thick = radii.get(n / 2).copied().unwrap_or(1.0);
     cost.expect("not slender", length / (2.0 * thick), [3.0, 1e3], 1.0);
     cost.expect("not the length of the body", length, [0.5, 1e3], 0.15);
-    let is_low = view.height < 0.6;
+    let is_low = view.height < 0.6 || length > 12.0 * thick;
     cost.add("stands upright", if is_low { 0.0 } else { 0.5 });
     cost
 }

@@ -172,7 +172,7 @@ fn add_neck(view: &View, skeleton: &mut Skeleton, tip: usize, limb: &Limb, chest
     };
     let back = (narrow.thinnest(0.3, 0.72).unwrap_or(0.48 * total) - 0.02).clamp(0.3 * total, 0.62 * total);
     let limit = if limb.is_found { limb.length() } else { 0.8 * total };
-    let head = view.flat(profile.at(back));
+    let head = view.flat(profile.at(back)) - 0.01 * view.forward;
     let n = match total - back {
         long if long > 0.16 => 3,
         long if long > 0.1 => 2,
@@ -184,7 +184,9 @@ fn add_neck(view: &View, skeleton: &mut Skeleton, tip: usize, limb: &Limb, chest
         let distance = total - (total - back) * t;
         let line = from.lerp(head, t);
         // On the straight line, halfway to the middle of the section where that belongs to the neck.
-        points.push(if distance < limit { line.lerp(view.flat(profile.at(distance)), 0.5) } else { line });
+        let point = if distance < limit { line.lerp(view.flat(profile.at(distance)), 0.5) } else { line };
+        // Necks begin low in front of the chest.
+        points.push(if k == 0 { point - 0.012 * view.up + 0.008 * view.forward } else { point });
     }
     let last = skeleton.add_chain("neck", &points, Some(chest));
     skeleton.add("head", head, last);
@@ -220,7 +222,12 @@ fn judge(
         cost.expect("feet are not on the ground", foot, [-1.0, 0.09], 0.1);
         let rise =
             |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length() * limb.fold().min(2.0);
-        cost.expect("legs do not rise", 0.5 * (rise(&limbs[0]) + rise(&limbs[1])), [0.35, 2.0], 0.25);
+        cost.expect("legs do not rise", 0.5 * (rise(&limbs[0]) + rise(&limbs[1])), [0.3, 3.0], 0.3);
+        let slender = limbs[0].slenderness().min(limbs[1].slenderness());
+        cost.expect("legs as thick as long", slender, [2.5, 1e3], 0.8);
+        let along = 0.5 * (limbs[0].base() + limbs[1].base()).dot(view.forward);
+        let deep = (torso.back(along) - torso.belly(along)) / limbs[0].length();
+        cost.expect("no body above the legs", deep, [0.25, 1e3], 0.1);
         let shortest = if class == BodyClass::Bird { 0.06 } else { 0.09 };
         cost.expect("legs shorter than limbs are", view.persistence(pair), [shortest, 2.0], 0.04);
     }

@@ -150,10 +150,10 @@ pub(super) fn place_leg(view: &View, torso: &Torso, limb: &Limb, kind: LegKind, 
         LegKind::Front => vec![hip, at(0.58), at(0.15)],
         _ => {
             let foot = at(0.13);
-            let hock = bend_hock(view, limb, [hip, at(0.38), foot], top);
+            let hock = bend_hock(view, limb, [hip, at(0.38), foot], top) - 0.012 * forward;
             let mut knee = at(0.73);
             if kind == LegKind::Hind {
-                let ahead = 0.5 * (knee.dot(forward) + hip.dot(forward) + 0.05) - knee.dot(forward);
+                let ahead = 0.5 * (knee.dot(forward) + hip.dot(forward) + 0.05) - knee.dot(forward) + 0.012;
                 knee += ahead * forward;
             }
             vec![hip, knee, hock, foot]

@@ -32,11 +32,17 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
 
 fn add_leg(view: &View, skeleton: &mut Skeleton, pair: &[usize; 2], number: usize) {
     let limbs = view.limbs(pair, 0.05);
-    let n = (limbs[0].length() / 0.075).round().clamp(2.0, 4.0) as usize;
-    let place = |limb: Limb| -> Vec<DVec3> { limb.corners(n).into_iter().map(|s| limb.at(s)).collect() };
+    let parent = skeleton.nearest_central(view.flat(0.5 * (limbs[0].base() + limbs[1].base())));
+    let body = skeleton.joints[parent].position;
+    // The first joint lies inside the body, the last at the foot.
+    let place = |limb: Limb| -> Vec<DVec3> {
+        let mut points: Vec<DVec3> = limb.corners(3).into_iter().map(|s| limb.at(s)).collect();
+        points[0] = points[0].lerp(body, 0.35);
+        points.push(limb.at(0.08 * limb.length()));
+        points
+    };
     let sides = limbs.map(place);
     let n = sides[0].len().min(sides[1].len());
-    let parent = skeleton.nearest_central(view.flat(0.5 * (sides[0][0] + sides[1][0])));
     skeleton.add_pair(view, &Skeleton::chain_names(&format!("leg_{number}"), n), sides, parent);
 }
 
