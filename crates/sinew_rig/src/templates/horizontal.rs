@@ -224,7 +224,10 @@ fn judge(
             |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length() * limb.fold().min(2.0);
         cost.expect("legs do not rise", 0.5 * (rise(&limbs[0]) + rise(&limbs[1])), [0.3, 3.0], 0.3);
         let slender = limbs[0].slenderness().min(limbs[1].slenderness());
-        cost.expect("legs as thick as long", slender, [2.5, 1e3], 0.8);
+        cost.expect("legs as thick as long", slender, [3.0, 1e3], 0.8);
+        if limbs.iter().all(|limb| !limb.is_found) {
+            cost.add("legs that merge into the body", 0.3);
+        }
         let along = 0.5 * (limbs[0].base() + limbs[1].base()).dot(view.forward);
         let deep = (torso.back(along) - torso.belly(along)) / limbs[0].length();
         cost.expect("no body above the legs", deep, [0.25, 1e3], 0.1);
