@@ -28,20 +28,7 @@ pub(super) enum Word {
 }
 
 /// Prefixes that makers put before every name.
-const PREFIXES: [&str; 12] = [
-    "mixamorig",
-    "bip",
-    "valvebiped",
-    "def",
-    "org",
-    "mch",
-    "bn",
-    "joint",
-    "bone",
-    "skeleton",
-    "armature",
-    "jnt",
-];
+const PREFIXES: [&str; 9] = ["mixamorig", "bip", "valvebiped", "def", "org", "mch", "bn", "bone", "skeleton"];
 
 /// Words, and what they mean; the first that fits counts. `=` before a word means the whole word.
 const WORDS: [(&str, Word); 74] = [
@@ -165,7 +152,7 @@ pub(super) fn understand(name: &str) -> NameMeaning {
         (None, Some(Part::Hips), Side::Left | Side::Right) => Word::Is(Part::Thigh),
         (Some(word), _, _) => word,
         (None, Some(part), _) => Word::Is(part),
-        (None, None, _) if has("root") => Word::Is(Part::Root),
+        (None, None, _) if has("root") || has("armature") => Word::Is(Part::Root),
         _ => Word::Unknown,
     };
     let place =
