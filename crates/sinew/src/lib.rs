@@ -8,5 +8,6 @@ pub use sinew_flesh as flesh;
 pub use sinew_formats as formats;
 pub use sinew_geom as geom;
 pub use sinew_puppet as puppet;
+pub use sinew_rig as rig;
 pub use sinew_session as session;
 pub use sinew_skin as skin;

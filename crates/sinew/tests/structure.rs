@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 const FOR_TESTS: &str = "sinew_outside";
 
 /// Which of our crates each crate may use. An arrow that is not listed is a mistake, or needs a line here.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("sinew_geom", &[]),
     (FOR_TESTS, &[]),
     ("sinew_formats", &["sinew_geom"]),
     ("sinew_deform", &["sinew_geom"]),
     ("sinew_flesh", &["sinew_geom"]),
     ("sinew_puppet", &["sinew_geom"]),
+    ("sinew_rig", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
     ("sinew_constrain", &["sinew_geom"]),
     (
@@ -36,6 +37,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "sinew_deform",
             "sinew_flesh",
             "sinew_puppet",
+            "sinew_rig",
             "sinew_session",
             "sinew_skin",
             "sinew_constrain",

@@ -8,7 +8,7 @@ pub use flesh::FleshArgs;
 pub use puppet::{CalibrateArgs, PairArgs, PuppetArgs, PuppetCommand};
 pub use scene::{HandleArgs, ObstacleArgs};
 
-use crate::commands::muscle::MuscleCommand;
+use crate::commands::{muscle::MuscleCommand, rig::RigArgs};
 use clap::{
     Args, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -62,6 +62,13 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Make a built-in character or cloth sequence
     Sample(SampleArgs),
+    /// Give a mesh a skeleton with names and weights
+    #[command(
+        after_help = "All parts of the model are one body. Any unit, up axis and facing. The plan of the body is the one that\n\
+                      fits best, with a confidence; --template decides otherwise.\n\n\
+                      Example:  sinew rig bull.obj -o bull.glb"
+    )]
+    Rig(RigArgs),
     /// Deform a model by moving its handles
     #[command(
         after_help = "moves.json: {\"moves\":[{\"rotate\":{\"main\":\"elbow.L\",\"axis\":[0,0,1],\"degrees\":60}},\n  \

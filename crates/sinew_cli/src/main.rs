@@ -31,6 +31,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Some(Command::Info(args)) => commands::info::run(&args, &console),
         Some(Command::Convert(args)) => commands::convert::run(&args, &console),
+        Some(Command::Rig(args)) => commands::rig::run(&args, &console),
         Some(Command::Sample(args)) => commands::sample::run(&args, &console),
         Some(Command::Pose(args)) => commands::pose::run(&args, &console),
         Some(Command::Fit(args)) => commands::fit::run(&args, cli.common.seed, &console),

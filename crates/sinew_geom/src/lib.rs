@@ -5,6 +5,7 @@
 //! global state.
 
 pub mod body;
+pub mod body_map;
 pub mod character;
 mod error;
 pub mod linalg;

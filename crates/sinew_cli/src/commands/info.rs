@@ -129,6 +129,9 @@ fn describe_character(report: &mut Report, character: &Character) {
     if let Some(skin) = &character.skin {
         report.insert("influences".into(), json!(skin.influences()));
     }
+    if let Some(body) = super::body::describe(character) {
+        report.insert("body".into(), body);
+    }
     if let Some(rig) = rig {
         let n_dofs: usize = rig.joints().iter().map(|joint| joint.dofs.len()).sum();
         report.insert("degrees_of_freedom".into(), json!(n_dofs));
@@ -257,6 +260,7 @@ fn as_text(report: &Report) -> String {
                 list.iter().map(one_line).collect::<Vec<_>>().join(&format!("\n{:24}", ""))
             }
             Value::Null => continue,
+            body if key == "body" => super::body::as_text(body),
             Value::Number(number) if number.as_u64() == Some(0) && !ALWAYS.contains(&key.as_str()) => {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 pub mod animate;
 pub mod bench;
+mod body;
 pub mod convert;
 mod examples;
 pub mod fit;
@@ -16,6 +17,7 @@ pub mod pose;
 pub mod puppet;
 pub mod reach;
 pub mod refit;
+pub mod rig;
 pub mod sample;
 mod scene;
 pub mod solve;

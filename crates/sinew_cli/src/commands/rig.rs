@@ -1,0 +1,104 @@
+//! `sinew rig`: a skeleton and weights for any mesh.
+
+use super::{
+    input::{read_surface, with_path},
+    output::{OutputOptions, write_character},
+};
+use crate::console::Console;
+use anyhow::bail;
+use clap::{Args, builder::PossibleValuesParser};
+use serde_json::{Value, json};
+use sinew::{
+    geom::{Warnings, body_map::BodyClass},
+    rig::{RigParams, RigReport, build_rig},
+};
+use std::{fmt::Write, path::PathBuf};
+
+/// Below this confidence the result is announced as a guess.
+const GUESS: f64 = 0.5;
+
+#[derive(Args)]
+pub struct RigArgs {
+    /// Mesh, or a character whose skeleton is to be replaced
+    pub model: PathBuf,
+    /// Use this plan of a body whatever the shape looks like [default: the one that fits best]
+    #[arg(long, value_name = "NAME", value_parser = template_names())]
+    pub template: Option<String>,
+    /// Character to write (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+fn template_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(BodyClass::ALL.map(BodyClass::name))
+}
+
+/// Rig a model and write it as a character.
+pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
+    if !args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("glb")) {
+        bail!("{}: a rigged character is written as .glb; name it so", args.output.display());
+    }
+    let mut warnings = Warnings::default();
+    let (mut character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let template = args.template.as_deref().and_then(BodyClass::from_name);
+    let progress = console.progress("rigging");
+    let built = build_rig(&character.mesh, &RigParams { template });
+    drop(progress);
+    let built = built.map_err(|error| with_path(error, &args.model))?;
+    if let Some(old) = &character.rig {
+        warnings.push(format!("the skeleton of {} joints that the model had is replaced", old.n_joints()));
+    }
+    if !character.clips.is_empty() {
+        warnings.push(format!("{} clips of the old skeleton are left out", character.clips.len()));
+        character.clips.clear();
+    }
+    let mut report = describe(&built.report);
+    report["joints"] = json!(built.rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>());
+    (character.rig, character.skin) = (Some(built.rig), Some(built.skin));
+    let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+    let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
+    console.warn(&args.model, &warnings);
+    report["written"] = json!(args.output.display().to_string());
+    report["bytes"] = json!(n_bytes);
+    report["warnings"] = json!(warnings.messages);
+    console.result(&report, || as_text(&report, &built.report))
+}
+
+fn describe(report: &RigReport) -> Value {
+    let doubts = |doubts: &[(&'static str, f64)]| -> Vec<Value> {
+        doubts.iter().map(|(reason, penalty)| json!({ "reason": reason, "penalty": penalty })).collect()
+    };
+    let alternatives: Vec<Value> = report
+        .alternatives
+        .iter()
+        .map(|other| json!({ "class": other.class.name(), "cost": other.cost, "doubts": doubts(&other.doubts) }))
+        .collect();
+    json!({
+        "class": report.class.name(),
+        "confidence": report.confidence,
+        "up": report.up.to_array(),
+        "facing": report.forward.to_array(),
+        "limbs": report.notes,
+        "alternatives": alternatives,
+    })
+}
+
+fn as_text(report: &Value, rigged: &RigReport) -> String {
+    let n_joints = report["joints"].as_array().map_or(0, Vec::len);
+    let mut text = format!(
+        "{}  {}, {n_joints} joints, confidence {:.0} %\n",
+        report["written"].as_str().unwrap_or_default(),
+        rigged.class.description(),
+        100.0 * rigged.confidence,
+    );
+    for note in &rigged.notes {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {note}");
+    }
+    if rigged.confidence < GUESS {
+        let other = rigged.alternatives.iter().find(|other| other.class != rigged.class);
+        let name = other.map_or("biped", |other| other.class.name());
+        let _ = writeln!(text, "  This is a guess. If it is wrong, choose a plan, such as --template {name}");
+    }
+    text
+}

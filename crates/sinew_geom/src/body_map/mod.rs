@@ -1,0 +1,96 @@
+//! The body map: one understanding of what a body is and what its joints are.
+//!
+//! Read from a skeleton by the names of its joints, the order in which limbs hang together and where they are, it says which
+//! way is up and forward, how long a metre is, what each joint moves, and how knees and elbows bend.
+//!
+//! # Limits
+//! Names decide what a limb is; a skeleton whose names say nothing is a tree. Left and right are those of the names.
+
+mod class;
+mod frame;
+mod names;
+mod part;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+pub use class::BodyClass;
+pub use part::Part;
+
+use crate::{Clip, Rig, rig::Side};
+use glam::DVec3;
+
+/// What a skeleton is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyMap {
+    /// The plan of the body.
+    pub class: BodyClass,
+    /// 0 (a guess) to 1 (certain).
+    pub confidence: f64,
+    /// Unit vector from the feet to the head.
+    pub up: DVec3,
+    /// Unit vector the body faces.
+    pub forward: DVec3,
+    /// Length of one unit of the skeleton in metres, if its size tells.
+    pub metres_per_unit: Option<f64>,
+    /// Meaning of each joint.
+    pub joints: Vec<JointMeaning>,
+    /// Where the joints are in the pose the rest was read from: the rest pose, or the start of a clip where joints at rest lie
+    /// in a heap.
+    pub places: Vec<DVec3>,
+}
+
+/// What a joint is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointMeaning {
+    /// The part of the body it moves.
+    pub part: Part,
+    /// Left and right as the body has them.
+    pub side: Side,
+    /// Whether it stays still when the body moves: roots, controls, joints of no length.
+    pub is_structural: bool,
+    /// How it bends, if it is a knee or an elbow.
+    pub hinge: Option<Hinge>,
+}
+
+/// A joint that bends about one axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hinge {
+    /// Unit axis in the space of the world, in the pose of [`BodyMap::places`]; turning about it bends the joint.
+    pub axis: DVec3,
+    /// Least and greatest angle of bending, in radians.
+    pub range: [f64; 2],
+}
+
+impl BodyMap {
+    /// Read a skeleton. Clips help where its rest pose says nothing.
+    pub fn read(rig: &Rig, clips: &[Clip]) -> Self {
+        let names: Vec<_> = rig.joints().iter().map(|joint| names::understand(&joint.name)).collect();
+        let found = parts::find_parts(rig, &names);
+        let places = frame::reference_places(rig, clips, &found);
+        let frame = frame::Frame::of(&found, &places);
+        let class = frame::classify(&found, &places, &frame);
+        let joints = (0..rig.n_joints())
+            .map(|joint| JointMeaning {
+                part: found.parts[joint],
+                side: found.sides[joint],
+                is_structural: found.is_structural(rig, joint),
+                hinge: frame.hinge(rig, &found, &places, joint),
+            })
+            .collect();
+        let confidence = frame::confidence(&found, class, &frame);
+        let metres_per_unit = frame::guess_unit(class, &places, &frame);
+        Self { class, confidence, up: frame.up, forward: frame.forward, metres_per_unit, joints, places }
+    }
+
+    /// The first joint of a part on a side.
+    pub fn find(&self, part: Part, side: Side) -> Option<usize> {
+        self.joints.iter().position(|joint| joint.part == part && joint.side == side)
+    }
+
+    /// All joints of a part on a side, in the order of the skeleton.
+    pub fn find_all(&self, part: Part, side: Side) -> impl Iterator<Item = usize> + '_ {
+        let is_it = move |joint: &JointMeaning| joint.part == part && joint.side == side;
+        self.joints.iter().enumerate().filter(move |(_, joint)| is_it(joint)).map(|(k, _)| k)
+    }
+}
