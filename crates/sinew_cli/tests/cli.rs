@@ -27,6 +27,8 @@ mod puppet;
 mod refit;
 #[path = "cli/solve.rs"]
 mod solve;
+#[path = "cli/turntable.rs"]
+mod turntable;
 
 use serde_json::Value;
 use std::{

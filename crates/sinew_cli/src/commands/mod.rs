@@ -1,8 +1,9 @@
-//! One file per command.
+//! One module per command, which holds its arguments and its `run`. The list of commands stands in `cli`.
 
 pub mod animate;
 pub mod bench;
 mod body;
+pub mod completions;
 pub mod convert;
 mod examples;
 pub mod fit;
@@ -12,6 +13,7 @@ pub mod info;
 mod input;
 pub mod licenses;
 pub mod muscle;
+mod names;
 mod output;
 pub mod pose;
 pub mod puppet;
@@ -23,3 +25,4 @@ mod scene;
 pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;
+pub mod turntable;

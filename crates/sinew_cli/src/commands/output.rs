@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sinew::{
     formats::{GltfFile, bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
-    session::{Document, add_vertex_clip},
+    session::{Document, MAX_FRAMES, add_vertex_clip},
 };
 use std::{path::Path, sync::Arc};
 
@@ -182,8 +182,11 @@ pub fn free_name(character: &Character, name: &str, word: &str) -> String {
     names.find(is_free).unwrap_or_default()
 }
 
-/// Frames of a sequence beyond which somebody mistyped.
-const MAX_FRAMES: usize = 100_000;
+/// A frame rate as people read it: `30 fps`, `23.976 fps`.
+pub fn rate(fps: f64) -> String {
+    let text = format!("{fps:.3}");
+    format!("{} fps", text.trim_end_matches('0').trim_end_matches('.'))
+}
 
 /// Frames from the start of a clip to its end. Compared before it becomes an integer, which would saturate.
 pub fn count_frames(clip: &Clip, fps: f64) -> anyhow::Result<usize> {

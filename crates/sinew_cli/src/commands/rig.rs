@@ -17,7 +17,13 @@ use std::{fmt::Write, path::PathBuf};
 /// Below this confidence the result is announced as a guess.
 const GUESS: f64 = 0.5;
 
+/// Give a mesh a skeleton with names and weights
 #[derive(Args)]
+#[command(
+    after_help = "All parts of the model are one body. Any unit, up axis and facing. The plan of the body is the one that\n\
+                  fits best, with a confidence; --template decides otherwise.\n\n\
+                  Example:  sinew rig bull.obj -o bull.glb"
+)]
 pub struct RigArgs {
     /// Mesh, or a character whose skeleton is to be replaced
     pub model: PathBuf,
