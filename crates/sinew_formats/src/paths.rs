@@ -49,10 +49,12 @@ pub struct HandlePath {
 
 /// A file of paths as it is written, before it is checked: what documents keep and users edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Paths", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct PathsData {
     /// Handles with their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub paths: Vec<PathData>,
     /// A walk along a line, by two feet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +72,7 @@ pub struct PathsData {
 
 /// A handle and the points it goes through.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "HandlePath", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct PathData {
     /// Its name.
@@ -84,14 +87,17 @@ pub struct PathData {
     pub seconds: Option<f64>,
     /// Whether the handle must be there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin: bool,
     /// Whether it may carry the body.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub carries: bool,
 }
 
 /// Where a body goes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Way", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct WayData {
     /// In order.
@@ -106,6 +112,7 @@ pub struct WayData {
 
 /// A walk along a line on the ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Walk"))]
 #[serde(deny_unknown_fields)]
 pub struct WalkData {
     /// Points x, z.
@@ -141,6 +148,7 @@ fn default_stance() -> f64 {
 
 /// Ground in its serial form, see [`Ground`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Ground"))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum GroundData {
@@ -167,6 +175,7 @@ pub enum GroundData {
 
 /// Examples one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Keyframes"))]
 #[serde(deny_unknown_fields)]
 pub struct KeyframesData {
     /// Their names.
