@@ -193,7 +193,7 @@ pub struct StudioArgs {
     /// Print the address, and do not open the browser
     #[arg(long)]
     pub no_open: bool,
-    /// Let others on the network in, who must know the address with its token
+    /// Let others on the network in, who need a launch link
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<std::net::IpAddr>,
     /// Folder that the studio may open from and save to [default: that of FILE, else the present one]

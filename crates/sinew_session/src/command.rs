@@ -231,6 +231,7 @@ impl Command {
     pub fn apply(&self, before: &Document) -> Result<Document, SessionError> {
         let mut document = before.clone();
         (self.step().apply)(&mut document)?;
+        self.note_clip_source(&mut document);
         Ok(document)
     }
 

@@ -549,7 +549,7 @@ fn what_is_seen_turns_with_the_handle_it_is_seen_on() {
 #[test]
 fn jobs_tell_how_far_they_are_and_can_be_stopped() {
     let jobs = Jobs::default();
-    let (a, b) = (jobs.start("one"), jobs.start("two"));
+    let (a, b) = (jobs.start("open", "one"), jobs.start("fit", "two"));
     assert_eq!(a.share(), None);
     assert!(a.update(0.25).is_continue() && a.share() == Some(0.25));
     assert!(jobs.cancel(b.id()) && b.update(0.5).is_break() && a.update(0.5).is_continue());
