@@ -18,6 +18,13 @@ mod wire;
 use serde_json::{Value, json};
 use server::{Page, Server, sections, word};
 use sinew_studio::StudioOptions;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+use tungstenite::Message;
+
 fn raise(degrees: f64) -> Value {
     json!({ "rotate": { "main": "elbow.L", "handles": [], "axis": [0, 0, 1], "degrees": degrees } })
 }
@@ -423,7 +430,10 @@ fn clips_are_fitted_and_seen_beside_the_document() {
     // Values of every vertex: 16 bytes, two numbers a vertex, four bones and weights.
     let n = page.state["vertices"].as_u64().unwrap() as usize;
     let mut stream = TcpStream::connect(&server.host).unwrap();
-    let head = format!("GET /fit/1 HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.host);
+    let head = format!(
+        "GET /fit/1 HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        server.host, server.cookie
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();

@@ -116,7 +116,7 @@ pub struct Page {
     pub heard: Vec<Value>,
     pub frames: Vec<Vec<u8>>,
     pub notices: Vec<Value>,
-    next: u64,
+    pub next: u64,
     pub jobs: usize,
 }
 

@@ -1,7 +1,7 @@
 // Muscles in the page: which is selected, how they are placed and changed.
 import { ask, run, store } from '../../app';
 import { Emitter } from '../../emitter';
-import type { Point, MuscleChange, Rigs, ShownMuscle } from '../../net/protocol';
+import type { MuscleChange, Point, Rigs, ShownMuscle } from '../../net/protocol';
 import type { Viewport } from '../../view/viewport';
 
 export const TEMPLATES: { id: string; tip: string }[] = [
