@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cookiesFor } from './cookies.mjs';
 import { inPage } from './inpage.mjs';
 
 const tools = process.env.SINEW_TOOLS;
@@ -100,6 +101,7 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
   const stored = JSON.stringify(storage);
   const source = `for (const [k, v] of Object.entries(${stored})) localStorage.getItem(k) ?? localStorage.setItem(k, v);`;
   await ask('Page.addScriptToEvaluateOnNewDocument', { source });
+  await send('Storage.setCookies', { cookies: cookiesFor(url), browserContextId });
   await page.go(url);
   return page;
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './browser.mjs';
+import { useLaunchLink } from './cookies.mjs';
 
 /** Start the binary; `folder` holds what it saves and keeps. */
 export async function startStudio(folder, { port = 0, file } = {}) {
@@ -11,7 +12,7 @@ export async function startStudio(folder, { port = 0, file } = {}) {
   const args = ['studio', '--no-open', '--json', '--port', String(port), '--root', root, ...(file ? [file] : [])];
   const env = { ...process.env, SINEW_HOME: join(folder, 'home') };
   const child = spawn(process.env.SINEW_BINARY, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const url = await new Promise((found, fail) => {
+  const link = await new Promise((found, fail) => {
     let text = '';
     child.stdout.on('data', (data) => {
       text += data;
@@ -19,6 +20,7 @@ export async function startStudio(folder, { port = 0, file } = {}) {
     });
     child.on('exit', (code) => fail(new Error(`the studio ended with ${code}: ${text}`)));
   });
+  const url = await useLaunchLink(link);
   const kill = () => new Promise((done) => {
     if (child.signalCode !== null || child.exitCode !== null) return done();
     child.removeAllListeners('exit');

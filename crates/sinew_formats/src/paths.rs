@@ -51,10 +51,12 @@ pub struct HandlePath {
 
 /// A file of paths as it is written, before it is checked: what documents store and users edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Paths", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct PathsData {
     /// Handles with their paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub paths: Vec<PathData>,
     /// A walk along a line, by two feet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +74,7 @@ pub struct PathsData {
 
 /// A handle and the points it goes through.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "HandlePath", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct PathData {
     /// Its name.
@@ -86,14 +89,17 @@ pub struct PathData {
     pub seconds: Option<f64>,
     /// Whether the handle must be there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin: bool,
     /// Whether it may carry the body.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub carries: bool,
 }
 
 /// The path of a body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Way", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct WayData {
     /// Points in order.
@@ -108,6 +114,7 @@ pub struct WayData {
 
 /// A walk along a line on the ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Walk"))]
 #[serde(deny_unknown_fields)]
 pub struct WalkData {
     /// Points x, z.
@@ -143,6 +150,7 @@ fn default_stance() -> f64 {
 
 /// Ground in its serial form, see [`Ground`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Ground"))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum GroundData {
@@ -169,6 +177,7 @@ pub enum GroundData {
 
 /// Examples one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Keyframes"))]
 #[serde(deny_unknown_fields)]
 pub struct KeyframesData {
     /// Their names.

@@ -42,6 +42,7 @@ pub use skin::SkinData;
 
 /// One undoable step. Applying it to a state of the document gives the next state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Command {
@@ -89,12 +90,14 @@ pub enum Command {
     /// Exchange the moves of the current pose.
     SetPose {
         #[serde(with = "moves")]
+        #[cfg_attr(feature = "ts", ts(type = "Move[]"))]
         moves: Vec<Move>,
     },
     /// Keep the current pose under a name; the thumbnail is a data URL of a PNG file.
     SaveExample {
         name: String,
         #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(optional = nullable))]
         thumbnail: Option<String>,
     },
     /// Take up a stored pose.
@@ -116,6 +119,7 @@ pub enum Command {
     /// Take up a pose that was reached: its moves, and the weights of the examples whose details it shows.
     ReachPose {
         #[serde(with = "moves")]
+        #[cfg_attr(feature = "ts", ts(type = "Move[]"))]
         moves: Vec<Move>,
         weights: Vec<(String, f64)>,
     },
@@ -153,8 +157,10 @@ pub enum Command {
     /// Add a pair of poses, or exchange the one of its name; the thumbnail is a data URL of a PNG file.
     PutPair {
         #[serde(with = "puppet::one")]
+        #[cfg_attr(feature = "ts", ts(type = "unknown"))]
         pair: Box<PosePair>,
         #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(optional = nullable))]
         thumbnail: Option<String>,
     },
     RenamePair {
@@ -167,6 +173,7 @@ pub enum Command {
     /// Exchange all pairs.
     SetPairs {
         #[serde(with = "puppet::all")]
+        #[cfg_attr(feature = "ts", ts(type = "unknown"))]
         pairs: Box<PairFile>,
     },
     /// How a body moves the character.
@@ -229,6 +236,7 @@ impl Command {
     pub fn apply(&self, before: &Document) -> Result<Document, SessionError> {
         let mut document = before.clone();
         (self.step().apply)(&mut document)?;
+        self.note_clip_source(&mut document);
         Ok(document)
     }
 

@@ -1,6 +1,6 @@
 //! The document: one character and what its user made of it.
 
-use crate::{FleshData, PuppetData, RulesData, SearchSettings, SessionError, parts};
+use crate::{ClipSources, FleshData, PuppetData, RulesData, SearchSettings, SessionError, parts};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::{gltf::Host, paths::PathsData};
@@ -19,6 +19,8 @@ pub struct Document {
     pub handles: Vec<Arc<Handle>>,
     /// Animations.
     pub clips: Vec<Arc<Clip>>,
+    /// What made the clips that did not come with the file.
+    pub clip_sources: Arc<ClipSources>,
     /// The present pose, as the moves that made it.
     pub pose: Arc<Vec<Move>>,
     /// Detail of the current pose: one offset per vertex along its normal.

@@ -20,6 +20,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 /// Format of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum ExportFormat {
@@ -51,6 +52,7 @@ impl ExportFormat {
 
 /// What is exported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ExportWhat {
     /// The character with its skeleton, clips and handles.
@@ -68,23 +70,27 @@ pub enum ExportWhat {
 
 /// Choices of an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ExportParams {
     /// Format of the file.
     pub format: ExportFormat,
     /// What of the document.
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub what: ExportWhat,
     /// Of BVH and vertices over time: which clip; the first if absent.
     #[serde(default)]
     pub clip: Option<String>,
     /// Of vertices over time: whether the pose of the handles is the shape that moves.
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub reshaped: bool,
     /// Frames per second of BVH and vertices over time; 30 if absent.
     #[serde(default)]
     pub fps: Option<f64>,
     /// How clips are fitted; if absent, as they were last.
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Partial<FitSettings>"))]
     pub fit: Option<FitSettings>,
     /// Influences per vertex, 1..=8; 4 if absent.
     #[serde(default)]

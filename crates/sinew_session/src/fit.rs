@@ -34,6 +34,7 @@ const FIT_SHARE: f64 = 0.85;
 
 /// What a user can choose about a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct FitSettings {
     /// Clips that share the skin, by name; empty means all of the document.

@@ -17,6 +17,7 @@ pub struct Job {
 #[derive(Debug)]
 struct Inner {
     id: u64,
+    kind: &'static str,
     title: String,
     /// Share done in millionths; `u32::MAX` if it is not known.
     share: AtomicU32,
@@ -31,6 +32,11 @@ impl Job {
     /// Number by which it is cancelled.
     pub fn id(&self) -> u64 {
         self.inner.id
+    }
+
+    /// What kind of work it is, for programs.
+    pub fn kind(&self) -> &'static str {
+        self.inner.kind
     }
 
     /// What is being done, for people.
@@ -80,11 +86,11 @@ pub struct Jobs {
 
 impl Jobs {
     /// Enter a new job.
-    pub fn start(&self, title: impl Into<String>) -> Job {
+    pub fn start(&self, kind: &'static str, title: impl Into<String>) -> Job {
         let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let (share, cancelled) = (AtomicU32::new(UNKNOWN), AtomicBool::new(false));
         let note = Mutex::default();
-        let job = Job { inner: Arc::new(Inner { id, title: title.into(), share, cancelled, note }) };
+        let job = Job { inner: Arc::new(Inner { id, kind, title: title.into(), share, cancelled, note }) };
         self.lock().push(job.clone());
         job
     }

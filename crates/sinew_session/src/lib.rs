@@ -7,6 +7,7 @@
 //!            Journal on disk ─► recovery after a crash
 //! ```
 
+mod clip_source;
 mod command;
 mod document;
 mod drags;
@@ -42,6 +43,7 @@ mod tests;
 mod thumbnail;
 mod turntable;
 
+pub use clip_source::{ClipSource, ClipSources};
 pub use command::{
     Command, EditChange, FleshChange, HandleData, MuscleChange, PaintOp, RulesChange, SkinData, twin_name,
 };

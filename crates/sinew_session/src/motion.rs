@@ -23,6 +23,7 @@ const FRAME: &str = "baked/";
 
 /// What a body follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Follow {
     /// Paths of handles and the walk.

@@ -37,13 +37,16 @@ pub fn reach_objective() -> Objective {
 
 /// What the user asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(default, deny_unknown_fields)]
 pub struct ReachWish {
     /// All targets there are.
     pub targets: Vec<WishedTarget>,
     /// Whether all handles stay where they are that are not in the chain of a target.
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin_others: bool,
     /// Whether to look for the best pose anywhere, rather than near the present one.
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub anew: bool,
     /// Weights by name of example, set by the user: the pose is their blend, and nothing is searched.
     pub weights: Option<Vec<(String, f64)>>,
@@ -51,6 +54,7 @@ pub struct ReachWish {
 
 /// A target as the user puts it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(deny_unknown_fields)]
 pub struct WishedTarget {
     /// Name of the handle.
@@ -60,6 +64,7 @@ pub struct WishedTarget {
     pub position: Option<[f64; 3]>,
     /// Whether it must be there.
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin: bool,
 }
 

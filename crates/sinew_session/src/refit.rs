@@ -21,6 +21,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 /// What a user can choose about refitting a clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct RefitSettings {
     /// The clip, by name.
@@ -48,6 +49,7 @@ impl Default for RefitSettings {
 
 /// How a refit became, for showing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Refitted"))]
 #[allow(missing_docs)]
 pub struct RefitNumbers {
     pub frames: usize,
@@ -68,6 +70,7 @@ pub struct RefitNumbers {
 
 /// When feet stand in a clip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContactTrack {
     /// The clip, by name.
     pub clip: String,

@@ -25,6 +25,7 @@ const FARTHEST: f64 = 1e6;
 
 /// Rules and what belongs to them, as files and pages have them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Rules"))]
 #[serde(default)]
 pub struct RulesData {
     /// The rules, one a line.
@@ -35,6 +36,7 @@ pub struct RulesData {
     pub planes: Vec<PlaneData>,
     /// Pose to begin with; rest if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
     pub start: Option<StartData>,
     /// Contacts of clips that the user changed.
     pub contacts: Vec<ClipContacts>,
@@ -44,6 +46,7 @@ pub struct RulesData {
 
 /// A named point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Marker"))]
 #[allow(missing_docs)]
 pub struct MarkerData {
     pub name: String,
@@ -52,6 +55,7 @@ pub struct MarkerData {
 
 /// A named plane; its normal points out of what is solid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "RulePlane"))]
 #[allow(missing_docs)]
 pub struct PlaneData {
     pub name: String,
@@ -61,6 +65,7 @@ pub struct PlaneData {
 
 /// A moment of a clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[allow(missing_docs)]
 pub struct StartData {
     pub clip: String,
@@ -69,6 +74,7 @@ pub struct StartData {
 
 /// Contacts of a clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ClipContacts {
     /// The clip, by name.
     pub clip: String,
@@ -80,6 +86,7 @@ pub struct ClipContacts {
 
 /// The ground that a clip was refitted to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ClipGround {
     /// The clip, by name.
     pub clip: String,
@@ -103,6 +110,7 @@ impl ClipGround {
 
 /// When a part of a foot stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Contact"))]
 pub struct ContactData {
     /// Joint that carries the foot.
     pub foot: String,

@@ -56,6 +56,7 @@ impl SearchSettings {
 
 /// Choices to change; what is absent stays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchChange {
     /// As text; empty for the default.

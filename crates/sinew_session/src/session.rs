@@ -126,7 +126,8 @@ impl Session {
     }
 
     /// Enter what a long command gave that was applied beside the work; `None` if the document has changed since.
-    pub fn commit(&mut self, command: &Command, before: &Document, after: Document) -> Option<Changes> {
+    pub fn commit(&mut self, command: &Command, before: &Document, mut after: Document) -> Option<Changes> {
+        command.note_clip_source(&mut after);
         let is_same = self.document().changes_since(before).is_empty();
         is_same.then(|| {
             let (changes, is_new) = self.put(command, after, None);

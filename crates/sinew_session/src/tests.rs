@@ -415,7 +415,7 @@ fn a_project_of_a_later_version_is_refused_and_left_alone() {
 #[test]
 fn jobs_tell_how_far_they_are_and_can_be_stopped() {
     let jobs = Jobs::default();
-    let (a, b) = (jobs.start("one"), jobs.start("two"));
+    let (a, b) = (jobs.start("open", "one"), jobs.start("fit", "two"));
     assert_eq!(a.share(), None);
     assert!(a.update(0.25).is_continue() && a.share() == Some(0.25));
     assert!(jobs.cancel(b.id()) && b.update(0.5).is_break() && a.update(0.5).is_continue());

@@ -1,21 +1,27 @@
 //! The places pages may read and write: one folder of the user's, what was dropped on the page, what was exported.
 
-use crate::studio::lock;
+use crate::{guard::secret, locks::Ranked};
 use anyhow::{Context, bail, ensure};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::{
     collections::BTreeMap,
     fs::{self, File},
+    io::{ErrorKind, Write},
     path::{Component, Path, PathBuf},
-    sync::Mutex,
+    sync::atomic::{AtomicU64, Ordering},
 };
+use ts_rs::TS;
 
 /// Bytes of a file that may be dropped on the page. Larger ones are opened by name.
 pub const MAX_UPLOAD: u64 = 1 << 30;
-/// Exports kept for the browser to fetch.
+/// Bytes of all files that were dropped and not read yet.
+const MAX_UPLOADS: u64 = 4 << 30;
+/// Exports stored for the browser to fetch.
 const MAX_DOWNLOADS: usize = 8;
 /// Entries of a folder that are listed.
 const MAX_ENTRIES: usize = 5000;
+/// Letters of a token.
+const MIN_TOKEN: usize = 32;
 /// Characters of a dropped file's name.
 const MAX_NAME: usize = 255;
 
@@ -27,7 +33,9 @@ pub struct Files {
     home: PathBuf,
     /// A folder of this run, removed at its end.
     scratch: PathBuf,
-    downloads: Mutex<BTreeMap<String, Download>>,
+    downloads: Ranked<BTreeMap<String, Download>>,
+    /// Bytes of files that were dropped and not read yet.
+    n_uploaded: AtomicU64,
     /// Held as long as we run, so that the next run does not take our folder for an old one.
     _lock: File,
 }
@@ -43,6 +51,27 @@ fn remove_old_runs(runs: &Path) {
             let _ = fs::remove_dir_all(run.path());
         }
     }
+}
+
+/// What is in a folder.
+#[derive(Debug, Serialize, TS)]
+pub struct Folder {
+    folder: PathBuf,
+    /// Null for the root.
+    parent: Option<PathBuf>,
+    entries: Vec<Entry>,
+    /// Frames of a sequence that the folder itself is, which can be opened; 0 if it is none.
+    frames: usize,
+}
+
+/// A file or a folder.
+#[derive(Debug, Serialize, TS)]
+#[ts(rename = "FolderEntry")]
+struct Entry {
+    name: String,
+    path: PathBuf,
+    is_folder: bool,
+    bytes: u64,
 }
 
 /// An exported file.
@@ -71,7 +100,14 @@ impl Files {
         fs::create_dir_all(&scratch).with_context(fail)?;
         let lock = File::create(scratch.join(LOCK)).with_context(fail)?;
         lock.try_lock().with_context(fail)?;
-        Ok(Self { root, home: home.to_owned(), scratch, downloads: Mutex::default(), _lock: lock })
+        Ok(Self {
+            root,
+            home: home.to_owned(),
+            scratch,
+            downloads: Ranked::default(),
+            n_uploaded: AtomicU64::new(0),
+            _lock: lock,
+        })
     }
 
     /// The user's folder.
@@ -79,7 +115,37 @@ impl Files {
         &self.root
     }
 
-    /// Where unsaved work is kept.
+    /// What lets pages in. It is stored where only its user can read it, so that pages that are open come back after the
+    /// server was started again.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn token(&self) -> anyhow::Result<String> {
+        let path = self.home.join("token");
+        let fail = || format!("{}: the token cannot be stored", path.display());
+        match fs::read_to_string(&path) {
+            Ok(token) if token.len() >= MIN_TOKEN && token.bytes().all(|c| c.is_ascii_alphanumeric()) => {
+                return Ok(token);
+            }
+            Ok(_) => fs::remove_file(&path).with_context(fail)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(fail),
+        }
+        let token = secret()?;
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).and_then(|mut file| file.write_all(token.as_bytes())).with_context(fail)?;
+        Ok(token)
+    }
+
+    /// Whether so many bytes more may be uploaded; they count until they are read.
+    pub fn may_upload(&self, bytes: u64) -> bool {
+        self.n_uploaded.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_UPLOADS
+    }
+
+    /// Where unsaved work is stored.
     pub fn journals(&self) -> PathBuf {
         self.home.join("unsaved")
     }
@@ -117,26 +183,20 @@ impl Files {
     ///
     /// # Errors
     /// If it cannot be read or lies outside the root.
-    pub fn list(&self, folder: Option<&str>) -> anyhow::Result<Value> {
+    pub fn list(&self, folder: Option<&str>) -> anyhow::Result<Folder> {
         let folder = self.existing(folder.unwrap_or("."))?;
-        let entries =
-            fs::read_dir(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
-        let mut rows: Vec<(bool, String, u64)> = entries
-            .flatten()
-            .filter_map(|entry| {
-                let meta = fs::metadata(entry.path()).ok()?;
-                let name = entry.file_name().into_string().ok()?;
-                (!name.starts_with('.')).then_some((!meta.is_dir(), name, meta.len()))
-            })
-            .collect();
-        rows.sort_by_cached_key(|(is_file, name, _)| (*is_file, name.to_lowercase()));
-        rows.truncate(MAX_ENTRIES);
-        let row = |(is_file, name, bytes): &(bool, String, u64)| json!({ "name": name, "path": folder.join(name), "is_folder": !is_file, "bytes": bytes });
-        let parent = (folder != self.root).then(|| folder.parent()).flatten();
-        Ok(json!({
-            "folder": folder, "parent": parent, "entries": rows.iter().map(row).collect::<Vec<_>>(),
-            "frames": sinew::formats::count_frames(&folder),
-        }))
+        let found = fs::read_dir(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+        let entry = |entry: fs::DirEntry| {
+            let meta = fs::metadata(entry.path()).ok()?;
+            let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.'))?;
+            Some(Entry { path: folder.join(&name), name, is_folder: meta.is_dir(), bytes: meta.len() })
+        };
+        let mut entries: Vec<Entry> = found.flatten().filter_map(entry).collect();
+        entries.sort_by_cached_key(|entry| (!entry.is_folder, entry.name.to_lowercase()));
+        entries.truncate(MAX_ENTRIES);
+        let parent = (folder != self.root).then(|| folder.parent().map(Path::to_owned)).flatten();
+        let frames = sinew::formats::count_frames(&folder);
+        Ok(Folder { folder, parent, entries, frames })
     }
 
     /// Where a dropped file goes. Files of one drop lie together, so that they find each other.
@@ -157,8 +217,12 @@ impl Files {
     /// A drop has been read.
     pub fn forget_upload(&self, drop: &str) {
         if let Ok(path) = self.upload(drop, "x") {
+            let folder = path.parent().unwrap_or(&path);
+            let n_bytes = count_bytes(folder);
+            let subtract = |n: u64| Some(n.saturating_sub(n_bytes));
+            let _ = self.n_uploaded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
             // What stays is removed with the run's folder.
-            let _ = fs::remove_dir_all(path.parent().unwrap_or(&path));
+            let _ = fs::remove_dir_all(folder);
         }
     }
 
@@ -171,7 +235,7 @@ impl Files {
         let path = folder.join(&id);
         let write = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, bytes));
         write.with_context(|| format!("{}: the export cannot be kept", path.display()))?;
-        let mut downloads = lock(&self.downloads);
+        let mut downloads = self.downloads.lock();
         let order = downloads.values().map(|download| download.order + 1).max().unwrap_or(0);
         downloads.insert(id, Download { name: name.to_owned(), path, order });
         while downloads.len() > MAX_DOWNLOADS {
@@ -188,7 +252,7 @@ impl Files {
 
     /// An exported file by its number.
     pub fn download(&self, id: &str) -> Option<Download> {
-        lock(&self.downloads).get(id).cloned()
+        self.downloads.lock().get(id).cloned()
     }
 }
 
@@ -197,6 +261,16 @@ impl Drop for Files {
         // Nothing of the user's lies there.
         let _ = fs::remove_dir_all(&self.scratch);
     }
+}
+
+/// Bytes of all files below a folder of ours.
+fn count_bytes(folder: &Path) -> u64 {
+    let size = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => count_bytes(&entry.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    };
+    fs::read_dir(folder).into_iter().flatten().flatten().map(size).sum()
 }
 
 /// Where programs keep what they know between runs.
@@ -244,7 +318,7 @@ mod tests {
         }
         assert!(files.upload("7", "frames/0001.obj").unwrap().ends_with("drops/7/frames/0001.obj"));
         let listed = files.list(None).unwrap();
-        assert!(listed["parent"].is_null() && listed["entries"][0]["name"] == "inner");
+        assert!(listed.parent.is_none() && listed.entries[0].name == "inner");
         drop(files);
         assert!(!home.join("runs/1").exists());
         // A run that was killed is cleared away by the next, one that goes on is not.

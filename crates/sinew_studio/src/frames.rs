@@ -1,6 +1,7 @@
 //! Vertices on the wire: only what changed, small when large. The layout is in `PROTOCOL.md`.
 
-use crate::flesh::Cells;
+use crate::capabilities::Cells;
+use crate::wire::GestureId;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::{
     geom::{Character, Handle},
@@ -87,8 +88,8 @@ pub struct Drawn {
     pub frame: Frame,
     /// Stretch of each vertex, if it is asked for.
     pub stretch: Option<Vec<f32>>,
-    /// The newest drag it shows; 0 if there was none yet.
-    pub drag: u32,
+    /// The newest drag of each page that it shows.
+    pub drags: Vec<GestureId>,
     /// The handles it was made with.
     pub handles: Vec<Arc<Handle>>,
     /// The fit, to be seen beside it.
@@ -101,7 +102,7 @@ pub struct Drawn {
 
 /// What one page has, so that it is sent only what it lacks.
 #[derive(Debug, Default)]
-pub struct Sent {
+pub struct SentFrames {
     revision: Option<u32>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
@@ -113,9 +114,9 @@ pub struct Sent {
     edges: Option<Arc<Vec<[u32; 2]>>>,
 }
 
-impl Sent {
-    /// The messages that bring the page to a shape, each with its number from `number` on.
-    pub fn update(&mut self, drawn: &Arc<Drawn>, number: &mut u32) -> Vec<Vec<u8>> {
+impl SentFrames {
+    /// The messages that bring a page to a shape, each with its number from `number` on.
+    pub fn update(&mut self, drawn: &Drawn, page: u64, number: &mut u32) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         let rest = &drawn.geometry.rest;
         let quantised = drawn.geometry.n_vertices > MAX_EXACT;
@@ -125,7 +126,7 @@ impl Sent {
             let [low, high] = roomy(&rest.positions);
             self.tolerance = UNSEEN * low.distance(high);
             self.bounds = quantised.then_some([low, high]);
-            let mut message = Message::new(GEOMETRY, next(number), drawn, self.bounds);
+            let mut message = Message::new(GEOMETRY, (page, next(number)), drawn, self.bounds);
             message.geometry(&drawn.geometry);
             message.shape(OWN, rest, 0, rest.positions.len(), self.bounds);
             message.owners(drawn);
@@ -144,12 +145,12 @@ impl Sent {
                 && handles.iter().zip(&drawn.handles).all(|(a, b)| Arc::ptr_eq(a, b))
         });
         if !has_handles {
-            let mut message = Message::new(HANDLES, next(number), drawn, None);
+            let mut message = Message::new(HANDLES, (page, next(number)), drawn, None);
             message.owners(drawn);
             messages.push(message.bytes);
             self.handles = Some(drawn.handles.clone());
         }
-        let mut message = Message::new(FRAME, next(number), drawn, self.bounds);
+        let mut message = Message::new(FRAME, (page, next(number)), drawn, self.bounds);
         for &(first, count) in &ranges {
             message.shape(OWN, &drawn.frame, first, count, self.bounds);
             let range = first..first + count;
@@ -224,13 +225,13 @@ struct Message {
 }
 
 impl Message {
-    fn new(kind: u32, number: u32, drawn: &Drawn, bounds: Option<[Vec3; 2]>) -> Self {
+    fn new(kind: u32, (page, number): (u64, u32), drawn: &Drawn, bounds: Option<[Vec3; 2]>) -> Self {
         let [low, high] = bounds.unwrap_or_default();
         let extent = high - low;
         let solve_ms = drawn.frame.solve_time.as_secs_f32() * 1e3;
+        let drag = drawn.drags.iter().find(|gesture| gesture.page == page).map_or(0, |gesture| gesture.drag);
         let mut bytes = Vec::new();
-        for word in
-            [kind, number, drawn.revision, drawn.geometry.n_vertices as u32, solve_ms.to_bits(), drawn.drag]
+        for word in [kind, number, drawn.revision, drawn.geometry.n_vertices as u32, solve_ms.to_bits(), drag]
         {
             bytes.extend(word.to_le_bytes());
         }

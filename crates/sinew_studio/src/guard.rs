@@ -1,14 +1,19 @@
-//! Who may talk to the server: the page it served, on this machine, and nobody else.
+//! Who may talk to the server: pages that were opened with its launch link, and nobody else.
 //!
 //! A web page of somebody else can make a browser send requests to loopback. It cannot choose the `Origin` header,
-//! and a name of its own that it points at us (DNS rebinding) shows in the `Host` header. So both are checked. With
-//! `--listen` others on the network can reach us, too; then a secret token is asked for as well.
+//! and a name of its own that it points at us (DNS rebinding) shows in the `Host` header. So both are checked. Other users of
+//! this machine, and with `--listen` others on the network, can send what they like: they lack the token, a cookie that
+//! a browser is given when it opens the launch link. Each link works once.
 
+use crate::locks::Ranked;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
-/// Name of the cookie that carries the token once the page is open.
-const COOKIE: &str = "sinew_token";
+/// Launch links that have not been used; older ones are void.
+const MAX_LINKS: usize = 8;
 
 /// Sent with everything: the page may load nothing but what the server itself gives. Some browsers do not count a
 /// socket as the server itself, so that it is named.
@@ -30,29 +35,40 @@ pub const TRACKER_POLICY: &str =
 #[derive(Debug, Clone)]
 pub struct Guard {
     address: SocketAddr,
-    token: Option<String>,
+    token: Arc<str>,
+    links: Arc<Ranked<Vec<String>>>,
 }
 
+/// What is answered to those who lack the token.
+pub const NEEDS_LINK: &str = "this needs the launch link that `sinew studio` printed; each link works once, and the page \
+    /launch shows another one in a browser where the studio is open";
+
 impl Guard {
-    /// For a server bound to an address; a token is asked for if there is one.
-    pub fn new(address: SocketAddr, token: Option<String>) -> Self {
-        Self { address, token }
+    /// For a server bound to an address.
+    pub fn new(address: SocketAddr, token: &str) -> Self {
+        Self { address, token: token.into(), links: Arc::default() }
     }
 
-    /// The address a user opens.
-    pub fn url(&self) -> String {
+    /// A new launch link.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn link(&self) -> anyhow::Result<String> {
         let host = if self.address.ip().is_unspecified() {
             SocketAddr::new(IpAddr::from([127, 0, 0, 1]), self.address.port())
         } else {
             self.address
         };
-        match &self.token {
-            Some(token) => format!("http://{host}/?token={token}"),
-            None => format!("http://{host}/"),
+        let key = secret()?;
+        let mut links = self.links.lock();
+        links.push(key.clone());
+        if links.len() > MAX_LINKS {
+            links.remove(0);
         }
+        Ok(format!("http://{host}/?launch={key}"))
     }
 
-    /// Whether a request may go on.
+    /// Whether a request may go on; with the cookie to set if it came by a launch link.
     ///
     /// # Errors
     /// What to answer instead.
@@ -61,7 +77,7 @@ impl Guard {
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<(), (StatusCode, &'static str)> {
+    ) -> Result<Option<HeaderValue>, (StatusCode, &'static str)> {
         let host =
             text(headers, header::HOST).ok_or((StatusCode::BAD_REQUEST, "a Host header is missing"))?;
         if !self.is_own_host(host) {
@@ -79,13 +95,21 @@ impl Guard {
             }
             _ => {}
         }
-        match &self.token {
-            Some(token) if !self.has_token(token, uri, headers) => Err((
-                StatusCode::UNAUTHORIZED,
-                "open the address that `sinew studio` printed: it holds a token",
-            )),
-            _ => Ok(()),
+        if self.has_token(headers) {
+            return Ok(None);
         }
+        match method == Method::GET && uri.path() == "/" && self.use_link(uri) {
+            true => Ok(self.cookie()),
+            false => Err((StatusCode::UNAUTHORIZED, NEEDS_LINK)),
+        }
+    }
+
+    /// Whether a launch link was used that has not been before.
+    fn use_link(&self, uri: &Uri) -> bool {
+        let given = uri.query().unwrap_or("").split('&').find_map(|pair| pair.strip_prefix("launch="));
+        let mut links = self.links.lock();
+        let found = given.and_then(|given| links.iter().position(|link| is_equal(given, link)));
+        found.map(|at| links.remove(at)).is_some()
     }
 
     fn is_own_host(&self, host: &str) -> bool {
@@ -107,18 +131,23 @@ impl Guard {
         }
     }
 
-    fn has_token(&self, token: &str, uri: &Uri, headers: &HeaderMap) -> bool {
-        let in_query = uri.query().unwrap_or("").split('&').filter_map(|pair| pair.strip_prefix("token="));
+    fn has_token(&self, headers: &HeaderMap) -> bool {
+        let name = self.cookie_name();
         let cookies = text(headers, header::COOKIE).unwrap_or("");
-        let in_cookie =
-            cookies.split(';').filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-        in_query.chain(in_cookie).any(|given| is_equal(given, token))
+        let mut given =
+            cookies.split(';').filter_map(|pair| pair.trim().strip_prefix(&*name)?.strip_prefix('='));
+        given.any(|given| is_equal(given, &self.token))
+    }
+
+    /// Browsers share cookies between ports, so that each port has its own.
+    fn cookie_name(&self) -> String {
+        format!("sinew_{}", self.address.port())
     }
 
     /// The cookie that lets the page's further requests through.
-    pub fn cookie(&self) -> Option<HeaderValue> {
-        let token = self.token.as_ref()?;
-        HeaderValue::from_str(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict")).ok()
+    fn cookie(&self) -> Option<HeaderValue> {
+        let (name, token) = (self.cookie_name(), &self.token);
+        HeaderValue::from_str(&format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")).ok()
     }
 }
 
@@ -159,15 +188,17 @@ mod tests {
 
     fn status(guard: &Guard, method: Method, uri: &str, pairs: &[(&'static str, &str)]) -> u16 {
         match guard.check(&method, &uri.parse().unwrap(), &headers(pairs)) {
-            Ok(()) => 200,
+            Ok(_) => 200,
             Err((status, _)) => status.as_u16(),
         }
     }
 
     #[test]
     fn other_sites_and_names_are_refused() {
-        let guard = Guard::new("127.0.0.1:7717".parse().unwrap(), None);
-        let get = |pairs: &[(&'static str, &str)]| status(&guard, Method::GET, "/", pairs);
+        let guard = Guard::new("127.0.0.1:7717".parse().unwrap(), "abc");
+        let cookie = ("cookie", "sinew_7717=abc");
+        let get =
+            |pairs: &[(&'static str, &str)]| status(&guard, Method::GET, "/", &[pairs, &[cookie]].concat());
         assert_eq!(get(&[("host", "127.0.0.1:7717")]), 200);
         assert_eq!(get(&[("host", "localhost:7717")]), 200);
         // A name that somebody pointed at us, another port, no host, no port.
@@ -186,7 +217,7 @@ mod tests {
         let upgrade = ("upgrade", "websocket");
         for origin in ["http://evil.example", "http://127.0.0.1:7718", "https://127.0.0.1:7717", "null"] {
             assert_eq!(get(&[host, upgrade, ("origin", origin)]), 403, "{origin}");
-            assert_eq!(status(&guard, Method::POST, "/upload", &[host, ("origin", origin)]), 403);
+            assert_eq!(status(&guard, Method::POST, "/upload", &[host, cookie, ("origin", origin)]), 403);
         }
         assert_eq!(get(&[host, upgrade]), 403);
         assert_eq!(get(&[host, upgrade, ("origin", "http://127.0.0.1:7717")]), 200);
@@ -195,18 +226,30 @@ mod tests {
     }
 
     #[test]
-    fn on_the_network_a_token_is_asked_for() {
-        let guard = Guard::new("0.0.0.0:80".parse().unwrap(), Some("abc".into()));
+    fn a_launch_link_works_once() {
+        let guard = Guard::new("0.0.0.0:80".parse().unwrap(), "abc");
         let host = ("host", "192.168.1.5:80");
-        assert_eq!(status(&guard, Method::GET, "/", &[host]), 401);
-        assert_eq!(status(&guard, Method::GET, "/?token=abd", &[host]), 401);
-        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[host]), 200);
-        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "192.168.1.5")]), 200);
-        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "[::1]")]), 200);
-        assert_eq!(status(&guard, Method::GET, "/app.js", &[host, ("cookie", "a=b; sinew_token=abc")]), 200);
-        assert_eq!(status(&guard, Method::GET, "/app.js", &[host, ("cookie", "sinew_token=ab")]), 401);
-        assert_eq!(status(&guard, Method::GET, "/?token=abc", &[("host", "evil.example:80")]), 421);
-        assert!(guard.url().ends_with("/?token=abc"));
+        let get = |uri: &str, pairs: &[(&'static str, &str)]| status(&guard, Method::GET, uri, pairs);
+        assert_eq!(get("/", &[host]), 401);
+        let link = guard.link().unwrap();
+        let path = link.strip_prefix("http://127.0.0.1:80").unwrap();
+        assert_eq!(get(&path.replace("launch", "token"), &[host]), 401);
+        assert_eq!(get(&path[..path.len() - 1], &[host]), 401);
+        assert_eq!(get(path, &[("host", "evil.example:80")]), 421);
+        // Only the page itself is opened by it.
+        assert_eq!(get(&path.replace('/', "/app.js"), &[host]), 401);
+        let cookie = guard.check(&Method::GET, &path.parse().unwrap(), &headers(&[host])).unwrap().unwrap();
+        assert_eq!(cookie, "sinew_80=abc; Path=/; HttpOnly; SameSite=Strict");
+        assert_eq!(get(path, &[host]), 401);
+        assert_eq!(get(path, &[("host", "192.168.1.5"), ("cookie", "a=b; sinew_80=abc")]), 200);
+        assert_eq!(get("/", &[("host", "[::1]"), ("cookie", "sinew_80=abc")]), 200);
+        for wrong in ["sinew_80=ab", "sinew_81=abc", "sinew_80abc", "xsinew_80=abc"] {
+            assert_eq!(get("/app.js", &[host, ("cookie", wrong)]), 401, "{wrong}");
+        }
+        // Links that nobody used for long are void.
+        let first = guard.link().unwrap();
+        (0..MAX_LINKS).for_each(|_| drop(guard.link().unwrap()));
+        assert_eq!(get(first.strip_prefix("http://127.0.0.1:80").unwrap(), &[host]), 401);
         assert_ne!(secret().unwrap(), secret().unwrap());
     }
 }

@@ -1,28 +1,25 @@
 //! The studio: a local server, and the page it serves.
 //!
 //! ```text
-//! browser ◄─ socket ─► Studio ─► Session (document, history, journal)
-//!    ▲                   │ newest drag, newest display
-//!    └── frames ◄── engine thread (prepares, solves)     jobs on threads of their own
+//! page ◄─ socket ─► wire::Page ─► registry ─► capabilities ─► Session (document, history, journal)
+//!   ▲                                             │ newest drag, newest display
+//!   └────────────── frames ◄── engine thread (prepares, solves)     jobs on threads of their own
 //! ```
-//! `PROTOCOL.md` says what goes over the wire.
+//! `PROTOCOL.md` describes the messages; it and the page's `protocol.ts` are generated from the types in `wire` and
+//! `capabilities`.
 
 mod assets;
+mod capabilities;
+mod door;
 mod engine;
-mod examples;
 mod files;
-mod fit;
-mod flesh;
 mod frames;
 mod guard;
+mod locks;
 mod news;
 mod painter;
-mod puppet;
-mod requests;
-mod rules;
 mod server;
 mod socket;
-mod state;
 mod studio;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! Turns what a user drew on the screen into vertices, on a thread that keeps the search structures of one mesh.
 
-use crate::wire::{Mode, Region};
+use crate::wire::{Point2, ViewMatrix};
 use glam::{DMat4, DVec2};
+use serde::Deserialize;
 use sinew::{
     deform::select::{Flood, Plane, ScreenBox, Selector, View},
     geom::{Handle, Mesh, query::RayHit},
@@ -14,9 +15,63 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
 };
+use ts_rs::TS;
 
 /// Places of a brush stroke that are looked at in one message.
 const MAX_PLACES: usize = 256;
+
+/// A part of the surface. `grow` and `shrink` are of the handle itself, by rings of faces.
+#[derive(Debug, Clone, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Region {
+    /// What is inside a box on the screen.
+    Box {
+        /// How it is seen.
+        view: ViewMatrix,
+        /// One corner.
+        from: Point2,
+        /// The opposite corner.
+        to: Point2,
+        /// What of it is meant.
+        mode: RegionMode,
+    },
+    /// What is inside a closed line on the screen.
+    Lasso {
+        /// How it is seen.
+        view: ViewMatrix,
+        /// The line.
+        points: Vec<Point2>,
+        /// What of it is meant.
+        mode: RegionMode,
+    },
+    /// What a brush touches.
+    Brush {
+        /// How it is seen.
+        view: ViewMatrix,
+        /// Where the brush was.
+        at: Vec<Point2>,
+        /// Metres; 0 for single faces.
+        radius: f64,
+    },
+    /// Vertices by number.
+    Vertices(Vec<u32>),
+    /// The handle and this many rings around it.
+    Grow(usize),
+    /// The handle without this many rings at its border.
+    Shrink(usize),
+}
+
+/// What of a box or lasso is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RegionMode {
+    /// Everything in it, seen or not.
+    All,
+    /// What is connected to its middle and faces the viewer.
+    Facing,
+    /// What is connected to its middle, with its far side.
+    Around,
+}
 
 type Task = Box<dyn FnOnce(&Selector) + Send>;
 
@@ -93,7 +148,7 @@ pub fn select(selector: &Selector, region: &Region, own: &[u32]) -> Vec<u32> {
 }
 
 /// What is seen through a place of the screen.
-pub fn pick(selector: &Selector, view: &[f64; 16], at: [f64; 2]) -> Option<RayHit> {
+pub fn pick(selector: &Selector, view: &ViewMatrix, at: Point2) -> Option<RayHit> {
     selector.pick(&self::view(view), DVec2::from_array(at))
 }
 
@@ -112,20 +167,26 @@ pub fn mirror(selector: &Selector, handle: &Handle, plane: &Plane, tolerance: f6
     weights.into_iter().unzip()
 }
 
-fn view(columns: &[f64; 16]) -> View {
-    View { clip_from_model: DMat4::from_cols_array(columns) }
+/// How something is seen.
+pub fn view(matrix: &ViewMatrix) -> View {
+    View { clip_from_model: DMat4::from_cols_array(&matrix.0) }
 }
 
-fn in_box(selector: &Selector, view: &View, screen: &ScreenBox, mode: Mode) -> Vec<u32> {
+/// The corner of a face that a hit is nearest to.
+pub fn nearest_corner(hit: &RayHit) -> usize {
+    (0..3).max_by(|&a, &b| hit.barycentric[a].total_cmp(&hit.barycentric[b])).unwrap_or(0)
+}
+
+fn in_box(selector: &Selector, view: &View, screen: &ScreenBox, mode: RegionMode) -> Vec<u32> {
     match mode {
-        Mode::All => selector.in_box(view, screen),
-        Mode::Facing => selector.flood(view, screen, Flood::Facing),
-        Mode::Around => selector.flood(view, screen, Flood::Around),
+        RegionMode::All => selector.in_box(view, screen),
+        RegionMode::Facing => selector.flood(view, screen, Flood::Facing),
+        RegionMode::Around => selector.flood(view, screen, Flood::Around),
     }
 }
 
 /// What a box around the lasso holds, without what lies outside the lasso.
-fn in_lasso(selector: &Selector, view: &View, points: &[[f64; 2]], mode: Mode) -> Vec<u32> {
+fn in_lasso(selector: &Selector, view: &View, points: &[[f64; 2]], mode: RegionMode) -> Vec<u32> {
     let points: Vec<DVec2> = points.iter().map(|p| DVec2::from_array(*p)).collect();
     let (Some(low), Some(high)) =
         (points.iter().copied().reduce(DVec2::min), points.iter().copied().reduce(DVec2::max))

@@ -2,15 +2,17 @@
 
 use crate::{
     assets::{TRACKER, asset},
+    door::{Connection, Door},
     engine,
     files::{Files, MAX_UPLOAD, default_home},
-    guard::{Guard, TRACKER_POLICY, policy, secret},
+    guard::{Guard, NEEDS_LINK, TRACKER_POLICY, policy, secret},
     socket,
     studio::Studio,
+    wire::registry,
 };
 use anyhow::Context;
 use axum::{
-    Router,
+    Extension, Router,
     body::{Body, Bytes, HttpBody},
     extract::{Path as UrlPath, Query, Request, State, WebSocketUpgrade},
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -19,7 +21,6 @@ use axum::{
     routing::{get, post},
 };
 use serde::Deserialize;
-use serde_json::json;
 use sinew::{
     geom::{Warnings, sample::Sample},
     session::{grow_sample, open_file},
@@ -33,14 +34,19 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::{io::AsyncWriteExt, net::TcpListener};
+use tokio::{io::AsyncWriteExt, net::TcpListener, sync::Semaphore};
 
 /// Vertices of the sample a first start shows.
 const SAMPLE_VERTICES: usize = 10_000;
 /// How often pages hear how far jobs are.
 const JOB_EVERY: Duration = Duration::from_millis(200);
-/// Largest message a page may send; frames go the other way.
-const MAX_MESSAGE: usize = 64 << 20;
+
+/// Pages that may be open at once.
+const MAX_PAGES: usize = 32;
+/// Uploads that may run at once; browsers open six connections.
+const MAX_UPLOADS: usize = 8;
+/// Time without a byte after which an upload has failed.
+const UPLOAD_PAUSE: Duration = Duration::from_secs(30);
 
 /// What browsers may give the page: the camera, if the user says so, and nothing else of the kind.
 const PERMISSIONS: &str = "camera=(self), microphone=(), geolocation=(), display-capture=()";
@@ -52,7 +58,7 @@ pub struct StudioOptions {
     pub file: Option<PathBuf>,
     /// The port; any free one if 0.
     pub port: u16,
-    /// Let others on the network in, with a token: the address to listen on.
+    /// Let others on the network in: the address to listen on.
     pub listen: Option<IpAddr>,
     /// Where unsaved work and exports are kept; the user's folder for such things if absent.
     pub home: Option<PathBuf>,
@@ -62,7 +68,7 @@ pub struct StudioOptions {
     pub licenses: String,
 }
 
-/// Serve until the program is ended. `ready` is told the address to open.
+/// Serve until the program is ended. `ready` is given the link to open, which works once.
 ///
 /// # Errors
 /// If the file cannot be opened or the port is taken.
@@ -84,24 +90,27 @@ pub fn serve(
     };
     let is_project = |path: &PathBuf| path.to_string_lossy().to_ascii_lowercase().ends_with(".sinew.glb");
     let own = options.file.clone().filter(is_project);
-    let studio = Arc::new(Studio::new(run, document, own, files).context("the system gives no thread")?);
+    let studio = Arc::new(Studio::new(run, document, own, files).context("could not start a thread")?);
     studio.exchanged(warnings.clone());
     let engine = {
         let studio = studio.clone();
         std::thread::Builder::new().name("engine".into()).spawn(move || engine::run(&studio))?
     };
-    let simulator = {
+    let mut threads = Vec::new();
+    for run in studio.capabilities.list().iter().filter_map(|capability| capability.thread()) {
         let studio = studio.clone();
-        std::thread::Builder::new().name("flesh".into()).spawn(move || crate::flesh::run(&studio))?
-    };
+        threads.push(std::thread::Builder::new().name("capability".into()).spawn(move || run(&studio))?);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(listen(options, studio.clone(), |url| ready(url, &warnings)));
     studio.pending().stop = true;
     studio.ring();
     // It ends as soon as it hears the bell.
     let _ = engine.join();
-    studio.flesh.stop();
-    let _ = simulator.join();
+    studio.capabilities.list().iter().for_each(|capability| capability.stop());
+    for thread in threads {
+        let _ = thread.join();
+    }
     runtime.shutdown_timeout(Duration::from_secs(1));
     studio.session().flush();
     done
@@ -118,13 +127,15 @@ async fn listen(
             "{address} cannot be listened on; is another studio running there? choose another with --port"
         )
     })?;
-    let token = options.listen.map(|_| secret()).transpose()?;
-    let guard = Guard::new(listener.local_addr()?, token);
-    ready(&guard.url())?;
+    let guard = Guard::new(listener.local_addr()?, &studio.files.token()?);
+    ready(&guard.link()?)?;
     let licenses = Bytes::from(options.licenses.clone());
+    let door = Arc::new(Door::default());
+    let links = guard.clone();
     let app = Router::new()
         .route("/", get(page))
         .route("/{file}", get(page))
+        .route("/launch", get(async move || launch(&links)))
         .route("/ws", get(upgrade))
         .route("/image/{index}", get(image))
         .route("/thumbnail/{index}", get(thumbnail))
@@ -133,26 +144,76 @@ async fn listen(
         .route("/fit/{version}", get(fit_maps))
         .route("/upload", post(upload))
         .route("/licenses.json", get(async move || json_response(licenses)))
-        .with_state(studio.clone())
-        .layer(from_fn_with_state(guard, check));
-    tokio::spawn(tell_jobs(studio));
+        .with_state(Served { studio: studio.clone(), limits: Arc::default() })
+        .layer(from_fn_with_state((guard, door.clone()), check));
+    tokio::spawn(report_jobs(studio));
     tokio::select! {
-        done = async { axum::serve(listener, app).await } => Ok(done?),
+        () = door.open(listener, app) => Ok(()),
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
 }
 
+/// What requests share.
+#[derive(Debug, Clone)]
+struct Served {
+    studio: Arc<Studio>,
+    limits: Arc<Limits>,
+}
+
+/// How much may go on at once.
+#[derive(Debug)]
+struct Limits {
+    pages: Arc<Semaphore>,
+    uploads: Semaphore,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { pages: Arc::new(Semaphore::new(MAX_PAGES)), uploads: Semaphore::new(MAX_UPLOADS) }
+    }
+}
+
+/// A page with another launch link, for another browser.
+fn launch(guard: &Guard) -> Response {
+    match guard.link() {
+        Ok(link) => simple_page(
+            StatusCode::OK,
+            &format!("Open this link in another browser. It works once.</p><p>{link}"),
+        ),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response(),
+    }
+}
+
+fn simple_page(status: StatusCode, text: &str) -> Response {
+    let html = format!(
+        "<!doctype html><meta charset=\"utf-8\"><title>Sinew studio</title><h1>Sinew studio</h1><p>{text}</p>\n"
+    );
+    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response()
+}
+
 /// Every request passes here first.
-async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+async fn check(
+    State((guard, door)): State<(Guard, Arc<Door>)>,
+    Extension(connection): Extension<Connection>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_page = request.uri().path() == "/";
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
     let policy = match request.uri().path() {
         TRACKER => Ok(HeaderValue::from_static(TRACKER_POLICY)),
         _ => HeaderValue::from_str(&policy(host)),
     };
-    let mut response = match guard.check(request.method(), request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err((status, cause)) => (status, format!("{cause}\n")).into_response(),
+    let checked = guard.check(request.method(), request.uri(), request.headers());
+    let mut response = match &checked {
+        Ok(_) if door.recognise(connection) => next.run(request).await,
+        Ok(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "too many connections; close other pages\n").into_response()
+        }
+        Err((StatusCode::UNAUTHORIZED, _)) if is_page => {
+            simple_page(StatusCode::UNAUTHORIZED, &NEEDS_LINK.replace('`', ""))
+        }
+        Err((status, cause)) => (*status, format!("{cause}\n")).into_response(),
     };
     let headers = response.headers_mut();
     // The host is plain letters, so that it is a header.
@@ -163,13 +224,13 @@ async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Resp
     headers.insert("permissions-policy", HeaderValue::from_static(PERMISSIONS));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
-    if let (true, Some(cookie)) = (is_page && response.status().is_success(), guard.cookie()) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    if let Ok(Some(cookie)) = checked {
+        headers.insert(header::SET_COOKIE, cookie);
     }
     response
 }
 
-async fn tell_jobs(studio: Arc<Studio>) {
+async fn report_jobs(studio: Arc<Studio>) {
     let mut clock = tokio::time::interval(JOB_EVERY);
     let mut told: Vec<(u64, Option<f64>)> = Vec::new();
     loop {
@@ -179,7 +240,7 @@ async fn tell_jobs(studio: Arc<Studio>) {
             // Preparing tells of itself once it takes long.
             let is_news = told.iter().any(|(id, share)| *id == job.id() && *share != job.share());
             if is_news {
-                studio.tell_job(job, false, None);
+                studio.report_job(job, false, None);
             }
         }
         told = jobs.iter().map(|job| (job.id(), job.share())).collect();
@@ -190,11 +251,17 @@ async fn page(file: Option<UrlPath<String>>, request: HeaderMap) -> Response {
     asset(file.as_ref().map_or("", |UrlPath(name)| name), &request)
 }
 
-async fn upgrade(State(studio): State<Arc<Studio>>, upgrade: WebSocketUpgrade) -> Response {
-    upgrade.max_message_size(MAX_MESSAGE).on_upgrade(move |socket| socket::talk(socket, studio))
+async fn upgrade(State(Served { studio, limits }): State<Served>, upgrade: WebSocketUpgrade) -> Response {
+    let Ok(place) = limits.pages.clone().try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open; close some\n").into_response();
+    };
+    upgrade.max_message_size(registry().max_bytes()).on_upgrade(async move |socket| {
+        socket::talk(socket, studio).await;
+        drop(place);
+    })
 }
 
-async fn image(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+async fn image(State(Served { studio, .. }): State<Served>, UrlPath(index): UrlPath<usize>) -> Response {
     let document = studio.session().document().clone();
     let material = document.body.surface.materials.get(index);
     match material.and_then(|material| material.base_color_image.as_ref()) {
@@ -203,7 +270,7 @@ async fn image(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>
     }
 }
 
-async fn thumbnail(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+async fn thumbnail(State(Served { studio, .. }): State<Served>, UrlPath(index): UrlPath<usize>) -> Response {
     let document = studio.session().document().clone();
     match document.examples.get(index).and_then(|example| example.thumbnail.clone()) {
         Some(png) => picture("image/png", png.to_vec()),
@@ -211,7 +278,10 @@ async fn thumbnail(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<us
     }
 }
 
-async fn pair_picture(State(studio): State<Arc<Studio>>, UrlPath(index): UrlPath<usize>) -> Response {
+async fn pair_picture(
+    State(Served { studio, .. }): State<Served>,
+    UrlPath(index): UrlPath<usize>,
+) -> Response {
     let document = studio.session().document().clone();
     match document.puppet.pairs.get(index).and_then(|pair| pair.thumbnail.clone()) {
         Some(png) => picture("image/png", png.to_vec()),
@@ -226,14 +296,14 @@ fn picture(mime: &str, bytes: Vec<u8>) -> Response {
 }
 
 /// What a fit looks like on the surface.
-async fn fit_maps(State(studio): State<Arc<Studio>>, UrlPath(version): UrlPath<u32>) -> Response {
-    match crate::fit::maps(&studio, version) {
+async fn fit_maps(State(Served { studio, .. }): State<Served>, UrlPath(version): UrlPath<u32>) -> Response {
+    match crate::capabilities::fit_maps(&studio, version) {
         Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-async fn download(State(studio): State<Arc<Studio>>, UrlPath(id): UrlPath<String>) -> Response {
+async fn download(State(Served { studio, .. }): State<Served>, UrlPath(id): UrlPath<String>) -> Response {
     let Some(download) = studio.files.download(&id) else { return StatusCode::NOT_FOUND.into_response() };
     match tokio::fs::read(&download.path).await {
         Ok(bytes) => {
@@ -260,7 +330,15 @@ struct Drop {
     name: String,
 }
 
-async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, request: Request) -> Response {
+async fn upload(
+    State(Served { studio, limits }): State<Served>,
+    Query(drop): Query<Drop>,
+    request: Request,
+) -> Response {
+    let Ok(_place) = limits.uploads.try_acquire() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many uploads at once; wait for them to end\n")
+            .into_response();
+    };
     let path = match studio.files.upload(&drop.drop, &drop.name) {
         Ok(path) => path,
         Err(error) => return (StatusCode::BAD_REQUEST, format!("{error:#}\n")).into_response(),
@@ -270,8 +348,8 @@ async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, req
     if claimed.is_some_and(|n| n > MAX_UPLOAD) {
         return too_large();
     }
-    match receive(request.into_body(), &path).await {
-        Ok(Some(bytes)) => json_response(json!({ "bytes": bytes }).to_string()),
+    match receive(request.into_body(), &path, &studio.files).await {
+        Ok(Some(bytes)) => json_response(format!("{{\"bytes\":{bytes}}}")),
         Ok(None) => {
             let _ = tokio::fs::remove_file(&path).await;
             too_large()
@@ -284,8 +362,8 @@ async fn upload(State(studio): State<Arc<Studio>>, Query(drop): Query<Drop>, req
 }
 
 fn too_large() -> Response {
-    let text =
-        "the file is larger than 1 GB; put it into the folder of the open dialog and open it from there\n";
+    let text = "the file is larger than 1 GB, or the files of this drop larger than 4 GB; put them into the folder of the open dialog and \
+         open them from there\n";
     (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
 }
 
@@ -293,18 +371,22 @@ fn json_response(text: impl Into<Body>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
-/// Write what comes to a file; `None` if it does not end in time.
-async fn receive(mut body: Body, path: &Path) -> std::io::Result<Option<u64>> {
+/// Write what comes to a file; `None` if it is too much.
+async fn receive(mut body: Body, path: &Path, files: &Files) -> std::io::Result<Option<u64>> {
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await?;
     }
     let mut file = tokio::fs::File::create(path).await?;
     let mut n_bytes = 0;
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+    let late = |_| std::io::Error::other("nothing came for a while");
+    while let Some(frame) = {
+        let next = poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+        tokio::time::timeout(UPLOAD_PAUSE, next).await.map_err(late)?
+    } {
         let frame = frame.map_err(std::io::Error::other)?;
         if let Ok(data) = frame.into_data() {
             n_bytes += data.len() as u64;
-            if n_bytes > MAX_UPLOAD {
+            if n_bytes > MAX_UPLOAD || !files.may_upload(data.len() as u64) {
                 return Ok(None);
             }
             file.write_all(&data).await?;

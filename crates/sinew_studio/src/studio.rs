@@ -1,20 +1,26 @@
 //! What all pages on one server share.
+//!
+//! # Locks
+//! In the order of [`Rank`]: saving, session, events, looks, the state of one capability, pending. A thread locks only what
+//! comes later than everything it holds, which debug builds check. None is held over a solve, a search or a file, but for
+//! saving, whose purpose that is: who works longer takes a copy (documents and reaches are cheap to copy) or takes the thing
+//! out, works, and puts it back if it is still wanted. The engine alone solves shapes, so that nobody misses what it took out.
 
 use crate::{
+    capabilities::Capabilities,
     files::Files,
-    flesh::FleshStage,
     frames::Drawn,
-    news::{Topic, Versions},
+    locks::{self, Held as Locked, Rank, Ranked},
+    news::Versions,
     painter::Painter,
-    puppet::Theatre,
+    wire::{GestureId, JobKind, JobState, Level, Notice, Part, Step, registry, typed},
 };
+use anyhow::Context;
 use glam::DVec3;
-use serde_json::{Value, json};
 use sinew::{
     geom::{Character, Mesh, Warnings},
     session::{
-        Command, Display, Document, Event, Fitted, Gesture, Job, Jobs, MotionStack, Reach, Recovery, Ruled,
-        Session, SessionError,
+        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError,
     },
 };
 use std::{
@@ -23,66 +29,60 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
         mpsc::Receiver,
     },
 };
 use tokio::sync::{broadcast, watch};
 
-/// Messages a page may lag behind before it is told to ask for everything anew.
+/// Messages a page may lag behind before it is sent everything again.
 const BACKLOG: usize = 256;
 /// Gestures that may wait for the engine; more come only from a page that is not ours.
 const MAX_DRAGS: usize = 64;
 /// Warnings of a file that are shown.
 const MAX_WARNINGS: usize = 50;
+/// Documents that may be opened at once.
+const MAX_OPENING: usize = 2;
+/// Long requests that may run at once.
+const MAX_JOBS: usize = 8;
 
 /// The shared part.
 #[derive(Debug)]
 pub struct Studio {
     /// A number no other run of the server has.
     pub session_id: String,
-    session: Mutex<Session>,
+    session: Ranked<Session>,
     /// What happens to the session.
-    events: Mutex<Receiver<Event>>,
-    view: Mutex<Looks>,
-    /// A pose that is being reached for: shown, but not done.
-    reach: Mutex<Option<Reach>>,
-    /// What the rules of the document come to, if somebody has looked.
-    ruled: Mutex<Option<Arc<Ruled>>>,
-    /// An actor, and the character that follows.
-    pub theatre: Mutex<Theatre>,
-    /// Flesh that is simulated.
-    pub flesh: FleshStage,
-    /// The newest wish of a hand that the engine has not taken up yet.
+    events: Ranked<Receiver<Event>>,
+    looks: Ranked<Looks>,
+    /// What can be done, with the state of each.
+    pub capabilities: Capabilities,
+    /// The newest drags that the engine has not taken up yet.
     pending: Mutex<Pending>,
     /// Rung whenever the engine has something to look at, and when it has taken up a drag.
     bell: Condvar,
     /// Long work.
     pub jobs: Jobs,
-    /// Held while a project is written and noted as such, so that two saves do not cross.
-    pub saving: Mutex<()>,
-    /// Steps of the motion stack, kept between exports.
-    pub stack: Mutex<MotionStack>,
-    /// The newest fit and how many there have been.
-    pub fit: Mutex<(u32, Option<Arc<Fitted>>)>,
-    /// The newest shape.
-    pub shown: watch::Sender<Option<Arc<Shown>>>,
-    /// Versions of the parts of the state that pages show.
-    pub news: watch::Sender<Versions>,
-    /// Words for every page.
-    pub words: broadcast::Sender<Arc<str>>,
+    n_jobs: Arc<AtomicUsize>,
+    /// Held while a project is written, so that two saves do not cross.
+    pub saving: Ranked<()>,
+    /// Steps of the motion stack, stored between exports.
+    stack: Ranked<MotionStack>,
+    shown: watch::Sender<Option<Arc<Shown>>>,
+    news: watch::Sender<Versions>,
+    words: broadcast::Sender<Arc<str>>,
     /// Finds vertices.
     pub painter: Painter,
     /// Where pages may read and write.
     pub files: Files,
     journals: PathBuf,
-    recoveries: Mutex<Vec<Recovery>>,
+    recoveries: Ranked<Vec<Recovery>>,
     revision: AtomicU32,
     /// How many documents were opened.
     n_opened: AtomicU32,
     prepare_us: AtomicU64,
     n_gestures: AtomicU64,
-    warnings: Mutex<Vec<String>>,
+    warnings: Ranked<Vec<String>>,
 }
 
 /// How the document is shown.
@@ -104,7 +104,7 @@ pub struct Looks {
 #[derive(Debug, Default)]
 pub struct Pending {
     /// Moves in progress, one for each gesture.
-    pub drags: VecDeque<Wish>,
+    pub drags: VecDeque<Drag>,
     /// The page whose drag the engine is at work on.
     pub dragging: Option<u64>,
     /// Rises with every change.
@@ -114,14 +114,12 @@ pub struct Pending {
 }
 
 /// A move in progress.
-#[derive(Debug, PartialEq)]
-pub struct Wish {
-    /// The page whose hand it is.
-    pub page: u64,
-    /// Number of the gesture.
-    pub drag: u32,
-    /// The move, in the words of moves.json; none if the gesture only ends.
-    pub step: Option<Value>,
+#[derive(Debug)]
+pub struct Drag {
+    /// Whose it is.
+    pub gesture: GestureId,
+    /// What the pointer does; none if the gesture only ends.
+    pub step: Option<Box<dyn Step>>,
     /// Whether it is the last.
     pub end: bool,
 }
@@ -163,11 +161,23 @@ impl Shown {
     }
 }
 
+impl Looks {
+    /// Whether pages see the same: while a clip plays, only its vertices change.
+    fn is_like(&self, other: &Self) -> bool {
+        let is_same = match (&self.display, &other.display) {
+            (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
+            (old, new) => old == new,
+        };
+        let choices = |looks: &Self| (looks.stress, looks.refine, looks.compare, looks.cells);
+        is_same && choices(self) == choices(other)
+    }
+}
+
 impl Studio {
     /// A studio with a document.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If no thread can be started.
     pub fn new(
         session_id: String,
         document: Document,
@@ -180,90 +190,97 @@ impl Studio {
         let events = session.subscribe();
         Ok(Self {
             session_id,
-            session: Mutex::new(session),
-            events: Mutex::new(events),
-            view: Mutex::default(),
-            reach: Mutex::default(),
-            ruled: Mutex::default(),
-            theatre: Mutex::default(),
-            flesh: FleshStage::default(),
+            session: Ranked::new(Rank::Session, session),
+            events: Ranked::new(Rank::Events, events),
+            looks: Ranked::new(Rank::Looks, Looks::default()),
+            capabilities: Capabilities::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
             jobs: Jobs::default(),
-            saving: Mutex::default(),
-            stack: Mutex::default(),
-            fit: Mutex::default(),
+            n_jobs: Arc::default(),
+            saving: Ranked::new(Rank::Saving, ()),
+            stack: Ranked::default(),
             shown: watch::Sender::new(None),
             news: watch::Sender::new(Versions::default()),
             words: broadcast::Sender::new(BACKLOG),
             painter: Painter::new()?,
             files,
             journals,
-            recoveries: Mutex::new(recoveries),
+            recoveries: Ranked::new(Rank::State, recoveries),
             revision: AtomicU32::new(1),
             n_opened: AtomicU32::new(1),
             prepare_us: AtomicU64::new(0),
             n_gestures: AtomicU64::new(0),
-            warnings: Mutex::default(),
+            warnings: Ranked::default(),
         })
     }
 
-    /// The session, for a moment: nothing long is done while it is held. What happened to it meanwhile is told when
-    /// it is let go, all at once.
+    /// The session, for a moment: nothing long is done while it is held. What happened to it meanwhile is reported when
+    /// it is released, all at once.
     pub fn session(&self) -> Held<'_> {
-        Held { session: lock(&self.session), _tell: TellEvents(self) }
+        Held { session: self.session.lock(), _report: ReportEvents(self) }
+    }
+
+    /// The document as it is now.
+    pub fn document(&self) -> Document {
+        self.session().document().clone()
     }
 
     /// How the document is shown.
     pub fn looks(&self) -> Looks {
-        lock(&self.view).clone()
+        self.looks.lock().clone()
     }
 
     /// Show it otherwise.
     pub fn change_looks(&self, change: impl FnOnce(&mut Looks)) {
-        change(&mut lock(&self.view));
-        self.raise(Topic::Looks);
-        self.ring();
-    }
-
-    /// Show another shape. While a clip plays, only its vertices change.
-    pub fn show(&self, display: Display) {
-        let before = std::mem::replace(&mut lock(&self.view).display, display.clone());
-        let is_same = match (&before, &display) {
-            (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
-            (old, new) => old == new,
-        };
+        let mut looks = self.looks.lock();
+        let before = looks.clone();
+        change(&mut looks);
+        let is_same = before.is_like(&looks);
+        drop(looks);
         if !is_same {
-            self.raise(Topic::Looks);
-            // Rigs are told as they are in what is shown.
-            self.raise(Topic::Flesh);
+            self.capabilities.list().iter().for_each(|capability| capability.looks_changed(self));
         }
         self.ring();
     }
 
-    /// The search in progress, for a moment. Who changes it lets pages hear of it.
-    pub fn reach(&self) -> MutexGuard<'_, Option<Reach>> {
-        lock(&self.reach)
+    /// The newest shape that is shown.
+    ///
+    /// # Errors
+    /// If there is none yet.
+    pub fn shown(&self) -> anyhow::Result<Arc<Shown>> {
+        self.shown.borrow().clone().context("nothing is shown yet")
     }
 
-    /// What the rules come to; null until they are looked at.
-    pub fn ruled(&self) -> Option<Arc<Ruled>> {
-        lock(&self.ruled).clone()
+    /// Show a shape to all pages.
+    pub fn publish(&self, shown: Arc<Shown>) {
+        self.shown.send_replace(Some(shown));
     }
 
-    /// Let pages see what the rules come to, if it is new.
-    pub fn set_ruled(&self, ruled: Option<Arc<Ruled>>) {
-        let mut shared = lock(&self.ruled);
-        if shared.as_ref().map(Arc::as_ptr) != ruled.as_ref().map(Arc::as_ptr) {
-            *shared = ruled;
-            drop(shared);
-            self.raise(Topic::Ruled);
-        }
+    /// Hear of new shapes.
+    pub fn watch_shown(&self) -> watch::Receiver<Option<Arc<Shown>>> {
+        self.shown.subscribe()
     }
 
-    /// The engine's list, for a moment.
+    /// Hear of changes of the state.
+    pub fn watch_news(&self) -> watch::Receiver<Versions> {
+        self.news.subscribe()
+    }
+
+    /// Hear what all pages are told: notices, and how far jobs are.
+    pub fn watch_words(&self) -> broadcast::Receiver<Arc<str>> {
+        self.words.subscribe()
+    }
+
+    /// Versions of the parts of the state.
+    pub fn versions(&self) -> Versions {
+        self.news.borrow().clone()
+    }
+
+    /// What the engine has to do, for a moment.
     pub fn pending(&self) -> MutexGuard<'_, Pending> {
-        lock(&self.pending)
+        locks::check(Rank::Pending);
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wait for the bell, giving up the list meanwhile.
@@ -286,28 +303,28 @@ impl Studio {
         self.bell.notify_all();
     }
 
-    /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is
-    /// forgotten. The end of a gesture is not forgotten for the beginning of another.
-    pub fn leave_drag(&self, wish: Wish) {
+    /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is dropped. The
+    /// end of a gesture is not dropped for the beginning of another.
+    pub fn leave_drag(&self, drag: Drag) {
         let mut pending = self.pending();
         let has_room = pending.drags.len() < MAX_DRAGS;
-        match pending.drags.iter_mut().find(|other| (other.page, other.drag) == (wish.page, wish.drag)) {
+        match pending.drags.iter_mut().find(|other| other.gesture == drag.gesture) {
             Some(other) => {
-                let step = wish.step.or_else(|| other.step.take());
-                *other = Wish { step, ..wish };
+                let step = drag.step.or_else(|| other.step.take());
+                *other = Drag { step, ..drag };
             }
-            None if has_room => pending.drags.push_back(wish),
+            None if has_room => pending.drags.push_back(drag),
             None => {}
         }
         pending.tick += 1;
         self.bell.notify_all();
     }
 
-    /// Wait until no move of a page is on its way, so that what it asks for next is done after it. Moves of others
-    /// are none of its business.
+    /// Wait until no move of a page is on its way, so that what it asks for next is done after it. Moves of other pages
+    /// do not matter.
     pub fn settle(&self, page: u64) {
         let mut pending = self.pending();
-        while (pending.drags.iter().any(|wish| wish.page == page) || pending.dragging == Some(page))
+        while (pending.drags.iter().any(|drag| drag.gesture.page == page) || pending.dragging == Some(page))
             && !pending.stop
         {
             pending = self.wait(pending);
@@ -331,9 +348,11 @@ impl Studio {
         self.ring();
     }
 
-    /// Let every page hear of a part of the state that is not the session's.
-    pub fn raise(&self, topic: Topic) {
-        self.news.send_modify(|versions| versions.raise(topic));
+    /// Let every page hear of a part of the state that changed beside the session.
+    pub fn raise<P: Part>(&self) {
+        if let Some(part) = registry().index::<P>() {
+            self.news.send_modify(|versions| versions.raise(part));
+        }
     }
 
     /// Which document it is, counted from the start of the server.
@@ -351,9 +370,9 @@ impl Studio {
         self.revision.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A gesture of nobody's hand: several commands that are one step.
+    /// A gesture of no pointer: several commands that are one step.
     pub fn next_gesture(&self) -> Gesture {
-        Gesture((2 << 32) + self.n_gestures.fetch_add(1, Ordering::Relaxed))
+        Gesture((2 << 62) + self.n_gestures.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Time the last preparation took, in milliseconds.
@@ -369,7 +388,7 @@ impl Studio {
     /// Warnings about the document, and what keeps unsaved work from being safe.
     pub fn warnings(&self) -> Vec<String> {
         let fault = self.session().journal_fault();
-        fault.into_iter().chain(lock(&self.warnings).iter().cloned()).collect()
+        fault.into_iter().chain(self.warnings.lock().iter().cloned()).collect()
     }
 
     /// Do something that was worked out on a surface, unless another document was opened meanwhile.
@@ -390,14 +409,14 @@ impl Studio {
         Ok(())
     }
 
-    /// The newest fit.
-    pub fn newest_fit(&self) -> Option<Arc<Fitted>> {
-        lock(&self.fit).1.clone()
+    /// The steps of the motion stack, as a copy whose steps are shared, and which document they are of.
+    pub fn stack(&self) -> (u32, MotionStack) {
+        (self.n_opened(), self.stack.lock().clone())
     }
 
-    /// Keep what steps of the stack gave, unless another document was opened meanwhile; then false.
-    pub fn keep_stack(&self, n_opened: u32, stack: MotionStack) -> bool {
-        let mut shared = lock(&self.stack);
+    /// Store what steps of the stack gave, unless another document was opened meanwhile; then false.
+    pub fn store_stack(&self, n_opened: u32, stack: MotionStack) -> bool {
+        let mut shared = self.stack.lock();
         let is_same = self.n_opened() == n_opened;
         if is_same {
             *shared = stack;
@@ -416,61 +435,93 @@ impl Studio {
     pub fn exchange(&self, change: impl FnOnce(&mut Session)) {
         let mut session = self.session();
         change(&mut session);
-        lock(&self.view).display = Display::Posed;
+        self.looks.lock().display = Display::Posed;
     }
 
     /// After the whole document was exchanged.
     pub fn exchanged(&self, warnings: Warnings) {
         let mut messages = warnings.messages;
         messages.truncate(MAX_WARNINGS);
-        *lock(&self.warnings) = messages;
-        *lock(&self.stack) = MotionStack::default();
-        *self.reach() = None;
-        self.raise(Topic::Reach);
-        self.flesh.end();
-        self.raise(Topic::Fleshed);
-        self.theatre().live = None;
-        self.raise(Topic::Act);
-        lock(&self.fit).1 = None;
-        *lock(&self.view) = Looks { display: Display::Posed, compare: false, ..self.looks() };
-        self.raise(Topic::Fit);
+        *self.warnings.lock() = messages;
+        *self.stack.lock() = MotionStack::default();
+        self.change_looks(|looks| looks.display = Display::Posed);
         self.refresh_recoveries();
-        self.raise(Topic::Work);
-        self.raise(Topic::Looks);
+        for capability in self.capabilities.list() {
+            capability.reset(self);
+            capability.looks_changed(self);
+        }
         self.ring();
     }
 
-    /// Unsaved work that can be taken up.
-    pub fn recoveries(&self) -> MutexGuard<'_, Vec<Recovery>> {
-        lock(&self.recoveries)
+    /// Unsaved work that can be recovered.
+    pub fn recoveries(&self) -> Locked<'_, Vec<Recovery>> {
+        self.recoveries.lock()
     }
 
     /// Look for unsaved work again, without what is known already.
     pub fn refresh_recoveries(&self) {
+        let found = Recovery::find_all(&self.journals);
         let mut known = self.recoveries();
-        known.extend(Recovery::find_all(&self.journals));
+        known.extend(found);
         known.sort_by_key(|recovery| std::cmp::Reverse(recovery.changed));
     }
 
-    /// Say something to every page.
-    pub fn tell(&self, message: &Value) {
+    fn tell(&self, message: String) {
         // Without a page nobody hears it, which is well.
-        let _ = self.words.send(message.to_string().into());
+        let _ = self.words.send(message.into());
     }
 
     /// Show every page a notice.
-    pub fn notice(&self, level: &str, text: &str) {
-        self.tell(&json!({ "type": "notice", "level": level, "text": text }));
+    pub fn notice(&self, level: Level, text: &str) {
+        self.tell(typed("notice", &Notice { level, text: text.to_owned() }));
     }
 
-    /// Tell how far a job is.
-    pub fn tell_job(&self, job: &Job, done: bool, error: Option<&SessionError>) {
-        let is_stop = matches!(error, Some(SessionError::Cancelled));
-        self.tell(&json!({
-            "type": "job", "job": job.id(), "title": job.title(), "share": job.share(),
-            "note": job.note(), "done": done,
-            "error": error.filter(|_| !is_stop).map(ToString::to_string),
-        }));
+    /// Report how far a job is.
+    pub fn report_job(&self, job: &Job, done: bool, error: Option<&SessionError>) {
+        let error = error.filter(|error| !matches!(error, SessionError::Cancelled));
+        self.tell(typed("job", &JobState::new(job, done, error.map(ToString::to_string))));
+    }
+
+    /// Run long work as a job: pages see how far it is and may cancel it.
+    ///
+    /// # Errors
+    /// As the work.
+    pub fn job<T>(
+        &self,
+        kind: JobKind,
+        title: &str,
+        work: impl FnOnce(&Job) -> Result<T, SessionError>,
+    ) -> anyhow::Result<T> {
+        // Each holds a whole document.
+        let n_opening = self.jobs.list().iter().filter(|job| job.kind() == JobKind::Open.name()).count();
+        if kind == JobKind::Open && n_opening >= MAX_OPENING {
+            anyhow::bail!("{n_opening} documents are being opened already; wait for them, or cancel one");
+        }
+        let job = self.jobs.start(kind.name(), title);
+        self.report_job(&job, false, None);
+        // Whatever it says of being cancelled, that is what happened.
+        let done =
+            work(&job).map_err(|error| if job.is_cancelled() { SessionError::Cancelled } else { error });
+        self.jobs.finish(&job);
+        self.report_job(&job, true, done.as_ref().err());
+        Ok(done?)
+    }
+
+    /// Room for one more long request; none if too many run.
+    pub fn take_place_for_job(&self) -> Option<Place> {
+        let take = |n: usize| (n < MAX_JOBS).then_some(n + 1);
+        self.n_jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Place(self.n_jobs.clone()))
+    }
+}
+
+/// Room for a long request, as long as it is held.
+#[derive(Debug)]
+pub struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -478,8 +529,8 @@ impl Studio {
 #[derive(Debug)]
 pub struct Held<'a> {
     // Before the session: who has it next sees versions that fit it.
-    _tell: TellEvents<'a>,
-    session: MutexGuard<'a, Session>,
+    _report: ReportEvents<'a>,
+    session: Locked<'a, Session>,
 }
 
 impl Deref for Held<'_> {
@@ -496,28 +547,25 @@ impl DerefMut for Held<'_> {
     }
 }
 
-/// Tells pages and the engine what happened to the session.
+/// Reports to pages and the engine what happened to the session.
 #[derive(Debug)]
-struct TellEvents<'a>(&'a Studio);
+struct ReportEvents<'a>(&'a Studio);
 
-impl Drop for TellEvents<'_> {
+impl Drop for ReportEvents<'_> {
     fn drop(&mut self) {
-        let events: Vec<Event> = lock(&self.0.events).try_iter().collect();
+        let events: Vec<Event> = self.0.events.lock().try_iter().collect();
         self.0.hear(&events);
     }
 }
 
-/// A gesture of a drag.
-pub fn drag_gesture(drag: u32) -> Gesture {
-    Gesture(u64::from(drag))
-}
+impl GestureId {
+    /// As the session knows it: other pages and strokes have other numbers.
+    pub fn of_drag(self) -> Gesture {
+        Gesture((self.page << 32) | u64::from(self.drag))
+    }
 
-/// A gesture of a brush stroke; its numbers are others than those of drags.
-pub fn stroke_gesture(stroke: u32) -> Gesture {
-    Gesture((1 << 32) + u64::from(stroke))
-}
-
-/// What is locked here is whole at every moment, whoever panicked.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A stroke of a brush; its numbers are others than those of drags.
+    pub fn of_stroke(self) -> Gesture {
+        Gesture((1 << 62) | (self.page << 32) | u64::from(self.drag))
+    }
 }

@@ -3,12 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::{
+    capabilities::{ActPart, ClipsPart, FilePart, HandlesPart, HistoryPart, PosePart, SurfacePart},
     engine,
     files::Files,
-    news::Topic,
-    requests,
-    studio::{Studio, Wish},
-    wire::Request,
+    studio::{Drag, Studio},
+    wire::{Context, GestureId, Page, Part, Snapshot, registry},
 };
 use serde_json::{Value, json};
 use sinew::{
@@ -16,7 +15,7 @@ use sinew::{
         Warnings,
         sample::{Sample, build_character},
     },
-    session::{Command, Document, SessionError},
+    session::{ClipSource, Command, Document, SessionError, read_project, write_project},
 };
 use std::{
     path::PathBuf,
@@ -54,7 +53,9 @@ impl Desk {
     }
 
     fn ask(&self, page: u64, message: Value) -> anyhow::Result<Value> {
-        requests::handle(&self.studio, page, serde_json::from_value::<Request>(message).unwrap())
+        let call = registry().call(message["type"].as_str().unwrap(), &message.to_string()).unwrap();
+        self.studio.settle(page);
+        Ok(serde_json::from_str(&call.run(&Context { studio: &self.studio, page })?)?)
     }
 }
 
@@ -74,10 +75,12 @@ impl Drop for Stop<'_> {
     }
 }
 
-fn wish(page: u64, drag: u32, degrees: Option<i32>, end: bool) -> Wish {
-    let step =
-        degrees.map(|degrees| json!({ "rotate": { "main": "head", "axis": [1, 0, 0], "degrees": degrees } }));
-    Wish { page, drag, step, end }
+fn drag(page: u64, drag: u32, degrees: Option<i32>, end: bool) -> Drag {
+    let step = degrees.map(|degrees| {
+        let turn = json!({ "move": { "rotate": { "main": "head", "axis": [1, 0, 0], "degrees": degrees } } });
+        registry().step("rotate", &turn.to_string()).unwrap()
+    });
+    Drag { gesture: GestureId { page, drag }, step, end }
 }
 
 /// Come true soon, or not at all.
@@ -95,21 +98,22 @@ fn until(what: impl Fn() -> bool) {
 fn of_each_gesture_the_newest_move_waits() {
     let desk = Desk::new("queue", Sample::Sack, 1_000);
     for degrees in 1..=9 {
-        desk.studio.leave_drag(wish(1, 10, Some(degrees), false));
-        desk.studio.leave_drag(wish(2, 20, Some(-degrees), degrees == 9));
+        desk.studio.leave_drag(drag(1, 10, Some(degrees), false));
+        desk.studio.leave_drag(drag(2, 20, Some(-degrees), degrees == 9));
     }
     // A page that goes takes nothing back.
-    desk.studio.leave_drag(wish(1, 10, None, true));
-    desk.studio.leave_drag(wish(2, 21, Some(3), false));
-    let queue: Vec<Wish> = desk.studio.pending().drags.drain(..).collect();
-    assert_eq!(queue, [wish(1, 10, Some(9), true), wish(2, 20, Some(-9), true), wish(2, 21, Some(3), false)]);
+    desk.studio.leave_drag(drag(1, 10, None, true));
+    desk.studio.leave_drag(drag(2, 21, Some(3), false));
+    let queue: Vec<Drag> = desk.studio.pending().drags.drain(..).collect();
+    let wanted = [drag(1, 10, Some(9), true), drag(2, 20, Some(-9), true), drag(2, 21, Some(3), false)];
+    assert_eq!(format!("{queue:?}"), format!("{wanted:?}"));
 }
 
 #[test]
 fn nobody_waits_for_the_hand_of_another() {
     let desk = Desk::new("settle", Sample::Sack, 1_000);
     // Taken up by nobody: there is no engine.
-    desk.studio.leave_drag(wish(1, 10, Some(5), false));
+    desk.studio.leave_drag(drag(1, 10, Some(5), false));
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stop = Stop(&desk.studio);
@@ -124,7 +128,7 @@ fn nobody_waits_for_the_hand_of_another() {
         assert!(!is_done.load(Ordering::Relaxed), "its own hand comes first");
         // Taken up, and then done.
         let mut pending = desk.studio.pending();
-        pending.dragging = pending.drags.pop_front().map(|wish| wish.page);
+        pending.dragging = pending.drags.pop_front().map(|drag| drag.gesture.page);
         drop(pending);
         std::thread::sleep(Duration::from_millis(100));
         assert!(!is_done.load(Ordering::Relaxed));
@@ -157,7 +161,7 @@ fn results_of_one_document_do_not_reach_another() {
 #[test]
 fn long_commands_do_not_hold_the_session() {
     let desk = Desk::new("long", Sample::Quadruped, 60_000);
-    let is_at_work = || desk.studio.jobs.list().iter().any(|job| job.title() == "Repair mesh");
+    let is_at_work = || desk.studio.jobs.list().iter().any(|job| job.kind() == "command");
     let n_heard = std::thread::scope(|scope| {
         scope.spawn(|| desk.ask(1, json!({ "type": "do", "command": { "repair": {} } })).unwrap());
         until(is_at_work);
@@ -179,7 +183,7 @@ fn long_commands_do_not_hold_the_session() {
 fn dabs_of_a_brush_share_their_search_trees() {
     let desk = Desk::new("dabs", Sample::Biped, 2_000);
     desk.with_engine(|| {
-        let shown = || desk.studio.shown.borrow().clone();
+        let shown = || desk.studio.shown().ok();
         until(|| shown().is_some());
         let mut meshes = Vec::new();
         for dab in 0..3u32 {
@@ -211,26 +215,36 @@ fn dabs_of_a_brush_share_their_search_trees() {
 #[test]
 fn what_was_done_is_news_before_it_is_answered() {
     let desk = Desk::new("news", Sample::Sack, 1_000);
-    let before = *desk.studio.news.borrow();
+    let before = desk.studio.versions();
     desk.ask(1, json!({ "type": "do", "command": { "add_handle": { "name": "fresh" } } })).unwrap();
-    let after = *desk.studio.news.borrow();
-    let is_news = |topic| after.differs(&before, topic);
-    assert!(is_news(Topic::Handles) && is_news(Topic::History) && is_news(Topic::File));
-    assert!(!is_news(Topic::Pose) && !is_news(Topic::Surface) && !is_news(Topic::Clips));
+    let after = desk.studio.versions();
+    let is_news = |part: Option<usize>| after.differs(&before, part.unwrap());
+    let registry = registry();
+    assert!(is_news(registry.index::<HandlesPart>()) && is_news(registry.index::<HistoryPart>()));
+    assert!(is_news(registry.index::<FilePart>()) && !is_news(registry.index::<PosePart>()));
+    assert!(!is_news(registry.index::<SurfacePart>()) && !is_news(registry.index::<ClipsPart>()));
 }
 
 /// Send a cue of an actor, and wait for the shape that answers it.
 fn cue(desk: &Desk, drag: u32, cue: Value) -> Vec<glam::Vec3> {
-    let step = Some(json!({ "puppet": cue }));
-    desk.studio.leave_drag(Wish { page: 1, drag, step, end: false });
+    let mut page = Page::open(desk.studio.clone(), Arc::new(|_| {})).unwrap();
+    let message = json!({ "type": "drag", "drag": drag, "move": { "puppet": cue }, "end": true });
+    assert!(page.receive(&message.to_string()).is_none());
     for _ in 0..500 {
-        let shown = desk.studio.shown.borrow().clone();
-        if let Some(shown) = shown.filter(|shown| shown.drawn.drag == drag) {
+        let shown = desk.studio.shown().ok();
+        let answers = |drags: &[GestureId]| drags.iter().any(|gesture| gesture.drag == drag);
+        if let Some(shown) = shown.filter(|shown| answers(&shown.drawn.drags)) {
             return shown.drawn.frame.positions.clone();
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("cue {drag} was never answered");
+}
+
+/// What pages are sent of the performance.
+fn act(desk: &Desk) -> Value {
+    let snapshot = Snapshot { studio: &desk.studio, document: desk.studio.document() };
+    serde_json::to_value(ActPart::value(&snapshot, &mut ()).unwrap()).unwrap()["act"].take()
 }
 
 /// 33 landmarks of somebody who stands, with one of them elsewhere.
@@ -284,10 +298,10 @@ fn an_actor_is_followed_whatever_it_sends() {
                 cue(&desk, 20 + k as u32, json!({ "camera": { "time": k as f64 / 10.0, "world": world } }));
             assert!(shape.iter().all(|p| p.is_finite()), "cue {k}");
         }
-        let missing = crate::puppet::act(&desk.studio)["missing"].clone();
+        let missing = act(&desk)["missing"].clone();
         assert_eq!(missing[0], "arm.R", "the limb that is not seen is named");
         desk.ask(1, json!({ "type": "act_end" })).unwrap();
-        assert!(crate::puppet::act(&desk.studio).is_null());
+        assert!(act(&desk).is_null());
     });
 }
 
@@ -314,6 +328,16 @@ fn poses_are_paired_and_takes_kept() {
         desk.ask(1, json!({ "type": "take_end", "clip": "take 1" })).unwrap();
         let clip = |name: &str| desk.studio.session().document().find_clip(name).is_ok();
         assert!(clip("take 1"));
+        // What made it is known, also after saving and renaming.
+        let document = desk.studio.document();
+        let is_take =
+            |document: &Document, clip: &str| document.clip_sources.get(clip) == Some(&ClipSource::Take);
+        let renamed =
+            Command::RenameClip { clip: "take 1".into(), to: "leap".into() }.apply(&document).unwrap();
+        let bytes = write_project(&renamed, &mut Warnings::default()).unwrap();
+        let read =
+            read_project(&bytes, std::path::Path::new("leap.sinew.glb"), &mut Warnings::default()).unwrap();
+        assert!(is_take(&document, "take 1") && is_take(&read, "leap") && !is_take(&read, "take 1"));
         assert!(refuse(json!({ "type": "take_end", "clip": "take 2" })).contains("nothing is recorded"));
         desk.ask(1, json!({ "type": "undo" })).unwrap();
         assert!(!clip("take 1"));

@@ -6,217 +6,24 @@
 mod assets;
 #[path = "studio/examples.rs"]
 mod examples;
+#[path = "studio/guard.rs"]
+mod guard;
+#[path = "studio/hostile.rs"]
+mod hostile;
+#[path = "studio/server.rs"]
+mod server;
+#[path = "studio/wire.rs"]
+mod wire;
 
 use serde_json::{Value, json};
-use sinew_studio::{StudioOptions, serve};
+use server::{Page, Server, sections, word};
+use sinew_studio::StudioOptions;
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    path::{Path, PathBuf},
-    sync::mpsc::channel,
     time::Duration,
 };
-use tungstenite::{Message, WebSocket, client::IntoClientRequest};
-
-/// A server of its own, which lives until the tests end.
-struct Server {
-    host: String,
-    path: String,
-    folder: PathBuf,
-}
-
-impl Server {
-    fn start(name: &str, options: impl FnOnce(&Path) -> StudioOptions) -> Self {
-        let folder = std::env::temp_dir().join(format!("sinew-studio-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(folder.join("root")).unwrap();
-        let options = StudioOptions {
-            home: Some(folder.join("home")),
-            root: Some(folder.join("root")),
-            ..options(&folder)
-        };
-        let (tell, told) = channel();
-        std::thread::spawn(move || {
-            serve(&options, |url, _| {
-                tell.send(url.to_owned())?;
-                Ok(())
-            })
-        });
-        let url = told.recv_timeout(Duration::from_secs(60)).expect("the server starts");
-        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
-        Self { host: host.to_owned(), path: format!("/{path}"), folder }
-    }
-
-    fn sample(name: &str) -> Self {
-        Self::start(name, |_| StudioOptions::default())
-    }
-
-    /// Status and body of a request of our own making.
-    fn raw(&self, head: &str, body: &[u8]) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
-        // It may have answered and gone before everything was sent.
-        let _ = stream.write_all(body);
-        let mut text = Vec::new();
-        let _ = stream.read_to_end(&mut text);
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let status = text.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
-        (status, text)
-    }
-
-    fn get(&self, path: &str) -> (u16, String) {
-        self.raw(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n", self.host), b"")
-    }
-
-    fn upload(&self, drop: &str, name: &str, body: &[u8]) -> u16 {
-        let (host, n) = (&self.host, body.len());
-        let head = format!(
-            "POST /upload?drop={drop}&name={name} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: {n}\r\n"
-        );
-        self.raw(&head, body).0
-    }
-
-    fn page(&self) -> Page {
-        let mut request = format!("ws://{}/ws", self.host).into_client_request().unwrap();
-        request.headers_mut().insert("origin", format!("http://{}", self.host).parse().unwrap());
-        let stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let (socket, _) = tungstenite::client(request, stream).unwrap();
-        let mut page = Page {
-            socket,
-            state: Value::Null,
-            heard: Vec::new(),
-            frames: Vec::new(),
-            notices: Vec::new(),
-            next: 1,
-            jobs: 0,
-        };
-        while page.state.is_null() || page.frames.is_empty() {
-            page.hear();
-        }
-        page
-    }
-}
-
-/// A page that believes what it is told.
-struct Page {
-    socket: WebSocket<TcpStream>,
-    state: Value,
-    /// All messages of the state.
-    heard: Vec<Value>,
-    frames: Vec<Vec<u8>>,
-    notices: Vec<Value>,
-    next: u64,
-    jobs: usize,
-}
-
-fn word(bytes: &[u8], index: usize) -> u32 {
-    u32::from_le_bytes(bytes[index * 4..index * 4 + 4].try_into().unwrap())
-}
-
-/// Tag, first number, second number and content of each section.
-fn sections(bytes: &[u8]) -> Vec<(u32, u32, u32, &[u8])> {
-    let (mut rest, mut found) = (&bytes[48..], Vec::new());
-    while !rest.is_empty() {
-        let n = word(rest, 3) as usize;
-        found.push((word(rest, 0), word(rest, 1), word(rest, 2), &rest[16..16 + n]));
-        rest = &rest[16 + n.next_multiple_of(4)..];
-    }
-    found
-}
-
-impl Page {
-    /// Take one message; text is returned.
-    fn hear(&mut self) -> Value {
-        match self.socket.read().expect("an answer in time") {
-            Message::Text(text) => {
-                let value: Value = serde_json::from_str(&text).unwrap();
-                match value["type"].as_str().unwrap() {
-                    "state" => self.take(&value),
-                    "notice" => self.notices.push(value.clone()),
-                    "job" => self.jobs += 1,
-                    _ => {}
-                }
-                value
-            }
-            Message::Binary(bytes) => {
-                let frame = word(&bytes, 1);
-                self.frames.push(bytes.to_vec());
-                self.send(&json!({ "type": "ack", "frame": frame }));
-                Value::Null
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// What changed of the state, as the page of PROTOCOL.md takes it.
-    fn take(&mut self, news: &Value) {
-        self.heard.push(news.clone());
-        let before = std::mem::replace(&mut self.state, json!({}));
-        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-        let number = |value: &Value| value.as_u64().unwrap_or(0) as usize;
-        self.state = before.as_object().map_or_else(|| json!({}), |_| before.clone());
-        for (key, value) in news.as_object().unwrap() {
-            self.state[key] = match key.as_str() {
-                "moves" => {
-                    let kept = list(&before["moves"]).into_iter().take(number(&value["keep"]));
-                    kept.chain(list(&value["moves"])).collect()
-                }
-                "history" => {
-                    let gone = number(&value["first"]).saturating_sub(number(&before["history"]["first"]));
-                    let steps = list(&before["history"]["steps"]).into_iter().skip(gone);
-                    let steps: Vec<Value> =
-                        steps.take(number(&value["keep"])).chain(list(&value["steps"])).collect();
-                    json!({ "first": value["first"], "steps": steps, "at": value["at"] })
-                }
-                _ => value.clone(),
-            };
-        }
-    }
-
-    fn send(&mut self, message: &Value) {
-        self.socket.send(Message::text(message.to_string())).unwrap();
-    }
-
-    /// Ask and wait for the answer.
-    fn ask(&mut self, mut message: Value) -> Result<Value, String> {
-        let id = self.next;
-        self.next += 1;
-        message["id"] = json!(id);
-        self.send(&message);
-        loop {
-            let heard = self.hear();
-            if heard["type"] == "reply" && heard["id"] == id {
-                return match heard["error"].as_str() {
-                    Some(error) => Err(error.to_owned()),
-                    None => Ok(heard["ok"].clone()),
-                };
-            }
-        }
-    }
-
-    fn until(&mut self, what: impl Fn(&Self) -> bool) {
-        while !what(self) {
-            self.hear();
-        }
-    }
-
-    /// Move something and wait for the frame that shows it.
-    fn drag(&mut self, drag: u32, step: Value, end: bool) {
-        self.send(&json!({ "type": "drag", "drag": drag, "move": step, "end": end }));
-        self.until(|page| page.frames.last().is_some_and(|frame| word(frame, 5) == drag));
-    }
-
-    fn last_frame(&self) -> &[u8] {
-        self.frames.iter().rev().find(|frame| word(frame, 0) == 2).unwrap()
-    }
-
-    fn handle(&self, name: &str) -> &Value {
-        let handles = self.state["handles"].as_array().unwrap();
-        handles.iter().find(|handle| handle["name"] == name).unwrap_or(&Value::Null)
-    }
-}
+use tungstenite::Message;
 
 fn raise(degrees: f64) -> Value {
     json!({ "rotate": { "main": "elbow.L", "handles": [], "axis": [0, 0, 1], "degrees": degrees } })
@@ -224,55 +31,6 @@ fn raise(degrees: f64) -> Value {
 
 /// Looks at the whole figure from the front, without perspective: x and y halved, depth small.
 const VIEW: [f64; 16] = [0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, -0.1, 0.0, 0.0, -0.45, 0.0, 1.0];
-
-#[test]
-fn foreign_pages_and_names_are_kept_out() {
-    let server = Server::sample("guard");
-    let host = server.host.clone();
-    assert_eq!(server.get("/").0, 200);
-    let (status, text) = server.get("/app.js");
-    assert!(status == 200 && text.contains("content-security-policy: default-src 'none'"), "{status}");
-    let upgrade = |host: &str, origin: &str| {
-        let head = format!(
-            "GET /ws HTTP/1.1\r\nHost: {host}\r\n{origin}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        );
-        server.raw(&head, b"").0
-    };
-    assert_eq!(upgrade(&host, "Origin: http://evil.example\r\n"), 403);
-    assert_eq!(upgrade(&host, ""), 403);
-    let port = host.rsplit(':').next().unwrap();
-    let rebound = format!("evil.example:{port}");
-    assert_eq!(upgrade(&rebound, &format!("Origin: http://{rebound}\r\n")), 421);
-    assert_eq!(server.raw(&format!("GET / HTTP/1.1\r\nHost: {rebound}\r\n"), b"").0, 421);
-    let forged = format!(
-        "POST /upload?drop=1&name=a.obj HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example\r\nContent-Length: 1\r\n"
-    );
-    assert_eq!(server.raw(&forged, b"x").0, 403);
-    // Nothing of the disk is behind an address.
-    for path in
-        ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/download/../../etc/passwd", "/image/9", "/none"]
-    {
-        let (status, text) = server.get(path);
-        assert!(status >= 400 && !text.contains("root:"), "{path} {status}");
-    }
-    let huge = format!(
-        "POST /upload?drop=1&name=a.obj HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 2147483648\r\n"
-    );
-    assert_eq!(server.raw(&huge, b"").0, 413);
-    assert_eq!(server.upload("1", "..%2Fa.obj", b"x"), 400);
-}
-
-#[test]
-fn on_the_network_the_token_is_needed() {
-    let server = Server::start("token", |_| StudioOptions {
-        listen: Some("127.0.0.1".parse().unwrap()),
-        ..StudioOptions::default()
-    });
-    assert_eq!(server.get("/").0, 401);
-    assert_eq!(server.get("/?token=0").0, 401);
-    let (status, text) = server.get(&server.path);
-    assert!(status == 200 && text.contains("set-cookie: sinew_token="), "{status}");
-}
 
 #[test]
 fn a_drag_moves_the_surface_and_is_one_step() {
@@ -672,7 +430,10 @@ fn clips_are_fitted_and_seen_beside_the_document() {
     // Values of every vertex: 16 bytes, two numbers a vertex, four bones and weights.
     let n = page.state["vertices"].as_u64().unwrap() as usize;
     let mut stream = TcpStream::connect(&server.host).unwrap();
-    let head = format!("GET /fit/1 HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.host);
+    let head = format!(
+        "GET /fit/1 HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        server.host, server.cookie
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();

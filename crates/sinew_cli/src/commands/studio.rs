@@ -21,7 +21,7 @@ pub struct StudioArgs {
     /// Print the address without opening the browser
     #[arg(long)]
     pub no_open: bool,
-    /// Accept connections from the network at this address; visitors need the printed link with its token
+    /// Accept connections from the network at this address; visitors need the printed launch link
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<std::net::IpAddr>,
     /// Folder that the studio may open from and save to [default: the folder of FILE, else the current one]

@@ -8,6 +8,7 @@ use sinew_geom::operators::LaplacianKind;
 
 /// Settings to change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct EditChange {

@@ -13,6 +13,7 @@ const MAX_JOINTS: usize = 256;
 
 /// One change of the flesh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum FleshChange {

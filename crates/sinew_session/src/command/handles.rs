@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 /// How painted vertices meet those a handle has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum PaintOp {
@@ -31,6 +32,7 @@ impl PaintOp {
 
 /// A handle in its serial form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[allow(missing_docs)]
 pub struct HandleData {
     pub name: String,

@@ -15,17 +15,20 @@ const SAME_TIME: f64 = 1e-4;
 /// One change of the muscles. Angles are radians, as in the library; the value `muscles` has the format of a muscle file.
 /// The names of older journals, `rigs` and `rig`, are read as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum MuscleChange {
     /// Replace all control parameters and muscles.
     Set {
         #[serde(alias = "rigs")]
+        #[cfg_attr(feature = "ts", ts(type = "unknown"))]
         muscles: Value,
     },
     /// Add muscles, and control parameters that do not exist yet.
     Add {
         #[serde(alias = "rigs")]
+        #[cfg_attr(feature = "ts", ts(type = "unknown"))]
         muscles: Value,
     },
     Remove {

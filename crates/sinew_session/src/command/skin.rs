@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 /// Bones, weights, rest pose and clips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SkinData {
     /// How many bones were fitted, for the history.
     pub bones: usize,
     /// A GLB file of the character, without its look.
     #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub file: Arc<Vec<u8>>,
 }
 

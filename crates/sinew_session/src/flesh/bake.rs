@@ -16,6 +16,7 @@ const FILL_SHARE: f64 = 0.1;
 
 /// What is baked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct FleshBake {
     /// The clip the bones follow; if absent, they stand as they are turned.
@@ -30,6 +31,7 @@ pub struct FleshBake {
 
 /// How a bake went.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "FleshBaked"))]
 #[allow(missing_docs)]
 pub struct FleshReport {
     pub frames: usize,

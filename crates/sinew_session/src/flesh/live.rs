@@ -33,6 +33,7 @@ pub struct LiveFlesh {
 
 /// How it goes, for showing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleshStatus {
     /// Cells of the lattice.
     pub cells: usize,

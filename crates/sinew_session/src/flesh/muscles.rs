@@ -24,6 +24,7 @@ pub struct MuscleData {
 
 /// A control parameter over a clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct MuscleCurve {
     /// The clip, by name.
@@ -160,6 +161,7 @@ const LENGTHS: [&str; 7] = ["radius", "ring", "depth", "orbit", "x", "y", "z"];
 
 /// A muscle as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ShownMuscle {
     /// Its name.
     pub name: String,

@@ -9,6 +9,7 @@ use sinew_flesh::{
 
 /// Settings of flesh; see [`BakeParams`] for what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct FleshSettings {
     /// About how many cells.
@@ -39,6 +40,7 @@ pub struct FleshSettings {
 
 /// Something solid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Collider"))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum ColliderData {

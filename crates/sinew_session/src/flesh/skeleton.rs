@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A joint placed by the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "JointSite"))]
 #[serde(deny_unknown_fields)]
 pub struct JointData {
     /// Unique name.
@@ -22,6 +23,7 @@ pub struct JointData {
 
 /// A joint as it is seen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleshJoint {
     /// Its name.
     pub name: String,

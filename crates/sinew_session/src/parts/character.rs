@@ -1,10 +1,10 @@
 //! Parts that glTF itself holds: name, body, handles and clips.
 
 use super::{
-    LoadedFields, Part, SavedFields, is_same_list,
+    LoadedFields, Part, SavedFields, differs, is_same_list,
     size::{of_new_items, unless_shared},
 };
-use crate::{Changes, Document, SessionError};
+use crate::{Changes, ClipSources, Document, SessionError};
 use serde_json::{Value, json};
 use sinew_geom::{Character, Clip, Handle, rig::Keys};
 use std::{
@@ -72,7 +72,30 @@ pub(super) struct Clips;
 
 impl Part for Clips {
     fn compare(&self, document: &Document, before: &Document, changes: &mut Changes) {
-        changes.clips = !is_same_list(&document.clips, &before.clips);
+        changes.clips = !is_same_list(&document.clips, &before.clips)
+            || differs(&document.clip_sources, &before.clip_sources);
+    }
+
+    fn save(&self, document: &Document, fields: &mut SavedFields) {
+        let mut sources = (*document.clip_sources).clone();
+        sources.retain(|clip, _| document.find_clip(clip).is_ok());
+        if !sources.is_empty() {
+            fields.set_as("clip_sources", &sources);
+        }
+    }
+
+    fn load(&self, document: &mut Document, fields: &mut LoadedFields) {
+        let read = serde_json::from_value::<ClipSources>;
+        let sources = fields.take_as("clip_sources", "the sources of clips were", read);
+        document.clip_sources = Arc::new(sources.unwrap_or_default());
+    }
+
+    fn clip_renamed(&self, document: &mut Document, clip: &str, to: Option<&str>) {
+        let mut sources = (*document.clip_sources).clone();
+        if let Some(source) = sources.remove(clip) {
+            sources.extend(to.map(|to| (to.to_owned(), source)));
+            document.clip_sources = Arc::new(sources);
+        }
     }
 
     fn bytes_beyond(&self, document: &Document, before: &Document) -> usize {

@@ -10,6 +10,7 @@ use sinew_puppet::{
 
 /// Settings of a performance; see the fields of [`PerformerParams`] for what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct PuppetSettings {
     /// `linear`, `positive`, `l1` or `radial`.
@@ -17,12 +18,14 @@ pub struct PuppetSettings {
     /// Price of negative weights for `l1`.
     pub lambda: f64,
     /// `fk` or `linear`.
+    #[cfg_attr(feature = "ts", ts(type = "'fk' | 'linear'"))]
     pub interpolation: String,
     /// 0 leaves the body as it comes, 1 makes it slow and smooth.
     pub smoothing: f64,
     /// Whether left and right are exchanged.
     pub mirror: bool,
     /// Names of limbs that are not listened to.
+    #[cfg_attr(feature = "ts", ts(type = "Limb[]"))]
     pub ignored: Vec<String>,
     /// Seconds after which a lost body begins to stand.
     pub hold: f64,

@@ -18,6 +18,7 @@ const WIDTH: usize = 1 + 3 * 20;
 
 /// What an actor did, to be performed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TakeData {
     /// Frames per second of the clip.
     pub fps: f64,
@@ -25,6 +26,7 @@ pub struct TakeData {
     pub knows_height: bool,
     /// Times and joints as 32-bit floats; joints that were not seen are no numbers.
     #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub frames: Arc<Vec<f32>>,
 }
 

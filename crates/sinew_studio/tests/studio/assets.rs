@@ -7,8 +7,10 @@ use flate2::read::GzDecoder;
 fn fetch(server: &Server, path: &str, accepts: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(&server.host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let host = &server.host;
-    let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{accepts}Connection: close\r\n\r\n");
+    let (host, cookie) = (&server.host, &server.cookie);
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{accepts}Connection: close\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();

@@ -145,17 +145,9 @@ export class Player extends Emitter<{ change: null }> {
   }
 }
 
-/** Play a clip that was just made, as soon as it is in the state. */
-export function playWhenThere(player: Player, clip: string, fps?: number): void {
-  const start = (): boolean => {
-    if (!store.doc?.clips.some(({ name }) => name === clip)) return false;
-    player.choose(clip);
-    if (fps !== undefined) player.setFps(fps);
-    player.play();
-    return true;
-  };
-  if (start()) return;
-  const stop = store.on('doc', () => {
-    if (start()) stop();
-  });
+/** Play a clip that was just made. */
+export function playNew(player: Player, clip: string, fps?: number): void {
+  player.choose(clip);
+  if (fps !== undefined) player.setFps(fps);
+  player.play();
 }

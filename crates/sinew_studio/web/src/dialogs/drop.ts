@@ -71,12 +71,13 @@ export async function sendFiles(files: Dropped[], as: 'document' | 'actor' = 'do
   let before = 0;
   let current: Upload | null = null;
   let stopped = false;
+  const kind = as === 'actor' ? 'actor' : 'open';
   const stop = (): void => {
     stopped = true;
     current?.abort();
   };
   const report = (sent: number): void =>
-    store.setJob({ job, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
+    store.setJob({ job, kind, title: `Sending ${main.name}`, share: (before + sent) / total, done: false, stop });
   try {
     for (const item of files) {
       if (stopped) return;
@@ -91,6 +92,6 @@ export async function sendFiles(files: Dropped[], as: 'document' | 'actor' = 'do
   } catch (error) {
     if (!stopped) toast('error', (error as Error).message);
   } finally {
-    store.setJob({ job, title: '', share: 1, done: true });
+    store.setJob({ job, kind, title: '', share: 1, done: true });
   }
 }

@@ -1,12 +1,12 @@
-// Addresses on the server, with the token of a studio that listens beyond this machine.
+// Addresses on the server.
 
-const token = new URLSearchParams(location.search).get('token');
+// The launch link has let this browser in, and works no more.
+if (location.search.includes('launch=')) history.replaceState(null, '', location.pathname);
 
 export function address(path: string): string {
-  if (!token) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}token=${encodeURIComponent(token)}`;
+  return path;
 }
 
 export function socketAddress(): string {
-  return `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${address('/ws')}`;
+  return `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}/ws`;
 }

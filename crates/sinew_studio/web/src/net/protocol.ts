@@ -1,384 +1,301 @@
-// Types of what page and server say to each other: PROTOCOL.md in TypeScript.
+// Generated from the types of the server; do not edit. `UPDATE=1 cargo test -p sinew_studio protocol` writes it.
+/* eslint-disable */
 
 export type Vec3 = [number, number, number];
 export type Point = [number, number];
-
-export interface HandleInfo {
-  name: string;
-  vertices: number;
-  center: Vec3;
-  /** Middle of its vertices at rest: what targets and paths are for. */
-  middle: Vec3;
-  secondary: string[];
-  color: string;
-}
-
-export interface Clip {
-  name: string;
-  duration: number;
-  fps: number;
-}
-
-export interface MaterialInfo {
-  name: string;
-  color: [number, number, number, number];
-  image: string | null;
-  metallic: number;
-  roughness: number;
-  double_sided: boolean;
-}
-
-export interface Job {
-  job: number;
-  title: string;
-  share: number | null;
-  /** What it has come to, such as the error of a fit. */
-  note?: string;
-  done: boolean;
-  error?: string;
-}
-
-export type Shown = 'rest' | 'posed' | 'clip' | 'ruled' | 'jointed';
-
-export interface Edit {
-  method: string;
-  laplacian: string;
-  band: number;
-  frames: string;
-  n_nodes: number;
-  iterations: number;
-  arap_iterations: number;
-  smoothness: number;
-  inside: number;
-}
-
-export interface Search {
-  /** Empty: the default. */
-  objective: string;
-  optimiser: string;
-  reorder: string;
-  in_order: boolean;
-  limits: [number, number];
-  /** 0: none. */
-  local: number;
-  residual: boolean;
-}
-
-export interface ReachTarget {
-  handle: string;
-  position: Vec3;
-  pin: boolean;
-  /** Where the handle is. */
-  at: Vec3;
-  distance: number;
-}
-
-export interface Reach {
-  targets: ReachTarget[];
-  pin_others: boolean;
-  /** One for each example, in order. */
-  weights: number[];
-  terms: [string, number][];
-  objective: string;
-  energy: number;
-  evaluations: number;
-  ms: number;
-  reached: boolean;
-  /** Share of the body by which the worst target is missed. */
-  missed: number;
-}
-
-/** What the hand wishes while it reaches. */
-export interface ReachWish {
-  targets: { handle: string; position?: Vec3 | null; pin?: boolean }[];
-  pin_others?: boolean;
-  anew?: boolean;
-  weights?: [string, number][];
-}
-
-export interface HandlePath {
-  handle: string;
-  points: Vec3[];
-  times?: number[];
-  seconds?: number;
-  pin?: boolean;
-  carries?: boolean;
-}
-
-export interface Walk {
-  line: Point[];
-  feet: [string, string];
-  stride: number;
-  seconds: number;
-  lift: number;
-  stance: number;
-}
-
-export type Ground =
-  | { flat: number }
-  | { slope: number }
-  | { steps: { rise: number; run: number; start: number; count: number } }
-  | { hills: { height: number; length: number } }
-  | { field: { origin: Point; cell: number; heights: number[][] } };
-
-/** As in paths.json. */
-export interface Paths {
-  paths?: HandlePath[];
-  walk?: Walk;
-  way?: { points: Vec3[]; times?: number[]; seconds?: number };
-  ground?: Ground;
-  keyframes?: { examples: string[]; seconds: number };
-}
-
-export interface DrawnPaths {
-  curves: Vec3[][];
-  line: Vec3[];
-  feet: Vec3[][];
-  ground: { origin: Point; cell: number; heights: number[][] } | null;
-}
-
-export type Follow = 'paths' | 'keyframes';
-export type SculptOp = 'push' | 'pull' | 'smooth';
-
-export interface Baked {
-  frames: number;
-  target_error: [number, number];
-  missed: number;
-}
-
-export interface Marker {
-  name: string;
-  position: Vec3;
-}
-
-export interface RulePlane {
-  name: string;
-  point: Vec3;
-  normal: Vec3;
-}
-
-/** When a part of a foot stands: first and last frame. */
-export interface Contact {
-  foot: string;
-  heel: boolean;
-  frames: [number, number];
-}
-
-/** Rules of the document, and what surrounds its skeleton. */
-export interface Rules {
-  text: string;
-  markers: Marker[];
-  planes: RulePlane[];
-  start?: { clip: string; time: number };
-  contacts: { clip: string; fps: number; contacts: Contact[] }[];
-}
-
-export interface Fault {
-  line: number;
-  column: number;
-  /** Letters of the text, as browsers count them. */
-  from: number;
-  to: number;
-  severity: 'error' | 'warning' | 'note';
-  message: string;
-}
-
-/** What the rules come to. */
-export interface Ruled {
-  /** Whether the pose is that of the last text without errors. */
-  stale: boolean;
-  diagnostics: Fault[];
-  solved: {
-    converged: boolean;
-    stop: string;
-    rules: { line: number; residual: number; unit: string; holds: boolean; objective: boolean; soft: boolean }[];
-    conflicts: { lines: number[]; ranges: string[]; message: string }[];
-    redundant: number[];
-    dof: number;
-    dof_left: number;
-    free: string[];
-    at_limit: string[];
-    ms: number;
-  } | null;
-  /** `word` is the name as rules write it. */
-  joints: { name: string; word: string; parent: number | null; position: Vec3 }[];
-  /** Where rules would have joints. */
-  marks: { line: number; joint: number; holds: boolean; from: Vec3; to: Vec3 }[];
-}
-
-export type RulesChange =
-  | { text: { text: string } }
-  | { marker: { name: string; position: Vec3 } }
-  | { plane: { name: string; point: Vec3; normal: Vec3 } }
-  | { rename: { name: string; to: string } }
-  | { remove: { name: string } }
-  | { start: { start: { clip: string; time: number } | null } }
-  | { contacts: { clip: string; fps: number; contacts: Contact[] | null } };
-
-export interface RefitSettings {
-  clip: string;
-  to: string;
-  ground: Ground | null;
-  along_way: boolean;
-  rules: boolean;
-  legs: number;
-  arms: number;
-}
-
-export interface Refitted {
-  frames: number;
-  fps: number;
-  slide_cm_s: number;
-  drift_cm: number;
-  penetration_cm: number;
-  jerk_ratio: number;
-  limit_violations: number;
-  rule_violation_cm: number;
-  limit_excess_percent: number;
-  copied_slide_cm_s: number;
-  copied_penetration_cm: number;
-  warnings: string[];
-}
-
-export interface ContactTrack {
-  clip: string;
-  fps: number;
-  frames: number;
-  feet: string[];
-  contacts: Contact[];
-  edited: boolean;
-}
-
-/** How clips are fitted; what is absent is the server's default. */
-export interface FitSettings {
-  clips: string[];
-  fps: number | null;
-  reshaped: boolean;
-  bones: number;
-  error: number | null;
-  influences: number;
-  rigid: boolean;
-  correct_rest: boolean;
-}
-
-/** A skin that was fitted, in numbers. */
-export interface Fit {
-  version: number;
-  /** Whether it is of the document as it is now. */
-  current: boolean;
-  settings: FitSettings;
-  stopped: boolean;
-  rounds: number;
-  bones: number;
-  joints: number;
-  frames: number;
-  fps: number;
-  dE: number | null;
-  E_RMS: number;
-  E_RMS_diag1: number;
-  d_avg: number;
-  max: number;
-  per_frame: number[];
-  bytes_in: number;
-  bytes_out: number;
-  keys: number;
-  full_keys: number;
-  seconds: number;
-}
-
+export type Quat = [number, number, number, number];
 export type Limb = 'torso' | 'arm.L' | 'arm.R' | 'leg.L' | 'leg.R';
-
-/** How a body moves the character. */
-export interface PuppetSettings {
-  projection: string;
-  lambda: number;
-  interpolation: 'fk' | 'linear';
-  smoothing: number;
-  mirror: boolean;
-  ignored: Limb[];
-  hold: number;
-  limit: number;
-  whole_body: boolean;
-  travel: boolean;
-  feet: boolean;
-  scale: number | null;
-  /** What brings the body upright, and the length of its trunk. */
-  calibration: [[number, number, number, number], number] | null;
-}
-
-export interface PairInfo {
-  name: string;
-  thumbnail: string | null;
-  target: { example: string } | { joints: number };
-  /** The actor's 20 joints. */
-  body: Vec3[];
-}
-
-/** Which pose of the character is paired. */
-export type PairTarget = 'rest' | 'posed' | { example: string } | { clip: [string, number] };
+/** All settings; commands may name some of them. */
+export type Edit = Required<EditChange>;
+export type Search = Required<SearchChange>;
 
 /** The performance in progress. */
-export interface Act {
+export type Act = {
+  /** Frame of the recording; null for a camera. */
   frame: number | null;
   time: number;
-  /** The actor's 20 joints, and which of them are seen; numbers that are none are null. */
-  body: (Vec3 | [null, null, null])[] | null;
-  seen: boolean[] | null;
-  /** A limb that is missed, and the joint of it. */
+  /** The actor's 20 joints; those that are not seen may be null. */
+  body: ([number, number, number] | [null, null, null])[] | null;
+  /** Which of them are seen. */
+  seen: Array<boolean> | null;
+  /** A limb that is missing, and the joint of it. */
   missing: [Limb, string] | null;
-  weights: number[] | null;
+  weights: Array<number> | null;
   residual: number | null;
   held: boolean;
   /** Why the character does not follow. */
   fault: string | null;
   /** Frames recorded so far. */
   take: number | null;
-}
+};
 
-/** What the page says of its actor. */
-export type Cue =
-  | { frame: number }
-  | { camera: { time: number; world: number[][] | null; image: number[][] | null; aspect: number } };
+/** The recording of an actor. */
+export type Actor = { name: string, frames: number, fps: number, };
 
-export type Quat = [number, number, number, number];
+/** How a bake went. */
+export type Baked = {
+  frames: number;
+  /** Mean and greatest distance of targets missed, in metres. */
+  target_error: [number, number];
+  /** The greatest as a share of the body. */
+  missed: number;
+};
 
-export type Collider =
-  | { plane: { point: Vec3; normal: Vec3 } }
-  | { ball: { center: Vec3; radius: number } }
-  | { rod: { ends: [Vec3, Vec3]; radius: number } };
-
-export interface FleshSettings {
-  cells: number;
-  /** Null: in proportion to the size of the body. */
-  stiffness: number | null;
-  poisson: number;
-  density: number;
-  damping: number;
-  mode: string;
-  bone_radius: number;
-  gravity: Vec3;
-  step: number;
-  floor: number | null;
-  friction: number;
-  colliders: Collider[];
-}
-
-/** A joint put by hand. */
-export interface JointSite {
+/** A clip. */
+export type Clip = {
   name: string;
-  parent: string | null;
-  position: Vec3;
-}
+  duration: number;
+  fps: number;
+  /** What made it; null if it came with the file. */
+  source: ClipSource | null;
+};
 
-/** A joint in its pose. */
-export interface FleshJoint {
+/** Contacts of a clip. */
+export type ClipContacts = {
+  /** The clip, by name. */
+  clip: string;
+  /** Frames a second in which they count. */
+  fps: number;
+  /** All of them. */
+  contacts: Array<Contact>;
+};
+
+/** The ground that a clip was refitted to. */
+export type ClipGround = {
+  /** The clip, by name. */
+  clip: string;
+  /** The ground in its own axes. */
+  ground: Ground;
+  /** Where its origin lies, x and z. */
+  origin: [number, number];
+  /** Turn about +Y that brings its +Z to where it points, radians. */
+  heading: number;
+};
+
+/** What made a clip. Clips of the file that was opened have no source. */
+export type ClipSource = "take" | "bake" | "refit" | "flesh" | "pose";
+
+/** Something solid. */
+export type Collider = { "plane": { point: [number, number, number], normal: [number, number, number], } }
+  | { "ball": { center: [number, number, number], radius: number, } }
+  | { "rod": { ends: [[number, number, number], [number, number, number]], radius: number, } };
+
+/** One undoable step. Applying it to a state of the document gives the next state. */
+export type Command = { "add_handle": { name: string, } }
+  | { "remove_handle": { name: string, } }
+  | { "rename_handle": { name: string, to: string, } }
+  | { "set_center": { name: string, center: [number, number, number], } }
+  | { "reset_center": { name: string, } }
+  | { "set_secondary": { name: string, secondary: Array<string>, } }
+  | { "clear_handles": Record<symbol, never> }
+  | { "put_handle": { handle: HandleData, } }
+  | { "set_handles": { handles: Array<HandleData>, } }
+  | { "paint": { handle: string, op: PaintOp, vertices: Array<number>, weight: number, } }
+  | { "set_pose": { moves: Move[], } }
+  | { "save_example": { name: string, thumbnail?: string | null, } }
+  | { "load_example": { name: string, } }
+  | { "rename_example": { name: string, to: string, } }
+  | { "remove_example": { name: string, } }
+  | { "mirror_example": { name: string, to: string, } }
+  | { "reach_pose": { moves: Move[], weights: Array<[string, number]>, } }
+  | { "sculpt": { example: string | null, vertices: Array<number>, offsets: Array<number>, } }
+  | { "clear_detail": { example: string | null, } }
+  | { "set_search": SearchChange }
+  | { "set_paths": { paths: Paths, } }
+  | { "bake": { clip: string, fps: number, follow: Follow, } }
+  | { "rules": RulesChange }
+  | { "keep_pose": { clip: string, } }
+  | { "refit": { settings: RefitSettings, } }
+  | { "put_pair": { pair: unknown, thumbnail?: string | null, } }
+  | { "rename_pair": { name: string, to: string, } }
+  | { "remove_pair": { name: string, } }
+  | { "set_pairs": { pairs: unknown, } }
+  | { "set_puppet": { settings: PuppetSettings, } }
+  | { "take": { clip: string, take: TakeData, } }
+  | { "flesh": FleshChange }
+  | { "muscles": MuscleChange }
+  | { "bind_joints": Record<symbol, never> }
+  | { "keep_turns": { clip: string, } }
+  | { "bake_flesh": { bake: FleshBake, } }
+  | { "set_edit": EditChange }
+  | { "rename": { name: string, } }
+  | { "scale": { factor: number, } }
+  | { "repair": Record<symbol, never> }
+  | { "take_skin": { skin: SkinData, } }
+  | { "rename_clip": { clip: string, to: string, } }
+  | { "remove_clip": { clip: string, } };
+
+/** What a command answers: numbers of what was made, or nothing. */
+export type CommandReply = Done | Baked | Refitted | FleshBaked;
+
+/** Rules that cannot hold together. */
+export type ConflictInfo = { lines: Array<number>, ranges: Array<string>, message: string, };
+
+/** When a part of a foot stands. */
+export type Contact = {
+  /** Joint that carries the foot. */
+  foot: string;
+  /** Whether it is the heel; else the ball. */
+  heel: boolean;
+  /** First and last frame. */
+  frames: [number, number];
+};
+
+/** When feet stand in a clip. */
+export type ContactTrack = {
+  /** The clip, by name. */
+  clip: string;
+  /** Frames a second in which they count. */
+  fps: number;
+  /** Number of frames. */
+  frames: number;
+  /** Joints that carry feet. */
+  feet: Array<string>;
+  /** All contacts. */
+  contacts: Array<Contact>;
+  /** Whether somebody changed them by hand. */
+  edited: boolean;
+};
+
+/** What an actor does: a frame of the recording, or what a camera saw. The character follows, and is sent as `act`. */
+export type Cue = { "frame": number } | { "camera": Sight };
+
+/** Which shape is shown. */
+export type DisplayState = { what: Shown, clip: string | null, time: number, };
+
+/** Nothing to report. */
+export type Done = Record<symbol, never>;
+
+/** A file to be fetched. */
+export type Download = { url: string, name: string, bytes: number, warnings: Array<string>, };
+
+/** The ground that a clip was refitted to, as it is drawn. */
+export type DrawnGround = { clip: string, ground: Relief, };
+
+/** Lines through the points of paths, the walk on the ground with its feet, and the ground itself. */
+export type DrawnPaths = {
+  curves: Array<Array<[number, number, number]>>;
+  line: Array<[number, number, number]>;
+  feet: Array<Array<[number, number, number]>>;
+  /** Null where it is level at zero. */
+  ground: Relief | null;
+};
+
+/** Settings to change. */
+export type EditChange = {
+  method?: string;
+  laplacian?: string;
+  band?: number;
+  frames?: string;
+  n_nodes?: number;
+  iterations?: number;
+  arap_iterations?: number;
+  smoothness?: number;
+  inside?: number;
+};
+
+/** A stored pose. */
+export type ExampleInfo = {
   name: string;
-  parent: number | null;
-  position: Vec3;
-  turn: Quat;
-}
+  /** Address of a small picture. */
+  thumbnail: string | null;
+  /** Whether it has a detail layer. */
+  detail: boolean;
+};
 
-export interface Flesh {
+/** Format of an exported file. */
+export type ExportFormat = "glb" | "obj" | "ply" | "bvh" | "moves" | "handles" | "paths" | "pairs";
+
+/** Choices of an export. */
+export type ExportParams = {
+  /** Format of the file. */
+  format: ExportFormat;
+  /** What of the document. */
+  what?: ExportWhat;
+  /** Of BVH and vertices over time: which clip; the first if absent. */
+  clip?: string;
+  /** Of vertices over time: whether the pose of the handles is the shape that moves. */
+  reshaped?: boolean;
+  /** Frames a second of BVH and vertices over time; 30 if absent. */
+  fps?: number;
+  /** How clips are fitted; if absent, as they were last. */
+  fit?: Partial<FitSettings>;
+  /** Influences a vertex, 1..=8; 4 if absent. */
+  influences?: number;
+};
+
+/** What is exported. */
+export type ExportWhat = "character" | "posed" | "skin" | "clip" | "fit";
+
+/** A fault of the text. */
+export type Fault = {
+  line: number;
+  column: number;
+  /** Letters of the text, as browsers count them. */
+  from: number;
+  to: number;
+  severity: Severity;
+  message: string;
+};
+
+/** A skin that was fitted, in numbers. */
+export type Fit = {
+  version: number;
+  /** Whether it is of the document as it is now. */
+  current: boolean;
+  settings: FitSettings;
+  /** Whether it was cancelled, and is the best so far. */
+  stopped: boolean;
+  rounds: number;
+  bones: number;
+  joints: number;
+  frames: number;
+  fps: number;
+  /** Null if nothing moves. */
+  dE: number | null;
+  E_RMS: number;
+  E_RMS_diag1: number;
+  d_avg: number;
+  max: number;
+  per_frame: Array<number>;
+  bytes_in: number;
+  bytes_out: number;
+  keys: number;
+  full_keys: number;
+  seconds: number;
+};
+
+/** How a fit ended. */
+export type FitEnded = {
+  /** Whether it was cancelled, and is the best so far. */
+  stopped: boolean;
+};
+
+/** What a user can choose about a fit. */
+export type FitSettings = {
+  /** Clips that share the skin, by name; empty means all of the document. */
+  clips: Array<string>;
+  /** Frames a second; if absent, those of the keys, or 30. */
+  fps: number | null;
+  /** Whether the pose of the handles is the shape that moves. */
+  reshaped: boolean;
+  /** Number of bones. */
+  bones: number;
+  /** If given, as few bones as bring `E_RMS_diag1` down to so many percent, instead of a number of them. */
+  error: number | null;
+  /** Most bones a vertex follows. */
+  influences: number;
+  /** Whether bones only turn and shift. */
+  rigid: boolean;
+  /** Whether the rest pose may be corrected. */
+  correct_rest: boolean;
+};
+
+/** Fit a muscle until a vertex is at a place. */
+export type FitTouch = { rig: string, vertex: number, to: [number, number, number], };
+
+/** Flesh of the document. */
+export type Flesh = {
   settings: FleshSettings;
   usual_stiffness: number;
   modes: string[];
@@ -389,335 +306,1038 @@ export interface Flesh {
   bound: boolean;
   /** Whether one of them was moved since. */
   moved: boolean;
-  sites: JointSite[];
+  /** Joints put by hand. */
+  sites: Array<JointSite>;
   turned: boolean;
-  joints: FleshJoint[];
-}
+  /** Joints in their pose. */
+  joints: Array<FleshJoint>;
+};
 
-export interface RigControl {
-  name: string;
-  /** The angle of a joint it follows; null if it is free. */
-  follows: string | null;
-  range: [number, number];
-  value: number;
-}
+/** What is baked. */
+export type FleshBake = {
+  /** The clip the bones follow; if absent, they stand as they are turned. */
+  clip: string | null;
+  /** Name of the result; a clip of that name that was baked before is exchanged. */
+  to: string;
+  /** Frames a second; those of the clip if absent. */
+  fps: number | null;
+  /** Seconds; those of the clip if absent. */
+  seconds: number | null;
+};
 
-/** A rig in what is shown. Angles are radians. */
-export interface ShownRig {
-  name: string;
-  control: string;
-  at: number;
-  template: string | null;
-  guide: string | null;
-  parameters: [string, number][];
-  samples: number[];
-  stiffen: number;
-  center: Vec3 | null;
-  reach: number;
-}
-
-export interface Rigs {
-  controls: RigControl[];
-  rigs: ShownRig[];
-  curves: { clip: string; control: string; keys: [number, number][] }[];
-}
-
-export type RigChange =
-  | { set: { rigs: unknown } }
-  | { add: { rigs: unknown } }
-  | { remove: { rig: string } }
-  | { record: { rig: string; at: number; eta: number[] } }
-  | { forget: { rig: string; at: number } }
-  | { stiffen: { rig: string; factor: number } }
-  | { value: { control: string; value: number } }
-  | { key: { clip: string; control: string; time: number; value: number | null } };
-
-/** How the simulation goes. */
-export interface Fleshed {
-  on: boolean;
-  paused: boolean;
-  fault: string | null;
-  status: {
-    cells: number;
-    dof: number;
-    uncovered: number[];
-    n_uncovered: number;
-    step_ms: number;
-    speed: number;
-    unsolved: number;
-    warnings: string[];
-  } | null;
-}
-
-export type FleshChange =
-  | { settings: { settings: FleshSettings } }
-  | { clear_paint: Record<string, never> }
-  | { joint: { joint: JointSite } }
-  | { rename_joint: { name: string; to: string } }
-  | { remove_joint: { name: string } }
-  | { turn: { joint: string; rotation: Quat } }
-  | { reset_turns: Record<string, never> };
-
-/** What a hand does to the flesh while it drags. */
-export type FleshTouch =
-  | { grab: { vertex: number; to: Vec3 } | null }
-  | { turn: { joint: string; from: Quat; axis: Vec3; degrees: number } }
-  | { joint: { joint: JointSite } }
-  | { fit: { rig: string; vertex: number; to: Vec3 } };
-
-export interface FleshBaked {
+/** How a bake went. */
+export type FleshBaked = {
   frames: number;
   fps: number;
   cells: number;
   dof: number;
   steps: number;
+  /** Steps that were not solved to the tolerance. */
   unsolved: number;
   residual_max: number;
+  /** Times that bones jumped and flesh was carried along. */
   jumps: number;
   uncovered: number;
   seconds: number;
-  warnings: string[];
-}
+  warnings: Array<string>;
+};
 
-export interface Recovery {
-  recovery: string;
-  title: string;
-  age_secs: number;
-}
+/** One change of the flesh. */
+export type FleshChange = { "settings": { settings: FleshSettings, } }
+  | { "paint": { vertices: Array<number>, factors: Array<number>, } }
+  | { "clear_paint": Record<symbol, never> }
+  | { "joint": { joint: JointSite, } }
+  | { "rename_joint": { name: string, to: string, } }
+  | { "remove_joint": { name: string, } }
+  | { "turn": { joint: string, rotation: [number, number, number, number], } }
+  | { "reset_turns": Record<symbol, never> };
 
-export interface Doc {
-  /** Which document it is, counted from the start of the server. */
-  document: number;
+/** A joint as it is seen. */
+export type FleshJoint = {
+  /** Its name. */
   name: string;
+  /** The joint it hangs on. */
+  parent: number | null;
+  /** Where it is in the pose. */
+  position: [number, number, number];
+  /** How it is turned from rest. */
+  turn: [number, number, number, number];
+};
+
+/** Settings of flesh; see [`BakeParams`] for what they mean. */
+export type FleshSettings = {
+  /** About how many cells. */
+  cells: number;
+  /** Young's modulus in pascals; in proportion to the size of the body if absent. */
+  stiffness: number | null;
+  /** Poisson's ratio. */
+  poisson: number;
+  /** Kilograms a cubic metre. */
+  density: number;
+  /** Damping of changes of shape, in seconds. */
+  damping: number;
+  /** `predicted`, `neohookean` and so on. */
+  mode: string;
+  /** Thickness of bones, as a share of the way to the surface. */
+  bone_radius: number;
+  /** Metres a second squared. */
+  gravity: [number, number, number];
+  /** Longest step in seconds. */
+  step: number;
+  /** Height of the floor, if there is one. A body without bones stands on one below it in any case. */
+  floor: number | null;
+  /** Coulomb's coefficient of everything solid. */
+  friction: number;
+  /** What else is in the way. */
+  colliders: Array<Collider>;
+};
+
+/** What the pointer does to the flesh while it drags. */
+export type FleshTouch = { "grab": Grab | null }
+  | { "turn": { /** Its name. */ joint: string, /** How it was turned. */ from: [number, number, number, number], /** The axis. */ axis: [number, number, number], /** The angle. */ degrees: number, } }
+  | { "joint": { /** Where it is now. */ joint: JointSite, } }
+  | { "fit": FitTouch };
+
+/** How the simulation goes. */
+export type Fleshed = {
+  on: boolean;
+  paused: boolean;
+  /** Why it stopped by itself. */
+  fault: string | null;
+  status: LiveStatus | null;
+};
+
+/** What is in a folder. */
+export type Folder = {
+  folder: string;
+  /** Null for the root. */
+  parent: string | null;
+  entries: Array<FolderEntry>;
+  /** Frames of a sequence that the folder itself is, which can be opened; 0 if it is none. */
+  frames: number;
+};
+
+/** A file or a folder. */
+export type FolderEntry = { name: string, path: string, is_folder: boolean, bytes: number, };
+
+/** What a body follows. */
+export type Follow = "paths" | "keyframes";
+
+/** The same text, formatted. */
+export type FormattedRules = { text: string, };
+
+/** What was found. */
+export type FoundHandles = { handles: number, warnings: Array<string>, };
+
+/** Where the surface is held. */
+export type Grab = { vertex: number, to: [number, number, number], };
+
+/** Ground in its serial form, see [`Ground`]. */
+export type Ground = { "flat": number }
+  | { "slope": number }
+  | { "steps": { rise: number, run: number, start: number, count: number, } }
+  | { "hills": { height: number, length: number, } }
+  | { "field": { origin: [number, number], cell: number, heights: Array<Array<number>>, } };
+
+/** A handle in its serial form. */
+export type HandleData = {
+  name: string;
+  vertices: Array<number>;
+  weights: Array<number>;
+  center: [number, number, number];
+  secondary: Array<string>;
+};
+
+/** A handle. */
+export type HandleInfo = {
+  name: string;
+  /** How many. */
+  vertices: number;
+  /** What it turns about, at rest. */
+  center: [number, number, number];
+  /** Middle of its vertices at rest: what targets and paths are for. */
+  middle: [number, number, number];
+  /** Handles that move along. */
+  secondary: Array<string>;
+  /** `#rrggbb`. */
+  color: string;
+};
+
+/** A handle and the points it goes through. */
+export type HandlePath = {
+  /** Its name. */
+  handle: string;
+  /** In order. */
+  points: Array<[number, number, number]>;
+  /** When each is passed, in seconds; by the length of the way if absent. */
+  times?: Array<number>;
+  /** How long all of it takes, without times. */
+  seconds?: number;
+  /** Whether the handle must be there. */
+  pin?: boolean;
+  /** Whether it may carry the body. */
+  carries?: boolean;
+};
+
+/** The end of the history. */
+export type HistoryTail = {
+  /** Number of the oldest step that is known. */
+  first: number;
+  /** How many of the known steps stay. */
+  keep: number;
+  /** What follows them. */
+  steps: Array<string>;
+  /** The present step, counted from `first`. */
+  at: number;
+};
+
+/** How far a job is; the last message about it has `done`. */
+export type Job = {
+  /** Number by which it is cancelled. */
+  job: number;
+  /** What kind of work it is. */
+  kind: JobKind;
+  /** What is being done, for people. */
+  title: string;
+  /** Share done, 0..1; null if that is not known. */
+  share: number | null;
+  /** What it has come to, such as the error of a fit. */
+  note?: string;
+  /** Whether it has ended. */
+  done: boolean;
+  /** Why it failed; absent if it did not, or was cancelled. */
+  error?: string;
+};
+
+/** What kind of work a job is. */
+export type JobKind = "open"
+  | "save"
+  | "export"
+  | "handles"
+  | "prepare"
+  | "command"
+  | "bake"
+  | "refit"
+  | "fit"
+  | "take_fit"
+  | "actor"
+  | "perform"
+  | "flesh"
+  | "muscles"
+  | "bake_flesh";
+
+/** A joint put by hand. */
+export type JointSite = {
+  /** Unique name. */
+  name: string;
+  /** The joint it hangs on. */
+  parent: string | null;
+  /** Where it is, at rest. */
+  position: [number, number, number];
+};
+
+/** Examples one after the other. */
+export type Keyframes = {
+  /** Their names. */
+  examples: Array<string>;
+  /** Seconds from one to the next. */
+  seconds: number;
+};
+
+/** Words of the language of rules. */
+export type LanguageInfo = { verbs: Array<Verb>, functions: string[], suffixes: string[], units: string[], };
+
+/** How urgent a notice is. */
+export type Level = "info" | "warning" | "error";
+
+/** Numbers of the simulation; of vertices in no cell at most 200, and how many there are. */
+export type LiveStatus = {
+  n_uncovered: number;
+  /** Cells of the lattice. */
+  cells: number;
+  /** Degrees of freedom. */
+  dof: number;
+  /** Vertices that lie in no cell. */
+  uncovered: Array<number>;
+  /** Milliseconds a step. */
+  step_ms: number;
+  /** Seconds simulated a second. */
+  speed: number;
+  /** Steps that were not solved to the tolerance. */
+  unsolved: number;
+  /** What was found on the way. */
+  warnings: Array<string>;
+};
+
+/** A named point. */
+export type Marker = { name: string, position: [number, number, number], };
+
+/** A material. */
+export type MaterialInfo = {
+  name: string;
+  /** Linear red, green, blue, alpha. */
+  color: [number, number, number, number];
+  /** Address of the picture. */
+  image: string | null;
+  metallic: number;
+  roughness: number;
+  double_sided: boolean;
+};
+
+/** The twin of a handle. */
+export type MirroredHandle = { handle: string, };
+
+/** A move of handles, as in moves.json. */
+export type Move = { "rotate": Rotate } | { "translate": Translate } | { "twist": Twist };
+
+/** The end of the moves. */
+export type MovesTail = {
+  /** How many of the known moves stay. */
+  keep: number;
+  /** What follows them. */
+  moves: Array<Move>;
+};
+
+/** One change of the muscles. Angles are radians, as in the library; the value `muscles` has the format of a muscle file. The names of older journals, `rigs` and `rig`, are read as well. */
+export type MuscleChange = { "set": { muscles: unknown, } }
+  | { "add": { muscles: unknown, } }
+  | { "remove": { muscle: string, } }
+  | { "record": { muscle: string, at: number, eta: Array<number>, } }
+  | { "forget": { muscle: string, at: number, } }
+  | { "stiffen": { muscle: string, factor: number, } }
+  | { "value": { control: string, value: number, } }
+  | { "key": { clip: string, control: string, time: number, value: number | null, } };
+
+/** A control parameter over a clip. */
+export type MuscleCurve = {
+  /** The clip, by name. */
+  clip: string;
+  /** The control parameter. */
+  control: string;
+  /** Seconds and values, by rising time. */
+  keys: Array<[number, number]>;
+};
+
+/** A joint that was put. */
+export type NewJoint = { name: string, position: [number, number, number], };
+
+/** Something every page should show. */
+export type Notice = {
+  /** How urgent it is. */
+  level: Level;
+  /** For people. */
+  text: string;
+};
+
+/** What was opened. */
+export type Opened = {
+  /** How many warnings there are. */
+  warnings: number;
+};
+
+/** What was found in a recording. */
+export type OpenedActor = { warnings: Array<string>, };
+
+/** How painted vertices meet those a handle has. */
+export type PaintOp = "add" | "remove" | "replace";
+
+/** Two poses that belong together. */
+export type PairInfo = {
+  name: string;
+  /** Address of a small picture. */
+  thumbnail: string | null;
+  target: PairedWith;
+  /** The actor's 20 joints. */
+  body: Array<[number, number, number]>;
+};
+
+/** Which pose of the character is paired. */
+export type PairTarget = "rest" | "posed" | { "example": string } | { "clip": [string, number] };
+
+/** The pose of the character: a stored one, or one of some joints. */
+export type PairedWith = { "example": string } | { "joints": number };
+
+/** A file of paths as it is written, before it is checked: what documents keep and users edit. */
+export type Paths = {
+  /** Handles with their paths. */
+  paths?: Array<HandlePath>;
+  /** A walk along a line, by two feet. */
+  walk?: Walk;
+  /** Where the body goes, if it is to look along it. */
+  way?: Way;
+  /** What it stands on. */
+  ground?: Ground;
+  /** Examples one after the other, instead of paths. */
+  keyframes?: Keyframes;
+};
+
+/** A take that became a clip. */
+export type Performed = {
+  frames: number;
+  /** Frames of the actor that were not trusted. */
+  held: number;
+  /** Root mean square distance of the actor from the pairs' blends, in metres of the standard body. */
+  residual: number;
+};
+
+/** A place on the surface. */
+export type Picked = {
+  /** The handle it belongs to. */
+  handle: string | null;
+  vertex: number;
+  face: number;
+  position: [number, number, number];
+  distance: number;
+};
+
+/** A place on the ground. */
+export type PickedGround = { position: [number, number, number], };
+
+/** A muscle that was placed. */
+export type PlacedRig = { name: string, };
+
+/** Pairs of poses, and how they are used. */
+export type Puppet = { pairs: Array<PairInfo>, settings: PuppetSettings, projections: string[], };
+
+/** Settings of a performance; see the fields of [`PerformerParams`] for what they mean. */
+export type PuppetSettings = {
+  /** `linear`, `positive`, `l1` or `radial`. */
+  projection: string;
+  /** Price of negative weights for `l1`. */
+  lambda: number;
+  /** `fk` or `linear`. */
+  interpolation: 'fk' | 'linear';
+  /** 0 leaves the body as it comes, 1 makes it slow and smooth. */
+  smoothing: number;
+  /** Whether left and right are exchanged. */
+  mirror: boolean;
+  /** Names of limbs that are not listened to. */
+  ignored: Limb[];
+  /** Seconds after which a lost body begins to stand. */
+  hold: number;
+  /** The most that negative weights sum to. */
+  limit: number;
+  /** Whether the body is projected as a whole. */
+  whole_body: boolean;
+  /** Whether the character travels with the actor. */
+  travel: boolean;
+  /** Whether it stands on its feet. */
+  feet: boolean;
+  /** Metres of the character for one of the actor; the ratio of their heights if absent. */
+  scale: number | null;
+  /** What is known of camera and actor: a rotation (x, y, z, w) that brings the body upright, and the trunk's length. */
+  calibration: [[number, number, number, number], number] | null;
+};
+
+/** A pose that is being reached for. */
+export type Reach = {
+  targets: Array<ReachTarget>;
+  pin_others: boolean;
+  /** One for each example, in order. */
+  weights: Array<number>;
+  /** Value of each term of the objective. */
+  terms: [string, number][];
+  objective: string;
+  energy: number;
+  evaluations: number;
+  ms: number;
+  reached: boolean;
+  /** Share of the body by which the worst target is missed. */
+  missed: number;
+};
+
+/** Where a handle should be. */
+export type ReachTarget = {
+  handle: string;
+  position: [number, number, number];
+  /** Where the handle is. */
+  at: [number, number, number];
+  pin: boolean;
+  distance: number;
+};
+
+/** A wish of the user's hand. */
+export type ReachWish = {
+  /** All targets there are. */
+  targets: Array<WishedTarget>;
+  /** Whether all handles stay where they are that are not in the chain of a target. */
+  pin_others?: boolean;
+  /** Whether to look for the best pose anywhere, rather than near the present one. */
+  anew?: boolean;
+  /** Weights by name of example, set by hand: the pose is their blend, and nothing is searched. */
+  weights?: Array<[string, number]>;
+};
+
+/** Unsaved work of a session that ended badly. */
+export type Recovery = { recovery: string, title: string, age_secs: number, };
+
+/** What a user can choose about refitting a clip. */
+export type RefitSettings = {
+  /** The clip, by name. */
+  clip: string;
+  /** Name of the result; a clip of that name is exchanged. */
+  to: string;
+  /** The ground; flat at zero if absent. */
+  ground: Ground | null;
+  /** Whether the ground lies along the way of the clip, rather than along +Z. */
+  along_way: boolean;
+  /** Whether the rules of the document hold in it. */
+  rules: boolean;
+  /** Length of the legs, relative to what it was. */
+  legs: number;
+  /** Length of the arms. */
+  arms: number;
+};
+
+/** How a refit became, for showing. */
+export type Refitted = {
+  frames: number;
+  fps: number;
+  slide_cm_s: number;
+  drift_cm: number;
+  penetration_cm: number;
+  jerk_ratio: number;
+  limit_violations: number;
+  rule_violation_cm: number;
+  /** By how much a limit of speed or acceleration is exceeded at worst. */
+  limit_excess_percent: number;
+  /** What copying angles alone would give. */
+  copied_slide_cm_s: number;
+  copied_penetration_cm: number;
+  warnings: Array<string>;
+};
+
+/** A part of the surface. `grow` and `shrink` are of the handle itself, by rings of faces. */
+export type Region = { "box": { /** How it is seen. */ view: ViewMatrix, /** One corner. */ from: [number, number], /** The opposite corner. */ to: [number, number], /** What of it is meant. */ mode: RegionMode, } }
+  | { "lasso": { /** How it is seen. */ view: ViewMatrix, /** The line. */ points: Array<[number, number]>, /** What of it is meant. */ mode: RegionMode, } }
+  | { "brush": { /** How it is seen. */ view: ViewMatrix, /** Where the brush was. */ at: Array<[number, number]>, /** Metres; 0 for single faces. */ radius: number, } }
+  | { "vertices": Array<number> }
+  | { "grow": number }
+  | { "shrink": number };
+
+/** What of a box or lasso is meant. */
+export type RegionMode = "all" | "facing" | "around";
+
+/** Heights on a grid. */
+export type Relief = { origin: [number, number], cell: number, heights: Array<Array<number>>, };
+
+/** A control parameter. */
+export type RigControl = {
+  name: string;
+  /** The angle of a joint it follows; null if it is free. */
+  follows: string | null;
+  range: [number, number];
+  value: number;
+};
+
+/** Muscles in what is shown. */
+export type Rigs = { controls: Array<RigControl>, rigs: Array<ShownMuscle>, curves: Array<MuscleCurve>, };
+
+/** Turn a handle and those that follow it about its centre. Without `handles`: it and its stored secondary ones. */
+export type Rotate = { main: string, handles: Array<string>, axis: [number, number, number], degrees: number, };
+
+/** How well a rule holds. */
+export type RuleInfo = {
+  line: number;
+  residual: number;
+  unit: string;
+  holds: boolean;
+  /** Whether it is to be as small as possible. */
+  objective: boolean;
+  soft: boolean;
+};
+
+/** Where a rule would have a joint. */
+export type RuleMark = {
+  line: number;
+  joint: number;
+  holds: boolean;
+  from: [number, number, number];
+  to: [number, number, number];
+};
+
+/** A named plane; its normal points out of what is solid. */
+export type RulePlane = { name: string, point: [number, number, number], normal: [number, number, number], };
+
+/** What the rules come to. */
+export type Ruled = {
+  /** Whether the text has errors, and the pose is that of the last text without. */
+  stale: boolean;
+  diagnostics: Array<Fault>;
+  solved: SolvedInfo | null;
+  joints: Array<RuledJoint>;
+  /** Where rules would have joints. */
+  marks: Array<RuleMark>;
+};
+
+/** A joint of the pose. */
+export type RuledJoint = {
+  name: string;
+  /** The name as rules write it. */
+  word: string;
+  parent: number | null;
+  position: [number, number, number];
+};
+
+/** Rules and what belongs to them, as files and pages have them. */
+export type Rules = {
+  /** The rules, one a line. */
+  text: string;
+  /** Named points. */
+  markers: Array<Marker>;
+  /** Named planes. */
+  planes: Array<RulePlane>;
+  /** Pose to begin with; rest if there is none. */
+  start?: StartData;
+  /** Contacts of clips that somebody changed by hand. */
+  contacts: Array<ClipContacts>;
+  /** Grounds that clips were refitted to. */
+  grounds: Array<ClipGround>;
+};
+
+/** One change of the rules. */
+export type RulesChange = { "text": { text: string, } }
+  | { "marker": { name: string, position: [number, number, number], } }
+  | { "plane": { name: string, point: [number, number, number], normal: [number, number, number], } }
+  | { "rename": { name: string, to: string, } }
+  | { "remove": { name: string, } }
+  | { "start": { start: StartData | null, } }
+  | { "contacts": { clip: string, fps: number, contacts: Array<Contact> | null, } };
+
+/** What was saved. */
+export type Saved = { path: string, bytes: number, };
+
+/** What a sculpting brush does. */
+export type SculptOp = "push" | "pull" | "smooth";
+
+/** Choices to change; what is absent stays. */
+export type SearchChange = {
+  /** As text; empty for the default. */
+  objective?: string;
+  /** By name. */
+  optimiser?: string;
+  /** By name. */
+  reorder?: string;
+  /** The order of Hansen (2006). */
+  in_order?: boolean;
+  /** Least and greatest weight. */
+  limits?: [number, number];
+  /** Local limit; 0 for none. */
+  local?: number;
+  /** Residual motion. */
+  residual?: boolean;
+};
+
+/** Names of what can be chosen of the search. */
+export type SearchNames = {
+  optimisers: string[];
+  orders: string[];
+  terms: Array<TermInfo>;
+  /** The default while the pointer drags targets. */
+  objective: string;
+  /** The default of motions. */
+  objective_of_motion: string;
+};
+
+/** How bad a fault is. */
+export type Severity = "error" | "warning" | "note";
+
+/** Which shape is shown. */
+export type Shown = "rest" | "posed" | "clip" | "ruled" | "jointed";
+
+/** A muscle as it is shown. */
+export type ShownMuscle = {
+  /** Its name. */
+  name: string;
+  /** The control parameter it follows, and what that is now. */
+  control: string;
+  /** What that is now. */
+  at: number;
+  /** The template; `None` for a muscle made from a surface. */
+  template: string | null;
+  /** What it is placed by. */
+  guide: string | null;
+  /** Names of its parameters, and their values now. */
+  parameters: Array<[string, number]>;
+  /** Values of the control parameter at which something is recorded. */
+  samples: Array<number>;
+  /** How many times as stiff flesh is where it acts fully. */
+  stiffen: number;
+  /** Middle of its template, at rest. */
+  center: [number, number, number] | null;
+  /** How far it reaches. */
+  reach: number;
+};
+
+/** Landmarks of one picture; none if nobody was seen. */
+export type Sight = {
+  /** Seconds. */
+  time: number;
+  /** 33 landmarks in metres about the hips, y down, and how sure each is. */
+  world: number[][] | null;
+  /** Shares of the picture, y down. */
+  image: number[][] | null;
+  /** Width of the picture for a height of one. */
+  aspect: number;
+};
+
+/** Bones, weights, rest pose and clips. */
+export type SkinData = {
+  /** How many bones were fitted, for the history. */
+  bones: number;
+  /** A GLB file of the character, without its look. */
+  file: string;
+};
+
+/** How solving went. */
+export type SolvedInfo = {
+  converged: boolean;
+  stop: string;
+  rules: Array<RuleInfo>;
+  conflicts: Array<ConflictInfo>;
+  /** Lines that follow from others. */
+  redundant: Array<number>;
+  dof: number;
+  dof_left: number;
+  /** Names of degrees of freedom that are left. */
+  free: Array<string>;
+  at_limit: Array<string>;
+  ms: number;
+};
+
+/** A moment of a clip. */
+export type StartData = { clip: string, time: number, };
+
+/** What an actor did, to be performed. */
+export type TakeData = {
+  /** Frames a second of the clip. */
+  fps: number;
+  /** Whether the source knows how high the actor is. */
+  knows_height: boolean;
+  /** Times and joints as 32-bit floats; joints that were not seen are no numbers. */
+  frames: string;
+};
+
+/** A term of an objective. */
+export type TermInfo = {
+  name: string;
+  meaning: string;
+  /** Its default factor. */
+  factor: number;
+};
+
+/** Shift handles. */
+export type Translate = { handles: Array<string>, vector: [number, number, number], };
+
+/** Twist handles about an axis, spread over others. */
+export type Twist = { handles: Array<string>, axis: [number, number, number], degrees: number, over: Array<string>, };
+
+/** A verb of the language of rules. */
+export type Verb = { name: string, meaning: string, example: string, };
+
+/** `clip_from_model`: 16 numbers, column by column. */
+export type ViewMatrix = number[];
+
+/** A walk along a line on the ground. */
+export type Walk = {
+  /** Points x, z. */
+  line: Array<[number, number]>;
+  /** Names of the left and the right foot. */
+  feet: [string, string];
+  /** Distance between two footprints of the same foot. */
+  stride: number;
+  /** Time from a footprint of a foot to its next. */
+  seconds: number;
+  /** How high a foot is lifted. */
+  lift: number;
+  /** Share of the time that a foot stands. */
+  stance: number;
+};
+
+/** Where a body goes. */
+export type Way = {
+  /** In order. */
+  points: Array<[number, number, number]>;
+  /** When each is passed. */
+  times?: Array<number>;
+  /** How long all of it takes, without times. */
+  seconds?: number;
+};
+
+/** A target as the user puts it. */
+export type WishedTarget = {
+  /** Name of the handle. */
+  handle: string;
+  /** Where its middle should be; where it is at present if absent. */
+  position?: [number, number, number] | null;
+  /** Whether it must be there. */
+  pin?: boolean;
+};
+
+/** What a gesture streams. */
+export type Gestured =
+  | { rotate: Rotate }
+  | { translate: Translate }
+  | { twist: Twist }
+  | { reach: ReachWish }
+  | { rules: RulesChange }
+  | { puppet: Cue }
+  | { flesh: FleshTouch };
+
+/** What a page may ask for; `id` is added when an answer is wanted. */
+export type Outgoing =
+  | ({ type: 'ack' } & { 
+/**
+ * Number of the frame.
+ */
+frame: number, })
+  | { type: 'drag'; drag: number; move: Gestured; end?: boolean }
+  | ({ type: 'sample' } & { name: string, vertices: number, })
+  | ({ type: 'list' } & {
+  /** The root if absent. */
+  folder?: string;
+})
+  | ({ type: 'open' } & { path: string, })
+  | ({ type: 'open_upload' } & {
+  /** The `D` of `/upload`. */
+  drop: string;
+  name: string;
+})
+  | ({ type: 'save' } & { path?: string, overwrite?: boolean, })
+  | ({ type: 'export' } & ExportParams)
+  | ({ type: 'recover' } & { recovery: string, })
+  | ({ type: 'discard' } & { recovery: string, })
+  | ({ type: 'do' } & { command: Command, stroke?: number, })
+  | { type: 'undo' }
+  | { type: 'redo' }
+  | ({ type: 'jump' } & { step: number, })
+  | ({ type: 'cancel_drag' } & { drag: number, })
+  | ({ type: 'cancel' } & { job: number, })
+  | ({ type: 'display' } & {
+  what: Shown;
+  /** Of `clip`: its name. */
+  clip?: string;
+  /** Of `clip`: seconds. */
+  time?: number;
+})
+  | ({ type: 'stress' } & { on: boolean, })
+  | ({ type: 'refine' } & { on: boolean, })
+  | ({ type: 'pick' } & { view: ViewMatrix, at: [number, number], })
+  | ({ type: 'paint' } & {
+  handle: string;
+  op: PaintOp;
+  region: Region;
+  /** 1 if absent. */
+  weight?: number;
+  stroke?: number;
+})
+  | ({ type: 'mirror_handle' } & { handle: string, })
+  | ({ type: 'auto_handles' } & {
+  /** How many; chosen if absent. */
+  count?: number;
+  /** Whether the skeleton is ignored. */
+  from_shape?: boolean;
+})
+  | ({ type: 'default_center' } & { handle: string, })
+  | ({ type: 'reach_end' } & { accept: boolean, })
+  | ({ type: 'sculpt' } & {
+  /** The stored pose that the present one is. */
+  example: string | null;
+  op: SculptOp;
+  view: ViewMatrix;
+  at: Array<[number, number]>;
+  radius: number;
+  /** 0..1. */
+  strength: number;
+  stroke?: number;
+})
+  | ({ type: 'pick_ground' } & { view: ViewMatrix, at: [number, number], })
+  | ({ type: 'format_rules' } & { text: string, })
+  | ({ type: 'contacts' } & { clip: string, })
+  | ({ type: 'fit' } & {
+  /** Any of them. */
+  settings: Partial<FitSettings>;
+})
+  | { type: 'take_fit' }
+  | ({ type: 'compare' } & { on: boolean, })
+  | ({ type: 'actor' } & { path: string, })
+  | ({ type: 'actor_upload' } & {
+  /** The `D` of `/upload`. */
+  drop: string;
+  name: string;
+})
+  | ({ type: 'puppet_demo' } & {
+  /** The sample. */
+  name: string;
+})
+  | { type: 'act_end' }
+  | ({ type: 'pairing' } & { on: boolean, })
+  | ({ type: 'pair' } & { name: string, target: PairTarget, })
+  | ({ type: 'calibrate' } & { on: boolean, })
+  | { type: 'take_begin' }
+  | ({ type: 'take_end' } & { clip: string | null, })
+  | ({ type: 'perform_all' } & { clip: string, })
+  | ({ type: 'flesh_live' } & { on: boolean, })
+  | ({ type: 'flesh_pause' } & { on: boolean, })
+  | { type: 'flesh_reset' }
+  | ({ type: 'flesh_push' } & { vertex: number, direction: [number, number, number], })
+  | ({ type: 'flesh_cells' } & { on: boolean, })
+  | ({ type: 'paint_stiffness' } & {
+  /** 1 takes paint away. */
+  factor: number;
+  /** 0..1. */
+  strength: number;
+  view: ViewMatrix;
+  at: Array<[number, number]>;
+  radius: number;
+  stroke?: number;
+})
+  | ({ type: 'put_joint' } & {
+  view: ViewMatrix;
+  at: [number, number];
+  /** The joint it hangs on. */
+  parent: string | null;
+})
+  | ({ type: 'rig_place' } & {
+  /** `bump`, `bulge`, `radial` or `torus`. */
+  template: string;
+  /** `skin`, `bone` or `free`. */
+  guide: string;
+  view: ViewMatrix;
+  at: [number, number];
+});
+
+/** What is answered to each. */
+export interface Replies {
+  sample: Done;
+  list: Folder;
+  open: Opened;
+  open_upload: Opened;
+  save: Saved;
+  export: Download;
+  recover: Done;
+  discard: Done;
+  do: CommandReply;
+  undo: Done;
+  redo: Done;
+  jump: Done;
+  cancel_drag: Done;
+  cancel: Done;
+  display: Done;
+  stress: Done;
+  refine: Done;
+  pick: Picked | null;
+  paint: Done;
+  mirror_handle: MirroredHandle;
+  auto_handles: FoundHandles;
+  default_center: Done;
+  reach_end: Done;
+  sculpt: Done;
+  pick_ground: PickedGround | null;
+  format_rules: FormattedRules;
+  contacts: ContactTrack;
+  fit: FitEnded;
+  take_fit: Done;
+  compare: Done;
+  actor: OpenedActor;
+  actor_upload: OpenedActor;
+  puppet_demo: OpenedActor;
+  act_end: Done;
+  pairing: Done;
+  pair: Done;
+  calibrate: Done;
+  take_begin: Done;
+  take_end: Performed | null;
+  perform_all: Performed;
+  flesh_live: Done;
+  flesh_pause: Done;
+  flesh_reset: Done;
+  flesh_push: Done;
+  flesh_cells: Done;
+  paint_stiffness: Done;
+  put_joint: NewJoint | null;
+  rig_place: PlacedRig | null;
+}
+
+/** Keys of the `welcome` message. */
+export type Welcome = {
+  version: string;
+  /** Changes when the server was restarted. */
+  session: string;
+  /** Folder of the open dialog. */
+  root: string;
+  samples: string[];
+  /** Bytes of a file that may be dropped on the page. */
+  max_upload: number;
+} & { methods: string[], laplacians: string[], frames: string[], } & { search: SearchNames, } & { language: LanguageInfo, };
+
+/** All keys of the `state` message; a message has those whose part changed. */
+export type State = {
+  name: string;
+  /** Null if it has not been saved. */
   path: string | null;
   dirty: boolean;
+  /** Which document it is, counted from the start of the server. */
+  document: number;
+} & { jobs: Array<Job>, recoveries: Array<Recovery>, prepare_ms: number, } & { warnings: Array<string>, } & { history: HistoryTail, } & {
   vertices: number;
   faces: number;
+  /** Joints of the skeleton. */
   joints: number;
-  bounds: [Vec3, Vec3];
+  /** Least and greatest coordinates. */
+  bounds: [[number, number, number], [number, number, number]];
+  /** Which geometry frames belong to. */
   revision: number;
-  handles: HandleInfo[];
-  n_moves: number;
-  moves: Move[];
-  /** Whether the present pose has a detail layer. */
-  detail: boolean;
-  examples: { name: string; thumbnail: string | null; detail: boolean }[];
-  /** How examples are searched, what motions follow, and how that is drawn. */
-  search: Search;
-  paths: Paths;
-  drawn: DrawnPaths;
-  /** A pose that is being reached for. */
-  reach: Reach | null;
-  rules: Rules;
-  /** Grounds that clips were refitted to. */
-  grounds: { clip: string; ground: NonNullable<DrawnPaths['ground']> }[];
-  /** Null until somebody looks. */
-  ruled: Ruled | null;
-  puppet: { pairs: PairInfo[]; settings: PuppetSettings; projections: string[] };
-  /** The recording of an actor. */
-  actor: { name: string; frames: number; fps: number } | null;
-  act: Act | null;
-  flesh: Flesh;
-  rigs: Rigs;
-  fleshed: Fleshed;
-  clips: Clip[];
-  materials: MaterialInfo[];
-  edit: Edit;
-  display: { what: Shown; clip: string | null; time: number };
+  materials: Array<MaterialInfo>;
+} & {
+  display: DisplayState;
+  /** Whether stretch is sent with each frame. */
   stress: boolean;
+  /** Whether poses are polished while idle. */
   refine: boolean;
   /** Whether the fit is sent with each frame. */
   compare: boolean;
   /** Whether the cells of flesh are sent with each frame. */
   cells: boolean;
+} & { handles: Array<HandleInfo>, } & {
+  n_moves: number;
+  moves: MovesTail;
+  /** Whether the pose has a detail layer. */
+  detail: boolean;
+} & { edit: Edit, } & { examples: Array<ExampleInfo>, } & {
+  /** Null if nothing is reached for. */
+  reach: Reach | null;
+} & { clips: Array<Clip>, } & {
+  search: Search;
+  /** As in paths.json. */
+  paths: Paths;
+  drawn: DrawnPaths;
+} & { rules: Rules, grounds: Array<DrawnGround>, } & {
+  /** Null until somebody looks. */
+  ruled: Ruled | null;
+} & {
+  /** Null if there is none. */
   fit: Fit | null;
-  /** `first` is the number of the first of `steps`, `at` counts from there. */
+} & { puppet: Puppet, } & {
+  /** Null if there is none. */
+  actor: Actor | null;
+} & {
+  /** Null if there is none. */
+  act: Act | null;
+} & { flesh: Flesh, } & { fleshed: Fleshed, } & { rigs: Rigs, };
+
+/** What changed of the document. */
+export type DocChange = Partial<State>;
+
+/** The document as a page knows it: of moves and steps, which come in part, all of them. */
+export type Doc = Omit<State, 'moves' | 'history'> & {
+  moves: Move[];
   history: { first: number; steps: string[]; at: number };
-  jobs: Job[];
-  recoveries: Recovery[];
-  prepare_ms: number;
-  warnings: string[];
-}
-
-/** What changed of the document. Of moves and steps, `keep` of those the page has stay, the given ones follow. */
-export type DocChange = Partial<Omit<Doc, 'moves' | 'history'>> & {
-  moves?: { keep: number; moves: Move[] };
-  history?: { first: number; keep: number; steps: string[]; at: number };
 };
-
-export interface Welcome {
-  version: string;
-  session: string;
-  root: string;
-  samples: string[];
-  methods: string[];
-  laplacians: string[];
-  frames: string[];
-  search: {
-    optimisers: string[];
-    orders: string[];
-    terms: { name: string; meaning: string; factor: number }[];
-    objective: string;
-    objective_of_motion: string;
-  };
-  /** Words of the language of rules. */
-  language: {
-    verbs: { name: string; meaning: string; example: string }[];
-    functions: string[];
-    suffixes: string[];
-    units: string[];
-  };
-  max_upload: number;
-}
-
-export type Level = 'info' | 'warning' | 'error';
-
-export interface Download {
-  url: string;
-  name: string;
-  bytes: number;
-  warnings: string[];
-}
 
 export type Incoming =
   | ({ type: 'welcome' } & Welcome)
   | ({ type: 'state' } & DocChange)
   | { type: 'reply'; id: number; ok?: unknown; error?: string; needs_path?: boolean; exists?: boolean }
   | ({ type: 'job' } & Job)
-  | { type: 'notice'; level: Level; text: string };
-
-export type Move =
-  | { rotate: { main: string; handles: string[]; axis: Vec3; degrees: number } }
-  | { translate: { handles: string[]; vector: Vec3 } }
-  | { twist: { handles: string[]; axis: Vec3; degrees: number; over: string[] } };
-
-/** What a gesture streams: a move, where to reach, where a marker is, what an actor does, or a hand on the flesh. */
-export type Gestured = Move | { reach: ReachWish } | { rules: RulesChange } | { puppet: Cue } | { flesh: FleshTouch };
-
-export type RegionMode = 'all' | 'facing' | 'around';
-
-export type Region =
-  | { box: { view: number[]; from: Point; to: Point; mode: RegionMode } }
-  | { lasso: { view: number[]; points: Point[]; mode: RegionMode } }
-  | { brush: { view: number[]; at: Point[]; radius: number } }
-  | { vertices: number[] }
-  | { grow: number }
-  | { shrink: number };
-
-export type PaintOp = 'add' | 'remove' | 'replace';
-
-export type Command =
-  | { add_handle: { name: string } }
-  | { remove_handle: { name: string } }
-  | { rename_handle: { name: string; to: string } }
-  | { set_center: { name: string; center: Vec3 } }
-  | { set_secondary: { name: string; secondary: string[] } }
-  | { clear_handles: Record<string, never> }
-  | { set_pose: { moves: Move[] } }
-  | { save_example: { name: string; thumbnail: string } }
-  | { load_example: { name: string } }
-  | { rename_example: { name: string; to: string } }
-  | { remove_example: { name: string } }
-  | { mirror_example: { name: string; to: string } }
-  | { clear_detail: { example: string | null } }
-  | { set_search: Partial<Search> }
-  | { set_paths: { paths: Paths } }
-  | { bake: { clip: string; fps: number; follow: Follow } }
-  | { rules: RulesChange }
-  | { keep_pose: { clip: string } }
-  | { refit: { settings: RefitSettings } }
-  | { rename_pair: { name: string; to: string } }
-  | { remove_pair: { name: string } }
-  | { set_pairs: { pairs: unknown } }
-  | { set_puppet: { settings: PuppetSettings } }
-  | { flesh: FleshChange }
-  | { rigs: RigChange }
-  | { bind_joints: Record<string, never> }
-  | { keep_turns: { clip: string } }
-  | { bake_flesh: { bake: { clip: string | null; to: string; fps: number | null; seconds: number | null } } }
-  | { set_edit: Partial<Edit> }
-  | { rename: { name: string } }
-  | { scale: { factor: number } }
-  | { repair: Record<string, never> }
-  | { rename_clip: { clip: string; to: string } }
-  | { remove_clip: { clip: string } };
-
-export interface Picked {
-  handle: string | null;
-  vertex: number;
-  face: number;
-  position: Vec3;
-  distance: number;
-}
-
-export interface Folder {
-  folder: string;
-  parent: string | null;
-  entries: { name: string; path: string; is_folder: boolean; bytes: number }[];
-  /** Frames of a sequence that the folder itself is; 0 if it is none. */
-  frames: number;
-}
-
-export type ExportFormat = 'glb' | 'obj' | 'ply' | 'bvh' | 'moves' | 'handles' | 'paths' | 'pairs';
-export type ExportWhat = 'character' | 'posed' | 'skin' | 'clip' | 'fit';
-
-/** What the page may ask for; `id` is added when an answer is wanted. */
-export type Outgoing =
-  | { type: 'ack'; frame: number }
-  | { type: 'do'; command: Command; stroke?: number }
-  | { type: 'undo' | 'redo' }
-  | { type: 'jump'; step: number }
-  | { type: 'drag'; drag: number; move: Gestured; end?: boolean }
-  | { type: 'reach_end'; accept: boolean }
-  | {
-      type: 'sculpt';
-      example: string | null;
-      op: SculptOp;
-      view: number[];
-      at: Point[];
-      radius: number;
-      strength: number;
-      stroke: number;
-    }
-  | { type: 'pick_ground'; view: number[]; at: Point }
-  | { type: 'cancel_drag'; drag: number }
-  | { type: 'paint'; handle: string; op: PaintOp; region: Region; weight?: number; stroke?: number }
-  | { type: 'mirror_handle'; handle: string }
-  | { type: 'auto_handles'; count?: number; from_shape?: boolean }
-  | { type: 'default_center'; handle: string }
-  | { type: 'pick'; view: number[]; at: Point }
-  | { type: 'display'; what: Shown; clip?: string; time?: number }
-  | { type: 'stress' | 'refine' | 'compare'; on: boolean }
-  | { type: 'fit'; settings: Partial<FitSettings> }
-  | { type: 'format_rules'; text: string }
-  | { type: 'contacts'; clip: string }
-  | { type: 'take_fit' | 'act_end' | 'take_begin' }
-  | { type: 'actor'; path: string }
-  | { type: 'actor_upload'; drop: string; name: string }
-  | { type: 'puppet_demo'; name: string }
-  | { type: 'pairing' | 'calibrate'; on: boolean }
-  | { type: 'pair'; name: string; target: PairTarget }
-  | { type: 'take_end'; clip: string | null }
-  | { type: 'perform_all'; clip: string }
-  | { type: 'flesh_live' | 'flesh_pause' | 'flesh_cells'; on: boolean }
-  | { type: 'flesh_reset' }
-  | { type: 'flesh_push'; vertex: number; direction: Vec3 }
-  | { type: 'paint_stiffness'; factor: number; strength: number; view: number[]; at: Point[]; radius: number; stroke: number }
-  | { type: 'rig_place'; template: string; guide: string; view: number[]; at: Point }
-  | { type: 'put_joint'; view: number[]; at: Point; parent: string | null }
-  | { type: 'sample'; name: string; vertices: number }
-  | { type: 'list'; folder?: string }
-  | { type: 'open'; path: string }
-  | { type: 'open_upload'; drop: string; name: string }
-  | { type: 'save'; path?: string; overwrite?: boolean }
-  | {
-      type: 'export';
-      format: ExportFormat;
-      what: ExportWhat;
-      clip?: string;
-      fps?: number;
-      influences?: number;
-      fit?: Partial<FitSettings>;
-    }
-  | { type: 'recover' | 'discard'; recovery: string }
-  | { type: 'cancel'; job: number };
+  | ({ type: 'notice' } & Notice);

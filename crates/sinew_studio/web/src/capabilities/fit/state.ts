@@ -93,7 +93,7 @@ export function fitSettings(): Partial<FitSettings> {
 }
 
 /** The fit in progress. */
-export const fitJob = (): Job | undefined => [...store.jobs.values()].find((job) => job.title === 'Fitting a skin');
+export const fitJob = (): Job | undefined => [...store.jobs.values()].find(({ kind }) => kind === 'fit');
 
 /** Stop a fit; its best result so far is used. */
 export function stopFit(): void {

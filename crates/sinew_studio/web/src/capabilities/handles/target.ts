@@ -24,7 +24,6 @@ export async function paint(target: Target, region: Region, stroke?: number): Pr
   const { handle, op } = target;
   const done = await ask({ type: 'paint', handle, op, region, weight: handleOptions.value.weight, stroke });
   if (done === undefined) return false;
-  // The new handle may not be in the state yet; it is selected all the same.
   if (op !== 'remove' && store.main !== handle) store.selectMain(handle, true);
   store.emit('gesture', 'paint');
   return true;

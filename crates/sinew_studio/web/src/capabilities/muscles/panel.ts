@@ -1,7 +1,7 @@
 // The muscles panel: templates dragged onto the body, control parameters, samples, and curves over a clip.
 import { store } from '../../app';
 import type { Context } from '../../capability';
-import type { RigControl, ShownRig } from '../../net/protocol';
+import type { RigControl, ShownMuscle } from '../../net/protocol';
 import type { Player } from '../../player';
 import { iconButton, note, numberField, row, segments, selectField, slider } from '../../ui/fields';
 import { section } from '../../ui/section';
@@ -106,7 +106,7 @@ function controlRow({ name, follows, range: [min, max], value }: RigControl, pla
 /** Parameters that are angles are shown in degrees. */
 const ANGLES = new Set(['spin', 'rx', 'ry', 'rz']);
 
-function muscleSection(muscle: ShownRig): View {
+function muscleSection(muscle: ShownMuscle): View {
   const names = (muscles()?.rigs ?? []).map(({ name }) => ({ value: name, label: name }));
   const kind = muscle.template ? `${muscle.template} by ${muscle.guide}` : 'from a surface';
   return section(
@@ -118,7 +118,7 @@ function muscleSection(muscle: ShownRig): View {
         'rig-remove',
         'trash',
         'Remove the muscle',
-        () => void changeMuscles({ remove: { rig: muscle.name } }),
+        () => void changeMuscles({ remove: { muscle: muscle.name } }),
       ),
     ),
     row('Kind', h('span', { 'data-testid': 'rig-kind' }, kind)),
@@ -133,7 +133,7 @@ function muscleSection(muscle: ShownRig): View {
         min: 0.01,
         max: 100,
         step: 0.5,
-        set: (factor) => changeMuscles({ stiffen: { rig: muscle.name, factor } }),
+        set: (factor) => changeMuscles({ stiffen: { muscle: muscle.name, factor } }),
       }),
       h('span.dim', null, '×'),
     ),
@@ -141,11 +141,11 @@ function muscleSection(muscle: ShownRig): View {
   );
 }
 
-function sampleRow({ name, control, at, samples }: ShownRig): View {
+function sampleRow({ name, control, at, samples }: ShownMuscle): View {
   const go = (value: number): unknown => changeMuscles({ value: { control, value } });
   const forget = (): void => {
     const near = samples.find((sample) => Math.abs(sample - at) < 0.005);
-    if (near !== undefined) void changeMuscles({ forget: { rig: name, at: near } });
+    if (near !== undefined) void changeMuscles({ forget: { muscle: name, at: near } });
   };
   return row(
     'Samples',
@@ -167,13 +167,13 @@ function sampleRow({ name, control, at, samples }: ShownRig): View {
 }
 
 /** A slider around the value; what is set is recorded at the present value of the control parameter. */
-function parameterRow(muscle: ShownRig, name: string, value: number, i: number): View {
+function parameterRow(muscle: ShownMuscle, name: string, value: number, i: number): View {
   // Angles in degrees, forces in kilonewtons per cubic metre: numbers that people read.
   const scale = ANGLES.has(name) ? 180 / Math.PI : name === 'amplitude' ? 1e-3 : 1;
   const [low, high] = spanOf(muscle, name, value).map((x) => x * scale);
   const record = (shown: number, gesture?: number): unknown => {
     const eta = muscle.parameters.map(([, old], j) => (j === i ? shown / scale : old));
-    return changeMuscles({ record: { rig: muscle.name, at: muscle.at, eta } }, gesture);
+    return changeMuscles({ record: { muscle: muscle.name, at: muscle.at, eta } }, gesture);
   };
   const isForce = name === 'amplitude';
   return row(
@@ -202,7 +202,7 @@ function parameterRow(muscle: ShownRig, name: string, value: number, i: number):
 /** Ends of the sliders, which do not move while the value stays within them. */
 const spans = new Map<string, [number, number]>();
 
-function spanOf({ name: muscle, reach }: ShownRig, name: string, value: number): [number, number] {
+function spanOf({ name: muscle, reach }: ShownMuscle, name: string, value: number): [number, number] {
   const key = `${muscle}\n${name}`;
   const old = spans.get(key);
   if (old && value >= old[0] && value <= old[1]) return old;

@@ -1,7 +1,7 @@
 // Muscles in the page: which is selected, how they are placed and changed.
 import { ask, run, store } from '../../app';
 import { Emitter } from '../../emitter';
-import type { Point, RigChange, Rigs, ShownRig } from '../../net/protocol';
+import type { MuscleChange, Point, Rigs, ShownMuscle } from '../../net/protocol';
 import type { Viewport } from '../../view/viewport';
 
 export const TEMPLATES: { id: string; tip: string }[] = [
@@ -15,8 +15,8 @@ export type GuideName = 'skin' | 'bone' | 'free';
 
 export const muscles = (): Rigs | undefined => store.doc?.rigs;
 
-export function changeMuscles(change: RigChange, gesture?: number): Promise<unknown> {
-  return run({ rigs: change }, gesture);
+export function changeMuscles(change: MuscleChange, gesture?: number): Promise<unknown> {
+  return run({ muscles: change }, gesture);
 }
 
 class MuscleView extends Emitter<{ change: null }> {
@@ -39,7 +39,7 @@ class MuscleView extends Emitter<{ change: null }> {
     this.emit('change', null);
   }
 
-  get chosen(): ShownRig | undefined {
+  get chosen(): ShownMuscle | undefined {
     const all = muscles()?.rigs ?? [];
     return all.find(({ name }) => name === this.name) ?? all[0];
   }

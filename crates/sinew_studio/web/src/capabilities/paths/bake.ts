@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { ask } from '../../app';
 import type { Baked, Follow } from '../../net/protocol';
-import { type Player, playWhenThere } from '../../player';
+import { type Player, playNew } from '../../player';
 import { button, numberField, row, segments, textField } from '../../ui/fields';
 import { section } from '../../ui/section';
 import { toast } from '../../ui/toast';
@@ -35,7 +35,7 @@ export function Bake({ player }: { player: Player }): View {
         'warning',
         `Some targets are out of reach: they are missed by up to ${(100 * done.missed).toFixed(1)} % of the body.`,
       );
-    playWhenThere(player, name, fps);
+    playNew(player, name, fps);
   };
   return section(
     'Bake',

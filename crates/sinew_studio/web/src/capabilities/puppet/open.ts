@@ -1,5 +1,5 @@
 // Opening an actor: a recording, or a demonstration.
-import { ask, store } from '../../app';
+import { ask } from '../../app';
 import { chooseFiles } from '../../dialogs/drop';
 import { browse } from '../../dialogs/open';
 import { showPanel } from '../../shell/workspaces';
@@ -23,16 +23,8 @@ export function openActor(): void {
 }
 
 export async function openDemo(name: string): Promise<void> {
-  // The previous actor leaves when the other document is there, which may be after the answer.
-  const there = new Promise<void>((done) => {
-    const stop = store.on('opened', () => {
-      stop();
-      done();
-    });
-  });
   const opened = await ask({ type: 'puppet_demo', name });
   if (opened === undefined) return;
-  await there;
   await showActor(opened);
   if (!puppetStage.playing) puppetStage.toggle();
 }

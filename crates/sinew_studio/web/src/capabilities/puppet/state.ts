@@ -30,8 +30,6 @@ class PuppetStage extends Emitter<{ change: null; act: null; take: string }> {
   patient = true;
   private gesture: PoseGesture | null = null;
   private readonly clock = new Clock((seconds) => this.tick(seconds));
-  /** Whether the recording that was chosen is still to come. */
-  private isAwaited = false;
   private timer = 0;
 
   constructor() {
@@ -41,11 +39,6 @@ class PuppetStage extends Emitter<{ change: null; act: null; take: string }> {
     this.camera.on('lost', (why) => this.lost(why));
     store.on('act', () => this.emit('act', null));
     store.on('opened', () => this.leave());
-    store.on('doc', () => {
-      if (!this.isAwaited || !store.doc?.actor) return;
-      this.isAwaited = false;
-      this.seek(0);
-    });
     store.on('link', (link) => {
       if (link !== 'open') this.pause();
     });
@@ -60,9 +53,7 @@ class PuppetStage extends Emitter<{ change: null; act: null; take: string }> {
     if (this.source !== 'none') await ask({ type: 'act_end' });
     this.source = source;
     if (source === 'camera') this.startCamera();
-    // The reply to what was opened may come before the state with the actor.
-    this.isAwaited = source === 'recording' && !store.doc?.actor;
-    if (source === 'recording' && !this.isAwaited) this.seek(0);
+    if (source === 'recording') this.seek(0);
     this.emit('change', null);
   }
 

@@ -3,7 +3,7 @@ import { ask, store } from '../../app';
 import type { Context } from '../../capability';
 import { Emitter } from '../../emitter';
 import type { Ground, Job, Refitted } from '../../net/protocol';
-import { type Player, playWhenThere } from '../../player';
+import { type Player, playNew } from '../../player';
 import { button, checkbox, note, numberField, row, segments } from '../../ui/fields';
 import { formatFps } from '../../ui/format';
 import { groundFields } from '../../ui/ground';
@@ -32,7 +32,7 @@ const settings = new RefitSettings();
 
 export const forgetRefit = (): void => settings.show([]);
 
-const running = (): Job | undefined => [...store.jobs.values()].find(({ title }) => title.startsWith('Refitting '));
+const running = (): Job | undefined => [...store.jobs.values()].find(({ kind }) => kind === 'refit');
 
 export function RefitPanel({ context: { player } }: { context: Context }): View {
   useTopics(store, 'doc', 'jobs', 'prefs');
@@ -158,7 +158,7 @@ async function start(player: Player, clip: string): Promise<void> {
   // The limbs are longer now; once is enough.
   settings.set({ legs: 1, arms: 1, name: '' });
   settings.show(numbers(done));
-  playWhenThere(player, to);
+  playNew(player, to);
 }
 
 function numbers(done: Refitted): View[] {

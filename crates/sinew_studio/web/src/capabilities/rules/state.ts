@@ -4,7 +4,7 @@ import { Emitter } from '../../emitter';
 import { freeName } from '../../names';
 import type { Rules, RulesChange, Vec3 } from '../../net/protocol';
 
-const NONE: Rules = { text: '', markers: [], planes: [], contacts: [] };
+const NONE: Rules = { text: '', markers: [], planes: [], contacts: [], grounds: [] };
 
 export const rules = (): Rules => store.doc?.rules ?? NONE;
 export const hasRig = (): boolean => (store.doc?.joints ?? 0) > 0;
