@@ -188,13 +188,13 @@ impl BodyPose {
     }
 }
 
-/// The camera's left is the actor's right, and it looks along +Z: seen from the actor, x and z are turned.
+/// The camera's left is the actor's right, and it faces +Z: seen from the actor, x and z change sign.
 fn from_kinect(frame: &BodyFrame) -> BodyPose {
     let point = |k: usize| {
         let p = frame.points[k].as_dvec3();
         DVec3::new(-p.x, p.y, -p.z)
     };
-    // Zeros mark what was not found: as a position always, as a confidence only of joints the camera looks for itself.
+    // Zeros mark what was not found: as a position always, as a confidence only of joints that the camera tracks itself.
     let is_there = |k: usize| frame.points[k] != glam::Vec3::ZERO;
     let is_found = |k: usize| is_there(k) && frame.confidence[k] > 0.0;
     let seen = |k: usize| {

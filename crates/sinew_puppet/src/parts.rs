@@ -104,6 +104,6 @@ fn spread(part: LimbSet, sources: &[CanonicalPose], pairs: &[(usize, usize)]) ->
     let noise = NOISE_METRES * NOISE_METRES * part.limbs().count() as f64 * 4.0;
     let mean = distances.iter().sum::<f64>() / distances.len().max(1) as f64;
     // Differences below the accuracy of tracking are ignored.
-    let told = |d: f64| (d - noise).max(1e-6 * noise) / (mean + noise);
-    distances.into_iter().map(told).collect()
+    let significant = |d: f64| (d - noise).max(1e-6 * noise) / (mean + noise);
+    distances.into_iter().map(significant).collect()
 }

@@ -15,6 +15,7 @@
 //! Examples that are exactly alike share their weight evenly.
 
 use crate::PuppetError;
+use sinew_geom::linalg::{dot_wide, factor_rows_with, solve_lower, solve_upper};
 
 /// How a pose is expressed by examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -165,7 +166,7 @@ impl ProjectionSolver {
         let mut gram = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                let product = dot(row(i), row(j));
+                let product = dot_wide::<false, 4>(row(i), row(j));
                 (gram[i * n + j], gram[j * n + i]) = (product, product);
             }
         }
@@ -205,12 +206,12 @@ impl ProjectionSolver {
         let rows = self.x.chunks_exact(d.max(1));
         match self.reach {
             Some(reach) => state.b.extend(rows.map(|row| reach - distance(row, &state.centred))),
-            None => state.b.extend(rows.map(|row| dot(row, &state.centred))),
+            None => state.b.extend(rows.map(|row| dot_wide::<false, 4>(row, &state.centred))),
         }
         let (iterations, converged) = match &self.linear {
             Some((map, at_zero)) => {
                 for (i, weight) in state.weights.iter_mut().enumerate() {
-                    *weight = at_zero[i] + dot(&map[i * self.n..(i + 1) * self.n], &state.b);
+                    *weight = at_zero[i] + dot_wide::<false, 4>(&map[i * self.n..(i + 1) * self.n], &state.b);
                 }
                 (1, true)
             }
@@ -224,7 +225,7 @@ impl ProjectionSolver {
         for (weight, row) in state.weights.iter().zip(self.x.chunks_exact(d)).filter(|(w, _)| **w != 0.0) {
             state.centred.iter_mut().zip(row).for_each(|(v, x)| *v -= weight * x);
         }
-        (dot(&state.centred, &state.centred) / d as f64).sqrt()
+        (dot_wide::<false, 4>(&state.centred, &state.centred) / d as f64).sqrt()
     }
 
     /// Change one weight's state at a time, to positive, negative or none, until no change improves the objective.
@@ -320,9 +321,9 @@ impl ProjectionSolver {
             let gram = &self.gram[active[r] * self.n..];
             for (c, &j) in active[..r].iter().enumerate() {
                 let other = &above[c * self.n..];
-                row[c] = (gram[j] - dot(&row[..c], &other[..c])) * other[c];
+                row[c] = (gram[j] - dot_wide::<false, 4>(&row[..c], &other[..c])) * other[c];
             }
-            row[r] = 1.0 / pivot(gram[active[r]] - dot(&row[..r], &row[..r]), self.scale);
+            row[r] = 1.0 / pivot(gram[active[r]] - dot_wide::<false, 4>(&row[..r], &row[..r]), self.scale);
         }
         *n_factored = active.len();
     }
@@ -417,15 +418,21 @@ fn check(examples: &[Vec<f64>], params: &ProjectionParams) -> Result<usize, Pupp
 /// Eq. 4.4 once for all poses: `w = G⁻¹b + z (1 − 1ᵀG⁻¹b) / 1ᵀz` with `z = G⁻¹1`.
 fn linear_map(gram: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
     let mut factor = gram.to_vec();
-    cholesky(&mut factor, n, 1.0);
+    let floored = |square: f64| Some(pivot(square, 1.0));
+    // With a floor under its pivots a factorisation cannot fail.
+    _ = factor_rows_with::<false, 4>(&mut factor, n, floored);
+    let solve = |x: &mut [f64]| {
+        solve_lower::<false, 4>(&factor, x);
+        solve_upper::<false>(&factor, x);
+    };
     let mut z = vec![1.0; n];
-    substitute(&factor, n, &mut z);
+    solve(&mut z);
     let sum: f64 = z.iter().sum();
     let mut map = vec![0.0; n * n];
     for (j, row) in map.chunks_exact_mut(n).enumerate() {
         // The inverse is symmetric: its columns are its rows.
         row[j] = 1.0;
-        substitute(&factor, n, row);
+        solve(row);
         let share = z[j] / sum;
         row.iter_mut().zip(&z).for_each(|(v, z)| *v -= z * share);
     }
@@ -456,19 +463,6 @@ fn pivot(square: f64, scale: f64) -> f64 {
     square.max(1e-15 * scale).sqrt()
 }
 
-/// In place, lower triangle by rows.
-fn cholesky(a: &mut [f64], k: usize, scale: f64) {
-    for j in 0..k {
-        let (above, below) = a.split_at_mut((j + 1) * k);
-        let row = &mut above[j * k..];
-        let pivot = pivot(row[j] - dot(&row[..j], &row[..j]), scale);
-        row[j] = pivot;
-        for other in below.chunks_exact_mut(k) {
-            other[j] = (other[j] - dot(&other[..j], &row[..j])) / pivot;
-        }
-    }
-}
-
 /// Solve for two right sides at once, which the compiler turns into wide registers; rows of the factor are `stride` long,
 /// with reciprocals on the diagonal.
 fn substitute_both(factor: &[f64], stride: usize, b: &mut [[f64; 2]]) {
@@ -491,29 +485,4 @@ fn substitute_both(factor: &[f64], stride: usize, b: &mut [[f64; 2]]) {
             v[1] -= l * tail[0][1];
         }
     }
-}
-
-fn substitute(factor: &[f64], k: usize, b: &mut [f64]) {
-    for i in 0..k {
-        b[i] = (b[i] - dot(&factor[i * k..i * k + i], &b[..i])) / factor[i * k + i];
-    }
-    for i in (0..k).rev() {
-        b[i] /= factor[i * k + i];
-        let (head, tail) = b.split_at_mut(i);
-        head.iter_mut().zip(&factor[i * k..]).for_each(|(v, l)| *v -= l * tail[0]);
-    }
-}
-
-/// Four sums side by side, which the compiler turns into wide registers.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (a, b) in a4.iter().zip(b4) {
-        for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + rest
 }

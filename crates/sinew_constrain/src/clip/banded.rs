@@ -7,6 +7,11 @@
 //! # Cost
 //! About `7 n³` operations and `3 n²` stored numbers per frame; linear in the number of frames.
 
+use sinew_geom::linalg::{Kernel, dispatch, dot_wide, factor_rows, fma, solve_lower, solve_upper};
+
+/// Sums side by side in a dot product.
+const LANES: usize = 8;
+
 /// A symmetric positive definite matrix with one block per frame and couplings of a frame to the next two; factored in
 /// place.
 #[derive(Debug, Clone, Default)]
@@ -54,147 +59,123 @@ impl BlockBand {
 
     /// Replace the matrix by its factor; returns the frame at which it is not positive definite otherwise.
     pub fn factor(&mut self) -> Result<(), usize> {
-        let (n, size) = (self.n, self.n * self.n);
-        let n_frames = self.a.len().checked_div(size).unwrap_or(0);
-        for t in 0..n_frames {
-            let (done, rest) = self.a.split_at_mut(t * size);
-            let a = &mut rest[..size];
-            let (b_done, b_rest) = self.b.split_at_mut(t * size);
-            let (b, c) = (&mut b_rest[..size], &mut self.c[t * size..][..size]);
-            if t >= 2 {
-                solve_right(c, &done[(t - 2) * size..][..size], n);
-                subtract_product(b, c, &b_done[(t - 1) * size..][..size], n);
-                subtract_square(a, c, n);
-            }
-            if t >= 1 {
-                solve_right(b, &done[(t - 1) * size..][..size], n);
-                subtract_square(a, b, n);
-            }
-            if !factor_block(a, n) {
-                return Err(t);
-            }
-        }
-        Ok(())
+        dispatch(Factor(self))
     }
 
     /// Solve in place with the factor.
     pub fn solve(&self, x: &mut [f64]) {
-        let (n, size) = (self.n, self.n * self.n);
-        let n_frames = self.a.len().checked_div(size).unwrap_or(0);
+        dispatch(Solve(self, x));
+    }
+}
+
+struct Factor<'a>(&'a mut BlockBand);
+
+impl Kernel for Factor<'_> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Result<(), usize> {
+        let BlockBand { n, a, b, c } = self.0;
+        let (n, size) = (*n, *n * *n);
+        let n_frames = a.len().checked_div(size).unwrap_or(0);
+        for t in 0..n_frames {
+            let (done, rest) = a.split_at_mut(t * size);
+            let a = &mut rest[..size];
+            let (b_done, b_rest) = b.split_at_mut(t * size);
+            let (b, c) = (&mut b_rest[..size], &mut c[t * size..][..size]);
+            if t >= 2 {
+                solve_right::<FMA>(c, &done[(t - 2) * size..][..size], n);
+                subtract_product::<FMA>(b, c, &b_done[(t - 1) * size..][..size], n, false);
+                subtract_product::<FMA>(a, c, c, n, true);
+            }
+            if t >= 1 {
+                solve_right::<FMA>(b, &done[(t - 1) * size..][..size], n);
+                subtract_product::<FMA>(a, b, b, n, true);
+            }
+            factor_rows::<FMA, LANES>(a, n).map_err(|_| t)?;
+        }
+        Ok(())
+    }
+}
+
+struct Solve<'a>(&'a BlockBand, &'a mut [f64]);
+
+impl Kernel for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self(BlockBand { n, a, b, c }, x) = self;
+        let (n, size) = (*n, *n * *n);
+        let n_frames = a.len().checked_div(size).unwrap_or(0);
         for t in 0..n_frames {
             let (before, now) = x.split_at_mut(t * n);
             let now = &mut now[..n];
-            for (lag, blocks) in [(1, &self.b), (2, &self.c)] {
+            for (lag, blocks) in [(1, b), (2, c)] {
                 if t >= lag {
-                    subtract_rows(now, &blocks[t * size..][..size], &before[(t - lag) * n..][..n]);
+                    subtract_rows::<FMA>(now, &blocks[t * size..][..size], &before[(t - lag) * n..][..n]);
                 }
             }
-            forward(&self.a[t * size..][..size], now);
+            solve_lower::<FMA, LANES>(&a[t * size..][..size], now);
         }
         for t in (0..n_frames).rev() {
             let (head, after) = x.split_at_mut((t + 1) * n);
             let now = &mut head[t * n..];
-            for (lag, blocks) in [(1, &self.b), (2, &self.c)] {
+            for (lag, blocks) in [(1, b), (2, c)] {
                 if t + lag < n_frames {
-                    subtract_columns(now, &blocks[(t + lag) * size..][..size], &after[(lag - 1) * n..][..n]);
+                    let block = &blocks[(t + lag) * size..][..size];
+                    subtract_columns::<FMA>(now, block, &after[(lag - 1) * n..][..n]);
                 }
             }
-            backward(&self.a[t * size..][..size], now);
+            solve_upper::<FMA>(&a[t * size..][..size], now);
         }
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums side by side, so that the compiler may use wide registers.
-    let mut sums = [0.0f64; 4];
-    let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    for (x, y) in a4.iter().zip(b4) {
-        for k in 0..4 {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
-}
-
-/// `x ← x L⁻ᵀ`, row by row.
-fn solve_right(x: &mut [f64], l: &[f64], n: usize) {
+/// `x ← x L⁻ᵀ`, row by row, from the first entry that is not zero.
+#[inline(always)]
+fn solve_right<const FMA: bool>(x: &mut [f64], l: &[f64], n: usize) {
     for row in x.chunks_exact_mut(n) {
-        if row.iter().all(|&v| v == 0.0) {
-            continue;
-        }
-        forward(l, row);
-    }
-}
-
-/// `L y = x` in place.
-fn forward(l: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in 0..n {
-        let row = &l[i * n..][..i + 1];
-        x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
-    }
-}
-
-/// `Lᵀ y = x` in place.
-fn backward(l: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in (0..n).rev() {
-        x[i] /= l[i * n + i];
-        let value = x[i];
-        for k in 0..i {
-            x[k] -= l[i * n + k] * value;
+        let first = first_nonzero(row);
+        for i in first..n {
+            let known = &l[i * n + first..i * n + i];
+            row[i] = (row[i] - dot_wide::<FMA, LANES>(known, &row[first..i])) / l[i * n + i];
         }
     }
 }
 
-/// `b ← b − c dᵀ`.
-fn subtract_product(b: &mut [f64], c: &[f64], d: &[f64], n: usize) {
-    for (row, c_row) in b.chunks_exact_mut(n).zip(c.chunks_exact(n)) {
-        for (value, d_row) in row.iter_mut().zip(d.chunks_exact(n)) {
-            *value -= dot(c_row, d_row);
-        }
-    }
+/// Index of the first entry that is not zero.
+#[inline(always)]
+fn first_nonzero(row: &[f64]) -> usize {
+    row.iter().position(|x| *x != 0.0).unwrap_or(row.len())
 }
 
-/// `a ← a − c cᵀ` on the lower triangle.
-fn subtract_square(a: &mut [f64], c: &[f64], n: usize) {
-    for i in 0..n {
-        let (ci, row) = (&c[i * n..][..n], &mut a[i * n..][..i + 1]);
-        for (j, value) in row.iter_mut().enumerate() {
-            *value -= dot(ci, &c[j * n..][..n]);
+/// `b ← b − c dᵀ`; if `is_lower`, only on the lower triangle.
+#[inline(always)]
+fn subtract_product<const FMA: bool>(b: &mut [f64], c: &[f64], d: &[f64], n: usize, is_lower: bool) {
+    for (i, (target, row)) in b.chunks_exact_mut(n).zip(c.chunks_exact(n)).enumerate() {
+        let first = first_nonzero(row);
+        let end = if is_lower { i + 1 } else { n };
+        for (value, other) in target[..end].iter_mut().zip(d.chunks_exact(n)) {
+            *value -= dot_wide::<FMA, LANES>(&row[first..], &other[first..]);
         }
     }
-}
-
-fn factor_block(a: &mut [f64], n: usize) -> bool {
-    for i in 0..n {
-        let (above, row) = a.split_at_mut(i * n);
-        for j in 0..i {
-            let other = &above[j * n..][..j + 1];
-            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
-        }
-        let rest = row[i] - dot(&row[..i], &row[..i]);
-        if !(rest > 0.0 && rest.is_finite()) {
-            return false;
-        }
-        row[i] = rest.sqrt();
-    }
-    true
 }
 
 /// `x ← x − m y`.
-fn subtract_rows(x: &mut [f64], m: &[f64], y: &[f64]) {
+#[inline(always)]
+fn subtract_rows<const FMA: bool>(x: &mut [f64], m: &[f64], y: &[f64]) {
     for (value, row) in x.iter_mut().zip(m.chunks_exact(y.len())) {
-        *value -= dot(row, y);
+        *value -= dot_wide::<FMA, LANES>(row, y);
     }
 }
 
 /// `x ← x − mᵀ y`.
-fn subtract_columns(x: &mut [f64], m: &[f64], y: &[f64]) {
+#[inline(always)]
+fn subtract_columns<const FMA: bool>(x: &mut [f64], m: &[f64], y: &[f64]) {
     for (row, &value) in m.chunks_exact(y.len()).zip(y) {
         for (out, entry) in x.iter_mut().zip(row) {
-            *out -= entry * value;
+            *out = fma::<FMA, _>(-entry, value, *out);
         }
     }
 }

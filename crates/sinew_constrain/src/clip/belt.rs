@@ -1,7 +1,7 @@
 //! Walks in place: the velocity of the treadmill on which planted feet do not slide.
 //!
 //! # Source
-//! Sinew's own. A foot that stands on a treadmill moves backwards with the belt at constant velocity. So in most frames
+//! Sinew's own. A foot planted on a treadmill moves backwards with the belt at constant velocity. So in most frames
 //! of such a clip the lower of the two feet has the same velocity, and the body does not travel. Moved forward against
 //! the belt, the clip is an ordinary walk.
 
@@ -19,7 +19,7 @@ const MAX_TRAVEL: f64 = 0.15;
 /// Shorter clips are not examined.
 const MIN_SECS: f64 = 0.4;
 
-/// Velocity of the belt that a clip walks on, metres per second; none if the body travels or stands still.
+/// Velocity of the treadmill of a clip, metres per second; none if the body travels or stands still.
 pub fn find_belt(body: &Body, worlds: &[JointFrames], fps: f64, leg: f64) -> Option<DVec3> {
     let secs = (worlds.len().max(1) - 1) as f64 / fps;
     if body.legs.len() < 2 || secs < MIN_SECS {

@@ -19,9 +19,9 @@ const MIN_BONE_METRES: f64 = 1e-4;
 /// One leg.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leg {
-    /// Joint from which the thigh hangs.
+    /// Upper joint of the thigh.
     pub hip: usize,
-    /// Joint from which the shin hangs.
+    /// Upper joint of the shin.
     pub knee: usize,
     /// Joint that carries the foot.
     pub ankle: usize,

@@ -92,7 +92,7 @@ pub fn find_contacts(
 }
 
 /// Whether a contact is in the air: too high above another one to step there.
-pub fn hangs(contact: &FoundContact, others: &[&FoundContact], leg: f64, params: &ContactParams) -> bool {
+pub fn is_in_air(contact: &FoundContact, others: &[&FoundContact], leg: f64, params: &ContactParams) -> bool {
     others.iter().any(|other| {
         let way = contact.place - other.place;
         let level = DVec3::new(way.x, 0.0, way.z).length();
@@ -115,7 +115,7 @@ pub fn median(points: &[DVec3]) -> DVec3 {
 mod tests {
     use super::*;
 
-    /// A point that stands, swings forward and up, and stands again a step further and `rise` higher; with noise.
+    /// A point that is planted, swings forward and up, and is planted again a step further and `rise` higher; with noise.
     fn step(fps: f64, rise: f64, noise: f64) -> Vec<DVec3> {
         let n = (1.6 * fps) as usize;
         let mut seed = 7u32;
@@ -147,7 +147,7 @@ mod tests {
             assert!((a.frames.end as f64 / fps - 0.65).abs() < 0.1, "{a:?}");
             assert!((b.frames.start as f64 / fps - 0.95).abs() < 0.1, "{b:?}");
             assert!((b.place - DVec3::new(0.0, rise, 0.7)).length() < 0.02);
-            assert!(!hangs(b, &[a], 0.85, &ContactParams::default()));
+            assert!(!is_in_air(b, &[a], 0.85, &ContactParams::default()));
         }
     }
 
@@ -155,8 +155,8 @@ mod tests {
     fn feet_held_in_the_air_do_not_stand() {
         let contact = |place| FoundContact { frames: 0..10, place, speed: 0.0 };
         let (low, high) = (contact(DVec3::ZERO), contact(DVec3::new(0.2, 0.5, 0.1)));
-        assert!(hangs(&high, &[&low], 0.85, &ContactParams::default()));
-        assert!(!hangs(&low, &[&high], 0.85, &ContactParams::default()));
+        assert!(is_in_air(&high, &[&low], 0.85, &ContactParams::default()));
+        assert!(!is_in_air(&low, &[&high], 0.85, &ContactParams::default()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{
     JointFrames, Motion,
     body::{Body, Leg, arms},
-    contacts::{ContactParams, FoundContact, find_contacts, hangs, median},
+    contacts::{ContactParams, FoundContact, find_contacts, is_in_air, median},
 };
 use crate::ConstrainError;
 use glam::{DMat3, DQuat, DVec3};
@@ -258,9 +258,9 @@ fn find_stances(
     }
     let feet = found.iter().map(|(.., contact)| contact);
     let all: Vec<&FoundContact> = feet.clone().chain(slow_hands.iter().map(|(_, contact)| contact)).collect();
-    let stands: Vec<bool> = feet.map(|contact| !hangs(contact, &all, leg_length, params)).collect();
-    let mut stands = stands.into_iter();
-    found.retain(|_| stands.next().unwrap_or(false));
+    let is_planted: Vec<bool> = feet.map(|contact| !is_in_air(contact, &all, leg_length, params)).collect();
+    let mut is_planted = is_planted.into_iter();
+    found.retain(|_| is_planted.next().unwrap_or(false));
     (soles, join(&found, body.legs.len(), leg_length))
 }
 

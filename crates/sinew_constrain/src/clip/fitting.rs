@@ -81,8 +81,8 @@ impl Prepared<'_> {
         let total: usize = STAGES.iter().map(|stage| stage.rounds).sum();
         let mut before = 0;
         for stage in &STAGES {
-            let mut tell = |round: usize| progress((before + round) as f64 / total as f64);
-            rounds += solver.solve(&problem, stage, &mut x, &mut tell)?;
+            let mut report = |round: usize| progress((before + round) as f64 / total as f64);
+            rounds += solver.solve(&problem, stage, &mut x, &mut report)?;
             before += stage.rounds;
         }
         let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
@@ -159,8 +159,8 @@ impl Prepared<'_> {
                 let foot = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten();
                 foot.chain([leg.knee, leg.hip]).any(|j| j == joint)
             };
-            let stands = |s: &Stance| s.frames.contains(&t) && is_of(&self.body.legs[s.leg]);
-            self.stances.iter().any(stands) || is_on_hand(joint, t)
+            let is_planted = |s: &Stance| s.frames.contains(&t) && is_of(&self.body.legs[s.leg]);
+            self.stances.iter().any(is_planted) || is_on_hand(joint, t)
         };
         let holds = |rule: &FrameRule, t: usize| {
             rule.frames.contains(&t) && rule.contact.is_none_or(|joint| touches(joint, t))
@@ -279,10 +279,10 @@ impl Prepared<'_> {
                     continue;
                 }
                 let new = BrokenRule { span: rule.span, worst: 0.0, frame, n_frames: 0 };
-                let told = broken[at].get_or_insert(new);
-                told.n_frames += 1;
-                if off > told.worst {
-                    (told.worst, told.frame) = (off, frame);
+                let worst_of_rule = broken[at].get_or_insert(new);
+                worst_of_rule.n_frames += 1;
+                if off > worst_of_rule.worst {
+                    (worst_of_rule.worst, worst_of_rule.frame) = (off, frame);
                 }
             }
         }

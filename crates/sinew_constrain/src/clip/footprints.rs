@@ -117,24 +117,24 @@ impl FittedFootprint {
     /// The plane nearest to the ground below a sole, raised until nothing is below the ground.
     fn find(site: &Site, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
         let aside = DVec3::Y.cross(ahead);
-        let looks = looks(reach);
+        let samples = samples(reach);
         let height = |z: f64, x: f64| {
             let at = place + ahead * z + aside * x;
             site.height(at.x, at.z)
         };
-        let heights: Vec<f64> = looks.iter().map(|&[z, x]| height(z, x)).collect();
-        let n = looks.len() as f64;
-        let mean_z = looks.iter().map(|l| l[0]).sum::<f64>() / n;
+        let heights: Vec<f64> = samples.iter().map(|&[z, x]| height(z, x)).collect();
+        let n = samples.len() as f64;
+        let mean_z = samples.iter().map(|l| l[0]).sum::<f64>() / n;
         let mean = heights.iter().sum::<f64>() / n;
         // The samples are symmetric, so that the slopes of the nearest plane are found one by one.
         let slope = |of: &dyn Fn(&[f64; 2]) -> f64| {
-            let square: f64 = looks.iter().map(|l| of(l).powi(2)).sum();
-            let along: f64 = looks.iter().zip(&heights).map(|(l, h)| of(l) * h).sum();
+            let square: f64 = samples.iter().map(|l| of(l).powi(2)).sum();
+            let along: f64 = samples.iter().zip(&heights).map(|(l, h)| of(l) * h).sum();
             if square > 1e-12 { along / square } else { 0.0 }
         };
         let (a, b) = (slope(&|l| l[0] - mean_z), slope(&|l| l[1]));
         let plane = |l: &[f64; 2]| mean + a * (l[0] - mean_z) + b * l[1];
-        let off: Vec<f64> = looks.iter().zip(&heights).map(|(l, h)| h - plane(l)).collect();
+        let off: Vec<f64> = samples.iter().zip(&heights).map(|(l, h)| h - plane(l)).collect();
         let raise = off.iter().copied().fold(0.0, f64::max);
         let normal = (DVec3::Y - ahead * a - aside * b).normalize();
         let origin = DVec3::new(place.x, plane(&[0.0, 0.0]) + raise, place.z);
@@ -145,7 +145,7 @@ impl FittedFootprint {
     /// Level on the highest place below.
     fn on_edge(site: &Site, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
         let aside = DVec3::Y.cross(ahead);
-        let height = looks(reach)
+        let height = samples(reach)
             .iter()
             .map(|&[z, x]| place + ahead * z + aside * x)
             .map(|at| site.height(at.x, at.z))
@@ -156,7 +156,7 @@ impl FittedFootprint {
 }
 
 /// Places below a sole, along and aside.
-fn looks(reach: &SoleExtent) -> Vec<[f64; 2]> {
+fn samples(reach: &SoleExtent) -> Vec<[f64; 2]> {
     let (low, high) = (reach.back - EDGE_ROOM_METRES, reach.front + EDGE_ROOM_METRES);
     (0..N_SEARCH_STEPS)
         .flat_map(|i| {

@@ -34,12 +34,12 @@ pub(super) fn walker(scale: f64) -> Rig {
     Rig::new(joints).unwrap()
 }
 
-/// Rise of the walker's floor along its way.
+/// Rise of the floor along the path of the walker.
 fn floor(slope: f64, z: f64) -> f64 {
     slope * z
 }
 
-/// Where a foot's ankle is relative to the start, and whether it stands, at a time in seconds.
+/// Where a foot's ankle is relative to the start, and how high it is lifted, at a time in seconds.
 fn foot(side: usize, time: f64) -> (f64, f64) {
     // Half a second standing, half a second swinging 1.1 m.
     let phase = time + 0.5 * side as f64;
@@ -50,7 +50,7 @@ fn foot(side: usize, time: f64) -> (f64, f64) {
     (1.1 * (step + eased - 0.5 * side as f64), lift)
 }
 
-/// A walk up a slope (rise over run) whose soles stand level and exactly still, along +Z.
+/// A walk up a slope (rise over run) with level soles that do not slide at all, along +Z.
 pub(super) fn walk(fps: f64, secs: f64, slope: f64) -> Motion {
     let rig = walker(1.0);
     let n = (secs * fps) as usize + 1;
@@ -263,16 +263,16 @@ fn what_cannot_be_fitted_is_refused_or_survived() {
     let (fitted, _) = attempt(&rig, &motion, &Rig::new(stub).unwrap()).unwrap();
     assert!(fitted.report.fitted.penetration < 0.005, "{:?}", fitted.report.fitted);
     // Other names.
-    let strangers: Vec<Joint> = rig
+    let renamed: Vec<Joint> = rig
         .joints()
         .iter()
         .enumerate()
         .map(|(i, joint)| Joint { name: format!("j{i}"), ..joint.clone() })
         .collect();
-    let strangers = Rig::new(strangers).unwrap();
-    assert!(matches!(attempt(&rig, &motion, &strangers), Err(ConstrainError::Unmatched { .. })));
+    let renamed = Rig::new(renamed).unwrap();
+    assert!(matches!(attempt(&rig, &motion, &renamed), Err(ConstrainError::Unmatched { .. })));
     // No feet on either side: nothing is held, and it is said.
-    let (_, warnings) = attempt(&strangers, &motion, &strangers).unwrap();
+    let (_, warnings) = attempt(&renamed, &motion, &renamed).unwrap();
     assert!(warnings.messages.iter().any(|message| message.contains("no feet")), "{warnings:?}");
     // Standing on one spot for ever, and a teleport every frame.
     let still = Motion { fps: 30.0, poses: vec![motion.poses[0].clone(); 40] };
@@ -304,7 +304,7 @@ fn it_can_be_stopped() {
     assert_eq!(stopped.unwrap_err(), ConstrainError::Cancelled);
 }
 
-/// The walk with its way taken out: a treadmill.
+/// The walk without its forward motion: a treadmill.
 fn in_place(motion: &Motion) -> Motion {
     belt::carried(&walker(1.0), motion, DVec3::new(0.0, 0.0, -1.1))
 }

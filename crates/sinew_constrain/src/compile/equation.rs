@@ -104,18 +104,18 @@ impl Compiler<'_> {
                 if arrow != b || !of.is_constant() || (of.constant.length() - 1.0).abs() > 1e-9 {
                     return None;
                 }
-                self.tell(span, "a·u = |a| has no slope where it holds; solved as `aim a along u`");
+                self.note(span, "a·u = |a| has no slope where it holds; solved as `aim a along u`");
                 Some(CompiledRule::angles(vec![EquationKind::Unit { a: arrow, b: unit }], Measure::Chord))
             }
             // |a|² = |b|², or a number
             (Shape::Dot(a, b), Shape::Dot(c, d), _) if a == b && c == d => {
-                self.tell(span, "squared lengths are compared as lengths");
+                self.note(span, "squared lengths are compared as lengths");
                 let (first, second) = (self.scope.arena.sqrt(x), self.scope.arena.sqrt(y));
                 let expr = self.scope.arena.sub(first, second);
                 Some(CompiledRule::lengths(vec![EquationKind::Scalar { expr }]).related(relation))
             }
             (Shape::Dot(a, b), _, [_, Some(square)]) if a == b && square >= 0.0 && dimension.length == 2 => {
-                self.tell(span, "squared lengths are compared as lengths");
+                self.note(span, "squared lengths are compared as lengths");
                 Some(
                     CompiledRule::lengths(vec![EquationKind::Length { a, target: square.sqrt() }])
                         .related(relation),
@@ -126,7 +126,7 @@ impl Compiler<'_> {
             }
             // a·b = 0
             (Shape::Dot(a, b), _, [_, Some(0.0)]) if relation == Relation::Equal && dimension.length == 2 => {
-                self.tell(span, "a·b = 0 is solved as the length of the part of a along b");
+                self.note(span, "a·b = 0 is solved as the length of the part of a along b");
                 let made = CompiledRule::lengths(vec![EquationKind::Split { a, b }]);
                 Some(CompiledRule { quantity: Quantity::Length, ..made })
             }
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn tell(&mut self, span: Span, message: &str) {
+    fn note(&mut self, span: Span, message: &str) {
         self.diagnostics.push(Diagnostic::note(span, message));
     }
 }

@@ -58,9 +58,9 @@ impl Compiler<'_> {
         (sign, by): (f64, f64),
         span: Span,
     ) -> CompileResult<EquationKind> {
-        let told =
+        let refused =
             || Diagnostic::error(span, "only joints, and points made of them, can be put on the ground");
-        let a = self.scope.arrow(point).ok_or_else(told)?;
+        let a = self.scope.arrow(point).ok_or_else(refused)?;
         Ok(EquationKind::Height { a, site, sign, by })
     }
 

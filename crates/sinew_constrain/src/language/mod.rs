@@ -1,7 +1,7 @@
 //! The language in which rules are written: one a line, verb first.
 //!
 //! Reading never fails: [`parse`] gives a tree of what could be understood and a list of [`Diagnostic`]s with their
-//! places. Everything a line can say stands in one [table](VERBS), from which it is read, printed and documented.
+//! places. Everything a line can express is listed in one [table](VERBS), which the parser, the formatter and the reference page use.
 
 mod diagnostic;
 mod expression;

@@ -107,7 +107,7 @@ impl PartialEq for Expression {
 /// What an expression says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Term {
-    /// A number; without a unit it takes that of what it meets.
+    /// A number; without a unit it takes that of its context.
     Number(f64, Option<Dimension>),
     /// A joint, marker, definition, degree of freedom or coordinate.
     Name(String),
@@ -149,7 +149,7 @@ pub struct Suffixes {
     pub priority: Option<Expression>,
     /// First and last frame.
     pub during: Option<(Expression, Expression)>,
-    /// Frames over which it comes and goes.
+    /// Frames over which it fades in and out.
     pub fade: Option<Expression>,
     /// Only while this joint touches the ground.
     pub contact: Option<Expression>,

@@ -8,12 +8,9 @@
 //! # Limits
 //! No ranges, weights, priorities or inequalities, as in the original.
 
-use super::{
-    solver::{Iterations, SolveParams, Solver, Stop},
-    step::{cholesky, substitute},
-};
+use super::solver::{Iterations, SolveParams, Solver, Stop};
 use crate::compile::Aim;
-use sinew_geom::linalg::symmetric_eigen;
+use sinew_geom::linalg::{factor_rows, solve_lower, solve_upper, symmetric_eigen};
 
 /// As in Abdelhay (2008), a centimetre counts as much as a radian; in square metres.
 const SQUARE_RADIANS_PER_SQUARE_METRE: f64 = 1e-4;
@@ -123,9 +120,10 @@ fn pseudo_solve(matrix: Vec<f64>, n: usize, right: &[f64]) -> Vec<f64> {
 /// Solve a positive definite system; `false` if it is not.
 pub(super) fn solve_dense(matrix: &mut [f64], n: usize, right: &mut [f64]) -> bool {
     // Compiled without fused multiply-add: these systems are few.
-    if !cholesky::<false>(matrix, n) {
+    if factor_rows::<false, 8>(matrix, n).is_err() {
         return false;
     }
-    substitute::<false>(matrix, n, right);
+    solve_lower::<false, 8>(matrix, right);
+    solve_upper::<false>(matrix, right);
     true
 }

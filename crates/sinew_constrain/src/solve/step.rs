@@ -9,10 +9,9 @@
 //! # Cost
 //! `m² n + m³/3` for m ≤ n, else `m n² + n³/3`.
 
-use sinew_geom::linalg::{Kernel, dispatch};
-
-/// Rows and columns of a small system, which is kept in registers.
-const MAX_SMALL: usize = 16;
+use sinew_geom::linalg::{
+    Kernel, MAX_SMALL, dispatch, dot_wide, factor_rows, fma, solve_lower, solve_small, solve_upper,
+};
 
 /// A linearised problem.
 pub(super) struct LinearStep<'a> {
@@ -71,11 +70,6 @@ impl LinearStep<'_> {
     }
 }
 
-#[inline(always)]
-fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
-}
-
 struct Small<'a> {
     linear: &'a LinearStep<'a>,
     scratch: &'a mut Scratch,
@@ -113,18 +107,18 @@ impl Kernel for Small<'_> {
         for i in 0..m {
             a[i][i] += linear.compliance[i];
         }
-        if !solve_small::<FMA>(&mut a, m, &mut right) {
+        if !solve_small::<FMA>(&a, m, &mut right) {
             return false;
         }
         for (c, line) in transposed.iter().enumerate().take(n) {
             let mut sums = [0.0; 4];
             for block in 0..MAX_SMALL / 4 {
                 for l in 0..4 {
-                    sums[l] = fma::<FMA>(line[4 * block + l], right[4 * block + l], sums[l]);
+                    sums[l] = fma::<FMA, _>(line[4 * block + l], right[4 * block + l], sums[l]);
                 }
             }
             let desired = linear.desired.map_or(0.0, |desired| desired[c]);
-            step[c] = fma::<FMA>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], desired);
+            step[c] = fma::<FMA, _>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], desired);
         }
         true
     }
@@ -143,55 +137,13 @@ fn product<const C: usize, const FMA: bool>(
         for r in 0..4 {
             let x = line[first + r] * w;
             for l in 0..C {
-                sums[r][l] = fma::<FMA>(x, line[l], sums[r][l]);
+                sums[r][l] = fma::<FMA, _>(x, line[l], sums[r][l]);
             }
         }
     }
     for r in 0..4 {
         a[first + r][..C].copy_from_slice(&sums[r]);
     }
-}
-
-/// `LDLᵀ` of the lower triangle, and the solution in place of the right-hand side.
-#[inline(always)]
-fn solve_small<const FMA: bool>(
-    a: &mut [[f64; MAX_SMALL]; MAX_SMALL],
-    m: usize,
-    right: &mut [f64; MAX_SMALL],
-) -> bool {
-    let mut upper = [[0.0; MAX_SMALL]; MAX_SMALL];
-    for i in 0..m {
-        for c in 0..=i {
-            upper[c][i] = a[i][c];
-        }
-    }
-    let mut inverse = [0.0; MAX_SMALL];
-    for k in 0..m {
-        let pivot = upper[k][k];
-        if pivot <= 0.0 || pivot.is_nan() {
-            return false;
-        }
-        inverse[k] = 1.0 / pivot;
-        let row = upper[k];
-        for i in k + 1..m {
-            let factor = -row[i] * inverse[k];
-            for c in 0..MAX_SMALL {
-                upper[i][c] = fma::<FMA>(factor, row[c], upper[i][c]);
-            }
-        }
-        let y = -right[k] * inverse[k];
-        for c in k + 1..MAX_SMALL {
-            right[c] = fma::<FMA>(y, row[c], right[c]);
-        }
-    }
-    for k in (0..m).rev() {
-        let mut sum = right[k];
-        for c in k + 1..m {
-            sum -= upper[k][c] * right[c];
-        }
-        right[k] = sum * inverse[k];
-    }
-    true
 }
 
 struct Wide<'a> {
@@ -217,22 +169,23 @@ impl Kernel for Wide<'_> {
         right.clear();
         for i in 0..m {
             for l in 0..=i {
-                matrix[i * m + l] = dot::<FMA>(&packed[i * n..(i + 1) * n], linear.row(l));
+                matrix[i * m + l] = dot_wide::<FMA, 8>(&packed[i * n..(i + 1) * n], linear.row(l));
             }
             matrix[i * m + i] += linear.compliance[i];
             right.push(linear.right(i));
         }
-        if !cholesky::<FMA>(matrix, m) {
+        if factor_rows::<FMA, 8>(matrix, m).is_err() {
             return false;
         }
-        substitute::<FMA>(matrix, m, right);
+        solve_lower::<FMA, 8>(matrix, right);
+        solve_upper::<FMA>(matrix, right);
         match linear.desired {
             Some(desired) => step.copy_from_slice(desired),
             None => step.fill(0.0),
         }
         for i in 0..m {
             for c in 0..n {
-                step[c] = fma::<FMA>(packed[i * n + c], right[i], step[c]);
+                step[c] = fma::<FMA, _>(packed[i * n + c], right[i], step[c]);
             }
         }
         true
@@ -268,9 +221,9 @@ impl Kernel for Tall<'_> {
                 let x = packed[c] * per;
                 if x != 0.0 {
                     for l in 0..=c {
-                        matrix[c * n + l] = fma::<FMA>(x, packed[l], matrix[c * n + l]);
+                        matrix[c * n + l] = fma::<FMA, _>(x, packed[l], matrix[c * n + l]);
                     }
-                    right[c] = fma::<FMA>(x, -linear.f[i], right[c]);
+                    right[c] = fma::<FMA, _>(x, -linear.f[i], right[c]);
                 }
             }
         }
@@ -279,66 +232,13 @@ impl Kernel for Tall<'_> {
             matrix[c * n + c] += per;
             right[c] += linear.desired.map_or(0.0, |desired| desired[c] * per);
         }
-        if !cholesky::<FMA>(matrix, n) {
+        if factor_rows::<FMA, 8>(matrix, n).is_err() {
             return false;
         }
-        substitute::<FMA>(matrix, n, right);
+        solve_lower::<FMA, 8>(matrix, right);
+        solve_upper::<FMA>(matrix, right);
         step.copy_from_slice(right);
         true
-    }
-}
-
-#[inline(always)]
-fn dot<const FMA: bool>(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a8, a_rest) = a.as_chunks::<8>();
-    let (b8, b_rest) = b.as_chunks::<8>();
-    for (x, y) in a8.iter().zip(b8) {
-        for l in 0..8 {
-            sums[l] = fma::<FMA>(x[l], y[l], sums[l]);
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    rest + sums.iter().sum::<f64>()
-}
-
-/// Cholesky factor of the lower triangle, in place.
-#[inline(always)]
-pub(super) fn cholesky<const FMA: bool>(a: &mut [f64], n: usize) -> bool {
-    for i in 0..n {
-        for j in 0..=i {
-            let (before, row) = a.split_at_mut(i * n);
-            let sum = if j < i {
-                dot::<FMA>(&row[..j], &before[j * n..j * n + j])
-            } else {
-                dot::<FMA>(&row[..j], &row[..j])
-            };
-            let rest = row[j] - sum;
-            row[j] = if j < i {
-                rest / before[j * n + j]
-            } else if rest > 0.0 {
-                rest.sqrt()
-            } else {
-                return false;
-            };
-        }
-    }
-    true
-}
-
-/// Solve with a Cholesky factor, in place of the right-hand side.
-#[inline(always)]
-pub(super) fn substitute<const FMA: bool>(a: &[f64], n: usize, right: &mut [f64]) {
-    for i in 0..n {
-        let sum = dot::<FMA>(&a[i * n..i * n + i], &right[..i]);
-        right[i] = (right[i] - sum) / a[i * n + i];
-    }
-    for i in (0..n).rev() {
-        right[i] /= a[i * n + i];
-        let y = right[i];
-        for c in 0..i {
-            right[c] = fma::<FMA>(-y, a[i * n + c], right[c]);
-        }
     }
 }
 

@@ -57,7 +57,7 @@ fn lost_frames_are_held_then_fade_and_come_back_without_a_jump() {
         worst = worst.max(step.fold(0.0, f64::max));
         match k {
             20 => assert_eq!(now.pose, raised_pose, "held for a second"),
-            99 => assert_eq!(now.pose, CanonicalPose::rest(), "then it stands"),
+            99 => assert_eq!(now.pose, CanonicalPose::rest(), "then it is at rest"),
             179 => assert_eq!(now.pose, raised_pose, "then it is back"),
             _ => {}
         }
@@ -190,7 +190,7 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
     }
     assert!(lowest[..200].iter().all(|y| y.abs() < 1e-9), "feet are on the ground");
     assert!(lowest[205] > 0.1 && lowest[230].abs() < 1e-9, "{} {}", lowest[205], lowest[230]);
-    // Somebody stands at every moment.
+    // There is a body in every frame.
     for pair in feet[..200].windows(2) {
         let slid =
             (0..2).map(|f| (pair[1][f] - pair[0][f]).with_y(0.0).length()).fold(f64::INFINITY, f64::min);
@@ -199,7 +199,7 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
     assert!(travelled[199].abs() > 1.0, "walks: {}", travelled[199]);
 }
 
-/// One look at a standing body tells how a camera is tilted; then nobody leans.
+/// One frame of a standing body gives the tilt of the camera; afterwards bodies are upright.
 #[test]
 fn a_tilted_camera_is_set_upright() {
     let tilt = DQuat::from_rotation_x(0.3) * DQuat::from_rotation_z(-0.1);
@@ -218,7 +218,7 @@ fn a_tilted_camera_is_set_upright() {
     let plain = CanonicalPose::of(&straight).0;
     let far = (0..20).map(|k| tracked.pose.joint(k).distance(plain.joint(k))).fold(0.0, f64::max);
     assert!(far < 0.1, "{far}");
-    // Who lies on the floor, or is half hidden, tells nothing.
+    // A body on the floor, or half hidden, cannot be used.
     let lying =
         BodyPose { joints: straight.joints.map(|p| DQuat::from_rotation_z(1.5) * p), ..straight.clone() };
     assert!(Calibration::of_standing(&lying).unwrap_err().to_string().contains("stand straight"));
@@ -255,7 +255,7 @@ fn a_mirrored_actor_means_the_other_side() {
     assert!(plain[1] > 0.95 && mirrored[2] > 0.95, "{plain:?} {mirrored:?}");
 }
 
-/// What lies outside the picture was guessed, and the picture tells where the hips are.
+/// What lies outside the picture was guessed, and the picture gives the position of the hips.
 #[test]
 fn a_camera_knows_what_it_cannot_see() {
     let world: Vec<[f64; 4]> = (0..33)

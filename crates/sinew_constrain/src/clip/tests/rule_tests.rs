@@ -61,7 +61,7 @@ fn ranges_of_a_text_are_kept() {
     }
 }
 
-/// The ground of a rule is that of the clip, laid along its way.
+/// The ground of a rule is that of the clip, placed along its path.
 #[test]
 fn a_hand_glides_over_the_ground() {
     let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
@@ -77,8 +77,8 @@ fn a_hand_glides_over_the_ground() {
     assert!(fitted.report.rule_violation < 0.01, "{}", fitted.report.rule_violation);
 }
 
-/// A hand that is to be as high as it can while the walker walks: the arm is straight, no length of it is lost, and feet
-/// stand as before; outside the frames that are named nothing changes.
+/// A hand maximised in height during a walk: the arm is straight, and feet
+/// stay planted; outside the named frames nothing changes.
 #[test]
 fn what_is_maximized_goes_as_far_as_the_body_lets_it() {
     let (rig, motion) = (walker(1.0), walk(60.0, 3.0, 0.0));
@@ -107,7 +107,7 @@ fn what_is_maximized_goes_as_far_as_the_body_lets_it() {
     assert!((75..105).all(|t| low[t] < usual[t] - 0.3), "{low:?} {usual:?}");
 }
 
-/// The walker swings its hands; a limit slows one of them down and leaves the feet where they stand.
+/// The walker swings its hands; a limit slows one of them down and keeps the feet planted.
 #[test]
 fn limits_of_speed_are_kept() {
     let (rig, motion) = (walker(1.0), walk(60.0, 2.0, 0.0));
@@ -138,7 +138,7 @@ fn limits_of_speed_are_kept() {
 }
 
 #[test]
-fn faults_of_a_text_are_told() {
+fn faults_of_a_text_are_reported() {
     let rig = walker(1.0);
     for (text, expected) in [
         ("distance LeftHnd RightHand >= 20 cm", "LeftHand"),
@@ -148,8 +148,8 @@ fn faults_of_a_text_are_told() {
     ] {
         let (script, mut found) = crate::language::parse(text);
         found.extend(ClipRules::new(&script, &rig, &crate::compile::Scene::default()).unwrap().diagnostics);
-        let told = found.iter().map(|diagnostic| diagnostic.to_string()).collect::<Vec<_>>().join("\n");
-        assert!(told.contains(expected), "{text}: {told}");
+        let messages = found.iter().map(|diagnostic| diagnostic.to_string()).collect::<Vec<_>>().join("\n");
+        assert!(messages.contains(expected), "{text}: {messages}");
     }
 }
 
