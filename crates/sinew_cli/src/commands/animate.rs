@@ -3,7 +3,7 @@
 use super::{
     examples::{Body, open, params},
     input::with_path,
-    output::{check_name, write_sequence},
+    output::{Origin, check_name, write_vertex_clip},
 };
 use crate::{args::AnimateArgs, console::Console};
 use anyhow::{Context, ensure};
@@ -64,10 +64,10 @@ pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<(
     let frames = solve(&body, &poses, console, &mut warnings)?;
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let sequence = MeshSequence::new(body.document.mesh().clone(), frames, args.fps)?;
-    let surface = &body.document.body.surface;
     let written = {
         let _progress = console.progress("writing");
-        write_sequence(&sequence, surface, &body.document.name, &args.output, &mut warnings)?
+        let (character, origin) = (body.document.character(), Origin::of_document(&body.document));
+        write_vertex_clip(&character, &origin, &sequence, &body.document.name, &args.output, &mut warnings)?
     };
     console.warn(&args.project, &warnings);
     report["frames"] = json!(poses.len());

@@ -1,7 +1,7 @@
 //! `sinew convert`: any readable format to any writable one.
 
 use super::output::{
-    OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
+    Origin, OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
     write_sequence,
 };
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     console::{Console, Progress},
 };
 use anyhow::{Context, bail, ensure};
-use serde_json::{Map, json};
+use serde_json::json;
 use sinew::{
     deform::{HandleSet, SkinError, build_skin, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
@@ -70,12 +70,12 @@ fn write(
         clip: args.clip.clone(),
         fps: args.fps,
         influences: usize::from(args.influences),
-        extensions: Map::new(),
+        origin: Origin::default(),
     };
     match &content {
         // Its own frame time is exact, while times of keys are rounded.
         Content::Bvh(file) => options.fps = args.fps.or(Some(1.0 / file.frame_secs)),
-        Content::Gltf(file) => options.extensions = gltf::portable_extensions(&file.extensions, warnings),
+        Content::Gltf(file) => options.origin = Origin::of(file, warnings),
         _ => {}
     }
     let n_bytes = match content {

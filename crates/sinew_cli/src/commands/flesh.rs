@@ -3,7 +3,7 @@
 use super::{
     input::{read_surface, with_path},
     muscle::{muscle_drive, read_muscles},
-    output::{check_name, find_clip, write_sequence},
+    output::{Origin, check_name, find_clip, write_vertex_clip},
     scene::{Follower, obstacles, pins},
 };
 use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
@@ -33,7 +33,7 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
     ensure!(args.fit.is_none() || is_glb, "{}: a skin is written as .glb", args.output.display());
     let mut warnings = Warnings::default();
-    let (character, _) = read_surface(&args.character, console, &mut warnings)?;
+    let (character, origin) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = timing(args, &character, clip)?;
     let mut params = params(args, &character, console)?;
@@ -79,8 +79,16 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
     report["volume_ratio"] = json!(quality.volume.map(|(ratio, _)| ratio));
     report["folded_cells"] = json!(quality.folded_cells.0);
     report["prepare_seconds"] = json!(prepare_secs);
-    report["bytes"] =
-        json!(write(args, seed, &character, clip, &sequence, console, &mut report, &mut warnings)?);
+    report["bytes"] = json!(write(
+        args,
+        seed,
+        (&character, &origin),
+        clip,
+        &sequence,
+        console,
+        &mut report,
+        &mut warnings
+    )?);
     report["warnings"] = json!(warnings.messages);
     console.warn(&args.character, &warnings);
     console.result(&report, || as_text(&report))
@@ -310,7 +318,7 @@ fn bake(
 fn write(
     args: &FleshArgs,
     seed: u64,
-    character: &Character,
+    (character, origin): (&Character, &Origin),
     clip: Option<&Clip>,
     sequence: &MeshSequence,
     console: &Console,
@@ -320,7 +328,7 @@ fn write(
     let name = clip.map_or("flesh", |clip| clip.name.as_str());
     let Some(bones) = args.fit else {
         let _progress = console.progress("writing");
-        return write_sequence(sequence, &character.surface, name, &args.output, warnings);
+        return write_vertex_clip(character, origin, sequence, name, &args.output, warnings);
     };
     let progress = console.progress("fitting a skin");
     let fitted = fit_skin(

@@ -50,7 +50,7 @@ pub fn run_auto(args: &HandlesAutoArgs, console: &Console) -> anyhow::Result<()>
         bail!("{shown}: handles are written as .json, or with their character as .glb; name it so");
     }
     let mut warnings = Warnings::default();
-    let (mut character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let (mut character, origin) = read_surface(&args.model, console, &mut warnings)?;
     let params = AutoParams { count: args.count.map(usize::from), ..AutoParams::default() };
     let found = find(&character, &params, args.from_shape, console, &mut warnings);
     let (handles, source) = found.map_err(|error| with_path(error, &args.model))?;
@@ -67,7 +67,7 @@ pub fn run_auto(args: &HandlesAutoArgs, console: &Console) -> anyhow::Result<()>
             warnings.push(format!("the {} handles that the model had are replaced", character.handles.len()));
         }
         character.handles = handles;
-        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+        let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
         write_character(&character, &args.output, &options, &mut warnings)?
     };
     console.warn(&args.model, &warnings);

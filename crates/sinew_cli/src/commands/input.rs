@@ -1,34 +1,34 @@
 //! Reading a model that is to be posed.
 
+use super::output::Origin;
 use crate::console::Console;
 use anyhow::{Context, anyhow, bail};
-use serde_json::{Map, Value};
 use sinew::{
-    formats::{Content, gltf, paths::read_ground, read_any},
+    formats::{Content, paths::read_ground, read_any},
     geom::{Character, Warnings, path::Ground},
 };
 use std::path::Path;
 
-/// A character with a surface, and the extensions a GLB takes over.
+/// A character with a surface, and the file it comes from.
 pub fn read_surface(
     path: &Path,
     console: &Console,
     warnings: &mut Warnings,
-) -> anyhow::Result<(Character, Map<String, Value>)> {
+) -> anyhow::Result<(Character, Origin)> {
     let shown = path.display();
     let _progress = console.progress(&format!("reading {shown}"));
     let content = read_any(path, warnings)?;
-    let extensions = match &content {
-        Content::Gltf(file) => gltf::portable_extensions(&file.extensions, warnings),
+    let origin = match &content {
+        Content::Gltf(file) => Origin::of(file, warnings),
         Content::Recording(_) => bail!("{shown}: a recording of a body has no surface; give a mesh"),
         Content::Sequence(_) => bail!("{shown}: a folder of frames moves already; give one of its files"),
-        _ => Map::new(),
+        _ => Origin::default(),
     };
     let character = content.into_character().unwrap_or_default();
     if character.mesh.n_faces() == 0 {
         bail!("{shown}: there are no faces, so there is no surface to pose; give a mesh with faces");
     }
-    Ok((character, extensions))
+    Ok((character, origin))
 }
 
 /// An error of a part that does not know the file it works on.

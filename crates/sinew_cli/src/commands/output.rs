@@ -3,18 +3,48 @@
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 use sinew::{
-    formats::{bvh, gltf, obj, ply, write_atomic},
+    formats::{GltfFile, bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
+    session::{Document, add_vertex_clip},
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// How to write.
 pub struct OutputOptions {
     pub clip: Option<String>,
     pub fps: Option<f64>,
     pub influences: usize,
-    /// Root extensions that a GLB takes over.
+    /// Where the character comes from.
+    pub origin: Origin,
+}
+
+/// The glTF file that a character was read from: a GLB is written into it.
+#[derive(Clone, Default)]
+pub struct Origin {
+    /// The file itself; none if it was made by Sinew or is of another format.
+    pub host: Option<Arc<gltf::Host>>,
+    /// Root extensions that a GLB takes over where there is no such file.
     pub extensions: Map<String, Value>,
+}
+
+impl Origin {
+    /// Of a glTF file.
+    pub fn of(file: &GltfFile, warnings: &mut Warnings) -> Self {
+        match &file.host {
+            Some(host) => Self { host: Some(host.clone()), extensions: Map::new() },
+            None => Self { host: None, extensions: gltf::portable_extensions(&file.extensions, warnings) },
+        }
+    }
+
+    /// Of a document.
+    pub fn of_document(document: &Document) -> Self {
+        Self { host: document.host.clone(), extensions: Map::new() }
+    }
+
+    /// Whether a file of this name keeps everything of the origin.
+    pub fn is_kept_in(&self, path: &Path) -> bool {
+        self.host.is_some() && extension(path) == "glb"
+    }
 }
 
 /// Whether a path names a folder rather than a file.
@@ -35,10 +65,10 @@ pub fn write_character(
 ) -> anyhow::Result<u64> {
     let bytes = match extension(path).as_str() {
         "glb" => {
-            let extensions = options.extensions.clone();
+            let extensions = options.origin.extensions.clone();
             let glb =
                 gltf::GlbOptions { max_influences: options.influences, extensions, ..Default::default() };
-            gltf::write_glb(character, &glb, warnings)?
+            gltf::write_glb_hosted(options.origin.host.as_deref(), character, &glb, warnings)?
         }
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
@@ -64,7 +94,7 @@ fn told_lost(character: &Character, options: &OutputOptions, is_ply: bool, warni
         (!character.clips.is_empty(), "animations"),
         (!character.morphs.is_empty(), "morph targets"),
         (!character.handles.is_empty(), "handles"),
-        (!options.extensions.is_empty(), "glTF extensions"),
+        (!options.origin.extensions.is_empty(), "glTF extensions"),
     ];
     let lost: Vec<&str> = lost.iter().filter(|(has, _)| *has).map(|(_, what)| *what).collect();
     if !lost.is_empty() {
@@ -72,6 +102,9 @@ fn told_lost(character: &Character, options: &OutputOptions, is_ply: bool, warni
             "this format cannot hold everything; left out: {}. Write .glb to keep it",
             lost.join(", ")
         ));
+    }
+    if let Some(host) = &options.origin.host {
+        host.warn_lost(warnings);
     }
 }
 
@@ -115,6 +148,36 @@ pub fn write_sequence(
         return Ok(bytes.len() as u64);
     }
     write_frames(path, surface, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
+}
+
+/// Write vertices of a character over time: as a clip of the file it came from, which comes first in it, else as a sequence
+/// of their own.
+pub fn write_vertex_clip(
+    character: &Character,
+    origin: &Origin,
+    sequence: &MeshSequence,
+    name: &str,
+    path: &Path,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    if !origin.is_kept_in(path) {
+        return write_sequence(sequence, &character.surface, name, path, warnings);
+    }
+    let mut document = Document::new(character.clone());
+    let name = free_name(character, name, "flesh");
+    add_vertex_clip(&mut document, &name, sequence.fps(), sequence.frames().to_vec())?;
+    let mut whole = document.character();
+    whole.clips.rotate_right(1);
+    let options = OutputOptions { clip: None, fps: None, influences: 4, origin: origin.clone() };
+    write_character(&whole, path, &options, warnings)
+}
+
+/// A name that no clip has: the one given, else with a word or a number behind it.
+pub fn free_name(character: &Character, name: &str, word: &str) -> String {
+    let is_free = |name: &String| character.clips.iter().all(|clip| clip.name != *name);
+    let numbered = (2..).map(|n| format!("{name} {word} {n}"));
+    let mut names = [name.to_owned(), format!("{name} {word}")].into_iter().chain(numbered);
+    names.find(is_free).unwrap_or_default()
 }
 
 /// Frames of a sequence beyond which somebody mistyped.

@@ -14,7 +14,7 @@ use sinew::{
         quality::{Quality, measure_quality},
     },
     formats::{FormatError, handles::read_handles, moves::read_recorded_moves},
-    geom::{Character, Handle, Mesh, Move, Warnings},
+    geom::{Character, Handle, Mesh, Move, Surface, Warnings},
 };
 use std::{
     io::Read,
@@ -38,7 +38,7 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     if recorded.moves.is_empty() {
         warnings.push(format!("{} holds no moves; the model stays at rest", args.moves.display()));
     }
-    let (character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let (character, origin) = read_surface(&args.model, console, &mut warnings)?;
     let (handles, source) =
         choose_handles(&character, args.handles.as_deref(), &args.model, console, &mut warnings)?;
     let moves = recorded.for_diagonal(character.mesh.diagonal());
@@ -55,8 +55,8 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     report["moves"] = json!(moves.len());
     report["moves_scaled_by"] = json!(recorded.size.map(|size| character.mesh.diagonal() / size));
     report["refinements"] = json!(args.refine);
-    let result = posed_character(character, posed, &mut warnings);
-    let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+    let result = posed_character(character, posed, origin.is_kept_in(&args.output), &mut warnings);
+    let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     let n_bytes = write_character(&result, &args.output, &options, &mut warnings)?;
     console.warn(&args.model, &warnings);
     report["written"] = json!(args.output.display().to_string());
@@ -194,8 +194,13 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// The character as it is posed. What moves its old rest shape does not fit the new one and is left out.
-fn posed_character(rest: Character, posed: Posed, warnings: &mut Warnings) -> Character {
+/// The character as it is posed. In the file it came from, skeleton, skin, clips and morphs stay: they move the posed shape
+/// as they moved the old one. A file of its own has the surface alone.
+fn posed_character(rest: Character, posed: Posed, is_hosted: bool, warnings: &mut Warnings) -> Character {
+    let surface = Surface { normals: None, ..rest.surface.clone() };
+    if is_hosted {
+        return Character { mesh: posed.mesh, surface, handles: posed.handles, ..rest };
+    }
     let lost = [
         (rest.rig.is_some() || rest.skin.is_some(), "skeleton and skin"),
         (!rest.clips.is_empty(), "animations"),
@@ -206,8 +211,6 @@ fn posed_character(rest: Character, posed: Posed, warnings: &mut Warnings) -> Ch
         let lost = lost.join(", ");
         warnings.push(format!("these fit the shape at rest, not the posed one, and are left out: {lost}"));
     }
-    let mut surface = rest.surface;
-    surface.normals = None;
     Character { name: rest.name, mesh: posed.mesh, surface, handles: posed.handles, ..Character::default() }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     examples::{Body, open, params},
     input::with_path,
-    output::{OutputOptions, check_name, write_character},
+    output::{Origin, OutputOptions, check_name, write_character},
 };
 use crate::{args::ReachArgs, console::Console};
 use anyhow::{Context, ensure};
@@ -47,13 +47,14 @@ pub fn run(args: &ReachArgs, seed: u64, console: &Console) -> anyhow::Result<()>
         let detail = body.space.detail(&found.weights);
         let pose = body.space.pose_of(&found, &params);
         editor.solve_with_detail(&pose, &body.rest_normals(), detail.as_deref(), &mut positions)?;
-        let posed = Character {
-            name: body.document.name.clone(),
-            mesh: body.document.mesh().with_positions(positions)?,
-            surface: Surface { normals: None, ..body.document.body.surface.clone() },
-            ..Character::default()
+        let origin = Origin::of_document(&body.document);
+        let mesh = body.document.mesh().with_positions(positions)?;
+        let surface = Surface { normals: None, ..body.document.body.surface.clone() };
+        let posed = match origin.is_kept_in(path) {
+            true => Character { mesh, surface, ..body.document.character() },
+            false => Character { name: body.document.name.clone(), mesh, surface, ..Character::default() },
         };
-        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
+        let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
         report["bytes"] = json!(write_character(&posed, path, &options, &mut warnings)?);
         report["written"] = json!(path.display().to_string());
     }

@@ -2,12 +2,12 @@
 
 use super::{
     input::{ground_of, with_path},
-    output::{OutputOptions, check_name, find_clip, write_character},
+    output::{Origin, OutputOptions, check_name, find_clip, free_name, write_character},
 };
 use crate::{args::RefitArgs, console::Console};
 use anyhow::{Context, bail, ensure};
 use glam::DVec3;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
@@ -70,7 +70,7 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
 struct Opened {
     character: Character,
     unit: f64,
-    extensions: Map<String, Value>,
+    origin: Origin,
     /// Named places around it.
     markers: Vec<(String, DVec3)>,
 }
@@ -95,13 +95,13 @@ fn open(
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let file = read_skeleton(&bytes, None, &path.to_string_lossy())?;
         let character = Character { rig: Some(file.rig), ..Character::default() };
-        return Ok(Opened { character, unit: 1.0, extensions: Map::new(), markers: file.markers });
+        return Ok(Opened { character, unit: 1.0, origin: Origin::default(), markers: file.markers });
     }
-    let (character, extensions, is_bvh) = match read_any(path, warnings)? {
-        Content::Bvh(file) => (file.character, Map::new(), true),
+    let (character, origin, is_bvh) = match read_any(path, warnings)? {
+        Content::Bvh(file) => (file.character, Origin::default(), true),
         Content::Gltf(file) => {
-            let extensions = sinew::formats::gltf::portable_extensions(&file.extensions, warnings);
-            (file.character, extensions, false)
+            let origin = Origin::of(&file, warnings);
+            (file.character, origin, false)
         }
         _ => bail!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display()),
     };
@@ -114,7 +114,7 @@ fn open(
     };
     ensure!(unit.is_finite() && unit > 0.0, "--unit {unit} must be positive");
     let character = if unit == 1.0 { character } else { character.scaled(unit)? };
-    Ok(Opened { character, unit, extensions, markers: Vec::new() })
+    Ok(Opened { character, unit, origin, markers: Vec::new() })
 }
 
 /// The body to fit to: a file, or the clip's own with other limbs.
@@ -129,7 +129,7 @@ fn target(
         None => Opened {
             character: source.character.clone(),
             unit: source.unit,
-            extensions: source.extensions.clone(),
+            origin: source.origin.clone(),
             markers: Vec::new(),
         },
     };
@@ -255,7 +255,13 @@ fn write(
         // The same character: what the clip does to its morphs stays.
         made.morphs = clip.morphs.clone();
     }
-    character.clips = vec![made];
+    if target.origin.is_kept_in(&args.output) {
+        // Beside the clips of the file, before them.
+        made.name = free_name(&character, &made.name, "refit");
+        character.clips.insert(0, made);
+    } else {
+        character.clips = vec![made];
+    }
     if character.name.is_empty() {
         character.name = clip.name.clone();
     }
@@ -267,7 +273,7 @@ fn write(
         clip: None,
         fps: Some(fitted.motion.fps),
         influences: 4,
-        extensions: target.extensions.clone(),
+        origin: target.origin.clone(),
     };
     write_character(&character, &args.output, &options, warnings)
 }

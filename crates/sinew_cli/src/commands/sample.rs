@@ -1,9 +1,9 @@
 //! `sinew sample`: a built-in character or sequence.
 
-use super::output::{OutputOptions, check_name, write_character, write_sequence};
+use super::output::{Origin, OutputOptions, check_name, write_character, write_sequence};
 use crate::{args::SampleArgs, console::Console};
 use anyhow::{Context, ensure};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sinew::{
     formats::write_atomic,
     geom::{
@@ -41,7 +41,8 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
             _ if args.puppet => write_with_pairs(&character, args, &mut warnings)?,
             Some(set) => write_with_poses(&character, set, args, &mut warnings)?,
             None => {
-                let options = OutputOptions { clip: None, fps: None, influences: 4, extensions: Map::new() };
+                let options =
+                    OutputOptions { clip: None, fps: None, influences: 4, origin: Origin::default() };
                 write_character(&character, &args.output, &options, &mut warnings)?
             }
         };

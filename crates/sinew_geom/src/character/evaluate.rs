@@ -2,7 +2,10 @@
 
 use super::Character;
 use crate::{Clip, GeomError, Pose, rig::skin_linear};
-use glam::{DAffine3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
+
+/// Entries of a matrix, or diagonals of the mesh, by which the rest pose may miss the bind pose and count as the same.
+const SAME_AS_BOUND: f64 = 1e-5;
 
 impl Character {
     /// Positions of all vertices, in world space: morphs, then the skin by linear blending. Without a clip, the
@@ -42,6 +45,37 @@ impl Character {
     pub fn positions_by(&self, world_from_joint: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {
         let weights: Vec<f32> = self.morphs.iter().map(|m| m.default_weight).collect();
         self.skinned(&weights, world_from_joint)
+    }
+
+    /// What leads from the surface as the resting skeleton shows it back to the mesh, for every vertex. `None` if they are
+    /// the same, as they are where the rest pose is the bind pose.
+    pub fn mesh_from_rest(&self) -> Option<Vec<DAffine3>> {
+        let (rig, skin) = (self.rig.as_ref()?, self.skin.as_ref()?);
+        let matrices = skin.matrices(&rig.rest_world());
+        let size = self.mesh.diagonal().max(f64::MIN_POSITIVE);
+        let is_plain = |m: &DAffine3| {
+            let linear = (m.matrix3 - DMat3::IDENTITY)
+                .to_cols_array()
+                .into_iter()
+                .fold(0.0, |a: f64, x| a.max(x.abs()));
+            linear <= SAME_AS_BOUND && m.translation.abs().max_element() <= SAME_AS_BOUND * size
+        };
+        if matrices.iter().all(is_plain) {
+            return None;
+        }
+        let back = |v: usize| {
+            let zero = DAffine3::from_mat3_translation(DMat3::ZERO, DVec3::ZERO);
+            let blended = skin.vertex(v).fold(zero, |sum, (slot, weight)| {
+                let (m, w) = (&matrices[slot as usize], f64::from(weight));
+                DAffine3 {
+                    matrix3: sum.matrix3 + m.matrix3 * w,
+                    translation: sum.translation + m.translation * w,
+                }
+            });
+            let inverse = blended.inverse();
+            if inverse.is_finite() { inverse } else { DAffine3::IDENTITY }
+        };
+        Some((0..skin.n_vertices()).map(back).collect())
     }
 
     fn skinned(&self, weights: &[f32], world: &[DAffine3]) -> Result<Vec<Vec3>, GeomError> {

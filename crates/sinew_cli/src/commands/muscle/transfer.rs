@@ -54,7 +54,7 @@ pub fn run(args: &MuscleTransferArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let set = read_muscles(&args.muscles)?;
     let (source, _) = read_surface(&args.source, console, &mut warnings)?;
-    let (mut target, extensions) = read_surface(&args.to, console, &mut warnings)?;
+    let (mut target, origin) = read_surface(&args.to, console, &mut warnings)?;
     let features = args.features.as_deref().map(read_features).transpose()?.unwrap_or_default();
     let is_bare = target.rig.is_none() || target.skin.is_none();
     if is_bare {
@@ -99,7 +99,7 @@ pub fn run(args: &MuscleTransferArgs, console: &Console) -> anyhow::Result<()> {
     }
     let bytes = write_muscles(&args.output, &carried)?;
     if let Some(path) = &args.character {
-        let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+        let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
         write_character(&target, path, &options, &mut warnings)?;
     }
     let report = json!({

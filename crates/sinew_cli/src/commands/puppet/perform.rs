@@ -1,6 +1,6 @@
 //! A take: every frame of the actor performed, and written.
 
-use super::super::output::{OutputOptions, write_character, write_sequence};
+use super::super::output::{Origin, OutputOptions, write_character, write_vertex_clip};
 use crate::console::Console;
 use anyhow::{Context, ensure};
 use glam::Vec3;
@@ -34,7 +34,8 @@ pub fn perform(
         // Matrices that shear are no poses of a skeleton, and handles have none: the surface is written.
         false => {
             let sequence = surfaces(document, &puppet, &frames, actor.fps, console)?;
-            json!(write_sequence(&sequence, &document.body.surface, &document.name, output, warnings)?)
+            let (character, origin) = (document.character(), Origin::of_document(document));
+            json!(write_vertex_clip(&character, &origin, &sequence, &document.name, output, warnings)?)
         }
     };
     Ok(report)
@@ -77,7 +78,8 @@ fn write_clip(
     character.clips.retain(|other| other.name != CLIP);
     character.clips.push(clip);
     let clip = Some(CLIP.to_owned());
-    let options = OutputOptions { clip, fps: Some(fps), influences: 4, extensions: Map::new() };
+    let options =
+        OutputOptions { clip, fps: Some(fps), influences: 4, origin: Origin::of_document(document) };
     write_character(&character, output, &options, warnings)
 }
 
@@ -93,7 +95,8 @@ pub fn write_take(
     let go_on = |_| ControlFlow::Continue(());
     let (after, _) = perform_take(&before, CLIP, &TakeData::new(actor), &go_on)?;
     let clip = Some(CLIP.to_owned());
-    let options = OutputOptions { clip, fps: Some(actor.fps), influences: 4, extensions: Map::new() };
+    let options =
+        OutputOptions { clip, fps: Some(actor.fps), influences: 4, origin: Origin::of_document(document) };
     write_character(&after.character(), output, &options, warnings)
 }
 

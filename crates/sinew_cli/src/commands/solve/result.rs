@@ -1,7 +1,7 @@
 //! What was found, as text, as an object, and as files.
 
 use super::{
-    super::output::{OutputOptions, write_character},
+    super::output::{Origin, OutputOptions, write_character},
     body::Body,
     named_values,
 };
@@ -163,6 +163,6 @@ pub fn write(
     let pose = solver.problem().skeleton().pose_at(&solution.values)?;
     let clip = Clip::from_pose("solved", &rig, &pose)?;
     let character = Character { clips: vec![clip], ..body.character.clone() };
-    let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, extensions: Map::new() };
+    let options = OutputOptions { clip: None, fps: Some(30.0), influences: 4, origin: Origin::default() };
     write_character(&character, path, &options, warnings)
 }

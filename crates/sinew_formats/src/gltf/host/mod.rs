@@ -26,7 +26,7 @@ mod surface;
 
 use super::read::{Source, ignored, with_source};
 use super::write::{GlbOptions, write_glb};
-use super::{portable_extensions, schema::Root};
+use super::{portable_extensions, schema::Object};
 use crate::FormatError;
 use draft::Draft;
 use sinew_geom::{Character, Warnings};
@@ -81,17 +81,17 @@ impl Host {
         })
     }
 
-    /// Say what a file holds that a character alone does not.
-    fn warn_lost(&self, options: &mut GlbOptions, warnings: &mut Warnings) {
+    /// Warn of what the file holds and a character alone does not. Returns the root extensions that mean the same in
+    /// another file.
+    pub fn warn_lost(&self, warnings: &mut Warnings) -> Object {
         let side = |name: &str| self.side_file(name);
-        let _ = with_source(&self.bytes, &side, &self.name, &mut Warnings::default(), |source, _| {
-            let root: &Root = source.decoder.root;
-            ignored::warn_ignored(root, warnings);
-            for (name, value) in portable_extensions(&root.extensions, warnings) {
-                options.extensions.entry(name).or_insert(value);
-            }
-            Ok(())
-        });
+        let extensions =
+            with_source(&self.bytes, &side, &self.name, &mut Warnings::default(), |source, _| {
+                let root = source.decoder.root;
+                ignored::warn_ignored(root, warnings);
+                Ok(portable_extensions(&root.extensions, warnings))
+            });
+        extensions.unwrap_or_default()
     }
 }
 
@@ -115,7 +115,9 @@ pub fn write_glb_hosted(
         Err(error) => {
             warnings.push(format!("{error}; parts and names of {} are not kept", host.name));
             let mut options = options.clone();
-            host.warn_lost(&mut options, warnings);
+            for (name, value) in host.warn_lost(warnings) {
+                options.extensions.entry(name).or_insert(value);
+            }
             write_glb(character, &options, warnings)
         }
     }
