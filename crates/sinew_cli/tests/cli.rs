@@ -11,6 +11,8 @@ mod examples;
 mod fit;
 #[path = "cli/flesh.rs"]
 mod flesh;
+#[path = "cli/host.rs"]
+mod host;
 #[path = "cli/judges.rs"]
 mod judges;
 #[path = "cli/licenses.rs"]

@@ -3,7 +3,7 @@
 use crate::{FleshData, PuppetData, RulesData, SearchSettings, SessionError, parts};
 use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
-use sinew_formats::paths::PathsData;
+use sinew_formats::{gltf::Host, paths::PathsData};
 use sinew_geom::{Character, Clip, Handle, Mesh, Move};
 use std::sync::Arc;
 
@@ -39,6 +39,8 @@ pub struct Document {
     pub edit: EditParams,
     /// What a project file said that this version does not know, to be written back.
     pub unknown: Arc<Unknown>,
+    /// The glTF file that was opened: projects and exports are written into it, as long as the mesh has the same faces.
+    pub host: Option<Arc<Host>>,
 }
 
 /// A stored pose.

@@ -17,6 +17,8 @@ mod export;
 mod fit;
 mod flesh;
 mod history;
+#[cfg(test)]
+mod host_tests;
 mod job;
 mod journal;
 mod motion;
@@ -52,7 +54,7 @@ pub use flesh::{
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
-pub use motion::{Follow, MotionReport, bake, build_course};
+pub use motion::{Follow, MotionReport, add_vertex_clip, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
 pub use puppet::{

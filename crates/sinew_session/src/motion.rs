@@ -98,7 +98,7 @@ pub fn bake(
     let (moments, report) = find_moments(document, &space, fps, follow, &|share| progress(0.2 * share))?;
     check_frames(document, moments.len(), fps)?;
     let frames = solve(document, &set, &moments, &|share| progress(0.2 + 0.8 * share))?;
-    add_clip(&mut baked, clip, fps, frames)?;
+    add_vertex_clip(&mut baked, clip, fps, frames)?;
     Ok((baked, report))
 }
 
@@ -205,8 +205,11 @@ fn solve(
     Ok(frames)
 }
 
-/// Frames as morph targets, each at full weight in its moment.
-pub(crate) fn add_clip(
+/// Add vertices over time as a clip: frames as morph targets, each at full weight at its time, while the skeleton rests.
+///
+/// # Errors
+/// If a number is not finite or there are no frames.
+pub fn add_vertex_clip(
     document: &mut Document,
     name: &str,
     fps: f64,
@@ -214,9 +217,14 @@ pub(crate) fn add_clip(
 ) -> Result<(), SessionError> {
     let (n, first) = (frames.len(), document.body.morphs.len());
     let rest: Vec<Vec3> = document.mesh().positions().iter().map(|p| p.as_vec3()).collect();
+    let back = document.body.mesh_from_rest();
+    let offset = |(v, (p, rest)): (usize, (&Vec3, &Vec3))| match &back {
+        Some(back) => (back[v].transform_point3(p.as_dvec3()) - rest.as_dvec3()).as_vec3(),
+        None => *p - *rest,
+    };
     let morph = |(at, frame): (usize, Vec<Vec3>)| Morph {
         name: format!("{FRAME}{name}/{at}"),
-        offsets: frame.iter().zip(&rest).map(|(p, rest)| *p - *rest).collect(),
+        offsets: frame.iter().zip(&rest).enumerate().map(offset).collect(),
         default_weight: 0.0,
     };
     let mut body = (*document.body).clone();

@@ -14,7 +14,7 @@ use sinew_formats::{
     FormatError, GltfFile,
     gltf::{
         CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, no_side_files,
-        portable_extensions, read_gltf, read_views, write_glb,
+        portable_extensions, read_gltf_with_host, read_views, write_glb_hosted,
     },
 };
 use sinew_geom::Warnings;
@@ -38,7 +38,7 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     let SavedFields { fields, views } = saved;
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
     let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
-    Ok(write_glb(&document.character(), &options, warnings)?)
+    Ok(write_glb_hosted(document.host.as_deref(), &document.character(), &options, warnings)?)
 }
 
 /// Read a project file, or any GLB, from its bytes. `path` is for messages.
@@ -47,7 +47,7 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
 /// If the file is broken, or was written by a later version of this program.
 pub fn read_project(bytes: &[u8], path: &Path, warnings: &mut Warnings) -> Result<Document, SessionError> {
     let name = path.to_string_lossy();
-    let file = read_gltf(bytes, &no_side_files, &name, warnings)?;
+    let file = read_gltf_with_host(bytes, &no_side_files, &name, warnings)?;
     document_of(file, path, &|indices| read_views(bytes, &no_side_files, &name, indices), warnings)
 }
 
@@ -70,9 +70,14 @@ pub(crate) fn document_of(
     let fields = fields_beyond_character(&file.extensions);
     let is_project = fields.contains_key("pose");
     let mut document = Document::new(file.character);
-    // The numbers of nodes and the like that others' data may hold stay true only in a file that we wrote ourselves.
-    let mut extensions =
-        if is_project { file.extensions.clone() } else { portable_extensions(&file.extensions, warnings) };
+    // The numbers of nodes and the like that others' data may hold stay true only in the file itself, which is kept, or in a
+    // file that we wrote ourselves.
+    let mut extensions = match (&file.host, is_project) {
+        (Some(_), _) => portable_extensions(&file.extensions, &mut Warnings::default()),
+        (None, true) => file.extensions.clone(),
+        (None, false) => portable_extensions(&file.extensions, warnings),
+    };
+    document.host = file.host;
     extensions.remove(CHARACTER_EXTENSION);
     let mut loaded = LoadedFields {
         views: read_named_views(fields.values().chain(extensions.values()), views),
@@ -120,6 +125,7 @@ fn take_unknown(loaded: &mut LoadedFields, mut extensions: Map<String, Value>) -
 mod tests {
     use super::*;
     use crate::grow_sample;
+    use sinew_formats::gltf::read_gltf;
     use sinew_geom::sample::Sample;
     use std::{cell::Cell, ops::ControlFlow};
 

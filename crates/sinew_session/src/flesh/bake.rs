@@ -88,7 +88,7 @@ pub fn bake_flesh(
     let mut after = document.clone();
     motion::make_room(&mut after, &bake.to)?;
     let (fps, fleshed) = stack.flesh(document, bake, progress)?;
-    motion::add_clip(&mut after, &bake.to, fps, fleshed.frames.clone())?;
+    motion::add_vertex_clip(&mut after, &bake.to, fps, fleshed.frames.clone())?;
     Ok((after, fleshed.report.clone()))
 }
 

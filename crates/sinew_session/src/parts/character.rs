@@ -41,6 +41,7 @@ impl Part for Body {
 
     fn bytes_beyond(&self, document: &Document, before: &Document) -> usize {
         unless_shared(&document.body, &before.body, |body| of_body(body, &before.body))
+            + of_new_host(document, before)
     }
 
     /// Handles and clips are scaled with the body.
@@ -77,6 +78,12 @@ impl Part for Clips {
     fn bytes_beyond(&self, document: &Document, before: &Document) -> usize {
         of_new_items(&document.clips, &before.clips, of_clip)
     }
+}
+
+/// The file that was opened, unless both states have it.
+fn of_new_host(document: &Document, before: &Document) -> usize {
+    let is_shared = document.host.as_ref().zip(before.host.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+    document.host.as_ref().filter(|_| !is_shared).map_or(0, |host| host.n_bytes())
 }
 
 fn of_body(body: &Character, before: &Character) -> usize {

@@ -123,7 +123,7 @@ pub fn perform_take(
             return Err(SessionError::Cancelled);
         }
     }
-    motion::add_clip(&mut after, clip, actor.fps, frames)?;
+    motion::add_vertex_clip(&mut after, clip, actor.fps, frames)?;
     Ok((after, report))
 }
 
