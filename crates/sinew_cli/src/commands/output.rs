@@ -30,10 +30,12 @@ pub struct Origin {
 impl Origin {
     /// Of a glTF file.
     pub fn of(file: &GltfFile, warnings: &mut Warnings) -> Self {
-        match &file.host {
-            Some(host) => Self { host: Some(host.clone()), extensions: Map::new() },
-            None => Self { host: None, extensions: gltf::portable_extensions(&file.extensions, warnings) },
+        let mut told = Warnings::default();
+        let extensions = gltf::portable_extensions(&file.extensions, &mut told);
+        if file.host.is_none() {
+            told.messages.into_iter().for_each(|message| warnings.push(message));
         }
+        Self { host: file.host.clone(), extensions }
     }
 
     /// Of a document.

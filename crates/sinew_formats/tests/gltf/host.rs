@@ -1,6 +1,6 @@
 //! Writing into the file that was opened: what did not change is kept, what changed comes back as it was meant.
 
-use crate::support::{data, diagonal, evaluate, files};
+use crate::support::{data, diagonal, evaluate, files, tools, workspace};
 use glam::{DVec3, Quat, Vec3};
 use serde_json::{Value, json};
 use sinew_formats::gltf::{
@@ -537,6 +537,9 @@ fn side_files_come_along_and_what_is_missing_is_named() {
 #[test]
 fn files_at_hand_keep_what_did_not_change() {
     let Some(data) = data() else { return };
+    let folder = std::env::temp_dir().join(format!("sinew-host-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut written = Vec::new();
     for path in files(&data, &["glb", "gltf", "vrm", "vrma"]) {
         let mut warnings = Warnings::default();
         let Ok(file) = read_gltf_file(&path, &mut warnings) else { continue };
@@ -560,6 +563,9 @@ fn files_at_hand_keep_what_did_not_change() {
         let clip = now.rig.as_ref().map(|rig| turning(rig.n_joints() - 1));
         now.clips.extend(clip);
         let (again, told) = write(&file, &now);
+        let out = folder.join(format!("{}.glb", written.len()));
+        std::fs::write(&out, &again).unwrap();
+        written.push(format!("{}={}", out.display(), path.display()));
         let root = json_of(&again);
         for key in ["nodes", "materials", "textures", "samplers", "cameras", "scenes", "asset"] {
             let of =
@@ -576,6 +582,13 @@ fn files_at_hand_keep_what_did_not_change() {
             close(&evaluate(&now, Some(clip), time), &evaluate(&back, Some(other), time), 1e-4);
         }
     }
+    if let Some(tools) = tools() {
+        let script = workspace().join("tests/judges/validate.mjs");
+        let mut node = std::process::Command::new("node");
+        let judged = node.arg(script).args(&written).env("SINEW_TOOLS", tools).output().unwrap();
+        assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// A node without what may change: the mesh it shows may have been copied, its matrix taken apart.
