@@ -1,6 +1,6 @@
 //! What the user sees: results, warnings, errors, progress.
 
-use crate::args::Common;
+use crate::cli::Common;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -17,12 +17,14 @@ pub struct Console {
     json: bool,
     quiet: bool,
     color: bool,
+    /// Random seed of commands that use one.
+    pub seed: u64,
 }
 
 impl Console {
     pub fn new(common: &Common) -> Self {
         let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self { json: common.json, quiet: common.quiet, color }
+        Self { json: common.json, quiet: common.quiet, color, seed: common.seed }
     }
 
     /// Whether a script asks, which wants one object.

@@ -1,4 +1,4 @@
-//! Ctrl-C as a wish to stop and keep what is done; pressed again, it ends the program as always.
+//! Ctrl-C as a request to stop and write what is done; pressed again, it ends the program as always.
 
 use std::sync::{
     Arc,

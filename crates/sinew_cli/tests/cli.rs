@@ -25,6 +25,8 @@ mod puppet;
 mod refit;
 #[path = "cli/solve.rs"]
 mod solve;
+#[path = "cli/turntable.rs"]
+mod turntable;
 
 use serde_json::Value;
 use std::{

@@ -16,6 +16,7 @@ mod steps;
 
 use crate::{
     Document, FleshBake, Follow, PuppetSettings, RefitSettings, SearchChange, SessionError, TakeData,
+    TurntableSettings,
 };
 use serde::{Deserialize, Serialize};
 use sinew_formats::{
@@ -85,12 +86,12 @@ pub enum Command {
         vertices: Vec<u32>,
         weight: f32,
     },
-    /// Exchange the moves of the present pose.
+    /// Exchange the moves of the current pose.
     SetPose {
         #[serde(with = "moves")]
         moves: Vec<Move>,
     },
-    /// Keep the present pose under a name; the thumbnail is a data URL of a PNG file.
+    /// Keep the current pose under a name; the thumbnail is a data URL of a PNG file.
     SaveExample {
         name: String,
         #[serde(default)]
@@ -118,7 +119,7 @@ pub enum Command {
         moves: Vec<Move>,
         weights: Vec<(String, f64)>,
     },
-    /// Offsets of vertices along the normal, in the present pose and in the stored one that it is.
+    /// Offsets of vertices along the normal, in the current pose and in the stored one that it is.
     Sculpt {
         example: Option<String>,
         vertices: Vec<u32>,
@@ -177,12 +178,12 @@ pub enum Command {
         clip: String,
         take: TakeData,
     },
-    /// Flesh: what it is made of, paint, joints put by hand and how they are turned.
+    /// Flesh: what it is made of, paint, joints placed by the user and how they are turned.
     Flesh(FleshChange),
     /// Muscles that shape the flesh.
     #[serde(alias = "rigs")]
     Muscles(MuscleChange),
-    /// Make the joints put by hand the skeleton of the character.
+    /// Make the joints placed by the user the skeleton of the character.
     BindJoints {},
     /// Keep the pose of the joints, as a clip of one frame.
     KeepTurns {
@@ -206,6 +207,10 @@ pub enum Command {
     /// Take a fitted skin as the character.
     TakeSkin {
         skin: SkinData,
+    },
+    /// Add a clip that turns the character once about its vertical axis.
+    Turntable {
+        settings: TurntableSettings,
     },
     RenameClip {
         clip: String,

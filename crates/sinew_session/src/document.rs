@@ -21,7 +21,7 @@ pub struct Document {
     pub clips: Vec<Arc<Clip>>,
     /// The present pose, as the moves that made it.
     pub pose: Arc<Vec<Move>>,
-    /// Detail of the present pose: an offset a vertex along its normal.
+    /// Detail of the current pose: one offset per vertex along its normal.
     pub detail: Option<Detail>,
     /// Stored poses.
     pub examples: Vec<Arc<Example>>,
@@ -33,7 +33,7 @@ pub struct Document {
     pub search: SearchSettings,
     /// Pairs of poses, by which a body moves the character.
     pub puppet: Arc<PuppetData>,
-    /// Flesh: what it is made of, paint, joints put by hand.
+    /// Flesh: what it is made of, paint, joints placed by the user.
     pub flesh: Arc<FleshData>,
     /// How the soft surface follows the handles.
     pub edit: EditParams,

@@ -32,7 +32,7 @@ pub enum SessionError {
     /// Puppetry.
     #[error(transparent)]
     Puppet(#[from] PuppetError),
-    /// Flesh and joints put by hand.
+    /// Flesh and joints placed by the user.
     #[error(transparent)]
     Flesh(#[from] FleshError),
     /// A name that does not exist.

@@ -80,13 +80,13 @@ pub struct ExportParams {
     /// Of vertices over time: whether the pose of the handles is the shape that moves.
     #[serde(default)]
     pub reshaped: bool,
-    /// Frames a second of BVH and vertices over time; 30 if absent.
+    /// Frames per second of BVH and vertices over time; 30 if absent.
     #[serde(default)]
     pub fps: Option<f64>,
     /// How clips are fitted; if absent, as they were last.
     #[serde(default)]
     pub fit: Option<FitSettings>,
-    /// Influences a vertex, 1..=8; 4 if absent.
+    /// Influences per vertex, 1..=8; 4 if absent.
     #[serde(default)]
     pub influences: Option<usize>,
 }

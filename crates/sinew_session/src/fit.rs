@@ -3,18 +3,24 @@
 //! # Source
 //! The method is that of `sinew_skin`; this file defines its inputs, what is stored, and when it is run again.
 
+mod skin_file;
+
+pub use skin_file::{
+    MAX_FITTED_BONES, SkinFile, SkinFileParams, fit_sequence, measure_character, write_skin,
+};
+
 use crate::{
     Display, Document, Frame, MotionStack, SessionError, Stage as Shapes,
-    stack::{MAX_BYTES, count_frames},
+    limits::{DEFAULT_FPS, MAX_SEQUENCE_BYTES},
+    stack::count_frames,
     stage::smooth_normals,
 };
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-use sinew_formats::gltf::{GlbOptions, write_glb};
 use sinew_geom::{Character, Clip, Move, Warnings};
 use sinew_skin::{
-    ExportParams, ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress,
-    SkinError, SkinErrors, SkinFit, SkinFitter, Stage, Transforms, build_character,
+    ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
+    SkinFit, SkinFitter, Stage, Transforms,
 };
 use std::{
     ops::{ControlFlow, Range},
@@ -22,12 +28,6 @@ use std::{
     time::Instant,
 };
 
-/// Most bones that an error may ask for.
-const MAX_BONES: usize = 1000;
-/// Share of the error that leaving out keys may add; errors add in squares.
-const KEY_SHARE: f64 = 0.1;
-/// And percent of the diagonal, of fits without any error.
-const KEY_LEAST: f64 = 1e-4;
 /// Shares of the whole that reading and fitting take; measuring takes the rest.
 const READ_SHARE: f64 = 0.05;
 const FIT_SHARE: f64 = 0.85;
@@ -38,7 +38,7 @@ const FIT_SHARE: f64 = 0.85;
 pub struct FitSettings {
     /// Clips that share the skin, by name; empty means all of the document.
     pub clips: Vec<String>,
-    /// Frames a second; if absent, those of the keys, or 30.
+    /// Frames per second; if absent, those of the keys, or 30.
     pub fps: Option<f64>,
     /// Whether the pose of the handles is the shape that moves.
     pub reshaped: bool,
@@ -46,7 +46,7 @@ pub struct FitSettings {
     pub bones: usize,
     /// If given, as few bones as bring `E_RMS_diag1` down to so many percent, instead of a number of them.
     pub error: Option<f64>,
-    /// Most bones a vertex follows.
+    /// Most bones per vertex.
     pub influences: usize,
     /// Whether bones only turn and shift.
     pub rigid: bool,
@@ -73,7 +73,7 @@ impl Default for FitSettings {
 impl FitSettings {
     fn params(&self) -> FitParams {
         FitParams {
-            bones: if self.error.is_some() { MAX_BONES } else { self.bones },
+            bones: if self.error.is_some() { MAX_FITTED_BONES } else { self.bones },
             influences: self.influences,
             transforms: if self.rigid { Transforms::Rigid } else { Transforms::Affine },
             correct_rest: self.correct_rest,
@@ -120,7 +120,7 @@ pub struct Fitted {
     pub deformation: Vec<f32>,
     /// Frames of all clips.
     pub n_frames: usize,
-    /// Frames a second that were fitted.
+    /// Frames per second that were fitted.
     pub fps: f64,
     /// Bytes of the positions of all frames, and of the character as a GLB file.
     pub bytes: [usize; 2],
@@ -261,7 +261,7 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn new(key: &'a FitKey, document: &'a Document) -> Result<Self, SessionError> {
         let own = key.clips.iter().find_map(|clip| clip.morph_rate());
-        let fps = key.settings.fps.or(own).unwrap_or(30.0);
+        let fps = key.settings.fps.or(own).unwrap_or(DEFAULT_FPS);
         let n_vertices = key.body.mesh.n_vertices();
         let mut ranges: Vec<(String, Range<usize>)> = Vec::new();
         for clip in &key.clips {
@@ -269,12 +269,13 @@ impl<'a> Work<'a> {
             ranges.push((clip.name.clone(), first..first + count_frames(Some(clip), fps, n_vertices)?));
         }
         let n_bytes = ranges.last().map_or(0, |(_, range)| range.end) as f64 * 12.0 * n_vertices as f64;
-        if n_bytes > MAX_BYTES {
+        let most = MAX_SEQUENCE_BYTES as f64;
+        if n_bytes > most {
             let cause = format!(
                 "together they are {:.1} GB, more than the {:.1} GB that fit; choose fewer clips or a lower frame rate, or use \
                  `sinew fit --sample`",
                 n_bytes / 1e9,
-                MAX_BYTES / 1e9
+                most / 1e9
             );
             return Err(SessionError::Value { what: "clips", cause });
         }
@@ -314,29 +315,19 @@ impl<'a> Work<'a> {
     ) -> Result<Fitted, SessionError> {
         let mesh = &self.key.body.mesh;
         let last = fit.report.errors.last().copied().unwrap_or_default();
-        let params = ExportParams {
-            fps: self.fps,
-            tolerance: (KEY_SHARE * last).max(KEY_LEAST) / 100.0 * mesh.diagonal(),
-            clips: self.ranges.clone(),
+        let params = SkinFileParams {
             name: self.document.name.clone(),
+            fps: self.fps,
+            clips: self.ranges.clone(),
+            ..SkinFileParams::default()
         };
         let mut warnings = Warnings::default();
-        let (character, exported) =
-            build_character(&fit.skin, mesh, &self.key.body.surface, &params, &mut warnings)?;
-        let options = GlbOptions { max_influences: fit.skin.influences, ..GlbOptions::default() };
-        let n_bytes = write_glb(&character, &options, &mut warnings)?.len();
+        let file = write_skin(&fit, (mesh, &self.key.body.surface), &params, &mut warnings)?;
         let n_frames = fitter.n_frames();
-        let errors = fitter.measure_positions(&mut |frame| {
-            let share = frame as f64 / n_frames as f64;
-            let _ = progress(FitStatus {
-                stage: Stage::Measure,
-                share: READ_SHARE + FIT_SHARE + (1.0 - READ_SHARE - FIT_SHARE) * share,
-                error: last,
-            });
-            let at = self.ranges.iter().position(|(_, range)| range.contains(&frame)).unwrap_or(0);
-            let time = (frame - self.ranges[at].1.start) as f64 / self.fps;
-            let positions = character.positions_at(character.clips.get(at), time as f32)?;
-            Ok(positions.iter().map(|p| p.as_dvec3()).collect())
+        let clips = (&self.ranges[..], self.fps);
+        let errors = measure_character(fitter, &file.character, clips, &mut |share| {
+            let share = READ_SHARE + FIT_SHARE + (1.0 - READ_SHARE - FIT_SHARE) * share;
+            let _ = progress(FitStatus { stage: Stage::Measure, share, error: last });
         })?;
         Ok(Fitted {
             key: self.key.clone(),
@@ -344,13 +335,13 @@ impl<'a> Work<'a> {
             pose: self.document.pose.clone(),
             deformation: fitter.vertex_deformation()?,
             skin: fit.skin,
-            character,
+            character: file.character,
             report: fit.report,
-            exported,
+            exported: file.report,
             errors,
             n_frames,
             fps: self.fps,
-            bytes: [mesh.n_vertices() * n_frames * 12, n_bytes],
+            bytes: [mesh.n_vertices() * n_frames * 12, file.bytes.len()],
             seconds: start.elapsed().as_secs_f64(),
         })
     }

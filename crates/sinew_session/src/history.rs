@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 1 << 29;
 pub struct Gesture(pub u64);
 
 /// The states of a document. They share what they have in common; only when they take half a gigabyte all the same,
-/// as after mending a large mesh many times, are the oldest forgotten.
+/// as after repairing a large mesh many times, are the oldest forgotten.
 #[derive(Debug, Clone)]
 pub struct History {
     steps: Vec<Step>,
@@ -162,7 +162,7 @@ impl History {
         self.steps[self.at].merge == Some(Merge::Gesture(gesture))
     }
 
-    /// Do again what a journal tells.
+    /// Redo what a journal holds.
     pub(crate) fn apply_recorded(&mut self, command: &Command, merged: bool) -> Result<(), SessionError> {
         let document = command.apply(self.document())?;
         self.replay(command.label(), document, None, merged && self.at > 0);

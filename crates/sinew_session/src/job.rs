@@ -54,7 +54,7 @@ impl Job {
         *self.inner.note.lock().unwrap_or_else(PoisonError::into_inner) = note;
     }
 
-    /// Tell how far it is, and hear whether to go on.
+    /// Report the share done, and return whether to go on.
     pub fn update(&self, share: f64) -> ControlFlow<()> {
         self.inner.share.store((share.clamp(0.0, 1.0) * WHOLE) as u32, Ordering::Relaxed);
         if self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

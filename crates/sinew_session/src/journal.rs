@@ -22,7 +22,7 @@ use std::{
 
 /// Steps reach the disk after this time at the latest; a drag in progress counts once in it.
 const FLUSH_AFTER: Duration = Duration::from_millis(700);
-/// Bytes of a journal beyond which it begins anew from the present state.
+/// Bytes of a journal beyond which it starts again from the current state.
 const MAX_BYTES: u64 = 64 << 20;
 
 pub(crate) const LINES: &str = "journal.jsonl";
@@ -156,7 +156,7 @@ struct Writer {
     file: Option<File>,
     generation: usize,
     n_bytes: u64,
-    /// Steps from the base to the present state.
+    /// Steps from the base to the current state.
     n_steps: isize,
     /// The furthest step that a replay of the lines could go to, now and before the last step was done.
     reach: [isize; 2],
@@ -182,7 +182,7 @@ impl Writer {
             let last = pending.last().map(|(_, document)| document.clone());
             let written = self.write(pending);
             let fault = written.err().map(|error| format!("unsaved work is not kept: {error}"));
-            // What could not be written is in the present state, from which the next try begins anew.
+            // What could not be written is in the current state, from which the next try starts again.
             if let (Some(_), Some(last)) = (&fault, last) {
                 (self.base, self.file) = (last, None);
             }

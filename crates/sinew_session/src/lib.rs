@@ -19,6 +19,7 @@ mod flesh;
 mod history;
 mod job;
 mod journal;
+mod limits;
 mod motion;
 mod open;
 mod parts;
@@ -37,6 +38,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod thumbnail;
+mod turntable;
 
 pub use command::{
     Command, EditChange, FleshChange, HandleData, MuscleChange, PaintOp, RulesChange, SkinData, twin_name,
@@ -44,24 +46,32 @@ pub use command::{
 pub use document::{Changes, Document, Example, Unknown};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
-pub use fit::{FitSettings, Fitted};
+pub use fit::{
+    FitSettings, Fitted, MAX_FITTED_BONES, SkinFile, SkinFileParams, fit_sequence, measure_character,
+    write_skin,
+};
 pub use flesh::{
-    ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshSettings, FleshStatus, JointData,
-    LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace, ShownMuscle, bake_flesh, control_value_in,
-    posed_joints, shown_muscles, turned_pose,
+    ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshRun, FleshRunner, FleshSettings,
+    FleshStatus, FleshSteps, JointData, LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace,
+    ShownMuscle, bake_flesh, control_value_in, flesh_timing, posed_joints, shown_muscles, simulate_flesh,
+    turned_pose,
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
+pub use limits::{DEFAULT_FLESH_SECS, DEFAULT_FPS, MAX_FRAMES, MAX_SEQUENCE_BYTES, check_sequence};
 pub use motion::{Follow, MotionReport, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use project::{read_project, write_project};
 pub use puppet::{
-    Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Puppet, PuppetData, PuppetSettings,
-    TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
+    Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet, PuppetData,
+    PuppetSettings, TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
 };
 pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
-pub use refit::{ContactTrack, RefitNumbers, RefitSettings, find_contact_track, refit_clip};
+pub use refit::{
+    ContactTrack, RefitNumbers, RefitRequest, RefitRules, RefitSettings, Refitted, find_contact_track,
+    refit_clip, refit_motion,
+};
 pub use rules::{
     ClipContacts, ClipGround, ContactData, MarkerData, PlaneData, Ruled, RulesData, Solved, StartData,
 };
@@ -70,3 +80,4 @@ pub use session::{Event, Session};
 pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};
 pub use thumbnail::draw_thumbnail;
+pub use turntable::{TurntableSettings, add_turntable};

@@ -2,6 +2,7 @@
 //!
 //! A baked clip is one of morph targets, one a frame: what every other program plays, exactly as it is seen here.
 
+use crate::limits::{MAX_CLIP_BYTES, MAX_CLIP_FRAMES};
 use crate::{Document, SessionError, build_pose_space, stage::normals_of};
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,6 @@ use sinew_geom::{
 };
 use std::{ops::ControlFlow, sync::Arc};
 
-/// Frames beyond which a clip of morph targets is none that anybody plays.
-const MAX_FRAMES: usize = 3_000;
-/// Bytes of the frames of a clip beyond which it is not baked.
-const MAX_BYTES: usize = 1 << 29;
 /// How the names of morph targets begin that are frames of baked clips.
 const FRAME: &str = "baked/";
 
@@ -79,7 +76,7 @@ pub fn build_course(space: &PoseSpace, file: PathFile) -> Result<Course, Session
     Ok(course)
 }
 
-/// The document with its motion as a clip. One of the same name that was baked before is exchanged. `progress` hears the
+/// The document with its motion as a clip. One of the same name that was baked before is exchanged. `progress` is given the
 /// share done and may stop it.
 ///
 /// # Errors
@@ -115,13 +112,13 @@ pub(crate) fn make_room(document: &mut Document, clip: &str) -> Result<(), Sessi
 pub(crate) fn check_frames(document: &Document, n_frames: usize, fps: f64) -> Result<(), SessionError> {
     let n_vertices = document.mesh().n_vertices();
     let frame_bytes = (n_vertices * size_of::<Vec3>()).max(1);
-    let most = (MAX_BYTES / frame_bytes).clamp(2, MAX_FRAMES);
+    let most = (MAX_CLIP_BYTES / frame_bytes).clamp(2, MAX_CLIP_FRAMES);
     if n_frames <= most {
         return Ok(());
     }
     let cause = format!(
-        "{n_frames} frames of {n_vertices} vertices are more than the {most} that fit; choose at most {:.1} frames \
-         a second, or a shorter way",
+        "{n_frames} frames of {n_vertices} vertices are more than the {most} that fit; choose at most {:.1} fps, \
+         or a shorter duration",
         (fps * (most - 1) as f64 / (n_frames - 1) as f64 * 10.0).floor() / 10.0
     );
     Err(SessionError::Value { what: "frames", cause })

@@ -12,7 +12,7 @@ use sinew_geom::{
 };
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
-/// Frames a second of a folder of frames, which does not say.
+/// Frames per second of a folder of frames, which does not say.
 const FPS: f64 = 30.0;
 
 /// Open a file that holds something with a surface: a project, a character, a mesh, or a folder of frames.

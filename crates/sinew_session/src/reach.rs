@@ -1,9 +1,9 @@
-//! Reaching by hand: targets on handles are dragged, and the body follows by a search over the stored examples.
+//! Reaching: targets on handles are dragged, and the body follows by a search over the stored examples.
 //!
 //! The result is a preview: it becomes the pose only when the user accepts it.
 //!
 //! # Source
-//! Hansen (2006), §7.6.1. Differs: weights can be set by hand, and everything that the dragged limb does not touch can
+//! Hansen (2006), §7.6.1. Differs: weights can be set directly, and everything that the dragged limb does not touch can
 //! be pinned.
 
 use crate::{Command, Document, Example, SearchSettings, SessionError};
@@ -35,7 +35,7 @@ pub fn reach_objective() -> Objective {
     )
 }
 
-/// A wish of the user's hand.
+/// What the user asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReachWish {
@@ -45,7 +45,7 @@ pub struct ReachWish {
     pub pin_others: bool,
     /// Whether to look for the best pose anywhere, rather than near the present one.
     pub anew: bool,
-    /// Weights by name of example, set by hand: the pose is their blend, and nothing is searched.
+    /// Weights by name of example, set by the user: the pose is their blend, and nothing is searched.
     pub weights: Option<Vec<(String, f64)>>,
 }
 
@@ -127,7 +127,7 @@ pub fn build_pose_space(document: &Document) -> Result<(HandleSet, PoseSpace), S
 }
 
 impl Reach {
-    /// Set out from the present pose of a document.
+    /// Set out from the current pose of a document.
     ///
     /// # Errors
     /// As [`build_pose_space`].
@@ -159,7 +159,7 @@ impl Reach {
         Ok(reach)
     }
 
-    /// The weights whose blend is nearest to the present pose: exactly that of a stored example.
+    /// The weights whose blend is nearest to the current pose: exactly that of a stored example.
     fn begin(&mut self, document: &Document) -> Result<(), SessionError> {
         if document.pose.is_empty() {
             return Ok(());
@@ -194,7 +194,7 @@ impl Reach {
             && Arc::ptr_eq(&self.base, &document.pose)
     }
 
-    /// Do what the hand wishes, searching as the document says.
+    /// Reach for what is asked, searching as the document says.
     ///
     /// # Errors
     /// If a handle or an example does not exist, or a number is not finite; nothing changes then.

@@ -3,18 +3,20 @@
 //! # Source
 //! The method is that of `sinew_constrain::clip`; this file defines its inputs and how the document changes.
 
-use crate::{ClipGround, ContactData, Document, SessionError, motion::remove_clip, rules::rig_of};
+use crate::{
+    ClipGround, ContactData, DEFAULT_FPS, Document, SessionError, motion::remove_clip, rules::rig_of,
+};
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     clip::{
         Body, ClipRules, Contact, FootPart, Motion, Refit, RefitParams, detect_contacts, flesh_below, refit,
         stretch_limbs,
     },
-    compile::has_errors,
+    compile::{Scene, has_errors},
     language::{Severity, parse},
 };
 use sinew_formats::paths::GroundData;
-use sinew_geom::{Character, Clip, Rig, Warnings};
+use sinew_geom::{Character, Clip, Rig, Warnings, path::Ground};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// What a user can choose about refitting a clip.
@@ -69,7 +71,7 @@ pub struct RefitNumbers {
 pub struct ContactTrack {
     /// The clip, by name.
     pub clip: String,
-    /// Frames a second in which they count.
+    /// Frames per second in which they count.
     pub fps: f64,
     /// Number of frames.
     pub frames: usize,
@@ -77,11 +79,11 @@ pub struct ContactTrack {
     pub feet: Vec<String>,
     /// All contacts.
     pub contacts: Vec<ContactData>,
-    /// Whether somebody changed them by hand.
+    /// Whether the user changed them.
     pub edited: bool,
 }
 
-/// The contacts of a clip: as they were changed by hand, else as they are found.
+/// The contacts of a clip: as the user changed them, else as detected.
 ///
 /// # Errors
 /// If there is no such clip or skeleton.
@@ -102,7 +104,7 @@ pub fn find_contact_track(document: &Document, clip: &str) -> Result<ContactTrac
     Ok(ContactTrack { clip, fps, frames, feet, contacts, edited: edited.is_some() })
 }
 
-/// The document with a clip refitted, and with longer limbs if these are asked for. `progress` hears the share done and
+/// The document with a clip refitted, and with longer limbs if these are asked for. `progress` is given the share done and
 /// may stop it.
 ///
 /// # Errors
@@ -119,12 +121,21 @@ pub fn refit_clip(
     let source = rig_of(document)?;
     let scaled = with_limbs(document, settings)?;
     let target = scaled.as_ref().unwrap_or(&document.body);
-    let (rig, mut params) = params(document, target, settings, &mut warnings)?;
     let given = document.rules.contacts_of(&settings.clip);
-    let fps = given.map_or_else(|| rate_of(&clip), |given| given.fps);
-    params.given = given.map(|given| given.contacts.iter().map(contact).collect());
-    let motion = Motion::from_clip(source, &clip, fps)?;
-    let fitted = refit((source, &motion), &rig, &params, &mut warnings, progress)?;
+    let request = RefitRequest {
+        ground: settings.ground.as_ref().map(GroundData::build).transpose()?.unwrap_or_default(),
+        along_way: settings.along_way,
+        rules: settings.rules.then(|| RefitRules {
+            name: "line ".into(),
+            text: document.rules.text.clone(),
+            scene: document.rules.scene(),
+        }),
+        fps: given.map(|given| given.fps),
+        contacts: given.map(|given| given.contacts.iter().map(contact).collect()),
+        ..RefitRequest::default()
+    };
+    let Refitted { fitted, rig, .. } =
+        refit_motion((source, &clip), target, &request, &mut warnings, progress)?;
     let made = Clip { morphs: clip.morphs.clone(), ..fitted.motion.to_clip(&rig, &settings.to)? };
     let numbers = numbers(&fitted, warnings);
     let mut result = document.clone();
@@ -145,12 +156,118 @@ pub fn refit_clip(
     Ok((result, numbers))
 }
 
-/// Keys that are fewer a second were set by hand; what lies between counts as well.
+/// Slower keys, in frames per second, were set by an animator; what lies between them counts as well.
 const LEAST_RATE: f64 = 20.0;
 
-/// Frames a second in which a clip is refitted.
+/// Frames per second in which a clip is refitted.
 fn rate_of(clip: &Clip) -> f64 {
-    Some(clip.joint_rate()).filter(|rate| *rate >= LEAST_RATE).unwrap_or(30.0)
+    Some(clip.joint_rate()).filter(|rate| *rate >= LEAST_RATE).unwrap_or(DEFAULT_FPS)
+}
+
+/// How a clip is refitted.
+#[derive(Debug, Clone)]
+pub struct RefitRequest {
+    /// The ground.
+    pub ground: Ground,
+    /// Whether the ground lies along the path of the clip, rather than along +Z.
+    pub along_way: bool,
+    /// Rules that hold in the result.
+    pub rules: Option<RefitRules>,
+    /// Frames per second; by the keys of the clip if absent.
+    pub fps: Option<f64>,
+    /// Joints that are feet, by name; found if empty.
+    pub feet: Vec<String>,
+    /// Contacts; found if absent.
+    pub contacts: Option<Vec<Contact>>,
+    /// Whether all frames are solved together. Default true.
+    pub together: bool,
+}
+
+impl Default for RefitRequest {
+    fn default() -> Self {
+        Self {
+            ground: Ground::default(),
+            along_way: true,
+            rules: None,
+            fps: None,
+            feet: Vec::new(),
+            contacts: None,
+            together: true,
+        }
+    }
+}
+
+/// A text of rules.
+#[derive(Debug, Clone)]
+pub struct RefitRules {
+    /// What messages begin with: the file, or another name of the text.
+    pub name: String,
+    /// The rules.
+    pub text: String,
+    /// What surrounds the skeleton.
+    pub scene: Scene,
+}
+
+/// A refitted clip.
+#[derive(Debug)]
+pub struct Refitted {
+    /// The motion and its measures.
+    pub fitted: Refit,
+    /// The skeleton, with the ranges that rules give its joints.
+    pub rig: Rig,
+    /// What it was solved with.
+    pub params: RefitParams,
+}
+
+/// Fit a clip of one skeleton to that of a character. `progress` is given the share done and may stop it.
+///
+/// # Errors
+/// Skeletons that do not match, rules with errors, numbers that make no sense, or it was stopped.
+pub fn refit_motion(
+    (source, clip): (&Rig, &Clip),
+    target: &Character,
+    request: &RefitRequest,
+    warnings: &mut Warnings,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Result<Refitted, SessionError> {
+    let mut rig = target.rig.clone().unwrap_or_default();
+    let body = Body::find(&rig, &request.feet)?;
+    let mut params = RefitParams {
+        ground: request.ground.clone(),
+        along_way: request.along_way,
+        feet: request.feet.clone(),
+        together: request.together,
+        flesh: flesh_below(target, &body),
+        given: request.contacts.clone(),
+        ..RefitParams::default()
+    };
+    if let Some(rules) = &request.rules {
+        let made = compile_rules(rules, &rig, warnings)?;
+        (params.rules, rig) = (made.rules, made.rig);
+    }
+    let motion = Motion::from_clip(source, clip, request.fps.unwrap_or_else(|| rate_of(clip)))?;
+    let fitted = refit((source, &motion), &rig, &params, warnings, progress)?;
+    Ok(Refitted { fitted, rig, params })
+}
+
+/// Rules of a skeleton; every error is reported with its place.
+fn compile_rules(rules: &RefitRules, rig: &Rig, warnings: &mut Warnings) -> Result<ClipRules, SessionError> {
+    let name = &rules.name;
+    let (script, mut found) = parse(&rules.text);
+    if script.statements.is_empty() && found.is_empty() {
+        let name = name.trim_end_matches([':', ' ']);
+        warnings
+            .push(format!("{name}: there is no rule in it; write for example `hold FOOT during 10 .. 30`"));
+    }
+    let mut made = ClipRules::new(&script, rig, &rules.scene)?;
+    found.append(&mut made.diagnostics);
+    if has_errors(&found) {
+        let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        let lines = errors.map(|error| format!("{name}{error}")).collect::<Vec<_>>();
+        return Err(SessionError::Value { what: "rules", cause: lines.join("\n") });
+    }
+    found.iter().for_each(|diagnostic| warnings.push(format!("{name}{diagnostic}")));
+    Ok(made)
 }
 
 fn contact(data: &ContactData) -> Contact {
@@ -175,37 +292,7 @@ fn with_limbs(document: &Document, settings: &RefitSettings) -> Result<Option<Ch
     Ok(Some(stretch_limbs(&document.character(), &parts)?))
 }
 
-fn params(
-    document: &Document,
-    target: &Character,
-    settings: &RefitSettings,
-    warnings: &mut Warnings,
-) -> Result<(Rig, RefitParams), SessionError> {
-    let mut rig = target.rig.clone().unwrap_or_default();
-    let body = Body::find(&rig, &[])?;
-    let ground = settings.ground.as_ref().map(GroundData::build).transpose()?.unwrap_or_default();
-    let mut params = RefitParams {
-        ground,
-        along_way: settings.along_way,
-        flesh: flesh_below(target, &body),
-        ..RefitParams::default()
-    };
-    if settings.rules {
-        let (script, mut told) = parse(&document.rules.text);
-        let made = ClipRules::new(&script, &rig, &document.rules.scene())?;
-        told.extend(made.diagnostics);
-        if has_errors(&told) {
-            let error = told.iter().find(|told| told.severity == Severity::Error);
-            let cause = error.map_or_else(String::new, |error| format!("line {error}"));
-            return Err(SessionError::Value { what: "rules", cause });
-        }
-        told.iter().for_each(|told| warnings.push(format!("rules:{told}")));
-        (params.rules, rig) = (made.rules, made.rig);
-    }
-    Ok((rig, params))
-}
-
-/// Exchange the character for the same with longer limbs.
+/// Replace the character by the same with longer limbs.
 fn exchange_body(document: &mut Document, mut character: Character) {
     document.clips = std::mem::take(&mut character.clips).into_iter().map(Arc::new).collect();
     document.handles = std::mem::take(&mut character.handles).into_iter().map(Arc::new).collect();

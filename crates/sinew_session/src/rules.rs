@@ -36,7 +36,7 @@ pub struct RulesData {
     /// Pose to begin with; rest if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartData>,
-    /// Contacts of clips that somebody changed by hand.
+    /// Contacts of clips that the user changed.
     pub contacts: Vec<ClipContacts>,
     /// Grounds that clips were refitted to.
     pub grounds: Vec<ClipGround>,
@@ -72,7 +72,7 @@ pub struct StartData {
 pub struct ClipContacts {
     /// The clip, by name.
     pub clip: String,
-    /// Frames a second in which they count.
+    /// Frames per second in which they count.
     pub fps: f64,
     /// All of them.
     pub contacts: Vec<ContactData>,
@@ -158,7 +158,7 @@ impl RulesData {
         self.markers.iter().map(|m| m.name.as_str()).chain(self.planes.iter().map(|p| p.name.as_str()))
     }
 
-    /// Contacts of a clip that somebody changed by hand.
+    /// Contacts of a clip that the user changed.
     pub fn contacts_of(&self, clip: &str) -> Option<&ClipContacts> {
         self.contacts.iter().find(|contacts| contacts.clip == clip)
     }

@@ -1,4 +1,4 @@
-//! A document that is being worked on: its history, its file, its journal, and who wants to hear of changes.
+//! A document that is being worked on: its history, its file, its journal, and its listeners.
 
 use crate::{
     Changes, Command, Document, Gesture, History, Recovered, SessionError,

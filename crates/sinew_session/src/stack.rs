@@ -8,20 +8,13 @@
 use crate::{
     Document, Fitted, SessionError, Stage,
     flesh::{FleshKey, Fleshed},
+    limits::{MAX_FRAMES, MAX_SEQUENCE_BYTES, VERTEX_BYTES},
     stage::Prepared,
 };
 use glam::Vec3;
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_geom::{Character, Clip, Handle, MeshSequence, Move};
 use std::{ops::ControlFlow, sync::Arc};
-
-/// Frames beyond which somebody mistyped.
-const MAX_FRAMES: f64 = 100_000.0;
-/// Bytes of vertices over time beyond which nothing is baked: a file of them needs several times as much memory while
-/// it is made, and no GLB file may have more than four gigabytes.
-pub(crate) const MAX_BYTES: f64 = (1u64 << 30) as f64;
-/// Bytes of a vertex in a frame.
-const VERTEX_BYTES: f64 = 12.0;
 
 /// What moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +32,7 @@ pub struct StackParams {
     pub source: Source,
     /// Whether the shape that moves is the one the handles were moved to, rather than the one at rest.
     pub reshape: bool,
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f64,
 }
 
@@ -171,23 +164,22 @@ impl MotionStack {
 /// Refuse what would fill the memory, before it does.
 pub(crate) fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> Result<usize, SessionError> {
     let n_frames = clip.map_or(1.0, |clip| (f64::from(clip.duration_secs()) * fps).round() + 1.0);
-    if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES) {
+    if !(fps.is_finite() && fps > 0.0 && n_frames <= MAX_FRAMES as f64) {
         return Err(SessionError::Value {
             what: "frame rate",
             cause: format!(
-                "{fps} a second would make {n_frames} frames; choose one that makes up to {MAX_FRAMES}"
+                "{fps} fps would make {n_frames} frames; choose one that makes at most {MAX_FRAMES}"
             ),
         });
     }
-    let frame_bytes = n_vertices as f64 * VERTEX_BYTES;
-    let most = (MAX_BYTES / frame_bytes.max(1.0)).floor().max(1.0);
+    let frame_bytes = (n_vertices * VERTEX_BYTES) as f64;
+    let max_bytes = MAX_SEQUENCE_BYTES as f64;
+    let most = (max_bytes / frame_bytes.max(1.0)).floor().max(1.0);
     if n_frames > most {
         let duration = clip.map_or(0.0, |clip| f64::from(clip.duration_secs()));
         let best = ((most - 1.0) / duration * 10.0).floor() / 10.0;
         let advice = if best >= 1.0 {
-            format!(
-                "choose at most {best} frames a second, or export the character with its skeleton instead"
-            )
+            format!("choose at most {best} fps, or export the character with its skeleton instead")
         } else {
             "export the character with its skeleton instead, or reduce the mesh".to_owned()
         };
@@ -196,7 +188,7 @@ pub(crate) fn count_frames(clip: Option<&Clip>, fps: f64, n_vertices: usize) -> 
             cause: format!(
                 "{n_frames} frames of {n_vertices} vertices are {:.1} GB, more than the {:.1} GB that fit; {advice}",
                 n_frames * frame_bytes / 1e9,
-                MAX_BYTES / 1e9
+                max_bytes / 1e9
             ),
         });
     }

@@ -75,14 +75,14 @@ pub struct Prepared {
     rest_normals: Arc<Vec<DVec3>>,
     /// Made when somebody waits for the last bit of quality.
     refiner: Arc<OnceLock<SurfaceRefiner>>,
-    /// What had to be mended or is worth knowing.
+    /// What had to be repaired or is worth knowing.
     pub warnings: Vec<String>,
     /// Time it took.
     pub time: Duration,
 }
 
 impl Prepared {
-    /// Prepare the present handles and method of a document. `progress` hears the share done and may stop it.
+    /// Prepare the current handles and method of a document. `progress` is given the share done and may stop it.
     ///
     /// # Errors
     /// If no handle has a vertex, if the surface cannot be prepared, or if it was stopped.
@@ -130,7 +130,7 @@ impl Prepared {
             && self.handles.iter().zip(&document.handles).all(is_same)
     }
 
-    /// Whether the same vertices are held by the same method, so that nothing needs to be factored anew. Names,
+    /// Whether the same vertices are held by the same method, so that nothing needs to be factored again. Names,
     /// centres and who follows whom matter to moves only.
     fn holds(&self, document: &Document) -> bool {
         // A clip that was baked changes the body, but not its surface.
@@ -200,7 +200,7 @@ impl Prepared {
         Ok(positions)
     }
 
-    /// The surface in the present pose of a document, with its detail, in full precision.
+    /// The surface in the current pose of a document, with its detail, in full precision.
     ///
     /// # Errors
     /// If a move does not fit the handles.
@@ -294,7 +294,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// What poses the document; prepared anew if handles, mesh or method have changed.
+    /// What poses the document; prepared again if handles, mesh or method have changed.
     ///
     /// # Errors
     /// As [`Prepared::new`].
@@ -329,7 +329,7 @@ impl Stage {
         normals
     }
 
-    /// The rules of a document, solved; anew only if they have changed.
+    /// The rules of a document, solved; again only if they have changed.
     ///
     /// # Errors
     /// As [`Ruled::new`].

@@ -1,12 +1,14 @@
 //! `sinew animate`: a motion out of example poses, along paths or from example to example.
 
+use super::examples::SearchArgs;
 use super::{
     examples::{Body, open, params},
     input::with_path,
-    output::{check_name, write_sequence},
+    output::{check_name, rate, write_sequence},
 };
-use crate::{args::AnimateArgs, console::Console};
-use anyhow::{Context, ensure};
+use crate::console::Console;
+use anyhow::Context;
+use clap::Args;
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::{
@@ -16,14 +18,42 @@ use sinew::{
     },
     formats::paths::read_paths,
     geom::{MeshSequence, Warnings},
-    session::build_course,
+    session::{build_course, check_sequence},
 };
+use std::path::PathBuf;
 use std::{ops::ControlFlow, time::Instant};
 
-/// Bytes of frames beyond which a motion does not fit into memory with all that is made of it.
-const MAX_BYTES: usize = 4 << 30;
+/// Move a character along paths or from example to example
+#[derive(Args)]
+#[command(after_help = "paths.json: {\"walk\":{\"line\":[[0,0],[0,4]],\"feet\":[\"foot.L\",\"foot.R\"]},\
+                        \"ground\":{\"hills\":{\"height\":0.3,\"length\":3}}}\n  \
+                        or {\"paths\":[{\"handle\":\"hand.L\",\"points\":[[0.3,1.2,0.4],[0.3,1.5,0.4]],\
+                        \"seconds\":2,\"pin\":true}]}\nGround: {\"flat\":0}, {\"steps\":{\"rise\":0.15,\
+                        \"run\":0.3,\"count\":5}}, hills, {\"field\":{\"cell\":1,\"heights\":[[0,1],[1,0]]}}")]
+pub struct AnimateArgs {
+    /// Project with handles and example poses
+    pub project: PathBuf,
+    /// Paths, walk and ground (paths.json)
+    #[arg(long, value_name = "FILE", required_unless_present = "keyframes", conflicts_with = "keyframes")]
+    pub paths: Option<PathBuf>,
+    /// Examples to pass through in this order
+    #[arg(long, value_name = "NAME,NAME,…")]
+    pub keyframes: Option<String>,
+    /// Seconds between keyframes
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    pub seconds: f64,
+    /// Frames per second
+    #[arg(long, default_value_t = 30.0)]
+    pub fps: f64,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// File to write (glb), or a folder of obj files
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
 
-pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+pub fn run(args: &AnimateArgs, console: &Console) -> anyhow::Result<()> {
+    let seed = console.seed;
     check_name(&args.output, true)?;
     let mut warnings = Warnings::default();
     let body = open(&args.project, args.search.poses, console, &mut warnings)?;
@@ -53,14 +83,7 @@ pub fn run(args: &AnimateArgs, seed: u64, console: &Console) -> anyhow::Result<(
         (None, None) => anyhow::bail!("give --paths FILE or --keyframes NAME,NAME,…"),
     };
     let search_ms = start.elapsed().as_secs_f64() * 1e3;
-    let n_bytes = poses.len() * body.document.mesh().n_vertices() * 12;
-    ensure!(
-        n_bytes <= MAX_BYTES,
-        "{} frames of {} vertices are {} MB; choose a lower --fps",
-        poses.len(),
-        body.document.mesh().n_vertices(),
-        n_bytes >> 20
-    );
+    check_sequence(poses.len() as f64, body.document.mesh().n_vertices())?;
     let frames = solve(&body, &poses, console, &mut warnings)?;
     let total_ms = start.elapsed().as_secs_f64() * 1e3;
     let sequence = MeshSequence::new(body.document.mesh().clone(), frames, args.fps)?;
@@ -164,8 +187,10 @@ fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     let written = report["written"].as_str().unwrap_or_default();
     let mut lines = vec![format!(
-        "{written}  {} frames at {} a second, {} bytes",
-        report["frames"], report["fps"], report["bytes"]
+        "{written}  {} frames at {}, {} bytes",
+        report["frames"],
+        rate(x("fps")),
+        report["bytes"]
     )];
     if report.get("target_error_mean").is_some() {
         lines.push(format!(

@@ -1,12 +1,21 @@
 //! `sinew bench`: hands over to `sinew_bench`, a program of its own, so that nobody carries its peers but those who ask.
 
-use crate::{args::BenchArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, ensure};
+use clap::Args;
 use serde_json::json;
 use std::{
     path::PathBuf,
     process::{Command, Stdio},
 };
+
+/// Run benchmarks: `sinew bench` lists them, `sinew bench fit --peers` runs one beside its peers
+#[derive(Args)]
+pub struct BenchArgs {
+    /// Benchmarks, each followed by its options [default: list them]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "AREA")]
+    pub words: Vec<String>,
+}
 
 pub fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<()> {
     // Everything behind the area reaches the bench, also what every command understands.

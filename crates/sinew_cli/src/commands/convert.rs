@@ -4,11 +4,9 @@ use super::output::{
     OutputOptions, check_name, count_frames, find_clip, is_folder, write_character, write_frames,
     write_sequence,
 };
-use crate::{
-    args::ConvertArgs,
-    console::{Console, Progress},
-};
+use crate::console::{Console, Progress};
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 use serde_json::{Map, json};
 use sinew::{
     deform::{HandleSet, SkinError, build_skin, measure_skin},
@@ -16,6 +14,38 @@ use sinew::{
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
 };
 use std::path::Path;
+use std::path::PathBuf;
+
+/// Convert any readable format to any writable one
+#[derive(Args)]
+pub struct ConvertArgs {
+    /// File or folder to read
+    pub input: PathBuf,
+    /// File to write (glb, obj, ply, bvh), or a folder for a sequence of obj files
+    pub output: PathBuf,
+    /// Repair the mesh: merge coincident vertices, drop degenerate and duplicate faces, orient, split
+    /// non-manifold places
+    #[arg(long)]
+    pub repair: bool,
+    /// With --repair, merge vertices closer than this many metres, not only coincident ones
+    #[arg(long, value_name = "METRES", requires = "repair")]
+    pub weld: Option<f64>,
+    /// Multiply all lengths, for example 0.01 for centimetres
+    #[arg(long, default_value_t = 1.0)]
+    pub scale: f64,
+    /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons
+    #[arg(long)]
+    pub as_skin: bool,
+    /// Which clip to write as BVH or as a sequence [default: the first]
+    #[arg(long)]
+    pub clip: Option<String>,
+    /// Frames per second of sequences and BVH [default: as the input, else 30]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// Influences per vertex, up to 8; many players ignore more than 4
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub influences: u8,
+}
 
 pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     ensure!(args.scale.is_finite() && args.scale > 0.0, "--scale {} must be positive", args.scale);

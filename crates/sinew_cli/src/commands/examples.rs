@@ -1,17 +1,48 @@
 //! What `reach` and `animate` share: a project with example poses.
 
 use super::input::with_path;
-use crate::{args::SearchArgs, console::Console};
+use super::names::one_of;
+use crate::console::Console;
 use anyhow::{Context, ensure};
+use clap::Args;
 use sinew::{
     deform::{
         HandleSet, SurfaceEditor,
-        examples::{Detail, ExamplePose, Objective, PoseSpace, SearchParams},
+        examples::{Detail, ExamplePose, Objective, Optimiser, PoseSpace, Reorder, SearchParams},
     },
     geom::{Move, Warnings, sample::PoseSet},
     session::{Document, open_file},
 };
 use std::path::Path;
+
+/// How example poses are searched.
+#[derive(Args)]
+pub struct SearchArgs {
+    /// Search method: newton, or one of Hansen (2006)
+    #[arg(long, default_value = "newton", value_parser = one_of(Optimiser::ALL, Optimiser::name))]
+    pub optimiser: Optimiser,
+    /// Objective to minimise, such as "dtt+0.2omsow+0.3dfe" [default: dtt+0.2omsow, with +0.1dtl for motion]
+    #[arg(long, value_name = "TERMS")]
+    pub objective: Option<String>,
+    /// Order in which examples are tried
+    #[arg(long, default_value = "none", value_parser = one_of(Reorder::ALL, Reorder::name))]
+    pub reorder: Reorder,
+    /// Search examples one after the other, as in Hansen (2006), so that their order matters
+    #[arg(long)]
+    pub in_order: bool,
+    /// Smallest and largest weight [default: 0..1]
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    pub limits: Option<String>,
+    /// Largest change of a weight per frame
+    #[arg(long, value_name = "W")]
+    pub local: Option<f64>,
+    /// Stay within what the examples span; without it handles may move a little further to reach their targets
+    #[arg(long)]
+    pub examples_only: bool,
+    /// Use a built-in set of poses instead of those of the project
+    #[arg(long, value_name = "SET", value_parser = one_of(PoseSet::ALL, PoseSet::name))]
+    pub poses: Option<PoseSet>,
+}
 
 /// A body with examples.
 pub struct Body {

@@ -1,41 +1,40 @@
 //! `sinew flesh`: elastic flesh over a clip, as a sequence of vertices or a fitted skin.
 
+mod args;
+
+pub use args::FleshArgs;
+
 use super::{
     input::{read_surface, with_path},
     muscle::{muscle_drive, read_muscles},
-    output::{check_name, find_clip, write_sequence},
+    output::{check_name, find_clip, rate, write_sequence},
     scene::{Follower, obstacles, pins},
 };
-use crate::{args::FleshArgs, console::Console, interrupt::Interrupt};
+use crate::{console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{
-        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshParams, FleshQuality,
-        LatticeParams, LatticeSource, Material, SimulationParams, Solid, StepReport, muscle::MuscleSet,
+        AdaptiveParams, BakeParams, Baker, BoneParams, ControlLattice, FleshError, FleshParams,
+        LatticeParams, LatticeSource, Material, SimulationParams, Solid, muscle::MuscleSet,
     },
-    formats::{gltf, medit::read_solids, write_atomic},
-    geom::{Character, Clip, MeshSequence, Rig, Warnings},
-    skin::{ExportParams, FitParams, build_character, fit_skin},
+    formats::{medit::read_solids, write_atomic},
+    geom::{Character, Clip, Mesh, MeshSequence, Rig, Warnings},
+    session::{FleshRun, FleshRunner, FleshSteps, fit_sequence, flesh_timing, simulate_flesh},
+    skin::{FitParams, FitStatus},
 };
-use std::time::Instant;
+use std::{ops::ControlFlow, time::Instant};
 
-/// Bytes of frames beyond which a motion does not fit into memory with all that is made of it.
-const MAX_BYTES: f64 = 4e9;
-/// Seconds without a clip to say how long.
-const DEFAULT_SECS: f64 = 2.0;
-/// Percent of the diagonal that leaving out keys of a fitted skin may cost.
-const KEY_PERCENT: f64 = 0.01;
-
-pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+pub fn run(args: &FleshArgs, console: &Console) -> anyhow::Result<()> {
+    let seed = console.seed;
     check_name(&args.output, args.fit.is_none())?;
     let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
     ensure!(args.fit.is_none() || is_glb, "{}: a skin is written as .glb", args.output.display());
     let mut warnings = Warnings::default();
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
-    let (fps, n_frames) = timing(args, &character, clip)?;
+    let (fps, n_frames) = flesh_timing(clip, (args.fps, args.seconds), character.mesh.n_vertices())?;
     let mut params = params(args, &character, console)?;
     let muscles = args.muscles.as_deref().map(read_muscles).transpose()?;
     if let Some((size, source)) =
@@ -62,17 +61,17 @@ pub fn run(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()>
         let shown = args.muscles.as_ref().unwrap_or(&args.character);
         if let Follower::Bones(baker) = &mut baker {
             let drive = muscle_drive(args, muscles.unwrap_or_default(), baker, &character)?;
-            baker.set_rigs(drive, params.settle).map_err(|e| with_path(e, shown))?;
+            baker.set_muscles(drive, params.settle).map_err(|e| with_path(e, shown))?;
         }
     }
     let prepare_secs = start.elapsed().as_secs_f64();
-    let (mut steps, mut quality) = (Steps::default(), FleshQuality::new(&character.mesh));
-    let frames = bake(&mut baker, (fps, n_frames), console, (&mut steps, &mut quality))
+    let FleshRun { frames, steps, quality } = bake(&mut baker, &character.mesh, (fps, n_frames), console)
         .map_err(|e| with_path(e, &args.character))?;
-    steps.warn(baker.n_jumps(), frames.len(), n_frames, &mut warnings);
+    warn(&steps, baker.n_jumps(), (frames.len(), n_frames), &mut warnings);
     quality.warn(|vertex| baker.simulation().part_of(vertex), &mut warnings);
     let sequence = MeshSequence::new(character.mesh.clone(), frames, fps)?;
     let mut report = describe(args, &baker, &steps, &sequence);
+    report["stopped"] = json!(sequence.n_frames() < n_frames);
     report["stiffness"] = json!(params.simulation.material.young);
     report["deviation_percent_max"] = json!(quality.deviation_percent.0);
     report["stretch_max"] = json!(quality.stretch.0);
@@ -105,25 +104,6 @@ fn clip_of<'a>(
         return Ok(None);
     }
     find_clip(character, args.clip.as_deref()).map(Some)
-}
-
-fn timing(args: &FleshArgs, character: &Character, clip: Option<&Clip>) -> anyhow::Result<(f64, usize)> {
-    let fps = args.fps.unwrap_or_else(|| clip.map_or(30.0, |clip| clip.joint_rate()));
-    ensure!(
-        fps.is_finite() && fps > 0.0 && fps <= 10_000.0,
-        "--fps {fps} must lie above 0 and be at most 10000"
-    );
-    let secs = args.seconds.unwrap_or_else(|| clip.map_or(DEFAULT_SECS, |clip| clip.duration_secs().into()));
-    ensure!(secs.is_finite() && secs >= 0.0, "--seconds {secs} must not be negative");
-    let n_frames = (secs * fps).round() + 1.0;
-    let n_bytes = n_frames * character.mesh.n_vertices() as f64 * 12.0;
-    ensure!(
-        n_bytes <= MAX_BYTES,
-        "{n_frames} frames of {} vertices are {:.0} MB; choose a lower --fps or fewer --seconds",
-        character.mesh.n_vertices(),
-        n_bytes / 1e6
-    );
-    Ok((fps, n_frames as usize))
 }
 
 fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow::Result<BakeParams> {
@@ -175,7 +155,7 @@ fn params(args: &FleshArgs, character: &Character, console: &Console) -> anyhow:
     })
 }
 
-/// Cells of up to three sizes; bones are found anew in them at every change, so that they are looked at every tenth step.
+/// Cells of up to three sizes; bones are found again in them at every change, so that they are looked at every tenth step.
 fn adaptive(strain: f64) -> AdaptiveParams {
     AdaptiveParams { thresholds: vec![[strain, 0.4 * strain]; 2], every: 10, ..AdaptiveParams::default() }
 }
@@ -183,7 +163,7 @@ fn adaptive(strain: f64) -> AdaptiveParams {
 /// Times a lattice may be subdivided: each makes eight times as many cells.
 const MAX_SUBDIVISIONS: usize = 3;
 
-/// Where cells come from; a lattice made by hand is read, checked and subdivided.
+/// Where cells come from; a given lattice is read, checked and subdivided.
 fn source(args: &FleshArgs) -> anyhow::Result<LatticeSource> {
     let Some(path) = &args.lattice else {
         return Ok(args.refine.map_or(LatticeSource::Cubes, LatticeSource::Octree));
@@ -235,75 +215,33 @@ fn paint(args: &FleshArgs, character: &Character) -> anyhow::Result<Vec<f32>> {
     let factors: Vec<f32> = serde_json::from_slice(&bytes)
         .map_err(|error| anyhow::anyhow!("{}: a JSON array of factors is expected: {error}", what()))?;
     let (own, given) = (character.mesh.n_vertices(), factors.len());
-    ensure!(own == given, "{}: there are {given} factors for {own} vertices; give one a vertex", what());
+    ensure!(own == given, "{}: there are {given} factors for {own} vertices; give one per vertex", what());
     Ok(factors)
-}
-
-/// What is known of all steps.
-#[derive(Default)]
-struct Steps {
-    millis: Vec<f64>,
-    iterations: Vec<usize>,
-    residual: f64,
-    n_direct: usize,
-    n_open: usize,
-    stopped: bool,
-}
-
-impl Steps {
-    fn add(&mut self, report: &StepReport, millis: f64) {
-        self.millis.push(millis);
-        self.iterations.push(report.iterations);
-        self.residual = self.residual.max(report.residual);
-        self.n_direct += usize::from(report.direct);
-        self.n_open += usize::from(!report.converged);
-    }
-
-    fn warn(&self, n_jumps: usize, done: usize, wanted: usize, warnings: &mut Warnings) {
-        if self.n_open > 0 {
-            warnings.push(format!(
-                "{} of {} steps were not solved to the tolerance (worst residual {:.1e}); choose a smaller --step",
-                self.n_open,
-                self.millis.len(),
-                self.residual
-            ));
-        }
-        if n_jumps > 0 {
-            warnings.push(format!("the clip jumps {n_jumps} times; flesh was carried along there"));
-        }
-        if self.stopped {
-            warnings.push(format!("stopped by hand after {done} of {wanted} frames; they are written"));
-        }
-    }
 }
 
 /// Frame by frame, until Ctrl-C is pressed.
 fn bake(
     baker: &mut Follower,
+    mesh: &Mesh,
     (fps, n_frames): (f64, usize),
     console: &Console,
-    (steps, quality): (&mut Steps, &mut FleshQuality),
-) -> Result<Vec<Vec<Vec3>>, sinew::flesh::FleshError> {
+) -> Result<FleshRun, FleshError> {
     let interrupt = Interrupt::listen();
     let progress = console.progress("simulating");
-    let mut frames = Vec::with_capacity(n_frames);
-    for frame in 0..n_frames {
-        let mut last = Instant::now();
-        baker.advance(frame as f64 / fps, |report| {
-            steps.add(report, last.elapsed().as_secs_f64() * 1e3);
-            last = Instant::now();
-        })?;
-        let mut positions = Vec::new();
-        baker.positions(&mut positions)?;
-        quality.observe(baker.simulation(), &positions, frame as f64 / fps)?;
-        frames.push(positions);
-        let _ = progress.update((frame + 1) as f64 / n_frames as f64);
-        if interrupt.is_pressed() && frame + 1 < n_frames {
-            steps.stopped = true;
-            break;
-        }
+    simulate_flesh(baker, mesh, (fps, n_frames), &mut |share| {
+        let _ = progress.update(share);
+        if interrupt.is_pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}
+
+fn warn(steps: &FleshSteps, n_jumps: usize, (n_done, n_frames): (usize, usize), warnings: &mut Warnings) {
+    steps.warn(warnings);
+    if n_jumps > 0 {
+        warnings.push(format!("the clip jumps {n_jumps} times; flesh was carried along there"));
     }
-    Ok(frames)
+    if n_done < n_frames {
+        warnings.push(format!("interrupted after {n_done} of {n_frames} frames, which are written"));
+    }
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -323,26 +261,16 @@ fn write(
         return write_sequence(sequence, &character.surface, name, &args.output, warnings);
     };
     let progress = console.progress("fitting a skin");
-    let fitted = fit_skin(
-        sequence.rest(),
-        &mut &*sequence,
-        &FitParams { bones, seed, ..FitParams::default() },
-        &|status| progress.update(status.share),
-    )?;
-    report["E_RMS_diag1"] = json!(fitted.report.errors.last());
-    let params = ExportParams {
-        fps: sequence.fps(),
-        tolerance: KEY_PERCENT / 100.0 * sequence.rest().diagonal(),
-        clips: vec![(name.to_owned(), 0..sequence.n_frames())],
-        name: character.name.clone(),
-    };
-    let (skinned, _) = build_character(&fitted.skin, sequence.rest(), &character.surface, &params, warnings)?;
-    let bytes = gltf::write_glb(&skinned, &gltf::GlbOptions::default(), warnings)?;
-    write_atomic(&args.output, &bytes)?;
-    Ok(bytes.len() as u64)
+    let params = FitParams { bones, seed, ..FitParams::default() };
+    let hear = |status: FitStatus| progress.update(status.share);
+    let (fit, file) =
+        fit_sequence(sequence, &character.surface, &params, (&character.name, name), &hear, warnings)?;
+    report["E_RMS_diag1"] = json!(fit.report.errors.last());
+    write_atomic(&args.output, &file.bytes)?;
+    Ok(file.bytes.len() as u64)
 }
 
-fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSequence) -> Value {
+fn describe(args: &FleshArgs, baker: &Follower, steps: &FleshSteps, sequence: &MeshSequence) -> Value {
     let lattice = &baker.body().lattice;
     let median = |list: &[f64]| {
         let mut sorted = list.to_vec();
@@ -369,11 +297,10 @@ fn describe(args: &FleshArgs, baker: &Follower, steps: &Steps, sequence: &MeshSe
         "iterations_median": median(&iterations),
         "residual_max": steps.residual,
         "direct_steps": steps.n_direct,
-        "unsolved_steps": steps.n_open,
+        "unsolved_steps": steps.n_unsolved,
         "jumps": baker.n_jumps(),
         "cell_changes": baker.n_changes(),
         "real_time_factor": if spent > 0.0 { simulated / spent } else { 0.0 },
-        "stopped": steps.stopped,
         "uncovered_vertices": baker.body().uncovered,
         "written": args.output.display().to_string(),
     })
@@ -386,12 +313,12 @@ fn as_text(value: &Value) -> String {
         _ => String::new(),
     };
     format!(
-        "{}  {} frames at {} a second, {} bytes\n  \
+        "{}  {} frames at {}, {} bytes\n  \
          {} cells of {:.3} m, {} degrees of freedom, {} nodes in bones{changes}\n  \
-         {} steps, {:.2} ms each and {} iterations (medians), residual at most {:.1e}\n  {:.1} times as fast as time goes by",
+         {} steps, median {:.2} ms and {} iterations, largest residual {:.1e}\n  {:.1} × real time",
         value["written"].as_str().unwrap_or_default(),
         value["frames"],
-        value["fps"],
+        rate(x("fps")),
         value["bytes"],
         value["cells"],
         x("cell_size"),

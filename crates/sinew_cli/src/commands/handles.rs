@@ -4,15 +4,45 @@ use super::{
     input::{read_surface, with_path},
     output::{OutputOptions, write_character},
 };
-use crate::{args::HandlesAutoArgs, console::Console};
+use crate::console::Console;
 use anyhow::{anyhow, bail};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use sinew::{
     deform::{AutoParams, DeformError, SkinHandleParams, find_handles, handles_from_skin},
     formats::{handles::write_handles, write_atomic},
     geom::{Character, Handle, Warnings},
 };
+use std::path::PathBuf;
 use std::{fmt::Write, path::Path};
+
+/// Work with handles, the regions by which a surface is moved
+#[derive(Args)]
+pub struct HandlesArgs {
+    #[command(subcommand)]
+    command: HandlesCommand,
+}
+
+#[derive(Subcommand)]
+pub enum HandlesCommand {
+    /// Find handles from the bones if there is a skin, else from the shape
+    Auto(HandlesAutoArgs),
+}
+
+#[derive(Args)]
+pub struct HandlesAutoArgs {
+    /// Mesh or character
+    pub model: PathBuf,
+    /// Approximate number, up to 1000 [default: as many as the shape suggests]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub count: Option<u16>,
+    /// Use the shape even if there is a skin
+    #[arg(long)]
+    pub from_shape: bool,
+    /// File to write: only the handles (json), or the character with them (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
 
 /// Names of a list that are shown to people.
 const N_SHOWN: usize = 4;
@@ -33,7 +63,7 @@ impl Source {
     }
 
     /// The words in results for people.
-    pub fn told(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         [
             "from the handles file",
             "that the model carries",
@@ -43,7 +73,14 @@ impl Source {
     }
 }
 
-pub fn run_auto(args: &HandlesAutoArgs, console: &Console) -> anyhow::Result<()> {
+/// Run a subcommand of `sinew handles`.
+pub fn run(args: &HandlesArgs, console: &Console) -> anyhow::Result<()> {
+    match &args.command {
+        HandlesCommand::Auto(args) => run_auto(args, console),
+    }
+}
+
+fn run_auto(args: &HandlesAutoArgs, console: &Console) -> anyhow::Result<()> {
     let is_json = has_ending(&args.output, "json");
     if !is_json && !has_ending(&args.output, "glb") {
         let shown = args.output.display();
@@ -100,7 +137,7 @@ pub fn find(
     match find_handles(&character.mesh, params, &mut |share| progress.update(share), warnings) {
         Ok(handles) => Ok((handles, Source::Shape)),
         Err(DeformError::NoHandle) => {
-            Err(anyhow!("no face has any area, so there is no surface to hold; mend the model"))
+            Err(anyhow!("no face has any area, so there is no surface to hold; repair the model"))
         }
         Err(error) => Err(error.into()),
     }
@@ -132,7 +169,7 @@ fn as_text(report: &Value, source: Source) -> String {
         "{}  {} handles {}, {} of {} vertices soft, {} bytes\n",
         report["written"].as_str().unwrap_or_default(),
         handles.len(),
-        source.told(),
+        source.description(),
         report["soft_vertices"],
         report["vertices"],
         report["bytes"]

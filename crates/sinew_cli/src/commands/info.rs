@@ -1,15 +1,23 @@
 //! `sinew info`: what is in a file, and its defects.
 
-use crate::{
-    args::InfoArgs,
-    console::{Console, Told},
-};
+use crate::console::{Console, Told};
+use clap::Args;
 use serde_json::{Map, Value, json};
 use sinew::{
     formats::{BvhFile, Content, GltfFile, SequenceFolder, read_any},
     geom::{BodyRecording, Character, Mesh, RawMesh, Warnings, measure},
 };
 use std::path::Path;
+use std::path::PathBuf;
+
+/// Show what a file holds, and what is wrong with it
+#[derive(Args)]
+pub struct InfoArgs {
+    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm), motions (bvh, vrma), recordings (txt,
+    /// json), or folders of numbered meshes
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+}
 
 pub fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<()> {
     let mut reports = Vec::new();
@@ -240,7 +248,7 @@ fn hint(report: &Report, warnings: &mut Warnings) {
         warnings.push(format!("the surface is open, with {} boundary edges", n("boundary_edges")));
     }
     if bad + flat > 0 || soup {
-        warnings.push("the mesh has defects; `sinew convert --repair IN OUT` mends them");
+        warnings.push("the mesh has defects; `sinew convert --repair IN OUT` repairs them");
     }
 }
 
@@ -267,10 +275,10 @@ fn as_text(report: &Report) -> String {
     out
 }
 
-/// What is not told of a file without a mesh.
+/// What is not reported of a file without a mesh.
 const OF_MESHES: [&str; 7] = ["vertices", "faces", "closed", "bounds", "diagonal", "area", "textured"];
 
-/// Counts that are told even when they are zero.
+/// Counts that are reported even when they are zero.
 const ALWAYS: [&str; 3] = ["vertices", "faces", "joints"];
 
 fn one_line(value: &Value) -> String {

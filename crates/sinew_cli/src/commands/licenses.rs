@@ -1,11 +1,18 @@
 //! `sinew licenses`: what the program is made of, and under which licences.
 
 use crate::{
-    args::LicensesArgs,
     console::Console,
     licenses::{Package, as_json, packages},
 };
 use anyhow::ensure;
+use clap::Args;
+
+/// Print the third-party parts of this program and their licences
+#[derive(Args)]
+pub struct LicensesArgs {
+    /// One part only, such as serde [default: all]
+    pub name: Option<String>,
+}
 
 pub fn run(args: &LicensesArgs, console: &Console) -> anyhow::Result<()> {
     let mut list = packages()?;

@@ -1,7 +1,8 @@
-//! One file per command.
+//! One module per command, which holds its arguments and its `run`. The list of commands stands in `cli`.
 
 pub mod animate;
 pub mod bench;
+pub mod completions;
 pub mod convert;
 mod examples;
 pub mod fit;
@@ -11,6 +12,7 @@ pub mod info;
 mod input;
 pub mod licenses;
 pub mod muscle;
+mod names;
 mod output;
 pub mod pose;
 pub mod puppet;
@@ -21,3 +23,4 @@ mod scene;
 pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;
+pub mod turntable;

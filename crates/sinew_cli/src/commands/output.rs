@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use sinew::{
     formats::{bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
+    session::MAX_FRAMES,
 };
 use std::path::Path;
 
@@ -117,8 +118,11 @@ pub fn write_sequence(
     write_frames(path, surface, sequence.n_frames(), |frame| Ok(sequence.mesh(frame)?))
 }
 
-/// Frames of a sequence beyond which somebody mistyped.
-const MAX_FRAMES: usize = 100_000;
+/// A frame rate as people read it: `30 fps`, `23.976 fps`.
+pub fn rate(fps: f64) -> String {
+    let text = format!("{fps:.3}");
+    format!("{} fps", text.trim_end_matches('0').trim_end_matches('.'))
+}
 
 /// Frames from the start of a clip to its end. Compared before it becomes an integer, which would saturate.
 pub fn count_frames(clip: &Clip, fps: f64) -> anyhow::Result<usize> {

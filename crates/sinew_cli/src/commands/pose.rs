@@ -1,12 +1,14 @@
 //! `sinew pose`: a model deformed by its handles.
 
+use super::names::one_of;
 use super::{
     handles::{Source, find},
     input::{read_surface, with_path},
     output::{OutputOptions, check_name, write_character},
 };
-use crate::{args::PoseArgs, console::Console};
+use crate::console::Console;
 use anyhow::ensure;
+use clap::Args;
 use serde_json::{Value, json};
 use sinew::{
     deform::{
@@ -16,15 +18,59 @@ use sinew::{
     formats::{FormatError, handles::read_handles, moves::read_recorded_moves},
     geom::{Character, Handle, Mesh, Move, Warnings},
 };
+use sinew::{
+    deform::{Frames, Method},
+    geom::operators::LaplacianKind,
+};
+use std::path::PathBuf;
 use std::{
     io::Read,
     path::Path,
     time::{Duration, Instant},
 };
 
+/// Deform a model by moving its handles
+#[derive(Args)]
+#[command(
+    after_help = "moves.json: {\"moves\":[{\"rotate\":{\"main\":\"elbow.L\",\"axis\":[0,0,1],\"degrees\":60}},\n  \
+                  {\"translate\":{\"handles\":[\"head\"],\"vector\":[0,0.1,0]}},\n  \
+                  {\"twist\":{\"handles\":[\"hand.L\"],\"axis\":[1,0,0],\"degrees\":90,\"over\":[\"forearm.L\"]}}]}\n\
+                  Axes are in model space at rest. Without \"handles\", rotate turns main and what moves along.\n\n\
+                  frame_ms is the median of five solves (fewer if they take over 2 s together)."
+)]
+pub struct PoseArgs {
+    /// Mesh or character to pose
+    pub model: PathBuf,
+    /// Handles (handles.json) [default: those of the model, else found as by `sinew handles auto`]
+    #[arg(long, value_name = "FILE")]
+    pub handles: Option<PathBuf>,
+    /// Moves of the handles (moves.json)
+    #[arg(long, value_name = "FILE")]
+    pub moves: PathBuf,
+    /// How the surface between the handles follows
+    #[arg(long, default_value = "guided", value_parser = one_of(Method::ALL, Method::name))]
+    pub method: Method,
+    /// Laplacian weights (lipman only)
+    #[arg(long, default_value = "cotangent", value_parser = one_of(LaplacianKind::ALL, LaplacianKind::name))]
+    pub laplacian: LaplacianKind,
+    /// Rings of handle vertices that enter the system (lipman only)
+    #[arg(long, value_name = "RINGS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    pub band: u8,
+    /// Source of the rotation of details: a smooth solution (Hansen 2006), none (as in Blender) or averaged normals
+    /// (lipman only)
+    #[arg(long, default_value = "smooth", value_parser = one_of(Frames::ALL, Frames::name))]
+    pub frames: Frames,
+    /// Iterations of refinement of the posed surface at full resolution; 1 suits the guided method
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub refine: u16,
+    /// File to write (glb, obj, ply)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
 /// Movement of a refinement, in diagonals, below which no file would show the next.
 const SETTLED: f64 = 1e-9;
-/// Solves whose median is told.
+/// Solves whose median is reported.
 const N_SOLVES: usize = 5;
 /// Time after which no further solve is made for the sake of the median.
 const MAX_TIMING: Duration = Duration::from_secs(2);
@@ -78,7 +124,7 @@ pub(super) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Handles of a file, else of the model, else found, which is told.
+/// Handles of a file, else of the model, else found, which is reported.
 pub(super) fn choose_handles(
     character: &Character,
     handles: Option<&Path>,
@@ -98,7 +144,7 @@ pub(super) fn choose_handles(
     warnings.push(format!(
         "the model carries no handles and --handles is not given; {} were {}",
         handles.len(),
-        source.told()
+        source.description()
     ));
     Ok((handles, source))
 }
@@ -232,7 +278,7 @@ fn as_text(report: &Value, source: Source) -> String {
     let written = report["written"].as_str().unwrap_or_default();
     [
         format!("{written}  {} vertices, {} bytes", report["vertices"], report["bytes"]),
-        format!("  handles             {n_handles} {}", source.told()),
+        format!("  handles             {n_handles} {}", source.description()),
         format!("  soft vertices       {}", report["roi_vertices"]),
         format!("  prepared in         {:.1} ms", x("prepare_ms")),
         format!("  posed in            {:.2} ms, median of {}", x("frame_ms"), report["solves"]),

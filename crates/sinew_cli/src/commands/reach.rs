@@ -1,26 +1,57 @@
 //! `sinew reach`: the blend of example poses whose handles come nearest to their targets.
 
+use super::examples::SearchArgs;
 use super::{
     examples::{Body, open, params},
     input::with_path,
     output::{OutputOptions, check_name, write_character},
 };
-use crate::{args::ReachArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, ensure};
+use clap::Args;
 use glam::DVec3;
 use serde_json::{Map, Value, json};
 use sinew::{
     deform::examples::{Found, Objective, SearchParams, Start, Target},
     geom::{Character, Surface, Warnings},
 };
+use std::path::PathBuf;
 use std::time::Instant;
+
+/// Find the blend of example poses that brings handles to targets
+#[derive(Args)]
+#[command(
+    after_help = "The objective is a sum of terms: dtt distance to targets, sow sum of weights, omsow weights \
+                        not summing to 1,\ndfe unlike the examples, now many weights, dtl far from the last pose, \
+                        neu(N) more than N examples in use.\nExample:  sinew sample biped --poses walk -o \
+                        walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3"
+)]
+pub struct ReachArgs {
+    /// Project with handles and example poses
+    pub project: PathBuf,
+    /// Handle and target position of its centre, in metres: hand.L=0.3,1.2,0.4
+    #[arg(long, value_name = "NAME=X,Y,Z", allow_hyphen_values = true, required_unless_present = "by")]
+    pub to: Vec<String>,
+    /// The same, relative to its rest position
+    #[arg(long, value_name = "NAME=X,Y,Z", allow_hyphen_values = true)]
+    pub by: Vec<String>,
+    /// Handle that must stay at its rest position
+    #[arg(long, value_name = "NAME")]
+    pub pin: Vec<String>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// File to write the posed surface to (glb, obj, ply)
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
 
 /// A target nearer than this share of the body is reached.
 const REACHED: f64 = 1e-3;
 /// Rounds after which a local search has come to rest.
 const ROUNDS: usize = 200;
 
-pub fn run(args: &ReachArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+pub fn run(args: &ReachArgs, console: &Console) -> anyhow::Result<()> {
+    let seed = console.seed;
     if let Some(path) = &args.output {
         check_name(path, false)?;
     }

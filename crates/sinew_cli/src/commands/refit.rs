@@ -4,24 +4,74 @@ use super::{
     input::{ground_of, with_path},
     output::{OutputOptions, check_name, find_clip, write_character},
 };
-use crate::{args::RefitArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 use glam::DVec3;
 use serde_json::{Map, Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
-        clip::{
-            Body, ClipRules, Motion, Refit, RefitParams, Support, flesh_below, guess_unit, refit,
-            scale_limbs, stretch_limbs,
-        },
-        compile::{Scene, has_errors},
-        language::{Severity, Span, parse},
+        clip::{Body, Refit, Support, guess_unit, scale_limbs, stretch_limbs},
+        compile::Scene,
+        language::Span,
     },
     formats::{Content, read_any, skeleton::read_skeleton},
     geom::{Character, Clip, Rig, Warnings, path::Ground},
+    session::{RefitRequest, RefitRules, Refitted, SessionError, refit_motion},
 };
+use std::path::PathBuf;
 use std::{path::Path, time::Instant};
+
+/// Fit a clip to another body and another ground: feet stand, nothing slides or sinks
+#[derive(Args)]
+#[command(
+    after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is another \
+                  file with the same names\nof joints, or the clip's own with other limbs (--scale). Slopes, \
+                  steps and hills are laid out along the way of the clip.\n\nExamples:  sinew refit walk.bvh \
+                  --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           sinew refit walk.bvh --skeleton \
+                  child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
+)]
+pub struct RefitArgs {
+    /// File with the clip to fit (bvh, glb)
+    pub motion: PathBuf,
+    /// Body to fit it to (glb, bvh, skeleton json), with the same joint names as the clip [default: the clip's own]
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
+    /// Scale of body parts: all, legs, feet, arms or a joint, and a factor
+    #[arg(long, value_name = "PART=FACTOR,…", value_delimiter = ',')]
+    pub scale: Vec<String>,
+    /// Rules that hold over its frames, such as `distance LeftHand RightHand >= 20 cm`
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Ground in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a height field
+    #[arg(long, value_name = "GROUND", default_value = "flat", allow_hyphen_values = true)]
+    pub ground: String,
+    /// Direction of the ground: the path of the clip (way) or +Z of the world [default: way; world for files]
+    #[arg(long, value_name = "WHAT", value_parser = ["way", "world"])]
+    pub ground_along: Option<String>,
+    /// Joints that carry feet [default: found by their names]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub feet: Vec<String>,
+    /// Clip to read [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub clip: Option<String>,
+    /// Name of the clip to write [default: the name of the clip that was read]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Frames per second of the result [default: those of the clip, or 30 if its keys are further apart than 1/20 s]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// Metres per unit of a BVH clip [default: guessed from the length of the legs]
+    #[arg(long, value_name = "METRES")]
+    pub unit: Option<f64>,
+    /// Fit every frame by itself, for comparison (jerky)
+    #[arg(long)]
+    pub frame_by_frame: bool,
+    /// File to write (bvh, glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
 
 pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     check_name(&args.output, false)?;
@@ -31,34 +81,26 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
         args.output.display()
     );
     let mut warnings = Warnings::default();
-    let source = open(&args.clip, args.unit, console, &mut warnings)?;
-    let rig = source.rig(&args.clip)?;
-    let clip = find_clip(&source.character, args.name.as_deref()).map_err(|e| with_path(e, &args.clip))?;
-    let fps = args.fps.unwrap_or_else(|| clip.joint_rate());
-    let mut target = target(args, &source, console, &mut warnings)?;
-    let (ground, along_way) = ground(args)?;
-    let mut params = params(args, &target, ground, along_way)?;
-    if let Some(path) = &args.rules {
-        let made = rules(path, &target, &mut warnings)?;
-        params.rules = made.rules;
-        target.character.rig = Some(made.rig);
-    }
-    let target_rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
-    let motion = Motion::from_clip(rig, clip, fps).map_err(|e| with_path(e, &args.clip))?;
+    let source = open(&args.motion, args.unit, console, &mut warnings)?;
+    let rig = source.rig(&args.motion)?;
+    let clip = find_clip(&source.character, args.clip.as_deref()).map_err(|e| with_path(e, &args.motion))?;
+    let target = target(args, &source, console, &mut warnings)?;
+    target.rig(args.skeleton.as_deref().unwrap_or(&args.motion))?;
+    let request = request(args, &target)?;
     let start = Instant::now();
-    let fitted = {
+    let refitted = {
         let progress = console.progress("fitting");
         let mut tell = |share: f64| progress.update(share);
-        refit((rig, &motion), target_rig, &params, &mut warnings, &mut tell)
+        refit_motion((rig, clip), &target.character, &request, &mut warnings, &mut tell)
             .map_err(|error| blame(error, args))?
     };
     let secs = start.elapsed().as_secs_f64();
     if let Some(path) = &args.rules {
-        tell_rules(path, &params, &fitted, &mut warnings);
+        report_rules(path, &refitted, &mut warnings);
     }
-    let n_bytes = write(args, &target, clip, &fitted, &mut warnings)?;
-    console.warn(&args.clip, &warnings);
-    let mut value = report(&fitted, target_rig, secs);
+    let n_bytes = write(args, &target, clip, &refitted, &mut warnings)?;
+    console.warn(&args.motion, &warnings);
+    let mut value = report(&refitted.fitted, &refitted.rig, secs);
     value["unit"] = json!(source.unit);
     value["written"] = json!(args.output.display().to_string());
     value["bytes"] = json!(n_bytes);
@@ -174,50 +216,37 @@ fn ground(args: &RefitArgs) -> anyhow::Result<(Ground, bool)> {
     Ok((ground, wanted))
 }
 
-fn params(args: &RefitArgs, target: &Opened, ground: Ground, along_way: bool) -> anyhow::Result<RefitParams> {
-    let rig = target.rig(args.skeleton.as_deref().unwrap_or(&args.clip))?;
-    let body = Body::find(rig, &args.feet).map_err(|error| blame(error, args))?;
-    Ok(RefitParams {
-        feet: args.feet.clone(),
+fn request(args: &RefitArgs, target: &Opened) -> anyhow::Result<RefitRequest> {
+    let (ground, along_way) = ground(args)?;
+    let rules = match &args.rules {
+        Some(path) => Some(RefitRules {
+            name: format!("{}:", path.display()),
+            text: std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
+            scene: Scene { markers: target.markers.clone(), ..Scene::default() },
+        }),
+        None => None,
+    };
+    Ok(RefitRequest {
         ground,
         along_way,
+        rules,
+        fps: args.fps,
+        feet: args.feet.clone(),
+        contacts: None,
         together: !args.frame_by_frame,
-        flesh: flesh_below(&target.character, &body),
-        ..RefitParams::default()
     })
 }
 
-/// Rules of a file; every fault with its line and column.
-fn rules(path: &Path, target: &Opened, warnings: &mut Warnings) -> anyhow::Result<ClipRules> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| shown.to_string())?;
-    let (script, mut found) = parse(&text);
-    if script.statements.is_empty() && found.is_empty() {
-        warnings
-            .push(format!("{shown}: there is no rule in it; write for example `hold FOOT during 10 .. 30`"));
-    }
-    let scene = Scene { markers: target.markers.clone(), ..Scene::default() };
-    let mut made = ClipRules::new(&script, target.rig(path)?, &scene)?;
-    found.append(&mut made.diagnostics);
-    if has_errors(&found) {
-        let faults = found.iter().filter(|fault| fault.severity == Severity::Error);
-        let lines: Vec<String> = faults.map(|fault| format!("{shown}:{fault}")).collect();
-        bail!("{}", lines.join("\n"));
-    }
-    found.iter().for_each(|told| warnings.push(format!("{shown}:{told}")));
-    Ok(made)
-}
-
 /// Rules that do not hold, and those that are about frames the clip does not have.
-fn tell_rules(path: &Path, params: &RefitParams, fitted: &Refit, warnings: &mut Warnings) {
+fn report_rules(path: &Path, Refitted { fitted, params, .. }: &Refitted, warnings: &mut Warnings) {
     let shown = path.display();
     let (n, fps) = (fitted.motion.n_frames(), fitted.motion.fps);
     let late = params.rules.iter().filter(|rule| rule.frames.start >= n);
     for rule in late {
         let Span { line, column, .. } = rule.span;
         warnings.push(format!(
-            "{shown}:{line}:{column}: this is about frame {} and later, but the clip has {n} frames at {fps:.0} a second; \
-             `--fps` says how frames are counted",
+            "{shown}:{line}:{column}: this is about frame {} and later, but the clip has {n} frames at {fps:.0} fps; \
+             `--fps` sets how frames are counted",
             rule.frames.start
         ));
     }
@@ -234,10 +263,15 @@ fn tell_rules(path: &Path, params: &RefitParams, fitted: &Refit, warnings: &mut 
 }
 
 /// Which file an error is about.
-fn blame(error: ConstrainError, args: &RefitArgs) -> anyhow::Error {
+fn blame(error: SessionError, args: &RefitArgs) -> anyhow::Error {
     match (&error, &args.skeleton) {
-        (ConstrainError::Unmatched { .. } | ConstrainError::NoLength, Some(path)) => with_path(error, path),
-        _ => with_path(error, &args.clip),
+        // Each line names the file already.
+        (SessionError::Value { what: "rules", cause }, _) => anyhow::anyhow!(cause.clone()),
+        (
+            SessionError::Constrain(ConstrainError::Unmatched { .. } | ConstrainError::NoLength),
+            Some(path),
+        ) => with_path(error, path),
+        _ => with_path(error, &args.motion),
     }
 }
 
@@ -245,12 +279,11 @@ fn write(
     args: &RefitArgs,
     target: &Opened,
     clip: &Clip,
-    fitted: &Refit,
+    Refitted { fitted, rig, .. }: &Refitted,
     warnings: &mut Warnings,
 ) -> anyhow::Result<u64> {
-    let mut character = target.character.clone();
-    let rig = character.rig.clone().unwrap_or_default();
-    let mut made = fitted.motion.to_clip(&rig, &clip.name)?;
+    let mut character = Character { rig: Some(rig.clone()), ..target.character.clone() };
+    let mut made = fitted.motion.to_clip(rig, args.name.as_ref().unwrap_or(&clip.name))?;
     if args.skeleton.is_none() {
         // The same character: what the clip does to its morphs stays.
         made.morphs = clip.morphs.clone();
@@ -321,7 +354,7 @@ fn report(fitted: &Refit, rig: &Rig, secs: f64) -> Value {
 fn as_text(value: &Value) -> String {
     let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
     format!(
-        "{}  {} frames at {:.0} a second, {} bytes, {} stances{}\n  \
+        "{}  {} frames at {:.0} fps, {} bytes, {} stances{}\n  \
          slide {:.2} cm/s (copied angles: {:.1}), drift {:.2} cm\n  \
          deepest in the ground {:.2} cm (copied angles: {:.1})\n  \
          jerk {:.2} times the clip's, {} angles out of range\n  fitted in {:.2} s",

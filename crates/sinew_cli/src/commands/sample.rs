@@ -1,18 +1,41 @@
 //! `sinew sample`: a built-in character or sequence.
 
+use super::names::one_of;
 use super::output::{OutputOptions, check_name, write_character, write_sequence};
-use crate::{args::SampleArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, ensure};
+use clap::Args;
 use serde_json::{Map, Value, json};
 use sinew::{
     formats::write_atomic,
     geom::{
         Character, MeshSequence, Surface, Warnings,
-        sample::{PoseSet, build_character, build_sequence},
+        sample::{PoseSet, Sample, build_character, build_sequence},
     },
     session::{Document, TakeData, add_demo, demo_actor, perform_take, sample_poses, write_project},
 };
 use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Make a built-in character or cloth sequence
+#[derive(Args)]
+pub struct SampleArgs {
+    /// Name of the sample
+    #[arg(value_parser = one_of(Sample::ALL, Sample::name))]
+    pub name: Sample,
+    /// About how many vertices, 1000 to 1000000
+    #[arg(long, short = 'n', default_value_t = 5_000, value_name = "N")]
+    pub vertices: usize,
+    /// Add example poses: first, walk, limbs (biped), jump (sack); the file is then a project
+    #[arg(long, value_name = "SET", value_parser = one_of(PoseSet::ALL, PoseSet::name))]
+    pub poses: Option<PoseSet>,
+    /// Add pose pairs and a puppetry demo (quadruped, octopus, sack, bar); the file is then a project
+    #[arg(long, conflicts_with = "poses")]
+    pub puppet: bool,
+    /// File to write (glb, obj, ply), or a folder for a sequence of obj files
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
 
 pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
     let sample = args.name;
@@ -21,12 +44,12 @@ pub fn run(args: &SampleArgs, console: &Console) -> anyhow::Result<()> {
         let (wanted, shown) = (set.sample().name(), args.output.display());
         ensure!(set.sample() == sample, "the poses {:?} are those of the {wanted}", set.name());
         let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
-        ensure!(is_glb, "{shown}: poses are kept in a project; name it NAME.sinew.glb");
+        ensure!(is_glb, "{shown}: poses are saved in a project; name it NAME.sinew.glb");
     }
     if args.puppet {
         let shown = args.output.display();
         let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
-        ensure!(is_glb, "{shown}: pairs are kept in a project; name it NAME.sinew.glb");
+        ensure!(is_glb, "{shown}: pairs are saved in a project; name it NAME.sinew.glb");
     }
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("growing {}", sample.name()));

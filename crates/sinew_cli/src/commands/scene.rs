@@ -4,12 +4,11 @@ use super::{
     input::{read_surface, with_path},
     pose::{choose_handles, read_bytes},
 };
-use crate::{
-    args::{HandleArgs, ObstacleArgs},
-    console::Console,
-};
+use crate::console::Console;
 use anyhow::{Context, ensure};
+use clap::Args;
 use glam::{DQuat, DVec3};
+use sinew::session::FleshSettings;
 use sinew::{
     deform::{HandleMotion, HandlePose, HandleSet, Twist},
     flesh::{
@@ -17,8 +16,56 @@ use sinew::{
     },
     formats::moves::read_recorded_moves,
     geom::{Character, Warnings},
+    session::FleshRunner,
 };
+use std::path::PathBuf;
 use std::{path::Path, sync::Arc};
+
+/// Solid things.
+#[derive(Args)]
+pub struct ObstacleArgs {
+    /// Height of a floor
+    #[arg(long, value_name = "HEIGHT", allow_hyphen_values = true)]
+    pub floor: Option<f64>,
+    /// Wall: a point of it and its outward normal
+    #[arg(long, value_name = "X,Y,Z,NX,NY,NZ", allow_hyphen_values = true)]
+    pub wall: Vec<String>,
+    /// Box obstacle: two opposite corners
+    #[arg(long = "box", value_name = "X,Y,Z,X,Y,Z", allow_hyphen_values = true)]
+    pub boxes: Vec<String>,
+    /// Room that encloses the flesh: two opposite corners
+    #[arg(long, value_name = "X,Y,Z,X,Y,Z", allow_hyphen_values = true)]
+    pub room: Option<String>,
+    /// Ball obstacle: centre and radius
+    #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true)]
+    pub ball: Vec<String>,
+    /// Capsule obstacle: two ends and a radius
+    #[arg(long, value_name = "X,Y,Z,X,Y,Z,R", allow_hyphen_values = true)]
+    pub rod: Vec<String>,
+    /// Terrain: a mesh used as a height field
+    #[arg(long, value_name = "FILE")]
+    pub terrain: Option<PathBuf>,
+    /// Pin a vertex (numbered from 0) to a position
+    #[arg(long, value_name = "VERTEX=X,Y,Z", conflicts_with_all = ["muscles", "moves"])]
+    pub pin: Vec<String>,
+    /// Friction coefficient of all obstacles
+    #[arg(long, value_name = "MU", default_value_t = FleshSettings::default().friction, allow_hyphen_values = true)]
+    pub friction: f64,
+}
+
+/// Handles instead of bones.
+#[derive(Args)]
+pub struct HandleArgs {
+    /// Follow handles instead of bones: their moves (moves.json)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["clip", "stiffen", "smooth", "muscles", "belts"])]
+    pub moves: Option<PathBuf>,
+    /// Handles (handles.json) [default: those of the model, else found as by `sinew handles auto`]
+    #[arg(long, value_name = "FILE", requires = "moves")]
+    pub handles: Option<PathBuf>,
+    /// Duration of the moves in seconds
+    #[arg(long, value_name = "S", default_value_t = 1.0, requires = "moves", allow_hyphen_values = true)]
+    pub moves_seconds: f64,
+}
 
 /// Numbers between commas, as many as an option wants.
 fn numbers<const N: usize>(option: &str, text: &str) -> anyhow::Result<[f64; N]> {
@@ -44,7 +91,7 @@ fn radius(option: &str, text: &str, radius: f64) -> anyhow::Result<f64> {
     Ok(radius)
 }
 
-/// Everything that is in the way.
+/// All obstacles.
 pub fn obstacles(args: &ObstacleArgs, console: &Console) -> anyhow::Result<Vec<Obstacle>> {
     let friction = args.friction;
     ensure!(friction >= 0.0 && friction.is_finite(), "--friction {friction} must not be negative");
@@ -156,13 +203,6 @@ impl Follower<'_> {
         Ok(Self::Handles(Box::new(baker), Motion { pose, centers, secs }))
     }
 
-    pub fn simulation(&self) -> &Simulation {
-        match self {
-            Self::Bones(baker) => baker.simulation(),
-            Self::Handles(baker, _) => baker.simulation(),
-        }
-    }
-
     pub fn body(&self) -> &Body {
         self.simulation().body()
     }
@@ -182,17 +222,22 @@ impl Follower<'_> {
     pub fn n_jumps(&self) -> usize {
         self.simulation().n_jumps()
     }
+}
 
-    pub fn positions(&self, out: &mut Vec<glam::Vec3>) -> Result<(), FleshError> {
-        self.simulation().positions(out)
+impl FleshRunner for Follower<'_> {
+    fn advance(&mut self, secs: f64, each: &mut dyn FnMut(&StepReport)) -> Result<(), FleshError> {
+        match self {
+            Self::Bones(baker) => baker.advance(secs, each),
+            Self::Handles(baker, motion) => {
+                baker.advance(secs, |handle, rest, time| motion.place(handle, rest, time), each)
+            }
+        }
     }
 
-    pub fn advance(&mut self, time: f64, each: impl FnMut(&StepReport)) -> Result<(), FleshError> {
+    fn simulation(&self) -> &Simulation {
         match self {
-            Self::Bones(baker) => baker.advance(time, each),
-            Self::Handles(baker, motion) => {
-                baker.advance(time, |handle, rest, time| motion.place(handle, rest, time), each)
-            }
+            Self::Bones(baker) => baker.simulation(),
+            Self::Handles(baker, _) => baker.simulation(),
         }
     }
 }

@@ -1,12 +1,33 @@
 //! `sinew studio`: the studio in the browser.
 
-use crate::{args::StudioArgs, console::Console, licenses};
+use crate::{console::Console, licenses};
+use clap::Args;
 use serde_json::json;
 use sinew_studio::{StudioOptions, serve};
+use std::path::PathBuf;
 use std::{
     path::Path,
     process::{Command, Stdio},
 };
+
+/// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
+#[derive(Args, Default)]
+pub struct StudioArgs {
+    /// Project, character, mesh or folder of frames to open [default: the built-in sample]
+    pub file: Option<PathBuf>,
+    /// Port on this machine [default: any free one]
+    #[arg(long, value_name = "P", default_value_t = 0)]
+    pub port: u16,
+    /// Print the address without opening the browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Accept connections from the network at this address; visitors need the printed link with its token
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<std::net::IpAddr>,
+    /// Folder that the studio may open from and save to [default: the folder of FILE, else the current one]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
 
 pub fn run(args: &StudioArgs, console: &Console) -> anyhow::Result<()> {
     let options = StudioOptions {

@@ -83,7 +83,7 @@ fn an_error_asks_for_bones_and_a_stop_keeps_the_best() {
     let tight = ok(&["fit", &flag, "--error", "0.25", "-o", &folder.at("b.glb"), "--json"]);
     assert!(tight["bones"].as_u64() > told["bones"].as_u64());
     let stopped = ok(&["fit", &flag, "--seconds", "0", "-o", &folder.at("c.glb"), "--json"]);
-    assert!(stopped["warnings"].to_string().contains("best so far"), "{stopped}");
+    assert!(stopped["warnings"].to_string().contains("best result so far"), "{stopped}");
 }
 
 #[test]

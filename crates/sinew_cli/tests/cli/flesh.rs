@@ -167,8 +167,8 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(said(&["--clip", "unicorn"]).contains("there is no clip"));
     assert!(said(&["--stiffen", "unicorn=2"]).contains("there is no joint"));
     assert!(said(&["--stiffen", "root=-2"]).contains("factors above 0"));
-    assert!(said(&["--seconds", "-1"]).contains("must not be negative"));
-    assert!(said(&["--fps", "0"]).contains("must lie above 0"));
+    assert!(said(&["--seconds", "-1"]).contains("seconds: -1"));
+    assert!(said(&["--fps", "0"]).contains("fps: 0"));
     assert!(said(&["--step", "0"]).contains("must lie above 0"));
     assert!(said(&["--density", "-5"]).contains("at most 1e6 kg/m³"));
     assert!(said(&["--wall", "1,2,3"]).contains("give 6 numbers"));
@@ -187,7 +187,7 @@ fn bad_input_is_named_with_what_to_do() {
     fails(&["flesh", &bar, "--mode", "unicorn", "-o", &out], 2);
     let paint = |text: &str| said(&["--paint", &folder.write("paint.json", text)]);
     assert!(paint("[1, 2").contains("array of factors"));
-    assert!(paint("[1, 2]").contains("one a vertex"));
+    assert!(paint("[1, 2]").contains("one per vertex"));
     let n = character(&bar).mesh.n_vertices();
     assert!(paint(&json!(vec![0.0; n]).to_string()).contains("0.001 and 1000"));
     let quad = folder.write("quad.obj", QUAD);
@@ -347,8 +347,7 @@ fn a_jump_carries_flesh_along() {
 fn an_interrupt_keeps_what_is_done() {
     let folder = Folder::new("flesh-interrupt");
     let (biped, out) = (sample(&folder, "biped"), folder.at("out.glb"));
-    let args =
-        ["flesh", &biped, "--seconds", "10000", "--fps", "10", "--cells", "1000", "-o", &out, "--json"];
+    let args = ["flesh", &biped, "--seconds", "3000", "--fps", "10", "--cells", "1000", "-o", &out, "--json"];
     let mut child = Command::new(SINEW).args(args).stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(6));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

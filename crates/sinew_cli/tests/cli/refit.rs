@@ -114,13 +114,13 @@ fn another_skeleton_and_a_skinned_character_are_fitted() {
     assert!((number(&report, "scale") - 1.3).abs() < 1e-3, "{report}");
     // The biped's own walk is one on the spot: nothing stands, and that is said.
     ok(&["sample", "biped", "-n", "2000", "-o", &body, "--json"]);
-    let report = ok(&["refit", &body, "--name", "walk", "--ground", "slope:10", "-o", &out, "--json"]);
+    let report = ok(&["refit", &body, "--clip", "walk", "--ground", "slope:10", "-o", &out, "--json"]);
     assert!(report["frames"].as_u64().unwrap() > 10);
     let written = read_any(Path::new(&out), &mut Warnings::default()).unwrap().into_character().unwrap();
     assert!(written.skin.is_some() && written.clips.len() == 1);
     // Skin is stretched along with limbs.
     let tall = written.mesh.bounds()[1].y - written.mesh.bounds()[0].y;
-    ok(&["refit", &body, "--name", "walk", "--scale", "legs=0.7", "-o", &out, "--json"]);
+    ok(&["refit", &body, "--clip", "walk", "--scale", "legs=0.7", "-o", &out, "--json"]);
     let written = read_any(Path::new(&out), &mut Warnings::default()).unwrap().into_character().unwrap();
     let short = written.mesh.bounds()[1].y - written.mesh.bounds()[0].y;
     assert!(written.skin.is_some() && short < 0.95 * tall, "{short} of {tall}");
@@ -143,7 +143,7 @@ fn rules_that_do_not_hold_in_a_clip_are_named() {
         "some.rules:2:1: this does not hold",
     );
     assert_eq!(report["broken_rules"], 1, "{report}");
-    told("hold LeftHand during 400 .. 500\n", "the clip has 40 frames at 30 a second");
+    told("hold LeftHand during 400 .. 500\n", "the clip has 40 frames at 30 fps");
     told("keep pose\n", "some.rules:1:1");
     told("# nothing\n", "no rule in it");
     let report = ok(&["refit", &clip, "-o", &out, "--json"]);

@@ -85,7 +85,7 @@ pub(super) fn reach(
     Ok(())
 }
 
-/// Give vertices offsets along the normal, in the present pose and, with `example`, in the stored pose it is.
+/// Give vertices offsets along the normal, in the current pose and, with `example`, in the stored pose it is.
 pub(super) fn sculpt(
     document: &mut Document,
     example: Option<&str>,
@@ -108,7 +108,7 @@ pub(super) fn sculpt(
     put_detail(document, example, layer.iter().any(|x| *x != 0.0).then_some(layer))
 }
 
-/// Take away the detail layer of the present pose and of a stored one.
+/// Take away the detail layer of the current pose and of a stored one.
 pub(super) fn clear_detail(document: &mut Document, example: Option<&str>) -> Result<(), SessionError> {
     put_detail(document, example, None)
 }

@@ -1,4 +1,4 @@
-//! Commands on flesh: settings, painted stiffness, joints put by hand and how they are turned.
+//! Commands on flesh: settings, painted stiffness, joints placed by the user and how they are turned.
 
 use crate::{Document, FleshData, FleshSettings, JointData, SessionError, motion::remove_clip, turned_pose};
 use glam::DQuat;

@@ -153,7 +153,7 @@ pub(super) fn set_all(document: &mut Document, handles: Vec<HandleData>) -> Resu
         check_name("handle", &handle.name, handles[..at].iter().any(|other| other.name == handle.name))?;
     }
     if !handles.is_empty() {
-        // Only checked here: what overlaps is told when the handles are used.
+        // Only checked here: what overlaps is reported when the handles are used.
         HandleSet::new(document.mesh(), &handles, &mut Warnings::default())?;
     }
     document.handles = handles.into_iter().map(Arc::new).collect();

@@ -26,7 +26,7 @@ pub enum RulesChange {
     Remove { name: String },
     /// Begin with a moment of a clip, or with rest.
     Start { start: Option<StartData> },
-    /// Contacts of a clip by hand; without any, as they are found.
+    /// Contacts of a clip set by the user; without any, as detected.
     Contacts { clip: String, fps: f64, contacts: Option<Vec<ContactData>> },
 }
 
@@ -99,7 +99,7 @@ pub(super) fn change(document: &mut Document, change: &RulesChange) -> Result<()
         }
         RulesChange::Contacts { clip, fps, contacts } => {
             document.find_clip(clip)?;
-            super::within("frames a second", *fps, [1.0, 1000.0])?;
+            super::within("frames per second", *fps, [1.0, 1000.0])?;
             rules.contacts.retain(|other| other.clip != *clip);
             if let Some(contacts) = contacts {
                 let (clip, contacts) = (clip.clone(), contacts.clone());

@@ -1,5 +1,5 @@
 //! Taking a fitted skin as the character. What is needed of it is kept as a GLB file in the command itself, so that a
-//! journal can be replayed without fitting anew, and gives the same even if the fit was stopped by hand.
+//! journal can be replayed without fitting again, and gives the same even if the user stopped the fit.
 
 use crate::{Document, Fitted, SessionError};
 use base64::{Engine, prelude::BASE64_STANDARD};

@@ -3,15 +3,14 @@
 //! # Source
 //! The method is that of `sinew_flesh`; this file defines its inputs, what is stored, and when it is run again.
 
+use super::simulate::{FleshRun, FleshRunner, flesh_timing, simulate_flesh};
 use crate::{Document, FleshData, MotionStack, SessionError, motion, turned_pose};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
-use sinew_flesh::{FleshError, FleshQuality, Simulation};
+use sinew_flesh::{FleshError, Simulation, StepReport};
 use sinew_geom::{Character, Clip, Pose, Warnings};
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
-/// Seconds without a clip to say how long.
-const DEFAULT_SECS: f64 = 2.0;
 /// Share of the whole that filling with cells takes.
 const FILL_SHARE: f64 = 0.1;
 
@@ -23,7 +22,7 @@ pub struct FleshBake {
     pub clip: Option<String>,
     /// Name of the result; a clip of that name that was baked before is exchanged.
     pub to: String,
-    /// Frames a second; those of the clip if absent.
+    /// Frames per second; those of the clip if absent.
     pub fps: Option<f64>,
     /// Seconds; those of the clip if absent.
     pub seconds: Option<f64>,
@@ -74,7 +73,7 @@ pub(crate) struct Fleshed {
     report: FleshReport,
 }
 
-/// The document with a clip baked. `progress` hears the share done and may stop it.
+/// The document with a clip baked. `progress` is given the share done and may stop it.
 ///
 /// # Errors
 /// If there is no such clip, the surface has no inside, a setting makes no sense, there would be too many frames, or it
@@ -122,11 +121,8 @@ fn key_of(document: &Document, bake: &FleshBake) -> Result<FleshKey, SessionErro
             "it moves no bones, so there is nothing for flesh to follow; choose a clip of the skeleton";
         return Err(SessionError::Value { what: "clip", cause: cause.into() });
     }
-    let fps = bake.fps.unwrap_or_else(|| clip.as_ref().map_or(30.0, |clip| clip.joint_rate()));
-    crate::command::within("frames a second", fps, [1.0, 1000.0])?;
-    let own = clip.as_ref().map_or(DEFAULT_SECS, |clip| clip.duration_secs().into());
-    let seconds = crate::command::within("seconds", bake.seconds.unwrap_or(own), [0.0, 3600.0])?;
-    let n_frames = (seconds * fps).round() as usize + 1;
+    let given = (bake.fps, bake.seconds);
+    let (fps, n_frames) = flesh_timing(clip.as_deref(), given, document.mesh().n_vertices())?;
     motion::check_frames(document, n_frames, fps)?;
     let (body, flesh) = (document.body.clone(), document.flesh.clone());
     Ok(FleshKey { body, clip, flesh, fps, n_frames })
@@ -146,65 +142,81 @@ fn run(
     let clips: Vec<&Clip> = key.clip.as_deref().into_iter().collect();
     simulation.limit_stiffness(&clips, &params.simulation, &mut warnings)?;
     go_on(FILL_SHARE)?;
-    let standing = turned_pose(document);
-    let pose_at = |time: f64| -> Option<Pose> {
-        match (&key.clip, &key.body.rig) {
-            (Some(clip), Some(rig)) => Some(clip.sample(rig, time as f32)),
-            _ => standing.clone(),
-        }
-    };
     let clip = key.clip.as_ref().map(|clip| clip.name.as_str());
-    simulation.set_rigs(key.flesh.muscles.drive(&simulation.body().lattice, clip)?);
-    simulation.begin(pose_at(0.0).as_ref(), params.settle)?;
+    simulation.set_muscles(key.flesh.muscles.drive(&simulation.body().lattice, clip)?);
+    let n_steps = (1.0 / (key.fps * params.max_step) - 1e-6).ceil().max(1.0) as usize;
+    let mut runner = Runner { simulation, key, standing: turned_pose(document), n_steps, n_frames: 0 };
+    let first = runner.pose_at(0.0);
+    runner.simulation.begin(first.as_ref(), params.settle)?;
     if let Some(clip) = key.clip.as_deref() {
-        let period = simulation.is_loop(clip)?.then(|| f64::from(clip.duration_secs()));
-        simulation.warm_up(period, params.max_step, pose_at)?;
+        let period = runner.simulation.is_loop(clip)?.then(|| f64::from(clip.duration_secs()));
+        let (rig, standing) = (&key.body.rig, runner.standing.clone());
+        let pose_at = |time: f64| match rig {
+            Some(rig) => Some(clip.sample(rig, time as f32)),
+            None => standing.clone(),
+        };
+        runner.simulation.warm_up(period, params.max_step, pose_at)?;
     }
-    let mut quality = FleshQuality::new(&key.body.mesh);
+    let mut hear = |share: f64| progress(FILL_SHARE + (1.0 - FILL_SHARE) * share);
+    let timing = (key.fps, key.n_frames);
+    let FleshRun { frames, steps, quality } = simulate_flesh(&mut runner, &key.body.mesh, timing, &mut hear)?;
+    if frames.len() < key.n_frames {
+        return Err(SessionError::Cancelled);
+    }
+    steps.warn(&mut warnings);
+    let simulation = &runner.simulation;
+    quality.warn(|vertex| simulation.part_of(vertex), &mut warnings);
     let lattice = &simulation.body().lattice;
-    let mut report = FleshReport {
+    let report = FleshReport {
         frames: key.n_frames,
         fps: key.fps,
         cells: lattice.n_cells(),
         dof: 3 * (lattice.n_nodes() - simulation.n_held()),
+        steps: steps.millis.len(),
+        unsolved: steps.n_unsolved,
+        residual_max: steps.residual,
+        jumps: simulation.n_jumps(),
         uncovered: simulation.body().uncovered.len(),
-        ..FleshReport::default()
+        seconds: start.elapsed().as_secs_f64(),
+        warnings: warnings.messages,
     };
-    let n_steps = (1.0 / (key.fps * params.max_step) - 1e-6).ceil().max(1.0) as usize;
-    let secs = 1.0 / (key.fps * n_steps as f64);
-    let mut frames = Vec::with_capacity(key.n_frames);
-    for frame in 0..key.n_frames {
-        for step in 1..=n_steps.min(n_steps * frame) {
-            let time = (frame - 1) as f64 / key.fps + secs * step as f64;
-            note(&mut report, simulation.step(pose_at(time).as_ref(), secs))?;
-        }
-        let mut positions = Vec::new();
-        simulation.positions(&mut positions)?;
-        quality.observe(&simulation, &positions, frame as f64 / key.fps)?;
-        frames.push(positions);
-        go_on(FILL_SHARE + (1.0 - FILL_SHARE) * (frame + 1) as f64 / key.n_frames as f64)?;
-    }
-    report.jumps = simulation.n_jumps();
-    report.seconds = start.elapsed().as_secs_f64();
-    if report.unsolved > 0 {
-        let FleshReport { unsolved, steps, residual_max, .. } = &report;
-        warnings.push(format!(
-            "{unsolved} of {steps} steps were not solved to the tolerance (worst residual {residual_max:.1e}); choose \
-             shorter steps or softer flesh"
-        ));
-    }
-    quality.warn(|vertex| simulation.part_of(vertex), &mut warnings);
-    report.warnings = warnings.messages;
     Ok(Fleshed { frames, report })
 }
 
-fn note(
-    report: &mut FleshReport,
-    step: Result<sinew_flesh::StepReport, FleshError>,
-) -> Result<(), SessionError> {
-    let step = step?;
-    report.steps += 1;
-    report.unsolved += usize::from(!step.converged);
-    report.residual_max = report.residual_max.max(step.residual);
-    Ok(())
+/// A simulation that follows a clip, or stands as its joints are turned.
+struct Runner<'a> {
+    simulation: Simulation,
+    key: &'a FleshKey,
+    standing: Option<Pose>,
+    /// Steps per frame.
+    n_steps: usize,
+    /// Frames done.
+    n_frames: usize,
+}
+
+impl Runner<'_> {
+    fn pose_at(&self, time: f64) -> Option<Pose> {
+        match (&self.key.clip, &self.key.body.rig) {
+            (Some(clip), Some(rig)) => Some(clip.sample(rig, time as f32)),
+            _ => self.standing.clone(),
+        }
+    }
+}
+
+impl FleshRunner for Runner<'_> {
+    /// One frame further; the first is where it begins.
+    fn advance(&mut self, _: f64, each: &mut dyn FnMut(&StepReport)) -> Result<(), FleshError> {
+        let secs = 1.0 / (self.key.fps * self.n_steps as f64);
+        let n_steps = if self.n_frames == 0 { 0 } else { self.n_steps };
+        for step in 1..=n_steps {
+            let time = (self.n_frames - 1) as f64 / self.key.fps + secs * step as f64;
+            each(&self.simulation.step(self.pose_at(time).as_ref(), secs)?);
+        }
+        self.n_frames += 1;
+        Ok(())
+    }
+
+    fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
 }

@@ -42,7 +42,7 @@ pub struct FleshStatus {
     pub uncovered: Vec<u32>,
     /// Milliseconds a step.
     pub step_ms: f64,
-    /// Seconds simulated a second.
+    /// Simulated seconds per second.
     pub speed: f64,
     /// Steps that were not solved to the tolerance.
     pub unsolved: usize,

@@ -1,10 +1,11 @@
-//! Flesh of the document: what it is made of, how stiff it is painted, what is in its way, and joints put by hand.
+//! Flesh of the document: what it is made of, how stiff it is painted, what is in its way, and joints placed by the user.
 
 mod bake;
 mod live;
 mod muscle_bench;
 mod muscles;
 mod settings;
+mod simulate;
 mod skeleton;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use muscle_bench::{MuscleBench, MusclePlace};
 pub(crate) use muscles::pose_in;
 pub use muscles::{MuscleCurve, MuscleData, ShownMuscle, control_value_in, shown_muscles};
 pub use settings::{ColliderData, FleshSettings};
+pub use simulate::{FleshRun, FleshRunner, FleshSteps, flesh_timing, simulate_flesh};
 pub(crate) use skeleton::bind;
 pub use skeleton::{FleshJoint, JointData, posed_joints, turned_pose};
 
@@ -30,7 +32,7 @@ use std::sync::Arc;
 pub struct FleshData {
     /// What it is made of, and how it is simulated.
     pub settings: FleshSettings,
-    /// Joints put by hand.
+    /// Joints placed by the user.
     pub joints: Vec<JointData>,
     /// Whether the skeleton of the character was made of them.
     pub bound: bool,

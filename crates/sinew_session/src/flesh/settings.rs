@@ -25,7 +25,7 @@ pub struct FleshSettings {
     pub mode: String,
     /// Thickness of bones, as a share of the way to the surface.
     pub bone_radius: f64,
-    /// Metres a second squared.
+    /// Metres per second squared.
     pub gravity: [f64; 3],
     /// Longest step in seconds.
     pub step: f64,

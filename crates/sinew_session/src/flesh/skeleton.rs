@@ -1,4 +1,4 @@
-//! A skeleton by hand: joints put into the body, the skin that follows from them, and how they are turned.
+//! A skeleton made by the user: joints placed in the body, the skin that follows from them, and how they are turned.
 
 use crate::{Document, SessionError};
 use glam::{DQuat, DVec3};
@@ -7,7 +7,7 @@ use sinew_flesh::{JointSite, build_skeleton};
 use sinew_geom::{Character, Clip, Pose, Rig, rig::JointTrack};
 use std::sync::Arc;
 
-/// A joint put by hand.
+/// A joint placed by the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JointData {
@@ -57,11 +57,12 @@ fn sites(joints: &[JointData]) -> Vec<JointSite> {
     sites
 }
 
-/// Make the joints put by hand the skeleton of the character, with weights that follow from them.
+/// Make the joints placed by the user the skeleton of the character, with weights that follow from them.
 pub(crate) fn bind(document: &mut Document) -> Result<(), SessionError> {
     let has_own = document.body.skin.is_some() && !document.flesh.bound;
     if has_own {
-        let cause = "the character has a skeleton and a skin already; joints by hand are for one without";
+        let cause =
+            "the character has a skeleton and a skin already; joints can be placed only on one without";
         return Err(SessionError::Value { what: "skeleton", cause: cause.into() });
     }
     let (rig, skin) = build_skeleton(document.mesh(), &sites(&document.flesh.joints))?;
@@ -99,7 +100,7 @@ pub fn turned_pose(document: &Document) -> Option<Pose> {
     Some(pose)
 }
 
-/// The joints as they are seen: those put by hand until they are bound, then those of the skeleton, in their pose.
+/// The joints as they are seen: those placed by the user until they are bound, then those of the skeleton, in their pose.
 ///
 /// # Errors
 /// None that a document can cause.

@@ -11,13 +11,13 @@ use std::path::Path;
 pub struct Actor {
     /// Times in seconds and poses.
     pub frames: Vec<(f64, BodyPose)>,
-    /// Frames a second.
+    /// Frames per second.
     pub fps: f64,
     /// Whether the hips move in the world; landmarks are about them.
     pub knows_height: bool,
 }
 
-/// Frames a second of clips that do not say.
+/// Frames per second of clips that do not say.
 const FPS: f64 = 30.0;
 /// Frames beyond which a recording is none that anybody performs.
 const MAX_FRAMES: f64 = 1e6;
@@ -74,7 +74,7 @@ fn from_character(character: &Character, clip: Option<&str>, fps: f64) -> Result
         None => character.clips.first().ok_or("there is no animation")?,
     };
     if !(fps.is_finite() && fps > 0.0) {
-        return Err(format!("{fps} frames a second are impossible"));
+        return Err(format!("{fps} fps is impossible"));
     }
     let body = RigBody::find(rig).map_err(|error| error.to_string())?;
     let frames = sample(rig, clip, &body, fps)?;

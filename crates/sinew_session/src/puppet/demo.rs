@@ -8,7 +8,7 @@ use sinew_geom::{Pose, Rig, Transform, sample::Sample};
 use sinew_puppet::{BodyPose, CanonicalPose};
 use std::{f64::consts::TAU, sync::Arc};
 
-/// Frames a second of the actor.
+/// Frames per second of the actor.
 const FPS: f64 = 30.0;
 /// Seconds of each thing it does.
 const SCENE: f64 = 3.0;

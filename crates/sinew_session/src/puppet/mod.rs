@@ -20,7 +20,7 @@ pub use by_handles::HandleShape;
 pub use demo::{add_demo, demo_actor};
 pub use perform::{Acted, ActedShape, Puppet};
 pub use settings::PuppetSettings;
-pub use take::{MAX_TAKE_FRAMES, TakeData, TakeReport, perform_take};
+pub use take::{MAX_TAKE_FRAMES, Performance, TakeData, TakeReport, perform_take};
 
 use sinew_formats::pairs::{PairFile, PosePair};
 use std::sync::Arc;

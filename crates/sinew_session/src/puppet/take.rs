@@ -1,23 +1,25 @@
 //! A take: what an actor did, performed and kept as a clip. The actor is in the command, so that a journal replays it.
 
 use super::{Acted, ActedShape, Actor, Puppet};
-use crate::{Document, Prepared, SessionError, command::check_name, motion};
+use crate::{Document, Prepared, SessionError, command::check_name, limits::check_sequence, motion};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sinew_geom::{Clip, Pose};
 use sinew_puppet::{BodyPose, Interpolation};
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
-/// Frames a take may have: an hour and a half at 20 a second.
+/// Frames a take may have: an hour and a half at 20 fps.
 pub const MAX_TAKE_FRAMES: usize = 108_000;
+/// Share of the work that following the actor takes; the surface takes the rest.
+const FOLLOW_SHARE: f64 = 0.2;
 /// Numbers of a frame: its time, and three of each joint.
 const WIDTH: usize = 1 + 3 * 20;
 
 /// What an actor did, to be performed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TakeData {
-    /// Frames a second of the clip.
+    /// Frames per second of the clip.
     pub fps: f64,
     /// Whether the source knows how high the actor is.
     pub knows_height: bool,
@@ -45,7 +47,7 @@ impl TakeData {
     pub fn actor(&self) -> Result<Actor, SessionError> {
         let fail = |cause: String| Err(SessionError::Value { what: "take", cause });
         if !(self.fps.is_finite() && (1.0..=1000.0).contains(&self.fps)) {
-            return fail(format!("{} frames a second are impossible", self.fps));
+            return fail(format!("{} fps is impossible", self.fps));
         }
         let n = self.frames.len() / WIDTH;
         if !self.frames.len().is_multiple_of(WIDTH) || n > MAX_TAKE_FRAMES {
@@ -85,11 +87,97 @@ pub struct TakeReport {
     pub residual: f64,
 }
 
+/// What a character does when an actor moves it, at an even rate.
+#[derive(Debug)]
+pub struct Performance {
+    puppet: Puppet,
+    shapes: Vec<ActedShape>,
+    /// Frames per second.
+    pub fps: f64,
+    /// How it went.
+    pub report: TakeReport,
+    /// The frames of the actor that were followed, with their times.
+    pub acted: Vec<(f64, Acted)>,
+    /// Seconds that following the actor took.
+    pub seconds: f64,
+}
+
+impl Performance {
+    /// Follow an actor. `progress` is given the share done and may stop it.
+    ///
+    /// # Errors
+    /// As [`Puppet::new`]; an actor who was never seen; or it was stopped.
+    pub fn new(
+        document: &Document,
+        actor: &Actor,
+        progress: &dyn Fn(f64) -> ControlFlow<()>,
+    ) -> Result<Self, SessionError> {
+        let mut puppet = Puppet::new(document, actor.knows_height)?;
+        let start = Instant::now();
+        let (acted, mut report) = act(&mut puppet, actor, progress)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let shapes = evenly(&puppet, &acted, actor.fps);
+        report.n_frames = shapes.len();
+        Ok(Self { puppet, shapes, fps: actor.fps, report, acted, seconds })
+    }
+
+    /// What follows the actor.
+    pub fn puppet(&self) -> &Puppet {
+        &self.puppet
+    }
+
+    /// Whether it is a motion of the skeleton. Blended matrices that shear are no poses of one, and handles have none: then
+    /// only the surface moves.
+    pub fn is_of_skeleton(&self) -> bool {
+        !self.puppet.is_by_handles() && self.puppet.interpolation() == Interpolation::ForwardKinematics
+    }
+
+    /// The motion of the skeleton.
+    ///
+    /// # Errors
+    /// If the document has no skeleton.
+    pub fn clip(&self, document: &Document, name: &str) -> Result<Clip, SessionError> {
+        let rig = crate::rules::rig_of(document)?;
+        let poses: Vec<Pose> = self.shapes.iter().cloned().filter_map(into_pose).collect();
+        let mut made = Clip::from_poses(name, rig, &poses, self.fps)?;
+        // Joints that rest say so: players that hold what another clip did would leave them there.
+        let moved: Vec<usize> = made.joints.iter().map(|track| track.joint).collect();
+        made.joints
+            .extend(motion::still_joints(rig)?.into_iter().filter(|track| !moved.contains(&track.joint)));
+        Ok(made)
+    }
+
+    /// The surface in every frame.
+    ///
+    /// # Errors
+    /// If the surface cannot follow, or it was stopped.
+    pub fn surfaces(
+        &self,
+        document: &Document,
+        progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
+    ) -> Result<Vec<Vec<Vec3>>, SessionError> {
+        if !self.puppet.is_by_handles() && document.body.skin.is_none() {
+            let cause = "there is no skin, so blended matrices move nothing".into();
+            return Err(SessionError::Value { what: "interpolation", cause });
+        }
+        check_sequence(self.shapes.len() as f64, document.mesh().n_vertices())?;
+        let prepared = self.puppet.is_by_handles().then(|| Prepared::new(document, progress)).transpose()?;
+        let mut frames = Vec::with_capacity(self.shapes.len());
+        for (at, shape) in self.shapes.iter().enumerate() {
+            frames.push(self.puppet.frame(document, shape, prepared.as_ref())?.positions);
+            if progress((at + 1) as f64 / self.shapes.len() as f64).is_break() {
+                return Err(SessionError::Cancelled);
+            }
+        }
+        Ok(frames)
+    }
+}
+
 /// The document with a performance as a clip: of its skeleton, or of morph targets if handles or matrices are blended.
-/// `progress` hears the share done and may stop it.
+/// `progress` is given the share done and may stop it.
 ///
 /// # Errors
-/// As [`Puppet::new`]; a name that is taken; an actor who was never seen; too many frames; or it was stopped.
+/// As [`Performance::new`]; a name that is taken; too many frames; or it was stopped.
 pub fn perform_take(
     document: &Document,
     clip: &str,
@@ -97,34 +185,17 @@ pub fn perform_take(
     progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
 ) -> Result<(Document, TakeReport), SessionError> {
     check_name("clip", clip, document.find_clip(clip).is_ok())?;
-    let actor = take.actor()?;
-    let mut puppet = Puppet::new(document, actor.knows_height)?;
-    let (acted, mut report) = act(&mut puppet, &actor, progress)?;
-    let shapes = evenly(&puppet, &acted, actor.fps);
-    report.n_frames = shapes.len();
+    let performance = Performance::new(document, &take.actor()?, &|share| progress(FOLLOW_SHARE * share))?;
     let mut after = document.clone();
-    if !puppet.is_by_handles() && puppet.interpolation() == Interpolation::ForwardKinematics {
-        let poses: Vec<Pose> = shapes.into_iter().filter_map(into_pose).collect();
-        let Some(rig) = &document.body.rig else { return Err(SessionError::Cancelled) };
-        let mut made = Clip::from_poses(clip, rig, &poses, actor.fps)?;
-        // Joints that rest say so: players that hold what another clip did would leave them there.
-        let moved: Vec<usize> = made.joints.iter().map(|track| track.joint).collect();
-        made.joints
-            .extend(motion::still_joints(rig)?.into_iter().filter(|track| !moved.contains(&track.joint)));
-        after.clips.push(Arc::new(made));
-        return Ok((after, report));
+    if performance.is_of_skeleton() {
+        after.clips.push(Arc::new(performance.clip(document, clip)?));
+    } else {
+        motion::check_frames(document, performance.report.n_frames, performance.fps)?;
+        let hear = |share: f64| progress(FOLLOW_SHARE + (1.0 - FOLLOW_SHARE) * share);
+        let frames = performance.surfaces(document, &hear)?;
+        motion::add_clip(&mut after, clip, performance.fps, frames)?;
     }
-    motion::check_frames(document, shapes.len(), actor.fps)?;
-    let prepared = puppet.is_by_handles().then(|| Prepared::new(document, &|_| progress(0.2))).transpose()?;
-    let mut frames = Vec::with_capacity(shapes.len());
-    for (at, shape) in shapes.iter().enumerate() {
-        frames.push(puppet.frame(document, shape, prepared.as_ref())?.positions);
-        if progress(0.2 + 0.8 * (at + 1) as f64 / shapes.len() as f64).is_break() {
-            return Err(SessionError::Cancelled);
-        }
-    }
-    motion::add_clip(&mut after, clip, actor.fps, frames)?;
-    Ok((after, report))
+    Ok((after, performance.report))
 }
 
 fn into_pose(shape: ActedShape) -> Option<Pose> {
@@ -146,7 +217,7 @@ fn act(
             report.residual += done.residual * done.residual;
             acted.push((*time, done));
         }
-        if progress(0.2 * (k + 1) as f64 / actor.frames.len() as f64).is_break() {
+        if progress((k + 1) as f64 / actor.frames.len() as f64).is_break() {
             return Err(SessionError::Cancelled);
         }
     }

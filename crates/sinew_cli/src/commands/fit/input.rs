@@ -6,12 +6,10 @@ use glam::DVec3;
 use sinew::{
     formats::{Content, SequenceFolder, gltf, read_any},
     geom::{Character, Mesh, MeshSequence, Surface, Warnings},
+    session::DEFAULT_FPS,
     skin::{FrameSource, SkinError},
 };
 use std::path::{Path, PathBuf};
-
-/// Frames per second where nothing says.
-const DEFAULT_FPS: f64 = 30.0;
 
 /// Distance from the origin, in diagonals, from which the rounding of files would be seen.
 const FAR: f64 = 200.0;
@@ -141,7 +139,7 @@ fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> an
     Ok(Kind::Played(Box::new(character), n_frames))
 }
 
-/// Reads the frames of inputs one after another, and collects what had to be mended.
+/// Reads the frames of inputs one after another, and collects what had to be repaired.
 pub struct Frames<'a> {
     pub inputs: &'a [Input],
     pub warnings: Warnings,
@@ -176,7 +174,7 @@ impl FrameSource for Frames<'_> {
                     // What the reader would do about it is not done.
                     let what = message.split_once("; ").map_or(message.as_str(), |(what, _)| what);
                     let what = what.rsplit_once(": ").map_or(what, |(_, what)| what);
-                    let cause = format!("{path}: frame {at}: {what}; mend or leave out that frame");
+                    let cause = format!("{path}: frame {at}: {what}; repair or leave out that frame");
                     return Err(failed(cause));
                 }
                 mended.messages.into_iter().for_each(|message| self.warnings.push(message));

@@ -1,10 +1,8 @@
 //! Which fit is done: the default one, that of Antonopoulos (2010), on a decimated sequence, or streamed.
 
-use super::Times;
-use crate::{
-    args::FitArgs,
-    console::{Console, Progress},
-};
+use super::{FitArgs, Times};
+use crate::console::{Console, Progress};
+use sinew::session::MAX_FITTED_BONES;
 use sinew::skin::{
     Blending, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge, Placement, Queue,
     SkinError, SkinFit, SkinFitter, Stage, ThesisParams, TransformSolver,
@@ -15,10 +13,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bones if nothing is said.
-const DEFAULT_BONES: usize = 50;
-/// The most bones that an error may ask for.
-const MAX_BONES: usize = 1000;
 /// Fraction of a region's queue processed in a turn (Antonopoulos (2010), §4.3.3, advises a small one).
 const SHUFFLING_RATIO: f64 = 0.2;
 
@@ -32,10 +26,14 @@ pub struct Fitted {
     pub method: &'static str,
 }
 
+fn bones(args: &FitArgs) -> usize {
+    args.bones.unwrap_or(FitParams::default().bones)
+}
+
 /// Parameters of the default fit.
 pub fn default_params(args: &FitArgs, seed: u64) -> FitParams {
     FitParams {
-        bones: args.bones.unwrap_or(DEFAULT_BONES),
+        bones: bones(args),
         influences: args.influences.into(),
         transforms: args.transforms,
         correct_rest: !args.keep_rest,
@@ -54,7 +52,7 @@ fn thesis_params(args: &FitArgs, seed: u64) -> ThesisParams {
         if args.joints.as_deref() == pcenter { Placement::PCenter } else { Placement::Deform(grouping) };
     let iterative = args.transforms_by.as_deref() == Some("lsqr");
     ThesisParams {
-        bones: args.bones.unwrap_or(DEFAULT_BONES),
+        bones: bones(args),
         influences: args.influences.into(),
         transforms: args.transforms,
         placement,
@@ -103,7 +101,7 @@ pub fn perform(
     let mut method = if is_thesis(args) { "thesis" } else { "default" };
     let fit = match (args.error, args.decimate, is_thesis(args)) {
         (Some(target), _, _) => {
-            fitter.fit_to_error(target, &FitParams { bones: MAX_BONES, ..params }, &hear)?
+            fitter.fit_to_error(target, &FitParams { bones: MAX_FITTED_BONES, ..params }, &hear)?
         }
         (None, Some(amount), false) => {
             let small = fitter.decimate(&decimate_params(args, amount))?;

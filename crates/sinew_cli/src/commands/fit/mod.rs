@@ -1,11 +1,14 @@
 //! `sinew fit`: a deforming mesh becomes bones and weights.
 
+mod args;
 mod input;
 mod method;
 mod page;
 
-use super::input::with_path;
-use crate::{args::FitArgs, console::Console};
+pub use args::FitArgs;
+
+use super::{input::with_path, output::rate};
+use crate::console::Console;
 use anyhow::{bail, ensure};
 use glam::DVec3;
 use input::{Frames, Input};
@@ -13,20 +16,14 @@ use method::Fitted;
 use serde_json::{Value, json};
 use sinew::{
     formats::{gltf, write_atomic},
-    geom::{Character, Warnings},
-    skin::{
-        ExportParams, ExportReport, SkinError, SkinErrors, SkinFitter, add_eigenskin, build_character,
-        fit_streamed,
-    },
+    geom::Warnings,
+    session::{SkinFile, SkinFileParams, measure_character, write_skin},
+    skin::{SkinError, SkinErrors, SkinFitter, fit_streamed},
 };
 use std::{ops::Range, time::Instant};
 
-/// Share of the error that leaving out keys may add by default; errors add in squares.
-const KEY_SHARE: f64 = 0.1;
-/// And percent of the diagonal, of fits without any error.
-const KEY_LEAST: f64 = 1e-4;
-
-pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
+    let seed = console.seed;
     let shown = args.output.display();
     let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
     ensure!(is_glb, "{shown}: a skin is written as .glb");
@@ -53,7 +50,7 @@ pub fn run(args: &FitArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
     let clips = clips_of(&inputs);
     let errors = measure(&exported, &clips, inputs[0].fps, &fitter, console)?;
     times.lap("measure");
-    tell_oddities(&fitter, &fitted, args, &errors, &mut warnings);
+    warn_of_oddities(&fitter, &fitted, args, &errors, &mut warnings);
     console.warn(&args.sequences[0], &warnings);
     let mut report = describe(args, &fitted, &exported, &errors, fitter.n_frames());
     report["seconds"] = times.to_json();
@@ -148,14 +145,6 @@ fn read(
     fitter.map_err(|error| named(error, args))
 }
 
-/// The file as it is written, and what is in it.
-struct Exported {
-    character: Character,
-    bytes: Vec<u8>,
-    report: ExportReport,
-    tolerance: f64,
-}
-
 /// Names and frames of the clips.
 fn clips_of(inputs: &[Input]) -> Vec<(String, Range<usize>)> {
     let mut first = 0;
@@ -172,38 +161,25 @@ fn export(
     inputs: &[Input],
     fitted: &Fitted,
     warnings: &mut Warnings,
-) -> anyhow::Result<Exported> {
-    let rest = inputs[0].rest();
-    let last = fitted.fit.report.errors.last().copied().unwrap_or_default();
-    let percent = args.key_tolerance.unwrap_or((KEY_SHARE * last).max(KEY_LEAST));
-    let tolerance = percent / 100.0 * rest.diagonal();
-    let params = ExportParams {
-        fps: inputs[0].fps,
-        tolerance,
-        clips: clips_of(inputs),
+) -> anyhow::Result<SkinFile> {
+    let fps = inputs[0].fps;
+    if inputs.iter().any(|input| input.fps != fps) {
+        warnings.push(format!("the sequences have different frame rates; all are played at {}", rate(fps)));
+    }
+    let params = SkinFileParams {
         name: args.output.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-    };
-    if inputs.iter().any(|input| input.fps != inputs[0].fps) {
-        warnings
-            .push(format!("the sequences have different frame rates; all are played at {}", inputs[0].fps));
-    }
-    let (mut character, report) =
-        build_character(&fitted.fit.skin, rest, inputs[0].surface(), &params, warnings)?;
-    if let Some(eigenskin) = &fitted.eigenskin {
-        add_eigenskin(&mut character, eigenskin, &params)?;
-    }
-    let options = gltf::GlbOptions {
-        max_influences: args.influences.into(),
+        fps,
+        clips: clips_of(inputs),
+        key_tolerance: args.key_tolerance,
         quantize: args.quantize,
-        ..gltf::GlbOptions::default()
+        eigenskin: fitted.eigenskin.as_ref(),
     };
-    let bytes = gltf::write_glb(&character, &options, warnings)?;
-    Ok(Exported { character, bytes, report, tolerance })
+    Ok(write_skin(&fitted.fit, (inputs[0].rest(), inputs[0].surface()), &params, warnings)?)
 }
 
 /// Errors of what another program would play: the file, read again.
 fn measure(
-    exported: &Exported,
+    exported: &SkinFile,
     clips: &[(String, Range<usize>)],
     fps: f64,
     fitter: &SkinFitter,
@@ -215,13 +191,8 @@ fn measure(
     // A vertex without a face may be lost in a file; then the character itself is measured.
     let fits = again.mesh.n_vertices() == fitter.n_vertices();
     let character = if fits { &again } else { &exported.character };
-    let errors = fitter.measure_positions(&mut |frame| {
-        let _ = progress.update(frame as f64 / fitter.n_frames() as f64);
-        let (name, range) = clips.iter().find(|(_, range)| range.contains(&frame)).unwrap_or(&clips[0]);
-        let clip = character.clips.iter().find(|clip| clip.name == *name);
-        let time = ((frame - range.start) as f64 / fps) as f32;
-        let positions = character.positions_at(clip, time)?;
-        Ok(positions.iter().map(|p| p.as_dvec3()).collect::<Vec<DVec3>>())
+    let errors = measure_character(fitter, character, (clips, fps), &mut |share| {
+        let _ = progress.update(share);
     })?;
     if !errors.e_rms.is_finite() {
         bail!("the result is not finite; this is a fault of ours, please report it");
@@ -229,7 +200,7 @@ fn measure(
     Ok(errors)
 }
 
-fn tell_oddities(
+fn warn_of_oddities(
     fitter: &SkinFitter,
     fitted: &Fitted,
     args: &FitArgs,
@@ -242,14 +213,15 @@ fn tell_oddities(
         warnings.push("all frames are alike, so nothing moves");
     }
     if fitted.fit.report.cancelled {
-        warnings.push("the time was up before the fit had settled; the best so far was kept");
+        warnings
+            .push("the time limit was reached before the fit converged; the best result so far was written");
     }
     let fitted_error = fitted.fit.report.errors.last().copied().unwrap_or_default();
     let is_plain = fitted.eigenskin.is_none() && args.key_tolerance.is_none() && fitted.method == "default";
     if is_plain && errors.e_rms_diag1 > 2.0 * fitted_error + 1e-3 {
         warnings.push(format!(
             "the fit is off by {fitted_error:.4} %, the file by {:.4} %: it moves so far from the origin that single \
-             precision blurs it; take the way of the whole out of the sequence",
+             precision blurs it; remove the global motion from the sequence",
             errors.e_rms_diag1
         ));
     }
@@ -262,7 +234,7 @@ fn tell_oddities(
 fn describe(
     args: &FitArgs,
     fitted: &Fitted,
-    exported: &Exported,
+    exported: &SkinFile,
     errors: &SkinErrors,
     n_frames: usize,
 ) -> Value {
@@ -309,7 +281,7 @@ fn as_text(report: &Value) -> String {
             report["frames"]
         ),
         format!(
-            "  bones               {} {}, {} a vertex, {} joints",
+            "  bones               {} {}, {} per vertex, {} joints",
             report["bones"],
             report["transforms"].as_str().unwrap_or_default(),
             report["influences"],

@@ -4,14 +4,14 @@ use super::{
     BodyArgs, body_params, describe, read_features, read_muscles, shown, typed, vector, write_muscles,
 };
 use crate::{
-    commands::input::{read_surface, with_path},
+    commands::{
+        input::{read_surface, with_path},
+        names::one_of,
+    },
     console::Console,
 };
 use anyhow::{Context, bail, ensure};
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
@@ -40,7 +40,7 @@ pub struct MuscleAddArgs {
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub at: Option<f64>,
     /// Force field to place
-    #[arg(long, value_parser = template_parser(), required_unless_present = "target", conflicts_with = "target")]
+    #[arg(long, value_parser = one_of(Template::ALL, Template::name), required_unless_present = "target", conflicts_with = "target")]
     pub template: Option<Template>,
     /// Place it on the skin, at a vertex
     #[arg(long, value_name = "V", conflicts_with_all = ["bone", "place"])]
@@ -342,7 +342,7 @@ fn match_target(
         let found = fit_pose(character, &target.mesh, &features)
             .map_err(|e| with_path(e, args.features.as_ref().unwrap_or(path)))?;
         if args.features.is_some() && !found.unmoved.is_empty() {
-            warnings.push(format!("no feature tells of {}; they stay at rest", found.unmoved.join(", ")));
+            warnings.push(format!("no feature moves {}; they stay at rest", found.unmoved.join(", ")));
         }
         extra["pose_distance"] = json!(found.distances);
         posed.set_pose(&found.pose)?;
@@ -440,10 +440,4 @@ fn as_text(report: &Value) -> String {
         text += &format!("  the skin comes out by {:.2} mm\n", x("moves_vertex_by") * 1e3);
     }
     text
-}
-
-/// Names of the templates, for errors, help and completions.
-fn template_parser() -> impl TypedValueParser<Value = Template> {
-    PossibleValuesParser::new(Template::ALL.map(Template::name))
-        .try_map(|name| Template::from_name(&name).ok_or("there is no such template"))
 }

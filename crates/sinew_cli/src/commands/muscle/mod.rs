@@ -5,8 +5,9 @@ mod fit;
 mod list;
 mod transfer;
 
+use super::flesh::FleshArgs;
 use super::{flesh, input::with_path};
-use crate::{args::FleshArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use glam::DVec3;
@@ -20,6 +21,21 @@ use sinew::{
     geom::Character,
 };
 use std::path::Path;
+
+/// Shape flesh with muscles: bumps, bulges, rings or whole surfaces, driven by joints or curves
+#[derive(Args)]
+#[command(
+    after_help = "A muscle follows one control parameter: a joint (elbow.L.bend, head.ry), or a name of your own.\n\n\
+                  Examples:  sinew muscle add biped.glb breath --template bump --vertex 3614 --out 0.02 -o biped.muscles.json\n           \
+                  sinew muscle add arm.glb flex --target bent.obj --control elbow.bend -o arm.muscles.json\n           \
+                  sinew muscle fit biped.glb --muscles biped.muscles.json --muscle breath --drag 3614+0,0,0.03\n           \
+                  sinew muscle drive biped.glb --muscles biped.muscles.json --clip walk --curve breath=0:0,1:1,2:0 -o soft.glb\n           \
+                  sinew muscle transfer cat.glb --muscles cat.muscles.json --to lion.obj --features markers.yml -o lion.muscles.json"
+)]
+pub struct MuscleArgs {
+    #[command(subcommand)]
+    command: MuscleCommand,
+}
 
 #[derive(Subcommand)]
 pub enum MuscleCommand {
@@ -38,10 +54,10 @@ pub enum MuscleCommand {
 /// The body that muscles act on.
 #[derive(Args)]
 pub struct BodyArgs {
-    /// About how many cells of flesh
+    /// Approximate number of cells
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub cells: usize,
-    /// Instead of a number of cells: their side in metres
+    /// Side of the cells in metres, instead of their number
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
     pub cell_size: Option<f64>,
     /// Stiffness in pascals [default: in proportion to the size, as of `sinew flesh`]
@@ -53,20 +69,20 @@ pub struct BodyArgs {
 }
 
 /// Run a subcommand of `sinew muscle`.
-pub fn run(command: &MuscleCommand, seed: u64, console: &Console) -> anyhow::Result<()> {
-    match command {
+pub fn run(args: &MuscleArgs, console: &Console) -> anyhow::Result<()> {
+    match &args.command {
         MuscleCommand::Add(args) => add::run(args, console),
         MuscleCommand::Fit(args) => fit::run(args, console),
-        MuscleCommand::Drive(args) => drive(args, seed, console),
+        MuscleCommand::Drive(args) => drive(args, console),
         MuscleCommand::Transfer(args) => transfer::run(args, console),
         MuscleCommand::List(args) => list::run(args, console),
     }
 }
 
 /// `sinew muscle drive`: `sinew flesh` with muscles.
-fn drive(args: &FleshArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+fn drive(args: &FleshArgs, console: &Console) -> anyhow::Result<()> {
     ensure!(args.muscles.is_some(), "give the muscle file with --muscles FILE; `sinew muscle add` makes one");
-    flesh::run(args, seed, console)
+    flesh::run(args, console)
 }
 
 /// Read a muscle file.

@@ -1,7 +1,8 @@
 //! `sinew puppet --listen`: a performer's bones over the network move the character, as they come.
 
+use super::PuppetArgs;
 use super::perform::{Tally, write_take};
-use crate::{args::PuppetArgs, console::Console, interrupt::Interrupt};
+use crate::{console::Console, interrupt::Interrupt};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use sinew::{
@@ -15,11 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Packets a second that are looked at; a performer sends up to some thousand.
+/// Packets per second that are processed; a performer sends up to some thousand.
 const MAX_PACKETS: u32 = 8_000;
-/// Frames a second that are performed.
+/// Frames per second that are performed.
 const MAX_FRAMES: f64 = 240.0;
-/// Frames a second of the recording.
+/// Frames per second of the recording.
 const FPS: f64 = 30.0;
 /// How long silence may keep it from ending; a packet is taken the moment it comes.
 const PATIENCE: Duration = Duration::from_millis(50);

@@ -1,14 +1,21 @@
 //! `sinew puppet`: a character moved by the recording of a body.
 
 mod actor;
+mod args;
 mod listen;
 mod pair;
 mod perform;
 
+pub use args::PuppetArgs;
+use args::{CalibrateArgs, PairArgs, PuppetCommand};
+
 pub use pair::{calibrate as run_calibrate, run as run_pair};
 
-use super::{input::with_path, output::check_name};
-use crate::{args::PuppetArgs, console::Console};
+use super::{
+    input::with_path,
+    output::{check_name, rate},
+};
+use crate::console::Console;
 use actor::read_actor;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -24,7 +31,16 @@ use std::{
     time::Instant,
 };
 
+/// Run `sinew puppet` or one of its subcommands.
 pub fn run(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
+    match &args.command {
+        Some(PuppetCommand::Pair(args)) => run_pair(args, console),
+        Some(PuppetCommand::Calibrate(args)) => run_calibrate(args, console),
+        None => run_take(args, console),
+    }
+}
+
+fn run_take(args: &PuppetArgs, console: &Console) -> anyhow::Result<()> {
     let target = args
         .target
         .as_deref()
@@ -124,10 +140,7 @@ fn as_text(report: &Value) -> String {
     let x = |key: &str| report[key].as_f64().unwrap_or(f64::NAN);
     let written = report["written"].as_str().unwrap_or_default();
     let mut lines = vec![
-        format!(
-            "{written}  {} frames at {} a second, {} bytes",
-            report["frames"], report["fps"], report["bytes"]
-        ),
+        format!("{written}  {} frames at {}, {} bytes", report["frames"], rate(x("fps")), report["bytes"]),
         format!(
             "  the actor is {:.1} cm from the pairs' blends; {} frames were not tracked and held",
             x("residual_cm"),

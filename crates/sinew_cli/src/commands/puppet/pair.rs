@@ -4,10 +4,8 @@ use super::{
     super::{input::with_path, output::find_clip},
     actor::{read_actor, split},
 };
-use crate::{
-    args::{CalibrateArgs, PairArgs},
-    console::Console,
-};
+use super::{CalibrateArgs, PairArgs};
+use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 use sinew::{
@@ -21,7 +19,7 @@ use sinew::{
 };
 use std::path::Path;
 
-/// Frames a second by which frames of the character's clips are counted.
+/// Frames per second by which frames of the character's clips are counted.
 const FPS: f64 = 30.0;
 
 pub fn run(args: &PairArgs, console: &Console) -> anyhow::Result<()> {

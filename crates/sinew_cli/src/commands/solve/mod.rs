@@ -1,10 +1,13 @@
 //! `sinew solve`: a pose at which rules hold.
 
+mod args;
 mod body;
 mod result;
 
+pub use args::SolveArgs;
+
 use super::input::ground_of;
-use crate::{args::SolveArgs, console::Console};
+use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use body::Body;
 use serde_json::{Value, json};
@@ -22,7 +25,8 @@ use std::{
     time::Instant,
 };
 
-pub fn run(args: &SolveArgs, seed: u64, console: &Console) -> anyhow::Result<()> {
+pub fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<()> {
+    let seed = console.seed;
     let shown = args.rules.display();
     let text = String::from_utf8(read_file(&args.rules)?)
         .with_context(|| format!("{shown}: this is no text; rules are written in UTF-8"))?;
@@ -110,7 +114,7 @@ fn placed(path: &Path, diagnostic: &Diagnostic) -> String {
 }
 
 fn fail_on_errors(path: &Path, diagnostics: &[Diagnostic]) -> anyhow::Result<()> {
-    /// Errors told at once; more would scroll the first away.
+    /// Errors reported at once; more would scroll the first away.
     const MOST: usize = 20;
     if !has_errors(diagnostics) {
         return Ok(());

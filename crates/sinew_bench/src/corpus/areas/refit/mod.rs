@@ -177,7 +177,7 @@ fn refit(
 ) -> anyhow::Result<Result<(), String>> {
     let mut words: Vec<OsString> = vec!["refit".into(), item.path.clone().into()];
     if let Some(name) = &clip.name {
-        words.extend(["--name".into(), name.into()]);
+        words.extend(["--clip".into(), name.into()]);
     }
     words.extend(more.iter().map(|word| (*word).to_owned()));
     words.extend(["-o".into(), out.into()]);

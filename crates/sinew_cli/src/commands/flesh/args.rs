@@ -1,34 +1,45 @@
-//! What can be typed after `sinew flesh`.
+//! Arguments of `sinew flesh`.
 
-use super::scene::{HandleArgs, ObstacleArgs};
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
+use crate::commands::{
+    names::one_of,
+    scene::{HandleArgs, ObstacleArgs},
 };
-use sinew::flesh::{ElementKind, Mode, Scheme};
+use clap::Args;
+use sinew::{
+    flesh::{ElementKind, Mode, Scheme},
+    session::FleshSettings,
+};
 use std::path::PathBuf;
 
+/// Give a character elastic flesh that follows its bones over a clip: it sags, jiggles and collides
 #[derive(Args)]
+#[command(
+    after_help = "The surface is filled with cubic cells automatically, also if it is open or overlaps. The result is a \
+                  sequence of vertices\n(morph targets, or a folder of obj files), or with --fit a skin. Ctrl-C stops \
+                  and writes the frames done so far.\n\nExamples:  sinew flesh biped.glb --clip walk -o soft.glb\n           \
+                  sinew flesh cow.glb --stiffness 1e4 --stiffen head=30,ear.L=0.3 --floor 0 -o cow.glb\n           \
+                  sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
+)]
 pub struct FleshArgs {
     /// Character with a skin (glb, vrm); a mesh without bones falls freely
     pub character: PathBuf,
-    /// Which clip to follow [default: the first]
+    /// Clip to read [default: the first]
     #[arg(long, value_name = "NAME")]
     pub clip: Option<String>,
     /// Seconds to simulate [default: as long as the clip, or 2 without one]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub seconds: Option<f64>,
-    /// About how many cells of flesh
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// Approximate number of cells
+    #[arg(long, value_name = "N", default_value_t = FleshSettings::default().cells)]
     pub cells: usize,
-    /// Instead of a number of cells: their side in metres
+    /// Side of the cells in metres, instead of their number
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
     pub cell_size: Option<f64>,
-    /// Cells of several sizes: small around joints and in thin limbs, inside doubled up to this often
+    /// Use cells of several sizes: small around joints and in thin limbs, doubled in size inside up to this many times
     #[arg(long, value_name = "DOUBLINGS", num_args = 0..=1, default_missing_value = "1")]
     pub refine: Option<usize>,
-    /// Cells that change meanwhile: halved where flesh is strained by more than this, joined where by less than 0.4 of it;
-    /// --cells are the smallest [default: 0.1 if no number is given]
+    /// Adapt cells during the simulation: halve them where the strain exceeds this, join them below 0.4 of it; --cells
+    /// sets the smallest [default: 0.1 if no number is given]
     #[arg(
         long,
         value_name = "STRAIN",
@@ -38,14 +49,14 @@ pub struct FleshArgs {
         conflicts_with_all = ["refine", "lattice", "smooth", "muscles", "belts", "moves"]
     )]
     pub adaptive: Option<f64>,
-    /// A lattice made by hand instead: MEDIT .mesh of hexahedra, tetrahedra and prisms; its ridges and corners stay sharp
+    /// Use a given lattice: MEDIT .mesh of hexahedra, tetrahedra and prisms; its ridges and corners stay sharp
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cells", "cell_size", "refine"])]
     pub lattice: Option<PathBuf>,
-    /// Subdivide that lattice so often
+    /// Number of subdivisions of that lattice
     #[arg(long, value_name = "TIMES", default_value_t = 0, requires = "lattice")]
     pub subdivide: usize,
-    /// How it is subdivided
-    #[arg(long, default_value = "trilinear", requires = "lattice", value_parser = scheme_parser())]
+    /// Subdivision scheme
+    #[arg(long, default_value = "trilinear", requires = "lattice", value_parser = one_of(Scheme::ALL, Scheme::name))]
     pub scheme: Scheme,
     /// Smooth the surface between cells (MLCA), so that coarse cells leave no creases
     #[arg(long, conflicts_with = "refine")]
@@ -54,7 +65,7 @@ pub struct FleshArgs {
     /// body of 1.7 m, in proportion to its size, and stiffer where the clip would bend thin parts too far]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
-    /// Treat the clip as a loop, also if its last pose is not exactly its first: flesh repeats itself too
+    /// Treat the clip as a loop even if its last pose is not exactly its first, so that flesh repeats itself too
     #[arg(long = "loop")]
     pub looped: bool,
     /// How soft flesh is, relative to the default: 0.1 is nearly rigid, 4 is jelly. Not with --stiffness
@@ -66,47 +77,47 @@ pub struct FleshArgs {
         allow_hyphen_values = true
     )]
     pub softness: f64,
-    /// Flesh around joints, stiffer or softer by a factor: head=20,ear.L=0.3
+    /// Stiffness factors of flesh around joints: head=20,ear.L=0.3
     #[arg(long, value_name = "JOINT=FACTOR,…", value_delimiter = ',')]
     pub stiffen: Vec<String>,
-    /// Stiffness painted on the surface: a JSON array with a factor for each vertex, 0.001 to 1000 (1 changes nothing)
+    /// Stiffness painted on the surface: a JSON array with one factor per vertex, 0.001 to 1000 (1 changes nothing)
     #[arg(long, value_name = "FILE")]
     pub paint: Option<std::path::PathBuf>,
     /// Poisson's ratio: how flesh bulges when pressed; close to 0.5 keeps its volume
-    #[arg(long, value_name = "NU", default_value_t = 0.45, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NU", default_value_t = FleshSettings::default().poisson, allow_hyphen_values = true)]
     pub poisson: f64,
-    /// Kilograms a cubic metre
-    #[arg(long, value_name = "RHO", default_value_t = 1000.0, allow_hyphen_values = true)]
+    /// Density in kilograms per cubic metre
+    #[arg(long, value_name = "RHO", default_value_t = FleshSettings::default().density, allow_hyphen_values = true)]
     pub density: f64,
-    /// How strain is measured when flesh bends far
-    #[arg(long, default_value = "predicted", value_parser = mode_parser())]
+    /// Strain model for large deformations
+    #[arg(long, default_value = "predicted", value_parser = one_of(Mode::ALL, Mode::name))]
     pub mode: Mode,
-    /// Functions of a cell: incompatible bends rightly, trilinear is the thesis's
-    #[arg(long, default_value = "incompatible", value_parser = element_parser())]
+    /// Element type; trilinear locks in bending
+    #[arg(long, default_value = "incompatible", value_parser = one_of(ElementKind::ALL, ElementKind::name))]
     pub element: ElementKind,
-    /// Metres a second squared, downwards
-    #[arg(long, value_name = "G", default_value_t = 9.81, allow_hyphen_values = true)]
+    /// Gravity in metres per second squared, downwards
+    #[arg(long, value_name = "G", default_value_t = -FleshSettings::default().gravity[1], allow_hyphen_values = true)]
     pub gravity: f64,
-    /// Damping of jiggling, in seconds: 0 swings long, 0.1 hardly
-    #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
+    /// Damping in seconds: 0 swings for long, 0.1 hardly
+    #[arg(long, value_name = "S", default_value_t = FleshSettings::default().damping, allow_hyphen_values = true)]
     pub damping: f64,
     #[command(flatten)]
     pub obstacles: ObstacleArgs,
     #[command(flatten)]
     pub by_handles: HandleArgs,
-    /// Thickness of bones, as a share of the way to the surface
-    #[arg(long, value_name = "SHARE", default_value_t = 0.4, allow_hyphen_values = true)]
+    /// Thickness of bones, as a fraction of the distance to the surface
+    #[arg(long, value_name = "SHARE", default_value_t = FleshSettings::default().bone_radius, allow_hyphen_values = true)]
     pub bone_radius: f64,
-    /// Frames a second of the result [default: those of the clip, else 30]
+    /// Frames per second of the result [default: those of the clip, else 30]
     #[arg(long, allow_hyphen_values = true)]
     pub fps: Option<f64>,
-    /// Longest step in seconds
-    #[arg(long, value_name = "S", default_value_t = 0.01, allow_hyphen_values = true)]
+    /// Longest time step in seconds
+    #[arg(long, value_name = "S", default_value_t = FleshSettings::default().step, allow_hyphen_values = true)]
     pub step: f64,
-    /// Relative residual at which a step counts as solved
+    /// Relative residual at which a step is solved
     #[arg(long, value_name = "T", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub tolerance: f64,
-    /// Begin undeformed instead of hanging as gravity has it
+    /// Skip settling under gravity
     #[arg(long)]
     pub no_settle: bool,
     /// Muscle file that shapes the flesh, as written by `sinew muscle add`
@@ -124,31 +135,13 @@ pub struct FleshArgs {
     /// A control parameter over time, as seconds and values: smile=0:0,1:1,2:0
     #[arg(long = "curve", value_name = "CONTROL=S:VALUE,…", requires = "muscles")]
     pub curves: Vec<String>,
-    /// A ring of the surface that only bones move: a joint, a place along its bone, a factor that tightens it
+    /// Ring of the surface that only bones move: a joint, a position along its bone, and a tightening factor
     #[arg(long = "belt", value_name = "JOINT[:PLACE[:FACTOR]]")]
     pub belts: Vec<String>,
-    /// Write a skin of so many bones, fitted to the result, instead of morph targets
+    /// Fit a skin with this many bones to the result and write it instead of morph targets
     #[arg(long, value_name = "BONES")]
     pub fit: Option<usize>,
     /// File to write (glb), or a folder of obj files
     #[arg(long, short)]
     pub output: PathBuf,
-}
-
-/// Names of the modes, for errors, help and completions.
-fn mode_parser() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
-        .try_map(|name| Mode::from_name(&name).ok_or("there is no such mode"))
-}
-
-/// Names of the ways to subdivide, for errors, help and completions.
-fn scheme_parser() -> impl TypedValueParser<Value = Scheme> {
-    PossibleValuesParser::new(Scheme::ALL.map(Scheme::name))
-        .try_map(|name| Scheme::from_name(&name).ok_or("there is no such scheme"))
-}
-
-/// Names of the kinds of cells, for errors, help and completions.
-fn element_parser() -> impl TypedValueParser<Value = ElementKind> {
-    PossibleValuesParser::new(ElementKind::ALL.map(ElementKind::name))
-        .try_map(|name| ElementKind::from_name(&name).ok_or("there is no such kind"))
 }

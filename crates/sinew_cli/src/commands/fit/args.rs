@@ -1,0 +1,107 @@
+//! Arguments of `sinew fit`.
+
+use crate::commands::names::one_of;
+use clap::Args;
+use sinew::skin::{Blending, Grouping, Transforms};
+use std::path::PathBuf;
+
+/// Turn a deforming mesh into bones and weights: a small skin that plays everywhere
+#[derive(Args)]
+#[command(
+    after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and\n\
+                  d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). They are measured on what was written.\n\n\
+                  Affine bones scale and shear, which glTF joints do not: each becomes two joints."
+)]
+pub struct FitArgs {
+    /// Folders of numbered meshes, or glb files with an animation; several share bones and weights, and each becomes a
+    /// clip
+    #[arg(required = true)]
+    pub sequences: Vec<PathBuf>,
+    /// Number of bones [default: 50]
+    #[arg(long, value_name = "K", conflicts_with = "error")]
+    pub bones: Option<usize>,
+    /// Instead of a number of bones: use as few as reach this error, such as 0.1% of the diagonal (E_RMS_diag1)
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub error: Option<f64>,
+    /// Bones per vertex at most; many players ignore more than 4
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub influences: u8,
+    /// Kind of bones: affine gives smaller errors, rigid smaller files
+    #[arg(long, default_value = "affine", value_parser = one_of(Transforms::ALL, Transforms::name))]
+    pub transforms: Transforms,
+    /// Do not correct the rest pose
+    #[arg(long)]
+    pub keep_rest: bool,
+    /// Largest number of refinement rounds
+    #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub rounds: u16,
+    /// Try several starts and refine the best to the end; about three times slower
+    #[arg(long)]
+    pub thorough: bool,
+    /// Stop refining after this many seconds and write the best result so far
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<f64>,
+    /// Proxy joints as Antonopoulos 2010 places them: more where more deforms, or evenly; needs no other option
+    #[arg(long, value_name = "WHERE", value_parser = ["deform", "pcenter"])]
+    pub joints: Option<String>,
+    /// Weights as Antonopoulos 2010 finds them from proxy joints
+    #[arg(long, value_name = "HOW", value_parser = one_of(Blending::ALL, Blending::name))]
+    pub weights: Option<Blending>,
+    /// With --joints deform: how facets are grouped [default: growing]
+    #[arg(long, value_name = "HOW", value_parser = one_of(Grouping::ALL, Grouping::name), requires = "joints")]
+    pub grouping: Option<Grouping>,
+    /// With --joints: how transforms are found [default: direct]
+    #[arg(long, value_name = "HOW", value_parser = ["direct", "lsqr"], requires = "joints")]
+    pub transforms_by: Option<String>,
+    /// With --joints: enlargement of a joint's reach [default: 1.6]
+    #[arg(long, value_name = "P", requires = "joints")]
+    pub p_factor: Option<f64>,
+    /// With --weights convolution: passes [default: 5]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub passes: Option<u16>,
+    /// With --joints deform: regions of like deformation [default: 20]
+    #[arg(long, value_name = "N", requires = "joints")]
+    pub regions: Option<u16>,
+    /// With --joints: correct the weights after the transforms are found
+    #[arg(long, requires = "joints")]
+    pub correct_weights: bool,
+    /// Fit the bones to a sequence with this share of its vertices removed
+    #[arg(long, value_name = "SHARE", conflicts_with = "error")]
+    pub decimate: Option<f64>,
+    /// With --decimate: where merged vertices lie [default: second]
+    #[arg(long, value_name = "WHERE", value_parser = ["second", "optimal"], requires = "decimate")]
+    pub merge: Option<String>,
+    /// With --decimate and --joints deform: one queue of contractions, or one per region [default: global]
+    #[arg(long, value_name = "WHICH", value_parser = ["global", "regions"], requires = "decimate")]
+    pub queue: Option<String>,
+    /// Number of corrections of the rest pose to add as morph targets (EigenSkin)
+    #[arg(long, value_name = "F", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub eigenskin: u16,
+    /// Hold only about N vertices in memory and read the frames three times; the rest pose is not corrected
+    #[arg(long, value_name = "N", conflicts_with_all = ["error", "decimate", "joints", "weights", "report"])]
+    pub sample: Option<usize>,
+    /// Write a page that shows the errors on the surface (html)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Frames per second [default: as the input, else 30]
+    #[arg(long)]
+    pub fps: Option<f64>,
+    /// How far leaving out keys may move a vertex, in percent of the diagonal [default: a tenth of the error]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub key_tolerance: Option<f64>,
+    /// Write weights with 16 bits and normals with 8
+    #[arg(long)]
+    pub quantize: bool,
+    /// File to write (glb)
+    #[arg(long, short)]
+    pub output: PathBuf,
+}
+
+/// A positive number, with or without a percent sign.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent),
+        _ => Err("give a positive percentage, such as 0.1%".to_owned()),
+    }
+}

@@ -1,0 +1,120 @@
+//! A fitted skin as a character and as a file: the same for every front end.
+
+use crate::SessionError;
+use glam::DVec3;
+use sinew_formats::gltf::{GlbOptions, write_glb};
+use sinew_geom::{Character, Mesh, MeshSequence, Surface, Warnings};
+use sinew_skin::{
+    EigenSkin, ExportParams, ExportReport, FitParams, Progress, SkinErrors, SkinFit, SkinFitter,
+    add_eigenskin, build_character, fit_skin,
+};
+use std::ops::Range;
+
+/// The most bones that a fit to a given error may use.
+pub const MAX_FITTED_BONES: usize = 1000;
+/// Share of the error of the fit that leaving out keys may add by default; errors add in squares.
+const KEY_SHARE: f64 = 0.1;
+/// Percent of the diagonal that leaving out keys may always cost.
+const KEY_LEAST_PERCENT: f64 = 1e-4;
+
+/// What is written of a fit.
+#[derive(Debug, Clone, Default)]
+pub struct SkinFileParams<'a> {
+    /// Name of the character.
+    pub name: String,
+    /// Frames per second.
+    pub fps: f64,
+    /// Names and frames of the clips.
+    pub clips: Vec<(String, Range<usize>)>,
+    /// Percent of the diagonal that leaving out keys may cost; in proportion to the error of the fit if absent.
+    pub key_tolerance: Option<f64>,
+    /// Whether numbers are written with fewer bits.
+    pub quantize: bool,
+    /// Corrections as morph targets.
+    pub eigenskin: Option<&'a EigenSkin>,
+}
+
+/// A fitted skin, written.
+#[derive(Debug, Clone)]
+pub struct SkinFile {
+    /// What players show.
+    pub character: Character,
+    /// The GLB file.
+    pub bytes: Vec<u8>,
+    /// What became of the bones.
+    pub report: ExportReport,
+    /// How far leaving out keys may move a vertex, in metres.
+    pub tolerance: f64,
+}
+
+/// Write a fitted skin as a GLB file.
+///
+/// # Errors
+/// If skin, mesh and clips do not fit each other, or the file cannot be written as glTF.
+pub fn write_skin(
+    fit: &SkinFit,
+    (mesh, surface): (&Mesh, &Surface),
+    params: &SkinFileParams,
+    warnings: &mut Warnings,
+) -> Result<SkinFile, SessionError> {
+    let error = fit.report.errors.last().copied().unwrap_or_default();
+    let percent = params.key_tolerance.unwrap_or((KEY_SHARE * error).max(KEY_LEAST_PERCENT));
+    let tolerance = percent / 100.0 * mesh.diagonal();
+    let export =
+        ExportParams { fps: params.fps, tolerance, clips: params.clips.clone(), name: params.name.clone() };
+    let (mut character, report) = build_character(&fit.skin, mesh, surface, &export, warnings)?;
+    if let Some(eigenskin) = params.eigenskin {
+        add_eigenskin(&mut character, eigenskin, &export)?;
+    }
+    let options = GlbOptions {
+        max_influences: fit.skin.influences,
+        quantize: params.quantize,
+        ..GlbOptions::default()
+    };
+    let bytes = write_glb(&character, &options, warnings)?;
+    Ok(SkinFile { character, bytes, report, tolerance })
+}
+
+/// How far a character is from the frames that were fitted. `progress` is given the share done.
+///
+/// # Errors
+/// If the character does not fit the frames.
+pub fn measure_character(
+    fitter: &SkinFitter,
+    character: &Character,
+    (clips, fps): (&[(String, Range<usize>)], f64),
+    progress: &mut dyn FnMut(f64),
+) -> Result<SkinErrors, SessionError> {
+    let n_frames = fitter.n_frames();
+    Ok(fitter.measure_positions(&mut |frame| {
+        progress(frame as f64 / n_frames as f64);
+        let at = clips.iter().position(|(_, range)| range.contains(&frame)).unwrap_or(0);
+        let clip = clips.get(at).and_then(|(name, _)| character.clips.iter().find(|clip| clip.name == *name));
+        let first = clips.get(at).map_or(0, |(_, range)| range.start);
+        let positions = character.positions_at(clip, ((frame - first) as f64 / fps) as f32)?;
+        Ok(positions.iter().map(|p| p.as_dvec3()).collect::<Vec<DVec3>>())
+    })?)
+}
+
+/// Fit a skin to vertices over time and write it, with one clip.
+///
+/// # Errors
+/// As [`fit_skin`] and [`write_skin`].
+pub fn fit_sequence(
+    sequence: &MeshSequence,
+    surface: &Surface,
+    params: &FitParams,
+    (name, clip): (&str, &str),
+    progress: Progress,
+    warnings: &mut Warnings,
+) -> Result<(SkinFit, SkinFile), SessionError> {
+    let fit = fit_skin(sequence.rest(), &mut &*sequence, params, progress)?;
+    let file = SkinFileParams {
+        name: name.to_owned(),
+        fps: sequence.fps(),
+        clips: vec![(clip.to_owned(), 0..sequence.n_frames())],
+        ..SkinFileParams::default()
+    };
+    let written = write_skin(&fit, (sequence.rest(), surface), &file, warnings)?;
+    Ok((fit, written))
+}
