@@ -15,6 +15,7 @@ const JOINT: &str = "turntable";
 /// What a user can choose about a turntable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TurntableSettings {
     /// Name of the clip.
     pub clip: String,

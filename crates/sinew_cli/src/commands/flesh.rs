@@ -21,7 +21,7 @@ use sinew::{
     },
     formats::{medit::read_solids, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Rig, Warnings},
-    session::{FleshSteps, fit_sequence, flesh_timing, simulate_flesh},
+    session::{FleshRunner, FleshSteps, fit_sequence, flesh_timing, simulate_flesh},
     skin::{FitParams, FitStatus},
 };
 use std::{ops::ControlFlow, time::Instant};

@@ -45,7 +45,7 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
         bail!("{}: a rigged character is written as .glb; name it so", args.output.display());
     }
     let mut warnings = Warnings::default();
-    let (mut character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let (mut character, origin) = read_surface(&args.model, console, &mut warnings)?;
     let template = args.template.as_deref().and_then(BodyClass::from_name);
     let progress = console.progress("rigging");
     let built = build_rig(&character.mesh, &RigParams { template });
@@ -61,7 +61,7 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
     let mut report = describe(&built.report);
     report["joints"] = json!(built.rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>());
     (character.rig, character.skin) = (Some(built.rig), Some(built.skin));
-    let options = OutputOptions { clip: None, fps: None, influences: 4, extensions };
+    let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
     console.warn(&args.model, &warnings);
     report["written"] = json!(args.output.display().to_string());

@@ -32,11 +32,11 @@ pub struct TurntableArgs {
 pub fn run(args: &TurntableArgs, console: &Console) -> anyhow::Result<()> {
     check_name(&args.output, false)?;
     let mut warnings = Warnings::default();
-    let (character, extensions) = read_surface(&args.model, console, &mut warnings)?;
+    let (character, origin) = read_surface(&args.model, console, &mut warnings)?;
     let settings = TurntableSettings { clip: args.name.clone(), seconds: args.seconds };
     let turned =
         add_turntable(&Document::new(character), &settings).map_err(|error| with_path(error, &args.model))?;
-    let options = OutputOptions { clip: Some(args.name.clone()), fps: None, influences: 4, extensions };
+    let options = OutputOptions { clip: Some(args.name.clone()), fps: None, influences: 4, origin };
     let bytes = write_character(&turned.character(), &args.output, &options, &mut warnings)?;
     console.warn(&args.model, &warnings);
     let report = json!({

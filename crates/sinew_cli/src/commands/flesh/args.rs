@@ -65,7 +65,7 @@ pub struct FleshArgs {
     /// body of 1.7 m, in proportion to its size, and stiffer where the clip would bend thin parts too far]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
-    /// Treat the clip as a loop, also if its last pose is not exactly its first: flesh repeats itself too
+    /// Treat the clip as a loop, even if its last pose is not exactly its first, so that flesh repeats itself too
     #[arg(long = "loop")]
     pub looped: bool,
     /// How soft flesh is, relative to the default: 0.1 is nearly rigid, 4 is jelly. Not with --stiffness

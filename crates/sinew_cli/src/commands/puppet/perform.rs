@@ -45,6 +45,7 @@ pub fn perform(
 
 fn write_performed(
     character: &Character,
+    origin: Origin,
     fps: f64,
     output: &Path,
     warnings: &mut Warnings,
