@@ -37,7 +37,7 @@ pub struct Simulation {
     pub(crate) diagonal: f64,
     n_jumps: usize,
     pub(crate) materials: Vec<Material>,
-    muscles: Option<MuscleDrive>,
+    pub(crate) muscles: Option<MuscleDrive>,
     /// Factors of stiffness the solver was made with, because of muscles.
     stiffened: Vec<f64>,
     /// Least stiffness of each cell, in pascals; empty if nothing asks for one.
@@ -188,11 +188,11 @@ impl Simulation {
 
     /// Let muscles act from the next step on; `None` removes them. Their curves begin when [`Self::begin`] is called.
     ///
-    /// Under muscles, cells are rotated only as the bones prescribe: forces and displacements then correspond (Capell
+    /// While muscles act, cells are rotated only as the bones prescribe: forces and displacements then correspond (Capell
     /// (2004), eq. 6.1).
     pub fn set_muscles(&mut self, muscles: Option<MuscleDrive>) {
         self.muscles = muscles;
-        self.input.fixed_frames = self.muscles.is_some() && self.rigged.is_some();
+        self.input.fixed_frames = false;
         if self.muscles.is_none() {
             self.input.forces.clear();
             self.input.pins.clear();
@@ -373,6 +373,9 @@ impl Simulation {
         let rest = rig.map(Rig::rest_pose);
         let posed = rig.zip(pose.or(rest.as_ref()));
         muscles.apply(&self.body.lattice, posed, &self.matrices, self.time, &mut self.input)?;
+        // A muscle that does not act changes nothing.
+        let acts = self.input.forces.iter().any(|force| *force != DVec3::ZERO) || !self.input.pins.is_empty();
+        self.input.fixed_frames = acts && self.rigged.is_some();
         let forces = self.input.forces.iter_mut().zip(&self.force_factors);
         forces.for_each(|(force, factor)| *force *= *factor);
         let Some(factors) = muscles.stiffness(&self.body.lattice) else { return Ok(()) };

@@ -56,9 +56,14 @@ impl Simulation {
         pose_at: impl Fn(f64) -> Option<Pose>,
     ) -> Result<usize, FleshError> {
         self.start_with_skin(pose_at(max_step).as_ref(), max_step)?;
-        let Some(period) = period.filter(|period| *period > 0.0) else { return Ok(0) };
+        let is_periodic = |period: &f64| {
+            *period > 0.0 && self.muscles.as_ref().is_none_or(|muscles| muscles.is_periodic(*period))
+        };
+        let Some(period) = period.filter(is_periodic) else { return Ok(0) };
         let n_steps = (period / max_step - 1e-6).ceil().max(1.0) as usize;
-        for cycle in 0..MAX_CYCLES {
+        let mut n_cycles = 0;
+        while n_cycles < MAX_CYCLES {
+            n_cycles += 1;
             let before = self.state.positions.clone();
             self.time = 0.0;
             for step in 1..=n_steps {
@@ -66,11 +71,11 @@ impl Simulation {
                 self.step(pose.as_ref(), period / n_steps as f64)?;
             }
             if farthest(&before, &self.state.positions) < PERIODIC_DIAGONALS * self.diagonal {
-                return Ok(cycle + 1);
+                break;
             }
         }
         self.time = 0.0;
-        Ok(MAX_CYCLES)
+        Ok(n_cycles)
     }
 
     fn start_with_skin(&mut self, next: Option<&Pose>, secs: f64) -> Result<(), FleshError> {

@@ -82,6 +82,11 @@ impl MuscleDrive {
         &self.theta
     }
 
+    /// Whether all curves have the same value at the beginning and after `period` seconds.
+    pub(crate) fn is_periodic(&self, period: f64) -> bool {
+        self.curves.iter().all(|(_, curve)| (curve.at(0.0) - curve.at(period)).abs() < 1e-9)
+    }
+
     /// Let one control parameter have a value from now on, whatever curve it had.
     ///
     /// # Errors

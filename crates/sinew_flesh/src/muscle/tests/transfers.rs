@@ -259,6 +259,28 @@ fn curves_move_the_skin_and_belts_hold_it() {
     assert!(Belt::around(&simulation, &character.mesh, (&rig.joints()[1].name, 3.0), 1.0).is_err());
 }
 
+/// A muscle at 0 changes nothing at all, though frames are held while one acts.
+#[test]
+fn a_muscle_at_zero_changes_nothing() {
+    let character = biped();
+    let clip = &character.clips[0];
+    let soft = SimulationParams { flesh: FleshParams::default(), ..params(300) };
+    let bake = |set: Option<&MuscleSet>| {
+        let mut baker = Baker::new(&character, Some(clip), &soft.clone().into(), &mut quiet()).unwrap();
+        if let Some(set) = set {
+            let lattice = baker.body().lattice.clone();
+            let curves = vec![("breath".into(), Curve::constant(0.0))];
+            baker.set_muscles(MuscleDrive::new(set, &lattice, curves, vec![]).unwrap(), true).unwrap();
+        }
+        baker.advance(0.2, |_| {}).unwrap();
+        let mut out = Vec::new();
+        baker.positions(&mut out).unwrap();
+        out
+    };
+    let set = breath(&character);
+    assert_eq!(bake(None), bake(Some(&set)));
+}
+
 /// A muscle that stiffens flesh where it acts makes it give way less to its own force.
 #[test]
 fn a_tense_muscle_gives_way_less() {
