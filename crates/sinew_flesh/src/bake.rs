@@ -109,12 +109,6 @@ impl<'a> Baker<'a> {
         self.simulation.warm_up(period, self.clock.max_step, pose_at).map(|_| ())
     }
 
-    /// Old name of [`Self::set_muscles`].
-    #[doc(hidden)]
-    pub fn set_rigs(&mut self, muscles: MuscleDrive, settle: bool) -> Result<(), FleshError> {
-        self.set_muscles(muscles, settle)
-    }
-
     /// What is simulated.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation

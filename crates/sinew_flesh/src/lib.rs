@@ -72,13 +72,3 @@ pub use simulation_params::SimulationParams;
 pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
 pub use state::{Anchor, Attachment, BodyPoint, FleshState, Pin, Pull, StepInput};
-
-/// Old names of [`muscle`], for callers that have not been renamed yet.
-#[doc(hidden)]
-pub mod rig {
-    pub use crate::muscle::{
-        Muscle as ForceRig, MuscleDrive as RigDrive, MuscleError as RigError,
-        MuscleEvaluator as RigEvaluator, MuscleSet as RigSet, MuscleShape as RigShape,
-        transfer_muscles as transfer_rigs, *,
-    };
-}

@@ -199,18 +199,6 @@ impl Simulation {
         }
     }
 
-    /// Old name of [`Self::set_muscles`].
-    #[doc(hidden)]
-    pub fn set_rigs(&mut self, muscles: Option<MuscleDrive>) {
-        self.set_muscles(muscles);
-    }
-
-    /// Old name of [`Self::muscles_mut`].
-    #[doc(hidden)]
-    pub fn rigs_mut(&mut self) -> Option<&mut MuscleDrive> {
-        self.muscles_mut()
-    }
-
     /// The muscles that act, for values set by the user.
     pub fn muscles_mut(&mut self) -> Option<&mut MuscleDrive> {
         self.muscles.as_mut()

@@ -72,7 +72,7 @@ impl LiveFlesh {
         let clips: Vec<_> = body.clips.iter().filter(|clip| clip.morphs.is_empty()).collect();
         simulation.limit_stiffness(&clips, &params.simulation, &mut warnings)?;
         let pose = turned_pose(document);
-        simulation.set_rigs(flesh.muscles.drive(&simulation.body().lattice, None)?);
+        simulation.set_muscles(flesh.muscles.drive(&simulation.body().lattice, None)?);
         simulation.begin(pose.as_ref(), true)?;
         let edges = Arc::new(edges(simulation.body().lattice.cells()));
         let (pacer, warnings) = (Pacer::new(params.max_step), warnings.messages);
@@ -112,7 +112,7 @@ impl LiveFlesh {
         budget: f64,
     ) -> Result<(), SessionError> {
         self.take_changes(document)?;
-        if let Some(muscles) = self.simulation.rigs_mut() {
+        if let Some(muscles) = self.simulation.muscles_mut() {
             for control in &document.flesh.muscles.set.controls {
                 let value = document.flesh.muscles.value_in(&control.name, display);
                 muscles.set(&control.name, value).map_err(FleshError::from)?;
@@ -148,7 +148,7 @@ impl LiveFlesh {
         }
         if document.flesh.muscles.set != self.flesh.muscles.set {
             let muscles = document.flesh.muscles.drive(&self.simulation.body().lattice, None)?;
-            self.simulation.set_rigs(muscles);
+            self.simulation.set_muscles(muscles);
         }
         self.flesh = document.flesh.clone();
         Ok(())
