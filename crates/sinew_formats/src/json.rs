@@ -240,7 +240,9 @@ impl<'a> Node<'a> {
             let cause = format!("expected an object with {list}, not {}", self.description());
             return self.fault_with(cause, shape);
         };
-        let is_unknown = |key: &&String| !known.contains(&key.as_str()) && !allowed(key);
+        // `$comment` and `$schema` are for people and editors.
+        let is_unknown =
+            |key: &&String| !known.contains(&key.as_str()) && !key.starts_with('$') && !allowed(key);
         if self.context.unknown_keys == UnknownKeys::Refuse {
             for key in map.keys().filter(is_unknown) {
                 let key = excerpt(key.as_bytes());
@@ -333,6 +335,7 @@ mod tests {
     fn values_and_defaults() {
         assert_eq!(read(r#"{"size":2,"names":["a"]}"#).unwrap(), (2.0, vec!["a".to_owned()]));
         assert_eq!(read("\u{feff}{\"size\":2,\"names\":null}").unwrap(), (2.0, vec![]));
+        assert_eq!(read(r#"{"$comment":"two","size":2}"#).unwrap(), (2.0, vec![]));
     }
 
     #[test]

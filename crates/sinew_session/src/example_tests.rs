@@ -192,7 +192,7 @@ fn settings_of_the_search_are_checked_kept_and_undone() {
     let optimiser = SearchChange { optimiser: Some("magic".into()), ..SearchChange::default() };
     assert!(refused(&document, Command::SetSearch(optimiser)).contains("newton"));
     let all = SearchChange {
-        objective: Some("dtt+0.3dfe".into()),
+        objective: Some("target + 0.3 like-examples".into()),
         optimiser: Some("climb".into()),
         reorder: Some("distance".into()),
         in_order: Some(true),

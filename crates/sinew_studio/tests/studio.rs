@@ -73,8 +73,9 @@ fn a_drag_moves_the_surface_and_is_one_step() {
 fn two_pages_stay_in_step() {
     let server = Server::sample("two");
     let (mut one, mut two) = (server.page(), server.page());
+    let n_frames = two.frames.len();
     one.drag(1, raise(45.0), true);
-    two.until(|page| page.state["n_moves"] == 1 && word(page.frames.last().unwrap(), 5) == 1);
+    two.until(|page| page.state["n_moves"] == 1 && page.frames.len() > n_frames);
     two.ask(json!({ "type": "undo" })).unwrap();
     one.until(|page| page.state["history"]["at"] == 0);
     assert_eq!(one.state["n_moves"], 0);

@@ -1,4 +1,7 @@
 //! A fitted skin as a character and as a file: the same for every front end.
+//!
+//! # Source
+//! The method is that of `sinew_skin`; this file defines its inputs, what is stored, and when it is run again.
 
 use crate::SessionError;
 use glam::DVec3;

@@ -17,7 +17,7 @@ fn the_state_comes_before_the_reply() {
         page.ask(json!({ "type": "do", "command": { "add_handle": { "name": name } } })).unwrap();
         assert!(!page.handle(&name).is_null(), "{name}");
     }
-    page.ask(json!({ "type": "sample", "name": "bar", "vertices": 500 })).unwrap();
+    page.ask(json!({ "type": "sample", "name": "bar", "vertices": 1000 })).unwrap();
     assert_eq!(page.state["name"], "bar");
     page.ask(json!({ "type": "fit", "settings": { "bones": 3 } })).unwrap();
     assert!(page.state["fit"]["version"] == 1 && page.state["compare"] == true);

@@ -54,7 +54,7 @@ export type Clip = {
 export type ClipContacts = {
   /** The clip, by name. */
   clip: string;
-  /** Frames a second in which they count. */
+  /** Frames per second in which they count. */
   fps: number;
   /** All of them. */
   contacts: Array<Contact>;
@@ -122,6 +122,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "scale": { factor: number, } }
   | { "repair": Record<symbol, never> }
   | { "take_skin": { skin: SkinData, } }
+  | { "turntable": { settings: TurntableSettings, } }
   | { "rename_clip": { clip: string, to: string, } }
   | { "remove_clip": { clip: string, } };
 
@@ -145,7 +146,7 @@ export type Contact = {
 export type ContactTrack = {
   /** The clip, by name. */
   clip: string;
-  /** Frames a second in which they count. */
+  /** Frames per second in which they count. */
   fps: number;
   /** Number of frames. */
   frames: number;
@@ -153,7 +154,7 @@ export type ContactTrack = {
   feet: Array<string>;
   /** All contacts. */
   contacts: Array<Contact>;
-  /** Whether somebody changed them by hand. */
+  /** Whether the user changed them. */
   edited: boolean;
 };
 
@@ -216,11 +217,11 @@ export type ExportParams = {
   clip?: string;
   /** Of vertices over time: whether the pose of the handles is the shape that moves. */
   reshaped?: boolean;
-  /** Frames a second of BVH and vertices over time; 30 if absent. */
+  /** Frames per second of BVH and vertices over time; 30 if absent. */
   fps?: number;
   /** How clips are fitted; if absent, as they were last. */
   fit?: Partial<FitSettings>;
-  /** Influences a vertex, 1..=8; 4 if absent. */
+  /** Influences per vertex, 1..=8; 4 if absent. */
   influences?: number;
 };
 
@@ -275,7 +276,7 @@ export type FitEnded = {
 export type FitSettings = {
   /** Clips that share the skin, by name; empty means all of the document. */
   clips: Array<string>;
-  /** Frames a second; if absent, those of the keys, or 30. */
+  /** Frames per second; if absent, those of the keys, or 30. */
   fps: number | null;
   /** Whether the pose of the handles is the shape that moves. */
   reshaped: boolean;
@@ -283,7 +284,7 @@ export type FitSettings = {
   bones: number;
   /** If given, as few bones as bring `E_RMS_diag1` down to so many percent, instead of a number of them. */
   error: number | null;
-  /** Most bones a vertex follows. */
+  /** Most bones per vertex. */
   influences: number;
   /** Whether bones only turn and shift. */
   rigid: boolean;
@@ -319,7 +320,7 @@ export type FleshBake = {
   clip: string | null;
   /** Name of the result; a clip of that name that was baked before is exchanged. */
   to: string;
-  /** Frames a second; those of the clip if absent. */
+  /** Frames per second; those of the clip if absent. */
   fps: number | null;
   /** Seconds; those of the clip if absent. */
   seconds: number | null;
@@ -380,7 +381,7 @@ export type FleshSettings = {
   mode: string;
   /** Thickness of bones, as a share of the way to the surface. */
   bone_radius: number;
-  /** Metres a second squared. */
+  /** Metres per second squared. */
   gravity: [number, number, number];
   /** Longest step in seconds. */
   step: number;
@@ -467,11 +468,11 @@ export type HandleInfo = {
 export type HandlePath = {
   /** Its name. */
   handle: string;
-  /** In order. */
+  /** Points in order. */
   points: Array<[number, number, number]>;
-  /** When each is passed, in seconds; by the length of the way if absent. */
+  /** Time of each point, in seconds; by length if absent. */
   times?: Array<number>;
-  /** How long all of it takes, without times. */
+  /** Total duration, without times. */
   seconds?: number;
   /** Whether the handle must be there. */
   pin?: boolean;
@@ -526,7 +527,7 @@ export type JobKind = "open"
   | "muscles"
   | "bake_flesh";
 
-/** A joint put by hand. */
+/** A joint placed by the user. */
 export type JointSite = {
   /** Unique name. */
   name: string;
@@ -536,7 +537,7 @@ export type JointSite = {
   position: [number, number, number];
 };
 
-/** Examples one after the other. */
+/** Examples one after another. */
 export type Keyframes = {
   /** Their names. */
   examples: Array<string>;
@@ -561,7 +562,7 @@ export type LiveStatus = {
   uncovered: Array<number>;
   /** Milliseconds a step. */
   step_ms: number;
-  /** Seconds simulated a second. */
+  /** Simulated seconds per second. */
   speed: number;
   /** Steps that were not solved to the tolerance. */
   unsolved: number;
@@ -657,17 +658,17 @@ export type PairTarget = "rest" | "posed" | { "example": string } | { "clip": [s
 /** The pose of the character: a stored one, or one of some joints. */
 export type PairedWith = { "example": string } | { "joints": number };
 
-/** A file of paths as it is written, before it is checked: what documents keep and users edit. */
+/** A file of paths as it is written, before it is checked: what documents store and users edit. */
 export type Paths = {
   /** Handles with their paths. */
   paths?: Array<HandlePath>;
   /** A walk along a line, by two feet. */
   walk?: Walk;
-  /** Where the body goes, if it is to look along it. */
+  /** The path of the body, if it should face along it. */
   way?: Way;
-  /** What it stands on. */
+  /** The ground below. */
   ground?: Ground;
-  /** Examples one after the other, instead of paths. */
+  /** Examples one after another, instead of paths. */
   keyframes?: Keyframes;
 };
 
@@ -756,7 +757,7 @@ export type ReachTarget = {
   distance: number;
 };
 
-/** A wish of the user's hand. */
+/** What the user asks for. */
 export type ReachWish = {
   /** All targets there are. */
   targets: Array<WishedTarget>;
@@ -764,7 +765,7 @@ export type ReachWish = {
   pin_others?: boolean;
   /** Whether to look for the best pose anywhere, rather than near the present one. */
   anew?: boolean;
-  /** Weights by name of example, set by hand: the pose is their blend, and nothing is searched. */
+  /** Weights by name of example, set by the user: the pose is their blend, and nothing is searched. */
   weights?: Array<[string, number]>;
 };
 
@@ -889,7 +890,7 @@ export type Rules = {
   planes: Array<RulePlane>;
   /** Pose to begin with; rest if there is none. */
   start?: StartData;
-  /** Contacts of clips that somebody changed by hand. */
+  /** Contacts of clips that the user changed. */
   contacts: Array<ClipContacts>;
   /** Grounds that clips were refitted to. */
   grounds: Array<ClipGround>;
@@ -1010,7 +1011,7 @@ export type StartData = { clip: string, time: number, };
 
 /** What an actor did, to be performed. */
 export type TakeData = {
-  /** Frames a second of the clip. */
+  /** Frames per second of the clip. */
   fps: number;
   /** Whether the source knows how high the actor is. */
   knows_height: boolean;
@@ -1029,6 +1030,14 @@ export type TermInfo = {
 /** Shift handles. */
 export type Translate = { handles: Array<string>, vector: [number, number, number], };
 
+/** What a user can choose about a turntable. */
+export type TurntableSettings = {
+  /** Name of the clip. */
+  clip: string;
+  /** Duration of the turn in seconds. */
+  seconds: number;
+};
+
 /** Twist handles about an axis, spread over others. */
 export type Twist = { handles: Array<string>, axis: [number, number, number], degrees: number, over: Array<string>, };
 
@@ -1046,21 +1055,21 @@ export type Walk = {
   feet: [string, string];
   /** Distance between two footprints of the same foot. */
   stride: number;
-  /** Time from a footprint of a foot to its next. */
+  /** Time between two footprints of the same foot. */
   seconds: number;
   /** How high a foot is lifted. */
   lift: number;
-  /** Share of the time that a foot stands. */
+  /** Share of the time that a foot is planted. */
   stance: number;
 };
 
-/** Where a body goes. */
+/** The path of a body. */
 export type Way = {
-  /** In order. */
+  /** Points in order. */
   points: Array<[number, number, number]>;
-  /** When each is passed. */
+  /** Time of each point. */
   times?: Array<number>;
-  /** How long all of it takes, without times. */
+  /** Total duration, without times. */
   seconds?: number;
 };
 
