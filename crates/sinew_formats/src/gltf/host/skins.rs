@@ -13,7 +13,7 @@ use super::surface::Attributes;
 use glam::{DAffine3, DMat4, DVec3};
 use serde_json::json;
 use sinew_geom::{Character, Skin, SkinSlot, Warnings};
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 /// How the vertices of an instance are bound now.
 pub(super) struct Binding {
@@ -96,14 +96,17 @@ impl SkinWriter {
         }
         let accessor = draft.builder.floats("MAT4", &matrices, None);
         let accessor = json!(draft.accessor(accessor));
-        if self.written.contains_key(&skin) {
-            let mut copy = draft.json["skins"][skin].clone();
-            copy["inverseBindMatrices"] = accessor;
-            let copy = draft.push("skins", copy);
-            draft.json["nodes"][part.node]["skin"] = json!(copy);
-        } else {
-            draft.json["skins"][skin]["inverseBindMatrices"] = accessor;
-            self.written.insert(skin, matrices);
+        match self.written.entry(skin) {
+            Entry::Occupied(_) => {
+                let mut copy = draft.json["skins"][skin].clone();
+                copy["inverseBindMatrices"] = accessor;
+                let copy = draft.push("skins", copy);
+                draft.json["nodes"][part.node]["skin"] = json!(copy);
+            }
+            Entry::Vacant(entry) => {
+                draft.json["skins"][skin]["inverseBindMatrices"] = accessor;
+                entry.insert(matrices);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! - `error`: root mean square distance of played and given vertices, percent of the rest pose's diagonal;
 //! - `reported`: that error over the one the product reports, or the inverse if that is more;
 //! - `normals_mean`, `normals_p99`: angle between played and given facet normals in degrees, all frames; facets far
-//! smaller than the others are ignored, because they are invisible;
+//!   smaller than the others are ignored, because they are invisible;
 //! - `flipped`: percent of facets that point backwards;
 //! - `bind_p99`, `bind_max`: by which factor edges of the written bind pose are longer or shorter than those of the rest pose
 //!   (edges far shorter than the others left out): it is what an animator opens;
