@@ -37,8 +37,15 @@ export function mountTooltips(): void {
       if (target.isConnected) show(target);
     }, DELAY_MS);
   };
+  // A pointer that rests enters an element when the page changes under it; that must not hide what the keyboard shows.
+  let pointer = '';
+  const placeOf = (event: PointerEvent): string => `${event.clientX} ${event.clientY}`;
   document.addEventListener('pointerover', (event) => {
-    if (event.pointerType !== 'touch') showLater(event);
+    if (event.pointerType !== 'touch' && placeOf(event) !== pointer) showLater(event);
+    pointer = placeOf(event);
+  });
+  document.addEventListener('pointermove', (event) => {
+    pointer = placeOf(event);
   });
   // Whoever uses the keyboard sees them, too.
   document.addEventListener('focusin', (event) => {
