@@ -71,7 +71,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.until(`document.querySelector('[data-testid="toasts"]').textContent.includes('speed')`);
   await page.type('search-objective', 'dtt+0.3dfe');
   await page.until(`sinew.state().search.objective === 'target + 0.3 like-examples'`);
-  await page.until(`document.querySelector('[data-testid="term-dfe"]')`);
+  await page.until(`document.querySelector('[data-testid="term-like-examples"]')`);
   // Dropped without a trace but for the settings, which are steps of their own.
   const steps = (await state(page)).history.steps.length;
   await page.click('reach-cancel');
