@@ -267,7 +267,7 @@ impl Studio {
         self.news.subscribe()
     }
 
-    /// Hear what all pages are told: notices, and how far jobs are.
+    /// Messages to all pages: notices and the progress of jobs.
     pub fn watch_words(&self) -> broadcast::Receiver<Arc<str>> {
         self.words.subscribe()
     }

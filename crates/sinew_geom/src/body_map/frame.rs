@@ -9,7 +9,7 @@ use glam::{DAffine3, DVec3};
 pub(super) struct Frame {
     pub up: DVec3,
     pub forward: DVec3,
-    /// Whether sides or ends of the body told where forward is.
+    /// Whether sides or ends of the body decided where forward is.
     pub is_forward_known: bool,
 }
 

@@ -48,7 +48,7 @@ fn what_would_fill_the_memory_is_not_baked() {
     assert!(matches!(stopped, Err(SessionError::Cancelled)), "{advised}");
 }
 
-/// Renaming, moving a centre or another follower must not factor anything anew, but moves must see it.
+/// Renaming, moving a centre or another follower must not factor anything again, but moves must see it.
 #[test]
 fn only_what_handles_hold_is_prepared_anew() {
     let mut stage = Stage::default();

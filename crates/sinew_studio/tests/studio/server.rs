@@ -108,7 +108,7 @@ impl Server {
     }
 }
 
-/// A page that believes what it is told.
+/// A client that applies every message it receives.
 pub struct Page {
     pub socket: WebSocket<TcpStream>,
     pub state: Value,
