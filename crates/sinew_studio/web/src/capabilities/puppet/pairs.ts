@@ -37,8 +37,11 @@ function residual(hasPairs: boolean): View {
   const isFault = fault != null && hasPairs;
   const far = off != null && off > FAR_M ? ': pair this pose as well' : '';
   const distance = off == null ? '' : `You are ${(100 * off).toFixed(1)} cm from a blend of these poses${far}.`;
-  const text = isFault ? fault : distance;
-  return h('p.note', { class: isFault ? 'missed' : '', hidden: text === '', 'data-testid': 'residual' }, text);
+  return h(
+    'p.note',
+    { class: isFault ? 'missed' : 'live', hidden: !hasPairs, 'data-testid': 'residual' },
+    isFault ? fault : distance,
+  );
 }
 
 function files(): View {
