@@ -35,8 +35,8 @@ export function Pairs(): View {
 function residual(hasPairs: boolean): View {
   const { residual: off, fault } = store.doc?.act ?? {};
   const isFault = fault != null && hasPairs;
-  const far = off != null && off > FAR_M ? ': pair this pose as well' : '';
-  const distance = off == null ? '' : `You are ${(100 * off).toFixed(1)} cm from a blend of these poses${far}.`;
+  const far = off != null && off > FAR_M ? ' Pair this pose too.' : '';
+  const distance = off == null ? '' : `You are ${(100 * off).toFixed(1)} cm from a blend of these.${far}`;
   return h(
     'p.note',
     { class: isFault ? 'missed' : 'live', hidden: !hasPairs, 'data-testid': 'residual' },
