@@ -27,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "sinew_skin",
             "sinew_constrain",
             "sinew_puppet",
+            "sinew_rig",
         ],
     ),
     (

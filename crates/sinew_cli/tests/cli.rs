@@ -25,6 +25,8 @@ mod pose;
 mod puppet;
 #[path = "cli/refit.rs"]
 mod refit;
+#[path = "cli/skeleton.rs"]
+mod skeleton;
 #[path = "cli/solve.rs"]
 mod solve;
 #[path = "cli/turntable.rs"]

@@ -190,6 +190,12 @@ pub enum Command {
     /// Muscles that shape the flesh.
     #[serde(alias = "rigs")]
     Muscles(MuscleChange),
+    /// Give the character a skeleton that fits its shape; `template` names a plan of a body, else the best one is used.
+    AddSkeleton {
+        #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(optional = nullable))]
+        template: Option<String>,
+    },
     /// Make the joints placed by the user the skeleton of the character.
     BindJoints {},
     /// Keep the pose of the joints, as a clip of one frame.

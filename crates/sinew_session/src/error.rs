@@ -6,6 +6,7 @@ use sinew_flesh::FleshError;
 use sinew_formats::FormatError;
 use sinew_geom::GeomError;
 use sinew_puppet::PuppetError;
+use sinew_rig::RigError;
 use sinew_skin::SkinError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -35,6 +36,9 @@ pub enum SessionError {
     /// Flesh and joints placed by the user.
     #[error(transparent)]
     Flesh(#[from] FleshError),
+    /// Skeletons found from the shape.
+    #[error(transparent)]
+    Rig(#[from] RigError),
     /// A name that does not exist.
     #[error("there is no {what} {name:?}; known are: {known}")]
     Absent {

@@ -169,6 +169,11 @@ impl History {
         Ok(())
     }
 
+    /// A step of a journal that could not be done again: it changes nothing, and those after it keep their numbers.
+    pub(crate) fn put_lost_step(&mut self) {
+        self.replay("Lost step".into(), self.document().clone(), None, false);
+    }
+
     fn goes_on(&self, merge: &Merge) -> bool {
         match (merge, &self.steps[self.at].merge) {
             (Merge::Gesture(new), Some(Merge::Gesture(old))) => new == old,

@@ -1,10 +1,15 @@
 //! Work written to disk while it is done, so that a crash loses at most the last moment.
 //!
 //! A folder for each document: `base-N.sinew.glb`, the document as it was opened, written before the first change;
-//! `journal.jsonl`, whose first line names the base and whose others are the steps since; `lock`, held while the
-//! document is open. A line is small whatever the size of the mesh, so nothing waits for a save.
+//! `journal.jsonl`, whose first line names the base and whose others are the steps since (see `record`); `lock`, held while the
+//! document is open; `closed`, if the user closed it without saving; `discarded`, if it is to be removed. A line is small
+//! whatever the size of the mesh, so nothing waits for a save.
 
-use crate::{Command, Document, SessionError, write_project};
+use crate::{
+    Command, Document, SessionError,
+    record::{Place, write_line},
+    write_project,
+};
 use serde::{Deserialize, Serialize};
 use sinew_formats::{FormatError, write_atomic};
 use sinew_geom::Warnings;
@@ -27,6 +32,10 @@ const MAX_BYTES: u64 = 64 << 20;
 
 pub(crate) const LINES: &str = "journal.jsonl";
 pub(crate) const LOCK: &str = "lock";
+/// Marks work that the user closed without saving.
+pub(crate) const CLOSED: &str = "closed";
+/// Marks work that the user discarded or saved, should its folder outlive that.
+pub(crate) const DISCARDED: &str = "discarded";
 
 /// A line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +85,7 @@ impl Journal {
             is_dirty: false,
             file: None,
             generation: 0,
+            n_lines: 0,
             n_bytes: 0,
             n_steps: 0,
             reach: [0, 0],
@@ -111,12 +121,18 @@ impl Journal {
         }
     }
 
-    /// Finish writing, and keep or remove the folder.
-    pub fn end(mut self, keep: bool) {
+    /// Finish writing, and remove the folder.
+    pub fn remove(mut self) {
         self.join();
-        if !keep {
-            // A folder that stays is offered for recovery, which does no harm.
-            let _ = fs::remove_dir_all(&self.folder);
+        remove_folder(&self.folder);
+    }
+
+    /// Finish writing, and keep what was not saved. `is_closed` says that the user closed it rather than that it ended.
+    pub fn keep(mut self, is_closed: bool) {
+        self.join();
+        if is_closed {
+            // Without the mark it is offered once more, which does no harm.
+            let _ = fs::write(self.folder.join(CLOSED), b"");
         }
     }
 
@@ -132,6 +148,12 @@ impl Drop for Journal {
     fn drop(&mut self) {
         self.join();
     }
+}
+
+/// Remove the folder of a document. What cannot be removed now is marked, so that it is not offered, and tried again later.
+pub(crate) fn remove_folder(folder: &Path) {
+    let _ = fs::write(folder.join(DISCARDED), b"");
+    let _ = fs::remove_dir_all(folder);
 }
 
 /// A folder no other document has.
@@ -155,6 +177,8 @@ struct Writer {
     is_dirty: bool,
     file: Option<File>,
     generation: usize,
+    /// Lines since the base.
+    n_lines: usize,
     n_bytes: u64,
     /// Steps from the base to the current state.
     n_steps: isize,
@@ -204,8 +228,7 @@ impl Writer {
         for (entry, _) in &pending {
             self.follow(entry);
             is_replayable &= (0..=self.reach[0]).contains(&self.n_steps);
-            serde_json::to_writer(&mut text, entry).map_err(|error| self.fail(LINES, error.into()))?;
-            text.push(b'\n');
+            self.write_line(entry, &mut text)?;
         }
         self.n_bytes += text.len() as u64;
         // Steps that the lines do not hold, before the base or undone before it, cannot be gone to by a replay.
@@ -216,6 +239,13 @@ impl Writer {
         let Some(file) = &mut self.file else { return Ok(()) };
         let written = file.write_all(&text).and_then(|()| file.sync_data());
         written.map_err(|error| self.fail(LINES, error).into())
+    }
+
+    fn write_line(&mut self, entry: &Entry, text: &mut Vec<u8>) -> Result<(), SessionError> {
+        let place = Place { generation: self.generation, number: self.n_lines, step: self.n_steps };
+        write_line(place, entry, text).map_err(|error| self.fail(LINES, error.into()))?;
+        self.n_lines += 1;
+        Ok(())
     }
 
     /// Keep account of where the lines lead.
@@ -249,13 +279,13 @@ impl Writer {
         let bytes = write_project(&self.base, &mut Warnings::default())?;
         write_atomic(&self.folder.join(&base), &bytes)?;
         let (name, path, is_dirty) = (self.base.name.clone(), self.path.clone(), self.is_dirty);
-        let head = Entry::Opened { base, name, path, is_dirty };
-        let mut head = serde_json::to_vec(&head).map_err(|error| self.fail(LINES, error.into()))?;
-        head.push(b'\n');
+        (self.n_lines, self.n_steps, self.reach) = (0, 0, [0, 0]);
+        let mut head = Vec::new();
+        self.write_line(&Entry::Opened { base, name, path, is_dirty }, &mut head)?;
         let lines = self.folder.join(LINES);
         write_atomic(&lines, &head)?;
         let file = OpenOptions::new().append(true).open(&lines).map_err(|error| self.fail(LINES, error))?;
-        (self.file, self.n_bytes, self.n_steps, self.reach) = (Some(file), head.len() as u64, 0, [0, 0]);
+        (self.file, self.n_bytes) = (Some(file), head.len() as u64);
         // There is none the first time.
         let _ = fs::remove_file(old);
         Ok(())
@@ -266,7 +296,8 @@ impl Writer {
     }
 }
 
-fn base_name(generation: usize) -> String {
+/// Name of the base of a generation.
+pub(crate) fn base_name(generation: usize) -> String {
     format!("base-{generation}.sinew.glb")
 }
 

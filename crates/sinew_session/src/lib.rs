@@ -29,6 +29,7 @@ mod parts;
 mod project;
 mod puppet;
 mod reach;
+mod record;
 mod recovery;
 mod refit;
 mod rules;
@@ -36,6 +37,7 @@ mod rules;
 mod rules_tests;
 mod search;
 mod session;
+mod skeleton;
 mod stack;
 mod stage;
 #[cfg(test)]
@@ -80,6 +82,7 @@ pub use rules::{
 };
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};
+pub use skeleton::{SkeletonReport, add_skeleton, has_skeleton, with_skeleton};
 pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};
 pub use thumbnail::draw_thumbnail;

@@ -2,8 +2,9 @@
 
 use crate::{
     Document, History, SessionError,
-    journal::{Entry, LINES, LOCK},
+    journal::{CLOSED, DISCARDED, Entry, LINES, LOCK, base_name, remove_folder},
     read_project,
+    record::{Line, Place, read_lines},
 };
 use sinew_formats::FormatError;
 use sinew_geom::Warnings;
@@ -14,8 +15,10 @@ use std::{
     time::SystemTime,
 };
 
-/// Forgotten work that is kept; beyond that the oldest goes.
-const MAX_KEPT: usize = 20;
+/// Bytes of unsaved work that are kept; beyond that the oldest goes. The newest always stays.
+const MAX_KEPT_BYTES: u64 = 4 << 30;
+/// Places of a damaged journal that are named one by one.
+const MAX_NAMED: usize = 12;
 
 /// Work that can be taken up again.
 #[derive(Debug, Clone)]
@@ -28,6 +31,10 @@ pub struct Recovery {
     pub path: Option<PathBuf>,
     /// When it was last changed.
     pub changed: SystemTime,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Whether the user closed the document without saving; else the program ended with it open.
+    pub is_closed: bool,
     // As long as this is held nobody else takes it up or removes it.
     _lock: std::sync::Arc<File>,
 }
@@ -50,104 +57,223 @@ impl Recovery {
     }
 
     /// All work below a folder that nobody has open and that was not saved, the newest first. What holds nothing is
-    /// removed.
+    /// removed, and the oldest beyond 4 GB.
     pub fn find_all(root: &Path) -> Vec<Self> {
         let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
         let mut found: Vec<Self> = entries.flatten().filter_map(|entry| Self::find(&entry.path())).collect();
         found.sort_by_key(|recovery| std::cmp::Reverse(recovery.changed));
-        found.drain(MAX_KEPT.min(found.len())..).for_each(|old| old.discard());
+        let kept = n_kept(found.iter().map(|recovery| recovery.bytes), MAX_KEPT_BYTES);
+        found.drain(kept..).for_each(|old| old.discard());
         found
     }
 
     fn find(folder: &Path) -> Option<Self> {
+        if folder.join(DISCARDED).exists() {
+            remove_folder(folder);
+            return None;
+        }
         let lock = File::options().write(true).open(folder.join(LOCK)).ok()?;
         // Held by a program that still runs.
         lock.try_lock().ok()?;
-        let lines = folder.join(LINES);
-        let text = match fs::read(&lines) {
-            Ok(text) => text,
+        let file = folder.join(LINES);
+        let lines = match fs::read(&file) {
+            Ok(text) => read_lines(&text),
             // Nothing was done yet when it ended.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let _ = fs::remove_dir_all(folder);
+                remove_folder(folder);
                 return None;
             }
             Err(_) => return None,
         };
-        let (entries, is_whole) = parse(&text);
         // What this version does not understand is left for one that does.
-        let (Entry::Opened { name, path, is_dirty, .. }, rest) = entries.split_first()? else { return None };
-        let mut saved = rest.iter().rev().filter_map(|entry| match entry {
-            Entry::Saved(path) => Some(path.clone()),
+        base_of(&lines)?;
+        let (title, opened) = match lines.first().and_then(Line::entry) {
+            Some(Entry::Opened { name, path, .. }) => (name.clone(), path.clone()),
+            _ => ("unsaved work with a damaged journal".to_owned(), None),
+        };
+        let mut saved = lines.iter().rev().filter_map(|line| match line.entry() {
+            Some(Entry::Saved(path)) => Some(path.clone()),
             _ => None,
         });
-        let path = saved.next().or_else(|| path.clone());
-        let is_dirty = rest.last().map_or(*is_dirty, |last| !matches!(last, Entry::Saved(_)));
-        if !is_dirty && is_whole {
-            let _ = fs::remove_dir_all(folder);
+        let is_clean = match lines.last().and_then(Line::entry) {
+            Some(Entry::Saved(_)) => true,
+            Some(Entry::Opened { is_dirty, .. }) => !is_dirty,
+            _ => false,
+        };
+        if is_clean && lines.iter().all(|line| line.entry().is_some()) {
+            remove_folder(folder);
             return None;
         }
-        let changed = fs::metadata(&lines).and_then(|meta| meta.modified()).ok()?;
-        let (folder, title) = (folder.to_owned(), name.clone());
-        Some(Self { folder, title, path, changed, _lock: std::sync::Arc::new(lock) })
+        Some(Self {
+            folder: folder.to_owned(),
+            title,
+            path: saved.next().or(opened),
+            changed: fs::metadata(&file).and_then(|meta| meta.modified()).ok()?,
+            bytes: count_bytes(folder),
+            is_closed: folder.join(CLOSED).exists(),
+            _lock: std::sync::Arc::new(lock),
+        })
     }
 
-    /// Do again what was done.
+    /// Do again what was done. What is damaged or cannot be done again is left out and named in a warning; everything else
+    /// before and after it is there.
     ///
     /// # Errors
-    /// If the base cannot be read. Steps that cannot be done again end the work there, with a warning.
+    /// If the base cannot be read.
     pub fn recover(&self, warnings: &mut Warnings) -> Result<Recovered, SessionError> {
         let read = |path: PathBuf| fs::read(&path).map_err(|error| FormatError::Io { path, error });
-        let (entries, is_whole) = parse(&read(self.folder.join(LINES))?);
-        let base = match entries.first() {
-            Some(Entry::Opened { base, .. }) => {
-                self.folder.join(Path::new(base).file_name().unwrap_or_default())
-            }
-            _ => return Err(self.broken("its journal has no beginning")),
-        };
+        let lines = read_lines(&read(self.folder.join(LINES))?);
+        let base = base_of(&lines).ok_or_else(|| SessionError::Unusable {
+            path: self.folder.clone(),
+            cause: "its journal does not say where it begins".into(),
+            remedy: "discard it",
+        })?;
+        let base = self.folder.join(base);
         let document: Document = read_project(&read(base.clone())?, &base, warnings)?;
-        let mut history = History::new(document);
-        let mut is_complete = is_whole;
-        for entry in &entries[1..] {
-            let done = match entry {
-                Entry::Done { merged, command } => history.apply_recorded(command, *merged),
-                Entry::Jump(0) => Ok(()),
-                Entry::Jump(steps) => match history.jump(history.at().saturating_add_signed(*steps)) {
-                    true => Ok(()),
-                    false => Err(self.broken("its journal goes to a step that it does not hold")),
-                },
-                Entry::Forget => {
-                    history.forget_last();
-                    Ok(())
-                }
-                Entry::Opened { .. } | Entry::Saved(_) => Ok(()),
-            };
-            if let Err(error) = done {
-                warnings
-                    .push(format!("the work after step {} could not be done again: {error}", history.at()));
-                is_complete = false;
-                break;
-            }
+        let mut replay = Replay { history: History::new(document), n_lines: 0, losses: Vec::new() };
+        lines.iter().for_each(|line| replay.follow(line));
+        let (is_complete, n_more) = (replay.losses.is_empty(), replay.losses.len().saturating_sub(MAX_NAMED));
+        replay.losses.into_iter().take(MAX_NAMED).for_each(|loss| warnings.push(loss));
+        if n_more > 0 {
+            warnings.push(format!("{n_more} more places of the journal could not be done again"));
         }
-        Ok(Recovered { history, path: self.path.clone(), is_complete })
+        Ok(Recovered { history: replay.history, path: self.path.clone(), is_complete })
     }
 
-    fn broken(&self, cause: &str) -> SessionError {
-        SessionError::Unusable { path: self.folder.clone(), cause: cause.into(), remedy: "discard it" }
-    }
-
-    /// Do away with it.
+    /// Do away with it: it is not offered again.
     pub fn discard(self) {
-        // What cannot be removed is offered again.
-        let _ = fs::remove_dir_all(&self.folder);
+        remove_folder(&self.folder);
     }
 }
 
-/// The lines of a journal, and whether all were understood; the last may have been cut off by the crash.
-fn parse(text: &[u8]) -> (Vec<Entry>, bool) {
-    let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-    let lines = text[..end].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let n_lines = lines.clone().count();
-    let entries: Vec<Entry> = lines.map_while(|line| serde_json::from_slice(line).ok()).collect();
-    let is_whole = entries.len() == n_lines;
-    (entries, is_whole)
+/// How many of the newest are kept within a limit of bytes.
+fn n_kept(bytes: impl Iterator<Item = u64>, most: u64) -> usize {
+    let mut sum = 0u64;
+    let fits = |(at, bytes): &(usize, u64)| {
+        sum = sum.saturating_add(*bytes);
+        *at == 0 || sum <= most
+    };
+    bytes.enumerate().take_while(fits).count()
+}
+
+/// Bytes of the files of a folder of ours.
+fn count_bytes(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
+}
+
+/// Name of the file that the lines go on from. If the line that names it is damaged, the others say which it is.
+fn base_of(lines: &[Line]) -> Option<PathBuf> {
+    match lines.first()?.entry() {
+        Some(Entry::Opened { base, .. }) => Some(Path::new(base).file_name()?.into()),
+        _ => lines.iter().find_map(Line::place).map(|place| base_name(place.generation).into()),
+    }
+}
+
+/// A journal that is done again.
+struct Replay {
+    history: History,
+    /// Lines so far, as the journal counts them.
+    n_lines: usize,
+    /// What is missing.
+    losses: Vec<String>,
+}
+
+impl Replay {
+    fn follow(&mut self, line: &Line) {
+        let number = self.n_lines;
+        if let Some(place) = line.place() {
+            self.note_gap(place.number);
+            self.n_lines = place.number + 1;
+        } else {
+            self.n_lines += 1;
+        }
+        match line {
+            Line::Damaged => self.lose(number, "is damaged; what it did is missing"),
+            Line::Unknown(place) => {
+                self.lose(number, "is of another version of Sinew; what it did is missing");
+                self.go_to(place.map(|place| place.step));
+            }
+            Line::Whole(place, entry) => self.do_again(number, *place, entry),
+        }
+    }
+
+    /// A damaged line may have been several, or a part of one.
+    fn note_gap(&mut self, number: usize) {
+        if number > self.n_lines {
+            let text = match (self.n_lines + 1, number) {
+                (first, last) if first == last => format!("line {first} of the journal is missing"),
+                (first, last) => format!("lines {first} to {last} of the journal are missing"),
+            };
+            self.losses.push(text);
+        }
+    }
+
+    fn lose(&mut self, number: usize, why: &str) {
+        self.losses.push(format!("line {} of the journal {why}", number + 1));
+    }
+
+    /// The present step, counted from the base.
+    fn step(&self) -> isize {
+        (self.history.first() + self.history.at()) as isize
+    }
+
+    /// Be at a step: what should be there and is not was lost.
+    fn go_to(&mut self, step: Option<isize>) -> bool {
+        let Some(step) = step else { return true };
+        if step < self.step() {
+            let at = step.checked_sub_unsigned(self.history.first()).and_then(|at| usize::try_from(at).ok());
+            return at.is_some_and(|at| self.history.jump(at));
+        }
+        while self.step() < step {
+            self.history.put_lost_step();
+        }
+        true
+    }
+
+    fn do_again(&mut self, number: usize, place: Option<Place>, entry: &Entry) {
+        let after = place.map(|place| place.step);
+        // Where it began, had nothing been lost before.
+        let before = after.map(|after| match entry {
+            Entry::Done { merged: false, .. } => after - 1,
+            Entry::Jump(steps) => after - steps,
+            Entry::Forget => after + 1,
+            Entry::Done { merged: true, .. } | Entry::Opened { .. } | Entry::Saved(_) => after,
+        });
+        let is_there = self.losses.is_empty() || self.go_to(before);
+        let done = match entry {
+            Entry::Done { merged, command } => self.history.apply_recorded(command, *merged),
+            Entry::Jump(0) | Entry::Opened { .. } | Entry::Saved(_) => Ok(()),
+            Entry::Jump(steps) => {
+                let there = self.history.at().saturating_add_signed(*steps);
+                let is_known = there == self.history.at() || self.history.jump(there);
+                let cause = "it goes to a step that the journal does not hold".into();
+                if is_known { Ok(()) } else { Err(SessionError::Value { what: "undo", cause }) }
+            }
+            Entry::Forget => {
+                self.history.forget_last();
+                Ok(())
+            }
+        };
+        if let (Entry::Done { command, .. }, Err(error)) = (entry, &done) {
+            self.lose(number, &format!("({}) could not be done again: {error}", command.label()));
+            self.go_to(after);
+        } else if let Err(error) = done {
+            self.lose(number, &format!("could not be done again: {error}"));
+        } else if !is_there {
+            self.lose(number, "was done from another step than before, because those between are missing");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_work_stays_and_the_oldest_beyond_the_quota_goes() {
+        let kept = |bytes: &[u64]| n_kept(bytes.iter().copied(), 100);
+        assert_eq!([kept(&[]), kept(&[500]), kept(&[500, 1]), kept(&[60, 40, 1])], [0, 1, 1, 2]);
+        assert_eq!(kept(&[1; 99]), 99);
+    }
 }

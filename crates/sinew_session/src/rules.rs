@@ -298,7 +298,7 @@ impl Ruled {
 pub(crate) fn rig_of(document: &Document) -> Result<&Rig, SessionError> {
     document.body.rig.as_ref().filter(|rig| rig.n_joints() > 0).ok_or_else(|| SessionError::Value {
         what: "skeleton",
-        cause: "the character has none; open one with a skeleton, or fit a skin to a clip".into(),
+        cause: "the character has none; add one (the button “Add a skeleton”, or `sinew rig`)".into(),
     })
 }
 

@@ -107,8 +107,7 @@ impl Session {
     }
 
     fn exchange(&mut self, history: History, path: Option<PathBuf>, saved_at: Option<usize>) {
-        let was_dirty = self.is_dirty();
-        self.end_journal(was_dirty);
+        self.end_journal(true);
         (self.history, self.path, self.saved_at, self.drags) = (history, path, saved_at, None);
         self.begin_journal();
         self.tell(Event::Opened);
@@ -316,9 +315,13 @@ impl Session {
         }
     }
 
-    fn end_journal(&mut self, keep: bool) {
-        if let Some(journal) = self.journal.take() {
-            journal.end(keep);
+    /// End the journal: kept if there is something to save, and marked if the user closed the document.
+    fn end_journal(&mut self, is_closed: bool) {
+        let is_dirty = self.is_dirty();
+        match self.journal.take() {
+            Some(journal) if is_dirty => journal.keep(is_closed),
+            Some(journal) => journal.remove(),
+            None => {}
         }
     }
 
@@ -331,7 +334,6 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let is_dirty = self.is_dirty();
-        self.end_journal(is_dirty);
+        self.end_journal(false);
     }
 }

@@ -127,6 +127,23 @@ impl SkinFitter {
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
     }
 
+    /// The motion of given bones: weights and rest pose stay, only transforms are fitted. Those of `skin` are not used.
+    ///
+    /// # Errors
+    /// If the skin belongs to another mesh, or has no bones.
+    pub fn fit_bones(&self, skin: &FittedSkin, transforms: BoneKind) -> Result<FittedSkin, SkinError> {
+        let params = FitParams {
+            bones: skin.n_bones,
+            influences: skin.influences,
+            transforms,
+            correct_rest: false,
+            ..FitParams::default()
+        };
+        params.check(self.tracks.n_vertices)?;
+        let state = Run::new(&self.tracks, &params, &crate::no_progress).resume(skin)?;
+        Ok(FittedSkin::from_state(&self.tracks, &state))
+    }
+
     /// Errors of a skin against the sequence.
     ///
     /// # Errors

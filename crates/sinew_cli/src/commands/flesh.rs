@@ -104,7 +104,10 @@ fn clip_of<'a>(
     }
     if character.skin.is_none() || character.rig.is_none() {
         ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
-        warnings.push("there is no skin: the body falls freely until it meets --floor, --room or the like");
+        warnings.push(
+            "there is no skin: the body falls freely until it meets --floor, --room or the like; \
+             `sinew rig` gives it bones that hold it",
+        );
         return Ok(None);
     }
     if args.clip.is_none() && character.clips.is_empty() {

@@ -1,11 +1,12 @@
-//! Reading a model that is to be posed.
+//! Reading a model that is to be posed, and giving it what it lacks.
 
 use super::output::Origin;
 use crate::console::Console;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use sinew::{
     formats::{Content, paths::read_ground, read_any},
     geom::{Character, Warnings, path::Ground},
+    session::{SkeletonReport, add_skeleton, has_skeleton},
 };
 use std::path::Path;
 
@@ -29,6 +30,39 @@ pub fn read_surface(
         bail!("{shown}: there are no faces, so there is no surface to pose; give a mesh with faces");
     }
     Ok((character, origin))
+}
+
+/// Give a surface without a skeleton one that fits its shape, and say so.
+///
+/// # Errors
+/// If no body is recognised in the surface; what to do is part of the message.
+pub fn ensure_skeleton(
+    character: &mut Character,
+    path: &Path,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Option<SkeletonReport>> {
+    if has_skeleton(character) || character.mesh.n_faces() == 0 {
+        return Ok(None);
+    }
+    let shown = path.display();
+    let progress = console.progress(&format!("looking for a skeleton in {shown}"));
+    let mut rigged = character.clone();
+    let report = add_skeleton(&mut rigged, None).map_err(|error| with_path(error, path))?;
+    drop(progress);
+    let advice =
+        format!("`sinew rig {shown} --template NAME -o rigged.glb` makes one of a plan that you choose");
+    ensure!(
+        report.is_body(),
+        "{shown}: there is no skeleton in it, and no body was recognised in its shape; {advice}"
+    );
+    if report.is_guess {
+        warnings.push(format!("{}; {advice}", report.text));
+    } else {
+        console.note(&format!("{shown}: {}", report.text));
+    }
+    *character = rigged;
+    Ok(Some(report))
 }
 
 /// An error of a part that does not know the file it works on.

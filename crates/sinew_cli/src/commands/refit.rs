@@ -1,7 +1,7 @@
 //! `sinew refit`: a clip on another body and another ground.
 
 use super::{
-    input::{ground_of, with_path},
+    input::{ensure_skeleton, ground_of, with_path},
     output::{Origin, OutputOptions, check_name, find_clip, free_name, write_character},
 };
 use crate::console::Console;
@@ -35,7 +35,8 @@ use std::{path::Path, time::Instant};
 pub struct RefitArgs {
     /// File with the clip to fit (bvh, glb)
     pub motion: PathBuf,
-    /// Body to fit it to (glb, bvh, skeleton json), with the same joint names as the clip [default: the clip's own]
+    /// Body to fit it to (glb, bvh, skeleton json), with the same joint names as the clip; a mesh without a skeleton is given
+    /// one as by `sinew rig` [default: the clip's own]
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
     /// Scale of body parts: all, legs, feet, arms or a joint, and a factor
@@ -145,6 +146,7 @@ fn open(
             let origin = Origin::of(&file, warnings);
             (file.character, origin, false)
         }
+        Content::Model(model) => (model.character, Origin::default(), false),
         _ => bail!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display()),
     };
     let rig = character.rig.clone().unwrap_or_default();
@@ -167,7 +169,11 @@ fn target(
     warnings: &mut Warnings,
 ) -> anyhow::Result<Opened> {
     let mut target = match &args.skeleton {
-        Some(path) => open(path, None, console, warnings)?,
+        Some(path) => {
+            let mut opened = open(path, None, console, warnings)?;
+            ensure_skeleton(&mut opened.character, path, console, warnings)?;
+            opened
+        }
         None => Opened {
             character: source.character.clone(),
             unit: source.unit,

@@ -88,6 +88,7 @@ impl Command {
                 step(change.label(), |d| flesh::change(d, change)).merged_by(change.merge_key()),
             Self::Muscles(change) =>
                 step(change.label(), |d| muscles::change(d, change)).merged_by(change.merge_key()),
+            Self::AddSkeleton { template } => step("Add skeleton", |d| add_skeleton(d, template.as_deref())),
             Self::BindJoints {} => step("Make skeleton", crate::flesh::bind),
             Self::KeepTurns { clip } => step(format!("Save pose as {clip}"), |d| flesh::keep_turns(d, clip)),
             Self::BakeFlesh { bake } => step(format!("Bake flesh as {}", bake.to), |d| bake_flesh(d, bake)),
@@ -103,6 +104,11 @@ impl Command {
             Self::RemoveClip { clip } => step(format!("Remove clip {clip}"), |d| character::remove_clip(d, clip)),
         }
     }
+}
+
+fn add_skeleton(document: &mut Document, template: Option<&str>) -> Result<(), SessionError> {
+    *document = crate::with_skeleton(document, template)?.0;
+    Ok(())
 }
 
 fn turntable(document: &mut Document, settings: &TurntableSettings) -> Result<(), SessionError> {

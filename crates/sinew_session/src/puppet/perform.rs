@@ -202,7 +202,9 @@ impl Puppet {
 }
 
 fn no_skeleton() -> SessionError {
-    let cause = "the character has no skeleton, but the pairs hold poses of one; pair it again".into();
+    let cause =
+        "the character has no skeleton, but the pairs hold poses of one; add a skeleton, then pair it again"
+            .into();
     SessionError::Value { what: "pairs", cause }
 }
 

@@ -223,3 +223,88 @@ fn a_journal_that_is_not_understood_is_left_alone() {
     assert!(Recovery::find_all(&root).is_empty() && of.exists());
     std::fs::remove_dir_all(root).unwrap();
 }
+
+/// Whatever bit of a journal is changed: the place is named, and every step before and after it is there.
+#[test]
+fn a_damaged_place_is_named_and_everything_else_is_done_again() {
+    let root = folder("damaged");
+    let small = Document::new(build_character(Sample::Sack, 1_000).unwrap());
+    let mut session = Session::new(small.clone(), None, Some(root.clone()));
+    let add = |n: usize| Command::AddHandle { name: format!("handle {n}") };
+    for n in 0..20 {
+        session.apply(&add(n), None).unwrap();
+    }
+    session.undo();
+    session.undo();
+    session.apply(&add(30), None).unwrap();
+    assert!(session.flush());
+    let names = |document: &Document| -> Vec<String> {
+        document.handles.iter().map(|handle| handle.name.clone()).collect()
+    };
+    let wanted = names(session.document());
+    drop(session);
+    let of = std::fs::read_dir(&root).unwrap().next().unwrap().unwrap().path();
+    let file = of.join("journal.jsonl");
+    let text = std::fs::read(&file).unwrap();
+    let n_lines = text.split(|&byte| byte == b'\n').count() - 1;
+    let check = |damaged: &[u8], what: &str| {
+        std::fs::write(&file, damaged).unwrap();
+        let found = Recovery::find_all(&root);
+        assert_eq!(found.len(), 1, "{what}");
+        let mut warnings = Warnings::default();
+        let recovered = found[0].recover(&mut warnings).unwrap();
+        let there = names(recovered.history.document());
+        let missing = wanted.iter().filter(|name| !there.contains(name)).count();
+        assert_eq!(recovered.is_complete, warnings.messages.is_empty(), "{what}");
+        assert!(!recovered.is_complete || there == wanted, "{what}: {there:?}");
+        (missing, there.len(), recovered.history.at(), warnings.messages)
+    };
+    assert_eq!(check(&text, "whole"), (0, wanted.len(), 19, Vec::new()));
+    // A thousand bits all over the file.
+    let mut n_silent = 0;
+    for k in 0..1000 {
+        let bit = (k * 7919 * 31) % (8 * text.len());
+        let mut damaged = text.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        let (missing, n, at, messages) = check(&damaged, &format!("bit {bit}"));
+        n_silent += usize::from(messages.is_empty());
+        // A new line in place of another byte, or none at an end, takes one neighbour along.
+        assert!(
+            missing <= 2 && n >= wanted.len() - 2 && at >= 18,
+            "bit {bit}: {missing} {n} {at} {messages:?}"
+        );
+    }
+    // Letters of a checksum in the other case, and the last end of a line, which nothing depends on.
+    assert!(n_silent < 60, "{n_silent}");
+    // Every line gone in turn, the one that names the base too.
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    for gone in 0..n_lines - 1 {
+        let rest: Vec<u8> = [&lines[..gone], &lines[gone + 1..]].concat().concat();
+        let (missing, ..) = check(&rest, &format!("line {gone}"));
+        assert!(missing <= 1, "line {gone}: {missing}");
+    }
+    // Cut off within the last line.
+    assert_eq!(check(&text[..text.len() - 9], "cut off").3.len(), 1);
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn closed_work_is_listed_and_discarded_work_is_not() {
+    let root = folder("closed");
+    let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+    session.apply(&Command::Rename { name: "closed".into() }, None).unwrap();
+    session.open(BIPED.clone(), None);
+    session.apply(&Command::Rename { name: "lost".into() }, None).unwrap();
+    drop(session);
+    let found = Recovery::find_all(&root);
+    let listed: Vec<(&str, bool)> = found.iter().map(|work| (work.title.as_str(), work.is_closed)).collect();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().filter(|(_, is_closed)| *is_closed).count() == 1 && found[0].bytes > 1000);
+    let left = found[1].folder.clone();
+    drop(found);
+    // A folder that could not be removed.
+    std::fs::write(left.join("discarded"), b"").unwrap();
+    assert_eq!(Recovery::find_all(&root).len(), 1);
+    assert!(!left.exists());
+    std::fs::remove_dir_all(root).unwrap();
+}

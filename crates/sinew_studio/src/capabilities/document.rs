@@ -9,7 +9,9 @@ use crate::{
 use serde::{Deserialize, Serialize, Serializer};
 use sinew::{
     geom::Material,
-    session::{Command, Event, FleshReport, RefitNumbers, Session, SessionError},
+    session::{
+        Command, Event, FleshReport, RefitNumbers, Session, SessionError, SkeletonReport, with_skeleton,
+    },
 };
 use std::sync::Arc;
 use ts_rs::TS;
@@ -51,6 +53,7 @@ enum CommandReply {
     Baked(super::motion::Baked),
     Refitted(Box<RefitNumbers>),
     FleshBaked(Box<FleshReport>),
+    SkeletonAdded(Box<SkeletonReport>),
 }
 
 impl Serialize for CommandReply {
@@ -60,6 +63,7 @@ impl Serialize for CommandReply {
             Self::Baked(reply) => reply.serialize(serializer),
             Self::Refitted(reply) => reply.serialize(serializer),
             Self::FleshBaked(reply) => reply.serialize(serializer),
+            Self::SkeletonAdded(reply) => reply.serialize(serializer),
         }
     }
 }
@@ -85,6 +89,9 @@ impl Request for Do {
             Command::BakeFlesh { bake } => {
                 CommandReply::FleshBaked(Box::new(super::flesh::bake(studio, bake)?))
             }
+            Command::AddSkeleton { template } => {
+                CommandReply::SkeletonAdded(Box::new(add_skeleton(studio, template.as_deref())?))
+            }
             command if is_heavy(command) => {
                 studio.job(JobKind::Command, &command.label(), |_| {
                     let before = studio.document();
@@ -102,6 +109,17 @@ impl Request for Do {
     }
 }
 
+/// Add a skeleton as a job, and report what the body was taken for.
+fn add_skeleton(studio: &Studio, template: Option<&str>) -> anyhow::Result<SkeletonReport> {
+    studio.job(JobKind::Command, "Adding a skeleton", |_| {
+        let before = studio.document();
+        let (after, report) = with_skeleton(&before, template)?;
+        let command = Command::AddSkeleton { template: template.map(str::to_owned) };
+        studio.session().commit(&command, &before, after).ok_or(SessionError::Cancelled)?;
+        Ok(report)
+    })
+}
+
 /// Commands that work on the whole surface: nobody waits for them, and nothing is locked meanwhile.
 fn is_heavy(command: &Command) -> bool {
     matches!(
@@ -111,6 +129,7 @@ fn is_heavy(command: &Command) -> bool {
             | Command::Bake { .. }
             | Command::Refit { .. }
             | Command::Take { .. }
+            | Command::AddSkeleton { .. }
             | Command::BindJoints {}
             | Command::BakeFlesh { .. }
             | Command::TakeSkin { .. }

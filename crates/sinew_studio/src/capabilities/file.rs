@@ -350,13 +350,17 @@ pub struct WorkState {
     prepare_ms: f64,
 }
 
-/// Unsaved work of a session that ended badly.
+/// Unsaved work: of a session that ended badly, or of a document that was closed.
 #[derive(Debug, Serialize, TS)]
 #[ts(rename = "Recovery")]
 struct RecoveryInfo {
     recovery: String,
     title: String,
     age_secs: u64,
+    /// Bytes on disk.
+    bytes: u64,
+    /// Whether the user closed the document without saving; such work is listed, not offered.
+    closed: bool,
 }
 
 impl Part for WorkPart {
@@ -368,6 +372,8 @@ impl Part for WorkPart {
             recovery: recovery.id().to_owned(),
             title: recovery.title.clone(),
             age_secs: recovery.changed.elapsed().unwrap_or_default().as_secs(),
+            bytes: recovery.bytes,
+            closed: recovery.is_closed,
         };
         Some(WorkState {
             jobs: studio.jobs.list().iter().map(|job| JobState::new(job, false, None)).collect(),

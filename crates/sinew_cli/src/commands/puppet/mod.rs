@@ -12,7 +12,7 @@ use args::{CalibrateArgs, PairArgs, PuppetCommand};
 pub use pair::{calibrate as run_calibrate, run as run_pair};
 
 use super::{
-    input::with_path,
+    input::{ensure_skeleton, with_path},
     output::{check_name, rate},
 };
 use crate::console::Console;
@@ -20,10 +20,10 @@ use actor::read_actor;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use sinew::{
-    formats::pairs::{read_calibration, read_pairs},
+    formats::pairs::{PairTarget, read_calibration, read_pairs},
     geom::Warnings,
     puppet::Interpolation,
-    session::{Document, PuppetData, PuppetSettings, open_file},
+    session::{Document, Pair, PuppetData, PuppetSettings, has_skeleton, open_file},
 };
 use std::{
     path::{Path, PathBuf},
@@ -105,6 +105,13 @@ fn open(
         "{place}: there are no pairs; make one with `sinew puppet pair`, and give --pairs FILE"
     );
     data.settings = settings(args)?;
+    let is_of_joints =
+        |pair: &Pair| matches!(&pair.pair.target, PairTarget::Joints(joints) if !joints.is_empty());
+    if data.pairs.iter().any(|pair| is_of_joints(pair)) && !has_skeleton(&document.body) {
+        let mut body = (*document.body).clone();
+        ensure_skeleton(&mut body, target, console, warnings)?;
+        document.body = Arc::new(body);
+    }
     document.puppet = Arc::new(data);
     Ok(document)
 }

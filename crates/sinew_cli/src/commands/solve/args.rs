@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub struct SolveArgs {
     /// Rules, as text
     pub rules: PathBuf,
-    /// Skeleton to pose (json, bvh, glb) [default: the one the rules name]
+    /// Skeleton to pose (json, bvh, glb); a mesh without one is given one as by `sinew rig` [default: the one the rules name]
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,
     /// Named set of degrees of freedom of a json skeleton

@@ -1,6 +1,9 @@
 //! The skeleton rules are solved on, its surroundings, and the pose to begin with.
 
-use super::super::{input::with_path, output::find_clip};
+use super::super::{
+    input::{ensure_skeleton, with_path},
+    output::find_clip,
+};
 use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use sinew::{
@@ -39,7 +42,7 @@ impl Body {
             (character, Scene { markers: file.markers, ..Scene::default() }, file.poses)
         } else {
             ensure!(variant.is_none(), "{shown}: only skeletons in .json have variants; leave out --variant");
-            (read_rigged(path, warnings)?, Scene::default(), Vec::new())
+            (read_rigged(path, console, warnings)?, Scene::default(), Vec::new())
         };
         let rig = character.rig.as_ref().context("a rig was read")?;
         let skeleton = Skeleton::from_rig(rig).map_err(|error| with_path(error, path))?;
@@ -47,7 +50,7 @@ impl Body {
             None => (rig.rest_pose(), None),
             Some(text) => match poses.iter().find(|(name, _)| name == text) {
                 Some((_, pose)) => (pose.clone(), None),
-                None => read_pose(text, &character, &poses, warnings)?,
+                None => read_pose(text, &character, &poses, (console, warnings))?,
             },
         };
         Ok(Self { skeleton: skeleton.with_rest_pose(&pose)?, character, scene, frame, pose })
@@ -59,11 +62,15 @@ impl Body {
     }
 }
 
-fn read_rigged(path: &Path, warnings: &mut Warnings) -> anyhow::Result<Character> {
-    let character = match read_any(path, warnings)? {
+/// A character with a skeleton; a mesh without one is given one.
+fn read_rigged(path: &Path, console: &Console, warnings: &mut Warnings) -> anyhow::Result<Character> {
+    let mut character = match read_any(path, warnings)? {
         Content::Recording(_) | Content::Sequence(_) => None,
         content => content.into_character(),
     };
+    if let Some(character) = &mut character {
+        ensure_skeleton(character, path, console, warnings)?;
+    }
     match character.filter(|character| character.rig.is_some()) {
         Some(character) => Ok(character),
         None => bail!("{}: there is no skeleton in it; give a .json, .bvh or .glb with one", path.display()),
@@ -75,7 +82,7 @@ fn read_pose(
     text: &str,
     body: &Character,
     poses: &[(String, Pose)],
-    warnings: &mut Warnings,
+    (console, warnings): (&Console, &mut Warnings),
 ) -> anyhow::Result<(Pose, Option<f64>)> {
     let Some((file, frame)) = text.rsplit_once('@') else {
         let names: Vec<&str> = poses.iter().map(|(name, _)| name.as_str()).collect();
@@ -95,7 +102,7 @@ fn read_pose(
     let from = if file.is_empty() {
         body
     } else {
-        read = read_rigged(Path::new(file), warnings)?;
+        read = read_rigged(Path::new(file), console, warnings)?;
         &read
     };
     let (Some(rig), Some(source)) = (&body.rig, &from.rig) else { bail!("{text:?}: there is no skeleton") };

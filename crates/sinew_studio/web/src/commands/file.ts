@@ -4,10 +4,13 @@ import { ask, socket, store } from '../app';
 import { openExport } from '../capabilities/export/form';
 import { openFiles } from '../dialogs/open';
 import { openSample } from '../dialogs/sample';
+import type { Recovery } from '../net/protocol';
 import { Refused } from '../net/socket';
-import { askText, confirmLoss } from '../ui/dialog';
+import { askText, confirmLoss, openDialog } from '../ui/dialog';
+import { button, note } from '../ui/fields';
 import { formatBytes } from '../ui/format';
 import { type Toast, toast } from '../ui/toast';
+import { h, type View } from '../ui/view';
 
 export function fileCommands(): Action[] {
   return [
@@ -23,6 +26,13 @@ export function fileCommands(): Action[] {
       enabled: () => store.doc !== null,
       run: () => openExport(),
     },
+    {
+      id: 'unsaved',
+      label: 'Unsaved work…',
+      group: 'File',
+      enabled: () => (store.doc?.recoveries.length ?? 0) > 0,
+      run: openUnsaved,
+    },
   ];
 }
 
@@ -31,7 +41,7 @@ export function unlessDirty(run: () => void): void {
   if (!store.doc?.dirty) return run();
   confirmLoss(
     'Unsaved changes',
-    `${store.doc.name} has changes that are not saved. They will be lost.`,
+    `${store.doc.name} has changes that are not saved. “Unsaved work” in the File menu keeps them until you discard them.`,
     'Continue without saving',
     run,
   );
@@ -63,9 +73,33 @@ function saveAs(): void {
   });
 }
 
-/** Offer unsaved work that was found, the newest first and one at a time; withdraw it when another tab has answered. */
+/** Unsaved work, the newest first. */
+const unsaved = (): Recovery[] => [...(store.doc?.recoveries ?? [])].sort((a, b) => a.age_secs - b.age_secs);
+
+/** All unsaved work, to be restored or discarded one by one. */
+function openUnsaved(): void {
+  const item = ({ recovery, title, age_secs, bytes, closed }: Recovery): View =>
+    h(
+      'div.row',
+      { key: recovery, 'data-testid': 'unsaved-item' },
+      h('strong', null, title),
+      h('span.dim', null, `${closed ? 'closed' : 'lost'} ${age(age_secs)} ago, ${formatBytes(bytes)}`),
+      button('unsaved-restore', 'Restore', () => {
+        dialog.close();
+        unlessDirty(() => void ask({ type: 'recover', recovery }));
+      }),
+      button('unsaved-discard', 'Discard', () => {
+        dialog.close();
+        void ask({ type: 'discard', recovery });
+      }),
+    );
+  const text = 'Work that was not saved is kept here until you discard it, the newest 4 GB of it.';
+  const dialog = openDialog('unsaved', 'Unsaved work', () => [note(text), ...unsaved().map(item)]);
+}
+
+/** Offer work that was lost, the newest first and one at a time; withdraw it when another tab has answered. */
 export function recover(): void {
-  const found = [...(store.doc?.recoveries ?? [])].sort((a, b) => a.age_secs - b.age_secs);
+  const found = unsaved().filter(({ closed }) => !closed);
   if (offer && !found.some((item) => item.recovery === offer?.recovery)) offer.toast.close();
   if (offer?.toast.isOpen) return;
   const next = found.find((item) => !offered.has(item.recovery));

@@ -114,6 +114,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "take": { clip: string, take: TakeData, } }
   | { "flesh": FleshChange }
   | { "muscles": MuscleChange }
+  | { "add_skeleton": { template?: string | null, } }
   | { "bind_joints": Record<symbol, never> }
   | { "keep_turns": { clip: string, } }
   | { "bake_flesh": { bake: FleshBake, } }
@@ -127,7 +128,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "remove_clip": { clip: string, } };
 
 /** What a command answers: numbers of what was made, or nothing. */
-export type CommandReply = Done | Baked | Refitted | FleshBaked;
+export type CommandReply = Done | Baked | Refitted | FleshBaked | SkeletonReport;
 
 /** Rules that cannot hold together. */
 export type ConflictInfo = { lines: Array<number>, ranges: Array<string>, message: string, };
@@ -769,8 +770,16 @@ export type ReachWish = {
   weights?: Array<[string, number]>;
 };
 
-/** Unsaved work of a session that ended badly. */
-export type Recovery = { recovery: string, title: string, age_secs: number, };
+/** Unsaved work: of a session that ended badly, or of a document that was closed. */
+export type Recovery = {
+  recovery: string;
+  title: string;
+  age_secs: number;
+  /** Bytes on disk. */
+  bytes: number;
+  /** Whether the user closed the document without saving; such work is listed, not offered. */
+  closed: boolean;
+};
 
 /** What a user can choose about refitting a clip. */
 export type RefitSettings = {
@@ -980,6 +989,20 @@ export type Sight = {
   image: number[][] | null;
   /** Width of the picture for a height of one. */
   aspect: number;
+};
+
+/** What a character was taken for when it got its skeleton. */
+export type SkeletonReport = {
+  /** The plan of the body, as `sinew rig --template` names it. */
+  class: string;
+  /** 0 (a guess) to 1 (certain). */
+  confidence: number;
+  /** Joints of the skeleton. */
+  joints: number;
+  /** Whether the confidence is so low that the user should look at the result. */
+  is_guess: boolean;
+  /** All of it in one sentence. */
+  text: string;
 };
 
 /** Bones, weights, rest pose and clips. */

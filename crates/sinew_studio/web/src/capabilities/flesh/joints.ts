@@ -3,6 +3,7 @@ import { run, store } from '../../app';
 import type { Flesh, JointSite, Vec3 } from '../../net/protocol';
 import { AXES, button, iconButton, note, numberField, row, segments, selectField } from '../../ui/fields';
 import { section } from '../../ui/section';
+import { addSkeletonRow } from '../../ui/skeleton';
 import { h, type View } from '../../ui/view';
 import { anglesOf, changeFlesh, fleshView, freeClipName, isUnbound, jointOf, joints, turnTo } from './state';
 
@@ -40,10 +41,11 @@ function introduction({ own_skeleton, sites }: Flesh): View[] {
   if (sites.length > 0) return [];
   return [
     note(
-      'Without a skeleton the body rests on the ground. Choose the joint tool and click on ' +
-        'the surface to place a joint half-way through the body; the next one becomes its child.',
+      'Without a skeleton the body rests on the ground. Add one that fits its shape, or choose the joint tool and ' +
+        'click on the surface to place a joint half-way through the body; the next one becomes its child.',
       'flesh-no-joints',
     ),
+    addSkeletonRow('flesh-add-skeleton'),
   ];
 }
 

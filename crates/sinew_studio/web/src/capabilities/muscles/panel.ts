@@ -5,6 +5,7 @@ import type { RigControl, ShownMuscle } from '../../net/protocol';
 import type { Player } from '../../player';
 import { iconButton, note, numberField, row, segments, selectField, slider } from '../../ui/fields';
 import { section } from '../../ui/section';
+import { addSkeletonRow, hasSkeleton } from '../../ui/skeleton';
 import { h, useTopics, type View } from '../../ui/view';
 import { isLive, setLive } from '../flesh/state';
 import { curveSection } from './curves';
@@ -27,14 +28,14 @@ export function MusclePanel({ context: { player } }: { context: Context }): View
 }
 
 function addSection(): View {
-  if ((store.doc?.joints ?? 0) === 0)
+  if (!hasSkeleton())
     return section(
       'Add a muscle',
       note(
-        'Muscles shape flesh on bones. Open a character with a skeleton, or place joints in this one ' +
-          'with the Flesh panel.',
+        'Muscles shape flesh on bones. Add a skeleton, or place joints yourself with the Flesh panel.',
         'rigs-empty',
       ),
+      addSkeletonRow('muscles-add-skeleton'),
     );
   return section(
     'Add a muscle',

@@ -8,6 +8,7 @@ import { button, checkbox, note, numberField, row, segments } from '../../ui/fie
 import { formatFps } from '../../ui/format';
 import { groundFields } from '../../ui/ground';
 import { section } from '../../ui/section';
+import { addSkeletonRow, hasSkeleton } from '../../ui/skeleton';
 import { h, useTopics, type View } from '../../ui/view';
 import { rules } from '../rules/state';
 import { footContacts } from './state';
@@ -51,9 +52,14 @@ export function RefitPanel({ context: { player } }: { context: Context }): View 
 
 function settingsSection(player: Player): View {
   const clip = player.clip?.name;
-  if (!store.doc?.joints || clip === undefined) {
-    const why = store.doc?.joints ? 'There is no clip.' : 'This character has no skeleton.';
-    const text = `${why} Open an animated character to move its clip to other ground with its feet held in place.`;
+  if (!hasSkeleton())
+    return section(
+      'Refit a clip',
+      note('This character has no skeleton, whose clips are moved to other ground.', 'refit-empty'),
+      addSkeletonRow('refit-add-skeleton'),
+    );
+  if (clip === undefined) {
+    const text = 'There is no clip. Bake a walk, record a take, or open an animated character.';
     return section('Refit a clip', note(text, 'refit-empty'));
   }
   const { value } = settings;
@@ -143,7 +149,7 @@ function runRow(player: Player): View {
     }),
     button('refit-start', 'Refit and play', () => void start(player, clip!), {
       class: 'primary',
-      disabled: clip === undefined || !store.doc?.joints,
+      disabled: clip === undefined || !hasSkeleton(),
     }),
   );
 }

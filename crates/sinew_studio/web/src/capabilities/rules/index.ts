@@ -3,8 +3,9 @@ import { Vector3 } from 'three';
 import { store } from '../../app';
 import type { Capability } from '../../capability';
 import { showShape } from '../../display';
+import { hasSkeleton } from '../../ui/skeleton';
 import { RulesPanel } from './panel';
-import { hasRig, ruledPlace, ruleWriter } from './state';
+import { ruledPlace, ruleWriter } from './state';
 import { ruleText } from './text';
 import { RulesTool } from './tool';
 
@@ -12,7 +13,7 @@ import { RulesTool } from './tool';
 function followPanel(): void {
   let before = store.tool;
   store.on('panel', (panel) => {
-    if (panel === 'rules' && hasRig() && store.tool !== 'rules') {
+    if (panel === 'rules' && hasSkeleton() && store.tool !== 'rules') {
       before = store.tool;
       store.setTool('rules');
     } else if (panel !== 'rules' && store.tool === 'rules') store.setTool(before === 'rules' ? 'drag' : before);
@@ -26,7 +27,7 @@ export const rules: Capability = {
     ruleWriter.on('line', (line) => void ruleText.append(line));
     store.on('opened', () => {
       ruleWriter.begin(null);
-      if (store.tool === 'rules' && hasRig()) void showShape('ruled');
+      if (store.tool === 'rules' && hasSkeleton()) void showShape('ruled');
     });
     followPanel();
   },

@@ -5,9 +5,10 @@ import type { Context } from '../../capability';
 import type { Player } from '../../player';
 import { button, iconButton, note, selectField } from '../../ui/fields';
 import { section } from '../../ui/section';
+import { addSkeletonRow, hasSkeleton } from '../../ui/skeleton';
 import { h, part, useTopics, type View } from '../../ui/view';
 import { reportView } from './report';
-import { change, hasRig, RULE_TEMPLATES, rules, ruleWriter } from './state';
+import { change, RULE_TEMPLATES, rules, ruleWriter } from './state';
 import { ruleText } from './text';
 import { thingsSection } from './things';
 
@@ -18,15 +19,12 @@ export function RulesPanel({ context: { player } }: { context: Context }): View 
   useTopics(store, 'doc', 'prefs', 'welcome');
   useTopics(ruleWriter, 'change');
   useTopics(player, 'change');
-  if (!hasRig())
+  if (!hasSkeleton())
     return h(
       'div.properties.rules',
       { 'data-testid': 'rules' },
-      note(
-        'This character has no skeleton. Rules pose skeletons: open a character with one, use the ' +
-          'biped sample, or fit a skin to a clip.',
-        'rules-empty',
-      ),
+      note('This character has no skeleton, which is what rules pose.', 'rules-empty'),
+      addSkeletonRow('rules-add-skeleton'),
     );
   ruleText.show();
   return h(

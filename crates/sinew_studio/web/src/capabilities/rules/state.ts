@@ -3,12 +3,13 @@ import { run, store } from '../../app';
 import { Emitter } from '../../emitter';
 import { freeName } from '../../names';
 import type { Rules, RulesChange, Vec3 } from '../../net/protocol';
+import { hasSkeleton } from '../../ui/skeleton';
 
 const NONE: Rules = { text: '', markers: [], planes: [], contacts: [], grounds: [] };
 
 export const rules = (): Rules => store.doc?.rules ?? NONE;
-export const hasRig = (): boolean => (store.doc?.joints ?? 0) > 0;
-export const hasRules = (): boolean => hasRig() && (rules().text.trim() !== '' || store.doc?.display.what === 'ruled');
+export const hasRules = (): boolean =>
+  hasSkeleton() && (rules().text.trim() !== '' || store.doc?.display.what === 'ruled');
 
 export function change(what: RulesChange): Promise<unknown> {
   return run({ rules: what });
