@@ -3,7 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, write_glb};
+use sinew_formats::{
+    gltf::{GlbOptions, read_gltf, write_glb},
+    no_side_files,
+};
 use sinew_geom::Warnings;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sinew_formats::{
-    gltf::no_side_files,
+    no_side_files,
     obj::{read_obj, write_obj},
 };
 use sinew_geom::Warnings;

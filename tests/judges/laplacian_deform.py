@@ -33,7 +33,7 @@ thing = bpy.data.objects.new("thing", mesh)
 bpy.context.scene.collection.objects.link(thing)
 bpy.context.view_layer.objects.active = thing
 thing.vertex_groups.new(name="anchors").add(anchors, 1.0, "REPLACE")
-# A shape key moves the anchors: editing the mesh itself would bind anew.
+# A shape key moves the anchors: editing the mesh itself would bind again.
 thing.shape_key_add(name="Basis")
 key = thing.shape_key_add(name="moved")
 for index in anchors:

@@ -19,8 +19,8 @@ fn broken_files_become_documents_or_clear_errors() {
         match open(&path) {
             Ok(document) => {
                 n_opened += 1;
-                let mended = Command::Repair {}.apply(&document).map(|mended| mended.mesh().n_faces());
-                assert!(mended.is_ok(), "{}: {mended:?}", path.display());
+                let repaired = Command::Repair {}.apply(&document).map(|repaired| repaired.mesh().n_faces());
+                assert!(repaired.is_ok(), "{}: {repaired:?}", path.display());
                 let bytes = write_project(&document, &mut Warnings::default()).unwrap();
                 let back = read_project(&bytes, &path, &mut Warnings::default()).unwrap();
                 assert_eq!(back.mesh().n_faces(), document.mesh().n_faces(), "{}", path.display());

@@ -5,14 +5,15 @@ use glam::{DVec3, Vec3};
 use sinew::{
     formats::{
         SequenceFolder,
-        gltf::{GlbOptions, no_side_files, read_gltf, write_glb},
+        gltf::{GlbOptions, read_gltf, write_glb},
+        no_side_files,
     },
     geom::{
         Character, MeshSequence, Surface, Warnings,
         sample::{Sample, build_sequence},
     },
     skin::{
-        ExportParams, FitParams, FittedSkin, SkinErrors, SkinFitter, Transforms, add_eigenskin,
+        BoneKind, ExportParams, FitParams, FittedSkin, SkinErrors, SkinFitter, add_eigenskin,
         build_character, no_progress,
     },
 };
@@ -56,7 +57,7 @@ fn every_bone_asked_for_is_there() {
         let whole = load(&data.join("sequences").join(name));
         let frames: Vec<Vec<Vec3>> = whole.frames().iter().step_by(4).cloned().collect();
         let sequence = MeshSequence::new(whole.rest().clone(), frames, 24.0).unwrap();
-        let distortions = [Transforms::Affine, Transforms::Rigid].map(|transforms| {
+        let distortions = [BoneKind::Affine, BoneKind::Rigid].map(|transforms| {
             let params = FitParams { bones: 50, transforms, rounds: 8, ..FitParams::default() };
             let (skin, errors) = fit(&sequence, &params);
             assert_eq!(skin.n_used_bones(), 50, "{name}");
@@ -73,8 +74,7 @@ fn every_bone_asked_for_is_there() {
 fn a_horse_gallops_on_twenty_bones() {
     let Some(data) = data() else { return };
     let sequence = load(&data.join("sequences/horse-gallop"));
-    for (transforms, correct_rest, limit) in
-        [(Transforms::Affine, true, 0.075), (Transforms::Rigid, false, 0.15)]
+    for (transforms, correct_rest, limit) in [(BoneKind::Affine, true, 0.075), (BoneKind::Rigid, false, 0.15)]
     {
         let params = FitParams { bones: 20, transforms, correct_rest, ..FitParams::default() };
         let (_, errors) = fit(&sequence, &params);
@@ -84,7 +84,7 @@ fn a_horse_gallops_on_twenty_bones() {
 }
 
 /// A fitted skin as a file, in all the ways it can be written.
-fn written(sequence: &MeshSequence, transforms: Transforms, quantize: bool, eigenskin: usize) -> Vec<u8> {
+fn written(sequence: &MeshSequence, transforms: BoneKind, quantize: bool, eigenskin: usize) -> Vec<u8> {
     let mut source = sequence;
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
     let params = FitParams { bones: 8, transforms, rounds: 6, ..FitParams::default() };
@@ -140,10 +140,10 @@ fn fitted_skins_play_in_other_programs() {
     let script = |name: &str| workspace().join("tests/judges").join(name);
     let times: Vec<f32> = (0..24).step_by(5).map(|frame| (f64::from(frame) / 24.0) as f32).collect();
     let variants = [
-        ("affine", Transforms::Affine, false, 0),
-        ("affine-quantized", Transforms::Affine, true, 0),
-        ("rigid", Transforms::Rigid, false, 0),
-        ("eigen", Transforms::Rigid, false, 3),
+        ("affine", BoneKind::Affine, false, 0),
+        ("affine-quantized", BoneKind::Affine, true, 0),
+        ("rigid", BoneKind::Rigid, false, 0),
+        ("eigen", BoneKind::Rigid, false, 3),
     ];
     let (mut three, mut blender, mut characters) = (Vec::new(), Vec::new(), Vec::new());
     for (name, transforms, quantize, eigenskin) in variants {

@@ -90,7 +90,7 @@ fn defects_agree_with_independent_measurements() {
     assert_eq!(n_compared, 83, "meshes compared");
 }
 
-/// Whatever is closed stays so when it is mended.
+/// Whatever is closed stays so when it is repaired.
 #[test]
 fn repair_opens_nothing_closed() {
     let Some(data) = data() else { return };
@@ -104,8 +104,8 @@ fn repair_opens_nothing_closed() {
         let Ok(Content::Model(model)) = read_any(&path, &mut Warnings::default()) else { continue };
         let n_open = |character: &Character| RawMesh::from_mesh(&character.mesh).defects().boundary_edges;
         if model.character.mesh.n_faces() > 0 && n_open(&model.character) == 0 {
-            let (mended, report) = model.character.repaired(&RepairParams::default()).unwrap();
-            assert_eq!(n_open(&mended), 0, "{}: {report:?}", inside.display());
+            let (repaired, report) = model.character.repaired(&RepairParams::default()).unwrap();
+            assert_eq!(n_open(&repaired), 0, "{}: {report:?}", inside.display());
             n_closed += 1;
         }
     }

@@ -1,6 +1,6 @@
 """Clamped bars in MuJoCo's flex: `flesh_mujoco.py NX NY NZ YOUNG`, cells along each axis.
 
-Prints processor milliseconds a step (mean), wall milliseconds (median), how far the farthest node moved, and how many
+Prints processor milliseconds per step (mean), wall milliseconds (median), how far the farthest node moved, and how many
 warnings of unfinished solves there were. One thread, steps of 10 ms, the same nodes as ours, contacts off.
 """
 

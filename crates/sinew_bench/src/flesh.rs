@@ -1,4 +1,4 @@
-//! Flesh: milliseconds a step by size and stiffness, lattices, accuracy, and a long run of bad treatment.
+//! Flesh: milliseconds per step by size and stiffness, lattices, accuracy, and a long run of bad treatment.
 //!
 //! Clamped bars of 5 × 5 × 24, 9 × 9 × 32 and 13 × 13 × 50 cells, 1.7 m long, and lattices around the armadillo, with
 //! the settings at which rapier's FEM, MuJoCo's flex and Vega were measured for comparison: 30 kPa, ν 0.45, steps of 10
@@ -220,7 +220,7 @@ fn sizes() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A peer's numbers: processor milliseconds a step, wall milliseconds, how far it moved.
+/// A peer's numbers: processor milliseconds per step, wall milliseconds, how far it moved.
 fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
     let shown = program.get_program().to_string_lossy().into_owned();
     let output =
@@ -378,7 +378,7 @@ fn characters() -> anyhow::Result<()> {
             last = Instant::now();
         })?;
         println!(
-            "{:<12} prepared in {prepared:.2} s, {:.2} ms a step, {:.1} iterations, {} nodes in bones of {}",
+            "{:<12} prepared in {prepared:.2} s, {:.2} ms per step, {:.1} iterations, {} nodes in bones of {}",
             sample.name(),
             median(millis.clone()),
             iterations as f64 / millis.len() as f64,

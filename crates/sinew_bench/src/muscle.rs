@@ -14,9 +14,10 @@ use sinew::{
     deform::{AutoParams, HandleSet, build_skin, find_handles},
     flesh::{
         FleshParams, LatticeParams, Material, SimulationParams,
-        muscle::{
-            AdaptParams, Guide, Matching, PosedBody, SurfaceParams, Template, TemplateFitParams,
-            TemplateFitter, fit_adaptive, fit_pose, fit_surface,
+        muscle::{Guide, Template},
+        muscle_fit::{
+            AdaptParams, Matching, PosedBody, SurfaceParams, TemplateFitParams, TemplateFitter, fit_adaptive,
+            fit_pose, fit_surface,
         },
     },
     formats::read_any,
@@ -176,9 +177,9 @@ fn surface() -> anyhow::Result<()> {
             let adapt = AdaptParams::default();
             let body = params(&character.mesh, 1000);
             let mut go_on = |_| ControlFlow::Continue(());
-            let mut unheard = Warnings::default();
+            let mut ignored = Warnings::default();
             let found =
-                fit_adaptive(&character, (&body, &posing.pose), &target, &adapt, &mut unheard, &mut go_on)?;
+                fit_adaptive(&character, (&body, &posing.pose), &target, &adapt, &mut ignored, &mut go_on)?;
             for (k, round) in found.rounds.iter().enumerate() {
                 let [before, after] = round.distances.map(|d| d.mean);
                 println!(

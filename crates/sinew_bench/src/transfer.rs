@@ -11,9 +11,12 @@ use crate::{
 use anyhow::{Context, anyhow};
 use glam::{DMat3, DVec3};
 use sinew::{
-    flesh::muscle::{
-        Control, ControlSource, MapPairs, MapParams, Muscle, MuscleSet, MuscleShape, PosedBody,
-        SurfaceParams, carry_skeleton, fit_map, fit_pose, fit_surface, match_joints, transfer_muscles,
+    flesh::{
+        muscle::{Control, ControlSource, Muscle, MuscleSet, MuscleShape},
+        muscle_fit::{
+            MapPairs, MapParams, PosedBody, SurfaceParams, carry_skeleton, fit_map, fit_pose, fit_surface,
+            match_joints, transfer_muscles,
+        },
     },
     geom::{Character, Mesh, Warnings, linalg::polar},
 };
@@ -84,11 +87,11 @@ fn pair((from, to): (&str, &str), poses: &[&str], folder: Option<&Path>) -> anyh
         let set = surface_muscle(&source, &mut body, &goal)?;
         let mut other = PosedBody::new(&target, &params(&target.mesh, 1000), &mut quiet)?;
         let (carried, report) = transfer_muscles(&mut body, &set, &map, &mut other, &joints)?;
-        let MuscleShape::Surface { samples, .. } = &carried.rigs[0].shape else {
+        let MuscleShape::Surface { samples, .. } = &carried.muscles[0].shape else {
             return Err(anyhow!("a surface muscle became another kind"));
         };
         let forces = &samples.last().context("a muscle without samples")?.1;
-        other.set_pose(&carried.rigs[0].pose_on(other.rig()))?;
+        other.set_pose(&carried.muscles[0].pose_on(other.rig()))?;
         let posed = other.positions();
         let turned = forces.iter().zip(other.rotations()).map(|(f, turn)| *turn * *f).collect();
         other.push(turned)?;
@@ -122,7 +125,7 @@ fn surface_muscle(source: &Character, body: &mut PosedBody, goal: &Mesh) -> anyh
     let mut muscle = Muscle::surface("pose", "pose", body.body().lattice.size(), (1.0, fit.forces));
     muscle.set_pose(body.rig(), &posing.pose);
     let control = Control { name: "pose".into(), source: ControlSource::Free, range: [0.0, 1.0] };
-    Ok(MuscleSet { controls: vec![control], rigs: vec![muscle] })
+    Ok(MuscleSet { controls: vec![control], muscles: vec![muscle] })
 }
 
 /// A shape moved rigidly onto another, and the mean distance that is left (Horn 1987).

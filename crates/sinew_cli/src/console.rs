@@ -63,7 +63,7 @@ impl Console {
         for line in message.lines() {
             say(&format!("{} {line}", self.paint("1;31", "error:")));
         }
-        if self.json && !error.is::<Told>() {
+        if self.json && !error.is::<Printed>() {
             // There is nowhere left to say that this failed too.
             let _ = self.result(&json!({ "error": message }), String::new);
         }
@@ -106,15 +106,15 @@ pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
 
 /// A failure whose JSON object has been printed already.
 #[derive(Debug)]
-pub struct Told(pub String);
+pub struct Printed(pub String);
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for Printed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for Printed {}
 
 /// Progress of one piece of work; gone when dropped.
 pub struct Progress {

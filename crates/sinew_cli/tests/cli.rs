@@ -33,6 +33,10 @@ mod solve;
 mod turntable;
 
 use serde_json::Value;
+use sinew::{
+    formats::read_any,
+    geom::{Character, Warnings},
+};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -57,6 +61,17 @@ fn fails(args: &[&str], code: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
     said
+}
+
+/// A sample character in a folder.
+fn sample(folder: &Folder, name: &str) -> String {
+    let path = folder.at(&format!("{name}.glb"));
+    ok(&["sample", name, "-n", "1500", "-o", &path, "--json"]);
+    path
+}
+
+fn character(path: &str) -> Character {
+    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
 }
 
 /// A folder of this test's own.
@@ -102,19 +117,24 @@ fn info_prints_the_contract_keys() {
 }
 
 #[test]
-fn every_sample_can_be_made_told_and_converted() {
+fn every_sample_can_be_made_listed_and_converted() {
     let folder = Folder::new("sample");
     for name in ["biped", "quadruped", "octopus", "sack", "bar"] {
         let glb = folder.at(&format!("{name}.glb"));
         let made = ok(&["sample", name, "-n", "1500", "-o", &glb, "--json"]);
-        let told = ok(&["info", &glb, "--json"]);
-        assert_eq!(told["kind"], "character");
+        let reported = ok(&["info", &glb, "--json"]);
+        assert_eq!(reported["kind"], "character");
         for key in ["vertices", "faces", "joints"] {
-            assert_eq!(made[key], told[key], "{name}: {key}");
+            assert_eq!(made[key], reported[key], "{name}: {key}");
         }
-        assert_eq!((told["closed"].as_bool(), told["components"].as_u64()), (Some(true), Some(1)), "{name}");
+        assert_eq!(
+            (reported["closed"].as_bool(), reported["components"].as_u64()),
+            (Some(true), Some(1)),
+            "{name}"
+        );
         assert!(
-            !told["handles"].as_array().unwrap().is_empty() && !told["clips"].as_array().unwrap().is_empty()
+            !reported["handles"].as_array().unwrap().is_empty()
+                && !reported["clips"].as_array().unwrap().is_empty()
         );
         let obj = folder.at(&format!("{name}.obj"));
         let written = ok(&["convert", &glb, &obj, "--json"]);
@@ -132,8 +152,8 @@ fn sequences_go_through_folders_and_glb() {
     let (glb, frames, again) = (folder.at("flag.glb"), folder.at("frames"), folder.at("again.glb"));
     let made = ok(&["sample", "flag", "-n", "1000", "-o", &glb, "--json"]);
     ok(&["convert", &glb, &frames, "--json"]);
-    let told = ok(&["info", &frames, "--json"]);
-    assert_eq!((told["kind"].as_str(), &told["frames"]), (Some("sequence"), &made["frames"]));
+    let reported = ok(&["info", &frames, "--json"]);
+    assert_eq!((reported["kind"].as_str(), &reported["frames"]), (Some("sequence"), &made["frames"]));
     ok(&["convert", &frames, &again, "--fps", "24", "--json"]);
     assert_eq!(ok(&["info", &again, "--json"])["vertices"], made["vertices"]);
 }
@@ -144,21 +164,21 @@ fn a_clip_survives_bvh() {
     let (glb, bvh) = (folder.at("biped.glb"), folder.at("walk.bvh"));
     let made = ok(&["sample", "biped", "-n", "1000", "-o", &glb, "--json"]);
     ok(&["convert", &glb, &bvh, "--json"]);
-    let told = ok(&["info", &bvh, "--json"]);
-    assert_eq!((told["kind"].as_str(), &told["joints"]), (Some("motion"), &made["joints"]));
+    let reported = ok(&["info", &bvh, "--json"]);
+    assert_eq!((reported["kind"].as_str(), &reported["joints"]), (Some("motion"), &made["joints"]));
 }
 
 #[test]
-fn repair_mends_a_soup() {
+fn repair_corrects_a_soup() {
     let folder = Folder::new("repair");
     let soup = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 4 5 6\nf 4 4 6\n";
     let (input, output) = (folder.write("soup.obj", soup), folder.at("clean.obj"));
     let report = ok(&["convert", "--repair", &input, &output, "--json"]);
     assert!(report["warnings"].to_string().contains("coincident vertices were merged"), "{report}");
-    let told = ok(&["info", &output, "--json"]);
+    let reported = ok(&["info", &output, "--json"]);
     // The second face runs the wrong way round and is turned; the third has no area.
     assert_eq!(
-        (&told["vertices"], &told["faces"], &told["inconsistent_edges"]),
+        (&reported["vertices"], &reported["faces"], &reported["inconsistent_edges"]),
         (&4.into(), &2.into(), &0.into())
     );
 }
@@ -193,15 +213,15 @@ fn quads_may_bend_any_way_within_a_sequence() {
     std::fs::write(frames.join("f1.obj"), QUAD).unwrap();
     // The same face, concave: it would be cut along its other diagonal.
     std::fs::write(frames.join("f2.obj"), QUAD.replace("v 1 1 0", "v 0.2 0.2 0")).unwrap();
-    let told = ok(&["info", &frames.to_string_lossy(), "--json"]);
-    assert_eq!(told["frames"], 2);
+    let reported = ok(&["info", &frames.to_string_lossy(), "--json"]);
+    assert_eq!(reported["frames"], 2);
     std::fs::write(frames.join("f3.obj"), QUAD.replace("f 1 2 3 4", "f 1 2 4 3")).unwrap();
     let said = fails(&["convert", &frames.to_string_lossy(), &folder.at("x.glb")], 1);
     assert!(said.contains("f3.obj") && said.contains("[0, 1, 3, 2] instead of [0, 1, 2, 3]"), "{said}");
 }
 
 #[test]
-fn frames_of_two_lengths_do_not_mix_and_unused_options_are_told() {
+fn frames_of_two_lengths_do_not_mix_and_unused_options_are_reported() {
     let folder = Folder::new("mix");
     let (glb, frames) = (folder.at("bar.glb"), folder.at("frames"));
     ok(&["sample", "bar", "-n", "1000", "-o", &glb, "--json"]);
@@ -263,7 +283,7 @@ fn absurd_frame_rates_are_refused() {
 #[test]
 fn motions_keep_their_frame_rate() {
     let folder = Folder::new("rate");
-    // Only the place of the root moves; 48 frames a second.
+    // Only the place of the root moves; 48 frames per second.
     let rows: String = (0..5).map(|i| format!("{i} 0 0\n")).collect();
     let text = format!(
         "HIERARCHY\nROOT a\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{{\nOFFSET 0 1 0\n}}\n}}\n\
@@ -271,14 +291,14 @@ fn motions_keep_their_frame_rate() {
     );
     let (bvh, glb, again) = (folder.write("a.bvh", &text), folder.at("a.glb"), folder.at("b.bvh"));
     ok(&["convert", &bvh, &again, "--json"]);
-    let told = ok(&["info", &again, "--json"]);
-    assert_eq!((told["frames"].as_u64(), told["fps"].as_f64()), (Some(5), Some(1.0 / 0.020_833_3)));
+    let reported = ok(&["info", &again, "--json"]);
+    assert_eq!((reported["frames"].as_u64(), reported["fps"].as_f64()), (Some(5), Some(1.0 / 0.020_833_3)));
     // Through GLB the keys tell it, which are keys of translation alone.
     ok(&["convert", &bvh, &glb, "--json"]);
     ok(&["convert", &glb, &again, "--json"]);
-    let told = ok(&["info", &again, "--json"]);
-    assert_eq!(told["frames"], 5, "{told}");
-    assert!((told["fps"].as_f64().unwrap() - 48.0).abs() < 0.01, "{told}");
+    let reported = ok(&["info", &again, "--json"]);
+    assert_eq!(reported["frames"], 5, "{reported}");
+    assert!((reported["fps"].as_f64().unwrap() - 48.0).abs() < 0.01, "{reported}");
 }
 
 #[test]
@@ -299,11 +319,11 @@ fn sequences_keep_their_looks() {
     ok(&["convert", &folder.at("in"), &frames, "--json"]);
     ok(&["convert", &glb, &back, "--json"]);
     for path in [glb, folder.at("out/frame_0001.obj"), folder.at("back/frame_0002.obj")] {
-        let told = ok(&["info", &path, "--json"]);
+        let reported = ok(&["info", &path, "--json"]);
         assert_eq!(
-            (told["textured"].as_bool(), told["materials"][0].as_str()),
+            (reported["textured"].as_bool(), reported["materials"][0].as_str()),
             (Some(true), Some("red")),
-            "{told}"
+            "{reported}"
         );
     }
     let library = std::fs::read_to_string(folder.at("out/frames.mtl")).unwrap();
@@ -344,7 +364,7 @@ fn no_command_shows_the_way() {
     for command in ["info", "convert", "sample", "pose", "handles", "studio", "completions"] {
         assert!(text.contains(command), "{text}");
     }
-    // A script that asks for an object is told that there is none.
+    // A script that asks for an object finds out that there is none: the usage goes to standard error.
     let output = sinew(&["--json"]);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]));
     assert!(String::from_utf8_lossy(&output.stderr).contains("Usage"));
@@ -353,7 +373,7 @@ fn no_command_shows_the_way() {
     }
 }
 
-/// Without a command the studio opens; here there is no browser to open it in, which is told.
+/// Without a command the studio opens; here there is no browser to open it in, which is reported.
 #[test]
 fn the_studio_is_served_on_this_machine_only() {
     use std::io::{BufRead, BufReader, Read};
@@ -409,13 +429,5 @@ fn bad_files_never_crash_or_swallow_memory() {
 
 /// All files made to be wrong.
 fn bad_files(data: &Path) -> Vec<PathBuf> {
-    let (mut open, mut files) = (vec![data.join("bad")], Vec::new());
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { open.push(path) } else { files.push(path) }
-        }
-    }
-    files.sort();
-    files
+    sinew_outside::files_below(&data.join("bad"))
 }

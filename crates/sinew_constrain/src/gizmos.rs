@@ -3,7 +3,7 @@
 use crate::{
     clip::JointFrames,
     compile::{Aim, Carrier, Problem},
-    equations::{EquationBlock, Equations, RowSink, VectorDerivative},
+    equations::{EquationBlock, Equations, RowSink},
 };
 use glam::DVec3;
 
@@ -103,16 +103,6 @@ impl GradientRows<'_> {
 }
 
 impl RowSink for GradientRows<'_> {
-    fn row<const N: usize>(&mut self, value: f64, parts: [(usize, DVec3); N]) {
-        self.expression(value, parts.into_iter(), std::iter::empty());
-    }
-
-    fn vector<const N: usize, D: VectorDerivative>(&mut self, value: DVec3, parts: [(usize, D); N]) {
-        for k in 0..3 {
-            self.row(value[k], parts.map(|(arrow, derivative)| (arrow, derivative.apply(DVec3::AXES[k]))));
-        }
-    }
-
     fn expression(
         &mut self,
         value: f64,

@@ -25,7 +25,7 @@ pub(crate) struct ProgressMeter<'a> {
 
 struct State {
     done: f64,
-    told: f64,
+    reported: f64,
     is_stopped: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a> ProgressMeter<'a> {
     pub fn new(progress: Progress<'a>) -> Result<Self, DeformError> {
         let meter = Self {
             progress,
-            state: Mutex::new(State { done: 0.0, told: f64::NEG_INFINITY, is_stopped: false }),
+            state: Mutex::new(State { done: 0.0, reported: f64::NEG_INFINITY, is_stopped: false }),
         };
         meter.add(0.0)?;
         Ok(meter)
@@ -51,8 +51,8 @@ impl<'a> ProgressMeter<'a> {
         // Locked during the callback, so that shares are reported in order.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done = (state.done + share).min(1.0);
-        if !state.is_stopped && state.done - state.told >= MIN_REPORTED_ADVANCE {
-            state.told = state.done;
+        if !state.is_stopped && state.done - state.reported >= MIN_REPORTED_ADVANCE {
+            state.reported = state.done;
             state.is_stopped = (self.progress)(state.done).is_break();
         }
         if state.is_stopped { Err(DeformError::Cancelled) } else { Ok(()) }
@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_told_in_order_and_a_stop_is_kept() {
-        let told = Mutex::new(Vec::new());
+    fn shares_are_reported_in_order_and_a_stop_is_kept() {
+        let reported = Mutex::new(Vec::new());
         let progress = |share: f64| {
-            told.lock().unwrap().push(share);
+            reported.lock().unwrap().push(share);
             if share >= 0.5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let meter = ProgressMeter::new(&progress).unwrap();
@@ -107,19 +107,19 @@ mod tests {
         assert_eq!(meter.add(0.3), Err(DeformError::Cancelled));
         assert_eq!(meter.add(0.0), Err(DeformError::Cancelled));
         assert_eq!(meter.finish(), Err(DeformError::Cancelled));
-        assert_eq!(*told.lock().unwrap(), [0.0, 0.25, 0.5505]);
+        assert_eq!(*reported.lock().unwrap(), [0.0, 0.25, 0.5505]);
     }
 
     #[test]
-    fn the_end_is_told_exactly_once() {
-        let told = Mutex::new(Vec::new());
+    fn the_end_is_reported_exactly_once() {
+        let reported = Mutex::new(Vec::new());
         let progress = |share: f64| {
-            told.lock().unwrap().push(share);
+            reported.lock().unwrap().push(share);
             ControlFlow::Continue(())
         };
         let meter = ProgressMeter::new(&progress).unwrap();
         meter.add(0.9999).unwrap();
         meter.finish().unwrap();
-        assert_eq!(*told.lock().unwrap(), [0.0, 0.9999, 1.0]);
+        assert_eq!(*reported.lock().unwrap(), [0.0, 0.9999, 1.0]);
     }
 }

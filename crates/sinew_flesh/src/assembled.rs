@@ -80,7 +80,7 @@ impl Assembled {
                 *p += *to - *from;
             }
             shapes = deformations(body, &start);
-            skin.frames.turn(body, input, &mut shapes, rotations);
+            skin.frames.turn(body.polar_steps(input), &mut shapes, rotations);
         } else if !is_nonlinear {
             shapes = deformations(body, &start);
             body.turn(&shapes, input, rotations);

@@ -2,7 +2,10 @@
 
 use crate::{
     Attachment, FleshError, FleshParams, FleshState, Lattice, Material, Mode, StepInput,
-    cell_stiffness::CellStiffness, element::is_stretched, loads::Scene, skin_frames::compute_skin_pull,
+    cell_stiffness::CellStiffness,
+    element::is_stretched,
+    loads::Scene,
+    skin_frames::{compute_skin_pull, trace_of_product},
 };
 use glam::{DMat3, DQuat};
 use sinew_geom::linalg::fit_rotations;
@@ -123,6 +126,11 @@ impl ElasticBody {
         self.params.switch_after.unwrap_or(150 + self.lattice.n_nodes() / 20)
     }
 
+    /// Whether it deforms relative to its skin.
+    pub fn is_relative(&self, input: &StepInput) -> bool {
+        self.params.mode == Mode::Predicted && input.skinned.len() == self.lattice.n_nodes()
+    }
+
     /// Whether frames are those of the cells, so that what is stretched resists being turned out of them.
     pub fn resists_turning(&self, input: &StepInput) -> bool {
         self.params.mode == Mode::Predicted && self.polar_steps(input) > 0
@@ -163,10 +171,6 @@ impl ElasticBody {
             }
         }
     }
-}
-
-fn trace_of_product(a: &DMat3, b: &DMat3) -> f64 {
-    a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
 }
 
 /// Mass of a cell.

@@ -28,6 +28,7 @@ mod loads;
 mod material;
 mod matrix_free;
 pub mod muscle;
+pub mod muscle_fit;
 mod newton;
 mod pace;
 mod paint;
@@ -42,6 +43,7 @@ mod skin_frames;
 mod skinned_surface;
 mod solver;
 mod state;
+mod statics;
 mod step;
 mod system;
 #[cfg(test)]
@@ -59,7 +61,7 @@ pub use grip::Grip;
 pub use handles::HandleBaker;
 pub use joints::{JointSite, build_skeleton, place_joint};
 pub use lattice::{
-    Body, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,
+    Body, BodyPoint, ControlLattice, Embedding, Lattice, LatticeParams, LatticeSource, OctreeParams, Scheme,
     SmoothEmbedding, Solid, Ties, build_body, build_made_body, build_octree_body,
 };
 pub use material::Material;
@@ -71,4 +73,5 @@ pub use simulation::Simulation;
 pub use simulation_params::SimulationParams;
 pub use skeleton::{Bone, BoneParams, Skeleton};
 pub use solver::{FleshSolver, StepReport};
-pub use state::{Anchor, Attachment, BodyPoint, FleshState, Pin, Pull, StepInput};
+pub use state::{Anchor, Attachment, FleshState, Pin, Pull, StepInput};
+pub use statics::{RestReport, StaticSolver, find_rest, holding_forces};

@@ -15,7 +15,7 @@
 //! The 90th percentile over time counts: stepped keys have moments of a hundred g that nobody means. What oscillates in
 //! resonance may exceed it.
 
-use crate::{Attachment, FleshError, FleshSolver, FleshState, Lattice, StepInput, muscle::StaticSolver};
+use crate::{Attachment, FleshError, FleshSolver, FleshState, Lattice, StepInput, statics::StaticSolver};
 use glam::DVec3;
 use std::{cmp::Reverse, collections::BinaryHeap};
 

@@ -12,7 +12,7 @@ use crate::{
     element::{CubeMaterial, Modes, twist},
     loads::Loads,
     response::add_stiffness,
-    skin_frames::{SkinFrames, is_relative},
+    skin_frames::SkinFrames,
     step::{SolveResult, StepContext, hold_by_multipliers},
     system::{
         BlockMatrix, CellPart, Coarse, Conjugate, Cubes, Direct, KrylovParams, Nodes, Outcome, PointTerm,
@@ -131,7 +131,7 @@ impl CubeEngine {
         let mut total = SolveResult::iterated(Outcome { converged: true, ..Outcome::default() });
         let mut places: Nodes<f64> = state.positions.iter().map(|p| [p.x, p.y, p.z, 0.0]).collect();
         let x = places.clone();
-        let skin = is_relative(body, input).then(|| self.skin_reference(input));
+        let skin = body.is_relative(input).then(|| self.skin_reference(input));
         for round in 0..rounds {
             if round > 0 {
                 for (node, place) in places.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ impl CubeEngine {
                         ways.for_each(|(place, way)| (0..3).for_each(|k| place[k] += way[k]));
                     }
                     self.exact.deformations(&places, &mut self.deformations);
-                    skin.frames.turn(body, input, &mut self.deformations, rotations);
+                    skin.frames.turn(body.polar_steps(input), &mut self.deformations, rotations);
                 }
                 None => {
                     self.exact.deformations(&places, &mut self.deformations);

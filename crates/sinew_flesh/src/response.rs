@@ -10,11 +10,12 @@ use crate::{
         CellResponse, Definite, ElementKind, Energy, Integrals, MeanCell, cell_response, exact_gradients,
         gauss_gradients, mean_response, twist, twist_matrix,
     },
-    skin_frames::{SkinFrames, is_relative},
+    skin_frames::SkinFrames,
     system::{BlockMatrix, Nodes, rotation_matrices},
 };
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
+use sinew_geom::linalg::dot;
 
 /// Add `scale · Σ R K Rᵀ`.
 pub(crate) fn add_stiffness(body: &ElasticBody, rotations: &[DMat3], scale: f64, blocks: &mut BlockMatrix) {
@@ -33,9 +34,8 @@ fn turned_cell(
     let (matrix, factor) = body.stiffness.of(cell);
     let u: [DVec3; 8] = std::array::from_fn(|c| r.transpose() * (at[c] - at[0]) - (rest[c] - rest[0]));
     let flat: [f64; 24] = std::array::from_fn(|i| u[i / 3][i % 3]);
-    let force: [f64; 24] =
-        std::array::from_fn(|i| factor * matrix[i].iter().zip(&flat).map(|(k, u)| k * u).sum::<f64>());
-    let energy = 0.5 * force.iter().zip(&flat).map(|(f, u)| f * u).sum::<f64>();
+    let force: [f64; 24] = std::array::from_fn(|i| factor * dot(&matrix[i], &flat));
+    let energy = 0.5 * dot(&force, &flat);
     (energy, std::array::from_fn(|c| *r * DVec3::new(force[3 * c], force[3 * c + 1], force[3 * c + 2])))
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct SkinShape {
 impl SkinShape {
     /// None if the body does not deform relative to a skin.
     pub fn new(body: &ElasticBody, input: &StepInput) -> Option<Self> {
-        if !is_relative(body, input) {
+        if !body.is_relative(input) {
             return None;
         }
         let frames = SkinFrames::new(deformations(body, &input.skinned), &input.cell_rotations);

@@ -11,7 +11,7 @@
 //! # Limits
 //! Mode `predicted`. The other modes are driven by held nodes and anchors alone.
 
-use crate::{Attachment, Lattice, Material, Mode, StepInput, body::ElasticBody};
+use crate::{Attachment, Lattice, Material};
 use glam::{DMat3, DQuat, DVec3};
 use sinew_geom::linalg::fit_rotations;
 
@@ -25,11 +25,6 @@ const LEAST_STRETCH: f64 = 0.02;
 const PULL: f64 = 0.01;
 /// The same in parts that no bone holds.
 const LOOSE_PULL: f64 = 1.0;
-
-/// Whether a body deforms relative to its skin.
-pub(crate) fn is_relative(body: &ElasticBody, input: &StepInput) -> bool {
-    body.params.mode == Mode::Predicted && input.skinned.len() == body.lattice.n_nodes()
-}
 
 /// Frames of the cells of a skinned body.
 #[derive(Debug)]
@@ -56,24 +51,16 @@ impl SkinFrames {
     }
 
     /// Turn cells with deformation gradients `F` to `Q R_s`. What is left of `F` is the deformation relative to the skin.
-    pub fn turn(
-        &self,
-        body: &ElasticBody,
-        input: &StepInput,
-        deformations: &mut [DMat3],
-        rotations: &mut [DQuat],
-    ) {
+    pub fn turn(&self, polar_steps: usize, deformations: &mut [DMat3], rotations: &mut [DQuat]) {
         let both = deformations.iter().zip(&self.gradients);
         let products: Vec<DMat3> = both.map(|(f, skin)| *f * skin.transpose()).collect();
-        let polar_steps = body.polar_steps(input);
         let mut turns = vec![DQuat::IDENTITY; rotations.len()];
         if polar_steps > 0 {
             // From the better of two guesses: turned as the skin, or relative to it as before.
             for (cell, turn) in turns.iter_mut().enumerate() {
                 let before = (rotations[cell] * self.rotations[cell].inverse()).normalize();
-                if trace(&DMat3::from_quat(before), &products[cell])
-                    > trace(&DMat3::IDENTITY, &products[cell])
-                {
+                let fit = |turn: &DMat3| trace_of_product(turn, &products[cell]);
+                if fit(&DMat3::from_quat(before)) > fit(&DMat3::IDENTITY) {
                     *turn = before;
                 }
             }
@@ -89,7 +76,7 @@ impl SkinFrames {
 }
 
 /// `tr(Aᵀ B)`.
-fn trace(a: &DMat3, b: &DMat3) -> f64 {
+pub(crate) fn trace_of_product(a: &DMat3, b: &DMat3) -> f64 {
     a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
 }
 

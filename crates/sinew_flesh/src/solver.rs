@@ -177,7 +177,8 @@ impl FleshSolver {
         for _ in 0..MAX_POLAR_ROUNDS {
             match &skin {
                 Some(skin) => {
-                    skin.frames.turn(&self.body, input, &mut deformations.clone(), &mut state.rotations);
+                    let steps = self.body.polar_steps(input);
+                    skin.frames.turn(steps, &mut deformations.clone(), &mut state.rotations);
                 }
                 None => self.body.turn(&deformations, input, &mut state.rotations),
             }

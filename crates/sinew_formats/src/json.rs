@@ -16,7 +16,7 @@ use std::{cell::RefCell, ops::RangeInclusive};
 
 /// What happens to keys that a reader does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnknownKeys {
+pub enum UnknownKeys {
     /// They are faults: in a file that a user writes they are mistakes.
     Refuse,
     /// They are skipped: in a part of a project, which other programs and later versions extend.
@@ -27,6 +27,7 @@ pub(crate) enum UnknownKeys {
 static NULL: Value = Value::Null;
 
 /// What all nodes of a file share.
+#[derive(Debug)]
 struct Context {
     faults: RefCell<Faults>,
     unknown_keys: UnknownKeys,
@@ -37,7 +38,7 @@ struct Context {
 ///
 /// # Errors
 /// All faults.
-pub(crate) fn read_json<T>(
+pub fn read_json<T>(
     bytes: &[u8],
     name: &str,
     (shape, remedy): (&str, &str),
@@ -51,7 +52,7 @@ pub(crate) fn read_json<T>(
 ///
 /// # Errors
 /// All faults.
-pub(crate) fn read_value<T>(
+pub fn read_value<T>(
     value: &Value,
     name: &str,
     (shape, remedy): (&str, &str),
@@ -68,7 +69,7 @@ pub(crate) fn read_value<T>(
 ///
 /// # Errors
 /// An empty file, or the line of the first syntax error.
-pub(crate) fn parse_json(bytes: &[u8], name: &str, shape: &str) -> Result<Value, FormatError> {
+pub fn parse_json(bytes: &[u8], name: &str, shape: &str) -> Result<Value, FormatError> {
     let text = without_mark(bytes);
     if text.trim_ascii().is_empty() {
         return Err(file_error(name, "the file is empty", shape));
@@ -81,8 +82,8 @@ pub(crate) fn parse_json(bytes: &[u8], name: &str, shape: &str) -> Result<Value,
 }
 
 /// A value in a JSON file, with its path.
-#[derive(Clone)]
-pub(crate) struct Node<'a> {
+#[derive(Debug, Clone)]
+pub struct Node<'a> {
     value: &'a Value,
     path: String,
     context: &'a Context,
@@ -142,6 +143,11 @@ impl<'a> Node<'a> {
     /// A text; `what` says which ("a name").
     pub fn text(&self, what: &str) -> Option<String> {
         self.expect(self.value.as_str().map(str::to_owned), what)
+    }
+
+    /// Whether it is this text.
+    pub fn is_text(&self, text: &str) -> bool {
+        self.value == text
     }
 
     /// True or false.
@@ -270,7 +276,8 @@ impl<'a> Node<'a> {
 }
 
 /// The fields of one JSON object.
-pub(crate) struct Fields<'a> {
+#[derive(Debug)]
+pub struct Fields<'a> {
     map: &'a Map<String, Value>,
     node: Node<'a>,
     shape: &'a str,

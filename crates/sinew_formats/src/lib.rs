@@ -10,7 +10,7 @@ mod color;
 mod error;
 pub mod gltf;
 pub mod handles;
-mod json;
+pub mod json;
 pub mod medit;
 pub mod moves;
 mod names;

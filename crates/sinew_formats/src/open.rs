@@ -222,7 +222,7 @@ fn unreadable(path: &Path) -> FormatError {
             String::from("this is a picture or a video"),
             "give a mesh, a motion or a recording of landmarks",
         ),
-        "" => (String::from("the name has no ending that tells its format"), KNOWN),
+        "" => (String::from("the name has no extension that shows its format"), KNOWN),
         _ => (format!("`.{ending}` is not a format that is read"), KNOWN),
     };
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])

@@ -26,7 +26,7 @@ pub struct SequenceFolder {
     /// The folder that limits what is read, if any.
     root: Option<PathBuf>,
     /// Repairs of the rest pose, so that they are not reported again for every frame.
-    told: Vec<String>,
+    reported: Vec<String>,
 }
 
 impl SequenceFolder {
@@ -64,13 +64,13 @@ impl SequenceFolder {
             warnings.push(format!("{others} mesh files do not belong to the numbered frames; left out"));
         }
         let rest_path = rest.unwrap_or(&frames[0]).clone();
-        let mut told = Warnings::default();
-        let model = read_mesh_file(&rest_path, root, &mut told)?;
-        told.messages.iter().for_each(|message| warnings.push(message.clone()));
-        let (told, path) = (told.messages, path.to_owned());
+        let mut reported = Warnings::default();
+        let model = read_mesh_file(&rest_path, root, &mut reported)?;
+        reported.messages.iter().for_each(|message| warnings.push(message.clone()));
+        let (reported, path) = (reported.messages, path.to_owned());
         let Character { mesh: rest, surface, .. } = model.character;
         let root = root.map(Path::to_owned);
-        Ok(Self { path, frames, rest, polygons: model.raw, surface, rest_path, root, told })
+        Ok(Self { path, frames, rest, polygons: model.raw, surface, rest_path, root, reported })
     }
 
     /// The mesh whose connectivity all frames must have.
@@ -106,9 +106,9 @@ impl SequenceFolder {
             let cause = format!("there is no frame {frame} of {}", self.frames.len());
             return Err(file_error(&self.path.to_string_lossy(), cause, "count from 0"));
         };
-        let mut mended = Warnings::default();
-        let model = read_mesh_file(path, self.root.as_deref(), &mut mended)?;
-        self.tell(path, mended, warnings);
+        let mut repaired = Warnings::default();
+        let model = read_mesh_file(path, self.root.as_deref(), &mut repaired)?;
+        self.warn(path, repaired, warnings);
         match difference(&self.polygons, &model.raw) {
             None => Ok(model.character.mesh.into_parts().0),
             Some(cause) => {
@@ -120,10 +120,10 @@ impl SequenceFolder {
         }
     }
 
-    fn tell(&self, path: &Path, mended: Warnings, warnings: &mut Warnings) {
+    fn warn(&self, path: &Path, repaired: Warnings, warnings: &mut Warnings) {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        for message in mended.messages {
-            match self.told.contains(&message) {
+        for message in repaired.messages {
+            match self.reported.contains(&message) {
                 true if path == self.rest_path => {}
                 true => warnings.push(format!("in other frames too: {message}")),
                 false => warnings.push(format!("{file}: {message}")),
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_stand_in_natural_order_and_strangers_are_told_apart() {
+    fn frames_stand_in_natural_order_and_other_files_are_distinguished() {
         let files: Vec<PathBuf> = [
             "a/walk2.obj",
             "a/walk10.obj",

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_told_apart() {
+    fn garbage_is_distinguished() {
         let mut receiver = VmcReceiver::default();
         let other = OscPacket::Message(OscMessage { addr: "/avatar/x".into(), args: Vec::new() });
         let long = "#bundle\0\0\0\0\0\0\0\0\u{1}\0\0\0\u{14}".repeat(3000);

@@ -69,6 +69,20 @@ pub fn tool(path: &str) -> Option<PathBuf> {
     present(tools_folder().join(path), "judge (run tests/judges/install)")
 }
 
+/// All files below a folder, sorted; empty if it cannot be read.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
 fn data_folder() -> PathBuf {
     named("SINEW_DATA").unwrap_or_else(|| workspace().join("../shared/data"))
 }

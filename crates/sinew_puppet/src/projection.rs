@@ -15,7 +15,7 @@
 //! Examples that are exactly alike share their weight evenly.
 
 use crate::PuppetError;
-use sinew_geom::linalg::{dot_wide, factor_rows_with, solve_lower, solve_upper};
+use sinew_geom::linalg::{dot_wide, factor_rows_with, solve_lower, solve_pairs, solve_upper};
 
 /// How a pose is expressed by examples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -303,7 +303,7 @@ impl ProjectionSolver {
         let ProjectionState { sign, b, active, factor, y, both, .. } = state;
         both.clear();
         both.extend(active.iter().map(|&i| [b[i] + if sign[i] < 0 { self.price } else { 0.0 }, 1.0]));
-        substitute_both(factor, self.n, both);
+        solve_pairs(factor, self.n, both);
         let [weight, share] = both.iter().fold([0.0; 2], |sum, v| [sum[0] + v[0], sum[1] + v[1]]);
         let mu = (1.0 - weight) / share;
         y.clear();
@@ -461,28 +461,4 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 /// A pivot lost to rounding becomes the smallest valid one.
 fn pivot(square: f64, scale: f64) -> f64 {
     square.max(1e-15 * scale).sqrt()
-}
-
-/// Solve for two right sides at once, which the compiler turns into wide registers; rows of the factor are `stride` long,
-/// with reciprocals on the diagonal.
-fn substitute_both(factor: &[f64], stride: usize, b: &mut [[f64; 2]]) {
-    for i in 0..b.len() {
-        let (known, rest) = b.split_at_mut(i);
-        let row = &factor[i * stride..=i * stride + i];
-        let mut sums = [[0.0; 2]; 2];
-        for (k, (l, v)) in row.iter().zip(&*known).enumerate() {
-            sums[k & 1][0] += l * v[0];
-            sums[k & 1][1] += l * v[1];
-        }
-        rest[0] = [0, 1].map(|c| (rest[0][c] - sums[0][c] - sums[1][c]) * row[i]);
-    }
-    for i in (0..b.len()).rev() {
-        let (head, tail) = b.split_at_mut(i);
-        let row = &factor[i * stride..=i * stride + i];
-        tail[0] = tail[0].map(|v| v * row[i]);
-        for (v, l) in head.iter_mut().zip(row) {
-            v[0] -= l * tail[0][0];
-            v[1] -= l * tail[0][1];
-        }
-    }
 }

@@ -238,7 +238,7 @@ impl Command {
     /// The state after this step.
     ///
     /// # Errors
-    /// If it names what does not exist or makes no sense; nothing is changed then.
+    /// If it names what does not exist or is invalid; nothing is changed then.
     pub fn apply(&self, before: &Document) -> Result<Document, SessionError> {
         let mut document = before.clone();
         (self.step().apply)(&mut document)?;

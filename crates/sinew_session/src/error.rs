@@ -59,7 +59,7 @@ pub enum SessionError {
         /// Why not.
         cause: &'static str,
     },
-    /// A value that makes no sense.
+    /// An invalid value.
     #[error("{what}: {cause}")]
     Value {
         /// Which.

@@ -38,17 +38,17 @@ fn refused(document: &Document, command: Command) -> String {
     command.apply(document).unwrap_err().to_string()
 }
 
-fn target(handle: &str, position: Option<[f64; 3]>) -> WishedTarget {
-    WishedTarget { handle: handle.into(), position, pin: false }
+fn target(handle: &str, position: Option<[f64; 3]>) -> ReachTarget {
+    ReachTarget { handle: handle.into(), position, pin: false }
 }
 
-fn to(targets: Vec<WishedTarget>) -> ReachWish {
-    ReachWish { targets, ..ReachWish::default() }
+fn to(targets: Vec<ReachTarget>) -> ReachGoal {
+    ReachGoal { targets, ..ReachGoal::default() }
 }
 
-fn by_hand(weights: &[(&str, f64)]) -> ReachWish {
+fn by_hand(weights: &[(&str, f64)]) -> ReachGoal {
     let weights = weights.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect();
-    ReachWish { weights: Some(weights), ..ReachWish::default() }
+    ReachGoal { weights: Some(weights), ..ReachGoal::default() }
 }
 
 /// Largest distance between the centres of handles in two poses.
@@ -127,8 +127,8 @@ fn everything_else_stays_when_it_is_pinned() {
         reach.report().targets[0].1
     };
     let place = (start + DVec3::new(-0.05, 0.12, 0.15)).to_array();
-    let wish = ReachWish { pin_others: true, ..to(vec![target("hand.L", Some(place))]) };
-    reach.follow(&wish, &document.search).unwrap();
+    let goal = ReachGoal { pin_others: true, ..to(vec![target("hand.L", Some(place))]) };
+    reach.follow(&goal, &document.search).unwrap();
     let pose = reach.pose();
     let size = document.mesh().diagonal();
     for (h, handle) in document.handles.iter().enumerate().filter(|(_, h)| h.name.ends_with(".R")) {
@@ -142,7 +142,7 @@ fn everything_else_stays_when_it_is_pinned() {
 }
 
 #[test]
-fn what_cannot_be_reached_says_so_and_bad_wishes_are_refused_by_name() {
+fn what_cannot_be_reached_says_so_and_bad_goals_are_refused_by_name() {
     let document = WALKER.clone();
     let bare = Document { examples: Vec::new(), ..document.clone() };
     assert!(Reach::new(&bare).unwrap_err().to_string().contains("no example pose"));
@@ -161,7 +161,7 @@ fn what_cannot_be_reached_says_so_and_bad_wishes_are_refused_by_name() {
     let error = Reach::new(&odd).unwrap_err().to_string();
     assert!(error.contains("\"odd\"") && error.contains("\"tail\""), "{error}");
     let mut reach = Reach::new(&document).unwrap();
-    let mut wrong = |wish: ReachWish| reach.follow(&wish, &document.search).unwrap_err().to_string();
+    let mut wrong = |goal: ReachGoal| reach.follow(&goal, &document.search).unwrap_err().to_string();
     assert!(wrong(to(vec![target("tail", None)])).contains("\"tail\""));
     let nowhere = target("head", Some([f64::NAN, 0.0, 0.0]));
     assert!(wrong(to(vec![nowhere])).contains("target of handle \"head\" is not finite"));
@@ -283,9 +283,9 @@ fn detail_survives_files_scaling_and_mending_and_bad_detail_is_refused() {
     assert_eq!((&back.detail, details(&back)), (&document.detail, details(&document)));
     let doubled = apply(&document, Command::Scale { factor: 2.0 });
     assert_eq!(doubled.detail.as_ref().unwrap()[399], 2.0 * document.detail.as_ref().unwrap()[399]);
-    let mended = apply(&document, Command::Repair {});
-    assert_eq!(mended.detail.as_ref().map(|layer| layer.len()), Some(mended.mesh().n_vertices()));
-    assert_eq!(mended.body.morphs.len(), document.body.morphs.len());
+    let repaired = apply(&document, Command::Repair {});
+    assert_eq!(repaired.detail.as_ref().map(|layer| layer.len()), Some(repaired.mesh().n_vertices()));
+    assert_eq!(repaired.body.morphs.len(), document.body.morphs.len());
     let sculpt = |example: Option<&str>, vertices: Vec<u32>, offsets: Vec<f32>| Command::Sculpt {
         example: example.map(str::to_owned),
         vertices,

@@ -156,10 +156,10 @@ pub fn export(
                 ExportFormat::Ply => ply::write_ply(&character),
                 _ => {
                     let max_influences = params.influences.unwrap_or(4);
-                    let mut told = Warnings::default();
-                    let extensions = gltf::portable_extensions(&document.unknown.extensions, &mut told);
+                    let mut unkept = Warnings::default();
+                    let extensions = gltf::portable_extensions(&document.unknown.extensions, &mut unkept);
                     if document.host.is_none() {
-                        told.messages.into_iter().for_each(|message| warnings.push(message));
+                        unkept.messages.into_iter().for_each(|message| warnings.push(message));
                     }
                     let options = gltf::GlbOptions { max_influences, extensions, ..Default::default() };
                     gltf::write_glb_hosted(document.host.as_deref(), &character, &options, warnings)?

@@ -19,8 +19,8 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Character, Clip, Move, Warnings};
 use sinew_skin::{
-    ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
-    SkinFit, SkinFitter, Stage, Transforms,
+    BoneKind, ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
+    SkinErrors, SkinFit, SkinFitter, Stage,
 };
 use std::{
     ops::{ControlFlow, Range},
@@ -76,7 +76,7 @@ impl FitSettings {
         FitParams {
             bones: if self.error.is_some() { MAX_FITTED_BONES } else { self.bones },
             influences: self.influences,
-            transforms: if self.rigid { Transforms::Rigid } else { Transforms::Affine },
+            transforms: if self.rigid { BoneKind::Rigid } else { BoneKind::Affine },
             correct_rest: self.correct_rest,
             ..FitParams::default()
         }
@@ -168,7 +168,7 @@ impl MotionStack {
     /// then it goes on from there. A fit that is stopped once its bones are placed is the best so far.
     ///
     /// # Errors
-    /// If there is no such clip, a setting makes no sense, or it was stopped too early.
+    /// If there is no such clip, a setting is invalid, or it was stopped too early.
     pub fn fit(
         &mut self,
         document: &Document,

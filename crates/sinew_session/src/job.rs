@@ -23,6 +23,7 @@ struct Inner {
     share: AtomicU32,
     cancelled: AtomicBool,
     note: Mutex<String>,
+    check: fn(),
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -62,6 +63,7 @@ impl Job {
 
     /// Report the share done, and return whether to go on.
     pub fn update(&self, share: f64) -> ControlFlow<()> {
+        (self.inner.check)();
         self.inner.share.store((share.clamp(0.0, 1.0) * WHOLE) as u32, Ordering::Relaxed);
         if self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -78,19 +80,32 @@ impl Job {
 }
 
 /// The jobs under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Jobs {
     next: AtomicU64,
     running: Mutex<Vec<Job>>,
+    check: fn(),
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self::with_check(|| {})
+    }
 }
 
 impl Jobs {
+    /// Jobs that call `check` whenever they report how far they are: a place to assert what must hold during long work.
+    pub fn with_check(check: fn()) -> Self {
+        Self { next: AtomicU64::new(0), running: Mutex::default(), check }
+    }
+
     /// Enter a new job.
     pub fn start(&self, kind: &'static str, title: impl Into<String>) -> Job {
         let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let (share, cancelled) = (AtomicU32::new(UNKNOWN), AtomicBool::new(false));
-        let note = Mutex::default();
-        let job = Job { inner: Arc::new(Inner { id, kind, title: title.into(), share, cancelled, note }) };
+        let (note, check) = (Mutex::default(), self.check);
+        let inner = Inner { id, kind, title: title.into(), share, cancelled, note, check };
+        let job = Job { inner: Arc::new(inner) };
         self.lock().push(job.clone());
         job
     }

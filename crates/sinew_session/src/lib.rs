@@ -59,7 +59,8 @@ pub use fit::{
 pub use flesh::{
     ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshRunner, FleshSettings, FleshStatus,
     FleshSteps, JointData, LiveFlesh, MuscleBench, MuscleCurve, MuscleData, MusclePlace, ShownMuscle,
-    bake_flesh, control_value_in, flesh_timing, posed_joints, shown_muscles, simulate_flesh, turned_pose,
+    bake_flesh, control_value_in, flesh_timing, muscles_from_json, muscles_to_json, posed_joints,
+    read_muscles, shown_muscles, simulate_flesh, turned_pose,
 };
 pub use history::{Gesture, History};
 pub use job::{Job, Jobs};
@@ -71,7 +72,7 @@ pub use puppet::{
     Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet, PuppetData,
     PuppetSettings, TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
 };
-pub use reach::{Reach, ReachReport, ReachWish, WishedTarget, build_pose_space, reach_objective};
+pub use reach::{Reach, ReachGoal, ReachReport, ReachTarget, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};
 pub use refit::{
     ContactTrack, RefitNumbers, RefitRequest, RefitRules, RefitSettings, Refitted, find_contact_track,

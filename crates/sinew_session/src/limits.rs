@@ -6,7 +6,7 @@ use crate::SessionError;
 pub const DEFAULT_FPS: f64 = 30.0;
 /// Seconds that are simulated without a clip to say how long.
 pub const DEFAULT_FLESH_SECS: f64 = 2.0;
-/// Frames of a sequence beyond which somebody mistyped.
+/// Most frames of a sequence; more are taken for a typing error.
 pub const MAX_FRAMES: usize = 100_000;
 /// Bytes of vertices over time that are computed at once. A file of them needs several times as much memory while it is
 /// written, and readers of our own files accept as much.

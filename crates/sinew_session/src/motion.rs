@@ -1,6 +1,6 @@
 //! Motions out of examples: the paths, walk or keyframes of a document followed frame by frame, and baked to a clip.
 //!
-//! A baked clip is one of morph targets, one a frame: what every other program plays, exactly as it is seen here.
+//! A baked clip is one of morph targets, one per frame: what every other program plays, exactly as it is seen here.
 
 use crate::limits::{MAX_CLIP_BYTES, MAX_CLIP_FRAMES};
 use crate::{Document, SessionError, build_pose_space, stage::normals_of};
@@ -50,7 +50,7 @@ type Moment = (HandlePose, Option<Vec<f32>>, DQuat, DVec3);
 /// What paths mean for a pose space.
 ///
 /// # Errors
-/// If a handle does not exist or has two paths, or the walk makes no sense.
+/// If a handle does not exist or has two paths, or the walk is invalid.
 pub fn build_course(space: &PoseSpace, file: PathFile) -> Result<Course, SessionError> {
     let ground = file.ground.unwrap_or(Ground::Flat(0.0));
     let mut course = Course { way: file.way, ..Course::default() };

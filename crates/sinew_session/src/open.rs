@@ -3,8 +3,8 @@
 use crate::{Document, Example, Prepared, SessionError, draw_thumbnail, project::document_of};
 use sinew_formats::{
     Content, FormatError,
-    gltf::{no_side_files, read_gltf, read_views, write_sequence_glb},
-    read_any_within, read_content, read_file,
+    gltf::{read_gltf, read_views, write_sequence_glb},
+    no_side_files, read_any_within, read_content, read_file,
 };
 use sinew_geom::{
     Material, MeshSequence, Move, Surface, Warnings,

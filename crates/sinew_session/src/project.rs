@@ -13,9 +13,10 @@ use serde_json::{Map, Value};
 use sinew_formats::{
     FormatError, GltfFile,
     gltf::{
-        CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, no_side_files,
-        portable_extensions, read_gltf_with_host, read_views, write_glb_hosted,
+        CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, portable_extensions,
+        read_gltf_with_host, read_views, write_glb_hosted,
     },
+    no_side_files,
 };
 use sinew_geom::Warnings;
 use std::{path::Path, sync::Arc};

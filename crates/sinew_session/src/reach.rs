@@ -39,15 +39,15 @@ pub fn reach_objective() -> Objective {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(default, deny_unknown_fields)]
-pub struct ReachWish {
+pub struct ReachGoal {
     /// All targets there are.
-    pub targets: Vec<WishedTarget>,
+    pub targets: Vec<ReachTarget>,
     /// Whether all handles stay where they are that are not in the chain of a target.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin_others: bool,
     /// Whether to look for the best pose anywhere, rather than near the present one.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
-    pub anew: bool,
+    pub multi_start: bool,
     /// Weights by name of example, set by the user: the pose is their blend, and nothing is searched.
     pub weights: Option<Vec<(String, f64)>>,
 }
@@ -56,7 +56,7 @@ pub struct ReachWish {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(deny_unknown_fields)]
-pub struct WishedTarget {
+pub struct ReachTarget {
     /// Name of the handle.
     pub handle: String,
     /// Where its middle should be; where it is at present if absent.
@@ -203,36 +203,36 @@ impl Reach {
     ///
     /// # Errors
     /// If a handle or an example does not exist, or a number is not finite; nothing changes then.
-    pub fn follow(&mut self, wish: &ReachWish, settings: &SearchSettings) -> Result<(), SessionError> {
+    pub fn follow(&mut self, goal: &ReachGoal, settings: &SearchSettings) -> Result<(), SessionError> {
         self.params = SearchParams { rounds: ROUNDS, ..settings.params(reach_objective()) };
         let mut targets: Vec<Target> = Vec::new();
-        for wished in &wish.targets {
-            let handle = self.space.find_handle(&wished.handle)?;
+        for asked in &goal.targets {
+            let handle = self.space.find_handle(&asked.handle)?;
             if targets.iter().any(|other| other.handle == handle) {
-                let cause = format!("handle {:?} has two; give it one", wished.handle);
+                let cause = format!("handle {:?} has two; give it one", asked.handle);
                 return Err(SessionError::Value { what: "targets", cause });
             }
-            let position = wished.position.map_or(self.grips[handle], DVec3::from_array);
-            targets.push(Target { handle, position, is_pinned: wished.pin });
+            let position = asked.position.map_or(self.grips[handle], DVec3::from_array);
+            targets.push(Target { handle, position, is_pinned: asked.pin });
         }
-        if wish.pin_others && !self.pin_others {
+        if goal.pin_others && !self.pin_others {
             self.held.clone_from(&self.grips);
         }
-        match &wish.weights {
+        match &goal.weights {
             Some(named) => self.set_weights(named)?,
-            None => self.search(&targets, wish)?,
+            None => self.search(&targets, goal)?,
         }
-        (self.targets, self.pin_others) = (targets, wish.pin_others);
+        (self.targets, self.pin_others) = (targets, goal.pin_others);
         Ok(())
     }
 
-    fn search(&mut self, targets: &[Target], wish: &ReachWish) -> Result<(), SessionError> {
+    fn search(&mut self, targets: &[Target], goal: &ReachGoal) -> Result<(), SessionError> {
         let start = Instant::now();
         let mut all = targets.to_vec();
-        if wish.pin_others {
+        if goal.pin_others {
             all.extend(self.pins(targets));
         }
-        let params = SearchParams { multi_start: wish.anew || self.is_first, ..self.params.clone() };
+        let params = SearchParams { multi_start: goal.multi_start || self.is_first, ..self.params.clone() };
         let found = self.space.search(
             &all,
             &params,

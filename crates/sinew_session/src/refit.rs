@@ -111,7 +111,7 @@ pub fn find_contact_track(document: &Document, clip: &str) -> Result<ContactTrac
 /// may stop it.
 ///
 /// # Errors
-/// If there is no such clip or skeleton, the name is taken, the rules have errors, a number makes no sense, or it was
+/// If there is no such clip or skeleton, the name is taken, the rules have errors, a number is invalid, or it was
 /// stopped.
 pub fn refit_clip(
     document: &Document,

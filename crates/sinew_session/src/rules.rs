@@ -28,7 +28,7 @@ const FARTHEST: f64 = 1e6;
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Rules"))]
 #[serde(default)]
 pub struct RulesData {
-    /// The rules, one a line.
+    /// The rules, one per line.
     pub text: String,
     /// Named points.
     pub markers: Vec<MarkerData>,
@@ -206,7 +206,7 @@ pub struct Ruled {
     body: Arc<Character>,
     start: Option<(Arc<Clip>, f32)>,
     ground: Option<GroundData>,
-    /// Everything to tell about the text.
+    /// All diagnostics of the text.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the pose is that of the text as it was when it had no errors.
     pub is_stale: bool,

@@ -177,7 +177,7 @@ fn rules_are_saved_undone_and_scaled() {
     let scaled = Command::Scale { factor: 2.0 }.apply(&document).unwrap();
     assert_eq!(scaled.rules.markers[0].position, [0.6, 2.4, 0.6]);
     assert_eq!(scaled.rules.planes[0].point, [0.0, 0.4, 0.0]);
-    // What makes no sense is left out of a file, and told.
+    // What is invalid is left out of a file, and reported.
     let mut broken = document;
     Arc::make_mut(&mut broken.rules).markers[0].position[0] = 1e9;
     let bytes = write_project(&broken, &mut warnings).unwrap();
@@ -205,7 +205,7 @@ fn rules_survive_a_crash() {
     let found = Recovery::find_all(&root);
     let recovered = found[0].recover(&mut Warnings::default()).unwrap();
     assert_eq!(recovered.history.document().rules, wanted.rules);
-    // Made anew from the file as it was read back: the same up to its single precision.
+    // Made again from the file as it was read back: the same up to its single precision.
     let names = |document: &Document| document.clips.iter().map(|clip| clip.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(recovered.history.document()), names(&wanted));
     for clip in ["stance", "again"] {
@@ -258,7 +258,7 @@ fn contacts_by_hand_are_what_a_refit_holds() {
     assert_eq!(after.rules.grounds.len(), 1);
     let removed = Command::RemoveClip { clip: "held".into() }.apply(&after).unwrap();
     assert!(removed.rules.grounds.is_empty());
-    // A foot that does not exist is told.
+    // A foot that does not exist is reported.
     let lost = vec![ContactData { foot: "paw".into(), heel: true, frames: [0, 3] }];
     let change = RulesChange::Contacts { clip: "walk".into(), fps: 30.0, contacts: Some(lost) };
     let error = refit_clip(&apply(&BIPED, change), &walk_to("x"), &mut |_| ControlFlow::Continue(()));

@@ -99,7 +99,7 @@ impl SearchChange {
     /// Change what is given.
     ///
     /// # Errors
-    /// If a name is unknown, the objective is not understood or a number makes no sense.
+    /// If a name is unknown, the objective is not understood or a number is invalid.
     pub fn apply(&self, settings: &mut SearchSettings) -> Result<(), SessionError> {
         if let Some(text) = &self.objective {
             settings.objective = if text.trim().is_empty() { None } else { Some(text.parse::<Objective>()?) };

@@ -110,7 +110,7 @@ impl Session {
         self.end_journal(true);
         (self.history, self.path, self.saved_at, self.drags) = (history, path, saved_at, None);
         self.begin_journal();
-        self.tell(Event::Opened);
+        self.emit(Event::Opened);
     }
 
     /// Do something. Everything done in one gesture is one step of history.
@@ -138,9 +138,9 @@ impl Session {
     fn tell_changes(&mut self, changes: Changes, is_new_step: bool) {
         // First the step: who sees the change should know what it is called.
         if is_new_step {
-            self.tell(Event::History);
+            self.emit(Event::History);
         }
-        self.tell(Event::Changed(changes));
+        self.emit(Event::Changed(changes));
     }
 
     /// Enter a state into the history and the journal; says what it changed and whether it is a new step.
@@ -174,7 +174,7 @@ impl Session {
         drags.shown = after.pose.clone();
         self.drags = Some(drags);
         self.put(&command, after, Some(key));
-        self.tell(Event::Moving);
+        self.emit(Event::Moving);
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl Session {
         if step == Some(self.history.at()) {
             self.record(Entry::Saved(path.to_owned()));
         }
-        self.tell(Event::Saved(path.to_owned()));
+        self.emit(Event::Saved(path.to_owned()));
         true
     }
 
@@ -310,7 +310,7 @@ impl Session {
         let Some(root) = &self.journals else { return };
         match Journal::begin(root, self.history.document(), self.path.as_deref()) {
             Ok(journal) => self.journal = Some(journal),
-            // Told by `journal_fault`.
+            // Reported by `journal_fault`.
             Err(_) => self.journal = None,
         }
     }
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         if event != Event::Changed(Changes::default()) {
             self.listeners.retain(|listener| listener.send(event.clone()).is_ok());
         }

@@ -96,7 +96,7 @@ impl MotionStack {
     /// Vertices over time. What has not changed since the last call is not computed again.
     ///
     /// # Errors
-    /// If there is no such clip, the frame rate makes no sense, or a step fails or is stopped.
+    /// If there is no such clip, the frame rate is invalid, or a step fails or is stopped.
     pub fn run(
         &mut self,
         document: &Document,

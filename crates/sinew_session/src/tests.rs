@@ -413,7 +413,7 @@ fn a_project_of_a_later_version_is_refused_and_left_alone() {
 }
 
 #[test]
-fn jobs_tell_how_far_they_are_and_can_be_stopped() {
+fn jobs_report_how_far_they_are_and_can_be_stopped() {
     let jobs = Jobs::default();
     let (a, b) = (jobs.start("open", "one"), jobs.start("fit", "two"));
     assert_eq!(a.share(), None);

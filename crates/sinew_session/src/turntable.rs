@@ -32,7 +32,7 @@ impl Default for TurntableSettings {
 /// The document with the clip. A mesh without a skeleton gets one joint that moves all of it.
 ///
 /// # Errors
-/// A name that is taken, a duration that makes no sense, or a skeleton that does not move the mesh.
+/// A name that is taken, an invalid duration, or a skeleton that does not move the mesh.
 pub fn add_turntable(document: &Document, settings: &TurntableSettings) -> Result<Document, SessionError> {
     let TurntableSettings { clip, seconds } = settings;
     check_name("clip", clip, document.find_clip(clip).is_ok())?;

@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
         100.0 * (squared / (self.tracks.n_vertices * self.tracks.n_coordinates) as f64).sqrt()
     }
 
-    fn tell(&self, stage: Stage, share: f64, squared: f64) -> bool {
+    fn report(&self, stage: Stage, share: f64, squared: f64) -> bool {
         (self.progress)(FitStatus { stage, share, error: self.percent(squared) }).is_break()
     }
 
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         let starts = &self.params.starts;
         let mut best: Option<(f64, State, f64)> = None;
         for (at, &alpha) in starts.iter().enumerate() {
-            if self.tell(Stage::Place, 0.2 * at as f64 / starts.len() as f64, f64::NAN) {
+            if self.report(Stage::Place, 0.2 * at as f64 / starts.len() as f64, f64::NAN) {
                 return Err(SkinError::Cancelled);
             }
             let mut state = self.place(alpha)?;
@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
             let before = std::mem::replace(&mut settled, state);
             self.report.rounds += 1;
             self.report.errors.push(self.percent(error));
-            if self.tell(Stage::Refine, 0.2 + 0.75 * (round + 1) as f64 / rounds as f64, error) {
+            if self.report(Stage::Refine, 0.2 + 0.75 * (round + 1) as f64 / rounds as f64, error) {
                 self.report.cancelled = true;
                 break;
             }

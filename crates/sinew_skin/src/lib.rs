@@ -37,8 +37,6 @@ pub use eigenskin::EigenSkin;
 pub use error::SkinError;
 pub use fit::{FitReport, SkinFit, SkinFitter, fit_skin};
 pub use measure::{CLOSEST_FRAMES, SkinErrors};
-#[doc(hidden)]
-pub use params::BoneKind as Transforms;
 pub use params::{BoneKind, FitParams, FitStatus, MAX_INFLUENCES, Progress, Stage, no_progress};
 pub use skin::FittedSkin;
 pub use source::{FrameSource, Joined};

@@ -54,7 +54,7 @@ pub fn fit_streamed(
 ) -> Result<(SkinFit, SkinErrors), SkinError> {
     params.check(rest.n_vertices().max(1))?;
     let sample = Sample::new(rest, n_sample.max(params.bones));
-    tell(progress, Stage::Read, 0.0, f64::NAN)?;
+    report_progress(progress, Stage::Read, 0.0, f64::NAN)?;
     let tracks = Tracks::read_some(rest, source, &sample.kept, sample.neighbors.clone())?;
     let held = FitParams { correct_rest: false, ..params.clone() };
     let scaled = |status: FitStatus| progress(FitStatus { share: 0.2 + 0.4 * status.share, ..status });
@@ -67,7 +67,7 @@ pub fn fit_streamed(
     Ok((SkinFit { skin, report }, errors))
 }
 
-fn tell(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), SkinError> {
+fn report_progress(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), SkinError> {
     if progress(FitStatus { stage, share, error }).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 
@@ -213,7 +213,7 @@ impl<'a> Stream<'a> {
         let rest = self.outside();
         let n_blocks = self.tracks.n_lanes / LANES;
         for block in 0..n_blocks {
-            tell(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(&rest, source, block)?;
             grams.par_chunks_mut(CHUNK_VERTICES * GRAM_ENTRIES).enumerate().for_each(|(chunk, grams)| {
                 dispatch(AddProducts {
@@ -261,7 +261,7 @@ impl<'a> Stream<'a> {
         let mut sums = Sums::new(rest.n_vertices());
         let mut wanted = vec![DVec3::ZERO; rest.n_vertices()];
         for block in 0..n_blocks {
-            tell(progress, Stage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(progress, Stage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(rest, source, block)?;
             let bones = block_of(&self.state.bones, block);
             let whole = std::mem::replace(&mut self.state.bones, bones);
@@ -393,7 +393,7 @@ mod tests {
             let whole = fitter.measure(&fitter.fit(&params, &no_progress).unwrap().skin).unwrap();
             for n_sample in [120, 10_000] {
                 let mut source = &sequence;
-                let (fit, told) =
+                let (fit, reported) =
                     fit_streamed(sequence.rest(), &mut source, &params, n_sample, &no_progress).unwrap();
                 let found = fitter.measure(&fit.skin).unwrap();
                 assert_eq!(fit.skin.n_used_bones(), 6);
@@ -405,14 +405,14 @@ mod tests {
                 );
                 // Its own errors are those of the result.
                 assert!(
-                    (told.e_rms - found.e_rms).abs() < 1e-3 * found.e_rms,
+                    (reported.e_rms - found.e_rms).abs() < 1e-3 * found.e_rms,
                     "{} {}",
-                    told.e_rms,
+                    reported.e_rms,
                     found.e_rms
                 );
                 assert!(
-                    (told.d_avg - found.d_avg).abs() < 1e-2 * found.d_avg
-                        && (told.de - found.de).abs() < 1e-2 * found.de
+                    (reported.d_avg - found.d_avg).abs() < 1e-2 * found.d_avg
+                        && (reported.de - found.de).abs() < 1e-2 * found.de
                 );
             }
         }

@@ -360,28 +360,28 @@ fn progress_rises_tells_the_error_and_a_stop_keeps_the_best() {
     let sequence = known_sequence(5, 8, true);
     let mut source = &sequence;
     let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
-    let told: Mutex<Vec<FitStatus>> = Mutex::new(Vec::new());
+    let reported: Mutex<Vec<FitStatus>> = Mutex::new(Vec::new());
     let params = FitParams { bones: 5, tolerance: 0.0, ..FitParams::default() };
     let stop_after = |n: usize| {
-        told.lock().unwrap().clear();
+        reported.lock().unwrap().clear();
         let hear = |status: FitStatus| {
-            let mut told = told.lock().unwrap();
-            told.push(status);
-            if told.len() >= n { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let mut reported = reported.lock().unwrap();
+            reported.push(status);
+            if reported.len() >= n { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         fitter.fit(&params, &hear)
     };
     let full = stop_after(usize::MAX).unwrap();
     assert!(!full.report.cancelled);
-    assert!(told.lock().unwrap().windows(2).all(|pair| pair[0].share <= pair[1].share));
-    assert!(told.lock().unwrap().last().unwrap().error > 0.0);
+    assert!(reported.lock().unwrap().windows(2).all(|pair| pair[0].share <= pair[1].share));
+    assert!(reported.lock().unwrap().last().unwrap().error > 0.0);
     assert_eq!(stop_after(1).unwrap_err(), SkinError::Cancelled);
     let stopped = stop_after(4).unwrap();
     assert!(stopped.report.cancelled && stopped.report.rounds == 3);
     let error = |skin| fitter.measure(skin).unwrap().e_rms_diag1;
     assert!(
-        error(&stopped.skin) <= 1.001 * told.lock().unwrap().last().unwrap().error,
-        "what was told is kept"
+        error(&stopped.skin) <= 1.001 * reported.lock().unwrap().last().unwrap().error,
+        "what was reported is kept"
     );
     assert!(error(&full.skin) < error(&stopped.skin));
     let resumed = fitter.fit_from(&stopped.skin, &params, &no_progress).unwrap();

@@ -1,7 +1,7 @@
-//! Connections: how many there may be, and how long each may take to say what it wants.
+//! Connections: how many there may be, and how long each may take to send a request.
 //!
-//! Whoever has not shown the token waits in a short line. When the line is full, the one who has waited longest is put out: so
-//! a browser that asks at once always gets in, however many connections stand there and say nothing.
+//! Connections that have not shown the token are held in a short queue. When it is full, the oldest is closed: a browser that
+//! sends its request at once always gets in, however many idle connections there are.
 
 use crate::locks::Ranked;
 use axum::{Extension, Router};
@@ -24,28 +24,28 @@ use tokio::{
 };
 
 /// Connections that have not shown the token yet.
-const MAX_STRANGERS: usize = 128;
+const MAX_UNRECOGNISED: usize = 128;
 /// Connections that have; browsers open six or so per page.
-const MAX_GUESTS: usize = 512;
+const MAX_RECOGNISED: usize = 512;
 /// Time to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
-/// Pause when the system gives no more connections.
+/// Pause when the system has no more file descriptors.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Who is connected.
+/// The connections of the server.
 #[derive(Debug, Default)]
 pub struct Door {
     next: AtomicU64,
-    people: Ranked<People>,
+    connections: Ranked<Connections>,
 }
 
 #[derive(Debug, Default)]
-struct People {
-    /// In the order in which they came.
-    strangers: VecDeque<(u64, Option<AbortHandle>)>,
-    guests: Vec<u64>,
+struct Connections {
+    /// The oldest first.
+    unrecognised: VecDeque<(u64, Option<AbortHandle>)>,
+    recognised: Vec<u64>,
 }
 
 /// The number of a connection.
@@ -66,12 +66,14 @@ impl Door {
 
     fn admit(self: &Arc<Self>, stream: TcpStream, app: Router) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        // Frames are small and wanted at once; without it they only come later.
+        // Frames are small and needed at once; if this fails they are only slower.
         let _ = stream.set_nodelay(true);
         let oldest = {
-            let mut people = self.people.lock();
-            people.strangers.push_back((number, None));
-            (people.strangers.len() > MAX_STRANGERS).then(|| people.strangers.pop_front()).flatten()
+            let mut connections = self.connections.lock();
+            connections.unrecognised.push_back((number, None));
+            (connections.unrecognised.len() > MAX_UNRECOGNISED)
+                .then(|| connections.unrecognised.pop_front())
+                .flatten()
         };
         if let Some((_, Some(oldest))) = oldest {
             oldest.abort();
@@ -82,37 +84,37 @@ impl Door {
             let service = TowerToHyperService::new(app.layer(Extension(Connection(number))));
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(MAX_HEAD);
-            // What is wrong with a connection is its own business.
+            // Errors of one connection concern nobody else.
             let _ = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
         });
-        let mut people = self.people.lock();
-        if let Some((_, handle)) = people.strangers.iter_mut().find(|(other, _)| *other == number) {
+        let mut connections = self.connections.lock();
+        if let Some((_, handle)) = connections.unrecognised.iter_mut().find(|(other, _)| *other == number) {
             *handle = Some(task.abort_handle());
         }
     }
 
     /// A connection has shown the token; false if there are too many.
     pub fn recognise(&self, Connection(number): Connection) -> bool {
-        let mut people = self.people.lock();
-        if people.guests.contains(&number) {
+        let mut connections = self.connections.lock();
+        if connections.recognised.contains(&number) {
             return true;
         }
-        if people.guests.len() >= MAX_GUESTS {
+        if connections.recognised.len() >= MAX_RECOGNISED {
             return false;
         }
-        people.strangers.retain(|(other, _)| *other != number);
-        people.guests.push(number);
+        connections.unrecognised.retain(|(other, _)| *other != number);
+        connections.recognised.push(number);
         true
     }
 
     fn leave(&self, number: u64) {
-        let mut people = self.people.lock();
-        people.strangers.retain(|(other, _)| *other != number);
-        people.guests.retain(|other| *other != number);
+        let mut connections = self.connections.lock();
+        connections.unrecognised.retain(|(other, _)| *other != number);
+        connections.recognised.retain(|other| *other != number);
     }
 }
 
-/// Says that a connection is gone, however it ends.
+/// Removes a connection from the list, however it ends.
 struct Leave(Arc<Door>, u64);
 
 impl Drop for Leave {

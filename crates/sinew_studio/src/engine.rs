@@ -305,6 +305,7 @@ impl Engine<'_> {
 }
 
 fn go_on(_: f64) -> ControlFlow<()> {
+    crate::locks::check_none_held();
     ControlFlow::Continue(())
 }
 

@@ -162,7 +162,7 @@ fn split_host(host: &str) -> (&str, u16) {
     (name.trim_start_matches('[').trim_end_matches(']'), port)
 }
 
-/// Compare without telling by the time it takes how much was right.
+/// Compare in a time that does not depend on how much is right.
 fn is_equal(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }

@@ -63,6 +63,12 @@ pub fn check(rank: Rank) {
     debug_assert!(held >> rank as u32 == 0, "{rank:?} is locked while {held:b} is held");
 }
 
+/// Long work goes on here, so this thread may hold nothing that others wait for: only [`Rank::Saving`], whose purpose that is.
+pub fn check_none_held() {
+    let held = HELD.with(Cell::get) & !(1 << Rank::Saving as u32);
+    debug_assert!(held == 0, "long work is done while {held:b} is held");
+}
+
 /// What is held.
 #[derive(Debug)]
 pub struct Held<'a, T> {
@@ -93,6 +99,22 @@ impl<T> Drop for Held<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_work_may_hold_only_the_lock_of_saving() {
+        let (saving, looks) = (Ranked::new(Rank::Saving, ()), Ranked::new(Rank::Looks, ()));
+        let _saving = saving.lock();
+        check_none_held();
+        let wrong = || {
+            let _held = looks.lock();
+            check_none_held();
+        };
+        assert_eq!(
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(wrong)).is_err(),
+            cfg!(debug_assertions)
+        );
+        check_none_held();
+    }
 
     #[test]
     fn the_order_is_checked() {

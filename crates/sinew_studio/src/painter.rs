@@ -94,7 +94,7 @@ impl Painter {
 
     /// Prepare a mesh, so that the first question about it is answered at once.
     pub fn warm(&self, mesh: Arc<Mesh>) {
-        // Without the thread there are no answers either, which is told then.
+        // Without the thread there are no answers either, which is reported then.
         let _ = self.sender.send((mesh, Box::new(|_| {})));
     }
 

@@ -232,18 +232,18 @@ async fn check(
 
 async fn report_jobs(studio: Arc<Studio>) {
     let mut clock = tokio::time::interval(JOB_EVERY);
-    let mut told: Vec<(u64, Option<f64>)> = Vec::new();
+    let mut reported: Vec<(u64, Option<f64>)> = Vec::new();
     loop {
         clock.tick().await;
         let jobs = studio.jobs.list();
         for job in &jobs {
-            // Preparing tells of itself once it takes long.
-            let is_news = told.iter().any(|(id, share)| *id == job.id() && *share != job.share());
+            // Preparing is reported once it takes long.
+            let is_news = reported.iter().any(|(id, share)| *id == job.id() && *share != job.share());
             if is_news {
                 studio.report_job(job, false, None);
             }
         }
-        told = jobs.iter().map(|job| (job.id(), job.share())).collect();
+        reported = jobs.iter().map(|job| (job.id(), job.share())).collect();
     }
 }
 

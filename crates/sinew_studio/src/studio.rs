@@ -6,29 +6,33 @@
 //! saving, whose purpose that is: who works longer takes a copy (documents and reaches are cheap to copy) or takes the thing
 //! out, works, and puts it back if it is still wanted. The engine alone solves shapes, so that nobody misses what it took out.
 
+mod jobs;
+mod looks;
+mod pending;
+
+pub use looks::{Looks, Shown};
+pub use pending::{Drag, Pending};
+
 use crate::{
     capabilities::Capabilities,
     files::Files,
-    frames::Drawn,
     locks::{self, Held as Locked, Rank, Ranked},
     news::Versions,
     painter::Painter,
-    wire::{GestureId, JobKind, JobState, Level, Notice, Part, Step, registry, typed},
+    wire::{Part, registry},
 };
 use anyhow::Context;
-use glam::DVec3;
 use sinew::{
-    geom::{Character, Mesh, Warnings},
+    geom::{Character, Warnings},
     session::{
-        Command, Display, Document, Event, Gesture, Job, Jobs, MotionStack, Recovery, Session, SessionError,
+        Command, Display, Document, Event, Gesture, Jobs, MotionStack, Recovery, Session, SessionError,
     },
 };
 use std::{
-    collections::VecDeque,
     ops::{Deref, DerefMut},
     path::PathBuf,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Condvar, Mutex,
         atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
         mpsc::Receiver,
     },
@@ -37,14 +41,8 @@ use tokio::sync::{broadcast, watch};
 
 /// Messages a page may lag behind before it is sent everything again.
 const BACKLOG: usize = 256;
-/// Gestures that may wait for the engine; more come only from a page that is not ours.
-const MAX_DRAGS: usize = 64;
 /// Warnings of a file that are shown.
 const MAX_WARNINGS: usize = 50;
-/// Documents that may be opened at once.
-const MAX_OPENING: usize = 2;
-/// Long requests that may run at once.
-const MAX_JOBS: usize = 8;
 
 /// The shared part.
 #[derive(Debug)]
@@ -85,94 +83,6 @@ pub struct Studio {
     warnings: Ranked<Vec<String>>,
 }
 
-/// How the document is shown.
-#[derive(Debug, Clone, Default)]
-pub struct Looks {
-    /// Which shape.
-    pub display: Display,
-    /// Whether stretch is sent with each frame.
-    pub stress: bool,
-    /// Whether poses are polished while nothing else is to do.
-    pub refine: bool,
-    /// Whether the fit is sent with each frame, to be seen beside the document.
-    pub compare: bool,
-    /// Whether the cells of flesh are sent with each frame.
-    pub cells: bool,
-}
-
-/// What the engine has to do.
-#[derive(Debug, Default)]
-pub struct Pending {
-    /// Moves in progress, one for each gesture.
-    pub drags: VecDeque<Drag>,
-    /// The page whose drag the engine is at work on.
-    pub dragging: Option<u64>,
-    /// Rises with every change.
-    pub tick: u64,
-    /// Whether the server ends.
-    pub stop: bool,
-}
-
-/// A move in progress.
-#[derive(Debug)]
-pub struct Drag {
-    /// Whose it is.
-    pub gesture: GestureId,
-    /// What the pointer does; none if the gesture only ends.
-    pub step: Option<Box<dyn Step>>,
-    /// Whether it is the last.
-    pub end: bool,
-}
-
-/// A shape that was shown.
-#[derive(Debug)]
-pub struct Shown {
-    /// What is drawn.
-    pub drawn: Arc<Drawn>,
-    /// The document it is of.
-    pub document: Document,
-    // Search structures are kept for as long as this is the same.
-    mesh: OnceLock<Arc<Mesh>>,
-}
-
-impl Shown {
-    /// A shape of a document. If it is where the one before was, so is its surface.
-    pub fn new(drawn: Drawn, document: Document, before: Option<&Self>) -> Self {
-        let is_same = |before: &&Self| {
-            before.drawn.revision == drawn.revision && before.drawn.frame.positions == drawn.frame.positions
-        };
-        let mesh = before.filter(is_same).map(|before| before.mesh.clone()).unwrap_or_default();
-        Self { drawn: Arc::new(drawn), document, mesh }
-    }
-
-    /// The surface as it is seen, for selecting on it.
-    pub fn mesh(&self) -> Arc<Mesh> {
-        let build = || {
-            let positions: Vec<DVec3> = self.drawn.frame.positions.iter().map(|p| p.as_dvec3()).collect();
-            // Frames are finite and of the mesh's size.
-            Arc::new(
-                self.document
-                    .mesh()
-                    .with_positions(positions)
-                    .unwrap_or_else(|_| self.document.mesh().clone()),
-            )
-        };
-        self.mesh.get_or_init(build).clone()
-    }
-}
-
-impl Looks {
-    /// Whether pages see the same: while a clip plays, only its vertices change.
-    fn is_like(&self, other: &Self) -> bool {
-        let is_same = match (&self.display, &other.display) {
-            (Display::Clip { clip: old, .. }, Display::Clip { clip: new, .. }) => old == new,
-            (old, new) => old == new,
-        };
-        let choices = |looks: &Self| (looks.stress, looks.refine, looks.compare, looks.cells);
-        is_same && choices(self) == choices(other)
-    }
-}
-
 impl Studio {
     /// A studio with a document.
     ///
@@ -196,7 +106,7 @@ impl Studio {
             capabilities: Capabilities::default(),
             pending: Mutex::new(Pending { tick: 1, ..Pending::default() }),
             bell: Condvar::new(),
-            jobs: Jobs::default(),
+            jobs: Jobs::with_check(locks::check_none_held),
             n_jobs: Arc::default(),
             saving: Ranked::new(Rank::Saving, ()),
             stack: Ranked::default(),
@@ -275,66 +185,6 @@ impl Studio {
     /// Versions of the parts of the state.
     pub fn versions(&self) -> Versions {
         self.news.borrow().clone()
-    }
-
-    /// What the engine has to do, for a moment.
-    pub fn pending(&self) -> MutexGuard<'_, Pending> {
-        locks::check(Rank::Pending);
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Wait for the bell, giving up the list meanwhile.
-    pub fn wait<'a>(&self, pending: MutexGuard<'a, Pending>) -> MutexGuard<'a, Pending> {
-        self.bell.wait(pending).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether nothing new comes for a while.
-    pub fn is_idle(&self, seen: u64, time: std::time::Duration) -> bool {
-        let pending = self.pending();
-        let is_same = |pending: &mut Pending| pending.tick == seen && !pending.stop;
-        let (pending, waited) =
-            self.bell.wait_timeout_while(pending, time, is_same).unwrap_or_else(PoisonError::into_inner);
-        waited.timed_out() && pending.tick == seen
-    }
-
-    /// Let the engine look.
-    pub fn ring(&self) {
-        self.pending().tick += 1;
-        self.bell.notify_all();
-    }
-
-    /// Leave a move in progress for the engine; an older one of the same gesture that it has not taken up is dropped. The
-    /// end of a gesture is not dropped for the beginning of another.
-    pub fn leave_drag(&self, drag: Drag) {
-        let mut pending = self.pending();
-        let has_room = pending.drags.len() < MAX_DRAGS;
-        match pending.drags.iter_mut().find(|other| other.gesture == drag.gesture) {
-            Some(other) => {
-                let step = drag.step.or_else(|| other.step.take());
-                *other = Drag { step, ..drag };
-            }
-            None if has_room => pending.drags.push_back(drag),
-            None => {}
-        }
-        pending.tick += 1;
-        self.bell.notify_all();
-    }
-
-    /// Wait until no move of a page is on its way, so that what it asks for next is done after it. Moves of other pages
-    /// do not matter.
-    pub fn settle(&self, page: u64) {
-        let mut pending = self.pending();
-        while (pending.drags.iter().any(|drag| drag.gesture.page == page) || pending.dragging == Some(page))
-            && !pending.stop
-        {
-            pending = self.wait(pending);
-        }
-    }
-
-    /// The engine is done with a drag.
-    pub fn drag_done(&self) {
-        self.pending().dragging = None;
-        self.bell.notify_all();
     }
 
     fn hear(&self, events: &[Event]) {
@@ -465,64 +315,6 @@ impl Studio {
         known.extend(found);
         known.sort_by_key(|recovery| std::cmp::Reverse(recovery.changed));
     }
-
-    fn tell(&self, message: String) {
-        // Without a page nobody hears it, which is well.
-        let _ = self.words.send(message.into());
-    }
-
-    /// Show every page a notice.
-    pub fn notice(&self, level: Level, text: &str) {
-        self.tell(typed("notice", &Notice { level, text: text.to_owned() }));
-    }
-
-    /// Report how far a job is.
-    pub fn report_job(&self, job: &Job, done: bool, error: Option<&SessionError>) {
-        let error = error.filter(|error| !matches!(error, SessionError::Cancelled));
-        self.tell(typed("job", &JobState::new(job, done, error.map(ToString::to_string))));
-    }
-
-    /// Run long work as a job: pages see how far it is and may cancel it.
-    ///
-    /// # Errors
-    /// As the work.
-    pub fn job<T>(
-        &self,
-        kind: JobKind,
-        title: &str,
-        work: impl FnOnce(&Job) -> Result<T, SessionError>,
-    ) -> anyhow::Result<T> {
-        // Each holds a whole document.
-        let n_opening = self.jobs.list().iter().filter(|job| job.kind() == JobKind::Open.name()).count();
-        if kind == JobKind::Open && n_opening >= MAX_OPENING {
-            anyhow::bail!("{n_opening} documents are being opened already; wait for them, or cancel one");
-        }
-        let job = self.jobs.start(kind.name(), title);
-        self.report_job(&job, false, None);
-        // Whatever it says of being cancelled, that is what happened.
-        let done =
-            work(&job).map_err(|error| if job.is_cancelled() { SessionError::Cancelled } else { error });
-        self.jobs.finish(&job);
-        self.report_job(&job, true, done.as_ref().err());
-        Ok(done?)
-    }
-
-    /// Room for one more long request; none if too many run.
-    pub fn take_place_for_job(&self) -> Option<Place> {
-        let take = |n: usize| (n < MAX_JOBS).then_some(n + 1);
-        self.n_jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-        Some(Place(self.n_jobs.clone()))
-    }
-}
-
-/// Room for a long request, as long as it is held.
-#[derive(Debug)]
-pub struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// The session as long as somebody holds it.
@@ -555,17 +347,5 @@ impl Drop for ReportEvents<'_> {
     fn drop(&mut self) {
         let events: Vec<Event> = self.0.events.lock().try_iter().collect();
         self.0.hear(&events);
-    }
-}
-
-impl GestureId {
-    /// As the session knows it: other pages and strokes have other numbers.
-    pub fn of_drag(self) -> Gesture {
-        Gesture((self.page << 32) | u64::from(self.drag))
-    }
-
-    /// A stroke of a brush; its numbers are others than those of drags.
-    pub fn of_stroke(self) -> Gesture {
-        Gesture((1 << 62) | (self.page << 32) | u64::from(self.drag))
     }
 }

@@ -211,7 +211,7 @@ fn dabs_of_a_brush_share_their_search_trees() {
     });
 }
 
-/// Who is answered can rely on it that the next state tells of what was done.
+/// After a reply the next state contains what was done.
 #[test]
 fn what_was_done_is_news_before_it_is_answered() {
     let desk = Desk::new("news", Sample::Sack, 1_000);

@@ -57,7 +57,7 @@ fn a_drag_moves_the_surface_and_is_one_step() {
     page.ask(json!({ "type": "undo" })).unwrap();
     page.until(|page| page.frames.len() > before && page.state["history"]["at"] == 0);
     assert_eq!(page.state["n_moves"], 0);
-    // A drag that is cancelled leaves no trace; one that makes no sense is said.
+    // A drag that is cancelled leaves no trace; an invalid one is reported.
     page.drag(8, raise(90.0), false);
     page.ask(json!({ "type": "cancel_drag", "drag": 8 })).unwrap();
     // What was undone before can be done again.
@@ -121,7 +121,7 @@ fn two_pages_may_drag_at_once() {
 
 /// A list that grows with every step must not be sent with every step.
 #[test]
-fn only_what_changed_of_the_state_is_told() {
+fn only_what_changed_of_the_state_is_reported() {
     let server = Server::sample("news");
     let mut page = server.page();
     for k in 0..30 {
@@ -141,9 +141,9 @@ fn only_what_changed_of_the_state_is_told() {
         page.drag(k, json!({ "translate": { "handles": [handle], "vector": [0, 0.01, 0] } }), true);
         page.until(|page| page.state["n_moves"] == k);
     }
-    let told = page.heard.iter().rev().find(|news| news.get("moves").is_some()).unwrap();
+    let reported = page.heard.iter().rev().find(|news| news.get("moves").is_some()).unwrap();
     assert_eq!(
-        (told["moves"]["keep"].as_u64(), told["moves"]["moves"].as_array().unwrap().len()),
+        (reported["moves"]["keep"].as_u64(), reported["moves"]["moves"].as_array().unwrap().len()),
         (Some(4), 1)
     );
     assert_eq!(page.state["moves"].as_array().unwrap().len(), 5);
@@ -412,7 +412,7 @@ fn unsaved_work_of_a_server_that_died_is_offered() {
     let _ = std::fs::remove_dir_all(&server.folder);
 }
 
-/// Clips of the first character as a skin: told, drawn beside it, taken, undone, exported.
+/// Clips of the first character as a skin: reported, drawn beside it, taken, undone, exported.
 #[test]
 fn clips_are_fitted_and_seen_beside_the_document() {
     let server = Server::sample("fit");
@@ -428,7 +428,7 @@ fn clips_are_fitted_and_seen_beside_the_document() {
     let fit = page.state["fit"].clone();
     assert_eq!((&fit["bones"], &fit["current"], &fit["stopped"]), (&json!(6), &json!(true), &json!(false)));
     assert!(fit["dE"].as_f64().unwrap() > 0.0 && fit["per_frame"].as_array().unwrap().len() > 10, "{fit}");
-    // Values of every vertex: 16 bytes, two numbers a vertex, four bones and weights.
+    // Values of every vertex: 16 bytes, two numbers per vertex, four bones and weights.
     let n = page.state["vertices"].as_u64().unwrap() as usize;
     let mut stream = TcpStream::connect(&server.host).unwrap();
     let head = format!(

@@ -143,7 +143,7 @@ fn cells(lattice: &Lattice) -> Item {
         let first = positions.len() as u32;
         let corners = lattice.corners(cell);
         let middle = corners.iter().sum::<DVec3>() / 8.0;
-        // A little apart, so that they can be told.
+        // A little apart, so that they can be distinguished.
         positions.extend(corners.iter().map(|p| middle + (*p - middle) * 0.94));
         let tone = 0.85 - 0.6 * lattice.inside()[cell] as f32;
         for quad in quads {

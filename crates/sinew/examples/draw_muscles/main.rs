@@ -15,10 +15,10 @@ use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
         FleshParams, SimulationParams,
-        muscle::{
-            Control, Guide, MapPairs, MapParams, Muscle, MuscleEvaluator, MuscleSet, PosedBody,
-            SurfaceParams, Template, TemplateFitParams, TemplateFitter, carry_skeleton, fit_map, fit_surface,
-            match_joints, transfer_muscles,
+        muscle::{Control, Guide, Muscle, MuscleEvaluator, MuscleSet, Template},
+        muscle_fit::{
+            MapPairs, MapParams, PosedBody, SurfaceParams, TemplateFitParams, TemplateFitter, carry_skeleton,
+            fit_map, fit_surface, match_joints, transfer_muscles,
         },
     },
     formats::read_any,
@@ -90,7 +90,7 @@ fn draw_templates(prefix: &str, character: &Character) -> Result<()> {
         let fit = TemplateFitParams { keep: Some(keep), ..TemplateFitParams::default() };
         let found = fitter.fit(&eta, &[base], &[base + DVec3::Z * 0.06], &fit)?;
         let muscle = Muscle::template("r", "c", template, guide.clone(), found.eta);
-        let set = MuscleSet { controls: vec![Control::free("c")], rigs: vec![muscle] };
+        let set = MuscleSet { controls: vec![Control::free("c")], muscles: vec![muscle] };
         let now = rigged(&mut posed, &set)?;
         let ways: Vec<f64> = now.iter().zip(&before).map(|(a, b)| a.distance(*b)).collect();
         println!("{}: the vertex comes out by {:.1} mm", template.name(), 1e3 * ways[vertex]);
@@ -122,7 +122,7 @@ fn draw_surface(prefix: &str, character: &Character) -> Result<()> {
     let after = posed.positions();
     let set = MuscleSet {
         controls: vec![Control::free("flex")],
-        rigs: vec![Muscle::surface("flex", "flex", size, (1.0, fit.forces))],
+        muscles: vec![Muscle::surface("flex", "flex", size, (1.0, fit.forces))],
     };
     let other = wide(mesh)?;
     let features =

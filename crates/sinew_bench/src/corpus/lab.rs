@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_fails_is_told_apart_from_one_that_crashes() {
+    fn a_command_that_fails_is_distinguished_from_one_that_crashes() {
         let mut fails = Command::new("sh");
         fails.args(["-c", "echo 'error: no' >&2; exit 3"]);
         let outcome = run(fails, 10.0).unwrap();

@@ -55,7 +55,7 @@ fn searches() -> anyhow::Result<()> {
         "\n{} handles, {} examples, a dragged hand{:>20}",
         handles.len(),
         space.n_examples(),
-        "µs a frame"
+        "µs per frame"
     );
     let hand = space.find_handle("hand.L")?;
     for optimiser in Optimiser::ALL {

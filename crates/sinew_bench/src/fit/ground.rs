@@ -11,7 +11,7 @@ use sinew::{
 
 /// Print the tables.
 pub fn run() -> anyhow::Result<()> {
-    // First: the most memory that was ever used is what the system tells.
+    // First: the most memory that was ever used is what the system reports.
     memory()?;
     known_bones()?;
     hard_meshes()

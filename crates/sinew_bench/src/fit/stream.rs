@@ -36,7 +36,7 @@ impl FrameSource for Swaying<'_> {
     }
 }
 
-/// Print time, error and the most memory that was used, where the system tells.
+/// Print time, error and the most memory that was used, where the system reports it.
 pub fn run() -> anyhow::Result<()> {
     let rest = build_character(Sample::Biped, VERTICES)?.mesh;
     let grown = peak_megabytes();

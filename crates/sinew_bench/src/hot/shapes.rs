@@ -6,7 +6,8 @@ use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
     deform::{EditParams, HandlePose, HandleSet, Method, SurfaceEditor},
     formats::{
-        gltf::{GlbOptions, no_side_files, read_gltf, write_glb},
+        gltf::{GlbOptions, read_gltf, write_glb},
+        no_side_files,
         obj::{read_obj, write_obj},
     },
     geom::{

@@ -1,4 +1,4 @@
-//! Puppetry: projections beside Clarabel, the way from a body to vertices, and how near strangers come to the pairs.
+//! Puppetry: projections beside Clarabel, the way from a body to vertices, and how near unseen people come to the pairs.
 
 mod experiments;
 
@@ -16,6 +16,7 @@ use sinew::{
     formats::{Content, read_any},
     geom::{
         Warnings,
+        linalg::dot,
         rig::skin_linear,
         sample::{Sample, build_character},
     },
@@ -42,10 +43,10 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
         _ => anyhow::bail!("usage: sinew_bench puppet [--experiments FOLDER]"),
     }
     let examples = choose(&poses("s01_e01")?, PAIRS);
-    let strangers = poses("s03_e01")?;
-    projections(&examples, &strangers)?;
-    vertices(&examples, &strangers)?;
-    strangers_residuals(&examples)
+    let unseen = poses("s03_e01")?;
+    projections(&examples, &unseen)?;
+    vertices(&examples, &unseen)?;
+    unseen_residuals(&examples)
 }
 
 /// Poses of a recording, as they are tracked without smoothing.
@@ -77,9 +78,9 @@ fn choose(poses: &[CanonicalPose], n: usize) -> Vec<CanonicalPose> {
 }
 
 /// Microseconds are printed as milliseconds, as everywhere.
-fn projections(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::Result<()> {
+fn projections(examples: &[CanonicalPose], unseen: &[CanonicalPose]) -> anyhow::Result<()> {
     let numbers: Vec<Vec<f64>> = examples.iter().map(|pose| pose.numbers.to_vec()).collect();
-    let inputs: Vec<Vec<f64>> = strangers.iter().take(POSES).map(|pose| pose.numbers.to_vec()).collect();
+    let inputs: Vec<Vec<f64>> = unseen.iter().take(POSES).map(|pose| pose.numbers.to_vec()).collect();
     println!(
         "{} pairs of 60 numbers, {} poses of another person; a projection, warm",
         numbers.len(),
@@ -190,12 +191,8 @@ impl Columns {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 /// From a body to the vertices of a character with a skin.
-fn vertices(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::Result<()> {
+fn vertices(examples: &[CanonicalPose], unseen: &[CanonicalPose]) -> anyhow::Result<()> {
     let character = build_character(Sample::Quadruped, VERTICES)?;
     let (rig, skin) = character.rig.as_ref().zip(character.skin.as_ref()).context("the sample has a skin")?;
     let walk = character.clips.first().context("the sample has a clip")?;
@@ -206,7 +203,7 @@ fn vertices(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::
     };
     let pairs: Vec<RigPair> = examples.iter().enumerate().map(pair).collect();
     let mut performer = Performer::new(rig, &pairs, &PerformerParams::default())?;
-    let bodies: Vec<BodyPose> = strangers.iter().take(POSES).map(body).collect();
+    let bodies: Vec<BodyPose> = unseen.iter().take(POSES).map(body).collect();
     let rest: Vec<Vec3> = character.mesh.positions().iter().map(|p| p.as_vec3()).collect();
     let mut out = vec![Vec3::ZERO; rest.len()];
     let mut frame = 0;
@@ -230,12 +227,12 @@ fn vertices(examples: &[CanonicalPose], strangers: &[CanonicalPose]) -> anyhow::
 }
 
 /// How far people who paired nothing are from the blends, by kind of space and projection.
-fn strangers_residuals(examples: &[CanonicalPose]) -> anyhow::Result<()> {
+fn unseen_residuals(examples: &[CanonicalPose]) -> anyhow::Result<()> {
     println!("\nroot mean square distance of a joint from the pairs' blend, cm, of the standard body");
     println!("{:<22} {:>8} {:>9} {:>8}", "", "linear", "positive", "l1");
     let parts: Vec<LimbSet> = Limb::ALL.iter().map(|limb| LimbSet::of(&[*limb])).collect();
     for name in ["s03_e01", "s05_e02", "s09_e01"] {
-        let strangers = poses(name)?;
+        let unseen = poses(name)?;
         for (what, parts) in [("whole body", &[LimbSet::BODY][..]), ("five parts", &parts)] {
             let mut row = format!("{name} {what:<14}");
             for projection in [Projection::Linear, Projection::Positive, Projection::default()] {
@@ -243,10 +240,10 @@ fn strangers_residuals(examples: &[CanonicalPose]) -> anyhow::Result<()> {
                 let params = PuppeteerParams { projection, ..PuppeteerParams::default() };
                 let mut puppeteer = Puppeteer::new(examples, parts, &params)?;
                 let mut sum = 0.0;
-                for pose in &strangers {
+                for pose in &unseen {
                     sum += puppeteer.step(pose)?.residual.powi(2);
                 }
-                row += &format!(" {:>8.2}", 100.0 * (sum / strangers.len() as f64).sqrt());
+                row += &format!(" {:>8.2}", 100.0 * (sum / unseen.len() as f64).sqrt());
             }
             println!("{row}");
         }

@@ -21,7 +21,7 @@ pub fn files() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../sinew/tests/files"))
 }
 
-/// Rounds of each timing; medians are told. Rounds are short, so that on a busy machine most are not interrupted.
+/// Rounds of each timing; medians are reported. Rounds are short, so that on a busy machine most are not interrupted.
 const ROUNDS: usize = 301;
 
 /// Our figures for one variant of the root, in microseconds.

@@ -57,7 +57,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     let is_sequence = matches!(content, Content::Sequence(_));
     let bakes = matches!(content, Content::Gltf(_)) && is_folder(&args.output);
     check_name(&args.output, is_sequence || bakes)?;
-    told_unused(args, &content, &mut warnings);
+    warn_of_unused(args, &content, &mut warnings);
     let written = write(content, args, &progress, &mut warnings).map_err(|error| named(error, args))?;
     let (n_bytes, skin) = written;
     drop(progress);
@@ -152,11 +152,11 @@ fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -
     let mut character = character;
     if args.repair {
         let params = RepairParams { weld: Some(args.weld.unwrap_or(0.0)), ..RepairParams::default() };
-        let (mended, report) = character.repaired(&params)?;
+        let (repaired, report) = character.repaired(&params)?;
         report.describe(warnings);
-        let (before, after) = (character.mesh.n_faces(), mended.mesh.n_faces());
+        let (before, after) = (character.mesh.n_faces(), repaired.mesh.n_faces());
         ensure!(before == 0 || after > 0, "no face has any area, so nothing is left to write");
-        character = mended;
+        character = repaired;
     }
     if args.scale == 1.0 { Ok(character) } else { Ok(character.scaled(args.scale)?) }
 }
@@ -194,7 +194,7 @@ fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow:
 }
 
 /// Say which options this kind of conversion does not use.
-fn told_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
+fn warn_of_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
     let (sequence, bakes) = (matches!(content, Content::Sequence(_)), is_folder(&args.output));
     let to_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
     let unused = [

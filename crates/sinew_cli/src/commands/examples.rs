@@ -21,7 +21,8 @@ pub struct SearchArgs {
     /// Search method: newton, or one of Hansen (2006)
     #[arg(long, default_value = "newton", value_parser = one_of(Optimiser::ALL, Optimiser::name))]
     pub optimiser: Optimiser,
-    /// Objective to minimise, such as "dtt+0.2omsow+0.3dfe" [default: dtt+0.2omsow, with +0.1dtl for motion]
+    /// Objective to minimise, such as "target + 0.2 sum-to-one + 0.3 like-examples" [default: target + 0.2 sum-to-one,
+    /// and 0.1 last-pose for motion]
     #[arg(long, value_name = "TERMS")]
     pub objective: Option<String>,
     /// Order in which examples are tried

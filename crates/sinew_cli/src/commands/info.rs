@@ -1,6 +1,6 @@
 //! `sinew info`: what is in a file, and its defects.
 
-use crate::console::{Console, Told};
+use crate::console::{Console, Printed};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sinew::{
@@ -50,7 +50,7 @@ pub fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<()> {
     match (failed.is_empty(), reports.is_empty()) {
         (true, _) => Ok(()),
         (false, true) => anyhow::bail!(texts.join("\n")),
-        (false, false) => Err(Told(texts.join("\n")).into()),
+        (false, false) => Err(Printed(texts.join("\n")).into()),
     }
 }
 

@@ -30,10 +30,10 @@ pub struct Origin {
 impl Origin {
     /// Of a glTF file.
     pub fn of(file: &GltfFile, warnings: &mut Warnings) -> Self {
-        let mut told = Warnings::default();
-        let extensions = gltf::portable_extensions(&file.extensions, &mut told);
+        let mut reported = Warnings::default();
+        let extensions = gltf::portable_extensions(&file.extensions, &mut reported);
         if file.host.is_none() {
-            told.messages.into_iter().for_each(|message| warnings.push(message));
+            reported.messages.into_iter().for_each(|message| warnings.push(message));
         }
         Self { host: file.host.clone(), extensions }
     }
@@ -74,7 +74,7 @@ pub fn write_character(
         }
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
-            told_lost(character, options, extension(path) == "ply", warnings);
+            warn_of_losses(character, options, extension(path) == "ply", warnings);
             if extension(path) == "obj" {
                 return Ok(obj::write_obj_file(path, character)?);
             }
@@ -87,7 +87,7 @@ pub fn write_character(
     Ok(bytes.len() as u64)
 }
 
-fn told_lost(character: &Character, options: &OutputOptions, is_ply: bool, warnings: &mut Warnings) {
+fn warn_of_losses(character: &Character, options: &OutputOptions, is_ply: bool, warnings: &mut Warnings) {
     let surface = &character.surface;
     let lost = [
         (is_ply && surface.uvs.is_some(), "texture coordinates"),

@@ -222,13 +222,13 @@ fn refine(
         return Ok(posed);
     }
     let mut positions = posed.positions().to_vec();
-    let told = |error| with_path(error, &args.model);
+    let named = |error| with_path(error, &args.model);
     let progress = console.progress("preparing to refine");
-    let refiner = SurfaceRefiner::new(mesh, handles, &|share| progress.update(share)).map_err(told)?;
+    let refiner = SurfaceRefiner::new(mesh, handles, &|share| progress.update(share)).map_err(named)?;
     drop(progress);
     let progress = console.progress("refining");
     for step in 1..=args.refine {
-        if refiner.refine(pose, &mut positions).map_err(told)? < SETTLED {
+        if refiner.refine(pose, &mut positions).map_err(named)? < SETTLED {
             break;
         }
         let _ = progress.update(f64::from(step) / f64::from(args.refine));

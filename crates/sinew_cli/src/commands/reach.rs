@@ -21,9 +21,15 @@ use std::time::Instant;
 /// Find the blend of example poses that brings handles to targets
 #[derive(Args)]
 #[command(
-    after_help = "The objective is a sum of terms: dtt distance to targets, sow sum of weights, omsow weights \
-                        not summing to 1,\ndfe unlike the examples, now many weights, dtl far from the last pose, \
-                        neu(N) more than N examples in use.\nExample:  sinew sample biped --poses walk -o \
+    after_help = "The objective is a sum of terms, each with an optional factor:\n  \
+                        target             reach the targets\n  \
+                        small-weights      keep weights small\n  \
+                        sum-to-one         let weights sum to 1\n  \
+                        like-examples      look like an example\n  \
+                        single-example     prefer one example to two\n  \
+                        last-pose          stay near the last pose\n  \
+                        few-examples(N)    use at most N examples\n\
+                        The abbreviations of Hansen (2006) are understood as well.\nExample:  sinew sample biped --poses walk -o \
                         walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3"
 )]
 pub struct ReachArgs {

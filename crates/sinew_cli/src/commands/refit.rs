@@ -91,8 +91,8 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     let start = Instant::now();
     let refitted = {
         let progress = console.progress("fitting");
-        let mut tell = |share: f64| progress.update(share);
-        refit_motion((rig, clip), &target.character, &request, &mut warnings, &mut tell)
+        let mut update = |share: f64| progress.update(share);
+        refit_motion((rig, clip), &target.character, &request, &mut warnings, &mut update)
             .map_err(|error| blame(error, args))?
     };
     let secs = start.elapsed().as_secs_f64();

@@ -35,7 +35,7 @@ fn scripts_get_one_object() {
 }
 
 #[test]
-fn a_bench_that_fails_or_is_absent_is_told() {
+fn a_bench_that_fails_or_is_absent_is_reported() {
     let folder = Folder::new("bench-absent");
     let absent = bench(&folder, None, &[]);
     assert_eq!(absent.status.code(), Some(1));

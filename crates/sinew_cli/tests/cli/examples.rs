@@ -67,7 +67,7 @@ fn what_cannot_be_reached_is_the_nearest_pose_and_said_so() {
 }
 
 #[test]
-fn wrong_requests_are_told_what_to_do() {
+fn wrong_requests_get_a_remedy() {
     let folder = Folder::new("wrong");
     let (project, plain) = (project(&folder), folder.at("plain.glb"));
     ok(&["sample", "biped", "-n", "1000", "-o", &plain, "--json"]);

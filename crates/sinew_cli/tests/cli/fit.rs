@@ -28,7 +28,8 @@ fn a_flag_becomes_a_skin() {
     let folder = Folder::new("fit");
     let flag = flag(&folder);
     let out = folder.at("flag.glb");
-    let told = ok(&["fit", &flag, "--bones", "12", "-o", &out, "--report", &folder.at("r.html"), "--json"]);
+    let reported =
+        ok(&["fit", &flag, "--bones", "12", "-o", &out, "--report", &folder.at("r.html"), "--json"]);
     for key in [
         "vertices",
         "frames",
@@ -41,15 +42,15 @@ fn a_flag_becomes_a_skin() {
         "bytes_in",
         "bytes_out",
     ] {
-        assert!(told[key].is_number(), "{key} of {told}");
+        assert!(reported[key].is_number(), "{key} of {reported}");
     }
-    assert!(told["seconds"]["fit"].is_number() && told["seconds"]["total"].is_number());
-    assert_eq!(told["bones"], 12);
-    assert!(told["E_RMS_diag1"].as_f64().unwrap() < 1.0);
-    assert_eq!(told["bytes_out"].as_u64().unwrap(), std::fs::metadata(&out).unwrap().len());
+    assert!(reported["seconds"]["fit"].is_number() && reported["seconds"]["total"].is_number());
+    assert_eq!(reported["bones"], 12);
+    assert!(reported["E_RMS_diag1"].as_f64().unwrap() < 1.0);
+    assert_eq!(reported["bytes_out"].as_u64().unwrap(), std::fs::metadata(&out).unwrap().len());
     let info = ok(&["info", &out, "--json"]);
     let info = info.get("files").map_or(&info, |files| &files[0]);
-    assert_eq!(info["vertices"], told["vertices"], "{info}");
+    assert_eq!(info["vertices"], reported["vertices"], "{info}");
     let page = std::fs::read_to_string(folder.at("r.html")).unwrap();
     assert!(page.contains("\"perFrame\"") && page.contains("--bones 12") && !page.contains("/*DATA*/null"));
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing from other servers");
@@ -66,7 +67,7 @@ fn a_flag_becomes_a_skin() {
         &folder.at("b.glb"),
         "--json",
     ]);
-    assert!(small["bytes_out"].as_u64() < told["bytes_out"].as_u64());
+    assert!(small["bytes_out"].as_u64() < reported["bytes_out"].as_u64());
     assert!(small["E_RMS_diag1"].as_f64().unwrap() < 2.0);
     std::fs::create_dir(folder.0.join("again")).unwrap();
     let again = folder.at("again/flag.glb");
@@ -78,10 +79,10 @@ fn a_flag_becomes_a_skin() {
 fn an_error_asks_for_bones_and_a_stop_keeps_the_best() {
     let folder = Folder::new("fit-error");
     let flag = flag(&folder);
-    let told = ok(&["fit", &flag, "--error", "0.5%", "-o", &folder.at("a.glb"), "--json"]);
-    assert!(told["E_RMS_diag1"].as_f64().unwrap() <= 0.51, "{told}");
+    let reported = ok(&["fit", &flag, "--error", "0.5%", "-o", &folder.at("a.glb"), "--json"]);
+    assert!(reported["E_RMS_diag1"].as_f64().unwrap() <= 0.51, "{reported}");
     let tight = ok(&["fit", &flag, "--error", "0.25", "-o", &folder.at("b.glb"), "--json"]);
-    assert!(tight["bones"].as_u64() > told["bones"].as_u64());
+    assert!(tight["bones"].as_u64() > reported["bones"].as_u64());
     let stopped = ok(&["fit", &flag, "--seconds", "0", "-o", &folder.at("c.glb"), "--json"]);
     assert!(stopped["warnings"].to_string().contains("best result so far"), "{stopped}");
 }
@@ -93,9 +94,9 @@ fn every_method_of_the_thesis_can_be_asked_for() {
     let base = ["fit", &flag, "--bones", "16", "-o", &folder.at("a.glb"), "--json"].map(str::to_owned);
     let error = |more: &[&str]| {
         let args: Vec<&str> = base.iter().map(String::as_str).chain(more.iter().copied()).collect();
-        let told = ok(&args);
-        assert_eq!(told["bones"], 16, "{more:?}");
-        told["E_RMS_diag1"].as_f64().unwrap()
+        let reported = ok(&args);
+        assert_eq!(reported["bones"], 16, "{more:?}");
+        reported["E_RMS_diag1"].as_f64().unwrap()
     };
     let plain = error(&["--joints", "pcenter", "--keep-rest"]);
     let corrected = error(&["--joints", "pcenter", "--correct-weights"]);
@@ -125,8 +126,8 @@ fn sequences_share_a_skin() {
     let a = strip(&folder, "a", &[FLAT, BENT]);
     let b = strip(&folder, "b", &[BENT, FLAT, BENT]);
     let out = folder.at("both.glb");
-    let told = ok(&["fit", &a, &b, "--bones", "2", "-o", &out, "--json"]);
-    assert_eq!(told["frames"], 5);
+    let reported = ok(&["fit", &a, &b, "--bones", "2", "-o", &out, "--json"]);
+    assert_eq!(reported["frames"], 5);
     let info = ok(&["info", &out, "--json"]);
     let text = info.to_string();
     assert!(text.contains("\"a\"") && text.contains("\"b\""), "{text}");
@@ -140,7 +141,7 @@ fn sequences_share_a_skin() {
 fn odd_input_is_taken_and_bad_input_named() {
     let folder = Folder::new("fit-bad");
     let out = folder.at("out.glb");
-    // One frame, frames that are alike, a mirrored frame: nothing fails, what is odd is told.
+    // One frame, frames that are alike, a mirrored frame: nothing fails, what is odd is reported.
     let one = strip(&folder, "one", &[FLAT]);
     assert!(
         ok(&["fit", &one, "--bones", "2", "-o", &out, "--json"])["warnings"]
@@ -148,21 +149,22 @@ fn odd_input_is_taken_and_bad_input_named() {
             .contains("one frame")
     );
     let still = strip(&folder, "still", &[FLAT, FLAT, FLAT]);
-    let told = ok(&["fit", &still, "--bones", "3", "-o", &out, "--json"]);
-    assert!(told["warnings"].to_string().contains("alike") && told["dE"] == 0.0, "{told}");
+    let reported = ok(&["fit", &still, "--bones", "3", "-o", &out, "--json"]);
+    assert!(reported["warnings"].to_string().contains("alike") && reported["dE"] == 0.0, "{reported}");
     let mirrored = strip(
         &folder,
         "mirrored",
         &[FLAT, BENT, &BENT.replace("v 1 0 1", "v 1 0 -1").replace("v 1 1 1", "v 1 1 -1")],
     );
     for transforms in ["affine", "rigid"] {
-        let told = ok(&["fit", &mirrored, "--bones", "2", "--transforms", transforms, "-o", &out, "--json"]);
-        assert!(told["E_RMS_diag1"].as_f64().unwrap() < 20.0);
+        let reported =
+            ok(&["fit", &mirrored, "--bones", "2", "--transforms", transforms, "-o", &out, "--json"]);
+        assert!(reported["E_RMS_diag1"].as_f64().unwrap() < 20.0);
     }
     // A vertex without a face.
     let loose = strip(&folder, "loose", &[&format!("{FLAT}v 9 9 9\n"), &format!("{BENT}v 9 8 9\n")]);
-    let told = ok(&["fit", &loose, "--bones", "2", "-o", &out, "--json"]);
-    assert!(told["vertices"] == 7 && told["d_avg"].as_f64().unwrap() < 0.1, "{told}");
+    let reported = ok(&["fit", &loose, "--bones", "2", "-o", &out, "--json"]);
+    assert!(reported["vertices"] == 7 && reported["d_avg"].as_f64().unwrap() < 0.1, "{reported}");
     // Far from the origin the error stays what it is.
     let near = strip(&folder, "near", &[FLAT, BENT, FLAT]);
     let far = BENT.lines().map(|line| {
@@ -176,7 +178,7 @@ fn odd_input_is_taken_and_bad_input_named() {
         ok(&args)["E_RMS"].as_f64().unwrap()
     };
     assert!((error(&near) - error(&away)).abs() < 0.02 * error(&near), "{} {}", error(&near), error(&away));
-    // All of it so far out that files could not tell its vertices apart: moved, which is told.
+    // All of it so far out that files could not tell its vertices apart: moved, which is reported.
     let moved = |text: &str| -> String {
         let shifted = |line: &str| {
             let [x, y, z] = [2, 4, 6].map(|at| line[at..at + 1].parse::<f64>().unwrap());
@@ -185,8 +187,8 @@ fn odd_input_is_taken_and_bad_input_named() {
         text.lines().map(shifted).collect()
     };
     let out_there = strip(&folder, "out_there", &[&moved(FLAT), &moved(BENT), &moved(FLAT)]);
-    let told = ok(&["fit", &out_there, "--bones", "2", "-o", &out, "--json"]);
-    assert!(told["warnings"].to_string().contains("was moved by"), "{told}");
+    let reported = ok(&["fit", &out_there, "--bones", "2", "-o", &out, "--json"]);
+    assert!(reported["warnings"].to_string().contains("was moved by"), "{reported}");
     assert!((error(&near) - error(&out_there)).abs() < 0.02 * error(&near), "{}", error(&out_there));
     // Refused, with the numbers and the file.
     assert!(fails(&["fit", &near, "--bones", "0", "-o", &out], 1).contains("at least 1"));

@@ -1,22 +1,9 @@
 //! `sinew flesh`.
 
-use super::{Folder, QUAD, SINEW, fails, ok};
+use super::{Folder, QUAD, SINEW, character, fails, ok, sample};
 use serde_json::json;
-use sinew::{
-    formats::read_any,
-    geom::{Character, Warnings},
-};
+use sinew::geom::Warnings;
 use std::{path::Path, process::Command};
-
-fn sample(folder: &Folder, name: &str) -> String {
-    let path = folder.at(&format!("{name}.glb"));
-    ok(&["sample", name, "-n", "1500", "-o", &path, "--json"]);
-    path
-}
-
-fn character(path: &str) -> Character {
-    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
-}
 
 /// Flesh follows the bones of a walk: near the skinned surface, but not on it; the keys of the contract are there.
 #[test]
@@ -205,9 +192,9 @@ fn bad_input_is_named_with_what_to_do() {
     assert!(fails(&["flesh", &path, "-o", &out], 1).contains("no bone of the skeleton lies within"));
 }
 
-/// A bone of no length is told and holds nothing; flesh follows the others.
+/// A bone of no length is reported and holds nothing; flesh follows the others.
 #[test]
-fn bones_without_length_are_told() {
+fn bones_without_length_are_reported() {
     let folder = Folder::new("flesh-short-bone");
     let (bar, short, out) = (sample(&folder, "bar"), folder.at("short.glb"), folder.at("out.glb"));
     let mut body = character(&bar);
@@ -310,7 +297,7 @@ fn obstacles_and_handles() {
     assert!(shift(&still).length() < 0.03 && (shift(&drawn) - glam::DVec3::Z * 0.3).length() < 0.03);
 }
 
-/// A clip that jumps fifty metres: flesh is carried along, and that is told.
+/// A clip that jumps fifty metres: flesh is carried along, and that is reported.
 #[test]
 fn a_jump_carries_flesh_along() {
     let folder = Folder::new("flesh-jump");
@@ -324,7 +311,7 @@ fn a_jump_carries_flesh_along() {
             pose
         })
         .collect();
-    // One frame a second, which is the other thing that could go wrong.
+    // One frame per second, which is the other thing that could go wrong.
     body.clips = vec![sinew::geom::Clip::from_poses("jump", &rig, &poses, 1.0).unwrap()];
     let options = sinew::formats::gltf::GlbOptions::default();
     sinew::formats::gltf::write_glb_file(Path::new(&jumping), &body, &options, &mut Warnings::default())

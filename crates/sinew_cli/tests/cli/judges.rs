@@ -13,8 +13,8 @@ pub fn validate(glb: &str) {
     }
     let script = workspace().join("tests/judges/validate.mjs");
     let checked = Command::new("node").arg(script).arg(glb).output().unwrap();
-    let told = [checked.stdout, checked.stderr].concat();
-    assert!(checked.status.success(), "{glb}: {}", String::from_utf8_lossy(&told));
+    let reported = [checked.stdout, checked.stderr].concat();
+    assert!(checked.status.success(), "{glb}: {}", String::from_utf8_lossy(&reported));
 }
 
 /// Vertices of a GLB as Blender evaluates them at moments of a clip, one moment after the other.

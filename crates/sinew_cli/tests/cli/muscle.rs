@@ -1,21 +1,11 @@
 //! `sinew muscle`.
 
-use super::{Folder, fails, ok};
+use super::{Folder, character, fails, ok, sample};
 use sinew::{
-    formats::{obj, read_any},
-    geom::{Character, Mesh, Warnings},
+    formats::obj,
+    geom::{Character, Mesh},
 };
 use std::path::Path;
-
-fn character(path: &str) -> Character {
-    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
-}
-
-fn biped(folder: &Folder) -> String {
-    let path = folder.at("biped.glb");
-    ok(&["sample", "biped", "-n", "1500", "-o", &path, "--json"]);
-    path
-}
 
 /// A vertex in front of the belly.
 fn belly(mesh: &Mesh) -> usize {
@@ -35,7 +25,8 @@ fn write_mesh(path: &str, mesh: &Mesh, to: impl Fn([f64; 3]) -> [f64; 3]) {
 #[test]
 fn a_template_from_hand_to_clip() {
     let folder = Folder::new("muscle-template");
-    let (biped, muscles, out) = (biped(&folder), folder.at("biped.muscles.json"), folder.at("soft.glb"));
+    let (biped, muscles, out) =
+        (sample(&folder, "biped"), folder.at("biped.muscles.json"), folder.at("soft.glb"));
     let vertex = belly(&character(&biped).mesh);
     let v = vertex.to_string();
     let added = ok(&[
@@ -109,7 +100,7 @@ fn a_template_from_hand_to_clip() {
 #[test]
 fn a_surface_muscle_is_made_and_transferred() {
     let folder = Folder::new("muscle-surface");
-    let (biped, muscles) = (biped(&folder), folder.at("muscles.json"));
+    let (biped, muscles) = (sample(&folder, "biped"), folder.at("muscles.json"));
     let mesh = character(&biped).mesh;
     let target = folder.at("target.obj");
     write_mesh(&target, &mesh, |[x, y, z]| {
@@ -192,7 +183,7 @@ fn a_surface_muscle_is_made_and_transferred() {
 #[test]
 fn bad_rigs_are_refused() {
     let folder = Folder::new("muscle-bad");
-    let (biped, muscles) = (biped(&folder), folder.at("muscles.json"));
+    let (biped, muscles) = (sample(&folder, "biped"), folder.at("muscles.json"));
     let mesh = character(&biped).mesh;
     let add = |extra: &[&str]| {
         let mut args = vec!["muscle", "add", biped.as_str(), "r", "-o", muscles.as_str(), "--cells", "200"];

@@ -1,18 +1,14 @@
 //! `sinew pose` and `sinew handles auto`.
 
-use super::{Folder, QUAD, SINEW, bad_files, fails, ok};
+use super::{Folder, QUAD, SINEW, bad_files, character, fails, ok};
 use serde_json::{Value, json};
 use sinew::{
-    formats::{handles::read_handles, read_any},
-    geom::{Character, Handle, Warnings},
+    formats::handles::read_handles,
+    geom::{Character, Handle},
 };
 use std::{path::Path, process::Command};
 
 const RAISED: &str = r#"{"moves":[{"rotate":{"main":"elbow.L","axis":[0,0,1],"degrees":60}}]}"#;
-
-fn character(path: &str) -> Character {
-    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
-}
 
 /// How far the vertices of a handle went, least and most.
 fn shifts(rest: &Character, posed: &Character, handle: &str) -> [f64; 2] {
@@ -187,7 +183,7 @@ fn no_moves_leave_the_model_at_rest() {
 }
 
 #[test]
-fn handles_of_a_file_are_checked_and_overlaps_told() {
+fn handles_of_a_file_are_checked_and_overlaps_reported() {
     let folder = Folder::new("overlap");
     let (quad, out) = (folder.write("quad.obj", QUAD), folder.at("out.obj"));
     let moves = folder.write("moves.json", r#"{"moves":[{"translate":{"handles":["b"],"vector":[0,0,1]}}]}"#);
@@ -212,15 +208,15 @@ fn handles_found_on_a_bare_mesh_pose_it() {
     let folder = Folder::new("auto");
     let (fox, file, out) = (bare_quadruped(&folder), folder.at("handles.json"), folder.at("out.ply"));
     let found = ok(&["handles", "auto", &fox, "-o", &file, "--json"]);
-    let told = found["handles"].as_array().unwrap();
-    assert!(told.len() >= 5 && found["source"] == "shape", "{found}");
+    let reported = found["handles"].as_array().unwrap();
+    assert!(reported.len() >= 5 && found["source"] == "shape", "{found}");
     let rest = character(&fox);
     let handles = read_handles(&std::fs::read(&file).unwrap(), &rest.mesh, "handles.json").unwrap();
-    for (told, handle) in told.iter().zip(&handles) {
-        assert_eq!(told["name"], handle.name.as_str());
-        assert_eq!(told["vertices"].as_u64(), Some(handle.vertices.len() as u64));
+    for (reported, handle) in reported.iter().zip(&handles) {
+        assert_eq!(reported["name"], handle.name.as_str());
+        assert_eq!(reported["vertices"].as_u64(), Some(handle.vertices.len() as u64));
         assert_eq!(
-            (&told["center"], &told["secondary"]),
+            (&reported["center"], &reported["secondary"]),
             (&json!(handle.center.to_array()), &json!(handle.secondary))
         );
     }
@@ -236,7 +232,7 @@ fn handles_found_on_a_bare_mesh_pose_it() {
     for other in handles.iter().filter(|h| h.name != tip.name) {
         assert!(shifts(&rest, &posed, &other.name)[1] < 1e-5, "{}", other.name);
     }
-    // The same without a file: found again, and told.
+    // The same without a file: found again, and reported.
     let again = ok(&["pose", &fox, "--moves", &moves, "-o", &out, "--json"]);
     assert!(again["warnings"].to_string().contains("found from its shape alone"), "{again}");
     assert_eq!(again["edge_rms"], report["edge_rms"]);

@@ -1,21 +1,8 @@
 //! `sinew puppet`.
 
-use super::{Folder, fails, ok};
-use sinew::{
-    formats::{pairs::read_pairs, read_any},
-    geom::{Character, Warnings},
-};
+use super::{Folder, character, fails, ok, sample};
+use sinew::formats::pairs::read_pairs;
 use std::path::Path;
-
-fn sample(folder: &Folder, name: &str) -> String {
-    let path = folder.at(&format!("{name}.glb"));
-    ok(&["sample", name, "-n", "1500", "-o", &path, "--json"]);
-    path
-}
-
-fn character(path: &str) -> Character {
-    read_any(Path::new(path), &mut Warnings::default()).unwrap().into_character().unwrap()
-}
 
 /// A dog, taught its walk by four moments of a person's, walks when the person does.
 fn pairs_of_a_walk(folder: &Folder, actor: &str, dog: &str) -> String {
@@ -202,7 +189,7 @@ fn real_recordings_move_a_character() {
 }
 
 #[test]
-fn wrong_requests_are_told_what_to_do() {
+fn wrong_requests_get_a_remedy() {
     let folder = Folder::new("puppet-wrong");
     let (actor, dog, out) = (sample(&folder, "biped"), sample(&folder, "quadruped"), folder.at("out.glb"));
     let pairs = pairs_of_a_walk(&folder, &actor, &dog);
@@ -384,14 +371,14 @@ mod live {
         let rig = VmcReceiver::default().rig().clone();
         let sender = VmcSender::new(&rig, |_| None);
         let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
-        stranger.send_to(b"garbage before anybody", run.address).unwrap();
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        other.send_to(b"garbage before anybody", run.address).unwrap();
         let mut n_heard = 0;
         let mut buffer = [0; 4096];
         for k in 0..40 {
             send(&performer, run.address, &sender, &rig, f64::from(k) / 40.0);
             // Somebody else pretends to be the performer.
-            send(&stranger, run.address, &sender, &rig, 1.0 - f64::from(k) / 40.0);
+            send(&other, run.address, &sender, &rig, 1.0 - f64::from(k) / 40.0);
             performer.send_to(b"#bundle\0garbage of the performer", run.address).unwrap();
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -407,14 +394,14 @@ mod live {
         assert!(n_heard > 60 && count("/sent_packets") >= n_heard, "{n_heard} {report}");
         let clip = character(&take).clips.into_iter().find(|clip| clip.name == "puppet").unwrap();
         assert!(clip.duration_secs() > 0.8, "the recording is kept: {}", clip.duration_secs());
-        // The weights go their way, without jumping to the stranger's poses, which go the other.
+        // The weights go their way, without jumping to the other sender's poses, which go the other.
         let rows: Vec<Vec<f64>> = serde_json::from_value(report["weights"].clone()).unwrap();
         let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let jump = rows.windows(2).map(|pair| apart(&pair[0], &pair[1])).fold(0.0, f64::max);
         assert!(jump < 0.1 && apart(&rows[0], &rows[rows.len() - 1]) > 0.15, "{jump} {rows:?}");
     }
 
-    /// Ten thousand packets a second, by the performer and by a stranger: it ends in time, and says what it ignored.
+    /// Ten thousand packets per second, by the performer and by another sender: it ends in time, and says what it ignored.
     #[test]
     fn a_flood_is_counted_and_survived() {
         let folder = Folder::new("puppet-flood");
@@ -423,7 +410,7 @@ mod live {
         let rig = VmcReceiver::default().rig().clone();
         let sender = VmcSender::new(&rig, |_| None);
         let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         let packets = sender.packets(0.0, &perform(&rig, 0.3));
         send(&performer, run.address, &sender, &rig, 0.0);
         let begun = Instant::now();
@@ -431,7 +418,7 @@ mod live {
         while begun.elapsed() < Duration::from_secs(2) {
             for k in 0..100 {
                 let _ = performer.send_to(&packets[k % packets.len()], run.address);
-                let _ = stranger.send_to(&packets[k % packets.len()], run.address);
+                let _ = other.send_to(&packets[k % packets.len()], run.address);
                 n_sent += 2;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -452,13 +439,13 @@ mod live {
         let folder = Folder::new("puppet-from");
         let (target, take) = (demo(&folder, "sack"), folder.at("live.glb"));
         let performer = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         let from = performer.local_addr().unwrap().to_string();
         let run = listen(&[&target, "--from", &from, "-o", &take]);
         let rig = VmcReceiver::default().rig().clone();
         let sender = VmcSender::new(&rig, |_| None);
         for k in 0..20 {
-            send(&stranger, run.address, &sender, &rig, 0.5);
+            send(&other, run.address, &sender, &rig, 0.5);
             send(&performer, run.address, &sender, &rig, f64::from(k) / 20.0);
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -472,7 +459,7 @@ mod live {
     }
 
     #[test]
-    fn wrong_addresses_are_told() {
+    fn wrong_addresses_are_reported() {
         let folder = Folder::new("puppet-wrong");
         let target = demo(&folder, "bar");
         let text = fails(&["puppet", &target, "--listen", "nowhere::1", "--seconds", "1"], 1);

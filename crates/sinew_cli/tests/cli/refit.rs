@@ -86,7 +86,7 @@ fn a_walk_is_fitted_to_a_body_and_a_ground() {
 }
 
 #[test]
-fn rules_hold_and_their_faults_are_told_with_their_places() {
+fn rules_hold_and_their_faults_are_reported_with_their_places() {
     let folder = Folder::new("refit-rules");
     let (clip, out) = (folder.write("walk.bvh", &walk(40)), folder.at("out.bvh"));
     let rules = folder.write(
@@ -126,26 +126,26 @@ fn another_skeleton_and_a_skinned_character_are_fitted() {
     assert!(written.skin.is_some() && short < 0.95 * tall, "{short} of {tall}");
 }
 
-/// What does not hold in a clip is told with its line, by how much and where, and a compromise is written.
+/// What does not hold in a clip is reported with its line, by how much and where, and a compromise is written.
 #[test]
 fn rules_that_do_not_hold_in_a_clip_are_named() {
     let folder = Folder::new("refit-conflict");
     let (clip, out) = (folder.write("walk.bvh", &walk(40)), folder.at("out.bvh"));
-    let told = |text: &str, expected: &str| {
+    let solve = |text: &str, expected: &str| {
         let rules = folder.write("some.rules", text);
         let report = ok(&["refit", &clip, "--rules", &rules, "-o", &out, "--json"]);
         let warnings = report["warnings"].to_string();
         assert!(warnings.contains(expected), "{text}: {warnings}");
         report
     };
-    let report = told(
+    let report = solve(
         "# far too high\npin Spine to (0, 900, 0) cm during 5 .. 9\n",
         "some.rules:2:1: this does not hold",
     );
     assert_eq!(report["broken_rules"], 1, "{report}");
-    told("hold LeftHand during 400 .. 500\n", "the clip has 40 frames at 30 fps");
-    told("keep pose\n", "some.rules:1:1");
-    told("# nothing\n", "no rule in it");
+    solve("hold LeftHand during 400 .. 500\n", "the clip has 40 frames at 30 fps");
+    solve("keep pose\n", "some.rules:1:1");
+    solve("# nothing\n", "no rule in it");
     let report = ok(&["refit", &clip, "-o", &out, "--json"]);
     assert_eq!(report["broken_rules"], 0, "{report}");
     let rules = folder.write("high.rules", "maximize LeftHand.y during 10 .. 30 fade 4\n");
@@ -154,7 +154,7 @@ fn rules_that_do_not_hold_in_a_clip_are_named() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_told() {
+fn what_cannot_be_fitted_is_reported() {
     let folder = Folder::new("refit-bad");
     let (clip, out) = (folder.write("walk.bvh", &walk(20)), folder.at("out.bvh"));
     let (cube, broken) = (folder.at("cube.obj"), folder.at("broken.bvh"));
@@ -181,9 +181,9 @@ fn what_cannot_be_fitted_is_told() {
         let said = fails(args, code);
         assert!(said.contains(expected), "{args:?}: {said}");
     }
-    let stranger = folder.write("stranger.bvh", &walk(3).replace("Left", "Links").replace("Right", "Rechts"));
-    let said = fails(&["refit", &clip, "--skeleton", &stranger, "-o", &out], 1);
-    assert!(said.contains("stranger.bvh") && said.contains("counterpart"), "{said}");
+    let foreign = folder.write("foreign.bvh", &walk(3).replace("Left", "Links").replace("Right", "Rechts"));
+    let said = fails(&["refit", &clip, "--skeleton", &foreign, "-o", &out], 1);
+    assert!(said.contains("foreign.bvh") && said.contains("counterpart"), "{said}");
 }
 
 /// A walk of another body, of other names, on the skinned sample: as others play it.

@@ -132,7 +132,7 @@ fn rules_are_formatted() {
 }
 
 #[test]
-fn wrong_rules_are_told_with_file_line_and_column() {
+fn wrong_rules_are_reported_with_file_line_and_column() {
     let folder = Folder::new("solve-bad");
     let skeleton = skeleton();
     let bad = [
@@ -273,7 +273,7 @@ fn skeletons_of_other_programs_are_posed() {
         let any = folder.write("any.rules", "hips.ty >= 0 cm\n");
         let output = sinew(&["solve", &any, "--skeleton", path, "--pose", "@3", "--json"]);
         let said = String::from_utf8_lossy(&output.stderr);
-        // Names differ from body to body; one that is missing is told with a suggestion or as unknown.
+        // Names differ from body to body; one that is missing is reported with a suggestion or as unknown.
         assert!(output.status.success() || said.contains("unknown joint"), "{said}");
     }
     let rules = folder.write("b.rules", "pin FootR to StepMarker\n");
@@ -295,9 +295,9 @@ fn a_posed_character_passes_the_judges() {
         "reach.rules",
         "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\nput toe.R above (0, 10, 0) cm",
     );
-    // A plane is needed there, and told with its place.
-    let told = fails(&["solve", &rules, "--skeleton", &body, "-o", &pose], 1);
-    assert!(told.contains("reach.rules:4:17"), "{told}");
+    // A plane is needed there, and reported with its place.
+    let reported = fails(&["solve", &rules, "--skeleton", &body, "-o", &pose], 1);
+    assert!(reported.contains("reach.rules:4:17"), "{reported}");
     let rules =
         folder.write("reach.rules", "point Cup = (30, 140, 40) cm\npin hand.L to Cup\nlook head at Cup\n");
     assert_eq!(ok(&["solve", &rules, "--skeleton", &body, "-o", &pose, "--json"])["converged"], true);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_is_told() {
+    fn what_is_not_positive_is_reported() {
         let mut band = BlockBand::new(3, 1);
         for t in 0..3 {
             band.diagonal(t)[0] = if t == 1 { -1.0 } else { 1.0 };

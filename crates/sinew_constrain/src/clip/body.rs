@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn feet_that_are_not_there_are_told() {
+    fn feet_that_are_not_there_are_reported() {
         let rig = walker(1.0);
         let error = Body::find(&rig, &["LeftFot".into()]).unwrap_err().to_string();
         assert!(error.contains("LeftFot") && error.contains("LeftFoot"), "{error}");

@@ -12,10 +12,7 @@
 //! the corrections.
 
 use super::{corrections::Corrections, rules::RuleRows};
-use crate::{
-    Screw,
-    equations::{RowSink, VectorDerivative},
-};
+use crate::{Screw, equations::RowSink};
 use glam::DVec3;
 
 /// Weight of an objective per metre, which `weight` multiplies: a hanging arm is raised to within a fortieth of its length,
@@ -87,16 +84,6 @@ impl CurvatureRows<'_> {
 }
 
 impl RowSink for CurvatureRows<'_> {
-    fn row<const N: usize>(&mut self, value: f64, parts: [(usize, DVec3); N]) {
-        self.expression(value, parts.into_iter(), std::iter::empty());
-    }
-
-    fn vector<const N: usize, D: VectorDerivative>(&mut self, value: DVec3, parts: [(usize, D); N]) {
-        for k in 0..3 {
-            self.row(value[k], parts.map(|(arrow, derivative)| (arrow, derivative.apply(DVec3::AXES[k]))));
-        }
-    }
-
     fn expression(
         &mut self,
         value: f64,

@@ -7,9 +7,15 @@ use sinew_geom::path::Site;
 /// Takes rows with their derivatives by arrows, in the order of the blocks.
 pub(crate) trait RowSink {
     /// One row: its value, and its derivatives by some arrows.
-    fn row<const N: usize>(&mut self, value: f64, parts: [(usize, DVec3); N]);
+    fn row<const N: usize>(&mut self, value: f64, parts: [(usize, DVec3); N]) {
+        self.expression(value, parts.into_iter(), std::iter::empty());
+    }
     /// Three rows.
-    fn vector<const N: usize, D: VectorDerivative>(&mut self, value: DVec3, parts: [(usize, D); N]);
+    fn vector<const N: usize, D: VectorDerivative>(&mut self, value: DVec3, parts: [(usize, D); N]) {
+        for k in 0..3 {
+            self.row(value[k], parts.map(|(arrow, derivative)| (arrow, derivative.apply(DVec3::AXES[k]))));
+        }
+    }
     /// One row of the tape: derivatives by arrows and by named degrees of freedom.
     fn expression(
         &mut self,

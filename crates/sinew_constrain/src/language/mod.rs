@@ -1,4 +1,4 @@
-//! The language in which rules are written: one a line, verb first.
+//! The language in which rules are written: one per line, verb first.
 //!
 //! Reading never fails: [`parse`] gives a tree of what could be understood and a list of [`Diagnostic`]s with their
 //! places. Everything a line can express is listed in one [table](VERBS), which the parser, the formatter and the reference page use.

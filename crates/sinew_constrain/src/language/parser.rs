@@ -203,9 +203,9 @@ impl<'a> Parser<'a> {
             }
             FormPart::Relation => Argument::Relation(self.relation()?),
             FormPart::Bound(what) => {
-                let is_told =
+                let is_given =
                     self.peek().is_some_and(|token| matches!(token.text, "=" | "<=" | ">=" | "<" | ">"));
-                out.push(Argument::Relation(if is_told { self.relation()? } else { Relation::AtLeast }));
+                out.push(Argument::Relation(if is_given { self.relation()? } else { Relation::AtLeast }));
                 Argument::Expression(self.expression(what)?)
             }
             FormPart::Range => {

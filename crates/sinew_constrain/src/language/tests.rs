@@ -66,7 +66,7 @@ fn suffixes_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     let bad = [
         ("pni FootR to Step", "1:1: unknown verb `pni`; did you mean `pin`?"),
         ("pin FootR at Step", "1:11: expected `to`, found `at`; write: pin POINT to POINT"),

@@ -301,7 +301,7 @@ fn placed(mesh: &Mesh, scale: f64, at: DVec3) -> Mesh {
 }
 
 #[test]
-fn parts_get_handles_or_are_told_about() {
+fn parts_get_handles_or_are_reported() {
     let body = build_character(Sample::Quadruped, 3_000).unwrap().mesh;
     let ball = tube(6, 3, 0.3, 1.0);
     // A second animal, a button on the first, a ball far away, a floating vertex.

@@ -169,7 +169,7 @@ impl PoseSpace {
     /// Follow paths at a frame rate. `each` is called with every frame as it is found, and may stop.
     ///
     /// # Errors
-    /// If there is no track, the frame rate makes no sense, a track is for no handle, or it was stopped.
+    /// If there is no track, the frame rate is invalid, a track is for no handle, or it was stopped.
     pub fn follow(
         &self,
         course: &Course,

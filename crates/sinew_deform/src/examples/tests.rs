@@ -388,8 +388,8 @@ fn what_makes_no_sense_is_refused_by_name() {
     let none = PoseSpace::new(&body.character.mesh, &body.handles, &[]);
     assert!(none.unwrap_err().to_string().contains("no example"));
     let wrong = [Move::Translate { handles: vec!["wing".into()], vector: DVec3::X }];
-    let stranger = [ExamplePose { name: "fly", moves: &wrong }];
-    let error = PoseSpace::new(&body.character.mesh, &body.handles, &stranger).unwrap_err().to_string();
+    let unknown = [ExamplePose { name: "fly", moves: &wrong }];
+    let error = PoseSpace::new(&body.character.mesh, &body.handles, &unknown).unwrap_err().to_string();
     assert!(error.contains("\"fly\"") && error.contains("\"wing\""), "{error}");
     assert!(space.find_handle("tail").unwrap_err().to_string().contains("hand.L"));
     let target = |handle, x| Target { handle, position: DVec3::X * x, is_pinned: false };

@@ -27,17 +27,17 @@ fn preparation_tells_how_far_it_is() {
     let (mesh, handles) = bar(6000);
     for method in Method::ALL {
         let params = EditParams { method, ..EditParams::default() };
-        let told = Mutex::new(Vec::new());
+        let reported = Mutex::new(Vec::new());
         let progress = |share: f64| {
-            told.lock().unwrap().push(share);
+            reported.lock().unwrap().push(share);
             ControlFlow::Continue(())
         };
         SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(told.len() > 4 && told.is_sorted(), "{method:?}: {told:?}");
-        assert_eq!((told.first(), told.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
+        let reported = reported.into_inner().unwrap();
+        assert!(reported.len() > 4 && reported.is_sorted(), "{method:?}: {reported:?}");
+        assert_eq!((reported.first(), reported.last()), (Some(&0.0), Some(&1.0)), "{method:?}");
         // The parts before the end sum up to the whole.
-        assert!(told[told.len() - 2] > 0.8, "{method:?}: {told:?}");
+        assert!(reported[reported.len() - 2] > 0.8, "{method:?}: {reported:?}");
     }
 }
 
@@ -58,7 +58,7 @@ fn preparation_can_be_stopped_anywhere() {
             let stopped =
                 SurfaceEditor::prepare(&mesh, &handles, &params, &mut Warnings::default(), &progress);
             assert_eq!(stopped.err(), Some(DeformError::Cancelled), "{method:?} at {limit}");
-            assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is told after a stop");
+            assert_eq!(n_later.into_inner(), 1, "{method:?} at {limit}: nothing is reported after a stop");
         }
     }
 }

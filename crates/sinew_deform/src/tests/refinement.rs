@@ -13,14 +13,14 @@ fn refining_makes_the_surface_more_rigid_and_keeps_its_handles() {
     let (mesh, handles) = bar(6000);
     let pose = bent(&handles);
     let posed = solve(&mesh, &handles, Method::Guided, &pose);
-    let told = Mutex::new(Vec::new());
+    let reported = Mutex::new(Vec::new());
     let progress = |share: f64| {
-        told.lock().unwrap().push(share);
+        reported.lock().unwrap().push(share);
         ControlFlow::Continue(())
     };
     let refiner = SurfaceRefiner::new(&mesh, &handles, &progress).unwrap();
-    let told = told.into_inner().unwrap();
-    assert!(told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
+    let reported = reported.into_inner().unwrap();
+    assert!(reported.is_sorted() && reported.last() == Some(&1.0), "{reported:?}");
     let mut out = posed.clone();
     let before = measure_quality(&mesh, &posed);
     let mut last = (before.arap_energy, f64::INFINITY);

@@ -195,12 +195,4 @@ pub enum MuscleError {
         /// Its least volume at a corner, relative to what it was.
         volume: f64,
     },
-    /// A file that does not describe muscles.
-    #[error("{path}: {cause}")]
-    File {
-        /// Where in the file.
-        path: String,
-        /// What is wrong.
-        cause: String,
-    },
 }

@@ -6,10 +6,7 @@
 //! # Cost
 //! A muscle is integrated again only when its control parameter changed.
 
-use super::{
-    Control, Guide, MuscleError, Samples, Template, adaptive::source_of, integrate::Placed,
-    parameters::bracket,
-};
+use super::{Control, Guide, MuscleError, Samples, Template, integrate::Placed, parameters::bracket};
 use crate::{FleshError, Lattice, LatticeSource};
 use glam::{DQuat, DVec3};
 use sinew_geom::{Pose, Rig, Transform, mesh::bounds};
@@ -58,7 +55,7 @@ pub struct MuscleSet {
     /// `Θ`.
     pub controls: Vec<Control>,
     /// The muscles, whose forces are summed.
-    pub rigs: Vec<Muscle>,
+    pub muscles: Vec<Muscle>,
 }
 
 impl Muscle {
@@ -101,7 +98,7 @@ impl Muscle {
         self.pose = joints.map(|(joint, local)| (joint.name.clone(), *local)).collect();
     }
 
-    /// Names of its parameters `η`; none of a surface muscle, which has three a node.
+    /// Names of its parameters `η`; none of a surface muscle, which has three per node.
     pub fn parameters(&self) -> Vec<&'static str> {
         match &self.shape {
             MuscleShape::Template { template, guide, .. } => {
@@ -185,8 +182,8 @@ impl MuscleSet {
                 return Err(MuscleError::DuplicateControl { name: control.name.clone() });
             }
         }
-        for (at, muscle) in self.rigs.iter().enumerate() {
-            if self.rigs[..at].iter().any(|other| other.name == muscle.name) {
+        for (at, muscle) in self.muscles.iter().enumerate() {
+            if self.muscles[..at].iter().any(|other| other.name == muscle.name) {
                 return Err(MuscleError::DuplicateMuscle { name: muscle.name.clone() });
             }
             self.control(&muscle.control)?;
@@ -208,7 +205,7 @@ impl MuscleSet {
 
     /// The cells that surface muscles were made for: their side, and where they come from. `None` without surface muscles.
     pub fn lattice(&self) -> Option<(f64, LatticeSource)> {
-        self.rigs.iter().find_map(|muscle| match &muscle.shape {
+        self.muscles.iter().find_map(|muscle| match &muscle.shape {
             MuscleShape::Surface { cell_size, levels, .. } => Some((*cell_size, source_of(levels))),
             MuscleShape::Template { .. } => None,
         })
@@ -218,10 +215,10 @@ impl MuscleSet {
     ///
     /// # Errors
     /// A name none has.
-    pub fn rig(&self, name: &str) -> Result<usize, MuscleError> {
-        let known = || self.rigs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(", ");
+    pub fn muscle(&self, name: &str) -> Result<usize, MuscleError> {
+        let known = || self.muscles.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(", ");
         let unknown = || MuscleError::Unknown { what: "muscle", name: name.to_owned(), known: known() };
-        self.rigs.iter().position(|muscle| muscle.name == name).ok_or_else(unknown)
+        self.muscles.iter().position(|muscle| muscle.name == name).ok_or_else(unknown)
     }
 
     /// `Θ`: angles of the pose, and for the others what `free` says (0 if it says nothing).
@@ -239,6 +236,11 @@ impl MuscleSet {
         };
         self.controls.iter().map(one).collect()
     }
+}
+
+/// Where the cells of a character's muscles come from: of one size, or as an adapted muscle wants them.
+fn source_of(levels: &[u8]) -> LatticeSource {
+    if levels.is_empty() { LatticeSource::Cubes } else { LatticeSource::Levels(levels.to_vec()) }
 }
 
 /// What a muscle did last.
@@ -261,12 +263,12 @@ impl MuscleEvaluator {
     /// Muscles that are wrong in themselves, that miss the body, or that were made for another lattice.
     pub fn new(set: &MuscleSet, lattice: &Lattice) -> Result<Self, FleshError> {
         set.check()?;
-        for muscle in &set.rigs {
+        for muscle in &set.muscles {
             fits(muscle, lattice)?;
         }
         let controls =
-            set.rigs.iter().map(|muscle| set.control(&muscle.control)).collect::<Result<_, _>>()?;
-        Ok(Self { set: set.clone(), controls, last: vec![Last::default(); set.rigs.len()] })
+            set.muscles.iter().map(|muscle| set.control(&muscle.control)).collect::<Result<_, _>>()?;
+        Ok(Self { set: set.clone(), controls, last: vec![Last::default(); set.muscles.len()] })
     }
 
     /// The muscles it was made for.
@@ -294,7 +296,7 @@ impl MuscleEvaluator {
         }
         out.clear();
         out.resize(lattice.n_nodes(), DVec3::ZERO);
-        for ((muscle, &control), last) in self.set.rigs.iter().zip(&self.controls).zip(&mut self.last) {
+        for ((muscle, &control), last) in self.set.muscles.iter().zip(&self.controls).zip(&mut self.last) {
             let gamma = theta[control];
             if last.gamma != Some(gamma) {
                 last.gamma = Some(gamma);
@@ -310,7 +312,7 @@ impl MuscleEvaluator {
     pub fn stiffness(&self, lattice: &Lattice, theta: &[f64]) -> Option<Vec<f64>> {
         let mut factors: Option<Vec<f64>> = None;
         for (muscle, &control) in
-            self.set.rigs.iter().zip(&self.controls).filter(|(muscle, _)| muscle.stiffen != 1.0)
+            self.set.muscles.iter().zip(&self.controls).filter(|(muscle, _)| muscle.stiffen != 1.0)
         {
             let gamma = *theta.get(control)?;
             let activity = muscle.activity(gamma);
@@ -324,7 +326,7 @@ impl MuscleEvaluator {
 }
 
 /// Forces of a muscle at rest.
-pub(super) fn rest_forces(muscle: &Muscle, lattice: &Lattice, gamma: f64, out: &mut Vec<DVec3>) {
+pub(crate) fn rest_forces(muscle: &Muscle, lattice: &Lattice, gamma: f64, out: &mut Vec<DVec3>) {
     out.clear();
     out.resize(lattice.n_nodes(), DVec3::ZERO);
     match &muscle.shape {

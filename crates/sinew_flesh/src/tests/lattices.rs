@@ -127,7 +127,7 @@ fn open_and_overlapping_surfaces_have_an_inside_flat_ones_do_not() {
 
 /// Vertices that no face uses may lie outside; they are reported, and follow the nearest cell.
 #[test]
-fn uncovered_vertices_are_told() {
+fn uncovered_vertices_are_reported() {
     let closed = cuboid(DVec3::ZERO, DVec3::ONE);
     let mut positions = closed.positions().to_vec();
     positions.push(DVec3::new(5.0, 0.5, 0.5));

@@ -101,7 +101,7 @@ fn greatest_gain(lattice: &Lattice, params: &FleshParams, secs: f64) -> f64 {
     most
 }
 
-/// Soft flesh of twice its size that turns by up to 53 degrees a step, undamped: nothing acts on it, so it gains no energy. It
+/// Soft flesh of twice its size that turns by up to 53 degrees per step, undamped: nothing acts on it, so it gains no energy. It
 /// gained 7900-fold before cells resisted turning, and 30-fold with frames that lagged behind.
 #[test]
 fn stretched_flesh_that_turns_gains_no_energy() {

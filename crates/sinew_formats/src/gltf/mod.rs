@@ -13,7 +13,6 @@ mod read;
 pub(crate) mod schema;
 mod write;
 
-pub use crate::side_files::no_side_files;
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
 pub use host::{Host, write_glb_hosted};

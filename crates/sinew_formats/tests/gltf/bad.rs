@@ -1,9 +1,9 @@
-//! A table of bad inputs: each must fail with the right place and cause, or be mended with a warning.
+//! A table of bad inputs: each must fail with the right place and cause, or be repaired with a warning.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use sinew_formats::gltf::{no_side_files, read_gltf};
 use sinew_formats::{FormatError, Place};
+use sinew_formats::{gltf::read_gltf, no_side_files};
 use sinew_geom::Warnings;
 
 /// A good text file: a triangle on two joints with a clip and a picture-less material.

@@ -1,7 +1,8 @@
 //! Real files: all load, and what is counted agrees with an independent count.
 
 use crate::support::{data, files, read};
-use sinew_formats::gltf::{no_side_files, read_gltf, read_gltf_file, read_morph_sequence};
+use sinew_formats::gltf::{read_gltf, read_gltf_file, read_morph_sequence};
+use sinew_formats::no_side_files;
 use sinew_geom::Warnings;
 use std::path::Path;
 
@@ -90,7 +91,7 @@ fn counts_agree_with_the_survey() {
 
 /// `MESH_CHECK.md` counts 752 vertices of this file whose weights do not sum to one.
 #[test]
-fn weights_that_do_not_sum_to_one_are_told() {
+fn weights_that_do_not_sum_to_one_are_reported() {
     let Some(data) = data() else { return };
     let mut warnings = Warnings::default();
     read_gltf_file(&data.join("rigs/threejs/RobotExpressive.glb"), &mut warnings).unwrap();
@@ -134,7 +135,7 @@ fn no_truncation_panics() {
         for end in (0..bytes.len()).step_by(step) {
             attempt(&bytes[..end], name);
         }
-        // As if the header had been mended: the cut is then found by the chunks or the accessors.
+        // As if the header had been repaired: the cut is then found by the chunks or the accessors.
         for end in (20..bytes.len()).step_by(step * 4).filter(|_| name.ends_with("glb")) {
             let mut cut = bytes[..end].to_vec();
             cut[8..12].copy_from_slice(&(end as u32).to_le_bytes());

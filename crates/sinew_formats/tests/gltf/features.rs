@@ -3,9 +3,8 @@
 use crate::support::evaluate;
 use glam::{DVec3, Quat, Vec3};
 use serde_json::{Value, json};
-use sinew_formats::gltf::{
-    GlbOptions, GltfFile, morph_sequence, no_side_files, portable_extensions, read_gltf, write_glb,
-};
+use sinew_formats::gltf::{GlbOptions, GltfFile, morph_sequence, portable_extensions, read_gltf, write_glb};
+use sinew_formats::no_side_files;
 use sinew_geom::rig::Interpolation;
 use sinew_geom::{AlphaMode, Warnings};
 use std::cell::RefCell;
@@ -371,7 +370,7 @@ fn rotation_keys_are_brought_to_unit_length_and_zeros_left_out() {
 }
 
 #[test]
-fn alpha_modes_are_kept_and_what_is_not_is_told_at_once() {
+fn alpha_modes_are_kept_and_what_is_not_is_reported_at_once() {
     let mut maker = Maker::new();
     let p = maker.floats(&TRIANGLE, "VEC3", 3);
     let mesh = maker.mesh(json!({"attributes": {"POSITION": p, "TANGENT": p, "_HEAT": p}, "material": 0}));
@@ -395,9 +394,9 @@ fn alpha_modes_are_kept_and_what_is_not_is_told_at_once() {
     let lost = "not kept: attribute TANGENT, attribute _HEAT, cameras, emissive colours, \
                 extension KHR_materials_unlit, metallic-roughness textures, normal textures";
     assert_eq!(warnings[1..], [lost]);
-    let mut told = Warnings::default();
-    let portable = portable_extensions(&file.extensions, &mut told);
-    assert_eq!(told.messages, ["not kept: extension VRMC_vrm"]);
+    let mut reported = Warnings::default();
+    let portable = portable_extensions(&file.extensions, &mut reported);
+    assert_eq!(reported.messages, ["not kept: extension VRMC_vrm"]);
     assert_eq!(serde_json::Value::Object(portable), json!({"ACME_note": {"by": "me"}}));
     // Written and read again, an opaque half stays opaque and the others what they are.
     let bytes = write_glb(&file.character, &GlbOptions::default(), &mut Warnings::default()).unwrap();
@@ -431,8 +430,8 @@ fn vertices_without_weight_follow_their_own_skin() {
 }
 
 #[test]
-fn only_rounding_of_weights_is_mended_in_silence() {
-    for (bytes, normalized, told) in [([128u8, 128, 0, 0], true, false), ([128, 120, 0, 0], true, true)] {
+fn only_rounding_of_weights_is_repaired_in_silence() {
+    for (bytes, normalized, reported) in [([128u8, 128, 0, 0], true, false), ([128, 120, 0, 0], true, true)] {
         let mut maker = Maker::new();
         let p = maker.floats(&TRIANGLE, "VEC3", 3);
         let joints = maker.accessor(&[0, 1, 0, 0].repeat(3), 5121, "VEC4", 3);
@@ -444,7 +443,7 @@ fn only_rounding_of_weights_is_mended_in_silence() {
         let nodes = [0, 1].map(|x| maker.node(json!({"translation": [x, 0, 0]})));
         maker.root["skins"] = json!([{"joints": nodes}]);
         let (file, warnings) = maker.read();
-        assert_eq!(warnings.iter().any(|w| w.contains("do not sum to 1")), told, "{warnings:?}");
+        assert_eq!(warnings.iter().any(|w| w.contains("do not sum to 1")), reported, "{warnings:?}");
         let sum: f32 = file.character.skin.unwrap().vertex(0).map(|(_, w)| w).sum();
         assert!((sum - 1.0).abs() < 1e-6);
     }

@@ -5,9 +5,8 @@
 use crate::support::{data, diagonal, evaluate, files, read, tools, tube, workspace};
 use glam::{DAffine3, DVec3, Vec3};
 use serde_json::json;
-use sinew_formats::gltf::{
-    GlbOptions, no_side_files, read_gltf, read_morph_sequence, write_glb, write_sequence_glb,
-};
+use sinew_formats::gltf::{GlbOptions, read_gltf, read_morph_sequence, write_glb, write_sequence_glb};
+use sinew_formats::no_side_files;
 use sinew_geom::measure::largest_error;
 use sinew_geom::rig::{Interpolate, Interpolation, Joint, JointTrack, Keys, MorphTrack};
 use sinew_geom::sample::{Sample, build_character, build_sequence};

@@ -3,7 +3,8 @@
 use crate::support::{data, diagonal, evaluate, files, read, tube};
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
-use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, read_views, write_glb, write_glb_file};
+use sinew_formats::gltf::{GlbOptions, read_gltf, read_views, write_glb, write_glb_file};
+use sinew_formats::no_side_files;
 use sinew_geom::measure::largest_error;
 use sinew_geom::rig::{Interpolation, Joint, JointTrack, Keys, MorphTrack};
 use sinew_geom::*;
@@ -41,7 +42,7 @@ fn real_rigs_keep_every_bit() {
     let Some(data) = data() else { return };
     for path in files(&data, &["glb", "vrm", "vrma"]) {
         let mut first = read(&path).character;
-        // Joints of the same name are told apart in the file.
+        // Joints of the same name are distinguished in the file.
         let second = again(&first);
         if first.surface.normals.is_none() {
             first.surface.normals = second.surface.normals.clone();

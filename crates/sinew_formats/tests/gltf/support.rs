@@ -9,17 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// All files below a folder with one of these extensions, sorted.
 pub fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path, extensions));
-        } else if path.extension().is_some_and(|own| extensions.iter().any(|e| own == *e)) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
+    let fits = |path: &PathBuf| path.extension().is_some_and(|own| extensions.iter().any(|e| own == *e));
+    sinew_outside::files_below(folder).into_iter().filter(fits).collect()
 }
 
 /// Read a file that must be good.

@@ -135,7 +135,7 @@ fn odd_but_good_files_are_read() {
 }
 
 #[test]
-fn fewer_frames_announced_than_there_are_is_told() {
+fn fewer_frames_announced_than_there_are_is_reported() {
     let mut warnings = Warnings::default();
     let text = motion("Frames: 1\nFrame Time: .1\n0 0 0\n0 0 0\n");
     assert_eq!(read_bvh(text.as_bytes(), "a.bvh", &mut warnings).unwrap().n_frames, 2);

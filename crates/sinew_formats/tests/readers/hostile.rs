@@ -1,9 +1,7 @@
 //! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within
 //! minutes.
 
-use sinew_formats::{
-    FormatError, bvh, gltf::no_side_files, handles, medit, moves, obj, off, ply, recording, stl,
-};
+use sinew_formats::{FormatError, bvh, handles, medit, moves, no_side_files, obj, off, ply, recording, stl};
 use sinew_geom::{Mesh, Warnings};
 
 type Read = fn(&[u8]) -> Result<(), FormatError>;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sinew_formats::{
     Content, FormatError, Model,
     Place::Line,
-    gltf::no_side_files,
+    no_side_files,
     obj::{read_obj, write_obj, write_obj_file},
     read_any,
 };
@@ -95,7 +95,7 @@ fn odd_but_good_files_are_read() {
 }
 
 #[test]
-fn what_can_be_mended_is_mended_and_told() {
+fn what_can_be_repaired_is_repaired_and_reported() {
     let (bad, warnings) = model("v nan 0 0\nv 1 inf 0\nv 0 1 -infinity\nv 1 2 3\nf 1 2 3\n");
     assert_eq!(
         bad.character.mesh.positions(),
@@ -131,7 +131,7 @@ fn attributes_arrive_where_they_belong() {
 }
 
 #[test]
-fn hard_edges_are_told() {
+fn hard_edges_are_reported() {
     let text = format!("{THREE}v 0 0 1\nvn 0 0 1\nvn 0 1 0\nf 1//1 2//1 3//1\nf 1//2 4//2 2//2\n");
     let (hard, warnings) = model(&text);
     assert_eq!(hard.character.surface.normals, None);

@@ -107,10 +107,10 @@ fn colours_are_bytes_or_shares() {
 }
 
 #[test]
-fn what_can_be_mended_in_off_is_mended_and_told() {
-    let (mended, warnings) = model("OFF 3 3 0\nnan 0 0\n1 inf 0\n0 1 0\n2 0 1\n1 0\n3 0 1 2\n");
-    assert_eq!(mended.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
-    assert_eq!(mended.character.mesh.n_faces(), 1);
+fn what_can_be_repaired_in_off_is_repaired_and_reported() {
+    let (repaired, warnings) = model("OFF 3 3 0\nnan 0 0\n1 inf 0\n0 1 0\n2 0 1\n1 0\n3 0 1 2\n");
+    assert_eq!(repaired.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
+    assert_eq!(repaired.character.mesh.n_faces(), 1);
     assert!(
         warnings.contains("2 vertices have NaN") && warnings.contains("2 faces have fewer"),
         "{warnings}"
@@ -179,8 +179,8 @@ fn good_medit_is_read() {
         assert!(warnings.contains("1 tetrahedra were left out"), "{warnings}");
     }
     let text = MEDIT.replace("1 0 0", "nan 0 inf");
-    let (mended, warnings) = loads(|warnings| read_medit(text.as_bytes(), "a.mesh", warnings));
-    assert_eq!(mended.character.mesh.positions()[1], DVec3::ZERO);
+    let (repaired, warnings) = loads(|warnings| read_medit(text.as_bytes(), "a.mesh", warnings));
+    assert_eq!(repaired.character.mesh.positions()[1], DVec3::ZERO);
     assert!(warnings.contains("1 vertices have NaN"), "{warnings}");
 }
 

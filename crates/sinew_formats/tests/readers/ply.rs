@@ -150,17 +150,18 @@ fn odd_but_good_files_are_read() {
 }
 
 #[test]
-fn what_can_be_mended_is_mended_and_told() {
-    let (mended, warnings) = model(ascii(3, 3, "nan 0 0\n1 inf 0\n0 1 0\n2 0 1\n1 0\n3 0 1 2\n").as_bytes());
-    assert_eq!(mended.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
-    assert_eq!(mended.character.mesh.n_faces(), 1);
+fn what_can_be_repaired_is_repaired_and_reported() {
+    let (repaired, warnings) =
+        model(ascii(3, 3, "nan 0 0\n1 inf 0\n0 1 0\n2 0 1\n1 0\n3 0 1 2\n").as_bytes());
+    assert_eq!(repaired.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
+    assert_eq!(repaired.character.mesh.n_faces(), 1);
     assert!(
         warnings.contains("2 vertices have NaN") && warnings.contains("2 faces have fewer"),
         "{warnings}"
     );
     let bytes = binary(true, &[[f32::NAN, 0.0, 0.0], [1.0, f32::INFINITY, 0.0], [0.0, 1.0, 0.0]], &[&[0, 1]]);
-    let (mended, warnings) = model(&bytes);
-    assert_eq!(mended.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
+    let (repaired, warnings) = model(&bytes);
+    assert_eq!(repaired.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
     assert!(
         warnings.contains("2 vertices have NaN") && warnings.contains("1 faces have fewer"),
         "{warnings}"
@@ -180,7 +181,7 @@ fn colours_are_linear_here_and_as_on_a_screen_there() {
 }
 
 #[test]
-fn what_faces_hold_besides_corners_is_told() {
+fn what_faces_hold_besides_corners_is_reported() {
     let text = ascii(3, 1, &format!("{POINTS}3 0 1 2 6 0 0 1 0 0 1 9\n"));
     let more = "vertex_indices\nproperty list uchar float texcoord\nproperty uchar red\n";
     let (read, warnings) = model(text.replace("vertex_indices\n", more).as_bytes());

@@ -61,17 +61,17 @@ fn frames_are_read_in_natural_order() {
 }
 
 #[test]
-fn what_was_mended_in_a_frame_is_told_with_its_name() {
+fn what_was_repaired_in_a_frame_is_reported_with_its_name() {
     let bad = TRIANGLE.replace("v 1 0 0", "v nan 0 0");
     let files = [("f1.obj", TRIANGLE), ("f2.obj", bad.as_str()), ("f3.obj", TRIANGLE)];
-    let folder = Folder::new("mended", &files);
+    let folder = Folder::new("repaired", &files);
     let mut warnings = Warnings::default();
     folder.open().unwrap().read_all(24.0, &mut warnings, &mut go_on).unwrap();
     let [only] = warnings.messages.as_slice() else { panic!("{warnings:?}") };
     assert!(only.starts_with("f2.obj: 1 vertices have NaN"), "{only}");
     // Warnings that the rest pose has as well are reported once.
     let files = ["f1.obj", "f2.obj", "f3.obj"].map(|name| (name, bad.as_str()));
-    let folder = Folder::new("mended-all", &files);
+    let folder = Folder::new("repaired-all", &files);
     let mut warnings = Warnings::default();
     let sequence = SequenceFolder::open(&folder.0, &mut warnings).unwrap();
     sequence.read_all(24.0, &mut warnings, &mut go_on).unwrap();
@@ -128,7 +128,7 @@ fn folders_that_are_no_sequences_say_so() {
 }
 
 #[test]
-fn a_rest_pose_of_its_own_is_found_and_strangers_are_told() {
+fn a_rest_pose_of_its_own_is_found_and_other_files_are_reported() {
     let rest = triangle(7);
     let files =
         [("a1.obj", TRIANGLE), ("a2.obj", TRIANGLE), ("a.obj", rest.as_str()), ("other.obj", TRIANGLE)];

@@ -89,15 +89,15 @@ fn text_and_bytes_give_one_mesh() {
 }
 
 #[test]
-fn what_can_be_mended_is_mended_and_told() {
-    let (mended, warnings) = model(format!("solid\n{}", FACET.replace("1 0 0", "nan 0 inf")).as_bytes());
-    assert_eq!(mended.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
+fn what_can_be_repaired_is_repaired_and_reported() {
+    let (repaired, warnings) = model(format!("solid\n{}", FACET.replace("1 0 0", "nan 0 inf")).as_bytes());
+    assert_eq!(repaired.character.mesh.positions(), [DVec3::ZERO, DVec3::ZERO, DVec3::Y]);
     assert!(warnings.contains("1 vertices have NaN") && warnings.contains("no `endsolid`"), "{warnings}");
     let (small, warnings) =
         model(format!("solid\n{}endsolid\n", FACET.replace("vertex 1 0 0\n", "")).as_bytes());
     assert_eq!(small.character.mesh.n_faces(), 0);
     assert!(warnings.contains("1 faces have fewer than 3"), "{warnings}");
-    let (mended, warnings) = model(&[binary(b"", 1, &[[f32::NAN; 9]]), vec![1; 3]].concat());
-    assert_eq!(mended.character.mesh.positions(), [DVec3::ZERO; 3]);
+    let (repaired, warnings) = model(&[binary(b"", 1, &[[f32::NAN; 9]]), vec![1; 3]].concat());
+    assert_eq!(repaired.character.mesh.positions(), [DVec3::ZERO; 3]);
     assert!(warnings.contains("3 bytes after the last"), "{warnings}");
 }

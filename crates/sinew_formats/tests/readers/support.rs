@@ -28,7 +28,7 @@ pub fn check<T>(input: &str, result: Result<T, FormatError>, expected: Expected)
     }
 }
 
-/// A mesh that is read, and what was mended.
+/// A mesh that is read, and what was repaired.
 pub fn loads(read: impl FnOnce(&mut Warnings) -> Result<Model, FormatError>) -> (Model, String) {
     let mut warnings = Warnings::default();
     let model = read(&mut warnings).unwrap_or_else(|error| panic!("{error}"));

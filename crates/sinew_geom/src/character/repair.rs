@@ -23,7 +23,7 @@ impl Character {
             return Ok((self.clone(), report));
         }
         let sources = &report.vertex_sources;
-        let surface = self.mended_surface(&mesh, &report);
+        let surface = self.repaired_surface(&mesh, &report);
         let skin = self.skin.as_ref().map(|skin| pick_skin(skin, sources)).transpose()?;
         let pick_morph = |m: &Morph| Morph { offsets: pick(&m.offsets, sources), ..m.clone() };
         let handles = self.handles.iter().map(|h| pick_handle(h, sources)).collect();
@@ -49,12 +49,12 @@ impl Character {
         groups
     }
 
-    fn mended_surface(&self, mesh: &Mesh, report: &RepairReport) -> Surface {
+    fn repaired_surface(&self, mesh: &Mesh, report: &RepairReport) -> Surface {
         let old = &self.surface;
         let faces_kept =
             mesh.n_faces() == self.mesh.n_faces() && report.flipped_faces == 0 && report.turned_edges == 0;
         let renumbered = report.welded_vertices + report.split_vertices + report.removed_unreferenced > 0;
-        let uvs = old.uvs.as_ref().map(|uvs| self.mended_uvs(uvs, mesh, report));
+        let uvs = old.uvs.as_ref().map(|uvs| self.repaired_uvs(uvs, mesh, report));
         Surface {
             polygons: old.polygons.clone().filter(|_| faces_kept && !renumbered),
             // Where vertices were merged or faces turned, the old normals belong to other shapes.
@@ -75,7 +75,7 @@ impl Character {
 
     /// Every corner has the coordinate it had in its own face or, where an edge was turned, in the face across the
     /// edge.
-    fn mended_uvs(&self, uvs: &Uvs, mesh: &Mesh, report: &RepairReport) -> Uvs {
+    fn repaired_uvs(&self, uvs: &Uvs, mesh: &Mesh, report: &RepairReport) -> Uvs {
         let across: HashMap<u32, u32> =
             report.turned_faces.iter().flat_map(|&[a, b]| [(a, b), (b, a)]).collect();
         let corners = report.face_sources.iter().zip(mesh.faces()).map(|(&source, face)| {
@@ -141,12 +141,15 @@ mod tests {
 
     #[test]
     fn a_seam_is_closed_and_its_texture_kept() {
-        let (mended, report) = seam().repaired(&RepairParams::default()).unwrap();
-        assert_eq!((mended.mesh.n_vertices(), report.welded_vertices), (4, 2));
-        assert_eq!(mended.surface.uvs, seam().surface.uvs);
-        assert_eq!(mended.surface.normals, None, "normals of one side do not fit the merged vertex");
-        assert_eq!(mended.skin.unwrap().vertex(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
-        assert_eq!((mended.handles[0].vertices.as_slice(), mended.handles[0].weights[0]), (&[3][..], 0.5));
+        let (repaired, report) = seam().repaired(&RepairParams::default()).unwrap();
+        assert_eq!((repaired.mesh.n_vertices(), report.welded_vertices), (4, 2));
+        assert_eq!(repaired.surface.uvs, seam().surface.uvs);
+        assert_eq!(repaired.surface.normals, None, "normals of one side do not fit the merged vertex");
+        assert_eq!(repaired.skin.unwrap().vertex(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
+        assert_eq!(
+            (repaired.handles[0].vertices.as_slice(), repaired.handles[0].weights[0]),
+            (&[3][..], 0.5)
+        );
     }
 
     #[test]
@@ -160,9 +163,9 @@ mod tests {
         let surface = Surface { uvs, ..Surface::default() };
         let mesh = Mesh::new(positions, faces).unwrap();
         let character = Character { mesh, surface, ..Character::default() };
-        let (mended, report) = character.repaired(&RepairParams::default()).unwrap();
+        let (repaired, report) = character.repaired(&RepairParams::default()).unwrap();
         assert_eq!(report.turned_edges, 1);
-        assert_eq!(mended.surface.uvs.unwrap().corners, mended.mesh.faces());
+        assert_eq!(repaired.surface.uvs.unwrap().corners, repaired.mesh.faces());
     }
 
     #[test]
@@ -173,7 +176,7 @@ mod tests {
             offsets: (0..6).map(|v| glam::Vec3::splat(v as f32)).collect(),
             default_weight: 0.0,
         }];
-        let (mended, _) = character.repaired(&RepairParams::default()).unwrap();
-        assert_eq!(mended.mesh.n_vertices(), 6);
+        let (repaired, _) = character.repaired(&RepairParams::default()).unwrap();
+        assert_eq!(repaired.mesh.n_vertices(), 6);
     }
 }

@@ -19,7 +19,9 @@ pub use eigen::symmetric_eigen;
 pub use iterative::{IterationParams, IterationReport, lsqr};
 pub use polar::{polar, svd3};
 pub use rotations::fit_rotations;
-pub use rows::{MAX_SMALL, factor_rows, factor_rows_with, solve_lower, solve_small, solve_upper};
+pub use rows::{
+    MAX_SMALL, factor_rows, factor_rows_with, solve_lower, solve_pairs, solve_small, solve_upper,
+};
 pub(crate) use simd::{AnyLanes, Lanes8};
 pub use simd::{Kernel, dispatch};
 pub use sparse::SparseMatrix;

@@ -56,6 +56,30 @@ pub fn solve_upper<const FMA: bool>(l: &[f64], x: &mut [f64]) {
     }
 }
 
+/// Solve `L Lᵀ y = b` in place for two right sides at once, which the compiler turns into wide registers. Rows of `factor` are
+/// `stride` long, with reciprocals on the diagonal.
+pub fn solve_pairs(factor: &[f64], stride: usize, b: &mut [[f64; 2]]) {
+    for i in 0..b.len() {
+        let (known, rest) = b.split_at_mut(i);
+        let row = &factor[i * stride..=i * stride + i];
+        let mut sums = [[0.0; 2]; 2];
+        for (k, (l, v)) in row.iter().zip(&*known).enumerate() {
+            sums[k & 1][0] += l * v[0];
+            sums[k & 1][1] += l * v[1];
+        }
+        rest[0] = [0, 1].map(|c| (rest[0][c] - sums[0][c] - sums[1][c]) * row[i]);
+    }
+    for i in (0..b.len()).rev() {
+        let (head, tail) = b.split_at_mut(i);
+        let row = &factor[i * stride..=i * stride + i];
+        tail[0] = tail[0].map(|v| v * row[i]);
+        for (v, l) in head.iter_mut().zip(row) {
+            v[0] -= l * tail[0][0];
+            v[1] -= l * tail[0][1];
+        }
+    }
+}
+
 /// Unknowns of a system that [`solve_small`] takes.
 pub const MAX_SMALL: usize = 16;
 

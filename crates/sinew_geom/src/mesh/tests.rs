@@ -97,12 +97,12 @@ fn faults_are_counted_one_by_one() {
 }
 
 #[test]
-fn repair_mends_a_cap_by_turning_its_edge() {
+fn repair_corrects_a_cap_by_turning_its_edge() {
     let p = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, -1.0]].map(|[x, y]| DVec3::new(x, y, 0.0));
     let mesh = Mesh::new(p.to_vec(), vec![[0, 1, 3], [0, 2, 1], [0, 4, 2], [2, 4, 1]]).unwrap();
-    let (mended, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
+    let (repaired, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
     assert_eq!((report.turned_edges, report.removed_degenerate), (1, 0));
-    let d = RawMesh::from_mesh(&mended).defects();
+    let d = RawMesh::from_mesh(&repaired).defects();
     assert_eq!((d.degenerate_faces, d.boundary_edges, d.components), (0, 4, 1));
 }
 
@@ -144,27 +144,27 @@ fn boxes(bodies: &[Option<u8>; 8]) -> Mesh {
 #[test]
 fn solids_that_touch_stay_closed() {
     let count = |mesh: &Mesh| RawMesh::from_mesh(mesh).defects();
-    let mend = |mesh: &Mesh| count(&repair(mesh, &RepairParams::default(), |_, _| true).0);
+    let repaired = |mesh: &Mesh| count(&repair(mesh, &RepairParams::default(), |_, _| true).0);
     // Beside one another with separate vertices, and along an edge with shared ones.
     let beside = boxes(&[Some(0), Some(1), None, None, None, None, None, None]);
     assert_eq!(repair(&beside, &RepairParams::default(), |_, _| true).0, beside);
-    let d = mend(&boxes(&[Some(0), None, None, Some(0), None, None, None, None]));
+    let d = repaired(&boxes(&[Some(0), None, None, Some(0), None, None, None, None]));
     assert_eq!((d.boundary_edges, d.components), (0, 2));
     // The same as a soup of triangles.
     let (p, f) = boxes(&[Some(0), None, None, Some(0), None, None, None, None]).into_parts();
     let soup: Vec<DVec3> = f.iter().flatten().map(|&v| p[v as usize]).collect();
     let faces = (0..f.len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    let d = mend(&Mesh::new(soup, faces).unwrap());
+    let d = repaired(&Mesh::new(soup, faces).unwrap());
     assert_eq!((d.boundary_edges, d.components), (0, 2));
 }
 
 #[test]
 fn a_wall_goes_and_a_sheet_stays() {
     let wall = boxes(&[Some(0), Some(0), None, None, None, None, None, None]);
-    let (mended, report) = repair(&wall, &RepairParams::default(), |_, _| true);
-    assert_eq!((mended.n_faces(), report.removed_duplicates), (20, 4));
-    assert_eq!(RawMesh::from_mesh(&mended).defects().boundary_edges, 0);
-    assert!((crate::measure::compute_volume(&mended) - 2.0).abs() < 1e-12);
+    let (repaired, report) = repair(&wall, &RepairParams::default(), |_, _| true);
+    assert_eq!((repaired.n_faces(), report.removed_duplicates), (20, 4));
+    assert_eq!(RawMesh::from_mesh(&repaired).defects().boundary_edges, 0);
+    assert!((crate::measure::compute_volume(&repaired) - 2.0).abs() < 1e-12);
     // A fold in the corner of a closed box, as the camels of Sumner and Popović have them.
     let (p, mut f) = boxes(&[Some(0), None, None, None, None, None, None, None]).into_parts();
     let [a, b, c] = f[0];
@@ -174,8 +174,8 @@ fn a_wall_goes_and_a_sheet_stays() {
     });
     let fold = [b, c, across.unwrap()];
     f.extend([fold, [fold[0], fold[2], fold[1]]]);
-    let (mended, _) = repair(&Mesh::new(p, f).unwrap(), &RepairParams::default(), |_, _| true);
-    assert_eq!((mended.n_faces(), RawMesh::from_mesh(&mended).defects().boundary_edges), (12, 0));
+    let (repaired, _) = repair(&Mesh::new(p, f).unwrap(), &RepairParams::default(), |_, _| true);
+    assert_eq!((repaired.n_faces(), RawMesh::from_mesh(&repaired).defects().boundary_edges), (12, 0));
     let p = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]].map(|[x, y]| DVec3::new(x, y, 0.0));
     let sheet = Mesh::new(p.to_vec(), vec![[0, 1, 2], [0, 2, 1], [0, 2, 3], [0, 3, 2]]).unwrap();
     assert_eq!(repair(&sheet, &RepairParams::default(), |_, _| true).0.n_faces(), 2);
@@ -206,9 +206,9 @@ fn a_cap_that_cannot_be_turned_stays_where_it_closes_the_surface() {
         [6, 1, 0],
     ];
     let mesh = Mesh::new(p.map(DVec3::from_array).to_vec(), faces.to_vec()).unwrap();
-    let (mended, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
+    let (repaired, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
     assert_eq!((report.kept_degenerate, report.removed_degenerate), (1, 0));
-    assert_eq!(RawMesh::from_mesh(&mended).defects().boundary_edges, 0);
+    assert_eq!(RawMesh::from_mesh(&repaired).defects().boundary_edges, 0);
     let mut warnings = Warnings::default();
     report.describe(&mut warnings);
     assert!(warnings.messages[0].contains("had to stay"), "{warnings:?}");
@@ -220,10 +220,10 @@ proptest! {
     #[test]
     fn repair_opens_no_solid(bodies in prop::array::uniform8(prop::option::of(0u8..3))) {
         let mesh = boxes(&bodies);
-        let (mended, _) = repair(&mesh, &RepairParams::default(), |_, _| true);
-        let d = RawMesh::from_mesh(&mended).defects();
+        let (repaired, _) = repair(&mesh, &RepairParams::default(), |_, _| true);
+        let d = RawMesh::from_mesh(&repaired).defects();
         prop_assert_eq!((d.boundary_edges, d.non_manifold_edges, d.non_manifold_vertices), (0, 0, 0));
-        let volumes = [&mesh, &mended].map(crate::measure::compute_volume);
+        let volumes = [&mesh, &repaired].map(crate::measure::compute_volume);
         prop_assert!((volumes[0] - volumes[1]).abs() < 1e-12, "{:?}", volumes);
     }
 
@@ -235,17 +235,17 @@ proptest! {
         let p: Vec<DVec3> =
             (0..9).map(|i| i % 7).map(|i| DVec3::new((i % 3) as f64, (i / 3) as f64, (i * i % 5) as f64)).collect();
         let mesh = Mesh::new(p.clone(), faces).unwrap();
-        let (mended, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
-        let d = RawMesh::from_mesh(&mended).defects();
+        let (repaired, report) = repair(&mesh, &RepairParams::default(), |_, _| true);
+        let d = RawMesh::from_mesh(&repaired).defects();
         prop_assert_eq!(d.unreferenced_vertices, 0);
         prop_assert!(d.degenerate_faces <= report.kept_degenerate);
         prop_assert_eq!(d.duplicate_faces, 0);
         prop_assert_eq!(d.non_manifold_edges, 0);
         prop_assert_eq!(d.non_manifold_vertices, 0);
         for (v, &source) in report.vertex_sources.iter().enumerate() {
-            prop_assert_eq!(mended.positions()[v], p[source as usize]);
+            prop_assert_eq!(repaired.positions()[v], p[source as usize]);
         }
-        prop_assert_eq!(report.face_sources.len(), mended.n_faces());
+        prop_assert_eq!(report.face_sources.len(), repaired.n_faces());
     }
 
     /// Renumbering vertices changes no count.

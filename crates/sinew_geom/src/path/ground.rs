@@ -111,7 +111,7 @@ impl HeightField {
     /// Rows of heights: row `j`, column `i` lies at `origin + cell (i, j)` in x and z.
     ///
     /// # Errors
-    /// If rows are empty or differ in length, or a number makes no sense.
+    /// If rows are empty or differ in length, or a number is invalid.
     pub fn new(origin: [f64; 2], cell: f64, rows: Vec<Vec<f64>>) -> Result<Self, GeomError> {
         let refuse = |value: String, expected| Err(GeomError::Parameter { name: "heights", value, expected });
         let width = rows.first().map_or(0, Vec::len);

@@ -29,7 +29,7 @@ const MAX_STEPS: f64 = 100_000.0;
 /// ground, whose direction is where it faces.
 ///
 /// # Errors
-/// If a number makes no sense, or the line has no length.
+/// If a number is invalid, or the line has no length.
 pub fn plan_walk(walk: &Walk, feet: [DVec3; 2], ground: &Ground) -> Result<([Path; 2], Path), GeomError> {
     check(walk)?;
     ground.check()?;

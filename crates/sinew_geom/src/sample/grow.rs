@@ -40,7 +40,7 @@ pub(super) fn build_surface(regions: &Regions, n_vertices: usize) -> Result<Mesh
         let Some(mut nets) = build_nets(field, cell) else { continue };
         nets.relax(field, if thin { 1 } else { 3 });
         if !thin {
-            nets.mend(regions, 4);
+            nets.open_slivers(regions, 4);
         }
         let faces = nets.triangles();
         if !is_sphere(nets.positions.len(), &faces) {

@@ -328,7 +328,7 @@ impl Nets {
     }
 
     /// Move the vertices of slivers, which creases push together, to the middle of their neighbours.
-    pub fn mend(&mut self, regions: &Regions, rounds: usize) {
+    pub fn open_slivers(&mut self, regions: &Regions, rounds: usize) {
         for _ in 0..rounds {
             let faces = self.triangles();
             let mut bad = vec![false; self.positions.len()];

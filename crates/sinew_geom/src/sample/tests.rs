@@ -237,14 +237,14 @@ fn clips_stay_within_the_limits() {
 #[test]
 fn cloth_stays_cloth() {
     for sample in [Sample::Tablecloth, Sample::Flag, Sample::Balloon] {
-        let mut told = 0;
+        let mut reported = 0;
         let count = &mut |_| {
-            told += 1;
+            reported += 1;
             ControlFlow::Continue(())
         };
         let sequence = build_sequence(sample, 4_100, count).unwrap();
         let what = sample.name();
-        assert_eq!((sequence.n_frames(), told), (64, 63), "{what}");
+        assert_eq!((sequence.n_frames(), reported), (64, 63), "{what}");
         let n = sequence.rest().n_vertices() as f64;
         assert!((n / 4_100.0 - 1.0).abs() < 0.05, "{what}: {n}");
         if sample == Sample::Balloon {

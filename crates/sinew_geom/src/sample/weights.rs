@@ -118,21 +118,22 @@ fn vertex_weights(plan: &Plan, half: &[Reach], slot_of: &[usize], p: DVec3) -> [
 
 /// Share of the vertex that moves with each bone or its descendants.
 fn shares(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64) -> Vec<f64> {
-    let mut wish: Vec<f64> = (0..half.len()).map(|i| wish(half, flesh, home, q, from_plane, i)).collect();
+    let mut shares: Vec<f64> =
+        (0..half.len()).map(|i| requested(half, flesh, home, q, from_plane, i)).collect();
     let mut sums = vec![0.0; half.len()];
     for i in 0..half.len() {
         if let Some(parent) = half[i].parent {
-            sums[parent] += wish[i];
+            sums[parent] += shares[i];
         }
     }
     for i in 0..half.len() {
-        wish[i] = half[i].parent.map_or(1.0, |parent| wish[parent] * wish[i] / sums[parent].max(1.0));
+        shares[i] = half[i].parent.map_or(1.0, |parent| shares[parent] * shares[i] / sums[parent].max(1.0));
     }
-    wish
+    shares
 }
 
 /// Fraction of its parent's share that a bone requests.
-fn wish(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i: usize) -> f64 {
+fn requested(half: &[Reach], flesh: &[f64], home: usize, q: DVec3, from_plane: f64, i: usize) -> f64 {
     let bone = &half[i];
     let r = bone.radius;
     let gate = 1.0 - smooth_step(0.15 * r, 0.9 * r, flesh[i]);

@@ -202,7 +202,7 @@ fn weights_are_those_of_clarabel_on_degenerate_problems() {
 }
 
 /// Clarabel's answer made exact: it ends some digits before, where weights of a millionth and none look alike. From its
-/// signs, those that turn out wrong are mended one by one, by elimination and by the conditions of an optimum.
+/// signs, those that turn out wrong are repaired one by one, by elimination and by the conditions of an optimum.
 fn polished(examples: &[Vec<f64>], pose: &[f64], params: &ProjectionParams, rough: &[f64]) -> Vec<f64> {
     let n = examples.len();
     let mean: Vec<f64> =

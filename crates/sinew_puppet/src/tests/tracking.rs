@@ -206,12 +206,12 @@ fn a_tilted_camera_is_set_upright() {
     let tilted = |pose: &BodyPose| BodyPose { joints: pose.joints.map(|p| tilt * p), seen: pose.seen };
     let straight = body(0.4, DVec3::new(0.2, 1.0, -2.0));
     let calibration = Calibration::of_standing(&tilted(&straight)).unwrap();
-    let mended = calibration.apply(&tilted(&straight));
+    let repaired = calibration.apply(&tilted(&straight));
     let lean = |pose: &BodyPose| {
         let feet = pose.at(BodyJoint::AnkleLeft).midpoint(pose.at(BodyJoint::AnkleRight));
         (pose.at(BodyJoint::ShoulderCenter) - feet).angle_between(DVec3::Y)
     };
-    assert!(lean(&tilted(&straight)) > 0.25 && lean(&mended) < 1e-6, "{}", lean(&mended));
+    assert!(lean(&tilted(&straight)) > 0.25 && lean(&repaired) < 1e-6, "{}", lean(&repaired));
     let params = TrackerParams { calibration: Some(calibration), smoothing: 0.0, ..TrackerParams::default() };
     let tracked = BodyTracker::new(params).step(0.0, &tilted(&straight)).unwrap();
     assert_eq!(tracked.place.trunk, calibration.trunk);

@@ -44,6 +44,18 @@ pub(super) fn rename_clip(document: &mut Document, clip: &str, to: &str) -> Resu
     Ok(())
 }
 
+/// Add a pose as a clip of one frame. One of the same name that is one is replaced.
+pub(super) fn store_pose(document: &mut Document, pose: Clip) -> Result<(), SessionError> {
+    let name = pose.name.clone();
+    if let Ok(at) = document.find_clip(&name) {
+        check_name("clip", &name, document.clips[at].duration_secs() > 0.0)?;
+        crate::motion::remove_clip(document, &name)?;
+    }
+    check_name("clip", &name, false)?;
+    document.clips.push(Arc::new(pose));
+    Ok(())
+}
+
 pub(super) fn remove_clip(document: &mut Document, clip: &str) -> Result<(), SessionError> {
     crate::motion::remove_clip(document, clip)?;
     parts::clip_renamed(document, clip, None);

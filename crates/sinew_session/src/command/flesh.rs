@@ -1,6 +1,6 @@
 //! Commands on flesh: settings, painted stiffness, joints placed by the user and how they are turned.
 
-use crate::{Document, FleshData, FleshSettings, JointData, SessionError, motion::remove_clip, turned_pose};
+use crate::{Document, FleshData, FleshSettings, JointData, SessionError, turned_pose};
 use glam::DQuat;
 use serde::{Deserialize, Serialize};
 use sinew_geom::Clip;
@@ -180,16 +180,10 @@ fn turn(
     Ok(())
 }
 
-/// The pose of the joints, as a clip of one frame. One of the same name that is one is exchanged.
+/// The pose of the joints, as a clip of one frame. One of the same name that is one is replaced.
 pub(super) fn keep_turns(document: &mut Document, clip: &str) -> Result<(), SessionError> {
     let rig = crate::rules::rig_of(document)?;
     let pose = turned_pose(document).unwrap_or_else(|| rig.rest_pose());
     let kept = Clip::from_pose(clip, rig, &pose)?;
-    if let Ok(at) = document.find_clip(clip) {
-        super::check_name("clip", clip, document.clips[at].duration_secs() > 0.0)?;
-        remove_clip(document, clip)?;
-    }
-    super::check_name("clip", clip, false)?;
-    document.clips.push(Arc::new(kept));
-    Ok(())
+    super::character::store_pose(document, kept)
 }

@@ -1,12 +1,9 @@
 //! Commands on muscles.
 
-use crate::{Document, FleshData, MuscleCurve, MuscleData, SessionError};
+use crate::{Document, FleshData, MuscleCurve, MuscleData, SessionError, muscles_from_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sinew_flesh::{
-    FleshError,
-    muscle::{MuscleShape, file},
-};
+use sinew_flesh::{FleshError, muscle::MuscleShape};
 use std::sync::Arc;
 
 /// Keys nearer to each other than this are one, in seconds.
@@ -93,29 +90,29 @@ pub(super) fn change(document: &mut Document, change: &MuscleChange) -> Result<(
 }
 
 fn apply(document: &Document, data: &mut MuscleData, change: &MuscleChange) -> Result<(), SessionError> {
-    let find = |data: &MuscleData, muscle: &str| data.set.rig(muscle).map_err(FleshError::from);
+    let find = |data: &MuscleData, muscle: &str| data.set.muscle(muscle).map_err(FleshError::from);
     match change {
         MuscleChange::Set { muscles } => {
-            data.set = file::from_json(muscles).map_err(FleshError::from)?;
+            data.set = muscles_from_json(muscles)?;
             keep_known(data);
         }
         MuscleChange::Add { muscles } => {
-            let added = file::from_json(muscles).map_err(FleshError::from)?;
+            let added = muscles_from_json(muscles)?;
             let is_new = |name: &str| !data.set.controls.iter().any(|control| control.name == name);
             let controls: Vec<_> = added.controls.into_iter().filter(|c| is_new(&c.name)).collect();
             data.set.controls.extend(controls);
-            data.set.rigs.extend(added.rigs);
+            data.set.muscles.extend(added.muscles);
         }
         MuscleChange::Remove { muscle } => {
-            let removed = data.set.rigs.remove(find(data, muscle)?);
-            if !data.set.rigs.iter().any(|other| other.control == removed.control) {
+            let removed = data.set.muscles.remove(find(data, muscle)?);
+            if !data.set.muscles.iter().any(|other| other.control == removed.control) {
                 data.set.controls.retain(|control| control.name != removed.control);
             }
             keep_known(data);
         }
         MuscleChange::Record { muscle, at, eta } => {
             let muscle = find(data, muscle)?;
-            match &mut data.set.rigs[muscle].shape {
+            match &mut data.set.muscles[muscle].shape {
                 MuscleShape::Template { samples, .. } => samples.record(*at, eta.clone()),
                 MuscleShape::Surface { .. } => {
                     let cause = "one made of a surface has no parameters to record".into();
@@ -125,14 +122,14 @@ fn apply(document: &Document, data: &mut MuscleData, change: &MuscleChange) -> R
         }
         MuscleChange::Forget { muscle, at } => {
             let muscle = find(data, muscle)?;
-            match &mut data.set.rigs[muscle].shape {
+            match &mut data.set.muscles[muscle].shape {
                 MuscleShape::Template { samples, .. } => samples.remove(*at),
                 MuscleShape::Surface { samples, .. } => samples.retain(|(own, _)| own != at),
             }
         }
         MuscleChange::Stiffen { muscle, factor } => {
             let muscle = find(data, muscle)?;
-            data.set.rigs[muscle].stiffen = *factor;
+            data.set.muscles[muscle].stiffen = *factor;
         }
         MuscleChange::Value { control, value } => {
             data.values.retain(|(name, _)| name != control);

@@ -2,7 +2,7 @@
 
 use crate::{
     ClipContacts, ContactData, Document, MarkerData, PlaneData, Ruled, RulesData, SessionError, StartData,
-    motion::remove_clip, rules::rig_of,
+    rules::rig_of,
 };
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{compile::has_errors, language::rename};
@@ -165,11 +165,5 @@ pub(super) fn keep_pose(document: &mut Document, clip: &str) -> Result<(), Sessi
         return Err(SessionError::Value { what: "rules", cause });
     };
     let kept = Clip::from_pose(clip, rig_of(document)?, &solved.pose)?;
-    if let Ok(at) = document.find_clip(clip) {
-        super::check_name("clip", clip, document.clips[at].duration_secs() > 0.0)?;
-        remove_clip(document, clip)?;
-    }
-    super::check_name("clip", clip, false)?;
-    document.clips.push(Arc::new(kept));
-    Ok(())
+    super::character::store_pose(document, kept)
 }

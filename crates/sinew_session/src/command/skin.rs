@@ -4,7 +4,10 @@
 use crate::{Document, Fitted, SessionError};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use sinew_formats::gltf::{GlbOptions, no_side_files, read_gltf, write_glb};
+use sinew_formats::{
+    gltf::{GlbOptions, read_gltf, write_glb},
+    no_side_files,
+};
 use sinew_geom::{Character, Surface, Warnings};
 use std::sync::Arc;
 

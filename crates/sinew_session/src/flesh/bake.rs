@@ -78,7 +78,7 @@ pub(crate) struct Fleshed {
 /// The document with a clip baked. `progress` is given the share done and may stop it.
 ///
 /// # Errors
-/// If there is no such clip, the surface has no inside, a setting makes no sense, there would be too many frames, or it
+/// If there is no such clip, the surface has no inside, a setting is invalid, there would be too many frames, or it
 /// was stopped.
 pub fn bake_flesh(
     document: &Document,

@@ -55,7 +55,7 @@ impl LiveFlesh {
     /// Fill a document with flesh, at rest in its pose. Of another one of the same surface, `before`, the lattice is kept.
     ///
     /// # Errors
-    /// If the surface has no inside, or a setting makes no sense.
+    /// If the surface has no inside, or a setting is invalid.
     pub fn new(document: &Document, before: Option<Self>) -> Result<Self, SessionError> {
         let (body, flesh) = (document.body.clone(), document.flesh.clone());
         let params = flesh.params(document)?;
@@ -103,7 +103,7 @@ impl LiveFlesh {
     /// Go on by `elapsed` seconds towards what a document shows now, within `budget` seconds of work.
     ///
     /// # Errors
-    /// If a setting makes no sense, or a number is not finite.
+    /// If a setting is invalid, or a number is not finite.
     pub fn advance(
         &mut self,
         document: &Document,

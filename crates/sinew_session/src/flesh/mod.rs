@@ -3,6 +3,7 @@
 mod bake;
 mod live;
 mod muscle_bench;
+mod muscle_file;
 mod muscles;
 mod settings;
 mod simulate;
@@ -14,6 +15,7 @@ pub use bake::{FleshBake, FleshReport, bake_flesh};
 pub(crate) use bake::{FleshKey, Fleshed};
 pub use live::{FleshStatus, LiveFlesh};
 pub use muscle_bench::{MuscleBench, MusclePlace};
+pub use muscle_file::{muscles_from_json, muscles_to_json, read_muscles};
 pub(crate) use muscles::pose_in;
 pub use muscles::{MuscleCurve, MuscleData, ShownMuscle, control_value_in, shown_muscles};
 pub use settings::{ColliderData, FleshSettings};
@@ -50,7 +52,7 @@ impl FleshData {
     /// What the simulation of a document is given.
     ///
     /// # Errors
-    /// If a setting makes no sense.
+    /// If a setting is invalid.
     pub fn params(&self, document: &Document) -> Result<BakeParams, SessionError> {
         let paint = self.paint.as_ref().map(|paint| paint.to_vec()).unwrap_or_default();
         let mut params = self.settings.params(document)?;

@@ -1,7 +1,7 @@
 //! A body at rest in one pose, on which templates are placed and fitted while the user drags the surface.
 //!
 //! # Source
-//! The methods are those of `sinew_flesh::muscle` (Capell (2004), §6.4 and §6.5); this file defines their inputs and what
+//! The methods are those of `sinew_flesh::muscle_fit` (Capell (2004), §6.4 and §6.5); this file defines their inputs and what
 //! is stored.
 //! # Cost
 //! new: flesh comes to rest, one sparse Cholesky factorisation. place and fit: back-substitutions, and a search over a
@@ -11,11 +11,9 @@ use super::muscles::pose_in;
 use crate::{Display, Document, FleshSettings, MuscleData, SessionError};
 use glam::DVec3;
 use sinew_flesh::{
-    FleshError,
-    muscle::{
-        Control, Guide, Muscle, MuscleError, MuscleSet, MuscleShape, PosedBody, StaticSolver, Template,
-        TemplateFitParams, TemplateFitter,
-    },
+    FleshError, StaticSolver,
+    muscle::{Control, Guide, Muscle, MuscleError, MuscleSet, MuscleShape, Template},
+    muscle_fit::{PosedBody, TemplateFitParams, TemplateFitter},
 };
 use sinew_geom::{Character, Pose, Warnings};
 use std::sync::Arc;
@@ -53,7 +51,7 @@ impl MuscleBench {
     /// Fill a document with flesh and let it come to rest in the pose it shows.
     ///
     /// # Errors
-    /// If it has no skeleton or inside, or a setting makes no sense.
+    /// If it has no skeleton or inside, or a setting is invalid.
     pub fn new(document: &Document, display: &Display) -> Result<Self, SessionError> {
         let params = document.flesh.params(document)?;
         let mut posed = PosedBody::new(&document.body, &params.simulation, &mut Warnings::default())?;
@@ -121,7 +119,7 @@ impl MuscleBench {
         let target = base + normal * (OUT * mesh.diagonal());
         let eta = fitter.fit(&eta, &[base], &[target], &params)?.eta;
         let muscle = Muscle::template(name, name, template, guide.clone(), eta);
-        Ok(MuscleSet { controls: vec![Control::free(name)], rigs: vec![muscle] })
+        Ok(MuscleSet { controls: vec![Control::free(name)], muscles: vec![muscle] })
     }
 
     /// Parameters of a muscle that bring a vertex to a place, with all other muscles unchanged; `values`: what every control
@@ -136,8 +134,8 @@ impl MuscleBench {
         values: &dyn Fn(&str) -> f64,
         (vertex, to): (usize, DVec3),
     ) -> Result<Vec<f64>, SessionError> {
-        let at = data.set.rig(muscle).map_err(FleshError::from)?;
-        let own = &data.set.rigs[at];
+        let at = data.set.muscle(muscle).map_err(FleshError::from)?;
+        let own = &data.set.muscles[at];
         let point = self.posed.point(vertex)?;
         let lattice = &self.posed.body().lattice;
         let fitter = |muscle: &Muscle| -> Result<Option<(Vec<f64>, DVec3)>, SessionError> {
@@ -149,7 +147,7 @@ impl MuscleBench {
             Ok(Some((eta, moved)))
         };
         let mut base = self.posed.place(&point);
-        for other in data.set.rigs.iter().filter(|other| other.name != own.name) {
+        for other in data.set.muscles.iter().filter(|other| other.name != own.name) {
             if let Some((_, moved)) = fitter(other)? {
                 base += moved;
             }

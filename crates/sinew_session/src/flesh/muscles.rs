@@ -1,12 +1,13 @@
 //! Muscles of the document: control parameters, muscles, slider values, and curves over clips.
 
+use super::{muscles_from_json, muscles_to_json};
 use crate::{Display, Document, SessionError, turned_pose};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sinew_flesh::{
     FleshError, Lattice,
-    muscle::{Control, Curve, Guide, Muscle, MuscleDrive, MuscleSet, MuscleShape, file},
+    muscle::{Control, Curve, Guide, Muscle, MuscleDrive, MuscleSet, MuscleShape},
 };
 use sinew_geom::Pose;
 
@@ -46,7 +47,7 @@ struct MuscleText {
 
 impl From<MuscleData> for MuscleText {
     fn from(data: MuscleData) -> Self {
-        Self { set: file::to_json(&data.set), values: data.values, curves: data.curves }
+        Self { set: muscles_to_json(&data.set), values: data.values, curves: data.curves }
     }
 }
 
@@ -56,7 +57,7 @@ impl TryFrom<MuscleText> for MuscleData {
     fn try_from(text: MuscleText) -> Result<Self, String> {
         let set = match text.set {
             Value::Null => MuscleSet::default(),
-            set => file::from_json(&set).map_err(|error| error.to_string())?,
+            set => muscles_from_json(&set).map_err(|error| error.to_string())?,
         };
         let data = Self { set, values: text.values, curves: text.curves };
         data.check().map_err(|error| error.to_string())?;
@@ -112,7 +113,7 @@ impl MuscleData {
     /// # Errors
     /// Muscles that do not fit the lattice.
     pub fn drive(&self, lattice: &Lattice, clip: Option<&str>) -> Result<Option<MuscleDrive>, SessionError> {
-        if self.set.rigs.is_empty() {
+        if self.set.muscles.is_empty() {
             return Ok(None);
         }
         let curve = |control: &Control| {
@@ -127,9 +128,9 @@ impl MuscleData {
         Ok(Some(MuscleDrive::new(&self.set, lattice, curves, Vec::new())?))
     }
 
-    /// Of a body of another size: forces a volume stay, and with flesh as stiff as it is large the shape does, too.
+    /// Of a body of another size: forces per volume stay, and with flesh as stiff as it is large the shape does, too.
     pub(crate) fn scale(&mut self, factor: f64) {
-        for muscle in &mut self.set.rigs {
+        for muscle in &mut self.set.muscles {
             muscle.pose.iter_mut().for_each(|(_, local)| local.translation *= factor);
             let names = muscle.parameters();
             match &mut muscle.shape {
@@ -216,7 +217,7 @@ pub fn shown_muscles(document: &Document, display: &Display) -> Vec<ShownMuscle>
         }
         shown
     };
-    data.set.rigs.iter().map(shown).collect()
+    data.set.muscles.iter().map(shown).collect()
 }
 
 /// Value of a control parameter in what is shown: an angle of the pose, a curve, or a slider.

@@ -69,7 +69,7 @@ fn a_project_keeps_all_of_the_flesh() {
 }
 
 #[test]
-fn what_a_file_says_wrongly_of_flesh_is_told_and_left_out() {
+fn what_a_file_says_wrongly_of_flesh_is_reported_and_left_out() {
     let document = apply(&biped(), FleshChange::Paint { vertices: vec![3], factors: vec![4.0] });
     let bytes = write_project(&document, &mut Warnings::default()).unwrap();
     let text = String::from_utf8_lossy(&bytes);
@@ -83,7 +83,11 @@ fn what_a_file_says_wrongly_of_flesh_is_told_and_left_out() {
     let mut warnings = Warnings::default();
     let back = read_project(&broken, Path::new("x.sinew.glb"), &mut warnings).unwrap();
     assert!(*back.flesh == crate::FleshData::default());
-    assert!(warnings.messages.iter().any(|told| told.contains("predikted")), "{:?}", warnings.messages);
+    assert!(
+        warnings.messages.iter().any(|reported| reported.contains("predikted")),
+        "{:?}",
+        warnings.messages
+    );
 }
 
 /// Every change has a serial form that gives the same, and is undone by going back.
@@ -220,7 +224,7 @@ fn a_bake_is_a_clip_of_vertices_and_is_cached() {
     assert!(matches!(stopped, Err(SessionError::Cancelled)));
 }
 
-/// Live: it keeps up, takes changes as it runs without jumping, is held and returns, and is told apart from bakes.
+/// Live: it keeps up, takes changes as it runs without jumping, is held and returns, and is distinguished from bakes.
 #[test]
 fn live_flesh_takes_changes_while_it_runs() {
     let document = biped();
@@ -279,9 +283,9 @@ fn scaling_and_mending_take_the_flesh_along() {
     assert_eq!(twice.flesh.joints[1].position, [0.0, 2.0, 0.0]);
     let usual = FleshSettings::usual_stiffness;
     assert!((usual(&twice) / usual(&document) - 2.0).abs() < 1e-9);
-    let mended = Command::Repair {}.apply(&document).unwrap();
-    let paint: &Arc<Vec<f32>> = mended.flesh.paint.as_ref().unwrap();
-    assert_eq!(paint.len(), mended.mesh().n_vertices());
+    let repaired = Command::Repair {}.apply(&document).unwrap();
+    let paint: &Arc<Vec<f32>> = repaired.flesh.paint.as_ref().unwrap();
+    assert_eq!(paint.len(), repaired.mesh().n_vertices());
     assert_eq!(paint.iter().filter(|factor| **factor == 8.0).count(), 1);
 }
 
@@ -313,10 +317,10 @@ fn muscles_are_placed_fitted_saved_and_baked() {
     let made = bench.place("belly", &place).unwrap();
     for (template, guide) in [("bulge", "bone"), ("radial", "free"), ("torus", "skin")] {
         let place = MusclePlace { template: template.into(), guide: guide.into(), ..place.clone() };
-        assert_eq!(bench.place("x", &place).unwrap().rigs.len(), 1, "{template} by {guide}");
+        assert_eq!(bench.place("x", &place).unwrap().muscles.len(), 1, "{template} by {guide}");
     }
     assert!(bench.place("x", &MusclePlace { template: "jelly".into(), ..place.clone() }).is_err());
-    let muscles = sinew_flesh::muscle::file::to_json(&made);
+    let muscles = crate::muscles_to_json(&made);
     let rigged = change_muscles(&document, MuscleChange::Add { muscles: muscles.clone() });
     assert!(Command::Muscles(MuscleChange::Add { muscles }).apply(&rigged).is_err(), "a name is taken once");
     let pushed = change_muscles(&rigged, MuscleChange::Value { control: "belly".into(), value: 1.0 });
@@ -355,7 +359,7 @@ fn muscles_are_placed_fitted_saved_and_baked() {
     let bytes = write_project(&keyed, &mut Warnings::default()).unwrap();
     let back = read_project(&bytes, Path::new("x.sinew.glb"), &mut Warnings::default()).unwrap();
     assert_eq!(back.flesh.muscles.curves, keyed.flesh.muscles.curves);
-    assert_eq!(back.flesh.muscles.set.rigs.len(), 1);
+    assert_eq!(back.flesh.muscles.set.muscles.len(), 1);
     // Baked with the curve, the end is out and the beginning is not.
     let bake = |document: &Document| {
         let (fps, seconds) = (Some(10.0), Some(0.5));

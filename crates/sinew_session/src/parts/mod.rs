@@ -33,7 +33,7 @@ pub(crate) trait Part: Sync {
     /// Write what glTF itself does not hold.
     fn save(&self, _document: &Document, _fields: &mut SavedFields) {}
 
-    /// Read what [`Self::save`] wrote, in this and in older versions. Data that makes no sense is reported and left out.
+    /// Read what [`Self::save`] wrote, in this and in older versions. Invalid data is reported and left out.
     fn load(&self, _document: &mut Document, _fields: &mut LoadedFields) {}
 
     /// Multiply all lengths.

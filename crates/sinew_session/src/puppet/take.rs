@@ -45,7 +45,7 @@ impl TakeData {
     /// The actor again.
     ///
     /// # Errors
-    /// If the numbers are no frames, or a rate makes no sense.
+    /// If the numbers are no frames, or a rate is invalid.
     pub fn actor(&self) -> Result<Actor, SessionError> {
         let fail = |cause: String| Err(SessionError::Value { what: "take", cause });
         if !(self.fps.is_finite() && (1.0..=1000.0).contains(&self.fps)) {

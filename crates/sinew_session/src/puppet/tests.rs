@@ -295,7 +295,7 @@ fn few_and_equal_pairs_make_sense() {
 }
 
 #[test]
-fn what_belongs_to_a_later_version_is_told() {
+fn what_belongs_to_a_later_version_is_reported() {
     let mut document = paired();
     Arc::make_mut(&mut document.puppet).settings.projection = "of the future".into();
     let bytes = write_project(&document, &mut Warnings::default()).unwrap();

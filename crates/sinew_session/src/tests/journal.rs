@@ -76,8 +76,8 @@ fn killing_it_loses_a_moment_at_most() {
 }
 
 #[test]
-fn a_long_journal_begins_anew_and_going_back_beyond_it_is_kept() {
-    let root = folder("anew");
+fn a_long_journal_begins_again_and_going_back_beyond_it_is_kept() {
+    let root = folder("again");
     let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
     session.apply(&Command::Rename { name: "first".into() }, None).unwrap();
     session.apply(&Command::Rename { name: "second".into() }, None).unwrap();

@@ -50,7 +50,7 @@ fn what_would_fill_the_memory_is_not_baked() {
 
 /// Renaming, moving a centre or another follower must not factor anything again, but moves must see it.
 #[test]
-fn only_what_handles_hold_is_prepared_anew() {
+fn only_what_handles_hold_is_prepared_again() {
     let mut stage = Stage::default();
     let first = stage.prepare(&BIPED, &go_on).unwrap();
     let cancelled = |_: f64| ControlFlow::Break(());

@@ -175,9 +175,9 @@ impl SkinFitter {
     /// A parameter outside its range, or a stop.
     pub fn fit_thesis(&self, params: &ThesisParams, progress: Progress) -> Result<SkinFit, SkinError> {
         params.check(self.n_vertices())?;
-        tell(progress, 0.0)?;
+        report_progress(progress, 0.0)?;
         let layout = self.lay_out(params)?;
-        tell(progress, 0.4)?;
+        report_progress(progress, 0.4)?;
         let state = fit_layout(&self.tracks, layout.influences, params, progress)?;
         let report = FitReport { rounds: 1, converged: true, ..FitReport::default() };
         Ok(SkinFit { skin: FittedSkin::from_state(&self.tracks, &state), report })
@@ -223,7 +223,7 @@ impl SkinFitter {
     }
 }
 
-fn tell(progress: Progress, share: f64) -> Result<(), SkinError> {
+fn report_progress(progress: Progress, share: f64) -> Result<(), SkinError> {
     let status = FitStatus { stage: Stage::Place, share, error: f64::NAN };
     if (progress)(status).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
@@ -240,7 +240,7 @@ pub(crate) fn fit_layout(
     let bones = Bones::at_rest(centers, tracks, is_rigid);
     let mut state = State { influences, bones, rest: tracks.rest.clone() };
     fit_transforms(tracks, &mut state, params)?;
-    tell(progress, 0.8)?;
+    report_progress(progress, 0.8)?;
     Ok(correct(tracks, state, params))
 }
 

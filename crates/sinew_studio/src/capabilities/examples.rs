@@ -19,7 +19,7 @@ use sinew::{
         examples::{Objective, Optimiser, Reorder, Term},
         select::{SculptBrush, SculptOp},
     },
-    session::{Command, Display, Document, Event, Example, Reach, ReachWish, SessionError, reach_objective},
+    session::{Command, Display, Document, Event, Example, Reach, ReachGoal, SessionError, reach_objective},
 };
 use std::{collections::BTreeMap, sync::Arc};
 use ts_rs::TS;
@@ -45,7 +45,7 @@ impl Capability for ExamplesCapability {
         registry
             .request::<ReachEnd>()
             .request::<Sculpt>()
-            .gesture::<ReachWish>()
+            .gesture::<ReachGoal>()
             .part::<ExamplesPart>()
             .part::<ReachPart>()
             .choices::<SearchChoices>();
@@ -97,7 +97,7 @@ impl ExamplesCapability {
 
 /// Reach for targets: the examples are searched, or with `weights` blended without a search. What is found is shown to all
 /// pages as `reach` and in frames, and is not done until it is accepted.
-impl Gesture for ReachWish {
+impl Gesture for ReachGoal {
     const NAME: &'static str = "reach";
 
     fn apply(self, engine: &mut Engine<'_>, _: GestureId) -> Result<(), SessionError> {
@@ -112,6 +112,7 @@ impl Gesture for ReachWish {
         };
         let found = before.filter(|reach| reach.serves(&document)).map_or_else(|| Reach::new(&document), Ok);
         let found = found.and_then(|mut reach| {
+            crate::locks::check_none_held();
             let followed = reach.follow(&self, &document.search);
             followed.map(|()| reach)
         });

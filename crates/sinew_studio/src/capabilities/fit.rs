@@ -4,7 +4,7 @@ use super::Capability;
 use crate::{
     locks::Ranked,
     studio::Studio,
-    wire::{Context, Done, JobKind, Part, Registry, Request, Snapshot, Work},
+    wire::{Choices, Context, Done, JobKind, Part, Registry, Request, Snapshot, Work},
 };
 use serde::{Deserialize, Serialize};
 use sinew::{
@@ -23,11 +23,29 @@ pub struct FitCapability {
 impl Capability for FitCapability {
     fn register(&self, registry: &mut Registry) {
         registry.request::<Fit>().request::<TakeFit>().request::<Compare>().part::<FitPart>();
+        registry.choices::<FitDefaults>();
     }
 
     fn reset(&self, studio: &Studio) {
         self.newest.lock().1 = None;
         studio.change_looks(|looks| looks.compare = false);
+    }
+}
+
+/// Settings of a fit that the user has not chosen.
+#[derive(Debug)]
+pub struct FitDefaults;
+
+#[derive(Debug, Serialize, TS)]
+pub struct FitDefaultsValue {
+    fit_defaults: FitSettings,
+}
+
+impl Choices for FitDefaults {
+    type Value = FitDefaultsValue;
+
+    fn value(_: &Studio) -> FitDefaultsValue {
+        FitDefaultsValue { fit_defaults: FitSettings::default() }
     }
 }
 

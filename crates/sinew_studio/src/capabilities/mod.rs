@@ -13,6 +13,7 @@ mod pose;
 mod puppet;
 mod refit;
 mod rules;
+mod turntable;
 mod view;
 
 #[cfg(test)]
@@ -111,6 +112,8 @@ capabilities! {
     refit: refit::RefitCapability,
     /// Skins fitted to clips.
     fit: fit::FitCapability,
+    /// Clips that turn the character once.
+    turntable: turntable::TurntableCapability,
     /// Actors.
     puppet: puppet::PuppetCapability,
     /// Flesh.

@@ -1,4 +1,4 @@
-//! Muscles: force rigs that shape the flesh.
+//! Muscles: forces that shape the flesh.
 
 use super::Capability;
 use crate::{
@@ -17,7 +17,7 @@ use sinew::{
     flesh::muscle::Control,
     session::{
         Command, Document, Event, MuscleBench, MuscleChange, MuscleCurve, MusclePlace, SessionError,
-        ShownMuscle, control_value_in, shown_muscles,
+        ShownMuscle, control_value_in, muscles_to_json, shown_muscles,
     },
 };
 use std::sync::Arc;
@@ -31,12 +31,12 @@ pub struct MusclesCapability {
 
 impl Capability for MusclesCapability {
     fn register(&self, registry: &mut Registry) {
-        registry.request::<PlaceRig>().part::<RigsPart>();
+        registry.request::<PlaceMuscle>().part::<MusclesPart>();
     }
 
     /// Muscles are sent as they are in what is shown.
     fn looks_changed(&self, studio: &Studio) {
-        studio.raise::<RigsPart>();
+        studio.raise::<MusclesPart>();
     }
 }
 
@@ -61,7 +61,7 @@ fn bench(studio: &Studio) -> Result<(Document, Arc<MuscleBench>), SessionError> 
 /// Fit a muscle until a vertex is at a place.
 #[derive(Debug, Clone, Deserialize, TS)]
 pub struct FitTouch {
-    rig: String,
+    muscle: String,
     vertex: usize,
     to: Point3,
 }
@@ -70,7 +70,7 @@ impl FitTouch {
     /// Leave it for the flesh's thread; one step of history per gesture.
     ///
     /// # Errors
-    /// If it makes no sense.
+    /// If it is invalid.
     pub fn leave(self, studio: &Studio, gesture: GestureId) -> Result<(), SessionError> {
         let n = studio.document().mesh().n_vertices();
         if self.vertex >= n || !DVec3::from_array(self.to).is_finite() {
@@ -90,10 +90,10 @@ impl FitTouch {
         let display = studio.looks().display;
         let value = |control: &str| control_value_in(&document, &display, control).unwrap_or(0.0);
         let data = &document.flesh.muscles;
-        let control = data.set.rig(&self.rig).map(|at| data.set.rigs[at].control.clone());
+        let control = data.set.muscle(&self.muscle).map(|at| data.set.muscles[at].control.clone());
         let control = control.map_err(sinew::flesh::FleshError::from)?;
-        let eta = bench.fit(data, &self.rig, &value, (self.vertex, DVec3::from_array(self.to)))?;
-        let change = MuscleChange::Record { muscle: self.rig.clone(), at: value(&control), eta };
+        let eta = bench.fit(data, &self.muscle, &value, (self.vertex, DVec3::from_array(self.to)))?;
+        let change = MuscleChange::Record { muscle: self.muscle.clone(), at: value(&control), eta };
         studio.apply_on(&document.body, &Command::Muscles(change), Some(gesture.of_drag()))
     }
 }
@@ -101,7 +101,7 @@ impl FitTouch {
 /// Put a template on the body under a point of the screen, just strong enough to move the skin a little, with a control
 /// parameter of its own; null beside the surface.
 #[derive(Debug, Deserialize, TS)]
-struct PlaceRig {
+struct PlaceMuscle {
     /// `bump`, `bulge`, `radial` or `torus`.
     template: String,
     /// `skin`, `bone` or `free`.
@@ -112,16 +112,16 @@ struct PlaceRig {
 
 /// A muscle that was placed.
 #[derive(Debug, Serialize, TS)]
-struct PlacedRig {
+struct PlacedMuscle {
     name: String,
 }
 
-impl Request for PlaceRig {
-    const NAME: &'static str = "rig_place";
+impl Request for PlaceMuscle {
+    const NAME: &'static str = "muscle_place";
     const WORK: Work = Work::Long;
-    type Reply = Option<PlacedRig>;
+    type Reply = Option<PlacedMuscle>;
 
-    fn run(self, context: &Context<'_>) -> anyhow::Result<Option<PlacedRig>> {
+    fn run(self, context: &Context<'_>) -> anyhow::Result<Option<PlacedMuscle>> {
         let (studio, Self { template, guide, view, at }) = (context.studio, self);
         let mesh = studio.shown()?.mesh();
         let hit = studio.painter.ask(mesh.clone(), move |selector| painter::pick(selector, &view, at));
@@ -129,44 +129,44 @@ impl Request for PlaceRig {
         let vertex = mesh.faces()[hit.face as usize][painter::nearest_corner(&hit)] as usize;
         let (document, bench) = bench(studio)?;
         let ray = painter::view(&view).ray(document.mesh(), DVec2::from_array(at));
-        let ray = ray.context("the view makes no sense")?;
+        let ray = ray.context("the view is not valid")?;
         let set = &document.flesh.muscles.set;
         let is_taken = |name: &str| {
-            set.rigs.iter().any(|rig| rig.name == name)
+            set.muscles.iter().any(|muscle| muscle.name == name)
                 || set.controls.iter().any(|control| control.name == name)
         };
         let name = (1..).map(|k| format!("{template}.{k}")).find(|name| !is_taken(name)).unwrap_or_default();
         let place = MusclePlace { template, guide, vertex, ray: [ray.origin, ray.direction] };
-        let muscles = sinew::flesh::muscle::file::to_json(&bench.place(&name, &place)?);
+        let muscles = muscles_to_json(&bench.place(&name, &place)?);
         let gesture = Some(studio.next_gesture());
         studio.apply_on(&document.body, &Command::Muscles(MuscleChange::Add { muscles }), gesture)?;
         // Shown as it acts.
         let value = MuscleChange::Value { control: name.clone(), value: 1.0 };
         studio.apply_on(&document.body, &Command::Muscles(value), gesture)?;
-        Ok(Some(PlacedRig { name }))
+        Ok(Some(PlacedMuscle { name }))
     }
 }
 
 /// Muscles of the document in what is shown.
 #[derive(Debug)]
-pub struct RigsPart;
+pub struct MusclesPart;
 
 #[derive(Debug, Serialize, TS)]
-pub struct RigsState {
-    rigs: Rigs,
+pub struct MusclesState {
+    muscles: Muscles,
 }
 
 /// Muscles in what is shown.
 #[derive(Debug, Serialize, TS)]
-struct Rigs {
-    controls: Vec<RigControl>,
-    rigs: Vec<ShownMuscle>,
+struct Muscles {
+    controls: Vec<MuscleControl>,
+    muscles: Vec<ShownMuscle>,
     curves: Vec<MuscleCurve>,
 }
 
 /// A control parameter.
 #[derive(Debug, Serialize, TS)]
-struct RigControl {
+struct MuscleControl {
     name: String,
     /// The angle of a joint it follows; null if it is free.
     follows: Option<String>,
@@ -175,25 +175,25 @@ struct RigControl {
     value: Option<f64>,
 }
 
-impl Part for RigsPart {
-    type Value = RigsState;
+impl Part for MusclesPart {
+    type Value = MusclesState;
     type Sent = ();
 
     fn follows(event: &Event) -> bool {
         matches!(event, Event::Changed(changes) if changes.flesh || changes.surface)
     }
 
-    fn value(Snapshot { studio, document }: &Snapshot<'_>, (): &mut ()) -> Option<RigsState> {
+    fn value(Snapshot { studio, document }: &Snapshot<'_>, (): &mut ()) -> Option<MusclesState> {
         let display = studio.looks().display;
         let data = &document.flesh.muscles;
-        let control = |control: &Control| RigControl {
+        let control = |control: &Control| MuscleControl {
             name: control.name.clone(),
             follows: control.source.text(),
             range: control.range,
             value: control_value_in(document, &display, &control.name),
         };
         let controls = data.set.controls.iter().map(control).collect();
-        let (rigs, curves) = (shown_muscles(document, &display), data.curves.clone());
-        Some(RigsState { rigs: Rigs { controls, rigs, curves } })
+        let (muscles, curves) = (shown_muscles(document, &display), data.curves.clone());
+        Some(MusclesState { muscles: Muscles { controls, muscles, curves } })
     }
 }

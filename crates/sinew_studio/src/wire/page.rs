@@ -89,7 +89,7 @@ struct Numbered {
     id: Option<u64>,
 }
 
-/// A step of a gesture that makes no sense. It is answered by a frame like any other, because the page waits for one.
+/// An invalid step of a gesture. It is answered by a frame like any other, because the page waits for one.
 #[derive(Debug)]
 struct Unclear(String);
 

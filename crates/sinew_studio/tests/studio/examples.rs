@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn reach(wish: Value) -> Value {
-    json!({ "reach": wish })
+fn reach(goal: Value) -> Value {
+    json!({ "reach": goal })
 }
 
 fn command(command: Value) -> Value {
@@ -25,8 +25,8 @@ fn targets_are_reached_for_and_taken_or_dropped_without_a_trace() {
     let before = page.state["reach"]["weights"].clone();
     for k in 1..=8 {
         let place = [start[0] - 0.01 * f64::from(k), start[1] + 0.05 * f64::from(k), start[2]];
-        let wish = json!({ "targets": [{ "handle": "hand.L", "position": place }] });
-        page.drag(2, reach(wish), k == 8);
+        let goal = json!({ "targets": [{ "handle": "hand.L", "position": place }] });
+        page.drag(2, reach(goal), k == 8);
     }
     page.until(|page| page.state["reach"]["weights"] != before);
     // Every page sees it; nothing has been done.
@@ -67,9 +67,9 @@ fn what_cannot_be_reached_is_said() {
     page.drag(1, reach(far), true);
     page.until(|page| page.state["reach"]["reached"] == false);
     assert!(page.state["reach"]["missed"].as_f64().unwrap() > 1.0);
-    let mut wrong = |number: u32, wish: Value, expected: &str| {
+    let mut wrong = |number: u32, goal: Value, expected: &str| {
         page.notices.clear();
-        page.drag(number, reach(wish), true);
+        page.drag(number, reach(goal), true);
         page.until(|page| !page.notices.is_empty());
         let text = page.notices[0]["text"].as_str().unwrap().to_owned();
         assert!(text.contains(expected), "{text}");

@@ -53,18 +53,20 @@ fn the_launch_link_lets_in_one_browser() {
     });
     let (host, port) = (&server.host, server.host.rsplit(':').next().unwrap());
     assert!(server.cookie.starts_with(&format!("sinew_{port}=")), "{}", server.cookie);
-    let stranger = |path: &str| server.raw_with(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n"), b"");
+    let without_cookie =
+        |path: &str| server.raw_with(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n"), b"");
     // The link was used when the server was started.
     for path in ["/", &server.path, "/launch", "/app.js", "/image/0", "/download/1"] {
-        assert_eq!(stranger(path).0, 401, "{path}");
+        assert_eq!(without_cookie(path).0, 401, "{path}");
     }
-    assert!(stranger("/").1.contains("sinew studio"), "a page says what to do");
+    assert!(without_cookie("/").1.contains("sinew studio"), "a page says what to do");
     assert_eq!(server.get("/").0, 200);
     // A browser that is in can let another in.
     let (status, page) = server.get("/launch");
     let link = page.split("/?launch=").nth(1).unwrap();
     let link: String = link.chars().take_while(char::is_ascii_alphanumeric).collect();
-    let (first, again) = (stranger(&format!("/?launch={link}")), stranger(&format!("/?launch={link}")));
+    let (first, again) =
+        (without_cookie(&format!("/?launch={link}")), without_cookie(&format!("/?launch={link}")));
     assert!(status == 200 && first.0 == 200 && first.1.contains("set-cookie: ") && again.0 == 401);
     // Only the user may read what lets pages in.
     #[cfg(unix)]
@@ -87,7 +89,7 @@ fn silent_connections_are_put_out() {
         })
         .collect();
     assert_eq!(server.get("/").0, 200);
-    // The first were put out for the last.
+    // The oldest were closed for the newest.
     silent[0].set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut rest = Vec::new();
     let _ = silent[0].read_to_end(&mut rest);

@@ -55,7 +55,7 @@ fn hostile_sockets_are_not_noticed() {
                     open.extend(attack(server, k + part));
                     n_open.fetch_add(1, Ordering::Relaxed);
                 }
-                // Whoever was put out comes again, for as long as it takes.
+                // A connection that was closed is opened again, for as long as it takes.
                 let end = Instant::now() + Duration::from_secs(5);
                 let mut k = 0;
                 while Instant::now() < end {

@@ -31,14 +31,14 @@ impl Server {
             root: Some(folder.join("root")),
             ..options(&folder)
         };
-        let (tell, told) = channel();
+        let (sender, urls) = channel();
         std::thread::spawn(move || {
             serve(&options, |url, _| {
-                tell.send(url.to_owned())?;
+                sender.send(url.to_owned())?;
                 Ok(())
             })
         });
-        let url = told.recv_timeout(Duration::from_secs(60)).expect("the server starts");
+        let url = urls.recv_timeout(Duration::from_secs(60)).expect("the server starts");
         let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap();
         let (host, path) = (host.to_owned(), format!("/{path}"));
         let mut server = Self { host, path, cookie: "none=1".into(), folder };
@@ -98,6 +98,7 @@ impl Server {
             heard: Vec::new(),
             frames: Vec::new(),
             notices: Vec::new(),
+            replies: Vec::new(),
             next: 1,
             jobs: 0,
         };
@@ -116,6 +117,8 @@ pub struct Page {
     pub heard: Vec<Value>,
     pub frames: Vec<Vec<u8>>,
     pub notices: Vec<Value>,
+    /// Ids of the requests that were answered.
+    pub replies: Vec<Value>,
     pub next: u64,
     pub jobs: usize,
 }
@@ -145,6 +148,7 @@ impl Page {
                     "state" => self.take(&value),
                     "notice" => self.notices.push(value.clone()),
                     "job" => self.jobs += 1,
+                    "reply" => self.replies.push(value["id"].clone()),
                     _ => {}
                 }
                 value

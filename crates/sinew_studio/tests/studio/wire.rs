@@ -5,7 +5,6 @@ use crate::{
     server::{Server, word},
 };
 use serde_json::json;
-use std::time::{Duration, Instant};
 
 /// What a request changed is in the state when its reply comes.
 #[test]
@@ -81,9 +80,10 @@ fn what_is_too_much_is_refused() {
     assert!(n_refused > 30, "{n_refused} of 60 were refused");
 }
 
-/// Cancelling is answered while an optimiser runs.
+/// Cancelling and everything else is answered while an optimiser runs: no lock is held over it, which debug builds assert
+/// whenever a job reports how far it is.
 #[test]
-fn cancel_is_answered_at_once() {
+fn requests_are_answered_while_an_optimiser_runs() {
     let server = Server::sample("cancel");
     let mut page = server.page();
     page.ask(json!({ "type": "sample", "name": "octopus", "vertices": 20_000 })).unwrap();
@@ -95,13 +95,12 @@ fn cancel_is_answered_at_once() {
             break heard["job"].clone();
         }
     };
-    // The machine may be busy with something else for a moment: the best of some counts.
-    let mut best = Duration::MAX;
-    for _ in 0..10 {
-        let begun = Instant::now();
-        page.ask(json!({ "type": "cancel", "job": 0 })).unwrap();
-        best = best.min(begun.elapsed());
-    }
+    // Each needs locks that the fit has needed: the jobs, the session, the looks.
+    page.ask(json!({ "type": "cancel", "job": 0 })).unwrap();
+    page.ask(json!({ "type": "do", "command": { "add_handle": { "name": "meanwhile" } } })).unwrap();
+    page.ask(json!({ "type": "display", "what": "rest" })).unwrap();
+    let is_over = |page: &crate::server::Page| page.replies.contains(&json!(900_000));
+    assert!(!is_over(&page), "the fit was over before the others were answered");
     page.ask(json!({ "type": "cancel", "job": job })).unwrap();
-    assert!(best < Duration::from_millis(100), "{best:?}");
+    page.until(is_over);
 }

@@ -1,6 +1,6 @@
 //! Clamped bars in rapier's FEM solver: `peer_flesh NX NY NZ YOUNG TOLERANCE`, cells along each axis.
 //!
-//! Prints processor milliseconds a step (mean), wall milliseconds (median), and how far the farthest particle moved.
+//! Prints processor milliseconds per step (mean), wall milliseconds (median), and how far the farthest particle moved.
 
 use rapier3d::prelude::*;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use crate::commands::names::one_of;
 use clap::Args;
-use sinew::skin::{Blending, Grouping, Transforms};
+use sinew::skin::{Blending, BoneKind, Grouping};
 use std::path::PathBuf;
 
 /// Turn a deforming mesh into bones and weights: a small skin that plays everywhere
@@ -27,8 +27,8 @@ pub struct FitArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub influences: u8,
     /// Kind of bones: affine gives smaller errors, rigid smaller files
-    #[arg(long, default_value = "affine", value_parser = one_of(Transforms::ALL, Transforms::name))]
-    pub transforms: Transforms,
+    #[arg(long, default_value = "affine", value_parser = one_of(BoneKind::ALL, BoneKind::name))]
+    pub transforms: BoneKind,
     /// Do not correct the rest pose
     #[arg(long)]
     pub keep_rest: bool,

@@ -143,7 +143,7 @@ fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> an
 pub struct Frames<'a> {
     pub inputs: &'a [Input],
     pub warnings: Warnings,
-    /// Told the share of frames read.
+    /// Called with the share of frames read.
     pub progress: &'a dyn Fn(f64),
 }
 
@@ -165,11 +165,11 @@ impl FrameSource for Frames<'_> {
         let failed = |error: String| SkinError::Source { message: error };
         let positions = match &input.kind {
             Kind::Folder(folder) => {
-                let mut mended = Warnings::default();
+                let mut repaired = Warnings::default();
                 let read =
-                    folder.read_positions(at, &mut mended).map_err(|error| failed(error.to_string()))?;
+                    folder.read_positions(at, &mut repaired).map_err(|error| failed(error.to_string()))?;
                 // Readers move such vertices to the origin, which is no motion to follow.
-                if let Some(message) = mended.messages.iter().find(|message| message.contains(NOT_FINITE)) {
+                if let Some(message) = repaired.messages.iter().find(|message| message.contains(NOT_FINITE)) {
                     let path = folder.frames()[at].display();
                     // What the reader would do about it is not done.
                     let what = message.split_once("; ").map_or(message.as_str(), |(what, _)| what);
@@ -177,7 +177,7 @@ impl FrameSource for Frames<'_> {
                     let cause = format!("{path}: frame {at}: {what}; repair or leave out that frame");
                     return Err(failed(cause));
                 }
-                mended.messages.into_iter().for_each(|message| self.warnings.push(message));
+                repaired.messages.into_iter().for_each(|message| self.warnings.push(message));
                 read
             }
             Kind::Frames(sequence, _) => sequence.frames()[at].iter().map(|p| p.as_dvec3()).collect(),

@@ -95,7 +95,7 @@ pub fn perform(
     let placed: Mutex<Option<Duration>> = Mutex::new(None);
     let start = Instant::now();
     let limit = args.seconds.map(Duration::from_secs_f64);
-    let hear = |status: FitStatus| tell(&progress, status, start, limit, &placed);
+    let hear = |status: FitStatus| show_progress(&progress, status, start, limit, &placed);
     let params = default_params(args, seed);
     let mut n_fitted = fitter.n_vertices();
     let mut method = if is_thesis(args) { "thesis" } else { "default" };
@@ -134,7 +134,7 @@ pub fn perform(
 }
 
 /// Show how far a fit is; a fit whose time is up keeps the best it has.
-fn tell(
+fn show_progress(
     progress: &Progress,
     status: FitStatus,
     start: Instant,

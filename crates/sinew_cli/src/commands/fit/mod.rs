@@ -15,7 +15,7 @@ use input::{Frames, Input};
 use method::Fitted;
 use serde_json::{Value, json};
 use sinew::{
-    formats::{gltf, write_atomic},
+    formats::{gltf, no_side_files, write_atomic},
     geom::Warnings,
     session::{SkinFile, SkinFileParams, measure_character, write_skin},
     skin::{SkinError, SkinErrors, SkinFitter, fit_streamed},
@@ -187,7 +187,7 @@ fn measure(
 ) -> anyhow::Result<SkinErrors> {
     let progress = console.progress("measuring");
     let mut ignored = Warnings::default();
-    let again = gltf::read_gltf(&exported.bytes, &gltf::no_side_files, "result", &mut ignored)?.character;
+    let again = gltf::read_gltf(&exported.bytes, &no_side_files, "result", &mut ignored)?.character;
     // A vertex without a face may be lost in a file; then the character itself is measured.
     let fits = again.mesh.n_vertices() == fitter.n_vertices();
     let character = if fits { &again } else { &exported.character };

@@ -15,10 +15,12 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
-    flesh::muscle::{
-        AdaptParams, Control, ControlSource, Feature, Guide, Matching, Muscle, MuscleSet, MuscleShape,
-        PosedBody, SurfaceParams, Template, TemplateFitParams, TemplateFitter, fit_adaptive, fit_pose,
-        fit_surface,
+    flesh::{
+        muscle::{Control, ControlSource, Guide, Muscle, MuscleSet, MuscleShape, Template},
+        muscle_fit::{
+            AdaptParams, Feature, Matching, PosedBody, SurfaceParams, TemplateFitParams, TemplateFitter,
+            fit_adaptive, fit_pose, fit_surface,
+        },
     },
     geom::{Character, Rig, Warnings},
 };
@@ -138,7 +140,7 @@ pub fn run(args: &MuscleAddArgs, console: &Console) -> anyhow::Result<()> {
     };
     let at = insert(&mut set, muscle)?;
     if let Some(factor) = args.stiffen {
-        set.rigs[at].stiffen = factor;
+        set.muscles[at].stiffen = factor;
     }
     let bytes = write_muscles(&args.output, &set)?;
     let mut report = describe(&set, at);
@@ -168,11 +170,11 @@ fn warn_of_names(control: &Control, rig: Option<&Rig>, warnings: &mut Warnings) 
 
 /// Put a muscle into a set; a muscle of the same name and kind gets its samples.
 fn insert(set: &mut MuscleSet, muscle: Muscle) -> anyhow::Result<usize> {
-    let Some(at) = set.rigs.iter().position(|other| other.name == muscle.name) else {
-        set.rigs.push(muscle);
-        return Ok(set.rigs.len() - 1);
+    let Some(at) = set.muscles.iter().position(|other| other.name == muscle.name) else {
+        set.muscles.push(muscle);
+        return Ok(set.muscles.len() - 1);
     };
-    let old = &mut set.rigs[at];
+    let old = &mut set.muscles[at];
     ensure!(
         old.control == muscle.control,
         "the muscle {:?} already follows {:?}; give another name",
@@ -266,7 +268,7 @@ fn place(
         samples.remove(1.0);
         samples.record(at, eta);
     }
-    let set = MuscleSet { controls: vec![control.clone()], rigs: vec![muscle.clone()] };
+    let set = MuscleSet { controls: vec![control.clone()], muscles: vec![muscle.clone()] };
     sinew::flesh::muscle::MuscleEvaluator::new(&set, &posed.body().lattice)?;
     Ok((muscle, extra))
 }

@@ -10,8 +10,9 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::json;
 use sinew::{
-    flesh::muscle::{
-        MuscleEvaluator, MuscleShape, PosedBody, TemplateFit, TemplateFitParams, TemplateFitter,
+    flesh::{
+        muscle::{MuscleEvaluator, MuscleShape},
+        muscle_fit::{PosedBody, TemplateFit, TemplateFitParams, TemplateFitter},
     },
     geom::Warnings,
 };
@@ -50,8 +51,8 @@ pub struct MuscleFitArgs {
 pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let mut set = read_muscles(&args.muscles)?;
-    let at = set.rig(&args.muscle).map_err(|e| with_path(e, &args.muscles))?;
-    let MuscleShape::Template { template, guide, samples } = set.rigs[at].shape.clone() else {
+    let at = set.muscle(&args.muscle).map_err(|e| with_path(e, &args.muscles))?;
+    let MuscleShape::Template { template, guide, samples } = set.muscles[at].shape.clone() else {
         bail!("the muscle {:?} is made from a surface; only templates can be dragged", args.muscle);
     };
     let (character, _) = read_surface(&args.character, console, &mut warnings)?;
@@ -60,7 +61,7 @@ pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
         let _progress = console.progress("filling with flesh");
         PosedBody::new(&character, &params, &mut warnings).map_err(|e| with_path(e, &args.character))?
     };
-    let control = set.controls[set.control(&set.rigs[at].control)?].clone();
+    let control = set.controls[set.control(&set.muscles[at].control)?].clone();
     let last = samples.list().last().map_or(1.0, |(at, _)| *at);
     let gamma = args.at.map_or(last, |value| typed(&control, value));
     let mut eta = samples.at(gamma);
@@ -72,7 +73,7 @@ pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
         targets.push(if is_way { posed.place(&point) + place } else { place });
         points.push(point);
     }
-    let names = set.rigs[at].parameters();
+    let names = set.muscles[at].parameters();
     if let Some(unknown) = args.keep.iter().find(|name| !names.contains(&name.as_str())) {
         bail!("--keep: there is no parameter {unknown:?}; there are: {}", names.join(", "));
     }
@@ -96,11 +97,11 @@ pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
             fit_ms = start.elapsed().as_secs_f64() * 1e3;
         }
         let mut trial = set.clone();
-        if let MuscleShape::Template { samples, .. } = &mut trial.rigs[at].shape {
+        if let MuscleShape::Template { samples, .. } = &mut trial.muscles[at].shape {
             samples.record(gamma, fit.eta.clone());
         }
         let mut forces = Vec::new();
-        trial.rigs = vec![trial.rigs[at].clone()];
+        trial.muscles = vec![trial.muscles[at].clone()];
         let theta =
             trial.theta(Some((posed.rig(), posed.pose())), |name| (name == control.name).then_some(gamma))?;
         MuscleEvaluator::new(&trial, &lattice)?.forces(&lattice, &theta, posed.rotations(), &mut forces)?;
@@ -118,7 +119,7 @@ pub fn run(args: &MuscleFitArgs, console: &Console) -> anyhow::Result<()> {
         found = Some(fit);
     }
     let found = found.context("nothing was fitted")?;
-    if let MuscleShape::Template { samples, .. } = &mut set.rigs[at].shape {
+    if let MuscleShape::Template { samples, .. } = &mut set.muscles[at].shape {
         samples.record(gamma, found.eta.clone());
     }
     let output = args.output.as_ref().unwrap_or(&args.muscles);

@@ -15,7 +15,7 @@ pub struct MuscleListArgs {
 
 pub fn run(args: &MuscleListArgs, console: &Console) -> anyhow::Result<()> {
     let set = read_muscles(&args.muscles)?;
-    let muscles: Vec<Value> = (0..set.rigs.len()).map(|at| describe(&set, at)).collect();
+    let muscles: Vec<Value> = (0..set.muscles.len()).map(|at| describe(&set, at)).collect();
     let control = |c: &sinew::flesh::muscle::Control| json!({"name": c.name, "follows": c.source.text(), "range": c.range});
     let report =
         json!({"controls": set.controls.iter().map(control).collect::<Vec<_>>(), "muscles": muscles});

@@ -5,8 +5,8 @@ mod fit;
 mod list;
 mod transfer;
 
+use super::flesh;
 use super::flesh::FleshArgs;
-use super::{flesh, input::with_path};
 use crate::console::Console;
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
@@ -15,10 +15,12 @@ use serde_json::{Value, json};
 use sinew::{
     flesh::{
         Baker, FleshParams, LatticeParams, LatticeSource, Material, SimulationParams,
-        muscle::{Belt, Control, ControlSource, Curve, Feature, MuscleDrive, MuscleSet, MuscleShape, file},
+        muscle::{Belt, Control, ControlSource, Curve, MuscleDrive, MuscleSet, MuscleShape},
+        muscle_fit::Feature,
     },
     formats::write_atomic,
     geom::Character,
+    session,
 };
 use std::path::Path;
 
@@ -89,9 +91,7 @@ fn drive(args: &FleshArgs, console: &Console) -> anyhow::Result<()> {
 pub fn read_muscles(path: &Path) -> anyhow::Result<MuscleSet> {
     let shown = path.display();
     let bytes = std::fs::read(path).with_context(|| shown.to_string())?;
-    let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|e| anyhow::anyhow!("{shown}:{}: {e}; `sinew muscle add` writes muscle files", e.line()))?;
-    file::from_json(&value).map_err(|e| with_path(e, path))
+    Ok(session::read_muscles(&bytes, &shown.to_string())?)
 }
 
 /// Write a muscle file and return its size in bytes.
@@ -102,7 +102,7 @@ pub fn write_muscles(path: &Path, set: &MuscleSet) -> anyhow::Result<u64> {
         "{shown}: the name of a muscle file must end in .json"
     );
     set.check()?;
-    let text = serde_json::to_vec(&file::to_json(set))?;
+    let text = serde_json::to_vec(&session::muscles_to_json(set))?;
     write_atomic(path, &text)?;
     Ok(text.len() as u64)
 }
@@ -232,7 +232,7 @@ fn belt(text: &str, baker: &Baker, character: &Character) -> anyhow::Result<Belt
 
 /// Description of a muscle, for results.
 pub fn describe(set: &MuscleSet, at: usize) -> Value {
-    let muscle = &set.rigs[at];
+    let muscle = &set.muscles[at];
     let control = set.controls.iter().find(|control| control.name == muscle.control);
     let of = |value: f64| control.map_or(value, |control| shown(control, value));
     let mut value = json!({

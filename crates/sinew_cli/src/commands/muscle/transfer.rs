@@ -13,9 +13,12 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
-    flesh::muscle::{
-        CharacterMap, Feature, JointPairs, MapPairs, MapParams, MuscleError, PosedBody, carry_skeleton,
-        fit_map, match_joints, transfer_muscles,
+    flesh::{
+        muscle::MuscleError,
+        muscle_fit::{
+            CharacterMap, Feature, JointPairs, MapPairs, MapParams, PosedBody, carry_skeleton, fit_map,
+            match_joints, transfer_muscles,
+        },
     },
     geom::{Character, Mesh, Warnings},
 };
@@ -103,7 +106,7 @@ pub fn run(args: &MuscleTransferArgs, console: &Console) -> anyhow::Result<()> {
         write_character(&target, path, &options, &mut warnings)?;
     }
     let report = json!({
-        "muscles": carried.rigs.iter().map(|muscle| muscle.name.clone()).collect::<Vec<_>>(),
+        "muscles": carried.muscles.iter().map(|muscle| muscle.name.clone()).collect::<Vec<_>>(),
         "joints": joints.len(),
         "features": features.len(),
         "map_skeleton_percent": 100.0 * map.report.skeleton,

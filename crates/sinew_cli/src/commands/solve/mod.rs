@@ -58,7 +58,7 @@ pub fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<()> {
     let built = Instant::now();
     let mut solver = Solver::new(problem);
     let build_us = parse_us + (built - begun + built.elapsed()).as_secs_f64() * 1e6;
-    tell(&args.rules, &diagnostics, console);
+    print_diagnostics(&args.rules, &diagnostics, console);
     let params = SolveParams {
         method: if args.solver == "newton" { Method::Newton } else { Method::Default },
         ranges: !args.no_ranges,
@@ -97,7 +97,7 @@ pub fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<()> {
 fn format(args: &SolveArgs, text: &str, console: &Console) -> anyhow::Result<()> {
     let tidy = language::format(text);
     let (_, faults) = language::parse(text);
-    tell(&args.rules, &faults, console);
+    print_diagnostics(&args.rules, &faults, console);
     match &args.output {
         Some(path) => {
             write_atomic(path, tidy.as_bytes())?;
@@ -129,7 +129,7 @@ fn fail_on_errors(path: &Path, diagnostics: &[Diagnostic]) -> anyhow::Result<()>
 }
 
 /// Print what is no error: warnings, and notes about what was rewritten or left out.
-fn tell(path: &Path, diagnostics: &[Diagnostic], console: &Console) {
+fn print_diagnostics(path: &Path, diagnostics: &[Diagnostic], console: &Console) {
     for diagnostic in diagnostics.iter().filter(|d| d.severity != Severity::Note) {
         let place =
             PathBuf::from(format!("{}:{}:{}", path.display(), diagnostic.span.line, diagnostic.span.column));

@@ -22,7 +22,7 @@ use super::{
     rows::{Length, add_three, carry},
 };
 use glam::{DMat3, DQuat, DVec3};
-use sinew_geom::linalg::{Kernel, dispatch};
+use sinew_geom::linalg::{Kernel, dispatch, dot};
 
 /// Smaller weights count as zero: the slope of a square root is unbounded towards zero.
 const MIN_ROOT_WEIGHT: f64 = 1e-4;
@@ -448,7 +448,7 @@ impl Model {
 
     /// Slope and bend in a direction: `g·d` and `d·H d`.
     pub fn along(&self, step: &[f64]) -> [f64; 2] {
-        let slope = self.gradient.iter().zip(step).map(|(g, d)| g * d).sum();
+        let slope = dot(&self.gradient, step);
         let mut bend = 0.0;
         for a in (0..self.n).filter(|&a| step[a] != 0.0) {
             let below: f64 = (0..a).map(|b| self.curvature(a, b) * step[b]).sum();

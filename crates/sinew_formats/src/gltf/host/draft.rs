@@ -48,7 +48,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Bring all buffers and images into the file; tells whether there was anything outside.
+    /// Bring all buffers and images into the file; returns whether there was anything outside.
     pub fn pack(&mut self, warnings: &mut Warnings) -> bool {
         let (bin, moved) = pack::pack_buffers(&mut self.json, self.source, warnings);
         self.bin = bin;

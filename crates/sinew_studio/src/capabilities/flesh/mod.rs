@@ -110,7 +110,7 @@ enum Touch {
         /// The angle.
         degrees: f64,
     },
-    /// Move a joint that was put by hand.
+    /// Move a joint that the user placed.
     Joint {
         /// Where it is now.
         joint: JointData,
@@ -297,7 +297,7 @@ impl Request for PutJoint {
         let document = context.studio.document();
         let mesh = document.mesh();
         let ray = painter::view(&self.view).ray(mesh, DVec2::from_array(self.at));
-        let ray = ray.context("the view makes no sense")?;
+        let ray = ray.context("the view is not valid")?;
         let place = place_joint(&SurfaceTree::new(mesh), ray.origin, ray.direction, mesh.diagonal());
         let Some(place) = place else { return Ok(None) };
         let is_taken = |name: &str| document.flesh.joints.iter().any(|joint| joint.name == name);

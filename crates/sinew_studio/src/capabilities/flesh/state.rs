@@ -32,11 +32,11 @@ struct FleshInfo {
     painted: bool,
     /// Whether the skeleton was there already.
     own_skeleton: bool,
-    /// Whether it was made of the joints put by hand.
+    /// Whether it was made of the joints placed by the user.
     bound: bool,
     /// Whether one of them was moved since.
     moved: bool,
-    /// Joints put by hand.
+    /// Joints placed by the user.
     sites: Vec<JointData>,
     turned: bool,
     /// Joints in their pose.
@@ -69,7 +69,7 @@ impl Part for FleshPart {
     }
 }
 
-/// Whether joints put by hand are elsewhere than in the skeleton that was made of them.
+/// Whether joints placed by the user are elsewhere than in the skeleton that was made of them.
 fn is_moved(document: &Document) -> bool {
     let Some(rig) = document.body.rig.as_ref().filter(|_| document.flesh.bound) else { return false };
     let world = rig.rest_world();

@@ -227,6 +227,7 @@ impl Cue {
         if let Some(puppet) = puppet.as_mut().filter(|_| !is_next) {
             puppet.restart();
         }
+        crate::locks::check_none_held();
         let acted = puppet.as_mut().map_or(Ok(None), |puppet| puppet.step(time, &body));
         let mut theatre = capability.theatre();
         if theatre.n_ended != n_ended {

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_touch_at_rest_are_told_apart_by_their_paths() {
+    fn parts_that_touch_at_rest_are_distinguished_by_their_paths() {
         let source = [DVec3::ZERO, DVec3::ZERO, DVec3::X];
         let written = [DVec3::ZERO, DVec3::X * 1.001];
         let candidates = candidates(&source, &written, &[None, None], 1.0);

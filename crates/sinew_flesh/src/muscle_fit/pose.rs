@@ -12,11 +12,8 @@
 //! # Limits
 //! Finds the pose nearest to the start.
 
-use super::{
-    MuscleError,
-    posed::{on_surface, used_vertices},
-};
-use crate::FleshError;
+use super::posed::{on_surface, used_vertices};
+use crate::{FleshError, muscle::MuscleError};
 use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, linalg::DenseCholesky};
 

@@ -2,11 +2,9 @@
 
 use super::bar;
 use crate::{
-    BodyPoint,
-    muscle::{
-        Bounds, Guide, MinimiseParams, StaticSolver, Template, TemplateFitParams, TemplateFitter, find_rest,
-        minimise,
-    },
+    BodyPoint, StaticSolver, find_rest,
+    muscle::{Control, Guide, Muscle, MuscleEvaluator, MuscleSet, Template},
+    muscle_fit::{Bounds, MinimiseParams, TemplateFitParams, TemplateFitter, minimise},
 };
 use glam::{DQuat, DVec3};
 
@@ -117,9 +115,9 @@ fn a_drag_is_followed_by_the_simulated_body() {
     let keep = TemplateFitParams { keep: Some(vec![0.0, f64::INFINITY, f64::INFINITY, 1.0]), rounds: 40 };
     let kept = fitter.fit(&[1.0, 0.2, -0.05, 0.0], &[base], &[target], &keep).unwrap();
     assert!(kept.eta[1] == 0.2 && kept.eta[2] == -0.05 && kept.distance < 1e-4, "{kept:?}");
-    let rig = crate::muscle::Muscle::template("bump", "c", Template::Bump, guide.clone(), found.eta.clone());
-    let set = crate::muscle::MuscleSet { controls: vec![crate::muscle::Control::free("c")], rigs: vec![rig] };
-    let mut evaluator = crate::muscle::MuscleEvaluator::new(&set, &bar.lattice).unwrap();
+    let muscle = Muscle::template("bump", "c", Template::Bump, guide.clone(), found.eta.clone());
+    let set = MuscleSet { controls: vec![Control::free("c")], muscles: vec![muscle] };
+    let mut evaluator = MuscleEvaluator::new(&set, &bar.lattice).unwrap();
     evaluator.forces(&bar.lattice, &[1.0], &[], &mut bar.input.forces).unwrap();
     let report = find_rest(&mut bar.solver, &mut bar.state, &bar.input, (60, 1e-5)).unwrap();
     let reached = at.evaluate(&bar.lattice, &bar.state.positions);
@@ -128,7 +126,7 @@ fn a_drag_is_followed_by_the_simulated_body() {
 }
 
 #[test]
-fn dragging_with_a_template_elsewhere_is_told() {
+fn dragging_with_a_template_elsewhere_is_reported() {
     let bar = bar();
     let statics = StaticSolver::new(&bar.solver, &bar.state, &bar.input).unwrap();
     let at = point(54, DVec3::splat(0.5));

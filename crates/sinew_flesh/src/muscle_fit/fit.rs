@@ -10,11 +10,11 @@
 //! # Cost
 //! new: one back-substitution per point. Each evaluation: the template integrated twice over the cells it reaches.
 
-use super::{
-    Bounds, Guide, MinimiseParams, MinimiseReport, MuscleError, StaticSolver, Template, integrate::Placed,
-    minimise::minimise,
+use super::{Bounds, MinimiseParams, MinimiseReport, minimise};
+use crate::{
+    BodyPoint, FleshError, Lattice, StaticSolver,
+    muscle::{Guide, MuscleError, Placed, Template},
 };
-use crate::{BodyPoint, FleshError, Lattice};
 use glam::{DQuat, DVec3};
 
 /// Squared distances, relative to that of the drag, that are invisible to the user.
@@ -23,7 +23,7 @@ const INVISIBLE_SHARE: f64 = 1e-5;
 /// How freely a template is fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemplateFitParams {
-    /// Weights `ξ` that keep parameters where they are, one a parameter, relative to the way dragged and to what a
+    /// Weights `ξ` that keep parameters where they are, one per parameter, relative to the way dragged and to what a
     /// parameter can change at all; infinite ones do not change. Default 0 for the amplitude, 0.05 for the others.
     pub keep: Option<Vec<f64>>,
     /// Rounds at most. Default 20.

@@ -9,11 +9,10 @@
 //! # Limits
 //! Linear about the given rotations: large forces rotate cells further.
 
-use super::MuscleError;
 use crate::{
     BodyPoint, FleshError, FleshSolver, FleshState, Lattice, Mode, StepInput, StepReport,
+    muscle::MuscleError,
     response::{SkinShape, add_stiffness, gradient},
-    skin_frames::is_relative,
     system::{BlockMatrix, PointTerm, rotation_matrices},
 };
 use glam::{DMat3, DVec3};
@@ -52,7 +51,7 @@ impl StaticSolver {
         for anchor in &body.attachment.anchors {
             blocks.add_point(&spring(&anchor.point, anchor.stiffness));
         }
-        if is_relative(body, input) {
+        if body.is_relative(input) {
             body.skin_pull.iter().enumerate().for_each(|(node, k)| blocks.add_diagonal(node, *k));
         }
         let mean = body.materials.iter().map(|m| m.young).sum::<f64>() / body.materials.len() as f64;
@@ -114,7 +113,7 @@ impl StaticSolver {
 }
 
 /// For every node the free nodes it follows: itself, none if it is held, those it hangs on; and how many are free.
-pub(super) fn free_nodes(lattice: &Lattice, is_held: &[bool]) -> (Vec<Vec<(u32, f64)>>, usize) {
+pub(crate) fn free_nodes(lattice: &Lattice, is_held: &[bool]) -> (Vec<Vec<(u32, f64)>>, usize) {
     let mut is_fixed = is_held.to_vec();
     lattice.ties().nodes().iter().for_each(|&node| is_fixed[node as usize] = true);
     let mut n = 0;
@@ -187,7 +186,7 @@ pub fn holding_forces(
     solver.turn(state, input);
     body.check_state(state)?;
     let mut forces = gradient(body, state, SkinShape::new(body, input).as_ref());
-    if is_relative(body, input) {
+    if body.is_relative(input) {
         for (node, (force, k)) in forces.iter_mut().zip(&body.skin_pull).enumerate() {
             *force -= *k * (input.skinned[node] - state.positions[node]);
         }

@@ -105,7 +105,7 @@ fn the_sum_of_forces_is_the_integral_of_the_field() {
         Guide::Free,
         vec![2.0, radius, 0.01, 0.02, 0.0, 0.0, 0.0, 0.0],
     );
-    let set = MuscleSet { controls: vec![Control::free("push")], rigs: vec![rig] };
+    let set = MuscleSet { controls: vec![Control::free("push")], muscles: vec![rig] };
     let mut evaluator = MuscleEvaluator::new(&set, &lattice).unwrap();
     let mut forces = Vec::new();
     evaluator.forces(&lattice, &[1.0], &[], &mut forces).unwrap();
@@ -141,9 +141,9 @@ fn bad_sets_are_refused() {
     let lattice = Lattice::block([2; 3], 0.1, DVec3::ZERO).unwrap();
     let rig = |name: &str, eta: Vec<f64>| Muscle::template(name, "a", Template::Bump, Guide::Free, eta);
     let at = |x: f64| vec![1.0, 0.1, x, 0.1, 0.1, 0.0, 0.0, 0.0];
-    let set = |controls: &[&str], rigs: Vec<Muscle>| MuscleSet {
+    let set = |controls: &[&str], muscles: Vec<Muscle>| MuscleSet {
         controls: controls.iter().map(|name| Control::free(*name)).collect(),
-        rigs,
+        muscles,
     };
     let refused = |set: MuscleSet| MuscleEvaluator::new(&set, &lattice).unwrap_err().to_string();
     assert!(refused(set(&["a", "b", "a"], vec![])).contains("\"a\" is there twice"));

@@ -11,7 +11,7 @@
 
 use super::{Distances, PosedBody, SurfaceFit, SurfaceParams, fit_surface};
 use crate::{
-    FleshError, LatticeParams, LatticeSource, SimulationParams,
+    FleshError, LatticeParams, Simulation, SimulationParams,
     lattice::{Fine, build_body},
 };
 use sinew_geom::{Character, Mesh, Pose, Warnings};
@@ -87,11 +87,16 @@ pub fn fit_adaptive(
     loop {
         let levels = fine.balance(&wanted, adapt.levels);
         let body = fine.body(mesh, &levels);
-        let mut posed = PosedBody::in_body(body, character, params, &mut Warnings::default())?;
+        let mut posed = PosedBody::from_simulation(Simulation::in_body(
+            body,
+            character,
+            params,
+            &mut Warnings::default(),
+        )?)?;
         posed.set_pose(pose)?;
         let last = rounds.len() == adapt.levels;
-        let mut unheard = Warnings::default();
-        let heard = if last { &mut *warnings } else { &mut unheard };
+        let mut ignored = Warnings::default();
+        let heard = if last { &mut *warnings } else { &mut ignored };
         let fit = fit_surface(&mut posed, mesh, target, &adapt.surface, heard)?;
         let lattice = &posed.body().lattice;
         rounds.push(AdaptRound {
@@ -138,9 +143,4 @@ fn halve(
         }
     }
     n
-}
-
-/// Where the cells of a character's muscles come from: of one size, or as an adapted muscle wants them.
-pub(super) fn source_of(levels: &[u8]) -> LatticeSource {
-    if levels.is_empty() { LatticeSource::Cubes } else { LatticeSource::Levels(levels.to_vec()) }
 }

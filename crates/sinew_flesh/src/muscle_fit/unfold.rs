@@ -12,8 +12,8 @@
 //! # Limits
 //! Corners between nodes that are held cannot always be opened.
 
-use super::{Bounds, MinimiseParams, minimise, statics::free_nodes};
-use crate::{Lattice, element::corner_volumes};
+use super::{Bounds, MinimiseParams, minimise};
+use crate::{Lattice, element::corner_volumes, statics::free_nodes};
 use glam::{DMat3, DVec3};
 
 /// Volume of a corner that counts as open.

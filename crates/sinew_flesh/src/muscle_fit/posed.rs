@@ -6,10 +6,12 @@
 //! # Cost
 //! new: the lattice, and the bones in it. set_pose and push: a few dozen long steps.
 
-use super::{MuscleError, RestReport, StaticSolver, find_rest};
 use crate::{
     Body, BodyPoint, FleshError, FleshSolver, FleshState, Simulation, SimulationParams, Skeleton, StepInput,
-    element::corner_volumes, skinned_surface::SkinnedSurface,
+    element::corner_volumes,
+    muscle::MuscleError,
+    skinned_surface::SkinnedSurface,
+    statics::{RestReport, StaticSolver, find_rest},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{Character, Mesh, Pose, Rig, Skin, Warnings};
@@ -46,21 +48,15 @@ impl PosedBody {
         let joints: Vec<DVec3> =
             character.rig.iter().flat_map(|rig| rig.rest_world()).map(|world| world.translation).collect();
         let body = params.source.build(&character.mesh, &params.lattice, &joints)?;
-        Self::in_body(body, character, params, warnings)
+        Self::from_simulation(Simulation::in_body(body, character, params, warnings)?)
     }
 
-    /// The same in a lattice that is there already.
+    /// The body of a simulation, held in its rest pose.
     ///
     /// # Errors
-    /// A character without skeleton; parameters out of range.
-    pub fn in_body(
-        body: Body,
-        character: &Character,
-        params: &SimulationParams,
-        warnings: &mut Warnings,
-    ) -> Result<Self, FleshError> {
-        let Simulation { rigged, body, solver, state, input, surface, .. } =
-            Simulation::in_body(body, character, params, warnings)?;
+    /// A character without skeleton.
+    pub fn from_simulation(simulation: Simulation) -> Result<Self, FleshError> {
+        let Simulation { rigged, body, solver, state, input, surface, .. } = simulation;
         let Some((rig, skin, skeleton)) = rigged else { return Err(MuscleError::NotHeld.into()) };
         let input = StepInput { obstacles: Vec::new(), fixed_frames: true, ..input };
         let pose = rig.rest_pose();

@@ -2,7 +2,8 @@
 
 use crate::{
     FleshError, FleshParams, LatticeParams, SimulationParams,
-    muscle::{Matching, MuscleError, PosedBody, SurfaceParams, fit_pose, fit_surface},
+    muscle::MuscleError,
+    muscle_fit::{Matching, PosedBody, SurfaceParams, fit_pose, fit_surface},
 };
 use glam::{DQuat, DVec3};
 use sinew_geom::{
@@ -131,7 +132,7 @@ fn forces_give_a_body_the_shape_of_a_target() {
 }
 
 #[test]
-fn bad_targets_are_refused_or_told() {
+fn bad_targets_are_refused_or_reported() {
     let character = biped();
     let mesh = &character.mesh;
     let mut posed = PosedBody::new(&character, &params(300), &mut quiet()).unwrap();

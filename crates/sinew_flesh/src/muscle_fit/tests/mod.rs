@@ -1,6 +1,5 @@
-//! Closed forms, derivatives and bad inputs of muscles.
+//! Derivatives, fits and bad inputs of muscles that are made.
 
-mod fields;
 mod fits;
 mod surfaces;
 mod transfers;

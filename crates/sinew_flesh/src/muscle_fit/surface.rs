@@ -15,8 +15,13 @@
 //! # Limits
 //! Nodes in bones stay where the pose has them.
 
-use super::{MuscleError, PosedBody, holding_forces, statics::free_nodes};
-use crate::{Body, FleshError, element::gauss_gradients};
+use super::PosedBody;
+use crate::{
+    Body, FleshError,
+    element::gauss_gradients,
+    muscle::MuscleError,
+    statics::{free_nodes, holding_forces},
+};
 use glam::DVec3;
 use sinew_geom::{
     Mesh, Warnings,

@@ -1,4 +1,4 @@
-//! Read any mesh, tell its defects, mend them and write the result: `mend_mesh IN OUT.obj`.
+//! Read any mesh, report its defects, repair them and write the result: `repair_mesh IN OUT.obj`.
 
 use sinew::{
     formats::{obj, read_any, write_atomic},
@@ -7,16 +7,19 @@ use sinew::{
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let [input, output] =
-        std::env::args().skip(1).collect::<Vec<_>>().try_into().map_err(|_| "usage: mend_mesh IN OUT.obj")?;
+    let [input, output] = std::env::args()
+        .skip(1)
+        .collect::<Vec<_>>()
+        .try_into()
+        .map_err(|_| "usage: repair_mesh IN OUT.obj")?;
     let mut warnings = Warnings::default();
     let content = read_any(Path::new(&input), &mut warnings)?;
     let character = content.into_character().ok_or("this file holds no mesh")?;
     println!("before: {:?}", RawMesh::from_mesh(&character.mesh).defects());
-    let (mended, report) = character.repaired(&RepairParams::default())?;
+    let (repaired, report) = character.repaired(&RepairParams::default())?;
     report.describe(&mut warnings);
-    println!("after:  {:?}", RawMesh::from_mesh(&mended.mesh).defects());
+    println!("after:  {:?}", RawMesh::from_mesh(&repaired.mesh).defects());
     warnings.messages.iter().for_each(|message| println!("{message}"));
-    write_atomic(Path::new(&output), &obj::write_obj(&mended))?;
+    write_atomic(Path::new(&output), &obj::write_obj(&repaired))?;
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Muscles on other characters, in files, over time, with belts and stiffness.
+//! Muscles on other characters, over time, with belts and stiffness.
 
 use crate::{
     Baker, FleshParams, LatticeParams, Simulation, SimulationParams,
     muscle::{
-        Belt, Control, ControlSource, Curve, Guide, MapPairs, MapParams, Muscle, MuscleDrive, MuscleSet,
-        PosedBody, Template, carry_skeleton, file, fit_map, match_joints, transfer_muscles,
+        Belt, Control, ControlSource, Curve, Guide, Muscle, MuscleDrive, MuscleEvaluator, MuscleSet, Template,
     },
+    muscle_fit::{MapPairs, MapParams, PosedBody, carry_skeleton, fit_map, match_joints, transfer_muscles},
 };
 use glam::{DMat3, DVec3, Vec3};
 use sinew_geom::{
@@ -42,7 +42,7 @@ fn belly(mesh: &Mesh) -> usize {
 fn breath(character: &Character) -> MuscleSet {
     let guide = Guide::at_vertex(&character.mesh, belly(&character.mesh)).unwrap();
     let rig = Muscle::template("belly", "breath", Template::Bump, guide, vec![3e5, 0.2, -0.05, 0.0]);
-    MuscleSet { controls: vec![Control::free("breath")], rigs: vec![rig] }
+    MuscleSet { controls: vec![Control::free("breath")], muscles: vec![rig] }
 }
 
 /// The same character, wider and turned.
@@ -88,7 +88,7 @@ fn a_rig_is_carried_to_a_character_without_a_skeleton() {
         let before = posed.positions();
         let mut forces = Vec::new();
         let lattice = posed.body().lattice.clone();
-        let mut evaluator = crate::muscle::MuscleEvaluator::new(set, &lattice).unwrap();
+        let mut evaluator = MuscleEvaluator::new(set, &lattice).unwrap();
         evaluator.forces(&lattice, &[1.0], posed.rotations(), &mut forces).unwrap();
         posed.push(forces).unwrap();
         assert_eq!(posed.n_folded(), 0);
@@ -106,7 +106,7 @@ fn a_rig_is_carried_to_a_character_without_a_skeleton() {
 }
 
 #[test]
-fn skeletons_that_do_not_match_are_told() {
+fn skeletons_that_do_not_match_are_reported() {
     let source = biped();
     let mut target = source.clone();
     let rig = target.rig.clone().unwrap();
@@ -134,61 +134,6 @@ fn skeletons_that_do_not_match_are_told() {
     let error =
         fit_map((&body, &source.mesh), &target.mesh, &few, &MapParams::default(), &mut go_on).unwrap_err();
     assert!(error.to_string().contains("do not fix"), "{error}");
-}
-
-#[test]
-fn files_say_what_was_written_and_where_they_are_wrong() {
-    let character = biped();
-    let mut set = breath(&character);
-    set.controls
-        .push(Control { source: ControlSource::parse("elbow.L.bend", None), ..Control::free("flex") });
-    set.rigs.push(Muscle {
-        stiffen: 3.0,
-        ..Muscle::surface("arm", "flex", 0.05, (1.2, vec![DVec3::ZERO, DVec3::new(1.0, -2.0, 0.25)]))
-    });
-    let bone = Guide::Bone { joint: "spine".into(), ends: [DVec3::ZERO, DVec3::Y] };
-    set.rigs.push(Muscle::template(
-        "swell",
-        "breath",
-        Template::Torus,
-        bone,
-        vec![1.0, 0.1, 0.2, 0.5, 0.0, 0.3],
-    ));
-    let value = file::to_json(&set);
-    let again = file::from_json(&value).unwrap();
-    assert_eq!(again.controls, set.controls);
-    assert_eq!(file::to_json(&again), value);
-    let gamma = again.rigs[1].sampled_at()[1];
-    assert!((gamma - 1.2).abs() < 1e-12 && again.rigs[1].stiffen == 3.0);
-    let broken = |change: &dyn Fn(&mut serde_json::Value)| {
-        let mut value = value.clone();
-        change(&mut value);
-        file::from_json(&value).unwrap_err().to_string()
-    };
-    assert!(
-        broken(&|v| v["rigs"][0]["template"] = "lump".into())
-            .contains("rigs[0].template: there is no template \"lump\"")
-    );
-    assert!(
-        broken(&|v| v["rigs"][0]["samples"][1]["radius"] = "x".into())
-            .contains("rigs[0].samples[1].radius: expected a number")
-    );
-    assert!(
-        broken(&|v| v["rigs"][1]["samples"][1]["forces"] = serde_json::json!([[7, 0, 0, 0]]))
-            .contains("there is no node 7")
-    );
-    assert!(broken(&|v| v["rigs"][1]["surface"]["nodes"] = 1e12.into()).contains("whole number"));
-    let many: Vec<serde_json::Value> =
-        (0..20).map(|k| serde_json::json!({ "at": k, "forces": [] })).collect();
-    let huge = broken(&|v| {
-        v["rigs"][1]["surface"]["nodes"] = 1_000_000.into();
-        v["rigs"][1]["samples"] = many.clone().into();
-    });
-    assert!(huge.contains("rigs[1].surface: a file can have 10000000 forces"), "{huge}");
-    assert!(broken(&|v| v["controls"][1]["name"] = "breath".into()).contains("\"breath\" is there twice"));
-    assert!(broken(&|v| v["controls"][1]["follows"] = "nothing".into()).contains(".bend"));
-    assert!(broken(&|v| *v = 3.into()).contains("the file: expected an object"));
-    assert!(broken(&|v| v["rigs"][0]["guide"] = 3.into()).contains("rigs[0].guide"));
 }
 
 /// The skin at a vertex, at times of a bake under a curve.
@@ -289,7 +234,7 @@ fn a_tense_muscle_gives_way_less() {
     let mut set = breath(&character);
     let still = driven(&character, &set, Curve::constant(0.0), vec![], &[0.0]);
     let soft = driven(&character, &set, Curve::constant(1.0), vec![], &[0.0]);
-    set.rigs[0].stiffen = 4.0;
+    set.muscles[0].stiffen = 4.0;
     let hard = driven(&character, &set, Curve::constant(1.0), vec![], &[0.0]);
     let off = |frames: &[Vec<Vec3>]| frames[0][vertex].distance(still[0][vertex]);
     assert!(off(&hard) < 0.7 * off(&soft) && off(&hard) > 0.1 * off(&soft), "{} {}", off(&hard), off(&soft));
@@ -305,7 +250,7 @@ fn pose_parameters_follow_joints() {
     assert!(control.in_pose(Some((rig, &pose))).unwrap().unwrap().abs() < 1e-9);
     pose.locals[2].rotation *= glam::DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), -0.7);
     assert!((control.in_pose(Some((rig, &pose))).unwrap().unwrap() - 0.7).abs() < 1e-9);
-    let set = MuscleSet { controls: vec![control, Control::free("x")], rigs: vec![] };
+    let set = MuscleSet { controls: vec![control, Control::free("x")], muscles: vec![] };
     assert_eq!(set.theta(Some((rig, &pose)), |n| (n == "x").then_some(0.5)).unwrap()[1], 0.5);
     assert!(set.theta(None, |_| None).unwrap_err().to_string().contains("there is no skeleton"));
     assert_eq!(Control::parse("no.such.bend", Some(rig)).source, ControlSource::Free);

@@ -13,8 +13,8 @@
 //! # Limits
 //! Parts that lie outside the cells follow the nearest one.
 
-use super::{Bounds, MinimiseParams, MuscleError, hexes::Hexes, minimise};
-use crate::{Body, FleshError};
+use super::{Bounds, MinimiseParams, hexes::Hexes, minimise};
+use crate::{Body, FleshError, muscle::MuscleError};
 use glam::{DAffine3, DMat3, DVec3};
 use sinew_geom::{
     Mesh,

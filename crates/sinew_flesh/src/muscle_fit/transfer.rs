@@ -7,12 +7,17 @@
 //! open that the carried pose or the muscle would invert.
 
 use super::{
-    CharacterMap, Control, ControlSource, Muscle, MuscleError, MuscleSet, MuscleShape, PosedBody,
-    holding_forces,
-    set::rest_forces,
+    CharacterMap, PosedBody,
     unfold::{Unfolded, unfold},
 };
-use crate::FleshError;
+use crate::{
+    FleshError,
+    muscle::{
+        Control, ControlSource, Muscle, MuscleError, MuscleEvaluator, MuscleSet, MuscleShape, find_joint,
+        rest_forces,
+    },
+    statics::holding_forces,
+};
 use glam::{DAffine3, DVec3};
 use sinew_geom::{
     Character, Joint, Mesh, Pose, Rig, Skin, SkinSlot, Transform, Warnings, query::SurfaceTree,
@@ -47,8 +52,8 @@ pub fn match_joints(
     let names = |rig: &Rig| rig.joints().iter().map(|j| j.name.clone()).collect::<Vec<_>>();
     let (mut pairs, mut unmatched) = (Vec::new(), Vec::new());
     for (a, b) in by_hand {
-        super::find_joint(from, a)?;
-        super::find_joint(to, b)?;
+        find_joint(from, a)?;
+        find_joint(to, b)?;
     }
     for (joint, name) in names(from).iter().enumerate() {
         let hand = by_hand.iter().find(|(a, _)| a == name).map(|(_, b)| b.as_str());
@@ -93,11 +98,11 @@ pub fn transfer_muscles(
     target: &mut PosedBody,
     pairs: &[(usize, usize)],
 ) -> Result<(MuscleSet, TransferReport), FleshError> {
-    super::MuscleEvaluator::new(set, &source.body.lattice)?;
+    MuscleEvaluator::new(set, &source.body.lattice)?;
     let scale = target.body.lattice.nodes().first().map_or(1.0, |_| extent(target) / extent(source));
     let mut report = TransferReport { least_volume: 1.0, ..TransferReport::default() };
-    let mut out = MuscleSet { controls: controls(set, source, target, pairs), rigs: Vec::new() };
-    for muscle in &set.rigs {
+    let mut out = MuscleSet { controls: controls(set, source, target, pairs), muscles: Vec::new() };
+    for muscle in &set.muscles {
         let pose = muscle.pose_on(&source.rig);
         let other = carry_pose(&pose, (&source.rig, &target.rig), pairs, scale);
         let mut samples = Vec::new();
@@ -110,7 +115,7 @@ pub fn transfer_muscles(
             MuscleShape::Surface { cell_size: target.body.lattice.size(), levels: Vec::new(), samples };
         let mut carried = Muscle { shape, pose: Vec::new(), ..muscle.clone() };
         carried.set_pose(&target.rig, &other);
-        out.rigs.push(carried);
+        out.muscles.push(carried);
     }
     Ok((out, report))
 }
@@ -267,8 +272,8 @@ pub fn carry_skeleton(
         weights.extend(row.iter().map(|(_, w)| *w));
     }
     // Only the four strongest of a vertex are kept, so that sums are a little off.
-    let mut unheard = Warnings::default();
-    let skin = Skin::new(slots, 4, indices, weights, &mut unheard)?;
+    let mut ignored = Warnings::default();
+    let skin = Skin::new(slots, 4, indices, weights, &mut ignored)?;
     warnings.push("the target has no skeleton; it gets that of the source, carried by the map");
     Ok(Character { mesh: target.clone(), rig: Some(rig), skin: Some(skin), ..Character::default() })
 }

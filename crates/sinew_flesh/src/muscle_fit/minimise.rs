@@ -12,6 +12,8 @@
 //! # Limits
 //! Finds a local minimum near the start.
 
+use sinew_geom::linalg::dot;
+
 /// Share of a step at which a search along it gives up.
 const SHORTEST: f64 = 1e-6;
 
@@ -149,10 +151,6 @@ impl Pair {
         let curvature = dot(&s, &y);
         Self { s, y, curvature }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// `−H g` by the two loops of L-BFGS, on the free variables alone.

@@ -3,7 +3,7 @@
 use super::bar;
 use crate::{
     element::corner_volumes,
-    muscle::unfold::{Corners, Unfolded, unfold},
+    muscle_fit::unfold::{Corners, Unfolded, unfold},
 };
 use glam::DVec3;
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ proptest! {
 
 /// Ends that changed places: between them cells cannot but be folded, which is reported.
 #[test]
-fn what_cannot_be_opened_is_told() {
+fn what_cannot_be_opened_is_reported() {
     let bar = bar();
     let goal: Vec<DVec3> = bar.lattice.nodes().iter().map(|p| DVec3::new(1.0 - p.x, p.y, p.z)).collect();
     let (done, places) = opened(&goal);
