@@ -1,8 +1,8 @@
 // A browser driven over its debugging protocol, no more of it than a user has: a mouse, keys, eyes, files dropped.
 // Playwright listens to every frame of a WebSocket, which drowns a page that streams vertices; this does not.
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cookiesFor } from './cookies.mjs';
@@ -14,9 +14,19 @@ const { WebSocket } = createRequire(join(tools, 'npm', 'package.json'))('ws');
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const FLAGS = [
-  '--headless=new', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-first-run',
-  '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  '--disable-extensions', '--remote-debugging-port=0', '--hide-scrollbars', 'about:blank',
+  '--headless=new',
+  '--no-sandbox',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--no-first-run',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-extensions',
+  '--remote-debugging-port=0',
+  '--hide-scrollbars',
+  'about:blank',
 ];
 
 /** Remove the folder of a browser that was killed: its helper processes end a little later, and write to it until then. */
@@ -35,7 +45,9 @@ async function remove(folder) {
 export async function launch(flags = []) {
   const profile = mkdtempSync(join(tmpdir(), 'sinew-chromium-'));
   const program = process.env.SINEW_CHROMIUM ?? 'chromium';
-  const child = spawn(program, [`--user-data-dir=${profile}`, ...flags, ...FLAGS], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, [`--user-data-dir=${profile}`, ...flags, ...FLAGS], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const address = await new Promise((found, fail) => {
     let text = '';
     child.stderr.on('data', (data) => {
@@ -107,15 +119,39 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
 }
 
 const KEYS = {
-  Enter: 13, Escape: 27, Space: 32, Delete: 46, Home: 36, Tab: 9, ArrowLeft: 37, ArrowRight: 39,
-  ArrowUp: 38, ArrowDown: 40, End: 35, Backspace: 8,
+  Enter: 13,
+  Escape: 27,
+  Space: 32,
+  Delete: 46,
+  Home: 36,
+  Tab: 9,
+  ArrowLeft: 37,
+  ArrowRight: 39,
+  ArrowUp: 38,
+  ArrowDown: 40,
+  End: 35,
+  Backspace: 8,
 };
 
 /** Where each panel is; those of every workspace are not listed. */
 const WORKSPACE_OF = {
-  document: 'character', properties: 'character', poses: 'pose', reach: 'pose', rules: 'pose', paths: 'animate',
-  refit: 'animate', puppet: 'perform', flesh: 'flesh', muscles: 'flesh', fit: 'deliver', export: 'deliver',
+  document: 'character',
+  properties: 'character',
+  poses: 'pose',
+  reach: 'pose',
+  rules: 'pose',
+  paths: 'animate',
+  refit: 'animate',
+  puppet: 'perform',
+  flesh: 'flesh',
+  muscles: 'flesh',
+  fit: 'deliver',
+  turntable: 'deliver',
+  export: 'deliver',
 };
+
+/** Every panel. */
+export const PANELS = [...Object.keys(WORKSPACE_OF), 'history'];
 
 /** One tab. */
 class Page {
@@ -141,7 +177,7 @@ class Page {
   }
 
   /** What workers do, which have sessions of their own. */
-  overhear({ method, params, sessionId }) {
+  overhear({ method, params }) {
     if (!this.requests) return;
     if (method === 'Target.attachedToTarget') {
       this.sessions.add(params.sessionId);
@@ -154,7 +190,12 @@ class Page {
   /** Allow or refuse the camera, as the user would. */
   async permitCamera(setting) {
     const origin = new URL(await this.value('location.href')).origin;
-    await this.send('Browser.setPermission', { permission: { name: 'camera' }, setting, origin, browserContextId: this.context });
+    await this.send('Browser.setPermission', {
+      permission: { name: 'camera' },
+      setting,
+      origin,
+      browserContextId: this.context,
+    });
   }
 
   async go(url) {
@@ -240,8 +281,18 @@ class Page {
   async mouse(type, { x, y }, { button = 'left', modifiers = 0, held = type !== 'mouseReleased' } = {}) {
     const buttons = { left: 1, right: 2, middle: 4 }[button];
     const options = { type, x, y, modifiers, clickCount: 1, pointerType: 'mouse' };
-    if (type === 'mouseMoved') await this.ask('Input.dispatchMouseEvent', { ...options, button: held ? button : 'none', buttons: held ? buttons : 0 });
-    else await this.ask('Input.dispatchMouseEvent', { ...options, button, buttons: type === 'mousePressed' ? buttons : 0 });
+    if (type === 'mouseMoved')
+      await this.ask('Input.dispatchMouseEvent', {
+        ...options,
+        button: held ? button : 'none',
+        buttons: held ? buttons : 0,
+      });
+    else
+      await this.ask('Input.dispatchMouseEvent', {
+        ...options,
+        button,
+        buttons: type === 'mousePressed' ? buttons : 0,
+      });
     this.at = { x, y };
   }
 
@@ -255,7 +306,8 @@ class Page {
     await this.value(`driver.arm(${typeof target === 'string' ? JSON.stringify(target) : 'null'})`);
     await this.mouse('mousePressed', place, options);
     await this.mouse('mouseReleased', place, options);
-    const isLost = typeof target === 'string' && (options.button ?? 'left') === 'left' && !(await this.value('driver.hit()'));
+    const isLost =
+      typeof target === 'string' && (options.button ?? 'left') === 'left' && !(await this.value('driver.hit()'));
     if (isLost) throw new Error(`the click on ${target} was swallowed`);
   }
 
@@ -263,7 +315,14 @@ class Page {
     const place = typeof target === 'string' ? await this.place(target) : target;
     for (const clickCount of [1, 2]) {
       for (const type of ['mousePressed', 'mouseReleased']) {
-        await this.ask('Input.dispatchMouseEvent', { type, x: place.x, y: place.y, button: 'left', clickCount, buttons: 1 });
+        await this.ask('Input.dispatchMouseEvent', {
+          type,
+          x: place.x,
+          y: place.y,
+          button: 'left',
+          clickCount,
+          buttons: 1,
+        });
       }
     }
   }
@@ -281,7 +340,11 @@ class Page {
     for (const to of rest) {
       for (let k = 1; k <= steps; k += 1) {
         const share = k / steps;
-        await this.mouse('mouseMoved', { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }, options);
+        await this.mouse(
+          'mouseMoved',
+          { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share },
+          options,
+        );
         if (pause > 0) await sleep(pause);
       }
       from = to;
@@ -297,15 +360,31 @@ class Page {
   async key(name) {
     const parts = name.split('+');
     const key = parts.pop();
-    const modifiers = (parts.includes('Alt') ? 1 : 0) + (parts.includes('Ctrl') ? 2 : 0) + (parts.includes('Shift') ? 8 : 0);
+    const modifiers =
+      (parts.includes('Alt') ? 1 : 0) + (parts.includes('Ctrl') ? 2 : 0) + (parts.includes('Shift') ? 8 : 0);
     const isText = key.length === 1;
-    const code = isText ? (/[0-9]/.test(key) ? `Digit${key}` : /[a-z]/i.test(key) ? `Key${key.toUpperCase()}` : '') : key;
+    const code = isText
+      ? /[0-9]/.test(key)
+        ? `Digit${key}`
+        : /[a-z]/i.test(key)
+          ? `Key${key.toUpperCase()}`
+          : ''
+      : key;
     const number = KEYS[key] ?? key.toUpperCase().charCodeAt(0);
     const name_ = key === 'Space' ? ' ' : parts.includes('Shift') && isText ? key.toUpperCase() : key;
     const event = { key: name_, code, modifiers, windowsVirtualKeyCode: number };
     // Without its character, Enter would not send a form.
-    const text = key === 'Enter' ? { text: '\r' } : (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt') ? { text: name_ } : {};
-    await this.ask('Input.dispatchKeyEvent', { type: Object.keys(text).length ? 'keyDown' : 'rawKeyDown', ...event, ...text });
+    const text =
+      key === 'Enter'
+        ? { text: '\r' }
+        : (isText || key === 'Space') && !parts.includes('Ctrl') && !parts.includes('Alt')
+          ? { text: name_ }
+          : {};
+    await this.ask('Input.dispatchKeyEvent', {
+      type: Object.keys(text).length ? 'keyDown' : 'rawKeyDown',
+      ...event,
+      ...text,
+    });
     await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
   }
 
@@ -319,7 +398,8 @@ class Page {
     await this.key('Ctrl+a');
     await this.ask('Input.insertText', { text: String(text) });
     const typed = await this.value(`${field} ? document.activeElement.value : null`);
-    if (typed !== String(text)) throw new Error(`${id} has ${JSON.stringify(typed)}, not ${JSON.stringify(text)} that was typed`);
+    if (typed !== String(text))
+      throw new Error(`${id} has ${JSON.stringify(typed)}, not ${JSON.stringify(text)} that was typed`);
     await this.key('Enter');
   }
 
@@ -364,7 +444,9 @@ class Page {
 
   async downloads(folder) {
     await this.send('Browser.setDownloadBehavior', {
-      behavior: 'allow', downloadPath: folder, browserContextId: this.context,
+      behavior: 'allow',
+      downloadPath: folder,
+      browserContextId: this.context,
     });
   }
 

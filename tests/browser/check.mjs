@@ -62,13 +62,18 @@ export async function slide(page, id, value) {
   await page.settle({ jobs: false });
   const find = `document.querySelector('[data-testid="${id}"]')`;
   const { box } = await page.place(id);
-  const { min, max, step, now } = await page.value(`(({ min, max, step, value }) => ({ min: Number(min), max: Number(max), step: Number(step), now: Number(value) }))(${find})`);
+  const { min, max, step, now } = await page.value(
+    `(({ min, max, step, value }) => ({ min: Number(min), max: Number(max), step: Number(step), now: Number(value) }))(${find})`,
+  );
   const at = (share) => ({ x: box.x + THUMB / 2 + (box.width - THUMB) * share, y: box.y + box.height / 2 });
   const share = (v) => (v - min) / (max - min);
   await page.drag([at(share(now)), at(share(value))], { steps: 6 });
   // The keys go to the slider: it was pressed.
   const left = async () => Math.round((value - (await page.value(`Number(${find}.value)`))) / step);
-  expect(Math.abs(await left()) * step <= (4 * (max - min)) / box.width + step, `the slider ${id} follows the hand to ${value}: ${await page.value(`${find}.value`)}`);
+  expect(
+    Math.abs(await left()) * step <= (4 * (max - min)) / box.width + step,
+    `the slider ${id} follows the pointer to ${value}: ${await page.value(`${find}.value`)}`,
+  );
   for (let n = await left(), k = 0; n !== 0 && k < 200; n = await left(), k += 1) {
     await page.value(`${find}.focus()`);
     await page.key(n > 0 ? 'ArrowRight' : 'ArrowLeft');

@@ -20,7 +20,7 @@ export async function a_drag_faster_than_the_server_is_not_lost({ studio, open }
   await page.until('sinew.state().n_moves === 1');
   await page.settle();
   // As far as the same drag moves it that waited for the answer.
-  const probe = (await page.value('sinew.owners()')).findIndex((owner) => owner === 1);
+  const probe = (await page.value('sinew.owners()')).indexOf(1);
   const fast = await vertex(page, probe);
   await page.key('Ctrl+z');
   await page.until('sinew.state().n_moves === 0');
@@ -42,7 +42,9 @@ export async function a_button_is_not_rebuilt_under_the_finger({ studio, open })
   const place = await page.place('history-0');
   await page.mouse('mouseMoved', place, { held: false });
   await page.mouse('mousePressed', place);
-  const before = await page.value(`(window.pressed = document.querySelector('[data-testid="history-0"]'), sinew.state().history.steps.length)`);
+  const before = await page.value(
+    `(window.pressed = document.querySelector('[data-testid="history-0"]'), sinew.state().history.steps.length)`,
+  );
   // Meanwhile the state changes, as by another tab.
   await page.value(`sinew.ask({ type: 'do', command: { load_example: { name: 'bow' } } })`);
   await page.until(`sinew.state().history.steps.length === ${before + 1}`);
@@ -80,7 +82,9 @@ async function pullThrough(page, id, share) {
   const { box } = await page.place(id);
   const find = `document.querySelector('[data-testid="${id}"]')`;
   const value = () => page.value(`Number(${find}.value)`);
-  const now = await page.value(`(({ min, max, value }) => (Number(value) - Number(min)) / (Number(max) - Number(min)))(${find})`);
+  const now = await page.value(
+    `(({ min, max, value }) => (Number(value) - Number(min)) / (Number(max) - Number(min)))(${find})`,
+  );
   const at = (part) => ({ x: box.x + 7 + (box.width - 14) * part, y: box.y + box.height / 2 });
   await page.value(`(window.pulled = ${find}, null)`);
   await page.mouse('mouseMoved', at(now), { held: false });
@@ -100,7 +104,10 @@ async function pullThrough(page, id, share) {
   expect(Math.abs(held - wanted) < 0.04 * range, `${id} is where the pointer is: ${held}, not ${wanted}`);
   await page.mouse('mouseReleased', at(share));
   await page.settle({ jobs: false });
-  expect(Math.abs((await value()) - held) < 0.02 * range, `${id} stays where it was released: ${await value()} after ${held}`);
+  expect(
+    Math.abs((await value()) - held) < 0.02 * range,
+    `${id} stays where it was released: ${await value()} after ${held}`,
+  );
   expect(await page.value(`document.activeElement === window.pulled`), `${id} has the keyboard after it was pulled`);
 }
 

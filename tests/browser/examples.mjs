@@ -1,4 +1,4 @@
-// Working with examples in the hand: reach, edit weights back, draw a walk, bake, play, export, sculpt.
+// Working with examples: reach, edit weights back, draw a walk, bake, play, export, sculpt.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { choose, expect, grip, same, slide, state } from './check.mjs';
@@ -13,7 +13,8 @@ async function shows(page, wanted, tolerance, what) {
   const off = far(await page.value(places), wanted);
   expect(off < tolerance, `${what}, off by ${off}`);
 }
-const sliders = (page) => page.value(`[...document.querySelectorAll('[data-testid^="weight-"][type=range]')].map((s) => Number(s.value))`);
+const sliders = (page) =>
+  page.value(`[...document.querySelectorAll('[data-testid^="weight-"][type=range]')].map((s) => Number(s.value))`);
 
 /** A target is dragged and the sliders move; they are edited back; the pose is dropped, taken, undone. */
 export async function a_target_is_dragged_and_weights_are_edited_back({ studio, open, shots }) {
@@ -27,7 +28,7 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   const hand = await grip(page, 'hand.L');
   const before = await sliders(page);
   same(before.length, 3, 'a slider for each example');
-  // While the hand drags, the sliders follow.
+  // While the pointer drags, the sliders follow.
   const seen = [];
   await page.mouse('mouseMoved', hand, { held: false });
   await page.mouse('mousePressed', hand);
@@ -40,7 +41,10 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.mouse('mouseReleased', { x: hand.x - 60, y: hand.y - 180 });
   await page.until('sinew.state().reach?.targets.length === 1');
   await page.settle();
-  expect(new Set(seen).size > 5, `sliders move while the target is dragged: ${new Set(seen).size} different rows of weights`);
+  expect(
+    new Set(seen).size > 5,
+    `sliders move while the target is dragged: ${new Set(seen).size} different rows of weights`,
+  );
   const dragged = await page.value(places);
   expect(far(dragged, rest) > 0.1, 'the body follows');
   same((await state(page)).history.steps.length, 1, 'nothing has been done yet');
@@ -53,7 +57,9 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   await page.settle();
   expect(far(await page.value(places), dragged) > 0.03, 'the pose follows the slider');
   await page.type(`weight-number-${name}`, '0.5');
-  await page.until(`Math.abs(sinew.state().reach.weights[sinew.state().examples.findIndex((e) => e.name === '${name}')] - 0.5) < 1e-6`);
+  await page.until(
+    `Math.abs(sinew.state().reach.weights[sinew.state().examples.findIndex((e) => e.name === '${name}')] - 0.5) < 1e-6`,
+  );
   // By numbers, pinned, with everything else pinned.
   await page.click('target-pin-hand.L');
   await page.until('sinew.state().reach.targets[0].pin');
@@ -116,7 +122,10 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   await page.settle();
   // The last is dragged, chosen and removed; undo brings it back.
   const line = (await state(page)).paths.walk.line;
-  await page.drag([{ x: x + 230, y: y + 200 }, { x: x + 200, y: y + 215 }]);
+  await page.drag([
+    { x: x + 230, y: y + 200 },
+    { x: x + 200, y: y + 215 },
+  ]);
   await page.until(`JSON.stringify(sinew.state().paths.walk.line) !== '${JSON.stringify(line)}'`);
   await page.settle();
   await page.click({ x: x + 200, y: y + 215 });
@@ -155,17 +164,29 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: 'motion', time: ${time} })`);
   await page.settle();
   const shown = await page.value(places);
-  for (const [what, clip] of [['clip', null], ['character', 'motion']]) {
+  for (const [what, clip] of [
+    ['clip', null],
+    ['character', 'motion'],
+  ]) {
     const out = join(folder, what);
-    const made = await page.value(`sinew.ask({ type: 'export', format: 'glb', what: '${what}', clip: 'motion', fps: 12 })`);
-    const bytes = await page.value(`fetch('${made.url}').then((r) => r.arrayBuffer()).then((b) => { let t = ''; for (const x of new Uint8Array(b)) t += String.fromCharCode(x); return btoa(t); })`);
+    const made = await page.value(
+      `sinew.ask({ type: 'export', format: 'glb', what: '${what}', clip: 'motion', fps: 12 })`,
+    );
+    const bytes = await page.value(
+      `fetch('${made.url}').then((r) => r.arrayBuffer()).then((b) => { let t = ''; for (const x of new Uint8Array(b)) t += String.fromCharCode(x); return btoa(t); })`,
+    );
     const file = `${out}.glb`;
     writeFileSync(file, Buffer.from(bytes, 'base64'));
     validate(file);
     const blender = inBlender(file, clip ?? (await state(page)).name, time);
-    const size = Math.hypot(...[0, 1, 2].map((k) => Math.max(...shown.map((p) => p[k])) - Math.min(...shown.map((p) => p[k]))));
+    const size = Math.hypot(
+      ...[0, 1, 2].map((k) => Math.max(...shown.map((p) => p[k])) - Math.min(...shown.map((p) => p[k]))),
+    );
     // Blender keeps copies of vertices where materials meet; each of ours is one of them.
-    const error = Math.max(...shown.map((p) => Math.min(...blender.map((q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]))))) / size;
+    const error =
+      Math.max(
+        ...shown.map((p) => Math.min(...blender.map((q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])))),
+      ) / size;
     console.log(`        ${what}: Blender is off by ${error.toExponential(2)} of the diagonal`);
     expect(error <= 1e-4, `${what}: the exported walk in Blender, off by ${error}`);
   }
@@ -175,11 +196,16 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
   await page.value(`sinew.ask({ type: 'save', path: 'walker' })`);
   await page.value(`sinew.ask({ type: 'open', path: 'walker.sinew.glb' })`);
   await page.until('sinew.state().paths.walk?.line.length === 3 && !sinew.state().dirty');
-  expect((await state(page)).clips.some(({ name }) => name === 'motion'), 'the clip of the project');
+  expect(
+    (await state(page)).clips.some(({ name }) => name === 'motion'),
+    'the clip of the project',
+  );
   await page.click('walk-remove');
   await page.until('!sinew.state().paths.walk');
   same(await page.value(`document.querySelector('[data-testid="bake"]').disabled`), true, 'nothing to bake');
-  await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: { keyframes: { examples: ['wave', 'bow'], seconds: 0.5 } } } } })`);
+  await page.value(
+    `sinew.ask({ type: 'do', command: { set_paths: { paths: { keyframes: { examples: ['wave', 'bow'], seconds: 0.5 } } } } })`,
+  );
   await page.until('sinew.state().paths.keyframes');
   await page.click('bake-follow-keyframes');
   await page.type('bake-name', 'keys');

@@ -9,7 +9,8 @@ async function downloaded(folder, ending) {
     // Until it is whole it has another name.
     const names = existsSync(folder) ? readdirSync(folder) : [];
     const name = names.find((name) => name.endsWith(ending));
-    if (name && !names.some((name) => name.endsWith('.crdownload')) && statSync(join(folder, name)).size > 0) return join(folder, name);
+    if (name && !names.some((name) => name.endsWith('.crdownload')) && statSync(join(folder, name)).size > 0)
+      return join(folder, name);
   }
   throw new Error(`no ${ending} was downloaded`);
 }

@@ -1,4 +1,4 @@
-// How long it takes from the hand to the page's buffers. Measured and reported, not judged: machines differ.
+// How long it takes from the pointer to the page's buffers. Measured and reported, not judged: machines differ.
 import { expect, grip } from './check.mjs';
 
 async function measure(page, n) {
@@ -8,7 +8,10 @@ async function measure(page, n) {
   // Rasterising is left out: without a graphics card it takes all the time there is.
   await page.value('sinew.draw(false)');
   const elbow = await grip(page, 'elbow.L');
-  const circle = Array.from({ length: 9 }, (_, k) => ({ x: elbow.x + 60 * Math.sin(k), y: elbow.y - 60 + 60 * Math.cos(k) }));
+  const circle = Array.from({ length: 9 }, (_, k) => ({
+    x: elbow.x + 60 * Math.sin(k),
+    y: elbow.y - 60 + 60 * Math.cos(k),
+  }));
   await page.drag([elbow, ...circle], { steps: 8, pause: 30 });
   await page.settle();
   const samples = await page.value('sinewStats.samples');

@@ -1,4 +1,4 @@
-// What somebody sees who has never been here.
+// What a new user sees.
 import { join } from 'node:path';
 import { expect, grip, same, state } from './check.mjs';
 
@@ -7,10 +7,14 @@ export async function the_tour_can_be_finished({ studio, open, shots }) {
   const page = await open(studio, { tour: true });
   const doc = await state(page);
   same([doc.name, doc.examples.length, doc.handles.length], ['biped', 3, 15], 'the sample');
-  const title = async (wanted) => page.until(`document.querySelector('[data-testid="tour-title"]')?.textContent === ${JSON.stringify(wanted)}`);
+  const title = async (wanted) =>
+    page.until(`document.querySelector('[data-testid="tour-title"]')?.textContent === ${JSON.stringify(wanted)}`);
   await title('Look around');
   await page.screenshot(join(shots, 'tour.png'));
-  await page.drag([{ x: 250, y: 200 }, { x: 330, y: 220 }]);
+  await page.drag([
+    { x: 250, y: 200 },
+    { x: 330, y: 220 },
+  ]);
   await title('Select a handle');
   const hand = await grip(page, 'forearm.L');
   await page.click(hand);

@@ -1,8 +1,8 @@
 // A deforming mesh becomes a skin: a sequence opened, fitted, seen beside the original, taken, undone, exported.
 import { join } from 'node:path';
 import { choose, expect, same, sinew, state, vertex } from './check.mjs';
-import { distance, inBlender, validate } from './judge.mjs';
 import { exportAs } from './exporting.mjs';
+import { distance, inBlender, validate } from './judge.mjs';
 
 /** Wait for a fit to end. */
 async function fitted(page, version) {
@@ -40,7 +40,10 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.until(`document.querySelector('[data-testid="fit-stop"]')?.getClientRects().length`);
   const first = await fitted(page, 1);
   same([first.bones, first.stopped, first.current], [20, false, true], 'bones asked for, settled, of this document');
-  expect(first.E_RMS_diag1 < 0.2 && first.bytes_out < first.bytes_in / 2, `error and size: ${JSON.stringify({ ...first, per_frame: 0 })}`);
+  expect(
+    first.E_RMS_diag1 < 0.2 && first.bytes_out < first.bytes_in / 2,
+    `error and size: ${JSON.stringify({ ...first, per_frame: 0 })}`,
+  );
   for (const id of ['de', 'rms', 'diag1', 'davg', 'size']) {
     expect(/\d/.test(await page.text(`fit-result-${id}`)), `a number for ${id}`);
   }
@@ -50,7 +53,9 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.until(`sinew.state().display.what === 'clip'`);
   await page.until(`sinew.fit().shown`);
   const starts = [await vertex(page, probe), await twin(page, probe)];
-  await page.until(`[sinew.vertex(${probe}).position, sinew.fit().vertex(${probe})].every((p, i) => Math.hypot(...p.map((x, k) => x - ${JSON.stringify(starts)}[i][k])) > 0.002)`);
+  await page.until(
+    `[sinew.vertex(${probe}).position, sinew.fit().vertex(${probe})].every((p, i) => Math.hypot(...p.map((x, k) => x - ${JSON.stringify(starts)}[i][k])) > 0.002)`,
+  );
   await page.key('Space');
   await page.settle();
   const size = Math.hypot(...first_bounds(await state(page)));
@@ -70,7 +75,10 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.until(`sinew.fit().map === 'weights'`);
   await page.screenshot(join(shots, 'fit-weights.png'));
   // The left button turns the view, and the sequence goes on being shown.
-  await page.drag([{ x: place.x, y: place.y }, { x: place.x + 80, y: place.y + 30 }]);
+  await page.drag([
+    { x: place.x, y: place.y },
+    { x: place.x + 80, y: place.y + 30 },
+  ]);
   same((await state(page)).display.what, 'clip', 'turning the view leaves the clip');
   await page.click('fit-mode-original');
   await page.until('!sinew.state().compare && !sinew.fit().shown');
@@ -81,7 +89,9 @@ export async function a_sequence_becomes_a_skin_beside_the_original({ studio, op
   await page.click('fit-take');
   await page.until('sinew.state().joints > 0', 240_000);
   await page.until(`document.querySelector('[data-testid="fit-stale"]')`);
-  await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: ${(await state(page)).display.time} })`);
+  await page.value(
+    `sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: ${(await state(page)).display.time} })`,
+  );
   await page.settle();
   expect(away(await vertex(page, probe), before) < 1e-4 * size, 'the character moves as the fit did');
   await page.screenshot(join(shots, 'fit-taken.png'));
@@ -115,13 +125,13 @@ export async function a_fit_is_stopped_and_goes_on({ studio, open, shots }) {
   await page.click('fit-influences');
   await page.click('fit-kind-rigid');
   await page.click('fit-start');
-  // The error is told as it falls; then enough of it.
+  // The error is reported as it falls; then enough of it.
   await page.until(`/error \\d/.test(document.querySelector('[data-testid="fit-note"]').textContent)`, 240_000);
   await page.value(`document.querySelector('[data-testid="fit-stop"]').click()`);
   await page.screenshot(join(shots, 'fit-running.png'));
   const stopped = await fitted(page, 1);
   same([stopped.stopped, stopped.bones, stopped.settings.rigid], [true, 120, true], 'the best so far is kept');
-  expect(await page.has('fit-stopped'), 'that it was stopped is told');
+  expect(await page.has('fit-stopped'), 'that it was stopped is reported');
   // An error instead of a count.
   await page.click('fit-aim-error');
   await page.type('fit-error', '0.5');
@@ -136,7 +146,10 @@ export async function a_fit_is_stopped_and_goes_on({ studio, open, shots }) {
 
 /** The panel at both sizes, for people to look at. */
 export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
-  for (const [name, size] of Object.entries({ small: { width: 1280, height: 720 }, large: { width: 1920, height: 1080, scale: 2 } })) {
+  for (const [name, size] of Object.entries({
+    small: { width: 1280, height: 720 },
+    large: { width: 1920, height: 1080, scale: 2 },
+  })) {
     const page = await open(studio, size);
     if (name === 'small') {
       await page.value(`sinew.ask({ type: 'sample', name: 'flag', vertices: 2000 })`);
@@ -151,13 +164,15 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
     await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0.7 })`);
     await page.settle();
     await page.screenshot(join(shots, `fit-panel-${name}.png`));
-    const wide = await page.value(`(() => { const e = document.querySelector('[data-testid="fit"]'); return e.scrollWidth - e.clientWidth; })()`);
+    const wide = await page.value(
+      `(() => { const e = document.querySelector('[data-testid="fit"]'); return e.scrollWidth - e.clientWidth; })()`,
+    );
     expect(wide <= 0, `the panel at ${name} is not wider than its place: ${wide}`);
-    const cut = await page.value(`[...document.querySelectorAll('.tabs button, [data-testid="fit"] span, [data-testid="fit"] button')]
+    const cut =
+      await page.value(`[...document.querySelectorAll('.tabs button, [data-testid="fit"] span, [data-testid="fit"] button')]
       .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.textContent)`);
     same(cut, [], `no text cut off at ${name}`);
   }
 }
-
 
 for (const test of [a_fit_is_stopped_and_goes_on, the_fit_panel_at_both_sizes]) test.long = true;

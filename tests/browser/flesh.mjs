@@ -14,7 +14,10 @@ async function fleshOut(page) {
 }
 
 /** Some vertices of the whole body. */
-const sampled = (page) => page.value('Array.from({ length: 60 }, (_, k) => sinew.vertex(Math.floor((k * sinew.state().vertices) / 60)).position)');
+const sampled = (page) =>
+  page.value(
+    'Array.from({ length: 60 }, (_, k) => sinew.vertex(Math.floor((k * sinew.state().vertices) / 60)).position)',
+  );
 
 /** The same when the first of them rests. */
 async function resting(page) {
@@ -28,7 +31,10 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
   await page.screenshot(join(shots, 'flesh-panel.png'));
   await fleshOut(page);
   const { fleshed } = await state(page);
-  expect(fleshed.on && fleshed.status.cells > 500 && fleshed.fault === null, `cells without a fault: ${JSON.stringify(fleshed)}`);
+  expect(
+    fleshed.on && fleshed.status.cells > 500 && fleshed.fault === null,
+    `cells without a fault: ${JSON.stringify(fleshed)}`,
+  );
   await page.click('tool-flesh');
   const belly = await seen(page, [0, 1.15, 0.15]);
   const before = await rest(page, belly.vertex);
@@ -37,7 +43,9 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
   await page.mouse('mousePressed', belly);
   await page.value('driver.answers(false)');
   for (let k = 1; k <= 12; k += 1) await page.mouse('mouseMoved', { x: belly.x + 7 * k, y: belly.y - 3 * k });
-  await page.until(`Math.hypot(...sinew.vertex(${belly.vertex}).position.map((x, k) => x - ${JSON.stringify(before)}[k])) > 0.02`);
+  await page.until(
+    `Math.hypot(...sinew.vertex(${belly.vertex}).position.map((x, k) => x - ${JSON.stringify(before)}[k])) > 0.02`,
+  );
   const held = await rest(page, belly.vertex);
   await page.screenshot(join(shots, 'flesh-held.png'));
   await page.mouse('mouseReleased', { x: belly.x + 84, y: belly.y - 36 });
@@ -77,7 +85,9 @@ export async function flesh_is_pulled_and_springs_back({ studio, open, shots }) 
   // A clip plays with flesh on it: it comes along with the bones, not exactly as they go.
   await page.key('Space');
   await page.until(`sinew.state().display.what === 'clip'`);
-  await page.until(`Math.hypot(...sinew.vertex(${belly.vertex}).position.map((x, k) => x - ${JSON.stringify(before)}[k])) > 0.01`);
+  await page.until(
+    `Math.hypot(...sinew.vertex(${belly.vertex}).position.map((x, k) => x - ${JSON.stringify(before)}[k])) > 0.01`,
+  );
   await page.screenshot(join(shots, 'flesh-walk.png'));
   await page.key('Space');
   const hung = await resting(page);
@@ -107,9 +117,17 @@ export async function stiffness_is_painted_and_kept({ studio, open, shots }) {
   const page = await open(studio);
   await page.panel('flesh');
   await page.click('flesh-paint');
-  same(await page.value(`document.querySelector('[data-testid="tool-stiffen"]').getAttribute('aria-pressed')`), 'true', 'the brush is in hand');
+  same(
+    await page.value(`document.querySelector('[data-testid="tool-stiffen"]').getAttribute('aria-pressed')`),
+    'true',
+    'the brush is in hand',
+  );
   const belly = await seen(page, [0, 1.15, 0.15]);
-  await page.drag([{ x: belly.x - 30, y: belly.y }, { x: belly.x + 30, y: belly.y }, { x: belly.x, y: belly.y + 40 }]);
+  await page.drag([
+    { x: belly.x - 30, y: belly.y },
+    { x: belly.x + 30, y: belly.y },
+    { x: belly.x, y: belly.y + 40 },
+  ]);
   await page.until(`sinew.state().flesh.painted && sinew.flesh().painted > 10`);
   await page.settle();
   await page.screenshot(join(shots, 'flesh-painted.png'));
@@ -141,7 +159,7 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.until(`sinew.state().joints === 0`, 240_000);
   await page.settle();
   await page.panel('flesh');
-  expect(await page.has('flesh-no-joints'), 'what to do is told');
+  expect(await page.has('flesh-no-joints'), 'what to do is reported');
   await page.click('flesh-joint-tool');
   const { bounds } = await state(page);
   const [low, high] = bounds;
@@ -153,8 +171,15 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
     await page.until(`sinew.state().flesh.sites.length === ${n + 1}`);
   }
   const { sites } = (await state(page)).flesh;
-  same(sites.map(({ parent }) => parent), [null, 'joint.1', 'joint.2'], 'each hangs on the one before');
-  expect(sites.every(({ position: [, , z] }) => z < high[2] - 0.1 * (high[2] - low[2]) && z > low[2]), 'joints lie within the body');
+  same(
+    sites.map(({ parent }) => parent),
+    [null, 'joint.1', 'joint.2'],
+    'each hangs on the one before',
+  );
+  expect(
+    sites.every(({ position: [, , z] }) => z < high[2] - 0.1 * (high[2] - low[2]) && z > low[2]),
+    'joints lie within the body',
+  );
   // One is dragged, and undone.
   const place = await page.value(`sinew.joint('joint.2')`);
   await page.drag([place, { x: place.x + 25, y: place.y }]);
@@ -165,11 +190,11 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.click('flesh-bind');
   await page.until(`sinew.state().joints === 3`, 240_000);
   // Turned by a drag of the last joint about the one above it, and by numbers.
-  const top = (await page.value(`sinew.joint('joint.3')`));
+  const top = await page.value(`sinew.joint('joint.3')`);
   await page.drag([top, { x: top.x + 70, y: top.y + 20 }]);
   await page.until(`sinew.state().flesh.turned`);
   const turned = await page.value(`sinew.joint('joint.3')`);
-  expect(turned.x - top.x > 20, `the joint follows the hand: ${turned.x - top.x}`);
+  expect(turned.x - top.x > 20, `the joint follows the pointer: ${turned.x - top.x}`);
   await choose(page, 'flesh-joint', 'joint.2');
   await page.settle();
   await page.type('flesh-turn-Z', '-40');
@@ -181,7 +206,10 @@ export async function a_mesh_gets_joints_and_flesh({ studio, open, folder, shots
   await page.click('flesh-live');
   await page.until(`sinew.state().fleshed.status?.step_ms > 0`, 240_000);
   const sagged = await rest(page, peak);
-  expect(away(sagged, skinned) > 1e-4 && away(sagged, skinned) < 0.5, `flesh follows the joints: ${away(sagged, skinned)}`);
+  expect(
+    away(sagged, skinned) > 1e-4 && away(sagged, skinned) < 0.5,
+    `flesh follows the joints: ${away(sagged, skinned)}`,
+  );
   await page.screenshot(join(shots, 'flesh-sack.png'));
   await page.click('flesh-live');
   await page.click('flesh-keep-turns');
@@ -231,10 +259,14 @@ export async function a_bake_plays_is_kept_and_exports({ studio, open, folder, s
   await page.value(`sinew.ask({ type: 'sample', name: 'bar', vertices: 1000 })`);
   await page.until(`sinew.state().name === 'bar'`);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
-  await page.until(`sinew.state().clips.some(({ name }) => name === 'soft') && sinew.state().flesh.settings.cells === 400`, 240_000);
+  await page.until(
+    `sinew.state().clips.some(({ name }) => name === 'soft') && sinew.state().flesh.settings.cells === 400`,
+    240_000,
+  );
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: 'soft', time: 0.5 })`);
   await page.settle();
-  for (let v = 0, i = 0; v < 4000; v += 97, i += 1) expect(away(await vertex(page, v), shown[i]) < 1e-5, 'the clip is as it was baked');
+  for (let v = 0, i = 0; v < 4000; v += 97, i += 1)
+    expect(away(await vertex(page, v), shown[i]) < 1e-5, 'the clip is as it was baked');
   const file = await exportAs(page, join(folder, 'soft'), 'character with handles', '.glb');
   validate(file);
   const error = distance(shown, inBlender(file, 'soft', 0.5));

@@ -4,7 +4,24 @@
 /** Put in as text, so that it may use nothing from outside. */
 export function inPage() {
   /** Requests that take their time on a thread of their own. */
-  const LONG = new Set(['auto_handles', 'sample', 'open', 'open_upload', 'save', 'export', 'fit', 'take_fit', 'rig_place', 'actor', 'puppet_demo', 'actor_upload', 'pair', 'take_end', 'perform_all', 'recover']);
+  const LONG = new Set([
+    'auto_handles',
+    'sample',
+    'open',
+    'open_upload',
+    'save',
+    'export',
+    'fit',
+    'take_fit',
+    'muscle_place',
+    'actor',
+    'puppet_demo',
+    'actor_upload',
+    'pair',
+    'take_end',
+    'perform_all',
+    'recover',
+  ]);
   const LONG_COMMANDS = new Set(['repair', 'scale', 'bake', 'refit', 'bake_flesh', 'bind_joints', 'take_skin', 'take']);
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   /** Requests without an answer yet, by their number, and whether they are long. */
@@ -41,7 +58,9 @@ export function inPage() {
         open.delete(message.id);
         kinds.delete(message.id);
       });
-      this.addEventListener('open', () => { connections += 1; });
+      this.addEventListener('open', () => {
+        connections += 1;
+      });
       this.addEventListener('close', () => {
         open.clear();
         kinds.clear();
@@ -52,7 +71,8 @@ export function inPage() {
       const message = JSON.parse(text);
       if (message.type !== 'ack') sent += 1;
       if (message.id !== undefined) {
-        const isLong = LONG.has(message.type) || (message.type === 'do' && LONG_COMMANDS.has(Object.keys(message.command)[0]));
+        const isLong =
+          LONG.has(message.type) || (message.type === 'do' && LONG_COMMANDS.has(Object.keys(message.command)[0]));
         open.set(message.id, isLong);
         kinds.set(message.id, message.type);
       }
@@ -77,7 +97,13 @@ export function inPage() {
     const end = performance.now() + ms;
     const asked = [...open.entries()].filter(([, isLong]) => jobs || !isLong).map(([id]) => id);
     while (asked.some((id) => open.has(id))) {
-      late(end, `an answer (${asked.filter((id) => open.has(id)).map((id) => kinds.get(id)).join(', ')})`);
+      late(
+        end,
+        `an answer (${asked
+          .filter((id) => open.has(id))
+          .map((id) => kinds.get(id))
+          .join(', ')})`,
+      );
       await new Promise((done) => setTimeout(done, 4));
     }
   }
@@ -128,7 +154,13 @@ export function inPage() {
 
   // Whether the last click went where it was meant to: seen before anybody hears of it, who might take the element away.
   let [meant, isHit] = [null, false];
-  addEventListener('click', ({ target }) => { isHit ||= meant !== null && target.closest(selector(meant)) !== null; }, true);
+  addEventListener(
+    'click',
+    ({ target }) => {
+      isHit ||= meant !== null && target.closest(selector(meant)) !== null;
+    },
+    true,
+  );
 
   /** Middle of an element that can be seen, is at rest for two frames and on top; null if it is not so by now. */
   async function aim(id, ms) {
@@ -155,7 +187,11 @@ export function inPage() {
       }
       const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
       const top = document.elementFromPoint(x, y);
-      if (element.contains(top) || (top?.contains(element) && top !== document.body && top !== document.documentElement)) return { x, y, box: { x: box.x, y: box.y, width: box.width, height: box.height } };
+      if (
+        element.contains(top) ||
+        (top?.contains(element) && top !== document.body && top !== document.documentElement)
+      )
+        return { x, y, box: { x: box.x, y: box.y, width: box.width, height: box.height } };
       why = `it is covered by ${top?.dataset.testid ?? top?.outerHTML.slice(0, 80)}`;
       await frame();
     }
@@ -167,13 +203,17 @@ export function inPage() {
     settled,
     aim,
     /** A click is meant for an element; then whether one went there. */
-    arm: (id) => { [meant, isHit] = [id, false]; },
+    arm: (id) => {
+      [meant, isHit] = [id, false];
+    },
     hit: () => isHit,
     /** How often the page was connected. */
     connections: () => connections,
     frames: () => frames,
     /** Let answers to requests of these kinds wait. */
-    hold: (...types) => { held = new Set(types); },
+    hold: (...types) => {
+      held = new Set(types);
+    },
     /** Let them come. */
     release: () => {
       held = null;

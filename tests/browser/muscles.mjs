@@ -19,27 +19,40 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   await page.type('flesh-n-cells', '400');
   await page.until(`sinew.state().flesh.settings.cells === 400`);
   await page.panel('muscles');
-  await page.screenshot(join(shots, 'rigs-empty.png'));
+  await page.screenshot(join(shots, 'muscles-empty.png'));
   const belly = await seen(page, [0, 1.15, 0.15]);
   await drop(page, 'bump', belly);
-  await page.until(`sinew.state().rigs.rigs.length === 1`, 240_000);
-  const [rig] = (await state(page)).rigs.rigs;
-  same([rig.name, rig.template, rig.guide, rig.at], ['bump.1', 'bump', 'skin', 1], 'a bump on the skin that acts');
+  await page.until(`sinew.state().muscles.muscles.length === 1`, 240_000);
+  const [muscle] = (await state(page)).muscles.muscles;
+  same(
+    [muscle.name, muscle.template, muscle.guide, muscle.at],
+    ['bump.1', 'bump', 'skin', 1],
+    'a bump on the skin that acts',
+  );
   // Live: the slider brings it out and takes it back.
   await slide(page, 'control-bump.1', 0);
-  await page.until(`sinew.state().fleshed.status?.step_ms > 0 && sinew.state().rigs.controls[0].value === 0`, 240_000);
+  await page.until(
+    `sinew.state().fleshed.status?.step_ms > 0 && sinew.state().muscles.controls[0].value === 0`,
+    240_000,
+  );
   const flat = await rest(page, belly.vertex);
   await slide(page, 'control-bump.1', 1);
-  await page.until(`sinew.state().rigs.controls[0].value === 1`);
+  await page.until(`sinew.state().muscles.controls[0].value === 1`);
   const out = await rest(page, belly.vertex);
   expect(away(flat, out) > 0.01, `it comes out: ${away(flat, out)}`);
-  await page.screenshot(join(shots, 'rigs-bump.png'));
-  // Pulled by the skin: the rig is fitted until it follows. A bump pushes along its normal alone, so it is seen nearly
+  await page.screenshot(join(shots, 'muscles-bump.png'));
+  // Pulled by the skin: the muscle is fitted until it follows. A bump pushes along its normal alone, so it is seen nearly
   // from the side and pulled that way.
   await page.value(`sinew.perform('view-right')`);
   await page.settle();
   const { x, y } = await page.place('viewport');
-  await page.drag([{ x, y: y - 200 }, { x: x + 110, y: y - 200 }], { button: 'middle' });
+  await page.drag(
+    [
+      { x, y: y - 200 },
+      { x: x + 110, y: y - 200 },
+    ],
+    { button: 'middle' },
+  );
   await page.click('tool-muscle');
   const pulled = await seen(page, out);
   const at = await page.value(`sinew.vertex(${pulled.vertex}).place`);
@@ -55,48 +68,50 @@ export async function a_template_is_dropped_pulled_and_driven({ studio, open, sh
   const way = [tip[0] - foot[0], tip[1] - foot[1]].map((d, _, all) => d / Math.hypot(...all));
   const before = (await state(page)).history.steps.length;
   const pixels = 30;
-  const hand = { x: at.x + pixels * way[0], y: at.y + pixels * way[1] };
-  await page.drag([at, hand], { steps: 8 });
+  const pointer = { x: at.x + pixels * way[0], y: at.y + pixels * way[1] };
+  await page.drag([at, pointer], { steps: 8 });
   await page.until(`sinew.state().history.steps.at(-1) === 'Shape muscle bump.1'`, 240_000);
   same((await state(page)).history.steps.length, before + 1, 'one pull, one step');
-  const [shaped] = (await state(page)).rigs.rigs;
-  expect(JSON.stringify(shaped.parameters) !== JSON.stringify(rig.parameters), 'its parameters are others');
+  const [shaped] = (await state(page)).muscles.muscles;
+  expect(JSON.stringify(shaped.parameters) !== JSON.stringify(muscle.parameters), 'its parameters are others');
   await rest(page, pulled.vertex);
   const now = await page.value(`sinew.vertex(${pulled.vertex}).place`);
-  const left = Math.hypot(now.x - hand.x, now.y - hand.y);
+  const left = Math.hypot(now.x - pointer.x, now.y - pointer.y);
   console.log(`        the skin is ${left.toFixed(0)} pixels from where it was pulled to, ${pixels.toFixed(0)} before`);
   // 25 degrees between the normal and the picture leave 1 - cos², 18 %, that no bump can follow.
-  expect(left < 0.5 * pixels, `it follows the hand: ${left} of ${pixels} pixels are left`);
-  await page.screenshot(join(shots, 'rigs-pulled.png'));
+  expect(left < 0.5 * pixels, `it follows the pointer: ${left} of ${pixels} pixels are left`);
+  await page.screenshot(join(shots, 'muscles-pulled.png'));
   // A curve over the clip: keys at two moments.
   await page.value(`sinew.ask({ type: 'display', what: 'clip', clip: sinew.state().clips[0].name, time: 0 })`);
   await slide(page, 'control-bump.1', 0);
   await page.click('control-bump.1-key');
-  await page.until(`sinew.state().rigs.curves[0]?.keys.length === 1`);
+  await page.until(`sinew.state().muscles.curves[0]?.keys.length === 1`);
   const clip = (await state(page)).clips[0];
   const key = { key: { clip: clip.name, control: 'bump.1', time: 0.5, value: 1 } };
-  await page.value(`sinew.ask({ type: 'do', command: { rigs: ${JSON.stringify(key)} } })`);
-  await page.until(`sinew.state().rigs.curves[0].keys.length === 2 && document.querySelector('[data-testid="curve-bump.1"]')`);
-  await page.screenshot(join(shots, 'rigs-curve.png'));
+  await page.value(`sinew.ask({ type: 'do', command: { muscles: ${JSON.stringify(key)} } })`);
+  await page.until(
+    `sinew.state().muscles.curves[0].keys.length === 2 && document.querySelector('[data-testid="curve-bump.1"]')`,
+  );
+  await page.screenshot(join(shots, 'muscles-curve.png'));
   // Saved and opened again.
-  const path = join(studio.root, 'rigged.sinew.glb');
-  const kept = (await state(page)).rigs;
+  const path = join(studio.root, 'muscled.sinew.glb');
+  const kept = (await state(page)).muscles;
   await page.value(`sinew.ask({ type: 'save', path: ${JSON.stringify(path)} })`);
   await page.value(`sinew.ask({ type: 'sample', name: 'bar', vertices: 1000 })`);
-  await page.until(`sinew.state().name === 'bar' && sinew.state().rigs.rigs.length === 0`);
+  await page.until(`sinew.state().name === 'bar' && sinew.state().muscles.muscles.length === 0`);
   await page.value(`sinew.ask({ type: 'open', path: ${JSON.stringify(path)} })`);
-  await page.until(`sinew.state().rigs.rigs.length === 1`, 240_000);
-  same((await state(page)).rigs.curves, kept.curves, 'curves are kept');
-  // Baked with its rig, then through fit as every clip.
+  await page.until(`sinew.state().muscles.muscles.length === 1`, 240_000);
+  same((await state(page)).muscles.curves, kept.curves, 'curves are kept');
+  // Baked with its muscle, then through fit as every clip.
   const bake = { bake_flesh: { bake: { clip: clip.name, to: 'muscle', fps: 15, seconds: 0.6 } } };
   await page.value(`sinew.ask({ type: 'do', command: ${JSON.stringify(bake)} })`);
   await page.until(`sinew.state().clips.some(({ name }) => name === 'muscle')`, 240_000);
   await page.value(`sinew.ask({ type: 'fit', settings: { clips: ['muscle'], bones: 12 } })`);
   await page.until(`sinew.state().fit?.current`, 240_000);
-  expect((await state(page)).fit.E_RMS_diag1 < 1, 'the rigged clip is fitted');
+  expect((await state(page)).fit.E_RMS_diag1 < 1, 'the clip with the muscle is fitted');
   await page.panel('muscles');
-  await page.click('rig-remove');
-  await page.until(`sinew.state().rigs.rigs.length === 0 && sinew.state().rigs.curves.length === 0`);
+  await page.click('muscle-remove');
+  await page.until(`sinew.state().muscles.muscles.length === 0 && sinew.state().muscles.curves.length === 0`);
 }
 
 // Others of this capability are short.

@@ -1,6 +1,7 @@
 // Every panel at two sizes, for people to look at; judged here is that no control lies outside the window or on another,
 // and that no text is cut off.
 import { join } from 'node:path';
+import { PANELS } from './browser.mjs';
 import { expect } from './check.mjs';
 
 const SIZES = { small: { width: 1280, height: 720 }, large: { width: 3840, height: 2160, scale: 2 } };
@@ -70,7 +71,11 @@ const OVERLAPS = `(() => {
 
 export async function panels_fit_at_both_sizes({ studio, open, shots }) {
   for (const [name, size] of Object.entries(SIZES)) {
-    const page = await open(studio, { ...size, width: size.width / (size.scale ?? 1), height: size.height / (size.scale ?? 1) });
+    const page = await open(studio, {
+      ...size,
+      width: size.width / (size.scale ?? 1),
+      height: size.height / (size.scale ?? 1),
+    });
     const shot = async (what) => {
       await page.settle();
       await page.screenshot(join(shots, `${what}-${name}.png`));
@@ -82,35 +87,85 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
       expect(double.length === 0, `${what} at ${name}: no control on another, but ${double.join('; ')}`);
     };
     await shot('start');
-    for (const panel of ['document', 'properties', 'poses', 'reach', 'rules', 'paths', 'refit', 'puppet', 'flesh', 'muscles', 'fit', 'export', 'history']) {
+    for (const panel of PANELS) {
       await page.panel(panel);
       if (panel === 'properties') await page.click('handle-elbow.L');
       await shot(panel);
     }
-    for (const [action, dialog] of [['export', 'export'], ['open', 'open'], ['new', 'new'], ['preferences', 'preferences'], ['shortcuts', 'shortcuts'], ['licenses', 'licenses']]) {
+    for (const [action, dialog] of [
+      ['export', 'export'],
+      ['open', 'open'],
+      ['new', 'new'],
+      ['preferences', 'preferences'],
+      ['shortcuts', 'shortcuts'],
+      ['licenses', 'licenses'],
+    ]) {
       await page.value(`sinew.perform('${action}')`);
       await page.settle();
       await shot(`dialog-${dialog}`);
       await page.key('Escape');
     }
-    for (const menu of await page.value(`[...document.querySelectorAll('[data-testid^="menubar-"]')].map((b) => b.dataset.testid)`)) {
+    for (const menu of await page.value(
+      `[...document.querySelectorAll('[data-testid^="menubar-"]')].map((b) => b.dataset.testid)`,
+    )) {
       await page.click(menu);
       await shot(menu);
       await page.key('Escape');
     }
-    for (const tool of ['box', 'lasso', 'paint', 'twist', 'rotate', 'sculpt', 'path', 'reach', 'flesh', 'stiffen', 'joint', 'muscle']) {
+    for (const tool of [
+      'box',
+      'lasso',
+      'paint',
+      'twist',
+      'rotate',
+      'sculpt',
+      'path',
+      'reach',
+      'flesh',
+      'stiffen',
+      'joint',
+      'muscle',
+    ]) {
       await page.click(`tool-${tool}`);
       await shot(`tool-${tool}`);
     }
     // Targets, paths and keyframes that are there, not only the empty panels.
-    const wish = { targets: [{ handle: 'hand.L', position: [0.5, 1.55, 0.25] }, { handle: 'foot.R', pin: true }] };
-    await page.value(`sinew.ask({ type: 'drag', drag: 77, move: { reach: ${JSON.stringify(wish)} }, end: true })`);
+    const goal = {
+      targets: [
+        { handle: 'hand.L', position: [0.5, 1.55, 0.25] },
+        { handle: 'foot.R', pin: true },
+      ],
+    };
+    await page.value(`sinew.ask({ type: 'drag', drag: 77, move: { reach: ${JSON.stringify(goal)} }, end: true })`);
     await page.until('sinew.state().reach?.targets.length === 2');
     await shot('reach-targets');
     await page.click('reach-cancel');
-    const walk = { line: [[0, 0], [0.4, 1], [1.2, 1.4]], feet: ['foot.L', 'foot.R'], stride: 0.6, seconds: 1.2, lift: 0.06, stance: 0.5 };
-    const hand = { handle: 'hand.R', points: [[-0.5, 1.1, 0.1], [-0.6, 1.5, 0.4]], seconds: 2 };
-    const all = { walk, paths: [hand], ground: { hills: { height: 0.25, length: 3 } }, keyframes: { examples: ['wave', 'bow'], seconds: 0.5 } };
+    const walk = {
+      line: [
+        [0, 0],
+        [0.4, 1],
+        [1.2, 1.4],
+      ],
+      feet: ['foot.L', 'foot.R'],
+      stride: 0.6,
+      seconds: 1.2,
+      lift: 0.06,
+      stance: 0.5,
+    };
+    const hand = {
+      handle: 'hand.R',
+      points: [
+        [-0.5, 1.1, 0.1],
+        [-0.6, 1.5, 0.4],
+      ],
+      seconds: 2,
+    };
+    const all = {
+      walk,
+      paths: [hand],
+      ground: { hills: { height: 0.25, length: 3 } },
+      keyframes: { examples: ['wave', 'bow'], seconds: 0.5 },
+    };
     await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: ${JSON.stringify(all)} } } })`);
     await page.click('tool-path');
     await page.until('sinew.state().drawn.ground');

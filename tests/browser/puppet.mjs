@@ -85,7 +85,9 @@ export async function a_camera_moves_the_character({ studio, shots }) {
     })()`);
     const each = (1000 * ((await browser.cpu()) - used)) / (seen.followed * seen.secs);
     const spread = Math.max(...seen.weights) - Math.min(...seen.weights);
-    console.log(`        ${seen.followed.toFixed(1)} tracked frames per second, ${seen.ms.toFixed(0)} ms each; vertices ${seen.median.toFixed(1)} ms after (worst ${seen.worst.toFixed(1)}, ${seen.late} of ${seen.n} beyond 100); page ${seen.ticks.toFixed(0)} frames per second; ${each.toFixed(0)} ms of processor time per tracked frame, of all of the browser`);
+    console.log(
+      `        ${seen.followed.toFixed(1)} tracked frames per second, ${seen.ms.toFixed(0)} ms each; vertices ${seen.median.toFixed(1)} ms after (worst ${seen.worst.toFixed(1)}, ${seen.late} of ${seen.n} beyond 100); page ${seen.ticks.toFixed(0)} frames per second; ${each.toFixed(0)} ms of processor time per tracked frame, of all of the browser`,
+    );
     expect(spread > 0.4, `the weights follow: ${spread}`);
     // Where one pose weighs most the body is elsewhere than where the other does: the vertices follow, not only numbers.
     const at = (weight) => seen.bodies[seen.weights.indexOf(weight)];
@@ -109,8 +111,13 @@ export async function a_camera_moves_the_character({ studio, shots }) {
     await page.key('Ctrl+Shift+z');
     await page.until(`sinew.state().clips.length === ${n}`);
     expect((await state(page)).clips.find(({ name }) => name === 'take 1').duration > 0.4, 'the take has a length');
-    const foreign = page.requests.map((url) => new URL(url)).filter(({ protocol, hostname }) => protocol.startsWith('http') && hostname !== '127.0.0.1');
-    expect(page.requests.some((url) => url.endsWith('pose.wasm')), 'the requests of the tracker were seen');
+    const foreign = page.requests
+      .map((url) => new URL(url))
+      .filter(({ protocol, hostname }) => protocol.startsWith('http') && hostname !== '127.0.0.1');
+    expect(
+      page.requests.some((url) => url.endsWith('pose.wasm')),
+      'the requests of the tracker were seen',
+    );
     same(foreign.map(String), [], 'no other host is asked for anything');
   });
 }
@@ -140,11 +147,14 @@ export async function the_quick_tracker_takes_over_while_the_camera_runs({ studi
     await page.until(`sinew.puppet().camera === 'loading'`);
     await page.until(`sinew.puppet().camera === 'on'`, 240_000);
     await isFollowed(page);
-    expect(page.requests.some((url) => url.endsWith('pose-lite.task')), 'the quick network was fetched from the studio');
+    expect(
+      page.requests.some((url) => url.endsWith('pose-lite.task')),
+      'the quick network was fetched from the studio',
+    );
   });
 }
 
-export async function a_refused_or_lost_camera_is_told({ studio, shots }) {
+export async function a_refused_or_lost_camera_is_reported({ studio, shots }) {
   await withCamera(studio, data(FILM), async (page) => {
     await page.permitCamera('denied');
     await page.panel('puppet');
@@ -183,11 +193,27 @@ function kinectRecording(n) {
     const wrist = add(elbow, along(0.25));
     return [shoulder, elbow, wrist, add(wrist, along(0.08))];
   };
-  const leg = (side) => [[0.09 * side, -0.05, 2.2], [0.1 * side, -0.45, 2.2], [0.1 * side, -0.83, 2.22], [0.11 * side, -0.88, 2.1]];
+  const leg = (side) => [
+    [0.09 * side, -0.05, 2.2],
+    [0.1 * side, -0.45, 2.2],
+    [0.1 * side, -0.83, 2.22],
+    [0.11 * side, -0.88, 2.1],
+  ];
   const raised = (k, period) => 0.5 - 0.5 * Math.cos((2 * Math.PI * k) / period);
   const line = (k) => {
-    const trunk = [[0, 0, 2.2], [0, 0.07, 2.19], [0, 0.36, 2.2], [0, 0.56, 2.18]];
-    const joints = [...trunk, ...arm([-0.17, 0.29, 2.2], -1, raised(k, 200)), ...arm([0.17, 0.29, 2.2], 1, raised(k, 300)), ...leg(-1), ...leg(1)];
+    const trunk = [
+      [0, 0, 2.2],
+      [0, 0.07, 2.19],
+      [0, 0.36, 2.2],
+      [0, 0.56, 2.18],
+    ];
+    const joints = [
+      ...trunk,
+      ...arm([-0.17, 0.29, 2.2], -1, raised(k, 200)),
+      ...arm([0.17, 0.29, 2.2], 1, raised(k, 300)),
+      ...leg(-1),
+      ...leg(1),
+    ];
     // As in real recordings, frames are missing here and there.
     const number = 100 + k + 7 * Math.floor(k / 90);
     return [number, ...joints.flat().map((x) => x.toFixed(6))].join(' ');
@@ -226,7 +252,10 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
   await slide(page, 'actor-scrub', 400);
   await page.until(`sinew.state().act?.frame === 400 && sinew.state().act.weights?.[1] > 0.99`);
   await page.settle();
-  expect(away(await vertex(page, 100), posed) < 0.02, `the pair is met: ${away(await vertex(page, 100), posed)} m away`);
+  expect(
+    away(await vertex(page, 100), posed) < 0.02,
+    `the pair is met: ${away(await vertex(page, 100), posed)} m away`,
+  );
   await page.screenshot(join(shots, 'puppet-recording.png'));
   await page.click('actor-play');
   await page.until('sinew.puppet().frame > 405 && sinew.state().act.frame > 405');
@@ -241,7 +270,10 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
   await page.until(`sinew.state().clips.some(({ name }) => name === 'take 1')`, 240_000);
   const take = (await state(page)).clips.find(({ name }) => name === 'take 1');
   // The numbers of its frames have gaps, which take their time.
-  expect(take.duration > (frames - 1) / 30 && take.duration < 100, `as long as the recording: ${take.duration} s of ${frames} frames`);
+  expect(
+    take.duration > (frames - 1) / 30 && take.duration < 100,
+    `as long as the recording: ${take.duration} s of ${frames} frames`,
+  );
   // It leaves as a file, and the project keeps the pairs.
   await page.click('puppet-source-none');
   const exported = await exportAs(page, join(folder, 'out'), 'GLB · character with handles and clips', '.glb');
@@ -260,12 +292,16 @@ export async function a_recording_is_scrubbed_paired_and_performed({ studio, ope
   await page.until(`sinew.state().puppet.pairs.length === 2`);
   const again = await state(page);
   same([again.puppet.settings.travel, again.puppet.settings.smoothing], [false, 0], 'settings are kept');
-  expect(again.puppet.pairs.every(({ thumbnail }) => thumbnail), 'with their pictures');
+  expect(
+    again.puppet.pairs.every(({ thumbnail }) => thumbnail),
+    'with their pictures',
+  );
 }
 
-export async function what_is_wrong_with_an_actor_is_told({ studio, open }) {
+export async function what_is_wrong_with_an_actor_is_reported({ studio, open }) {
   const page = await open(studio);
-  const refused = (message) => page.value(`sinew.ask(${JSON.stringify(message)}).then(() => 'done', (error) => error.message)`);
+  const refused = (message) =>
+    page.value(`sinew.ask(${JSON.stringify(message)}).then(() => 'done', (error) => error.message)`);
   await page.panel('puppet');
   const none = await refused({ type: 'pair', name: 'a', target: 'rest' });
   expect(none.includes('there is no actor'), none);
@@ -290,7 +326,10 @@ export async function landmarks_agree_with_the_golden_ones({ studio, open }) {
   const page = await open(studio);
   await showFilm(page, studio.url, data('video/pose_squats.mp4'));
   const exact = await landmarkErrors(page, 'full');
-  expect(Math.max(...exact.world) < TOLERANCE.world && Math.max(...exact.image) < TOLERANCE.image, 'the exact network agrees everywhere');
+  expect(
+    Math.max(...exact.world) < TOLERANCE.world && Math.max(...exact.image) < TOLERANCE.image,
+    'the exact network agrees everywhere',
+  );
   const quick = await landmarkErrors(page, 'lite');
   const within = (name) => quick[name].filter((error) => error < TOLERANCE[name]).length / quick[name].length;
   expect(within('world') > 0.98 && within('image') > 0.97, 'the quick one nearly everywhere');
@@ -337,12 +376,16 @@ async function landmarkErrors(page, network) {
     const seen = await page.value(`heard[0]`);
     expect(seen.world?.length === golden.length, `somebody is seen in picture ${k}`);
     errors.world.push(...seen.world.map((p, i) => away(p.slice(0, 3), golden[i])));
-    errors.image.push(...seen.image.map(([x, y], i) => Math.hypot(x * width - inPicture[k][i][0], y * height - inPicture[k][i][1])));
+    errors.image.push(
+      ...seen.image.map(([x, y], i) => Math.hypot(x * width - inPicture[k][i][0], y * height - inPicture[k][i][1])),
+    );
   }
   await page.value('tracker.terminate()');
   const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
   const { world, image } = errors;
-  console.log(`        ${network}: world mean ${(100 * mean(world)).toFixed(1)} cm, largest ${(100 * Math.max(...world)).toFixed(0)}; picture mean ${mean(image).toFixed(1)} px, largest ${Math.max(...image).toFixed(0)}`);
+  console.log(
+    `        ${network}: world mean ${(100 * mean(world)).toFixed(1)} cm, largest ${(100 * Math.max(...world)).toFixed(0)}; picture mean ${mean(image).toFixed(1)} px, largest ${Math.max(...image).toFixed(0)}`,
+  );
   return errors;
 }
 
@@ -352,7 +395,10 @@ export async function a_demonstration_is_one_click({ studio, open, shots }) {
   await page.panel('puppet');
   for (const name of ['octopus', 'quadruped']) {
     await page.click(`demo-${name}`);
-    await page.until(`sinew.state().name === '${name}' && sinew.state().act?.weights && sinew.puppet().frame > 3`, 240_000);
+    await page.until(
+      `sinew.state().name === '${name}' && sinew.state().act?.weights && sinew.puppet().frame > 3`,
+      240_000,
+    );
     const many = () => page.value('Array.from({ length: 40 }, (_, k) => sinew.vertex(240 * k).position)');
     const at = async (frame) => {
       await slide(page, 'actor-scrub', frame);
@@ -363,17 +409,28 @@ export async function a_demonstration_is_one_click({ studio, open, shots }) {
     // Scrubbing stops it; then the raised hand of the third scene means a raised paw, or a feeling arm.
     const [still, raised] = [await at(0), await at(225)];
     same((await page.value('sinew.puppet()')).frame, 225, 'it stays where it was put');
-    expect(raised.some((p, k) => away(p, still[k]) > 0.02), `the ${name} moves`);
+    expect(
+      raised.some((p, k) => away(p, still[k]) > 0.02),
+      `the ${name} moves`,
+    );
     await page.screenshot(join(shots, `puppet-demo-${name}.png`));
     await page.click('puppet-source-none');
     await page.until(`sinew.state().act === null`);
   }
 }
 
-for (const test of [a_camera_moves_the_character, a_camera_whose_pictures_cannot_be_handed_over_is_followed_too, the_quick_tracker_takes_over_while_the_camera_runs, a_refused_or_lost_camera_is_told]) {
+for (const test of [
+  a_camera_moves_the_character,
+  a_camera_whose_pictures_cannot_be_handed_over_is_followed_too,
+  the_quick_tracker_takes_over_while_the_camera_runs,
+  a_refused_or_lost_camera_is_reported,
+]) {
   Object.assign(test, { needs: [FILM], long: true });
 }
-Object.assign(landmarks_agree_with_the_golden_ones, { needs: ['video/pose_squats.mp4', 'video/pose_squats_3d.full.json', 'video/pose_squats.full.json'], long: true });
+Object.assign(landmarks_agree_with_the_golden_ones, {
+  needs: ['video/pose_squats.mp4', 'video/pose_squats_3d.full.json', 'video/pose_squats.full.json'],
+  long: true,
+});
 
 // Others of this capability are short.
 a_demonstration_is_one_click.long = true;

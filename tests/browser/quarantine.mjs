@@ -1,2 +1,2 @@
-// Tests that run and are reported, but do not decide: each with the reason why it cannot be relied upon yet.
+// Tests that run and are reported, but do not decide: each with the reason why it cannot be relied on yet.
 export const QUARANTINE = {};

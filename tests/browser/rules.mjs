@@ -8,7 +8,8 @@ const away = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
 const joint = async (page, name) => (await state(page)).ruled.joints.find((other) => other.name === name).position;
 const marker = async (page, name) => (await state(page)).rules.markers.find((other) => other.name === name).position;
 /** Elements of the editor, which has a shadow tree of its own. */
-const inEditor = (selector) => `document.querySelector('[data-testid="rules-text"]').shadowRoot.querySelector('${selector}')`;
+const inEditor = (selector) =>
+  `document.querySelector('[data-testid="rules-text"]').shadowRoot.querySelector('${selector}')`;
 const ask = (page, command) => page.value(`sinew.ask({ type: 'do', command: ${JSON.stringify(command)} })`);
 
 /** Exchange the text by typing, and wait until the server has it. */
@@ -26,13 +27,13 @@ async function openRules(page) {
   await page.settle();
 }
 
-export async function faults_are_told_where_they_are({ studio, open, shots }) {
+export async function faults_are_reported_where_they_are({ studio, open, shots }) {
   const page = await open(studio);
   await openRules(page);
   await ask(page, { rules: { marker: { name: 'Cup', position: [0.35, 1.25, 0.35] } } });
   await write(page, 'pin hand.L to Cup\npin hnd.R to Cup\n');
   const { diagnostics, stale } = (await state(page)).ruled;
-  same([diagnostics.length, stale], [1, true], 'one fault, and the pose of before');
+  same([diagnostics.length, stale], [1, true], 'one fault, and the last valid pose');
   const [{ line, column, from, to, message }] = diagnostics;
   same([line, column, from, to], [2, 5, 22, 27], 'its place');
   expect(/hand\.R/.test(message), `what was meant: ${message}`);
@@ -79,7 +80,9 @@ export async function a_rule_is_clicked_and_follows_its_marker({ studio, open, s
   await page.until(`sinew.rules().text === 'pin hand.L to Marker1\\n'`);
   expect(away(await joint(page, 'hand.L'), await marker(page, 'Marker1')) < 1e-4, 'the hand is at the marker');
   // The surface follows, not only the bones.
-  const moved = await page.value(`(() => { let most = 0; for (let v = 0; v < sinew.state().vertices; v += 7) most = Math.max(most, sinew.vertex(v).position[2]); return most; })()`);
+  const moved = await page.value(
+    `(() => { let most = 0; for (let v = 0; v < sinew.state().vertices; v += 7) most = Math.max(most, sinew.vertex(v).position[2]); return most; })()`,
+  );
   expect(moved > 0.3, `the skin reaches forward: ${moved}`);
   await page.click('write-stop');
   // A point of the ground becomes a marker by itself.
@@ -154,7 +157,7 @@ export async function conflicts_are_shown_on_the_body({ studio, open, shots }) {
   const bad = marks.filter(({ holds, line }) => !holds && line !== 2);
   same(bad.length, 2, 'a mark each');
   expect(Math.abs(away(bad[0].from, bad[0].to) - 0.15) < 0.01, `each is off by half: ${away(bad[0].from, bad[0].to)}`);
-  expect(/15\.0/.test(await page.text('residual-1')), `told in its unit: ${await page.text('residual-1')}`);
+  expect(/15\.0/.test(await page.text('residual-1')), `reported in its unit: ${await page.text('residual-1')}`);
   same(await page.value(`${inEditor('[data-testid="rules-line-3"]')}.className`), 'conflict', 'the line is marked');
   expect(/line 3|line 1/.test(await page.text('rules-conflict')), 'named');
   await page.screenshot(join(shots, 'rules-conflict.png'));
@@ -170,7 +173,10 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   const bars = () => page.value(`document.querySelectorAll('.contact').length`);
   const found = await bars();
   // Lengthen the first by its right end, then take one out, then put one.
-  const place = (at) => page.value(`(() => { const { left, right, top, height } = document.querySelector('[data-testid="contact-0"]').getBoundingClientRect(); return { x: ${at}, y: top + height / 2 }; })()`);
+  const place = (at) =>
+    page.value(
+      `(() => { const { left, right, top, height } = document.querySelector('[data-testid="contact-0"]').getBoundingClientRect(); return { x: ${at}, y: top + height / 2 }; })()`,
+    );
   const end = await place('right - 2');
   await page.drag([end, { x: end.x + 60, y: end.y }]);
   await page.until('sinew.state().rules.contacts.length === 1');
@@ -181,7 +187,9 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   await page.key('Delete');
   await page.until(`sinew.state().rules.contacts[0].contacts.length === ${found - 1}`);
   // Drawn on an empty stretch of the last row, one is added.
-  const rows = await page.value(`(() => { const { left, width, bottom } = document.querySelector('[data-testid="contacts"]').getBoundingClientRect(); return { left, width, bottom }; })()`);
+  const rows = await page.value(
+    `(() => { const { left, width, bottom } = document.querySelector('[data-testid="contacts"]').getBoundingClientRect(); return { left, width, bottom }; })()`,
+  );
   const empty = { x: rows.left + 0.05 * rows.width, y: rows.bottom - 4 };
   await page.drag([empty, { x: empty.x + 0.2 * rows.width, y: empty.y }]);
   await page.until(`sinew.state().rules.contacts[0].contacts.length === ${found}`);
@@ -190,7 +198,10 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   const { contacts } = (await state(page)).rules.contacts[0];
   const foot = contacts[0].foot;
   const last = await page.value(`Math.round(sinew.state().clips[0].duration * ${edited.fps})`);
-  const held = [{ foot, heel: true, frames: [0, last] }, { foot, heel: false, frames: [0, last] }];
+  const held = [
+    { foot, heel: true, frames: [0, last] },
+    { foot, heel: false, frames: [0, last] },
+  ];
   await ask(page, { rules: { contacts: { clip: 'walk', fps: edited.fps, contacts: held } } });
   await page.until(`document.querySelectorAll('.contact').length === 2`);
   await page.click('refit-start');
@@ -239,7 +250,9 @@ export async function a_clip_is_refitted_with_contacts_by_hand({ studio, open, s
   validate(file);
   // Undone, the body is as it was.
   await page.key('Ctrl+z');
-  await page.until(`Math.abs(sinew.state().bounds[1][1] - ${tall}) < 1e-6 && !sinew.state().clips.some(({ name }) => name === 'uphill')`);
+  await page.until(
+    `Math.abs(sinew.state().bounds[1][1] - ${tall}) < 1e-6 && !sinew.state().clips.some(({ name }) => name === 'uphill')`,
+  );
 }
 
 // Others of this capability are short.

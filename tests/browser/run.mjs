@@ -13,7 +13,23 @@ import './places.mjs';
 import { data } from './places.mjs';
 import { QUARANTINE } from './quarantine.mjs';
 
-const MODULES = ['first_start', 'workflow', 'tools', 'trouble', 'examples', 'fit', 'rules', 'puppet', 'flesh', 'muscles', 'licenses', 'pictures', 'feel', 'driver'];
+const MODULES = [
+  'first_start',
+  'workflow',
+  'tools',
+  'trouble',
+  'examples',
+  'fit',
+  'rules',
+  'puppet',
+  'flesh',
+  'muscles',
+  'licenses',
+  'shell',
+  'pictures',
+  'feel',
+  'driver',
+];
 /** Tests whose times are listed at the end. */
 const N_SLOWEST = 10;
 
@@ -22,7 +38,10 @@ const { startStudio } = await import('./studio.mjs');
 const tests = await collect();
 const args = process.argv.slice(2);
 const wanted = args.filter((arg) => !arg.startsWith('--'));
-const unknown = [...wanted.filter((name) => !tests.has(name)), ...args.filter((arg) => arg.startsWith('--') && !['--all', '--list'].includes(arg))];
+const unknown = [
+  ...wanted.filter((name) => !tests.has(name)),
+  ...args.filter((arg) => arg.startsWith('--') && !['--all', '--list'].includes(arg)),
+];
 if (unknown.length > 0) fail(`there is no test or option ${unknown.join(', ')}; --list names the tests`);
 const misplaced = Object.keys(QUARANTINE).filter((name) => !tests.has(name));
 if (misplaced.length > 0) fail(`in quarantine, but no test: ${misplaced.join(', ')}`);
@@ -113,7 +132,9 @@ async function run(name, test) {
 function report() {
   const total = results.reduce((sum, { seconds }) => sum + seconds, 0);
   const slowest = [...results].sort((a, b) => b.seconds - a.seconds).slice(0, N_SLOWEST);
-  console.log(`\n${total.toFixed(0)} s in all; the slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds.toFixed(1)} s`).join(', ')}`);
+  console.log(
+    `\n${total.toFixed(0)} s in all; the slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds.toFixed(1)} s`).join(', ')}`,
+  );
   if (nLeft > 0 && wanted.length === 0) console.log(`${nLeft} long tests were left out; --all runs them`);
   const inQuarantine = results.filter(({ name }) => name in QUARANTINE);
   for (const { name, outcome } of inQuarantine) console.log(`in quarantine: ${name} ${outcome}; ${QUARANTINE[name]}`);

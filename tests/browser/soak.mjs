@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './places.mjs';
 
-const { launch } = await import('./browser.mjs');
+const { launch, PANELS } = await import('./browser.mjs');
 const { startStudio } = await import('./studio.mjs');
 const { expect, same, state } = await import('./check.mjs');
 const { validate } = await import('./judge.mjs');
@@ -71,7 +71,11 @@ async function soak() {
   }
   memory.push(await look());
   const done = Object.values(counts).reduce((sum, n) => sum + n, 0);
-  console.log(`${done} things done: ${Object.entries(counts).map(([name, n]) => `${name} ${n}`).join(', ')}`);
+  console.log(
+    `${done} things done: ${Object.entries(counts)
+      .map(([name, n]) => `${name} ${n}`)
+      .join(', ')}`,
+  );
   console.log(`memory of the server in MB: ${memory.map((mb) => mb.toFixed(0)).join(' ')}`);
   const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
   const quarter = Math.max(1, Math.floor(memory.length / 4));
@@ -83,7 +87,9 @@ async function soak() {
 /** Nothing is wrong: neither in the page nor in what it says. */
 async function check(name) {
   same(page.faults, [], `faults of the page after: ${name}`);
-  const errors = await page.value(`[...document.querySelectorAll('[data-testid="toast-error"] p')].map((p) => p.textContent)`);
+  const errors = await page.value(
+    `[...document.querySelectorAll('[data-testid="toast-error"] p')].map((p) => p.textContent)`,
+  );
   same(errors, [], `errors after: ${name}`);
 }
 
@@ -104,9 +110,18 @@ async function keep() {
   await page.until('!sinew.state().dirty');
   validate(join(studio.root, 'end.sinew.glb'));
   // Numbers of a pose are written with fewer digits than they are kept.
-  const round = (value) => JSON.parse(JSON.stringify(value), (_, x) => (typeof x === 'number' ? Number(x.toFixed(5)) : x));
+  const round = (value) =>
+    JSON.parse(JSON.stringify(value), (_, x) => (typeof x === 'number' ? Number(x.toFixed(5)) : x));
   const names = (list) => list.map(({ name }) => name);
-  const kept = ({ vertices, faces, joints, handles, moves, examples, clips }) => ({ vertices, faces, joints, handles: handles.map(({ name, vertices, secondary }) => [name, vertices, secondary]), moves: round(moves), examples: names(examples), clips: names(clips) });
+  const kept = ({ vertices, faces, joints, handles, moves, examples, clips }) => ({
+    vertices,
+    faces,
+    joints,
+    handles: handles.map(({ name, vertices, secondary }) => [name, vertices, secondary]),
+    moves: round(moves),
+    examples: names(examples),
+    clips: names(clips),
+  });
   const before = kept(await state(page));
   await sample('bar', 1000);
   await page.value(`sinew.ask({ type: 'open', path: 'end.sinew.glb' })`);
@@ -128,16 +143,38 @@ function choice() {
     [5, 'turn the view', turnView],
     [5, 'undo', () => page.key('Ctrl+z')],
     [4, 'redo', () => page.key('Ctrl+Shift+z')],
-    [5, 'switch the panel', () => page.panel(pick(['document', 'properties', 'poses', 'reach', 'rules', 'paths', 'refit', 'puppet', 'flesh', 'muscles', 'fit', 'export', 'history']))],
-    [4, 'take a tool', () => page.click(`tool-${pick(['select', 'drag', 'rotate', 'translate', 'twist', 'box', 'paint', 'reach', 'sculpt'])}`)],
+    [5, 'switch the panel', () => page.panel(pick(PANELS))],
+    [
+      4,
+      'take a tool',
+      () =>
+        page.click(
+          `tool-${pick(['select', 'drag', 'rotate', 'translate', 'twist', 'box', 'paint', 'reach', 'sculpt'])}`,
+        ),
+    ],
     [3, 'play', play],
     [3, 'load a pose', loadPose],
     [2, 'go through the history', jump],
     [2, 'save', () => page.value(`sinew.ask({ type: 'save', path: 'soak', overwrite: true })`)],
     [1, 'open what was saved', reopen],
-    [2, 'open a sample', () => sample(pick(['biped', 'quadruped', 'octopus', 'sack', 'bar', 'flag', 'tablecloth']), Math.round(within(1000, 4000)))],
+    [
+      2,
+      'open a sample',
+      () =>
+        sample(
+          pick(['biped', 'quadruped', 'octopus', 'sack', 'bar', 'flag', 'tablecloth']),
+          Math.round(within(1000, 4000)),
+        ),
+    ],
     [1, 'flesh', flesh],
-    [2, 'look otherwise', () => page.value(`sinew.perform('${pick(['look-shaded', 'look-matcap', 'look-handles', 'look-stress', 'wireframe', 'ghost', 'centres'])}')`)],
+    [
+      2,
+      'look otherwise',
+      () =>
+        page.value(
+          `sinew.perform('${pick(['look-shaded', 'look-matcap', 'look-handles', 'look-stress', 'wireframe', 'ghost', 'centres'])}')`,
+        ),
+    ],
     [1, 'lose the connection', loseConnection],
   ];
   let at = random() * all.reduce((sum, [weight]) => sum + weight, 0);
@@ -159,7 +196,13 @@ async function dragHandle() {
 
 async function turnView() {
   const { x, y } = await viewport();
-  await page.drag([{ x, y }, { x: x + within(-150, 150), y: y + within(-60, 60) }], { steps: 6, button: 'middle' });
+  await page.drag(
+    [
+      { x, y },
+      { x: x + within(-150, 150), y: y + within(-60, 60) },
+    ],
+    { steps: 6, button: 'middle' },
+  );
 }
 
 async function play() {
@@ -168,7 +211,9 @@ async function play() {
   await page.value(`document.activeElement?.blur()`);
   const frames = await page.value('driver.frames()');
   await page.key('Space');
-  await page.until(`driver.frames() > ${frames + Math.round(within(5, 40))} || document.querySelector('[data-testid="play"]').disabled`);
+  await page.until(
+    `driver.frames() > ${frames + Math.round(within(5, 40))} || document.querySelector('[data-testid="play"]').disabled`,
+  );
   await page.key('Space');
 }
 

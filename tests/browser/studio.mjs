@@ -21,19 +21,22 @@ export async function startStudio(folder, { port = 0, file } = {}) {
     child.on('exit', (code) => fail(new Error(`the studio ended with ${code}: ${text}`)));
   });
   const url = await useLaunchLink(link);
-  const kill = () => new Promise((done) => {
-    if (child.signalCode !== null || child.exitCode !== null) return done();
-    child.removeAllListeners('exit');
-    child.on('exit', done);
-    child.kill('SIGKILL');
-  });
+  const kill = () =>
+    new Promise((done) => {
+      if (child.signalCode !== null || child.exitCode !== null) return done();
+      child.removeAllListeners('exit');
+      child.on('exit', done);
+      child.kill('SIGKILL');
+    });
   /** Wait until the work is on disk, where the next studio finds it: a journal of this one with a step in it. */
   const kept = async () => {
     const home = join(folder, 'home');
     const end = Date.now() + 60_000;
     const lines = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0);
     const isKept = () =>
-      readdirSync(home, { recursive: true }).some((name) => name.endsWith('journal.jsonl') && name.includes(`-${child.pid}-`) && lines(join(home, name)) >= 2);
+      readdirSync(home, { recursive: true }).some(
+        (name) => name.endsWith('journal.jsonl') && name.includes(`-${child.pid}-`) && lines(join(home, name)) >= 2,
+      );
     while (!existsSync(home) || !isKept()) {
       if (Date.now() > end) throw new Error('the work never came to the disk');
       await sleep(50);

@@ -1,4 +1,4 @@
-// Every tool in the hand, on the real engine.
+// Every tool, used with the pointer on the real engine.
 import { join } from 'node:path';
 import { expect, grip, same, state } from './check.mjs';
 
@@ -40,12 +40,18 @@ export async function rings_arrows_twists_and_centres({ studio, open, shots }) {
   await page.settle();
   await page.screenshot(join(shots, 'rings.png'));
   const radius = await ringRadius(page, 'axis');
-  const onRing = (degrees) => [radius * Math.cos((degrees * Math.PI) / 180), -radius * Math.sin((degrees * Math.PI) / 180)];
+  const onRing = (degrees) => [
+    radius * Math.cos((degrees * Math.PI) / 180),
+    -radius * Math.sin((degrees * Math.PI) / 180),
+  ];
   await dragGizmo(page, 'elbow.L', onRing(50), onRing(10));
   await moves(page, 2);
   const { rotate } = (await state(page)).moves[1];
-  expect(rotate?.main === 'elbow.L' && Math.abs(rotate.axis[2]) > 0.999, `the ring turns the arm about z: ${JSON.stringify(rotate)}`);
-  expect(Math.abs(Math.abs(rotate.degrees) - 40) < 6, `as far as the hand went around: ${rotate.degrees}`);
+  expect(
+    rotate?.main === 'elbow.L' && Math.abs(rotate.axis[2]) > 0.999,
+    `the ring turns the arm about z: ${JSON.stringify(rotate)}`,
+  );
+  expect(Math.abs(Math.abs(rotate.degrees) - 40) < 6, `as far as the pointer went around: ${rotate.degrees}`);
   // Twist: sideways, spread over the limb.
   const n = (await state(page)).n_moves;
   await page.click('tool-twist');
@@ -90,13 +96,22 @@ export async function handles_are_drawn_erased_mirrored_and_weighted({ studio, o
   })()`);
   await page.click('tool-lasso');
   // Taking a tool that paints shows the surface at rest; a stroke that begins before it is shown counts too.
-  const around = [[-110, -120], [40, -120], [40, 60], [-110, 60], [-110, -115]].map(([dx, dy]) => ({ x: hand.x + dx, y: hand.y + dy }));
+  const around = [
+    [-110, -120],
+    [40, -120],
+    [40, 60],
+    [-110, 60],
+    [-110, -115],
+  ].map(([dx, dy]) => ({ x: hand.x + dx, y: hand.y + dy }));
   await page.drag(around, { steps: 5 });
   await page.until('sinew.state().handles.length === 1');
   const { name, vertices } = (await state(page)).handles[0];
   expect(vertices > 50, `vertices in the lasso: ${vertices}`);
   await page.click('tool-erase');
-  await page.drag([{ x: hand.x - 5, y: hand.y }, { x: hand.x - 25, y: hand.y - 10 }]);
+  await page.drag([
+    { x: hand.x - 5, y: hand.y },
+    { x: hand.x - 25, y: hand.y - 10 },
+  ]);
   await page.until(`sinew.state().handles[0].vertices < ${vertices}`);
   await page.click(`handle-${name}`);
   await page.value(`sinew.perform('handle-grow')`);
@@ -134,7 +149,9 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
   // Polished while nobody does anything: a little different, and back again without.
   await page.value(`(window.last = ${places}, null)`);
   await page.value(`sinew.ask({ type: 'refine', on: true })`);
-  await page.until(`window.last.some((p, v) => Math.hypot(...sinew.vertex(v).position.map((x, k) => x - p[k])) > 1e-5)`);
+  await page.until(
+    `window.last.some((p, v) => Math.hypot(...sinew.vertex(v).position.map((x, k) => x - p[k])) > 1e-5)`,
+  );
   const change = far(await page.value(places), last);
   expect(change < 0.05, `polishing changes little: ${change}`);
   await page.value(`sinew.ask({ type: 'refine', on: false })`);
@@ -158,7 +175,9 @@ export async function methods_looks_clips_and_poses({ studio, open, shots }) {
   same((await state(page)).n_moves, 2, 'moves after reloading');
 }
 
-const difference = (a, b) => a.reduce((sum, p, i) => sum + Math.abs(p[0] - b[i][0]) + Math.abs(p[1] - b[i][1]) + Math.abs(p[2] - b[i][2]), 0) / a.length;
+const difference = (a, b) =>
+  a.reduce((sum, p, i) => sum + Math.abs(p[0] - b[i][0]) + Math.abs(p[1] - b[i][1]) + Math.abs(p[2] - b[i][2]), 0) /
+  a.length;
 /** How far a pixel is from grey. */
 const colour = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b);
 const colourful = (picture) => picture.filter((pixel) => colour(pixel) > 24).length;
@@ -182,7 +201,8 @@ export async function looks_differ_and_stress_is_seen({ studio, open, shots }) {
   }
   const names = Object.keys(pictures);
   for (const [i, a] of names.entries()) {
-    for (const b of names.slice(i + 1)) expect(difference(pictures[a], pictures[b]) > 1, `${a} and ${b} look different`);
+    for (const b of names.slice(i + 1))
+      expect(difference(pictures[a], pictures[b]) > 1, `${a} and ${b} look different`);
   }
   same(difference(pictures.stress, await page.pixels(clip)), 0, 'the same look, seen twice');
   // Colours where the arm bends; none once nothing is bent.
@@ -225,11 +245,15 @@ export async function a_ring_turns_beyond_half_a_turn({ studio, open }) {
   await page.click('tool-rotate');
   await page.settle();
   const centre = await page.value(`sinew.handle('head')`);
-  const arc = (radius, degrees) => Array.from({ length: 1 + degrees / 15 }, (_, k) => {
-    const angle = ((45 + 15 * k) * Math.PI) / 180;
-    return { x: centre.x + radius * Math.cos(angle), y: centre.y - radius * Math.sin(angle) };
-  });
-  const turn = async () => (await state(page)).moves.filter((step) => step.rotate?.main === 'head').reduce((sum, step) => sum + step.rotate.degrees * Math.sign(step.rotate.axis[2]), 0);
+  const arc = (radius, degrees) =>
+    Array.from({ length: 1 + degrees / 15 }, (_, k) => {
+      const angle = ((45 + 15 * k) * Math.PI) / 180;
+      return { x: centre.x + radius * Math.cos(angle), y: centre.y - radius * Math.sin(angle) };
+    });
+  const turn = async () =>
+    (await state(page)).moves
+      .filter((step) => step.rotate?.main === 'head')
+      .reduce((sum, step) => sum + step.rotate.degrees * Math.sign(step.rotate.axis[2]), 0);
   // The outermost ring, which faces the viewer.
   const points = arc(await ringRadius(page, 'outer'), 285);
   await page.move(points[0]);

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, grip, same, state } from './check.mjs';
 
 const said = (page, words) =>
-  page.until(`document.querySelector('[data-testid="toasts"]').textContent.toLowerCase().includes(${JSON.stringify(words.toLowerCase())})`);
+  page.until(
+    `document.querySelector('[data-testid="toasts"]').textContent.toLowerCase().includes(${JSON.stringify(words.toLowerCase())})`,
+  );
 
 export async function broken_unknown_and_huge_files_are_refused_with_a_reason({ studio, open }) {
   const page = await open(studio);
@@ -34,7 +36,9 @@ export async function a_project_of_a_newer_version_is_refused_and_untouched({ st
   bytes[at + '"version":'.length] = '9'.charCodeAt(0);
   const path = join(studio.root, 'newer.sinew.glb');
   writeFileSync(path, bytes);
-  const answer = await page.value(`sinew.ask({ type: 'open', path: 'newer.sinew.glb' }).then(() => '', (error) => String(error.message ?? error))`);
+  const answer = await page.value(
+    `sinew.ask({ type: 'open', path: 'newer.sinew.glb' }).then(() => '', (error) => String(error.message ?? error))`,
+  );
   expect(/newer version/.test(answer) && /format 9/.test(answer), `it names the version: ${answer}`);
   expect(readFileSync(path).equals(bytes), 'the file is untouched');
   same((await state(page)).name, 'biped', 'what was open');
@@ -60,7 +64,9 @@ export async function a_lost_connection_comes_back_with_all_work({ studio, open 
   await page.settle();
   same((await state(page)).n_moves, 1, 'the work is there');
   // The banner is gone again.
-  await page.until(`(() => { const banner = document.querySelector('[data-testid="banner"]'); return !banner?.getClientRects().length || !/lost|connect/i.test(banner.textContent); })()`);
+  await page.until(
+    `(() => { const banner = document.querySelector('[data-testid="banner"]'); return !banner?.getClientRects().length || !/lost|connect/i.test(banner.textContent); })()`,
+  );
   await page.key('Ctrl+z');
   await page.until('sinew.state().n_moves === 0');
 }
@@ -104,7 +110,10 @@ export async function a_frame_that_fails_is_acknowledged({ studio, open }) {
     try { window.socket.onmessage({ data: message.buffer }); return ''; } catch (error) { return String(error); }
   })()`);
   expect(failed !== '', 'the frame cannot be taken');
-  expect(await page.value(`window.heard.some((text) => text.includes('"ack"') && text.includes('777'))`), 'it is acknowledged');
+  expect(
+    await page.value(`window.heard.some((text) => text.includes('"ack"') && text.includes('777'))`),
+    'it is acknowledged',
+  );
   const elbow = await grip(page, 'elbow.L');
   await page.drag([elbow, { x: elbow.x, y: elbow.y - 90 }]);
   await page.until('sinew.state().n_moves === 1');
@@ -175,7 +184,9 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
 /** A long job is stopped by its button, while the page goes on. */
 export async function a_job_is_stopped_by_its_button({ studio, open }) {
   const page = await open(studio);
-  await page.value(`(() => { window.answer = null; sinew.ask({ type: 'sample', name: 'octopus', vertices: 1000000 }).then(() => { window.answer = 'done'; }, (error) => { window.answer = error.message; }); })()`);
+  await page.value(
+    `(() => { window.answer = null; sinew.ask({ type: 'sample', name: 'octopus', vertices: 1000000 }).then(() => { window.answer = 'done'; }, (error) => { window.answer = error.message; }); })()`,
+  );
   const button = `document.querySelector('[data-testid^="job-cancel-"]')`;
   await page.until(button);
   // At once: a picture taken first would give the job the time to finish.

@@ -8,7 +8,7 @@ import { distance, inBlender, validate } from './judge.mjs';
 /** Pose on the sample by hand, back and forth in history, a picture of it, a project, an export. */
 export async function the_sample_is_posed_saved_and_exported({ studio, open, folder, shots }) {
   const page = await open(studio);
-  const probe = (await page.value('sinew.owners()')).findIndex((owner) => owner === 1);
+  const probe = (await page.value('sinew.owners()')).indexOf(1);
   const atRest = await vertex(page, probe);
   const elbow = await grip(page, 'elbow.L');
   await page.drag([elbow, { x: elbow.x + 20, y: elbow.y - 110 }]);
@@ -19,7 +19,11 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   await page.key('Ctrl+z');
   await page.until('sinew.state().history.at === 0');
   await page.settle();
-  same((await vertex(page, probe)).map((x) => x.toFixed(5)), atRest.map((x) => x.toFixed(5)), 'undone');
+  same(
+    (await vertex(page, probe)).map((x) => x.toFixed(5)),
+    atRest.map((x) => x.toFixed(5)),
+    'undone',
+  );
   await page.key('Ctrl+Shift+z');
   await page.until('sinew.state().history.at === 1');
   // Typed numbers: turn the head by 30 degrees about y.
@@ -29,7 +33,10 @@ export async function the_sample_is_posed_saved_and_exported({ studio, open, fol
   for (const key of ['r', 'y', '3', '0', 'Enter']) await page.key(key);
   await page.until('sinew.state().n_moves === 2');
   const turn = (await state(page)).moves[1].rotate;
-  expect(Math.abs(turn.degrees - 30) < 1e-6 && Math.abs(turn.axis[1]) > 0.99, `a turn of 30 about y: ${JSON.stringify(turn)}`);
+  expect(
+    Math.abs(turn.degrees - 30) < 1e-6 && Math.abs(turn.axis[1]) > 0.99,
+    `a turn of 30 about y: ${JSON.stringify(turn)}`,
+  );
   await page.screenshot(join(shots, 'posed.png'));
   // Saved, and there after another page is opened on the file.
   await page.value(`sinew.ask({ type: 'save', path: 'hero' })`);
@@ -72,12 +79,18 @@ export async function a_dropped_mesh_gets_handles_and_a_skin({ studio, open, fol
   // Painted by mouse: a box, then a brush.
   await page.click('tool-box');
   const { x, y } = await page.place('viewport');
-  await page.drag([{ x: x - 200, y: y - 260 }, { x: x + 200, y: y - 60 }]);
+  await page.drag([
+    { x: x - 200, y: y - 260 },
+    { x: x + 200, y: y - 60 },
+  ]);
   await page.until('sinew.state().handles.length === 1');
   const n_box = (await state(page)).handles[0].vertices;
   expect(n_box > 10, `vertices of the box: ${n_box}`);
   await page.click('tool-paint');
-  await page.drag([{ x, y }, { x: x + 60, y: y + 10 }]);
+  await page.drag([
+    { x, y },
+    { x: x + 60, y: y + 10 },
+  ]);
   await page.until(`sinew.state().handles[0].vertices > ${n_box} || sinew.state().handles.length === 2`);
   await page.settle();
   await page.screenshot(join(shots, 'painted.png'));

@@ -38,11 +38,11 @@ fn refused(document: &Document, command: Command) -> String {
     command.apply(document).unwrap_err().to_string()
 }
 
-fn target(handle: &str, position: Option<[f64; 3]>) -> ReachTarget {
-    ReachTarget { handle: handle.into(), position, pin: false }
+fn target(handle: &str, position: Option<[f64; 3]>) -> TargetGoal {
+    TargetGoal { handle: handle.into(), position, pin: false }
 }
 
-fn to(targets: Vec<ReachTarget>) -> ReachGoal {
+fn to(targets: Vec<TargetGoal>) -> ReachGoal {
     ReachGoal { targets, ..ReachGoal::default() }
 }
 

@@ -41,7 +41,7 @@ pub fn reach_objective() -> Objective {
 #[serde(default, deny_unknown_fields)]
 pub struct ReachGoal {
     /// All targets there are.
-    pub targets: Vec<ReachTarget>,
+    pub targets: Vec<TargetGoal>,
     /// Whether all handles stay where they are that are not in the chain of a target.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<_>"))]
     pub pin_others: bool,
@@ -56,7 +56,7 @@ pub struct ReachGoal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields = nullable))]
 #[serde(deny_unknown_fields)]
-pub struct ReachTarget {
+pub struct TargetGoal {
     /// Name of the handle.
     pub handle: String,
     /// Where its middle should be; where it is at present if absent.

@@ -20,8 +20,7 @@ use std::time::Instant;
 
 /// Find the blend of example poses that brings handles to targets
 #[derive(Args)]
-#[command(
-    after_help = "The objective is a sum of terms, each with an optional factor:\n  \
+#[command(after_help = "The objective is a sum of terms, each with an optional factor:\n  \
                         target             reach the targets\n  \
                         small-weights      keep weights small\n  \
                         sum-to-one         let weights sum to 1\n  \
@@ -30,8 +29,7 @@ use std::time::Instant;
                         last-pose          stay near the last pose\n  \
                         few-examples(N)    use at most N examples\n\
                         The abbreviations of Hansen (2006) are understood as well.\nExample:  sinew sample biped --poses walk -o \
-                        walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3"
-)]
+                        walk.sinew.glb && sinew reach walk.sinew.glb --by foot.L=0,0.1,0.3")]
 pub struct ReachArgs {
     /// Project with handles and example poses
     pub project: PathBuf,

@@ -79,7 +79,7 @@ function take(message: Incoming, viewport: Viewport): void {
         store.emit('act', null);
         return;
       }
-      // While flesh is simulated, how that goes comes some times a second.
+      // While flesh is simulated, how that goes comes some times per second.
       if (store.doc && message.fleshed !== undefined && Object.keys(message).length === 2) {
         store.doc.fleshed = message.fleshed;
         store.emit('fleshed', null);

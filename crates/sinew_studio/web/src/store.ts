@@ -25,13 +25,13 @@ export interface Topics {
   frame: null;
   /** The camera moved; `true` if the user moved it. */
   camera: boolean;
-  /** Only the search in progress changed: many times a second. */
+  /** Only the search in progress changed: many times per second. */
   reach: null;
   /** Another workspace is in front, or another panel of it. */
   panel: string;
-  /** Only the performance in progress changed: many times a second. */
+  /** Only the performance in progress changed: many times per second. */
   act: null;
-  /** Only how the simulation of flesh goes changed: some times a second. */
+  /** Only how the simulation of flesh goes changed: some times per second. */
   fleshed: null;
   /** A gesture ended that changed a pose or a handle. */
   gesture: 'pose' | 'paint' | 'centre';

@@ -15,6 +15,7 @@ import { reach } from './reach';
 import { refit } from './refit';
 import { rules } from './rules';
 import { sculpt } from './sculpt';
+import { turntable } from './turntable';
 
 export const CAPABILITIES: readonly Capability[] = [
   document,
@@ -29,6 +30,7 @@ export const CAPABILITIES: readonly Capability[] = [
   flesh,
   muscles,
   fit,
+  turntable,
   exporting,
   history,
 ];

@@ -294,7 +294,7 @@ export type FitSettings = {
 };
 
 /** Fit a muscle until a vertex is at a place. */
-export type FitTouch = { rig: string, vertex: number, to: [number, number, number], };
+export type FitTouch = { muscle: string, vertex: number, to: [number, number, number], };
 
 /** Flesh of the document. */
 export type Flesh = {
@@ -304,11 +304,11 @@ export type Flesh = {
   painted: boolean;
   /** Whether the skeleton was there already. */
   own_skeleton: boolean;
-  /** Whether it was made of the joints put by hand. */
+  /** Whether it was made of the joints placed by the user. */
   bound: boolean;
   /** Whether one of them was moved since. */
   moved: boolean;
-  /** Joints put by hand. */
+  /** Joints placed by the user. */
   sites: Array<JointSite>;
   turned: boolean;
   /** Joints in their pose. */
@@ -610,6 +610,15 @@ export type MuscleChange = { "set": { muscles: unknown, } }
   | { "value": { control: string, value: number, } }
   | { "key": { clip: string, control: string, time: number, value: number | null, } };
 
+/** A control parameter. */
+export type MuscleControl = {
+  name: string;
+  /** The angle of a joint it follows; null if it is free. */
+  follows: string | null;
+  range: [number, number];
+  value: number;
+};
+
 /** A control parameter over a clip. */
 export type MuscleCurve = {
   /** The clip, by name. */
@@ -619,6 +628,9 @@ export type MuscleCurve = {
   /** Seconds and values, by rising time. */
   keys: Array<[number, number]>;
 };
+
+/** Muscles in what is shown. */
+export type Muscles = { controls: Array<MuscleControl>, muscles: Array<ShownMuscle>, curves: Array<MuscleCurve>, };
 
 /** A joint that was put. */
 export type NewJoint = { name: string, position: [number, number, number], };
@@ -696,7 +708,7 @@ export type Picked = {
 export type PickedGround = { position: [number, number, number], };
 
 /** A muscle that was placed. */
-export type PlacedRig = { name: string, };
+export type PlacedMuscle = { name: string, };
 
 /** Pairs of poses, and how they are used. */
 export type Puppet = { pairs: Array<PairInfo>, settings: PuppetSettings, projections: string[], };
@@ -748,6 +760,18 @@ export type Reach = {
   missed: number;
 };
 
+/** What the user asks for. */
+export type ReachGoal = {
+  /** All targets there are. */
+  targets: Array<TargetGoal>;
+  /** Whether all handles stay where they are that are not in the chain of a target. */
+  pin_others?: boolean;
+  /** Whether to look for the best pose anywhere, rather than near the present one. */
+  multi_start?: boolean;
+  /** Weights by name of example, set by the user: the pose is their blend, and nothing is searched. */
+  weights?: Array<[string, number]>;
+};
+
 /** Where a handle should be. */
 export type ReachTarget = {
   handle: string;
@@ -756,18 +780,6 @@ export type ReachTarget = {
   at: [number, number, number];
   pin: boolean;
   distance: number;
-};
-
-/** What the user asks for. */
-export type ReachWish = {
-  /** All targets there are. */
-  targets: Array<WishedTarget>;
-  /** Whether all handles stay where they are that are not in the chain of a target. */
-  pin_others?: boolean;
-  /** Whether to look for the best pose anywhere, rather than near the present one. */
-  anew?: boolean;
-  /** Weights by name of example, set by the user: the pose is their blend, and nothing is searched. */
-  weights?: Array<[string, number]>;
 };
 
 /** Unsaved work: of a session that ended badly, or of a document that was closed. */
@@ -831,18 +843,6 @@ export type RegionMode = "all" | "facing" | "around";
 /** Heights on a grid. */
 export type Relief = { origin: [number, number], cell: number, heights: Array<Array<number>>, };
 
-/** A control parameter. */
-export type RigControl = {
-  name: string;
-  /** The angle of a joint it follows; null if it is free. */
-  follows: string | null;
-  range: [number, number];
-  value: number;
-};
-
-/** Muscles in what is shown. */
-export type Rigs = { controls: Array<RigControl>, rigs: Array<ShownMuscle>, curves: Array<MuscleCurve>, };
-
 /** Turn a handle and those that follow it about its centre. Without `handles`: it and its stored secondary ones. */
 export type Rotate = { main: string, handles: Array<string>, axis: [number, number, number], degrees: number, };
 
@@ -891,7 +891,7 @@ export type RuledJoint = {
 
 /** Rules and what belongs to them, as files and pages have them. */
 export type Rules = {
-  /** The rules, one a line. */
+  /** The rules, one per line. */
   text: string;
   /** Named points. */
   markers: Array<Marker>;
@@ -1042,6 +1042,16 @@ export type TakeData = {
   frames: string;
 };
 
+/** A target as the user puts it. */
+export type TargetGoal = {
+  /** Name of the handle. */
+  handle: string;
+  /** Where its middle should be; where it is at present if absent. */
+  position?: [number, number, number] | null;
+  /** Whether it must be there. */
+  pin?: boolean;
+};
+
 /** A term of an objective. */
 export type TermInfo = {
   name: string;
@@ -1096,22 +1106,12 @@ export type Way = {
   seconds?: number;
 };
 
-/** A target as the user puts it. */
-export type WishedTarget = {
-  /** Name of the handle. */
-  handle: string;
-  /** Where its middle should be; where it is at present if absent. */
-  position?: [number, number, number] | null;
-  /** Whether it must be there. */
-  pin?: boolean;
-};
-
 /** What a gesture streams. */
 export type Gestured =
   | { rotate: Rotate }
   | { translate: Translate }
   | { twist: Twist }
-  | { reach: ReachWish }
+  | { reach: ReachGoal }
   | { rules: RulesChange }
   | { puppet: Cue }
   | { flesh: FleshTouch };
@@ -1230,7 +1230,7 @@ frame: number, })
   /** The joint it hangs on. */
   parent: string | null;
 })
-  | ({ type: 'rig_place' } & {
+  | ({ type: 'muscle_place' } & {
   /** `bump`, `bulge`, `radial` or `torus`. */
   template: string;
   /** `skin`, `bone` or `free`. */
@@ -1288,7 +1288,7 @@ export interface Replies {
   flesh_cells: Done;
   paint_stiffness: Done;
   put_joint: NewJoint | null;
-  rig_place: PlacedRig | null;
+  muscle_place: PlacedMuscle | null;
 }
 
 /** Keys of the `welcome` message. */
@@ -1301,7 +1301,7 @@ export type Welcome = {
   samples: string[];
   /** Bytes of a file that may be dropped on the page. */
   max_upload: number;
-} & { methods: string[], laplacians: string[], frames: string[], } & { search: SearchNames, } & { language: LanguageInfo, };
+} & { methods: string[], laplacians: string[], frames: string[], } & { search: SearchNames, } & { language: LanguageInfo, } & { fit_defaults: FitSettings, } & { turntable_defaults: TurntableSettings, };
 
 /** All keys of the `state` message; a message has those whose part changed. */
 export type State = {
@@ -1356,7 +1356,7 @@ export type State = {
 } & {
   /** Null if there is none. */
   act: Act | null;
-} & { flesh: Flesh, } & { fleshed: Fleshed, } & { rigs: Rigs, };
+} & { flesh: Flesh, } & { fleshed: Fleshed, } & { muscles: Muscles, };
 
 /** What changed of the document. */
 export type DocChange = Partial<State>;

@@ -7,7 +7,7 @@ import { showShape } from '../display';
 import type { Player } from '../player';
 import { askText } from '../ui/dialog';
 import { el } from '../ui/dom';
-import { iconButton, numberField, segments, selectField, slider } from '../ui/fields';
+import { fpsField, iconButton, segments, selectField, slider } from '../ui/fields';
 import { openMenu } from '../ui/menu';
 import { h, mounted, part, useTopics, type View } from '../ui/view';
 
@@ -57,17 +57,7 @@ function Timeline(player: Player): View[] {
     h(
       'label.inline',
       { key: 'fps', 'data-tip': 'Frames per second' },
-      numberField({
-        id: 'fps',
-        label: 'Frames per second',
-        class: 'fps',
-        value: fps,
-        min: 1,
-        max: 240,
-        step: 1,
-        disabled,
-        set: (to) => player.setFps(to),
-      }),
+      fpsField({ id: 'fps', class: 'fps', value: fps, disabled, set: (to) => player.setFps(to) }),
       h('span', null, 'fps'),
     ),
   ];

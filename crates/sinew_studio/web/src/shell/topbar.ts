@@ -82,7 +82,7 @@ const MENUS: [string, string[]][] = [
       'clip-start',
     ],
   ],
-  ['Help', ['shortcuts', 'tour', '-', 'licenses']],
+  ['Help', ['shortcuts', 'tour', '-', 'other-browser', '-', 'licenses']],
 ];
 
 function entries(ids: string[]): MenuEntry[] {

@@ -83,6 +83,11 @@ export function numberField(options: NumberOptions): View {
   return part(NumberField, { ...options, key: options.id });
 }
 
+/** Frames per second. */
+export function fpsField(options: Pick<NumberOptions, 'id' | 'value' | 'set' | 'class' | 'disabled'>): View {
+  return numberField({ ...options, label: 'Frames per second', min: 1, max: 240, step: 1 });
+}
+
 /** A length in metres, shown in the preferred unit. */
 export function lengthField(options: NumberOptions): View {
   const scale = store.prefs.units === 'cm' ? 100 : 1;

@@ -5,7 +5,7 @@ import { address } from '../../net/address';
 import type { Download, ExportFormat, ExportWhat, FitSettings } from '../../net/protocol';
 import { openDialog } from '../../ui/dialog';
 import { el } from '../../ui/dom';
-import { note, numberField, row, selectField } from '../../ui/fields';
+import { fpsField, note, row, selectField } from '../../ui/fields';
 import { formatBytes } from '../../ui/format';
 import { toast } from '../../ui/toast';
 import { h, part, type View } from '../../ui/view';
@@ -136,18 +136,7 @@ function ExportForm({ state }: { state: ExportState }): View {
       ),
     clips.length > 0 &&
       hasFps &&
-      row(
-        'Frames per second',
-        numberField({
-          id: 'export-fps',
-          label: 'Frames per second',
-          value: fps,
-          min: 1,
-          max: 240,
-          step: 1,
-          set: (value) => set({ fps: value }),
-        }),
-      ),
+      row('Frames per second', fpsField({ id: 'export-fps', value: fps, set: (value) => set({ fps: value }) })),
     preset.what === 'skin' &&
       row(
         'Influences',

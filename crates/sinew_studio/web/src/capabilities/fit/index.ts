@@ -3,7 +3,7 @@ import { store } from '../../app';
 import type { Capability } from '../../capability';
 import { buildCompare } from './compare';
 import { FitPanel } from './panel';
-import { fitParams, fitView } from './state';
+import { chosenFit, fitView } from './state';
 
 export const fit: Capability = {
   id: 'fit',
@@ -11,7 +11,7 @@ export const fit: Capability = {
   start: ({ viewport }) => {
     viewport.element.append(buildCompare(viewport));
     store.on('opened', () => {
-      fitParams.clips = [];
+      chosenFit.clips = [];
     });
   },
   debug: ({ viewport }) => ({

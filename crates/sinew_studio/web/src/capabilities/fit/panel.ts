@@ -6,7 +6,7 @@ import { button, checkbox, note, numberField, row, segments, selectField, slider
 import { section } from '../../ui/section';
 import { h, useTopics, type View } from '../../ui/view';
 import { resultViews } from './result';
-import { fitJob, fitParams, fitSettings, fitView, stopFit } from './state';
+import { chosenFit, fitJob, fitParams, fitSettings, fitView, stopFit } from './state';
 
 /** Value of the list that is no name. */
 const ALL = ' all';
@@ -17,8 +17,8 @@ export function FitPanel({ context: { player } }: { context: Context }): View {
   return h('div.properties.fit', { 'data-testid': 'fit' }, settingsSection(), runView(), ...resultViews(player));
 }
 
-function set(change: Partial<typeof fitParams>): void {
-  Object.assign(fitParams, change);
+function set(change: typeof chosenFit): void {
+  Object.assign(chosenFit, change);
   fitView.emit('change', null);
 }
 
@@ -27,8 +27,8 @@ function settingsSection(): View {
   if (clips.length === 0) return emptySection();
   const names = clips.map(({ name }) => ({ value: name, label: name }));
   const all = clips.length > 1 ? [{ value: ALL, label: `All ${clips.length} clips, one skin` }] : [];
-  const chosen = clips.some(({ name }) => name === fitParams.clips[0])
-    ? fitParams.clips[0]
+  const chosen = clips.some(({ name }) => name === fitParams().clips[0])
+    ? fitParams().clips[0]
     : (all[0]?.value ?? names[0].value);
   return section(
     'Fit a skin',
@@ -41,7 +41,7 @@ function settingsSection(): View {
       segments(
         'fit-aim',
         'Goal',
-        fitParams.aim,
+        fitParams().aim,
         [
           { value: 'bones', label: 'Bones', tip: 'The smallest error with this many bones' },
           { value: 'error', label: 'Error', tip: 'The fewest bones for this error' },
@@ -49,14 +49,14 @@ function settingsSection(): View {
         (aim) => set({ aim }),
       ),
     ),
-    fitParams.aim === 'bones' ? row('Bones', ...both('bones', 'Bones', [1, 200, 1000])) : errorRow(),
+    fitParams().aim === 'bones' ? row('Bones', ...both('bones', 'Bones', [1, 200, 1000])) : errorRow(),
     row('Influences', ...both('influences', 'Bones per vertex', [1, 8, 8])),
     row(
       'Bones can',
       segments(
         'fit-kind',
         'Bones can',
-        fitParams.rigid ? 'rigid' : 'affine',
+        fitParams().rigid ? 'rigid' : 'affine',
         [
           { value: 'affine', label: 'Stretch', tip: 'Rotate, move, scale and shear (affine): smallest error per bone' },
           { value: 'rigid', label: 'Rotate only', tip: 'Rotate and move (rigid): smallest error per byte' },
@@ -66,7 +66,7 @@ function settingsSection(): View {
     ),
     row(
       'Rest pose',
-      checkbox('fit-rest', 'may be corrected', fitParams.correct_rest, (correct_rest) => set({ correct_rest })),
+      checkbox('fit-rest', 'may be corrected', fitParams().correct_rest, (correct_rest) => set({ correct_rest })),
     ),
   );
 }
@@ -94,7 +94,7 @@ function errorRow(): View {
     numberField({
       id: 'fit-error',
       label: 'Error in percent of the diagonal',
-      value: fitParams.error,
+      value: fitParams().error,
       min: 0.001,
       max: 10,
       step: 0.01,
@@ -107,7 +107,7 @@ function errorRow(): View {
 /** A slider, and a number for exact values beyond it. */
 function both(key: 'bones' | 'influences', label: string, [min, max, most]: [number, number, number]): View[] {
   const change = (value: number): void => set({ [key]: Math.round(value) });
-  const value = fitParams[key];
+  const value = fitParams()[key];
   return [
     slider({ id: `fit-${key}`, label, value, min, max, step: 1, set: change }),
     numberField({ id: `fit-${key}-number`, label, value, min, max: most, step: 1, class: 'short', set: change }),

@@ -75,20 +75,23 @@ class FitView extends Emitter<{ change: null }> {
 export const fitView = new FitView();
 
 /** Settings of the next fit: a number of bones, or an error. */
-export const fitParams = {
-  clips: [] as string[],
-  aim: 'bones' as 'bones' | 'error',
-  bones: 30,
-  error: 0.1,
-  influences: 4,
-  rigid: false,
-  correct_rest: true,
-};
+interface FitParams extends Pick<FitSettings, 'clips' | 'bones' | 'influences' | 'rigid' | 'correct_rest'> {
+  aim: 'bones' | 'error';
+  error: number;
+}
+
+/** What the user chose; everything else is as the server has it. */
+export const chosenFit: Partial<FitParams> = {};
+
+export function fitParams(): FitParams {
+  const { clips, bones, influences, rigid, correct_rest } = store.welcome!.fit_defaults;
+  return { clips, bones, influences, rigid, correct_rest, aim: 'bones', error: 0.1, ...chosenFit };
+}
 
 /** Settings of a fit, or of an export through it. */
 export function fitSettings(): Partial<FitSettings> {
-  const { aim, bones, error, influences, rigid, correct_rest } = fitParams;
-  const clips = fitParams.clips.filter((name) => store.doc?.clips.some((clip) => clip.name === name));
+  const { aim, bones, error, influences, rigid, correct_rest, ...rest } = fitParams();
+  const clips = rest.clips.filter((name) => store.doc?.clips.some((clip) => clip.name === name));
   return { clips, bones, error: aim === 'error' ? error : null, influences, rigid, correct_rest };
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, store } from '../../app';
 import type { FleshBaked } from '../../net/protocol';
 import type { Player } from '../../player';
-import { button, note, numberField, row, selectField, textField } from '../../ui/fields';
+import { button, fpsField, note, numberField, row, selectField, textField } from '../../ui/fields';
 import { formatCount } from '../../ui/format';
 import { section } from '../../ui/section';
 import { toast } from '../../ui/toast';
@@ -53,18 +53,7 @@ function Bake({ player }: { player: Player }): View {
       'Name',
       textField({ id: 'flesh-bake-name', label: 'Name of the clip', value: to, set: (name) => set({ to: name }) }),
     ),
-    row(
-      'fps',
-      numberField({
-        id: 'flesh-bake-fps',
-        label: 'Frames per second',
-        value: fps,
-        min: 1,
-        max: 240,
-        step: 1,
-        set: (value) => set({ fps: value }),
-      }),
-    ),
+    row('fps', fpsField({ id: 'flesh-bake-fps', value: fps, set: (value) => set({ fps: value }) })),
     !clip &&
       row(
         'Seconds',

@@ -1,28 +1,16 @@
 // The flesh tool: hold the surface and pull it, or push it, while it is simulated.
-import type { Vector3 } from 'three';
 import { ask } from '../../app';
-import { PoseGesture } from '../../tools/gesture';
-import { type Press, PressTool } from '../../tools/press';
-import { pick, type Stage, screenAxis, screenVector } from '../../tools/tool';
+import type { Press } from '../../tools/press';
+import { type HeldVertex, SkinDragTool } from '../../tools/skin_drag';
+import { screenAxis } from '../../tools/tool';
 import { toast } from '../../ui/toast';
 import { type Colour, line, ring } from '../../view/draw';
 import { fleshOptions, isLive, setLive } from './state';
 
-interface Held {
-  vertex: number;
-  from: Vector3;
-}
-
-export class FleshTool extends PressTool<Held> {
+export class FleshTool extends SkinDragTool {
   readonly cursor = 'grab';
-  private to: Vector3 | null = null;
 
-  constructor(stage: Stage) {
-    super(stage);
-    stage.overlay.layers.push((g, colour) => this.draw(g, colour));
-  }
-
-  protected find(event: PointerEvent): undefined | Promise<Held | null> {
+  protected find(event: PointerEvent): undefined | Promise<HeldVertex | null> {
     this.to = null;
     if (!isLive()) {
       setLive(true);
@@ -30,23 +18,17 @@ export class FleshTool extends PressTool<Held> {
       return undefined;
     }
     const pushes = (fleshOptions.value.op === 'push') !== event.shiftKey;
-    return pick(this.stage, event).then((picked) => {
-      if (!picked) return null;
-      if (pushes) {
-        const direction = screenAxis(this.stage).negate().toArray();
-        void ask({ type: 'flesh_push', vertex: picked.vertex, direction });
-        this.forget();
-        return null;
-      }
-      return { vertex: picked.vertex, from: this.stage.viewport.mesh.position(picked.vertex) };
+    return this.hold(event).then((held) => {
+      if (!held || !pushes) return held;
+      const direction = screenAxis(this.stage).negate().toArray();
+      void ask({ type: 'flesh_push', vertex: held.vertex, direction });
+      this.forget();
+      return null;
     });
   }
 
-  protected drag(press: Press<Held>, { vertex, from }: Held, event: PointerEvent): void {
-    this.to = from.clone().add(screenVector(this.stage, press.start, event, from));
-    const gesture = (press.gesture ??= new PoseGesture('', [])) as PoseGesture;
-    gesture.update({ flesh: { grab: { vertex, to: this.to.toArray() } } }, event.timeStamp);
-    this.stage.overlay.show({});
+  protected drag(press: Press<HeldVertex>, { vertex, from }: HeldVertex, event: PointerEvent): void {
+    this.send(press, from, event, (to) => ({ flesh: { grab: { vertex, to } } }));
   }
 
   override cancel(): void {
@@ -56,7 +38,7 @@ export class FleshTool extends PressTool<Held> {
     super.cancel();
   }
 
-  private draw(g: CanvasRenderingContext2D, colour: Colour): void {
+  protected draw(g: CanvasRenderingContext2D, colour: Colour): void {
     const found = this.press?.found;
     if (!this.to || !found) return;
     const { rig, mesh } = this.stage.viewport;

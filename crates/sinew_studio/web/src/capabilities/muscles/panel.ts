@@ -1,7 +1,7 @@
 // The muscles panel: templates dragged onto the body, control parameters, samples, and curves over a clip.
 import { store } from '../../app';
 import type { Context } from '../../capability';
-import type { RigControl, ShownMuscle } from '../../net/protocol';
+import type { MuscleControl, ShownMuscle } from '../../net/protocol';
 import type { Player } from '../../player';
 import { iconButton, note, numberField, row, segments, selectField, slider } from '../../ui/fields';
 import { section } from '../../ui/section';
@@ -19,7 +19,7 @@ export function MusclePanel({ context: { player } }: { context: Context }): View
   const { chosen } = muscleView;
   return h(
     'div.properties.flesh.muscles',
-    { 'data-testid': 'rigs' },
+    { 'data-testid': 'muscles' },
     addSection(),
     controls.length > 0 && section('Control parameters', ...controls.map((control) => controlRow(control, player))),
     chosen && muscleSection(chosen),
@@ -33,7 +33,7 @@ function addSection(): View {
       'Add a muscle',
       note(
         'Muscles shape flesh on bones. Add a skeleton, or place joints yourself with the Flesh panel.',
-        'rigs-empty',
+        'muscles-empty',
       ),
       addSkeletonRow('muscles-add-skeleton'),
     );
@@ -43,7 +43,7 @@ function addSection(): View {
     row(
       'Placed by',
       segments<GuideName>(
-        'rigs-guide',
+        'muscles-guide',
         'Placed by',
         muscleView.guide,
         [
@@ -85,7 +85,7 @@ function template(id: string, tip: string): View {
   );
 }
 
-function controlRow({ name, follows, range: [min, max], value }: RigControl, player: Player): View {
+function controlRow({ name, follows, range: [min, max], value }: MuscleControl, player: Player): View {
   const out = h('output.number', { 'data-testid': `control-${name}-value` }, value.toFixed(2));
   if (follows) return row(name, h('span.dim.grow', null, `follows ${follows}`), out);
   const set = (to: number, gesture: number): unknown => {
@@ -108,27 +108,27 @@ function controlRow({ name, follows, range: [min, max], value }: RigControl, pla
 const ANGLES = new Set(['spin', 'rx', 'ry', 'rz']);
 
 function muscleSection(muscle: ShownMuscle): View {
-  const names = (muscles()?.rigs ?? []).map(({ name }) => ({ value: name, label: name }));
+  const names = (muscles()?.muscles ?? []).map(({ name }) => ({ value: name, label: name }));
   const kind = muscle.template ? `${muscle.template} by ${muscle.guide}` : 'from a surface';
   return section(
     'Muscle',
     row(
       'Muscle',
-      selectField('rig', 'Muscle', muscle.name, names, (name) => muscleView.set({ name })),
+      selectField('muscle', 'Muscle', muscle.name, names, (name) => muscleView.set({ name })),
       iconButton(
-        'rig-remove',
+        'muscle-remove',
         'trash',
         'Remove the muscle',
         () => void changeMuscles({ remove: { muscle: muscle.name } }),
       ),
     ),
-    row('Kind', h('span', { 'data-testid': 'rig-kind' }, kind)),
+    row('Kind', h('span', { 'data-testid': 'muscle-kind' }, kind)),
     ...muscle.parameters.map(([name, value], i) => parameterRow(muscle, name, value, i)),
     sampleRow(muscle),
     row(
       'Stiffens',
       numberField({
-        id: 'rig-stiffen',
+        id: 'muscle-stiffen',
         label: 'Factor of stiffness where the muscle acts',
         value: muscle.stiffen,
         min: 0.01,
@@ -156,14 +156,14 @@ function sampleRow({ name, control, at, samples }: ShownMuscle): View {
         {
           key: sample,
           type: 'button',
-          'data-testid': `rig-sample-${sample}`,
+          'data-testid': `muscle-sample-${sample}`,
           'data-tip': 'Go to this value of the control parameter',
           onclick: () => void go(sample),
         },
         sample.toFixed(2),
       ),
     ),
-    iconButton('rig-forget', 'erase', 'Remove the sample at the present value', forget),
+    iconButton('muscle-forget', 'erase', 'Remove the sample at the present value', forget),
   );
 }
 
@@ -180,7 +180,7 @@ function parameterRow(muscle: ShownMuscle, name: string, value: number, i: numbe
   return row(
     name,
     slider({
-      id: `rig-${name}`,
+      id: `muscle-${name}`,
       label: name,
       value: value * scale,
       min: low,
@@ -189,7 +189,7 @@ function parameterRow(muscle: ShownMuscle, name: string, value: number, i: numbe
       set: record,
     }),
     numberField({
-      id: `rig-${name}-number`,
+      id: `muscle-${name}-number`,
       label: name,
       value: value * scale,
       step: isForce ? 1 : 0.01,

@@ -1,7 +1,7 @@
 // Muscles in the page: which is selected, how they are placed and changed.
 import { ask, run, store } from '../../app';
 import { Emitter } from '../../emitter';
-import type { MuscleChange, Point, Rigs, ShownMuscle } from '../../net/protocol';
+import type { MuscleChange, Muscles, Point, ShownMuscle } from '../../net/protocol';
 import type { Viewport } from '../../view/viewport';
 
 export const TEMPLATES: { id: string; tip: string }[] = [
@@ -13,7 +13,7 @@ export const TEMPLATES: { id: string; tip: string }[] = [
 
 export type GuideName = 'skin' | 'bone' | 'free';
 
-export const muscles = (): Rigs | undefined => store.doc?.rigs;
+export const muscles = (): Muscles | undefined => store.doc?.muscles;
 
 export function changeMuscles(change: MuscleChange, gesture?: number): Promise<unknown> {
   return run({ muscles: change }, gesture);
@@ -30,7 +30,7 @@ class MuscleView extends Emitter<{ change: null }> {
     super();
     store.on('opened', () => this.set({ name: null, template: null }));
     store.on('doc', () => {
-      if (this.name !== null && !muscles()?.rigs.some(({ name }) => name === this.name)) this.set({ name: null });
+      if (this.name !== null && !muscles()?.muscles.some(({ name }) => name === this.name)) this.set({ name: null });
     });
   }
 
@@ -40,7 +40,7 @@ class MuscleView extends Emitter<{ change: null }> {
   }
 
   get chosen(): ShownMuscle | undefined {
-    const all = muscles()?.rigs ?? [];
+    const all = muscles()?.muscles ?? [];
     return all.find(({ name }) => name === this.name) ?? all[0];
   }
 }
@@ -50,7 +50,7 @@ export const muscleView = new MuscleView();
 /** Place a template on the body under a point of the screen. */
 export async function placeMuscle(viewport: Viewport, template: string, at: Point): Promise<void> {
   const view = viewport.rig.view16();
-  const request = { type: 'rig_place' as const, template, guide: muscleView.guide, view, at };
+  const request = { type: 'muscle_place' as const, template, guide: muscleView.guide, view, at };
   const made = await ask<{ name: string } | null>(request);
   if (made) muscleView.set({ name: made.name, template: null });
 }

@@ -1,38 +1,29 @@
 // The muscle tool: a click places the chosen template; dragging the skin fits the selected muscle until it follows.
 import { Vector3 } from 'three';
 import { store } from '../../app';
-import { PoseGesture } from '../../tools/gesture';
-import { type Press, PressTool } from '../../tools/press';
-import { pick, type Stage, screenVector } from '../../tools/tool';
+import type { Press } from '../../tools/press';
+import { type HeldVertex, SkinDragTool } from '../../tools/skin_drag';
+import type { Stage } from '../../tools/tool';
 import { toast } from '../../ui/toast';
 import { type Colour, line, ring } from '../../view/draw';
 import { isLive, setLive } from '../flesh/state';
 import { muscles, muscleView, placeMuscle } from './state';
 
-interface Held {
-  vertex: number;
-  from: Vector3;
-}
-
-export class MuscleTool extends PressTool<Held> {
+export class MuscleTool extends SkinDragTool {
   readonly cursor = 'crosshair';
-  private to: Vector3 | null = null;
 
   constructor(stage: Stage) {
     super(stage);
-    stage.overlay.layers.push((g, colour) => this.draw(g, colour));
     muscleView.on('change', () => stage.overlay.show({}));
   }
 
-  protected find(event: PointerEvent): null | Promise<Held | null> {
+  protected find(event: PointerEvent): null | Promise<HeldVertex | null> {
     this.to = null;
     if (muscleView.template) return null;
-    return pick(this.stage, event).then(
-      (picked) => picked && { vertex: picked.vertex, from: this.stage.viewport.mesh.position(picked.vertex) },
-    );
+    return this.hold(event);
   }
 
-  protected drag(press: Press<Held>, { vertex, from }: Held, event: PointerEvent): void {
+  protected drag(press: Press<HeldVertex>, { vertex, from }: HeldVertex, event: PointerEvent): void {
     const { chosen } = muscleView;
     if (!chosen?.template) {
       this.forget();
@@ -43,22 +34,19 @@ export class MuscleTool extends PressTool<Held> {
       return;
     }
     if (!isLive()) setLive(true);
-    this.to = from.clone().add(screenVector(this.stage, press.start, event, from));
-    const gesture = (press.gesture ??= new PoseGesture('', [])) as PoseGesture;
-    gesture.update({ flesh: { fit: { rig: chosen.name, vertex, to: this.to.toArray() } } }, event.timeStamp);
-    this.stage.overlay.show({});
+    this.send(press, from, event, (to) => ({ flesh: { fit: { muscle: chosen.name, vertex, to } } }));
   }
 
-  protected override click(_held: Held | null, event: PointerEvent): void {
+  protected override click(_held: HeldVertex | null, event: PointerEvent): void {
     const { template } = muscleView;
     if (template) void placeMuscle(this.stage.viewport, template, this.stage.viewport.ndc(event));
   }
 
   /** Where templates are at rest, and how far the skin is pulled. */
-  private draw(g: CanvasRenderingContext2D, colour: Colour): void {
+  protected draw(g: CanvasRenderingContext2D, colour: Colour): void {
     if (store.tool !== 'muscle') return;
     const { viewport } = this.stage;
-    for (const { name, center, reach } of muscles()?.rigs ?? []) {
+    for (const { name, center, reach } of muscles()?.muscles ?? []) {
       if (!center) continue;
       const middle = new Vector3(...center);
       const at = viewport.rig.project(middle);

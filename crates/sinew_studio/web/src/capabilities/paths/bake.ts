@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask } from '../../app';
 import type { Baked, Follow } from '../../net/protocol';
 import { type Player, playNew } from '../../player';
-import { button, numberField, row, segments, textField } from '../../ui/fields';
+import { button, fpsField, row, segments, textField } from '../../ui/fields';
 import { section } from '../../ui/section';
 import { toast } from '../../ui/toast';
 import { h, type View } from '../../ui/view';
@@ -58,18 +58,7 @@ export function Bake({ player }: { player: Player }): View {
         set: (to) => set({ name: to || 'motion' }),
       }),
     ),
-    row(
-      'fps',
-      numberField({
-        id: 'bake-fps',
-        label: 'Frames per second',
-        value: fps,
-        min: 1,
-        max: 240,
-        step: 1,
-        set: (to) => set({ fps: to }),
-      }),
-    ),
+    row('fps', fpsField({ id: 'bake-fps', value: fps, set: (to) => set({ fps: to }) })),
     button('bake', 'Bake and play', () => void bake(), { class: 'primary', disabled: !isReady }),
     h('p.note', { 'data-testid': 'bake-said', role: 'status' }, report),
   );

@@ -25,7 +25,7 @@ export function ReachPanel(): View {
       null,
       button('reach-accept', 'Apply pose', () => endReach(true), { class: 'primary', disabled }),
       button('reach-cancel', 'Discard', () => endReach(false), { disabled }),
-      button('reach-anew', 'Search again', () => reach({ anew: true }), {
+      button('reach-again', 'Search again', () => reach({ multi_start: true }), {
         disabled: targets.length === 0,
         tip: 'Look for a better pose everywhere, not only near this one',
       }),

@@ -2,20 +2,20 @@
 // pose
 // is taken.
 import { ask, store } from '../../app';
-import type { ReachWish, Vec3 } from '../../net/protocol';
+import type { ReachGoal, Vec3 } from '../../net/protocol';
 import { PoseGesture } from '../../tools/gesture';
 import { Options } from '../../tools/options';
 
 export const reachOptions = new Options({ pinOthers: false });
 
 /** The present request, with a change. */
-export function request(change: Partial<ReachWish> = {}): ReachWish {
+export function request(change: Partial<ReachGoal> = {}): ReachGoal {
   const targets = (store.doc?.reach?.targets ?? []).map(({ handle, position, pin }) => ({ handle, position, pin }));
   return { targets, pin_others: reachOptions.value.pinOthers, ...change };
 }
 
 /** All targets, with that of a handle elsewhere; it is created if there is none. */
-export function withTarget(handle: string, position: Vec3 | null, pin?: boolean): ReachWish['targets'] {
+export function withTarget(handle: string, position: Vec3 | null, pin?: boolean): ReachGoal['targets'] {
   const { targets } = request();
   const old = targets.find((target) => target.handle === handle);
   const made = { handle, position, pin: pin ?? old?.pin ?? false };
@@ -26,7 +26,7 @@ export function withTarget(handle: string, position: Vec3 | null, pin?: boolean)
 export class ReachGesture {
   private readonly gesture = new PoseGesture('', []);
 
-  update(change: Partial<ReachWish>, time: number): void {
+  update(change: Partial<ReachGoal>, time: number): void {
     this.gesture.update({ reach: request(change) }, time);
   }
 
@@ -36,7 +36,7 @@ export class ReachGesture {
 }
 
 /** A single request. */
-export function reach(change: Partial<ReachWish> = {}): void {
+export function reach(change: Partial<ReachGoal> = {}): void {
   const gesture = new ReachGesture();
   gesture.update(change, performance.now());
   gesture.end();

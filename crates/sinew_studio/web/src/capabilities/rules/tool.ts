@@ -123,7 +123,7 @@ export class RulesTool extends PressTool<Hit> {
     let least = HIT_PX;
     for (const thing of this.things()) {
       const p = this.stage.viewport.rig.project(new Vector3(...thing.at));
-      // Markers lie upon joints that are pinned to them, and are what is dragged; joints are what rules begin with.
+      // Markers lie on joints that are pinned to them, and are what is dragged; joints are what rules begin with.
       const favour = thing.part === 'joint' ? (ruleWriter.slot === 'joint' ? -4 : 0) : -3;
       const distance = Math.hypot(p.x - x, p.y - y) + favour;
       if (!p.behind && distance < least) [best, least] = [thing, distance];
