@@ -25,6 +25,8 @@ mod pose;
 mod puppet;
 #[path = "cli/refit.rs"]
 mod refit;
+#[path = "cli/rig.rs"]
+mod rig;
 #[path = "cli/skeleton.rs"]
 mod skeleton;
 #[path = "cli/solve.rs"]

@@ -2,7 +2,7 @@
 
 use crate::{RigError, skeleton::Skeleton, view::View, weights::VertexWeights};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use sinew_geom::{Joint, Rig, Skin, Transform, Warnings};
+use sinew_geom::{Joint, Rig, Skin, Transform, Warnings, rig::SkinSlot};
 
 /// Turn a skeleton in units of the diagonal into a rig in the units of the mesh, and bind the mesh to it.
 pub(crate) fn assemble(
@@ -25,11 +25,15 @@ pub(crate) fn assemble(
         Joint::new(joint.name.clone(), joint.parent, rest)
     };
     let rig = Rig::new(skeleton.joints.iter().enumerate().map(joint).collect())?;
-    let slots = Skin::slots_at_rest(&rig);
+    let skin = bind(Skin::slots_at_rest(&rig), weights)?;
+    Ok((rig, skin))
+}
+
+/// Weights as a skin; their joints are slots.
+pub(crate) fn bind(slots: Vec<SkinSlot>, weights: &[VertexWeights]) -> Result<Skin, RigError> {
     let indices = weights.iter().flat_map(|vertex| vertex.joints).collect();
     let values = weights.iter().flat_map(|vertex| vertex.weights).collect();
-    let skin = Skin::new(slots, 4, indices, values, &mut Warnings::default())?;
-    Ok((rig, skin))
+    Ok(Skin::new(slots, 4, indices, values, &mut Warnings::default())?)
 }
 
 /// A bone lies along +Y of its joint, as in Blender; +Z is forward, or up for bones that lie along the ground, so that knees,

@@ -18,6 +18,9 @@ pub enum RigError {
     /// All vertices are in one place.
     #[error("all vertices are in one place; give a mesh with an extent")]
     NoExtent,
+    /// A skeleton without joints.
+    #[error("the skeleton has no joints; leave it out, and one is made")]
+    NoJoints,
     /// The chosen template does not fit at all.
     #[error("the template {template} does not fit: {reason}; choose another, or let one be chosen")]
     NoFit {

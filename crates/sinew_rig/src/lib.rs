@@ -11,6 +11,8 @@ mod assemble;
 mod error;
 mod kd_tree;
 mod limb;
+mod loose_parts;
+mod names;
 mod shape;
 mod skeleton;
 mod solid;
@@ -23,13 +25,19 @@ mod view;
 mod weights;
 
 pub use error::RigError;
+pub use names::NamePreset;
 
 use glam::DVec3;
 use rayon::prelude::*;
 use shape::Shape;
-use sinew_geom::{Mesh, Rig, Skin, body_map::BodyClass};
+use sinew_geom::{
+    Mesh, Rig, Skin,
+    body_map::{BodyClass, BodyMap, Part},
+};
+use skeleton::Skeleton;
 use templates::Proposal;
 use view::View;
+use weights::Role;
 
 /// How to rig.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -89,7 +97,8 @@ pub fn build_rig(mesh: &Mesh, params: &RigParams) -> Result<AutoRig, RigError> {
     let shape = Shape::analyse(&unit);
     let views = view::list_views(&shape);
     let (view, proposal, alternatives) = choose(&views, params.template)?;
-    let weights = weights::compute_weights(&unit, &proposal.skeleton, &view.plane);
+    let roles = vec![Role::Moves; proposal.skeleton.joints.len()];
+    let weights = weights::compute_weights(&unit, &proposal.skeleton, &roles);
     let (rig, skin) = assemble::assemble(&proposal.skeleton, view, &weights, center, size)?;
     let report = RigReport {
         class: proposal.class,
@@ -100,6 +109,68 @@ pub fn build_rig(mesh: &Mesh, params: &RigParams) -> Result<AutoRig, RigError> {
         alternatives,
     };
     Ok(AutoRig { rig, skin, report })
+}
+
+/// Bind a mesh to a skeleton that is already there.
+///
+/// With `bound`, its present skin, the mesh is taken to be in the pose in which it was bound, and the joints that moved
+/// something move something again. Without, it is in the rest pose; roots, controls and helpers move nothing.
+///
+/// # Errors
+/// A mesh without surface or extent, or a skeleton without joints.
+pub fn build_skin(mesh: &Mesh, rig: &Rig, bound: Option<&Skin>) -> Result<Skin, RigError> {
+    if mesh.n_faces() == 0 {
+        return Err(RigError::NoSurface { n_faces: 0, n_vertices: mesh.n_vertices() });
+    }
+    if rig.n_joints() == 0 {
+        return Err(RigError::NoJoints);
+    }
+    let (unit, center, size) = normalise(mesh)?;
+    let slots = bound.map_or_else(|| Skin::slots_at_rest(rig), |skin| skin.slots.clone());
+    let slot_of: Vec<Option<usize>> =
+        (0..rig.n_joints()).map(|k| slots.iter().position(|slot| slot.joint == k)).collect();
+    let map = BodyMap::read(rig, &[]);
+    let is_known = |part: Part| map.joints.iter().any(|joint| joint.part == part);
+    let has_trunk = [Part::Hips, Part::Spine, Part::Chest].into_iter().any(is_known);
+    let is_root = |k: usize| {
+        let joint = &rig.joints()[k];
+        let names = ["root", "armature", "skeleton"];
+        let is_called = names.iter().any(|name| joint.name.to_lowercase().contains(name));
+        rig.n_joints() > 1 && joint.parent.is_none() && (is_called || has_trunk)
+    };
+    let moved = bound.map(|skin| joints_that_move(skin, rig.n_joints()));
+    let role = |k: usize| match map.joints[k].part {
+        _ if slot_of[k].is_none() => Role::Still,
+        _ if moved.as_ref().is_some_and(|moved| !moved[k]) => Role::Still,
+        Part::Helper if moved.is_none() => Role::Still,
+        Part::Root | Part::Unknown if is_root(k) && moved.is_none() => Role::Still,
+        Part::Face if rig.joints()[k].name.to_lowercase().contains("eye") => Role::MovesPart,
+        Part::Root | Part::Unknown => Role::MovesInside,
+        _ => Role::Moves,
+    };
+    let roles: Vec<Role> = (0..rig.n_joints()).map(role).collect();
+    let mut skeleton = Skeleton::default();
+    for (k, (joint, world)) in rig.joints().iter().zip(rig.rest_world()).enumerate() {
+        let place =
+            slot_of[k].map_or(world.translation, |slot| slots[slot].inverse_bind.inverse().translation);
+        skeleton.add(joint.name.clone(), (place - center) / size, joint.parent);
+    }
+    let mut weights = weights::compute_weights(&unit, &skeleton, &roles);
+    for joint in weights.iter_mut().flat_map(|vertex| &mut vertex.joints) {
+        *joint = slot_of[*joint as usize].unwrap_or(0) as u16;
+    }
+    assemble::bind(slots, &weights)
+}
+
+/// Which joints move a part of a surface.
+fn joints_that_move(skin: &Skin, n_joints: usize) -> Vec<bool> {
+    let mut moves = vec![false; n_joints];
+    for v in 0..skin.n_vertices() {
+        skin.vertex(v)
+            .filter(|(_, w)| *w > 0.0)
+            .for_each(|(s, _)| moves[skin.slots[s as usize].joint] = true);
+    }
+    moves
 }
 
 /// The mesh with its box centred at the origin and a diagonal of 1; where and how large it was.
@@ -150,6 +221,5 @@ fn confidence(best: &Proposal, alternatives: &[Alternative]) -> f64 {
         alternatives.iter().find(|other| other.class != best.class).map_or(1.0, |other| other.cost - cost);
     let fits = (-0.6 * cost.max(0.0)).exp();
     let is_distinct = 1.0 - 0.5 * (-margin.max(0.0) / 0.25).exp();
-    let most = if best.class == BodyClass::Tree { 0.3 } else { 0.98 };
-    (fits * is_distinct).clamp(0.02, most)
+    (fits * is_distinct).clamp(0.02, best.most_confidence)
 }

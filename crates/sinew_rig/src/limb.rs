@@ -110,6 +110,11 @@ impl<'a> Limb<'a> {
         self.profile.tip.point
     }
 
+    /// The same limb with another last section.
+    pub fn extended(&self, end: usize) -> Self {
+        Self { end: end.min(self.profile.n_sections() - 1), ..*self }
+    }
+
     /// Where it leaves the body.
     pub fn base(&self) -> DVec3 {
         self.profile.middle[self.end]

@@ -4,7 +4,7 @@ use crate::{
     limb::Profile,
     solid::Solid,
     symmetry::{Plane, find_planes, mirror_error},
-    tips::{Tip, find_center, find_tips},
+    tips::{Tip, find_center, find_feet, find_tips},
 };
 use glam::DVec3;
 use rayon::prelude::*;
@@ -17,6 +17,8 @@ const COARSE_RESOLUTION: usize = 48;
 const N_CELLS: usize = 90_000;
 /// Tips that stick out less than this share of the diagonal are bumps.
 const BUMP: f64 = 0.045;
+/// Legs shorter than this share of the diagonal are bumps.
+const SHORT_LEG: f64 = 0.025;
 /// More tips than this are noise (leaves, spikes); the most persistent are used.
 const MOST_TIPS: usize = 40;
 /// Planes of symmetry that are followed up.
@@ -44,6 +46,10 @@ impl Shape {
         let center = solid.nearest(planes[0].project(middle));
         let mut tips = find_tips(&solid, center, BUMP);
         tips.truncate(MOST_TIPS);
+        for up in [DVec3::Y, DVec3::Z] {
+            let feet = find_feet(&solid, center, up, SHORT_LEG);
+            add_feet(&mut tips, &feet, &planes[0]);
+        }
         let outermost = find_outermost(&solid, &planes);
         let ends: Vec<Tip> = tips.iter().chain(&outermost).copied().collect();
         let profiles = ends.par_iter().map(|&tip| Profile::new(&solid, tip)).collect();
@@ -101,6 +107,28 @@ impl Shape {
             take(&mut both().filter_map(by_length).collect(), &mut is_used);
         }
         (pairs, (0..n).filter(|&i| !is_used[i]).collect())
+    }
+}
+
+/// Add feet that stand in pairs where there is no tip yet.
+fn add_feet(tips: &mut Vec<Tip>, feet: &[Tip], plane: &Plane) {
+    // A heel and the toes of a foot are no two feet.
+    const FOOT: f64 = 0.2;
+    let is_new = |foot: &&Tip| tips.iter().all(|tip| tip.point.distance(foot.point) > FOOT);
+    let new: Vec<Tip> = feet.iter().filter(is_new).copied().collect();
+    let has_partner = |foot: &&Tip| {
+        let image = plane.mirror(foot.point);
+        plane.height(foot.point).abs() > 0.012
+            && feet.iter().any(|other| {
+                other.point.distance(image) < 0.06
+                    && plane.height(other.point) * plane.height(foot.point) < 0.0
+            })
+    };
+    // Of both sides or none.
+    let paired: Vec<Tip> = new.iter().filter(has_partner).copied().collect();
+    if paired.len() == 2 {
+        let persistence = paired[0].persistence.min(paired[1].persistence);
+        tips.extend(paired.into_iter().map(|foot| Tip { persistence, ..foot }));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Our own samples with their true skeletons, and what must not change a result.
 
-use crate::{AutoRig, RigError, RigParams, build_rig};
+use crate::{AutoRig, RigError, RigParams, build_rig, build_skin};
 use glam::{DQuat, DVec3};
 use sinew_geom::{
-    Character, Mesh,
-    body_map::BodyClass,
+    Character, Mesh, Skin,
+    body_map::{BodyClass, BodyMap},
     sample::{Sample, build_character},
 };
 
@@ -234,5 +234,42 @@ fn loose_parts_ride_on_what_they_are_near() {
             .map(|(_, w)| w)
             .sum();
         assert!(weight > 0.8, "{weight}");
+    }
+}
+
+/// Mean over the vertices of the sum of differences of weights.
+fn difference(a: &Skin, b: &Skin) -> f64 {
+    let at = |skin: &Skin, v: usize, joint: usize| {
+        let is_it = |(slot, _): &(u16, f32)| skin.slots[*slot as usize].joint == joint;
+        skin.vertex(v).filter(is_it).map(|(_, w)| f64::from(w)).sum::<f64>()
+    };
+    let n_joints = a.slots.iter().chain(&b.slots).map(|slot| slot.joint + 1).max().unwrap_or(0);
+    let of_vertex = |v: usize| (0..n_joints).map(|k| (at(a, v, k) - at(b, v, k)).abs()).sum::<f64>();
+    (0..a.n_vertices()).map(of_vertex).sum::<f64>() / a.n_vertices() as f64
+}
+
+#[test]
+fn weights_on_a_known_skeleton_are_near_its_own() {
+    for kind in [Sample::Biped, Sample::Quadruped] {
+        let character = sample(kind);
+        let (rig, own) = (character.rig.as_ref().unwrap(), character.skin.as_ref().unwrap());
+        for bound in [None, Some(own)] {
+            let made = build_skin(&character.mesh, rig, bound).unwrap();
+            let off = difference(&made, own);
+            assert!(off < 0.6, "{kind:?}: {off:.2}");
+        }
+    }
+}
+
+#[test]
+fn the_body_map_understands_what_is_made() {
+    for kind in [Sample::Biped, Sample::Quadruped, Sample::Octopus] {
+        let rigged = rig(&sample(kind).mesh);
+        let map = BodyMap::read(&rigged.rig, &[]);
+        assert_eq!(map.class, rigged.report.class);
+        assert!(map.confidence > 0.6, "{kind:?}: {}", map.confidence);
+        if kind != Sample::Octopus {
+            assert!(map.up.dot(rigged.report.up) > 0.95 && map.forward.dot(rigged.report.forward) > 0.95);
+        }
     }
 }

@@ -36,6 +36,36 @@ pub(crate) fn find_center(solid: &Solid) -> DVec3 {
 /// Tips that persist for at least `threshold`, the most persistent first.
 pub(crate) fn find_tips(solid: &Solid, center: usize, threshold: f64) -> Vec<Tip> {
     let far = solid.distances(&[center], f64::INFINITY);
+    let tip = |(cell, persistence): (usize, f32)| Tip {
+        point: solid.points[cell],
+        cell,
+        persistence: persistence.into(),
+        remoteness: far[cell].into(),
+    };
+    find_maxima(solid, &far, threshold).into_iter().map(tip).collect()
+}
+
+/// Feet that do not stick out far enough to be tips: the lowest places along `up`, if what hangs down there stays apart
+/// from everything else for at least `threshold`.
+pub(crate) fn find_feet(solid: &Solid, center: usize, up: DVec3, threshold: f64) -> Vec<Tip> {
+    let height = |cell: usize| solid.points[cell].dot(up);
+    let (low, high) =
+        (0..solid.len()).fold((f64::MAX, f64::MIN), |(l, h), c| (l.min(height(c)), h.max(height(c))));
+    let depth: Vec<f32> = (0..solid.len()).map(|cell| (high - height(cell)) as f32).collect();
+    let far = solid.distances(&[center], f64::INFINITY);
+    let is_low = |&(cell, _): &(usize, f32)| height(cell) - low < 0.06 * (high - low);
+    let tip = |(cell, persistence): (usize, f32)| Tip {
+        point: solid.points[cell],
+        cell,
+        // The whole body persists for its height; a foot does for its leg, which is less.
+        persistence: f64::from(persistence).min(0.5 * (high - low)),
+        remoteness: far[cell].into(),
+    };
+    find_maxima(solid, &depth, threshold).into_iter().filter(is_low).map(tip).collect()
+}
+
+/// Cells where a function is greater than all around, and how far it falls from there to where a greater one is reached.
+fn find_maxima(solid: &Solid, far: &[f32], threshold: f64) -> Vec<(usize, f32)> {
     let mut order: Vec<usize> = (0..solid.len()).filter(|&cell| far[cell].is_finite()).collect();
     order.sort_by(|&a, &b| far[b].total_cmp(&far[a]).then(a.cmp(&b)));
     let mut parent = vec![usize::MAX; solid.len()];
@@ -67,13 +97,7 @@ pub(crate) fn find_tips(solid: &Solid, center: usize, threshold: f64) -> Vec<Tip
         found.push((last, far[last]));
     }
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let tip = |(cell, persistence): (usize, f32)| Tip {
-        point: solid.points[cell],
-        cell,
-        persistence: persistence.into(),
-        remoteness: far[cell].into(),
-    };
-    found.into_iter().map(tip).collect()
+    found
 }
 
 fn find(parent: &mut [usize], mut x: usize) -> usize {

@@ -6,7 +6,8 @@ use crate::{
     symmetry::Plane,
     tips::Tip,
 };
-use glam::DVec3;
+use glam::{DMat3, DVec3};
+use sinew_geom::linalg::symmetric_eigen;
 
 /// A body seen from one plausible frame. `left = up × forward` is normal to the plane of symmetry.
 #[derive(Debug, Clone)]
@@ -42,13 +43,13 @@ pub(crate) fn list_views(shape: &Shape) -> Vec<View<'_>> {
     for (k, plane) in shape.planes.iter().enumerate() {
         let (pairs, singles) = shape.pair_tips(plane);
         let worse = 30.0 * (plane.error - shape.planes[0].error).max(0.0) + 0.03 * k as f64;
-        for (axis, prior) in UPS {
+        for (axis, prior) in UPS.into_iter().chain(main_directions(shape, plane)) {
             let flat = axis - axis.dot(plane.normal) * plane.normal;
             if flat.length() < 0.7 {
                 continue;
             }
             let up = flat.normalize();
-            let is_known = |view: &View| view.plane.normal == plane.normal && view.up.dot(up) > 0.99;
+            let is_known = |view: &View| view.plane.normal == plane.normal && view.up.dot(up) > 0.94;
             if views.iter().any(is_known) {
                 continue;
             }
@@ -63,6 +64,22 @@ pub(crate) fn list_views(shape: &Shape) -> Vec<View<'_>> {
         }
     }
     views
+}
+
+/// Directions of greatest and least extent within the plane of symmetry: for bodies that lie askew in their files.
+fn main_directions(shape: &Shape, plane: &Plane) -> Vec<(DVec3, f64)> {
+    const UNUSUAL: f64 = 0.5;
+    let points = &shape.solid.points;
+    let mean = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
+    let scatter = points.iter().fold(DMat3::ZERO, |sum, p| {
+        let v = *p - mean;
+        let v = v - v.dot(plane.normal) * plane.normal;
+        sum + DMat3::from_cols(v.x * v, v.y * v, v.z * v)
+    });
+    let (_, axes) = symmetric_eigen(&scatter.to_cols_array(), 3);
+    let axis = |k: usize| DVec3::new(axes[3 * k], axes[3 * k + 1], axes[3 * k + 2]);
+    let all = [axis(1), -axis(1), axis(2), -axis(2)];
+    all.into_iter().filter(|axis| axis.is_finite()).map(|axis| (axis, UNUSUAL)).collect()
 }
 
 impl<'a> View<'a> {
@@ -130,7 +147,15 @@ impl<'a> View<'a> {
     }
 
     pub fn limbs(&self, pair: &[usize; 2], shortest: f64) -> [Limb<'a>; 2] {
-        pair.map(|tip| self.limb(tip, shortest))
+        let [mut left, mut right] = pair.map(|tip| self.limb(tip, shortest));
+        // An arm that touches the hip on one side seems to end there: its mirror image knows better.
+        let is_mirrored = self.plane.mirror(left.tip()).distance(right.tip()) < 0.05;
+        if is_mirrored && left.end * 4 < right.end * 3 {
+            left = left.extended(right.end);
+        } else if is_mirrored && right.end * 4 < left.end * 3 {
+            right = right.extended(left.end);
+        }
+        [left, right]
     }
 
     /// Height above the lowest cell.

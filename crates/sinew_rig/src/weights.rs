@@ -10,24 +10,38 @@
 //! # Cost
 //! One pass of distances and some twenty rounds of conjugate gradients per bone.
 
-use crate::{skeleton::Skeleton, solid::Solid, symmetry::Plane};
+use crate::{loose_parts, skeleton::Skeleton, solid::Solid};
 use glam::DVec3;
 use rayon::prelude::*;
-use sinew_geom::{Mesh, mesh::UnionFind};
+use sinew_geom::Mesh;
 
 /// Cells on the longest side of the solid.
 const RESOLUTION: usize = 72;
 /// Cells beyond which weights do not change visibly.
 const N_CELLS: usize = 30_000;
 /// Heat from a bone at one cell's distance, relative to that between cells.
-const HEAT: f64 = 0.5;
+const HEAT: f64 = 2.5;
+/// How far the last bone of a chain goes on beyond its joint, in lengths of the bone before.
+const LAST_BONE: f64 = 0.6;
+/// Share of the way to its only child that a bone covers: what lies beyond belongs to the child.
+const BEFORE_CHILD: f64 = 0.9;
+/// Share of its length that a bone leaves to its parent where several meet: the pelvis reaches around the hip joints.
+const AFTER_FORK: f64 = 0.2;
 /// Conjugate gradients end at this residual or after this many rounds.
 const TOLERANCE: f64 = 1e-3;
 const MOST_ROUNDS: usize = 80;
-/// Loose parts smaller than this share of the diagonal move as one piece.
-const SMALL_PART: f64 = 0.1;
-/// Loose parts smaller than this that mostly belong to one bone are bound to it.
-const MEDIUM_PART: f64 = 0.35;
+/// What a joint moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The body around its bone.
+    Moves,
+    /// The same if it lies in the body; roots at the floor move nothing.
+    MovesInside,
+    /// Only a small loose part around it: an eye.
+    MovesPart,
+    /// Nothing.
+    Still,
+}
 
 /// The four strongest joints of a vertex.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,73 +51,137 @@ pub(crate) struct VertexWeights {
 }
 
 /// Weights of the vertices of a mesh whose diagonal is 1.
-pub(crate) fn compute_weights(mesh: &Mesh, skeleton: &Skeleton, _plane: &Plane) -> Vec<VertexWeights> {
+pub(crate) fn compute_weights(mesh: &Mesh, skeleton: &Skeleton, roles: &[Role]) -> Vec<VertexWeights> {
     let coarse = Solid::build(mesh, RESOLUTION / 2);
     let solid = Solid::build_like(mesh, &coarse, RESOLUTION, N_CELLS);
-    let of_cells = spread_heat(&solid, skeleton);
     let n = skeleton.joints.len();
-    let at_vertex = |&point: &DVec3| {
-        let mut row = vec![0.0; n];
+    let of_cells = spread_heat(&solid, skeleton, roles);
+    let at_vertex = |row: &mut Vec<f32>, &point: &DVec3| {
+        row.fill(0.0);
         for (cell, share) in solid.blend_at(point) {
-            row.iter_mut().zip(&of_cells).for_each(|(w, of_bone)| *w += share * f64::from(of_bone[cell]));
+            let of_cell = &of_cells[cell * n..(cell + 1) * n];
+            row.iter_mut().zip(of_cell).for_each(|(w, c)| *w += share as f32 * c);
         }
-        row
+        strongest(row)
     };
-    let mut rows: Vec<Vec<f64>> = mesh.positions().par_iter().map(at_vertex).collect();
-    bind_loose_parts(mesh, &mut rows);
-    rows.par_iter().map(|row| strongest(row)).collect()
+    let mut weights: Vec<VertexWeights> =
+        mesh.positions().par_iter().map_init(|| vec![0.0; n], at_vertex).collect();
+    loose_parts::bind(mesh, skeleton, roles, &mut weights);
+    weights
 }
 
-/// Equilibrium of every bone in every cell.
-fn spread_heat(solid: &Solid, skeleton: &Skeleton) -> Vec<Vec<f32>> {
+/// Equilibrium of every bone in every cell: `n` numbers per cell.
+fn spread_heat(solid: &Solid, skeleton: &Skeleton, roles: &[Role]) -> Vec<f32> {
     let n = skeleton.joints.len();
-    let distances: Vec<Vec<f32>> = (0..n)
+    let is_inside = |k: usize| near_cell(solid, skeleton.joints[k].position).is_some();
+    let moves = |&k: &usize| roles[k] == Role::Moves || (roles[k] == Role::MovesInside && is_inside(k));
+    let mut bones: Vec<usize> = (0..n).filter(moves).collect();
+    if bones.is_empty() {
+        bones = (0..n).collect();
+    }
+    let mut distances: Vec<Vec<f32>> =
+        bones.par_iter().map(|&k| solid.distances(&bone_cells(solid, skeleton, k), f64::INFINITY)).collect();
+    let reached: Vec<Option<Vec<f32>>> = (0..bones.len())
         .into_par_iter()
-        .map(|k| solid.distances(&bone_cells(solid, skeleton, k), f64::INFINITY))
+        .map(|bone| reach_end(solid, skeleton, &bones, &distances, bone))
         .collect();
+    for (distance, reached) in distances.iter_mut().zip(reached) {
+        *distance = reached.unwrap_or_else(|| std::mem::take(distance));
+    }
     let nearest: Vec<(u32, f64)> = (0..solid.len())
         .into_par_iter()
         .map(|cell| {
-            let best = (0..n).min_by(|&a, &b| distances[a][cell].total_cmp(&distances[b][cell])).unwrap_or(0);
+            let distance = |&bone: &usize| distances[bone][cell];
+            // Of equally near bones the last: a child rather than its parent.
+            let best = (0..bones.len()).rev().min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0);
             let near = f64::from(distances[best][cell]);
             (best as u32, if near.is_finite() { near } else { 10.0 })
         })
         .collect();
+    drop(distances);
     let heat: Vec<f64> =
         nearest.iter().map(|(_, d)| HEAT * (solid.cell() / (d + 0.5 * solid.cell())).powi(2)).collect();
     let system = HeatSystem::new(solid, heat);
-    (0..n as u32)
+    let is_nearest = |bone: u32| nearest.iter().map(move |(b, _)| f64::from(u8::from(*b == bone)));
+    let solved: Vec<Vec<f32>> = (0..bones.len() as u32)
         .into_par_iter()
-        .map(|bone| {
-            system.solve(&nearest.iter().map(|(b, _)| f64::from(u8::from(*b == bone))).collect::<Vec<f64>>())
-        })
-        .collect()
+        .map(|bone| system.solve(&is_nearest(bone).collect::<Vec<f64>>()))
+        .collect();
+    let mut table = vec![0.0; n * solid.len()];
+    for (of_bone, &k) in solved.iter().zip(&bones) {
+        of_bone.iter().enumerate().for_each(|(cell, &w)| table[cell * n + k] = w);
+    }
+    table
 }
 
-/// Cells along a bone: to its children, or beyond the last joint of a chain.
+/// The cell at a point that lies in the solid or very near to it.
+fn near_cell(solid: &Solid, point: DVec3) -> Option<usize> {
+    let cell = solid.nearest(point);
+    (solid.points[cell].distance(point) < 2.0 * solid.cell()).then_some(cell)
+}
+
+/// Cells along a bone: to its children, or a little beyond the last joint of a chain.
 fn bone_cells(solid: &Solid, skeleton: &Skeleton, k: usize) -> Vec<usize> {
-    const SAMPLES: usize = 12;
-    let here = skeleton.joints[k].position;
-    let mut ends: Vec<DVec3> =
-        skeleton.joints.iter().filter(|joint| joint.parent == Some(k)).map(|joint| joint.position).collect();
+    let joints = &skeleton.joints;
+    let is_fork = |k: usize| joints.iter().filter(|joint| joint.parent == Some(k)).count() > 1;
+    let children = joints.iter().filter(|joint| joint.parent == Some(k));
+    let share = if is_fork(k) { 1.0 } else { BEFORE_CHILD };
+    let mut here = joints[k].position;
+    let mut ends: Vec<DVec3> = children.map(|child| here.lerp(child.position, share)).collect();
     if ends.is_empty() {
-        let before = skeleton.joints[k].parent.map_or(here, |parent| skeleton.joints[parent].position);
-        ends.push(here + 0.6 * (here - before));
+        let before = joints[k].parent.map_or(here, |parent| joints[parent].position);
+        ends.push(here + LAST_BONE * (here - before));
+    } else if joints[k].parent.is_some_and(is_fork) {
+        here = here.lerp(ends[0], AFTER_FORK);
     }
-    let samples = ends
-        .iter()
-        .flat_map(|&end| (0..SAMPLES).map(move |i| here.lerp(end, i as f64 / (SAMPLES - 1) as f64)));
-    let near = |point: DVec3| {
-        let cell = solid.nearest(point);
-        (solid.points[cell].distance(point) < 2.0 * solid.cell()).then_some(cell)
-    };
-    let mut cells: Vec<usize> = samples.filter_map(near).collect();
+    let mut cells: Vec<usize> = Vec::new();
+    for end in ends {
+        let n = (2.0 * here.distance(end) / solid.cell()) as usize + 1;
+        cells.extend((0..=n).filter_map(|i| near_cell(solid, here.lerp(end, i as f64 / n as f64))));
+    }
     if cells.is_empty() {
         cells.push(solid.nearest(here));
     }
     cells.sort_unstable();
     cells.dedup();
     cells
+}
+
+/// Distances from the last bone of a limb, or a head, drawn on to the end of what lies beyond its joint: to fingertips, to the
+/// nose. Beyond are cells to which the way from the parent leads past the joint, and which are nearest to these two bones.
+fn reach_end(
+    solid: &Solid,
+    skeleton: &Skeleton,
+    bones: &[usize],
+    distances: &[Vec<f32>],
+    bone: usize,
+) -> Option<Vec<f32>> {
+    const DETOUR: f64 = 0.6;
+    let k = bones[bone];
+    let has_child = bones.iter().any(|&other| skeleton.joints[other].parent == Some(k));
+    if has_child && !skeleton.joints[k].name.to_lowercase().contains("head") {
+        return None;
+    }
+    let parent = skeleton.joints[k].parent?;
+    let before = bones.iter().position(|&other| other == parent)?;
+    let (here, there) = (skeleton.joints[k].position, skeleton.joints[parent].position);
+    let from_here = solid.distances(&[near_cell(solid, here)?], f64::INFINITY);
+    let from_there = solid.distances(&[near_cell(solid, there)?], f64::INFINITY);
+    let between = from_there[near_cell(solid, here)?];
+    let is_beyond = |&cell: &usize| {
+        let detour = from_here[cell] + between - from_there[cell];
+        let own = distances[bone][cell].min(distances[before][cell]);
+        f64::from(detour) < DETOUR * f64::from(between) && distances.iter().all(|other| other[cell] >= own)
+    };
+    let end = (0..solid.len())
+        .filter(is_beyond)
+        .max_by(|&a, &b| from_here[a].total_cmp(&from_here[b]).then(b.cmp(&a)))?;
+    let mut cells = bone_cells(solid, skeleton, k);
+    let n = (2.0 * here.distance(solid.points[end]) / solid.cell()) as usize + 1;
+    // The last fifth is left out: bones end inside the body.
+    let point = |i: usize| here.lerp(solid.points[end], 0.8 * i as f64 / n as f64);
+    cells.extend((0..=n).filter_map(|i| near_cell(solid, point(i))));
+    Some(solid.distances(&cells, f64::INFINITY))
 }
 
 /// `L + H`, with the neighbours of every cell across its faces.
@@ -169,68 +247,21 @@ impl HeatSystem {
     }
 }
 
-/// Small loose parts (eyes, teeth, buttons) move as one piece.
-fn bind_loose_parts(mesh: &Mesh, rows: &mut [Vec<f64>]) {
-    let parts = find_parts(mesh);
-    if parts.len() < 2 {
-        return;
-    }
-    for part in parts {
-        let points: Vec<DVec3> = part.iter().map(|&v| mesh.positions()[v]).collect();
-        let [low, high] = sinew_geom::mesh::bounds(&points);
-        let size = low.distance(high);
-        let mut mean = vec![0.0; rows[part[0]].len()];
-        part.iter()
-            .for_each(|&v| mean.iter_mut().zip(&rows[v]).for_each(|(m, w)| *m += w / part.len() as f64));
-        let main = (0..mean.len()).max_by(|&a, &b| mean[a].total_cmp(&mean[b])).unwrap_or(0);
-        if size < SMALL_PART && mean[main] < 0.5 {
-            part.iter().for_each(|&v| rows[v].copy_from_slice(&mean));
-        } else if size < SMALL_PART || (size < MEDIUM_PART && mean[main] > 0.7) {
-            part.iter().for_each(|&v| {
-                rows[v].fill(0.0);
-                rows[v][main] = 1.0;
-            });
-        }
-    }
-}
-
-/// Vertices of every connected part; vertices in one place are one.
-fn find_parts(mesh: &Mesh) -> Vec<Vec<usize>> {
-    const SAME: f64 = 1e-5;
-    let n = mesh.n_vertices();
-    let key = |v: usize| (mesh.positions()[v] / SAME).round().as_i64vec3().to_array();
-    let mut order: Vec<(usize, [i64; 3])> = (0..n).map(|v| (v, key(v))).collect();
-    order.sort_unstable_by_key(|&(v, key)| (key, v));
-    let mut sets = UnionFind::new(n);
-    for pair in order.windows(2) {
-        if pair[0].1 == pair[1].1 {
-            sets.union(pair[0].0 as u32, pair[1].0 as u32);
-        }
-    }
-    for &[a, b, c] in mesh.faces() {
-        sets.union(a, b);
-        sets.union(b, c);
-    }
-    let (labels, n_parts) = sets.labels();
-    let mut parts = vec![Vec::new(); n_parts];
-    labels.iter().enumerate().for_each(|(v, &part)| parts[part as usize].push(v));
-    parts
-}
-
 /// The four strongest, which sum to one.
-fn strongest(row: &[f64]) -> VertexWeights {
-    let mut order: Vec<usize> = (0..row.len()).collect();
-    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
-    order.truncate(4);
-    let sum: f64 = order.iter().map(|&k| row[k]).sum();
+pub(crate) fn strongest(row: &[f32]) -> VertexWeights {
     let mut out = VertexWeights::default();
-    if sum <= 0.0 {
-        out.weights[0] = 1.0;
-        return out;
+    for (k, &weight) in row.iter().enumerate() {
+        // Kept in falling order; of equal ones the first.
+        let Some(slot) = (0..4).find(|&slot| weight > out.weights[slot]) else { continue };
+        out.weights.copy_within(slot..3, slot + 1);
+        out.joints.copy_within(slot..3, slot + 1);
+        (out.weights[slot], out.joints[slot]) = (weight, k as u16);
     }
-    for (slot, &k) in order.iter().enumerate() {
-        out.joints[slot] = k as u16;
-        out.weights[slot] = (row[k] / sum) as f32;
+    let sum: f32 = out.weights.iter().sum();
+    if sum > 0.0 {
+        out.weights.iter_mut().for_each(|weight| *weight /= sum);
+    } else {
+        out.weights[0] = 1.0;
     }
     out
 }

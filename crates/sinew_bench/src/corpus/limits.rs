@@ -71,6 +71,25 @@ pub const LIMITS: &[(&str, &str, Bound)] = &[
     ("pose", "cracks", AtMost(0.05)),
     // Of the diagonal: eyes stay in their sockets.
     ("pose", "left_behind", AtMost(1.0)),
+    // rig, in percent of the diagonal: riggers differ by 1 to 2; a joint that is off by 5 is another one. What people are is
+    // known best, then animals on four legs.
+    ("rig", "distance_biped", AtMost(4.0)),
+    ("rig", "recall_biped", AtLeast(0.93)),
+    ("rig", "precision_biped", AtLeast(0.93)),
+    ("rig", "distance_quadruped", AtMost(5.0)),
+    ("rig", "recall_quadruped", AtLeast(0.85)),
+    ("rig", "precision_quadruped", AtLeast(0.85)),
+    ("rig", "distance_other", AtMost(4.0)),
+    ("rig", "recall_other", AtLeast(0.72)),
+    ("rig", "precision_other", AtLeast(0.72)),
+    // Within 25° of the body's own axes; a wrong name is never said with confidence.
+    ("rig", "class", AtLeast(1.0)),
+    ("rig", "up", AtLeast(0.9)),
+    ("rig", "facing", AtLeast(0.9)),
+    ("rig", "overconfident", AtMost(0.5)),
+    // Two riggers' weights differ by 0.3 to 0.6; half a percent is 1 cm of a person.
+    ("rig", "weights", AtMost(0.58)),
+    ("rig", "replay", AtMost(0.5)),
     // walk: a few steps at least, by default.
     ("walk", "travel", AtLeast(1.0)),
     // Every foot steps.

@@ -2,15 +2,15 @@
 
 use super::{
     input::{read_surface, with_path},
-    output::{OutputOptions, write_character},
+    output::{Origin, OutputOptions, write_character},
 };
 use crate::console::Console;
 use anyhow::bail;
 use clap::{Args, builder::PossibleValuesParser};
 use serde_json::{Value, json};
 use sinew::{
-    geom::{Warnings, body_map::BodyClass},
-    rig::{RigParams, RigReport, build_rig},
+    geom::{Character, Warnings, body_map::BodyClass},
+    rig::{NamePreset, RigParams, RigReport, build_rig, build_skin},
 };
 use std::{fmt::Write, path::PathBuf};
 
@@ -30,6 +30,12 @@ pub struct RigArgs {
     /// Use this plan of a body whatever the shape looks like [default: the one that fits best]
     #[arg(long, value_name = "NAME", value_parser = template_names())]
     pub template: Option<String>,
+    /// Keep the skeleton and clips that the model has; only its weights are made again
+    #[arg(long, conflicts_with_all = ["template", "names"])]
+    pub keep_skeleton: bool,
+    /// Names that another program expects for the joints of a person [default: hips, upper_arm.L and so on]
+    #[arg(long, value_name = "PROGRAM", value_parser = preset_names())]
+    pub names: Option<String>,
     /// Character to write (glb)
     #[arg(long, short)]
     pub output: PathBuf,
@@ -39,6 +45,10 @@ fn template_names() -> PossibleValuesParser {
     PossibleValuesParser::new(BodyClass::ALL.map(BodyClass::name))
 }
 
+fn preset_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(NamePreset::ALL.map(NamePreset::name))
+}
+
 /// Rig a model and write it as a character.
 pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
     if !args.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("glb")) {
@@ -46,6 +56,9 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
     }
     let mut warnings = Warnings::default();
     let (mut character, origin) = read_surface(&args.model, console, &mut warnings)?;
+    if args.keep_skeleton {
+        return bind_again(args, character, origin, warnings, console);
+    }
     let template = args.template.as_deref().and_then(BodyClass::from_name);
     let progress = console.progress("rigging");
     let built = build_rig(&character.mesh, &RigParams { template });
@@ -59,8 +72,16 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
         character.clips.clear();
     }
     let mut report = describe(&built.report);
-    report["joints"] = json!(built.rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>());
-    (character.rig, character.skin) = (Some(built.rig), Some(built.skin));
+    let mut rig = built.rig;
+    if let Some(preset) = args.names.as_deref().and_then(NamePreset::from_name) {
+        let n_kept;
+        (rig, n_kept) = preset.rename(&rig)?;
+        if n_kept > 0 {
+            warnings.push(format!("{} has no names for {n_kept} joints; they keep theirs", preset.name()));
+        }
+    }
+    report["joints"] = json!(rig.joints().iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>());
+    (character.rig, character.skin) = (Some(rig), Some(built.skin));
     let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
     console.warn(&args.model, &warnings);
@@ -68,6 +89,31 @@ pub fn run(args: &RigArgs, console: &Console) -> anyhow::Result<()> {
     report["bytes"] = json!(n_bytes);
     report["warnings"] = json!(warnings.messages);
     console.result(&report, || as_text(&report, &built.report))
+}
+
+/// New weights on the skeleton that the model has.
+fn bind_again(
+    args: &RigArgs,
+    mut character: Character,
+    origin: Origin,
+    mut warnings: Warnings,
+    console: &Console,
+) -> anyhow::Result<()> {
+    let Some(rig) = &character.rig else {
+        bail!("{}: there is no skeleton to keep; leave out --keep-skeleton to get one", args.model.display());
+    };
+    let progress = console.progress("binding");
+    let skin = build_skin(&character.mesh, rig, character.skin.as_ref());
+    drop(progress);
+    let n_joints = rig.n_joints();
+    character.skin = Some(skin.map_err(|error| with_path(error, &args.model))?);
+    let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
+    let n_bytes = write_character(&character, &args.output, &options, &mut warnings)?;
+    console.warn(&args.model, &warnings);
+    let written = args.output.display().to_string();
+    let report =
+        json!({ "written": written, "bytes": n_bytes, "joints": n_joints, "warnings": warnings.messages });
+    console.result(&report, || format!("{written}  weights of {n_joints} joints, at most 4 per vertex\n"))
 }
 
 fn describe(report: &RigReport) -> Value {

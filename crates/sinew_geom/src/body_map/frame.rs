@@ -167,6 +167,7 @@ pub(super) fn confidence(found: &Parts, class: BodyClass, frame: &Frame) -> f64 
             &[Part::Hips, Part::Head, Part::Thigh, Part::Shin, Part::Foot]
         }
         BodyClass::Arthropod => &[Part::Leg],
+        BodyClass::Swimmer if found.has(Part::Tail) => &[Part::Tail],
         BodyClass::Swimmer => &[Part::Spine],
         BodyClass::Octopus => &[Part::Tentacle],
         BodyClass::Tree => return 0.2 * named,

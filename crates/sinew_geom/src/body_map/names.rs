@@ -139,7 +139,11 @@ pub(super) fn understand(name: &str) -> NameMeaning {
             && !PREFIXES.contains(&word.as_str())
             && word.len() > 1
     };
-    let words: Vec<&str> = words.iter().filter(is_content).map(String::as_str).collect();
+    let mut words: Vec<&str> = words.iter().filter(is_content).map(String::as_str).collect();
+    // Exporters put the name of the armature before or after those of its joints.
+    if words.iter().any(|word| *word != "armature") {
+        words.retain(|word| *word != "armature");
+    }
     let joined = words.concat();
     let has = |pattern: &str| match pattern.strip_prefix('=') {
         Some(whole) => words.contains(&whole),
@@ -211,6 +215,10 @@ mod tests {
             ("Tail3", Side::Middle, Word::Is(Part::Tail)),
             ("joint_Root", Side::Middle, Word::Is(Part::Root)),
             ("Main3", Side::Middle, Word::Is(Part::Spine)),
+            ("shin.r_Armature", Side::Right, Word::Is(Part::Shin)),
+            ("tummy_Armature", Side::Middle, Word::Unknown),
+            ("Armature_rootJoint", Side::Middle, Word::Is(Part::Root)),
+            ("FrontHair_L", Side::Left, Word::Is(Part::Face)),
         ];
         for (name, side, word) in table {
             let meaning = understand(name);

@@ -25,26 +25,26 @@ pub(super) fn find_parts(rig: &Rig, names: &[NameMeaning]) -> Parts {
     let n = rig.n_joints();
     let is_leg =
         |word: Word| matches!(word, Word::Leg) || matches!(word, Word::Is(part) if LEG.contains(&part));
-    let leg_places: Vec<&str> = {
-        let mut places: Vec<&str> = (0..n)
-            .filter(|&k| is_leg(names[k].word) && names[k].side == Side::Left)
-            .map(|k| names[k].place.as_str())
-            .collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+    // Feet may hang on a root, driven by controls.
+    let begins_leg = |&k: &usize| {
+        let is_foot = matches!(names[k].word, Word::Is(Part::Foot | Part::Toe));
+        is_leg(names[k].word)
+            && !is_foot
+            && names[k].side == Side::Left
+            && parent_in_limb(rig, names, k).is_none()
     };
-    let has_many_legs = leg_places.iter().filter(|place| !place.is_empty()).count() > 2;
+    let has_many_legs = (0..n).filter(begins_leg).count() > 2;
     let mut parts = vec![Part::Unknown; n];
     for k in 0..n {
+        let is_front_limb = matches!(names[k].word, Word::Is(part) if ARM.contains(&part));
+        let is_limb =
+            |word: Word| is_leg(word) || word == Word::Arm || (is_front_limb && names[k].place == "front");
         let before = parent_in_limb(rig, names, k);
         parts[k] = match names[k].word {
             Word::Helper => Part::Helper,
             Word::Unknown => Part::Unknown,
             word if is_leg(word) && has_many_legs => Part::Leg,
-            word if is_leg(word) || word == Word::Arm || names[k].place == "front" => {
-                limb_part(&names[k], before.map(|parent| parts[parent]))
-            }
+            word if is_limb(word) => limb_part(&names[k], before.map(|parent| parts[parent])),
             Word::Is(part) => part,
             Word::Arm | Word::Leg => Part::Unknown,
         };

@@ -20,7 +20,7 @@ use sinew_geom::body_map::BodyClass;
 /// Proposals for every choice of legs and arms.
 pub(super) fn propose(view: &View) -> Vec<Proposal> {
     let is_leg = |pair: &&[usize; 2]| {
-        view.persistence(pair) > 0.05 && view.share_of_height(view.middle_of_tips(pair)) < 0.35
+        view.persistence(pair) > 0.025 && view.share_of_height(view.middle_of_tips(pair)) < 0.35
     };
     let is_arm = |pair: &&[usize; 2]| {
         view.persistence(pair) > 0.05 && view.share_of_height(view.middle_of_tips(pair)) > 0.05
@@ -44,8 +44,8 @@ struct Trunk {
 
 fn build(view: &View, legs: &[usize; 2], arms: &[usize; 2]) -> Option<Proposal> {
     let leg_limbs = view.limbs(legs, 0.16);
-    let arm_limbs = view.limbs(arms, 0.08);
-    let arm_points = arm_limbs.map(|limb| place_arm(&limb));
+    let arm_limbs = arms.map(|tip| view.limb(tip, 0.08));
+    let arm_points = place_arms(view, &arm_limbs);
     let trunk = measure_trunk(view, &leg_limbs, &arm_limbs, &arm_points)?;
     let leg_points = leg_limbs.map(|limb| place_leg(view, &limb, trunk.hips));
     let mut skeleton = Skeleton::default();
@@ -69,11 +69,24 @@ fn build(view: &View, legs: &[usize; 2], arms: &[usize; 2]) -> Option<Proposal> 
         ),
     ];
     add_rest(view, &mut skeleton, &mut cost, &mut notes, &[legs, arms]);
-    Some(Proposal { class: BodyClass::Biped, skeleton, cost, notes })
+    Some(Proposal { class: BodyClass::Biped, skeleton, cost, most_confidence: 0.98, notes })
 }
 
 fn describe(limbs: &[Limb; 2]) -> String {
     format!("{:.0} % of the size of the body long", 50.0 * (limbs[0].length() + limbs[1].length()))
+}
+
+/// Joints of both arms. An arm that touches the hip seems to end there: then the other one knows where its shoulder is.
+fn place_arms(view: &View, limbs: &[Limb; 2]) -> [Vec<DVec3>; 2] {
+    let mut points = limbs.map(|limb| place_arm(&limb));
+    for (short, long) in [(0, 1), (1, 0)] {
+        if limbs[short].length() < 0.75 * limbs[long].length() {
+            let shoulder = view.plane.mirror(points[long][0]);
+            let wrist = limbs[short].at(limbs[long].length() * 0.25 + 0.02);
+            points[short] = vec![shoulder, shoulder.lerp(wrist, 0.5), wrist];
+        }
+    }
+    points
 }
 
 /// Shoulder, elbow and wrist.
@@ -120,7 +133,7 @@ fn find_crotch(view: &View, legs: &[Limb; 2]) -> Option<f64> {
     let solid = &view.shape.solid;
     let on_plane = solid.points.iter().filter(|p| view.aside(**p) < 1.2 * solid.cell());
     let lowest = on_plane.map(|&p| view.above_ground(p)).fold(f64::MAX, f64::min);
-    (0.2 * h..0.6 * h).contains(&lowest).then_some(lowest)
+    (0.07 * h..0.6 * h).contains(&lowest).then_some(lowest)
 }
 
 /// Hip, knee, ankle and toes.
@@ -134,7 +147,7 @@ fn place_leg(view: &View, limb: &Limb, hips: f64) -> Vec<DVec3> {
     ankle += (lead.min(0.012) - lead) * forward;
     let top = (0.9 * crotch).min(0.97 * view.above_ground(limb.base()));
     let upper = at(top);
-    let hip = view.with_height(upper, hips);
+    let hip = aside_at_least(view, view.with_height(upper, hips), limb.tip(), hip_width(view, hips));
     let knee_height = 0.5 * (view.above_ground(ankle) + hips);
     let knee = match knee_height <= top {
         true => at(knee_height),
@@ -143,11 +156,29 @@ fn place_leg(view: &View, limb: &Limb, hips: f64) -> Vec<DVec3> {
             upper.lerp(hip, ((knee_height - start) / (hips - start).max(1e-9)).clamp(0.0, 1.0))
         }
     };
-    let knee = knee + 0.008 * forward;
+    let aside = 0.5 * (view.aside(hip) + view.aside(ankle));
+    let knee = aside_at_least(view, knee, limb.tip(), 0.7 * aside) + 0.008 * forward;
     let tip = limb.tip() - ankle;
     let toe = ankle + 0.55 * tip.dot(forward) * forward + 0.3 * tip.dot(view.left) * view.left;
     let toe = view.with_height(toe, 0.025 * hips + 0.005 * h);
     vec![hip, knee, ankle, toe]
+}
+
+/// How far hip joints are from the middle at least, also under a skirt: a share of half the width of the body there.
+fn hip_width(view: &View, hips: f64) -> f64 {
+    let at_hips = |p: &&DVec3| (view.above_ground(**p) - hips).abs() < 0.02 * view.height;
+    let mut aside: Vec<f64> =
+        view.shape.solid.points.iter().filter(at_hips).map(|p| view.aside(*p)).collect();
+    aside.sort_by(f64::total_cmp);
+    // Hands may hang beside the hips: they are few cells.
+    aside.get(aside.len() * 3 / 4).map_or(0.0, |half| (0.5 * half).min(0.05))
+}
+
+/// The point moved away from the middle, to the side of `limb`, if it is nearer than this.
+fn aside_at_least(view: &View, point: DVec3, limb: DVec3, least: f64) -> DVec3 {
+    let side = view.plane.height(limb).signum();
+    let missing = least - side * view.plane.height(point);
+    point + missing.max(0.0) * side * view.left
 }
 
 /// Hips, spine, neck and head; the number of the chest.
@@ -186,9 +217,9 @@ fn judge(
     let rise = |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length();
     cost.expect("legs do not rise", mean(leg_limbs, &rise), [0.55, 2.0], 0.25);
     cost.expect("not tall", h, [0.45, 2.0], 0.12);
-    cost.expect("hips at an odd height", trunk.hips / h, [0.22, 0.6], 0.1);
-    cost.expect("shoulders at an odd height", trunk.shoulders / h, [0.45, 0.9], 0.1);
-    cost.expect("nothing above the shoulders", (trunk.top - trunk.shoulders) / h, [0.08, 0.5], 0.06);
+    cost.expect("hips at an odd height", trunk.hips / h, [0.16, 0.6], 0.1);
+    cost.expect("shoulders at an odd height", trunk.shoulders / h, [0.36, 0.9], 0.1);
+    cost.expect("nothing above the shoulders", (trunk.top - trunk.shoulders) / h, [0.08, 0.64], 0.08);
     let arm_length = mean(arm_limbs, &|limb| limb.length());
     cost.expect(
         "arms of an odd length",
@@ -197,7 +228,7 @@ fn judge(
         0.8,
     );
     cost.expect("arms shorter than limbs are", view.persistence(arms), [0.1, 2.0], 0.05);
-    cost.expect("legs shorter than limbs are", view.persistence(legs), [0.1, 2.0], 0.05);
+    cost.expect("legs shorter than limbs are", view.persistence(legs), [0.09, 2.0], 0.06);
     let slender = |limbs: &[Limb; 2]| limbs[0].slenderness().min(limbs[1].slenderness());
     cost.expect("legs as thick as long", slender(leg_limbs), [1.8, 1e3], 0.8);
     cost.expect("arms as thick as long", slender(arm_limbs), [2.0, 1e3], 0.8);

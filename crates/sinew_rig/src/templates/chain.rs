@@ -41,7 +41,9 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
         extras::add_single(view, &mut skeleton, tip, &format!("fin_{tip}"));
     }
     judge_facing(&mut cost, view, profile, length);
-    Some(Proposal { class: BodyClass::Swimmer, skeleton, cost, notes })
+    // Anything longer than wide looks like a fish; only a slender chain is surely one.
+    let most_confidence = if slenderness(profile, length) > 7.0 { 0.9 } else { 0.45 };
+    Some(Proposal { class: BodyClass::Swimmer, skeleton, cost, most_confidence, notes })
 }
 
 /// Root near the middle of the body, the head in front of it, the tail behind.
@@ -78,13 +80,13 @@ fn add_fins(view: &View, skeleton: &mut Skeleton, cost: &mut Cost, notes: &mut V
 fn judge(view: &View, length: f64, profile: &crate::limb::Profile) -> Cost {
     let mut cost = Cost::default();
     cost.add("less common than bodies with limbs", 0.2);
-    let n = ((length / STEP) as usize).min(profile.radius.len());
-    let mut radii = profile.radius[..n].to_vec();
-    radii.sort_by(f64::total_cmp);
-    let thick = radii.get(n / 2).copied().unwrap_or(1.0);
-    cost.expect("not slender", length / (2.0 * thick), [3.0, 1e3], 1.0);
+    let slender = slenderness(profile, length);
+    cost.expect("not slender", slender, [3.0, 1e3], 1.0);
+    if slender < 6.0 && !view.pairs.iter().any(|pair| view.persistence(pair) > 0.08) {
+        cost.add("neither fins nor the shape of a snake", 1.2);
+    }
     cost.expect("not the length of the body", length, [0.5, 1e3], 0.15);
-    let is_low = view.height < 0.6 || length > 12.0 * thick;
+    let is_low = view.height < 0.6 || slender > 6.0;
     cost.add("stands upright", if is_low { 0.0 } else { 0.5 });
     cost
 }
@@ -96,4 +98,12 @@ fn judge_facing(cost: &mut Cost, _view: &View, profile: &crate::limb::Profile, l
     let r = &profile.radius[..n.min(profile.radius.len())];
     let (front, back) = (mean(&r[..r.len() / 3]), mean(&r[r.len() - r.len() / 3..]));
     cost.add("faces backwards", (0.2 + (back - front) / (front + back).max(1e-9)).clamp(0.0, 0.4));
+}
+
+/// Length over thickness of the chain.
+fn slenderness(profile: &crate::limb::Profile, length: f64) -> f64 {
+    let n = ((length / STEP) as usize).min(profile.radius.len());
+    let mut radii = profile.radius[..n].to_vec();
+    radii.sort_by(f64::total_cmp);
+    radii.get(n / 2).map_or(0.0, |thick| length / (2.0 * thick.max(1e-6)))
 }

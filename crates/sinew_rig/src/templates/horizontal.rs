@@ -129,7 +129,7 @@ fn build(view: &View, class: BodyClass, legs: &[[usize; 2]], wings: Option<[usiz
     used.extend(wings);
     let rest = judge_rest(view, &mut cost, &rest, &ends, &skeleton, &used);
     extras::add_pairs(view, &mut skeleton, &rest, &mut notes);
-    Some(Proposal { class, skeleton, cost, notes })
+    Some(Proposal { class, skeleton, cost, most_confidence: 0.98, notes })
 }
 
 fn describe(view: &View, class: BodyClass, ends: &Ends) -> Vec<String> {
@@ -224,7 +224,7 @@ fn judge(
             |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length() * limb.fold().min(2.0);
         cost.expect("legs do not rise", 0.5 * (rise(&limbs[0]) + rise(&limbs[1])), [0.3, 3.0], 0.3);
         let slender = limbs[0].slenderness().min(limbs[1].slenderness());
-        cost.expect("legs as thick as long", slender, [3.0, 1e3], 0.8);
+        cost.expect("legs as thick as long", slender, [2.2, 1e3], 0.8);
         if limbs.iter().all(|limb| !limb.is_found) {
             cost.add("legs that merge into the body", 0.3);
         }

@@ -27,7 +27,7 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
     for (k, &tip) in view.singles.iter().enumerate() {
         extras::add_single(view, &mut skeleton, tip, &format!("branch_{}", k + 1));
     }
-    Some(Proposal { class: BodyClass::Arthropod, skeleton, cost, notes })
+    Some(Proposal { class: BodyClass::Arthropod, skeleton, cost, most_confidence: 0.95, notes })
 }
 
 fn add_leg(view: &View, skeleton: &mut Skeleton, pair: &[usize; 2], number: usize) {

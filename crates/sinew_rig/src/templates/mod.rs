@@ -21,6 +21,8 @@ pub(crate) struct Proposal {
     pub class: BodyClass,
     pub skeleton: Skeleton,
     pub cost: Cost,
+    /// The greatest confidence that the evidence of this plan can give.
+    pub most_confidence: f64,
     /// What each limb was taken for, in plain sentences.
     pub notes: Vec<String>,
 }

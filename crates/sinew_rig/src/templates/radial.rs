@@ -45,12 +45,12 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
         skeleton.add_chain(&format!("tentacle_{}", k + 1), &points, Some(0));
     }
     let notes = vec![format!("tentacles: {} limbs all around the body", arms.len())];
-    Some(Proposal { class: BodyClass::Octopus, skeleton, cost, notes })
+    Some(Proposal { class: BodyClass::Octopus, skeleton, cost, most_confidence: 0.95, notes })
 }
 
 fn judge(view: &View, arms: &[usize], angle: &dyn Fn(usize) -> f64) -> Cost {
     let mut cost = Cost::default();
-    cost.add("less common than legs", 0.35);
+    cost.add("less common than legs", 0.5);
     let next = |k: usize| angle(arms[(k + 1) % arms.len()]);
     let gap = |k: usize| (next(k) - angle(arms[k])).rem_euclid(std::f64::consts::TAU);
     let widest = (0..arms.len()).map(gap).fold(0.0, f64::max);

@@ -23,7 +23,7 @@ pub(super) fn propose(view: &View) -> Option<Proposal> {
     let mut cost = Cost::default();
     cost.add("no plan of a body", COST);
     notes.push("no known plan of a body fits; every limb is a chain of its own".to_owned());
-    Some(Proposal { class: BodyClass::Tree, skeleton, cost, notes })
+    Some(Proposal { class: BodyClass::Tree, skeleton, cost, most_confidence: 0.3, notes })
 }
 
 /// Joints along the longest axis of what is left without limbs.

@@ -7,6 +7,7 @@ mod open;
 mod pose;
 mod puppet;
 mod refit;
+mod rig;
 mod walk;
 
 use super::{Random, find::Item, lab::Lab, row::Verdict};
@@ -53,9 +54,10 @@ macro_rules! area {
 }
 
 /// All areas, in the order of their rows.
-pub const AREAS: [Area; 8] = [
+pub const AREAS: [Area; 9] = [
     area!(open),
     area!(host),
+    area!(rig),
     area!(pose),
     area!(walk),
     area!(fit),
