@@ -5,7 +5,7 @@ use glam::DVec3;
 use sinew_deform::{DeformError, HandlePose};
 use sinew_formats::paths::{GroundData, KeyframesData, PathData, PathsData, WalkData};
 use sinew_geom::{
-    Move, Warnings,
+    Character, Clip, Move, Warnings,
     sample::{PoseSet, Sample, build_character},
 };
 use std::{

@@ -2,10 +2,10 @@
 
 use crate::{
     Document, Example, FitSettings, MotionStack, SessionError, Source, Stage, stack::StackParams,
-    stage::normals_of,
+    stage::normals_of, with_handle_skeleton,
 };
 use serde::{Deserialize, Serialize};
-use sinew_deform::{HandleSet, build_pose_clip, build_skin, examples::add_detail, measure_skin};
+use sinew_deform::{HandleSet, build_pose_clip, examples::add_detail, measure_skin};
 use sinew_formats::{
     bvh, gltf,
     handles::write_handles,
@@ -60,7 +60,7 @@ pub enum ExportWhat {
     Character,
     /// The surface in its present pose.
     Posed,
-    /// Bones and weights made of the handles, with a clip for each stored pose.
+    /// Bones and weights made of the handles, with the clips and one for each stored pose.
     Skin,
     /// Vertices over time.
     Clip,
@@ -237,20 +237,28 @@ fn character(
             Ok(Character { name: whole.name, mesh, surface, ..Character::default() })
         }
         ExportWhat::Skin => {
-            let set = HandleSet::new(&whole.mesh, &whole.handles, warnings)?;
-            let (rig, skin) = build_skin(&whole.mesh, &set, warnings)?;
-            let error = measure_skin(&whole.mesh, &set, &skin)?;
+            let skinned = with_handle_skeleton(document, warnings)?;
+            let (Some(rig), Some(skin)) = (&skinned.body.rig, &skinned.body.skin) else { return Ok(whole) };
+            let set = HandleSet::new(&whole.mesh, &whole.handles, &mut Warnings::default())?;
+            let error = measure_skin(&whole.mesh, &set, skin)?;
             warnings.push(format!(
                 "as a skin, poses differ from those of the handles by {:.2} % of the size on average, {:.2} % at most",
                 100.0 * error.rms,
                 100.0 * error.max
             ));
-            // The clips of the skeleton that was there do not fit the new bones; poses of the handles do.
+            // What moved the surface before moves it now, and so do its stored poses.
             let clip = |example: &Arc<Example>| {
-                build_pose_clip(&whole.mesh, &set, &rig, &example.name, &example.moves)
+                build_pose_clip(&whole.mesh, &set, rig, &example.name, &example.moves)
             };
-            let clips = document.examples.iter().map(clip).collect::<Result<_, _>>()?;
-            Ok(Character { rig: Some(rig), skin: Some(skin), clips, ..whole })
+            let poses = document.examples.iter().map(clip).collect::<Result<Vec<_>, _>>()?;
+            let mut made = skinned.character();
+            for mut pose in poses {
+                while made.clips.iter().any(|clip| clip.name == pose.name) {
+                    pose.name += " pose";
+                }
+                made.clips.push(pose);
+            }
+            Ok(made)
         }
     }
 }

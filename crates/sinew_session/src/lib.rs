@@ -38,6 +38,7 @@ mod rules_tests;
 mod search;
 mod session;
 mod skeleton;
+mod skinned_clip;
 mod stack;
 mod stage;
 #[cfg(test)]
@@ -84,6 +85,7 @@ pub use rules::{
 pub use search::{SearchChange, SearchSettings};
 pub use session::{Event, Session};
 pub use skeleton::{SkeletonReport, add_skeleton, has_skeleton, with_skeleton};
+pub use skinned_clip::{ClipFit, MAX_CLIP_ERROR, add_motion_clip, with_handle_skeleton};
 pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};
 pub use thumbnail::draw_thumbnail;

@@ -1,9 +1,11 @@
 //! Motions out of examples: the paths, walk or keyframes of a document followed frame by frame, and baked to a clip.
 //!
-//! A baked clip is one of morph targets, one per frame: what every other program plays, exactly as it is seen here.
+//! A baked clip moves the skeleton, with a few morph targets for what that misses (see `skinned_clip`).
 
 use crate::limits::{MAX_CLIP_BYTES, MAX_CLIP_FRAMES};
-use crate::{Document, SessionError, build_pose_space, stage::normals_of};
+use crate::{
+    ClipFit, ClipSource, Document, SessionError, add_motion_clip, build_pose_space, stage::normals_of,
+};
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 use sinew_deform::{
@@ -18,8 +20,8 @@ use sinew_geom::{
 };
 use std::{ops::ControlFlow, sync::Arc};
 
-/// How the names of morph targets begin that are frames of baked clips.
-const FRAME: &str = "baked/";
+/// How the names of morph targets begin that belong to baked clips.
+pub(crate) const FRAME: &str = "baked/";
 
 /// What a body follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +44,8 @@ pub struct MotionReport {
     pub target_error: [f64; 2],
     /// The greatest as a share of the body.
     pub missed: f64,
+    /// How the motion was stored.
+    pub fit: ClipFit,
 }
 
 /// A moment of a motion: pose, detail layer, and where the body stands: turned about the origin, then shifted.
@@ -93,10 +97,10 @@ pub fn bake(
     let mut baked = document.clone();
     make_room(&mut baked, clip)?;
     let (set, space) = build_pose_space(document)?;
-    let (moments, report) = find_moments(document, &space, fps, follow, &|share| progress(0.2 * share))?;
+    let (moments, mut report) = find_moments(document, &space, fps, follow, &|share| progress(0.2 * share))?;
     check_frames(document, moments.len(), fps)?;
-    let frames = solve(document, &set, &moments, &|share| progress(0.2 + 0.8 * share))?;
-    add_vertex_clip(&mut baked, clip, fps, frames)?;
+    let frames = solve(document, &set, &moments, &|share| progress(0.2 + 0.6 * share))?;
+    report.fit = add_motion_clip(&mut baked, clip, fps, frames)?;
     Ok((baked, report))
 }
 
@@ -166,7 +170,8 @@ fn find_moments(
             let mean = errors.iter().map(|error| error[0]).sum::<f64>() / n;
             let most = errors.iter().map(|error| error[1]).fold(0.0, f64::max);
             let missed = most / (10.0 * space.unit());
-            Ok((moments, MotionReport { n_frames: errors.len(), target_error: [mean, most], missed }))
+            let (n_frames, target_error) = (errors.len(), [mean, most]);
+            Ok((moments, MotionReport { n_frames, target_error, missed, ..MotionReport::default() }))
         }
     }
 }
@@ -253,8 +258,11 @@ pub(crate) fn still_joints(rig: &Rig) -> Result<Vec<JointTrack>, SessionError> {
     rig.joints().iter().enumerate().map(track).collect()
 }
 
-/// Whether a clip shows baked frames and nothing else.
-fn is_baked(document: &Document, clip: &Clip) -> bool {
+/// Whether a clip was baked; those of older versions show baked frames and nothing else.
+pub(crate) fn is_baked(document: &Document, clip: &Clip) -> bool {
+    if let Some(ClipSource::Bake | ClipSource::Flesh) = document.clip_sources.get(&clip.name) {
+        return true;
+    }
     let is_used = used_morphs(&document.body.morphs, clip.morphs.iter());
     let mut used = document.body.morphs.iter().zip(is_used).filter(|(_, used)| *used).peekable();
     used.peek().is_some() && used.all(|(morph, _)| morph.name.starts_with(FRAME))

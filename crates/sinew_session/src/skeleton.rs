@@ -3,7 +3,7 @@
 //! # Source
 //! The method is that of `sinew_rig`; this file defines what becomes of the document.
 
-use crate::{Document, SessionError};
+use crate::{Document, FleshData, SessionError, skinned_clip::carry_clips};
 use serde::Serialize;
 use sinew_geom::{Character, Rig, body_map::BodyClass};
 use sinew_rig::{AutoRig, RigParams, RigReport, build_rig};
@@ -72,7 +72,8 @@ pub fn add_skeleton(
     Ok(report)
 }
 
-/// The document with a skeleton that fits its shape.
+/// The document with a skeleton that fits its shape, which moves in its clips as the surface did. One that was made of
+/// handles or of joints placed by the user is replaced.
 ///
 /// # Errors
 /// As [`add_skeleton`].
@@ -81,8 +82,14 @@ pub fn with_skeleton(
     template: Option<&str>,
 ) -> Result<(Document, SkeletonReport), SessionError> {
     let mut body = (*document.body).clone();
+    if document.flesh.bound {
+        (body.rig, body.skin) = (None, None);
+    }
     let report = add_skeleton(&mut body, template)?;
-    Ok((Document { body: Arc::new(body), ..document.clone() }, report))
+    let flesh = FleshData { bound: false, turns: Vec::new(), ..(*document.flesh).clone() };
+    let mut after = Document { body: Arc::new(body), flesh: Arc::new(flesh), ..document.clone() };
+    carry_clips(document, &mut after)?;
+    Ok((after, report))
 }
 
 fn template_of(name: &str) -> Result<BodyClass, SessionError> {

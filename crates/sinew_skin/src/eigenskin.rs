@@ -182,7 +182,8 @@ impl Blends {
     }
 }
 
-fn blend_of(skin: &FittedSkin, frame: usize, vertex: usize, wanted: DVec3) -> (DMat3, DVec3) {
+/// The linear part of the blend of a vertex in a frame, and by how much the vertex is missed there.
+pub(crate) fn blend_of(skin: &FittedSkin, frame: usize, vertex: usize, wanted: DVec3) -> (DMat3, DVec3) {
     let transforms = skin.frame(frame);
     let (mut linear, mut position) = (DMat3::ZERO, DVec3::ZERO);
     for (bone, w) in skin.vertex(vertex) {
@@ -195,16 +196,18 @@ fn blend_of(skin: &FittedSkin, frame: usize, vertex: usize, wanted: DVec3) -> (D
 
 /// Errors of a frame, carried back to the rest pose (eqs. 5.1–5.2).
 fn errors_at_rest(skin: &FittedSkin, frame: usize, wanted: &[DVec3]) -> Vec<Vec3> {
-    const INVERSE_DAMPING: f64 = 1e-2;
-    let error = |vertex: usize| {
-        let (linear, missed) = blend_of(skin, frame, vertex, wanted[vertex]);
-        let square = linear.transpose() * linear;
-        let size = (square.x_axis.x + square.y_axis.y + square.z_axis.z) / 3.0;
-        let damped = square + DMat3::from_diagonal(DVec3::splat(INVERSE_DAMPING * size + f64::MIN_POSITIVE));
-        let back = damped.inverse() * (linear.transpose() * missed);
-        if back.is_finite() { back.as_vec3() } else { Vec3::ZERO }
-    };
+    let error = |vertex: usize| back_to_rest(blend_of(skin, frame, vertex, wanted[vertex])).as_vec3();
     (0..wanted.len()).into_par_iter().with_min_len(512).map(error).collect()
+}
+
+/// The error of a vertex, carried back to the rest pose by the damped inverse of its blend.
+pub(crate) fn back_to_rest((linear, missed): (DMat3, DVec3)) -> DVec3 {
+    const INVERSE_DAMPING: f64 = 1e-2;
+    let square = linear.transpose() * linear;
+    let size = (square.x_axis.x + square.y_axis.y + square.z_axis.z) / 3.0;
+    let damped = square + DMat3::from_diagonal(DVec3::splat(INVERSE_DAMPING * size + f64::MIN_POSITIVE));
+    let back = damped.inverse() * (linear.transpose() * missed);
+    if back.is_finite() { back } else { DVec3::ZERO }
 }
 
 /// Eigenvectors of the largest eigenvalues of a symmetric matrix, of which the lower triangle is given.

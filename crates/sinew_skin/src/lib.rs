@@ -4,6 +4,7 @@
 mod affine;
 mod chain;
 mod character;
+mod corrective;
 mod count;
 mod decimate;
 mod eigenskin;
@@ -32,6 +33,7 @@ mod tracks;
 mod weights;
 
 pub use character::{ExportParams, ExportReport, add_eigenskin, build_character};
+pub use corrective::Correctives;
 pub use decimate::{DecimateParams, Decimated, Merge, Queue};
 pub use eigenskin::EigenSkin;
 pub use error::SkinError;

@@ -4,7 +4,7 @@ use super::examples::SearchArgs;
 use super::{
     examples::{Body, open, params},
     input::with_path,
-    output::{Origin, check_name, rate, write_vertex_clip},
+    output::{check_name, rate, write_motion_clip},
 };
 use crate::console::Console;
 use anyhow::Context;
@@ -47,7 +47,7 @@ pub struct AnimateArgs {
     pub fps: f64,
     #[command(flatten)]
     pub search: SearchArgs,
-    /// File to write (glb), or a folder of obj files
+    /// File to write: the character with the motion as a clip of its skeleton or its handles (glb), or a folder of obj files
     #[arg(long, short)]
     pub output: PathBuf,
 }
@@ -89,8 +89,8 @@ pub fn run(args: &AnimateArgs, console: &Console) -> anyhow::Result<()> {
     let sequence = MeshSequence::new(body.document.mesh().clone(), frames, args.fps)?;
     let written = {
         let _progress = console.progress("writing");
-        let (character, origin) = (body.document.character(), Origin::of_document(&body.document));
-        write_vertex_clip(&character, &origin, &sequence, &body.document.name, &args.output, &mut warnings)?
+        let (document, name) = (&body.document, &body.document.name);
+        write_motion_clip(document, &sequence, name, &args.output, &mut report, &mut warnings)?
     };
     console.warn(&args.project, &warnings);
     report["frames"] = json!(poses.len());

@@ -9,9 +9,10 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::json;
 use sinew::{
-    deform::{HandleSet, SkinDeviation, build_skin, measure_skin},
+    deform::{HandleSet, SkinDeviation, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
+    session::{Document, with_handle_skeleton},
 };
 use std::path::Path;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ pub struct ConvertArgs {
     /// Multiply all lengths, for example 0.01 for centimetres
     #[arg(long, default_value_t = 1.0)]
     pub scale: f64,
-    /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons
+    /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons; clips are carried over
     #[arg(long)]
     pub as_skin: bool,
     /// Which clip to write as BVH or as a sequence [default: the first]
@@ -137,15 +138,15 @@ fn into_skin(character: &mut Character, warnings: &mut Warnings) -> anyhow::Resu
         "--as-skin needs handles, and there are none; make some by `sinew handles auto`"
     );
     let set = HandleSet::new(&character.mesh, &character.handles, warnings)?;
-    let (rig, skin) = build_skin(&character.mesh, &set, warnings)?;
-    let error = measure_skin(&character.mesh, &set, &skin)?;
     if character.rig.is_some() {
-        warnings.push("the skeleton, skin and animations of the input were replaced by those of the handles");
+        warnings.push(
+            "the skeleton and skin of the input were replaced by those of the handles; its clips move them",
+        );
     }
-    // Clips of the old joints mean nothing to the new ones.
-    character.clips.clear();
-    (character.rig, character.skin) = (Some(rig), Some(skin));
-    Ok(error)
+    let skinned = with_handle_skeleton(&Document::new(character.clone()), &mut Warnings::default())?;
+    *character = skinned.character();
+    let skin = character.skin.as_ref().context("a skin was made")?;
+    Ok(measure_skin(&character.mesh, &set, skin)?)
 }
 
 fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<Character> {

@@ -1,11 +1,11 @@
 //! Writing a result in the format its name asks for.
 
 use anyhow::{Context, bail, ensure};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sinew::{
     formats::{GltfFile, bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
-    session::{Document, MAX_FRAMES, add_vertex_clip},
+    session::{Document, MAX_FRAMES, add_motion_clip, add_vertex_clip},
 };
 use std::{path::Path, sync::Arc};
 
@@ -171,6 +171,32 @@ pub fn write_vertex_clip(
     let mut whole = document.character();
     whole.clips.rotate_right(1);
     let options = OutputOptions { clip: None, fps: None, influences: 4, origin: origin.clone() };
+    write_character(&whole, path, &options, warnings)
+}
+
+/// Write a motion of a document's surface, which comes first among its clips: as a clip of its skeleton or its handles, else
+/// as a folder of frames. How it was stored is added to the report.
+pub fn write_motion_clip(
+    document: &Document,
+    sequence: &MeshSequence,
+    name: &str,
+    path: &Path,
+    report: &mut Value,
+    warnings: &mut Warnings,
+) -> anyhow::Result<u64> {
+    if extension(path) != "glb" {
+        return write_sequence(sequence, &document.body.surface, name, path, warnings);
+    }
+    let mut document = document.clone();
+    let name = free_name(&document.character(), name, "motion");
+    let fit = add_motion_clip(&mut document, &name, sequence.fps(), sequence.frames().to_vec())?;
+    report["clip_joints"] = json!(fit.joints);
+    report["clip_morphs"] = json!(fit.morphs);
+    report["clip_error_percent"] = json!(100.0 * fit.error);
+    let mut whole = document.character();
+    whole.clips.rotate_right(1);
+    let origin = Origin::of_document(&document);
+    let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     write_character(&whole, path, &options, warnings)
 }
 

@@ -195,7 +195,7 @@ pub fn perform_take(
         motion::check_frames(document, performance.report.n_frames, performance.fps)?;
         let hear = |share: f64| progress(FOLLOW_SHARE + (1.0 - FOLLOW_SHARE) * share);
         let frames = performance.surfaces(document, &hear)?;
-        motion::add_vertex_clip(&mut after, clip, performance.fps, frames)?;
+        crate::add_motion_clip(&mut after, clip, performance.fps, frames)?;
     }
     Ok((after, performance.report))
 }

@@ -1,6 +1,6 @@
 //! A take: every frame of the actor performed, and written.
 
-use super::super::output::{Origin, OutputOptions, write_character, write_vertex_clip};
+use super::super::output::{Origin, OutputOptions, write_character, write_motion_clip};
 use crate::console::Console;
 use serde_json::{Map, Value, json};
 use sinew::{
@@ -38,7 +38,7 @@ pub fn perform(
         let progress = console.progress("posing");
         let frames = performance.surfaces(document, &|share| progress.update(share))?;
         let sequence = MeshSequence::new(document.mesh().clone(), frames, actor.fps)?;
-        json!(write_vertex_clip(&document.character(), &origin, &sequence, &document.name, output, warnings)?)
+        json!(write_motion_clip(document, &sequence, &document.name, output, &mut report, warnings)?)
     };
     Ok(report)
 }

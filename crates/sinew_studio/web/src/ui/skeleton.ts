@@ -7,6 +7,9 @@ import { h, type View } from './view';
 
 export const hasSkeleton = (): boolean => (store.doc?.joints ?? 0) > 0;
 
+/** Whether it has none, or one that was made of handles or of joints placed by the user, which may be replaced. */
+export const needsSkeleton = (): boolean => !hasSkeleton() || store.doc?.flesh?.bound === true;
+
 /** A button that adds a skeleton and reports what the body was taken for. */
 export function addSkeletonRow(id: string): View {
   return h(

@@ -5,7 +5,7 @@ import { confirmLoss } from '../../ui/dialog';
 import { button, numberField, row } from '../../ui/fields';
 import { formatCount } from '../../ui/format';
 import { section } from '../../ui/section';
-import { addSkeletonRow, hasSkeleton } from '../../ui/skeleton';
+import { addSkeletonRow, needsSkeleton } from '../../ui/skeleton';
 import { h, part, useTopics, type View } from '../../ui/view';
 
 export function DocumentPanel(): View {
@@ -22,7 +22,7 @@ export function DocumentPanel(): View {
       row('Size', h('span', { 'data-testid': 'doc-size' }, `${size.join(' × ')} ${store.prefs.units}`)),
       part(ScaleRow, { key: `scale ${doc.document}` }),
       row('Joints', h('span', null, formatCount(doc.joints))),
-      !hasSkeleton() && addSkeletonRow('doc-add-skeleton'),
+      needsSkeleton() && addSkeletonRow('doc-add-skeleton'),
     ),
     section(
       'Mesh',
