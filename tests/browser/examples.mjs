@@ -104,6 +104,29 @@ export async function a_target_is_dragged_and_weights_are_edited_back({ studio, 
   same((await state(page)).moves[0].rotate.main, 'elbow.R', 'the other arm');
 }
 
+/** Fetch a file that the server wrote. */
+async function download(page, url, file) {
+  const bytes = await page.value(
+    `fetch('${url}').then((r) => r.arrayBuffer()).then((b) => { let t = ''; for (const x of new Uint8Array(b)) t += String.fromCharCode(x); return btoa(t); })`,
+  );
+  writeFileSync(file, Buffer.from(bytes, 'base64'));
+}
+
+/** Vertices at a time, as we show them and as Blender evaluates the file. */
+function agreesWithBlender(what, file, clip, time, shown) {
+  validate(file);
+  const blender = inBlender(file, clip, time);
+  const size = Math.hypot(
+    ...[0, 1, 2].map((k) => Math.max(...shown.map((p) => p[k])) - Math.min(...shown.map((p) => p[k]))),
+  );
+  // Blender keeps copies of vertices where materials meet; each of ours is one of them.
+  const error =
+    Math.max(...shown.map((p) => Math.min(...blender.map((q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]))))) /
+    size;
+  console.log(`        ${what}: Blender is off by ${error.toExponential(2)} of the diagonal`);
+  expect(error <= 1e-4, `${what}: the exported walk in Blender, off by ${error}`);
+}
+
 /** A walk is drawn on the ground, its points moved, added and removed, baked, played, exported, judged. */
 export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, folder, shots }) {
   const page = await open(studio);
@@ -172,23 +195,9 @@ export async function a_walk_is_drawn_baked_played_and_exported({ studio, open, 
     const made = await page.value(
       `sinew.ask({ type: 'export', format: 'glb', what: '${what}', clip: 'motion', fps: 12 })`,
     );
-    const bytes = await page.value(
-      `fetch('${made.url}').then((r) => r.arrayBuffer()).then((b) => { let t = ''; for (const x of new Uint8Array(b)) t += String.fromCharCode(x); return btoa(t); })`,
-    );
     const file = `${out}.glb`;
-    writeFileSync(file, Buffer.from(bytes, 'base64'));
-    validate(file);
-    const blender = inBlender(file, clip ?? (await state(page)).name, time);
-    const size = Math.hypot(
-      ...[0, 1, 2].map((k) => Math.max(...shown.map((p) => p[k])) - Math.min(...shown.map((p) => p[k]))),
-    );
-    // Blender keeps copies of vertices where materials meet; each of ours is one of them.
-    const error =
-      Math.max(
-        ...shown.map((p) => Math.min(...blender.map((q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])))),
-      ) / size;
-    console.log(`        ${what}: Blender is off by ${error.toExponential(2)} of the diagonal`);
-    expect(error <= 1e-4, `${what}: the exported walk in Blender, off by ${error}`);
+    await download(page, made.url, file);
+    agreesWithBlender(what, file, clip ?? (await state(page)).name, time, shown);
   }
   // By the dialog, as a user does it.
   validate(await exportAs(page, join(folder, 'by-hand'), null, '.glb'));

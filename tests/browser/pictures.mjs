@@ -69,6 +69,34 @@ const OVERLAPS = `(() => {
   return found;
 })()`;
 
+const WALK = {
+  line: [
+    [0, 0],
+    [0.4, 1],
+    [1.2, 1.4],
+  ],
+  feet: ['foot.L', 'foot.R'],
+  stride: 0.6,
+  seconds: 1.2,
+  lift: 0.06,
+  stance: 0.5,
+};
+const HAND = {
+  handle: 'hand.R',
+  points: [
+    [-0.5, 1.1, 0.1],
+    [-0.6, 1.5, 0.4],
+  ],
+  seconds: 2,
+};
+/** A walk, a path, ground and keyframes. */
+const PATHS = {
+  walk: WALK,
+  paths: [HAND],
+  ground: { hills: { height: 0.25, length: 3 } },
+  keyframes: { examples: ['wave', 'bow'], seconds: 0.5 },
+};
+
 export async function panels_fit_at_both_sizes({ studio, open, shots }) {
   for (const [name, size] of Object.entries(SIZES)) {
     const page = await open(studio, {
@@ -140,33 +168,7 @@ export async function panels_fit_at_both_sizes({ studio, open, shots }) {
     await page.until('sinew.state().reach?.targets.length === 2');
     await shot('reach-targets');
     await page.click('reach-cancel');
-    const walk = {
-      line: [
-        [0, 0],
-        [0.4, 1],
-        [1.2, 1.4],
-      ],
-      feet: ['foot.L', 'foot.R'],
-      stride: 0.6,
-      seconds: 1.2,
-      lift: 0.06,
-      stance: 0.5,
-    };
-    const hand = {
-      handle: 'hand.R',
-      points: [
-        [-0.5, 1.1, 0.1],
-        [-0.6, 1.5, 0.4],
-      ],
-      seconds: 2,
-    };
-    const all = {
-      walk,
-      paths: [hand],
-      ground: { hills: { height: 0.25, length: 3 } },
-      keyframes: { examples: ['wave', 'bow'], seconds: 0.5 },
-    };
-    await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: ${JSON.stringify(all)} } } })`);
+    await page.value(`sinew.ask({ type: 'do', command: { set_paths: { paths: ${JSON.stringify(PATHS)} } } })`);
     await page.click('tool-path');
     await page.until('sinew.state().drawn.ground');
     await shot('paths-all');

@@ -20,7 +20,9 @@ export function setLook(look: Look): void {
   store.setView({ look });
 }
 
-export function viewCommands({ viewport }: Context): Action[] {
+export const viewCommands = (context: Context): Action[] => [...cameraCommands(context), ...lookCommands()];
+
+function cameraCommands({ viewport }: Context): Action[] {
   const view = (name: ViewName, label: string, keys: string[]): Action => ({
     id: `view-${name}`,
     label,
@@ -61,6 +63,11 @@ export function viewCommands({ viewport }: Context): Action[] {
         store.emit('view', null);
       },
     },
+  ];
+}
+
+function lookCommands(): Action[] {
+  return [
     ...LOOKS.map(
       ([look, label]): Action => ({
         id: `look-${look}`,

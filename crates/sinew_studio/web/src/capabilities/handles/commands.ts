@@ -23,7 +23,10 @@ export async function renameHandle(name: string, to: string): Promise<void> {
   store.emit('selection', null);
 }
 
-export function handleCommands(): Action[] {
+export const handleCommands = (): Action[] => [...listCommands(), ...shapeCommands()];
+
+/** Handles that come and go, and which are seen. */
+function listCommands(): Action[] {
   return [
     {
       id: 'handle-new',
@@ -52,6 +55,48 @@ export function handleCommands(): Action[] {
       enabled: chosen,
       run: () => void run({ remove_handle: { name: store.main! } }),
     },
+    {
+      id: 'handle-hide',
+      label: 'Hide highlight',
+      group: 'Handles',
+      keys: { all: ['H'] },
+      enabled: chosen,
+      run: () => {
+        for (const name of store.selected()) store.hidden.add(name);
+        store.emit('selection', null);
+      },
+    },
+    {
+      id: 'handle-show-all',
+      label: 'Show all highlights',
+      group: 'Handles',
+      keys: { all: ['Alt+H'] },
+      run: () => {
+        store.hidden.clear();
+        store.solo = null;
+        store.emit('selection', null);
+      },
+    },
+    { id: 'handle-auto', label: 'Automatic handles…', group: 'Handles', run: openAutoHandles },
+    {
+      id: 'handle-clear',
+      label: 'Delete all handles',
+      group: 'Handles',
+      enabled: () => (store.doc?.handles.length ?? 0) > 0,
+      run: () =>
+        confirmLoss(
+          'Delete all handles',
+          'All handles and the current pose are deleted. Undo restores them.',
+          'Delete',
+          () => void run({ clear_handles: {} }),
+        ),
+    },
+  ];
+}
+
+/** What a handle consists of. */
+function shapeCommands(): Action[] {
+  return [
     {
       id: 'handle-mirror',
       label: 'Mirror handle',
@@ -93,42 +138,6 @@ export function handleCommands(): Action[] {
       group: 'Handles',
       enabled: chosen,
       run: () => void ask({ type: 'default_center', handle: store.main! }),
-    },
-    {
-      id: 'handle-hide',
-      label: 'Hide highlight',
-      group: 'Handles',
-      keys: { all: ['H'] },
-      enabled: chosen,
-      run: () => {
-        for (const name of store.selected()) store.hidden.add(name);
-        store.emit('selection', null);
-      },
-    },
-    {
-      id: 'handle-show-all',
-      label: 'Show all highlights',
-      group: 'Handles',
-      keys: { all: ['Alt+H'] },
-      run: () => {
-        store.hidden.clear();
-        store.solo = null;
-        store.emit('selection', null);
-      },
-    },
-    { id: 'handle-auto', label: 'Automatic handles…', group: 'Handles', run: openAutoHandles },
-    {
-      id: 'handle-clear',
-      label: 'Delete all handles',
-      group: 'Handles',
-      enabled: () => (store.doc?.handles.length ?? 0) > 0,
-      run: () =>
-        confirmLoss(
-          'Delete all handles',
-          'All handles and the current pose are deleted. Undo restores them.',
-          'Delete',
-          () => void run({ clear_handles: {} }),
-        ),
     },
   ];
 }
