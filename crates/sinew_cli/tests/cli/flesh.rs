@@ -2,8 +2,15 @@
 
 use super::{Folder, QUAD, SINEW, character, fails, ok, sample};
 use serde_json::json;
-use sinew::geom::Warnings;
+use sinew::{
+    formats::gltf::{GlbOptions, write_glb_file},
+    geom::{Character, Warnings},
+};
 use std::{path::Path, process::Command};
+
+fn write(path: &str, character: &Character) {
+    write_glb_file(Path::new(path), character, &GlbOptions::default(), &mut Warnings::default()).unwrap();
+}
 
 /// Flesh follows the bones of a walk: near the skinned surface, but not on it; the keys of the contract are there.
 #[test]
@@ -186,9 +193,7 @@ fn bad_input_is_named_with_what_to_do() {
     let far = moved.mesh.positions().iter().map(|p| *p + glam::DVec3::X * 100.0).collect();
     moved.mesh = moved.mesh.with_positions(far).unwrap();
     let path = folder.at("moved.glb");
-    let options = sinew::formats::gltf::GlbOptions::default();
-    sinew::formats::gltf::write_glb_file(Path::new(&path), &moved, &options, &mut Warnings::default())
-        .unwrap();
+    write(&path, &moved);
     assert!(fails(&["flesh", &path, "-o", &out], 1).contains("no bone of the skeleton lies within"));
 }
 
@@ -203,9 +208,7 @@ fn bones_without_length_are_reported() {
     let n = skin.slots.len();
     skin.slots[n - 1].inverse_bind = skin.slots[n - 2].inverse_bind;
     body.clips.clear();
-    let options = sinew::formats::gltf::GlbOptions::default();
-    sinew::formats::gltf::write_glb_file(Path::new(&short), &body, &options, &mut Warnings::default())
-        .unwrap();
+    write(&short, &body);
     let report = ok(&["flesh", &short, "--cells", "60", "--seconds", "0.1", "-o", &out, "--json"]);
     assert!(report["warnings"].to_string().contains("have no length"), "{report}");
 }
@@ -313,9 +316,7 @@ fn a_jump_carries_flesh_along() {
         .collect();
     // One frame per second, which is the other thing that could go wrong.
     body.clips = vec![sinew::geom::Clip::from_poses("jump", &rig, &poses, 1.0).unwrap()];
-    let options = sinew::formats::gltf::GlbOptions::default();
-    sinew::formats::gltf::write_glb_file(Path::new(&jumping), &body, &options, &mut Warnings::default())
-        .unwrap();
+    write(&jumping, &body);
     let report =
         ok(&["flesh", &jumping, "--cells", "60", "--fps", "2", "--step", "0.5", "-o", &out, "--json"]);
     assert!(

@@ -1,7 +1,7 @@
 //! Handles of shapes whose limbs are known.
 
 use super::{loops::measure_level_sets, profile::compute_profiles, tree::build_tree, *};
-use crate::HandleSet;
+use crate::{HandleSet, tests::joined};
 use glam::{DQuat, DVec3};
 use sinew_geom::{
     Character,
@@ -284,16 +284,6 @@ fn girth_and_width_of_a_tube_are_exact() {
     assert!((profile.iter().map(|s| s.area).sum::<f64>() - 2.0 * girth).abs() < 1e-9);
     let levels = profile::Levels::new(&f, profile::N_STRIPS).unwrap();
     assert!(measure_level_sets(part, &f, &tree, &levels)[0][9].length > 0.0);
-}
-
-fn joined(parts: &[Mesh]) -> Mesh {
-    let (mut positions, mut faces) = (Vec::new(), Vec::new());
-    for part in parts {
-        let n = positions.len() as u32;
-        positions.extend_from_slice(part.positions());
-        faces.extend(part.faces().iter().map(|f| f.map(|v| v + n)));
-    }
-    Mesh::new(positions, faces).unwrap()
 }
 
 fn placed(mesh: &Mesh, scale: f64, at: DVec3) -> Mesh {

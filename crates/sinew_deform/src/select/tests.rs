@@ -1,6 +1,7 @@
 //! Selections with a known answer.
 
 use super::*;
+use crate::tests::joined;
 use glam::{DMat4, DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
@@ -32,16 +33,6 @@ fn sphere(rows: u32, columns: u32) -> Mesh {
             let [a, b, c, d] = [index(i, j), index(i + 1, j), index(i + 1, j + 1), index(i, j + 1)];
             faces.extend([[a, b, c], [a, c, d]]);
         }
-    }
-    Mesh::new(positions, faces).unwrap()
-}
-
-fn joined(parts: &[Mesh]) -> Mesh {
-    let (mut positions, mut faces) = (Vec::new(), Vec::new());
-    for part in parts {
-        let n = positions.len() as u32;
-        positions.extend_from_slice(part.positions());
-        faces.extend(part.faces().iter().map(|f| f.map(|v| v + n)));
     }
     Mesh::new(positions, faces).unwrap()
 }

@@ -23,6 +23,17 @@ fn handle(name: &str, vertices: Vec<u32>) -> Handle {
     Handle { name: name.into(), weights: vec![1.0; vertices.len()], vertices, ..Handle::default() }
 }
 
+/// One mesh of several.
+pub fn joined(parts: &[Mesh]) -> Mesh {
+    let (mut positions, mut faces) = (Vec::new(), Vec::new());
+    for part in parts {
+        let n = positions.len() as u32;
+        positions.extend_from_slice(part.positions());
+        faces.extend(part.faces().iter().map(|f| f.map(|v| v + n)));
+    }
+    Mesh::new(positions, faces).unwrap()
+}
+
 /// A bar held at both ends.
 fn bar(n_vertices: usize) -> (Mesh, HandleSet) {
     let mesh = build_character(Sample::Bar, n_vertices).unwrap().mesh;
