@@ -33,6 +33,8 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const MAX_HEAD: usize = 64 << 10;
 /// Pause when the system has no more file descriptors.
 const RETRY: Duration = Duration::from_millis(50);
+/// Pause after each connection while the queue is full, so that a flood of them takes little time from the pages.
+const CROWDED_PAUSE: Duration = Duration::from_millis(1);
 
 /// The connections of the server.
 #[derive(Debug, Default)]
@@ -57,14 +59,19 @@ impl Door {
     pub async fn open(self: Arc<Self>, listener: TcpListener, app: Router) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => self.admit(stream, app.clone()),
+                Ok((stream, _)) => {
+                    if self.admit(stream, app.clone()) {
+                        tokio::time::sleep(CROWDED_PAUSE).await;
+                    }
+                }
                 // Such as too many open files; some are about to be closed.
                 Err(_) => tokio::time::sleep(RETRY).await,
             }
         }
     }
 
-    fn admit(self: &Arc<Self>, stream: TcpStream, app: Router) {
+    /// Serve a connection; returns whether another one had to go for it.
+    fn admit(self: &Arc<Self>, stream: TcpStream, app: Router) -> bool {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         // Frames are small and needed at once; if this fails they are only slower.
         let _ = stream.set_nodelay(true);
@@ -75,6 +82,7 @@ impl Door {
                 .then(|| connections.unrecognised.pop_front())
                 .flatten()
         };
+        let is_crowded = oldest.is_some();
         if let Some((_, Some(oldest))) = oldest {
             oldest.abort();
         }
@@ -91,6 +99,7 @@ impl Door {
         if let Some((_, handle)) = connections.unrecognised.iter_mut().find(|(other, _)| *other == number) {
             *handle = Some(task.abort_handle());
         }
+        is_crowded
     }
 
     /// A connection has shown the token; false if there are too many.
