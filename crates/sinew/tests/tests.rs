@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod auto_handles;
+mod body_map;
 mod data;
 mod documents;
 mod edits;

@@ -7,6 +7,7 @@
 //! Everything is measured in units of the bounding box's diagonal. Nothing is random; the result does not depend on the
 //! number of threads.
 
+mod accessories;
 mod assemble;
 mod error;
 mod kd_tree;
@@ -219,7 +220,7 @@ fn confidence(best: &Proposal, alternatives: &[Alternative]) -> f64 {
     let cost = best.cost.total();
     let margin =
         alternatives.iter().find(|other| other.class != best.class).map_or(1.0, |other| other.cost - cost);
-    let fits = (-0.6 * cost.max(0.0)).exp();
+    let fits = (-0.75 * cost.max(0.0)).exp();
     let is_distinct = 1.0 - 0.5 * (-margin.max(0.0) / 0.25).exp();
     (fits * is_distinct).clamp(0.02, best.most_confidence)
 }

@@ -55,7 +55,7 @@ fn find_owner(skeleton: &Skeleton, roles: &[Role], point: DVec3, reach: f64) -> 
 }
 
 /// Vertices of every connected part; vertices in one place are one.
-fn find_parts(mesh: &Mesh) -> Vec<Vec<u32>> {
+pub(crate) fn find_parts(mesh: &Mesh) -> Vec<Vec<u32>> {
     const SAME: f64 = 1e-5;
     let n = mesh.n_vertices();
     let key = |v: usize| (mesh.positions()[v] / SAME).round().as_ivec3().to_array();

@@ -1,6 +1,7 @@
 //! What is known about a body before anybody says what it is: solid, planes of symmetry, tips and their profiles.
 
 use crate::{
+    accessories,
     limb::Profile,
     solid::Solid,
     symmetry::{Plane, find_planes, mirror_error},
@@ -42,7 +43,20 @@ impl Shape {
     pub fn analyse(mesh: &Mesh) -> Self {
         let coarse = Solid::build(mesh, COARSE_RESOLUTION);
         let solid = Solid::build_like(mesh, &coarse, RESOLUTION, N_CELLS);
-        let (planes, middle) = rayon::join(|| find_body_planes(&solid), || find_center(&coarse));
+        let planes = find_body_planes(&solid);
+        match accessories::leave_out(mesh, &solid, &planes) {
+            Some(body) => {
+                let coarse = Solid::build(&body, COARSE_RESOLUTION);
+                let solid = Solid::build_like(&body, &coarse, RESOLUTION, N_CELLS);
+                let planes = find_body_planes(&solid);
+                Self::of_solid(solid, &coarse, planes)
+            }
+            None => Self::of_solid(solid, &coarse, planes),
+        }
+    }
+
+    fn of_solid(solid: Solid, coarse: &Solid, planes: Vec<Plane>) -> Self {
+        let middle = find_center(coarse);
         let center = solid.nearest(planes[0].project(middle));
         let mut tips = find_tips(&solid, center, BUMP);
         tips.truncate(MOST_TIPS);

@@ -6,7 +6,7 @@ use super::{Folder, fails, ok};
 fn bare(folder: &Folder, sample: &str) -> String {
     let (rigged, bare) = (folder.at(&format!("{sample}.glb")), folder.at(&format!("{sample}.obj")));
     ok(&["sample", sample, "-n", "4000", "-o", &rigged, "--json"]);
-    ok(&["convert", &rigged, "-o", &bare, "--json"]);
+    ok(&["convert", &rigged, &bare, "--json"]);
     bare
 }
 

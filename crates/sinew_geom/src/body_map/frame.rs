@@ -190,5 +190,8 @@ pub(super) fn guess_unit(class: BodyClass, places: &[DVec3], frame: &Frame) -> O
         }
     };
     let range = if class == BodyClass::Biped { 1.0..2.6 } else { 0.1..6.0 };
-    [1.0, 0.01, 0.0254, 0.001].into_iter().find(|unit| range.contains(&(size * unit)))
+    // Inches are told from other units by the height of a person alone.
+    let units: &[f64] =
+        if class == BodyClass::Biped { &[1.0, 0.01, 0.0254, 0.001] } else { &[1.0, 0.01, 0.001] };
+    units.iter().copied().find(|unit| range.contains(&(size * unit)))
 }

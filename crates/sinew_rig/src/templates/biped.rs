@@ -270,12 +270,18 @@ fn add_rest(
     let head_height = view.above_ground(head);
     for tip in view.singles.iter().copied() {
         let point = view.tip(tip).point;
+        let is_central = view.aside(point) < 0.06;
+        let is_on_head = view.way(tip, head) < view.way(tip, hips);
+        if is_central && is_on_head && view.ahead(head) - view.ahead(point) > 0.08 {
+            cost.add("a nose at the back of the head", 0.2);
+        }
         if view.above_ground(point) > head_height && view.aside(point) < 0.1 {
             continue;
         }
         let limb = view.limb(tip, 0.06);
         let is_tail = view.ahead(point) < view.ahead(hips) - 0.06
             && view.aside(point) < 0.06
+            && !is_on_head
             && view.above_ground(limb.base()) < head_height
             && view.above_ground(limb.base()) > 0.1 * view.height;
         if is_tail {

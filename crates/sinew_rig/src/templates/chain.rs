@@ -85,6 +85,14 @@ fn judge(view: &View, length: f64, profile: &crate::limb::Profile) -> Cost {
     if slender < 6.0 && !view.pairs.iter().any(|pair| view.persistence(pair) > 0.08) {
         cost.add("neither fins nor the shape of a snake", 1.2);
     }
+    if slender < 6.0 {
+        let stands = |pair: &&[usize; 2]| view.share_of_height(view.middle_of_tips(pair)) < 0.1;
+        cost.add(
+            "stands on its fins",
+            0.9 * f64::from(u8::from(view.pairs.iter().any(|pair| stands(&pair)))),
+        );
+        cost.expect("no tail", narrowest_behind(profile, length), [0.0, 0.55], 0.15);
+    }
     cost.expect("not the length of the body", length, [0.5, 1e3], 0.15);
     let is_low = view.height < 0.6 || slender > 6.0;
     cost.add("stands upright", if is_low { 0.0 } else { 0.5 });
@@ -98,6 +106,14 @@ fn judge_facing(cost: &mut Cost, _view: &View, profile: &crate::limb::Profile, l
     let r = &profile.radius[..n.min(profile.radius.len())];
     let (front, back) = (mean(&r[..r.len() / 3]), mean(&r[r.len() - r.len() / 3..]));
     cost.add("faces backwards", (0.2 + (back - front) / (front + back).max(1e-9)).clamp(0.0, 0.4));
+}
+
+/// Least radius of the last third, without its end, as a share of the greatest of all.
+fn narrowest_behind(profile: &crate::limb::Profile, length: f64) -> f64 {
+    let n = ((length / STEP) as usize).min(profile.radius.len());
+    let r = &profile.radius[..n];
+    let least = r[n * 65 / 100..n * 95 / 100].iter().copied().fold(f64::MAX, f64::min);
+    least / r.iter().copied().fold(1e-6, f64::max)
 }
 
 /// Length over thickness of the chain.

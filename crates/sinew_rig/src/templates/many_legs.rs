@@ -49,6 +49,11 @@ fn add_leg(view: &View, skeleton: &mut Skeleton, pair: &[usize; 2], number: usiz
 fn judge(view: &View, legs: &[[usize; 2]], rest: &[[usize; 2]]) -> Cost {
     let mut cost = Cost::default();
     cost.add("less common than four legs", 0.15);
+    let slender = |pair: &[usize; 2]| {
+        view.limb(pair[0], 0.05).slenderness().min(view.limb(pair[1], 0.05).slenderness())
+    };
+    let stoutest = legs.iter().map(slender).fold(f64::MAX, f64::min);
+    cost.expect("legs as thick as long", stoutest, [3.0, 1e3], 1.0);
     let lengths: Vec<f64> = legs.iter().map(|pair| view.persistence(pair)).collect();
     let (short, long) = lengths.iter().fold((f64::MAX, 0f64), |(s, l), &x| (s.min(x), l.max(x)));
     cost.expect("legs of unlike length", (long / short.max(1e-6)).ln(), [0.0, 0.9], 0.5);
