@@ -26,6 +26,7 @@ mod limits;
 mod motion;
 mod open;
 mod parts;
+mod placement;
 mod project;
 mod puppet;
 mod reach;
@@ -68,6 +69,7 @@ pub use job::{Job, Jobs};
 pub use limits::{DEFAULT_FLESH_SECS, DEFAULT_FPS, MAX_FRAMES, MAX_SEQUENCE_BYTES, check_sequence};
 pub use motion::{Follow, MotionReport, add_vertex_clip, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
+pub use placement::{Placement, describe_doubts};
 pub use project::{read_project, write_project};
 pub use puppet::{
     Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet, PuppetData,

@@ -1,6 +1,8 @@
 //! Documents out of files and samples.
 
-use crate::{Document, Example, Prepared, SessionError, draw_thumbnail, project::document_of};
+use crate::{
+    Document, Example, Prepared, SessionError, describe_doubts, draw_thumbnail, project::document_of,
+};
 use sinew_formats::{
     Content, FormatError,
     gltf::{read_gltf, read_views, write_sequence_glb},
@@ -72,6 +74,7 @@ pub fn open_file_within(
             "open a mesh with faces",
         ));
     }
+    describe_doubts(&document.character()).into_iter().for_each(|doubt| warnings.push(doubt));
     Ok(document)
 }
 

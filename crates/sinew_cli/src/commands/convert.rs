@@ -7,12 +7,13 @@ use super::output::{
 use crate::console::{Console, Progress};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use glam::{DVec3, Vec3};
 use serde_json::json;
 use sinew::{
     deform::{HandleSet, SkinDeviation, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
-    session::{Document, with_handle_skeleton},
+    session::{Document, Placement, with_handle_skeleton},
 };
 use std::path::Path;
 use std::path::PathBuf;
@@ -34,6 +35,15 @@ pub struct ConvertArgs {
     /// Multiply all lengths, for example 0.01 for centimetres
     #[arg(long, default_value_t = 1.0)]
     pub scale: f64,
+    /// Unit of the input, which becomes metres: mm, cm, m, in, ft, or metres as a number
+    #[arg(long, value_name = "UNIT", value_parser = unit, conflicts_with = "scale")]
+    pub unit: Option<f64>,
+    /// Axis of the input that points up: x, y, z, -x, -y or -z; it becomes +Y
+    #[arg(long, value_name = "AXIS", value_parser = axis, allow_hyphen_values = true)]
+    pub up: Option<DVec3>,
+    /// Axis of the input that the body faces; it becomes +Z
+    #[arg(long, value_name = "AXIS", value_parser = axis, allow_hyphen_values = true)]
+    pub facing: Option<DVec3>,
     /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons; clips are carried over
     #[arg(long)]
     pub as_skin: bool,
@@ -48,10 +58,32 @@ pub struct ConvertArgs {
     pub influences: u8,
 }
 
+fn unit(text: &str) -> Result<f64, String> {
+    let known = [("mm", 0.001), ("cm", 0.01), ("dm", 0.1), ("m", 1.0), ("in", 0.0254), ("ft", 0.3048)];
+    let named = known.iter().find(|(name, _)| *name == text).map(|(_, metres)| *metres);
+    let number = || text.parse::<f64>().ok().filter(|metres| metres.is_finite() && *metres > 0.0);
+    named.or_else(number).ok_or_else(|| "give mm, cm, m, in, ft, or metres as a number above 0".to_owned())
+}
+
+fn axis(text: &str) -> Result<DVec3, String> {
+    let (sign, letter) = text.strip_prefix('-').map_or((1.0, text), |letter| (-1.0, letter));
+    let letter = letter.trim_start_matches('+').to_ascii_lowercase();
+    let at = ["x", "y", "z"].iter().position(|axis| *axis == letter);
+    at.map(|at| sign * DVec3::AXES[at]).ok_or_else(|| "give x, y, z, -x, -y or -z".to_owned())
+}
+
+impl ConvertArgs {
+    /// How the input is turned and scaled.
+    fn placement(&self) -> anyhow::Result<Placement> {
+        Ok(Placement::new(self.up, self.facing, self.unit.unwrap_or(self.scale))?)
+    }
+}
+
 pub fn run(args: &ConvertArgs, console: &Console) -> anyhow::Result<()> {
     ensure!(args.scale.is_finite() && args.scale > 0.0, "--scale {} must be positive", args.scale);
     ensure!(args.fps.is_none_or(|fps| fps.is_finite() && fps > 0.0), "--fps must be positive");
     ensure!(args.weld.is_none_or(|w| w.is_finite() && w >= 0.0), "--weld must not be negative");
+    args.placement()?;
     let mut warnings = Warnings::default();
     let progress = console.progress(&format!("reading {}", args.input.display()));
     let content = read_any(&args.input, &mut warnings)?;
@@ -116,7 +148,7 @@ fn write(
         Content::Sequence(folder) => {
             let fps = args.fps.unwrap_or(30.0);
             let sequence = folder.read_all(fps, warnings, &mut |share| progress.update(share))?;
-            let sequence = scaled(sequence.context("stopped")?, args.scale)?;
+            let sequence = placed(sequence.context("stopped")?, &args.placement()?)?;
             let name = args.input.file_stem().unwrap_or_default().to_string_lossy();
             write_sequence(&sequence, folder.surface(), &name, &args.output, warnings)
         }
@@ -159,29 +191,29 @@ fn prepared(character: Character, args: &ConvertArgs, warnings: &mut Warnings) -
         ensure!(before == 0 || after > 0, "no face has any area, so nothing is left to write");
         character = repaired;
     }
-    if args.scale == 1.0 { Ok(character) } else { Ok(character.scaled(args.scale)?) }
+    let placement = args.placement()?;
+    if placement.is_identity() { Ok(character) } else { Ok(placement.apply(&character)?) }
 }
 
-fn scaled(sequence: MeshSequence, scale: f64) -> anyhow::Result<MeshSequence> {
-    if scale == 1.0 {
+fn placed(sequence: MeshSequence, placement: &Placement) -> anyhow::Result<MeshSequence> {
+    if placement.is_identity() {
         return Ok(sequence);
     }
-    let rest =
-        sequence.rest().with_positions(sequence.rest().positions().iter().map(|p| *p * scale).collect())?;
-    let frames =
-        sequence.frames().iter().map(|frame| frame.iter().map(|p| *p * scale as f32).collect()).collect();
-    Ok(MeshSequence::new(rest, frames, sequence.fps())?)
+    let rest = sequence.rest().positions().iter().map(|p| placement.point(*p)).collect();
+    let there = |p: &Vec3| placement.point(p.as_dvec3()).as_vec3();
+    let frames = sequence.frames().iter().map(|frame| frame.iter().map(there).collect()).collect();
+    Ok(MeshSequence::new(sequence.rest().with_positions(rest)?, frames, sequence.fps())?)
 }
 
 /// Vertices of a clip over time, frame by frame into a folder: morph animation as it is keyed, anything else
 /// sampled. Returns the number of bytes.
 fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow::Result<u64> {
-    let character = &file.character;
+    let (character, placement) = (&file.character, args.placement()?);
     let clip = find_clip(character, args.clip.as_deref()).context("a folder of frames needs an animation")?;
     if character.skin.is_none() && !character.morphs.is_empty() && args.fps.is_none() && args.clip.is_none() {
         let sequence =
             gltf::morph_sequence(character, None, warnings).map_err(|fault| anyhow::anyhow!("{fault}"))?;
-        let sequence = scaled(sequence, args.scale)?;
+        let sequence = placed(sequence, &placement)?;
         let n_frames = sequence.n_frames();
         return write_frames(&args.output, &character.surface, n_frames, |frame| Ok(sequence.mesh(frame)?));
     }
@@ -189,8 +221,8 @@ fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow:
     let n_frames = count_frames(clip, fps)?;
     write_frames(&args.output, &character.surface, n_frames, |frame| {
         let positions = character.positions_at(Some(clip), (frame as f64 / fps) as f32)?;
-        let scaled = positions.iter().map(|p| p.as_dvec3() * args.scale).collect();
-        Ok(character.mesh.with_positions(scaled)?)
+        let there = positions.iter().map(|p| placement.point(p.as_dvec3())).collect();
+        Ok(character.mesh.with_positions(there)?)
     })
 }
 

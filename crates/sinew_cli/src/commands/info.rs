@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use sinew::{
     formats::{BvhFile, Content, GltfFile, SequenceFolder, read_any},
     geom::{BodyRecording, Character, Mesh, RawMesh, Warnings, measure},
+    session::describe_doubts,
 };
 use std::path::Path;
 use std::path::PathBuf;
@@ -72,6 +73,12 @@ fn describe(path: &Path, warnings: &mut Warnings) -> anyhow::Result<Report> {
         Content::Sequence(folder) => describe_sequence(&mut report, folder, warnings)?,
     }
     hint(&report, warnings);
+    let character = match &content {
+        Content::Model(model) => Some(&model.character),
+        Content::Gltf(file) => Some(&file.character),
+        _ => None,
+    };
+    character.and_then(describe_doubts).into_iter().for_each(|doubt| warnings.push(doubt));
     Ok(report)
 }
 

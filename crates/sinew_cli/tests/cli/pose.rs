@@ -345,3 +345,34 @@ fn small_moves(handles: &[Handle], diagonal: f64) -> String {
     ]});
     moves.to_string()
 }
+
+/// A body in centimetres whose up is +Z becomes one in metres whose up is +Y, and `info` says that it should.
+#[test]
+fn units_and_axes_are_doubted_and_changed() {
+    let folder = Folder::new("placement");
+    let (glb, lying, back) = (folder.at("biped.glb"), folder.at("lying.glb"), folder.at("back.glb"));
+    ok(&["sample", "biped", "-n", "1500", "-o", &glb, "--json"]);
+    // What points to −Z becomes up, so that the body lies with its head to +Z.
+    ok(&["convert", &glb, &lying, "--up", "-z", "--scale", "100", "--json"]);
+    let told = ok(&["info", &lying, "--json"])["warnings"].to_string();
+    assert!(told.contains("centimetres") && told.contains("--up z"), "{told}");
+    ok(&["convert", &lying, &back, "--up", "z", "--unit", "cm", "--json"]);
+    let (before, after) = (character(&glb), character(&back));
+    for time in [0.0, 0.4] {
+        let shape = |of: &Character| of.positions_at(of.clips.first(), time).unwrap();
+        let far = shape(&before).iter().zip(shape(&after)).map(|(p, q)| p.distance(q)).fold(0.0, f32::max);
+        assert!(far < 1e-4, "{far} at {time}");
+    }
+    assert!(!ok(&["info", &back, "--json"])["warnings"].to_string().contains("metres"));
+    let wrong: [(&[&str], &str); 3] = [
+        (&["--up", "z", "--facing", "-z"], "one line"),
+        (&["--up", "w"], "give x, y, z"),
+        (&["--unit", "parsec"], "give mm, cm"),
+    ];
+    for (options, said) in wrong {
+        let args = [&["convert", &glb, &back][..], options].concat();
+        let output = Command::new(SINEW).args(&args).output().unwrap();
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{options:?}");
+    }
+}

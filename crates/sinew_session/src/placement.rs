@@ -1,0 +1,250 @@
+//! Units, up and facing: how coordinates of a file become those of Sinew (metres, +Y up, facing +Z), and what a body says of
+//! the ones it came in.
+
+use crate::{SessionError, has_skeleton};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
+use sinew_geom::{
+    Character, Clip, GeomError, Handle, Morph, Rig, Skin, Surface,
+    body_map::{BodyClass, BodyMap},
+    rig::{JointTrack, Keys},
+};
+
+/// Height in metres of what is not a body, beyond which its unit is doubted.
+const PLAUSIBLE_SIZES: [f64; 2] = [0.01, 60.0];
+/// Confidence of a body map below which it is not quoted.
+const LEAST_CONFIDENCE: f64 = 0.5;
+
+/// A turn about the origin, then a factor of all lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placement {
+    /// The turn.
+    pub turn: DQuat,
+    /// The factor.
+    pub scale: f64,
+}
+
+impl Placement {
+    /// Bring `up` to +Y and `facing` to +Z, then multiply lengths. What is absent follows by the shortest turn.
+    ///
+    /// # Errors
+    /// If up and facing lie on one line, or a number makes no sense.
+    pub fn new(up: Option<DVec3>, facing: Option<DVec3>, scale: f64) -> Result<Self, SessionError> {
+        crate::command::within("scale", scale, [1e-9, 1e9])?;
+        let turn = match (up, facing) {
+            (None, None) => DQuat::IDENTITY,
+            (Some(up), None) => shortest(up.normalize(), DVec3::Y),
+            (up, Some(facing)) => {
+                let (up, facing) = (up.unwrap_or(DVec3::Y).normalize(), facing.normalize());
+                let side = up.cross(facing);
+                if side.length() < 0.1 {
+                    let cause =
+                        "up and facing lie on one line; they are two axes, such as up z and facing -y";
+                    return Err(SessionError::Value { what: "facing", cause: cause.into() });
+                }
+                let side = side.normalize();
+                DQuat::from_mat3(&DMat3::from_cols(side, up, side.cross(up)).transpose())
+            }
+        };
+        Ok(Self { turn: turn.normalize(), scale })
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_identity(&self) -> bool {
+        !self.turns() && self.scale == 1.0
+    }
+
+    fn turns(&self) -> bool {
+        self.turn.w.abs() < 1.0 - 1e-12
+    }
+
+    /// Where a point goes.
+    pub fn point(&self, point: DVec3) -> DVec3 {
+        self.turn * point * self.scale
+    }
+
+    /// Where a character goes, with everything that moves it.
+    ///
+    /// # Errors
+    /// If a length overflows.
+    pub fn apply(&self, character: &Character) -> Result<Character, SessionError> {
+        let turned = if self.turns() { turned(character, self.turn)? } else { character.clone() };
+        Ok(if self.scale == 1.0 { turned } else { turned.scaled(self.scale)? })
+    }
+}
+
+/// The shortest turn from one direction to another; half a turn is made about +X or +Z, so that what faced sideways stays
+/// upright.
+fn shortest(from: DVec3, to: DVec3) -> DQuat {
+    if from.dot(to) < -0.999_999 {
+        return DQuat::from_rotation_z(std::f64::consts::PI);
+    }
+    DQuat::from_rotation_arc(from, to)
+}
+
+fn turned(character: &Character, turn: DQuat) -> Result<Character, GeomError> {
+    let single = turn.as_quat();
+    let mesh =
+        character.mesh.with_positions(character.mesh.positions().iter().map(|p| turn * *p).collect())?;
+    let normals = character.surface.normals.as_ref().map(|list| list.iter().map(|n| single * *n).collect());
+    let morph = |m: &Morph| Morph { offsets: m.offsets.iter().map(|o| single * *o).collect(), ..m.clone() };
+    let handle = |h: &Handle| Handle { center: turn * h.center, ..h.clone() };
+    let is_root = |joint: usize| {
+        let rig = character.rig.as_ref();
+        rig.and_then(|rig| rig.joints().get(joint)).is_some_and(|joint| joint.parent.is_none())
+    };
+    let clip = |clip: &Clip| turned_clip(clip, single, &is_root);
+    Ok(Character {
+        mesh,
+        surface: Surface { normals, ..character.surface.clone() },
+        rig: character.rig.as_ref().map(|rig| turned_rig(rig, turn)).transpose()?,
+        skin: character.skin.clone().map(|skin| turned_skin(skin, turn)),
+        morphs: character.morphs.iter().map(morph).collect(),
+        clips: character.clips.iter().map(clip).collect::<Result<_, _>>()?,
+        handles: character.handles.iter().map(handle).collect(),
+        ..character.clone()
+    })
+}
+
+fn turned_rig(rig: &Rig, turn: DQuat) -> Result<Rig, GeomError> {
+    let mut joints = rig.joints().to_vec();
+    for joint in joints.iter_mut().filter(|joint| joint.parent.is_none()) {
+        joint.rest.translation = turn * joint.rest.translation;
+        joint.rest.rotation = (turn * joint.rest.rotation).normalize();
+    }
+    Rig::new(joints)
+}
+
+fn turned_skin(mut skin: Skin, turn: DQuat) -> Skin {
+    let back = DAffine3::from_quat(turn.inverse());
+    skin.slots.iter_mut().for_each(|slot| slot.inverse_bind *= back);
+    skin
+}
+
+/// Curves of roots are turned; those of other joints are relative to their parents.
+fn turned_clip(clip: &Clip, turn: Quat, is_root: &dyn Fn(usize) -> bool) -> Result<Clip, GeomError> {
+    let shift = |keys: &Keys<Vec3>| {
+        let values = keys.values().iter().map(|v| turn * *v).collect();
+        Keys::new(keys.times().to_vec(), values, keys.interpolation(), 1)
+    };
+    let rotate = |keys: &Keys<Quat>| {
+        let values = keys.values().iter().map(|q| turn * *q).collect();
+        Keys::new(keys.times().to_vec(), values, keys.interpolation(), 1)
+    };
+    let track = |track: &JointTrack| {
+        if !is_root(track.joint) {
+            return Ok(track.clone());
+        }
+        Ok(JointTrack {
+            translation: track.translation.as_ref().map(shift).transpose()?,
+            rotation: track.rotation.as_ref().map(rotate).transpose()?,
+            ..track.clone()
+        })
+    };
+    Ok(Clip { joints: clip.joints.iter().map(track).collect::<Result<_, GeomError>>()?, ..clip.clone() })
+}
+
+/// What a character seems to be in if that is not metres with +Y up, in a sentence that says how to change it. By its
+/// skeleton where that says something, else by its size alone.
+pub fn describe_doubts(character: &Character) -> Option<String> {
+    if character.mesh.n_faces() == 0 {
+        return None;
+    }
+    let [low, high] = character.mesh.bounds();
+    let size = (high - low).max_element();
+    let read = |rig: &Rig| BodyMap::read(rig, &character.clips);
+    let map = character.rig.as_ref().filter(|_| has_skeleton(character)).map(read);
+    match map.filter(|map| map.class != BodyClass::Tree && map.confidence >= LEAST_CONFIDENCE) {
+        Some(map) => {
+            let unit = map.metres_per_unit.filter(|unit| !(0.5..2.0).contains(unit)).map(|unit| {
+                let name = unit_name(unit);
+                format!("the body is {size:.3} m large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it metres")
+            });
+            let up = (map.up.y < 0.7).then(|| {
+                let axis = axis_name(map.up);
+                format!("its up axis seems to be {axis}, not +Y: `sinew convert --up {axis}` turns it")
+            });
+            let said: Vec<String> = [unit, up].into_iter().flatten().collect();
+            (!said.is_empty()).then(|| said.join("; "))
+        }
+        None if size > 0.0 && !(PLAUSIBLE_SIZES[0]..=PLAUSIBLE_SIZES[1]).contains(&size) => {
+            let unit = if size > 600.0 || size < PLAUSIBLE_SIZES[0] { 0.001 } else { 0.01 };
+            let unit = if size < PLAUSIBLE_SIZES[0] { 1.0 / unit } else { unit };
+            Some(format!(
+                "it is {size:.4} m large: {}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {:.2} m",
+                unit_name(unit),
+                unit * size
+            ))
+        }
+        None => None,
+    }
+}
+
+fn unit_name(metres: f64) -> &'static str {
+    let known = [(0.001, "millimetres"), (0.01, "centimetres"), (0.0254, "inches"), (0.3048, "feet")];
+    let found = known.iter().find(|(unit, _)| (metres / unit - 1.0).abs() < 0.05);
+    found.map_or("another unit", |(_, name)| name)
+}
+
+fn axis_name(direction: DVec3) -> &'static str {
+    let axes = [
+        (DVec3::X, "x"),
+        (DVec3::NEG_X, "-x"),
+        (DVec3::Y, "y"),
+        (DVec3::NEG_Y, "-y"),
+        (DVec3::Z, "z"),
+        (DVec3::NEG_Z, "-z"),
+    ];
+    let nearest = axes.iter().max_by(|a, b| a.0.dot(direction).total_cmp(&b.0.dot(direction)));
+    nearest.map_or("y", |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sinew_geom::sample::{Sample, build_character};
+
+    /// A body that was turned and scaled moves as it did, turned and scaled; and comes back.
+    #[test]
+    fn a_character_is_placed_with_its_clips() {
+        let biped = build_character(Sample::Biped, 1_500).unwrap();
+        for (up, facing) in
+            [(None, Some(DVec3::NEG_X)), (Some(DVec3::Z), None), (Some(DVec3::X), Some(DVec3::NEG_Z))]
+        {
+            let placement = Placement::new(up, facing, 0.01).unwrap();
+            let there = placement.apply(&biped).unwrap();
+            assert!(placement.point(up.unwrap_or(DVec3::Y)).distance(0.01 * DVec3::Y) < 1e-9);
+            assert!(facing.is_none_or(|facing| placement.point(facing).distance(0.01 * DVec3::Z) < 1e-9));
+            for (clip, placed) in biped.clips.iter().zip(&there.clips) {
+                let wanted = biped.positions_at(Some(clip), 0.37).unwrap();
+                let found = there.positions_at(Some(placed), 0.37).unwrap();
+                let off = wanted
+                    .iter()
+                    .zip(&found)
+                    .map(|(p, q)| placement.point(p.as_dvec3()).distance(q.as_dvec3()));
+                assert!(off.fold(0.0, f64::max) < 1e-6, "{}", clip.name);
+            }
+        }
+        assert!(Placement::new(None, None, 1.0).unwrap().is_identity());
+        assert!(Placement::new(Some(DVec3::Z), Some(DVec3::NEG_Z), 1.0).is_err());
+        assert!(Placement::new(None, None, 0.0).is_err());
+        // A body that faces −Y in a world whose up is +Z, as Blender shows it, faces +Z afterwards.
+        let blender = Placement::new(Some(DVec3::Z), None, 1.0).unwrap();
+        assert!(blender.point(DVec3::NEG_Y).distance(DVec3::Z) < 1e-12);
+    }
+
+    #[test]
+    fn doubts_about_unit_and_up_are_said() {
+        let biped = build_character(Sample::Biped, 1_500).unwrap();
+        assert_eq!(describe_doubts(&biped), None);
+        let large = describe_doubts(&biped.scaled(100.0).unwrap()).unwrap();
+        assert!(large.contains("centimetres") && large.contains("0.01"), "{large}");
+        let lying = Placement::new(Some(DVec3::Z), None, 1.0).unwrap();
+        let lying = Placement { turn: lying.turn.inverse(), ..lying }.apply(&biped).unwrap();
+        let said = describe_doubts(&lying).unwrap();
+        assert!(said.contains("up axis") && said.contains("--up z"), "{said}");
+        let bare = Character { rig: None, skin: None, clips: Vec::new(), ..biped };
+        assert_eq!(describe_doubts(&bare), None);
+        assert!(describe_doubts(&bare.scaled(100.0).unwrap()).unwrap().contains("centimetres"));
+        assert!(describe_doubts(&bare.scaled(0.001).unwrap()).is_some());
+    }
+}
