@@ -2,9 +2,9 @@
 
 use crate::support::data;
 use sinew::{
-    constrain::clip::{Body, Motion, Refit, RefitParams, guess_unit, refit, scale_limbs},
+    constrain::clip::{Body, Motion, Refit, RefitParams, refit, scale_limbs},
     formats::{Content, read_any},
-    geom::{Rig, Warnings},
+    geom::{Rig, Warnings, body_map::BodyMap},
 };
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ fn recording(name: &str) -> Option<(Rig, Motion)> {
     let path = data()?.join("bvh").join(name);
     let Content::Bvh(file) = read_any(&path, &mut Warnings::default()).unwrap() else { panic!("{name}") };
     let rig = file.character.rig.as_ref().unwrap();
-    let unit = guess_unit(rig, &Body::find(rig, &[]).unwrap());
+    let unit = BodyMap::read(rig, &file.character.clips).metres_per_unit.unwrap();
     let character = file.character.scaled(unit).unwrap();
     let rig = character.rig.unwrap();
     let motion = Motion::from_clip(&rig, &character.clips[0], (1.0 / file.frame_secs).round()).unwrap();
@@ -24,7 +24,7 @@ fn fit(clip: &(Rig, Motion), limbs: &[(&str, f64)], ground: &str) -> Refit {
     let limbs: Vec<(String, f64)> =
         limbs.iter().map(|(part, factor)| ((*part).to_owned(), *factor)).collect();
     let target = scale_limbs(&clip.0, &Body::find(&clip.0, &[]).unwrap(), &limbs).unwrap();
-    let params = RefitParams { ground: ground.parse().unwrap(), ..RefitParams::default() };
+    let params = RefitParams { ground: Some(ground.parse().unwrap()), ..RefitParams::default() };
     let mut go_on = |_| ControlFlow::Continue(());
     refit((&clip.0, &clip.1), &target, &params, &mut Warnings::default(), &mut go_on).unwrap()
 }

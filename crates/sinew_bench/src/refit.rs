@@ -6,9 +6,9 @@
 use crate::{measure::cpu_secs, places};
 use anyhow::{Context, ensure};
 use sinew::{
-    constrain::clip::{Body, Measures, Motion, Refit, RefitParams, guess_unit, refit, scale_limbs},
+    constrain::clip::{Body, Measures, Motion, Refit, RefitParams, refit, scale_limbs},
     formats::{Content, read_any},
-    geom::{Rig, Warnings},
+    geom::{Rig, Warnings, body_map::BodyMap},
 };
 use std::{
     ops::ControlFlow,
@@ -43,7 +43,7 @@ fn open(path: &Path) -> anyhow::Result<(Rig, Motion)> {
     let content = read_any(path, &mut Warnings::default())?;
     let Content::Bvh(file) = content else { anyhow::bail!("{}: no BVH", path.display()) };
     let rig = file.character.rig.as_ref().context("no skeleton")?;
-    let unit = guess_unit(rig, &Body::find(rig, &[])?);
+    let unit = BodyMap::read(rig, &file.character.clips).metres_per_unit.unwrap_or(1.0);
     let character = file.character.scaled(unit)?;
     let rig = character.rig.context("no skeleton")?;
     let clip = character.clips.first().context("no clip")?;
@@ -103,7 +103,7 @@ fn head() {
 }
 
 fn fit(walk: &(Rig, Motion), target: &Rig, ground: &str, together: bool) -> anyhow::Result<(Refit, f64)> {
-    let params = RefitParams { ground: ground.parse()?, together, ..RefitParams::default() };
+    let params = RefitParams { ground: Some(ground.parse()?), together, ..RefitParams::default() };
     let start = Instant::now();
     let mut on = |_| ControlFlow::Continue(());
     let fitted = refit((&walk.0, &walk.1), target, &params, &mut Warnings::default(), &mut on)?;

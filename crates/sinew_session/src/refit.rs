@@ -9,14 +9,14 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     clip::{
-        Body, ClipRules, Contact, FootPart, Motion, Refit, RefitParams, detect_contacts, flesh_below, refit,
+        ClipRules, Contact, FootPart, Motion, Refit, RefitParams, SkinPoints, detect_contacts, refit,
         stretch_limbs,
     },
     compile::{Scene, has_errors},
     language::{Severity, parse},
 };
 use sinew_formats::paths::GroundData;
-use sinew_geom::{Character, Clip, Rig, Warnings, path::Ground};
+use sinew_geom::{Character, Clip, Rig, Warnings, body_map::BodyMap, path::Ground};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// What a user can choose about refitting a clip.
@@ -28,7 +28,7 @@ pub struct RefitSettings {
     pub clip: String,
     /// Name of the result; a clip of that name is exchanged.
     pub to: String,
-    /// The ground; flat at zero if absent.
+    /// Another ground; that of the clip if absent.
     pub ground: Option<GroundData>,
     /// Whether the ground lies along the way of the clip, rather than along +Z.
     pub along_way: bool,
@@ -121,12 +121,12 @@ pub fn refit_clip(
     let mut warnings = Warnings::default();
     let clip = document.clips[document.find_clip(&settings.clip)?].clone();
     crate::command::check_name("clip", &settings.to, settings.to == settings.clip)?;
-    let source = rig_of(document)?;
+    rig_of(document)?;
     let scaled = with_limbs(document, settings)?;
     let target = scaled.as_ref().unwrap_or(&document.body);
     let given = document.rules.contacts_of(&settings.clip);
     let request = RefitRequest {
-        ground: settings.ground.as_ref().map(GroundData::build).transpose()?.unwrap_or_default(),
+        ground: settings.ground.as_ref().map(GroundData::build).transpose()?,
         along_way: settings.along_way,
         rules: settings.rules.then(|| RefitRules {
             name: "line ".into(),
@@ -138,7 +138,7 @@ pub fn refit_clip(
         ..RefitRequest::default()
     };
     let Refitted { fitted, rig, .. } =
-        refit_motion((source, &clip), target, &request, &mut warnings, progress)?;
+        refit_motion((&document.body, &clip), target, &request, &mut warnings, progress)?;
     let made = Clip { morphs: clip.morphs.clone(), ..fitted.motion.to_clip(&rig, &settings.to)? };
     let numbers = numbers(&fitted, warnings);
     let mut result = document.clone();
@@ -170,8 +170,8 @@ fn rate_of(clip: &Clip) -> f64 {
 /// How a clip is refitted.
 #[derive(Debug, Clone)]
 pub struct RefitRequest {
-    /// The ground.
-    pub ground: Ground,
+    /// Another ground; that of the clip if absent.
+    pub ground: Option<Ground>,
     /// Whether the ground lies along the path of the clip, rather than along +Z.
     pub along_way: bool,
     /// Rules that hold in the result.
@@ -184,18 +184,21 @@ pub struct RefitRequest {
     pub contacts: Option<Vec<Contact>>,
     /// Whether all frames are solved together. Default true.
     pub together: bool,
+    /// Whether planted feet do not move at all, rather than as little as the clip's. Default false.
+    pub still_feet: bool,
 }
 
 impl Default for RefitRequest {
     fn default() -> Self {
         Self {
-            ground: Ground::default(),
+            ground: None,
             along_way: true,
             rules: None,
             fps: None,
             feet: Vec::new(),
             contacts: None,
             together: true,
+            still_feet: false,
         }
     }
 }
@@ -222,25 +225,28 @@ pub struct Refitted {
     pub params: RefitParams,
 }
 
-/// Fit a clip of one skeleton to that of a character. `progress` is given the share done and may stop it.
+/// Fit a clip of one character to another. `progress` is given the share done and may stop it.
 ///
 /// # Errors
 /// Skeletons that do not match, rules with errors, numbers that make no sense, or it was stopped.
 pub fn refit_motion(
-    (source, clip): (&Rig, &Clip),
+    (source, clip): (&Character, &Clip),
     target: &Character,
     request: &RefitRequest,
     warnings: &mut Warnings,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Refitted, SessionError> {
     let mut rig = target.rig.clone().unwrap_or_default();
-    let body = Body::find(&rig, &request.feet)?;
+    let source_rig = source.rig.clone().unwrap_or_default();
     let mut params = RefitParams {
         ground: request.ground.clone(),
         along_way: request.along_way,
         feet: request.feet.clone(),
         together: request.together,
-        flesh: flesh_below(target, &body),
+        still_feet: request.still_feet,
+        skins: [SkinPoints::of(source), SkinPoints::of(target)],
+        // Clips help where the rest pose says nothing; those of the source are looked at as they are fitted.
+        maps: [None, (!target.clips.is_empty()).then(|| BodyMap::read(&rig, &target.clips))],
         given: request.contacts.clone(),
         ..RefitParams::default()
     };
@@ -248,8 +254,8 @@ pub fn refit_motion(
         let made = compile_rules(rules, &rig, warnings)?;
         (params.rules, rig) = (made.rules, made.rig);
     }
-    let motion = Motion::from_clip(source, clip, request.fps.unwrap_or_else(|| rate_of(clip)))?;
-    let fitted = refit((source, &motion), &rig, &params, warnings, progress)?;
+    let motion = Motion::from_clip(&source_rig, clip, request.fps.unwrap_or_else(|| rate_of(clip)))?;
+    let fitted = refit((&source_rig, &motion), &rig, &params, warnings, progress)?;
     Ok(Refitted { fitted, rig, params })
 }
 

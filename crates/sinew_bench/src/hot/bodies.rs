@@ -56,7 +56,7 @@ pub fn refit_walk() -> anyhow::Result<Work> {
     let rig = rig_of(&biped)?;
     let motion = Motion::from_clip(&rig, clip(&biped, "walk")?, 30.0)?;
     let target = scale_limbs(&rig, &Body::find(&rig, &[])?, &[("legs".to_owned(), 0.75)])?;
-    let params = RefitParams { ground: "slope:10".parse()?, ..RefitParams::default() };
+    let params = RefitParams { ground: Some("slope:10".parse()?), ..RefitParams::default() };
     Ok(Box::new(move || {
         let mut go_on = |_| ControlFlow::Continue(());
         black_box(refit((&rig, &motion), &target, &params, &mut Warnings::default(), &mut go_on)?);

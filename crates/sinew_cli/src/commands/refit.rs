@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use sinew::{
     constrain::{
         ConstrainError,
-        clip::{Body, Refit, Support, guess_unit, scale_limbs, stretch_limbs},
+        clip::{Body, Refit, Support, scale_limbs, stretch_limbs},
         compile::Scene,
         language::Span,
     },
     formats::{Content, read_any, skeleton::read_skeleton},
-    geom::{Character, Clip, Rig, Warnings, path::Ground},
+    geom::{Character, Clip, Rig, Warnings, body_map::BodyMap, path::Ground},
     session::{RefitRequest, RefitRules, Refitted, SessionError, refit_motion},
 };
 use std::path::PathBuf;
@@ -45,9 +45,13 @@ pub struct RefitArgs {
     /// Rules that hold over its frames, such as `distance LeftHand RightHand >= 20 cm`
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// Ground in metres: flat, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a height field
-    #[arg(long, value_name = "GROUND", default_value = "flat", allow_hyphen_values = true)]
-    pub ground: String,
+    /// Another ground, in metres: flat, flat:HEIGHT, slope:DEGREES, steps:RISE,RUN, hills, hills:HEIGHT,LENGTH, or a file with a
+    /// height field [default: the ground of the clip, as high as it is there]
+    #[arg(long, value_name = "GROUND", allow_hyphen_values = true)]
+    pub ground: Option<String>,
+    /// Hold planted feet still, also where those of the clip slide
+    #[arg(long)]
+    pub still_feet: bool,
     /// Direction of the ground: the path of the clip (way) or +Z of the world [default: way; world for files]
     #[arg(long, value_name = "WHAT", value_parser = ["way", "world"])]
     pub ground_along: Option<String>,
@@ -83,7 +87,7 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     );
     let mut warnings = Warnings::default();
     let source = open(&args.motion, args.unit, console, &mut warnings)?;
-    let rig = source.rig(&args.motion)?;
+    source.rig(&args.motion)?;
     let clip = find_clip(&source.character, args.clip.as_deref()).map_err(|e| with_path(e, &args.motion))?;
     let target = target(args, &source, console, &mut warnings)?;
     target.rig(args.skeleton.as_deref().unwrap_or(&args.motion))?;
@@ -92,7 +96,7 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     let refitted = {
         let progress = console.progress("fitting");
         let mut update = |share: f64| progress.update(share);
-        refit_motion((rig, clip), &target.character, &request, &mut warnings, &mut update)
+        refit_motion((&source.character, clip), &target.character, &request, &mut warnings, &mut update)
             .map_err(|error| blame(error, args))?
     };
     let secs = start.elapsed().as_secs_f64();
@@ -153,7 +157,9 @@ fn open(
     let unit = match unit {
         Some(unit) => unit,
         // Only BVH does not say in what it measures.
-        None if is_bvh && rig.n_joints() > 0 => guess_unit(&rig, &Body::find(&rig, &[])?),
+        None if is_bvh && rig.n_joints() > 0 => {
+            BodyMap::read(&rig, &character.clips).metres_per_unit.unwrap_or(1.0)
+        }
         None => 1.0,
     };
     ensure!(unit.is_finite() && unit > 0.0, "--unit {unit} must be positive");
@@ -212,14 +218,15 @@ fn parts(args: &RefitArgs) -> anyhow::Result<Vec<(String, f64)>> {
 }
 
 /// A ground in words, or out of a file; only the former is laid along the way.
-fn ground(args: &RefitArgs) -> anyhow::Result<(Ground, bool)> {
-    let (ground, is_file) = ground_of(&args.ground)?;
+fn ground(args: &RefitArgs) -> anyhow::Result<(Option<Ground>, bool)> {
+    let Some(ground) = &args.ground else { return Ok((None, true)) };
+    let (ground, is_file) = ground_of(ground)?;
     let wanted = if is_file {
         args.ground_along.as_deref() == Some("way")
     } else {
         args.ground_along.as_deref() != Some("world")
     };
-    Ok((ground, wanted))
+    Ok((Some(ground), wanted))
 }
 
 fn request(args: &RefitArgs, target: &Opened) -> anyhow::Result<RefitRequest> {
@@ -240,6 +247,7 @@ fn request(args: &RefitArgs, target: &Opened) -> anyhow::Result<RefitRequest> {
         feet: args.feet.clone(),
         contacts: None,
         together: !args.frame_by_frame,
+        still_feet: args.still_feet,
     })
 }
 
@@ -353,6 +361,8 @@ fn report(fitted: &Refit, rig: &Rig, secs: f64) -> Value {
         "contacts": contacts,
         "hands": hands,
         "ground": {
+            "clip_height_cm": fitted.report.ground.map(|ground| 100.0 * ground[0]),
+            "height_cm": fitted.report.ground.map(|ground| 100.0 * ground[1]),
             "origin": fitted.site.origin,
             "heading_deg": fitted.site.heading.to_degrees(),
         },

@@ -1,18 +1,13 @@
-//! Pelvis and legs of a rig, found by names and bones.
+//! Pelvis and legs of a rig, as its body map has them.
 
+use super::{JointFrames, SkinPoints, facing::turn_poses};
 use crate::ConstrainError;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use sinew_geom::{
-    Character, Joint, Rig,
-    rig::{BodyPart, PartNames, Side},
+    Rig,
+    body_map::{BodyClass, BodyMap, Part},
 };
 
-/// Words in the names of joints that carry a foot.
-const FOOT_WORDS: [&str; 4] = ["foot", "ankle", "paw", "hoof"];
-/// Words in the names of arms' first bones.
-const ARM_WORDS: [&str; 3] = ["upperarm", "shoulder", "arm"];
-/// Controls of rigs, which carry no body.
-const CONTROL_WORDS: [&str; 4] = ["ik", "pole", "target", "ctrl"];
 /// Bones shorter than this share of the rig's extent have no length.
 const MIN_BONE_METRES: f64 = 1e-4;
 
@@ -29,6 +24,8 @@ pub struct Leg {
     pub toe: Option<usize>,
     /// Joint at the tip of the toes.
     pub tip: Option<usize>,
+    /// Thickness of the flesh below its lowest joint, metres.
+    pub flesh: f64,
 }
 
 /// Pelvis and legs of a rig.
@@ -38,6 +35,8 @@ pub struct Body {
     pub pelvis: usize,
     /// The legs, in the order of the rig's joints.
     pub legs: Vec<Leg>,
+    /// Arms that end in a hand, as legs: shoulder, elbow and hand. Front legs of animals are legs.
+    pub arms: Vec<Leg>,
 }
 
 /// A name without case and punctuation.
@@ -56,16 +55,24 @@ fn extent(rig: &Rig) -> f64 {
 }
 
 impl Body {
-    /// Pelvis and legs of a rig: feet by their names, or those that are named.
+    /// Pelvis and legs of a rig: feet as its body map has them, or those that are named.
     ///
     /// # Errors
     /// If a named foot does not exist, or has no two bones above it.
     pub fn find(rig: &Rig, feet: &[String]) -> Result<Self, ConstrainError> {
+        Self::of(rig, &BodyMap::read(rig, &[]), feet)
+    }
+
+    /// The same with a body map that is known.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of(rig: &Rig, map: &BodyMap, feet: &[String]) -> Result<Self, ConstrainError> {
         let least = MIN_BONE_METRES * extent(rig);
-        let ankles = if feet.is_empty() { guess_ankles(rig) } else { named(rig, feet)? };
+        let ankles = if feet.is_empty() { ankles(rig, map) } else { named(rig, feet)? };
         let mut legs = Vec::new();
         for ankle in ankles {
-            match leg(rig, ankle, least) {
+            match leg(rig, map, ankle, least) {
                 Some(found) => legs.push(found),
                 None if feet.is_empty() => {}
                 None => {
@@ -74,7 +81,21 @@ impl Body {
                 }
             }
         }
-        Ok(Self { pelvis: pelvis(rig, &legs), legs })
+        let arms = arms(rig, map, &legs, least);
+        Ok(Self { pelvis: pelvis(rig, map, &legs), legs, arms })
+    }
+
+    /// With the thickness of the flesh below its feet, in the pose that the map was read from.
+    pub fn with_flesh(mut self, rig: &Rig, map: &BodyMap, skin: Option<&SkinPoints>) -> Self {
+        let Some(skin) = skin else { return self };
+        let mut poses = [map.pose.clone()];
+        turn_poses(rig, &mut poses, DQuat::from_rotation_arc(map.up, DVec3::Y));
+        let world = JointFrames::of(rig, &poses[0]);
+        for leg in &mut self.legs {
+            let joints: Vec<usize> = [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten().collect();
+            leg.flesh = skin.flesh_below(rig, &world, leg.ankle, &joints);
+        }
+        self
     }
 
     /// Length of a leg at rest: thigh and shin, the mean over all legs; the height of the pelvis if there is none.
@@ -90,44 +111,6 @@ impl Body {
     }
 }
 
-/// Metres per unit that files use: metres, centimetres, inches, and CMU's unit of 1/0.45 inches.
-const UNIT_METRES: [f64; 4] = [1.0, 0.01, 0.0254, 0.0254 / 0.45];
-/// Length of a typical leg, metres.
-const TYPICAL_LEG_METRES: f64 = 0.85;
-
-/// Metres per unit of a rig whose file has no unit: the common unit that brings its legs nearest to human length.
-pub fn guess_unit(rig: &Rig, body: &Body) -> f64 {
-    let leg = body.leg_length(rig);
-    let strange = |unit: f64| (leg * unit / TYPICAL_LEG_METRES).ln().abs();
-    let best = UNIT_METRES.into_iter().min_by(|&a, &b| strange(a).total_cmp(&strange(b)));
-    best.filter(|_| leg > 0.0 && leg.is_finite()).unwrap_or(1.0)
-}
-
-/// Thickness of flesh below the lowest joint of each foot at rest; zeros without a skin.
-pub fn flesh_below(character: &Character, body: &Body) -> Vec<f64> {
-    let (Some(rig), Some(skin)) = (&character.rig, &character.skin) else {
-        return vec![0.0; body.legs.len()];
-    };
-    let world = rig.rest_world();
-    // The joint that a vertex follows most.
-    let main = |vertex: usize| {
-        let most = skin.vertex(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
-        most.map(|(slot, _)| skin.slots[usize::from(slot)].joint)
-    };
-    let n_vertices = character.mesh.n_vertices().min(skin.n_vertices());
-    let mains: Vec<Option<usize>> = (0..n_vertices).map(main).collect();
-    let depth = |leg: &Leg| {
-        let is_foot = |joint: usize| ancestry(rig, joint).any(|above| above == leg.ankle);
-        let of_foot = |v: &usize| mains[*v].is_some_and(is_foot);
-        let flesh = (0..mains.len()).filter(of_foot).map(|v| character.mesh.positions()[v].y);
-        let joints =
-            [Some(leg.ankle), leg.toe, leg.tip].into_iter().flatten().map(|j| world[j].translation.y);
-        let depth = joints.fold(f64::INFINITY, f64::min) - flesh.fold(f64::INFINITY, f64::min);
-        if depth.is_finite() { depth.max(0.0) } else { 0.0 }
-    };
-    body.legs.iter().map(depth).collect()
-}
-
 fn named(rig: &Rig, feet: &[String]) -> Result<Vec<usize>, ConstrainError> {
     let find = |name: &String| {
         let near = || rig.joints().iter().position(|joint| plain(&joint.name) == plain(name));
@@ -136,57 +119,62 @@ fn named(rig: &Rig, feet: &[String]) -> Result<Vec<usize>, ConstrainError> {
     feet.iter().map(find).collect()
 }
 
-fn guess_ankles(rig: &Rig) -> Vec<usize> {
-    let is_foot = |joint: &Joint| {
-        let name = plain(&joint.name);
-        FOOT_WORDS.iter().any(|word| name.contains(word))
-            && !CONTROL_WORDS.iter().any(|word| name.ends_with(word) || name.starts_with(word))
-            && !name.ends_with("end")
+/// Joints that carry feet: those of legs, and of animals the front feet. Of a leg of many, the last joint but one.
+fn ankles(rig: &Rig, map: &BodyMap) -> Vec<usize> {
+    let is_foot = |joint: usize| match map.joints[joint].part {
+        Part::Foot => true,
+        Part::Hand => map.class == BodyClass::Quadruped,
+        Part::Leg => {
+            let mut children = (0..rig.n_joints()).filter(|&k| rig.joints()[k].parent == Some(joint));
+            !children.any(|k| map.joints[k].part == Part::Leg)
+        }
+        _ => false,
     };
-    let mut below = vec![false; rig.n_joints()];
+    let mut is_below = vec![false; rig.n_joints()];
     let mut ankles = Vec::new();
     for (index, joint) in rig.joints().iter().enumerate() {
-        below[index] = joint.parent.is_some_and(|parent| below[parent]);
-        if is_foot(joint) && !below[index] {
-            below[index] = true;
+        is_below[index] = joint.parent.is_some_and(|parent| is_below[parent]);
+        if is_foot(index) && !is_below[index] {
+            is_below[index] = true;
             ankles.push(index);
         }
     }
     ankles
 }
 
-fn leg(rig: &Rig, ankle: usize, least: f64) -> Option<Leg> {
+fn leg(rig: &Rig, map: &BodyMap, ankle: usize, least: f64) -> Option<Leg> {
     let joints = rig.joints();
     let has_length = |joint: usize| joints[joint].rest.translation.length() > least;
-    // The joint at the other end of the bone that leads to a joint.
-    let bone_above = |mut joint: usize| {
-        while !has_length(joint) {
-            joint = joints[joint].parent?;
-        }
-        joints[joint].parent
+    // The joint of a part above a joint, else the one at the other end of the bone that leads to it.
+    let above = |mut joint: usize, parts: [Part; 2]| {
+        let named = ancestry(rig, joint).skip(1).find(|&k| parts.contains(&map.joints[k].part));
+        named.or_else(|| {
+            while !has_length(joint) {
+                joint = joints[joint].parent?;
+            }
+            joints[joint].parent
+        })
     };
     let longest_child = |parent: usize| {
         let children = (0..joints.len()).filter(|&j| joints[j].parent == Some(parent) && has_length(j));
         children.max_by(|&a, &b| {
+            let is_toe = |j: usize| map.joints[j].part == Part::Toe;
             let length = |j: usize| joints[j].rest.translation.length();
             // The first of equally long ones.
-            length(a).total_cmp(&length(b)).then(b.cmp(&a))
+            is_toe(a).cmp(&is_toe(b)).then(length(a).total_cmp(&length(b))).then(b.cmp(&a))
         })
     };
-    let knee = bone_above(ankle)?;
-    let hip = bone_above(knee)?;
+    let knee = above(ankle, [Part::Shin, Part::Forearm])?;
+    let hip = above(knee, [Part::Thigh, Part::UpperArm])?;
     joints[hip].parent?;
     let toe = longest_child(ankle);
-    Some(Leg { hip, knee, ankle, toe, tip: toe.and_then(longest_child) })
+    Some(Leg { hip, knee, ankle, toe, tip: toe.and_then(longest_child), flesh: 0.0 })
 }
 
-/// Arms that end in a hand, as legs: shoulder, elbow and hand. Those that are legs already are left out.
-pub(super) fn arms(rig: &Rig, body: &Body) -> Vec<Leg> {
-    let (names, least) = (PartNames::new(rig), MIN_BONE_METRES * extent(rig));
-    let hands = [Side::Left, Side::Right].into_iter().filter_map(|side| names.find(BodyPart::Hand, side));
-    let is_leg =
-        |hand: usize| body.legs.iter().any(|leg| ancestry(rig, hand).any(|above| above == leg.ankle));
-    hands.filter(|&hand| !is_leg(hand)).filter_map(|hand| leg(rig, hand, least)).collect()
+fn arms(rig: &Rig, map: &BodyMap, legs: &[Leg], least: f64) -> Vec<Leg> {
+    let hands = (0..rig.n_joints()).filter(|&joint| map.joints[joint].part == Part::Hand);
+    let is_leg = |hand: usize| legs.iter().any(|leg| ancestry(rig, hand).any(|above| above == leg.ankle));
+    hands.filter(|&hand| !is_leg(hand)).filter_map(|hand| leg(rig, map, hand, least)).collect()
 }
 
 /// A joint and its ancestors.
@@ -205,9 +193,16 @@ pub(super) fn common_ancestor(rig: &Rig, joints: impl IntoIterator<Item = usize>
     shared.first().copied()
 }
 
-fn pelvis(rig: &Rig, legs: &[Leg]) -> usize {
+/// The hips if all legs hang on them, else what they hang on.
+fn pelvis(rig: &Rig, map: &BodyMap, legs: &[Leg]) -> usize {
+    let hips = (0..rig.n_joints()).find(|&joint| map.joints[joint].part == Part::Hips);
+    let carries =
+        |joint: usize| legs.iter().all(|leg| ancestry(rig, leg.hip).skip(1).any(|above| above == joint));
+    if let Some(hips) = hips.filter(|&hips| carries(hips)) {
+        return hips;
+    }
     let above_hips = legs.iter().filter_map(|leg| rig.joints()[leg.hip].parent);
-    common_ancestor(rig, above_hips).unwrap_or(0)
+    common_ancestor(rig, above_hips).or(hips).unwrap_or(0)
 }
 
 /// A rig with limbs of other lengths: `legs`, `feet`, `arms`, `all`, or the name of a joint whose bone is meant.
@@ -249,17 +244,10 @@ fn bones_of(rig: &Rig, body: &Body, part: &str) -> Result<Vec<usize>, ConstrainE
     if bones.is_empty() { Err(ConstrainError::NoPart { part: part.to_owned() }) } else { Ok(bones) }
 }
 
-/// Where upper arms begin: the lowest joint of an arm that is no forearm and has an arm below it.
+/// Where upper arms begin.
 fn shoulders(rig: &Rig) -> Vec<usize> {
-    let rank = |joint: usize| {
-        let name = plain(&rig.joints()[joint].name);
-        let is_lower = ["fore", "lower", "elbow", "hand", "wrist"].iter().any(|word| name.contains(word));
-        ARM_WORDS.iter().position(|word| name.contains(word)).filter(|_| !is_lower)
-    };
-    let found: Vec<usize> = (0..rig.n_joints()).filter(|&joint| rank(joint).is_some()).collect();
-    // Of a clavicle and an upper arm in one chain, the lower one.
-    let has_lower = |joint: usize| found.iter().any(|&j| j != joint && ancestry(rig, j).any(|a| a == joint));
-    found.iter().copied().filter(|&joint| !has_lower(joint)).collect()
+    let map = BodyMap::read(rig, &[]);
+    (0..rig.n_joints()).filter(|&joint| map.joints[joint].part == Part::UpperArm).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     JointFrames, Motion,
-    body::{Body, Leg, arms},
+    body::{Body, Leg},
     contacts::{ContactParams, FoundContact, find_contacts, is_in_air, median},
 };
 use crate::ConstrainError;
@@ -173,11 +173,10 @@ fn given_contacts(
     worlds: &[JointFrames],
 ) -> Result<Vec<(usize, FootPart, FoundContact)>, ConstrainError> {
     let mut found: Vec<(usize, FootPart, FoundContact)> = Vec::new();
-    let hands = arms(rig, body);
     for contact in given {
         let is_meant = |leg: &Leg| rig.joints()[leg.ankle].name == contact.foot;
         let Some(leg) = body.legs.iter().position(is_meant) else {
-            if hands.iter().any(|arm| rig.joints()[arm.ankle].name == contact.foot) {
+            if body.arms.iter().any(|arm| rig.joints()[arm.ankle].name == contact.foot) {
                 continue;
             }
             return Err(ConstrainError::no_joint(&contact.foot, rig));
@@ -246,7 +245,7 @@ fn find_stances(
         let toe = leg.toe.map_or_else(Vec::new, |toe| contacts(&|w| w.positions[toe]));
         let normals = ground_normals(&ankle, leg_length);
         let (flat, up) = flat_frames(leg, worlds, &ankle, &toe, &normals);
-        let sole = Sole::measure(leg, worlds, &flat, up, 0.0);
+        let sole = Sole::measure(leg, worlds, &flat, up, leg.flesh);
         found.extend(
             contacts(&|w| w.point(leg.ankle, sole.heel)).into_iter().map(|c| (index, FootPart::Heel, c)),
         );

@@ -8,7 +8,8 @@ use super::{
     plan::goal_points,
     prepare::{PlantedHand, Prepared},
     rules,
-    solve::{ClipProblem, ClipSolver, PointGoal, Stiffness},
+    solve::{ClipProblem, ClipSolver, PointGoal, Stiffness, TouchPoint, inside},
+    touching::deepest,
 };
 use crate::ConstrainError;
 use glam::DVec3;
@@ -28,6 +29,8 @@ const STAGES: [Stiffness; 3] = [
 
 /// How much more compliant hands are than feet where both cannot be planted.
 const HAND_COMPLIANCE: f64 = 10.0;
+/// Seconds over which a hand is brought to its place.
+const HAND_FADE_SECS: f64 = 0.3;
 
 /// The final stage, repeated at most this many times while a sole is deeper in the ground than this, in metres.
 const FINAL_STAGE: Stiffness = Stiffness { held: 2e-5, free: 0.02, ground: 3e-5, rounds: 8 };
@@ -62,7 +65,8 @@ impl Prepared<'_> {
             worlds: &self.worlds,
             corrections: &corrections,
             goals: &goals,
-            site: Some(&self.site),
+            touching: &self.touching,
+            site: Some(&self.site).filter(|_| self.has_ground),
             rules: &rules,
             active: &active,
             segments: &self.segments,
@@ -77,31 +81,38 @@ impl Prepared<'_> {
             x[i] = x[i].clamp(low[i], high[i]);
         }
         let mut solver = ClipSolver::new(&problem);
+        let unit = self.scale_of_body();
         let mut rounds = 0;
         let total: usize = STAGES.iter().map(|stage| stage.rounds).sum();
         let mut before = 0;
         for stage in &STAGES {
             let mut report = |round: usize| progress((before + round) as f64 / total as f64);
-            rounds += solver.solve(&problem, stage, &mut x, &mut report)?;
+            rounds += solver.solve(&problem, &stage.of_size(unit), &mut x, &mut report)?;
             before += stage.rounds;
         }
         let supports: Vec<Support> = self.props.iter().map(|prop| prop.support.clone()).collect();
         let mut fitted = self.corrected(&corrections, &x);
         for _ in 0..MAX_FINAL_PASSES {
-            if self.deepest(&fitted, &supports) <= MAX_DEPTH_METRES {
+            if self.deepest(&fitted, &goals) <= MAX_DEPTH_METRES * unit {
                 break;
             }
-            rounds += solver.solve(&problem, &FINAL_STAGE, &mut x, &mut |_| progress(1.0))?;
+            rounds += solver.solve(&problem, &FINAL_STAGE.of_size(unit), &mut x, &mut |_| progress(1.0))?;
             fitted = self.corrected(&corrections, &x);
         }
         Ok(self.finish(fitted, supports, (&rules, &active), rounds, warnings))
     }
 
-    /// Depth of the deepest sole in the ground.
-    fn deepest(&self, poses: &[Pose], supports: &[Support]) -> f64 {
-        let measured = self.measured(supports);
-        let depth = |pose: &Pose| measured.depth(&JointFrames::of(self.target, pose), &self.site);
-        poses.iter().map(depth).fold(0.0, f64::max)
+    /// Depth of the deepest free point of a sole in the ground, beyond the source's own.
+    fn deepest(&self, poses: &[Pose], goals: &[Vec<PointGoal>]) -> f64 {
+        let depth = |(pose, goals): (&Pose, &Vec<PointGoal>)| {
+            let world = JointFrames::of(self.target, pose);
+            let free = goals.iter().filter(|goal| !goal.is_held);
+            let deep = |goal: &PointGoal| {
+                inside(&self.site, world.point(goal.joint, goal.local), goal.depth).map_or(0.0, |(d, _)| d)
+            };
+            free.map(deep).fold(0.0, f64::max)
+        };
+        if self.has_ground { poses.iter().zip(goals).map(depth).fold(0.0, f64::max) } else { 0.0 }
     }
 
     fn measured<'m>(&'m self, supports: &'m [Support]) -> MotionMeasurer<'m> {
@@ -112,7 +123,7 @@ impl Prepared<'_> {
             stances: &self.stances,
             supports,
             segments: &self.segments,
-            site: Some(&self.site),
+            site: Some(&self.site).filter(|_| self.has_ground),
         }
     }
 
@@ -134,6 +145,12 @@ impl Prepared<'_> {
             free.extend(chain.chain([arm.hip]).map(|joint| (joint, CorrectionKind::Ball)));
             tracked.push(arm.ankle);
         }
+        tracked.extend(self.touching.iter().flatten().map(|point| point.joint));
+        tracked.sort_unstable();
+        tracked.dedup();
+        for arm in self.body.arms.iter().filter(|arm| self.is_in_ground(arm)) {
+            free.extend([arm.hip, arm.knee].map(|joint| (joint, CorrectionKind::Ball)));
+        }
         for rule in rules {
             let joints = rule.joints();
             // Joints between a joint and the common ancestor, or the pelvis.
@@ -146,6 +163,18 @@ impl Prepared<'_> {
             }
         }
         Corrections::new(self.target, &free, &tracked)
+    }
+
+    /// Whether something below the shoulder would enter the ground.
+    fn is_in_ground(&self, arm: &Leg) -> bool {
+        let is_arm = |joint: usize| body::ancestry(self.target, joint).any(|above| above == arm.hip);
+        let depth = |(points, world): (&Vec<TouchPoint>, &JointFrames)| {
+            let of_arm: Vec<TouchPoint> =
+                points.iter().filter(|point| is_arm(point.joint)).copied().collect();
+            deepest(&of_arm, world, &self.site).map_or(0.0, |(depth, _)| depth)
+        };
+        let deepest = self.touching.iter().zip(&self.worlds).map(depth).fold(0.0, f64::max);
+        self.has_ground && deepest > MAX_DEPTH_METRES * self.scale_of_body()
     }
 
     /// Which rules hold in each frame.
@@ -202,14 +231,23 @@ impl Prepared<'_> {
                     FootPart::Ball => goal.holds_ball,
                     FootPart::Tip => false,
                 };
-                let target = if is_held { goal.print.place(sole, point.local) } else { place };
-                let (joint, local) = (point.joint, point.local);
-                goals.push(PointGoal { joint, local, target, is_held, give: 1.0 });
+                let is_still = is_held && self.is_still;
+                let target = if is_still { goal.print.place(sole, point.local) } else { place };
+                let (joint, local, depth) = (point.joint, point.local, goal.depth);
+                goals.push(PointGoal { joint, local, target, is_held, give: 1.0, depth });
             }
         }
-        for prop in self.props.iter().filter(|prop| prop.support.frames.contains(&t)) {
-            let (joint, target) = (prop.arm.ankle, prop.place);
-            goals.push(PointGoal { joint, local: DVec3::ZERO, target, is_held: true, give: HAND_COMPLIANCE });
+        for prop in &self.props {
+            // Softer and softer before and after, so that the hand comes and goes smoothly.
+            let frames = &prop.support.frames;
+            let away = frames.start.saturating_sub(t).max((t + 1).saturating_sub(frames.end)) as f64;
+            let share = away / (HAND_FADE_SECS * self.motion.fps);
+            if share < 1.0 {
+                let (joint, target) = (prop.arm.ankle, prop.places[t]);
+                let give = HAND_COMPLIANCE * 1e3f64.powf(share);
+                let local = DVec3::ZERO;
+                goals.push(PointGoal { joint, local, target, is_held: true, give, depth: f64::INFINITY });
+            }
         }
         goals
     }
@@ -300,6 +338,14 @@ impl Prepared<'_> {
         let motion = Motion { fps: self.motion.fps, poses };
         let measured = self.measured(&supports);
         let (rule_violation, broken) = self.violations(&motion, rules, active);
+        let worlds: Vec<JointFrames> =
+            motion.poses.iter().map(|pose| JointFrames::of(self.target, pose)).collect();
+        let quality = self.reference.measure(
+            (self.target, &worlds),
+            &self.segments,
+            (&self.touching, Some(&self.site).filter(|_| self.has_ground)),
+            self.body.leg_length(self.target),
+        );
         let report = RefitReport {
             source: self.source_measures,
             copied: measured.measure(&self.copied),
@@ -309,6 +355,8 @@ impl Prepared<'_> {
             limit_excess: self.limit_excess(&motion, rules, active),
             rounds,
             scale: self.scale,
+            ground: self.ground,
+            quality,
             cuts: self.segments.iter().skip(1).map(|segment| segment.start).collect(),
         };
         if let Some(first) = report.cuts.first() {

@@ -8,7 +8,7 @@
 
 use super::{
     Contact, JointFrames,
-    body::{Body, Leg, ancestry, arms},
+    body::{Body, Leg, ancestry},
     contacts::{ContactParams, FoundContact, LEVEL_HEIGHT, find_contacts, median},
     feet::{Sole, Stance, slope_normal, stances_with},
     footprints::Footprint,
@@ -47,7 +47,7 @@ pub fn find_standing(
     when: (f64, &[Range<usize>]),
     by: (f64, &ContactParams),
 ) -> Result<BodyContacts, ConstrainError> {
-    let slow = slow_hands(of, worlds, when, by);
+    let slow = slow_hands(of.1, worlds, when, by);
     let (soles, stances) = stances_with(given, of, worlds, when, by, &slow)?;
     let print = |s: &Stance| Footprint::of_stance(s, &of.1.legs[s.leg], &soles[s.leg], worlds).origin;
     let prints: Vec<DVec3> = stances.iter().map(print).collect();
@@ -60,7 +60,7 @@ pub fn find_standing(
 
 /// Ranges of frames in which hands are slow.
 fn slow_hands(
-    (rig, body): (&Rig, &Body),
+    body: &Body,
     worlds: &[JointFrames],
     (fps, segments): (f64, &[Range<usize>]),
     (leg, params): (f64, &ContactParams),
@@ -70,7 +70,7 @@ fn slow_hands(
         let found = find_contacts(&path, fps, segments, leg, params);
         found.into_iter().map(|contact| (arm.ankle, contact)).collect::<Vec<_>>()
     };
-    arms(rig, body).iter().flat_map(of).collect()
+    body.arms.iter().flat_map(of).collect()
 }
 
 /// Which of these are planted, on the ground through the footprints `prints`.
@@ -105,9 +105,8 @@ fn given_supports(
     prints: &[DVec3],
     leg: f64,
 ) -> Vec<Support> {
-    let hands = arms(rig, body);
     let support = |contact: &Contact| {
-        let hand = hands.iter().find(|arm| rig.joints()[arm.ankle].name == contact.foot)?.ankle;
+        let hand = body.arms.iter().find(|arm| rig.joints()[arm.ankle].name == contact.foot)?.ankle;
         let frames = contact.frames.start..contact.frames.end.min(worlds.len());
         if frames.is_empty() {
             return None;
@@ -184,7 +183,7 @@ mod tests {
         let segments = std::slice::from_ref(&whole);
         let leg = body.leg_length(&rig);
         let params = ContactParams::default();
-        let slow = slow_hands((&rig, &body), &worlds, (60.0, segments), (leg, &params));
+        let slow = slow_hands(&body, &worlds, (60.0, segments), (leg, &params));
         // Still at the start, on the ground and at the end.
         assert_eq!(slow.len(), 6, "{slow:?}");
         let prints = [DVec3::new(0.1, 0.0, 0.14), DVec3::new(-0.1, 0.0, 0.14)];
@@ -216,7 +215,11 @@ mod tests {
             ("all", 0.6, "slope:-10"),
         ] {
             let target = body::scale_limbs(&rig, &body, &[(part.to_owned(), factor)]).unwrap();
-            let params = RefitParams { ground: ground.parse().unwrap(), ..RefitParams::default() };
+            let params = RefitParams {
+                ground: Some(ground.parse().unwrap()),
+                still_feet: true,
+                ..RefitParams::default()
+            };
             let mut on = |_| ControlFlow::Continue(());
             let fitted = refit((&rig, &motion), &target, &params, &mut Warnings::default(), &mut on).unwrap();
             let what = format!("{part} {factor} {ground}");

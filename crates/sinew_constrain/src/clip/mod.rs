@@ -11,13 +11,17 @@
 
 mod banded;
 mod belt;
+mod bodies;
 mod body;
 mod contacts;
 mod corrections;
+mod counterparts;
+mod facing;
 mod feet;
 mod fitting;
 mod footprints;
 mod hands;
+mod joined;
 mod knees;
 mod limits;
 mod measure;
@@ -25,29 +29,35 @@ mod motion;
 mod objective;
 mod plan;
 mod prepare;
+mod quality;
 mod retarget;
 mod rules;
 mod script;
+mod skin_points;
 mod solve;
 mod stretch;
 #[cfg(test)]
 mod tests;
+mod touching;
 
-pub use body::{Body, Leg, flesh_below, guess_unit, scale_limbs};
+pub use body::{Body, Leg, scale_limbs};
 pub use contacts::ContactParams;
 pub use feet::{Contact, FootPart, Sole, SolePoint, Stance};
 pub use hands::Support;
 pub use measure::{Measures, MotionMeasurer};
 pub use motion::{JointFrames, Motion};
+pub use quality::{Quality, Worst};
 pub use rules::FrameRule;
 pub use script::ClipRules;
+pub use skin_points::SkinPoints;
 pub use stretch::stretch_limbs;
 
 use crate::{ConstrainError, Skeleton, language::Span};
-use glam::DVec3;
+use bodies::Bodies;
 use prepare::Prepared;
 use sinew_geom::{
-    Rig, Warnings,
+    Clip, Rig, Warnings,
+    body_map::BodyMap,
     path::{Ground, Site},
 };
 use std::ops::ControlFlow;
@@ -61,8 +71,8 @@ pub struct RefitParams {
     pub given: Option<Vec<Contact>>,
     /// Names of the joints that carry feet; empty to find them by their names.
     pub feet: Vec<String>,
-    /// The ground.
-    pub ground: Ground,
+    /// Another ground; `None` for that of the clip, at the size of the target. Default: that of the clip.
+    pub ground: Option<Ground>,
     /// Whether the ground is placed along the path of the clip, from its start; otherwise along +Z of the world.
     /// Default: along the path.
     pub along_way: bool,
@@ -70,8 +80,12 @@ pub struct RefitParams {
     pub rules: Vec<FrameRule>,
     /// Whether frames are fitted together; if not, each on its own, as most tools do. Default: together.
     pub together: bool,
-    /// Thickness of flesh below the joints of the soles, in metres, one number per leg; empty for none.
-    pub flesh: Vec<f64>,
+    /// Whether planted feet stand as still as stone, rather than as still as the source's. Default: as the source's.
+    pub still_feet: bool,
+    /// Surfaces of the source and of the target, as far as they are known.
+    pub skins: [Option<SkinPoints>; 2],
+    /// Body maps of the source and of the target; read from their skeletons if they are not given.
+    pub maps: [Option<BodyMap>; 2],
 }
 
 impl Default for RefitParams {
@@ -80,11 +94,13 @@ impl Default for RefitParams {
             contacts: ContactParams::default(),
             given: None,
             feet: Vec::new(),
-            ground: Ground::default(),
+            ground: None,
             along_way: true,
             rules: Vec::new(),
             together: true,
-            flesh: Vec::new(),
+            still_feet: false,
+            skins: [None, None],
+            maps: [None, None],
         }
     }
 }
@@ -96,7 +112,7 @@ pub struct Refit {
     pub motion: Motion,
     /// The source's angles copied to the target and placed on the ground, as most tools do.
     pub copied: Motion,
-    /// The ground as placed.
+    /// The ground as placed; level at the height of the clip's own if no other was given.
     pub site: Site,
     /// When feet are planted.
     pub stances: Vec<Stance>,
@@ -127,6 +143,10 @@ pub struct RefitReport {
     pub scale: f64,
     /// Frames at which the clip jumps and was cut.
     pub cuts: Vec<usize>,
+    /// Height of the clip's own ground and of the result's, in metres; `None` if the clip's is not level or nobody stands.
+    pub ground: Option<[f64; 2]>,
+    /// How the result compares with the clip, the surface included.
+    pub quality: Quality,
 }
 
 /// A rule that does not hold in all of its frames.
@@ -166,30 +186,32 @@ pub fn refit(
     Skeleton::from_rig(source)?;
     Skeleton::from_rig(target)?;
     check(source, motion)?;
-    params.ground.check()?;
-    let Some(belt) = belt_of(source, motion, params)? else {
-        return Prepared::new(source, motion, target, params, warnings)?.solve(params, warnings, progress);
+    params.ground.as_ref().map_or(Ok(()), Ground::check)?;
+    let bodies = Bodies::new(source, motion, target, params)?;
+    let Some(belt) = bodies.belt() else {
+        let fitted = Prepared::new(&bodies, params, warnings)?.solve(params, warnings, progress)?;
+        return Ok(bodies.finish(fitted));
     };
     // On level ground it keeps walking in place; elsewhere it must move ahead.
-    let walk = belt::carried(source, motion, -belt);
-    let mut fitted =
-        Prepared::new(source, &walk, target, params, warnings)?.solve(params, warnings, progress)?;
-    if matches!(params.ground, Ground::Flat(_)) {
+    let walk = bodies.carried(-belt);
+    let mut fitted = Prepared::new(&walk, params, warnings)?.solve(params, warnings, progress)?;
+    if matches!(params.ground, None | Some(Ground::Flat(_))) {
         let back = belt * fitted.report.scale;
-        fitted.motion = belt::carried(target, &fitted.motion, back);
-        fitted.copied = belt::carried(target, &fitted.copied, back);
+        fitted.motion = belt::carried(&walk.target.rig, &fitted.motion, back);
+        fitted.copied = belt::carried(&walk.target.rig, &fitted.copied, back);
     } else {
         let speed = belt.length() * fitted.report.scale;
         warnings.push(format!("the clip walks in place; on this ground it moves ahead at {speed:.2} m/s"));
     }
-    Ok(fitted)
+    Ok(bodies.finish(fitted))
 }
 
-/// Velocity of the treadmill of a walk in place, if it is one.
-fn belt_of(rig: &Rig, motion: &Motion, params: &RefitParams) -> Result<Option<DVec3>, ConstrainError> {
-    let body = Body::find(rig, &params.feet)?;
-    let worlds = motion::worlds(rig, motion);
-    Ok(belt::find_belt(&body, &worlds, motion.fps, body.leg_length(rig)))
+/// The body map of a rig; poses of a motion help where its rest pose says nothing.
+fn read_map(rig: &Rig, motion: Option<&Motion>) -> BodyMap {
+    let poses = motion.map_or(&[][..], |motion| &motion.poses);
+    let some = [0, poses.len() / 3, poses.len() * 2 / 3];
+    let pose = |&k: &usize| poses.get(k).and_then(|pose| Clip::from_pose("pose", rig, pose).ok());
+    BodyMap::read(rig, &some.iter().filter_map(pose).collect::<Vec<_>>())
 }
 
 /// Contacts of a motion: parts of feet, and hands, which count as heels; and the names of all feet and of the planted
@@ -204,19 +226,20 @@ pub fn detect_contacts(
 ) -> Result<(Vec<Contact>, Vec<String>), ConstrainError> {
     Skeleton::from_rig(rig)?;
     check(rig, motion)?;
-    let body = Body::find(rig, &params.feet)?;
-    let walk = belt_of(rig, motion, params)?.map(|belt| belt::carried(rig, motion, -belt));
-    let motion = walk.as_ref().unwrap_or(motion);
+    let bodies = Bodies::new(rig, motion, rig, params)?;
+    let walk = bodies.belt().map(|belt| bodies.carried(-belt));
+    let bodies = walk.as_ref().unwrap_or(&bodies);
+    let (rig, body, motion) = (&bodies.source.rig, &bodies.source.body, &bodies.motion);
     let worlds = motion::worlds(rig, motion);
     let leg = body.leg_length(rig);
     let segments = feet::find_segments(motion, &worlds, body.pelvis, leg);
     let by = (leg, &params.contacts);
     let when = (motion.fps, segments.as_slice());
     let hands::BodyContacts { stances, supports, .. } =
-        hands::find_standing(None, (rig, &body), &worlds, when, by)?;
+        hands::find_standing(None, (rig, body), &worlds, when, by)?;
     let name = |joint: usize| rig.joints()[joint].name.clone();
     let mut feet: Vec<String> = body.legs.iter().map(|leg| name(leg.ankle)).collect();
-    let mut contacts = feet::contacts_of(&stances, rig, &body);
+    let mut contacts = feet::contacts_of(&stances, rig, body);
     for support in &supports {
         let (foot, frames) = (name(support.hand), support.frames.clone());
         if !feet.contains(&foot) {

@@ -49,6 +49,8 @@ pub struct FootGoal {
     pub holds_heel: bool,
     /// Whether the ball is held.
     pub holds_ball: bool,
+    /// How deep the source's own foot is below its ground, at the size of the target.
+    pub depth: f64,
 }
 
 /// Goals of all frames.
@@ -60,46 +62,58 @@ pub struct MotionPlan {
     pub pelvis: Vec<DVec3>,
 }
 
-/// A footprint and its frames, in the source and in the target.
+/// A footprint and its frames: in the source, as its angles leave it on the target's bones, and where it should be.
 struct Step {
     frames: Range<usize>,
     source: Footprint,
+    copied: Footprint,
     target: Footprint,
 }
 
-/// Plan the goals of a target body (`copy`: the source's angles on its bones) on a ground.
+/// Where and how a motion is planned.
+pub struct PlanContext<'a> {
+    /// Another ground; `None` to keep the heights of the source's footprints.
+    pub site: Option<&'a Site>,
+    /// Height of the source's ground if it is level.
+    pub level: Option<f64>,
+    /// Height of the source's ground that becomes zero.
+    pub drop: f64,
+    /// Ratio of leg lengths.
+    pub scale: f64,
+    /// Frames per second.
+    pub fps: f64,
+    /// Whether planted feet are held still, rather than moved as the source's.
+    pub is_still: bool,
+}
+
+/// Plan the goals of a target body (`copy`: the source's angles on its bones).
 pub fn plan(
     source: &BodyMotion,
     copy: &BodyMotion,
     stances: &[Stance],
     segments: &[Range<usize>],
-    (site, scale, fps): (&Site, f64, f64),
+    context: &PlanContext,
 ) -> MotionPlan {
     let n_frames = source.worlds.len();
     let mut plan = MotionPlan { feet: Vec::new(), pelvis: vec![DVec3::ZERO; n_frames] };
-    let mut bases = vec![(DVec3::ZERO, DVec3::ZERO); n_frames];
+    let mut shifts = vec![DVec3::ZERO; n_frames];
     for leg in 0..source.body.legs.len() {
-        let walk = LegPlan { leg, source, copy, site, scale, fps };
+        let walk = LegPlan { leg, source, copy, context };
         let mut goals = Vec::with_capacity(n_frames);
         for segment in segments {
             let steps = walk.steps(stances, segment);
-            walk.add_goals(&steps, segment, stances, &mut goals, &mut bases);
+            walk.add_goals(&steps, segment, stances, &mut goals, &mut shifts);
         }
         plan.feet.push(goals);
     }
     let n_legs = source.body.legs.len();
     for t in 0..n_frames {
-        let at = source.worlds[t].positions[source.body.pelvis];
-        plan.pelvis[t] = match n_legs {
-            // Without any stance it follows the ground below.
-            0 => {
-                let copied = copy.worlds[t].positions[copy.body.pelvis];
-                copied + DVec3::Y * site.height(copied.x, copied.z)
-            }
-            n => {
-                let (from, to) = bases[t];
-                to / n as f64 + (at - from / n as f64) * scale
-            }
+        let copied = copy.worlds[t].positions[copy.body.pelvis];
+        plan.pelvis[t] = match (n_legs, context.site) {
+            // Without legs it follows the ground below.
+            (0, Some(site)) => copied + DVec3::Y * site.height(copied.x, copied.z),
+            (0, None) => copied - DVec3::Y * context.drop * context.scale,
+            (n, _) => copied + shifts[t] / n as f64,
         };
     }
     plan
@@ -109,9 +123,7 @@ struct LegPlan<'a> {
     leg: usize,
     source: &'a BodyMotion<'a>,
     copy: &'a BodyMotion<'a>,
-    site: &'a Site,
-    scale: f64,
-    fps: f64,
+    context: &'a PlanContext<'a>,
 }
 
 impl LegPlan<'_> {
@@ -125,42 +137,63 @@ impl LegPlan<'_> {
                 let copy_leg = &self.copy.body.legs[self.leg];
                 let copied =
                     Footprint::of_stance(stance, copy_leg, &self.copy.soles[self.leg], self.copy.worlds);
-                Step { frames: stance.frames.clone(), source, target: self.settle(&copied) }
+                Step { frames: stance.frames.clone(), source, copied, target: self.settle(&source, &copied) }
             })
             .collect();
+        // The plane of the nearest footprint, and how much higher than the source's the copy's is there.
         let plane = |steps: &[Step], last: bool| {
             let step = if last { steps.last() } else { steps.first() };
-            step.map_or_else(|| self.lowest(segment), |step| step.source)
+            match step {
+                Some(step) => (step.source, step.copied.origin.y - self.context.scale * step.source.origin.y),
+                None => {
+                    let [source, copy] = [self.source, self.copy].map(|scene| self.lowest(scene, segment));
+                    let plane = Footprint::new(DVec3::Y * source, DVec3::Z, DVec3::Y);
+                    (plane, copy - self.context.scale * source)
+                }
+            }
         };
         if steps.first().is_none_or(|step| step.frames.start > segment.start) {
-            let step = self.airborne(segment.start, &plane(&steps, false));
+            let step = self.airborne(segment.start, plane(&steps, false));
             steps.insert(0, step);
         }
         if steps.last().is_none_or(|step| step.frames.end < segment.end) {
-            let step = self.airborne(segment.end - 1, &plane(&steps, true));
+            let step = self.airborne(segment.end - 1, plane(&steps, true));
             steps.push(step);
         }
         steps
     }
 
-    fn settle(&self, copied: &Footprint) -> Footprint {
-        let sole = &self.copy.soles[self.leg];
-        Footprint::settle(self.site, copied.origin, copied.rotation * DVec3::Z, sole)
+    /// Where a footprint should be: on the other ground, or as high as the source's.
+    fn settle(&self, source: &Footprint, copied: &Footprint) -> Footprint {
+        let (sole, forward) = (&self.copy.soles[self.leg], copied.rotation * DVec3::Z);
+        match self.context.site {
+            Some(site) => Footprint::settle(site, copied.origin, forward, sole),
+            None => {
+                let height = (source.origin.y - self.context.drop) * self.context.scale;
+                let origin = DVec3::new(copied.origin.x, height, copied.origin.z);
+                Footprint::new(origin, forward, source.rotation * DVec3::Y)
+            }
+        }
     }
 
-    fn airborne(&self, t: usize, plane: &Footprint) -> Step {
-        let of = |scene: &BodyMotion| {
+    /// The footprint that a foot would leave if it were set down.
+    fn airborne(&self, t: usize, (plane, higher): (Footprint, f64)) -> Step {
+        let of = |scene: &BodyMotion, plane: &Footprint| {
             Footprint::below(&scene.worlds[t], &scene.body.legs[self.leg], &scene.soles[self.leg], plane)
         };
-        Step { frames: t..t + 1, source: of(self.source), target: self.settle(&of(self.copy)) }
+        let source = of(self.source, &plane);
+        let height = self.context.scale * source.origin.y + higher;
+        let level = Footprint { origin: DVec3::Y * height, rotation: DQuat::IDENTITY };
+        let copied = of(self.copy, &level);
+        let copied = Footprint::new(copied.origin, copied.rotation * DVec3::Z, plane.rotation * DVec3::Y);
+        Step { frames: t..t + 1, source, copied, target: self.settle(&source, &copied) }
     }
 
-    /// A level plane below everything the foot does.
-    fn lowest(&self, segment: &Range<usize>) -> Footprint {
-        let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
-        let height = |t: usize| self.source.worlds[t].point(leg.ankle, sole.ball).y;
-        let lowest = segment.clone().map(height).fold(f64::INFINITY, f64::min);
-        Footprint::new(DVec3::Y * lowest, DVec3::Z, DVec3::Y)
+    /// Height of the lowest place of the ball of the foot.
+    fn lowest(&self, scene: &BodyMotion, segment: &Range<usize>) -> f64 {
+        let (leg, sole) = (&scene.body.legs[self.leg], &scene.soles[self.leg]);
+        let height = |t: usize| scene.worlds[t].point(leg.ankle, sole.ball).y;
+        segment.clone().map(height).fold(f64::INFINITY, f64::min)
     }
 
     fn add_goals(
@@ -169,17 +202,19 @@ impl LegPlan<'_> {
         segment: &Range<usize>,
         stances: &[Stance],
         goals: &mut Vec<FootGoal>,
-        bases: &mut [(DVec3, DVec3)],
+        shifts: &mut [DVec3],
     ) {
         let shares = self.shares(steps, segment);
         let mut mine: Vec<FootGoal> = Vec::with_capacity(segment.len());
         for (t, &(step, u)) in segment.clone().zip(&shares) {
             let next = &steps[(step + 1).min(steps.len() - 1)];
-            let source = steps[step].source.blend(&next.source, u);
-            let target = steps[step].target.blend(&next.target, u);
-            bases[t].0 += source.origin;
-            bases[t].1 += target.origin;
-            let mut goal = self.carried(t, &source, &target);
+            let [source, copied, target] = [
+                steps[step].source.blend(&next.source, u),
+                steps[step].copied.blend(&next.copied, u),
+                steps[step].target.blend(&next.target, u),
+            ];
+            shifts[t] += target.origin - copied.origin;
+            let mut goal = self.carried(t, [&source, &copied, &target]);
             let on = |part: &dyn Fn(&Stance) -> Option<Range<usize>>| {
                 let mut own = stances.iter().filter(|s| s.leg == self.leg);
                 own.any(|s| part(s).is_some_and(|r| r.contains(&t)))
@@ -188,9 +223,13 @@ impl LegPlan<'_> {
             goal.holds_ball = on(&|s| s.ball.clone());
             mine.push(goal);
         }
-        self.fade_rotations(&mut mine);
-        self.fade_places(&mut mine);
-        self.lift(&mut mine, segment);
+        if self.context.is_still {
+            self.fade_rotations(&mut mine);
+            self.fade_places(&mut mine);
+        }
+        if let Some(site) = self.context.site {
+            self.lift(site, &mut mine, segment);
+        }
         goals.append(&mut mine);
     }
 
@@ -208,7 +247,7 @@ impl LegPlan<'_> {
             // Only horizontal length, so that a foot lifted in place makes no progress; time if there is none.
             let level = |t: usize| {
                 let way = ball(t + 1) - ball(t);
-                way.x.hypot(way.z) + 1e-4 / self.fps
+                way.x.hypot(way.z) + 1e-4 / self.context.fps
             };
             let total: f64 = (from..to).map(level).sum();
             let mut gone = 0.0;
@@ -221,17 +260,24 @@ impl LegPlan<'_> {
     }
 
     /// A frame of the source, moved with its footprints.
-    fn carried(&self, t: usize, source: &Footprint, target: &Footprint) -> FootGoal {
+    fn carried(&self, t: usize, [source, copied, target]: [&Footprint; 3]) -> FootGoal {
         let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
         let (world, copy) = (&self.source.worlds[t], &self.copy.worlds[t]);
         let away = source.rotation.inverse() * (world.point(leg.ankle, sole.ball) - source.origin);
-        let turn = target.rotation * source.rotation.inverse();
+        let turn = target.rotation * copied.rotation.inverse();
+        let normal = source.rotation * DVec3::Y;
+        let height = |p: DVec3| match self.context.level.filter(|_| self.context.site.is_none()) {
+            Some(level) => p.y - level,
+            None => normal.dot(p - source.origin),
+        };
+        let points = sole.points.iter().map(|point| world.point(point.joint, point.local));
         FootGoal {
-            ball: target.origin + target.rotation * (away * self.scale),
+            ball: target.origin + target.rotation * (away * self.context.scale),
             rotation: turn * copy.rotations[self.copy.body.legs[self.leg].ankle],
             print: *target,
             holds_heel: false,
             holds_ball: false,
+            depth: points.map(|p| -height(p)).fold(0.0, f64::max) * self.context.scale,
         }
     }
 
@@ -271,7 +317,7 @@ impl LegPlan<'_> {
 
     /// Offsets where they are known, and fading ones elsewhere.
     fn faded(&self, known: &[Option<DVec3>]) -> Vec<DVec3> {
-        let reach = FADE_SECS * self.fps;
+        let reach = FADE_SECS * self.context.fps;
         let weight = |distance: usize| {
             let x = (distance as f64 / reach).min(1.0);
             (1.0 - x).powi(2) * (1.0 + 2.0 * x)
@@ -296,14 +342,14 @@ impl LegPlan<'_> {
     }
 
     /// Raise feet that would enter the ground on their path, early enough to be smooth.
-    fn lift(&self, goals: &mut [FootGoal], segment: &Range<usize>) {
+    fn lift(&self, site: &Site, goals: &mut [FootGoal], segment: &Range<usize>) {
         let is_free = |goal: &FootGoal| !(goal.holds_heel || goal.holds_ball);
         let lack: Vec<f64> = goals
             .iter()
             .zip(segment.clone())
-            .map(|(goal, t)| if is_free(goal) { self.lack(goal, t) } else { 0.0 })
+            .map(|(goal, t)| if is_free(goal) { self.lack(site, goal, t) } else { 0.0 })
             .collect();
-        let reach = (LIFT_SECS * self.fps).round() as usize;
+        let reach = (LIFT_SECS * self.context.fps).round() as usize;
         let window = |values: &[f64], t: usize| t.saturating_sub(reach)..(t + reach + 1).min(values.len());
         let highest: Vec<f64> =
             (0..lack.len()).map(|t| lack[window(&lack, t)].iter().copied().fold(0.0, f64::max)).collect();
@@ -315,18 +361,18 @@ impl LegPlan<'_> {
     }
 
     /// How much higher a foot must be to clear the ground, with a margin where the ground rises suddenly.
-    fn lack(&self, goal: &FootGoal, t: usize) -> f64 {
+    fn lack(&self, site: &Site, goal: &FootGoal, t: usize) -> f64 {
         let (sole, copy) = (&self.copy.soles[self.leg], &self.copy.worlds[t]);
         let leg = &self.copy.body.legs[self.leg];
         let lack = |p: DVec3| {
-            let ground = self.site.height(p.x, p.z);
+            let ground = site.height(p.x, p.z);
             let edge = [
                 (STEP_ROOM_METRES, 0.0),
                 (-STEP_ROOM_METRES, 0.0),
                 (0.0, STEP_ROOM_METRES),
                 (0.0, -STEP_ROOM_METRES),
             ]
-            .map(|(dx, dz)| self.site.height(p.x + dx, p.z + dz));
+            .map(|(dx, dz)| site.height(p.x + dx, p.z + dz));
             let highest = edge.into_iter().fold(ground, f64::max);
             // A slope is no obstacle; an edge is.
             let needed =

@@ -1,17 +1,25 @@
 //! Preparation of a fit: bodies matched, contacts detected, the ground placed, goals planned.
 
 use super::{
-    Body, JointFrames, Leg, Measures, Motion, MotionMeasurer, RefitParams, Sole, Stance, body,
+    Body, JointFrames, Leg, Measures, Motion, MotionMeasurer, RefitParams, Sole, Stance,
+    bodies::Bodies,
     contacts::median,
     feet::find_segments,
+    footprints::Footprint,
     hands::{BodyContacts, Support, find_standing},
     motion,
-    plan::{BodyMotion, MotionPlan, plan},
+    plan::{BodyMotion, MotionPlan, PlanContext, plan},
+    quality::ComparedClip,
     retarget::Retarget,
+    solve::TouchPoint,
+    touching::{find_touching, own_depths},
 };
 use crate::ConstrainError;
 use glam::DVec3;
-use sinew_geom::{Pose, Rig, Warnings, path::Site};
+use sinew_geom::{
+    Pose, Rig, Warnings,
+    path::{Ground, Site},
+};
 use std::ops::Range;
 
 /// Everything that is known before solving.
@@ -44,6 +52,16 @@ pub(super) struct Prepared<'a> {
     pub source_measures: Measures,
     /// Ratio of leg lengths.
     pub scale: f64,
+    /// Whether the height of the ground is known everywhere.
+    pub has_ground: bool,
+    /// Height of the ground of the source and of the target.
+    pub ground: Option<[f64; 2]>,
+    /// Whether planted feet do not move at all.
+    pub is_still: bool,
+    /// Points of the surface near the ground, frame by frame.
+    pub touching: Vec<Vec<TouchPoint>>,
+    /// The clip, to compare with.
+    pub reference: ComparedClip,
 }
 
 /// A planted hand of the new body.
@@ -52,21 +70,24 @@ pub(super) struct PlantedHand {
     pub arm: Leg,
     /// When.
     pub support: Support,
-    /// Where the hand's joint should be.
-    pub place: DVec3,
+    /// Where the hand's joint should be, in every frame.
+    pub places: Vec<DVec3>,
 }
 
 impl<'a> Prepared<'a> {
     pub fn new(
-        source: &'a Rig,
-        motion: &'a Motion,
-        target: &'a Rig,
+        bodies: &'a Bodies,
         params: &RefitParams,
         warnings: &mut Warnings,
     ) -> Result<Self, ConstrainError> {
-        let mut body = Body::find(target, &params.feet)?;
-        let mut source_body = Body::find(source, &params.feet)?;
-        let retarget = Retarget::new((source, &source_body), (target, &body), warnings)?;
+        let (source, target, motion) = (&bodies.source.rig, &bodies.target.rig, &bodies.motion);
+        let (mut source_body, mut body) = (bodies.source.body.clone(), bodies.target.body.clone());
+        let retarget = Retarget::new(
+            (&bodies.source.mapped(), &source_body),
+            (&bodies.target.mapped(), &body),
+            &bodies.facing,
+            warnings,
+        )?;
         pair_legs(&mut body, &mut source_body, &retarget);
         if body.legs.is_empty() {
             warnings.push("no feet were found, so nothing is held to the ground; name them with --feet");
@@ -95,6 +116,12 @@ impl<'a> Prepared<'a> {
         };
         let source_measures = measured.measure(motion);
         let scale = retarget.scale();
+        let source_scene = BodyMotion { body: &source_body, soles: &source_soles, worlds: &worlds };
+        let level = find_level(&source_scene, &stances, leg);
+        // A skeleton without a surface stands on soles that are not seen: its joints are as high as the soles are thick.
+        let is_bare = bodies.source.skin.is_none() && bodies.target.skin.is_some();
+        let drop =
+            level.filter(|level| is_bare && (0.0..SOLE_LEG_LENGTHS * leg).contains(level)).unwrap_or(0.0);
         // The path begins where the source's does.
         let at = |t: usize| worlds[t].positions[source_body.pelvis];
         let start = at(0) * DVec3::new(1.0, 0.0, 1.0);
@@ -105,19 +132,31 @@ impl<'a> Prepared<'a> {
         let scaled = |t: usize| start + (at(t) - start) * scale;
         let copy = all(&scaled);
         let copy_worlds: Vec<JointFrames> = copy.iter().map(|pose| JointFrames::of(target, pose)).collect();
-        let soles = target_soles(&body, &source_soles, &copy_worlds, &stances, &retarget, &params.flesh);
-        let site = lay_out(params, &copy_worlds, body.pelvis, scale * leg);
-        let props = props(&supports, (target, &body), &retarget, &copy_worlds, &site);
-        let source_scene = BodyMotion { body: &source_body, soles: &source_soles, worlds: &worlds };
+        let soles = target_soles(&body, &source_soles, &copy_worlds, &stances, &retarget);
+        let own = level.map(|level| (level - drop) * scale);
+        let site = lay_out(params, own, &copy_worlds, body.pelvis, scale * leg);
+        let is_other = params.ground.is_some();
         let copy_scene = BodyMotion { body: &body, soles: &soles, worlds: &copy_worlds };
-        let plan = plan(&source_scene, &copy_scene, &stances, &segments, (&site, scale, motion.fps));
-        // The source's soles were measured at its joints; flesh below the target's lifts it.
-        let flesh = params.flesh.iter().sum::<f64>() / params.flesh.len().max(1) as f64;
-        let base = all(&|t| plan.pelvis[t] + DVec3::Y * flesh);
+        let context = PlanContext {
+            site: is_other.then_some(&site),
+            level,
+            drop,
+            scale,
+            fps: motion.fps,
+            is_still: params.still_feet,
+        };
+        let props = props(&supports, &source_scene, &copy_scene, &retarget, &context);
+        let plan = plan(&source_scene, &copy_scene, &stances, &segments, &context);
+        let base = all(&|t| plan.pelvis[t]);
         let raised = raised(&copy_scene, &stances, &site, motion.fps);
         let copied = Motion { fps: motion.fps, poses: all(&|t| scaled(t) + DVec3::Y * raised[t]) };
-        let worlds = base.iter().map(|pose| JointFrames::of(target, pose)).collect();
+        let depths = own_depths(&worlds, bodies.source.skin.as_ref(), level, scale);
+        let reference = ComparedClip::new(bodies, &retarget, worlds);
+        let worlds: Vec<JointFrames> = base.iter().map(|pose| JointFrames::of(target, pose)).collect();
+        let touching = find_touching(bodies.target.skin.as_ref(), &worlds, (&site, scale * leg), &depths);
         Ok(Self {
+            touching,
+            reference,
             target,
             motion,
             body,
@@ -125,6 +164,8 @@ impl<'a> Prepared<'a> {
             stances,
             props,
             segments,
+            has_ground: is_other || level.is_some(),
+            ground: level.map(|level| [level, if is_other { 0.0 } else { (level - drop) * scale }]),
             site,
             plan,
             base,
@@ -132,8 +173,35 @@ impl<'a> Prepared<'a> {
             copied,
             source_measures,
             scale,
+            is_still: params.still_feet,
         })
     }
+}
+
+/// Height of the joints of a foot above its sole that is usual, in leg lengths.
+const SOLE_LEG_LENGTHS: f64 = 0.13;
+/// Differences in height of level ground, in leg lengths.
+const LEVEL_LEG_LENGTHS: f64 = 0.07;
+/// Share of the time in which feet stand that must be spent on one level.
+const LEVEL_SHARE: f64 = 0.8;
+
+/// Height of the ground on which feet stand; nothing if none do, or not on a level.
+fn find_level(source: &BodyMotion, stances: &[Stance], leg: f64) -> Option<f64> {
+    let print = |stance: &Stance| {
+        let (leg, sole) = (&source.body.legs[stance.leg], &source.soles[stance.leg]);
+        (Footprint::of_stance(stance, leg, sole, source.worlds).origin.y, stance.frames.len())
+    };
+    let mut prints: Vec<(f64, usize)> = stances.iter().map(print).collect();
+    prints.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: usize = prints.iter().map(|print| print.1).sum();
+    let mut before = 0;
+    let middle = prints.iter().find(|print| {
+        before += print.1;
+        2 * before >= total
+    })?;
+    let is_near = |print: &&(f64, usize)| (print.0 - middle.0).abs() < LEVEL_LEG_LENGTHS * leg;
+    let near: usize = prints.iter().filter(is_near).map(|print| print.1).sum();
+    (near as f64 >= LEVEL_SHARE * total as f64).then_some(middle.0)
 }
 
 /// Keep the legs that both bodies have, in the same order.
@@ -149,22 +217,32 @@ fn pair_legs(target: &mut Body, source: &mut Body, retarget: &Retarget) {
     }
 }
 
-/// Where hands of the new body are planted: on the ground below their copied positions.
+/// Where hands of the new body are planted: on the ground below their copied positions, moving as the source's.
 fn props(
     supports: &[Support],
-    (target, body): (&Rig, &Body),
+    source: &BodyMotion,
+    copy: &BodyMotion,
     retarget: &Retarget,
-    worlds: &[JointFrames],
-    site: &Site,
+    context: &PlanContext,
 ) -> Vec<PlantedHand> {
-    let arms = body::arms(target, body);
     let prop = |support: &Support| {
-        let arm = arms.iter().find(|arm| retarget.source_of(arm.ankle) == Some(support.hand))?;
-        let path: Vec<DVec3> =
-            worlds[support.frames.clone()].iter().map(|world| world.positions[arm.ankle]).collect();
-        let mut place = median(&path);
-        place.y = site.height(place.x, place.z) + support.height * retarget.scale();
-        Some(PlantedHand { arm: arm.clone(), support: Support { hand: arm.ankle, ..support.clone() }, place })
+        let arm = copy.body.arms.iter().find(|arm| retarget.source_of(arm.ankle) == Some(support.hand))?;
+        let path = |worlds: &[JointFrames], joint: usize| -> Vec<DVec3> {
+            worlds[support.frames.clone()].iter().map(|world| world.positions[joint]).collect()
+        };
+        let from = median(&path(source.worlds, support.hand));
+        let mut place = median(&path(copy.worlds, arm.ankle));
+        place.y = match context.site {
+            Some(site) => site.height(place.x, place.z) + support.height * context.scale,
+            None => (from.y - context.drop) * context.scale,
+        };
+        let moved = |world: &JointFrames| place + (world.positions[support.hand] - from) * context.scale;
+        let places = source.worlds.iter().map(moved).collect();
+        Some(PlantedHand {
+            arm: arm.clone(),
+            support: Support { hand: arm.ankle, ..support.clone() },
+            places,
+        })
     };
     supports.iter().filter_map(prop).collect()
 }
@@ -175,7 +253,6 @@ fn target_soles(
     worlds: &[JointFrames],
     stances: &[Stance],
     retarget: &Retarget,
-    flesh: &[f64],
 ) -> Vec<Sole> {
     let mut soles = Vec::new();
     for (index, (leg, sole)) in body.legs.iter().zip(source).enumerate() {
@@ -188,15 +265,15 @@ fn target_soles(
             flat.push(0);
         }
         let up = retarget.turn(leg.ankle) * (sole.frame * DVec3::Y);
-        let depth = flesh.get(index).copied().unwrap_or(0.0);
-        soles.push(Sole::measure(leg, worlds, &flat, up, depth));
+        soles.push(Sole::measure(leg, worlds, &flat, up, leg.flesh));
     }
     soles
 }
 
-/// Placement of the ground: from the start of the path along it, or as the world is.
-fn lay_out(params: &RefitParams, worlds: &[JointFrames], pelvis: usize, leg: f64) -> Site {
-    let mut site = Site::of(params.ground.clone());
+/// Placement of the ground: from the start of the path along it, or as the world is. The clip's own ground is level.
+fn lay_out(params: &RefitParams, own: Option<f64>, worlds: &[JointFrames], pelvis: usize, leg: f64) -> Site {
+    let Some(ground) = &params.ground else { return Site::of(Ground::Flat(own.unwrap_or(0.0))) };
+    let mut site = Site::of(ground.clone());
     if params.along_way {
         let (from, to) = (worlds[0].positions[pelvis], worlds[worlds.len() - 1].positions[pelvis]);
         site.origin = [from.x, from.z];

@@ -1,16 +1,20 @@
-//! Copying a motion onto another body: joints are matched by name, or by the name that another tool gives to the
-//! same body part; angles are kept and the path is scaled.
+//! Copying a motion onto another body: what turned each limb of the source out of its reference pose turns that of the target.
+//!
+//! # Source
+//! Sinew's own. The rotation of a limb relative to a pose in which the limbs of both bodies correspond does not depend on how
+//! either rests, on the axes of its joints or on how they are named.
+//! # Symbols
+//! `R(t)` rotation of a joint in the world; `R₀` in the reference pose: `R_target = R_source R₀_source⁻¹ R₀_target`
 
 use super::{
     JointFrames,
-    body::{Body, ancestry, plain},
+    body::Body,
+    counterparts::{MappedRig, are_people, counterparts, is_same_skeleton, without_counterpart},
+    facing::Facing,
 };
 use crate::ConstrainError;
 use glam::{DQuat, DVec3};
-use sinew_geom::{
-    DofKind, Joint, Pose, Rig, Transform, Warnings,
-    rig::{BodyPart, PartNames, Side},
-};
+use sinew_geom::{DofKind, Joint, Pose, Rig, Transform, Warnings, body_map::ReferenceStance};
 
 /// Mapping of motions from one rig to another.
 #[derive(Debug, Clone)]
@@ -19,65 +23,59 @@ pub struct Retarget<'a> {
     target: &'a Rig,
     /// Joint of the source for each joint of the target.
     from: Vec<Option<usize>>,
-    /// `target joint ← source joint`: difference of the rest poses, for each joint of the target.
+    /// `source joint ← target joint` in the reference pose, for each joint of the target.
     turns: Vec<DQuat>,
     pelvis: usize,
     /// Ratio of leg lengths.
     scale: f64,
+    /// Whether translations and scales of joints are copied: those of another skeleton mean nothing.
+    is_same: bool,
 }
 
-/// Bones whose directions at rest differ by more are aligned, radians.
-const SAME_DIRECTION_RADIANS: f64 = 1e-3;
-
 impl<'a> Retarget<'a> {
-    /// Match the joints of two rigs by their names.
+    /// Match the joints of two rigs, turned as `facing` says.
     ///
     /// # Errors
-    /// If the legs of the target are missing in the source, or have other names.
+    /// If no limb of the target has a counterpart in the source, or legs have no length.
     pub fn new(
-        (source, source_body): (&'a Rig, &Body),
-        (target, target_body): (&'a Rig, &Body),
+        (source, source_body): (&MappedRig<'a>, &Body),
+        (target, target_body): (&MappedRig<'a>, &Body),
+        facing: &Facing,
         warnings: &mut Warnings,
     ) -> Result<Self, ConstrainError> {
-        let from = counterparts(source, target);
-        let n_found = from.iter().flatten().count();
-        if n_found == 0 {
-            return Err(ConstrainError::Unmatched {
-                joint: target.joints().first().map_or(String::new(), |joint| joint.name.clone()),
-            });
+        let mut from = counterparts(source, target);
+        if from.iter().flatten().count() == 0 {
+            let joint = target.rig.joints().first().map_or(String::new(), |joint| joint.name.clone());
+            return Err(ConstrainError::Unmatched { joint });
         }
-        for leg in &target_body.legs {
-            for joint in [leg.hip, leg.knee, leg.ankle] {
-                if from[joint].is_none() {
-                    return Err(ConstrainError::Unmatched { joint: target.joints()[joint].name.clone() });
-                }
-            }
-        }
-        if from[target_body.pelvis].is_none() {
-            return Err(ConstrainError::Unmatched {
-                joint: target.joints()[target_body.pelvis].name.clone(),
-            });
-        }
-        let still: Vec<&str> = target
-            .joints()
-            .iter()
-            .zip(&from)
-            .filter(|(_, f)| f.is_none())
-            .map(|(j, _)| j.name.as_str())
-            .collect();
+        from[target_body.pelvis].get_or_insert(source_body.pelvis);
+        let still = without_counterpart(target, &from);
         if !still.is_empty() {
-            let shown = still.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+            let shown = still.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if still.len() > 5 { ", …" } else { "" };
             warnings.push(format!(
-                "{} joints have no counterpart in the clip and stay at rest: {shown}",
+                "{} joints have no counterpart in the clip and stay at rest: {shown}{more}",
                 still.len()
             ));
         }
-        let scale = target_body.leg_length(target) / source_body.leg_length(source);
+        let scale = target_body.leg_length(target.rig) / source_body.leg_length(source.rig);
         if !(scale.is_finite() && scale > 0.0) {
             return Err(ConstrainError::NoLength);
         }
-        let turns = rest_turns(source, (target, target_body), &from);
-        Ok(Self { source, target, from, turns, pelvis: target_body.pelvis, scale })
+        let people = are_people(source.map, target.map);
+        let stance = if people { ReferenceStance::ArmsOut } else { ReferenceStance::ArmsDown };
+        let (theirs, ours) =
+            (source.map.reference(source.rig, stance), target.map.reference(target.rig, stance));
+        let turns = (0..target.rig.n_joints())
+            .map(|joint| {
+                let turn =
+                    |other: usize| (facing.source * theirs[other]).inverse() * (facing.upright * ours[joint]);
+                from[joint].map_or(DQuat::IDENTITY, turn)
+            })
+            .collect();
+        let is_same = is_same_skeleton(source.rig, target.rig);
+        let (source, target, pelvis) = (source.rig, target.rig, target_body.pelvis);
+        Ok(Self { source, target, from, turns, pelvis, scale, is_same })
     }
 
     /// Ratio of leg lengths, target to source.
@@ -95,7 +93,7 @@ impl<'a> Retarget<'a> {
         self.turns[joint].inverse()
     }
 
-    /// A pose of the target: world orientations copied, the pelvis at `place`. Angles are kept within the ranges of
+    /// A pose of the target: limbs turned as the source's, the pelvis at `place`. Angles are kept within the ranges of
     /// the target's joints.
     pub fn pose(&self, pose: &Pose, world: &JointFrames, place: DVec3) -> Pose {
         let mut out = self.target.rest_pose();
@@ -105,7 +103,9 @@ impl<'a> Retarget<'a> {
             let local = &mut out.locals[joint];
             if let Some(from) = self.from[joint] {
                 local.rotation = (above.inverse() * world.rotations[from] * self.turns[joint]).normalize();
-                self.shift(joint, from, &pose.locals[from], local);
+                if self.is_same {
+                    self.shift(joint, from, &pose.locals[from], local);
+                }
             }
             if joint == self.pelvis {
                 local.translation = match at.parent {
@@ -123,7 +123,7 @@ impl<'a> Retarget<'a> {
     fn shift(&self, joint: usize, from: usize, local: &Transform, out: &mut Transform) {
         let (source, target) = (&self.source.joints()[from].rest, &self.target.joints()[joint].rest);
         let moved = local.translation - source.translation;
-        if moved.length() > 1e-4 * (source.translation.length() + 1e-2) {
+        if moved.length() > 1e-7 * (source.translation.length() + 1e-2) {
             let ratio = match source.translation.length() {
                 length if length > 1e-6 && target.translation.length() > 1e-6 => {
                     target.translation.length() / length
@@ -133,52 +133,6 @@ impl<'a> Retarget<'a> {
             out.translation = target.translation + moved * ratio;
         }
         out.scale = target.scale * local.scale / source.scale;
-    }
-}
-
-/// Joint of the source for each joint of the target: of the same name, else the same part of a person.
-fn counterparts(source: &Rig, target: &Rig) -> Vec<Option<usize>> {
-    let by_name = |joint: &Joint| {
-        let near = || source.joints().iter().position(|other| plain(&other.name) == plain(&joint.name));
-        source.find(&joint.name).or_else(near)
-    };
-    let mut from: Vec<Option<usize>> = target.joints().iter().map(by_name).collect();
-    let (names, other_names) = (PartNames::new(target), PartNames::new(source));
-    for part in BodyPart::ALL {
-        for side in [Side::Left, Side::Middle, Side::Right] {
-            if let (Some(joint), Some(other)) = (names.find(part, side), other_names.find(part, side)) {
-                let is_taken = from.contains(&Some(other));
-                from[joint] = from[joint].or_else(|| Some(other).filter(|_| !is_taken));
-            }
-        }
-    }
-    match_spines((source, &other_names), (target, &names), &mut from);
-    from
-}
-
-/// Joints between hips and head follow those of the other spine that are as far up; spines have any number of them.
-fn match_spines(
-    (source, of_source): (&Rig, &PartNames),
-    (target, of_target): (&Rig, &PartNames),
-    from: &mut [Option<usize>],
-) {
-    let chain = |rig: &Rig, names: &PartNames| -> Option<Vec<usize>> {
-        let (hips, head) =
-            (names.find(BodyPart::Hips, Side::Middle)?, names.find(BodyPart::Head, Side::Middle)?);
-        let mut between: Vec<usize> =
-            ancestry(rig, head).skip(1).take_while(|&joint| joint != hips).collect();
-        between.reverse();
-        ancestry(rig, head).any(|joint| joint == hips).then_some(between)
-    };
-    let (Some(own), Some(others)) = (chain(target, of_target), chain(source, of_source)) else { return };
-    let is_known = own.iter().all(|&joint| from[joint].is_some());
-    if others.is_empty() || is_known {
-        return;
-    }
-    for (k, &joint) in own.iter().enumerate() {
-        let share = (k as f64 + 0.5) / own.len() as f64;
-        let at = ((share * others.len() as f64) as usize).min(others.len() - 1);
-        from[joint] = Some(others[at]);
     }
 }
 
@@ -210,33 +164,4 @@ fn keep_ranges(joint: &Joint, local: &mut Transform, is_pelvis: bool) {
         *value = value.clamp(dof.range[0], dof.range[1]);
     }
     local.rotation = joint.local_at(&values).rotation;
-}
-
-/// For each joint of the target, `source joint ← target joint` at rest, after bones were aligned.
-fn rest_turns(source: &Rig, (target, body): (&Rig, &Body), from: &[Option<usize>]) -> Vec<DQuat> {
-    let (source_world, target_world) =
-        (JointFrames::of(source, &source.rest_pose()), JointFrames::of(target, &target.rest_pose()));
-    // Feet are compared by their soles, not by their bones.
-    let is_foot = |joint: usize| body.legs.iter().any(|leg| leg.ankle == joint || leg.toe == Some(joint));
-    let along = |joint: usize| {
-        if is_foot(joint) {
-            return None;
-        }
-        // The bone to the first matched child, if it is the only one.
-        let matched = |&j: &usize| target.joints()[j].parent == Some(joint) && from[j].is_some();
-        let mut children = (0..target.n_joints()).filter(matched);
-        let child = children.next().filter(|_| children.next().is_none())?;
-        let (a, b) = (from[joint]?, from[child]?);
-        let wanted = source_world.positions[b] - source_world.positions[a];
-        let given = target_world.positions[child] - target_world.positions[joint];
-        let both = wanted.try_normalize().zip(given.try_normalize());
-        both.filter(|(wanted, given)| wanted.distance(*given) > SAME_DIRECTION_RADIANS)
-    };
-    (0..target.n_joints())
-        .map(|joint| {
-            let Some(from) = from[joint] else { return DQuat::IDENTITY };
-            let swing = along(joint).map_or(DQuat::IDENTITY, |(w, g)| DQuat::from_rotation_arc(g, w));
-            source_world.rotations[from].inverse() * swing * target_world.rotations[joint]
-        })
-        .collect()
 }

@@ -37,6 +37,19 @@ pub struct PointGoal {
     pub is_held: bool,
     /// Compliance relative to other points.
     pub give: f64,
+    /// How deep in the ground it may be, because the source is.
+    pub depth: f64,
+}
+
+/// A point of the surface that must not enter the ground.
+#[derive(Debug, Clone, Copy)]
+pub struct TouchPoint {
+    /// Joint that carries it.
+    pub joint: usize,
+    /// Place in the joint's frame.
+    pub local: DVec3,
+    /// How deep it may be.
+    pub depth: f64,
 }
 
 /// A problem over all frames.
@@ -51,6 +64,8 @@ pub struct ClipProblem<'a> {
     pub corrections: &'a Corrections,
     /// Goals of points, frame by frame.
     pub goals: &'a [Vec<PointGoal>],
+    /// Points of the surface near the ground, frame by frame.
+    pub touching: &'a [Vec<TouchPoint>],
     /// What points must not enter; `None` if there is no ground.
     pub site: Option<&'a Site>,
     /// Rules over frames.
@@ -84,8 +99,13 @@ pub struct Stiffness {
     pub rounds: usize,
 }
 
-/// Clearance at which points are pushed out of the ground, in metres.
-const GROUND_CLEARANCE_METRES: f64 = 0.001;
+impl Stiffness {
+    /// The same for a body of another size.
+    pub fn of_size(&self, unit: f64) -> Self {
+        Self { held: self.held * unit, free: self.free * unit, ground: self.ground * unit, ..*self }
+    }
+}
+
 /// Greatest change of a correction per round, radians or metres.
 const MAX_STEP_RADIANS: f64 = 0.6;
 /// A round that gains less than this share is the last of its stage.
@@ -228,8 +248,17 @@ impl ClipSolver {
             problem.corrections.columns(goal.joint, place, (&self.world, &self.screws), &mut self.columns);
             let sigma = if goal.is_held { stage.held } else { stage.free };
             cost += self.add_point(t, n, place - goal.target, 1.0 / (sigma * goal.give));
-            if let Some((depth, push)) = problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place))
+            if let Some((depth, push)) =
+                problem.site.filter(|_| !goal.is_held).and_then(|s| inside(s, place, goal.depth))
             {
+                cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
+            }
+        }
+        for point in problem.site.map_or(&[][..], |_| &problem.touching[t]) {
+            let place = self.world.point(point.joint, point.local);
+            if let Some((depth, push)) = problem.site.and_then(|site| inside(site, place, point.depth)) {
+                let at = (&self.world, self.screws.as_slice());
+                problem.corrections.columns(point.joint, place, at, &mut self.columns);
                 cost += self.add_push(t, n, depth, push, 1.0 / stage.ground);
             }
         }
@@ -340,10 +369,10 @@ impl ClipSolver {
     }
 }
 
-/// How deep a point is in the ground, and the direction that leads out.
-fn inside(site: &Site, place: DVec3) -> Option<(f64, DVec3)> {
+/// How deep a point is in the ground beyond what is allowed, and the direction that leads out.
+pub(super) fn inside(site: &Site, place: DVec3, allowed: f64) -> Option<(f64, DVec3)> {
     const SLOPE_STEP_METRES: f64 = 0.005;
-    let depth = site.height(place.x, place.z) + GROUND_CLEARANCE_METRES - place.y;
+    let depth = site.height(place.x, place.z) - place.y - allowed;
     if depth <= 0.0 {
         return None;
     }
@@ -391,6 +420,7 @@ mod tests {
             target: DVec3::new(0.1, 0.02, 0.3),
             is_held,
             give: 1.0,
+            depth: 0.0,
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let rules = rules(&rig, text);
@@ -403,6 +433,7 @@ mod tests {
             worlds: &worlds,
             corrections: &corrections,
             goals: &goals,
+            touching: &vec![Vec::new(); 4],
             site: Some(&site),
             rules: &rules,
             active: &vec![(0..rules.len()).collect(); 4],

@@ -1,7 +1,7 @@
 //! Up, forward, unit and class of a skeleton from where its parts are.
 
 use super::{BodyClass, Hinge, Part, parts::Parts};
-use crate::{Clip, Rig, rig::Side};
+use crate::{Clip, Pose, Rig, rig::Side};
 use glam::{DAffine3, DVec3};
 
 /// Directions of a body.
@@ -13,23 +13,19 @@ pub(super) struct Frame {
     pub is_forward_known: bool,
 }
 
-/// Places of joints at rest, or at the start of a clip if at rest legs and head lie on the same side of the hips.
-pub(super) fn reference_places(rig: &Rig, clips: &[Clip], found: &Parts) -> Vec<DVec3> {
-    let places = |world: Vec<DAffine3>| world.iter().map(|joint| joint.translation).collect::<Vec<DVec3>>();
-    let rest = places(rig.rest_world());
-    if !is_heap(found, &rest) {
-        return rest;
-    }
-    let mut world = Vec::new();
-    for clip in clips {
-        if rig.forward(&clip.sample(rig, 0.0), &mut world).is_ok() {
-            let there = places(world.clone());
-            if !is_heap(found, &there) {
-                return there;
+/// The rest pose, or the start of a clip if at rest legs and head lie on the same side of the hips; and where its joints are.
+pub(super) fn reference_pose(rig: &Rig, clips: &[Clip], found: &Parts) -> (Pose, Vec<DVec3>) {
+    let places = |world: &[DAffine3]| world.iter().map(|joint| joint.translation).collect::<Vec<DVec3>>();
+    let rest = places(&rig.rest_world());
+    if is_heap(found, &rest) {
+        let mut world = Vec::new();
+        for pose in clips.iter().map(|clip| clip.sample(rig, 0.0)) {
+            if rig.forward(&pose, &mut world).is_ok() && !is_heap(found, &places(&world)) {
+                return (pose, places(&world));
             }
         }
     }
-    rest
+    (rig.rest_pose(), rest)
 }
 
 /// Whether the places cannot be those of a body that stands.
@@ -48,10 +44,14 @@ fn mean(points: impl Iterator<Item = DVec3>) -> Option<DVec3> {
     (n > 0).then(|| sum / f64::from(n))
 }
 
-/// The axis within 35° of a direction, else the direction.
-fn snap(direction: DVec3) -> DVec3 {
+/// The axis within some 35° of a direction, else the direction: legs and trunks of upright bodies lean.
+const LEAN_COSINE: f64 = 0.82;
+/// The same for where a body faces, 2°: left and right limbs lie opposite each other, and a body may be turned by any angle.
+const TURN_COSINE: f64 = 0.9994;
+
+fn snap(direction: DVec3, cosine: f64) -> DVec3 {
     let axes = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]);
-    axes.into_iter().find(|axis| axis.dot(direction) > 0.82).unwrap_or(direction)
+    axes.into_iter().find(|axis| axis.dot(direction) > cosine).unwrap_or(direction)
 }
 
 impl Frame {
@@ -62,7 +62,7 @@ impl Frame {
             (Some(foot), Some(thigh)) => thigh - foot,
             _ => DVec3::ZERO,
         };
-        let up = pillar.try_normalize().map_or(DVec3::Y, snap);
+        let up = pillar.try_normalize().map_or(DVec3::Y, |up| snap(up, LEAN_COSINE));
         let limbs = [
             Part::UpperArm,
             Part::Thigh,
@@ -87,7 +87,8 @@ impl Frame {
             flat(middle(Part::Head)? - back)
         };
         let known = from_sides.or_else(from_ends);
-        let forward = known.map_or_else(|| flat(DVec3::Z).unwrap_or(DVec3::X), snap);
+        let forward =
+            known.map_or_else(|| flat(DVec3::Z).unwrap_or(DVec3::X), |forward| snap(forward, TURN_COSINE));
         Self { up, forward, is_forward_known: known.is_some() }
     }
 
@@ -190,8 +191,8 @@ pub(super) fn guess_unit(class: BodyClass, places: &[DVec3], frame: &Frame) -> O
         }
     };
     let range = if class == BodyClass::Biped { 1.0..2.6 } else { 0.1..6.0 };
-    // Inches are told from other units by the height of a person alone.
-    let units: &[f64] =
-        if class == BodyClass::Biped { &[1.0, 0.01, 0.0254, 0.001] } else { &[1.0, 0.01, 0.001] };
+    // Inches, and CMU's unit of 1/0.45 inches, are known from other units by the height of a person alone.
+    let people: &[f64] = &[1.0, 0.01, 0.0254, 0.0254 / 0.45, 0.001];
+    let units = if class == BodyClass::Biped { people } else { &[1.0, 0.01, 0.001] };
     units.iter().copied().find(|unit| range.contains(&(size * unit)))
 }

@@ -11,13 +11,15 @@ mod frame;
 mod names;
 mod part;
 mod parts;
+mod reference;
 #[cfg(test)]
 mod tests;
 
 pub use class::BodyClass;
 pub use part::Part;
+pub use reference::ReferenceStance;
 
-use crate::{Clip, Rig, rig::Side};
+use crate::{Clip, Pose, Rig, rig::Side};
 use glam::DVec3;
 
 /// What a skeleton is.
@@ -38,6 +40,8 @@ pub struct BodyMap {
     /// Where the joints are in the pose the rest was read from: the rest pose, or the start of a clip where joints at rest lie
     /// in a heap.
     pub places: Vec<DVec3>,
+    /// That pose.
+    pub pose: Pose,
 }
 
 /// What a joint is.
@@ -67,7 +71,7 @@ impl BodyMap {
     pub fn read(rig: &Rig, clips: &[Clip]) -> Self {
         let names: Vec<_> = rig.joints().iter().map(|joint| names::understand(&joint.name)).collect();
         let found = parts::find_parts(rig, &names);
-        let places = frame::reference_places(rig, clips, &found);
+        let (pose, places) = frame::reference_pose(rig, clips, &found);
         let frame = frame::Frame::of(&found, &places);
         let class = frame::classify(&found, &places, &frame);
         let joints = (0..rig.n_joints())
@@ -80,7 +84,16 @@ impl BodyMap {
             .collect();
         let confidence = frame::confidence(&found, class, &frame);
         let metres_per_unit = frame::guess_unit(class, &places, &frame);
-        Self { class, confidence, up: frame.up, forward: frame.forward, metres_per_unit, joints, places }
+        Self {
+            class,
+            confidence,
+            up: frame.up,
+            forward: frame.forward,
+            metres_per_unit,
+            joints,
+            places,
+            pose,
+        }
     }
 
     /// The first joint of a part on a side.

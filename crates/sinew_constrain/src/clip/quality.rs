@@ -1,0 +1,146 @@
+//! How a fitted clip compares with the one it was made from: steps between frames, directions of limbs, depth in the ground.
+//!
+//! # Source
+//! Sinew's own. Everything is measured on the finished poses, the surface included; lengths are relative to the body, so that
+//! the same motion on a larger body measures the same.
+
+use super::{
+    JointFrames, bodies::Bodies, counterparts::are_people, retarget::Retarget, solve::TouchPoint,
+    touching::deepest,
+};
+use glam::DVec3;
+use sinew_geom::{Rig, body_map::Part, path::Site};
+use std::ops::Range;
+
+/// A measure where it is worst.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Worst {
+    /// In metres.
+    pub value: f64,
+    /// The frame.
+    pub frame: usize,
+    /// Name of the joint.
+    pub joint: String,
+}
+
+/// A fitted clip beside the one it was made from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Quality {
+    /// Largest step of a joint between two frames beyond the source's, at the size of the target.
+    pub jump: Worst,
+    /// Largest depth of the surface in the ground beyond the source's own.
+    pub depth: Worst,
+    /// Mean angle between limbs of source and target, radians; `None` unless both are people.
+    pub direction: Option<f64>,
+    /// Length of the legs, by which lengths are judged.
+    pub leg: f64,
+}
+
+/// Parts whose bones are compared, and the parts they lead to.
+const LIMBS: [(Part, Part); 4] = [
+    (Part::UpperArm, Part::Forearm),
+    (Part::Forearm, Part::Hand),
+    (Part::Thigh, Part::Shin),
+    (Part::Shin, Part::Foot),
+];
+/// A joint further from the pelvis than the source's may move further, at most by this factor.
+const MAX_REACH: f64 = 2.0;
+
+/// The source of a fit, as far as results are compared with it.
+pub(super) struct ComparedClip {
+    worlds: Vec<JointFrames>,
+    /// Joints of target and source that correspond, and how much further the target's may move.
+    pairs: Vec<(usize, usize, f64)>,
+    /// Bones of target and source, as pairs of joints.
+    limbs: Vec<[(usize, usize); 2]>,
+    scale: f64,
+    are_people: bool,
+}
+
+impl ComparedClip {
+    pub fn new(bodies: &Bodies, retarget: &Retarget, worlds: Vec<JointFrames>) -> Self {
+        let (source, target, scale) = (&bodies.source, &bodies.target, retarget.scale());
+        let far = |rig: &Rig, pelvis: usize, joint: usize| {
+            let rest = rig.rest_world();
+            rest[joint].translation.distance(rest[pelvis].translation)
+        };
+        let is_compared = |&joint: &usize| {
+            let meaning = &target.map.joints[joint];
+            !meaning.is_structural && !matches!(meaning.part, Part::Helper | Part::Unknown | Part::Face)
+        };
+        let pair = |joint: usize| {
+            let other = retarget.source_of(joint)?;
+            let (ours, theirs) = (
+                far(&target.rig, target.body.pelvis, joint) / scale,
+                far(&source.rig, source.body.pelvis, other),
+            );
+            let reach = if theirs > 0.0 { (ours / theirs).clamp(1.0, MAX_REACH) } else { MAX_REACH };
+            Some((joint, other, reach))
+        };
+        let pairs = (0..target.rig.n_joints()).filter(is_compared).filter_map(pair).collect();
+        let bone = |map: &sinew_geom::body_map::BodyMap, (from, to): (Part, Part), side| {
+            Some((map.find(from, side)?, map.find(to, side)?))
+        };
+        let sides = [sinew_geom::rig::Side::Left, sinew_geom::rig::Side::Right];
+        let limbs = LIMBS.iter().flat_map(|limb| sides.map(|side| (*limb, side)));
+        let limbs = limbs
+            .filter_map(|(limb, side)| Some([bone(&target.map, limb, side)?, bone(&source.map, limb, side)?]))
+            .collect();
+        Self { worlds, pairs, limbs, scale, are_people: are_people(&source.map, &target.map) }
+    }
+
+    /// Measure a result.
+    pub fn measure(
+        &self,
+        (rig, worlds): (&Rig, &[JointFrames]),
+        segments: &[Range<usize>],
+        (touching, site): (&[Vec<TouchPoint>], Option<&Site>),
+        leg: f64,
+    ) -> Quality {
+        let mut quality = Quality { leg, direction: self.direction(worlds), ..Quality::default() };
+        let name = |joint: usize| rig.joints()[joint].name.clone();
+        let note = |worst: &mut Worst, value: f64, frame: usize, joint: usize| {
+            if value > worst.value {
+                *worst = Worst { value, frame, joint: name(joint) };
+            }
+        };
+        for t in segments.iter().flat_map(|segment| segment.start + 1..segment.end) {
+            for &(joint, other, reach) in &self.pairs {
+                let beyond = step(worlds, joint, t) - reach * self.scale * self.own_step(other, t);
+                note(&mut quality.jump, beyond, t, joint);
+            }
+        }
+        for (t, points) in touching.iter().enumerate() {
+            if let Some((depth, joint)) = site.and_then(|site| deepest(points, &worlds[t], site)) {
+                note(&mut quality.depth, depth, t, joint);
+            }
+        }
+        quality
+    }
+
+    /// The source's largest step around a frame.
+    fn own_step(&self, joint: usize, t: usize) -> f64 {
+        let around = t.saturating_sub(1).max(1)..(t + 2).min(self.worlds.len());
+        around.map(|t| step(&self.worlds, joint, t)).fold(0.0, f64::max)
+    }
+
+    fn direction(&self, worlds: &[JointFrames]) -> Option<f64> {
+        let way = |world: &JointFrames, (from, to): (usize, usize)| {
+            (world.positions[to] - world.positions[from]).try_normalize()
+        };
+        let (mut sum, mut n) = (0.0, 0);
+        for (world, other) in worlds.iter().zip(&self.worlds) {
+            for [ours, theirs] in &self.limbs {
+                if let Some((a, b)) = way(world, *ours).zip(way(other, *theirs)) {
+                    sum += DVec3::angle_between(a, b);
+                    n += 1;
+                }
+            }
+        }
+        (self.are_people && n > 0).then(|| sum / f64::from(n))
+    }
+}
+
+fn step(worlds: &[JointFrames], joint: usize, t: usize) -> f64 {
+    worlds[t].positions[joint].distance(worlds[t - 1].positions[joint])
+}
