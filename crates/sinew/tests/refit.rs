@@ -24,7 +24,8 @@ fn fit(clip: &(Rig, Motion), limbs: &[(&str, f64)], ground: &str) -> Refit {
     let limbs: Vec<(String, f64)> =
         limbs.iter().map(|(part, factor)| ((*part).to_owned(), *factor)).collect();
     let target = scale_limbs(&clip.0, &Body::find(&clip.0, &[]).unwrap(), &limbs).unwrap();
-    let params = RefitParams { ground: Some(ground.parse().unwrap()), ..RefitParams::default() };
+    let params =
+        RefitParams { ground: Some(ground.parse().unwrap()), still_feet: true, ..RefitParams::default() };
     let mut go_on = |_| ControlFlow::Continue(());
     refit((&clip.0, &clip.1), &target, &params, &mut Warnings::default(), &mut go_on).unwrap()
 }

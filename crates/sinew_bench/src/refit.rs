@@ -103,7 +103,8 @@ fn head() {
 }
 
 fn fit(walk: &(Rig, Motion), target: &Rig, ground: &str, together: bool) -> anyhow::Result<(Refit, f64)> {
-    let params = RefitParams { ground: Some(ground.parse()?), together, ..RefitParams::default() };
+    let params =
+        RefitParams { ground: Some(ground.parse()?), still_feet: true, together, ..RefitParams::default() };
     let start = Instant::now();
     let mut on = |_| ControlFlow::Continue(());
     let fitted = refit((&walk.0, &walk.1), target, &params, &mut Warnings::default(), &mut on)?;

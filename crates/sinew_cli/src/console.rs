@@ -63,7 +63,7 @@ impl Console {
         for line in message.lines() {
             say(&format!("{} {line}", self.paint("1;31", "error:")));
         }
-        if self.json && !error.is::<Printed>() {
+        if self.json && !error.is::<Printed>() && !error.is::<Unusable>() {
             // There is nowhere left to say that this failed too.
             let _ = self.result(&json!({ "error": message }), String::new);
         }
@@ -103,6 +103,18 @@ pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
         _ => Ok(()),
     }
 }
+
+/// A result that was written but should not be used; the program ends with 3.
+#[derive(Debug)]
+pub struct Unusable(pub String);
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
 
 /// A failure whose JSON object has been printed already.
 #[derive(Debug)]

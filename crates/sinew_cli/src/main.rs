@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             console.fail(&error);
-            ExitCode::FAILURE
+            if error.is::<console::Unusable>() { ExitCode::from(3) } else { ExitCode::FAILURE }
         }
     }
 }

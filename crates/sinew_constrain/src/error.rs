@@ -80,7 +80,7 @@ pub enum ConstrainError {
     },
     /// A joint of the new body that the clip does not move.
     #[error(
-        "joint `{joint}` has no counterpart in the clip; give a skeleton whose joints have the names of the clip's, or those of CMU, Mixamo, VRM or Blender"
+        "joint `{joint}` has no counterpart in the clip, nor has any other limb; give a skeleton of the same kind of body, whose joints are named after their parts"
     )]
     Unmatched {
         /// Name of the joint.

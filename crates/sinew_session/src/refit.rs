@@ -256,6 +256,7 @@ pub fn refit_motion(
     }
     let motion = Motion::from_clip(&source_rig, clip, request.fps.unwrap_or_else(|| rate_of(clip)))?;
     let fitted = refit((&source_rig, &motion), &rig, &params, warnings, progress)?;
+    fitted.report.faults().into_iter().for_each(|fault| warnings.push(fault));
     Ok(Refitted { fitted, rig, params })
 }
 

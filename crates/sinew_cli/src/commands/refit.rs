@@ -4,7 +4,7 @@ use super::{
     input::{ensure_skeleton, ground_of, with_path},
     output::{Origin, OutputOptions, check_name, find_clip, free_name, write_character},
 };
-use crate::console::Console;
+use crate::console::{Console, Unusable};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use glam::DVec3;
@@ -110,7 +110,13 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     value["written"] = json!(args.output.display().to_string());
     value["bytes"] = json!(n_bytes);
     value["warnings"] = json!(warnings.messages);
-    console.result(&value, || as_text(&value))
+    let refusal = refitted.fitted.report.refusal();
+    value["damage"] = json!(refusal.iter().collect::<Vec<_>>());
+    console.result(&value, || as_text(&value))?;
+    match refusal {
+        Some(refusal) => Err(Unusable(refusal).into()),
+        None => Ok(()),
+    }
 }
 
 /// A character in metres, and what its file's unit is.
@@ -350,6 +356,10 @@ fn report(fitted: &Refit, rig: &Rig, secs: f64) -> Value {
         "height_error_cm": 100.0 * m.height_error,
         "penetration_cm": 100.0 * m.penetration,
         "jerk_ratio": fitted.report.jerk_ratio(),
+        "jump_cm": 100.0 * fitted.report.quality.jump.value,
+        "surface_depth_cm": 100.0 * fitted.report.quality.depth.value,
+        "direction_deg": fitted.report.quality.direction.map(f64::to_degrees),
+        "clip_slide_cm_s": 100.0 * fitted.report.source.slide,
         "limit_violations": m.limit_violations,
         "broken_rules": fitted.report.broken.len(),
         "rule_violation_cm": 100.0 * fitted.report.rule_violation,
@@ -377,8 +387,9 @@ fn as_text(value: &Value) -> String {
     let x = |key: &str| value[key].as_f64().unwrap_or(f64::NAN);
     format!(
         "{}  {} frames at {:.0} fps, {} bytes, {} stances{}\n  \
-         slide {:.2} cm/s (copied angles: {:.1}), drift {:.2} cm\n  \
-         deepest in the ground {:.2} cm (copied angles: {:.1})\n  \
+         slide {:.2} cm/s (the clip: {:.2}, copied angles: {:.1}), drift {:.2} cm\n  \
+         deepest in the ground {:.2} cm (copied angles: {:.1}), {:.2} cm beyond the clip's own{}\n  \
+         largest step {:.2} cm beyond the clip's{}\n  \
          jerk {:.2} times the clip's, {} angles out of range\n  fitted in {:.2} s",
         value["written"].as_str().unwrap_or_default(),
         value["frames"],
@@ -390,10 +401,21 @@ fn as_text(value: &Value) -> String {
             n => format!(" of feet and {n} of hands"),
         },
         x("slide_cm_s"),
+        x("clip_slide_cm_s"),
         value["copied"]["slide_cm_s"].as_f64().unwrap_or(f64::NAN),
         x("drift_cm"),
         x("penetration_cm"),
         value["copied"]["penetration_cm"].as_f64().unwrap_or(f64::NAN),
+        x("surface_depth_cm"),
+        match value["ground"]["height_cm"].as_f64() {
+            Some(height) => format!("; ground at {height:.1} cm"),
+            None => String::new(),
+        },
+        x("jump_cm"),
+        match value["direction_deg"].as_f64() {
+            Some(degrees) => format!(", limbs {degrees:.1}° off on average"),
+            None => String::new(),
+        },
         x("jerk_ratio"),
         value["limit_violations"],
         x("seconds"),

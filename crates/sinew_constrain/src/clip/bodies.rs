@@ -2,7 +2,7 @@
 
 use super::{
     Body, JointFrames, Motion, Refit, RefitParams, SkinPoints, belt,
-    counterparts::{MappedRig, is_same_skeleton},
+    counterparts::{MappedRig, has_same_rest, is_same_skeleton},
     facing::{Facing, turn_poses, turned_rig},
     joined::Joined,
     motion, read_map,
@@ -78,7 +78,10 @@ impl<'a> Bodies<'a> {
     ) -> Result<Self, ConstrainError> {
         let own = params.maps[0].clone().unwrap_or_else(|| read_map(source, Some(motion)));
         let is_same = is_same_skeleton(source, target);
-        let other = params.maps[1].clone().unwrap_or_else(|| read_map(target, is_same.then_some(motion)));
+        // Bodies that rest alike are read alike, whatever clips they have.
+        let rests_alike = is_same && has_same_rest(source, target);
+        let given = params.maps[1].clone().filter(|_| !rests_alike);
+        let other = given.unwrap_or_else(|| read_map(target, rests_alike.then_some(motion)));
         // Rules name joints by their place in the skeleton.
         let feet = (params.feet.as_slice(), params.rules.is_empty());
         let mut from = BodySide::new(source, own, params.skins[0].as_ref(), feet)?;
@@ -91,10 +94,10 @@ impl<'a> Bodies<'a> {
             .step_by(poses.len().div_ceil(N_SAMPLES).max(1))
             .map(|t| JointFrames::of(&from.rig, &poses[t]))
             .collect();
-        let facing = Facing::of(&from.mapped(), &some, &to.map);
-        from.rig = turned_rig(&from.rig, facing.world)?;
-        to.rig = turned_rig(&to.rig, facing.upright)?;
-        turn_poses(&from.rig, &mut poses, facing.world);
+        let facing = Facing::of(&from.mapped(), &some, &to.map, is_same);
+        from.rig = turned_rig(&from.rig, facing.source)?;
+        to.rig = turned_rig(&to.rig, facing.target)?;
+        turn_poses(&from.rig, &mut poses, facing.source);
         let motion = Motion { fps: motion.fps, poses };
         Ok(Self { source: from, target: to, motion, facing, original: target })
     }
@@ -113,7 +116,7 @@ impl<'a> Bodies<'a> {
 
     /// A result for the target as it was given.
     pub fn finish(&self, mut fitted: Refit) -> Refit {
-        let back = self.facing.upright.inverse();
+        let back = self.facing.target.inverse();
         for motion in [&mut fitted.motion, &mut fitted.copied] {
             turn_poses(&self.target.rig, &mut motion.poses, back);
             if let Some(joined) = &self.target.joined {

@@ -79,6 +79,15 @@ pub fn is_same_skeleton(a: &Rig, b: &Rig) -> bool {
     a.n_joints() == b.n_joints() && a.joints().iter().zip(b.joints()).all(same)
 }
 
+/// Whether the joints of two such rigs rest the same way, whatever their sizes.
+pub fn has_same_rest(a: &Rig, b: &Rig) -> bool {
+    let same = |(a, b): (&sinew_geom::Joint, &sinew_geom::Joint)| {
+        let [p, q] = [a, b].map(|joint| joint.rest.translation.normalize_or_zero());
+        a.rest.rotation.dot(b.rest.rotation).abs() > 1.0 - 1e-9 && p.distance(q) < 1e-4
+    };
+    a.joints().iter().zip(b.joints()).all(same)
+}
+
 /// Joint of the source for each joint of the target. Roots, controls and twist joints of other skeletons follow nothing.
 pub fn counterparts(source: &MappedRig, target: &MappedRig) -> Vec<Option<usize>> {
     if is_same_skeleton(source.rig, target.rig) {
@@ -147,7 +156,9 @@ pub fn without_counterpart(target: &MappedRig, from: &[Option<usize>]) -> Vec<St
         |part: Part| !matches!(part, Part::Root | Part::Helper | Part::Face | Part::Finger | Part::Toe);
     let lacks = |k: &usize| {
         let joint = &target.map.joints[*k];
-        from[*k].is_none() && !joint.is_structural && is_body(joint.part)
+        // A second joint of a part moves with the first.
+        let mut same = target.map.find_all(joint.part, joint.side);
+        from[*k].is_none() && !joint.is_structural && is_body(joint.part) && same.all(|k| from[k].is_none())
     };
     (0..from.len()).filter(lacks).map(|k| target.name(k).to_owned()).collect()
 }

@@ -20,22 +20,25 @@ const STANDS_COSINE: f64 = 0.75;
 /// How a source and a target are turned so that both stand along +Y and face the same way.
 #[derive(Debug, Clone, Copy)]
 pub struct Facing {
-    /// Of the source's reference pose.
-    pub source: DQuat,
+    /// Of the reference poses of source and target.
+    pub references: [DQuat; 2],
     /// Of the source's motion.
-    pub world: DQuat,
+    pub source: DQuat,
     /// Of the target.
-    pub upright: DQuat,
+    pub target: DQuat,
 }
 
 impl Facing {
-    /// Up and facing of both bodies; what is up in the motion of the source is seen from the motion.
-    pub fn of(source: &MappedRig, worlds: &[JointFrames], target: &BodyMap) -> Self {
+    /// Up and facing of both bodies; what is up in the motion of the source is seen from the motion. The result of the same
+    /// skeleton stays in the space of the motion.
+    pub fn of(source: &MappedRig, worlds: &[JointFrames], target: &BodyMap, is_same: bool) -> Self {
         let upright = near_none(DQuat::from_rotation_arc(target.up, DVec3::Y));
-        let body = near_none((upright * target.basis() * source.map.basis().inverse()).normalize());
-        let up = up_of_motion(source, worlds);
-        let world = near_none(body * DQuat::from_rotation_arc(up, source.map.up));
-        Self { source: body, world, upright }
+        let body = near_none(upright * target.basis() * source.map.basis().inverse());
+        let motion = near_none(body * DQuat::from_rotation_arc(up_of_motion(source, worlds), source.map.up));
+        let turned = near_none(body * upright.inverse());
+        // A target that rests as the source does moves in the same world, whatever is up there.
+        let stays = is_same && turned == DQuat::IDENTITY;
+        Self { references: [body, upright], source: motion, target: if stays { motion } else { upright } }
     }
 }
 

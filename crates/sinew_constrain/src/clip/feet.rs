@@ -54,6 +54,8 @@ pub struct Sole {
     pub ball: DVec3,
     /// Points that must not enter the ground: two of the heel, two of the ball, the tip. One where it has no size.
     pub points: Vec<SolePoint>,
+    /// Frames in which it was measured: those in which the whole foot is planted.
+    pub flat: Vec<usize>,
 }
 
 impl Sole {
@@ -66,14 +68,14 @@ impl Sole {
         let in_ankle = |joint: usize| {
             mean(&|w| w.rotations[leg.ankle].inverse() * (w.positions[joint] - w.positions[leg.ankle]))
         };
-        let Some(toe) = leg.toe else { return Self::without_size(leg.ankle, up, depth) };
+        let Some(toe) = leg.toe else { return Self::without_size(leg.ankle, up, depth, flat) };
         let (toe_at, tip_at) = (in_ankle(toe), leg.tip.map(in_ankle));
         let lowest = [Some(toe_at), tip_at].into_iter().flatten().map(|p| up.dot(p)).fold(0.0, f64::min);
         let level = lowest - depth;
         let on_ground = |p: DVec3| p - up * (up.dot(p) - level);
         let ball = on_ground(toe_at);
         let Some(forward) = (ball - up * level).try_normalize() else {
-            return Self::without_size(leg.ankle, up, depth);
+            return Self::without_size(leg.ankle, up, depth, flat);
         };
         let length = ball.distance(up * level);
         let (heel, side) = (up * level - forward * (HEEL_LENGTH_RATIO * length), up.cross(forward));
@@ -91,13 +93,19 @@ impl Sole {
             points.push(SolePoint { joint: toe, local, part: FootPart::Tip });
         }
         let frame = DQuat::from_mat3(&DMat3::from_cols(side, up, forward));
-        Self { frame, heel, ball, points }
+        Self { frame, heel, ball, points, flat: flat.to_vec() }
     }
 
-    fn without_size(ankle: usize, up: DVec3, depth: f64) -> Self {
+    fn without_size(ankle: usize, up: DVec3, depth: f64, flat: &[usize]) -> Self {
         let local = up * -depth;
         let points = vec![SolePoint { joint: ankle, local, part: FootPart::Heel }];
-        Self { frame: DQuat::from_rotation_arc(DVec3::Y, up), heel: local, ball: local, points }
+        Self {
+            frame: DQuat::from_rotation_arc(DVec3::Y, up),
+            heel: local,
+            ball: local,
+            points,
+            flat: flat.to_vec(),
+        }
     }
 
     /// Whether it has heel and ball.

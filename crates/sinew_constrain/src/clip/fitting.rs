@@ -20,12 +20,22 @@ use std::ops::ControlFlow;
 const TYPICAL_CORRECTION: [f64; 3] = [0.05, 0.1, 0.4];
 /// Typical accelerations of corrections, per second squared.
 const TYPICAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
-/// From soft to stiff.
+/// From soft to stiff. Feet in the air follow their goals nearly as closely as planted ones, so that they do not jump when they
+/// touch down.
 const STAGES: [Stiffness; 3] = [
+    Stiffness { held: 3e-3, free: 0.01, ground: 3e-3, rounds: 8 },
+    Stiffness { held: 1e-3, free: 0.006, ground: 1e-3, rounds: 6 },
+    Stiffness { held: 2e-4, free: 0.004, ground: 4e-4, rounds: 8 },
+];
+/// On another ground, and for feet that must not move at all.
+const GROUND_STAGES: [Stiffness; 3] = [
     Stiffness { held: 3e-3, free: 0.02, ground: 3e-3, rounds: 8 },
     Stiffness { held: 3e-4, free: 0.02, ground: 5e-4, rounds: 6 },
     Stiffness { held: 2e-5, free: 0.02, ground: 1e-4, rounds: 10 },
 ];
+
+/// Greatest correction of the pelvis' orientation, on the clip's ground and on another.
+const MAX_PELVIS_TURN_RADIANS: [f64; 2] = [0.2, 0.6];
 
 /// How much more compliant hands are than feet where both cannot be planted.
 const HAND_COMPLIANCE: f64 = 10.0;
@@ -53,6 +63,7 @@ impl Prepared<'_> {
             let frame = t * n..(t + 1) * n;
             corrections.bounds(self.target, &self.base[t], &mut low[frame.clone()], &mut high[frame]);
         }
+        self.bound_pelvis(&corrections, &mut low, &mut high);
         knees::bound(&self.body, &corrections, &self.worlds, &mut low, &mut high);
         let (bias, smooth) = self.weights(&corrections, params.together);
         let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
@@ -83,9 +94,10 @@ impl Prepared<'_> {
         let mut solver = ClipSolver::new(&problem);
         let unit = self.scale_of_body();
         let mut rounds = 0;
-        let total: usize = STAGES.iter().map(|stage| stage.rounds).sum();
+        let stages = if self.is_still || self.is_other_ground { &GROUND_STAGES } else { &STAGES };
+        let total: usize = stages.iter().map(|stage| stage.rounds).sum();
         let mut before = 0;
-        for stage in &STAGES {
+        for stage in stages {
             let mut report = |round: usize| progress((before + round) as f64 / total as f64);
             rounds += solver.solve(&problem, &stage.of_size(unit), &mut x, &mut report)?;
             before += stage.rounds;
@@ -100,6 +112,19 @@ impl Prepared<'_> {
             fitted = self.corrected(&corrections, &x);
         }
         Ok(self.finish(fitted, supports, (&rules, &active), rounds, warnings))
+    }
+
+    /// A body does not tip over to reach a footprint.
+    fn bound_pelvis(&self, corrections: &Corrections, low: &mut [f64], high: &mut [f64]) {
+        let most = MAX_PELVIS_TURN_RADIANS[usize::from(self.is_other_ground)];
+        let is_turn = |kind| matches!(kind, CorrectionKind::Ball);
+        let turns =
+            corrections.joints.iter().filter(|free| free.joint == self.body.pelvis && is_turn(free.kind));
+        for d in turns.flat_map(|free| free.first..free.first + free.n) {
+            for at in (d..low.len()).step_by(corrections.n) {
+                (low[at], high[at]) = (-most, most);
+            }
+        }
     }
 
     /// Depth of the deepest free point of a sole in the ground, beyond the source's own.

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Measurements of one motion; lengths in metres.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Measures {
-    /// Mean speed of planted parts, metres per second.
+    /// Mean speed of planted parts along the ground, metres per second.
     pub slide: f64,
     /// Greatest distance of planted parts from their mean position.
     pub drift: f64,
@@ -63,7 +63,7 @@ impl MotionMeasurer<'_> {
                 let Some(frames) = frames else { continue };
                 let path: Vec<DVec3> = frames.clone().map(|t| worlds[t].point(leg.ankle, local)).collect();
                 let mean = path.iter().sum::<DVec3>() / path.len() as f64;
-                speeds.extend(path.windows(2).map(|pair| pair[0].distance(pair[1]) * motion.fps));
+                speeds.extend(path.windows(2).map(|pair| level_distance(pair) * motion.fps));
                 out.drift = path.iter().fold(out.drift, |worst, p| worst.max(p.distance(mean)));
                 if let Some(site) = self.site {
                     heights.extend(path.iter().map(|p| (p.y - site.height(p.x, p.z)).abs()));
@@ -74,7 +74,7 @@ impl MotionMeasurer<'_> {
             let path: Vec<DVec3> =
                 support.frames.clone().map(|t| worlds[t].positions[support.hand]).collect();
             let mean = path.iter().sum::<DVec3>() / path.len() as f64;
-            speeds.extend(path.windows(2).map(|pair| pair[0].distance(pair[1]) * motion.fps));
+            speeds.extend(path.windows(2).map(|pair| level_distance(pair) * motion.fps));
             out.drift = path.iter().fold(out.drift, |worst, p| worst.max(p.distance(mean)));
         }
         // From zero on, since an empty sum is negative zero.
@@ -110,6 +110,12 @@ impl MotionMeasurer<'_> {
         }
         sum / f64::from(n.max(1))
     }
+}
+
+/// Distance along the ground.
+fn level_distance(pair: &[DVec3]) -> f64 {
+    let way = pair[1] - pair[0];
+    way.x.hypot(way.z)
 }
 
 fn count_violations(rig: &Rig, pose: &sinew_geom::Pose) -> usize {

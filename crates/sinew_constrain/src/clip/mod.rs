@@ -30,6 +30,7 @@ mod objective;
 mod plan;
 mod prepare;
 mod quality;
+mod reach;
 mod retarget;
 mod rules;
 mod script;
@@ -39,6 +40,7 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 mod touching;
+mod verdict;
 
 pub use body::{Body, Leg, scale_limbs};
 pub use contacts::ContactParams;

@@ -10,17 +10,19 @@
 //! A foot is planted on one footprint at a time.
 
 use super::{
-    JointFrames,
-    body::Body,
+    JointFrames, SkinPoints,
+    body::{Body, Leg, ancestry},
     feet::{FootPart, Sole, Stance},
     footprints::Footprint,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::path::Site;
+use sinew_geom::{Rig, path::Site};
 use std::ops::Range;
 
 /// Seconds over which the offset of a planted foot fades.
 const FADE_SECS: f64 = 0.15;
+/// Half the time over which displacements of feet and pelvis are smoothed, seconds.
+const SMOOTH_SECS: f64 = 0.12;
 /// Seconds over which a foot is raised before an obstacle.
 const LIFT_SECS: f64 = 0.12;
 /// Clearance of planned feet over obstacles, metres.
@@ -34,6 +36,28 @@ pub struct BodyMotion<'a> {
     pub soles: &'a [Sole],
     /// Where its joints are.
     pub worlds: &'a [JointFrames],
+    /// Points of each foot that can touch the ground, with the joints that carry them.
+    pub surfaces: Vec<Vec<(usize, DVec3)>>,
+}
+
+impl<'a> BodyMotion<'a> {
+    /// A body whose feet touch the ground with their skin, or with their soles where none is known.
+    pub fn new(
+        (rig, body): (&Rig, &'a Body),
+        soles: &'a [Sole],
+        worlds: &'a [JointFrames],
+        skin: Option<&SkinPoints>,
+    ) -> Self {
+        let surface = |(leg, sole): (&Leg, &Sole)| {
+            let is_foot = |joint: usize| ancestry(rig, joint).any(|above| above == leg.ankle);
+            let of_skin = skin.iter().flat_map(|skin| skin.points()).filter(|(joint, _)| is_foot(*joint));
+            let points: Vec<(usize, DVec3)> = of_skin.collect();
+            let of_sole = || sole.points.iter().map(|point| (point.joint, point.local)).collect();
+            if points.is_empty() { of_sole() } else { points }
+        };
+        let surfaces = body.legs.iter().zip(soles).map(surface).collect();
+        Self { body, soles, worlds, surfaces }
+    }
 }
 
 /// Goal of a foot in one frame.
@@ -107,6 +131,15 @@ pub fn plan(
         plan.feet.push(goals);
     }
     let n_legs = source.body.legs.len();
+    if context.site.is_none() {
+        for (t, shift) in shifts.iter_mut().enumerate() {
+            shift.y = raise(copy, &plan, t) * n_legs as f64;
+        }
+        for segment in segments {
+            let smooth = smoothed(shifts[segment.clone()].to_vec(), context.fps);
+            shifts[segment.clone()].copy_from_slice(&smooth);
+        }
+    }
     for t in 0..n_frames {
         let copied = copy.worlds[t].positions[copy.body.pelvis];
         plan.pelvis[t] = match (n_legs, context.site) {
@@ -117,6 +150,21 @@ pub fn plan(
         };
     }
     plan
+}
+
+/// Weight of a foot in the air, relative to one that stands, for the height of the pelvis.
+const AIRBORNE_WEIGHT: f64 = 0.15;
+
+/// How much higher the goals of feet are than the copied feet.
+fn raise(copy: &BodyMotion, plan: &MotionPlan, t: usize) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for ((leg, sole), goals) in copy.body.legs.iter().zip(copy.soles).zip(&plan.feet) {
+        let goal = &goals[t];
+        let weight = if goal.holds_heel || goal.holds_ball { 1.0 } else { AIRBORNE_WEIGHT };
+        sum += weight * (goal.ball.y - copy.worlds[t].point(leg.ankle, sole.ball).y);
+        total += weight;
+    }
+    if total > 0.0 { sum / total } else { 0.0 }
 }
 
 struct LegPlan<'a> {
@@ -227,8 +275,10 @@ impl LegPlan<'_> {
             self.fade_rotations(&mut mine);
             self.fade_places(&mut mine);
         }
-        if let Some(site) = self.context.site {
-            self.lift(site, &mut mine, segment);
+        match self.context.site {
+            Some(site) => self.lift(site, &mut mine, segment),
+            None if self.context.is_still => {}
+            None => self.smooth(&mut mine, segment),
         }
         goals.append(&mut mine);
     }
@@ -264,21 +314,42 @@ impl LegPlan<'_> {
         let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
         let (world, copy) = (&self.source.worlds[t], &self.copy.worlds[t]);
         let away = source.rotation.inverse() * (world.point(leg.ankle, sole.ball) - source.origin);
+        // On its own ground the way of a foot does not depend on how far its toes point out.
+        let away = match self.context.site {
+            Some(_) => target.rotation * away,
+            None => source.rotation * away,
+        };
         let turn = target.rotation * copied.rotation.inverse();
         let normal = source.rotation * DVec3::Y;
         let height = |p: DVec3| match self.context.level.filter(|_| self.context.site.is_none()) {
             Some(level) => p.y - level,
             None => normal.dot(p - source.origin),
         };
-        let points = sole.points.iter().map(|point| world.point(point.joint, point.local));
-        FootGoal {
-            ball: target.origin + target.rotation * (away * self.context.scale),
+        let points =
+            || self.source.surfaces[self.leg].iter().map(|(joint, local)| world.point(*joint, *local));
+        let mut goal = FootGoal {
+            ball: target.origin + away * self.context.scale,
             rotation: turn * copy.rotations[self.copy.body.legs[self.leg].ankle],
             print: *target,
             holds_heel: false,
             holds_ball: false,
-            depth: points.map(|p| -height(p)).fold(0.0, f64::max) * self.context.scale,
-        }
+            depth: points().map(|p| -height(p)).fold(0.0, f64::max) * self.context.scale,
+        };
+        // The lowest point of the foot is as high as the source's, whatever shoes both wear.
+        let high = points().map(|p| normal.dot(p - source.origin)).fold(f64::INFINITY, f64::min);
+        let up = target.rotation * DVec3::Y;
+        let low = self.surface(&goal, t).map(|p| up.dot(p - target.origin)).fold(f64::INFINITY, f64::min);
+        goal.ball += up * (high * self.context.scale - low);
+        goal
+    }
+
+    /// Where a goal puts the points of a foot that can touch the ground.
+    fn surface<'b>(&'b self, goal: &FootGoal, t: usize) -> impl Iterator<Item = DVec3> + 'b {
+        let (copy, ankle) = (&self.copy.worlds[t], self.copy.body.legs[self.leg].ankle);
+        let turn = goal.rotation * copy.rotations[ankle].inverse();
+        let origin = goal.ball - goal.rotation * self.copy.soles[self.leg].ball;
+        let points = self.copy.surfaces[self.leg].iter();
+        points.map(move |(joint, local)| origin + turn * (copy.point(*joint, *local) - copy.positions[ankle]))
     }
 
     /// A planted foot is flat; before and after, the rotation that made it flat fades.
@@ -312,6 +383,17 @@ impl LegPlan<'_> {
         let offs = self.faded(&goals.iter().map(off).collect::<Vec<_>>());
         for (goal, off) in goals.iter_mut().zip(offs) {
             goal.ball += off;
+        }
+    }
+
+    /// What a foot is displaced by changes gradually, also where one stance begins as another ends.
+    fn smooth(&self, goals: &mut [FootGoal], segment: &Range<usize>) {
+        let (leg, sole) = (&self.source.body.legs[self.leg], &self.source.soles[self.leg]);
+        let own = |t: usize| self.source.worlds[t].point(leg.ankle, sole.ball) * self.context.scale;
+        let offsets = goals.iter().zip(segment.clone()).map(|(goal, t)| goal.ball - own(t)).collect();
+        let offsets = smoothed(offsets, self.context.fps);
+        for ((goal, t), offset) in goals.iter_mut().zip(segment.clone()).zip(offsets) {
+            goal.ball = own(t) + offset;
         }
     }
 
@@ -382,6 +464,20 @@ impl LegPlan<'_> {
         let places = goal_points(goal, sole, (copy, leg.ankle));
         places.map(|(_, place)| lack(place)).fold(0.0, f64::max)
     }
+}
+
+/// Means over a window, twice; beyond the ends it stays what it is there.
+fn smoothed(mut values: Vec<DVec3>, fps: f64) -> Vec<DVec3> {
+    let reach = (SMOOTH_SECS * fps).round() as usize;
+    let n = values.len();
+    for _ in 0..2 {
+        let at = |k: usize| values[k.saturating_sub(reach).min(n - 1)];
+        let mut sums = vec![DVec3::ZERO];
+        (0..n + 2 * reach).for_each(|k| sums.push(sums[k] + at(k)));
+        let mean = |k: usize| (sums[k + 2 * reach + 1] - sums[k]) / (2 * reach + 1) as f64;
+        values = (0..n).map(mean).collect();
+    }
+    values
 }
 
 /// Distance at which edges are noticed, metres.

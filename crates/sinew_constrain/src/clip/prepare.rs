@@ -10,6 +10,7 @@ use super::{
     motion,
     plan::{BodyMotion, MotionPlan, PlanContext, plan},
     quality::ComparedClip,
+    reach,
     retarget::Retarget,
     solve::TouchPoint,
     touching::{find_touching, own_depths},
@@ -54,6 +55,8 @@ pub(super) struct Prepared<'a> {
     pub scale: f64,
     /// Whether the height of the ground is known everywhere.
     pub has_ground: bool,
+    /// Whether it is not that of the clip.
+    pub is_other_ground: bool,
     /// Height of the ground of the source and of the target.
     pub ground: Option<[f64; 2]>,
     /// Whether planted feet do not move at all.
@@ -82,7 +85,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, ConstrainError> {
         let (source, target, motion) = (&bodies.source.rig, &bodies.target.rig, &bodies.motion);
         let (mut source_body, mut body) = (bodies.source.body.clone(), bodies.target.body.clone());
-        let retarget = Retarget::new(
+        let mut retarget = Retarget::new(
             (&bodies.source.mapped(), &source_body),
             (&bodies.target.mapped(), &body),
             &bodies.facing,
@@ -102,6 +105,7 @@ impl<'a> Prepared<'a> {
             (motion.fps, &segments),
             (leg, &params.contacts),
         )?;
+        level_soles(&mut retarget, (&source_body, &source_soles, &worlds), &body, &stances, bodies);
         if stances.is_empty() && !body.legs.is_empty() {
             warnings.push("no foot is planted anywhere in the clip, so none is held");
         }
@@ -116,7 +120,8 @@ impl<'a> Prepared<'a> {
         };
         let source_measures = measured.measure(motion);
         let scale = retarget.scale();
-        let source_scene = BodyMotion { body: &source_body, soles: &source_soles, worlds: &worlds };
+        let [source_skin, skin] = [&bodies.source.skin, &bodies.target.skin].map(Option::as_ref);
+        let source_scene = BodyMotion::new((source, &source_body), &source_soles, &worlds, source_skin);
         let level = find_level(&source_scene, &stances, leg);
         // A skeleton without a surface stands on soles that are not seen: its joints are as high as the soles are thick.
         let is_bare = bodies.source.skin.is_none() && bodies.target.skin.is_some();
@@ -132,11 +137,11 @@ impl<'a> Prepared<'a> {
         let scaled = |t: usize| start + (at(t) - start) * scale;
         let copy = all(&scaled);
         let copy_worlds: Vec<JointFrames> = copy.iter().map(|pose| JointFrames::of(target, pose)).collect();
-        let soles = target_soles(&body, &source_soles, &copy_worlds, &stances, &retarget);
+        let soles = target_soles(&body, &source_soles, &copy_worlds, &retarget);
         let own = level.map(|level| (level - drop) * scale);
         let site = lay_out(params, own, &copy_worlds, body.pelvis, scale * leg);
         let is_other = params.ground.is_some();
-        let copy_scene = BodyMotion { body: &body, soles: &soles, worlds: &copy_worlds };
+        let copy_scene = BodyMotion::new((target, &body), &soles, &copy_worlds, skin);
         let context = PlanContext {
             site: is_other.then_some(&site),
             level,
@@ -146,7 +151,10 @@ impl<'a> Prepared<'a> {
             is_still: params.still_feet,
         };
         let props = props(&supports, &source_scene, &copy_scene, &retarget, &context);
-        let plan = plan(&source_scene, &copy_scene, &stances, &segments, &context);
+        let mut plan = plan(&source_scene, &copy_scene, &stances, &segments, &context);
+        if !is_other {
+            reach::lower(&mut plan, &source_scene, &copy_scene, &segments, motion.fps);
+        }
         let base = all(&|t| plan.pelvis[t]);
         let raised = raised(&copy_scene, &stances, &site, motion.fps);
         let copied = Motion { fps: motion.fps, poses: all(&|t| scaled(t) + DVec3::Y * raised[t]) };
@@ -165,6 +173,7 @@ impl<'a> Prepared<'a> {
             props,
             segments,
             has_ground: is_other || level.is_some(),
+            is_other_ground: is_other,
             ground: level.map(|level| [level, if is_other { 0.0 } else { (level - drop) * scale }]),
             site,
             plan,
@@ -175,6 +184,33 @@ impl<'a> Prepared<'a> {
             scale,
             is_still: params.still_feet,
         })
+    }
+}
+
+/// Feet of the target are level where the source's are: its soles are flat in the pose its map was read from.
+fn level_soles(
+    retarget: &mut Retarget,
+    (source, soles, worlds): (&Body, &[Sole], &[JointFrames]),
+    body: &Body,
+    stances: &[Stance],
+    bodies: &Bodies,
+) {
+    let map = &bodies.target.map;
+    let standing = JointFrames::of(&bodies.target.rig, &map.pose);
+    for (index, (leg, (own, sole))) in body.legs.iter().zip(source.legs.iter().zip(soles)).enumerate() {
+        if !stances.iter().any(|stance| stance.leg == index && !stance.flat().is_empty()) {
+            continue;
+        }
+        let up = sole.frame * DVec3::Y;
+        retarget.level(leg.ankle, up, standing.rotations[leg.ankle].inverse() * map.up);
+        if let (Some(toe), Some(theirs)) = (leg.toe, own.toe)
+            && retarget.source_of(toe) == Some(theirs)
+        {
+            let flat =
+                |&t: &usize| worlds[t].rotations[theirs].inverse() * (worlds[t].rotations[own.ankle] * up);
+            let up: DVec3 = sole.flat.iter().map(flat).sum();
+            retarget.level(toe, up, standing.rotations[toe].inverse() * map.up);
+        }
     }
 }
 
@@ -198,10 +234,26 @@ fn find_level(source: &BodyMotion, stances: &[Stance], leg: f64) -> Option<f64> 
     let middle = prints.iter().find(|print| {
         before += print.1;
         2 * before >= total
-    })?;
+    });
+    let usual = usual_low(source)?;
+    // Feet that are still in the air do not say where the ground is.
+    let Some(middle) = middle.filter(|middle| middle.0 - usual < LEVEL_LEG_LENGTHS * leg) else {
+        return Some(usual);
+    };
     let is_near = |print: &&(f64, usize)| (print.0 - middle.0).abs() < LEVEL_LEG_LENGTHS * leg;
     let near: usize = prints.iter().filter(is_near).map(|print| print.1).sum();
     (near as f64 >= LEVEL_SHARE * total as f64).then_some(middle.0)
+}
+
+/// How low the lowest point of the feet usually gets.
+fn usual_low(source: &BodyMotion) -> Option<f64> {
+    let low = |world: &JointFrames| {
+        let points = source.surfaces.iter().flatten();
+        points.map(|(joint, local)| world.point(*joint, *local).y).fold(f64::INFINITY, f64::min)
+    };
+    let mut lows: Vec<f64> = source.worlds.iter().map(low).filter(|low| low.is_finite()).collect();
+    lows.sort_by(f64::total_cmp);
+    lows.get(lows.len() / 5).copied()
 }
 
 /// Keep the legs that both bodies have, in the same order.
@@ -247,27 +299,13 @@ fn props(
     supports.iter().filter_map(prop).collect()
 }
 
-fn target_soles(
-    body: &Body,
-    source: &[Sole],
-    worlds: &[JointFrames],
-    stances: &[Stance],
-    retarget: &Retarget,
-) -> Vec<Sole> {
-    let mut soles = Vec::new();
-    for (index, (leg, sole)) in body.legs.iter().zip(source).enumerate() {
-        let mine = || stances.iter().filter(|stance| stance.leg == index);
-        let mut flat: Vec<usize> = mine().flat_map(|stance| stance.flat()).collect();
-        if flat.is_empty() {
-            flat.extend(mine().flat_map(|stance| stance.frames.clone()));
-        }
-        if flat.is_empty() {
-            flat.push(0);
-        }
+/// Soles of the new body, measured in the same frames as the source's.
+fn target_soles(body: &Body, source: &[Sole], worlds: &[JointFrames], retarget: &Retarget) -> Vec<Sole> {
+    let sole = |(leg, sole): (&Leg, &Sole)| {
         let up = retarget.turn(leg.ankle) * (sole.frame * DVec3::Y);
-        soles.push(Sole::measure(leg, worlds, &flat, up, leg.flesh));
-    }
-    soles
+        Sole::measure(leg, worlds, &sole.flat, up, leg.flesh)
+    };
+    body.legs.iter().zip(source).map(sole).collect()
 }
 
 /// Placement of the ground: from the start of the path along it, or as the world is. The clip's own ground is level.

@@ -5,8 +5,8 @@
 //! the same motion on a larger body measures the same.
 
 use super::{
-    JointFrames, bodies::Bodies, counterparts::are_people, retarget::Retarget, solve::TouchPoint,
-    touching::deepest,
+    JointFrames, bodies::Bodies, body::ancestry, counterparts::are_people, retarget::Retarget,
+    solve::TouchPoint, touching::deepest,
 };
 use glam::DVec3;
 use sinew_geom::{Rig, body_map::Part, path::Site};
@@ -60,9 +60,13 @@ pub(super) struct ComparedClip {
 impl ComparedClip {
     pub fn new(bodies: &Bodies, retarget: &Retarget, worlds: Vec<JointFrames>) -> Self {
         let (source, target, scale) = (&bodies.source, &bodies.target, retarget.scale());
+        // Lengths of all bones from the pelvis on.
         let far = |rig: &Rig, pelvis: usize, joint: usize| {
             let rest = rig.rest_world();
-            rest[joint].translation.distance(rest[pelvis].translation)
+            let place = |joint: usize| rest[joint].translation;
+            let chain: Vec<usize> = ancestry(rig, joint).take_while(|&k| k != pelvis).collect();
+            let parent = |k: usize| rig.joints()[k].parent.unwrap_or(k);
+            chain.iter().map(|&k| place(k).distance(place(parent(k)))).sum::<f64>()
         };
         let is_compared = |&joint: &usize| {
             let meaning = &target.map.joints[joint];

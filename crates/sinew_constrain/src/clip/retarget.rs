@@ -14,7 +14,10 @@ use super::{
 };
 use crate::ConstrainError;
 use glam::{DQuat, DVec3};
-use sinew_geom::{DofKind, Joint, Pose, Rig, Transform, Warnings, body_map::ReferenceStance};
+use sinew_geom::{
+    DofKind, Joint, Pose, Rig, Transform, Warnings,
+    body_map::{Part, ReferenceStance},
+};
 
 /// Mapping of motions from one rig to another.
 #[derive(Debug, Clone)]
@@ -32,6 +35,10 @@ pub struct Retarget<'a> {
     is_same: bool,
 }
 
+/// Soles that differ by less are alike, and by more are no soles.
+const MIN_TILT_RADIANS: f64 = 0.05;
+const MAX_TILT_RADIANS: f64 = 1.6;
+
 impl<'a> Retarget<'a> {
     /// Match the joints of two rigs, turned as `facing` says.
     ///
@@ -44,9 +51,8 @@ impl<'a> Retarget<'a> {
         warnings: &mut Warnings,
     ) -> Result<Self, ConstrainError> {
         let mut from = counterparts(source, target);
-        if from.iter().flatten().count() == 0 {
-            let joint = target.rig.joints().first().map_or(String::new(), |joint| joint.name.clone());
-            return Err(ConstrainError::Unmatched { joint });
+        if let Some(joint) = unmatched(source, target, &from) {
+            return Err(ConstrainError::Unmatched { joint: target.rig.joints()[joint].name.clone() });
         }
         from[target_body.pelvis].get_or_insert(source_body.pelvis);
         let still = without_counterpart(target, &from);
@@ -68,14 +74,25 @@ impl<'a> Retarget<'a> {
             (source.map.reference(source.rig, stance), target.map.reference(target.rig, stance));
         let turns = (0..target.rig.n_joints())
             .map(|joint| {
-                let turn =
-                    |other: usize| (facing.source * theirs[other]).inverse() * (facing.upright * ours[joint]);
+                let turn = |other: usize| {
+                    (facing.references[0] * theirs[other]).inverse() * (facing.references[1] * ours[joint])
+                };
                 from[joint].map_or(DQuat::IDENTITY, turn)
             })
             .collect();
         let is_same = is_same_skeleton(source.rig, target.rig);
         let (source, target, pelvis) = (source.rig, target.rig, target_body.pelvis);
         Ok(Self { source, target, from, turns, pelvis, scale, is_same })
+    }
+
+    /// Turn a foot of the target so that its sole is level where the source's is: `source` and `target` are the normals of the
+    /// ground in the frames of both joints. Where joints of feet lie in a shoe is a matter of its maker.
+    pub fn level(&mut self, joint: usize, source: DVec3, target: DVec3) {
+        let tilt = DQuat::from_rotation_arc((self.turns[joint] * target).normalize(), source.normalize());
+        let angle = tilt.w.abs().min(1.0).acos() * 2.0;
+        if !self.is_same && (MIN_TILT_RADIANS..MAX_TILT_RADIANS).contains(&angle) {
+            self.turns[joint] = tilt * self.turns[joint];
+        }
     }
 
     /// Ratio of leg lengths, target to source.
@@ -134,6 +151,22 @@ impl<'a> Retarget<'a> {
         }
         out.scale = target.scale * local.scale / source.scale;
     }
+}
+
+/// A joint of the target that shows that the bodies have nothing in common: the first if none follows any, or a limb if both
+/// have limbs and none follows any.
+fn unmatched(source: &MappedRig, target: &MappedRig, from: &[Option<usize>]) -> Option<usize> {
+    let is_limb =
+        |part: Part| matches!(part, Part::Thigh | Part::Shin | Part::UpperArm | Part::Forearm | Part::Leg);
+    let limbs = |body: &MappedRig| -> Vec<usize> {
+        (0..body.rig.n_joints()).filter(|&k| is_limb(body.map.joints[k].part)).collect()
+    };
+    let ours = limbs(target);
+    if from.iter().all(Option::is_none) {
+        return Some(0);
+    }
+    let is_strange = !limbs(source).is_empty() && ours.iter().all(|&k| from[k].is_none());
+    ours.first().copied().filter(|_| is_strange)
 }
 
 impl JointFrames {

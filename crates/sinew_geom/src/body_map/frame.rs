@@ -13,24 +13,55 @@ pub(super) struct Frame {
     pub is_forward_known: bool,
 }
 
-/// The rest pose, or the start of a clip if at rest legs and head lie on the same side of the hips; and where its joints are.
+/// Moments of a clip that are looked at.
+const N_MOMENTS: usize = 24;
+
+/// The rest pose, or the most upright pose of the clips if at rest legs and head lie on the same side of the hips; and where its
+/// joints are.
 pub(super) fn reference_pose(rig: &Rig, clips: &[Clip], found: &Parts) -> (Pose, Vec<DVec3>) {
     let places = |world: &[DAffine3]| world.iter().map(|joint| joint.translation).collect::<Vec<DVec3>>();
     let rest = places(&rig.rest_world());
-    if is_heap(found, &rest) {
-        let mut world = Vec::new();
-        for pose in clips.iter().map(|clip| clip.sample(rig, 0.0)) {
-            if rig.forward(&pose, &mut world).is_ok() && !is_heap(found, &places(&world)) {
-                return (pose, places(&world));
-            }
+    if !is_heap(found, &rest) {
+        return (rig.rest_pose(), rest);
+    }
+    let moment = |clip: &Clip, k: usize| clip.duration_secs() * k as f32 / N_MOMENTS as f32;
+    let poses = clips.iter().flat_map(|clip| (0..=N_MOMENTS).map(move |k| clip.sample(rig, moment(clip, k))));
+    let mut best: Option<(f64, Pose, Vec<DVec3>)> = None;
+    let mut world = Vec::new();
+    for pose in poses {
+        if rig.forward(&pose, &mut world).is_err() {
+            continue;
+        }
+        let there = places(&world);
+        let uprightness = uprightness(found, &there);
+        if !is_heap(found, &there) && best.as_ref().is_none_or(|best| uprightness > best.0) {
+            best = Some((uprightness, pose, there));
         }
     }
-    (rig.rest_pose(), rest)
+    best.map_or_else(|| (rig.rest_pose(), rest), |(_, pose, places)| (pose, places))
+}
+
+/// How straight a body stands along an axis of the world: legs, and trunk.
+fn uprightness(found: &Parts, places: &[DVec3]) -> f64 {
+    let middle = |part: Part| mean(found.joints(part).map(|k| places[k]));
+    let (Some(hips), Some(head), Some(feet)) = (middle(Part::Hips), middle(Part::Head), middle(Part::Foot))
+    else {
+        return 0.0;
+    };
+    let (trunk, legs) = ((head - hips).normalize_or_zero(), (hips - feet).normalize_or_zero());
+    trunk.dot(legs) + trunk.abs().max_element() + legs.abs().max_element()
 }
 
 /// Whether the places cannot be those of a body that stands.
 fn is_heap(found: &Parts, places: &[DVec3]) -> bool {
     let middle = |part: Part| mean(found.joints(part).map(|k| places[k]));
+    let leg = |side: Side| {
+        let of = |part: Part| mean(found.joints(part).filter(|&k| found.sides[k] == side).map(|k| places[k]));
+        of(Part::Foot).zip(of(Part::Thigh)).and_then(|(foot, thigh)| (foot - thigh).try_normalize())
+    };
+    if leg(Side::Left).zip(leg(Side::Right)).is_some_and(|(left, right)| left.dot(right) < 0.3) {
+        return true;
+    }
     let (Some(hips), Some(head), Some(feet)) = (middle(Part::Hips), middle(Part::Head), middle(Part::Foot))
     else {
         return false;

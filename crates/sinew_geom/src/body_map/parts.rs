@@ -53,6 +53,7 @@ pub(super) fn find_parts(rig: &Rig, names: &[NameMeaning]) -> Parts {
     let limbs = names.iter().map(|name| name.place.clone()).collect();
     let n_named = names.iter().filter(|name| name.word != Word::Unknown).count();
     let mut found = Parts { parts, sides, limbs, n_named };
+    found.complete_arms(rig);
     found.complete_trunk(rig);
     found
 }
@@ -98,6 +99,18 @@ fn limb_part(name: &NameMeaning, before: Option<Part>) -> Part {
 }
 
 impl Parts {
+    /// What carries a forearm is an upper arm, though some makers call it a shoulder.
+    fn complete_arms(&mut self, rig: &Rig) {
+        for k in 0..rig.n_joints() {
+            if self.parts[k] != Part::Forearm {
+                continue;
+            }
+            if let Some(above) = rig.joints()[k].parent.filter(|&above| self.parts[above] == Part::Shoulder) {
+                self.parts[above] = Part::UpperArm;
+            }
+        }
+    }
+
     /// A spine joint that carries arms or the neck is the chest; without hips, the joint that carries the legs is.
     fn complete_trunk(&mut self, rig: &Rig) {
         let n = rig.n_joints();
