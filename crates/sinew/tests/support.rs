@@ -1,3 +1,3 @@
 //! What several tests need.
 
-pub use sinew_outside::{data, files_below, tools, workspace};
+pub use sinew_outside::{corpus, data, files_below, tools, workspace};

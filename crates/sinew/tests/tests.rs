@@ -13,5 +13,6 @@ mod handles;
 mod mesh_check;
 mod old_files;
 mod refit;
+mod refit_bodies;
 mod structure;
 mod support;

@@ -26,16 +26,17 @@ use std::{path::Path, time::Instant};
 /// Fit a clip to another body and another ground: feet stand, nothing slides or sinks
 #[derive(Args)]
 #[command(
-    after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is another \
-                  file with the same names\nof joints, or the clip's own with other limbs (--scale). Slopes, \
-                  steps and hills are laid out along the way of the clip.\n\nExamples:  sinew refit walk.bvh \
+    after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is any other \
+                  file with a skeleton,\nwhatever its rest pose, facing and names, or the clip's own with other \
+                  limbs (--scale). Slopes, steps and hills are laid\nout along the way of the clip. A result \
+                  that should not be used is written and ends with exit code 3.\n\nExamples:  sinew refit walk.bvh \
                   --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           sinew refit walk.bvh --skeleton \
                   child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
 )]
 pub struct RefitArgs {
     /// File with the clip to fit (bvh, glb)
     pub motion: PathBuf,
-    /// Body to fit it to (glb, bvh, skeleton json), with the same joint names as the clip; a mesh without a skeleton is given
+    /// Body to fit it to (glb, bvh, skeleton json); a mesh without a skeleton is given
     /// one as by `sinew rig` [default: the clip's own]
     #[arg(long, value_name = "FILE")]
     pub skeleton: Option<PathBuf>,

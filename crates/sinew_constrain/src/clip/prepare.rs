@@ -141,6 +141,16 @@ impl<'a> Prepared<'a> {
         let own = level.map(|level| (level - drop) * scale);
         let site = lay_out(params, own, &copy_worlds, body.pelvis, scale * leg);
         let is_other = params.ground.is_some();
+        let moved = level.map(|level| (level * scale, site.height(start.x, start.z)));
+        if let Some((from, to)) =
+            moved.filter(|(from, to)| is_other && (from - to).abs() > 0.02 * leg * scale)
+        {
+            warnings.push(format!(
+                "the clip stands at a height of {:.1} cm, the ground begins at {:.1} cm: it is moved there",
+                100.0 * from,
+                100.0 * to
+            ));
+        }
         let copy_scene = BodyMotion::new((target, &body), &soles, &copy_worlds, skin);
         let context = PlanContext {
             site: is_other.then_some(&site),

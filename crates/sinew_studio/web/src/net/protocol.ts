@@ -799,7 +799,7 @@ export type RefitSettings = {
   clip: string;
   /** Name of the result; a clip of that name is exchanged. */
   to: string;
-  /** The ground; flat at zero if absent. */
+  /** Another ground; that of the clip if absent. */
   ground: Ground | null;
   /** Whether the ground lies along the way of the clip, rather than along +Z. */
   along_way: boolean;
