@@ -48,7 +48,7 @@ fn fit(source: &Character, motion: &Motion, target: &Character) -> Option<Refit>
         RefitParams { skins: [SkinPoints::of(source), SkinPoints::of(target)], ..RefitParams::default() };
     let mut go_on = |_| ControlFlow::Continue(());
     let rigs = (source.rig.as_ref()?, target.rig.as_ref()?);
-    // Joints that scale unevenly are refused, and told so.
+    // Joints that scale unevenly are refused.
     refit((rigs.0, motion), rigs.1, &params, &mut Warnings::default(), &mut go_on).ok()
 }
 

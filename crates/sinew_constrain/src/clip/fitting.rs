@@ -8,8 +8,8 @@ use super::{
     plan::goal_points,
     prepare::{PlantedHand, Prepared},
     rules,
-    solve::{ClipProblem, ClipSolver, PointGoal, Stiffness, TouchPoint, inside},
-    touching::deepest,
+    solve::{ClipProblem, ClipSolver, PointGoal, Stiffness},
+    touching::{TouchPoint, deepest, inside},
 };
 use crate::ConstrainError;
 use glam::DVec3;

@@ -12,8 +12,7 @@ use super::{
     quality::ComparedClip,
     reach,
     retarget::Retarget,
-    solve::TouchPoint,
-    touching::{find_touching, own_depths},
+    touching::{TouchPoint, find_touching, own_depths},
 };
 use crate::ConstrainError;
 use glam::DVec3;
@@ -109,7 +108,7 @@ impl<'a> Prepared<'a> {
         if stances.is_empty() && !body.legs.is_empty() {
             warnings.push("no foot is planted anywhere in the clip, so none is held");
         }
-        let measured = MotionMeasurer {
+        let source_measures = MotionMeasurer {
             rig: source,
             body: &source_body,
             soles: &source_soles,
@@ -117,16 +116,13 @@ impl<'a> Prepared<'a> {
             supports: &supports,
             segments: &segments,
             site: None,
-        };
-        let source_measures = measured.measure(motion);
+        }
+        .measure(motion);
         let scale = retarget.scale();
         let [source_skin, skin] = [&bodies.source.skin, &bodies.target.skin].map(Option::as_ref);
         let source_scene = BodyMotion::new((source, &source_body), &source_soles, &worlds, source_skin);
         let level = find_level(&source_scene, &stances, leg);
-        // A skeleton without a surface stands on soles that are not seen: its joints are as high as the soles are thick.
-        let is_bare = bodies.source.skin.is_none() && bodies.target.skin.is_some();
-        let drop =
-            level.filter(|level| is_bare && (0.0..SOLE_LEG_LENGTHS * leg).contains(level)).unwrap_or(0.0);
+        let drop = hidden_soles(bodies, level, leg);
         // The path begins where the source's does.
         let at = |t: usize| worlds[t].positions[source_body.pelvis];
         let start = at(0) * DVec3::new(1.0, 0.0, 1.0);
@@ -141,15 +137,9 @@ impl<'a> Prepared<'a> {
         let own = level.map(|level| (level - drop) * scale);
         let site = lay_out(params, own, &copy_worlds, body.pelvis, scale * leg);
         let is_other = params.ground.is_some();
-        let moved = level.map(|level| (level * scale, site.height(start.x, start.z)));
-        if let Some((from, to)) =
-            moved.filter(|(from, to)| is_other && (from - to).abs() > 0.02 * leg * scale)
-        {
-            warnings.push(format!(
-                "the clip stands at a height of {:.1} cm, the ground begins at {:.1} cm: it is moved there",
-                100.0 * from,
-                100.0 * to
-            ));
+        let begins = site.height(start.x, start.z);
+        if let Some(level) = level.filter(|_| is_other) {
+            report_height([level * scale, begins], 0.02 * leg * scale, warnings);
         }
         let copy_scene = BodyMotion::new((target, &body), &soles, &copy_worlds, skin);
         let context = PlanContext {
@@ -184,7 +174,7 @@ impl<'a> Prepared<'a> {
             segments,
             has_ground: is_other || level.is_some(),
             is_other_ground: is_other,
-            ground: level.map(|level| [level, if is_other { 0.0 } else { (level - drop) * scale }]),
+            ground: level.map(|level| [level, begins]),
             site,
             plan,
             base,
@@ -194,6 +184,23 @@ impl<'a> Prepared<'a> {
             scale,
             is_still: params.still_feet,
         })
+    }
+}
+
+/// A skeleton without a surface stands on soles that are not seen: its joints are as high as the soles are thick. That height, or
+/// zero.
+fn hidden_soles(bodies: &Bodies, level: Option<f64>, leg: f64) -> f64 {
+    let is_bare = bodies.source.skin.is_none() && bodies.target.skin.is_some();
+    level.filter(|level| is_bare && (0.0..SOLE_LEG_LENGTHS * leg).contains(level)).unwrap_or(0.0)
+}
+
+/// Say that a body is raised or lowered to another ground.
+fn report_height([from, to]: [f64; 2], least: f64, warnings: &mut Warnings) {
+    if (from - to).abs() > least {
+        let [from, to] = [100.0 * from, 100.0 * to];
+        warnings.push(format!(
+            "the clip stands at a height of {from:.1} cm, the ground begins at {to:.1} cm: it is moved there"
+        ));
     }
 }
 

@@ -5,8 +5,12 @@
 //! the same motion on a larger body measures the same.
 
 use super::{
-    JointFrames, bodies::Bodies, body::ancestry, counterparts::are_people, retarget::Retarget,
-    solve::TouchPoint, touching::deepest,
+    JointFrames,
+    bodies::Bodies,
+    body::ancestry,
+    counterparts::are_people,
+    retarget::Retarget,
+    touching::{TouchPoint, deepest},
 };
 use glam::DVec3;
 use sinew_geom::{Rig, body_map::Part, path::Site};

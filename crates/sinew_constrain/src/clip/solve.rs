@@ -18,6 +18,7 @@ use super::{
     limits::JointSample,
     objective::{Curvature, OBJECTIVE_WEIGHT_PER_METRE},
     rules::{FrameRule, RuleRows},
+    touching::{TouchPoint, inside},
 };
 use crate::{ConstrainError, Screw};
 use glam::DVec3;
@@ -38,17 +39,6 @@ pub struct PointGoal {
     /// Compliance relative to other points.
     pub give: f64,
     /// How deep in the ground it may be, because the source is.
-    pub depth: f64,
-}
-
-/// A point of the surface that must not enter the ground.
-#[derive(Debug, Clone, Copy)]
-pub struct TouchPoint {
-    /// Joint that carries it.
-    pub joint: usize,
-    /// Place in the joint's frame.
-    pub local: DVec3,
-    /// How deep it may be.
     pub depth: f64,
 }
 
@@ -110,8 +100,6 @@ impl Stiffness {
 const MAX_STEP_RADIANS: f64 = 0.6;
 /// A round that gains less than this share is the last of its stage.
 const MIN_GAIN: f64 = 5e-3;
-/// Slopes beyond this are edges, which push up and not sideways.
-const MAX_SLOPE: f64 = 1.5;
 
 /// Buffers of the solver.
 pub struct ClipSolver {
@@ -367,21 +355,6 @@ impl ClipSolver {
         }
         cost
     }
-}
-
-/// How deep a point is in the ground beyond what is allowed, and the direction that leads out.
-pub(super) fn inside(site: &Site, place: DVec3, allowed: f64) -> Option<(f64, DVec3)> {
-    const SLOPE_STEP_METRES: f64 = 0.005;
-    let depth = site.height(place.x, place.z) - place.y - allowed;
-    if depth <= 0.0 {
-        return None;
-    }
-    let slope = |dx: f64, dz: f64| {
-        let [a, b] = [-1.0, 1.0].map(|s| site.height(place.x + s * dx, place.z + s * dz));
-        let slope = (b - a) / (2.0 * SLOPE_STEP_METRES);
-        if slope.abs() < MAX_SLOPE { slope } else { 0.0 }
-    };
-    Some((depth, DVec3::new(-slope(SLOPE_STEP_METRES, 0.0), 1.0, -slope(0.0, SLOPE_STEP_METRES))))
 }
 
 #[cfg(test)]
