@@ -354,8 +354,8 @@ fn units_and_axes_are_doubted_and_changed() {
     ok(&["sample", "biped", "-n", "1500", "-o", &glb, "--json"]);
     // What points to −Z becomes up, so that the body lies with its head to +Z.
     ok(&["convert", &glb, &lying, "--up", "-z", "--scale", "100", "--json"]);
-    let told = ok(&["info", &lying, "--json"])["warnings"].to_string();
-    assert!(told.contains("centimetres") && told.contains("--up z"), "{told}");
+    let warnings = ok(&["info", &lying, "--json"])["warnings"].to_string();
+    assert!(warnings.contains("centimetres") && warnings.contains("--up z"), "{warnings}");
     ok(&["convert", &lying, &back, "--up", "z", "--unit", "cm", "--json"]);
     let (before, after) = (character(&glb), character(&back));
     for time in [0.0, 0.4] {

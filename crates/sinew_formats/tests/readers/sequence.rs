@@ -168,7 +168,7 @@ fn the_content_decides_before_the_name() {
         ("empty.ply", "the file is empty"),
         ("c.fbx", "open it in Blender"),
         ("d.c3d", "convert the motion to BVH"),
-        ("e", "no ending"),
+        ("e", "no extension"),
         ("f.zip", "`.zip` is not a format"),
     ] {
         let error = at(name).unwrap_err();
