@@ -12,7 +12,7 @@ use sinew_constrain::{
     solve::{Solution, SolveParams, Solver},
 };
 use sinew_formats::paths::GroundData;
-use sinew_geom::{Character, Clip, Pose, Rig, path::Site};
+use sinew_geom::{Character, Clip, Pose, Rig, path::PlacedGround};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -103,8 +103,8 @@ impl ClipGround {
     ///
     /// # Errors
     /// If its numbers make no ground.
-    pub fn site(&self) -> Result<Site, SessionError> {
-        Ok(Site { ground: self.ground.build()?, origin: self.origin, heading: self.heading })
+    pub fn site(&self) -> Result<PlacedGround, SessionError> {
+        Ok(PlacedGround { ground: self.ground.build()?, origin: self.origin, heading: self.heading })
     }
 }
 
@@ -248,7 +248,7 @@ impl Ruled {
         let (script, mut diagnostics) = parse(&rules.text);
         let skeleton = Skeleton::from_rig(rig)?.with_rest_pose(&pose)?;
         let ground = document.paths.ground.clone();
-        let site = ground.as_ref().map(GroundData::build).transpose()?.map(Site::of);
+        let site = ground.as_ref().map(GroundData::build).transpose()?.map(PlacedGround::of);
         let scene = Scene { ground: site, ..rules.scene() };
         let (problem, found) = Problem::new(&script, &skeleton, &scene, &CompileParams::default());
         diagnostics.extend(found);

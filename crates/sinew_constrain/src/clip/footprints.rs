@@ -7,7 +7,7 @@ use super::{
     feet::{FootPart, Sole, Stance},
 };
 use glam::{DMat3, DQuat, DVec3};
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 use std::ops::Range;
 
 /// A footprint: the ball of a foot on the ground.
@@ -75,7 +75,7 @@ impl Footprint {
 
     /// Set a sole down near a place of another ground, with a heading: where the ground is even enough for it, and
     /// high enough not to enter it.
-    pub fn settle(site: &Site, place: DVec3, forward: DVec3, sole: &Sole) -> Self {
+    pub fn settle(site: &PlacedGround, place: DVec3, forward: DVec3, sole: &Sole) -> Self {
         let ahead = DVec3::new(forward.x, 0.0, forward.z).try_normalize().unwrap_or(DVec3::Z);
         let reach = SoleExtent::of(sole);
         let seat = |shift: f64| FittedFootprint::find(site, place + ahead * shift, ahead, &reach);
@@ -115,7 +115,7 @@ struct FittedFootprint {
 
 impl FittedFootprint {
     /// The plane nearest to the ground below a sole, raised until nothing is below the ground.
-    fn find(site: &Site, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
+    fn find(site: &PlacedGround, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
         let aside = DVec3::Y.cross(ahead);
         let samples = samples(reach);
         let height = |z: f64, x: f64| {
@@ -143,7 +143,7 @@ impl FittedFootprint {
     }
 
     /// Level on the highest place below.
-    fn on_edge(site: &Site, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
+    fn on_edge(site: &PlacedGround, place: DVec3, ahead: DVec3, reach: &SoleExtent) -> Self {
         let aside = DVec3::Y.cross(ahead);
         let height = samples(reach)
             .iter()

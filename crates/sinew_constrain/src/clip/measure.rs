@@ -10,7 +10,7 @@ use super::{
     hands::Support,
 };
 use glam::DVec3;
-use sinew_geom::{Rig, path::Site};
+use sinew_geom::{Rig, path::PlacedGround};
 use std::ops::Range;
 
 /// Measurements of one motion; lengths in metres.
@@ -48,7 +48,7 @@ pub struct MotionMeasurer<'a> {
     /// Segments without jumps.
     pub segments: &'a [Range<usize>],
     /// The ground; `None` if it is not known.
-    pub site: Option<&'a Site>,
+    pub site: Option<&'a PlacedGround>,
 }
 
 impl MotionMeasurer<'_> {
@@ -88,7 +88,7 @@ impl MotionMeasurer<'_> {
     }
 
     /// Depth of the deepest point of a sole in one frame.
-    pub fn depth(&self, world: &JointFrames, site: &Site) -> f64 {
+    pub fn depth(&self, world: &JointFrames, site: &PlacedGround) -> f64 {
         let points = self.soles.iter().flat_map(|sole| &sole.points);
         let depth = |p: DVec3| site.height(p.x, p.z) - p.y;
         points.map(|point| depth(world.point(point.joint, point.local))).fold(0.0, f64::max)

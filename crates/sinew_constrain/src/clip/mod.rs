@@ -60,7 +60,7 @@ use prepare::Prepared;
 use sinew_geom::{
     Clip, Rig, Warnings,
     body_map::BodyMap,
-    path::{Ground, Site},
+    path::{Ground, PlacedGround},
 };
 use std::ops::ControlFlow;
 
@@ -115,7 +115,7 @@ pub struct Refit {
     /// The source's angles copied to the target and placed on the ground, as most tools do.
     pub copied: Motion,
     /// The ground as placed; level at the height of the clip's own if no other was given.
-    pub site: Site,
+    pub site: PlacedGround,
     /// When feet are planted.
     pub stances: Vec<Stance>,
     /// When hands are planted.

@@ -16,7 +16,7 @@ use super::{
     footprints::Footprint,
 };
 use glam::{DQuat, DVec3};
-use sinew_geom::{Rig, path::Site};
+use sinew_geom::{Rig, path::PlacedGround};
 use std::ops::Range;
 
 /// Seconds over which the offset of a planted foot fades.
@@ -97,7 +97,7 @@ struct Step {
 /// Where and how a motion is planned.
 pub struct PlanContext<'a> {
     /// Another ground; `None` to keep the heights of the source's footprints.
-    pub site: Option<&'a Site>,
+    pub site: Option<&'a PlacedGround>,
     /// Height of the source's ground if it is level.
     pub level: Option<f64>,
     /// Height of the source's ground that becomes zero.
@@ -424,7 +424,7 @@ impl LegPlan<'_> {
     }
 
     /// Raise feet that would enter the ground on their path, early enough to be smooth.
-    fn lift(&self, site: &Site, goals: &mut [FootGoal], segment: &Range<usize>) {
+    fn lift(&self, site: &PlacedGround, goals: &mut [FootGoal], segment: &Range<usize>) {
         let is_free = |goal: &FootGoal| !(goal.holds_heel || goal.holds_ball);
         let lack: Vec<f64> = goals
             .iter()
@@ -443,7 +443,7 @@ impl LegPlan<'_> {
     }
 
     /// How much higher a foot must be to clear the ground, with a margin where the ground rises suddenly.
-    fn lack(&self, site: &Site, goal: &FootGoal, t: usize) -> f64 {
+    fn lack(&self, site: &PlacedGround, goal: &FootGoal, t: usize) -> f64 {
         let (sole, copy) = (&self.copy.soles[self.leg], &self.copy.worlds[t]);
         let leg = &self.copy.body.legs[self.leg];
         let lack = |p: DVec3| {

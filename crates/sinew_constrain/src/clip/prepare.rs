@@ -18,7 +18,7 @@ use crate::ConstrainError;
 use glam::DVec3;
 use sinew_geom::{
     Pose, Rig, Warnings,
-    path::{Ground, Site},
+    path::{Ground, PlacedGround},
 };
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub(super) struct Prepared<'a> {
     /// Segments without jumps.
     pub segments: Vec<Range<usize>>,
     /// The ground as placed.
-    pub site: Site,
+    pub site: PlacedGround,
     /// Where feet and pelvis should be.
     pub plan: MotionPlan,
     /// Source angles on the target's bones with the planned pelvis.
@@ -91,9 +91,6 @@ impl<'a> Prepared<'a> {
             warnings,
         )?;
         pair_legs(&mut body, &mut source_body, &retarget);
-        if body.legs.is_empty() {
-            warnings.push("no feet were found, so nothing is held to the ground; name them with --feet");
-        }
         let leg = source_body.leg_length(source);
         let worlds = motion::worlds(source, motion);
         let segments = find_segments(motion, &worlds, source_body.pelvis, leg);
@@ -105,19 +102,9 @@ impl<'a> Prepared<'a> {
             (leg, &params.contacts),
         )?;
         level_soles(&mut retarget, (&source_body, &source_soles, &worlds), &body, &stances, bodies);
-        if stances.is_empty() && !body.legs.is_empty() {
-            warnings.push("no foot is planted anywhere in the clip, so none is held");
-        }
-        let source_measures = MotionMeasurer {
-            rig: source,
-            body: &source_body,
-            soles: &source_soles,
-            stances: &stances,
-            supports: &supports,
-            segments: &segments,
-            site: None,
-        }
-        .measure(motion);
+        warn_without_feet(&body, &stances, warnings);
+        let contacts = (&source_soles[..], &stances[..], &supports[..]);
+        let source_measures = measure_source(bodies, &source_body, contacts, &segments);
         let scale = retarget.scale();
         let [source_skin, skin] = [&bodies.source.skin, &bodies.target.skin].map(Option::as_ref);
         let source_scene = BodyMotion::new((source, &source_body), &source_soles, &worlds, source_skin);
@@ -185,6 +172,26 @@ impl<'a> Prepared<'a> {
             is_still: params.still_feet,
         })
     }
+}
+
+/// Say that nothing can be held to the ground, and why.
+fn warn_without_feet(body: &Body, stances: &[Stance], warnings: &mut Warnings) {
+    if body.legs.is_empty() {
+        warnings.push("no feet were found, so nothing is held to the ground; name them with --feet");
+    } else if stances.is_empty() {
+        warnings.push("no foot is planted anywhere in the clip, so none is held");
+    }
+}
+
+/// The source as it is.
+fn measure_source(
+    bodies: &Bodies,
+    body: &Body,
+    (soles, stances, supports): (&[Sole], &[Stance], &[Support]),
+    segments: &[Range<usize>],
+) -> Measures {
+    let rig = &bodies.source.rig;
+    MotionMeasurer { rig, body, soles, stances, supports, segments, site: None }.measure(&bodies.motion)
 }
 
 /// A skeleton without a surface stands on soles that are not seen: its joints are as high as the soles are thick. That height, or
@@ -326,9 +333,15 @@ fn target_soles(body: &Body, source: &[Sole], worlds: &[JointFrames], retarget: 
 }
 
 /// Placement of the ground: from the start of the path along it, or as the world is. The clip's own ground is level.
-fn lay_out(params: &RefitParams, own: Option<f64>, worlds: &[JointFrames], pelvis: usize, leg: f64) -> Site {
-    let Some(ground) = &params.ground else { return Site::of(Ground::Flat(own.unwrap_or(0.0))) };
-    let mut site = Site::of(ground.clone());
+fn lay_out(
+    params: &RefitParams,
+    own: Option<f64>,
+    worlds: &[JointFrames],
+    pelvis: usize,
+    leg: f64,
+) -> PlacedGround {
+    let Some(ground) = &params.ground else { return PlacedGround::of(Ground::Flat(own.unwrap_or(0.0))) };
+    let mut site = PlacedGround::of(ground.clone());
     if params.along_way {
         let (from, to) = (worlds[0].positions[pelvis], worlds[worlds.len() - 1].positions[pelvis]);
         site.origin = [from.x, from.z];
@@ -342,7 +355,7 @@ fn lay_out(params: &RefitParams, own: Option<f64>, worlds: &[JointFrames], pelvi
 
 /// Height by which tools without contacts raise a body: by the ground below it, so that its feet are on the ground on
 /// average.
-fn raised(copy: &BodyMotion, stances: &[Stance], site: &Site, fps: f64) -> Vec<f64> {
+fn raised(copy: &BodyMotion, stances: &[Stance], site: &PlacedGround, fps: f64) -> Vec<f64> {
     let below = |world: &JointFrames| {
         let at = world.positions[copy.body.pelvis];
         site.height(at.x, at.z)

@@ -13,7 +13,7 @@ use super::{
     touching::{TouchPoint, deepest},
 };
 use glam::DVec3;
-use sinew_geom::{Rig, body_map::Part, path::Site};
+use sinew_geom::{Rig, body_map::Part, path::PlacedGround};
 use std::ops::Range;
 
 /// A measure where it is worst.
@@ -102,7 +102,7 @@ impl ComparedClip {
         &self,
         (rig, worlds): (&Rig, &[JointFrames]),
         segments: &[Range<usize>],
-        (touching, site): (&[Vec<TouchPoint>], Option<&Site>),
+        (touching, site): (&[Vec<TouchPoint>], Option<&PlacedGround>),
         leg: f64,
     ) -> Quality {
         let mut quality = Quality { leg, direction: self.direction(worlds), ..Quality::default() };

@@ -11,7 +11,7 @@ use crate::{
     language::Span,
 };
 use glam::DVec3;
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 use std::{ops::Range, sync::Arc};
 
 /// Standard deviation of a rule without `soft`, in metres.
@@ -257,7 +257,7 @@ impl RowSink for SumOfSquares {
 }
 
 /// Set the positions of held joints to the median of a motion, and the ground of rules about it.
-pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[JointFrames], site: &Site) {
+pub(super) fn anchor(rules: &mut [FrameRule], worlds: &[JointFrames], site: &PlacedGround) {
     let ground = Arc::new(site.clone());
     for rule in rules {
         let frames = rule.frames.start.min(worlds.len())..rule.frames.end.min(worlds.len());
@@ -321,7 +321,7 @@ mod tests {
             ];
             let rules = {
                 let plane = ("Wall".to_owned(), [DVec3::new(0.0, 0.1, 0.0), DVec3::new(0.0, 0.6, 0.8)]);
-                let scene = Scene { planes: vec![plane], ground: Some(Site::of(Ground::Slope(8.0))), ..Scene::default() };
+                let scene = Scene { planes: vec![plane], ground: Some(PlacedGround::of(Ground::Slope(8.0))), ..Scene::default() };
                 let (script, found) = parse(RULES);
                 prop_assert!(found.is_empty(), "{found:?}");
                 let all = crate::Skeleton::from_rig(&walker(1.0)).unwrap();
@@ -364,7 +364,7 @@ mod tests {
         let (rig, motion) = (walker(1.0), walk(30.0, 1.0, 0.0));
         let worlds: Vec<JointFrames> = motion.poses.iter().map(|pose| JointFrames::of(&rig, pose)).collect();
         let mut rules = rules(&rig, "hold LeftHand during 3 .. 3");
-        anchor(&mut rules, &worlds, &Site::of(Ground::default()));
+        anchor(&mut rules, &worlds, &PlacedGround::of(Ground::default()));
         assert!(rules[0].violation(&worlds[3]) < 1e-12);
         let way = worlds[20].positions[rig.find("LeftHand").unwrap()]
             .distance(worlds[3].positions[rig.find("LeftHand").unwrap()]);

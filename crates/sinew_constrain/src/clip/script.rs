@@ -12,7 +12,7 @@ use crate::{
 };
 use sinew_geom::{
     Dof, DofKind, Rig,
-    path::{Ground, Site},
+    path::{Ground, PlacedGround},
 };
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ impl ClipRules {
     pub fn new(script: &Script, rig: &Rig, scene: &Scene) -> Result<Self, ConstrainError> {
         let skeleton = Skeleton::from_rig(rig)?;
         // Every clip has a ground; its placement is known when the clip is fitted.
-        let scene = &Scene { ground: Some(Site::of(Ground::default())), ..scene.clone() };
+        let scene = &Scene { ground: Some(PlacedGround::of(Ground::default())), ..scene.clone() };
         let params = CompileParams { frame: Some(0.0), ..CompileParams::default() };
         // All lines together for diagnostics, then each line alone for its frames.
         let (whole, mut diagnostics) = Problem::new(script, &skeleton, scene, &params);

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{ConstrainError, Screw};
 use glam::DVec3;
-use sinew_geom::{Pose, Rig, path::Site};
+use sinew_geom::{Pose, Rig, path::PlacedGround};
 use std::ops::{ControlFlow, Range};
 
 /// Goal of a point in one frame.
@@ -57,7 +57,7 @@ pub struct ClipProblem<'a> {
     /// Points of the surface near the ground, frame by frame.
     pub touching: &'a [Vec<TouchPoint>],
     /// What points must not enter; `None` if there is no ground.
-    pub site: Option<&'a Site>,
+    pub site: Option<&'a PlacedGround>,
     /// Rules over frames.
     pub rules: &'a [FrameRule],
     /// Which of them hold, frame by frame.
@@ -397,7 +397,7 @@ mod tests {
         };
         let goals = vec![vec![goal(joints[0], true), goal(joints[1], false)]; 4];
         let rules = rules(&rig, text);
-        let site = Site::of(Ground::Slope(10.0));
+        let site = PlacedGround::of(Ground::Slope(10.0));
         let n = corrections.n;
         let (low, high) = (vec![f64::NEG_INFINITY; 4 * n], vec![f64::INFINITY; 4 * n]);
         run(&ClipProblem {

@@ -4,7 +4,7 @@
 
 use super::{JointFrames, SkinPoints};
 use glam::DVec3;
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 
 /// Height above the ground, in leg lengths, from which on points are watched.
 const WATCHED_LEG_LENGTHS: f64 = 0.1;
@@ -43,7 +43,7 @@ pub(super) fn own_depths(
 pub(super) fn find_touching(
     skin: Option<&SkinPoints>,
     worlds: &[JointFrames],
-    (site, leg): (&Site, f64),
+    (site, leg): (&PlacedGround, f64),
     depths: &[f64],
 ) -> Vec<Vec<TouchPoint>> {
     let near = |(world, depth): (&JointFrames, &f64)| {
@@ -60,7 +60,11 @@ pub(super) fn find_touching(
 }
 
 /// How far points are in the ground beyond what is allowed: the worst of a frame and its joint.
-pub(super) fn deepest(points: &[TouchPoint], world: &JointFrames, site: &Site) -> Option<(f64, usize)> {
+pub(super) fn deepest(
+    points: &[TouchPoint],
+    world: &JointFrames,
+    site: &PlacedGround,
+) -> Option<(f64, usize)> {
     let deep = |point: &TouchPoint| {
         let place = world.point(point.joint, point.local);
         inside(site, place, point.depth).map(|(depth, _)| (depth, point.joint))
@@ -69,7 +73,7 @@ pub(super) fn deepest(points: &[TouchPoint], world: &JointFrames, site: &Site) -
 }
 
 /// How deep a point is in the ground beyond what is allowed, and the direction that leads out.
-pub(super) fn inside(site: &Site, place: DVec3, allowed: f64) -> Option<(f64, DVec3)> {
+pub(super) fn inside(site: &PlacedGround, place: DVec3, allowed: f64) -> Option<(f64, DVec3)> {
     const SLOPE_STEP_METRES: f64 = 0.005;
     let depth = site.height(place.x, place.z) - place.y - allowed;
     if depth <= 0.0 {

@@ -24,7 +24,7 @@ use crate::{
 };
 use glam::DVec3;
 use scope::Scope;
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 use std::sync::Arc;
 
 /// Surroundings of the skeleton.
@@ -35,7 +35,7 @@ pub struct Scene {
     /// Named planes: a point and the normal, which points out of what is solid.
     pub planes: Vec<(String, [DVec3; 2])>,
     /// The placed ground, which rules call `Ground`.
-    pub ground: Option<Site>,
+    pub ground: Option<PlacedGround>,
 }
 
 /// How rules are compiled.
@@ -126,7 +126,7 @@ pub(crate) enum EquationKind {
     /// Distance of the segments from `a` to `b` and from `c` to `d`, up to `by`.
     Clear { ends: [usize; 4], by: f64 },
     /// Height of `a` above (sign 1) or below (−1) the ground, less `by`.
-    Height { a: usize, site: Arc<Site>, sign: f64, by: f64 },
+    Height { a: usize, site: Arc<PlacedGround>, sign: f64, by: f64 },
     /// Any expression of the arena.
     Scalar { expr: Expr },
 }

@@ -2,7 +2,7 @@
 
 use super::arrow::Arrow;
 use crate::{language::Dimension, symbolic::Expr};
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 use std::sync::Arc;
 
 /// A number, a length, an angle, …
@@ -51,7 +51,7 @@ pub(crate) enum Value {
     Vector(Vector),
     Plane(Flat),
     Line(Flat),
-    Ground(Arc<Site>),
+    Ground(Arc<PlacedGround>),
     /// Several points, in lists.
     Points(Vec<Vector>),
 }
@@ -60,7 +60,7 @@ pub(crate) enum Value {
 #[derive(Debug, Clone)]
 pub(crate) enum Solid {
     Flat(Flat),
-    Ground(Arc<Site>),
+    Ground(Arc<PlacedGround>),
 }
 
 impl Value {

@@ -12,7 +12,7 @@ use crate::{
     symbolic::Expr,
 };
 use glam::DVec3;
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 use std::sync::Arc;
 
 impl Compiler<'_> {
@@ -54,7 +54,7 @@ impl Compiler<'_> {
     pub(super) fn height(
         &mut self,
         point: &Vector,
-        site: Arc<Site>,
+        site: Arc<PlacedGround>,
         (sign, by): (f64, f64),
         span: Span,
     ) -> CompileResult<EquationKind> {

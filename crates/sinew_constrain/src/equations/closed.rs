@@ -2,7 +2,7 @@
 
 use crate::compile::EquationKind;
 use glam::DVec3;
-use sinew_geom::path::Site;
+use sinew_geom::path::PlacedGround;
 
 /// Takes rows with their derivatives by arrows, in the order of the blocks.
 pub(crate) trait RowSink {
@@ -115,7 +115,7 @@ fn unit(vector: DVec3) -> (DVec3, f64) {
 const MAX_SLOPE: f64 = 2.0;
 
 /// Height of a point over the ground, and its derivative by the point.
-fn height_over(site: &Site, at: DVec3) -> (f64, DVec3) {
+fn height_over(site: &PlacedGround, at: DVec3) -> (f64, DVec3) {
     const STEP_METRES: f64 = 1e-3;
     let slope = |dx: f64, dz: f64| {
         let rise = site.height(at.x + dx, at.z + dz) - site.height(at.x - dx, at.z - dz);

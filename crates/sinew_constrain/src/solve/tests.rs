@@ -286,9 +286,9 @@ fn compromises_are_near_the_start() {
 #[test]
 fn points_stand_on_the_ground() {
     use glam::DVec3;
-    use sinew_geom::path::{Ground, Site};
+    use sinew_geom::path::{Ground, PlacedGround};
     let skeleton = skeleton(true);
-    let on = |text: &str, site: Option<Site>| {
+    let on = |text: &str, site: Option<PlacedGround>| {
         let (script, faults) = parse(text);
         assert_eq!(faults, []);
         let scene = crate::compile::Scene { ground: site, ..scene() };
@@ -302,7 +302,7 @@ fn points_stand_on_the_ground() {
         let place = |name: &str| frames.positions[skeleton.find(name).unwrap()];
         (place("FootL"), place("FootR"), solution.report.distance)
     };
-    let site = |ground: Ground| Some(Site { ground, origin: [0.1, 0.2], heading: 0.4 });
+    let site = |ground: Ground| Some(PlacedGround { ground, origin: [0.1, 0.2], heading: 0.4 });
     // The slope as a plane: the same pose.
     let slope = site(Ground::Slope(15.0));
     let normal = {

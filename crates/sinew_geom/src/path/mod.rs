@@ -3,8 +3,6 @@
 mod ground;
 mod walk;
 
-#[doc(hidden)]
-pub use ground::PlacedGround as Site;
 pub use ground::{Ground, HeightField, PlacedGround};
 pub use walk::{Walk, plan_walk};
 

@@ -18,7 +18,7 @@ use sinew::{
         solve::{Method, SolveParams, Solver},
     },
     formats::{read_file, write_atomic},
-    geom::{Warnings, path::Site},
+    geom::{Warnings, path::PlacedGround},
 };
 use std::{
     path::{Path, PathBuf},
@@ -47,8 +47,11 @@ pub fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<()> {
     let mut warnings = Warnings::default();
     let path = skeleton_path(args, &script)?;
     let mut body = Body::read(&path, args.variant.as_deref(), args.pose.as_deref(), console, &mut warnings)?;
-    body.scene.ground =
-        args.ground.as_deref().map(|text| ground_of(text).map(|(ground, _)| Site::of(ground))).transpose()?;
+    body.scene.ground = args
+        .ground
+        .as_deref()
+        .map(|text| ground_of(text).map(|(ground, _)| PlacedGround::of(ground)))
+        .transpose()?;
     let params = CompileParams { rewrite: !args.as_written, frame: body.frame };
     let begun = Instant::now();
     let (problem, diagnostics) = Problem::new(&script, &body.skeleton, &body.scene, &params);
