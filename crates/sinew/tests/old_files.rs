@@ -28,7 +28,7 @@ fn check_content(document: &Document) {
     assert_eq!(document.paths.paths.len(), 1);
     assert_eq!(document.rules.text, "put Cup on Floor");
     assert_eq!((document.rules.markers.len(), document.rules.planes.len()), (1, 1));
-    assert!(!document.puppet.pairs.is_empty() && document.puppet.settings.smoothing == 0.0);
+    assert!(!document.puppet.pairs.is_empty() && document.puppet.settings.smoothing == Some(0.0));
     let flesh = &document.flesh;
     assert_eq!((flesh.settings.cells, flesh.settings.floor), (200, Some(-0.25)));
     assert_eq!(flesh.paint.as_ref().unwrap()[7], 8.0);

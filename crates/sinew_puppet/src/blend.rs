@@ -50,14 +50,17 @@ pub struct RigBlend {
     worlds: Vec<DAffine3>,
     /// Length that makes translations comparable with rotations.
     size: f64,
+    parents: Vec<Option<usize>>,
+    /// Joints that are blended relative to another than their parent, and which.
+    attached: Vec<(usize, usize)>,
 }
 
 impl RigBlend {
-    /// Prepare poses of a rig.
+    /// Prepare poses of a rig. `attached` names what joints move with where that is not their parent.
     ///
     /// # Errors
     /// No poses, poses of another rig or with numbers that are not finite.
-    pub fn new(rig: &Rig, poses: &[Pose]) -> Result<Self, PuppetError> {
+    pub fn new(rig: &Rig, poses: &[Pose], attached: &[Option<usize>]) -> Result<Self, PuppetError> {
         if poses.is_empty() {
             return Err(PuppetError::NoPairs);
         }
@@ -69,6 +72,8 @@ impl RigBlend {
             locals: Vec::with_capacity(n * n_joints),
             worlds: vec![DAffine3::IDENTITY; n * n_joints],
             size: extent(rig),
+            parents: rig.joints().iter().map(|joint| joint.parent).collect(),
+            attached: attached.iter().enumerate().filter_map(|(k, on)| on.map(|on| (k, on))).collect(),
         };
         for (pair, pose) in poses.iter().enumerate() {
             if pose.locals.len() != n_joints {
@@ -82,12 +87,18 @@ impl RigBlend {
             world.iter().enumerate().for_each(|(j, world)| blend.worlds[j * n + pair] = *world);
         }
         for j in 0..n_joints {
-            let mean = mean_rotation(poses.iter().map(|pose| pose.locals[j].rotation));
+            let on = blend.attached.iter().find(|(joint, _)| *joint == j).map(|(_, on)| *on);
+            let local = |i: usize| match on {
+                Some(on) => {
+                    Transform::from_affine(blend.worlds[on * n + i].inverse() * blend.worlds[j * n + i]).0
+                }
+                None => poses[i].locals[j],
+            };
+            let locals: Vec<Transform> = (0..n).map(local).collect();
+            let mean = mean_rotation(locals.iter().map(|local| local.rotation));
             blend.mean.push(mean);
-            for pose in poses {
-                blend.turns.push(shortest_turn(mean.inverse() * pose.locals[j].rotation));
-                blend.locals.push(pose.locals[j]);
-            }
+            blend.turns.extend(locals.iter().map(|local| shortest_turn(mean.inverse() * local.rotation)));
+            blend.locals.extend(locals);
         }
         Ok(blend)
     }
@@ -118,6 +129,24 @@ impl RigBlend {
             }
             let rotation = (*mean * DQuat::from_scaled_axis(turn)).normalize();
             pose.locals.push(Transform { translation, rotation, scale });
+        }
+        self.attach(pose);
+    }
+
+    /// Joints that were blended relative to what they move with, relative to their parents.
+    fn attach(&self, pose: &mut Pose) {
+        for &(joint, on) in &self.attached {
+            let world = |mut at: usize, pose: &Pose| {
+                let mut world = pose.locals[at].to_affine();
+                while let Some(parent) = self.parents[at] {
+                    world = pose.locals[parent].to_affine() * world;
+                    at = parent;
+                }
+                world
+            };
+            let place = world(on, pose) * pose.locals[joint].to_affine();
+            let parent = self.parents[joint].map_or(DAffine3::IDENTITY, |parent| world(parent, pose));
+            pose.locals[joint] = Transform::from_affine(parent.inverse() * place).0;
         }
     }
 

@@ -56,6 +56,14 @@ pub enum PuppetError {
         /// Why not.
         cause: String,
     },
+    /// A body that no person moves without pairs.
+    #[error(
+        "this skeleton is a {class}, which does not follow a person by itself; pair poses with `sinew puppet pair`"
+    )]
+    NoFigure {
+        /// What it is.
+        class: &'static str,
+    },
     /// A skeleton in which no body can be found.
     #[error(
         "no {missing} was found among the joints {known}; name the joints as in Mixamo, CMU or VRM skeletons"

@@ -21,11 +21,13 @@ pub struct GroundParams {
     pub feet: bool,
     /// Whether the source knows how high the actor is (true); landmarks about the hips do not.
     pub jumps: bool,
+    /// Height of the actor's ankles when they stand; estimated meanwhile if absent.
+    pub floor: Option<f64>,
 }
 
 impl Default for GroundParams {
     fn default() -> Self {
-        Self { scale: None, travel: true, feet: true, jumps: true }
+        Self { scale: None, travel: true, feet: true, jumps: true, floor: None }
     }
 }
 
@@ -60,16 +62,18 @@ pub struct Footing {
 }
 
 impl Footing {
-    /// A character at rest, by points that move with it, such as its joints; the lowest are its feet.
-    pub fn new(rest: impl IntoIterator<Item = DVec3>, params: GroundParams) -> Self {
+    /// A character at rest, by points that move with it, such as its joints. Its feet are the lowest of those that are named,
+    /// or of all.
+    pub fn new(rest: impl IntoIterator<Item = DVec3>, feet: &[usize], params: GroundParams) -> Self {
         let heights: Vec<f64> = rest.into_iter().map(|point| point.y).collect();
-        let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
+        let can_stand = |point: &usize| feet.is_empty() || feet.contains(point);
+        let low = (0..heights.len()).filter(can_stand).map(|k| heights[k]).fold(f64::INFINITY, f64::min);
         let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let height = Some(high - low).filter(|h| h.is_finite() && *h > 0.0).unwrap_or(1.0);
         let is_foot = |point: &usize| heights[*point] <= low + FOOT_SHARE * height;
         Self {
             params,
-            feet: (0..heights.len()).filter(is_foot).collect(),
+            feet: (0..heights.len()).filter(can_stand).filter(is_foot).collect(),
             level: if low.is_finite() { low } else { 0.0 },
             height,
             scale: params.scale.unwrap_or(height / STANDARD_HEIGHT_METRES),

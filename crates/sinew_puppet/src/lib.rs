@@ -2,8 +2,9 @@
 //! Real-Time Rigged Character Animation* (2017).
 //!
 //! ```text
-//! recording, rig, stream ─► BodyPose ─► BodyTracker ─► CanonicalPose ─► Puppeteer ─► Weights ─► RigBlend ─► Pose
-//!                                            └─► BodyPlacement ─► Footing ───────────────────────────────────────┘
+//! recording, rig, stream ─► BodyPose ─► BodyTracker ─► CanonicalPose ─┬─► Puppeteer ─► Weights ─► RigBlend ─┬─► Pose
+//!                                            │                        └─► Figure (without pairs) ────────────┤
+//!                                            └─► BodyPlacement ─► Stance, or Footing if it has no legs ──────┘
 //! ```
 
 mod blend;
@@ -11,12 +12,14 @@ mod body;
 mod calibration;
 mod canonical;
 mod error;
+mod figure;
 mod ground;
 mod parts;
 mod performer;
 mod projection;
 mod puppeteer;
 mod rig_body;
+mod stance;
 #[cfg(test)]
 mod tests;
 mod tracker;
@@ -26,9 +29,10 @@ pub use body::{BodyJoint, BodyPose, Limb};
 pub use calibration::Calibration;
 pub use canonical::{BodyPlacement, CanonicalPose};
 pub use error::PuppetError;
+pub use figure::Figure;
 pub use ground::{Footing, GroundParams, carry};
 pub use parts::{LimbSet, assign_parts};
-pub use performer::{PerformedFrame, Performer, PerformerParams, RigPair};
+pub use performer::{Anatomy, PerformedFrame, Performer, PerformerParams, RigPair};
 pub use projection::{Projection, ProjectionParams, ProjectionReport, ProjectionSolver, ProjectionState};
 pub use puppeteer::{Puppeteer, PuppeteerParams, Weights};
 pub use rig_body::RigBody;

@@ -4,11 +4,15 @@
 //! Sun (2017), §4.3, algorithm 1 and figure 4.1.
 
 use crate::{
-    BodyPose, BodyTracker, Footing, GroundParams, Interpolation, Limb, LimbSet, PuppetError, Puppeteer,
-    PuppeteerParams, RigBlend, TrackerParams, assign_parts, carry,
+    BodyPose, BodyTracker, CanonicalPose, Figure, Footing, GroundParams, Interpolation, Limb, LimbSet,
+    PuppetError, Puppeteer, PuppeteerParams, RigBlend, Tracked, TrackerParams, assign_parts, carry,
+    stance::{Stance, StanceParams},
 };
 use glam::DAffine3;
-use sinew_geom::{Pose, Rig};
+use sinew_geom::{
+    Clip, Pose, Rig, Transform,
+    body_map::{BodyMap, attachments},
+};
 
 /// A pose of the actor and the character's pose for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +38,24 @@ pub struct PerformerParams {
     pub whole_body: bool,
     /// Joints of the character, and the limbs of the actor that move them, as overridden by the user.
     pub limbs: Vec<(usize, Vec<Limb>)>,
+    /// Downward slope of the actor's feet when it stands, in radians, if known.
+    pub foot_slope: Option<f64>,
+}
+
+/// What is known of a skeleton.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anatomy {
+    /// What each joint is.
+    pub map: BodyMap,
+    /// What joints move with where that is not their parent.
+    pub attached: Vec<Option<usize>>,
+}
+
+impl Anatomy {
+    /// Read a skeleton and how its clips move it.
+    pub fn read(rig: &Rig, clips: &[Clip]) -> Self {
+        Self { map: BodyMap::read(rig, clips), attached: attachments(rig, clips) }
+    }
 }
 
 /// The character at one time.
@@ -55,45 +77,54 @@ pub struct PerformedFrame {
 #[derive(Debug, Clone)]
 pub struct Performer {
     tracker: BodyTracker,
-    puppeteer: Puppeteer,
-    blend: RigBlend,
-    footing: Footing,
-    interpolation: Interpolation,
+    motion: Motion,
+    ground: Ground,
     parts: Vec<LimbSet>,
 }
 
+/// How poses are found.
+#[derive(Debug, Clone)]
+enum Motion {
+    /// By pairs.
+    Pairs { puppeteer: Puppeteer, blend: RigBlend, interpolation: Interpolation },
+    /// By what joints are.
+    Figure(Figure),
+}
+
+/// What carries the character.
+#[derive(Debug, Clone)]
+enum Ground {
+    /// Legs.
+    Stance(Stance),
+    /// Its lowest points.
+    Footing(Footing),
+    /// Nothing: it stays where its poses are.
+    Place,
+}
+
 impl Performer {
-    /// Prepare pairs for a rig.
+    /// Prepare pairs for a rig; without pairs its joints do what the actor's do.
     ///
     /// # Errors
-    /// No pairs, a body that was not fully tracked, poses of another rig, settings out of range.
-    pub fn new(rig: &Rig, pairs: &[RigPair], params: &PerformerParams) -> Result<Self, PuppetError> {
-        let mut sources = Vec::with_capacity(pairs.len());
-        for (pair, RigPair { body, .. }) in pairs.iter().enumerate() {
-            if let Some(joint) = body.first_missing() {
-                return Err(PuppetError::Untracked { pair, joint });
+    /// No pairs for a body of no known kind, a body that was not fully tracked, poses of another rig, settings out of range.
+    pub fn new(
+        rig: &Rig,
+        anatomy: &Anatomy,
+        pairs: &[RigPair],
+        params: &PerformerParams,
+    ) -> Result<Self, PuppetError> {
+        let (motion, parts) = match pairs.is_empty() {
+            true => {
+                let mut figure = Figure::new(rig, &anatomy.map, &anatomy.attached)?;
+                if let Some(slope) = params.foot_slope {
+                    figure.set_foot_slope(slope);
+                }
+                (Motion::Figure(figure), vec![LimbSet::BODY; rig.n_joints()])
             }
-            sources.push(params.tracker.paired(body));
-        }
-        let poses: Vec<Pose> = pairs.iter().map(|pair| pair.pose.clone()).collect();
-        let blend = RigBlend::new(rig, &poses)?;
-        let mut parts = match params.whole_body {
-            true => vec![LimbSet::BODY; blend.n_joints()],
-            false => assign_parts(&sources, blend.n_joints(), |joint, i, k| blend.distance(joint, i, k)),
+            false => by_pairs(rig, anatomy, pairs, params)?,
         };
-        for (joint, limbs) in &params.limbs {
-            if let Some(part) = parts.get_mut(*joint) {
-                *part = LimbSet::of(limbs);
-            }
-        }
-        Ok(Self {
-            tracker: BodyTracker::new(params.tracker.clone()),
-            puppeteer: Puppeteer::new(&sources, &parts, &params.puppeteer)?,
-            blend,
-            footing: Footing::new(rig.rest_world().iter().map(|joint| joint.translation), params.ground),
-            interpolation: params.interpolation,
-            parts,
-        })
+        let ground = ground(rig, anatomy, params);
+        Ok(Self { tracker: BodyTracker::new(params.tracker.clone()), motion, ground, parts })
     }
 
     /// Which part of the actor moves each joint.
@@ -112,17 +143,114 @@ impl Performer {
         body: &BodyPose,
     ) -> Result<Option<PerformedFrame>, PuppetError> {
         let Some(tracked) = self.tracker.step(time, body) else { return Ok(None) };
-        let weights = self.puppeteer.step(&tracked.pose)?;
         let (mut pose, mut world) = (Pose::default(), Vec::new());
-        self.blend.pose(weights, &mut pose);
-        rig.forward(&pose, &mut world)?;
-        let (mean, residual) = (weights.mean(), weights.residual);
-        if self.interpolation == Interpolation::Linear {
-            self.blend.matrices(weights, &mut world);
+        let (mut weights, mut residual) = (Vec::new(), 0.0);
+        match &mut self.motion {
+            Motion::Pairs { puppeteer, blend, interpolation } => {
+                let found = puppeteer.step(&tracked.pose)?;
+                blend.pose(found, &mut pose);
+                rig.forward(&pose, &mut world)?;
+                if *interpolation == Interpolation::Linear {
+                    blend.matrices(found, &mut world);
+                }
+                (weights, residual) = (found.mean(), found.residual);
+            }
+            Motion::Figure(figure) => figure.pose(&tracked.pose, &mut pose, &mut world),
         }
-        let carried = self.footing.step(time, &tracked, |joint| world[joint].translation);
-        carry(rig, &mut pose, carried);
-        world.iter_mut().for_each(|matrix| *matrix = carried * *matrix);
-        Ok(Some(PerformedFrame { pose, world, weights: mean, residual, held: tracked.held }))
+        self.place(rig, time, &tracked, body, &mut pose, &mut world);
+        Ok(Some(PerformedFrame { pose, world, weights, residual, held: tracked.held }))
+    }
+
+    fn place(
+        &mut self,
+        rig: &Rig,
+        time: f64,
+        tracked: &Tracked,
+        body: &BodyPose,
+        pose: &mut Pose,
+        world: &mut [DAffine3],
+    ) {
+        match &mut self.ground {
+            Ground::Stance(stance) => {
+                let seen = (!tracked.held).then(|| self.tracker.prepared(body));
+                stance.step(time, seen.as_ref(), &tracked.place, &tracked.pose, world);
+                pose_of(rig, world, pose);
+            }
+            Ground::Footing(footing) => {
+                let carried = footing.step(time, tracked, |joint| world[joint].translation);
+                carry(rig, pose, carried);
+                world.iter_mut().for_each(|matrix| *matrix = carried * *matrix);
+            }
+            Ground::Place => {}
+        }
+    }
+}
+
+fn by_pairs(
+    rig: &Rig,
+    anatomy: &Anatomy,
+    pairs: &[RigPair],
+    params: &PerformerParams,
+) -> Result<(Motion, Vec<LimbSet>), PuppetError> {
+    let mut sources = Vec::with_capacity(pairs.len());
+    for (pair, RigPair { body, .. }) in pairs.iter().enumerate() {
+        if let Some(joint) = body.first_missing() {
+            return Err(PuppetError::Untracked { pair, joint });
+        }
+        sources.push(params.tracker.paired(body));
+    }
+    let poses: Vec<Pose> = pairs.iter().map(|pair| pair.pose.clone()).collect();
+    let blend = RigBlend::new(rig, &poses, &anatomy.attached)?;
+    let mut parts = match params.whole_body {
+        true => vec![LimbSet::BODY; blend.n_joints()],
+        false => limb_parts(rig, anatomy, &sources, &blend),
+    };
+    for (joint, limbs) in &params.limbs {
+        if let Some(part) = parts.get_mut(*joint) {
+            *part = LimbSet::of(limbs);
+        }
+    }
+    let puppeteer = Puppeteer::new(&sources, &parts, &params.puppeteer)?;
+    Ok((Motion::Pairs { puppeteer, blend, interpolation: params.interpolation }, parts))
+}
+
+/// The part of the actor that moves each limb of the character: all joints of a limb have the same, or it would tear.
+fn limb_parts(rig: &Rig, anatomy: &Anatomy, sources: &[CanonicalPose], blend: &RigBlend) -> Vec<LimbSet> {
+    let limbs = anatomy.map.limbs(rig, &anatomy.attached);
+    let n = limbs.iter().copied().max().map_or(0, |most| most + 1);
+    let distance = |limb: usize, i: usize, k: usize| {
+        let joints = (0..limbs.len()).filter(|&joint| limbs[joint] == limb);
+        joints.map(|joint| blend.distance(joint, i, k)).sum::<f64>()
+    };
+    let of_limb = assign_parts(sources, n, distance);
+    limbs.into_iter().map(|limb| of_limb[limb]).collect()
+}
+
+fn ground(rig: &Rig, anatomy: &Anatomy, params: &PerformerParams) -> Ground {
+    let GroundParams { scale, travel, feet, jumps, floor } = params.ground;
+    if !travel {
+        return Ground::Place;
+    }
+    // Sheared matrices have no legs that could be bent; without a place of the actor the feet have to tell it.
+    let can_plant = feet && jumps && params.interpolation == Interpolation::ForwardKinematics;
+    let stance = can_plant
+        .then(|| Stance::new(rig, &anatomy.map, &anatomy.attached, StanceParams { scale, floor }))
+        .flatten();
+    match stance {
+        Some(stance) => Ground::Stance(stance),
+        None => {
+            let is_foot = anatomy.map.feet();
+            let rest = rig.rest_world();
+            Ground::Footing(Footing::new(rest.iter().map(|joint| joint.translation), &is_foot, params.ground))
+        }
+    }
+}
+
+/// The pose of joints in the world.
+fn pose_of(rig: &Rig, world: &[DAffine3], pose: &mut Pose) {
+    pose.locals.clear();
+    for (joint, at) in rig.joints().iter().zip(world) {
+        let local = joint.parent.map_or(*at, |parent| world[parent].inverse() * *at);
+        pose.locals.push(Transform::from_affine(local).0);
     }
 }

@@ -10,6 +10,7 @@ use crate::{
 use glam::{DAffine3, DVec3};
 use sinew_geom::{
     GeomError, Pose, Rig,
+    body_map::{BodyClass, BodyMap, Part},
     rig::{BodyPart, PartNames, Side},
 };
 
@@ -37,11 +38,48 @@ const PARTS: [(BodyJoint, BodyPart); 12] = [
 ];
 
 impl RigBody {
-    /// Find the body in a rig.
+    /// Find the body in a rig: by the names of a person's joints, else by the body map.
     ///
     /// # Errors
     /// If hips, head, arms or legs are missing: the first that is.
     pub fn find(rig: &Rig) -> Result<Self, PuppetError> {
+        Self::by_names(rig).or_else(|error| Self::by_map(rig, &BodyMap::read(rig, &[])).ok_or(error))
+    }
+
+    fn by_map(rig: &Rig, map: &BodyMap) -> Option<Self> {
+        let mut found = [None; N_JOINTS];
+        for (k, part) in [(0, Part::Hips), (1, Part::Spine), (2, Part::Neck), (3, Part::Head)] {
+            found[k] = map.find(part, Side::Middle);
+        }
+        let limbs = [
+            Part::UpperArm,
+            Part::Forearm,
+            Part::Hand,
+            Part::Finger,
+            Part::Thigh,
+            Part::Shin,
+            Part::Foot,
+            Part::Toe,
+        ];
+        for (k, part) in limbs.into_iter().enumerate() {
+            let left = 4 + k + if k >= 4 { 4 } else { 0 };
+            found[left] = map.find(part, Side::Left);
+            found[left + 4] = map.find(part, Side::Right);
+        }
+        let body = Self { found };
+        (map.class == BodyClass::Biped && body.check(rig).is_ok()).then_some(body)
+    }
+
+    /// Downward slope of the feet when the body stands, in radians; `None` if the rig has no toes.
+    pub fn foot_slope(&self, map: &BodyMap) -> Option<f64> {
+        let slope = |ankle: usize| {
+            let along = map.places[self.found[ankle + 1]?] - map.places[self.found[ankle]?];
+            Some(-along.try_normalize()?.dot(map.up).clamp(-1.0, 1.0).asin())
+        };
+        Some(0.5 * (slope(14)? + slope(18)?)).filter(|slope| slope.abs() < 1.3)
+    }
+
+    fn by_names(rig: &Rig) -> Result<Self, PuppetError> {
         let names = PartNames::new(rig);
         let mut found = [None; N_JOINTS];
         for (joint, part) in PARTS {

@@ -16,6 +16,7 @@ impl Random {
     }
 }
 
+mod figures;
 mod projections;
 mod rigs;
 mod tracking;

@@ -9,6 +9,7 @@
 use crate::{
     BodyPlacement, BodyPose, Calibration, CanonicalPose, Limb,
     canonical::{N_NUMBERS, TRUNK},
+    figure::smooth,
 };
 use glam::{DQuat, DVec3};
 use std::f64::consts::{PI, TAU};
@@ -28,6 +29,8 @@ pub struct TrackerParams {
     pub max_speed: f64,
     /// Calibration of camera and actor (none).
     pub calibration: Option<Calibration>,
+    /// Whether the source measures every joint, as motion capture does: then no frame is mistracked (false).
+    pub is_exact: bool,
 }
 
 impl Default for TrackerParams {
@@ -39,6 +42,7 @@ impl Default for TrackerParams {
             hold_secs: 1.0,
             max_speed: 12.0,
             calibration: None,
+            is_exact: false,
         }
     }
 }
@@ -135,7 +139,7 @@ impl BodyTracker {
 
     /// Process the next frame; times ascend, in seconds. `None` before the first that was fully tracked.
     pub fn step(&mut self, time: f64, body: &BodyPose) -> Option<Tracked> {
-        let body = self.params.without_ignored(self.params.taken(body));
+        let body = self.prepared(body);
         let is_whole = body.first_missing().is_none();
         let Some(last) = &mut self.last else {
             return is_whole.then(|| self.begin(time, body));
@@ -144,7 +148,8 @@ impl BodyTracker {
         if time <= last.time {
             return Some(last.shown.clone());
         }
-        let is_jump = is_whole && jumps(&last.raw, &body, time - last.time, self.params.max_speed);
+        let can_jump = is_whole && !self.params.is_exact;
+        let is_jump = can_jump && jumps(&last.raw, &body, time - last.time, self.params.max_speed);
         let has_settled = last.lost_at.is_none_or(|at| time - at > ACCEPT_SECS);
         let is_trusted = is_whole && (!is_jump || (last.lost_at.is_some() && has_settled));
         let shown = match is_trusted {
@@ -158,6 +163,11 @@ impl BodyTracker {
         }
         last.shown = shown.clone();
         Some(shown)
+    }
+
+    /// A body as it is followed: calibrated, mirrored, with ignored limbs at rest.
+    pub(crate) fn prepared(&self, body: &BodyPose) -> BodyPose {
+        self.params.without_ignored(self.params.taken(body))
     }
 
     fn begin(&mut self, time: f64, body: BodyPose) -> Tracked {
@@ -184,7 +194,7 @@ impl PreviousFrame {
         }
         let (pose, place) = self.filter.step(&pose, &place, time - self.time, smoothing);
         self.trusted = (time, pose.clone(), place);
-        let share = self.back.as_ref().map_or(1.0, |(since, ..)| ease((time - since) / FADE_SECS));
+        let share = self.back.as_ref().map_or(1.0, |(since, ..)| smooth((time - since) / FADE_SECS));
         match &self.back {
             Some((_, from, from_place)) if share < 1.0 => {
                 Tracked { pose: from.lerp(&pose, share), place: from_place.lerp(&place, share), held: false }
@@ -199,12 +209,12 @@ impl PreviousFrame {
     fn hold(&mut self, time: f64, hold_secs: f64) -> Tracked {
         // The held pose is the tracked one, not one of a fade.
         let since = *self.lost_at.get_or_insert(time);
-        let share = ease((time - since - hold_secs) / FADE_SECS);
+        let share = smooth((time - since - hold_secs) / FADE_SECS);
         let (_, pose, place) = &self.trusted;
         let pose = if share > 0.0 { pose.lerp(&CanonicalPose::rest(), share) } else { pose.clone() };
         let from = match &self.back {
             // It was lost again while it returned: continue from there.
-            Some((at, from, _)) if time - at < FADE_SECS => from.lerp(&pose, ease((time - at) / FADE_SECS)),
+            Some((at, from, _)) if time - at < FADE_SECS => from.lerp(&pose, smooth((time - at) / FADE_SECS)),
             _ => pose,
         };
         Tracked { pose: from, place: *place, held: true }
@@ -220,12 +230,6 @@ impl BodyPlacement {
             trunk: self.trunk + share * (other.trunk - self.trunk),
         }
     }
-}
-
-/// From 0 to 1 with zero slope at both ends.
-fn ease(share: f64) -> f64 {
-    let t = share.clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }
 
 fn jumps(before: &BodyPose, after: &BodyPose, secs: f64, max_speed: f64) -> bool {

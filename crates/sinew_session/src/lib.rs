@@ -72,8 +72,8 @@ pub use open::{grow_sample, open_file, open_file_within, sample_poses};
 pub use placement::{Placement, describe_doubts};
 pub use project::{read_project, write_project};
 pub use puppet::{
-    Acted, ActedShape, Actor, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet, PuppetData,
-    PuppetSettings, TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
+    Acted, ActedShape, Actor, ActorSource, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet,
+    PuppetData, PuppetSettings, TakeData, TakeReport, add_demo, demo_actor, perform_take, read_actor,
 };
 pub use reach::{Reach, ReachGoal, ReachReport, TargetGoal, build_pose_space, reach_objective};
 pub use recovery::{Recovered, Recovery};

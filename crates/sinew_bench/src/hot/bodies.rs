@@ -17,7 +17,7 @@ use sinew::{
         Character, Clip, Rig, Warnings,
         sample::{Sample, build_character},
     },
-    puppet::{BodyPose, Performer, PerformerParams, RigBody, RigPair},
+    puppet::{Anatomy, BodyPose, Performer, PerformerParams, RigBody, RigPair},
 };
 use std::{hint::black_box, ops::ControlFlow};
 
@@ -85,7 +85,7 @@ pub fn puppet_step() -> anyhow::Result<Work> {
         pose: walk.sample(&rig, walk.duration_secs() * k as f32 / PAIRS as f32),
     };
     let pairs: Vec<RigPair> = bodies(&biped, "greet", PAIRS)?.into_iter().enumerate().map(pair).collect();
-    let mut performer = Performer::new(&rig, &pairs, &PerformerParams::default())?;
+    let mut performer = Performer::new(&rig, &Anatomy::read(&rig, &[]), &pairs, &PerformerParams::default())?;
     let actor = bodies(&biped, "walk", 100)?;
     let mut frame = 0;
     Ok(Box::new(move || {

@@ -386,7 +386,7 @@ impl Strips {
             change(rig, &mut pose);
             pose
         });
-        let blend = RigBlend::new(rig, &bases)?;
+        let blend = RigBlend::new(rig, &bases, &[])?;
         let (mut rows, mut stretch, mut width) = ([Vec::new(), Vec::new()], [0.0f64; 2], [0.0f64; 2]);
         let radius = |positions: &[DVec3]| positions.iter().map(|p| p.x.hypot(p.z)).fold(0.0, f64::max);
         let at_rest = radius(character.mesh.positions());

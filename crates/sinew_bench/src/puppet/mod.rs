@@ -21,7 +21,7 @@ use sinew::{
         sample::{Sample, build_character},
     },
     puppet::{
-        BodyPose, BodyTracker, CanonicalPose, Limb, LimbSet, Performer, PerformerParams, Projection,
+        Anatomy, BodyPose, BodyTracker, CanonicalPose, Limb, LimbSet, Performer, PerformerParams, Projection,
         ProjectionParams, ProjectionSolver, ProjectionState, Puppeteer, PuppeteerParams, RigPair,
         TrackerParams,
     },
@@ -202,7 +202,7 @@ fn vertices(examples: &[CanonicalPose], unseen: &[CanonicalPose]) -> anyhow::Res
         RigPair { body: body(pose), pose: walk.sample(rig, time) }
     };
     let pairs: Vec<RigPair> = examples.iter().enumerate().map(pair).collect();
-    let mut performer = Performer::new(rig, &pairs, &PerformerParams::default())?;
+    let mut performer = Performer::new(rig, &Anatomy::read(rig, &[]), &pairs, &PerformerParams::default())?;
     let bodies: Vec<BodyPose> = unseen.iter().take(POSES).map(body).collect();
     let rest: Vec<Vec3> = character.mesh.positions().iter().map(|p| p.as_vec3()).collect();
     let mut out = vec![Vec3::ZERO; rest.len()];

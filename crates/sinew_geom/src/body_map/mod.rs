@@ -6,6 +6,7 @@
 //! # Limits
 //! Names decide what a limb is; a skeleton whose names say nothing is a tree. Left and right are those of the names.
 
+mod attach;
 mod class;
 mod frame;
 mod names;
@@ -15,6 +16,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
+pub use attach::attachments;
 pub use class::BodyClass;
 pub use part::Part;
 pub use reference::ReferenceStance;
@@ -99,6 +101,57 @@ impl BodyMap {
     /// The first joint of a part on a side.
     pub fn find(&self, part: Part, side: Side) -> Option<usize> {
         self.joints.iter().position(|joint| joint.part == part && joint.side == side)
+    }
+
+    /// Joints that stand on the ground: of legs the last ones. Empty if it has none.
+    pub fn feet(&self) -> Vec<usize> {
+        let is_foot = |joint: &JointMeaning| match joint.part {
+            Part::Foot | Part::Toe => true,
+            Part::Hand | Part::Finger => self.class == BodyClass::Quadruped,
+            Part::Leg => true,
+            _ => false,
+        };
+        (0..self.joints.len()).filter(|&k| is_foot(&self.joints[k])).collect()
+    }
+
+    /// The limb of each joint, counted from 0: trunk, neck with head, and everything that hangs on them, each as a whole.
+    /// `attached` names what joints move with where that is not their parent. Joints of a body of no known kind are limbs of
+    /// their own.
+    pub fn limbs(&self, rig: &Rig, attached: &[Option<usize>]) -> Vec<usize> {
+        let n = rig.n_joints();
+        if self.class == BodyClass::Tree {
+            return (0..n).collect();
+        }
+        let hangs_on = |k: usize| attached.get(k).copied().flatten().or(rig.joints()[k].parent);
+        let root = |joint: usize| {
+            let mut at = joint;
+            // A chain of attachments cannot be longer than the skeleton.
+            for _ in 0..n {
+                match self.joints[at].part {
+                    Part::Root | Part::Hips | Part::Spine | Part::Chest => return None,
+                    Part::Neck | Part::Head => return Some(n),
+                    _ => {}
+                }
+                let above = hangs_on(at);
+                let is_limb = |k: usize| {
+                    !matches!(self.joints[k].part, Part::Root | Part::Hips | Part::Spine | Part::Chest)
+                };
+                match above.filter(|&k| is_limb(k)) {
+                    Some(k) => at = k,
+                    None => return Some(at),
+                }
+            }
+            Some(at)
+        };
+        let mut roots: Vec<Option<usize>> = Vec::new();
+        let mut limb = |joint: usize| {
+            let root = root(joint);
+            roots.iter().position(|found| *found == root).unwrap_or_else(|| {
+                roots.push(root);
+                roots.len() - 1
+            })
+        };
+        (0..n).map(&mut limb).collect()
     }
 
     /// All joints of a part on a side, in the order of the skeleton.

@@ -25,7 +25,7 @@ fn every_example_is_met_and_extrapolation_goes_on() {
     let rig = arm();
     let poses =
         [turned(&rig, [0.1, 0.2, -0.3]), turned(&rig, [0.5, -1.2, 2.9]), turned(&rig, [3.0, 0.0, -2.9])];
-    let blend = RigBlend::new(&rig, &poses).unwrap();
+    let blend = RigBlend::new(&rig, &poses, &[]).unwrap();
     let mut pose = Pose::default();
     for i in 0..3 {
         let mut weights = vec![0.0; 3];
@@ -39,7 +39,7 @@ fn every_example_is_met_and_extrapolation_goes_on() {
     }
     // Twice the way from 0 to 40 degrees is 80; bones keep their lengths, which blended matrices do not.
     let poses = [rig.rest_pose(), turned(&rig, [0.0, 40f64.to_radians(), 0.0])];
-    let blend = RigBlend::new(&rig, &poses).unwrap();
+    let blend = RigBlend::new(&rig, &poses, &[]).unwrap();
     let weights = weights_of(&[-1.0, 2.0], 3);
     blend.pose(&weights, &mut pose);
     assert!((pose.locals[1].rotation.angle_between(DQuat::IDENTITY) - 80f64.to_radians()).abs() < 1e-12);
@@ -58,12 +58,12 @@ fn every_example_is_met_and_extrapolation_goes_on() {
 fn poses_of_another_skeleton_are_refused_by_number() {
     let rig = arm();
     let short = Pose { locals: vec![Transform::IDENTITY] };
-    let error = RigBlend::new(&rig, &[rig.rest_pose(), short]).err();
+    let error = RigBlend::new(&rig, &[rig.rest_pose(), short], &[]).err();
     assert_eq!(error, Some(PuppetError::Joints { pair: 1, expected: 3, actual: 1 }));
     let mut odd = rig.rest_pose();
     odd.locals[0].translation.x = f64::NAN;
-    assert!(matches!(RigBlend::new(&rig, &[odd]).err(), Some(PuppetError::NonFinite { index: 0, .. })));
-    assert_eq!(RigBlend::new(&rig, &[]).err(), Some(PuppetError::NoPairs));
+    assert!(matches!(RigBlend::new(&rig, &[odd], &[]).err(), Some(PuppetError::NonFinite { index: 0, .. })));
+    assert_eq!(RigBlend::new(&rig, &[], &[]).err(), Some(PuppetError::NoPairs));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_joint_belongs_to_the_limb_that_moves_it() {
     let sources = [rest.clone(), raised(5..8), raised(17..20)];
     let rig = arm();
     let poses = [rig.rest_pose(), turned(&rig, [1.0, 0.0, 0.5]), turned(&rig, [0.0, 1.0, -0.5])];
-    let blend = RigBlend::new(&rig, &poses).unwrap();
+    let blend = RigBlend::new(&rig, &poses, &[]).unwrap();
     let parts = assign_parts(&sources, 3, |joint, i, k| blend.distance(joint, i, k));
     assert_eq!(parts[0].name(), "arm.L");
     assert_eq!(parts[1].name(), "leg.R");

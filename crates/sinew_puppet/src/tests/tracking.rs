@@ -167,7 +167,8 @@ fn the_foot_that_stands_stays_and_jumps_are_jumps() {
         joint("foot.R", Some(2), DVec3::Y * -0.9),
     ])
     .unwrap();
-    let mut footing = Footing::new(rig.rest_world().iter().map(|m| m.translation), GroundParams::default());
+    let mut footing =
+        Footing::new(rig.rest_world().iter().map(|m| m.translation), &[], GroundParams::default());
     let (mut world, mut travelled, mut lowest) = (Vec::new(), Vec::new(), Vec::new());
     let mut feet: Vec<[DVec3; 2]> = Vec::new();
     for k in 0..240 {
@@ -248,7 +249,7 @@ fn a_mirrored_actor_means_the_other_side() {
     let weights = |mirror: bool| {
         let tracker = TrackerParams { mirror, smoothing: 0.0, ..TrackerParams::default() };
         let params = PerformerParams { tracker, whole_body: true, ..PerformerParams::default() };
-        let mut performer = Performer::new(&rig, &pairs, &params).unwrap();
+        let mut performer = Performer::new(&rig, &Anatomy::read(&rig, &[]), &pairs, &params).unwrap();
         performer.step(&rig, 0.0, &left).unwrap().unwrap().weights
     };
     let (plain, mirrored) = (weights(false), weights(true));

@@ -113,7 +113,7 @@ pub(super) fn set_all(document: &mut Document, file: &PairFile) -> Result<(), Se
 }
 
 pub(super) fn set(document: &mut Document, settings: &PuppetSettings) -> Result<(), SessionError> {
-    settings.params(true)?;
+    settings.params(crate::ActorSource::default())?;
     Arc::make_mut(&mut document.puppet).settings = settings.clone();
     Ok(())
 }

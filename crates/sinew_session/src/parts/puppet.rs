@@ -51,7 +51,9 @@ impl Part for Puppet {
         }
         if let Some(settings) = value.get("settings") {
             let settings = PuppetSettings::deserialize(settings).map_err(|error| error.to_string());
-            let checked = settings.and_then(|s| s.params(true).map(|_| s).map_err(|error| error.to_string()));
+            let checked = settings.and_then(|s| {
+                s.params(crate::ActorSource::default()).map(|_| s).map_err(|error| error.to_string())
+            });
             match checked {
                 Ok(settings) => puppet.settings = settings,
                 Err(error) => fields.fault(format!("the settings of puppetry were left out: {error}")),

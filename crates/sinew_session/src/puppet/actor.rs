@@ -1,9 +1,10 @@
 //! The actor: a body over time, from whatever holds one.
 
 use crate::SessionError;
+use glam::{DQuat, DVec3};
 use sinew_formats::{Content, read_any_within};
-use sinew_geom::{BodyLayout, Character, Clip, Rig, Warnings};
-use sinew_puppet::{BodyPose, RigBody};
+use sinew_geom::{BodyLayout, Character, Clip, Rig, Warnings, body_map::BodyMap};
+use sinew_puppet::{BodyJoint, BodyPose, RigBody};
 use std::path::Path;
 
 /// A body over time.
@@ -13,12 +14,50 @@ pub struct Actor {
     pub frames: Vec<(f64, BodyPose)>,
     /// Frames per second.
     pub fps: f64,
+    /// Where it comes from.
+    pub source: ActorSource,
+}
+
+/// What is known of an actor by where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ActorSource {
     /// Whether the hips move in the world; landmarks are about them.
     pub knows_height: bool,
+    /// Whether every joint is measured, as in motion files: no frame is mistracked, and nothing needs smoothing.
+    pub is_exact: bool,
+    /// Height of the ankles when they stand, if the whole motion is known.
+    pub floor: Option<f64>,
+    /// Downward slope of the feet when they stand, in radians.
+    pub foot_slope: Option<f64>,
+}
+
+impl ActorSource {
+    /// Landmarks about the hips.
+    pub const LANDMARKS: Self = Self { knows_height: false, is_exact: false, floor: None, foot_slope: None };
+    /// A depth camera, or trackers that somebody wears.
+    pub const TRACKED: Self = Self { knows_height: true, ..Self::LANDMARKS };
+    /// A motion file.
+    pub const MOTION: Self = Self { is_exact: true, ..Self::TRACKED };
+}
+
+impl Actor {
+    /// Height of the ankles when they stand, if the actor moves in the world: that of the lower one in nearly all frames.
+    pub fn floor(&self) -> Option<f64> {
+        let low = |(_, body): &(f64, BodyPose)| {
+            let ankles = [BodyJoint::AnkleLeft, BodyJoint::AnkleRight].map(|joint| body.at(joint).y);
+            ankles[0].min(ankles[1])
+        };
+        let mut low: Vec<f64> = self.frames.iter().map(low).filter(|y| y.is_finite()).collect();
+        low.sort_by(f64::total_cmp);
+        let nearly_lowest = low.get(low.len() / 20).copied();
+        nearly_lowest.filter(|_| self.source.knows_height)
+    }
 }
 
 /// Frames per second of clips that do not say.
 const FPS: f64 = 30.0;
+/// Cosine of the angle within which a body stands along an axis.
+const CLEARLY_UP: f64 = 0.85;
 /// Frames beyond which a recording is none that anybody performs.
 const MAX_FRAMES: f64 = 1e6;
 const REMEDY: &str = "give a Kinect or landmark recording, a BVH file or an animated GLB of a person";
@@ -41,7 +80,11 @@ pub fn read_actor(
             let n = frames.len();
             let secs = frames.last().map_or(0.0, |(time, _)| *time);
             let fps = if n > 1 && secs > 0.0 { ((n - 1) as f64 / secs).round().max(1.0) } else { FPS };
-            Actor { frames, fps, knows_height: recording.layout == BodyLayout::Kinect20 }
+            let source = match recording.layout {
+                BodyLayout::Kinect20 => ActorSource::TRACKED,
+                _ => ActorSource::LANDMARKS,
+            };
+            Actor { frames, fps, source }
         }
         Content::Bvh(file) => {
             let fps = 1.0 / file.frame_secs;
@@ -76,9 +119,26 @@ fn from_character(character: &Character, clip: Option<&str>, fps: f64) -> Result
     if !(fps.is_finite() && fps > 0.0) {
         return Err(format!("{fps} fps is impossible"));
     }
+    let map = BodyMap::read(rig, &character.clips);
     let body = RigBody::find(rig).map_err(|error| error.to_string())?;
-    let frames = sample(rig, clip, &body, fps)?;
-    Ok(Actor { frames, fps, knows_height: true })
+    let mut frames = sample(rig, clip, &body, fps)?;
+    let upright = DQuat::from_rotation_arc(up_of(&frames), DVec3::Y);
+    for (_, pose) in &mut frames {
+        pose.joints.iter_mut().for_each(|joint| *joint = upright * *joint);
+    }
+    let foot_slope = body.foot_slope(&map);
+    Ok(Actor { frames, fps, source: ActorSource { foot_slope, ..ActorSource::MOTION } })
+}
+
+/// The axis along which a body mostly stands: y, unless another one is clear.
+fn up_of(frames: &[(f64, BodyPose)]) -> DVec3 {
+    let standing = |(_, body): &(f64, BodyPose)| {
+        let feet = body.at(BodyJoint::AnkleLeft).midpoint(body.at(BodyJoint::AnkleRight));
+        (body.at(BodyJoint::ShoulderCenter) - feet).normalize_or_zero()
+    };
+    let mean = frames.iter().map(standing).filter(|up| up.is_finite()).sum::<DVec3>().normalize_or_zero();
+    let others = [DVec3::Z, DVec3::NEG_Z, DVec3::NEG_Y, DVec3::X, DVec3::NEG_X];
+    others.into_iter().find(|axis| mean.dot(*axis) > CLEARLY_UP).unwrap_or(DVec3::Y)
 }
 
 fn sample(rig: &Rig, clip: &Clip, body: &RigBody, fps: f64) -> Result<Vec<(f64, BodyPose)>, String> {

@@ -60,7 +60,7 @@ impl HandlePerformer {
         Ok(Self {
             tracker: BodyTracker::new(params.tracker.clone()),
             puppeteer: Puppeteer::new(&sources, &parts, &params.puppeteer)?,
-            footing: Footing::new(ends.iter().flatten().copied(), params.ground),
+            footing: Footing::new(ends.iter().flatten().copied(), &[], params.ground),
             parts,
             space: Arc::new(space),
             ends: Arc::new(ends),

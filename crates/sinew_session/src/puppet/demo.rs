@@ -1,6 +1,6 @@
 //! A demonstration of our own: an actor grown by this code, and what its poses mean for the samples.
 
-use super::{Actor, Pair, PuppetData};
+use super::{Actor, ActorSource, Pair, PuppetData};
 use crate::{Document, SessionError, draw_thumbnail};
 use glam::{DQuat, DVec3};
 use sinew_formats::pairs::{PairTarget, PosePair};
@@ -112,7 +112,7 @@ pub fn demo_actor() -> Actor {
         let gesture = Gesture::default().lerp(&scene(number, secs), t * t * (3.0 - 2.0 * t));
         (time, gesture.body())
     };
-    Actor { frames: (0..=n).map(frame).collect(), fps: FPS, knows_height: true }
+    Actor { frames: (0..=n).map(frame).collect(), fps: FPS, source: ActorSource::MOTION }
 }
 
 /// What a pose of the character is made of.

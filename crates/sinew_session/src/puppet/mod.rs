@@ -15,7 +15,7 @@ mod take;
 #[cfg(test)]
 mod tests;
 
-pub use actor::{Actor, read_actor};
+pub use actor::{Actor, ActorSource, read_actor};
 pub use by_handles::HandleShape;
 pub use demo::{add_demo, demo_actor};
 pub use perform::{Acted, ActedShape, Puppet};

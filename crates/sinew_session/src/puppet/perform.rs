@@ -1,14 +1,14 @@
 //! A document's character, moved by a body.
 
 use super::{
-    PuppetData,
+    ActorSource, PuppetData,
     by_handles::{HandlePerformer, HandleShape},
 };
 use crate::{Document, Example, Frame, Prepared, SessionError, stage::frame_of, stage::smooth_normals};
 use glam::{DAffine3, DVec3};
 use sinew_formats::pairs::{PairTarget, PosePair};
-use sinew_geom::{Character, Handle, Pose, Rig};
-use sinew_puppet::{BodyPose, Interpolation, Limb, LimbSet, Performer, PerformerParams, RigPair};
+use sinew_geom::{Character, Clip, Handle, Pose, Rig};
+use sinew_puppet::{Anatomy, BodyPose, Interpolation, Limb, LimbSet, Performer, PerformerParams, RigPair};
 use std::{sync::Arc, time::Instant};
 
 /// What the character does at a moment.
@@ -45,7 +45,7 @@ pub struct Puppet {
     data: Arc<PuppetData>,
     handles: Vec<Arc<Handle>>,
     examples: Vec<Arc<Example>>,
-    jumps: bool,
+    source: ActorSource,
     interpolation: Interpolation,
     start: Follower,
     follower: Follower,
@@ -59,13 +59,13 @@ enum Follower {
 }
 
 impl Puppet {
-    /// Prepare the pairs of a document. `jumps` if the source knows how high the actor is.
+    /// Prepare the pairs of a document; without pairs its skeleton does what the actor does.
     ///
     /// # Errors
-    /// No pairs, pairs of two kinds, or one that names what the character does not have; settings out of range.
-    pub fn new(document: &Document, jumps: bool) -> Result<Self, SessionError> {
+    /// No pairs for a body of no known kind, pairs of two kinds, or one that names what the character does not have; settings out of range.
+    pub fn new(document: &Document, source: ActorSource) -> Result<Self, SessionError> {
         let data = &document.puppet;
-        let params = data.settings.params(jumps)?;
+        let params = data.settings.params(source)?;
         let is_of = |kind: fn(&PairTarget) -> bool| data.pairs.iter().any(|pair| kind(&pair.pair.target));
         let has_examples = is_of(|target| matches!(target, PairTarget::Example(_)));
         // A pose that moves no joint is the one at rest, with or without a skeleton.
@@ -83,7 +83,7 @@ impl Puppet {
             data: data.clone(),
             handles: document.handles.clone(),
             examples: document.examples.clone(),
-            jumps,
+            source,
             interpolation: params.interpolation,
             start: follower.clone(),
             follower,
@@ -91,7 +91,7 @@ impl Puppet {
     }
 
     /// Whether it is still what the document needs.
-    pub fn serves(&self, document: &Document, jumps: bool) -> bool {
+    pub fn serves(&self, document: &Document, source: ActorSource) -> bool {
         let is_same = |a: &[Arc<Handle>], b: &[Arc<Handle>]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
         };
@@ -99,7 +99,7 @@ impl Puppet {
             || (is_same(&self.handles, &document.handles) && self.examples == document.examples);
         Arc::ptr_eq(&self.body, &document.body)
             && (Arc::ptr_eq(&self.data, &document.puppet) || self.data == document.puppet)
-            && self.jumps == jumps
+            && self.source == source
             && poses
     }
 
@@ -220,7 +220,9 @@ fn follow_by_joints(document: &Document, params: &PerformerParams) -> Result<Fol
         limbs: find_limbs("joint", rig.joints().iter().map(|joint| joint.name.as_str()), data)?,
         ..params.clone()
     };
-    Ok(Follower::Joints(Box::new(Performer::new(rig, &pairs, &params)?)))
+    let clips: Vec<Clip> = document.clips.iter().map(|clip| (**clip).clone()).collect();
+    let anatomy = Anatomy::read(rig, &clips);
+    Ok(Follower::Joints(Box::new(Performer::new(rig, &anatomy, &pairs, &params)?)))
 }
 
 /// A pair for a rig.

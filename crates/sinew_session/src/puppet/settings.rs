@@ -1,5 +1,6 @@
 //! How a body moves the character, as it is kept in projects and sent by pages.
 
+use super::ActorSource;
 use crate::SessionError;
 use glam::DQuat;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ pub struct PuppetSettings {
     /// `fk` or `linear`.
     #[cfg_attr(feature = "ts", ts(type = "'fk' | 'linear'"))]
     pub interpolation: String,
-    /// 0 leaves the body as it comes, 1 makes it slow and smooth.
-    pub smoothing: f64,
+    /// 0 leaves the body as it comes, 1 makes it slow and smooth; if absent, what cameras see is smoothed.
+    pub smoothing: Option<f64>,
     /// Whether left and right are exchanged.
     pub mirror: bool,
     /// Names of limbs that are not listened to.
@@ -50,7 +51,7 @@ impl Default for PuppetSettings {
             projection: Projection::default().name().into(),
             lambda: Projection::LAMBDA,
             interpolation: Interpolation::default().name().into(),
-            smoothing: tracker.smoothing,
+            smoothing: None,
             mirror: tracker.mirror,
             ignored: Vec::new(),
             hold: tracker.hold_secs,
@@ -65,11 +66,11 @@ impl Default for PuppetSettings {
 }
 
 impl PuppetSettings {
-    /// What they mean; `jumps` if the source knows how high the actor is.
+    /// What they mean for an actor of some source.
     ///
     /// # Errors
     /// A name that is unknown, or a number out of range.
-    pub fn params(&self, jumps: bool) -> Result<PerformerParams, SessionError> {
+    pub fn params(&self, source: ActorSource) -> Result<PerformerParams, SessionError> {
         let within = |what, value: f64, [low, high]: [f64; 2]| match (low..=high).contains(&value) {
             true => Ok(value),
             false => {
@@ -82,7 +83,12 @@ impl PuppetSettings {
         };
         let ways = || Interpolation::ALL.map(Interpolation::name).into_iter();
         let tracker = TrackerParams {
-            smoothing: within("smoothing", self.smoothing, [0.0, 1.0])?,
+            smoothing: match self.smoothing {
+                Some(smoothing) => within("smoothing", smoothing, [0.0, 1.0])?,
+                None if source.is_exact => 0.0,
+                None => TrackerParams::default().smoothing,
+            },
+            is_exact: source.is_exact,
             mirror: self.mirror,
             ignored: self.ignored.iter().map(limb).collect::<Result<_, _>>()?,
             hold_secs: within("hold", self.hold, [0.0, 1e6])?,
@@ -93,7 +99,8 @@ impl PuppetSettings {
             scale: self.scale.map(|scale| within("scale", scale, [0.0, 1e6])).transpose()?,
             travel: self.travel,
             feet: self.feet,
-            jumps,
+            jumps: source.knows_height,
+            floor: source.floor,
         };
         Ok(PerformerParams {
             tracker,
@@ -109,6 +116,7 @@ impl PuppetSettings {
             ground,
             whole_body: self.whole_body,
             limbs: Vec::new(),
+            foot_slope: source.foot_slope,
         })
     }
 

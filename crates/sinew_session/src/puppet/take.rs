@@ -1,6 +1,6 @@
 //! A take: what an actor did, performed and kept as a clip. The actor is in the command, so that a journal replays it.
 
-use super::{Acted, ActedShape, Actor, Puppet};
+use super::{Acted, ActedShape, Actor, ActorSource, Puppet};
 use crate::{Document, Prepared, SessionError, command::check_name, limits::check_sequence, motion};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use glam::{DVec3, Vec3};
@@ -24,6 +24,12 @@ pub struct TakeData {
     pub fps: f64,
     /// Whether the source knows how high the actor is.
     pub knows_height: bool,
+    /// Whether every joint was measured, as in motion files.
+    #[serde(default)]
+    pub is_exact: bool,
+    /// Downward slope of the feet when they stand, in radians.
+    #[serde(default)]
+    pub foot_slope: Option<f64>,
     /// Times and joints as 32-bit floats; joints that were not seen are no numbers.
     #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
     #[cfg_attr(feature = "ts", ts(type = "string"))]
@@ -39,7 +45,8 @@ impl TakeData {
             [*time as f32].into_iter().chain(joints.collect::<Vec<f32>>()).collect::<Vec<f32>>()
         };
         let frames = Arc::new(actor.frames.iter().flat_map(frame).collect());
-        Self { fps: actor.fps, knows_height: actor.knows_height, frames }
+        let ActorSource { knows_height, is_exact, foot_slope, .. } = actor.source;
+        Self { fps: actor.fps, knows_height, is_exact, foot_slope, frames }
     }
 
     /// The actor again.
@@ -64,7 +71,8 @@ impl TakeData {
             (f64::from(row[0]), body)
         };
         let frames = self.frames.chunks_exact(WIDTH).map(frame).collect();
-        Ok(Actor { frames, fps: self.fps, knows_height: self.knows_height })
+        let &Self { fps, knows_height, is_exact, foot_slope, .. } = self;
+        Ok(Actor { frames, fps, source: ActorSource { knows_height, is_exact, foot_slope, floor: None } })
     }
 }
 
@@ -114,7 +122,7 @@ impl Performance {
         actor: &Actor,
         progress: &dyn Fn(f64) -> ControlFlow<()>,
     ) -> Result<Self, SessionError> {
-        let mut puppet = Puppet::new(document, actor.knows_height)?;
+        let mut puppet = Puppet::new(document, ActorSource { floor: actor.floor(), ..actor.source })?;
         let start = Instant::now();
         let (acted, mut report) = act(&mut puppet, actor, progress)?;
         let seconds = start.elapsed().as_secs_f64();

@@ -48,11 +48,11 @@ fn paired() -> Document {
 /// An actor who raises the hand over a second, seen at uneven times.
 fn actor() -> Actor {
     let times = [0.0, 0.11, 0.19, 0.33, 0.4, 0.57, 0.66, 0.8, 0.91, 1.0];
-    Actor { frames: times.iter().map(|&t| (t, body(t))).collect(), fps: 30.0, knows_height: true }
+    Actor { frames: times.iter().map(|&t| (t, body(t))).collect(), fps: 30.0, source: ActorSource::MOTION }
 }
 
 fn still(document: &Document) -> Document {
-    let settings = PuppetSettings { smoothing: 0.0, travel: false, ..PuppetSettings::default() };
+    let settings = PuppetSettings { smoothing: Some(0.0), travel: false, ..PuppetSettings::default() };
     Command::SetPuppet { settings }.apply(document).unwrap()
 }
 
@@ -138,8 +138,8 @@ fn handles_are_puppeteered() {
     let example = document.examples[0].name.clone();
     let document = put(&document, pair("rest", 0.0, PairTarget::Joints(Vec::new())));
     let document = still(&put(&document, pair("up", 1.0, PairTarget::Example(example.clone()))));
-    let mut puppet = Puppet::new(&document, true).unwrap();
-    assert!(puppet.is_by_handles() && puppet.serves(&document, true));
+    let mut puppet = Puppet::new(&document, ActorSource::MOTION).unwrap();
+    assert!(puppet.is_by_handles() && puppet.serves(&document, ActorSource::MOTION));
     let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
     let acted = puppet.step(0.0, &body(1.0)).unwrap().unwrap();
     let frame = puppet.frame(&document, &acted.shape, Some(&prepared)).unwrap();
@@ -149,7 +149,7 @@ fn handles_are_puppeteered() {
     assert!(far < 0.02, "the example is met: {far} m away");
     // The pose that a pair names keeps its pair when it is renamed.
     let renamed = Command::RenameExample { name: example, to: "other".into() }.apply(&document).unwrap();
-    assert!(Puppet::new(&renamed, true).is_ok());
+    assert!(Puppet::new(&renamed, ActorSource::MOTION).is_ok());
     let take = TakeData::new(&actor());
     let (after, report) = perform_take(&document, "take", &take, &|_| ControlFlow::Continue(())).unwrap();
     // Handles become joints, with a few morph targets.
@@ -192,7 +192,7 @@ fn boneless() -> Document {
 #[test]
 fn handles_follow_limbs() {
     let document = still(&boneless());
-    let mut puppet = Puppet::new(&document, true).unwrap();
+    let mut puppet = Puppet::new(&document, ActorSource::MOTION).unwrap();
     let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
     let mut both = body(1.0);
     let right = &document.puppet.pairs[2].pair.body;
@@ -215,14 +215,14 @@ fn handles_follow_limbs() {
 #[test]
 fn handles_travel() {
     let walking =
-        Command::SetPuppet { settings: PuppetSettings { smoothing: 0.0, ..PuppetSettings::default() } };
+        Command::SetPuppet { settings: PuppetSettings { smoothing: Some(0.0), ..PuppetSettings::default() } };
     let document = walking.apply(&boneless()).unwrap();
     let prepared = Prepared::new(&document, &|_| ControlFlow::Continue(())).unwrap();
     let low = |points: &[glam::Vec3]| points.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
     let act = |feet: bool| {
-        let settings = PuppetSettings { feet, smoothing: 0.0, ..PuppetSettings::default() };
+        let settings = PuppetSettings { feet, smoothing: Some(0.0), ..PuppetSettings::default() };
         let document = Command::SetPuppet { settings }.apply(&document).unwrap();
-        let mut puppet = Puppet::new(&document, true).unwrap();
+        let mut puppet = Puppet::new(&document, ActorSource::MOTION).unwrap();
         let mut shown = Vec::new();
         for k in 0..=30 {
             let (turn, shift) = (DQuat::from_rotation_y(0.05 * f64::from(k)), DVec3::Z * 0.02 * f64::from(k));
@@ -255,7 +255,7 @@ fn handles_travel() {
 
 #[test]
 fn faults_say_what_to_do() {
-    let message = |document: &Document| Puppet::new(document, true).unwrap_err().to_string();
+    let message = |document: &Document| Puppet::new(document, ActorSource::MOTION).unwrap_err().to_string();
     assert!(message(&dog()).contains("no pairs"));
     let absent = PairTarget::Joints(vec![("wing".into(), Transform::IDENTITY)]);
     let text = message(&put(&paired(), pair("fly", 0.5, absent)));
@@ -270,9 +270,9 @@ fn faults_say_what_to_do() {
         thumbnail: None,
     };
     assert!(lost.apply(&dog()).unwrap_err().to_string().contains("\"nothing\""));
-    let mut settings = PuppetSettings { smoothing: 2.0, ..PuppetSettings::default() };
+    let mut settings = PuppetSettings { smoothing: Some(2.0), ..PuppetSettings::default() };
     assert!(Command::SetPuppet { settings: settings.clone() }.apply(&dog()).is_err());
-    (settings.smoothing, settings.projection) = (0.4, "magic".into());
+    (settings.smoothing, settings.projection) = (Some(0.4), "magic".into());
     assert!(Command::SetPuppet { settings }.apply(&dog()).unwrap_err().to_string().contains("positive"));
     // Nobody was seen in any frame.
     let unseen = BodyPose { seen: [false; 20], ..body(0.0) };
@@ -288,11 +288,11 @@ fn faults_say_what_to_do() {
 #[test]
 fn few_and_equal_pairs_make_sense() {
     let one = still(&put(&dog(), pair("only", 0.3, turned(&dog(), 3, 1.0))));
-    let mut puppet = Puppet::new(&one, true).unwrap();
+    let mut puppet = Puppet::new(&one, ActorSource::MOTION).unwrap();
     let acted = puppet.step(0.0, &body(0.9)).unwrap().unwrap();
     assert_eq!(acted.weights, [1.0]);
     let two = put(&one, pair("same", 0.3, turned(&dog(), 3, 0.5)));
-    let mut puppet = Puppet::new(&two, true).unwrap();
+    let mut puppet = Puppet::new(&two, ActorSource::MOTION).unwrap();
     let acted = puppet.step(0.0, &body(0.9)).unwrap().unwrap();
     assert!(acted.weights.iter().all(|w| (w - 0.5).abs() < 1e-9), "{:?}", acted.weights);
 }

@@ -8,25 +8,26 @@ use sinew::{
 };
 use std::path::PathBuf;
 
-/// Move a character by the recording of a body, from a few pairs of poses
+/// Move a character by the recording of a body
 #[derive(Args)]
-#[command(
-    after_help = "Example:  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
+#[command(after_help = "Example:  sinew puppet soldier.glb --source walk.bvh -o take.glb\n          \
+                  sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
                   sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
                   sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
+                  A skeleton with arms and legs needs no pairs: people do what the actor does, animals walk on the actor's legs and\n\
+                  arms. Pairs of poses replace this where something else is meant.\n\
                   `sinew sample quadruped --puppet -o fox.sinew.glb` has pairs, for which `--source demo` is an actor.\n\
                   Live: `sinew puppet fox.sinew.glb --listen --send 127.0.0.1:39540 -o take.glb`; VMC comes from SlimeVR,\n\
                   XR Animator, VSeeFace, Warudo and others. Packets of other senders, garbage and floods are ignored and counted.\n\n\
                   Each joint of the character follows the limbs of the actor that distinguish its poses; \
-                  {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs overrides this."
-)]
+                  {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs overrides this.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct PuppetArgs {
     #[command(subcommand)]
     pub command: Option<PuppetCommand>,
     /// Character to move: one with a skeleton, or a project with handles and stored poses
     pub target: Option<PathBuf>,
-    /// Pose pairs, as written by `sinew puppet pair` [default: those of the project]
+    /// Pose pairs, as written by `sinew puppet pair` [default: those of the project; without any, limbs follow the actor's]
     #[arg(long, value_name = "FILE")]
     pub pairs: Option<PathBuf>,
     /// The actor: a Kinect or landmark recording, a BVH file or an animated GLB; FILE@CLIP chooses a clip; `demo` is a built-in actor
@@ -53,9 +54,9 @@ pub struct PuppetArgs {
     /// How poses are blended: by joint rotations (fk) or by matrices (linear)
     #[arg(long, default_value = "fk", value_parser = one_of(Interpolation::ALL, Interpolation::name))]
     pub interpolation: Interpolation,
-    /// Smoothing: 0 none, 1 strongest (and slow)
-    #[arg(long, value_name = "S", default_value_t = PuppetSettings::default().smoothing)]
-    pub smoothing: f64,
+    /// Smoothing: 0 none, 1 strongest (and slow) [default: 0.4 for cameras, none for motion files]
+    #[arg(long, value_name = "S")]
+    pub smoothing: Option<f64>,
     /// Mirror left and right
     #[arg(long)]
     pub mirror: bool,

@@ -9,7 +9,7 @@ use sinew::{
     formats::vmc::{VMC_PORT, VmcPacket, VmcReceiver, VmcSender},
     geom::{Pose, Rig, Warnings},
     puppet::{BodyJoint, BodyPose, RigBody},
-    session::{Acted, ActedShape, Actor, Document, MAX_TAKE_FRAMES, Puppet},
+    session::{Acted, ActedShape, Actor, ActorSource, Document, MAX_TAKE_FRAMES, Puppet},
 };
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket},
@@ -42,7 +42,8 @@ pub fn listen(
     run(&mut stage, address, to, args.seconds, console)?;
     let mut report = stage.report();
     if let (Some(output), false) = (&args.output, stage.frames.is_empty()) {
-        let actor = Actor { frames: std::mem::take(&mut stage.frames), fps: FPS, knows_height: true };
+        let actor =
+            Actor { frames: std::mem::take(&mut stage.frames), fps: FPS, source: ActorSource::TRACKED };
         report["bytes"] = json!(write_take(document, &actor, output, warnings)?);
         report["written"] = json!(output.display().to_string());
     }
@@ -135,7 +136,7 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     fn new(document: &'a Document, from: Option<(IpAddr, Option<u16>)>) -> anyhow::Result<Self> {
-        let puppet = Puppet::new(document, true)?;
+        let puppet = Puppet::new(document, ActorSource::TRACKED)?;
         let receiver = VmcReceiver::default();
         let rig = document.body.rig.as_ref().filter(|_| !puppet.is_by_handles());
         Ok(Self {

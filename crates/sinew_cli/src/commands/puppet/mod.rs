@@ -23,7 +23,7 @@ use sinew::{
     formats::pairs::{PairTarget, read_calibration, read_pairs},
     geom::Warnings,
     puppet::Interpolation,
-    session::{Document, Pair, PuppetData, PuppetSettings, has_skeleton, open_file},
+    session::{ActorSource, Document, Pair, PuppetData, PuppetSettings, has_skeleton, open_file},
 };
 use std::{
     path::{Path, PathBuf},
@@ -95,19 +95,21 @@ fn open(
     let mut data = match &args.pairs {
         Some(path) => {
             let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-            PuppetData::from_file(read_pairs(&bytes, &path.to_string_lossy())?)
+            let data = PuppetData::from_file(read_pairs(&bytes, &path.to_string_lossy())?);
+            ensure!(
+                !data.pairs.is_empty(),
+                "{}: there are no pairs; make one with `sinew puppet pair`, or leave --pairs out",
+                path.display()
+            );
+            data
         }
         None => (*document.puppet).clone(),
     };
-    let place = args.pairs.as_deref().unwrap_or(target).display().to_string();
-    ensure!(
-        !data.pairs.is_empty(),
-        "{place}: there are no pairs; make one with `sinew puppet pair`, and give --pairs FILE"
-    );
     data.settings = settings(args)?;
     let is_of_joints =
         |pair: &Pair| matches!(&pair.pair.target, PairTarget::Joints(joints) if !joints.is_empty());
-    if data.pairs.iter().any(|pair| is_of_joints(pair)) && !has_skeleton(&document.body) {
+    let needs_joints = data.pairs.is_empty() || data.pairs.iter().any(|pair| is_of_joints(pair));
+    if needs_joints && !has_skeleton(&document.body) {
         let mut body = (*document.body).clone();
         ensure_skeleton(&mut body, target, console, warnings)?;
         document.body = Arc::new(body);
@@ -117,7 +119,9 @@ fn open(
 }
 
 fn settings(args: &PuppetArgs) -> anyhow::Result<PuppetSettings> {
-    ensure!((0.0..=1.0).contains(&args.smoothing), "--smoothing is {}; give 0 to 1", args.smoothing);
+    if let Some(smoothing) = args.smoothing {
+        ensure!((0.0..=1.0).contains(&smoothing), "--smoothing is {smoothing}; give 0 to 1");
+    }
     let defaults = PuppetSettings::default();
     let read = |path: &PathBuf| {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -139,7 +143,7 @@ fn settings(args: &PuppetArgs) -> anyhow::Result<PuppetSettings> {
         scale: args.scale,
         calibration,
     };
-    settings.params(true)?;
+    settings.params(ActorSource::default())?;
     Ok(settings)
 }
 
@@ -148,11 +152,11 @@ fn as_text(report: &Value) -> String {
     let written = report["written"].as_str().unwrap_or_default();
     let mut lines = vec![
         format!("{written}  {} frames at {}, {} bytes", report["frames"], rate(x("fps")), report["bytes"]),
-        format!(
-            "  the actor is {:.1} cm from the pairs' blends; {} frames were not tracked and held",
-            x("residual_cm"),
-            report["held_frames"]
-        ),
+        match report["pairs"].as_u64() {
+            Some(0) => "  without pairs: limbs follow the actor's".to_owned(),
+            _ => format!("  the actor is {:.1} cm from the pairs' blends", x("residual_cm")),
+        },
+        format!("  {} frames were not tracked and held", report["held_frames"]),
         format!("  a frame took {:.1} µs", x("us_per_frame")),
     ];
     if let Some(parts) = report["parts"].as_object().filter(|parts| !parts.is_empty()) {

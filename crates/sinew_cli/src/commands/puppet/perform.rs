@@ -27,7 +27,10 @@ pub fn perform(
     let mut tally = Tally { secs: performance.seconds, ..Tally::default() };
     performance.acted.iter().for_each(|(_, acted)| tally.note(acted));
     let mut report = tally.report(actor.fps);
-    report["parts"] = parts_of(performance.puppet());
+    report["pairs"] = json!(document.puppet.pairs.len());
+    if !document.puppet.pairs.is_empty() {
+        report["parts"] = parts_of(performance.puppet());
+    }
     let origin = Origin::of_document(document);
     report["bytes"] = if performance.is_of_skeleton() {
         let mut character = document.character();

@@ -20,8 +20,8 @@ use sinew::{
     geom::{Warnings, sample::Sample},
     puppet::BodyPose,
     session::{
-        Acted, Actor, Document, MAX_TAKE_FRAMES, Puppet, SessionError, add_demo, demo_actor, grow_sample,
-        read_actor,
+        Acted, Actor, ActorSource, Document, MAX_TAKE_FRAMES, Puppet, SessionError, add_demo, demo_actor,
+        grow_sample, read_actor,
     },
 };
 use state::{ActorPart, PuppetPart};
@@ -194,19 +194,19 @@ impl Cue {
     fn follow(self, capability: &PuppetCapability, document: &Document) -> Result<(), SessionError> {
         let fail = |cause: &str| Err(SessionError::Value { what: "puppet", cause: cause.into() });
         let actor = capability.theatre().actor.clone();
-        let (time, body, frame, jumps) = match self {
+        let (time, body, frame, source) = match self {
             Self::Camera(sight) => {
                 if !sight.time.is_finite() {
                     return fail("a time is a number of seconds");
                 }
                 let body =
                     BodyPose::from_camera(sight.world.as_deref(), sight.image.as_deref(), sight.aspect)?;
-                (sight.time, body, None, false)
+                (sight.time, body, None, ActorSource::LANDMARKS)
             }
             Self::Frame(at) => {
                 let Some((_, actor)) = &actor else { return fail("there is no recording; open one") };
                 let Some((time, body)) = actor.frames.get(at) else { return fail("there is no such frame") };
-                (*time, body.clone(), Some(at), actor.knows_height)
+                (*time, body.clone(), Some(at), ActorSource { floor: actor.floor(), ..actor.source })
             }
         };
         let (mut puppet, is_next, n_ended) = {
@@ -221,8 +221,8 @@ impl Cue {
             (live.puppet.take(), is_next, n_ended)
         };
         let mut fault = None;
-        if !puppet.as_ref().is_some_and(|puppet| puppet.serves(document, jumps)) {
-            puppet = Puppet::new(document, jumps).map_err(|error| fault = Some(error.to_string())).ok();
+        if !puppet.as_ref().is_some_and(|puppet| puppet.serves(document, source)) {
+            puppet = Puppet::new(document, source).map_err(|error| fault = Some(error.to_string())).ok();
         }
         if let Some(puppet) = puppet.as_mut().filter(|_| !is_next) {
             puppet.restart();

@@ -8,7 +8,7 @@ use sinew::{
     formats::pairs::{PairTarget, PosePair},
     geom::{Pose, Rig, Transform},
     puppet::Calibration,
-    session::{Command, Display, Document, Prepared, PuppetSettings, Stage, draw_thumbnail},
+    session::{ActorSource, Command, Display, Document, Prepared, PuppetSettings, Stage, draw_thumbnail},
 };
 use std::ops::ControlFlow;
 use ts_rs::TS;
@@ -45,7 +45,7 @@ impl Request for PairPoses {
         let document = studio.document();
         let body = studio.capabilities.puppet.theatre().live.as_ref().and_then(|live| live.body.clone());
         let body = body.context("there is no actor; open a recording or start the camera")?;
-        let params = document.puppet.settings.params(true)?;
+        let params = document.puppet.settings.params(ActorSource::default())?;
         if let Some((limb, joint)) = body.missing_limb(&|limb| params.tracker.ignored.contains(&limb)) {
             bail!(
                 "the body is not fully seen ({joint} is missing); step back, choose another frame, or ignore {}",

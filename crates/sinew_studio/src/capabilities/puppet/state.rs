@@ -8,7 +8,7 @@ use serde::Serialize;
 use sinew::{
     formats::pairs::PairTarget,
     puppet::{BodyPose, Limb, Projection},
-    session::{Event, Pair, PuppetSettings},
+    session::{ActorSource, Event, Pair, PuppetSettings},
 };
 use std::sync::Arc;
 use ts_rs::TS;
@@ -153,7 +153,9 @@ impl Part for ActPart {
         let settings = &document.puppet.settings;
         let theatre = studio.capabilities.puppet.theatre();
         let Some(live) = &theatre.live else { return Some(ActState { act: None }) };
-        let taken = |body: &BodyPose| settings.params(true).map_or(body.clone(), |p| p.tracker.taken(body));
+        let taken = |body: &BodyPose| {
+            settings.params(ActorSource::default()).map_or(body.clone(), |p| p.tracker.taken(body))
+        };
         let body = live.body.as_ref().map(taken);
         let ignored = |limb: &Limb| settings.ignored.iter().any(|name| name == limb.name());
         let missing = body.as_ref().and_then(|body| body.missing_limb(&|limb| ignored(&limb)));

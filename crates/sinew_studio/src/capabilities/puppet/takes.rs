@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use sinew::{
     puppet::BodyPose,
-    session::{Actor, Command, MAX_TAKE_FRAMES, SessionError, TakeData, perform_take},
+    session::{Actor, ActorSource, Command, MAX_TAKE_FRAMES, SessionError, TakeData, perform_take},
 };
 use ts_rs::TS;
 
@@ -57,18 +57,18 @@ impl Request for EndTake {
     type Reply = Option<Performed>;
 
     fn run(self, context: &Context<'_>) -> anyhow::Result<Option<Performed>> {
-        let (frames, fps, knows_height) = {
+        let (frames, fps, source) = {
             let mut theatre = context.studio.capabilities.puppet.theatre();
             let actor = theatre.actor.as_ref().map(|(_, actor)| actor.clone());
             let live = theatre.live.as_mut().context("nothing is performed")?;
             let of_file = actor.filter(|_| live.frame.is_some());
             let frames = live.take.take().context("nothing is recorded")?;
-            let knows = of_file.as_ref().is_some_and(|actor| actor.knows_height);
-            (frames, of_file.map_or(CAMERA_FPS, |actor| actor.fps), knows)
+            let source = of_file.as_ref().map_or(ActorSource::LANDMARKS, |actor| actor.source);
+            (frames, of_file.map_or(CAMERA_FPS, |actor| actor.fps), source)
         };
         context.studio.raise::<ActPart>();
         let Some(clip) = self.clip else { return Ok(None) };
-        perform(context.studio, &clip, &Actor { frames: rising(frames), fps, knows_height }).map(Some)
+        perform(context.studio, &clip, &Actor { frames: rising(frames), fps, source }).map(Some)
     }
 }
 

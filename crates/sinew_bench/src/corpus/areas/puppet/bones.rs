@@ -42,16 +42,18 @@ impl Bones {
         let carries = |joint: usize| carriers.contains(body.motion.names[joint].as_str());
         let joints: Vec<usize> = (0..rest.len()).filter(|&joint| carries(joint)).collect();
         let mut candidates: Vec<(usize, usize)> = Vec::new();
+        // Joints without skin tear nothing, but hold together what hangs on them.
+        let links = (0..rest.len()).filter_map(|joint| Some((joint, body.motion.parents[joint]?)));
+        candidates.extend(links);
         for &joint in &joints {
-            candidates
-                .extend(body.motion.parents[joint].filter(|p| carries(*p)).map(|parent| (joint, parent)));
             let mut others: Vec<usize> = joints.iter().copied().filter(|&k| k != joint).collect();
             others.sort_by(|&a, &b| rest[a].distance(rest[joint]).total_cmp(&rest[b].distance(rest[joint])));
             let n = if rig.clips().is_empty() { 0 } else { 6 };
             candidates.extend(others.into_iter().take(n).map(|other| (joint, other)));
         }
         let long = |&(a, b): &(usize, usize)| rest[a].distance(rest[b]);
-        candidates.retain(|pair| long(pair) > 0.02 * body.height);
+        let is_link = |&(a, b): &(usize, usize)| body.motion.parents[a] == Some(b);
+        candidates.retain(|pair| is_link(pair) || long(pair) > 0.02 * body.height);
         let mut bones = Self {
             names: body.motion.names.clone(),
             rest: candidates.iter().map(long).collect(),
@@ -60,7 +62,10 @@ impl Bones {
             pairs: candidates,
         };
         bones.learn(rig);
-        bones.choose(&body.motion.parents);
+        let is_measured = |&(a, b): &(usize, usize)| {
+            carries(a) && carries(b) && rest[a].distance(rest[b]) > 0.02 * body.height
+        };
+        bones.choose(&body.motion.parents, body.height, &is_measured);
         Some(bones)
     }
 
@@ -88,8 +93,15 @@ impl Bones {
 
     /// Keep the candidates that are rigid: joints and their parents, and what holds two parts together that are apart in the
     /// hierarchy. Within a part any two joints may keep their distance by chance, as the fingers of a fist do.
-    fn choose(&mut self, parents: &[Option<usize>]) {
-        let is_rigid = |k: &usize| self.own[*k] < RIGID;
+    fn choose(
+        &mut self,
+        parents: &[Option<usize>],
+        height: f64,
+        is_measured: &dyn Fn(&(usize, usize)) -> bool,
+    ) {
+        // What has hardly a length is rigid if it stays so.
+        let is_short = |k: usize| self.rest[k] < 0.02 * height;
+        let is_rigid = |k: &usize| self.own[*k] < RIGID || is_short(*k);
         let is_bone = |k: &usize| parents[self.pairs[*k].0] == Some(self.pairs[*k].1);
         let mut part: Vec<usize> = (0..parents.len()).collect();
         for k in (0..self.pairs.len()).filter(is_rigid).filter(is_bone) {
@@ -99,6 +111,7 @@ impl Bones {
         let are_apart = |k: &usize| part[self.pairs[*k].0] != part[self.pairs[*k].1];
         let kept: Vec<usize> =
             (0..self.pairs.len()).filter(is_rigid).filter(|k| is_bone(k) || are_apart(k)).collect();
+        let kept: Vec<usize> = kept.into_iter().filter(|&k| is_measured(&self.pairs[k])).collect();
         self.pairs = kept.iter().map(|&k| self.pairs[k]).collect();
         self.rest = kept.iter().map(|&k| self.rest[k]).collect();
         self.own = kept.iter().map(|&k| self.own[k]).collect();

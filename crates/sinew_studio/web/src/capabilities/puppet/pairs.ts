@@ -25,7 +25,9 @@ export function Pairs(): View {
       { 'data-testid': 'pairs' },
       ...pairs.map((pair, i) => card(pair, act?.weights?.[i] ?? 0)),
       pairs.length === 0 &&
-        note('None yet. Two are enough: stand still for “at rest”, then take a pose for another one of the character.'),
+        note(
+          'None. A character with arms and legs follows you without; others need two: stand still for “at rest”, then take a pose for another one of the character.',
+        ),
     ),
     residual(pairs.length > 0),
     files(),
@@ -34,12 +36,12 @@ export function Pairs(): View {
 
 function residual(hasPairs: boolean): View {
   const { residual: off, fault } = store.doc?.act ?? {};
-  const isFault = fault != null && hasPairs;
+  const isFault = fault != null;
   const far = off != null && off > FAR_M ? ' Pair this pose too.' : '';
   const distance = off == null ? '' : `You are ${(100 * off).toFixed(1)} cm from a blend of these.${far}`;
   return h(
     'p.note',
-    { class: isFault ? 'missed' : 'live', hidden: !hasPairs, 'data-testid': 'residual' },
+    { class: isFault ? 'missed' : 'live', hidden: !hasPairs && !isFault, 'data-testid': 'residual' },
     isFault ? fault : distance,
   );
 }

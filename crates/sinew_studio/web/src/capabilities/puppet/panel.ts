@@ -59,7 +59,7 @@ function sourceSection(): View {
 function sourceRows(source: Source): View[] {
   if (source === 'none')
     return [
-      note('You move, the character moves: start the camera or open a recording, pair a few poses, perform.'),
+      note('You move, the character moves: start the camera or open a recording. Pairs of poses correct what it does.'),
       h(
         'div.actions.wrap',
         null,
@@ -194,7 +194,8 @@ function Take(): View {
   const { source } = puppetStage;
   const { act, actor, puppet } = store.doc ?? {};
   const take = act?.take ?? null;
-  const isReady = (puppet?.pairs.length ?? 0) > 0;
+  // Bodies that follow by themselves need no pairs.
+  const isReady = (puppet?.pairs.length ?? 0) > 0 || (act != null && act.fault == null);
   const label = [h('b.dot'), take === null ? 'Record' : `Stop (${take} frames)`];
   if (source === 'none') return h('div');
   return section(

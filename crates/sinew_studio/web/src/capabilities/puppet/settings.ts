@@ -20,10 +20,13 @@ const PROJECTIONS: Record<string, string> = {
   radial: 'By similarity (radial)',
 };
 
+/** What is used for cameras unless something else is set; motion files are not smoothed then. */
+const CAMERA_SMOOTHING = 0.4;
+
 type NumberKey = 'smoothing' | 'lambda' | 'limit' | 'hold';
 
 function range(settings: PuppetSettings, key: NumberKey, label: string, max: number, step: number, tip: string): View {
-  const value = settings[key];
+  const value = settings[key] ?? CAMERA_SMOOTHING;
   const set = (to: number, gesture: number): unknown => puppetStage.set({ [key]: to }, gesture);
   return row(
     label,

@@ -1,0 +1,509 @@
+//! Legs that carry the character: it travels as far as the actor in leg lengths, and feet stay where they were put down.
+//!
+//! # Source
+//! Sun (2017), §6.2, leaves contact with the ground to future work; this is Sinew's own. A foot of the actor is down while its toe
+//! or its ankle is low and hardly moves. The foot of the character then stays where it is: the leg is bent by what is
+//! missing, which is the angle at the knee and a turn of the whole leg. A foot that is lifted gives back the difference
+//! within a tenth of a second, so that nothing jumps.
+
+use crate::{BodyPlacement, BodyPose, CanonicalPose, body::BodyJoint as B, canonical::TRUNK, figure::smooth};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use sinew_geom::{
+    Rig,
+    body_map::{BodyClass, BodyMap, Part},
+    rig::Side,
+};
+
+/// Leg of the standard body from hip to ankle, metres.
+const LEG_METRES: f64 = 0.84;
+/// Speed of a foot below which it is put down, and above which it is lifted; metres of the standard body per second.
+const SPEEDS: [f64; 2] = [0.25, 0.6];
+/// Height above the floor below which a foot can be down, metres of the standard body.
+const LOW_METRES: f64 = 0.07;
+/// Seconds within which a foot that is put down stops, and comes to the ground.
+const STOP_SECS: f64 = 0.03;
+const SETTLE_SECS: f64 = 0.06;
+/// How fast a lifted foot comes to where it would be: a critically damped spring, per second.
+const SPRING: f64 = 14.0;
+/// Share of the leg over which feet that carry take turns, and over which the hips begin to come down for a leg too short.
+const SOFT: f64 = 0.01;
+/// A foot that would be this share of the leg away is put down again.
+const MAX_PULL: f64 = 0.3;
+/// Straightest leg, as a share of its length.
+const MAX_REACH: f64 = 0.998;
+/// Rise of the floor under the actor while it is estimated, metres of the standard body per second.
+const FLOOR_DRIFT: f64 = 0.02;
+/// Rise of the actor's feet that counts as a jump of a body that stands on its lowest foot, metres.
+const MIN_JUMP: f64 = 0.06;
+/// Share by which the length of the actor's legs follows what is seen, per frame.
+const LEG_RATE: f64 = 0.02;
+
+/// A leg of the character.
+#[derive(Debug, Clone)]
+struct Leg {
+    hip: usize,
+    knee: usize,
+    ankle: usize,
+    /// Joints that move with the ankle, itself among them.
+    foot: Vec<usize>,
+    /// Joints that move with the knee but not with the ankle.
+    shin: Vec<usize>,
+    /// Joints that move with the hip but not with the knee.
+    thigh: Vec<usize>,
+    /// From the ankle to the toe, in the space of the ankle.
+    toe: DVec3,
+    /// Height of ankle and toe above the ground at rest.
+    clearance: [f64; 2],
+    /// Axis of the knee at rest, in the space of the hip.
+    axis: DVec3,
+    length: f64,
+    /// The foot of the actor that carries it, and the arm that must hang for it.
+    actor_foot: usize,
+    actor_arm: Option<usize>,
+    /// Which point stands (0 ankle, 1 toe), and where.
+    planted: Option<(usize, DVec3)>,
+    /// From where the pose has the foot to where it is shown, and how that changes per second.
+    offset: DVec3,
+    speed: DVec3,
+    /// Where the foot was shown last: the point that stands, or the ankle.
+    shown: Option<[DVec3; 2]>,
+    /// How the point that stands still moves on.
+    rolling: DVec3,
+}
+
+/// Follows an actor over the ground.
+#[derive(Debug, Clone)]
+pub(crate) struct Stance {
+    legs: Vec<Leg>,
+    /// Joints between the legs that carry the actor's travel, at rest.
+    hips: Vec<usize>,
+    pivot: DVec3,
+    /// Other joints that the ground may carry, and how high they are above it then.
+    supports: Vec<(usize, f64)>,
+    up: DVec3,
+    level: f64,
+    leg_length: f64,
+    is_upright: bool,
+    world_from_body: DQuat,
+    params: StanceParams,
+    last: Option<Last>,
+}
+
+/// What is known of the actor.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct StanceParams {
+    /// Metres of the character per metre of the standard body; by the legs if absent.
+    pub scale: Option<f64>,
+    /// Height of the ankles of the actor when they stand, if known.
+    pub floor: Option<f64>,
+}
+
+#[derive(Debug, Clone)]
+struct Last {
+    time: f64,
+    start: f64,
+    hips: DVec3,
+    /// Ankle and toe of each foot.
+    feet: [[DVec3; 2]; 2],
+    /// Which of them are down.
+    down: [[bool; 2]; 2],
+    position: DVec3,
+    /// Height of the lowest ankle.
+    floor: f64,
+    /// Length of the actor's legs.
+    leg: f64,
+}
+
+impl Stance {
+    /// Of a body with legs; `None` without.
+    pub fn new(rig: &Rig, map: &BodyMap, attached: &[Option<usize>], params: StanceParams) -> Option<Self> {
+        let rest = rig.rest_world();
+        let hangs_on: Vec<Option<usize>> = (0..rig.n_joints())
+            .map(|k| attached.get(k).copied().flatten().or(rig.joints()[k].parent))
+            .collect();
+        let mut legs = legs(map, &rest, &hangs_on);
+        let height = |p: DVec3| p.dot(map.up);
+        let points = |leg: &Leg| [rest[leg.ankle].translation, rest[leg.ankle].transform_point3(leg.toe)];
+        let level = legs.iter().flat_map(|leg| points(leg).map(height)).reduce(f64::min)?;
+        for leg in &mut legs {
+            leg.clearance = points(leg).map(|p| height(p) - level);
+        }
+        let hind: Vec<&Leg> = legs.iter().filter(|leg| leg.actor_arm.is_none()).collect();
+        let leg_length = hind.iter().map(|leg| leg.length).sum::<f64>() / hind.len().max(1) as f64;
+        let hips: Vec<usize> = hind.iter().map(|leg| leg.hip).collect();
+        let middle = middle(&hips, &rest);
+        let left = map.up.cross(map.forward);
+        (leg_length > 0.0).then(|| Self {
+            supports: supports(map, leg_length),
+            pivot: middle - height(middle) * map.up,
+            hips,
+            legs,
+            up: map.up,
+            level,
+            leg_length,
+            is_upright: map.class == BodyClass::Biped,
+            world_from_body: DQuat::from_mat3(&DMat3::from_cols(left, map.up, map.forward)).normalize(),
+            params,
+            last: None,
+        })
+    }
+
+    /// Put the posed joints on the ground. `body` is the actor as it was seen, or nothing if it was not.
+    pub fn step(
+        &mut self,
+        time: f64,
+        body: Option<&BodyPose>,
+        place: &BodyPlacement,
+        pose: &CanonicalPose,
+        world: &mut [DAffine3],
+    ) {
+        let before = self.last.take();
+        let feet = |body: &BodyPose| [12, 16].map(|leg| [body.joints[leg + 2], body.joints[leg + 3]]);
+        let Some(mut last) = before.or_else(|| body.map(|body| self.begin(time, body, feet(body), place)))
+        else {
+            return;
+        };
+        let secs = (time - last.time).max(0.0);
+        let mut low = last.floor;
+        if let Some(body) = body {
+            let feet = feet(body);
+            low = feet[0][0].y.min(feet[1][0].y);
+            last.leg += LEG_RATE * (leg_of(body) - last.leg);
+            let metre = last.leg / LEG_METRES;
+            last.floor = match self.params.floor {
+                Some(floor) => floor,
+                None => (last.floor + FLOOR_DRIFT * metre * secs.min(0.1)).min(low),
+            };
+            if secs > 0.0 {
+                last.down = contacts(&feet, &last, secs, metre);
+            }
+            last.feet = feet;
+        }
+        let scale = match self.params.scale {
+            Some(scale) if place.trunk > 0.0 => scale * TRUNK / place.trunk,
+            _ => self.leg_length / last.leg,
+        };
+        let hips = place.position;
+        let travelled = DQuat::from_rotation_y(-last.start) * (hips - last.hips) * scale;
+        last.position += self.world_from_body * DVec3 { y: 0.0, ..travelled };
+        (last.time, last.hips) = (time, hips);
+        let turn = DQuat::from_axis_angle(self.up, place.heading - last.start);
+        let carried =
+            DAffine3::from_rotation_translation(turn, self.pivot + last.position - turn * self.pivot);
+        world.iter_mut().for_each(|joint| *joint = carried * *joint);
+        let between = body.map_or(hips.y, |body| body.joints[12].midpoint(body.joints[16]).y);
+        self.stand((between - last.floor) * scale, (low - last.floor) * scale, world);
+        let down = last.down;
+        self.last = Some(last);
+        self.plant(down, secs, pose, world);
+    }
+
+    fn begin(&self, time: f64, body: &BodyPose, feet: [[DVec3; 2]; 2], place: &BodyPlacement) -> Last {
+        let low = feet[0][0].y.min(feet[1][0].y);
+        Last {
+            time,
+            start: place.heading,
+            hips: place.position,
+            feet,
+            down: [[false; 2]; 2],
+            position: DVec3::ZERO,
+            floor: self.params.floor.unwrap_or(low),
+            leg: leg_of(body).max(1e-9),
+        }
+    }
+
+    /// How high it is: an upright body holds its hips as high as the actor, in leg lengths; others stand on their lowest foot,
+    /// and leave the ground when the actor does.
+    fn stand(&self, hips: f64, rise: f64, world: &mut [DAffine3]) {
+        let height = |p: DVec3| p.dot(self.up) - self.level;
+        let ankle = self.legs.iter().map(|leg| leg.clearance[0]).sum::<f64>() / self.legs.len() as f64;
+        let mut shift = if self.is_upright {
+            hips + ankle - height(middle(&self.hips, world))
+        } else {
+            let jump = (rise - MIN_JUMP * self.leg_length / LEG_METRES).max(0.0);
+            let missing = |leg: &Leg| {
+                let points = leg.points(world);
+                [0, 1].map(|k| leg.clearance[k] - height(points[k])).into_iter().fold(f64::MIN, f64::max)
+            };
+            jump + soft_max(self.legs.iter().map(missing), SOFT * self.leg_length)
+        };
+        for &(joint, clearance) in &self.supports {
+            shift = shift.max(clearance - height(world[joint].translation));
+        }
+        world.iter_mut().for_each(|joint| joint.translation += shift * self.up);
+    }
+
+    /// Keep feet where they were put down.
+    fn plant(&mut self, down: [[bool; 2]; 2], secs: f64, pose: &CanonicalPose, world: &mut [DAffine3]) {
+        let (up, level) = (self.up, self.level);
+        let mut drop = 0.0f64;
+        for leg in &mut self.legs {
+            let points = leg.points(world);
+            let hangs = leg.actor_arm.is_none_or(|arm| hangs(pose, arm));
+            let [ankle, toe] = down[leg.actor_foot].map(|down| down && hangs);
+            leg.follow(
+                if toe {
+                    Some(1)
+                } else if ankle {
+                    Some(0)
+                } else {
+                    None
+                },
+                &points,
+                secs,
+                up,
+                level,
+            );
+            if leg.planted.is_some() {
+                drop = drop.max(leg.missing_reach(points[0] + leg.offset, world[leg.hip].translation, up));
+            }
+        }
+        if drop > 0.0 {
+            world.iter_mut().for_each(|joint| joint.translation -= drop * up);
+            self.legs.iter_mut().for_each(|leg| leg.offset += drop * up);
+        }
+        for leg in &self.legs {
+            let ankle = world[leg.ankle].translation;
+            leg.reach(ankle + leg.offset, world);
+        }
+        if drop > 0.0 {
+            // What the hips gave is not part of the foot's way.
+            self.legs.iter_mut().for_each(|leg| leg.offset -= drop * up);
+        }
+    }
+}
+
+impl Leg {
+    /// Ankle and toe.
+    fn points(&self, world: &[DAffine3]) -> [DVec3; 2] {
+        [world[self.ankle].translation, world[self.ankle].transform_point3(self.toe)]
+    }
+
+    /// Where the foot is shown: at its anchor if a point of it is down, else back to its pose; never below the ground.
+    fn follow(&mut self, down: Option<usize>, points: &[DVec3; 2], secs: f64, up: DVec3, level: f64) {
+        let flat = |v: DVec3| v - v.dot(up) * up;
+        let anchor = down.map(|k| match self.planted {
+            Some((same, anchor)) if same == k => (k, anchor),
+            // It stops from the speed it has, not at once.
+            _ => {
+                let before = self.shown.filter(|_| secs > 0.0);
+                let speed = before.map_or(DVec3::ZERO, |shown| (points[k] + self.offset - shown[k]) / secs);
+                self.rolling = flat(speed);
+                (k, points[k] + self.offset)
+            }
+        });
+        self.planted = anchor.filter(|(k, at)| flat(*at - points[*k]).length() < MAX_PULL * self.length);
+        let before = self.offset;
+        match &mut self.planted {
+            Some((k, at)) => {
+                *at += self.rolling * secs;
+                self.rolling *= (-secs / STOP_SECS).exp();
+                let wanted = level + self.clearance[*k] - points[*k].dot(up);
+                let height = self.offset.dot(up);
+                let share = 1.0 - (-secs / SETTLE_SECS).exp();
+                self.offset = flat(*at - points[*k]) + (height + share * (wanted - height)) * up;
+                self.speed = if secs > 0.0 { (self.offset - before) / secs } else { DVec3::ZERO };
+            }
+            None => {
+                // Exact over any time: (o + (v + ω o) t) exp(−ω t).
+                let drift = self.speed + SPRING * self.offset;
+                let decay = (-SPRING * secs).exp();
+                self.offset = (self.offset + drift * secs) * decay;
+                self.speed = drift * decay - SPRING * self.offset;
+            }
+        }
+        let below = |k: usize| level + self.clearance[k] - (points[k] + self.offset).dot(up);
+        self.offset += below(0).max(below(1)).max(0.0) * up;
+        self.shown = Some(points.map(|p| p + self.offset));
+    }
+
+    /// How far the hip must come down for the leg to reach the ankle.
+    fn missing_reach(&self, ankle: DVec3, hip: DVec3, up: DVec3) -> f64 {
+        let away = hip - ankle;
+        let height = away.dot(up);
+        let side = (away - height * up).length_squared();
+        let reach = MAX_REACH * self.length;
+        if side >= reach * reach {
+            return 0.0;
+        }
+        let (missing, soft) = (height - (reach * reach - side).sqrt(), SOFT * self.length);
+        // Zero well within reach, what is missing well beyond it, smooth between.
+        let ease = (missing + (missing * missing + soft * soft).sqrt()) / 2.0;
+        if missing < -3.0 * soft { 0.0 } else { ease * smooth((missing + 3.0 * soft) / (3.0 * soft)) }
+    }
+
+    /// Bend the knee and turn the leg so that the ankle comes to a place, as near as the leg is long; the foot keeps its
+    /// direction.
+    fn reach(&self, target: DVec3, world: &mut [DAffine3]) {
+        let [hip, knee, ankle] = [self.hip, self.knee, self.ankle].map(|k| world[k].translation);
+        if target.distance(ankle) < 1e-9 * self.length {
+            return;
+        }
+        let (upper, lower) = (knee - hip, ankle - knee);
+        let (a, b) = (upper.length(), lower.length());
+        if a <= 1e-9 * self.length || b <= 1e-9 * self.length {
+            return;
+        }
+        let far = target.distance(hip).clamp(1.02 * (a - b).abs().max(0.05 * (a + b)), MAX_REACH * (a + b));
+        let before = (-upper).angle_between(lower);
+        let after = ((a * a + b * b - far * far) / (2.0 * a * b)).clamp(-1.0, 1.0).acos();
+        let straight = world[self.hip].transform_vector3(self.axis).normalize_or_zero();
+        let bend = upper.cross(lower) / (a * b);
+        let bent = smooth((bend.length() - 0.02) / 0.1);
+        let axis = (bent * bend.normalize_or_zero() + (1.0 - bent) * straight).normalize_or_zero();
+        let bending =
+            DQuat::from_axis_angle(if axis == DVec3::ZERO { DVec3::X } else { axis }, before - after);
+        let (from, to) = (knee + bending * lower - hip, target - hip);
+        let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) else { return };
+        let swing = DQuat::from_rotation_arc(from, to);
+        let about = |at: DVec3, turn: DQuat| DAffine3::from_rotation_translation(turn, at - turn * at);
+        let thigh = about(hip, swing);
+        let shin = thigh * about(knee, bending);
+        let foot = DAffine3::from_translation(shin.transform_point3(ankle) - ankle);
+        for (joints, moved) in [(&self.thigh, thigh), (&self.shin, shin), (&self.foot, foot)] {
+            joints.iter().for_each(|&k| world[k] = moved * world[k]);
+        }
+    }
+}
+
+/// The largest, smoothly: within `soft` of each other they count alike.
+fn soft_max(values: impl Iterator<Item = f64> + Clone, soft: f64) -> f64 {
+    let most = values.clone().fold(f64::MIN, f64::max);
+    let weigh = |(sum, weights): (f64, f64), x: f64| {
+        let weight = ((x - most) / soft).exp();
+        (sum + weight * x, weights + weight)
+    };
+    let (sum, weights) = values.fold((0.0, 0.0), weigh);
+    sum / weights
+}
+
+/// Which of ankle and toe of each foot are down: low, and hardly moving.
+fn contacts(feet: &[[DVec3; 2]; 2], last: &Last, secs: f64, metre: f64) -> [[bool; 2]; 2] {
+    let is_down = |foot: usize, point: usize| {
+        let speed = feet[foot][point].distance(last.feet[foot][point]) / secs / metre;
+        // Toes are lower than ankles.
+        let is_low = feet[foot][point].y - last.floor < LOW_METRES * metre;
+        is_low && speed < SPEEDS[usize::from(last.down[foot][point])]
+    };
+    [0, 1].map(|foot| [0, 1].map(|point| is_down(foot, point)))
+}
+
+/// Whether an arm of the actor hangs, so that what follows it can stand.
+fn hangs(pose: &CanonicalPose, shoulder: usize) -> bool {
+    let arm = pose.joint(shoulder + 2) - pose.joint(shoulder);
+    arm.angle_between(DVec3::NEG_Y) < 0.8
+}
+
+/// Mean length of the actor's legs from hip to ankle.
+fn leg_of(body: &BodyPose) -> f64 {
+    let length = |hip: usize| {
+        body.joints[hip].distance(body.joints[hip + 1]) + body.joints[hip + 1].distance(body.joints[hip + 2])
+    };
+    0.5 * (length(12) + length(16))
+}
+
+fn middle(joints: &[usize], world: &[DAffine3]) -> DVec3 {
+    joints.iter().map(|&k| world[k].translation).sum::<DVec3>() / joints.len().max(1) as f64
+}
+
+/// Legs of a body: those that the actor's legs move and, of four, those that its arms do. An arm swings with the other leg.
+fn legs(map: &BodyMap, rest: &[DAffine3], hangs_on: &[Option<usize>]) -> Vec<Leg> {
+    let mut legs = Vec::new();
+    for (side, k) in [(Side::Left, 0), (Side::Right, 1)] {
+        legs.extend(leg(map, rest, hangs_on, [Part::Thigh, Part::Shin, Part::Foot], side, k, None));
+        if map.class == BodyClass::Quadruped {
+            let arm = B::ShoulderLeft as usize + 4 * k;
+            legs.extend(leg(
+                map,
+                rest,
+                hangs_on,
+                [Part::UpperArm, Part::Forearm, Part::Hand],
+                side,
+                1 - k,
+                Some(arm),
+            ));
+        }
+    }
+    legs
+}
+
+fn leg(
+    map: &BodyMap,
+    rest: &[DAffine3],
+    hangs_on: &[Option<usize>],
+    parts: [Part; 3],
+    side: Side,
+    actor_foot: usize,
+    actor_arm: Option<usize>,
+) -> Option<Leg> {
+    let [hip, knee] = [parts[0], parts[1]].map(|part| map.find(part, side));
+    let (hip, knee) = (hip?, knee?);
+    let on = |joint: usize| {
+        let mut found = vec![false; hangs_on.len()];
+        found[joint] = true;
+        // What hangs on a joint may come before it in the list.
+        for _ in 0..hangs_on.len().min(64) {
+            let more: Vec<usize> =
+                (0..found.len()).filter(|&k| !found[k] && hangs_on[k].is_some_and(|on| found[on])).collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|k| found[k] = true);
+        }
+        found
+    };
+    let (on_hip, on_knee) = (on(hip), on(knee));
+    let at = |k: usize| rest[k].translation;
+    let height = |k: &usize| at(*k).dot(map.up);
+    let below = |a: &usize, b: &usize| height(a).total_cmp(&height(b));
+    let is_part = |k: &usize| map.joints[*k].part == parts[2] && map.joints[*k].side == side && on_knee[*k];
+    let is_next = |k: &usize| hangs_on[*k] == Some(knee) && at(*k).distance(at(knee)) > 1e-9;
+    let ankle = (0..rest.len()).find(is_part).or_else(|| (0..rest.len()).filter(is_next).min_by(below))?;
+    let on_ankle = on(ankle);
+    let length = at(hip).distance(at(knee)) + at(knee).distance(at(ankle));
+    let toe = (0..rest.len())
+        .filter(|&k| on_ankle[k] && k != ankle)
+        .min_by(below)
+        .filter(|k| height(k) < height(&ankle));
+    let toe = toe.map_or(at(ankle) + 0.12 * length * map.forward, at);
+    let bend = (at(knee) - at(hip)).cross(at(ankle) - at(knee)).normalize_or_zero();
+    let axis = map.joints[knee].hinge.map_or(bend, |hinge| hinge.axis);
+    let which = |a: &[bool], b: &[bool]| (0..rest.len()).filter(|&k| a[k] && !b[k]).collect::<Vec<usize>>();
+    Some(Leg {
+        thigh: which(&on_hip, &on_knee),
+        shin: which(&on_knee, &on_ankle),
+        foot: which(&on_ankle, &vec![false; rest.len()]),
+        toe: rest[ankle].inverse().transform_point3(toe),
+        axis: rest[hip].inverse().transform_vector3(axis),
+        clearance: [0.0; 2],
+        hip,
+        knee,
+        ankle,
+        length,
+        actor_foot,
+        actor_arm,
+        planted: None,
+        offset: DVec3::ZERO,
+        speed: DVec3::ZERO,
+        shown: None,
+        rolling: DVec3::ZERO,
+    })
+}
+
+/// Joints that rest on the ground when a body kneels, crawls or lies, with the thickness of the flesh about them.
+fn supports(map: &BodyMap, leg: f64) -> Vec<(usize, f64)> {
+    let thickness = |part: Part| match part {
+        Part::Head => Some(0.08),
+        Part::Hips | Part::Chest | Part::Spine => Some(0.1),
+        Part::Hand => Some(0.02),
+        Part::Forearm => Some(0.04),
+        Part::Shin => Some(0.06),
+        _ => None,
+    };
+    let joints = map.joints.iter().enumerate();
+    let is_carried = |part: Part| {
+        map.class == BodyClass::Biped || !matches!(part, Part::Hand | Part::Forearm | Part::Shin)
+    };
+    let found = joints.filter(|(_, joint)| is_carried(joint.part) && !joint.is_structural);
+    found.filter_map(|(k, joint)| thickness(joint.part).map(|share| (k, share * leg))).collect()
+}

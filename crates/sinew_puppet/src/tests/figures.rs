@@ -1,0 +1,166 @@
+//! Bodies that follow without pairs: a body follows itself, whatever way it faces; feet stay where they stand.
+
+use super::*;
+use glam::DAffine3;
+use sinew_geom::{
+    Clip,
+    sample::{Sample, build_character},
+};
+
+const FPS: f64 = 30.0;
+
+fn sample(sample: Sample) -> (Rig, Vec<Clip>) {
+    let character = build_character(sample, 400).unwrap();
+    (character.rig.unwrap(), character.clips)
+}
+
+/// The clip's joints in the world, and the body in it.
+fn acted(rig: &Rig, clip: &Clip, secs: f64) -> Vec<(f64, Vec<DAffine3>, BodyPose)> {
+    let body = RigBody::find(rig).unwrap();
+    let frame = |k: usize| {
+        let (time, mut world) = (k as f64 / FPS, Vec::new());
+        let pose = clip.sample(rig, (time % f64::from(clip.duration_secs())) as f32);
+        let body = body.pose(rig, &pose, &mut world).unwrap();
+        (time, world, body)
+    };
+    (0..(secs * FPS) as usize).map(frame).collect()
+}
+
+fn exact() -> PerformerParams {
+    let tracker = TrackerParams { smoothing: 0.0, is_exact: true, ..TrackerParams::default() };
+    PerformerParams { tracker, ..PerformerParams::default() }
+}
+
+fn height(rig: &Rig) -> f64 {
+    let ys = rig.rest_world().iter().map(|joint| joint.translation.y).collect::<Vec<_>>();
+    ys.iter().copied().fold(f64::MIN, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn a_body_follows_itself() {
+    let (rig, clips) = sample(Sample::Biped);
+    let map = Anatomy::read(&rig, &clips);
+    let clip = clips.iter().find(|clip| clip.name == "walk").unwrap();
+    let mut figure = Figure::new(&rig, &map.map, &map.attached).unwrap();
+    let body = RigBody::find(&rig).unwrap();
+    figure.set_foot_slope(body.foot_slope(&map.map).unwrap());
+    let (mut pose, mut world, mut worst) = (Pose::default(), Vec::new(), 0.0f64);
+    for (_, truth, body) in acted(&rig, clip, 1.0) {
+        let (canonical, place) = CanonicalPose::of(&body);
+        figure.pose(&canonical, &mut pose, &mut world);
+        let turn = DQuat::from_rotation_y(place.heading);
+        let hips = map.map.find(sinew_geom::body_map::Part::Hips, sinew_geom::rig::Side::Middle).unwrap();
+        for part in ["forearm.L", "hand.R", "shin.L", "foot.R", "head"] {
+            let joint = rig.find(part).unwrap();
+            let seen = turn * (world[joint].translation - world[hips].translation);
+            worst = worst.max(seen.distance(truth[joint].translation - truth[hips].translation));
+        }
+    }
+    assert!(worst < 0.02 * height(&rig), "{worst}");
+}
+
+#[test]
+fn which_way_a_body_faces_changes_nothing_else() {
+    let (rig, clips) = sample(Sample::Biped);
+    let turn = DQuat::from_rotation_y(std::f64::consts::PI);
+    let mut joints = rig.joints().to_vec();
+    for joint in joints.iter_mut().filter(|joint| joint.parent.is_none()) {
+        joint.rest = Transform::from_affine(DAffine3::from_quat(turn) * joint.rest.to_affine()).0;
+    }
+    let turned = Rig::new(joints).unwrap();
+    let frames = acted(&rig, &clips[0], 0.6);
+    let mut performers =
+        [&rig, &turned].map(|rig| Performer::new(rig, &Anatomy::read(rig, &[]), &[], &exact()).unwrap());
+    for (time, _, body) in &frames {
+        let one = performers[0].step(&rig, *time, body).unwrap().unwrap();
+        let other = performers[1].step(&turned, *time, body).unwrap().unwrap();
+        for (a, b) in one.world.iter().zip(&other.world) {
+            assert!((turn * a.translation).distance(b.translation) < 1e-6, "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn feet_stand_while_the_body_travels() {
+    let (rig, clips) = sample(Sample::Biped);
+    let clip = clips.iter().find(|clip| clip.name == "walk").unwrap();
+    let feet = ["foot.L", "foot.R"].map(|name| rig.find(name).unwrap());
+    // A walk on the spot, carried forward as fast as its feet go back, is a walk over the ground.
+    let frames = acted(&rig, clip, 2.0 * f64::from(clip.duration_secs()));
+    let mut position = DVec3::ZERO;
+    let mut over_ground = Vec::new();
+    for pair in frames.windows(2) {
+        let low = |world: &[DAffine3]| {
+            feet.iter()
+                .copied()
+                .min_by(|a, b| world[*a].translation.y.total_cmp(&world[*b].translation.y))
+                .unwrap()
+        };
+        let foot = low(&pair[1].1);
+        let back = pair[1].1[foot].translation - pair[0].1[foot].translation;
+        position -= DVec3 { y: 0.0, ..back };
+        let mut body = pair[1].2.clone();
+        body.joints.iter_mut().for_each(|joint| *joint += position);
+        over_ground.push((pair[1].0, body));
+    }
+    let mut performer = Performer::new(&rig, &Anatomy::read(&rig, &clips), &[], &exact()).unwrap();
+    let mut hips = Vec::new();
+    let (mut slide, mut swing, mut before) = (f64::INFINITY, 0.0f64, None::<Vec<DAffine3>>);
+    let mut slides = Vec::new();
+    for (time, body) in &over_ground {
+        let done = performer.step(&rig, *time, body).unwrap().unwrap();
+        if let Some(before) = &before {
+            let speeds = feet.map(|foot| {
+                let step = done.world[foot].translation - before[foot].translation;
+                DVec3 { y: 0.0, ..step }.length() * FPS
+            });
+            slides.push(speeds[0].min(speeds[1]));
+            swing = swing.max(speeds[0].max(speeds[1]));
+            slide = slide.min(speeds[0].min(speeds[1]));
+        }
+        hips.push(done.world[0].translation);
+        before = Some(done.world);
+    }
+    slides.sort_by(f64::total_cmp);
+    let usual = slides[slides.len() / 2];
+    let travelled = hips.last().unwrap().distance(hips[0]);
+    assert!(usual < 0.02 * height(&rig), "the standing foot slides at {usual}");
+    assert!((travelled / position.length() - 1.0).abs() < 0.1, "{travelled} of {}", position.length());
+    assert!(swing > 0.3 * height(&rig), "the other foot swings: {swing}");
+}
+
+#[test]
+fn a_dog_trots_when_its_actor_walks() {
+    let (rig, clips) = sample(Sample::Biped);
+    let (dog, of_dog) = sample(Sample::Quadruped);
+    let clip = clips.iter().find(|clip| clip.name == "walk").unwrap();
+    let mut performer = Performer::new(&dog, &Anatomy::read(&dog, &of_dog), &[], &exact()).unwrap();
+    let legs = ["upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R"].map(|name| dog.find(name).unwrap());
+    let rest = dog.rest_pose();
+    let mut turned = [0.0f64; 4];
+    for (time, _, body) in acted(&rig, clip, 1.0) {
+        let done = performer.step(&dog, time, &body).unwrap().unwrap();
+        for (most, leg) in turned.iter_mut().zip(legs) {
+            *most = most.max(done.pose.locals[leg].rotation.angle_between(rest.locals[leg].rotation));
+        }
+        let bones = |world: &[DAffine3]| -> Vec<f64> {
+            let joints = dog.joints().iter().enumerate();
+            joints
+                .filter_map(|(k, joint)| {
+                    Some(world[k].translation.distance(world[joint.parent?].translation))
+                })
+                .collect()
+        };
+        for (a, b) in bones(&done.world).iter().zip(bones(&dog.rest_world())) {
+            assert!((a - b).abs() < 1e-6, "bones keep their lengths");
+        }
+    }
+    assert!(turned.iter().all(|angle| *angle > 0.1), "all legs move: {turned:?}");
+}
+
+#[test]
+fn what_follows_nobody_says_so() {
+    let (rig, clips) = sample(Sample::Sack);
+    let error = Performer::new(&rig, &Anatomy::read(&rig, &clips), &[], &exact()).err();
+    assert!(matches!(error, Some(PuppetError::NoFigure { .. })), "{error:?}");
+}
