@@ -295,9 +295,11 @@ impl Figure {
     fn along(&self, bone: &Bone, ridden: DQuat, at: &dyn Fn(usize) -> DVec3) -> DQuat {
         let Some(mut along) = (at(bone.to) - at(bone.from)).try_normalize() else { return ridden };
         if let Some(slope) = bone.slope {
-            let down = -(self.world_from_body * DVec3::Y);
-            let across = along.cross(down).try_normalize().unwrap_or(DVec3::X);
-            along = DQuat::from_axis_angle(across, slope - self.foot_slope) * along;
+            // About the axis of the ankle, from right to left.
+            let left = ridden * (self.world_from_body * DVec3::X);
+            if let Some(across) = (left - left.dot(along) * along).try_normalize() {
+                along = DQuat::from_axis_angle(across, slope - self.foot_slope) * along;
+            }
         }
         let swung = DQuat::from_rotation_arc((ridden * bone.rest).normalize(), along) * ridden;
         let Some((axis, next)) = bone.hinge else { return swung };

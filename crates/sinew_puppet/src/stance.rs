@@ -16,6 +16,8 @@ use sinew_geom::{
 
 /// Leg of the standard body from hip to ankle, metres.
 const LEG_METRES: f64 = 0.84;
+/// Height of its hips above the ground, metres.
+const HIP_METRES: f64 = 0.92;
 /// Speed of a foot below which it is put down, and above which it is lifted; metres of the standard body per second.
 const SPEEDS: [f64; 2] = [0.25, 0.6];
 /// Height above the floor below which a foot can be down, metres of the standard body.
@@ -27,10 +29,10 @@ const SETTLE_SECS: f64 = 0.06;
 const SPRING: f64 = 14.0;
 /// Share of the leg over which feet that carry take turns, and over which the hips begin to come down for a leg too short.
 const SOFT: f64 = 0.01;
-/// A foot that would be this share of the leg away is put down again.
+/// A foot that stands further from its pose than this share of the leg is dragged along.
 const MAX_PULL: f64 = 0.3;
 /// Straightest leg, as a share of its length.
-const MAX_REACH: f64 = 0.998;
+const MAX_REACH: f64 = 0.995;
 /// Rise of the floor under the actor while it is estimated, metres of the standard body per second.
 const FLOOR_DRIFT: f64 = 0.02;
 /// Rise of the actor's feet that counts as a jump of a body that stands on its lowest foot, metres.
@@ -129,7 +131,13 @@ impl Stance {
             leg.clearance = points(leg).map(|p| height(p) - level);
         }
         let hind: Vec<&Leg> = legs.iter().filter(|leg| leg.actor_arm.is_none()).collect();
-        let leg_length = hind.iter().map(|leg| leg.length).sum::<f64>() / hind.len().max(1) as f64;
+        let is_upright = map.class == BodyClass::Biped;
+        // Legs of animals have more than two bones: what they reach is the height of the hips.
+        let long = |leg: &Leg| match is_upright {
+            true => leg.length,
+            false => (height(rest[leg.hip].translation) - level) * LEG_METRES / HIP_METRES,
+        };
+        let leg_length = hind.iter().map(|leg| long(leg)).sum::<f64>() / hind.len().max(1) as f64;
         let hips: Vec<usize> = hind.iter().map(|leg| leg.hip).collect();
         let middle = middle(&hips, &rest);
         let left = map.up.cross(map.forward);
@@ -141,7 +149,7 @@ impl Stance {
             up: map.up,
             level,
             leg_length,
-            is_upright: map.class == BodyClass::Biped,
+            is_upright,
             world_from_body: DQuat::from_mat3(&DMat3::from_cols(left, map.up, map.forward)).normalize(),
             params,
             last: None,
@@ -292,7 +300,10 @@ impl Leg {
                 (k, points[k] + self.offset)
             }
         });
-        self.planted = anchor.filter(|(k, at)| flat(*at - points[*k]).length() < MAX_PULL * self.length);
+        self.planted = anchor.map(|(k, at)| {
+            let away = flat(at - points[k]);
+            (k, points[k] + away.clamp_length_max(MAX_PULL * self.length) + (at - points[k] - away))
+        });
         let before = self.offset;
         match &mut self.planted {
             Some((k, at)) => {
@@ -300,7 +311,8 @@ impl Leg {
                 self.rolling *= (-secs / STOP_SECS).exp();
                 let wanted = level + self.clearance[*k] - points[*k].dot(up);
                 let height = self.offset.dot(up);
-                let share = 1.0 - (-secs / SETTLE_SECS).exp();
+                // What begins on the ground is there at once.
+                let share = if self.shown.is_some() { 1.0 - (-secs / SETTLE_SECS).exp() } else { 1.0 };
                 self.offset = flat(*at - points[*k]) + (height + share * (wanted - height)) * up;
                 self.speed = if secs > 0.0 { (self.offset - before) / secs } else { DVec3::ZERO };
             }

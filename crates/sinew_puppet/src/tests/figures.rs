@@ -10,7 +10,7 @@ use sinew_geom::{
 const FPS: f64 = 30.0;
 
 fn sample(sample: Sample) -> (Rig, Vec<Clip>) {
-    let character = build_character(sample, 400).unwrap();
+    let character = build_character(sample, 1000).unwrap();
     (character.rig.unwrap(), character.clips)
 }
 
@@ -85,6 +85,7 @@ fn feet_stand_while_the_body_travels() {
     let (rig, clips) = sample(Sample::Biped);
     let clip = clips.iter().find(|clip| clip.name == "walk").unwrap();
     let feet = ["foot.L", "foot.R"].map(|name| rig.find(name).unwrap());
+    let toes = ["toe.L", "toe.R"].map(|name| rig.find(name).unwrap());
     // A walk on the spot, carried forward as fast as its feet go back, is a walk over the ground.
     let frames = acted(&rig, clip, 2.0 * f64::from(clip.duration_secs()));
     let mut position = DVec3::ZERO;
@@ -105,18 +106,21 @@ fn feet_stand_while_the_body_travels() {
     }
     let mut performer = Performer::new(&rig, &Anatomy::read(&rig, &clips), &[], &exact()).unwrap();
     let mut hips = Vec::new();
-    let (mut slide, mut swing, mut before) = (f64::INFINITY, 0.0f64, None::<Vec<DAffine3>>);
+    let (mut swing, mut before) = (0.0f64, None::<Vec<DAffine3>>);
     let mut slides = Vec::new();
     for (time, body) in &over_ground {
         let done = performer.step(&rig, *time, body).unwrap().unwrap();
         if let Some(before) = &before {
-            let speeds = feet.map(|foot| {
-                let step = done.world[foot].translation - before[foot].translation;
-                DVec3 { y: 0.0, ..step }.length() * FPS
+            // A foot rolls: its ankle stands, or its toe.
+            let speeds = [0, 1].map(|side| {
+                let speed = |joint: usize| {
+                    let step = done.world[joint].translation - before[joint].translation;
+                    DVec3 { y: 0.0, ..step }.length() * FPS
+                };
+                speed(feet[side]).min(speed(toes[side]))
             });
             slides.push(speeds[0].min(speeds[1]));
             swing = swing.max(speeds[0].max(speeds[1]));
-            slide = slide.min(speeds[0].min(speeds[1]));
         }
         hips.push(done.world[0].translation);
         before = Some(done.world);

@@ -721,8 +721,8 @@ export type PuppetSettings = {
   lambda: number;
   /** `fk` or `linear`. */
   interpolation: 'fk' | 'linear';
-  /** 0 leaves the body as it comes, 1 makes it slow and smooth. */
-  smoothing: number;
+  /** 0 leaves the body as it comes, 1 makes it slow and smooth; if absent, what cameras see is smoothed. */
+  smoothing: number | null;
   /** Whether left and right are exchanged. */
   mirror: boolean;
   /** Names of limbs that are not listened to. */
@@ -1038,6 +1038,10 @@ export type TakeData = {
   fps: number;
   /** Whether the source knows how high the actor is. */
   knows_height: boolean;
+  /** Whether every joint was measured, as in motion files. */
+  is_exact: boolean;
+  /** Downward slope of the feet when they stand, in radians. */
+  foot_slope: number | null;
   /** Times and joints as 32-bit floats; joints that were not seen are no numbers. */
   frames: string;
 };
