@@ -9,8 +9,12 @@ use sinew_geom::{
     rig::{JointTrack, Keys},
 };
 
-/// Height in metres of what is not a body, beyond which its unit is doubted.
-const PLAUSIBLE_SIZES: [f64; 2] = [0.01, 60.0];
+/// Sizes in metres between which a body is taken for what it is, however small or large its kind usually is.
+const PLAUSIBLE_BODIES: [f64; 2] = [0.05, 20.0];
+/// Size in metres of what is not a body, beyond which its unit is doubted.
+const LARGEST_THING: f64 = 60.0;
+/// Size in metres beyond which a thing is rather in millimetres than in centimetres.
+const LARGEST_IN_CENTIMETRES: f64 = 600.0;
 /// Confidence of a body map below which it is not quoted.
 const LEAST_CONFIDENCE: f64 = 0.5;
 
@@ -155,10 +159,9 @@ pub fn describe_doubts(character: &Character) -> Option<String> {
     let map = character.rig.as_ref().filter(|_| has_skeleton(character)).map(read);
     match map.filter(|map| map.class != BodyClass::Tree && map.confidence >= LEAST_CONFIDENCE) {
         Some(map) => {
-            let unit = map.metres_per_unit.filter(|unit| !(0.5..2.0).contains(unit)).map(|unit| {
-                let name = unit_name(unit);
-                format!("the body is {size:.3} m large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it metres")
-            });
+            let is_plausible = |size: f64| (PLAUSIBLE_BODIES[0]..=PLAUSIBLE_BODIES[1]).contains(&size);
+            let guessed = map.metres_per_unit.filter(|unit| !is_plausible(size) && is_plausible(unit * size));
+            let unit = guessed.map(|unit| doubt(size, unit));
             let up = (map.up.y < 0.7).then(|| {
                 let axis = axis_name(map.up);
                 format!("its up axis seems to be {axis}, not +Y: `sinew convert --up {axis}` turns it")
@@ -166,17 +169,17 @@ pub fn describe_doubts(character: &Character) -> Option<String> {
             let said: Vec<String> = [unit, up].into_iter().flatten().collect();
             (!said.is_empty()).then(|| said.join("; "))
         }
-        None if size > 0.0 && !(PLAUSIBLE_SIZES[0]..=PLAUSIBLE_SIZES[1]).contains(&size) => {
-            let unit = if size > 600.0 || size < PLAUSIBLE_SIZES[0] { 0.001 } else { 0.01 };
-            let unit = if size < PLAUSIBLE_SIZES[0] { 1.0 / unit } else { unit };
-            Some(format!(
-                "it is {size:.4} m large: {}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {:.2} m",
-                unit_name(unit),
-                unit * size
-            ))
-        }
+        None if size > LARGEST_IN_CENTIMETRES => Some(doubt(size, 0.001)),
+        None if size > LARGEST_THING => Some(doubt(size, 0.01)),
         None => None,
     }
+}
+
+fn doubt(size: f64, unit: f64) -> String {
+    let (name, metres) = (unit_name(unit), unit * size);
+    format!(
+        "it is {size:.4} m large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m"
+    )
 }
 
 fn unit_name(metres: f64) -> &'static str {
@@ -245,6 +248,12 @@ mod tests {
         let bare = Character { rig: None, skin: None, clips: Vec::new(), ..biped };
         assert_eq!(describe_doubts(&bare), None);
         assert!(describe_doubts(&bare.scaled(100.0).unwrap()).unwrap().contains("centimetres"));
-        assert!(describe_doubts(&bare.scaled(0.001).unwrap()).is_some());
+        assert!(describe_doubts(&bare.scaled(1000.0).unwrap()).unwrap().contains("millimetres"));
+        // Small things and large animals are what they are.
+        assert_eq!(describe_doubts(&bare.scaled(0.001).unwrap()), None);
+        assert_eq!(
+            describe_doubts(&build_character(Sample::Biped, 1_500).unwrap().scaled(3.0).unwrap()),
+            None
+        );
     }
 }
