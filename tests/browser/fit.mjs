@@ -175,4 +175,9 @@ export async function the_fit_panel_at_both_sizes({ studio, open, shots }) {
   }
 }
 
-for (const test of [a_fit_is_stopped_and_goes_on, a_sequence_becomes_a_skin_beside_the_original, the_fit_panel_at_both_sizes]) test.long = true;
+for (const test of [
+  a_fit_is_stopped_and_goes_on,
+  a_sequence_becomes_a_skin_beside_the_original,
+  the_fit_panel_at_both_sizes,
+])
+  test.long = true;

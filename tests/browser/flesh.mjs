@@ -289,4 +289,10 @@ export async function flat_surfaces_say_why_they_have_no_flesh({ studio, open, s
 }
 
 // Others of this capability are short.
-for (const test of [flesh_is_pulled_and_springs_back, stiffness_is_painted_and_kept, a_mesh_gets_joints_and_flesh, a_bake_plays_is_kept_and_exports]) test.long = true;
+for (const test of [
+  flesh_is_pulled_and_springs_back,
+  stiffness_is_painted_and_kept,
+  a_mesh_gets_joints_and_flesh,
+  a_bake_plays_is_kept_and_exports,
+])
+  test.long = true;
