@@ -327,13 +327,17 @@ impl LegPlan<'_> {
         };
         let points =
             || self.source.surfaces[self.leg].iter().map(|(joint, local)| world.point(*joint, *local));
+        // Feet that are held still are not allowed to sink where the source's do.
+        let soles = sole.points.iter().map(|point| world.point(point.joint, point.local));
+        let deepest = points().chain(soles).map(|p| -height(p)).fold(0.0, f64::max);
+        let depth = if self.context.is_still { 0.0 } else { deepest * self.context.scale };
         let mut goal = FootGoal {
             ball: target.origin + away * self.context.scale,
             rotation: turn * copy.rotations[self.copy.body.legs[self.leg].ankle],
             print: *target,
             holds_heel: false,
             holds_ball: false,
-            depth: points().map(|p| -height(p)).fold(0.0, f64::max) * self.context.scale,
+            depth,
         };
         // The lowest point of the foot is as high as the source's, whatever shoes both wear.
         let high = points().map(|p| normal.dot(p - source.origin)).fold(f64::INFINITY, f64::min);
@@ -448,13 +452,9 @@ impl LegPlan<'_> {
         let leg = &self.copy.body.legs[self.leg];
         let lack = |p: DVec3| {
             let ground = site.height(p.x, p.z);
-            let edge = [
-                (STEP_ROOM_METRES, 0.0),
-                (-STEP_ROOM_METRES, 0.0),
-                (0.0, STEP_ROOM_METRES),
-                (0.0, -STEP_ROOM_METRES),
-            ]
-            .map(|(dx, dz)| site.height(p.x + dx, p.z + dz));
+            let room = STEP_ROOM_METRES;
+            let around = [(room, 0.0), (-room, 0.0), (0.0, room), (0.0, -room)];
+            let edge = around.map(|(dx, dz)| site.height(p.x + dx, p.z + dz));
             let highest = edge.into_iter().fold(ground, f64::max);
             // A slope is no obstacle; an edge is.
             let needed =
