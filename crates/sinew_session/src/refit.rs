@@ -243,7 +243,8 @@ pub fn refit_motion(
         along_way: request.along_way,
         feet: request.feet.clone(),
         together: request.together,
-        still_feet: request.still_feet,
+        // Who sets contacts by hand wants them held.
+        still_feet: request.still_feet || request.contacts.is_some(),
         skins: [SkinPoints::of(source), SkinPoints::of(target)],
         // Clips help where the rest pose says nothing; those of the source are looked at as they are fitted.
         maps: [None, (!target.clips.is_empty()).then(|| BodyMap::read(&rig, &target.clips))],

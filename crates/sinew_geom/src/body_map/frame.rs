@@ -94,32 +94,26 @@ impl Frame {
             _ => DVec3::ZERO,
         };
         let up = pillar.try_normalize().map_or(DVec3::Y, |up| snap(up, LEAN_COSINE));
-        let limbs = [
-            Part::UpperArm,
-            Part::Thigh,
-            Part::Leg,
-            Part::Wing,
-            Part::Fin,
-            Part::Shoulder,
-            Part::Foot,
-            Part::Hand,
-        ];
-        let on = |side: Side| {
-            let is_limb = |k: &usize| limbs.contains(&found.parts[*k]) && found.sides[*k] == side;
+        let on = |parts: &[Part], side: Side| {
+            let is_limb = |k: &usize| parts.contains(&found.parts[*k]) && found.sides[*k] == side;
             mean((0..places.len()).filter(is_limb).map(|k| places[k]))
         };
         let flat = |v: DVec3| (v - v.dot(up) * up).try_normalize();
-        let from_sides = match (on(Side::Left), on(Side::Right)) {
+        let across = |parts: &[Part]| match (on(parts, Side::Left), on(parts, Side::Right)) {
             (Some(left), Some(right)) => flat(left - right).map(|left| left.cross(up)),
             _ => None,
         };
+        // Where limbs begin lies opposite each other however they are posed; where they end need not.
+        let from_sides = across(&[Part::UpperArm, Part::Thigh, Part::Wing, Part::Fin, Part::Shoulder])
+            .or_else(|| across(&[Part::Leg, Part::Foot, Part::Hand]));
         let from_ends = || {
             let back = middle(Part::Tail).or_else(|| middle(Part::Hips)).or_else(|| middle(Part::Spine))?;
             flat(middle(Part::Head)? - back)
         };
-        let known = from_sides.or_else(from_ends);
-        let forward =
-            known.map_or_else(|| flat(DVec3::Z).unwrap_or(DVec3::X), |forward| snap(forward, TURN_COSINE));
+        // A body without limbs winds at rest: its ends tell only which axis it lies along.
+        let from_sides = from_sides.map(|forward| snap(forward, TURN_COSINE));
+        let known = from_sides.or_else(|| from_ends().map(|forward| snap(forward, LEAN_COSINE)));
+        let forward = known.unwrap_or_else(|| flat(DVec3::Z).unwrap_or(DVec3::X));
         Self { up, forward, is_forward_known: known.is_some() }
     }
 

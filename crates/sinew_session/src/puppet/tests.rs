@@ -256,7 +256,7 @@ fn handles_travel() {
 #[test]
 fn faults_say_what_to_do() {
     let message = |document: &Document| Puppet::new(document, ActorSource::MOTION).unwrap_err().to_string();
-    assert!(message(&dog()).contains("no pairs"));
+    assert!(Puppet::new(&dog(), ActorSource::MOTION).is_ok(), "legs follow legs");
     let absent = PairTarget::Joints(vec![("wing".into(), Transform::IDENTITY)]);
     let text = message(&put(&paired(), pair("fly", 0.5, absent)));
     assert!(text.contains("\"wing\"") && text.contains("pair it again"), "{text}");
