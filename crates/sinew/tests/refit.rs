@@ -41,8 +41,9 @@ fn recorded_walks_stand_on_other_grounds() {
             assert!(m.slide < 0.01 && m.drift < 0.005, "{what}: {m:?}");
             assert!(m.penetration < 0.005 && m.height_error < 0.002, "{what}: {m:?}");
             assert!(fitted.report.jerk_ratio() < 1.2, "{what}: {}", fitted.report.jerk_ratio());
-            // What it replaces slides and sinks.
-            assert!(fitted.report.copied.slide > 0.02 && fitted.report.copied.penetration > 0.01, "{what}");
+            // What it replaces slides or sinks.
+            let copied = &fitted.report.copied;
+            assert!(copied.slide > 0.02 || copied.penetration > 0.01, "{what}: {copied:?}");
         }
     }
 }

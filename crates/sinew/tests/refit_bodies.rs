@@ -91,7 +91,7 @@ fn a_clip_on_its_own_body_is_the_same_clip() {
 
 /// A body turned about up, in rest pose and surface, moves as before and turned; a larger one moves larger.
 #[test]
-#[ignore = "its bounds were not tried yet"]
+#[ignore = "a body turned by 0.4 radians comes out 6 % of its size elsewhere; the cause is not found yet"]
 fn a_turned_or_scaled_body_gives_the_turned_or_scaled_result() {
     let Some(data) = data() else { return };
     let source = open(&data.join("bvh/cmu/02_01.bvh")).unwrap();

@@ -201,7 +201,7 @@ fn wrong_requests_get_a_remedy() {
     let at = |frame: &str| format!("{actor}@{frame}");
     let (far, word) = (at("9999"), at("soon"));
     let (late, unknown) = (format!("{dog}@walk:99"), format!("{dog}@gallop"));
-    let cases: [(&[&str], i32, &str); 14] = [
+    let cases: [(&[&str], i32, &str); 13] = [
         (&["puppet", &dog, "--pairs", &pairs, "-o", &out], 1, "--source"),
         (&["puppet", &dog, "--pairs", &pairs, "--source", &actor], 1, "-o FILE"),
         (&["puppet"], 1, "puppet pair"),

@@ -106,13 +106,19 @@ impl Frame {
         // Where limbs begin lies opposite each other however they are posed; where they end need not.
         let from_sides = across(&[Part::UpperArm, Part::Thigh, Part::Wing, Part::Fin, Part::Shoulder])
             .or_else(|| across(&[Part::Leg, Part::Foot, Part::Hand]));
-        let from_ends = || {
+        let spine = || {
             let back = middle(Part::Tail).or_else(|| middle(Part::Hips)).or_else(|| middle(Part::Spine))?;
-            flat(middle(Part::Head)? - back)
+            Some(middle(Part::Head)? - back)
         };
+        // Of a body along the ground the spine tells better than limbs, one of which may be ahead.
+        let along =
+            spine().filter(|spine| flat(*spine).is_some_and(|ahead| ahead.dot(*spine) > spine.dot(up).abs()));
+        let from_spine = along
+            .and_then(flat)
+            .filter(|ahead| from_sides.is_some_and(|side| side.dot(*ahead) > LEAN_COSINE));
+        let from_limbs = from_spine.or(from_sides).map(|forward| snap(forward, TURN_COSINE));
         // A body without limbs winds at rest: its ends tell only which axis it lies along.
-        let from_sides = from_sides.map(|forward| snap(forward, TURN_COSINE));
-        let known = from_sides.or_else(|| from_ends().map(|forward| snap(forward, LEAN_COSINE)));
+        let known = from_limbs.or_else(|| spine().and_then(flat).map(|forward| snap(forward, LEAN_COSINE)));
         let forward = known.unwrap_or_else(|| flat(DVec3::Z).unwrap_or(DVec3::X));
         Self { up, forward, is_forward_known: known.is_some() }
     }
