@@ -52,7 +52,7 @@ pub struct AdaptiveFit {
     pub fit: SurfaceFit,
     /// The body, in the shape the muscle gives it.
     pub posed: PosedBody,
-    /// Doublings of each finest cell: what [`LatticeSource::Levels`] makes the same cells of.
+    /// Doublings of each finest cell: what [`crate::LatticeSource::Levels`] makes the same cells of.
     pub levels: Vec<u8>,
     /// What was reached level by level.
     pub rounds: Vec<AdaptRound>,
