@@ -13,7 +13,7 @@ use sinew_constrain::{
 };
 use sinew_geom::{
     Joint, Rig, Transform,
-    path::{Ground, Site},
+    path::{Ground, PlacedGround},
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     let scene = Scene {
         markers: vec![("M".into(), DVec3::new(0.1, 0.2, 0.3)), ("N".into(), DVec3::Y)],
         planes: vec![("Floor".into(), [DVec3::ZERO, DVec3::Y])],
-        ground: Some(Site::of(Ground::Hills { height: 0.3, length: 3.0 })),
+        ground: Some(PlacedGround::of(Ground::Hills { height: 0.3, length: 3.0 })),
     };
     let (problem, _) = Problem::new(&script, &skeleton, &scene, &CompileParams::default());
     let start = problem.skeleton().rest_values();
