@@ -109,7 +109,7 @@ async function openPage({ send, listeners }, url, { width = 1280, height = 720, 
   await ask('Page.enable');
   await ask('Runtime.enable');
   await page.resize(width, height, scale);
-  await ask('Page.addScriptToEvaluateOnNewDocument', { source: `(${inPage})();` });
+  await ask('Page.addScriptToEvaluateOnNewDocument', { source: inPage });
   const stored = JSON.stringify(storage);
   const source = `for (const [k, v] of Object.entries(${stored})) localStorage.getItem(k) ?? localStorage.setItem(k, v);`;
   await ask('Page.addScriptToEvaluateOnNewDocument', { source });

@@ -1,29 +1,30 @@
 // What the driver puts into every page before the page's own scripts: it hears what goes to the server and what comes
-// back, so that tests wait for answers and frames instead of for a time.
+// back, so that tests wait for answers and frames instead of for a time. Each function is put in as text, so that it may
+// use nothing from outside.
 
-/** Put in as text, so that it may use nothing from outside. */
-export function inPage() {
-  /** Requests that take their time on a thread of their own. */
-  const LONG = new Set([
-    'auto_handles',
-    'sample',
-    'open',
-    'open_upload',
-    'save',
-    'export',
-    'fit',
-    'take_fit',
-    'muscle_place',
-    'actor',
-    'puppet_demo',
-    'actor_upload',
-    'pair',
-    'take_end',
-    'perform_all',
-    'recover',
-  ]);
-  const LONG_COMMANDS = new Set(['repair', 'scale', 'bake', 'refit', 'bake_flesh', 'bind_joints', 'take_skin', 'take']);
-  const frame = () => new Promise((done) => requestAnimationFrame(done));
+/** Requests that take their time on a thread of their own. */
+const LONG = [
+  'auto_handles',
+  'sample',
+  'open',
+  'open_upload',
+  'save',
+  'export',
+  'fit',
+  'take_fit',
+  'muscle_place',
+  'actor',
+  'puppet_demo',
+  'actor_upload',
+  'pair',
+  'take_end',
+  'perform_all',
+  'recover',
+];
+const LONG_COMMANDS = ['repair', 'scale', 'bake', 'refit', 'bake_flesh', 'bind_joints', 'take_skin', 'take'];
+
+/** Hear what goes over the socket. */
+function listen(long, longCommands) {
   /** Requests without an answer yet, by their number, and whether they are long. */
   const open = new Map();
   /** Numbers of drags that frames have answered, newest last. */
@@ -33,6 +34,7 @@ export function inPage() {
   let [held, waiting] = [null, []];
   const kinds = new Map();
   let socket = null;
+
 
   const Native = window.WebSocket;
   class Heard extends Native {
@@ -72,7 +74,7 @@ export function inPage() {
       if (message.type !== 'ack') sent += 1;
       if (message.id !== undefined) {
         const isLong =
-          LONG.has(message.type) || (message.type === 'do' && LONG_COMMANDS.has(Object.keys(message.command)[0]));
+          long.includes(message.type) || (message.type === 'do' && longCommands.includes(Object.keys(message.command)[0]));
         open.set(message.id, isLong);
         kinds.set(message.id, message.type);
       }
@@ -81,12 +83,44 @@ export function inPage() {
   }
   window.WebSocket = Heard;
 
-  // What was drawn last can be read at any time, however far behind the screen is.
+  return {
+    open,
+    kinds,
+    answered: () => answered,
+    sent: () => sent,
+    /** A message of the driver itself does not count. */
+    forgetOne: () => {
+      sent -= 1;
+    },
+    /** How often the page was connected. */
+    connections: () => connections,
+    frames: () => frames,
+    /** Let answers to requests of these kinds wait. */
+    hold: (...types) => {
+      held = new Set(types);
+    },
+    /** Let them come. */
+    release: () => {
+      held = null;
+      for (const come of waiting.splice(0)) come();
+    },
+    nHeld: () => waiting.length,
+    /** Let the page hear something now, as if the server had said it. */
+    say: (message) => socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) })),
+  };
+}
+
+/** What was drawn last can be read at any time, however far behind the screen is. */
+function keepDrawings() {
   const { getContext } = HTMLCanvasElement.prototype;
   HTMLCanvasElement.prototype.getContext = function (kind, options) {
     return getContext.call(this, kind, /webgl/.test(kind) ? { ...options, preserveDrawingBuffer: true } : options);
   };
+}
 
+/** Wait for what goes over the socket. */
+function waitFor(wire) {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
   let nextDrag = 2 ** 31 + Math.floor(Math.random() * 2 ** 29);
   const late = (end, what) => {
     if (performance.now() > end) throw new Error(`${what} did not come`);
@@ -95,13 +129,13 @@ export function inPage() {
   /** Wait until what was asked until now is answered; what is long only if `jobs`. */
   async function answers(jobs, ms = 60_000) {
     const end = performance.now() + ms;
-    const asked = [...open.entries()].filter(([, isLong]) => jobs || !isLong).map(([id]) => id);
-    while (asked.some((id) => open.has(id))) {
+    const asked = [...wire.open.entries()].filter(([, isLong]) => jobs || !isLong).map(([id]) => id);
+    while (asked.some((id) => wire.open.has(id))) {
       late(
         end,
         `an answer (${asked
-          .filter((id) => open.has(id))
-          .map((id) => kinds.get(id))
+          .filter((id) => wire.open.has(id))
+          .map((id) => wire.kinds.get(id))
           .join(', ')})`,
       );
       await new Promise((done) => setTimeout(done, 4));
@@ -115,14 +149,14 @@ export function inPage() {
   async function shown(ms = 60_000) {
     const end = performance.now() + ms;
     const touches = new Set();
-    while (!answered.some((drag) => touches.has(drag))) {
+    while (!wire.answered().some((drag) => touches.has(drag))) {
       late(end, 'the frame that shows what was done');
       const drag = nextDrag++;
       touches.add(drag);
       await sinew.ask({ type: 'drag', drag, move: { flesh: { grab: null } } });
-      sent -= 1;
+      wire.forgetOne();
       const patience = performance.now() + 400;
-      while (!answered.includes(drag) && performance.now() < patience) await new Promise((done) => setTimeout(done, 4));
+      while (!wire.answered().includes(drag) && performance.now() < patience) await new Promise((done) => setTimeout(done, 4));
     }
   }
 
@@ -137,20 +171,27 @@ export function inPage() {
       }
       await frame();
       await answers(jobs, end - performance.now());
-      const before = sent;
+      const before = wire.sent();
       await shown(end - performance.now());
       await frame();
       for (let view = ''; view !== sinew.view().join(); await frame()) {
         late(end, 'rest of the camera');
         view = sinew.view().join();
       }
-      if (sent === before) return;
+      if (wire.sent() === before) return;
     }
   }
 
+  return { answers, settled };
+}
+
+/** Find elements and see whether clicks reach them. */
+function takeAim() {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
   /** Elements are named by their `data-testid`; `css:` goes before a selector. */
   const selector = (id) => (id.startsWith('css:') ? id.slice(4) : `[data-testid="${id.replace(/["\\]/g, '\\$&')}"]`);
   const find = (id) => document.querySelector(selector(id));
+
 
   // Whether the last click went where it was meant to: seen before anybody hears of it, who might take the element away.
   let [meant, isHit] = [null, false];
@@ -198,29 +239,19 @@ export function inPage() {
     return { why };
   }
 
-  window.driver = {
-    answers,
-    settled,
+  return {
     aim,
     /** A click is meant for an element; then whether one went there. */
     arm: (id) => {
       [meant, isHit] = [id, false];
     },
     hit: () => isHit,
-    /** How often the page was connected. */
-    connections: () => connections,
-    frames: () => frames,
-    /** Let answers to requests of these kinds wait. */
-    hold: (...types) => {
-      held = new Set(types);
-    },
-    /** Let them come. */
-    release: () => {
-      held = null;
-      for (const come of waiting.splice(0)) come();
-    },
-    nHeld: () => waiting.length,
-    /** Let the page hear something now, as if the server had said it. */
-    say: (message) => socket.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) })),
   };
 }
+
+/** All of it as one script. */
+export const inPage = `{
+  const wire = (${listen})(${JSON.stringify(LONG)}, ${JSON.stringify(LONG_COMMANDS)});
+  (${keepDrawings})();
+  window.driver = { ...wire, ...(${waitFor})(wire), ...(${takeAim})() };
+}`;

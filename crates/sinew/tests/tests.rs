@@ -11,6 +11,7 @@ mod fit;
 mod flesh;
 mod handles;
 mod mesh_check;
+mod module_cycles;
 mod old_files;
 mod refit;
 mod refit_bodies;

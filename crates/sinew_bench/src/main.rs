@@ -2,7 +2,6 @@
 //!
 //! `cargo run --release -p sinew_bench -- AREA [OPTIONS] …`, or `sinew bench AREA [OPTIONS] …`; without an area it lists them.
 
-mod adaptive;
 mod corpus;
 mod deform;
 mod examples;
@@ -15,12 +14,12 @@ mod measure;
 mod muscle;
 mod places;
 mod puppet;
+#[path = "../../sinew/examples/draw_samples/raster.rs"]
+mod raster;
 mod refit;
 mod rules;
-mod scenes;
 mod skin;
 mod solve;
-mod transfer;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,11 @@
 //! The command line: global options, and the list of commands. Each command is a module of `commands` with a struct of
 //! arguments, whose doc comment is its help, and a function `run`.
 
-use crate::{commands, console::Console};
-use clap::{Args, Parser, Subcommand};
-use std::num::NonZeroUsize;
+use crate::{
+    commands,
+    console::{Common, Console},
+};
+use clap::{Parser, Subcommand};
 
 /// Turn any mesh into a moving character.
 #[derive(Parser)]
@@ -15,26 +17,6 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
-
-/// Options of every command.
-#[derive(Args)]
-pub struct Common {
-    /// Print exactly one JSON object as the result
-    #[arg(long, global = true, help_heading = GLOBAL)]
-    pub json: bool,
-    /// Print no progress and no warnings
-    #[arg(long, short, global = true, help_heading = GLOBAL)]
-    pub quiet: bool,
-    /// Use at most N threads [default: all]
-    #[arg(long, global = true, value_name = "N", help_heading = GLOBAL)]
-    pub threads: Option<NonZeroUsize>,
-    /// Random seed (fit, solve, `--optimiser annealing`); the same seed gives the same result
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = GLOBAL)]
-    pub seed: u64,
-}
-
-/// Heading of the options of every command in `--help`.
-const GLOBAL: &str = "Global options";
 
 macro_rules! commands {
     ($($(#[$attribute:meta])* $variant:ident: $module:ident::$args:ident,)+) => {

@@ -1,16 +1,37 @@
 //! What the user sees: results, warnings, errors, progress.
 
-use crate::cli::Common;
 use anyhow::Context;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use sinew::geom::Warnings;
 use std::{
     io::{IsTerminal, Write},
+    num::NonZeroUsize,
     ops::ControlFlow,
     path::Path,
     time::Duration,
 };
+
+/// Options of every command.
+#[derive(Args)]
+pub struct Common {
+    /// Print exactly one JSON object as the result
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub json: bool,
+    /// Print no progress and no warnings
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
+    pub quiet: bool,
+    /// Use at most N threads [default: all]
+    #[arg(long, global = true, value_name = "N", help_heading = GLOBAL)]
+    pub threads: Option<NonZeroUsize>,
+    /// Random seed (fit, solve, `--optimiser annealing`); the same seed gives the same result
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = GLOBAL)]
+    pub seed: u64,
+}
+
+/// Heading of the options of every command in `--help`.
+const GLOBAL: &str = "Global options";
 
 /// Where and how to print.
 pub struct Console {
@@ -19,12 +40,14 @@ pub struct Console {
     color: bool,
     /// Random seed of commands that use one.
     pub seed: u64,
+    /// All commands and options, for completions.
+    pub program: fn() -> clap::Command,
 }
 
 impl Console {
-    pub fn new(common: &Common) -> Self {
+    pub fn new(common: &Common, program: fn() -> clap::Command) -> Self {
         let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self { json: common.json, quiet: common.quiet, color, seed: common.seed }
+        Self { json: common.json, quiet: common.quiet, color, seed: common.seed, program }
     }
 
     /// Whether a script asks, which wants one object.

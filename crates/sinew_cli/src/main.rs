@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         Cli::command().error(ErrorKind::InvalidSubcommand, message).exit();
     }
     let cli = Cli::parse();
-    let console = Console::new(&cli.common);
+    let console = Console::new(&cli.common, Cli::command);
     if let Some(threads) = cli.common.threads {
         // More threads than cores would only get in each other's way.
         let most = std::thread::available_parallelism().map_or(1, usize::from);

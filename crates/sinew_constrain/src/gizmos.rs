@@ -1,9 +1,9 @@
 //! What the viewport draws for rules: where a rule would move a joint.
 
 use crate::{
-    clip::JointFrames,
     compile::{Aim, Carrier, Problem},
     equations::{EquationBlock, Equations, RowSink},
+    joint_frames::JointFrames,
 };
 use glam::DVec3;
 

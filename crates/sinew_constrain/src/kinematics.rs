@@ -9,7 +9,7 @@
 //! # Cost
 //! One sine and cosine per degree of freedom and one product of rotations per joint.
 
-use crate::{Skeleton, equations::Carriers, skeleton::SkeletonDof, trig};
+use crate::{Skeleton, joint_frames::Carriers, skeleton::SkeletonDof, trig};
 use glam::{DMat3, DVec3};
 
 /// Motion of all points that a degree of freedom carries, one unit per second.

@@ -6,6 +6,7 @@ pub mod compile;
 mod equations;
 mod error;
 mod gizmos;
+mod joint_frames;
 mod kinematics;
 pub mod language;
 mod skeleton;

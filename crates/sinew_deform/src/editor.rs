@@ -7,6 +7,7 @@
 use crate::{
     DeformError, HandlePose, HandleSet,
     arap::{ArapParams, ArapPiece},
+    error::check,
     examples::add_detail,
     guided::{Guided, GuidedParams},
     handled::HandledMesh,
@@ -236,9 +237,4 @@ impl SurfaceEditor {
     pub fn n_soft(&self) -> usize {
         self.soft.n_vertices()
     }
-}
-
-/// Refuse a list of the wrong length.
-pub(crate) fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), DeformError> {
-    if expected == actual { Ok(()) } else { Err(DeformError::Length { what, expected, actual }) }
 }

@@ -94,3 +94,8 @@ pub enum DeformError {
     #[error(transparent)]
     Geom(#[from] GeomError),
 }
+
+/// Refuse a list of the wrong length.
+pub(crate) fn check(what: &'static str, expected: usize, actual: usize) -> Result<(), DeformError> {
+    if expected == actual { Ok(()) } else { Err(DeformError::Length { what, expected, actual }) }
+}

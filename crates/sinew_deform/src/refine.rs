@@ -15,7 +15,8 @@
 use crate::{
     DeformError, HandlePose, HandleSet, Progress,
     arap::ArapPiece,
-    editor::{SOFT_SHARE, check},
+    editor::SOFT_SHARE,
+    error::check,
     guided::GuidedParams,
     handled::HandledMesh,
     progress::{ProgressMeter, ProgressSpan},

@@ -169,7 +169,7 @@ pub enum FleshError {
     },
     /// Something is wrong with muscles.
     #[error(transparent)]
-    Muscle(#[from] crate::muscle::MuscleError),
+    Muscle(#[from] crate::muscle_error::MuscleError),
     /// A geometric computation failed.
     #[error(transparent)]
     Geom(#[from] GeomError),

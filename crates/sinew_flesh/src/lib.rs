@@ -28,6 +28,7 @@ mod loads;
 mod material;
 mod matrix_free;
 pub mod muscle;
+mod muscle_error;
 pub mod muscle_fit;
 mod newton;
 mod pace;

@@ -4,7 +4,7 @@
 //! named `rest`, `reference` or like the frames without a number is the rest pose; without one the first frame
 //! is. Frames can be read one by one, so that a sequence need not fit into memory.
 
-use crate::{Fault, Format, FormatError, Place, open::read_mesh_file, text::file_error};
+use crate::{Fault, Format, FormatError, Place, format::read_mesh_file, text::file_error};
 use glam::{DVec3, Vec3};
 use sinew_geom::{Character, Mesh, MeshSequence, RawMesh, Surface, Warnings};
 use std::{

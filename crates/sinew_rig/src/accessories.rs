@@ -3,7 +3,7 @@
 
 use crate::{
     kd_tree::KdTree,
-    loose_parts::find_parts,
+    parts::find_parts,
     solid::Solid,
     symmetry::{Plane, thin_out},
 };
@@ -11,11 +11,11 @@ use glam::DVec3;
 use sinew_geom::Mesh;
 
 /// Parts whose mirror images are farther from the body than this share of the diagonal are on one side only.
-const FAR: f64 = 0.035;
+const FAR_SHARE: f64 = 0.035;
 /// More of the surface than this is no accessory.
-const MOST: f64 = 0.4;
+const MAX_AREA_SHARE: f64 = 0.4;
 /// Symmetry must become better by this factor.
-const GAIN: f64 = 0.7;
+const MAX_ASYMMETRY_RATIO: f64 = 0.7;
 const N_SAMPLES: usize = 120;
 const N_POINTS: usize = 12_000;
 
@@ -43,16 +43,19 @@ pub(crate) fn leave_out(mesh: &Mesh, solid: &Solid, planes: &[Plane]) -> Option<
                 kept.fold((0.0, 0.0), |(s, a), k| (s + off[k] * parts[k].area, a + parts[k].area));
             sum / f64::max(area, 1e-12)
         };
-        let is_kept: Vec<bool> = (0..parts.len()).map(|k| off[k] < FAR || has_twin(&parts, k)).collect();
+        let is_kept: Vec<bool> =
+            (0..parts.len()).map(|k| off[k] < FAR_SHARE || has_twin(&parts, k)).collect();
         let removed: f64 = (0..parts.len()).filter(|&k| !is_kept[k]).map(|k| parts[k].area).sum();
         (mean(&|k| is_kept[k]), mean(&|_| true), removed / total, is_kept)
     };
     let judged: Vec<_> = planes.iter().map(judge).collect();
     let whole = judged.iter().map(|(_, whole, ..)| *whole).fold(f64::MAX, f64::min);
-    let best =
-        judged.into_iter().filter(|(.., share, _)| *share < MOST).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let best = judged
+        .into_iter()
+        .filter(|(.., share, _)| *share < MAX_AREA_SHARE)
+        .min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (error, _, share, is_kept) = best;
-    if share == 0.0 || error > GAIN * whole {
+    if share == 0.0 || error > MAX_ASYMMETRY_RATIO * whole {
         return None;
     }
     let faces = parts.iter().zip(is_kept).filter(|(_, kept)| *kept).flat_map(|(part, _)| part.faces.clone());
@@ -83,7 +86,7 @@ fn list_parts(mesh: &Mesh) -> Vec<Part> {
 
 /// Mean distance of the part's mirror image from the body.
 fn asymmetry(part: &Part, plane: &Plane, tree: &KdTree) -> f64 {
-    let sum: f64 = part.samples.iter().map(|&p| tree.nearest(plane.mirror(p)).0.min(2.0 * FAR)).sum();
+    let sum: f64 = part.samples.iter().map(|&p| tree.nearest(plane.mirror(p)).0.min(2.0 * FAR_SHARE)).sum();
     sum / part.samples.len().max(1) as f64
 }
 

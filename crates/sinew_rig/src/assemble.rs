@@ -1,6 +1,6 @@
 //! The result as a rig and a skin: joints turned as modelling programs expect them.
 
-use crate::{RigError, skeleton::Skeleton, view::View, weights::VertexWeights};
+use crate::{RigError, skeleton::Skeleton, vertex_weights::VertexWeights, view::View};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use sinew_geom::{Joint, Rig, Skin, Transform, Warnings, rig::SkinSlot};
 

@@ -14,6 +14,7 @@ mod kd_tree;
 mod limb;
 mod loose_parts;
 mod names;
+mod parts;
 mod shape;
 mod skeleton;
 mod solid;
@@ -22,6 +23,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 mod tips;
+mod vertex_weights;
 mod view;
 mod weights;
 
@@ -37,8 +39,8 @@ use sinew_geom::{
 };
 use skeleton::Skeleton;
 use templates::Proposal;
+use vertex_weights::Role;
 use view::View;
-use weights::Role;
 
 /// How to rig.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

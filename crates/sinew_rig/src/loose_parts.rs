@@ -1,12 +1,12 @@
 //! Parts of a mesh that hang together with nothing: they ride on a bone.
 
 use crate::{
+    parts::find_parts,
     skeleton::Skeleton,
-    weights::{Role, VertexWeights, strongest},
+    vertex_weights::{Role, VertexWeights, strongest},
 };
 use glam::DVec3;
-use rayon::prelude::*;
-use sinew_geom::{Mesh, mesh::UnionFind};
+use sinew_geom::Mesh;
 
 /// Loose parts smaller than this share of the diagonal move as one piece.
 const SMALL_PART: f64 = 0.1;
@@ -52,27 +52,4 @@ fn find_owner(skeleton: &Skeleton, roles: &[Role], point: DVec3, reach: f64) -> 
     let distance = |&k: &usize| skeleton.joints[k].position.distance(point);
     let owners = (0..roles.len()).filter(|&k| roles[k] == Role::MovesPart);
     owners.min_by(|a, b| distance(a).total_cmp(&distance(b))).filter(|k| distance(k) < reach)
-}
-
-/// Vertices of every connected part; vertices in one place are one.
-pub(crate) fn find_parts(mesh: &Mesh) -> Vec<Vec<u32>> {
-    const SAME: f64 = 1e-5;
-    let n = mesh.n_vertices();
-    let key = |v: usize| (mesh.positions()[v] / SAME).round().as_ivec3().to_array();
-    let mut order: Vec<([i32; 3], u32)> = (0..n).into_par_iter().map(|v| (key(v), v as u32)).collect();
-    order.par_sort_unstable();
-    let mut sets = UnionFind::new(n);
-    for pair in order.windows(2) {
-        if pair[0].0 == pair[1].0 {
-            sets.union(pair[0].1, pair[1].1);
-        }
-    }
-    for &[a, b, c] in mesh.faces() {
-        sets.union(a, b);
-        sets.union(b, c);
-    }
-    let (labels, n_parts) = sets.labels();
-    let mut parts = vec![Vec::new(); n_parts];
-    labels.iter().enumerate().for_each(|(v, &part)| parts[part as usize].push(v as u32));
-    parts
 }

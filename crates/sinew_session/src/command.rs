@@ -25,9 +25,9 @@ use sinew_formats::{
 };
 use sinew_geom::Move;
 
+use check::decode_thumbnail;
 pub(crate) use check::{check_name, within};
 pub use edit::EditChange;
-pub(crate) use examples::decode_thumbnail;
 pub use examples::twin_name;
 pub use flesh::FleshChange;
 pub use handles::{HandleData, PaintOp};

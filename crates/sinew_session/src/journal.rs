@@ -7,10 +7,9 @@
 
 use crate::{
     Command, Document, SessionError,
-    record::{Place, write_line},
+    record::{Entry, Place, write_line},
     write_project,
 };
-use serde::{Deserialize, Serialize};
 use sinew_formats::{FormatError, write_atomic};
 use sinew_geom::Warnings;
 use std::{
@@ -36,22 +35,6 @@ pub(crate) const LOCK: &str = "lock";
 pub(crate) const CLOSED: &str = "closed";
 /// Marks work that the user discarded or saved, should its folder outlive that.
 pub(crate) const DISCARDED: &str = "discarded";
-
-/// A line of a journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Entry {
-    /// The first line: which file the lines go on from, and what the user knows the document as.
-    Opened { base: String, name: String, path: Option<PathBuf>, is_dirty: bool },
-    /// A step; `merged` if it took the place of the one before.
-    Done { merged: bool, command: Command },
-    /// Another step became the present one, so many back or forward.
-    Jump(isize),
-    /// The present step was taken back without a trace.
-    Forget,
-    /// The document was saved as it is at this point.
-    Saved(PathBuf),
-}
 
 enum Message {
     Entry(Entry, Box<Document>),

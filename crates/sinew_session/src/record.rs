@@ -5,7 +5,25 @@
 //! recognised whatever was changed in it, and the lines behind it still say where they belong. Lines of older versions are
 //! JSON alone.
 
-use crate::journal::Entry;
+use crate::Command;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a line of a journal says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// The first line: which file the lines go on from, and what the user knows the document as.
+    Opened { base: String, name: String, path: Option<PathBuf>, is_dirty: bool },
+    /// A step; `merged` if it took the place of the one before.
+    Done { merged: bool, command: Command },
+    /// Another step became the present one, so many back or forward.
+    Jump(isize),
+    /// The present step was taken back without a trace.
+    Forget,
+    /// The document was saved as it is at this point.
+    Saved(PathBuf),
+}
 
 /// Where a line belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use crate::{
     Document, History, SessionError,
-    journal::{CLOSED, DISCARDED, Entry, LINES, LOCK, base_name, remove_folder},
+    journal::{CLOSED, DISCARDED, LINES, LOCK, base_name, remove_folder},
     read_project,
-    record::{Line, Place, read_lines},
+    record::{Entry, Line, Place, read_lines},
 };
 use sinew_formats::FormatError;
 use sinew_geom::Warnings;

@@ -1,11 +1,8 @@
 //! A document that is being worked on: its history, its file, its journal, and its listeners.
 
 use crate::{
-    Changes, Command, Document, Gesture, History, Recovered, SessionError,
-    drags::Drags,
-    history::Applied,
-    journal::{Entry, Journal},
-    write_project,
+    Changes, Command, Document, Gesture, History, Recovered, SessionError, drags::Drags, history::Applied,
+    journal::Journal, record::Entry, write_project,
 };
 use sinew_formats::write_atomic;
 use sinew_geom::{Move, Warnings};

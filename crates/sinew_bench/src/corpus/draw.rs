@@ -1,6 +1,6 @@
 //! Contact sheets: the result of a row, as a strip of small pictures.
 
-use super::super::scenes::raster::{Item, Picture, View};
+use crate::raster::{Item, Picture, View};
 use glam::DVec3;
 
 /// Side of a tile in pixels.

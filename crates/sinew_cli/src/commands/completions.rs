@@ -1,10 +1,7 @@
 //! `sinew completions`: a script for the shell.
 
-use crate::{
-    cli::Cli,
-    console::{self, Console},
-};
-use clap::{Args, CommandFactory};
+use crate::console::{self, Console};
+use clap::Args;
 
 /// Print completions for a shell: `source <(sinew completions bash)`
 #[derive(Args)]
@@ -13,8 +10,8 @@ pub struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: &CompletionsArgs, _: &Console) -> anyhow::Result<()> {
+pub fn run(args: &CompletionsArgs, console: &Console) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sinew", &mut script);
+    clap_complete::generate(args.shell, &mut (console.program)(), "sinew", &mut script);
     console::print(&script)
 }

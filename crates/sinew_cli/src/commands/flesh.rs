@@ -1,18 +1,20 @@
 //! `sinew flesh`: elastic flesh over a clip, as a sequence of vertices or a fitted skin.
 
 mod args;
+mod muscles;
 
 pub use args::FleshArgs;
+pub use muscles::{read_muscles, typed};
 
 use super::{
     input::{read_surface, with_path},
-    muscle::{muscle_drive, read_muscles},
     output::{Origin, check_name, find_clip, rate, write_vertex_clip},
     scene::{Follower, obstacles, pins},
 };
 use crate::{console::Console, interrupt::Interrupt};
 use anyhow::{Context, ensure};
 use glam::{DVec3, Vec3};
+use muscles::muscle_drive;
 use serde_json::{Value, json};
 use sinew::{
     flesh::{

@@ -1,5 +1,6 @@
 //! Pelvis and legs of a rig, as its body map has them.
 
+pub(super) use super::joints::{ancestry, common_ancestor, plain};
 use super::{JointFrames, SkinPoints, facing::turn_poses};
 use crate::ConstrainError;
 use glam::{DQuat, DVec3};
@@ -37,13 +38,6 @@ pub struct Body {
     pub legs: Vec<Leg>,
     /// Arms that end in a hand, as legs: shoulder, elbow and hand. Front legs of animals are legs.
     pub arms: Vec<Leg>,
-}
-
-/// A name without case and punctuation.
-pub(super) fn plain(name: &str) -> String {
-    // Mixamo and its like put the name of the character before a colon.
-    let name = name.rsplit(':').next().unwrap_or(name);
-    name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
 }
 
 /// Greatest extent of a rig at rest.
@@ -175,22 +169,6 @@ fn arms(rig: &Rig, map: &BodyMap, legs: &[Leg], least: f64) -> Vec<Leg> {
     let hands = (0..rig.n_joints()).filter(|&joint| map.joints[joint].part == Part::Hand);
     let is_leg = |hand: usize| legs.iter().any(|leg| ancestry(rig, hand).any(|above| above == leg.ankle));
     hands.filter(|&hand| !is_leg(hand)).filter_map(|hand| leg(rig, map, hand, least)).collect()
-}
-
-/// A joint and its ancestors.
-pub(super) fn ancestry(rig: &Rig, joint: usize) -> impl Iterator<Item = usize> + '_ {
-    std::iter::successors(Some(joint), |&at| rig.joints()[at].parent)
-}
-
-/// Deepest common ancestor.
-pub(super) fn common_ancestor(rig: &Rig, joints: impl IntoIterator<Item = usize>) -> Option<usize> {
-    let mut joints = joints.into_iter();
-    let mut shared: Vec<usize> = ancestry(rig, joints.next()?).collect();
-    for joint in joints {
-        let other: Vec<usize> = ancestry(rig, joint).collect();
-        shared.retain(|at| other.contains(at));
-    }
-    shared.first().copied()
 }
 
 /// The hips if all legs hang on them, else what they hang on.

@@ -1,6 +1,6 @@
 //! Which joint of one body follows which joint of another: by what the body maps say they are.
 
-use super::body::plain;
+use super::joints::plain;
 use glam::DVec3;
 use sinew_geom::{
     Rig,

@@ -5,7 +5,7 @@
 //! # Limits
 //! A point follows the joint that moves it most.
 
-use super::{JointFrames, body::ancestry};
+use super::{JointFrames, joints::ancestry};
 use glam::DVec3;
 use sinew_geom::{Character, Rig};
 

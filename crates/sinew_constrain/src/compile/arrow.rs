@@ -1,6 +1,6 @@
 //! Points and vectors that are sums of what joints carry.
 
-use crate::{Skeleton, equations::Carriers};
+use crate::{Skeleton, joint_frames::Carriers};
 use glam::{DQuat, DVec3};
 
 /// What a joint carries: its place, or one of its axes.

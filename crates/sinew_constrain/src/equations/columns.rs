@@ -7,8 +7,8 @@
 //! Velocity of an arrow by degree of freedom `d`: `W_d l_d + a_d × M_d` with `(l_d, a_d)` its screw and `W_d`, `M_d` the
 //! weights and the weighted sum of the part of the arrow that `d` carries.
 
-use super::{Carriers, Equations, RowSink, VectorDerivative};
-use crate::{Screw, compile::Carrier};
+use super::{Equations, RowSink, VectorDerivative};
+use crate::{Screw, compile::Carrier, joint_frames::Carriers};
 use glam::DVec3;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Values of a skeleton's degrees of freedom, measured on frames of joints.
 
-use crate::{Skeleton, SkeletonDof, clip::JointFrames};
+use crate::{Skeleton, SkeletonDof, joint_frames::JointFrames};
 use glam::{DQuat, DVec3};
 use sinew_geom::EulerOrder;
 

@@ -21,17 +21,10 @@ pub(crate) use dofs::NamedDof;
 
 use crate::{
     compile::{Aim, Arrow, Carrier, EquationKind, Problem},
+    joint_frames::{Carriers, JointFrames},
     symbolic::{Arena, Expr, Tape},
 };
 use glam::DVec3;
-
-/// Where joints are: what arrows are sums of.
-pub(crate) trait Carriers {
-    /// World position of a joint.
-    fn place(&self, joint: usize) -> DVec3;
-    /// An axis of a joint's frame in the world, 0 = x.
-    fn axis(&self, joint: usize, axis: usize) -> DVec3;
-}
 
 /// Equations that can be evaluated.
 #[derive(Debug, Clone, Default)]
@@ -179,7 +172,7 @@ impl Equations {
     }
 
     /// Read everything from frames of joints, the values of named degrees of freedom included.
-    pub fn evaluate(&self, frames: &crate::clip::JointFrames, state: &mut EquationState) {
+    pub fn evaluate(&self, frames: &JointFrames, state: &mut EquationState) {
         self.update_arrows(frames, state);
         for (index, dof) in self.named.iter().enumerate() {
             self.set_dof(state, index, dof.measure(frames).value);

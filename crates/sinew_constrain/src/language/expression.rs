@@ -9,16 +9,6 @@ use super::{
 /// Parentheses that may be open at once.
 const MAX_DEPTH: usize = 64;
 
-/// Number of metres, radians or seconds a number with a unit was multiplied by; only for units of one kind, as ranges
-/// have them.
-pub(super) fn factor_of(term: &Term) -> Option<f64> {
-    match term {
-        Term::Number(_, Some(dimension)) => Some(dimension.scale),
-        Term::Negative(inner) => factor_of(&inner.term),
-        _ => None,
-    }
-}
-
 impl Parser<'_> {
     /// `A -> B`, or a sum.
     pub fn expression(&mut self, what: &str) -> ParseResult<Expression> {

@@ -343,7 +343,7 @@ fn adopt_unit(low: &mut Term, high: &Term) {
     };
     *unit = Some(*dimension);
     // A bare number is counted in centimetres and degrees; here in what the other is counted in.
-    *value *= super::expression::factor_of(high).unwrap_or(1.0);
+    *value *= super::syntax::factor_of(high).unwrap_or(1.0);
 }
 
 pub(super) fn unquoted<'a>(token: &Token<'a>) -> &'a str {

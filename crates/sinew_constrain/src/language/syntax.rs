@@ -156,3 +156,13 @@ pub struct Suffixes {
     /// In all frames, said aloud.
     pub always: bool,
 }
+
+/// Number of metres, radians or seconds a number with a unit was multiplied by; only for units of one kind, as ranges
+/// have them.
+pub(super) fn factor_of(term: &Term) -> Option<f64> {
+    match term {
+        Term::Number(_, Some(dimension)) => Some(dimension.scale),
+        Term::Negative(inner) => factor_of(&inner.term),
+        _ => None,
+    }
+}

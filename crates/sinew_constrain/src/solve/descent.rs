@@ -10,7 +10,8 @@
 //! damping of the pull towards the start.
 
 use super::{
-    solver::{Point, SolveParams, Solver, Stop},
+    solution::Stop,
+    solver::{Point, SolveParams, Solver},
     step::LinearStep,
 };
 use crate::compile::Aim;

@@ -12,6 +12,7 @@ mod groups;
 mod newton;
 mod objective;
 mod report;
+mod solution;
 mod solver;
 mod step;
 mod system;
@@ -20,6 +21,6 @@ mod tests;
 #[cfg(test)]
 mod thesis;
 
-pub use report::{Conflict, RuleReport, SolveReport};
-pub use solver::{Iterations, Method, Solution, SolveParams, Solver, Stop};
+pub use solution::{Conflict, Iterations, RuleReport, Solution, SolveReport, Stop};
+pub use solver::{Method, SolveParams, Solver};
 pub(crate) use system::System;

@@ -8,7 +8,10 @@
 //! # Limits
 //! No ranges, weights, priorities or inequalities, as in the original.
 
-use super::solver::{Iterations, SolveParams, Solver, Stop};
+use super::{
+    solution::{Iterations, Stop},
+    solver::{SolveParams, Solver},
+};
 use crate::compile::Aim;
 use sinew_geom::linalg::{factor_rows, solve_lower, solve_upper, symmetric_eigen};
 

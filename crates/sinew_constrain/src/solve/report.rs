@@ -5,8 +5,11 @@
 //! least squares themselves: where no step helps, `Jᵀ f = 0`, so that exactly the rows that pull against each other
 //! have errors.
 
-use super::solver::{Iterations, SolveParams, Solver, Stop};
-use crate::compile::{Aim, Measure, Quantity};
+use super::{
+    solution::{Conflict, Iterations, RuleReport, SolveReport, Stop},
+    solver::{SolveParams, Solver},
+};
+use crate::compile::{Aim, Measure};
 
 /// Rows with a smaller remainder than this share after elimination are linearly dependent.
 const DEPENDENT_RATIO: f64 = 1e-7;
@@ -14,68 +17,6 @@ const DEPENDENT_RATIO: f64 = 1e-7;
 const HOLDS_METRES: f64 = 1e-4;
 /// Distance from a limit that counts as none, metres or radians.
 const LIMIT_TOLERANCE: f64 = 1e-6;
-
-/// Report on a solution.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SolveReport {
-    /// How solving ended.
-    pub stop: Stop,
-    /// Iterations of each part.
-    pub iterations: Iterations,
-    /// Largest residual of the rules that must hold: metres, or tenths of radians.
-    pub residual: f64,
-    /// Every rule's residual.
-    pub rules: Vec<RuleReport>,
-    /// Number of equations, those of inequalities and soft rules included.
-    pub n_equations: usize,
-    /// Independent equations among those that hold the pose now.
-    pub rank: usize,
-    /// Degrees of freedom that the rules leave free; their number is the number of degrees of freedom minus the rank.
-    pub free: Vec<usize>,
-    /// Rules that follow from others, by index.
-    pub redundant: Vec<usize>,
-    /// Rules that cannot hold together.
-    pub conflicts: Vec<Conflict>,
-    /// Degrees of freedom at a limit of their range.
-    pub at_limit: Vec<usize>,
-    /// How far the pose is from the start, in radians; a metre counts as √10.
-    pub distance: f64,
-}
-
-/// How well a rule holds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RuleReport {
-    /// Metres, radians or another quantity; for an objective, its value.
-    pub residual: f64,
-    /// What it measures.
-    pub quantity: Quantity,
-    /// Whether the residual is within the tolerance.
-    pub holds: bool,
-}
-
-/// Rules that pull against each other, or against a range.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conflict {
-    /// Rules that are off, by index, worst first.
-    pub rules: Vec<usize>,
-    /// Degrees of freedom whose ranges conflict.
-    pub ranges: Vec<usize>,
-    /// Residual of the worst.
-    pub residual: f64,
-    /// Whether the rules are objectives without a minimum; `ranges` then names what goes on without limit.
-    pub is_unbounded: bool,
-}
-
-impl RuleReport {
-    /// The residual in centimetres or degrees, and the unit.
-    pub fn in_unit(&self) -> (f64, &'static str) {
-        match self.quantity {
-            Quantity::Length => (100.0 * self.residual, "cm"),
-            Quantity::Angle => (self.residual.to_degrees(), "deg"),
-            Quantity::Other => (self.residual, ""),
-        }
-    }
-}
 
 /// Maximum number of lines a message lists.
 const MAX_LISTED: usize = 8;

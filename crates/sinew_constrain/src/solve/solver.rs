@@ -9,7 +9,7 @@
 use super::{
     System,
     groups::{Group, arrange},
-    report::SolveReport,
+    solution::{Iterations, Solution, Stop},
     step::Scratch,
 };
 use crate::{
@@ -58,46 +58,6 @@ impl Default for SolveParams {
             seed: 0,
         }
     }
-}
-
-/// How a descent ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// All rules hold.
-    Converged,
-    /// No step improves it: the rules contradict each other, or the start is in a local minimum.
-    Stalled,
-    /// It oscillates between the same poses.
-    Oscillating,
-    /// It was still improving.
-    IterationLimit,
-    /// A value became infinite or NaN.
-    NotFinite,
-    /// All rules hold, but the objective has no minimum: the pose is the one before it was minimised.
-    Unbounded,
-}
-
-impl Stop {
-    /// As a word for files and scripts.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Converged => "converged",
-            Self::Stalled => "stalled",
-            Self::Oscillating => "oscillating",
-            Self::IterationLimit => "iteration-limit",
-            Self::NotFinite => "not-finite",
-            Self::Unbounded => "unbounded",
-        }
-    }
-}
-
-/// A pose and what is known of it.
-#[derive(Debug, Clone)]
-pub struct Solution {
-    /// One value per degree of freedom.
-    pub values: Vec<f64>,
-    /// How it was found, and how well the rules hold.
-    pub report: SolveReport,
 }
 
 /// Square metres that one square radian counts as when poses are compared: a radian counts as √0.1 m, about a third of a leg.
@@ -349,19 +309,6 @@ impl Solver {
     pub(super) fn excess(&self, row: usize, f: f64) -> f64 {
         if self.system.rows[row].aim == Aim::AtMostZero { f.max(0.0) } else { f }
     }
-}
-
-/// Iterations of each part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Iterations {
-    /// Until the rules held, restarts included.
-    pub feasible: usize,
-    /// Restarts.
-    pub restarts: usize,
-    /// Towards the start.
-    pub nearest: usize,
-    /// Of the objective.
-    pub objective: usize,
 }
 
 /// Numbers from 0 to 1, the same on every machine (Steele's SplitMix64).

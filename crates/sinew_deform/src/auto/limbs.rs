@@ -16,6 +16,12 @@ use super::{
     tree::{Arc, Tree},
 };
 
+/// Share of the surface that the body must have once the limbs are removed.
+pub(super) const MIN_BODY_SHARE: f64 = 0.15;
+
+/// Length in girths above which a limb has two segments unless the user asks for a number.
+pub(super) const TWO_SEGMENT_LENGTH: f64 = 0.6;
+
 /// Least `A / g²` of a limb that ends in a tip.
 const MIN_STRETCH: f64 = 0.24;
 

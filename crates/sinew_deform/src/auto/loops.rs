@@ -2,10 +2,35 @@
 
 use super::{
     component::Component,
-    profile::{Levels, arc_at},
-    tree::Tree,
+    tree::{Tree, arc_at},
 };
 use sinew_geom::mesh::Ragged;
+
+/// Levels evenly spaced from the least to the most remote vertex.
+pub(super) struct Levels {
+    low: f64,
+    delta: f64,
+    pub count: usize,
+}
+
+impl Levels {
+    /// `None` if all vertices are equally remote.
+    pub fn new(f: &[f64], count: usize) -> Option<Self> {
+        let low = f.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let delta = (high - low) / count as f64;
+        (delta > 0.0 && delta.is_finite()).then_some(Self { low, delta, count })
+    }
+
+    pub fn level(&self, k: usize) -> f64 {
+        self.low + self.delta * k as f64
+    }
+
+    /// The strip a value lies in.
+    pub fn index(&self, value: f64) -> usize {
+        (((value - self.low) / self.delta) as usize).min(self.count - 1)
+    }
+}
 
 /// The level set of an arc at a level.
 #[derive(Debug, Clone, Copy, Default)]

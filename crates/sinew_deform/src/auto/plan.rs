@@ -5,7 +5,7 @@ use super::{
     bands::find_rigid,
     component::Component,
     joints::find_joints,
-    limbs::{Limb, find_limbs},
+    limbs::{Limb, MIN_BODY_SHARE, TWO_SEGMENT_LENGTH, find_limbs},
     mirror::Mirror,
     profile::{N_STRIPS, compute_profiles},
     regions::{Cut, Fields, Regions, cut_regions},
@@ -15,14 +15,10 @@ use super::{
 use glam::DVec3;
 use std::ops::ControlFlow;
 
-/// Share of the surface that the body must have once the limbs are removed.
-pub(super) const MIN_BODY_SHARE: f64 = 0.15;
-
 /// Limbs less stretched than this may become the body if there is none: the head of an octopus, not a leg.
 const MAX_BODY_STRETCH: f64 = 1.2;
 
-/// Lengths in girths above which a limb has two and three segments unless the user asks for a number.
-pub(super) const TWO_SEGMENT_LENGTH: f64 = 0.6;
+/// Length in girths above which a limb has three segments unless the user asks for a number.
 const THREE_SEGMENT_LENGTH: f64 = 1.35;
 
 /// Limbs whose area and length differ by less than this are twins, as a left and a right leg are.

@@ -7,47 +7,13 @@
 
 use super::{
     component::Component,
-    loops::{LevelSet, measure_level_sets},
-    tree::Tree,
+    loops::{LevelSet, Levels, measure_level_sets},
+    tree::{Tree, arc_at},
 };
 use glam::DVec3;
 
 /// Strips between the least and the most remote vertex. A tenth of a limb is then several strips.
 pub(super) const N_STRIPS: usize = 320;
-
-/// Levels evenly spaced from the least to the most remote vertex.
-pub(super) struct Levels {
-    low: f64,
-    delta: f64,
-    pub count: usize,
-}
-
-impl Levels {
-    /// `None` if all vertices are equally remote.
-    pub fn new(f: &[f64], count: usize) -> Option<Self> {
-        let low = f.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let delta = (high - low) / count as f64;
-        (delta > 0.0 && delta.is_finite()).then_some(Self { low, delta, count })
-    }
-
-    pub fn level(&self, k: usize) -> f64 {
-        self.low + self.delta * k as f64
-    }
-
-    /// The strip a value lies in.
-    pub fn index(&self, value: f64) -> usize {
-        (((value - self.low) / self.delta) as usize).min(self.count - 1)
-    }
-}
-
-/// The arc that a piece belongs to further down, at a level.
-pub(super) fn arc_at(tree: &Tree, mut arc: usize, level: f64) -> usize {
-    while let Some(parent) = tree.arcs[arc].parent.filter(|_| tree.arcs[arc].bottom >= level) {
-        arc = parent;
-    }
-    arc
-}
 
 /// One strip of one arc.
 #[derive(Debug, Clone, Copy, Default)]

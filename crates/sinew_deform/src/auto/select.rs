@@ -2,9 +2,8 @@
 
 use super::{
     component::Component,
-    limbs::Limb,
+    limbs::{Limb, MIN_BODY_SHARE, TWO_SEGMENT_LENGTH},
     mirror::Mirror,
-    plan::{MIN_BODY_SHARE, TWO_SEGMENT_LENGTH},
     protrusions::{Protrusion, find_protrusions},
     regions::{Fields, find_piece},
 };

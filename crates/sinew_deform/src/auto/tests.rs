@@ -282,7 +282,7 @@ fn girth_and_width_of_a_tube_are_exact() {
         assert!(DVec3::new(strip.center.x, 0.0, strip.center.z).length() < 1e-9);
     }
     assert!((profile.iter().map(|s| s.area).sum::<f64>() - 2.0 * girth).abs() < 1e-9);
-    let levels = profile::Levels::new(&f, profile::N_STRIPS).unwrap();
+    let levels = loops::Levels::new(&f, profile::N_STRIPS).unwrap();
     assert!(measure_level_sets(part, &f, &tree, &levels)[0][9].length > 0.0);
 }
 

@@ -35,6 +35,14 @@ impl Tree {
     }
 }
 
+/// The arc that a piece belongs to further down, at a level.
+pub(super) fn arc_at(tree: &Tree, mut arc: usize, level: f64) -> usize {
+    while let Some(parent) = tree.arcs[arc].parent.filter(|_| tree.arcs[arc].bottom >= level) {
+        arc = parent;
+    }
+    arc
+}
+
 /// Sweep a function over a graph. Pieces of less than `least` weight where they meet another are absorbed.
 pub(super) fn build_tree<'a>(
     f: &[f64],

@@ -5,13 +5,9 @@
 //! # Cost
 //! None without a layer; with one, a sum over the vertices for each example in use that has one.
 
-use super::space::PoseSpace;
-use crate::{DeformError, editor::check};
+use super::space::{Detail, PoseSpace};
+use crate::{DeformError, error::check};
 use glam::DVec3;
-use std::sync::Arc;
-
-/// Offset of every vertex along its normal, in metres.
-pub type Detail = Arc<Vec<f32>>;
 
 /// Weighted sum of layers; `None` if no layer has a weight. In double precision, so that the order hardly matters.
 pub fn blend_details<'a>(layers: impl IntoIterator<Item = (f64, &'a [f32])>) -> Option<Vec<f32>> {
@@ -74,6 +70,7 @@ mod tests {
         measure::compute_vertex_normals,
         sample::{PoseSet, build_character},
     };
+    use std::sync::Arc;
 
     /// Weight 1 shows exactly what was sculpted, weight 0 nothing, between them it is linear, whatever the method; two
     /// layers add up; without a layer nothing is computed and the surface is the same to the last bit.

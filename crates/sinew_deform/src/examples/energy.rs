@@ -6,7 +6,6 @@
 use super::{
     blend::{Blend, Places},
     objective::{GAUSSIAN_WIDTH, MIN_USED_WEIGHT, Objective, Term},
-    search::SearchParams,
     space::PoseSpace,
 };
 use glam::DVec3;
@@ -123,15 +122,6 @@ impl<'a> Energy<'a> {
                 k * examples.map(|e| 1.0 - bell(self.space.unlikeness(e, &self.places.grip))).sum::<f64>()
             }
         }
-    }
-}
-
-impl PoseSpace {
-    /// The value of each term for given weights, factor included.
-    pub fn terms(&self, params: &SearchParams, targets: &[Target], weights: &[f64]) -> Vec<(Term, f64)> {
-        let in_order = || Blend::Sequential((0..self.n_examples()).collect());
-        let blend = if params.sequential { in_order() } else { Blend::Free };
-        Energy::new(self, blend, &params.objective, targets, &[], None).values(weights)
     }
 }
 

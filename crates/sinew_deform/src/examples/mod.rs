@@ -7,6 +7,7 @@ mod detail;
 mod energy;
 mod history;
 mod objective;
+mod prepare;
 mod screw;
 mod search;
 mod space;
@@ -16,8 +17,8 @@ mod tree;
 
 pub use animate::{Course, MotionFrame, Track};
 pub use blend::Blend;
-pub use detail::{Detail, add_detail, blend_details};
+pub use detail::{add_detail, blend_details};
 pub use energy::Target;
 pub use objective::{Objective, Term};
 pub use search::{Optimiser, Reorder, Residual, SearchParams, SearchResult, Start};
-pub use space::{ExamplePose, PoseSpace};
+pub use space::{Detail, ExamplePose, PoseSpace};

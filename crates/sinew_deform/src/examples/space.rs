@@ -5,10 +5,11 @@
 //! examples, there is one that does not. It blends the motion of each handle relative to the handle that carries it, as
 //! a screw, so that each example is met exactly at weight 1 and limbs keep their lengths in between.
 
-use super::{detail::Detail, screw::Screw, search::scouts::Scouts, tree::HandleTree};
-use crate::{DeformError, HandlePose, HandleSet, Twist, pose::nearest_turn, pose::twist_range};
+use super::{screw::Screw, tree::HandleTree};
+use crate::{DeformError, HandlePose, Twist, pose::nearest_turn};
 use glam::{DAffine3, DVec3};
-use sinew_geom::{Mesh, Move};
+use sinew_geom::Move;
+use std::sync::Arc;
 
 /// A pose stored by the user, as its history.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +23,10 @@ pub struct ExamplePose<'a> {
 /// Lengths are measured in this share of the largest extent of the body. With it the constants of table 7.2 mean the
 /// same on a body of any size, and a handle that misses its target by a hand's width costs more than weights that
 /// miss 1.
-const UNIT_SHARE: f64 = 0.1;
+pub(super) const UNIT_SHARE: f64 = 0.1;
+
+/// Offset of every vertex along its normal, in metres.
+pub type Detail = Arc<Vec<f32>>;
 
 /// Example poses of one body, ready to be blended.
 #[derive(Debug, Clone)]
@@ -75,69 +79,22 @@ pub(super) enum Act {
     Shift { vector: DVec3 },
 }
 
+/// Evaluated poses. Numbers of all scouts are adjacent in memory, so that four are processed in one instruction.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scouts {
+    /// Weights of one after the other.
+    pub weights: Vec<f64>,
+    pub sum: Vec<f32>,
+    /// Eq. 7.6 without its constant.
+    pub roots: Vec<f32>,
+    pub used: Vec<f32>,
+    /// Distance from the examples, eq. 7.8 without its constant.
+    pub unlike: Vec<f32>,
+    /// Grip of handle `h` along axis `i` of all scouts, at `3 h + i`.
+    pub grips: Vec<Vec<f32>>,
+}
+
 impl PoseSpace {
-    /// Decompose examples.
-    ///
-    /// # Errors
-    /// If there is none, or one does not fit the handles: it is named.
-    pub fn new(mesh: &Mesh, handles: &HandleSet, examples: &[ExamplePose<'_>]) -> Result<Self, DeformError> {
-        if examples.is_empty() {
-            return Err(DeformError::NoExample);
-        }
-        let tree = HandleTree::new(handles, examples.iter().flat_map(|e| e.moves));
-        let pivot: Vec<DVec3> = handles.handles().iter().map(|h| h.center).collect();
-        let grip: Vec<DVec3> = (0..handles.len()).map(|h| middle(mesh, handles, h)).collect();
-        let offset = tree.parent.iter().zip(&pivot).map(|(p, c)| *c - p.map_or(DVec3::ZERO, |p| pivot[p]));
-        let mut space = Self {
-            names: handles.handles().iter().map(|h| h.name.clone()).collect(),
-            offset: offset.collect(),
-            tree,
-            pivot,
-            grip,
-            examples: Vec::new(),
-            screws: Vec::new(),
-            movers: Vec::new(),
-            only_turns: Vec::new(),
-            unit: UNIT_SHARE * extent(mesh),
-            scouts: Scouts::default(),
-            details: Vec::new(),
-        };
-        for example in examples {
-            let prepared = space.take_apart(mesh, handles, example).map_err(|cause| {
-                DeformError::Example { name: example.name.to_owned(), cause: Box::new(cause) }
-            })?;
-            space.examples.push(prepared);
-        }
-        for h in 0..handles.len() {
-            let screws: Vec<_> =
-                space.examples.iter().map(|e| space.screw(&e.pose, h).without_noise(space.unit)).collect();
-            let moves = |e: &usize| screws[*e] != Screw::default();
-            space.movers.push((0..screws.len()).filter(moves).collect());
-            let turns = |s: &Screw| s.speed == DVec3::ZERO && s.shift == DVec3::ZERO;
-            space.only_turns.push(screws.iter().all(turns));
-            space.screws.extend(screws);
-        }
-        space.scouts = Scouts::send(&space);
-        Ok(space)
-    }
-
-    fn take_apart(
-        &self,
-        mesh: &Mesh,
-        handles: &HandleSet,
-        example: &ExamplePose<'_>,
-    ) -> Result<Prepared, DeformError> {
-        // Replaying also checks every name and number.
-        let pose = HandlePose::from_moves(mesh, handles, example.moves)?;
-        let grips = (0..self.grip.len()).map(|h| pose.motions()[h].affine().transform_point3(self.grip[h]));
-        Ok(Prepared {
-            name: example.name.to_owned(),
-            grips: grips.collect(),
-            steps: example.moves.iter().filter_map(|step| look_up(mesh, handles, step)).collect(),
-            pose,
-        })
-    }
-
     /// Motion of a handle of a pose relative to the handle that carries it.
     pub(super) fn screw(&self, pose: &HandlePose, h: usize) -> Screw {
         let motion = &pose.motions()[h];
@@ -209,59 +166,4 @@ impl PoseSpace {
             .position(|found| found == name)
             .ok_or_else(|| DeformError::TargetHandle { name: name.to_owned(), known: self.names.join(", ") })
     }
-}
-
-/// A move with its names looked up; `None` if it moves nothing. The names are known to exist.
-fn look_up(mesh: &Mesh, handles: &HandleSet, step: &Move) -> Option<Step> {
-    let find_all = |names: &[String]| {
-        let mut found: Vec<usize> = names.iter().filter_map(|name| handles.find(name)).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    };
-    Some(match step {
-        Move::Rotate { main, handles: names, axis, radians } => {
-            let main = handles.find(main)?;
-            let turned = match names.is_empty() {
-                true => {
-                    let stored = &handles.handles()[main];
-                    find_all(&[std::slice::from_ref(&stored.name), &stored.secondary].concat())
-                }
-                false => find_all(names),
-            };
-            let act = Act::Turn { main, axis: axis.normalize(), radians: *radians };
-            Step { handles: turned, act, twists: Vec::new() }
-        }
-        Move::Translate { handles: names, vector } => {
-            Step { handles: find_all(names), act: Act::Shift { vector: *vector }, twists: Vec::new() }
-        }
-        Move::Twist { handles: names, axis, radians, over } => {
-            let main = handles.find(names.first()?)?;
-            let (axis, origin) = (axis.normalize(), handles.handles()[main].center);
-            let twist = |h: usize| {
-                let range = twist_range(mesh, handles, h, origin, axis);
-                (h, Twist { axis, origin, radians: *radians, range })
-            };
-            Step {
-                handles: find_all(names),
-                act: Act::Turn { main, axis, radians: *radians },
-                twists: find_all(over).into_iter().map(twist).collect(),
-            }
-        }
-    })
-}
-
-fn middle(mesh: &Mesh, handles: &HandleSet, h: usize) -> DVec3 {
-    let handle = &handles.handles()[h];
-    let sum: DVec3 = handle.vertices.iter().map(|&v| mesh.positions()[v as usize]).sum();
-    if handle.vertices.is_empty() { handle.center } else { sum / handle.vertices.len() as f64 }
-}
-
-/// Largest extent of a mesh; 1 if it has none.
-fn extent(mesh: &Mesh) -> f64 {
-    let (low, high) = mesh
-        .positions()
-        .iter()
-        .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-    Some((high - low).max_element()).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(1.0)
 }

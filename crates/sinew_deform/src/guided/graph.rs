@@ -11,7 +11,7 @@
 //! edges are stored in single precision, because memory traffic dominates; positions are not, and each step solves for
 //! the remainder of the last one, so that rounding errors do not accumulate.
 
-use super::passes::{Covariances, Residuals};
+use super::passes::{Covariances, HalfEdges, Residuals};
 use crate::DeformError;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
@@ -22,20 +22,13 @@ use sinew_geom::linalg::{self, Cholesky, SparseMatrix, dispatch};
 pub(crate) struct Graph {
     /// Rest positions.
     pub rest: Vec<DVec3>,
-    /// Row starts of `to` and `terms`.
-    pub(super) starts: Vec<u32>,
-    /// Node at the other end of every half edge.
-    pub(super) to: Vec<u32>,
-    /// `w_ij (p_i − p_j)` and `w_ij` of every half edge.
-    pub(super) terms: Vec<[f32; 4]>,
-    /// Sums of each node's `terms`.
-    pub(super) sums: Vec<[f32; 4]>,
+    half_edges: HalfEdges,
     /// Nodes whose rotation the solution depends on: the free ones, and held ones beside them.
-    pub(super) turning: Vec<u32>,
+    turning: Vec<u32>,
     /// Free nodes.
-    pub(super) free: Vec<u32>,
+    free: Vec<u32>,
     /// Stiffness of the anchor of each node, besides the held ones.
-    pub(super) anchors: Vec<f64>,
+    anchors: Vec<f64>,
     factor: Option<Cholesky<f32>>,
     /// `D` of all nodes.
     degrees: Vec<f64>,
@@ -55,7 +48,7 @@ pub(crate) struct GraphState {
     /// `R` of `turning` nodes, as they are fitted.
     turned: Vec<DQuat>,
     /// Columns of `R`, of `turning` nodes.
-    pub(super) matrices: Vec<[[f32; 4]; 3]>,
+    matrices: Vec<[[f32; 4]; 3]>,
     /// Right-hand sides of `free` nodes.
     rhs: Vec<[f64; 4]>,
 }
@@ -113,10 +106,7 @@ impl Graph {
         let turning = (0..n as u32).filter(|&i| is_turning[i as usize]).collect();
         Ok(Self {
             rest,
-            starts,
-            to,
-            terms,
-            sums,
+            half_edges: HalfEdges { starts, to, terms, sums },
             turning,
             free,
             anchors,
@@ -147,8 +137,8 @@ impl Graph {
             let residual = |&i: &u32| {
                 let i = i as usize;
                 let mut sum = self.anchors[i] * (targets[i] - values[i]);
-                for at in self.starts[i] as usize..self.starts[i + 1] as usize {
-                    sum += f64::from(self.terms[at][3]) * (values[self.to[at] as usize] - values[i]);
+                for (term, to) in self.half_edges.row(i) {
+                    sum += f64::from(term[3]) * (values[to as usize] - values[i]);
                 }
                 [sum]
             };
@@ -179,7 +169,7 @@ impl Graph {
         self.in_chunks(&self.turning, turned, |nodes, turned| {
             let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; CHUNK_NODES], [DMat3::ZERO; CHUNK_NODES]);
             let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
-            dispatch(Covariances { graph: self, nodes, x, out: wide });
+            dispatch(Covariances { edges: &self.half_edges, nodes, x, out: wide });
             for (matrix, wide) in covariances.iter_mut().zip(wide) {
                 let [a, b, c] = wide.map(|c| Vec3::new(c[0], c[1], c[2]).as_dvec3());
                 *matrix = DMat3::from_cols(a, b, c);
@@ -227,7 +217,8 @@ impl Graph {
         let Some(factor) = &self.factor else { return Ok(()) };
         let GraphState { x, matrices, rhs, .. } = state;
         self.in_chunks(&self.free, rhs, |nodes, out| {
-            dispatch(Residuals { graph: self, nodes, x, matrices, targets, out });
+            let (edges, anchors) = (&self.half_edges, &self.anchors);
+            dispatch(Residuals { edges, nodes, x, matrices, anchors, targets, out });
         });
         factor.solve(rhs)?;
         for (&i, step) in self.free.iter().zip(rhs.iter()) {

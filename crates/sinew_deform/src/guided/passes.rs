@@ -9,13 +9,34 @@
 //! Twenty bytes per edge and end, and a position, or a rotation and a position, from the nearest cache. Everything but
 //! positions is in single precision: fewer bytes, and no conversions, which cost more than the sums.
 
-use super::graph::Graph;
 use glam::DVec3;
 use sinew_geom::linalg::{Kernel, fma};
 
+/// Edges of a graph from both of their ends, sorted by node.
+#[derive(Debug, Clone)]
+pub(super) struct HalfEdges {
+    /// Row starts of `to` and `terms`.
+    pub starts: Vec<u32>,
+    /// Node at the other end of every half edge.
+    pub to: Vec<u32>,
+    /// `w_ij (p_i − p_j)` and `w_ij` of every half edge.
+    pub terms: Vec<[f32; 4]>,
+    /// Sums of each node's `terms`.
+    pub sums: Vec<[f32; 4]>,
+}
+
+impl HalfEdges {
+    /// Half edges of a node.
+    #[inline(always)]
+    pub fn row(&self, node: usize) -> impl Iterator<Item = (&[f32; 4], u32)> {
+        let span = self.starts[node] as usize..self.starts[node + 1] as usize;
+        self.terms[span.clone()].iter().zip(self.to[span].iter().copied())
+    }
+}
+
 /// `Σ_j (x_i − x_j) e_ijᵀ` of some nodes (eq. 5).
 pub(super) struct Covariances<'a> {
-    pub graph: &'a Graph,
+    pub edges: &'a HalfEdges,
     pub nodes: &'a [u32],
     pub x: &'a [[f64; 4]],
     pub out: &'a mut [[[f32; 4]; 3]],
@@ -29,7 +50,7 @@ impl Kernel for Covariances<'_> {
         for (&i, out) in self.nodes.iter().zip(self.out) {
             let here = self.x[i as usize];
             let mut sum = [[0.0; 4]; 3];
-            for (term, to) in row(self.graph, i as usize) {
+            for (term, to) in self.edges.row(i as usize) {
                 let d = way(&here, &self.x[to as usize]);
                 for c in 0..3 {
                     add::<FMA>(&mut sum[c], &d, term[c]);
@@ -42,10 +63,11 @@ impl Kernel for Covariances<'_> {
 
 /// `½ Σ_j (R_i + R_j) e_ij − w_ij (x_i − x_j)`, and `a (t − x)`, of some nodes: what is left of eq. 8.
 pub(super) struct Residuals<'a> {
-    pub graph: &'a Graph,
+    pub edges: &'a HalfEdges,
     pub nodes: &'a [u32],
     pub x: &'a [[f64; 4]],
     pub matrices: &'a [[[f32; 4]; 3]],
+    pub anchors: &'a [f64],
     pub targets: &'a [DVec3],
     pub out: &'a mut [[f64; 4]],
 }
@@ -57,11 +79,11 @@ impl Kernel for Residuals<'_> {
     fn run<const FMA: bool>(self) {
         for (&i, out) in self.nodes.iter().zip(self.out) {
             let i = i as usize;
-            let (here, all) = (self.x[i], self.graph.sums[i]);
+            let (here, all) = (self.x[i], self.edges.sums[i]);
             // Sums of each column and of the pulls, so that none waits for another.
             let mut turned = [[0.0; 4]; 3];
             let mut pulled = [0.0; 4];
-            for (term, to) in row(self.graph, i) {
+            for (term, to) in self.edges.row(i) {
                 let matrix = &self.matrices[to as usize];
                 for c in 0..3 {
                     add::<FMA>(&mut turned[c], &matrix[c], term[c]);
@@ -73,20 +95,13 @@ impl Kernel for Residuals<'_> {
             for c in 0..3 {
                 add::<FMA>(&mut turned[c], &self.matrices[i][c], all[c]);
             }
-            let (target, anchor) = (self.targets[i].extend(0.0).to_array(), self.graph.anchors[i]);
+            let (target, anchor) = (self.targets[i].extend(0.0).to_array(), self.anchors[i]);
             for l in 0..4 {
                 let inner = 0.5 * (turned[0][l] + turned[1][l] + turned[2][l]) + pulled[l];
                 out[l] = f64::from(inner) + anchor * (target[l] - here[l]);
             }
         }
     }
-}
-
-/// Half edges of a node.
-#[inline(always)]
-fn row(graph: &Graph, node: usize) -> impl Iterator<Item = (&[f32; 4], u32)> {
-    let span = graph.starts[node] as usize..graph.starts[node + 1] as usize;
-    graph.terms[span.clone()].iter().zip(graph.to[span].iter().copied())
 }
 
 /// `a − b`, rounded after the subtraction.

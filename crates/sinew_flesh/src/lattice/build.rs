@@ -9,7 +9,7 @@
 //! gives the requested number of cells share one coarse table of what is inside.
 
 use super::{
-    Embedding, Lattice, Ties,
+    BodyPoint, Embedding, Lattice, Ties,
     parts::Copies,
     voxels::{FULL, Grid},
 };
@@ -44,6 +44,14 @@ pub struct Body {
     pub uncovered: Vec<u32>,
     /// Cells that share their cube with another part of the body.
     pub n_split: usize,
+}
+
+impl Body {
+    /// A vertex as a point of the body.
+    pub(crate) fn point(&self, vertex: usize) -> BodyPoint {
+        let weights = self.embedding.weights(vertex).map(f64::from);
+        BodyPoint { cell: self.embedding.cell(vertex) as u32, weights }
+    }
 }
 
 /// Cells of which no more are made.

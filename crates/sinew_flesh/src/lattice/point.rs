@@ -1,6 +1,6 @@
 //! Points of a body.
 
-use crate::{Body, FleshError, Lattice};
+use crate::{FleshError, Lattice};
 use glam::DVec3;
 
 /// A point of the body: a cell and the weights of its corners.
@@ -22,13 +22,5 @@ impl BodyPoint {
     pub fn evaluate(&self, lattice: &Lattice, nodes: &[DVec3]) -> DVec3 {
         let corners = &lattice.cells()[self.cell as usize];
         corners.iter().zip(self.weights).map(|(node, w)| nodes[*node as usize] * w).sum()
-    }
-}
-
-impl Body {
-    /// A vertex as a point of the body.
-    pub(crate) fn point(&self, vertex: usize) -> BodyPoint {
-        let weights = self.embedding.weights(vertex).map(f64::from);
-        BodyPoint { cell: self.embedding.cell(vertex) as u32, weights }
     }
 }

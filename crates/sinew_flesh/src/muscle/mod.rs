@@ -6,7 +6,6 @@
 
 mod belt;
 mod drive;
-mod error;
 mod guides;
 mod integrate;
 mod parameters;
@@ -15,9 +14,9 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+pub use crate::muscle_error::MuscleError;
 pub use belt::Belt;
 pub use drive::{Curve, MuscleDrive};
-pub use error::MuscleError;
 pub use guides::{Frame, Guide};
 pub(crate) use integrate::Placed;
 pub use parameters::{Control, ControlSource, Samples, find_joint};

@@ -11,13 +11,15 @@ mod host;
 mod normals;
 mod read;
 pub(crate) mod schema;
+mod source_file;
 mod write;
 
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
-pub use host::{Host, write_glb_hosted};
+pub use host::write_glb_hosted;
 pub use read::{
     GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host, read_morph_sequence,
     read_views,
 };
+pub use source_file::Host;
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

@@ -6,7 +6,6 @@
 //! # Limits
 //! The cut does not depend on the number of threads: results are the same bits everywhere.
 
-use super::triangular::Real;
 use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw, supernodal};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -113,8 +112,13 @@ impl Layout {
         Self { supernodes, rows, column_of, parts, source, original, n_values }
     }
 
-    /// Copy faer's factor into this layout, in precision `T`.
-    pub fn pack<T: Real>(&self, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<T> {
+    /// Copy faer's factor into this layout, each number as `round` gives it.
+    pub fn pack<T: Copy + Default + Send>(
+        &self,
+        symbolic: &SymbolicCholesky<u32>,
+        l: &[f64],
+        round: impl Fn(f64) -> T + Copy + Sync,
+    ) -> Vec<T> {
         let factor = supernodal::SupernodalLltRef::new(supernodal_part(symbolic), l);
         let mut values = vec![T::default(); self.n_values];
         let mut rest = values.as_mut_slice();
@@ -130,7 +134,7 @@ impl Layout {
             for (j, width, start) in node.panels() {
                 let columns: [&[f64]; PANEL_COLUMNS] =
                     std::array::from_fn(|t| if t < width { column(j + t) } else { &[] });
-                pack_panel(&columns[..width], j, &mut values[start..]);
+                pack_panel(&columns[..width], j, &mut values[start..], round);
             }
         });
         values
@@ -148,19 +152,19 @@ impl Layout {
 }
 
 /// Copy columns `first ..` of a supernode by rows: the triangle, its diagonal inverted, then all rows below it.
-fn pack_panel<T: Real>(columns: &[&[f64]], first: usize, values: &mut [T]) {
+fn pack_panel<T>(columns: &[&[f64]], first: usize, values: &mut [T], round: impl Fn(f64) -> T) {
     let mut at = 0;
     for i in 0..columns.len() {
         for (t, column) in columns[..=i].iter().enumerate() {
             let value = column[first + i];
-            values[at] = T::from_f64(if t == i { 1.0 / value } else { value });
+            values[at] = round(if t == i { 1.0 / value } else { value });
             at += 1;
         }
     }
     for (t, column) in columns.iter().enumerate() {
         let below = &column[first + columns.len()..];
         for (target, &value) in values[at..].chunks_exact_mut(columns.len()).zip(below) {
-            target[t] = T::from_f64(value);
+            target[t] = round(value);
         }
     }
 }

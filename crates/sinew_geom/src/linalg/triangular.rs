@@ -72,7 +72,7 @@ macro_rules! impl_real {
                 if FMA { (-self).mul_add(b, c) } else { c - self * b }
             }
             fn pack(layout: &Layout, symbolic: &SymbolicCholesky<u32>, l: &[f64]) -> Vec<Self> {
-                layout.pack(symbolic, l)
+                layout.pack(symbolic, l, Self::from_f64)
             }
         }
         impl_real!(@ $t; 1 2 4 8);

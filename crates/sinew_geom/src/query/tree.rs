@@ -8,7 +8,7 @@
 //! new: `O(n log n)`. Queries: logarithmic for well-shaped surfaces.
 
 use crate::Mesh;
-use glam::{DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use obvhs::{
     BvhBuildParams,
     aabb::Aabb,
@@ -42,6 +42,19 @@ pub struct RayHit {
     pub front: bool,
 }
 
+/// Expansion of a node's triangles, for winding numbers of far points.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Moments {
+    pub center: DVec3,
+    pub radius: f64,
+    /// Sum of area vectors.
+    pub dipole: DVec3,
+    /// Sum of (centroid − center) ⊗ area vector; columns belong to components of the area vector.
+    pub gradient: DMat3,
+    /// Per component of the area vector, sum of it times (x − center) ⊗ (x − center).
+    pub second: [DMat3; 3],
+}
+
 /// A hierarchy of boxes over the faces of a mesh, which it copies.
 #[derive(Clone)]
 pub struct SurfaceTree {
@@ -49,7 +62,7 @@ pub struct SurfaceTree {
     /// Corners of each face, relative to `center`.
     pub(super) triangles: Vec<[DVec3; 3]>,
     pub(super) center: DVec3,
-    pub(super) moments: Vec<super::winding::Moments>,
+    pub(super) moments: Vec<Moments>,
 }
 
 impl std::fmt::Debug for SurfaceTree {

@@ -11,7 +11,7 @@
 //! Off by about 1e-3 at most with the default accuracy (tested against the exact sum); points within rounding of the
 //! surface get either side.
 
-use super::SurfaceTree;
+use super::tree::{Moments, SurfaceTree};
 use crate::measure::area_vector;
 use glam::{DMat3, DVec3};
 use std::f64::consts::PI;
@@ -21,19 +21,6 @@ use std::f64::consts::PI;
 const FAR_RADII: f64 = 2.5;
 /// The same for distinguishing inside from outside only: errors of a few hundredths, for a third of the cost.
 const ROUGHLY_FAR_RADII: f64 = 1.6;
-
-/// Expansion of a node, for far points.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moments {
-    center: DVec3,
-    radius: f64,
-    /// Sum of area vectors.
-    dipole: DVec3,
-    /// Sum of (centroid − center) ⊗ area vector; columns belong to components of the area vector.
-    gradient: DMat3,
-    /// Per component of the area vector, sum of it times (x − center) ⊗ (x − center).
-    second: [DMat3; 3],
-}
 
 impl SurfaceTree {
     /// About 1 inside a closed outward-oriented surface, 0 outside, in between near holes; more where parts

@@ -1,14 +1,10 @@
 //! Commands on stored poses: kept, mirrored, blended, sculpted.
 
-use super::{check_name, moves};
+use super::{check_name, decode_thumbnail, moves};
 use crate::{Document, Example, SessionError};
-use base64::{Engine, prelude::BASE64_STANDARD};
 use sinew_deform::examples::blend_details;
 use sinew_geom::{Move, query::SurfaceTree};
 use std::sync::Arc;
-
-/// Bytes of a thumbnail beyond which it is none.
-const MAX_THUMBNAIL: usize = 1 << 20;
 
 pub(super) fn save(document: &mut Document, name: &str, thumbnail: Option<&str>) -> Result<(), SessionError> {
     check_name("example", name, false)?;
@@ -26,15 +22,6 @@ pub(super) fn load(document: &mut Document, name: &str) -> Result<(), SessionErr
     let example = &document.examples[document.find_example(name)?];
     (document.pose, document.detail) = (example.moves.clone(), example.detail.clone());
     Ok(())
-}
-
-pub(crate) fn decode_thumbnail(url: &str) -> Result<Vec<u8>, SessionError> {
-    let bytes = url.strip_prefix("data:image/png;base64,").and_then(|text| BASE64_STANDARD.decode(text).ok());
-    let is_png = |bytes: &Vec<u8>| bytes.starts_with(b"\x89PNG") && bytes.len() <= MAX_THUMBNAIL;
-    bytes.filter(is_png).ok_or_else(|| SessionError::Value {
-        what: "thumbnail",
-        cause: "expected a data URL of a PNG file below 1 MB".into(),
-    })
 }
 
 pub(super) fn rename(document: &mut Document, name: &str, to: &str) -> Result<(), SessionError> {

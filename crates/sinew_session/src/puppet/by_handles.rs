@@ -6,7 +6,7 @@
 
 use super::{
     PuppetData,
-    perform::{body_of, find_limbs},
+    pairs::{body_of, find_limbs},
 };
 use crate::{Document, Example, SessionError};
 use glam::{DAffine3, DVec3};

@@ -9,6 +9,7 @@
 mod actor;
 mod by_handles;
 mod demo;
+mod pairs;
 mod perform;
 mod settings;
 mod take;

@@ -3,12 +3,13 @@
 use super::{
     ActorSource, PuppetData,
     by_handles::{HandlePerformer, HandleShape},
+    pairs::{body_of, find_limbs},
 };
 use crate::{Document, Example, Frame, Prepared, SessionError, stage::frame_of, stage::smooth_normals};
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 use sinew_formats::pairs::{PairTarget, PosePair};
 use sinew_geom::{Character, Clip, Handle, Pose, Rig};
-use sinew_puppet::{Anatomy, BodyPose, Interpolation, Limb, LimbSet, Performer, PerformerParams, RigPair};
+use sinew_puppet::{Anatomy, BodyPose, Interpolation, LimbSet, Performer, PerformerParams, RigPair};
 use std::{sync::Arc, time::Instant};
 
 /// What the character does at a moment.
@@ -241,30 +242,4 @@ fn rig_pair(rig: &Rig, pair: &PosePair) -> Result<RigPair, SessionError> {
         pose.locals[joint] = *local;
     }
     Ok(RigPair { body: body_of(pair)?, pose })
-}
-
-pub(super) fn body_of(pair: &PosePair) -> Result<BodyPose, SessionError> {
-    let joints: [DVec3; 20] = pair.body.as_slice().try_into().map_err(|_| SessionError::Value {
-        what: "pairs",
-        cause: format!("pair {:?} has no whole body", pair.name),
-    })?;
-    Ok(BodyPose::new(joints))
-}
-
-/// What the user said of which limbs move which joints or handles, by their places among `names`.
-pub(super) fn find_limbs<'a>(
-    kind: &'static str,
-    names: impl Iterator<Item = &'a str> + Clone,
-    data: &PuppetData,
-) -> Result<Vec<(usize, Vec<Limb>)>, SessionError> {
-    let limb = |name: &String| {
-        Limb::from_name(name)
-            .ok_or_else(|| SessionError::absent("limb", name, Limb::ALL.map(Limb::name).into_iter()))
-    };
-    let entry = |(name, limbs): &(String, Vec<String>)| {
-        let place = names.clone().position(|found| found == name);
-        let place = place.ok_or_else(|| SessionError::absent(kind, name, names.clone()))?;
-        Ok((place, limbs.iter().map(limb).collect::<Result<Vec<_>, _>>()?))
-    };
-    data.limbs.iter().map(entry).collect()
 }

@@ -15,13 +15,22 @@ pub use messages::{
 };
 pub use page::{Page, typed};
 pub use registry::{Registry, Step, registry};
-pub use state::{Sent, Snapshot, welcome};
+pub use state::{Sent, welcome};
 
 use crate::{engine::Engine, studio::Studio};
 use serde::{Serialize, de::DeserializeOwned};
-use sinew::session::{Event, SessionError};
+use sinew::session::{Document, Event, SessionError};
 use std::{fmt::Debug, sync::Arc};
 use ts_rs::TS;
+
+/// The state at a moment.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    /// What all pages share.
+    pub studio: &'a Studio,
+    /// The document.
+    pub document: Document,
+}
 
 /// How a request is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,17 +1,10 @@
 //! What a page is sent of the state: everything at first, then the parts that changed.
 
-use super::registry::{SentPart, registry};
+use super::{
+    Snapshot,
+    registry::{SentPart, registry},
+};
 use crate::{news::Versions, studio::Studio};
-use sinew::session::Document;
-
-/// The state at a moment.
-#[derive(Debug)]
-pub struct Snapshot<'a> {
-    /// What all pages share.
-    pub studio: &'a Studio,
-    /// The document.
-    pub document: Document,
-}
 
 /// The first message to a page.
 pub fn welcome(studio: &Studio) -> String {

@@ -236,6 +236,13 @@ pub struct Start<'a> {
 }
 
 impl PoseSpace {
+    /// The value of each term for given weights, factor included.
+    pub fn terms(&self, params: &SearchParams, targets: &[Target], weights: &[f64]) -> Vec<(Term, f64)> {
+        let in_order = || Blend::Sequential((0..self.n_examples()).collect());
+        let blend = if params.sequential { in_order() } else { Blend::Free };
+        Energy::new(self, blend, &params.objective, targets, &[], None).values(weights)
+    }
+
     /// Search for the weights of least energy.
     ///
     /// # Errors

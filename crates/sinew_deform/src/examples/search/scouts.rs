@@ -5,7 +5,7 @@ use super::super::{
     blend::{Blend, Places},
     energy::{Energy, bell},
     objective::{MIN_USED_WEIGHT, Term},
-    space::PoseSpace,
+    space::{PoseSpace, Scouts},
 };
 use super::everywhere::Random;
 use glam::Vec3;
@@ -20,21 +20,6 @@ const N_EVALUATED: usize = 24;
 const MAX_ALTERNATIVES: usize = 6;
 /// Scouts whose weights differ by less than this are near the same minimum.
 const MIN_WEIGHT_DISTANCE: f64 = 0.3;
-
-/// Evaluated poses. Numbers of all scouts are adjacent in memory, so that four are processed in one instruction.
-#[derive(Debug, Clone, Default)]
-pub struct Scouts {
-    /// Weights of one after the other.
-    weights: Vec<f64>,
-    sum: Vec<f32>,
-    /// Eq. 7.6 without its constant.
-    roots: Vec<f32>,
-    used: Vec<f32>,
-    /// Distance from the examples, eq. 7.8 without its constant.
-    unlike: Vec<f32>,
-    /// Grip of handle `h` along axis `i` of all scouts, at `3 h + i`.
-    grips: Vec<Vec<f32>>,
-}
 
 /// Examples that move a handle, by itself or by what carries it.
 fn movers(space: &PoseSpace, handle: usize) -> Vec<usize> {

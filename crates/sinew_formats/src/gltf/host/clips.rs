@@ -1,11 +1,12 @@
 //! Clips back to animations of the source's own nodes.
 
+use super::super::read::map::ChannelMap;
 use super::super::schema::Animation;
 use super::super::write::animation::ClipWriter;
-use super::draft::{Draft, index, list, member};
-use super::map::ChannelMap;
+use super::draft::Draft;
 use super::morphs::{TargetPlan, widen_animations};
 use super::nodes::{Joints, without_matrix};
+use super::values::{index, list, member};
 use glam::Vec3;
 use serde_json::{Value, json};
 use sinew_geom::rig::{JointTrack, Keys, MorphTrack};

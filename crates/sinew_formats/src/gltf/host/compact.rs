@@ -1,7 +1,7 @@
 //! Dropping what an earlier writing added and nothing uses any more. Data of the source is never dropped.
 
 use super::super::extension::{NAME, SourceSize};
-use super::draft::{index, member};
+use super::values::{index, member};
 use serde_json::{Value, json};
 
 /// Drop unused accessors and views behind those of the source, and their bytes.

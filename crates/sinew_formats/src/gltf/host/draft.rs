@@ -2,8 +2,8 @@
 
 use super::super::extension::{NAME, SinewCharacter, SourceSize};
 use super::super::read::Source;
-use super::super::schema::Object;
 use super::super::write::builder::{Builder, pack_glb, unwritable};
+use super::values::{list, member};
 use super::{compact, pack};
 use crate::FormatError;
 use crate::names::Names;
@@ -157,28 +157,4 @@ impl<'a> Draft<'a> {
         }
         pack_glb(&self.json, &self.bin)
     }
-}
-
-/// A list of an object; nothing if it is absent.
-pub(super) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// A list of an object, made if it is absent.
-pub(super) fn member<'v>(value: &'v mut Value, key: &str) -> &'v mut Vec<Value> {
-    if !value.is_object() {
-        *value = Value::Object(Object::new());
-    }
-    if !value[key].is_array() {
-        value[key] = Value::Array(Vec::new());
-    }
-    match &mut value[key] {
-        Value::Array(list) => list,
-        _ => unreachable!("it was made a list"),
-    }
-}
-
-/// Whole number of a field.
-pub(super) fn index(value: &Value, key: &str) -> Option<usize> {
-    value.get(key).and_then(Value::as_u64).map(|index| index as usize)
 }

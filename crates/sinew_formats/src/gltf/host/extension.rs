@@ -3,9 +3,10 @@
 use super::super::extension::{JointJson, NAME, SinewCharacter, VERSION};
 use super::super::write::{GlbOptions, write_handle};
 use super::compact::named_views;
-use super::draft::{Draft, list, member};
+use super::draft::Draft;
 use super::morphs::TargetPlan;
 use super::nodes::Joints;
+use super::values::{list, member};
 use serde_json::{Map, Value, json};
 use sinew_geom::{Character, Handle};
 use std::collections::HashSet;

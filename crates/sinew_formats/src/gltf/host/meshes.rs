@@ -1,13 +1,14 @@
 //! Changed meshes: edited where they are, or copied if other nodes show them unchanged.
 
+use super::super::read::map::PartMap;
 use super::super::write::GlbOptions;
 use super::carry::Carry;
-use super::draft::{Draft, index, list};
-use super::map::PartMap;
+use super::draft::Draft;
 use super::morphs::{MeshTargets, TargetPlan, write_targets};
 use super::nodes::Joints;
 use super::skins::SkinWriter;
 use super::surface::{Attributes, write_vertices};
+use super::values::{index, list};
 use serde_json::{Value, json};
 use sinew_geom::{Character, Warnings};
 use std::collections::{HashMap, HashSet};

@@ -16,53 +16,22 @@ mod clips;
 mod compact;
 mod draft;
 mod extension;
-pub(super) mod map;
 mod meshes;
 mod morphs;
 mod nodes;
 mod pack;
 mod skins;
 mod surface;
+mod values;
 
 use super::read::{Source, ignored, with_source};
 use super::write::{GlbOptions, write_glb};
-use super::{portable_extensions, schema::Object};
+use super::{Host, portable_extensions, schema::Object};
 use crate::FormatError;
 use draft::Draft;
 use sinew_geom::{Character, Warnings};
-use std::{collections::BTreeMap, fmt, io, sync::Arc};
-
-/// A glTF file as it came, with the side files it names.
-#[derive(Clone)]
-pub struct Host {
-    bytes: Arc<Vec<u8>>,
-    side: BTreeMap<String, Arc<Vec<u8>>>,
-    name: String,
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Host({:?}, {} bytes)", self.name, self.n_bytes())
-    }
-}
 
 impl Host {
-    pub(super) fn new(bytes: &[u8], side: BTreeMap<String, Arc<Vec<u8>>>, name: &str) -> Self {
-        Self { bytes: Arc::new(bytes.to_vec()), side, name: name.to_owned() }
-    }
-
-    /// Bytes that it takes in memory.
-    pub fn n_bytes(&self) -> usize {
-        self.bytes.len() + self.side.values().map(|bytes| bytes.len()).sum::<usize>()
-    }
-
-    fn side_file(&self, name: &str) -> io::Result<Vec<u8>> {
-        let found = self.side.get(name).map(|bytes| bytes.to_vec());
-        found.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::NotFound, "it was not there when the file was opened")
-        })
-    }
-
     /// Bytes of the file with a character in it as it is now. If nothing changed, a GLB is returned byte for byte.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! Morphs back to the targets of the source's meshes.
 
 use super::super::read::Source;
-use super::draft::{Draft, index, list};
-use super::map::PartMap;
+use super::super::read::map::PartMap;
+use super::draft::Draft;
+use super::values::{index, list};
 use glam::{DAffine3, Vec3};
 use serde_json::{Value, json};
 use sinew_geom::{Character, Morph};
@@ -237,7 +238,7 @@ pub(super) fn widen_animations(draft: &mut Draft, plan: &TargetPlan, morphs: &[M
             let output = draft.builder.curve_floats("SCALAR", wide.into_iter());
             sampler["output"] = json!(draft.accessor(output));
             let json = &mut draft.json["animations"][animation];
-            let samplers = super::draft::member(json, "samplers");
+            let samplers = super::values::member(json, "samplers");
             samplers.push(sampler);
             let last = samplers.len() - 1;
             json["channels"][channel]["sampler"] = json!(last);

@@ -1,8 +1,8 @@
 //! Everything a file names, brought into one binary chunk.
 
 use super::super::read::Source;
-use super::super::read::material::mime_of;
-use super::draft::{index, list, member};
+use super::super::schema::mime_of;
+use super::values::{index, list, member};
 use serde_json::{Value, json};
 use sinew_geom::Warnings;
 

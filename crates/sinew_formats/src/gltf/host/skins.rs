@@ -4,10 +4,10 @@
 //! `u · inverse_bind · B⁻¹`, so that the source's matrix is `u⁻¹ · slot · B`, whatever else changed meanwhile.
 
 use super::super::read::bind::Bound;
+use super::super::read::map::PartMap;
 use super::super::schema;
 use super::super::write::{GlbOptions, geometry::Vertices, skin::write_influences};
 use super::draft::Draft;
-use super::map::PartMap;
 use super::nodes::Joints;
 use super::surface::Attributes;
 use glam::{DAffine3, DMat4, DVec3};

@@ -1,8 +1,8 @@
 //! Positions, normals and tangents of changed parts, back in the space of their meshes.
 
+use super::super::read::map::PartMap;
 use super::carry::{Carry, turn_normal, turn_tangent};
 use super::draft::Draft;
-use super::map::PartMap;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use sinew_geom::{Character, Warnings};
 

@@ -1,9 +1,9 @@
 //! Animations to clips. A channel that cannot be used is left out with a warning: the model is still usable.
 
 use super::accessor::Decoder;
+use super::map::{ChannelMap, ClipMap};
 use super::resource::out_of_range;
 use crate::Fault;
-use crate::gltf::host::map::{ChannelMap, ClipMap};
 use crate::gltf::schema::{Animation, Channel};
 use glam::{Quat, Vec3};
 use sinew_geom::rig::{Interpolate, Interpolation, JointTrack, Keys, MorphTrack};

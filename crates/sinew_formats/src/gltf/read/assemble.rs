@@ -3,6 +3,7 @@
 use super::accessor::Decoder;
 use super::animation::{Targets, read_clips};
 use super::bind::{Binder, Bound, Instance, size_of_points};
+use super::map::{HostMap, InstanceMap, PartMap};
 use super::material::{default_material, read_materials};
 use super::merge::{Has, Merged};
 use super::own;
@@ -12,7 +13,6 @@ use super::rig::RigMap;
 use super::scene::Scene;
 use super::unscale::remove_scales;
 use crate::Fault;
-use crate::gltf::host::map::{HostMap, InstanceMap, PartMap};
 use crate::gltf::schema::{Mesh as MeshJson, Root};
 use crate::side_files::SideFiles;
 use sinew_geom::{Character, GeomError, Mesh, Morph, Rig, Skin, SkinSlot, Surface, Uvs, Warnings};

@@ -3,7 +3,7 @@
 use super::accessor::Decoder;
 use super::resource::{load_uri, out_of_range};
 use crate::Fault;
-use crate::gltf::schema;
+use crate::gltf::schema::{self, mime_of};
 use crate::side_files::SideFiles;
 use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::sync::Arc;
@@ -108,13 +108,4 @@ fn read_image(decoder: &Decoder, index: usize, side: SideFiles) -> Result<Image,
     };
     let mime = mime_of(&bytes).ok_or_else(|| Fault::json(path, "the picture is neither PNG nor JPEG"))?;
     Ok(Image { mime: mime.to_owned(), bytes: Arc::new(bytes) })
-}
-
-/// Type of a picture by its first bytes: the type in the file is sometimes wrong.
-pub(in crate::gltf) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        _ => None,
-    }
 }

@@ -9,6 +9,7 @@ pub(super) mod ignored;
 mod influences;
 mod info;
 pub(super) mod json;
+pub(super) mod map;
 pub(super) mod material;
 mod merge;
 pub(super) mod own;
@@ -22,12 +23,13 @@ mod unscale;
 pub use info::GltfInfo;
 pub use sequence::{morph_sequence, read_morph_sequence};
 
-use super::host::{Host, map::HostMap};
 use super::schema::{Object, Root};
+use super::source_file::Host;
 use crate::{
     Fault, FormatError,
     side_files::{SideFiles, side_files_in},
 };
+use map::HostMap;
 use sinew_geom::{Character, Warnings};
 use std::{cell::RefCell, collections::BTreeMap, path::Path, sync::Arc};
 

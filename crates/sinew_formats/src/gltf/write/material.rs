@@ -1,7 +1,7 @@
 //! Materials and their pictures.
 
 use super::builder::Builder;
-use crate::gltf::read::material::mime_of;
+use crate::gltf::schema::mime_of;
 use crate::gltf::schema::{self, MetallicRoughness, Texture, TextureInfo};
 use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::collections::HashMap;

@@ -4,6 +4,9 @@
 //! the settings at which rapier's FEM, MuJoCo's flex and Vega were measured for comparison: 30 kPa, ν 0.45, steps of 10
 //! ms, tolerance 1e-3, with a surface of 15 000 vertices, on one thread.
 
+mod adaptive;
+mod scenes;
+
 use crate::{
     measure::{in_pool, thread_secs},
     places,
@@ -38,10 +41,10 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
     }
     if let Some(at) = args.iter().position(|arg| arg == "--scenes") {
         let folder = args.get(at + 1).map_or("flesh-scenes", String::as_str);
-        return crate::scenes::run(std::path::Path::new(folder));
+        return scenes::run(std::path::Path::new(folder));
     }
     if args.iter().any(|arg| arg == "--adaptive") {
-        return crate::adaptive::run();
+        return adaptive::run();
     }
     if args.iter().any(|arg| arg == "--lattices") {
         return lattices();

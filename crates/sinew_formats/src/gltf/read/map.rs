@@ -1,6 +1,6 @@
 //! Where in its file everything of a character comes from.
 
-use super::super::read::bind::Bound;
+use super::bind::Bound;
 use glam::DAffine3;
 use std::ops::Range;
 

@@ -4,10 +4,8 @@
 //! Lion and camel have no skeleton; they get that of the source, carried by the map. Poses of the target are compared vertex
 //! by vertex after a rigid alignment, since deformation transfer puts its results anywhere.
 
-use crate::{
-    muscle::{boned, data, params},
-    scenes::raster::{Item, Picture, View},
-};
+use super::{boned, data, params};
+use crate::raster::{Item, Picture, View};
 use anyhow::{Context, anyhow};
 use glam::{DMat3, DVec3};
 use sinew::{

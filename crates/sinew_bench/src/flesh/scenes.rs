@@ -4,13 +4,10 @@
 //! a box) and 5.4 (a cow with soft ears and hard horns). The duck is of our own making, out of balls that overlap; the cow is
 //! `data/meshes/cow.obj`.
 
-#[path = "../../sinew/examples/draw_samples/raster.rs"]
-pub mod raster;
-
-use crate::flesh::data;
+use super::data;
+use crate::raster::{Item, Picture, View};
 use anyhow::{Context, anyhow};
 use glam::{DQuat, DVec3, Vec3};
-use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
         Attachment, BakeParams, Baker, Body, BodyPoint, Collider, FleshParams, FleshSolver, FleshState,

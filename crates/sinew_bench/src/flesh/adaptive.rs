@@ -1,9 +1,7 @@
 //! Flesh that adapts, beside the same body of finest cells and of large ones: where halving cells pays, and where not.
 
-use crate::{
-    flesh::data,
-    measure::{in_pool, thread_secs},
-};
+use super::data;
+use crate::measure::{in_pool, thread_secs};
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::{
     flesh::{

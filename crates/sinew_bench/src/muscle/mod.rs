@@ -4,6 +4,8 @@
 //! The poses are those of Sumner and Popović (`data/sequences/sumner-*`); they come without a skeleton, so that one is made of
 //! handles found from the shape. Features are the hand-picked markers of the same data set.
 
+mod transfer;
+
 use crate::{
     measure::{in_pool, thread_secs},
     places,
@@ -39,7 +41,7 @@ pub fn run(args: &[String]) -> anyhow::Result<()> {
     }
     if wants("transfer") {
         let folder = args.iter().position(|arg| arg == "transfer").and_then(|at| args.get(at + 1));
-        crate::transfer::run(folder.map(std::path::Path::new))?;
+        transfer::run(folder.map(std::path::Path::new))?;
     }
     Ok(())
 }

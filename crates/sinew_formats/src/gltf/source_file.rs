@@ -1,0 +1,35 @@
+//! A glTF file kept as it came.
+
+use std::{collections::BTreeMap, fmt, io, sync::Arc};
+
+/// A glTF file as it came, with the side files it names.
+#[derive(Clone)]
+pub struct Host {
+    pub(super) bytes: Arc<Vec<u8>>,
+    pub(super) side: BTreeMap<String, Arc<Vec<u8>>>,
+    pub(super) name: String,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Host({:?}, {} bytes)", self.name, self.n_bytes())
+    }
+}
+
+impl Host {
+    pub(super) fn new(bytes: &[u8], side: BTreeMap<String, Arc<Vec<u8>>>, name: &str) -> Self {
+        Self { bytes: Arc::new(bytes.to_vec()), side, name: name.to_owned() }
+    }
+
+    /// Bytes that it takes in memory.
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.len() + self.side.values().map(|bytes| bytes.len()).sum::<usize>()
+    }
+
+    pub(super) fn side_file(&self, name: &str) -> io::Result<Vec<u8>> {
+        let found = self.side.get(name).map(|bytes| bytes.to_vec());
+        found.ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "it was not there when the file was opened")
+        })
+    }
+}
