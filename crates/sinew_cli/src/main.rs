@@ -1,7 +1,7 @@
 //! The `sinew` command.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 failed with a
-//! message, 2 wrong usage.
+//! message, 2 wrong usage, 3 a result that was written but is not usable.
 
 mod cli;
 mod commands;

@@ -7,13 +7,13 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MuscleError {
     /// Two control parameters of one name.
-    #[error("the control parameter {name:?} is there twice; rename or remove one")]
+    #[error("the control parameter {name:?} exists twice; rename or remove one")]
     DuplicateControl {
         /// The name.
         name: String,
     },
     /// Two muscles of one name.
-    #[error("the muscle {name:?} is there twice; rename or remove one")]
+    #[error("the muscle {name:?} exists twice; rename or remove one")]
     DuplicateMuscle {
         /// The name.
         name: String,

@@ -136,7 +136,9 @@ impl Simulation {
             return;
         }
         let Some((rig, skin, skeleton)) = &self.rigged else {
-            warnings.push(format!("the body was made up to {most:.0} times as stiff, so that it stands"));
+            warnings.push(format!(
+                "the body was made up to {most:.0} times as stiff, so that it does not collapse"
+            ));
             return;
         };
         let mut joints: Vec<(f64, String)> = Vec::new();

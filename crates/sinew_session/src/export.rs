@@ -1,7 +1,7 @@
 //! Results for other programs.
 
 use crate::{
-    Document, Example, FitSettings, MotionStack, SessionError, Source, Stage, stack::StackParams,
+    Document, Example, FitSettings, Fitted, MotionStack, SessionError, Source, Stage, stack::StackParams,
     stage::normals_of, with_handle_skeleton,
 };
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,12 @@ pub fn export(
             if params.format != ExportFormat::Glb {
                 return Err(nothing("skin in OBJ and PLY files", "export it as GLB"));
             }
-            fitted_glb(document, params, stack, stage, progress, warnings)?
+            let fitted = fitted(document, params.fit.as_ref(), stack, stage, progress)?;
+            if fitted.report.cancelled {
+                warnings.push("the fit was stopped before it had settled; the best so far was exported");
+            }
+            let options = gltf::GlbOptions { max_influences: fitted.skin.influences, ..Default::default() };
+            gltf::write_glb(&fitted.character, &options, warnings)?
         }
         format => {
             let character = character(document, params.what, stage, progress, warnings)?;
@@ -173,25 +178,19 @@ pub fn export(
 }
 
 /// Clips through the fit step, which has mostly run already.
-fn fitted_glb(
+fn fitted(
     document: &Document,
-    params: &ExportParams,
+    fit: Option<&FitSettings>,
     stack: &mut MotionStack,
     stage: &mut Stage,
     progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
-    warnings: &mut Warnings,
-) -> Result<Vec<u8>, SessionError> {
+) -> Result<Arc<Fitted>, SessionError> {
     let last = stack.fitted().filter(|fitted| fitted.is_of(document)).map(|last| last.settings().clone());
-    let settings = params.fit.clone().or(last).unwrap_or_default();
-    let fitted = match stack.ready_fit(document, &settings) {
-        Some(fitted) => fitted.clone(),
-        None => stack.fit(document, &settings, stage, &|status| progress(0.9 * status.share))?,
-    };
-    if fitted.report.cancelled {
-        warnings.push("the fit was stopped before it had settled; the best so far was exported");
+    let settings = fit.cloned().or(last).unwrap_or_default();
+    match stack.ready_fit(document, &settings) {
+        Some(fitted) => Ok(fitted.clone()),
+        None => stack.fit(document, &settings, stage, &|status| progress(0.9 * status.share)),
     }
-    let options = gltf::GlbOptions { max_influences: fitted.skin.influences, ..Default::default() };
-    Ok(gltf::write_glb(&fitted.character, &options, warnings)?)
 }
 
 /// Letters that every file system takes.

@@ -135,7 +135,7 @@ impl Recovery {
         let (is_complete, n_more) = (replay.losses.is_empty(), replay.losses.len().saturating_sub(MAX_NAMED));
         replay.losses.into_iter().take(MAX_NAMED).for_each(|loss| warnings.push(loss));
         if n_more > 0 {
-            warnings.push(format!("{n_more} more places of the journal could not be done again"));
+            warnings.push(format!("{n_more} more places of the journal could not be replayed"));
         }
         Ok(Recovered { history: replay.history, path: self.path.clone(), is_complete })
     }
@@ -256,10 +256,10 @@ impl Replay {
             }
         };
         if let (Entry::Done { command, .. }, Err(error)) = (entry, &done) {
-            self.lose(number, &format!("({}) could not be done again: {error}", command.label()));
+            self.lose(number, &format!("({}) could not be replayed: {error}", command.label()));
             self.go_to(after);
         } else if let Err(error) = done {
-            self.lose(number, &format!("could not be done again: {error}"));
+            self.lose(number, &format!("could not be replayed: {error}"));
         } else if !is_there {
             self.lose(number, "was done from another step than before, because those between are missing");
         }

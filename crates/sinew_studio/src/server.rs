@@ -77,7 +77,7 @@ pub fn serve(
     ready: impl FnOnce(&str, &Warnings) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let run = secret()?;
-    let here = std::env::current_dir().context("the present folder is gone")?;
+    let here = std::env::current_dir().context("the current folder no longer exists")?;
     let of_file =
         options.file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     let root = options.root.as_deref().or(of_file).unwrap_or(&here);

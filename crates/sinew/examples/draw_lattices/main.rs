@@ -9,6 +9,7 @@
 mod items;
 #[path = "../draw_samples/raster.rs"]
 mod raster;
+mod tip;
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use items::{item, place_item};
@@ -25,6 +26,7 @@ use sinew::{
     },
 };
 use std::path::Path;
+use tip::hold_tip;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -198,15 +200,9 @@ fn draw_sizes(prefix: &str) -> Result<()> {
 
 /// At rest, pulled, and the cells then.
 fn draw_adaptive(prefix: &str, character: &Character) -> Result<()> {
-    let mesh = &character.mesh;
+    let (mesh, clamps) = hold_tip(&character.mesh)?;
+    let [middle, tip] = [clamps[0].center, clamps[1].center];
     let [low, high] = mesh.bounds();
-    let scale = 1.7 / (high - low).max_element();
-    let mesh = mesh.with_positions(mesh.positions().iter().map(|p| (*p - low) * scale).collect())?;
-    let [low, high] = mesh.bounds();
-    let middle = (low + high) / 2.0;
-    let far = |p: &&DVec3| p.distance(middle) * if p.y > middle.y { 1.0 } else { 0.0 };
-    let tip = mesh.positions().iter().max_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(middle);
-    let clamps = [Clamp { center: middle, radius: 0.2 }, Clamp { center: tip, radius: 0.12 }];
     let lattice = LatticeParams { cells: 8000, size: None };
     let material = Material { young: 3e4, ..Material::default() };
     let params = FleshParams { gravity: DVec3::ZERO, ..FleshParams::default() };

@@ -1,5 +1,8 @@
 //! Flesh that adapts, beside the same body of finest cells and of large ones: where halving cells pays, and where not.
 
+#[path = "../../../sinew/examples/draw_lattices/tip.rs"]
+mod tip;
+
 use super::data;
 use crate::measure::{in_pool, thread_secs};
 use glam::{DAffine3, DQuat, DVec3, Vec3};
@@ -13,6 +16,8 @@ use sinew::{
         sample::{Sample, build_character},
     },
 };
+
+use tip::hold_tip;
 
 const STEPS: usize = 100;
 const SECS: f64 = 0.01;
@@ -56,7 +61,7 @@ struct Run {
     cells: f64,
     dof: f64,
     changes: usize,
-    /// Iterations a step, and steps that were factorised.
+    /// Iterations per step, and steps that were factorised.
     iterations: f64,
     direct: usize,
 }
@@ -87,15 +92,8 @@ fn simulate(scene: &Scene, size: f64, thresholds: &[[f64; 2]]) -> anyhow::Result
 fn scenes() -> anyhow::Result<Vec<Scene>> {
     let mut scenes = Vec::new();
     if let Ok(mesh) = data("libigl-armadillo.obj") {
-        let [low, high] = mesh.bounds();
-        let scale = 1.7 / (high - low).max_element();
-        let mesh = mesh.with_positions(mesh.positions().iter().map(|p| (*p - low) * scale).collect())?;
-        let [low, high] = mesh.bounds();
-        let middle = (low + high) / 2.0;
-        let far = |p: &&DVec3| p.distance(middle) * if p.y > middle.y { 1.0 } else { 0.0 };
-        let tip = mesh.positions().iter().max_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(middle);
-        let clamps = vec![Clamp { center: middle, radius: 0.2 }, Clamp { center: tip, radius: 0.12 }];
-        let clamp = vec![Clamp { center: middle, radius: 0.2 }];
+        let (mesh, clamps) = hold_tip(&mesh)?;
+        let (clamp, clamps) = (vec![clamps[0]], clamps.to_vec());
         scenes.push(Scene {
             name: "armadillo, one tip pulled",
             mesh: mesh.clone(),
@@ -131,7 +129,7 @@ pub fn run() -> anyhow::Result<()> {
     in_pool(1, || table().and_then(|()| smooth()))
 }
 
-/// What smooth display costs, once and a frame.
+/// What smooth display costs, once and per frame.
 fn smooth() -> anyhow::Result<()> {
     println!("\ndisplay of 15 000 vertices in 1000 cells, processor time");
     for sample in [Sample::Biped, Sample::Quadruped] {

@@ -40,7 +40,7 @@ pub fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<()> {
 /// Beside this program, as cargo builds it, else wherever the system finds it.
 fn find() -> anyhow::Result<PathBuf> {
     let name = format!("sinew_bench{}", std::env::consts::EXE_SUFFIX);
-    let own = std::env::current_exe().context("this program cannot find itself")?;
+    let own = std::env::current_exe().context("the path of this program is unknown")?;
     let beside = own.parent().map(|folder| folder.join(&name));
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let elsewhere = std::env::split_paths(&paths).map(|folder| folder.join(&name));

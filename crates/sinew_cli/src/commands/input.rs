@@ -22,7 +22,9 @@ pub fn read_surface(
     let origin = match &content {
         Content::Gltf(file) => Origin::of(file, warnings),
         Content::Recording(_) => bail!("{shown}: a recording of a body has no surface; give a mesh"),
-        Content::Sequence(_) => bail!("{shown}: a folder of frames moves already; give one of its files"),
+        Content::Sequence(_) => {
+            bail!("{shown}: a folder of frames is an animation already; give one of its files")
+        }
         _ => Origin::default(),
     };
     let character = content.into_character().unwrap_or_default();

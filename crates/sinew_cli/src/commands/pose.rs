@@ -35,7 +35,7 @@ use std::{
     after_help = "moves.json: {\"moves\":[{\"rotate\":{\"main\":\"elbow.L\",\"axis\":[0,0,1],\"degrees\":60}},\n  \
                   {\"translate\":{\"handles\":[\"head\"],\"vector\":[0,0.1,0]}},\n  \
                   {\"twist\":{\"handles\":[\"hand.L\"],\"axis\":[1,0,0],\"degrees\":90,\"over\":[\"forearm.L\"]}}]}\n\
-                  Axes are in model space at rest. Without \"handles\", rotate turns main and what moves along.\n\n\
+                  Axes are in model space at rest. Without \"handles\", rotate turns main and its secondary handles.\n\n\
                   frame_ms is the median of five solves (fewer if they take over 2 s together)."
 )]
 pub struct PoseArgs {

@@ -23,15 +23,15 @@ use sinew::{
 use std::path::PathBuf;
 use std::{path::Path, time::Instant};
 
-/// Fit a clip to another body and another ground: feet stand, nothing slides or sinks
+/// Fit a clip to another body and another ground: feet stay planted and do not slide or sink
 #[derive(Args)]
 #[command(
-    after_help = "Contacts are found in the clip itself, whatever ground it was made on. The body is any other \
-                  file with a skeleton,\nwhatever its rest pose, facing and names, or the clip's own with other \
-                  limbs (--scale). Slopes, steps and hills are laid\nout along the way of the clip. A result \
-                  that should not be used is written and ends with exit code 3.\n\nExamples:  sinew refit walk.bvh \
-                  --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           sinew refit walk.bvh --skeleton \
-                  child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
+    after_help = "Contacts are found in the clip itself, whatever ground it was made on. The target is any file with a \
+                  skeleton, whatever its rest pose, facing and names, or the clip's own skeleton with other limb lengths \
+                  (--scale). Slopes, steps and hills follow the path of the clip. If the result is not usable, it is still \
+                  written, the reasons are printed, and the exit code is 3.\n\n\
+                  Examples:  sinew refit walk.bvh --scale legs=0.7 --ground slope:10 -o uphill.bvh\n           \
+                  sinew refit walk.bvh --skeleton child.glb --ground steps:0.15,0.3 -o child-on-stairs.glb"
 )]
 pub struct RefitArgs {
     /// File with the clip to fit (bvh, glb)
@@ -53,7 +53,7 @@ pub struct RefitArgs {
     /// Hold planted feet still, also where those of the clip slide
     #[arg(long)]
     pub still_feet: bool,
-    /// Direction of the ground: the path of the clip (way) or +Z of the world [default: way; world for files]
+    /// Direction of the ground: along the path of the clip (way) or along +Z of the world [default: way; world for files]
     #[arg(long, value_name = "WHAT", value_parser = ["way", "world"])]
     pub ground_along: Option<String>,
     /// Joints that carry feet [default: found by their names]

@@ -20,20 +20,20 @@ const GUESS: f64 = 0.5;
 /// Give a mesh a skeleton with names and weights
 #[derive(Args)]
 #[command(
-    after_help = "All parts of the model are one body. Any unit, up axis and facing. The plan of the body is the one that\n\
-                  fits best, with a confidence; --template decides otherwise.\n\n\
+    after_help = "All parts of the model are treated as one body. Unit, up axis and facing are found from the shape. The best \
+                  fitting template is used and its confidence is reported; --template overrides it.\n\n\
                   Example:  sinew rig bull.obj -o bull.glb"
 )]
 pub struct RigArgs {
     /// Mesh, or a character whose skeleton is to be replaced
     pub model: PathBuf,
-    /// Use this plan of a body whatever the shape looks like [default: the one that fits best]
+    /// Body plan to use [default: the one that fits best]
     #[arg(long, value_name = "NAME", value_parser = template_names())]
     pub template: Option<String>,
-    /// Keep the skeleton and clips that the model has; only its weights are made again
+    /// Keep the skeleton and clips of the model; only compute its weights again
     #[arg(long, conflicts_with_all = ["template", "names"])]
     pub keep_skeleton: bool,
-    /// Names that another program expects for the joints of a person [default: hips, upper_arm.L and so on]
+    /// Name the joints of a humanoid as this program does [default: hips, upper_arm.L and so on]
     #[arg(long, value_name = "PROGRAM", value_parser = preset_names())]
     pub names: Option<String>,
     /// Character to write (glb)

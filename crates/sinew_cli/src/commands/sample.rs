@@ -101,7 +101,7 @@ fn write_with_pairs(
     let name = args.name.name();
     ensure!(
         add_demo(&mut document, args.name)?,
-        "there are no pairs for the {name}; those of the quadruped, octopus, sack and bar are there"
+        "there are no pairs for the {name}; choose the quadruped, octopus, sack or bar"
     );
     let take = TakeData::new(&demo_actor());
     let (document, _) = perform_take(&document, "demo", &take, &|_| ControlFlow::Continue(()))?;

@@ -10,13 +10,13 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Open the studio in the browser, on a file or the built-in sample; so does `sinew` alone
+/// Open the studio in the browser, on a file or the built-in sample; the same as `sinew` without a command
 #[derive(Args, Default)]
 pub struct StudioArgs {
     /// Project, character, mesh or folder of frames to open [default: the built-in sample]
     pub file: Option<PathBuf>,
     /// Port on this machine [default: any free one]
-    #[arg(long, value_name = "P", default_value_t = 0)]
+    #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
     /// Print the address without opening the browser
     #[arg(long)]

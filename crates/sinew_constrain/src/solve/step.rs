@@ -45,13 +45,12 @@ impl LinearStep<'_> {
     /// The step; `false` if rounding made the system singular.
     #[inline]
     pub fn solve(&self, scratch: &mut Scratch, step: &mut [f64]) -> bool {
-        if self.rows.len() <= MAX_SMALL {
-            dispatch(Small { linear: self, scratch, step })
-        } else if self.rows.len() <= self.columns[1] {
-            dispatch(Wide { linear: self, scratch, step })
-        } else {
-            dispatch(Tall { linear: self, scratch, step })
-        }
+        let form = match self.rows.len() {
+            m if m <= MAX_SMALL => Form::Small,
+            m if m <= self.columns[1] => Form::Wide,
+            _ => Form::Tall,
+        };
+        dispatch(Work { form, linear: self, scratch, step })
     }
 
     #[inline(always)]
@@ -70,58 +69,78 @@ impl LinearStep<'_> {
     }
 }
 
-struct Small<'a> {
+/// How a step is computed.
+enum Form {
+    /// At most [`MAX_SMALL`] equations, in registers.
+    Small,
+    /// At most as many equations as unknowns.
+    Wide,
+    /// More.
+    Tall,
+}
+
+struct Work<'a> {
+    form: Form,
     linear: &'a LinearStep<'a>,
     scratch: &'a mut Scratch,
     step: &'a mut [f64],
 }
 
-impl Kernel for Small<'_> {
+impl Kernel for Work<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> bool {
-        let Self { linear, scratch, step } = self;
-        let (m, n) = (linear.rows.len(), linear.columns[1]);
-        scratch.packed.clear();
-        scratch.packed.resize(n * MAX_SMALL, 0.0);
-        let (transposed, _) = scratch.packed.as_chunks_mut::<MAX_SMALL>();
-        let mut right = [0.0; MAX_SMALL];
-        for i in 0..m {
-            for (line, x) in transposed.iter_mut().zip(linear.row(i)) {
-                line[i] = *x;
-            }
-            right[i] = linear.right(i);
+        let Self { form, linear, scratch, step } = self;
+        match form {
+            Form::Small => small::<FMA>(linear, scratch, step),
+            Form::Wide => wide::<FMA>(linear, scratch, step),
+            Form::Tall => tall::<FMA>(linear, scratch, step),
         }
-        let mut a = [[0.0; MAX_SMALL]; MAX_SMALL];
-        product::<4, FMA>(transposed, linear.metric, 0, &mut a);
-        if m > 4 {
-            product::<8, FMA>(transposed, linear.metric, 4, &mut a);
-        }
-        if m > 8 {
-            product::<12, FMA>(transposed, linear.metric, 8, &mut a);
-        }
-        if m > 12 {
-            product::<16, FMA>(transposed, linear.metric, 12, &mut a);
-        }
-        for i in 0..m {
-            a[i][i] += linear.compliance[i];
-        }
-        if !solve_small::<FMA>(&a, m, &mut right) {
-            return false;
-        }
-        for (c, line) in transposed.iter().enumerate().take(n) {
-            let mut sums = [0.0; 4];
-            for block in 0..MAX_SMALL / 4 {
-                for l in 0..4 {
-                    sums[l] = fma::<FMA, _>(line[4 * block + l], right[4 * block + l], sums[l]);
-                }
-            }
-            let desired = linear.desired.map_or(0.0, |desired| desired[c]);
-            step[c] = fma::<FMA, _>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], desired);
-        }
-        true
     }
+}
+
+#[inline(always)]
+fn small<const FMA: bool>(linear: &LinearStep<'_>, scratch: &mut Scratch, step: &mut [f64]) -> bool {
+    let (m, n) = (linear.rows.len(), linear.columns[1]);
+    scratch.packed.clear();
+    scratch.packed.resize(n * MAX_SMALL, 0.0);
+    let (transposed, _) = scratch.packed.as_chunks_mut::<MAX_SMALL>();
+    let mut right = [0.0; MAX_SMALL];
+    for i in 0..m {
+        for (line, x) in transposed.iter_mut().zip(linear.row(i)) {
+            line[i] = *x;
+        }
+        right[i] = linear.right(i);
+    }
+    let mut a = [[0.0; MAX_SMALL]; MAX_SMALL];
+    product::<4, FMA>(transposed, linear.metric, 0, &mut a);
+    if m > 4 {
+        product::<8, FMA>(transposed, linear.metric, 4, &mut a);
+    }
+    if m > 8 {
+        product::<12, FMA>(transposed, linear.metric, 8, &mut a);
+    }
+    if m > 12 {
+        product::<16, FMA>(transposed, linear.metric, 12, &mut a);
+    }
+    for i in 0..m {
+        a[i][i] += linear.compliance[i];
+    }
+    if !solve_small::<FMA>(&a, m, &mut right) {
+        return false;
+    }
+    for (c, line) in transposed.iter().enumerate().take(n) {
+        let mut sums = [0.0; 4];
+        for block in 0..MAX_SMALL / 4 {
+            for l in 0..4 {
+                sums[l] = fma::<FMA, _>(line[4 * block + l], right[4 * block + l], sums[l]);
+            }
+        }
+        let desired = linear.desired.map_or(0.0, |desired| desired[c]);
+        step[c] = fma::<FMA, _>((sums[0] + sums[1]) + (sums[2] + sums[3]), linear.metric[c], desired);
+    }
+    true
 }
 
 /// Four rows of `J W Jᵀ`, up to column `C`.
@@ -146,100 +165,76 @@ fn product<const C: usize, const FMA: bool>(
     }
 }
 
-struct Wide<'a> {
-    linear: &'a LinearStep<'a>,
-    scratch: &'a mut Scratch,
-    step: &'a mut [f64],
-}
-
-impl Kernel for Wide<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> bool {
-        let Self { linear, scratch, step } = self;
-        let (m, n) = (linear.rows.len(), linear.columns[1]);
-        let Scratch { packed, matrix, right } = scratch;
-        packed.clear();
-        for i in 0..m {
-            packed.extend(linear.row(i).iter().zip(linear.metric).map(|(j, w)| j * w));
-        }
-        matrix.clear();
-        matrix.resize(m * m, 0.0);
-        right.clear();
-        for i in 0..m {
-            for l in 0..=i {
-                matrix[i * m + l] = dot_wide::<FMA, 8>(&packed[i * n..(i + 1) * n], linear.row(l));
-            }
-            matrix[i * m + i] += linear.compliance[i];
-            right.push(linear.right(i));
-        }
-        if factor_rows::<FMA, 8>(matrix, m).is_err() {
-            return false;
-        }
-        solve_lower::<FMA, 8>(matrix, right);
-        solve_upper::<FMA>(matrix, right);
-        match linear.desired {
-            Some(desired) => step.copy_from_slice(desired),
-            None => step.fill(0.0),
-        }
-        for i in 0..m {
-            for c in 0..n {
-                step[c] = fma::<FMA, _>(packed[i * n + c], right[i], step[c]);
-            }
-        }
-        true
+#[inline(always)]
+fn wide<const FMA: bool>(linear: &LinearStep<'_>, scratch: &mut Scratch, step: &mut [f64]) -> bool {
+    let (m, n) = (linear.rows.len(), linear.columns[1]);
+    let Scratch { packed, matrix, right } = scratch;
+    packed.clear();
+    for i in 0..m {
+        packed.extend(linear.row(i).iter().zip(linear.metric).map(|(j, w)| j * w));
     }
-}
-
-struct Tall<'a> {
-    linear: &'a LinearStep<'a>,
-    scratch: &'a mut Scratch,
-    step: &'a mut [f64],
-}
-
-impl Kernel for Tall<'_> {
-    type Output = bool;
-
-    /// Normal equations `(Jᵀ E⁻¹ J + W⁻¹) d = W⁻¹ z − Jᵀ E⁻¹ f`, where columns that are held have a row of their own.
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> bool {
-        let Self { linear, scratch, step } = self;
-        let (m, n) = (linear.rows.len(), linear.columns[1]);
-        let Scratch { packed, matrix, right } = scratch;
-        matrix.clear();
-        matrix.resize(n * n, 0.0);
-        right.clear();
-        right.resize(n, 0.0);
-        for i in 0..m {
-            packed.clear();
-            packed.extend(
-                linear.row(i).iter().zip(linear.metric).map(|(j, w)| if *w > 0.0 { *j } else { 0.0 }),
-            );
-            let per = 1.0 / linear.compliance[i];
-            for c in 0..n {
-                let x = packed[c] * per;
-                if x != 0.0 {
-                    for l in 0..=c {
-                        matrix[c * n + l] = fma::<FMA, _>(x, packed[l], matrix[c * n + l]);
-                    }
-                    right[c] = fma::<FMA, _>(x, -linear.f[i], right[c]);
-                }
-            }
+    matrix.clear();
+    matrix.resize(m * m, 0.0);
+    right.clear();
+    for i in 0..m {
+        for l in 0..=i {
+            matrix[i * m + l] = dot_wide::<FMA, 8>(&packed[i * n..(i + 1) * n], linear.row(l));
         }
+        matrix[i * m + i] += linear.compliance[i];
+        right.push(linear.right(i));
+    }
+    if factor_rows::<FMA, 8>(matrix, m).is_err() {
+        return false;
+    }
+    solve_lower::<FMA, 8>(matrix, right);
+    solve_upper::<FMA>(matrix, right);
+    match linear.desired {
+        Some(desired) => step.copy_from_slice(desired),
+        None => step.fill(0.0),
+    }
+    for i in 0..m {
         for c in 0..n {
-            let per = if linear.metric[c] > 0.0 { 1.0 / linear.metric[c] } else { 1.0 };
-            matrix[c * n + c] += per;
-            right[c] += linear.desired.map_or(0.0, |desired| desired[c] * per);
+            step[c] = fma::<FMA, _>(packed[i * n + c], right[i], step[c]);
         }
-        if factor_rows::<FMA, 8>(matrix, n).is_err() {
-            return false;
-        }
-        solve_lower::<FMA, 8>(matrix, right);
-        solve_upper::<FMA>(matrix, right);
-        step.copy_from_slice(right);
-        true
     }
+    true
+}
+
+/// Normal equations `(Jᵀ E⁻¹ J + W⁻¹) d = W⁻¹ z − Jᵀ E⁻¹ f`, where columns that are held have a row of their own.
+#[inline(always)]
+fn tall<const FMA: bool>(linear: &LinearStep<'_>, scratch: &mut Scratch, step: &mut [f64]) -> bool {
+    let (m, n) = (linear.rows.len(), linear.columns[1]);
+    let Scratch { packed, matrix, right } = scratch;
+    matrix.clear();
+    matrix.resize(n * n, 0.0);
+    right.clear();
+    right.resize(n, 0.0);
+    for i in 0..m {
+        packed.clear();
+        packed.extend(linear.row(i).iter().zip(linear.metric).map(|(j, w)| if *w > 0.0 { *j } else { 0.0 }));
+        let per = 1.0 / linear.compliance[i];
+        for c in 0..n {
+            let x = packed[c] * per;
+            if x != 0.0 {
+                for l in 0..=c {
+                    matrix[c * n + l] = fma::<FMA, _>(x, packed[l], matrix[c * n + l]);
+                }
+                right[c] = fma::<FMA, _>(x, -linear.f[i], right[c]);
+            }
+        }
+    }
+    for c in 0..n {
+        let per = if linear.metric[c] > 0.0 { 1.0 / linear.metric[c] } else { 1.0 };
+        matrix[c * n + c] += per;
+        right[c] += linear.desired.map_or(0.0, |desired| desired[c] * per);
+    }
+    if factor_rows::<FMA, 8>(matrix, n).is_err() {
+        return false;
+    }
+    solve_lower::<FMA, 8>(matrix, right);
+    solve_upper::<FMA>(matrix, right);
+    step.copy_from_slice(right);
+    true
 }
 
 #[cfg(test)]

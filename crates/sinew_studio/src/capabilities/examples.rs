@@ -145,7 +145,7 @@ impl Request for ReachEnd {
             (Some(reach), true) => {
                 let mut session = studio.session();
                 if !reach.serves(session.document()) {
-                    bail!("the document has changed meanwhile; reach again");
+                    bail!("the document has changed in the meantime; search again");
                 }
                 session.apply(&reach.command(), None)?;
                 Ok(Done {})

@@ -5,11 +5,11 @@ use clap::Args;
 use sinew::skin::{Blending, BoneKind, Grouping};
 use std::path::PathBuf;
 
-/// Turn a deforming mesh into bones and weights: a small skin that plays everywhere
+/// Turn a deforming mesh into bones and weights: a compact skin for any glTF player
 #[derive(Args)]
 #[command(
-    after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and\n\
-                  d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). They are measured on what was written.\n\n\
+    after_help = "E_RMS_diag1 is the root mean square error in percent of the diagonal of the rest pose; E_RMS, dE and \
+                  d_avg are those of Antonopoulos 2010 (eqs. 6.1 to 6.3). All are measured on the written file.\n\n\
                   Affine bones scale and shear, which glTF joints do not: each becomes two joints."
 )]
 pub struct FitArgs {

@@ -210,7 +210,7 @@ fn warn_of_oddities(
     if fitter.n_frames() == 1 {
         warnings.push("there is only one frame, so nothing moves");
     } else if fitter.is_still() {
-        warnings.push("all frames are alike, so nothing moves");
+        warnings.push("all frames are identical, so nothing moves");
     }
     if fitted.fit.report.cancelled {
         warnings

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Give a character elastic flesh that follows its bones over a clip: it sags, jiggles and collides
 #[derive(Args)]
 #[command(
-    after_help = "The surface is filled with cubic cells automatically, also if it is open or overlaps. The result is a \
-                  sequence of vertices\n(morph targets, or a folder of obj files), or with --fit a skin. Ctrl-C stops \
+    after_help = "The surface is filled with cubic cells automatically, even if it is open or overlaps itself. The result is a \
+                  sequence of vertices (morph targets, or a folder of obj files), or with --fit a skin. Ctrl-C stops \
                   and writes the frames done so far.\n\nExamples:  sinew flesh biped.glb --clip walk -o soft.glb\n           \
                   sinew flesh cow.glb --stiffness 1e4 --stiffen head=30,ear.L=0.3 --floor 0 -o cow.glb\n           \
                   sinew flesh dog.glb --clip walk --fit 40 -o dog-skin.glb"
@@ -98,7 +98,7 @@ pub struct FleshArgs {
     /// Gravity in metres per second squared, downwards
     #[arg(long, value_name = "G", default_value_t = -FleshSettings::default().gravity[1], allow_hyphen_values = true)]
     pub gravity: f64,
-    /// Damping in seconds: 0 swings for long, 0.1 hardly
+    /// Damping in seconds: at 0 flesh oscillates for long, at 0.1 hardly at all
     #[arg(long, value_name = "S", default_value_t = FleshSettings::default().damping, allow_hyphen_values = true)]
     pub damping: f64,
     #[command(flatten)]

@@ -61,7 +61,7 @@ pub struct BodyArgs {
     /// Side of the cells in metres, instead of their number
     #[arg(long, value_name = "METRES", conflicts_with = "cells")]
     pub cell_size: Option<f64>,
-    /// Stiffness in pascals [default: in proportion to the size, as of `sinew flesh`]
+    /// Stiffness in pascals [default: in proportion to the size, as in `sinew flesh`]
     #[arg(long, value_name = "PA", allow_hyphen_values = true)]
     pub stiffness: Option<f64>,
     /// Gravity in metres per second squared, downwards
@@ -152,7 +152,7 @@ pub fn read_features(path: &Path) -> anyhow::Result<Vec<Feature>> {
     };
     ensure!(
         !features.is_empty(),
-        "{shown}: there are no features; give pairs of vertices, such as 12:40, a line each"
+        "{shown}: there are no features; give pairs of vertices, such as 12:40, one per line"
     );
     Ok(features)
 }

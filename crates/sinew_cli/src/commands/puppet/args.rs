@@ -8,19 +8,19 @@ use sinew::{
 };
 use std::path::PathBuf;
 
-/// Move a character by the recording of a body
+/// Drive a character with a recording of an actor, or live
 #[derive(Args)]
 #[command(after_help = "Example:  sinew puppet soldier.glb --source walk.bvh -o take.glb\n          \
                   sinew puppet pair --pairs dog.json --source walk.bvh@0 --target dog.glb --name stand\n          \
                   sinew puppet pair --pairs dog.json --source walk.bvh@40 --target dog.glb@walk:0.3 --name step\n          \
                   sinew puppet dog.glb --pairs dog.json --source walk.bvh -o take.glb\n\n\
-                  A skeleton with arms and legs needs no pairs: people do what the actor does, animals walk on the actor's legs and\n\
-                  arms. Pairs of poses replace this where something else is meant.\n\
-                  `sinew sample quadruped --puppet -o fox.sinew.glb` has pairs, for which `--source demo` is an actor.\n\
-                  Live: `sinew puppet fox.sinew.glb --listen --send 127.0.0.1:39540 -o take.glb`; VMC comes from SlimeVR,\n\
-                  XR Animator, VSeeFace, Warudo and others. Packets of other senders, garbage and floods are ignored and counted.\n\n\
+                  A skeleton with arms and legs needs no pairs: people do what the actor does, animals walk on the actor's legs and \
+                  arms. Pose pairs replace this. `sinew sample quadruped --puppet -o fox.sinew.glb` comes with pairs that suit \
+                  `--source demo`.\n\n\
+                  Live: `sinew puppet fox.sinew.glb --listen --send 127.0.0.1:39540 -o take.glb`. SlimeVR, XR Animator, VSeeFace, \
+                  Warudo and others send VMC. Packets from other senders and invalid packets are ignored and counted.\n\n\
                   Each joint of the character follows the limbs of the actor that distinguish its poses; \
-                  {\"limbs\":{\"tail.1\":[\"arm.R\"]}}\nin the file of pairs overrides this.")]
+                  {\"limbs\":{\"tail.1\":[\"arm.R\"]}} in the pairs file overrides this.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct PuppetArgs {
     #[command(subcommand)]

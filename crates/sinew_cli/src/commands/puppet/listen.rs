@@ -66,7 +66,7 @@ fn parse(text: &str, port: u16) -> anyhow::Result<SocketAddr> {
         return Ok(SocketAddr::new(ip, port));
     }
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
-    found.with_context(|| format!("{text:?} is no address; write it as 127.0.0.1:{port}"))
+    found.with_context(|| format!("{text:?} is not an address; write it as 127.0.0.1:{port}"))
 }
 
 /// Who may move the character: an address, with or without its port.
@@ -76,7 +76,7 @@ fn parse_sender(text: &str) -> anyhow::Result<(IpAddr, Option<u16>)> {
     }
     match text.parse::<IpAddr>() {
         Ok(ip) => Ok((ip, None)),
-        Err(_) => bail!("--from {text:?} is no address; write it as 192.168.1.5 or 192.168.1.5:39539"),
+        Err(_) => bail!("--from {text:?} is not an address; write it as 192.168.1.5 or 192.168.1.5:39539"),
     }
 }
 

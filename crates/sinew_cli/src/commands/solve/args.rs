@@ -13,8 +13,8 @@ use std::path::PathBuf;
                   put FootL on Floor weight 2\n  \
                   range KneeR.rx in 0 .. 150 deg\n  \
                   maximize HeadTop.y priority 2\n\n\
-                  Residuals are in centimetres and degrees, values in metres and degrees. Rules that cannot all\n\
-                  hold are no failure: the best compromise is given, and what stands against what.")]
+                  Residuals are in centimetres and degrees, values in metres and degrees. If not all rules can \
+                  hold, the best compromise is returned, with the rules that conflict.")]
 pub struct SolveArgs {
     /// Rules, as text
     pub rules: PathBuf,

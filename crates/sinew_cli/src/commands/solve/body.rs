@@ -91,7 +91,7 @@ fn read_pose(
         } else {
             format!("there are {}", names.join(", "))
         };
-        bail!("{text:?} is no pose; {known}; poses of clips are written as FILE@FRAME");
+        bail!("{text:?} is not a pose; {known}; poses of clips are written as FILE@FRAME");
     };
     let frame: f64 = frame
         .parse()

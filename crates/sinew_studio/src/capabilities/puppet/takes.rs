@@ -60,7 +60,7 @@ impl Request for EndTake {
         let (frames, fps, source) = {
             let mut theatre = context.studio.capabilities.puppet.theatre();
             let actor = theatre.actor.as_ref().map(|(_, actor)| actor.clone());
-            let live = theatre.live.as_mut().context("nothing is performed")?;
+            let live = theatre.live.as_mut().context("there is no performance to save")?;
             let of_file = actor.filter(|_| live.frame.is_some());
             let frames = live.take.take().context("nothing is recorded")?;
             let source = of_file.as_ref().map_or(ActorSource::LANDMARKS, |actor| actor.source);
