@@ -16,7 +16,7 @@ use items::{item, place_item};
 use raster::{Item, Picture, View};
 use sinew::{
     flesh::{
-        AdaptiveFlesh, AdaptiveParams, BakeParams, Baker, Clamp, ControlLattice, FleshParams, Lattice,
+        AdaptiveFlesh, AdaptiveParams, BakeParams, Baker, ControlLattice, FleshParams, Lattice,
         LatticeParams, LatticeSource, Material, Scheme, SimulationParams, Solid,
     },
     formats::read_any,
