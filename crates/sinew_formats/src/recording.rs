@@ -15,7 +15,7 @@ const KINECT_FPS: f64 = 30.0;
 /// Joints of the first Kinect.
 const N_KINECT: usize = 20;
 /// Numbers of a line that holds a whole frame.
-const WIDE: usize = 1 + 3 * N_KINECT;
+const FRAME_NUMBERS: usize = 1 + 3 * N_KINECT;
 
 /// MSR Action3D's order of joints, as indices into [`BodyLayout::Kinect20`]: shoulders (left, right), shoulder
 /// centre, spine, hips, hip centre, elbows, wrists, hands, knees, ankles, feet, head. The sides follow from the
@@ -36,7 +36,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
         let row: Result<Vec<f64>, &[u8]> = fields(content).map(|word| finite(word).ok_or(word)).collect();
         match row {
             Ok(row) => {
-                let width = *width.get_or_insert(if row.len() == WIDE { WIDE } else { 4 });
+                let width = *width.get_or_insert(if row.len() == FRAME_NUMBERS { FRAME_NUMBERS } else { 4 });
                 if row.len() != width {
                     faults.line(line, format!("line has {} numbers, expected {width}", row.len()));
                 } else {
@@ -49,7 +49,7 @@ pub fn read_kinect(bytes: &[u8], name: &str, warnings: &mut Warnings) -> Result<
             break;
         }
     }
-    let wide = width == Some(WIDE);
+    let wide = width == Some(FRAME_NUMBERS);
     if rows.is_empty() {
         faults.line(1, "there is no line of numbers");
     } else if faults.is_empty() && !wide && !rows.len().is_multiple_of(N_KINECT) {

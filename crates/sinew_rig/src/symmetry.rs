@@ -41,7 +41,7 @@ const N_POINTS: usize = 6000;
 /// Planes in no special direction that are tried.
 const N_DIRECTIONS: usize = 40;
 /// Distances beyond this share of the diagonal count alike: a missing arm is not worse for being long.
-const FAR: f64 = 0.05;
+const MAX_DISTANCE_SHARE: f64 = 0.05;
 
 /// Planes of symmetry of points whose bounding box has a diagonal of about 1, best first, no two of them close.
 pub(crate) fn find_planes(points: &[DVec3]) -> Vec<Plane> {
@@ -94,7 +94,7 @@ pub(crate) fn mirror_error(plane: &Plane, points: &[DVec3]) -> f64 {
 }
 
 fn error_of(plane: &Plane, samples: &[DVec3], tree: &KdTree) -> f64 {
-    let sum: f64 = samples.iter().map(|&p| tree.nearest(plane.mirror(p)).0.min(FAR)).sum();
+    let sum: f64 = samples.iter().map(|&p| tree.nearest(plane.mirror(p)).0.min(MAX_DISTANCE_SHARE)).sum();
     sum / samples.len().max(1) as f64
 }
 
@@ -135,7 +135,7 @@ fn refine(start: Plane, samples: &[DVec3], points: &[DVec3], tree: &KdTree, roun
         let (mut middle, mut total) = (DVec3::ZERO, 0.0);
         for &sample in samples {
             let (distance, k) = tree.nearest(plane.mirror(sample));
-            let weight = (-(distance / (0.6 * FAR)).powi(2)).exp();
+            let weight = (-(distance / (0.6 * MAX_DISTANCE_SHARE)).powi(2)).exp();
             scatter += weight * outer(sample - points[k]);
             middle += weight * 0.5 * (sample + points[k]);
             total += weight;

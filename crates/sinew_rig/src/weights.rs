@@ -25,16 +25,16 @@ const RESOLUTION: usize = 72;
 /// Cells beyond which weights do not change visibly.
 const N_CELLS: usize = 30_000;
 /// Heat from a bone at one cell's distance, relative to that between cells.
-const HEAT: f64 = 2.5;
+const BONE_HEAT: f64 = 2.5;
 /// How far the last bone of a chain goes on beyond its joint, in lengths of the bone before.
-const LAST_BONE: f64 = 0.6;
+const LAST_BONE_LENGTHS: f64 = 0.6;
 /// Share of the way to its only child that a bone covers: what lies beyond belongs to the child.
-const BEFORE_CHILD: f64 = 0.9;
+const CHILD_SHARE: f64 = 0.9;
 /// Share of its length that a bone leaves to its parent where several meet: the pelvis reaches around the hip joints.
-const AFTER_FORK: f64 = 0.2;
+const FORK_SHARE: f64 = 0.2;
 /// Conjugate gradients end at this residual or after this many rounds.
 const TOLERANCE: f64 = 1e-3;
-const MOST_ROUNDS: usize = 80;
+const MAX_ROUNDS: usize = 80;
 
 /// Weights of the vertices of a mesh whose diagonal is 1.
 pub(crate) fn compute_weights(mesh: &Mesh, skeleton: &Skeleton, roles: &[Role]) -> Vec<VertexWeights> {
@@ -86,7 +86,7 @@ fn spread_heat(solid: &Solid, skeleton: &Skeleton, roles: &[Role]) -> Vec<f32> {
         .collect();
     drop(distances);
     let heat: Vec<f64> =
-        nearest.iter().map(|(_, d)| HEAT * (solid.cell() / (d + 0.5 * solid.cell())).powi(2)).collect();
+        nearest.iter().map(|(_, d)| BONE_HEAT * (solid.cell() / (d + 0.5 * solid.cell())).powi(2)).collect();
     let system = HeatSystem::new(solid, heat);
     let is_nearest = |bone: u32| nearest.iter().map(move |(b, _)| f64::from(u8::from(*b == bone)));
     let solved: Vec<Vec<f32>> = (0..bones.len() as u32)
@@ -111,14 +111,14 @@ fn bone_cells(solid: &Solid, skeleton: &Skeleton, k: usize) -> Vec<usize> {
     let joints = &skeleton.joints;
     let is_fork = |k: usize| joints.iter().filter(|joint| joint.parent == Some(k)).count() > 1;
     let children = joints.iter().filter(|joint| joint.parent == Some(k));
-    let share = if is_fork(k) { 1.0 } else { BEFORE_CHILD };
+    let share = if is_fork(k) { 1.0 } else { CHILD_SHARE };
     let mut here = joints[k].position;
     let mut ends: Vec<DVec3> = children.map(|child| here.lerp(child.position, share)).collect();
     if ends.is_empty() {
         let before = joints[k].parent.map_or(here, |parent| joints[parent].position);
-        ends.push(here + LAST_BONE * (here - before));
+        ends.push(here + LAST_BONE_LENGTHS * (here - before));
     } else if joints[k].parent.is_some_and(is_fork) {
-        here = here.lerp(ends[0], AFTER_FORK);
+        here = here.lerp(ends[0], FORK_SHARE);
     }
     let mut cells: Vec<usize> = Vec::new();
     for end in ends {
@@ -211,7 +211,7 @@ impl HeatSystem {
         let mut z: Vec<f64> = r.iter().zip(&self.diagonal).map(|(r, d)| r / d).collect();
         let mut direction = z.clone();
         let mut rz = dot(&r, &z);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if dot(&r, &r).sqrt() <= goal {
                 break;
             }

@@ -6,7 +6,7 @@ use sinew_geom::{Character, measure::compute_vertex_normals};
 /// Width and height in pixels.
 const SIZE: usize = 192;
 /// Points a pixel is averaged from, in each direction.
-const FINE: usize = 2;
+const SAMPLES_PER_PIXEL: usize = 2;
 /// Share of the picture left free at each side.
 const MARGIN: f64 = 0.06;
 
@@ -16,7 +16,7 @@ pub fn draw_thumbnail(character: &Character, positions: &[DVec3]) -> Vec<u8> {
     let view = DMat3::from_rotation_x(0.12) * DMat3::from_rotation_y(-0.45);
     let seen: Vec<DVec3> = positions.iter().map(|p| view * *p).collect();
     let [low, high] = sinew_geom::mesh::bounds(&seen);
-    let n = (SIZE * FINE) as f64;
+    let n = (SIZE * SAMPLES_PER_PIXEL) as f64;
     let extent = (high - low).truncate().max_element().max(f64::MIN_POSITIVE);
     let scale = n * (1.0 - 2.0 * MARGIN) / extent;
     let middle = (low + high) / 2.0;
@@ -26,7 +26,7 @@ pub fn draw_thumbnail(character: &Character, positions: &[DVec3]) -> Vec<u8> {
     };
     let points: Vec<DVec3> = seen.iter().map(place).collect();
     let normals = compute_vertex_normals(&seen, character.mesh.faces());
-    let mut canvas = Canvas::new(SIZE * FINE);
+    let mut canvas = Canvas::new(SIZE * SAMPLES_PER_PIXEL);
     for (face, corners) in character.mesh.faces().iter().enumerate() {
         let material = character.surface.face_materials.get(face).copied().unwrap_or(0);
         let color = character.surface.materials.get(usize::from(material)).map_or([0.6; 4], |m| m.base_color);
@@ -80,13 +80,17 @@ impl Canvas {
         let mut bytes = Vec::with_capacity(SIZE * SIZE * 4);
         for y in 0..SIZE {
             for x in 0..SIZE {
-                let fine = (0..FINE * FINE).map(|k| (y * FINE + k / FINE) * self.n + x * FINE + k % FINE);
+                let fine = (0..SAMPLES_PER_PIXEL * SAMPLES_PER_PIXEL).map(|k| {
+                    (y * SAMPLES_PER_PIXEL + k / SAMPLES_PER_PIXEL) * self.n
+                        + x * SAMPLES_PER_PIXEL
+                        + k % SAMPLES_PER_PIXEL
+                });
                 let covered: Vec<usize> =
                     fine.filter(|&pixel| self.depth[pixel] > f32::NEG_INFINITY).collect();
                 let sum: Vec3 = covered.iter().map(|&pixel| self.color[pixel]).sum();
                 let mean = sum / covered.len().max(1) as f32;
                 bytes.extend(mean.to_array().map(to_screen));
-                bytes.push((255 * covered.len() / (FINE * FINE)) as u8);
+                bytes.push((255 * covered.len() / (SAMPLES_PER_PIXEL * SAMPLES_PER_PIXEL)) as u8);
             }
         }
         bytes

@@ -91,11 +91,11 @@ fn variant(
 /// Processor time of work on one thread. The system counts it in hundredths; what takes few of them is timed by the
 /// clock.
 fn timed<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(T, f64)> {
-    const FEW: f64 = 0.2;
+    const MIN_SECS: f64 = 0.2;
     let (before, start) = (cpu_secs(), Instant::now());
     let done = work()?;
     let wall = start.elapsed().as_secs_f64();
-    let cpu = before.zip(cpu_secs()).map(|(before, after)| after - before).filter(|cpu| *cpu > FEW);
+    let cpu = before.zip(cpu_secs()).map(|(before, after)| after - before).filter(|cpu| *cpu > MIN_SECS);
     Ok((done, cpu.unwrap_or(wall)))
 }
 

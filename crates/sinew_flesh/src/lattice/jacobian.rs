@@ -12,7 +12,7 @@ use glam::{DMat3, DVec3};
 /// Halvings before a doubtful cell counts as folded.
 const DEPTH: usize = 6;
 /// A determinant below this share of the cell's extent cubed is none.
-const FLAT: f64 = 1e-6;
+const MIN_DETERMINANT: f64 = 1e-6;
 
 /// A lower bound of the Jacobian's determinant, relative to the cell's extent cubed; zero or less if it is flat or folded.
 pub fn least_jacobian(corners: &[DVec3; 8]) -> f64 {
@@ -25,7 +25,7 @@ pub fn least_jacobian(corners: &[DVec3; 8]) -> f64 {
         jacobian_at(corners, at).determinant() / extent.powi(3)
     });
     let least = bound(&to_bezier(values), DEPTH);
-    if least > FLAT { least } else { least.min(0.0) }
+    if least > MIN_DETERMINANT { least } else { least.min(0.0) }
 }
 
 /// `∂x/∂ξ` of the trilinear map at a place of the unit cube.
@@ -58,8 +58,8 @@ fn bound(v: &[f64; 27], depth: usize) -> f64 {
     let at_corners =
         (0..8).map(|c| v[2 * (c & 1) + 6 * (c >> 1 & 1) + 18 * (c >> 2)]).fold(f64::INFINITY, f64::min);
     let least = v.iter().copied().fold(f64::INFINITY, f64::min);
-    if least > FLAT || at_corners <= FLAT || depth == 0 {
-        return if at_corners <= FLAT { at_corners } else { least };
+    if least > MIN_DETERMINANT || at_corners <= MIN_DETERMINANT || depth == 0 {
+        return if at_corners <= MIN_DETERMINANT { at_corners } else { least };
     }
     let mut parts = vec![*v];
     for step in [1, 3, 9] {

@@ -23,7 +23,7 @@ const MOST_OUTSIDE: f64 = 0.5;
 /// Places along an axis at which a cell is asked whether it lies in another.
 const PROBES: [f64; 3] = [0.15, 0.5, 0.85];
 /// How deep a probe must lie in another cell, in cells, to count as overlapping.
-const DEEP: f64 = 0.02;
+const MIN_OVERLAP_CELLS: f64 = 0.02;
 
 /// Embed a surface in a lattice made by hand; cells other than hexahedra are split once.
 ///
@@ -87,7 +87,7 @@ fn check_overlaps(control: &ControlLattice, lattice: &Lattice, locator: &Locator
         for k in 0..27 {
             let p = map(&corners, DVec3::new(PROBES[k % 3], PROBES[k / 3 % 3], PROBES[k / 9]));
             for other in locator.cells_at(p) {
-                let deep = |at: DVec3| at.min_element().min(1.0 - at.max_element()) > DEEP;
+                let deep = |at: DVec3| at.min_element().min(1.0 - at.max_element()) > MIN_OVERLAP_CELLS;
                 if other as usize > cell && place_in(&lattice.corners(other as usize), p).is_some_and(deep) {
                     return Some((cell, other as usize, p));
                 }

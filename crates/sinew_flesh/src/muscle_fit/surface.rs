@@ -121,7 +121,7 @@ pub fn fit_surface(
         posed.push(holding)?;
         let after = posed.positions();
         let mean = measure(&after, &matcher.targets(&after, &chosen).0, &chosen).mean;
-        let is_better = mean < GAIN * best.0;
+        let is_better = mean < MAX_DISTANCE_RATIO * best.0;
         if mean < best.0 {
             best = (mean, forces);
         }
@@ -150,7 +150,7 @@ pub fn fit_surface(
 }
 
 /// A round that leaves more than this share of the distance is the last.
-const GAIN: f64 = 0.97;
+const MAX_DISTANCE_RATIO: f64 = 0.97;
 
 fn selection(posed: &PosedBody, params: &SurfaceParams) -> Result<Vec<u32>, FleshError> {
     let n = posed.body.embedding.len();

@@ -17,7 +17,7 @@ use crate::{Lattice, element::corner_volumes, statics::free_nodes};
 use glam::{DMat3, DVec3};
 
 /// Volume of a corner that counts as open.
-const LEAST: f64 = 0.02;
+const MIN_CORNER_VOLUME: f64 = 0.02;
 /// What the shape of a corner costs against a way of one cell.
 const WEIGHT: f64 = 0.01;
 /// Softness when nothing is folded, and share of the worst fold.
@@ -40,7 +40,7 @@ pub(super) struct Unfolded {
 pub(super) fn unfold(lattice: &Lattice, is_held: &[bool], goal: &[DVec3], places: &mut [DVec3]) -> Unfolded {
     let corners = Corners::new(lattice);
     let n_below = |places: &[DVec3], bound: f64| corners.volumes(places).filter(|v| *v <= bound).count();
-    let n_folded = n_below(goal, LEAST);
+    let n_folded = n_below(goal, MIN_CORNER_VOLUME);
     if n_folded == 0 {
         places.copy_from_slice(goal);
         return Unfolded {
@@ -81,7 +81,7 @@ pub(super) fn unfold(lattice: &Lattice, is_held: &[bool], goal: &[DVec3], places
             shapes + x.iter().map(|x| x * x).sum::<f64>()
         });
         places.copy_from_slice(&at(&x));
-        if n_below(places, LEAST) == 0 {
+        if n_below(places, MIN_CORNER_VOLUME) == 0 {
             break;
         }
     }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Largest number of frames.
 const MAX_FRAMES: f64 = 1e7;
 /// Motion below this fraction of a bone's length (and of the unit) is rounding.
-const STILL: f32 = 1e-5;
+const STILL_SHARE: f32 = 1e-5;
 /// Largest indentation: long chains would fill disks.
 const MAX_INDENT: usize = 40;
 
@@ -56,7 +56,7 @@ pub fn write_bvh(rig: &Rig, clip: &Clip, fps: f64, warnings: &mut Warnings) -> R
         let Some(joint) = rig.joints().get(track.joint) else { continue };
         let rest = joint.rest.translation.as_vec3();
         let keys = track.translation.iter().flat_map(|keys| keys.values());
-        moves[track.joint] = keys.into_iter().any(|t| t.distance(rest) > STILL * (1.0 + rest.length()));
+        moves[track.joint] = keys.into_iter().any(|t| t.distance(rest) > STILL_SHARE * (1.0 + rest.length()));
     }
     let channels: Vec<(Vec<DofKind>, EulerOrder)> =
         rig.joints().iter().zip(moves).map(|(joint, moves)| channels_of(joint, moves)).collect();

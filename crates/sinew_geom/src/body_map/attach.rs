@@ -11,7 +11,7 @@ const N_SAMPLES: usize = 24;
 /// Change of a place, in extents of the skeleton, above which a joint moves by itself.
 const MOVES: f64 = 0.015;
 /// Share of that by which it moves, at most, seen from what it is attached to.
-const HELD: f64 = 0.25;
+const MAX_MOTION_SHARE: f64 = 0.25;
 
 /// For each joint, what it moves with where that is not its parent.
 pub fn attachments(rig: &Rig, clips: &[Clip]) -> Vec<Option<usize>> {
@@ -40,7 +40,7 @@ pub fn attachments(rig: &Rig, clips: &[Clip]) -> Vec<Option<usize>> {
         // A joint that moves freely itself carries nothing but its children.
         let carriers = (0..n).filter(|&k| !is_free[k] && !is_below(k, joint) && !is_below(joint, k));
         let best = carriers.map(|k| (k, spread(joint, k))).min_by(|a, b| a.1.total_cmp(&b.1));
-        best.filter(|(_, spread)| *spread < HELD * own[joint]).map(|(k, _)| k)
+        best.filter(|(_, spread)| *spread < MAX_MOTION_SHARE * own[joint]).map(|(k, _)| k)
     };
     (0..n).map(|joint| if is_free[joint] { attach(joint) } else { None }).collect()
 }

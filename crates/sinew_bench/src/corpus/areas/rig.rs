@@ -42,11 +42,11 @@ const SKIPPED: [&str; 25] = [
     "teeth", "ear", "hair", "twist", "roll", "end", "tip", "pole", "target", "cape", "sword", "hat", "skirt",
 ];
 /// Joints that move a smaller share of the vertices are controls.
-const LEAST_SHARE: f64 = 0.002;
+const MIN_VERTEX_SHARE: f64 = 0.002;
 /// A joint is found if one lies within this share of the diagonal.
-const NEAR: f64 = 0.05;
+const FOUND_SHARE: f64 = 0.05;
 /// Confidence in the rigger's names from which class and facing are compared.
-const CLEAR: f64 = 0.6;
+const MIN_CONFIDENCE: f64 = 0.6;
 /// Meshes without a skeleton in the sample.
 const MESHES: usize = 30;
 /// Moments of the clips that are compared.
@@ -85,7 +85,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let Some(rig) = &before.rig else { return Ok(verdict) };
     let map = BodyMap::read(rig, &before.clips);
     compare_joints(map.class, &truth, &made, size, &mut verdict);
-    if map.confidence >= CLEAR {
+    if map.confidence >= MIN_CONFIDENCE {
         let is_right = report["class"] == map.class.name();
         verdict.set("class", f64::from(u8::from(is_right)));
         verdict.set("overconfident", if is_right { 0.0 } else { confidence });
@@ -112,7 +112,7 @@ fn places(character: &Character, size: f64, is_truth: bool) -> Vec<DVec3> {
     for v in 0..skin.n_vertices() {
         skin.vertex(v).for_each(|(slot, w)| share[slot as usize] += f64::from(w) / skin.n_vertices() as f64);
     }
-    let least = if is_truth { LEAST_SHARE } else { 0.25 * LEAST_SHARE };
+    let least = if is_truth { MIN_VERTEX_SHARE } else { 0.25 * MIN_VERTEX_SHARE };
     let mut found: Vec<DVec3> = Vec::new();
     for (slot, share) in skin.slots.iter().zip(share) {
         let name = rig.joints()[slot.joint].name.to_lowercase();
@@ -144,7 +144,7 @@ fn compare(points: &[DVec3], others: &[DVec3], size: f64) -> (f64, f64) {
     let nearest = |p: &DVec3| others.iter().map(|q| p.distance(*q) / size).fold(1.0, f64::min);
     let distances: Vec<f64> = points.iter().map(nearest).collect();
     let n = distances.len().max(1) as f64;
-    (distances.iter().filter(|d| **d < NEAR).count() as f64 / n, distances.iter().sum::<f64>() / n)
+    (distances.iter().filter(|d| **d < FOUND_SHARE).count() as f64 / n, distances.iter().sum::<f64>() / n)
 }
 
 /// The same skeleton with new weights.

@@ -12,7 +12,7 @@ use sinew::{
 use std::path::{Path, PathBuf};
 
 /// Distance from the origin, in diagonals, from which the rounding of files would be seen.
-const FAR: f64 = 200.0;
+const FAR_DIAGONALS: f64 = 200.0;
 
 /// What readers say of coordinates that are not numbers.
 const NOT_FINITE: &str = "NaN or infinite";
@@ -72,7 +72,7 @@ impl Input {
     pub fn needed_offset(&self) -> DVec3 {
         let [low, high] = self.rest.bounds();
         let center = 0.5 * (low + high);
-        let is_far = center.abs().max_element() > FAR * self.rest.diagonal().max(f64::MIN_POSITIVE);
+        let is_far = center.abs().max_element() > FAR_DIAGONALS * self.rest.diagonal().max(f64::MIN_POSITIVE);
         if is_far { -center } else { DVec3::ZERO }
     }
 

@@ -23,7 +23,7 @@ const MAX_FRAMES: f64 = 240.0;
 /// Frames per second of the recording.
 const FPS: f64 = 30.0;
 /// How long silence may keep it from ending; a packet is taken the moment it comes.
-const PATIENCE: Duration = Duration::from_millis(50);
+const MAX_SILENCE: Duration = Duration::from_millis(50);
 
 /// Listen until Ctrl-C or the end of `--seconds`, then write what was recorded.
 pub fn listen(
@@ -90,7 +90,7 @@ fn run(
     let socket = UdpSocket::bind(address).with_context(|| {
         format!("{address} cannot be listened on; choose another with --listen ADDR:PORT")
     })?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(MAX_SILENCE))?;
     let interrupt = Interrupt::listen();
     console.note(&format!("listening on {}; Ctrl-C ends", socket.local_addr()?));
     // An end too far away to be a time is none.

@@ -118,15 +118,15 @@ fn placed(path: &Path, diagnostic: &Diagnostic) -> String {
 
 fn fail_on_errors(path: &Path, diagnostics: &[Diagnostic]) -> anyhow::Result<()> {
     /// Errors reported at once; more would scroll the first away.
-    const MOST: usize = 20;
+    const MAX_ERRORS: usize = 20;
     if !has_errors(diagnostics) {
         return Ok(());
     }
     let errors: Vec<String> =
         diagnostics.iter().filter(|d| d.severity == Severity::Error).map(|d| placed(path, d)).collect();
-    let mut lines = errors[..errors.len().min(MOST)].to_vec();
-    if errors.len() > MOST {
-        lines.push(format!("and {} more", errors.len() - MOST));
+    let mut lines = errors[..errors.len().min(MAX_ERRORS)].to_vec();
+    if errors.len() > MAX_ERRORS {
+        lines.push(format!("and {} more", errors.len() - MAX_ERRORS));
     }
     bail!("{}", lines.join("\n"))
 }

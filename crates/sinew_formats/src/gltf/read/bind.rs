@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 /// Two bindings closer than this (relative to the size of the part) are the same: the noise of a chain of
 /// single-precision transforms, well below what players agree on (1e-5 of the diagonal).
-const SAME: f64 = 3e-6;
+const SAME_BIND_SHARE: f64 = 3e-6;
 /// Joints compared to find the bind transform of a skin, and slots of a joint to find an equal one.
 const MAX_COMPARED: usize = 64;
 
@@ -180,8 +180,8 @@ fn largest(matrix: DMat3) -> f64 {
 
 /// Whether two transforms map points up to `size` from the origin to the same positions.
 fn is_same(a: DAffine3, b: DAffine3, size: f64) -> bool {
-    largest(a.matrix3 - b.matrix3) <= SAME
-        && (a.translation - b.translation).abs().max_element() <= SAME * size
+    largest(a.matrix3 - b.matrix3) <= SAME_BIND_SHARE
+        && (a.translation - b.translation).abs().max_element() <= SAME_BIND_SHARE * size
 }
 
 /// The transform nearest to all others: if they agree any of them, else the one of the least moved joint.

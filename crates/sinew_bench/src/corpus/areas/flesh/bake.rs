@@ -14,7 +14,7 @@ use std::{
 /// Largest number of compared times; the first and the last frame are among them.
 const MOMENTS: usize = 24;
 /// Shorter edges, as a share of the diagonal, count as this long: their stretch is invisible.
-const SHORT: f64 = 1e-3;
+const MIN_EDGE_SHARE: f64 = 1e-3;
 /// Edges over so many times as long as in the skin are stretched.
 pub const LONG_EDGE: f64 = 2.0;
 /// Deviation, in percent of the diagonal, that is drawn red.
@@ -130,7 +130,7 @@ impl Bake {
 
     fn stretch(&self, frame: &Frame, [a, b]: [u32; 2]) -> f64 {
         let length = |points: &[DVec3]| points[a as usize].distance(points[b as usize]);
-        let least = SHORT * self.diagonal;
+        let least = MIN_EDGE_SHARE * self.diagonal;
         length(&frame.flesh).max(least) / length(&frame.skin).max(least)
     }
 

@@ -8,7 +8,7 @@
 //! - where the skin loops, flesh loops: `loop_gap`, largest way between its first and its last frame;
 //! - and, so that doing nothing fails, it moves where the skin accelerates: `moves`, 95th percentile of the deviation about its
 //!   mean over time (sag alone is no motion), and `lag`, 90th percentile of the deviation where the skin is faster than
-//!   `FAST`.
+//!   `FAST_ACCELERATION`.
 //!
 //! Planned are rigs whose surface the judge can play (not compressed ones) and that are not flat, copies of a file once, each
 //! with one clip; rigs without clips stand still, and there is nothing to move.
@@ -38,11 +38,11 @@ const WITH: &str = " · ";
 /// Seconds of clips that are preferred, and the most that is played of longer ones.
 const SECONDS: [f64; 2] = [0.3, 4.0];
 /// Acceleration, in diagonals per square second, that soft parts answer to: about 1 g for a body of 2 m.
-const FAST: f64 = 5.0;
-/// Stiffness in pascals of the runs, with what their measures are called. Bodies longer than `LONG` get more: inertia per area
+const FAST_ACCELERATION: f64 = 5.0;
+/// Stiffness in pascals of the runs, with what their measures are called. Bodies longer than `LONG_CLIP_SECS` get more: inertia per area
 /// grows with the square of the length, so that a fox of 150 m (of centimetres, that is) is jelly at 1e8 Pa, and rightly so.
 const STIFF: [(&str, f64); 3] = [("1e6", 1e6), ("1e7", 1e7), ("1e8", 1e8)];
-const LONG: f64 = 4.0;
+const LONG_CLIP_SECS: f64 = 4.0;
 
 pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
     let mut tasks: Vec<Task> = Vec::new();
@@ -107,7 +107,7 @@ fn is_fast(scene: &Scene, clip: usize) -> bool {
             (0..joints.len()).map(|j| (a[j] - 2.0 * b[j] + c[j]).length()).collect::<Vec<_>>()
         })
         .collect();
-    shape::quantile(&accelerations, 0.9) > FAST * step * step * diagonal
+    shape::quantile(&accelerations, 0.9) > FAST_ACCELERATION * step * step * diagonal
 }
 
 pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
@@ -126,7 +126,7 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let default = Bake::read(&source, clip, &out)?;
     describe(&default, &mut verdict);
     measure(&default, &source, clip, &mut verdict);
-    let (scale, stiff) = ((diagonal / LONG).max(1.0).powi(2), lab.file("stiff.glb"));
+    let (scale, stiff) = ((diagonal / LONG_CLIP_SECS).max(1.0).powi(2), lab.file("stiff.glb"));
     if scale > 1.0 {
         verdict.note(format!("{diagonal:.3} m across: stiffness × {scale:.3}"));
     }
@@ -210,9 +210,9 @@ fn measure(bake: &Bake, source: &Scene, clip: Option<usize>, verdict: &mut Verdi
     let accelerations = bake.accelerations(source, clip);
     let p95 = shape::quantile(&accelerations, 0.95);
     verdict.set("acceleration", p95);
-    if p95 > FAST {
+    if p95 > FAST_ACCELERATION {
         verdict.set("moves", shape::quantile(&bake.swings(), 0.95));
-        let fast = deviations.iter().zip(&accelerations).filter(|(_, a)| **a > FAST);
+        let fast = deviations.iter().zip(&accelerations).filter(|(_, a)| **a > FAST_ACCELERATION);
         let lags: Vec<f64> = fast.map(|(d, _)| *d).collect();
         verdict.set("lag", shape::quantile(&lags, 0.9));
     }

@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3, IVec3};
 use std::collections::{BTreeMap, HashMap};
 
 /// How near, as a share of the diagonal, a written vertex must lie to where it is expected.
-const SAME: f64 = 1e-4;
+const SAME_PLACE_SHARE: f64 = 1e-4;
 
 /// Partners of those written vertices (`used` among all, with their places at rest) of which the order tells them.
 pub fn by_order(source: &Scene, baked: &Scene, used: &[u32], rest: &[DVec3]) -> Vec<Option<u32>> {
@@ -52,7 +52,7 @@ fn verified(source: &Scene, order: &[u32], places: &[u32], rest: &[DVec3]) -> Ve
     for (k, &place) in places.iter().enumerate() {
         members.entry(part_of[order[place as usize] as usize]).or_default().push(k);
     }
-    let least = SAME * shape::diagonal(&shown).max(shape::diagonal(rest));
+    let least = SAME_PLACE_SHARE * shape::diagonal(&shown).max(shape::diagonal(rest));
     let mut partners = vec![None; places.len()];
     for list in members.values() {
         let partner = |k: usize| order[places[k] as usize];
@@ -91,7 +91,7 @@ pub fn candidates(
     known: &[Option<u32>],
     diagonal: f64,
 ) -> Vec<Vec<u32>> {
-    let size = (2.0 * SAME * diagonal).max(f64::MIN_POSITIVE);
+    let size = (2.0 * SAME_PLACE_SHARE * diagonal).max(f64::MIN_POSITIVE);
     let cell = |p: DVec3| (p / size).floor().as_ivec3();
     let mut grid: HashMap<IVec3, Vec<u32>> = HashMap::new();
     for (v, p) in source.iter().enumerate() {
@@ -101,7 +101,7 @@ pub fn candidates(
         let middle = cell(p);
         let beside = (0..27).map(|k| middle + IVec3::new(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1));
         let found = beside.filter_map(|at| grid.get(&at)).flatten().copied();
-        found.filter(|&v| source[v as usize].distance(p) <= SAME * diagonal).collect()
+        found.filter(|&v| source[v as usize].distance(p) <= SAME_PLACE_SHARE * diagonal).collect()
     };
     let nearest = |p: DVec3| {
         let way = |v: &usize| source[*v].distance_squared(p);
@@ -128,7 +128,7 @@ pub fn mapped(
 ) -> f64 {
     let is_near = |k: usize| {
         let first = candidates[k].first().map(|&v| source[v as usize]);
-        first.is_some_and(|p| p.distance(written[k]) <= SAME * diagonal)
+        first.is_some_and(|p| p.distance(written[k]) <= SAME_PLACE_SHARE * diagonal)
     };
     let found = (0..written.len()).filter(|&k| known[k].is_some() || is_near(k)).count();
     found as f64 / written.len().max(1) as f64

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Vertices above which a limb is turned and twisted but not bent, to save time.
-const LARGE: usize = 40_000;
+const MAX_BENT_VERTICES: usize = 40_000;
 
 /// A region by which the surface is moved.
 pub struct Handle {
@@ -135,7 +135,7 @@ impl Handles {
         edits.extend(
             self.carrier(body, points).map(|handle| self.turn("with parts", handle, handle, 45.0, points)),
         );
-        if points.len() <= LARGE {
+        if points.len() <= MAX_BENT_VERTICES {
             edits.push(self.turn("bent", self.middle(bent), bent[bent.len() - 1], 60.0, points));
         }
         edits.push(self.twist(bent));

@@ -18,7 +18,7 @@
 //! - `left_behind`: how far a part without a handle of its own (an eye, a button) comes off all that it touched, percent of the
 //!   diagonal.
 //!
-//! Above [`MOST`] vertices ARAP is not computed, and counts are not reduced by its own.
+//! Above [`MAX_ARAP_VERTICES`] vertices ARAP is not computed, and counts are not reduced by its own.
 
 mod arap;
 mod edits;
@@ -46,13 +46,13 @@ use std::{collections::HashSet, path::Path};
 pub const DAMAGE_WORDS: &[&str] = &["flipped", "intersect", "distort", "torn", "come apart"];
 
 /// Vertices above which ARAP is not computed.
-const MOST: usize = 60_000;
+const MAX_ARAP_VERTICES: usize = 60_000;
 /// Vertices below which there is nothing to bend.
-const LEAST: usize = 200;
+const MIN_VERTICES: usize = 200;
 /// Rigs in the sample: their handles come from bones, and other areas move them all.
 const RIGS: usize = 12;
 
-/// All meshes that can be read and have at least [`LEAST`] vertices and triangles, and a sample of rigs. A surface that was seen
+/// All meshes that can be read and have at least [`MIN_VERTICES`] vertices and triangles, and a sample of rigs. A surface that was seen
 /// already, in another folder or format, is left out.
 pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
     let of = |kind: Kind| items.iter().filter(move |item| item.kind == kind && item.bytes > 4_000);
@@ -60,7 +60,7 @@ pub fn plan<'a>(items: &'a [Item], random: &mut Random) -> Vec<Task<'a>> {
     let mut can = |item: &&Item| {
         let Some((points, faces)) = read(&item.path) else { return false };
         let size = shape::diagonal(&points) as f32;
-        let is_large = points.len() >= LEAST && faces.len() >= LEAST;
+        let is_large = points.len() >= MIN_VERTICES && faces.len() >= MIN_VERTICES;
         is_large && seen.insert((points.len(), faces.len(), size.to_bits()))
     };
     let mut rigs: Vec<&Item> = of(Kind::Rig).collect();
@@ -105,8 +105,8 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
         is_fixed: &is_fixed,
         worst: None,
     };
-    if body.rest.len() > MOST {
-        verdict.note(format!("ARAP was not computed: more than {MOST} vertices"));
+    if body.rest.len() > MAX_ARAP_VERTICES {
+        verdict.note(format!("ARAP was not computed: more than {MAX_ARAP_VERTICES} vertices"));
     }
     for edit in &edits {
         let Some(posed) = pose(edit, path, &points, lab, &mut verdict)? else { return Ok(verdict) };
@@ -210,7 +210,7 @@ impl Judge<'_> {
         let active = self.body.active(&welded);
         let before = self.body.crossings(&self.body.rest, &active);
         let found = self.found(&welded, &active, &before);
-        let relaxed = if welded.len() > MOST { None } else { Some(self.relax(&welded)?) };
+        let relaxed = if welded.len() > MAX_ARAP_VERTICES { None } else { Some(self.relax(&welded)?) };
         let best = relaxed.as_ref().map(|relaxed| self.found(relaxed, &active, &before));
         let n_active = active.iter().filter(|is| **is).count().max(1) as f64;
         let count = |flags: &[bool]| flags.iter().filter(|is| **is).count() as f64;
