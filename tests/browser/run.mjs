@@ -25,6 +25,7 @@ const MODULES = [
   'flesh',
   'muscles',
   'licenses',
+  'materials',
   'shell',
   'pictures',
   'feel',

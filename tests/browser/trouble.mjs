@@ -1,7 +1,7 @@
 // What goes wrong in a user's life.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, grip, same, state } from './check.mjs';
+import { expect, grip, same, sinew, state } from './check.mjs';
 
 const said = (page, words) =>
   page.until(
@@ -179,6 +179,64 @@ export async function lost_work_is_restored_or_discarded_by_a_click({ studio, st
   } finally {
     await third.kill();
   }
+}
+
+/** What replaces unsaved work offers to save it first; what was left unsaved is listed with a picture. */
+export async function unsaved_work_is_saved_on_the_way_or_listed({ studio, open, shots }) {
+  const page = await open(studio);
+  await page.click('pose-load-wave');
+  await page.until('sinew.state().dirty');
+  await page.value("sinew.perform('new')");
+  await page.press('Save');
+  await page.type('save-as-input', join(studio.root, 'on-the-way.sinew.glb'));
+  await page.until(`document.querySelector('[data-testid="dialog-sample"]')`);
+  expect(existsSync(join(studio.root, 'on-the-way.sinew.glb')), 'saved before the next document');
+  await page.press('Cancel');
+  await page.click('pose-load-bow');
+  await page.until('sinew.state().dirty');
+  await page.value("sinew.perform('new')");
+  await page.press('Continue without saving');
+  await page.until(`document.querySelector('[data-testid="dialog-sample"]')`);
+  await page.press('Cancel');
+  await page.value(`sinew.ask({ type: 'sample', name: 'sack', vertices: 1000 })`);
+  await page.until('sinew.state().recoveries.length === 1');
+  await page.click('menubar-file');
+  await page.click('menu-unsaved');
+  await page.until(`document.querySelector('.unsaved-picture')?.naturalWidth > 0`);
+  await page.screenshot(join(shots, 'unsaved.png'));
+  await page.click('unsaved-discard');
+  await page.until('sinew.state().recoveries.length === 0');
+}
+
+/** A model in centimetres is asked about when it is opened, and is in metres after a click; axes are turned in the panel. */
+export async function unit_and_axes_are_asked_and_changed({ studio, open, start, folder, shots }) {
+  await studio.kill();
+  const [biped, large] = [join(folder, 'biped.glb'), join(folder, 'large.glb')];
+  sinew('sample', 'biped', '--vertices', '2000', '-o', biped);
+  sinew('convert', biped, large, '--scale', '100');
+  const page = await open(await start({ file: large }));
+  const height = async () => {
+    const [low, high] = (await state(page)).bounds;
+    return high.map((x, k) => x - low[k]);
+  };
+  const before = await height();
+  await page.until(`document.querySelector('.toast p')?.textContent.includes('centimetres?')`);
+  await page.screenshot(join(shots, 'unit.png'));
+  await page.value(
+    `[...document.querySelectorAll('.toast button')].find((b) => b.textContent.startsWith('Make it')).click()`,
+  );
+  await page.until('sinew.state().doubts === null');
+  const after = await height();
+  expect(Math.abs(after[1] * 100 - before[1]) < 1e-3 * before[1], `a hundredth: ${before} → ${after}`);
+  expect(
+    !(await page.value(`document.querySelector('.toast p')?.textContent.includes('centimetres?')`)),
+    'asked no more',
+  );
+  await page.value(`sinew.ask({ type: 'do', command: { turn: { up: '-z' } } })`);
+  await page.until(`sinew.state().doubts?.up === '-z' || sinew.state().doubts?.up === 'z'`);
+  const { up } = (await state(page)).doubts;
+  await page.value(`sinew.ask({ type: 'do', command: { turn: { up: ${JSON.stringify(up)} } } })`);
+  await page.until('sinew.state().doubts === null');
 }
 
 /** A long job is stopped by its button, while the page goes on. */

@@ -1,5 +1,6 @@
 // three.js as a painter: glTF files at rest, in neutral light, all with the camera of the first one.
-// It reads jobs from standard input, a line each: {"files": [glb, gltf or vrm], "out": [png], "size": pixels}, and answers each
+// It reads jobs from standard input, a line each: {"files": [glb, gltf or vrm], "out": [png], "size": pixels}, or, instead of
+// a size, {"camera": {"width", "height", "view", "projection"}}, whose picture has no background; and answers each
 // with a line {"faults": [null or what went wrong, per file], "box": [[x, y, z], [x, y, z]]}. The end of the input ends it.
 // SINEW_TOOLS is the folder in which tests/judges/install puts three.js; SINEW_CHROMIUM names the browser.
 import { spawn } from "node:child_process";
@@ -26,7 +27,7 @@ import { KTX2Loader } from "three/addons/loaders/KTX2Loader.js";
 import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
 import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
 
-const renderer = new THREE.WebGLRenderer({ preserveDrawingBuffer: true, antialias: true });
+const renderer = new THREE.WebGLRenderer({ preserveDrawingBuffer: true, antialias: true, alpha: true });
 renderer.toneMapping = THREE.NeutralToneMapping;
 const light = new THREE.PMREMGenerator(renderer).fromScene(new RoomEnvironment(), 0.04).texture;
 const loader = new GLTFLoader();
@@ -63,20 +64,33 @@ function cameraFor([low, high]) {
   return camera;
 }
 
-/** The picture of a file as a data URI, and the box around it; the box given decides where the camera is. */
-async function draw(url, size, box) {
+/** A camera of which only the matrices are known. */
+function givenCamera({ view, projection }) {
+  const camera = new THREE.PerspectiveCamera();
+  camera.matrix.fromArray(view).invert();
+  camera.matrix.decompose(camera.position, camera.quaternion, camera.scale);
+  camera.projectionMatrix.fromArray(projection);
+  camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
+  return camera;
+}
+
+/** The picture of a file as a data URI, and the box around it; the box or camera given decides from where. */
+async function draw(url, size, box, given) {
   const gltf = await loader.loadAsync(url);
   const root = gltf.scene ?? gltf.scenes[0];
   const scene = new THREE.Scene();
   scene.environment = light;
-  scene.background = new THREE.Color(0x808080);
+  scene.background = given ? null : new THREE.Color(0x808080);
   if (root) scene.add(root);
+  const lamps = [];
+  root?.traverse((object) => { if (given && object.isLight) lamps.push(object); });
+  lamps.forEach((lamp) => lamp.removeFromParent());
   scene.updateMatrixWorld(true);
   scene.traverse((object) => { object.frustumCulled = false; });
   box ??= root ? boxOf(root) : null;
   if (!box) throw new Error("there is nothing to draw");
-  renderer.setSize(size, size, false);
-  renderer.render(scene, cameraFor(box));
+  renderer.setSize(given?.width ?? size, given?.height ?? size, false);
+  renderer.render(scene, given ? givenCamera(given) : cameraFor(box));
   const picture = renderer.domElement.toDataURL("image/png");
   scene.traverse((object) => {
     object.geometry?.dispose();
@@ -190,7 +204,7 @@ async function fresh() {
   return (page = await open(browser));
 }
 
-async function work({ files, out, size }) {
+async function work({ files, out, size = 0, camera = null }) {
   let box = null;
   const faults = [];
   for (const [k, file] of files.entries()) {
@@ -200,7 +214,7 @@ async function work({ files, out, size }) {
       drawn += 1;
       const url = `${address}${k}/${encodeURIComponent(path.basename(file))}`;
       const limit = new Promise((_, fail) => setTimeout(() => fail(new Error("it took over 30 s")), 30_000).unref());
-      const call = `draw(${JSON.stringify(url)}, ${Number(size)}, ${JSON.stringify(box)})`;
+      const call = `draw(${[url, size, box, camera].map((value) => JSON.stringify(value)).join(', ')})`;
       const result = await Promise.race([tab.value(call), limit]);
       box ??= result.box;
       fs.writeFileSync(out[k], Buffer.from(result.picture.split(",")[1], "base64"));

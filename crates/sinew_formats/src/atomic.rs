@@ -16,13 +16,18 @@ use std::{
 /// and pipes are refused.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     let target = behind_links(path).map_err(|error| FormatError::io(path, error))?;
-    let temporary = temporary_beside(&target);
+    let (temporary, is_first) = temporary_beside(&target);
+    if is_first {
+        remove_abandoned(target.parent().unwrap_or(Path::new("")));
+    }
     let write = || {
         let before = fs::metadata(&target).ok();
         if before.as_ref().is_some_and(|before| !before.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file"));
         }
         let mut file = File::create_new(&temporary)?;
+        // Held until it is renamed, so that others do not take it for one that was left behind.
+        let _ = file.try_lock();
         file.write_all(bytes)?;
         if let Some(before) = before {
             file.set_permissions(before.permissions())?;
@@ -58,13 +63,38 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links point to one another"))
 }
 
-/// A name that no other process or thread is writing to.
-fn temporary_beside(path: &Path) -> PathBuf {
+/// A name that no other process or thread is writing to, and whether it is the first of this process.
+fn temporary_beside(path: &Path) -> (PathBuf, bool) {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
-    path.with_file_name(name)
+    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    (path.with_file_name(name), number == 0)
+}
+
+/// Remove temporary files of [`write_atomic`] in a folder whose program was killed before it could rename them.
+pub fn remove_abandoned(folder: &Path) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(is_temporary);
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let file = File::options().write(true).open(entry.path());
+            // One that is being written is locked.
+            if file.is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Whether a name is one that [`temporary_beside`] makes.
+fn is_temporary(name: &str) -> bool {
+    let tail = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let numbers =
+        tail.and_then(|tail| tail.rsplit_once('.')).and_then(|(_, numbers)| numbers.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
 #[cfg(test)]
@@ -94,6 +124,21 @@ mod tests {
         assert!(write_atomic(&dir.join("ring"), b"x").is_err());
         assert!(write_atomic(&dir.join("inner"), b"x").is_err());
         assert!(write_atomic(Path::new("/dev/null"), b"x").is_err());
+        fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed() {
+        let dir = std::env::temp_dir().join(format!("sinew-abandoned-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let names =
+            [".a.glb.17-0.tmp", ".a.glb.18-3.tmp", ".mine.tmp", "a.17-0.tmp", ".a.x-0.tmp", ".a.1-.tmp"];
+        names.iter().for_each(|name| fs::write(dir.join(name), b"x").unwrap());
+        let held = File::options().write(true).open(dir.join(names[1])).unwrap();
+        held.try_lock().unwrap();
+        remove_abandoned(&dir);
+        let stays: Vec<bool> = names.iter().map(|name| dir.join(name).exists()).collect();
+        assert_eq!(stays, [false, true, true, true, true, true]);
         fs::remove_dir_all(&dir).unwrap();
     }
 

@@ -30,7 +30,7 @@ pub mod stl;
 mod text;
 pub mod vmc;
 
-pub use atomic::write_atomic;
+pub use atomic::{remove_abandoned, write_atomic};
 pub use bvh::BvhFile;
 pub use error::{Fault, FormatError, Place};
 pub use format::{Format, read_file};

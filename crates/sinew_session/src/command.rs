@@ -215,6 +215,16 @@ pub enum Command {
     Scale {
         factor: f64,
     },
+    /// Turn the character so that an axis becomes up (+Y) and another one forward (+Z), each x, y, z, -x, -y or -z. Only before
+    /// poses and motions are made, which would not turn with it.
+    Turn {
+        #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(optional = nullable))]
+        up: Option<String>,
+        #[serde(default)]
+        #[cfg_attr(feature = "ts", ts(optional = nullable))]
+        facing: Option<String>,
+    },
     /// Repair the mesh.
     Repair {},
     /// Take a fitted skin as the character.

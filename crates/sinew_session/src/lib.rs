@@ -69,7 +69,7 @@ pub use job::{Job, Jobs};
 pub use limits::{DEFAULT_FLESH_SECS, DEFAULT_FPS, MAX_FRAMES, MAX_SEQUENCE_BYTES, check_sequence};
 pub use motion::{Follow, MotionReport, add_vertex_clip, bake, build_course};
 pub use open::{grow_sample, open_file, open_file_within, sample_poses};
-pub use placement::{Placement, describe_doubts};
+pub use placement::{Doubts, Placement, describe_doubts, find_doubts, parse_axis};
 pub use project::{read_project, write_project};
 pub use puppet::{
     Acted, ActedShape, Actor, ActorSource, HandleShape, MAX_TAKE_FRAMES, Pair, Performance, Puppet,
@@ -89,6 +89,6 @@ pub use session::{Event, Session};
 pub use skeleton::{SkeletonReport, add_skeleton, has_skeleton, with_skeleton};
 pub use skinned_clip::{ClipFit, MAX_CLIP_ERROR, add_motion_clip, with_handle_skeleton};
 pub use stack::{MotionStack, Source, StackParams};
-pub use stage::{Display, Frame, Prepared, Stage, compute_stretch};
+pub use stage::{Display, Frame, Prepared, Stage, compute_stretch, smooth_normals};
 pub use thumbnail::draw_thumbnail;
 pub use turntable::{TurntableSettings, add_turntable};

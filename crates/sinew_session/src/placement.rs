@@ -147,11 +147,58 @@ fn turned_clip(clip: &Clip, turn: Quat, is_root: &dyn Fn(usize) -> bool) -> Resu
     Ok(Clip { joints: clip.joints.iter().map(track).collect::<Result<_, GeomError>>()?, ..clip.clone() })
 }
 
-/// What a character seems to be in if that is not metres with +Y up, in a sentence that says how to change it. By its
-/// skeleton where that says something, else by its size alone.
+/// What makes us doubt that a character is in metres with +Y up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Doubts {
+    /// Its largest extent, as if it were in metres.
+    pub size: f64,
+    /// Metres that one of its units seems to be.
+    pub unit: Option<f64>,
+    /// The axis that seems to be up.
+    pub up: Option<&'static str>,
+}
+
+impl Doubts {
+    /// The doubt about the unit as a question: how large it would be, and in what it seems to be.
+    pub fn question(&self) -> Option<String> {
+        self.unit.map(|unit| format!("{} large: {}?", metres(self.size), unit_name(unit)))
+    }
+}
+
+/// A length that people can read, whatever its size.
+fn metres(length: f64) -> String {
+    let digits = (2.0 - length.max(1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{length:.digits$} m")
+}
+
+/// An axis by its name.
+///
+/// # Errors
+/// If it is none.
+pub fn parse_axis(text: &str) -> Result<DVec3, SessionError> {
+    let (sign, letter) = text.strip_prefix('-').map_or((1.0, text), |letter| (-1.0, letter));
+    let letter = letter.trim_start_matches('+').to_ascii_lowercase();
+    let at = ["x", "y", "z"].iter().position(|axis| *axis == letter);
+    let cause = || SessionError::Value { what: "axis", cause: "give x, y, z, -x, -y or -z".to_owned() };
+    at.map(|at| sign * DVec3::AXES[at]).ok_or_else(cause)
+}
+
+/// What a character seems to be in if that is not metres with +Y up, in a sentence that says how to change it.
 pub fn describe_doubts(character: &Character) -> Option<String> {
+    let doubts = find_doubts(character);
+    let unit = doubts.unit.map(|unit| doubt(doubts.size, unit));
+    let up = doubts
+        .up
+        .map(|axis| format!("its up axis seems to be {axis}, not +Y: `sinew convert --up {axis}` turns it"));
+    let said: Vec<String> = [unit, up].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Whether a character seems to be in another unit, or another axis to be up. By its skeleton where that says something, else
+/// by its size alone.
+pub fn find_doubts(character: &Character) -> Doubts {
     if character.mesh.n_faces() == 0 {
-        return None;
+        return Doubts::default();
     }
     let [low, high] = character.mesh.bounds();
     let size = (high - low).max_element();
@@ -160,25 +207,21 @@ pub fn describe_doubts(character: &Character) -> Option<String> {
     match map.filter(|map| map.class != BodyClass::Tree && map.confidence >= LEAST_CONFIDENCE) {
         Some(map) => {
             let is_plausible = |size: f64| (PLAUSIBLE_BODIES[0]..=PLAUSIBLE_BODIES[1]).contains(&size);
-            let guessed = map.metres_per_unit.filter(|unit| !is_plausible(size) && is_plausible(unit * size));
-            let unit = guessed.map(|unit| doubt(size, unit));
-            let up = (map.up.y < 0.7).then(|| {
-                let axis = axis_name(map.up);
-                format!("its up axis seems to be {axis}, not +Y: `sinew convert --up {axis}` turns it")
-            });
-            let said: Vec<String> = [unit, up].into_iter().flatten().collect();
-            (!said.is_empty()).then(|| said.join("; "))
+            let unit = map.metres_per_unit.filter(|unit| !is_plausible(size) && is_plausible(unit * size));
+            Doubts { size, unit, up: (map.up.y < 0.7).then(|| axis_name(map.up)) }
         }
-        None if size > LARGEST_IN_CENTIMETRES => Some(doubt(size, 0.001)),
-        None if size > LARGEST_THING => Some(doubt(size, 0.01)),
-        None => None,
+        None => {
+            let large = (size > LARGEST_IN_CENTIMETRES).then_some(0.001);
+            Doubts { size, unit: large.or((size > LARGEST_THING).then_some(0.01)), up: None }
+        }
     }
 }
 
 fn doubt(size: f64, unit: f64) -> String {
     let (name, metres) = (unit_name(unit), unit * size);
     format!(
-        "it is {size:.4} m large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m"
+        "it is {} large: {name}? `sinew convert --unit {unit}`, or a scale of {unit}, makes it {metres:.2} m",
+        self::metres(size)
     )
 }
 
@@ -204,6 +247,7 @@ fn axis_name(direction: DVec3) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Command, Document};
     use sinew_geom::sample::{Sample, build_character};
 
     /// A body that was turned and scaled moves as it did, turned and scaled; and comes back.
@@ -255,5 +299,33 @@ mod tests {
             describe_doubts(&build_character(Sample::Biped, 1_500).unwrap().scaled(3.0).unwrap()),
             None
         );
+    }
+
+    #[test]
+    fn a_document_is_turned_before_work_begins() {
+        let biped = build_character(Sample::Biped, 1_500).unwrap();
+        let lying = Placement::new(Some(DVec3::Z), None, 1.0).unwrap();
+        let lying = Placement { turn: lying.turn.inverse(), ..lying }.apply(&biped).unwrap();
+        let document = Document::new(lying);
+        let found = find_doubts(&document.character());
+        assert_eq!((found.up, found.unit), (Some("z"), None));
+        let turn = Command::Turn { up: Some("z".into()), facing: None };
+        let upright = turn.apply(&document).unwrap();
+        assert_eq!(find_doubts(&upright.character()).up, None);
+        let far = upright.mesh().positions().iter().zip(biped.mesh.positions()).map(|(p, q)| p.distance(*q));
+        assert!(far.fold(0.0, f64::max) < 1e-9);
+        assert!(Command::Turn { up: Some("w".into()), facing: None }.apply(&document).is_err());
+        // What the user made would stay as it was.
+        let mut posed = document;
+        posed.examples = crate::sample_poses(sinew_geom::sample::PoseSet::First).unwrap();
+        let said = turn.apply(&posed).unwrap_err().to_string();
+        assert!(said.contains("example poses would not turn"), "{said}");
+    }
+
+    #[test]
+    fn the_question_about_the_unit_is_short() {
+        let doubts = Doubts { size: 252.4, unit: Some(0.01), up: None };
+        assert_eq!(doubts.question().unwrap(), "252 m large: centimetres?");
+        assert_eq!(metres(0.0123), "0.0123 m");
     }
 }

@@ -1,7 +1,7 @@
 //! Unsaved work of a session that ended without saying so.
 
 use crate::{
-    Document, History, SessionError,
+    Display, Document, History, SessionError, Stage, draw_thumbnail,
     journal::{CLOSED, DISCARDED, LINES, LOCK, base_name, remove_folder},
     read_project,
     record::{Entry, Line, Place, read_lines},
@@ -11,12 +11,15 @@ use sinew_geom::Warnings;
 use std::{
     fs::{self, File},
     io,
+    ops::ControlFlow,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 /// Bytes of unsaved work that are kept; beyond that the oldest goes. The newest always stays.
 const MAX_KEPT_BYTES: u64 = 4 << 30;
+/// Vertices of a document beyond which its picture shows it at rest.
+const MAX_POSED: usize = 30_000;
 /// Places of a damaged journal that are named one by one.
 const MAX_NAMED: usize = 12;
 
@@ -113,6 +116,21 @@ impl Recovery {
             is_closed: folder.join(CLOSED).exists(),
             _lock: std::sync::Arc::new(lock),
         })
+    }
+
+    /// A picture of the work as it would come back, as a PNG file: in its pose, or at rest if finding that takes long.
+    ///
+    /// # Errors
+    /// As [`Recovery::recover`].
+    pub fn picture(&self) -> Result<Vec<u8>, SessionError> {
+        let recovered = self.recover(&mut Warnings::default())?;
+        let document = recovered.history.document();
+        let is_small = document.mesh().n_vertices() <= MAX_POSED;
+        let display = if is_small { Display::Posed } else { Display::Rest };
+        let go_on = |_| ControlFlow::Continue(());
+        let shown = Stage::default().show(document, &display, &go_on);
+        let posed = shown.map(|frame| frame.positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
+        Ok(draw_thumbnail(&document.body, &posed.unwrap_or_else(|_| document.mesh().positions().to_vec())))
     }
 
     /// Do again what was done. What is damaged or cannot be done again is left out and named in a warning; everything else

@@ -417,7 +417,7 @@ pub(crate) fn frame_of(
 }
 
 /// Normals for the eye: faces weighted by area, which costs a fraction of weighting them by angle.
-pub(crate) fn smooth_normals(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<Vec3> {
+pub fn smooth_normals(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<Vec3> {
     let mut normals = vec![Vec3::ZERO; positions.len()];
     for face in faces {
         let [a, b, c] = face.map(|v| positions[v as usize]);

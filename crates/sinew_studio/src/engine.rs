@@ -178,11 +178,12 @@ impl Engine<'_> {
     fn publish(
         &mut self,
         document: Document,
-        (frame, cells): Shape,
+        (mut frame, cells): Shape,
         with_stress: bool,
     ) -> Result<(), SessionError> {
         let (revision, geometry) = self.geometry(&document)?;
         let mesh = document.mesh();
+        geometry.shade(&mut frame, mesh.faces());
         let stretch = with_stress.then(|| compute_stretch(mesh.positions(), &frame.positions, mesh.faces()));
         let twin = self.studio.capabilities.fit.twin(self.studio, &document)?;
         let (handles, paint) = (document.handles.clone(), document.flesh.paint.clone());

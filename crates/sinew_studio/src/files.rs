@@ -3,6 +3,7 @@
 use crate::{guard::secret, locks::Ranked};
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
+use sinew::formats::remove_abandoned;
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -95,6 +96,7 @@ impl Files {
             .with_context(|| format!("{}: the folder cannot be opened", root.display()))?;
         ensure!(root.is_dir(), "{}: this is not a folder", root.display());
         remove_old_runs(&home.join("runs"));
+        remove_abandoned(&root);
         let scratch = home.join("runs").join(run);
         let fail = || format!("{}: the folder cannot be made", scratch.display());
         fs::create_dir_all(&scratch).with_context(fail)?;

@@ -2,10 +2,10 @@
 
 use crate::capabilities::Cells;
 use crate::wire::GestureId;
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
 use sinew::{
     geom::{Character, Handle},
-    session::Frame,
+    session::{Frame, smooth_normals},
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -15,7 +15,7 @@ pub const MAX_EXACT: usize = 100_000;
 const BLOCK: usize = 64;
 /// Movement that nobody sees, as a share of the box with room: a hundredth of a pixel on a large screen.
 const UNSEEN: f32 = 2e-6;
-/// Turn of a normal that its bytes do not show.
+/// Turn of a normal that nobody sees.
 const UNSEEN_TURN: f32 = 1e-3;
 
 const GEOMETRY: u32 = 1;
@@ -33,13 +33,23 @@ pub struct Geometry {
     triangles: Vec<(u32, Vec<u32>)>,
     sources: Option<Vec<u32>>,
     uvs: Option<Vec<[f32; 2]>>,
-    colors: Option<Vec<[u8; 4]>>,
+    colors: Option<Vec<[u16; 4]>>,
+    shading: Option<Shading>,
     rest: Frame,
+}
+
+/// Normals of a file, which turn with the surface: hard edges stay hard, seams of textures are not seen.
+#[derive(Debug)]
+struct Shading {
+    /// As the file has them, at rest.
+    given: Vec<Vec3>,
+    /// As the faces have them, at rest.
+    of_faces: Vec<Vec3>,
 }
 
 impl Geometry {
     /// Of a character, with its shape at rest.
-    pub fn new(character: &Character, rest: Frame) -> Self {
+    pub fn new(character: &Character, mut rest: Frame) -> Self {
         let surface = &character.surface;
         let mut triangles: Vec<(u32, Vec<u32>)> =
             (0..surface.materials.len().max(1) as u32).map(|material| (material, Vec::new())).collect();
@@ -69,11 +79,29 @@ impl Geometry {
         for uv in uvs.iter_mut().flatten().filter(|uv| uv[0].is_nan()) {
             *uv = [0.0; 2];
         }
-        let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
-        let colors = surface.colors.as_ref().map(|colors| colors.iter().map(|c| c.map(byte)).collect());
+        // Linear light in bytes would show steps where it is dark.
+        let word = |x: f32| (x.clamp(0.0, 1.0) * 65535.0).round() as u16;
+        let colors = surface.colors.as_ref().map(|colors| colors.iter().map(|c| c.map(word)).collect());
         let n_vertices = character.mesh.n_vertices();
         let sources = (sources.len() > n_vertices).then_some(sources);
-        Self { n_vertices, triangles, sources, uvs, colors, rest }
+        let given = surface.normals.clone().filter(|normals| normals.len() == rest.positions.len());
+        let shading = given.map(|given| {
+            rest.normals.clone_from(&given);
+            Shading { given, of_faces: smooth_normals(&rest.positions, character.mesh.faces()) }
+        });
+        Self { n_vertices, triangles, sources, uvs, colors, shading, rest }
+    }
+
+    /// Give a shape the normals of the file, turned as its faces turned since the rest pose.
+    pub fn shade(&self, frame: &mut Frame, faces: &[[u32; 3]]) {
+        let Some(shading) = &self.shading else { return };
+        if frame.positions == self.rest.positions {
+            frame.normals.clone_from(&shading.given);
+            return;
+        }
+        let now = smooth_normals(&frame.positions, faces);
+        let turns = shading.of_faces.iter().zip(&now).zip(&shading.given);
+        frame.normals = turns.map(|((&from, &to), &normal)| turned(normal, from, to)).collect();
     }
 }
 
@@ -264,7 +292,8 @@ impl Message {
             self.section(3, uvs.len() as u32, 0, &bytes);
         }
         if let Some(colors) = &geometry.colors {
-            self.section(4, colors.len() as u32, 0, colors.as_flattened());
+            let bytes: Vec<u8> = colors.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect();
+            self.section(4, colors.len() as u32, 0, &bytes);
         }
     }
 
@@ -296,9 +325,10 @@ impl Message {
                 let bytes: Vec<u8> =
                     positions.iter().flat_map(|p| p.to_array()).flat_map(f32::to_le_bytes).collect();
                 self.section(exact, at, n, &bytes);
-                let signed = |x: f32| ((x * 127.0).round() as i8).to_le_bytes()[0];
+                // Bytes would show steps in reflections.
+                let signed = |x: f32| ((x * 32767.0).round() as i16).to_le_bytes();
                 let bytes: Vec<u8> =
-                    normals.iter().flat_map(|n| [signed(n.x), signed(n.y), signed(n.z), 0]).collect();
+                    normals.iter().flat_map(|n| [n.x, n.y, n.z, 0.0]).flat_map(signed).collect();
                 self.section(turned, at, n, &bytes);
             }
         }
@@ -327,6 +357,14 @@ impl Message {
         let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
         self.section(11, handles.len() as u32, 0, &bytes);
     }
+}
+
+/// A direction turned by the shortest turn from one unit vector to another; as it is where either has no length.
+fn turned(direction: Vec3, from: Vec3, to: Vec3) -> Vec3 {
+    if from == Vec3::ZERO || to == Vec3::ZERO {
+        return direction;
+    }
+    Quat::from_rotation_arc(from, to) * direction
 }
 
 /// A box with room to move in, so that few poses leave it.

@@ -2,13 +2,14 @@
 
 use crate::{
     assets::{TRACKER, asset},
+    capabilities::FilePart,
     door::{Connection, Door},
     engine,
     files::{Files, MAX_UPLOAD, default_home},
     guard::{Guard, NEEDS_LINK, TRACKER_POLICY, policy, secret},
     socket,
     studio::Studio,
-    wire::registry,
+    wire::{Level, registry},
 };
 use anyhow::Context;
 use axum::{
@@ -22,6 +23,7 @@ use axum::{
 };
 use serde::Deserialize;
 use sinew::{
+    formats::gltf::Appearance,
     geom::{Warnings, sample::Sample},
     session::{grow_sample, open_file},
 };
@@ -137,9 +139,11 @@ async fn listen(
         .route("/{file}", get(page))
         .route("/launch", get(async move || launch(&links)))
         .route("/ws", get(upgrade))
-        .route("/image/{index}", get(image))
+        .route("/appearance/{version}", get(appearance))
+        .route("/appearance/{version}/{what}/{index}", get(appearance_part))
         .route("/thumbnail/{index}", get(thumbnail))
         .route("/pair/{index}", get(pair_picture))
+        .route("/recovery/{id}", get(recovery_picture))
         .route("/download/{id}", get(download))
         .route("/fit/{version}", get(fit_maps))
         .route("/upload", post(upload))
@@ -165,11 +169,13 @@ struct Served {
 struct Limits {
     pages: Arc<Semaphore>,
     uploads: Semaphore,
+    pictures: Semaphore,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { pages: Arc::new(Semaphore::new(MAX_PAGES)), uploads: Semaphore::new(MAX_UPLOADS) }
+        let (pages, uploads) = (Arc::new(Semaphore::new(MAX_PAGES)), Semaphore::new(MAX_UPLOADS));
+        Self { pages, uploads, pictures: Semaphore::new(1) }
     }
 }
 
@@ -233,8 +239,10 @@ async fn check(
 async fn report_jobs(studio: Arc<Studio>) {
     let mut clock = tokio::time::interval(JOB_EVERY);
     let mut reported: Vec<(u64, Option<f64>)> = Vec::new();
+    let mut fault = None;
     loop {
         clock.tick().await;
+        report_fault(&studio, &mut fault);
         let jobs = studio.jobs.list();
         for job in &jobs {
             // Preparing is reported once it takes long.
@@ -245,6 +253,19 @@ async fn report_jobs(studio: Arc<Studio>) {
         }
         reported = jobs.iter().map(|job| (job.id(), job.share())).collect();
     }
+}
+
+/// Say at once when unsaved work is no longer safe on disk, or is again.
+fn report_fault(studio: &Studio, known: &mut Option<String>) {
+    let fault = studio.session().journal_fault();
+    if fault == *known {
+        return;
+    }
+    if let Some(fault) = &fault {
+        studio.notice(Level::Error, &format!("{fault}; save now, or make room on the disk"));
+    }
+    studio.raise::<FilePart>();
+    *known = fault;
 }
 
 async fn page(file: Option<UrlPath<String>>, request: HeaderMap) -> Response {
@@ -261,12 +282,41 @@ async fn upgrade(State(Served { studio, limits }): State<Served>, upgrade: WebSo
     })
 }
 
-async fn image(State(Served { studio, .. }): State<Served>, UrlPath(index): UrlPath<usize>) -> Response {
-    let document = studio.session().document().clone();
-    let material = document.body.surface.materials.get(index);
-    match material.and_then(|material| material.base_color_image.as_ref()) {
-        Some(image) => picture(&image.mime, image.bytes.to_vec()),
+/// The materials at an address.
+async fn find_appearance(studio: Arc<Studio>, version: &str) -> Option<Arc<Appearance>> {
+    let address = format!("/appearance/{version}");
+    tokio::task::spawn_blocking(move || studio.appearance(&address)).await.ok().flatten()
+}
+
+async fn appearance(
+    State(Served { studio, .. }): State<Served>,
+    UrlPath(version): UrlPath<String>,
+) -> Response {
+    match find_appearance(studio, &version).await {
+        Some(found) => {
+            let uv_sets: Vec<&usize> = found.uvs.keys().collect();
+            let text = serde_json::json!({ "gltf": found.json, "flat": found.flat, "uv_sets": uv_sets });
+            json_response(text.to_string())
+        }
         None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// A picture of a material, or a set of texture coordinates.
+async fn appearance_part(
+    State(Served { studio, .. }): State<Served>,
+    UrlPath((version, what, index)): UrlPath<(String, String, usize)>,
+) -> Response {
+    let Some(found) = find_appearance(studio, &version).await else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    match (what.as_str(), found.pictures.get(&index), found.uvs.get(&index)) {
+        ("image", Some(found), _) => picture(found.mime, found.bytes.clone()),
+        ("uv", _, Some(uvs)) => {
+            let bytes: Vec<u8> = uvs.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect();
+            ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()
+        }
+        _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -275,6 +325,21 @@ async fn thumbnail(State(Served { studio, .. }): State<Served>, UrlPath(index): 
     match document.examples.get(index).and_then(|example| example.thumbnail.clone()) {
         Some(png) => picture("image/png", png.to_vec()),
         None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// A picture of unsaved work as it would come back.
+async fn recovery_picture(
+    State(Served { studio, limits }): State<Served>,
+    UrlPath(id): UrlPath<String>,
+) -> Response {
+    let found = studio.recoveries().iter().find(|recovery| recovery.id() == id).cloned();
+    let Some(recovery) = found else { return StatusCode::NOT_FOUND.into_response() };
+    // One after the other: each reads a whole document.
+    let Ok(_place) = limits.pictures.acquire().await else { return StatusCode::NOT_FOUND.into_response() };
+    match tokio::task::spawn_blocking(move || recovery.picture()).await {
+        Ok(Ok(png)) => picture("image/png", png),
+        _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
@@ -289,10 +354,9 @@ async fn pair_picture(
     }
 }
 
-/// Only pictures: a file may claim to be anything.
-fn picture(mime: &str, bytes: Vec<u8>) -> Response {
-    let kind = if mime == "image/jpeg" { "image/jpeg" } else { "image/png" };
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "private, max-age=3600")], bytes).into_response()
+/// A picture, of a type that we found ourselves: a file may claim to be anything.
+fn picture(mime: &'static str, bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, mime), (header::CACHE_CONTROL, "private, max-age=3600")], bytes).into_response()
 }
 
 /// What a fit looks like on the surface.

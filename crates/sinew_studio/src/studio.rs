@@ -6,6 +6,7 @@
 //! saving, whose purpose that is: who works longer takes a copy (documents and reaches are cheap to copy) or takes the thing
 //! out, works, and puts it back if it is still wanted. The engine alone solves shapes, so that nobody misses what it took out.
 
+mod appearance;
 mod jobs;
 mod looks;
 mod pending;
@@ -67,6 +68,8 @@ pub struct Studio {
     /// Steps of the motion stack, stored between exports.
     stack: Ranked<MotionStack>,
     shown: watch::Sender<Option<Arc<Shown>>>,
+    /// Materials as they were last asked for.
+    appearance: Ranked<appearance::Known>,
     news: watch::Sender<Versions>,
     words: broadcast::Sender<Arc<str>>,
     /// Finds vertices.
@@ -111,6 +114,7 @@ impl Studio {
             saving: Ranked::new(Rank::Saving, ()),
             stack: Ranked::default(),
             shown: watch::Sender::new(None),
+            appearance: Ranked::default(),
             news: watch::Sender::new(Versions::default()),
             words: broadcast::Sender::new(BACKLOG),
             painter: Painter::new()?,

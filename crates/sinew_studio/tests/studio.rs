@@ -405,10 +405,40 @@ fn unsaved_work_of_a_server_that_died_is_offered() {
     let mut page = server.page();
     assert_eq!(page.state["recoveries"].as_array().unwrap().len(), 1);
     let id = page.state["recoveries"][0]["recovery"].clone();
+    let (status, picture) = server.get(&format!("/recovery/{}", id.as_str().unwrap()));
+    assert!(status == 200 && picture.contains("content-type: image/png") && picture.contains("PNG"));
     page.ask(json!({ "type": "recover", "recovery": id })).unwrap();
     page.until(|page| page.state["name"] == "lost");
     assert!(page.state["dirty"] == true && page.state["recoveries"].as_array().unwrap().is_empty());
     assert!(page.ask(json!({ "type": "discard", "recovery": "none" })).is_err());
+    let _ = std::fs::remove_dir_all(&server.folder);
+}
+
+/// Where a folder becomes a file, nothing can be written any more.
+#[test]
+fn pages_hear_at_once_when_unsaved_work_is_not_safe() {
+    let server = Server::sample("unprotected");
+    let mut page = server.page();
+    assert!(page.state["unprotected"].is_null());
+    std::fs::remove_dir_all(server.folder.join("home/unsaved")).unwrap();
+    std::fs::write(server.folder.join("home/unsaved"), b"").unwrap();
+    page.ask(json!({ "type": "do", "command": { "rename": { "name": "endangered" } } })).unwrap();
+    // Nothing else happens: the page does not ask again.
+    page.until(|page| page.state["unprotected"].is_string() && !page.notices.is_empty());
+    assert!(page.notices[0]["text"].as_str().unwrap().contains("not kept"), "{:?}", page.notices);
+    let _ = std::fs::remove_dir_all(&server.folder);
+}
+
+#[test]
+fn materials_are_fetched_by_their_address() {
+    let server = Server::sample("appearance");
+    let page = server.page();
+    let address = page.state["appearance"].as_str().unwrap().to_owned();
+    let (status, text) = server.get(&address);
+    assert!(status == 200 && text.contains("\"materials\":[{"), "{text}");
+    for wrong in ["/appearance/none".to_owned(), format!("{address}/image/0"), format!("{address}/uv/1")] {
+        assert_eq!(server.get(&wrong).0, 404, "{wrong}");
+    }
     let _ = std::fs::remove_dir_all(&server.folder);
 }
 

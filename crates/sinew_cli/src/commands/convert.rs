@@ -13,7 +13,7 @@ use sinew::{
     deform::{HandleSet, SkinDeviation, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
-    session::{Document, Placement, with_handle_skeleton},
+    session::{Document, Placement, parse_axis, with_handle_skeleton},
 };
 use std::path::Path;
 use std::path::PathBuf;
@@ -66,10 +66,7 @@ fn unit(text: &str) -> Result<f64, String> {
 }
 
 fn axis(text: &str) -> Result<DVec3, String> {
-    let (sign, letter) = text.strip_prefix('-').map_or((1.0, text), |letter| (-1.0, letter));
-    let letter = letter.trim_start_matches('+').to_ascii_lowercase();
-    let at = ["x", "y", "z"].iter().position(|axis| *axis == letter);
-    at.map(|at| sign * DVec3::AXES[at]).ok_or_else(|| "give x, y, z, -x, -y or -z".to_owned())
+    parse_axis(text).map_err(|error| error.to_string())
 }
 
 impl ConvertArgs {

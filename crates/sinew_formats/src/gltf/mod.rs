@@ -6,6 +6,7 @@
 //! A character has no cameras or lights, and of materials what [`sinew_geom::Material`] holds; a [`Host`] keeps the rest for
 //! writing. Compressed files (Draco, meshopt) are not read.
 
+mod appearance;
 mod extension;
 mod host;
 mod normals;
@@ -14,6 +15,7 @@ pub(crate) mod schema;
 mod source_file;
 mod write;
 
+pub use appearance::{Appearance, Picture};
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
 pub use host::write_glb_hosted;

@@ -1,7 +1,7 @@
 //! Commands on the character as a whole: name, size, mesh, clips.
 
 use super::{check_name, within};
-use crate::{Document, SessionError, parts};
+use crate::{Document, Placement, SessionError, parse_axis, parts};
 use sinew_geom::{Clip, Morph, mesh::RepairParams};
 use std::sync::Arc;
 
@@ -13,6 +13,24 @@ pub(super) fn rename(document: &mut Document, name: &str) -> Result<(), SessionE
 pub(super) fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
     within("scale", factor, [1e-6, 1e6])?;
     parts::scale(document, factor)
+}
+
+/// Turn the character. What has directions of its own would not turn with it, and is refused.
+pub(super) fn turn(
+    document: &mut Document,
+    up: Option<&str>,
+    facing: Option<&str>,
+) -> Result<(), SessionError> {
+    let axis = |name: Option<&str>| name.map(parse_axis).transpose();
+    let placement = Placement::new(axis(up)?, axis(facing)?, 1.0)?;
+    let kept = parts::directed(document);
+    if !kept.is_empty() {
+        let cause =
+            format!("{} would not turn with the character; turn it before they are made", kept.join(", "));
+        return Err(SessionError::Value { what: "turn", cause });
+    }
+    document.set_character(placement.apply(&document.character())?);
+    Ok(())
 }
 
 /// Repair the mesh. Layers of values per vertex come along as morph targets, which are such values as well.

@@ -96,6 +96,8 @@ impl Command {
                 step("Change method", |d| change.apply(&mut d.edit)).merged_by(Some("edit".into())),
             Self::Rename { name } => step(format!("Rename to {name}"), |d| character::rename(d, name)),
             Self::Scale { factor } => step(format!("Scale by {factor}"), |d| character::scale(d, *factor)),
+            Self::Turn { up, facing } =>
+                step("Turn upright", |d| character::turn(d, up.as_deref(), facing.as_deref())),
             Self::Repair {} => step("Repair mesh", character::repair),
             Self::TakeSkin { skin } => step(format!("Take skin of {} bones", skin.bones), |d| skin::take(d, skin)),
             Self::Turntable { settings } => step(format!("Add {}", settings.clip), |d| turntable(d, settings)),

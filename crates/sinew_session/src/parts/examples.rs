@@ -73,6 +73,10 @@ impl Part for Examples {
         Ok(())
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (!document.examples.is_empty()).then_some("example poses")
+    }
+
     fn map_layers(&self, document: &mut Document, map: &mut dyn FnMut(&Layer) -> Layer) {
         for example in document.examples.iter_mut().filter(|example| example.detail.is_some()) {
             let detail = example.detail.as_ref().map(&mut *map);

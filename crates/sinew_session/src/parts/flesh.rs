@@ -45,6 +45,11 @@ impl Part for Flesh {
         Ok(())
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (!document.flesh.joints.is_empty() || document.flesh.muscles != Default::default())
+            .then_some("joints and muscles")
+    }
+
     fn map_layers(&self, document: &mut Document, map: &mut dyn FnMut(&Layer) -> Layer) {
         if let Some(paint) = &document.flesh.paint {
             let paint = Some(map(paint));

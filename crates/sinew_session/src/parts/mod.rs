@@ -41,6 +41,11 @@ pub(crate) trait Part: Sync {
         Ok(())
     }
 
+    /// What of this part has directions of its own, which do not turn with the character.
+    fn directed(&self, _document: &Document) -> Option<&'static str> {
+        None
+    }
+
     /// Replace every layer of values per vertex.
     fn map_layers(&self, _document: &mut Document, _map: &mut dyn FnMut(&Layer) -> Layer) {}
 
@@ -81,6 +86,11 @@ pub(crate) fn bytes_beyond(document: &Document, before: &Document) -> usize {
 /// If the character cannot be scaled by that.
 pub(crate) fn scale(document: &mut Document, factor: f64) -> Result<(), SessionError> {
     PARTS.iter().try_for_each(|part| part.scale(document, factor))
+}
+
+/// What of a document would not turn with its character.
+pub(crate) fn directed(document: &Document) -> Vec<&'static str> {
+    PARTS.iter().filter_map(|part| part.directed(document)).collect()
 }
 
 /// Replace every layer of values per vertex, in a fixed order.

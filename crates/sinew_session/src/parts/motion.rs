@@ -36,6 +36,10 @@ impl Part for Motion {
         document.search = search.unwrap_or_else(|| document.search.clone());
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (*document.paths != PathsData::default()).then_some("paths and keyframes")
+    }
+
     fn scale(&self, document: &mut Document, factor: f64) -> Result<(), SessionError> {
         document.paths = Arc::new(scaled_paths(&document.paths, factor));
         Ok(())

@@ -49,6 +49,10 @@ impl Part for CurrentPose {
         Ok(())
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (!document.pose.is_empty()).then_some("the moves of the pose")
+    }
+
     fn map_layers(&self, document: &mut Document, map: &mut dyn FnMut(&Layer) -> Layer) {
         document.detail = document.detail.as_ref().map(map);
     }

@@ -62,6 +62,10 @@ impl Part for Puppet {
         document.puppet = Arc::new(puppet);
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (!document.puppet.pairs.is_empty()).then_some("pairs of poses")
+    }
+
     fn scale(&self, document: &mut Document, factor: f64) -> Result<(), SessionError> {
         document.puppet = Arc::new(scaled_puppet(&document.puppet, factor));
         Ok(())

@@ -34,6 +34,10 @@ impl Part for Rules {
         Ok(())
     }
 
+    fn directed(&self, document: &Document) -> Option<&'static str> {
+        (*document.rules != RulesData::default()).then_some("rules")
+    }
+
     fn clip_renamed(&self, document: &mut Document, clip: &str, to: Option<&str>) {
         crate::command::rename_clip_in_rules(document, clip, to);
     }

@@ -7,11 +7,9 @@ use crate::{
     wire::{Context, Done, GestureId, JobKind, Part, Point3, Registry, Request, Snapshot, Work},
 };
 use serde::{Deserialize, Serialize, Serializer};
-use sinew::{
-    geom::Material,
-    session::{
-        Command, Event, FleshReport, RefitNumbers, Session, SessionError, SkeletonReport, with_skeleton,
-    },
+use sinew::session::{
+    Command, Document, Event, FleshReport, RefitNumbers, Session, SessionError, SkeletonReport, find_doubts,
+    with_skeleton,
 };
 use std::sync::Arc;
 use ts_rs::TS;
@@ -126,6 +124,7 @@ fn is_heavy(command: &Command) -> bool {
         command,
         Command::Repair {}
             | Command::Scale { .. }
+            | Command::Turn { .. }
             | Command::Bake { .. }
             | Command::Refit { .. }
             | Command::Take { .. }
@@ -281,22 +280,30 @@ pub struct SurfaceState {
     joints: usize,
     /// Least and greatest coordinates.
     bounds: [Point3; 2],
+    /// What seems to be wrong with its unit or its up axis; null if nothing.
+    doubts: Option<DoubtsInfo>,
     /// Which geometry frames belong to.
     revision: u32,
-    materials: Vec<MaterialInfo>,
+    /// Where its materials are; another address for other ones.
+    appearance: String,
 }
 
-/// A material.
+/// A document that seems to be in another unit than metres, or to have another axis up than +Y.
 #[derive(Debug, Serialize, TS)]
-struct MaterialInfo {
-    name: String,
-    /// Linear red, green, blue, alpha.
-    color: [f32; 4],
-    /// Address of the picture.
-    image: Option<String>,
-    metallic: f32,
-    roughness: f32,
-    double_sided: bool,
+struct DoubtsInfo {
+    /// As a question.
+    text: String,
+    /// What to scale it by; null if its unit is not in doubt.
+    scale: Option<f64>,
+    /// Its axis that seems to be up; null if that is not in doubt.
+    up: Option<&'static str>,
+}
+
+fn doubts(document: &Document) -> Option<DoubtsInfo> {
+    let found = find_doubts(&document.character());
+    let up = found.up.map(|axis| format!("{axis} is up, not y?"));
+    let said: Vec<String> = found.question().into_iter().chain(up).collect();
+    (!said.is_empty()).then(|| DoubtsInfo { text: said.join(" "), scale: found.unit, up: found.up })
 }
 
 impl Part for SurfacePart {
@@ -314,24 +321,9 @@ impl Part for SurfacePart {
             faces: mesh.n_faces(),
             joints: document.body.rig.as_ref().map_or(0, |rig| rig.n_joints()),
             bounds: mesh.bounds().map(|corner| corner.to_array()),
+            doubts: doubts(document),
             revision: studio.revision(),
-            materials: materials(studio, &document.body.surface.materials),
+            appearance: studio.appearance_address(),
         })
     }
-}
-
-fn materials(studio: &Studio, materials: &[Material]) -> Vec<MaterialInfo> {
-    // Another run of the server counts its geometries from the beginning again.
-    let version = format!("{}-{}", studio.session_id, studio.revision());
-    let default = Material::default();
-    let list = if materials.is_empty() { std::slice::from_ref(&default) } else { materials };
-    let material = |(index, material): (usize, &Material)| MaterialInfo {
-        name: material.name.clone(),
-        color: material.base_color,
-        image: material.base_color_image.as_ref().map(|_| format!("/image/{index}?{version}")),
-        metallic: material.metallic,
-        roughness: material.roughness,
-        double_sided: material.double_sided,
-    };
-    list.iter().enumerate().map(material).collect()
 }

@@ -319,6 +319,8 @@ pub struct FileState {
     /// Null if it has not been saved.
     path: Option<String>,
     dirty: bool,
+    /// Why unsaved work is not safe on disk at present; null if it is.
+    unprotected: Option<String>,
     /// Which document it is, counted from the start of the server.
     document: u32,
 }
@@ -335,7 +337,8 @@ impl Part for FilePart {
         let session = studio.session();
         let path = session.path().map(|path| path.display().to_string());
         let (name, dirty) = (document.name.clone(), session.is_dirty());
-        Some(FileState { name, path, dirty, document: studio.n_opened() })
+        let unprotected = session.journal_fault();
+        Some(FileState { name, path, dirty, unprotected, document: studio.n_opened() })
     }
 }
 

@@ -19,13 +19,13 @@ mod view;
 #[cfg(test)]
 pub use document::HistoryPart;
 pub use document::SurfacePart;
-pub use file::WorkPart;
+pub use file::{FilePart, WorkPart};
 pub use fit::maps as fit_maps;
 pub use flesh::Cells;
 #[cfg(test)]
 pub use puppet::ActPart;
 #[cfg(test)]
-pub use {file::FilePart, handles::HandlesPart, motion::ClipsPart, pose::PosePart};
+pub use {handles::HandlesPart, motion::ClipsPart, pose::PosePart};
 
 use crate::{
     engine::Engine,

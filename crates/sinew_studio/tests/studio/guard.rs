@@ -32,9 +32,13 @@ fn foreign_pages_and_names_are_kept_out() {
     );
     assert_eq!(server.raw(&forged, b"x").0, 403);
     // Nothing of the disk is behind an address.
-    for path in
-        ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/download/../../etc/passwd", "/image/9", "/none"]
-    {
+    for path in [
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/download/../../etc/passwd",
+        "/appearance/9",
+        "/none",
+    ] {
         let (status, text) = server.get(path);
         assert!(status >= 400 && !text.contains("root:"), "{path} {status}");
     }
@@ -56,7 +60,7 @@ fn the_launch_link_lets_in_one_browser() {
     let without_cookie =
         |path: &str| server.raw_with(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n"), b"");
     // The link was used when the server was started.
-    for path in ["/", &server.path, "/launch", "/app.js", "/image/0", "/download/1"] {
+    for path in ["/", &server.path, "/launch", "/app.js", "/appearance/0/image/0", "/download/1"] {
         assert_eq!(without_cookie(path).0, 401, "{path}");
     }
     assert!(without_cookie("/").1.contains("sinew studio"), "a page says what to do");

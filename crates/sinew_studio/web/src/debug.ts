@@ -4,6 +4,7 @@ import { socket, stats, store } from './app';
 import { CAPABILITIES } from './capabilities';
 import type { Context } from './capability';
 import type { Outgoing } from './net/protocol';
+import type { Picture } from './view/viewport';
 
 interface Place {
   /** Pixels of the page. */
@@ -23,6 +24,8 @@ export interface Debugging {
   handle(name: string): Place | null;
   owners(): number[];
   view(): number[];
+  /** The surface alone as it is drawn, with the camera. */
+  picture(): Picture;
   dropConnection(): void;
   /** Stop or go on drawing, to measure without rasterising. */
   draw(on: boolean): void;
@@ -38,7 +41,7 @@ declare global {
 }
 
 export function exposeDebugging(context: Context): void {
-  const { viewport, overlay } = context;
+  const { viewport, overlay, gizmo } = context;
   window.sinewStats = stats;
   window.sinew = {
     ask: (message) => socket.ask(message),
@@ -46,7 +49,7 @@ export function exposeDebugging(context: Context): void {
     actions: () => actions().map(({ id }) => id),
     state: () => store.doc,
     selection: () => ({ main: store.main, secondary: [...store.secondary] }),
-    ready: () => store.doc !== null && viewport.mesh.nRender > 0,
+    ready: () => store.doc !== null && viewport.mesh.nRender > 0 && viewport.isDressed,
     vertex: (index) => {
       const position = viewport.mesh.position(index);
       return { position: position.toArray(), place: viewport.place(position) };
@@ -57,6 +60,7 @@ export function exposeDebugging(context: Context): void {
     },
     owners: () => [...viewport.mesh.owners],
     view: () => viewport.rig.view16(),
+    picture: () => viewport.picture(() => gizmo.hide()),
     dropConnection: () => socket.drop(),
     draw: (on) => {
       viewport.drawing = on;

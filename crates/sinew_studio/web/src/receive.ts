@@ -1,5 +1,6 @@
 // What the server sends, and where it goes.
 import { listen, socket, stats, store } from './app';
+import { askAboutPlacement } from './capabilities/document/placement';
 import { recover } from './commands/file';
 import { decode } from './net/decode';
 import type { Doc, DocChange, Incoming, Job } from './net/protocol';
@@ -106,6 +107,7 @@ function take(message: Incoming, viewport: Viewport): void {
       if (message.fleshed !== undefined) store.emit('fleshed', null);
       if (message.jobs) takeJobs(message.jobs);
       recover();
+      askAboutPlacement();
       return;
     }
     case 'job':

@@ -29,9 +29,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub fn new(source: &'a Source<'a>) -> Result<Self, FormatError> {
-        let padding = source.json.iter().rev().take_while(|&&byte| byte == 0).count();
-        let text = &source.json[..source.json.len() - padding];
-        let json: Value = serde_json::from_slice(text).map_err(|error| unwritable(error.to_string()))?;
+        let json = source.parse_json().map_err(|error| unwritable(error.to_string()))?;
         let (n_accessors, n_views) = (list(&json, "accessors").len(), list(&json, "bufferViews").len());
         let extension = json["extensions"].get(NAME).and_then(|own| SinewCharacter::deserialize(own).ok());
         let size = SourceSize { accessors: n_accessors, buffer_views: n_views, bytes: usize::MAX };

@@ -24,6 +24,8 @@ mod skins;
 mod surface;
 mod values;
 
+pub(super) use pack::picture_type;
+
 use super::read::{Source, ignored, with_source};
 use super::write::{GlbOptions, write_glb};
 use super::{Host, portable_extensions, schema::Object};
@@ -43,10 +45,22 @@ impl Host {
         options: &GlbOptions,
         warnings: &mut Warnings,
     ) -> Result<Vec<u8>, FormatError> {
+        self.with_fitting(character, |source| write_into(self, &source, character, options, warnings))
+    }
+
+    /// Read the file again for a character that is still that of this file.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(super) fn with_fitting<R>(
+        &self,
+        character: &Character,
+        then: impl FnOnce(Source) -> Result<R, FormatError>,
+    ) -> Result<R, FormatError> {
         let side = |name: &str| self.side_file(name);
         with_source(&self.bytes, &side, &self.name, &mut Warnings::default(), |source, _| {
             check_fits(&source.character, character)?;
-            write_into(self, &source, character, options, warnings)
+            then(source)
         })
     }
 

@@ -81,7 +81,8 @@ pub(super) fn images(json: &mut Value, source: &Source) -> Vec<(usize, Vec<u8>, 
     found
 }
 
-fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+/// Type of a picture by its first bytes.
+pub(in crate::gltf) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xAB, b'K', b'T', b'X', b' ', b'2', b'0', ..] => Some("image/ktx2"),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),

@@ -28,11 +28,16 @@ fn is_read(attribute: &str) -> bool {
 
 fn add_material(material: &Material, lost: &mut BTreeSet<String>) {
     let shine = material.pbr_metallic_roughness.as_ref().map(|surface| &surface.metallic_roughness_texture);
+    let base =
+        material.pbr_metallic_roughness.as_ref().and_then(|surface| surface.base_color_texture.as_ref());
+    let is_transformed = base.is_some_and(|base| base.extensions.contains_key("KHR_texture_transform"));
     let glows = |factor: &Value| {
         let channels = factor.as_array().into_iter().flatten();
         channels.filter_map(Value::as_f64).any(|channel| channel != 0.0)
     };
     let slots = [
+        (base.is_some_and(|base| base.tex_coord != 0), "texture coordinates of base colours"),
+        (is_transformed, "transforms of textures"),
         (!material.normal_texture.is_null(), "normal textures"),
         (!material.occlusion_texture.is_null(), "occlusion textures"),
         (!material.emissive_texture.is_null(), "emissive textures"),

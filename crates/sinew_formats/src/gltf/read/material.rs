@@ -37,11 +37,6 @@ fn read_material(
     let unit = |x: f32, default: f32| if x.is_finite() { x.clamp(0.0, 1.0) } else { default };
     let image = surface.base_color_texture.as_ref().and_then(|texture| {
         let path = format!("/materials/{index}/pbrMetallicRoughness/baseColorTexture");
-        if texture.tex_coord != 0 || texture.extensions.contains_key("KHR_texture_transform") {
-            warnings.push(format!(
-                "{path}: only TEXCOORD_0 without transform is read; the picture may be misplaced"
-            ));
-        }
         let image = read_texture(decoder, texture.index, &path, images, side);
         image.map_err(|fault| warnings.push(format!("{path}: {fault}; the picture is left out"))).ok()
     });

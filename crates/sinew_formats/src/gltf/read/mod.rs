@@ -140,6 +140,13 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// The whole JSON, with what is not read.
+    pub fn parse_json(&self) -> serde_json::Result<serde_json::Value> {
+        let padding = self.json.iter().rev().take_while(|&&byte| byte == 0).count();
+        let text = &self.json[..self.json.len() - padding];
+        serde_json::from_slice(text)
+    }
+
     /// Bytes of a file beside this one, if it is there.
     pub fn side_file(&self, uri: &str) -> Option<Vec<u8>> {
         resource::load_uri(uri, self.side).ok()
@@ -207,6 +214,10 @@ fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
                 faults.push(Fault::json(path, format!("{name} is not supported")).with_remedy(DECOMPRESS));
             }
             "KHR_mesh_quantization" => {}
+            // What they say is kept with the materials; where it is lost, that is reported.
+            _ if ["KHR_materials_", "EXT_materials_", "KHR_texture_", "EXT_texture_"]
+                .iter()
+                .any(|start| name.starts_with(start)) => {}
             _ => warnings
                 .push(format!("the file requires {name}, which is not known here; it was read without")),
         }

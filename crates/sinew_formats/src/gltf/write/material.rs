@@ -7,7 +7,11 @@ use sinew_geom::{AlphaMode, Image, Material, Warnings};
 use std::collections::HashMap;
 
 /// Write all materials; one neutral material if there are none, since glTF's own default is a white metal.
-pub(super) fn write_materials(builder: &mut Builder, materials: &[Material], warnings: &mut Warnings) {
+pub(in crate::gltf) fn write_materials(
+    builder: &mut Builder,
+    materials: &[Material],
+    warnings: &mut Warnings,
+) {
     let neutral = [Material::default()];
     let materials = if materials.is_empty() { &neutral } else { materials };
     let mut texture_of: HashMap<&[u8], usize> = HashMap::new();

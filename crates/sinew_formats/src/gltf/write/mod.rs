@@ -6,7 +6,7 @@
 pub(super) mod animation;
 pub(super) mod builder;
 pub(super) mod geometry;
-mod material;
+pub(super) mod material;
 mod quantize;
 mod sequence;
 pub(super) mod skin;

@@ -4,6 +4,7 @@ import { ask, socket, store } from '../app';
 import { openExport } from '../capabilities/export/form';
 import { openFiles } from '../dialogs/open';
 import { openSample } from '../dialogs/sample';
+import { address } from '../net/address';
 import type { Recovery } from '../net/protocol';
 import { Refused } from '../net/socket';
 import { askText, confirmLoss, openDialog } from '../ui/dialog';
@@ -17,7 +18,7 @@ export function fileCommands(): Action[] {
     { id: 'new', label: 'New from sample…', group: 'File', run: () => unlessDirty(openSample) },
     { id: 'open', label: 'Open…', group: 'File', keys: { all: ['Ctrl+O'] }, run: () => unlessDirty(openFiles) },
     { id: 'save', label: 'Save', group: 'File', keys: { all: ['Ctrl+S'] }, run: () => void save() },
-    { id: 'save-as', label: 'Save as…', group: 'File', keys: { all: ['Ctrl+Shift+S'] }, run: saveAs },
+    { id: 'save-as', label: 'Save as…', group: 'File', keys: { all: ['Ctrl+Shift+S'] }, run: () => saveAs() },
     {
       id: 'export',
       label: 'Export…',
@@ -39,37 +40,39 @@ export function fileCommands(): Action[] {
 /** What replaces the document asks first if there is unsaved work. */
 export function unlessDirty(run: () => void): void {
   if (!store.doc?.dirty) return run();
-  confirmLoss(
-    'Unsaved changes',
-    `${store.doc.name} has changes that are not saved. “Unsaved work” in the File menu keeps them until you discard them.`,
-    'Continue without saving',
-    run,
-  );
+  const text = `${store.doc.name} has changes that are not saved. “Unsaved work” in the File menu keeps them until you discard them.`;
+  openDialog('confirm', 'Unsaved changes', () => h('p', null, text), [
+    { label: 'Cancel' },
+    { label: 'Continue without saving', run },
+    { label: 'Save', primary: true, run: () => void save(undefined, false, run) },
+  ]);
 }
 
-async function save(path?: string, overwrite = false): Promise<void> {
+/** Save, then go on. Where it was never saved, the user is asked for a place, and may stop there. */
+async function save(path?: string, overwrite = false, then?: () => void): Promise<void> {
   try {
     const saved = await socket.ask<{ path: string; bytes: number }>({ type: 'save', path, overwrite });
     toast('info', `Saved ${saved.path} (${formatBytes(saved.bytes)})`);
+    then?.();
   } catch (error) {
-    if (error instanceof Refused && error.needsPath) saveAs();
+    if (error instanceof Refused && error.needsPath) saveAs(then);
     else if (error instanceof Refused && error.exists)
       confirmLoss(
         'Replace the file?',
         `${path} already exists. Its contents will be lost.`,
         'Replace',
-        () => void save(path, true),
+        () => void save(path, true, then),
       );
     else toast('error', (error as Error).message);
   }
 }
 
-function saveAs(): void {
+function saveAs(then?: () => void): void {
   const name = (store.doc?.name ?? 'character').replace(/\.(sinew\.)?glb$/, '');
   const root = store.welcome?.root ?? '';
   const path = store.doc?.path ?? `${root}${root.endsWith('/') || root === '' ? '' : '/'}${name}.sinew.glb`;
   askText('save-as', 'Save as', 'File', path, (text) => {
-    void save(text.endsWith('.sinew.glb') ? text : `${text.replace(/\.glb$/, '')}.sinew.glb`);
+    void save(text.endsWith('.sinew.glb') ? text : `${text.replace(/\.glb$/, '')}.sinew.glb`, false, then);
   });
 }
 
@@ -80,9 +83,10 @@ const unsaved = (): Recovery[] => [...(store.doc?.recoveries ?? [])].sort((a, b)
 function openUnsaved(): void {
   const item = ({ recovery, title, age_secs, bytes, closed }: Recovery): View =>
     h(
-      'div.row',
+      'div.row.unsaved-item',
       { key: recovery, 'data-testid': 'unsaved-item' },
-      h('strong', null, title),
+      h('img.unsaved-picture', { src: address(`/recovery/${recovery}`), alt: '', loading: 'lazy', decoding: 'async' }),
+      h('strong.grow', null, title),
       h('span.dim', null, `${closed ? 'closed' : 'lost'} ${age(age_secs)} ago, ${formatBytes(bytes)}`),
       button('unsaved-restore', 'Restore', () => {
         dialog.close();

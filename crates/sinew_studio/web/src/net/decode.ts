@@ -83,4 +83,3 @@ export const shorts = (p: Packet, s: Section): Int16Array<ArrayBuffer> => new In
 export const ushorts = (p: Packet, s: Section): Uint16Array<ArrayBuffer> =>
   new Uint16Array(p.buffer, s.at, s.bytes >> 1);
 export const bytes = (p: Packet, s: Section): Uint8Array<ArrayBuffer> => new Uint8Array(p.buffer, s.at, s.bytes);
-export const sbytes = (p: Packet, s: Section): Int8Array<ArrayBuffer> => new Int8Array(p.buffer, s.at, s.bytes);

@@ -121,6 +121,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "set_edit": EditChange }
   | { "rename": { name: string, } }
   | { "scale": { factor: number, } }
+  | { "turn": { up?: string | null, facing?: string | null, } }
   | { "repair": Record<symbol, never> }
   | { "take_skin": { skin: SkinData, } }
   | { "turntable": { settings: TurntableSettings, } }
@@ -167,6 +168,16 @@ export type DisplayState = { what: Shown, clip: string | null, time: number, };
 
 /** Nothing to report. */
 export type Done = Record<symbol, never>;
+
+/** A document that seems to be in another unit than metres, or to have another axis up than +Y. */
+export type DoubtsInfo = {
+  /** As a question. */
+  text: string;
+  /** What to scale it by; null if its unit is not in doubt. */
+  scale: number | null;
+  /** Its axis that seems to be up; null if that is not in doubt. */
+  up: string | null;
+};
 
 /** A file to be fetched. */
 export type Download = { url: string, name: string, bytes: number, warnings: Array<string>, };
@@ -573,18 +584,6 @@ export type LiveStatus = {
 
 /** A named point. */
 export type Marker = { name: string, position: [number, number, number], };
-
-/** A material. */
-export type MaterialInfo = {
-  name: string;
-  /** Linear red, green, blue, alpha. */
-  color: [number, number, number, number];
-  /** Address of the picture. */
-  image: string | null;
-  metallic: number;
-  roughness: number;
-  double_sided: boolean;
-};
 
 /** The twin of a handle. */
 export type MirroredHandle = { handle: string, };
@@ -1313,6 +1312,8 @@ export type State = {
   /** Null if it has not been saved. */
   path: string | null;
   dirty: boolean;
+  /** Why unsaved work is not safe on disk at present; null if it is. */
+  unprotected: string | null;
   /** Which document it is, counted from the start of the server. */
   document: number;
 } & { jobs: Array<Job>, recoveries: Array<Recovery>, prepare_ms: number, } & { warnings: Array<string>, } & { history: HistoryTail, } & {
@@ -1322,9 +1323,12 @@ export type State = {
   joints: number;
   /** Least and greatest coordinates. */
   bounds: [[number, number, number], [number, number, number]];
+  /** What seems to be wrong with its unit or its up axis; null if nothing. */
+  doubts: DoubtsInfo | null;
   /** Which geometry frames belong to. */
   revision: number;
-  materials: Array<MaterialInfo>;
+  /** Where its materials are; another address for other ones. */
+  appearance: string;
 } & {
   display: DisplayState;
   /** Whether stretch is sent with each frame. */

@@ -9,7 +9,7 @@ import { h, mounted, part, useTopics, type View } from '../ui/view';
 import { WorkspaceTabs } from './workspaces';
 
 const MENUS: [string, string[]][] = [
-  ['File', ['new', 'open', '-', 'save', 'save-as', '-', 'export', '-', 'preferences']],
+  ['File', ['new', 'open', '-', 'save', 'save-as', 'unsaved', '-', 'export', '-', 'preferences']],
   ['Edit', ['undo', 'redo', '-', 'select-all', 'select-none']],
   [
     'View',
@@ -173,6 +173,18 @@ function documentName(): View {
       doc?.name ?? '',
     ),
     h('span.dirty', { 'data-testid': 'dirty', 'data-tip': 'Not saved', hidden: !doc?.dirty }, '●'),
+    doc?.unprotected != null &&
+      h(
+        'button.unprotected',
+        {
+          key: 'unprotected',
+          type: 'button',
+          'data-testid': 'unprotected',
+          'data-tip': doc.unprotected,
+          onclick: () => perform('save'),
+        },
+        'Unsaved work is at risk',
+      ),
     h('span.doc-path', { 'data-testid': 'doc-path' }, doc?.path ?? 'not saved yet'),
   );
 }

@@ -32,7 +32,7 @@ export function buildGrid(step: number, colours: GridColours): LineSegments {
   geometry.setAttribute('color', new Float32BufferAttribute(rgba, 4));
   const lines = new LineSegments(
     geometry,
-    new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+    new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false, toneMapped: false }),
   );
   lines.renderOrder = -1;
   return lines;

@@ -1,56 +1,41 @@
 // Looks of the surface: which materials draw it.
 import {
-  Color,
+  type BufferAttribute,
+  type Color,
   DoubleSide,
-  FrontSide,
-  LinearFilter,
-  LinearMipmapLinearFilter,
   type Material,
   MeshBasicMaterial,
   MeshLambertMaterial,
   MeshMatcapMaterial,
   MeshPhongMaterial,
-  MeshStandardMaterial,
-  RepeatWrapping,
-  SRGBColorSpace,
   type Texture,
-  TextureLoader,
 } from 'three';
-import { address } from '../net/address';
-import type { MaterialInfo } from '../net/protocol';
 import type { Look, Store } from '../store';
 import { drawMatcap } from './matcap';
+import { type Appearance, fitted, Materials } from './materials';
 import type { MeshBuffers } from './mesh';
 import { teach } from './shader';
 import { token } from './token';
-
-/** For triangles without a material: white, so that vertex colours are seen as they are. */
-const UNPAINTED: MaterialInfo = {
-  name: '',
-  color: [0.9, 0.9, 0.9, 1],
-  image: null,
-  metallic: 0,
-  roughness: 0.8,
-  double_sided: true,
-};
 
 /** What of the view's settings concerns the surface. */
 type Style = Pick<Store, 'look' | 'xray' | 'wireframe'>;
 
 export class Looks {
+  readonly materials: Materials;
   private matcap: Texture | null = null;
-  private readonly images = new Map<string, Texture>();
   private made: Material[] = [];
 
-  constructor(private readonly changed: () => void) {}
+  constructor(changed: () => void) {
+    this.materials = new Materials(changed);
+  }
 
-  /** Materials for a look; the ones made before are let go. */
-  surface({ look, xray, wireframe: wired }: Style, mesh: MeshBuffers, infos: MaterialInfo[]): Material | Material[] {
+  /** Materials for a look; the ones made before are let go. `appearance` is where those of the document are. */
+  surface({ look, xray, wireframe: wired }: Style, mesh: MeshBuffers, appearance: string): Material | Material[] {
     for (const material of this.made) material.dispose();
-    const textured = look === 'textured';
-    const materials = textured ? [...infos, UNPAINTED].map((info) => this.textured(info, mesh)) : [this.plain(look)];
+    const found = look === 'textured' ? this.materials.get(appearance) : null;
+    const materials = found ? this.textured(found, mesh) : [this.plain(look)];
     mesh.geometry.groups.forEach((group, i) => {
-      group.materialIndex = textured ? Math.min(mesh.materials[i], infos.length) : 0;
+      group.materialIndex = Math.min(mesh.materials[i], materials.length - 1);
     });
     for (const material of materials) {
       teach(material, { quantised: mesh.quantised, tinted: true, box: mesh.box });
@@ -59,13 +44,13 @@ export class Looks {
       material.polygonOffsetFactor = 1;
       material.polygonOffsetUnits = 1;
       if (xray < 1) {
+        material.depthWrite = xray > 0.6 && material.depthWrite;
         material.transparent = true;
-        material.opacity = xray;
-        material.depthWrite = xray > 0.6;
+        material.opacity *= xray;
       }
     }
     this.made = materials;
-    return textured ? materials : materials[0];
+    return materials.length > 1 ? materials : materials[0];
   }
 
   wire(mesh: MeshBuffers, color: Color): Material {
@@ -101,31 +86,9 @@ export class Looks {
     return new MeshPhongMaterial({ color, specular: 0x2a2a2e, shininess: 28, side: DoubleSide });
   }
 
-  private textured(info: MaterialInfo, mesh: MeshBuffers): Material {
-    const [r, g, b, a] = info.color;
-    return new MeshStandardMaterial({
-      color: new Color(r, g, b),
-      opacity: a,
-      transparent: a < 1,
-      metalness: info.metallic,
-      roughness: info.roughness,
-      side: info.double_sided ? DoubleSide : FrontSide,
-      vertexColors: mesh.hasColours,
-      map: info.image !== null && mesh.hasUvs ? this.image(info.image) : null,
-    });
-  }
-
-  private image(path: string): Texture {
-    const known = this.images.get(path);
-    if (known) return known;
-    const texture = new TextureLoader().load(address(path), this.changed);
-    texture.colorSpace = SRGBColorSpace;
-    // Texture coordinates have their origin upper left, as images do.
-    texture.flipY = false;
-    texture.wrapS = texture.wrapT = RepeatWrapping;
-    texture.minFilter = LinearMipmapLinearFilter;
-    texture.magFilter = LinearFilter;
-    this.images.set(path, texture);
-    return texture;
+  private textured({ materials, flat, uvs }: Appearance, mesh: MeshBuffers): Material[] {
+    for (const [set, values] of uvs) mesh.setUvs(set, values);
+    const colours = mesh.geometry.getAttribute('color') as BufferAttribute | undefined;
+    return materials.map((material, i) => fitted(material, colours, flat.has(i)));
   }
 }

@@ -1,6 +1,6 @@
 // The surface in GPU buffers: messages of vertices are written straight into them.
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, type TypedArray, Vector3 } from 'three';
-import { bytes, floats, KIND, type Packet, type Section, sbytes, shorts, TAG, ushorts, words } from '../net/decode';
+import { bytes, floats, KIND, type Packet, type Section, shorts, TAG, ushorts, words } from '../net/decode';
 import { type Box, dequantise } from './shader';
 
 export const NO_OWNER = 65535;
@@ -20,8 +20,6 @@ export class MeshBuffers {
   n = 0;
   nRender = 0;
   quantised = false;
-  hasUvs = false;
-  hasColours = false;
   owners: Uint16Array = new Uint16Array(0);
   weights: Uint8Array = new Uint8Array(0);
   stress: Uint8Array = new Uint8Array(0);
@@ -134,13 +132,22 @@ export class MeshBuffers {
     if (this.quantised) add('quantised', new Int16Array(4 * n), 4);
     else {
       add('position', new Float32Array(3 * n), 3);
-      add('normal', new Int8Array(4 * n), 4, true);
+      add('normal', new Int16Array(4 * n), 4, true);
     }
     add('tint', new Uint8Array(4 * n), 4, true);
-    this.hasUvs = uvs !== undefined;
     if (uvs) add('uv', floats(packet, uvs).slice(), 2);
-    this.hasColours = colours !== undefined;
-    if (colours) add('color', new Uint8Array(4 * n), 4, true);
+    if (colours) add('color', new Uint16Array(4 * n), 4, true);
+  }
+
+  /** A further set of texture coordinates, per vertex of the mesh. */
+  setUvs(set: number, values: Float32Array): void {
+    if (values.length !== 2 * this.n) return;
+    const array = new Float32Array(2 * this.nRender);
+    for (let r = 0; r < this.nRender; r++) {
+      const v = 2 * this.source(r);
+      array.set([values[v], values[v + 1]], 2 * r);
+    }
+    this.geometry.setAttribute(`uv${set}`, new BufferAttribute(array, 2));
   }
 
   private makeTriangles(packet: Packet): void {
@@ -164,15 +171,15 @@ export class MeshBuffers {
       case TAG.quantised:
         return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b);
       case TAG.normals:
-        return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b);
+        return this.scatter('normal', shorts(packet, s), 4, s.a, s.b);
       case TAG.twinPositions:
         return this.scatter('position', floats(packet, s), 3, s.a, s.b, this.twin);
       case TAG.twinQuantised:
         return this.scatter('quantised', shorts(packet, s), 4, s.a, s.b, this.twin);
       case TAG.twinNormals:
-        return this.scatter('normal', sbytes(packet, s), 4, s.a, s.b, this.twin);
+        return this.scatter('normal', shorts(packet, s), 4, s.a, s.b, this.twin);
       case TAG.colours:
-        return this.scatter('color', bytes(packet, s), 4, 0, s.a);
+        return this.scatter('color', ushorts(packet, s), 4, 0, s.a);
       case TAG.owners:
         this.owners = ushorts(packet, s).slice();
         return;

@@ -1,15 +1,5 @@
 // The picture of the surface: scene, lights and drawing, only when something has changed.
-import {
-  DirectionalLight,
-  Group,
-  HemisphereLight,
-  type LineSegments,
-  type Material,
-  Mesh,
-  Scene,
-  Vector3,
-  WebGLRenderer,
-} from 'three';
+import { type LineSegments, type Material, Mesh, Scene, Vector3, WebGLRenderer } from 'three';
 import { stats, store } from '../app';
 import { fitView } from '../capabilities/fit/state';
 import { fleshView } from '../capabilities/flesh/state';
@@ -19,6 +9,7 @@ import { el, whenChanged } from '../ui/dom';
 import { CameraRig } from './camera';
 import { buildGrid, gridStep } from './grid';
 import { paintHeat } from './heat';
+import { Light } from './light';
 import { Looks } from './looks';
 import { MeshBuffers, type Taken } from './mesh';
 import { Sharpness } from './sharpness';
@@ -28,6 +19,16 @@ import { token } from './token';
 const THUMBNAIL = 160;
 /** Vertices looked at to find where the model is on the screen. */
 const SAMPLES = 2000;
+
+export interface Picture {
+  /** A PNG file as a data URI. */
+  image: string;
+  width: number;
+  height: number;
+  /** Matrices of the camera, by columns. */
+  view: number[];
+  projection: number[];
+}
 
 export class Viewport {
   readonly canvas = el('canvas.scene', { tabindex: 0, 'aria-label': 'Surface', 'data-testid': 'viewport' });
@@ -40,8 +41,8 @@ export class Viewport {
   readonly scene = new Scene();
   private readonly renderer: WebGLRenderer;
   private readonly sharpness: Sharpness;
-  private readonly looks = new Looks(() => this.request());
-  private readonly lights = new Group();
+  private readonly looks = new Looks(() => this.restyle());
+  private readonly light: Light;
   private readonly surface = new Mesh();
   private readonly wire = new Mesh();
   private readonly ghost = new Mesh();
@@ -58,11 +59,7 @@ export class Viewport {
   constructor() {
     this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true, alpha: true });
     this.sharpness = new Sharpness(this.renderer.getContext(), () => this.request());
-    const key = new DirectionalLight(0xffffff, 2.1);
-    key.position.set(-1.2, 1.6, 2);
-    const rim = new DirectionalLight(0xcfd8ff, 0.7);
-    rim.position.set(1.5, 0.6, -1.5);
-    this.lights.add(key, rim, new HemisphereLight(0xffffff, 0x70707c, 1.1));
+    this.light = new Light(this.renderer, this.scene);
     for (const mesh of [this.surface, this.wire, this.ghost, this.twin]) {
       // The engine knows the bounds; three would compute them from every vertex.
       mesh.frustumCulled = false;
@@ -70,7 +67,7 @@ export class Viewport {
     }
     this.ghost.renderOrder = 2;
     this.wire.renderOrder = 1;
-    this.scene.add(this.lights, this.surface, this.wire, this.ghost, this.twin);
+    this.scene.add(this.surface, this.wire, this.ghost, this.twin);
     new ResizeObserver(() => this.resize()).observe(this.element);
     store.on('view', () => this.restyle());
     store.on('selection', () => this.retint());
@@ -80,7 +77,7 @@ export class Viewport {
     const showMaterials = whenChanged(() => this.restyle());
     const showBounds = whenChanged(() => this.retheme());
     store.on('doc', (doc) => {
-      showMaterials(doc.materials);
+      showMaterials(doc.appearance);
       showBounds(doc.bounds);
       this.retint();
     });
@@ -147,19 +144,40 @@ export class Viewport {
     return [(x / this.canvas.clientWidth) * 2 - 1, 1 - (y / this.canvas.clientHeight) * 2];
   }
 
-  /** A small picture of the pose, without grid and gizmo. */
-  capture(hide: () => () => void): string {
+  /** Draw the surface without grid and gizmo, and use the picture. */
+  private alone<T>(hide: () => () => void, use: () => T): T {
     const restore = hide();
     if (this.grid) this.grid.visible = false;
     this.draw(true);
-    const { x, y, side } = this.modelSquare();
-    const small = document.createElement('canvas');
-    small.width = small.height = THUMBNAIL;
-    small.getContext('2d')?.drawImage(this.canvas, x, y, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
+    const made = use();
     restore();
     if (this.grid) this.grid.visible = store.grid;
     this.request();
-    return small.toDataURL('image/png');
+    return made;
+  }
+
+  /** A small picture of the pose, without grid and gizmo. */
+  capture(hide: () => () => void): string {
+    return this.alone(hide, () => {
+      const { x, y, side } = this.modelSquare();
+      const small = document.createElement('canvas');
+      small.width = small.height = THUMBNAIL;
+      small.getContext('2d')?.drawImage(this.canvas, x, y, side, side, 0, 0, THUMBNAIL, THUMBNAIL);
+      return small.toDataURL('image/png');
+    });
+  }
+
+  /** The whole picture of the surface alone, and the camera it was drawn with. */
+  picture(hide: () => () => void): Picture {
+    const image = this.alone(hide, () => this.canvas.toDataURL('image/png'));
+    const { matrixWorldInverse, projectionMatrix } = this.rig.camera;
+    const { width, height } = this.canvas;
+    return { image, width, height, view: matrixWorldInverse.toArray(), projection: projectionMatrix.toArray() };
+  }
+
+  /** Whether the materials of the document are there, if they are shown. */
+  get isDressed(): boolean {
+    return store.look !== 'textured' || this.looks.materials.ready;
   }
 
   /** The square of the picture, in its own pixels, that holds what is seen of the model. */
@@ -190,7 +208,7 @@ export class Viewport {
       paintHeat(this.mesh);
       this.tintStale = false;
     }
-    this.lights.quaternion.copy(this.rig.quaternion);
+    this.light.follow(this.rig.quaternion);
     const ratio = this.sharpness.ratio(whole);
     if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
     this.drawPictures();
@@ -239,7 +257,8 @@ export class Viewport {
     if (!ready) return;
     this.surface.geometry = this.wire.geometry = this.mesh.geometry;
     this.ghost.geometry = this.mesh.ghost;
-    this.surface.material = this.looks.surface(store, this.mesh, store.doc?.materials ?? []);
+    this.light.set(store.look === 'textured');
+    this.surface.material = this.looks.surface(store, this.mesh, store.doc?.appearance ?? '');
     replaceMaterial(this.wire, store.wireframe ? this.looks.wire(this.mesh, token('--wire')) : null);
     replaceMaterial(this.ghost, store.ghost ? this.looks.ghost(this.mesh, token('--ghost')) : null);
     this.twin.geometry = this.mesh.twin;

@@ -7,6 +7,7 @@ import { formatCount } from '../../ui/format';
 import { section } from '../../ui/section';
 import { addSkeletonRow, needsSkeleton } from '../../ui/skeleton';
 import { h, part, useTopics, type View } from '../../ui/view';
+import { PlacementSection } from './placement';
 
 export function DocumentPanel(): View {
   useTopics(store, 'doc', 'prefs');
@@ -24,6 +25,7 @@ export function DocumentPanel(): View {
       row('Joints', h('span', null, formatCount(doc.joints))),
       needsSkeleton() && addSkeletonRow('doc-add-skeleton'),
     ),
+    part(PlacementSection, { key: `placement ${doc.document}` }),
     section(
       'Mesh',
       row('Vertices', h('span', null, formatCount(doc.vertices))),
