@@ -473,14 +473,15 @@ fn clips_are_fitted_and_seen_beside_the_document() {
     assert_eq!(server.get("/fit/2").0, 404);
     // The clip and the fit beside it, in every frame, near to each other.
     let clip = page.state["clips"][0]["name"].clone();
-    page.ask(json!({ "type": "display", "what": "clip", "clip": clip, "time": 0.5 })).unwrap();
     let twin = |page: &Page| {
         let sections = sections(page.last_frame());
         let found = sections.iter().find(|(tag, ..)| *tag == 12)?;
         assert_eq!((found.1, found.2 as usize), (0, n));
         Some(found.3.to_vec())
     };
+    page.until(|page| twin(page).is_some());
     let at_rest = twin(&page);
+    page.ask(json!({ "type": "display", "what": "clip", "clip": clip, "time": 0.5 })).unwrap();
     page.until(|page| twin(page).is_some() && twin(page) != at_rest);
     page.ask(json!({ "type": "compare", "on": false })).unwrap();
     page.until(|page| twin(page).is_none());
