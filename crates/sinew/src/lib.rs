@@ -6,6 +6,7 @@ pub use sinew_constrain as constrain;
 pub use sinew_deform as deform;
 pub use sinew_flesh as flesh;
 pub use sinew_formats as formats;
+pub use sinew_gait as gait;
 pub use sinew_geom as geom;
 pub use sinew_puppet as puppet;
 pub use sinew_rig as rig;

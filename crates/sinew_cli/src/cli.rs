@@ -46,6 +46,7 @@ commands! {
     Handles: handles::HandlesArgs,
     Reach: reach::ReachArgs,
     Animate: animate::AnimateArgs,
+    Walk: walk::WalkArgs,
     Refit: refit::RefitArgs,
     Solve: solve::SolveArgs,
     Flesh: flesh::FleshArgs,

@@ -46,6 +46,7 @@ mod stage;
 mod tests;
 mod thumbnail;
 mod turntable;
+mod walk;
 
 pub use clip_source::{ClipSource, ClipSources};
 pub use command::{
@@ -92,3 +93,4 @@ pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch, smooth_normals};
 pub use thumbnail::draw_thumbnail;
 pub use turntable::{TurntableSettings, add_turntable};
+pub use walk::{WalkSettings, make_walk};

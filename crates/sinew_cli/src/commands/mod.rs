@@ -26,3 +26,4 @@ pub mod solve;
 #[cfg(feature = "studio")]
 pub mod studio;
 pub mod turntable;
+pub mod walk;
