@@ -141,6 +141,7 @@ const WORKSPACE_OF = {
   reach: 'pose',
   rules: 'pose',
   paths: 'animate',
+  walk: 'animate',
   refit: 'animate',
   puppet: 'perform',
   flesh: 'flesh',

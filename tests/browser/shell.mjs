@@ -35,6 +35,19 @@ export async function another_browser_is_let_in_from_the_menu({ studio, open }) 
   expect(/launch=/.test(text), `a link is shown: ${text}`);
 }
 
+/** A body walks on its own legs, and what it does is reported. */
+export async function a_walk_is_added_and_plays({ studio, open }) {
+  const page = await open(studio);
+  await page.panel('walk');
+  await page.click('walk-add');
+  await page.until(`sinew.state().clips.some(({ name }) => name.startsWith('walk'))`);
+  await page.until(`sinew.state().display.what === 'clip'`);
+  await page.until(`/on 2 legs at .* m.s; feet slide/.test(document.querySelector('[data-testid="walk-said"]').textContent)`);
+  const { clips } = await state(page);
+  await page.value(`sinew.ask({ type: 'undo' })`);
+  await page.until(`sinew.state().clips.length === ${clips.length - 1}`);
+}
+
 export async function a_turntable_is_added_and_plays({ studio, open }) {
   const page = await open(studio);
   await page.panel('turntable');

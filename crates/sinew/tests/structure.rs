@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 const FOR_TESTS: &str = "sinew_outside";
 
 /// Which of our crates each crate may use. An arrow that is not listed is a mistake, or needs a line here.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("sinew_geom", &[]),
     (FOR_TESTS, &[]),
     ("sinew_formats", &["sinew_geom"]),
     ("sinew_deform", &["sinew_geom"]),
     ("sinew_flesh", &["sinew_geom"]),
+    ("sinew_gait", &["sinew_geom"]),
     ("sinew_puppet", &["sinew_geom"]),
     ("sinew_rig", &["sinew_geom"]),
     ("sinew_skin", &["sinew_geom"]),
@@ -26,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "sinew_flesh",
             "sinew_skin",
             "sinew_constrain",
+            "sinew_gait",
             "sinew_puppet",
             "sinew_rig",
         ],
@@ -37,6 +39,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "sinew_formats",
             "sinew_deform",
             "sinew_flesh",
+            "sinew_gait",
             "sinew_puppet",
             "sinew_rig",
             "sinew_session",
@@ -260,6 +263,7 @@ fn is_core(path: &Path) -> bool {
         "sinew_skin/src",
         "sinew_constrain/src",
         "sinew_flesh/src",
+        "sinew_gait/src",
         "sinew_puppet/src",
         "sinew_rig/src",
     ]

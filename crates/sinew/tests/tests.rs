@@ -17,3 +17,4 @@ mod refit;
 mod refit_bodies;
 mod structure;
 mod support;
+mod walk;

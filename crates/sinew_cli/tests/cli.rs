@@ -33,6 +33,8 @@ mod skeleton;
 mod solve;
 #[path = "cli/turntable.rs"]
 mod turntable;
+#[path = "cli/walk.rs"]
+mod walk;
 
 use serde_json::Value;
 use sinew::{

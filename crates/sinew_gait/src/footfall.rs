@@ -116,7 +116,8 @@ impl Footfall<'_> {
             (self.floor)(DVec2::new(spot.x, spot.z)) - spot.y
         };
         let obstacle = (1..12).map(above).fold(0.0, f64::max);
-        let arch = 16.0 * v * v * (1.0 - v) * (1.0 - v);
+        // Up before it moves on, down after.
+        let arch = ease(v / 0.4) * ease((1.0 - v) / 0.4);
         let plateau = 1.0 - (2.0 * v - 1.0).powi(4);
         let clear = share * self.lift * arch;
         let up = clear + obstacle * plateau;

@@ -1,9 +1,9 @@
 //! Order and timing of the feet, and the speed that suits a body.
 //!
 //! # Source
-//! Alexander, *Optima for Animals* (1996), and Alexander and Jayes, "A dynamic similarity hypothesis for the gaits of
-//! quadrupedal mammals" (1983): animals of different size move alike at equal Froude numbers `v²/(g h)`; the relative stride is
-//! `2.4 Fr^0.34`. Duty factors and phases: Hildebrand, "The quadrupedal gaits of vertebrates" (1989).
+//! Alexander and Jayes, *A dynamic similarity hypothesis for the gaits of quadrupedal mammals* (1983): animals of different size
+//! move alike at equal Froude numbers `v²/(g h)`; strides grow with its power of 0.34. Duty factors and phases are Sinew's own,
+//! after what animals do.
 //!
 //! # Symbols
 //! `h` height of the hips, `v` speed, `g` gravity, all in units of the body

@@ -12,6 +12,8 @@ mod gait;
 mod leg;
 mod measure;
 mod sole;
+#[cfg(test)]
+mod tests;
 mod trunk;
 mod walk;
 mod way;

@@ -209,11 +209,13 @@ impl<'a> Walker<'a> {
         let n = self.legs.len();
         let reach = self.hip_height;
         let lift = match (self.gait, n) {
-            (Gait::Walk, ..=3) => 0.07,
-            (Gait::Walk, 4) => 0.11,
+            (Gait::Walk, ..=3) => 0.08,
+            (Gait::Walk, 4) => 0.12,
             (_, ..=4) => 0.16,
             _ => 0.22,
         };
+        // Short legs under a tall body are lifted more, so that one sees it.
+        let lift = (lift * reach).max((0.03 * self.base.height()).min(0.2 * reach));
         let pitches = match (self.gait, n) {
             (Gait::Walk, 2) => [0.24, 0.75],
             (_, 2) => [0.05, 0.9],
@@ -229,7 +231,7 @@ impl<'a> Walker<'a> {
             period: self.period,
             duty: self.duty,
             stride: way.speed() * self.period,
-            lift: lift * reach,
+            lift,
             pitches,
         }
     }

@@ -16,7 +16,7 @@ mod steps;
 
 use crate::{
     Document, FleshBake, Follow, PuppetSettings, RefitSettings, SearchChange, SessionError, TakeData,
-    TurntableSettings,
+    TurntableSettings, WalkSettings,
 };
 use serde::{Deserialize, Serialize};
 use sinew_formats::{
@@ -234,6 +234,10 @@ pub enum Command {
     /// Add a clip that turns the character once about its vertical axis.
     Turntable {
         settings: TurntableSettings,
+    },
+    /// Add a clip in which the character walks.
+    Walk {
+        settings: Box<WalkSettings>,
     },
     RenameClip {
         clip: String,

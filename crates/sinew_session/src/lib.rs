@@ -93,4 +93,4 @@ pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch, smooth_normals};
 pub use thumbnail::draw_thumbnail;
 pub use turntable::{TurntableSettings, add_turntable};
-pub use walk::{WalkSettings, make_walk};
+pub use walk::{WalkNumbers, WalkSettings, add_walk};

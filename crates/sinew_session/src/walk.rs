@@ -1,13 +1,13 @@
 //! A gait for a character with a skeleton, along a line.
 //!
 //! # Source
-//! The method is that of `sinew_gait`; this file defines its inputs.
+//! The method is that of `sinew_gait`; this file defines its inputs and how the document changes.
 
-use crate::{DEFAULT_FPS, SessionError, skeleton::has_skeleton};
+use crate::{DEFAULT_FPS, Document, SessionError, command::check_name, rules::rig_of};
 use serde::{Deserialize, Serialize};
 use sinew_formats::paths::GroundData;
-use sinew_gait::{GaitParams, Gaited, make_gait};
-use sinew_geom::Character;
+use sinew_gait::{GaitError, GaitParams, GaitReport, make_gait};
+use std::sync::Arc;
 
 /// What a user can choose about a gait.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,17 +34,52 @@ impl Default for WalkSettings {
     }
 }
 
-/// The clip of a character that walks, and what it does.
+/// What a gait does, for showing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Walked"))]
+#[allow(missing_docs)]
+pub struct WalkNumbers {
+    pub gait: &'static str,
+    pub legs: usize,
+    pub speed: f64,
+    pub stride: f64,
+    pub stride_seconds: f64,
+    pub slide_cm_s: f64,
+    pub lift_cm: f64,
+    pub sink_cm: f64,
+    /// What is wrong with it, in words.
+    pub faults: Vec<String>,
+}
+
+impl WalkNumbers {
+    fn new(report: &GaitReport) -> Self {
+        let slide = report.feet.iter().map(|foot| foot.slide).fold(0.0, f64::max);
+        let lift = report.feet.iter().map(|foot| foot.lift).fold(f64::INFINITY, f64::min);
+        Self {
+            gait: report.gait.name(),
+            legs: report.feet.len(),
+            speed: report.speed,
+            stride: report.stride,
+            stride_seconds: report.stride_secs,
+            slide_cm_s: 100.0 * slide,
+            lift_cm: 100.0 * lift,
+            sink_cm: 100.0 * report.sink,
+            faults: report.faults(),
+        }
+    }
+}
+
+/// The document with a clip in which its character walks, and what that does.
 ///
 /// # Errors
-/// No skeleton, no legs, or numbers outside their range.
-pub fn make_walk(character: &Character, settings: &WalkSettings) -> Result<Gaited, SessionError> {
-    let Some(rig) = character.rig.as_ref().filter(|_| has_skeleton(character)) else {
-        let cause = "a walk needs a skeleton; add one first".into();
-        return Err(SessionError::Value { what: "character", cause });
-    };
-    let refuse =
-        |cause: sinew_gait::GaitError| SessionError::Value { what: "walk", cause: cause.to_string() };
+/// No skeleton, no legs, a name that is taken, or numbers outside their range.
+pub fn add_walk(
+    document: &Document,
+    settings: &WalkSettings,
+) -> Result<(Document, WalkNumbers), SessionError> {
+    check_name("clip", &settings.clip, document.find_clip(&settings.clip).is_ok())?;
+    let rig = rig_of(document)?;
+    let refuse = |cause: GaitError| SessionError::Value { what: "walk", cause: cause.to_string() };
     let params = GaitParams {
         name: settings.clip.clone(),
         gait: settings.gait.as_deref().map(str::parse).transpose().map_err(refuse)?,
@@ -55,5 +90,31 @@ pub fn make_walk(character: &Character, settings: &WalkSettings) -> Result<Gaite
         fps: DEFAULT_FPS,
         unit: None,
     };
-    make_gait(character, rig, &params).map_err(refuse)
+    let made = make_gait(&document.character(), rig, &params).map_err(refuse)?;
+    let mut after = document.clone();
+    after.clips.push(Arc::new(made.clip));
+    Ok((after, WalkNumbers::new(&made.report)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Command;
+    use sinew_geom::sample::{Sample, build_character};
+
+    #[test]
+    fn a_walk_is_one_more_clip_and_the_command_makes_the_same() {
+        let document = Document::new(build_character(Sample::Quadruped, 1_000).unwrap());
+        let settings = WalkSettings { clip: "stroll".into(), ..WalkSettings::default() };
+        let (after, numbers) = add_walk(&document, &settings).unwrap();
+        assert_eq!(after.clips.len(), document.clips.len() + 1);
+        assert_eq!((numbers.legs, numbers.gait), (4, "walk"));
+        assert!(numbers.faults.is_empty(), "{numbers:?}");
+        let by_command = Command::Walk { settings: Box::new(settings.clone()) }.apply(&document).unwrap();
+        assert_eq!(by_command.clips, after.clips);
+        assert!(add_walk(&after, &settings).is_err(), "the name is taken");
+        let bare =
+            Document::new(sinew_geom::Character { mesh: document.mesh().clone(), ..Default::default() });
+        assert!(add_walk(&bare, &settings).is_err(), "there is no skeleton");
+    }
 }

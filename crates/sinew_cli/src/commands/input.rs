@@ -5,8 +5,8 @@ use crate::console::Console;
 use anyhow::{Context, anyhow, bail, ensure};
 use sinew::{
     formats::{Content, paths::read_ground, read_any},
-    geom::{Character, Warnings, path::Ground},
-    session::{SkeletonReport, add_skeleton, has_skeleton},
+    geom::{Character, Warnings, body_map::BodyMap, path::Ground},
+    session::{Placement, SkeletonReport, add_skeleton, has_skeleton},
 };
 use std::path::Path;
 
@@ -63,8 +63,21 @@ pub fn ensure_skeleton(
     } else {
         console.note(&format!("{shown}: {}", report.text));
     }
-    *character = rigged;
+    *character = upright(rigged, path, console)?;
     Ok(Some(report))
+}
+
+/// The character with +Y up, as glTF has it, if it comes from a file that does not say which axis is up.
+fn upright(character: Character, path: &Path, console: &Console) -> anyhow::Result<Character> {
+    let is = |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    let says = ["glb", "gltf", "vrm"].iter().any(|e| is(e));
+    let Some(rig) = character.rig.as_ref().filter(|_| !says) else { return Ok(character) };
+    let up = BodyMap::read(rig, &[]).up;
+    if up.y > 0.7 {
+        return Ok(character);
+    }
+    console.note(&format!("{}: its up axis is not +Y, so it was turned", path.display()));
+    Ok(Placement::new(Some(up), None, 1.0)?.apply(&character)?)
 }
 
 /// An error of a part that does not know the file it works on.

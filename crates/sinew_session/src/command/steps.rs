@@ -1,7 +1,7 @@
 //! What each command does and what the history calls it: the one list of all commands.
 
 use super::{Command, character, examples, flesh, handles, motion, moves, muscles, puppet, rules, skin};
-use crate::{Document, FleshBake, MotionStack, RefitSettings, SessionError, TurntableSettings};
+use crate::{Document, FleshBake, MotionStack, RefitSettings, SessionError, TurntableSettings, WalkSettings};
 use std::ops::ControlFlow;
 
 type Apply<'a> = Box<dyn FnOnce(&mut Document) -> Result<(), SessionError> + 'a>;
@@ -101,6 +101,7 @@ impl Command {
             Self::Repair {} => step("Repair mesh", character::repair),
             Self::TakeSkin { skin } => step(format!("Take skin of {} bones", skin.bones), |d| skin::take(d, skin)),
             Self::Turntable { settings } => step(format!("Add {}", settings.clip), |d| turntable(d, settings)),
+            Self::Walk { settings } => step(format!("Add {}", settings.clip), |d| walk(d, settings)),
             Self::RenameClip { clip, to } =>
                 step(format!("Rename clip to {to}"), |d| character::rename_clip(d, clip, to)),
             Self::RemoveClip { clip } => step(format!("Remove clip {clip}"), |d| character::remove_clip(d, clip)),
@@ -115,6 +116,11 @@ fn add_skeleton(document: &mut Document, template: Option<&str>) -> Result<(), S
 
 fn turntable(document: &mut Document, settings: &TurntableSettings) -> Result<(), SessionError> {
     *document = crate::add_turntable(document, settings)?;
+    Ok(())
+}
+
+fn walk(document: &mut Document, settings: &WalkSettings) -> Result<(), SessionError> {
+    *document = crate::add_walk(document, settings)?.0;
     Ok(())
 }
 

@@ -15,6 +15,7 @@ mod refit;
 mod rules;
 mod turntable;
 mod view;
+mod walk;
 
 #[cfg(test)]
 pub use document::HistoryPart;
@@ -108,6 +109,8 @@ capabilities! {
     motion: motion::MotionCapability,
     /// Rules of poses.
     rules: rules::RulesCapability,
+    /// Clips in which the character walks.
+    walk: walk::WalkCapability,
     /// Clips on other ground.
     refit: refit::RefitCapability,
     /// Skins fitted to clips.

@@ -73,7 +73,8 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::default();
     let path = task.items[0].path.as_os_str();
     let outcome = lab.sinew(&["walk".as_ref(), path, "-o".as_ref(), out.as_os_str()])?;
-    if !outcome.is_done() {
+    // A walk that the command itself calls faulty is written, and measured.
+    if !outcome.is_done() && outcome.code != Some(3) {
         return Ok(verdict.not_done(outcome.fault()));
     }
     let scene = Scene::read(&out)?;

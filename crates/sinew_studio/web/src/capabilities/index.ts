@@ -16,6 +16,7 @@ import { refit } from './refit';
 import { rules } from './rules';
 import { sculpt } from './sculpt';
 import { turntable } from './turntable';
+import { walk } from './walk';
 
 export const CAPABILITIES: readonly Capability[] = [
   document,
@@ -25,6 +26,7 @@ export const CAPABILITIES: readonly Capability[] = [
   paths,
   rules,
   handles,
+  walk,
   refit,
   puppet,
   flesh,

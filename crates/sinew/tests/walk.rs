@@ -1,0 +1,40 @@
+//! Gaits of every rig of the outside data.
+
+use crate::support::{corpus, data, files_below};
+use sinew::{
+    formats::read_any,
+    gait::{GaitParams, make_gait},
+    geom::{
+        Warnings,
+        body_map::{BodyClass, BodyMap},
+    },
+};
+
+/// Rigs of known plans that cannot walk well yet, and why.
+const KNOWN: [(&str, &str); 1] = [("RecursiveSkeletons", "several bodies in one file")];
+
+/// Every rig with legs walks on all of them without fault: feet stay, nothing sinks, all are lifted, and the speed is right.
+#[test]
+fn every_rig_with_legs_walks() {
+    let (Some(data), Some(corpus)) = (data(), corpus()) else { return };
+    let mut walked = Vec::new();
+    for path in [data.join("rigs"), corpus.join("rigs")].iter().flat_map(|folder| files_below(folder)) {
+        if KNOWN.iter().any(|(name, _)| path.to_string_lossy().contains(name)) {
+            continue;
+        }
+        let content = read_any(&path, &mut Warnings::default()).ok();
+        let Some(character) = content.and_then(|content| content.into_character()) else { continue };
+        let Some(rig) = character.rig.as_ref().filter(|rig| rig.n_joints() > 3) else { continue };
+        let legs = match BodyMap::read(rig, &character.clips).class {
+            BodyClass::Biped | BodyClass::HorizontalBiped | BodyClass::Bird => 2,
+            BodyClass::Quadruped => 4,
+            _ => continue,
+        };
+        let made = make_gait(&character, rig, &GaitParams::default()).unwrap();
+        let shown = path.display();
+        assert_eq!(made.report.feet.len(), legs, "{shown}");
+        assert!(made.report.faults().is_empty(), "{shown}: {:?}", made.report.faults());
+        walked.push(shown.to_string());
+    }
+    assert!(walked.len() >= 10, "{walked:?}");
+}
