@@ -11,17 +11,21 @@ mod footfall;
 mod gait;
 mod leg;
 mod measure;
+mod params;
+mod plan;
 mod sole;
 #[cfg(test)]
 mod tests;
 mod trunk;
 mod walk;
+mod walker;
 mod way;
 
 pub use error::GaitError;
 pub use gait::Gait;
 pub use measure::{FootReport, GaitReport};
-pub use walk::{GaitParams, Gaited, make_gait};
+pub use params::GaitParams;
+pub use walk::{Gaited, make_gait};
 
 /// From 0 to 1 with zero slope and curvature at both ends.
 fn ease(share: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! What a gait does, measured on the character that plays its clip.
 
-use crate::{Gait, GaitError, GaitParams, footfall::Floor, walk::Walker};
+use crate::{error::GaitError, footfall::Floor, gait::Gait, leg::Leg, params::GaitParams, walker::Walker};
 use glam::{DAffine3, DVec2, DVec3};
 use sinew_geom::{Character, Clip, body_map::BodyClass};
 
@@ -73,6 +73,23 @@ impl GaitReport {
             faults.push(format!("its speed is {:.2} instead of {:.2} m/s", self.speed, self.asked_speed));
         }
         faults
+    }
+}
+
+impl GaitReport {
+    pub(crate) fn of(walker: &Walker, feet: Vec<FootReport>, speed: f64, sink: f64) -> Self {
+        Self {
+            gait: walker.gait,
+            class: walker.base.map.class,
+            speed,
+            asked_speed: walker.speed * walker.unit,
+            stride: walker.speed * walker.period * walker.unit,
+            stride_secs: walker.period,
+            leg: walker.hip_height * walker.unit,
+            height: walker.base.height() * walker.unit,
+            sink,
+            feet,
+        }
     }
 }
 
@@ -170,7 +187,7 @@ pub(crate) fn measure(
         }
         last = Some(points);
     }
-    let name = |leg: &crate::leg::Leg| {
+    let name = |leg: &Leg| {
         let joint = leg.foot.unwrap_or(leg.chain[leg.chain.len() - 1]);
         walker.base.rig.joints()[joint].name.clone()
     };

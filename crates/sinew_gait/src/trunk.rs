@@ -3,7 +3,7 @@
 //! # Symbols
 //! `q` of a leg: 1 when its foot lands ahead, −1 when it is farthest behind, a cosine between
 
-use crate::{Gait, base::Base, footfall::Footfall, leg::Leg};
+use crate::{base::Base, footfall::Footfall, gait::Gait, leg::Leg};
 use glam::{DQuat, DVec3};
 use sinew_geom::{
     body_map::{BodyClass, Part},

@@ -1,6 +1,6 @@
 //! The way of the body over the ground: where it is at each moment, and where it faces.
 
-use crate::{GaitError, ease};
+use crate::{ease, error::GaitError};
 use glam::{DQuat, DVec2, DVec3};
 
 /// A body that is always somewhere on a line. On the ground x is left and y ahead, as the body stands at first.
