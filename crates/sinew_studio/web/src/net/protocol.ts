@@ -125,6 +125,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "repair": Record<symbol, never> }
   | { "take_skin": { skin: SkinData, } }
   | { "turntable": { settings: TurntableSettings, } }
+  | { "walk": { settings: WalkSettings, } }
   | { "rename_clip": { clip: string, to: string, } }
   | { "remove_clip": { clip: string, } };
 
@@ -1099,6 +1100,36 @@ export type Walk = {
   stance: number;
 };
 
+/** What a user can choose about a gait. */
+export type WalkSettings = {
+  /** Name of the clip. */
+  clip: string;
+  /** walk, run, trot, pace or gallop; by the speed if absent. */
+  gait: string | null;
+  /** Metres per second; what suits the body if absent. */
+  speed: number | null;
+  /** Points to go along, in metres from where it stands: to its left, and ahead. Steady steps that can be repeated if empty. */
+  line: Array<[number, number]>;
+  /** What it goes over; level ground if absent. */
+  ground: Ground | null;
+  /** Whether it stays on the spot. */
+  in_place: boolean;
+};
+
+/** What a gait does, for showing. */
+export type Walked = {
+  gait: string;
+  legs: number;
+  speed: number;
+  stride: number;
+  stride_seconds: number;
+  slide_cm_s: number;
+  lift_cm: number;
+  sink_cm: number;
+  /** What is wrong with it, in words. */
+  faults: Array<string>;
+};
+
 /** The path of a body. */
 export type Way = {
   /** Points in order. */
@@ -1188,6 +1219,7 @@ frame: number, })
 })
   | ({ type: 'pick_ground' } & { view: ViewMatrix, at: [number, number], })
   | ({ type: 'format_rules' } & { text: string, })
+  | ({ type: 'walk' } & { settings: WalkSettings, })
   | ({ type: 'contacts' } & { clip: string, })
   | ({ type: 'fit' } & {
   /** Any of them. */
@@ -1270,6 +1302,7 @@ export interface Replies {
   sculpt: Done;
   pick_ground: PickedGround | null;
   format_rules: FormattedRules;
+  walk: Walked;
   contacts: ContactTrack;
   fit: FitEnded;
   take_fit: Done;
