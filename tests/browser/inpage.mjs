@@ -35,7 +35,6 @@ function listen(long, longCommands) {
   const kinds = new Map();
   let socket = null;
 
-
   const Native = window.WebSocket;
   class Heard extends Native {
     constructor(...args) {
@@ -74,7 +73,8 @@ function listen(long, longCommands) {
       if (message.type !== 'ack') sent += 1;
       if (message.id !== undefined) {
         const isLong =
-          long.includes(message.type) || (message.type === 'do' && longCommands.includes(Object.keys(message.command)[0]));
+          long.includes(message.type) ||
+          (message.type === 'do' && longCommands.includes(Object.keys(message.command)[0]));
         open.set(message.id, isLong);
         kinds.set(message.id, message.type);
       }
@@ -156,7 +156,8 @@ function waitFor(wire) {
       await sinew.ask({ type: 'drag', drag, move: { flesh: { grab: null } } });
       wire.forgetOne();
       const patience = performance.now() + 400;
-      while (!wire.answered().includes(drag) && performance.now() < patience) await new Promise((done) => setTimeout(done, 4));
+      while (!wire.answered().includes(drag) && performance.now() < patience)
+        await new Promise((done) => setTimeout(done, 4));
     }
   }
 
@@ -191,7 +192,6 @@ function takeAim() {
   /** Elements are named by their `data-testid`; `css:` goes before a selector. */
   const selector = (id) => (id.startsWith('css:') ? id.slice(4) : `[data-testid="${id.replace(/["\\]/g, '\\$&')}"]`);
   const find = (id) => document.querySelector(selector(id));
-
 
   // Whether the last click went where it was meant to: seen before anybody hears of it, who might take the element away.
   let [meant, isHit] = [null, false];

@@ -42,7 +42,9 @@ export async function a_walk_is_added_and_plays({ studio, open }) {
   await page.click('walk-add');
   await page.until(`sinew.state().clips.some(({ name }) => name.startsWith('walk'))`);
   await page.until(`sinew.state().display.what === 'clip'`);
-  await page.until(`/on 2 legs at .* m.s; feet slide/.test(document.querySelector('[data-testid="walk-said"]').textContent)`);
+  await page.until(
+    `/on 2 legs at .* m.s; feet slide/.test(document.querySelector('[data-testid="walk-said"]').textContent)`,
+  );
   const { clips } = await state(page);
   await page.value(`sinew.ask({ type: 'undo' })`);
   await page.until(`sinew.state().clips.length === ${clips.length - 1}`);

@@ -52,7 +52,8 @@ struct Print {
 impl Footfall<'_> {
     /// Cycles since a leg landed for the first time, and the share of the current one.
     pub fn count(&self, leg: &Leg, time: f64) -> (f64, f64) {
-        let cycles = time / self.period - leg.phase;
+        // Frames often fall on the very moment of landing: rounding must not decide.
+        let cycles = time / self.period - leg.phase + 1e-9;
         (cycles.floor(), cycles - cycles.floor())
     }
 

@@ -73,16 +73,31 @@ function WalkPanel({ context: { player } }: { context: Context }): View {
     { 'data-testid': 'walk' },
     section(
       'Walk',
-      note('Steps follow from the length of the legs. 0 leaves speed and distance to the body; a walk without a distance is a loop.'),
-      row('Gait', selectField('walk-gait', 'Gait', chosen.gait, GAITS, (gait) => chosen.set({ gait }))),
-      row('Speed', number('walk-speed', 'Metres per second', chosen.speed, 100, (speed) => chosen.set({ speed }))),
-      row('Distance', number('walk-distance', 'Metres', chosen.distance, 1000, (distance) => chosen.set({ distance }))),
+      note(
+        'Steps follow from the length of the legs. 0 leaves speed and distance to the body; a walk without a distance is a loop.',
+      ),
+      row(
+        'Gait',
+        selectField('walk-gait', 'Gait', chosen.gait, GAITS, (gait) => chosen.set({ gait })),
+      ),
+      row(
+        'Speed',
+        number('walk-speed', 'Metres per second', chosen.speed, 100, (speed) => chosen.set({ speed })),
+      ),
+      row(
+        'Distance',
+        number('walk-distance', 'Metres', chosen.distance, 1000, (distance) => chosen.set({ distance })),
+      ),
       row(
         'In place',
         checkbox('walk-in-place', 'Stay on the spot', chosen.inPlace, (inPlace) => chosen.set({ inPlace })),
       ),
       ...groundFields('walk-ground', chosen.ground, (ground) => chosen.set({ ground })),
-      h('div.actions', null, button('walk-add', 'Add and play', () => void add(player), { class: 'primary' })),
+      h(
+        'div.actions',
+        null,
+        button('walk-add', 'Add and play', () => void add(player), { class: 'primary' }),
+      ),
     ),
     h(
       'div',
