@@ -25,7 +25,8 @@ fn every_rig_with_legs_walks() {
         }
         let content = read_any(&path, &mut Warnings::default()).ok();
         let Some(character) = content.and_then(|content| content.into_character()) else { continue };
-        let Some(rig) = character.rig.as_ref().filter(|rig| rig.n_joints() > 3) else { continue };
+        // Clips of a skeleton alone have nothing that stands.
+        let Some(rig) = character.rig.as_ref().filter(|_| character.mesh.n_faces() > 0) else { continue };
         let map = BodyMap::read(rig, &character.clips);
         // Some files have clips of a trunk alone.
         if map.find(Part::Thigh, Side::Left).is_none() {
