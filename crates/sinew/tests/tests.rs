@@ -13,6 +13,7 @@ mod handles;
 mod mesh_check;
 mod module_cycles;
 mod old_files;
+mod recovery;
 mod refit;
 mod refit_bodies;
 mod structure;

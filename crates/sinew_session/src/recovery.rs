@@ -140,7 +140,7 @@ impl Recovery {
     /// If the base cannot be read.
     pub fn recover(&self, warnings: &mut Warnings) -> Result<Recovered, SessionError> {
         let read = |path: PathBuf| fs::read(&path).map_err(|error| FormatError::Io { path, error });
-        let lines = read_lines(&read(self.folder.join(LINES))?);
+        let (lines, is_ordered) = in_order(read_lines(&read(self.folder.join(LINES))?));
         let base = base_of(&lines).ok_or_else(|| SessionError::Unusable {
             path: self.folder.clone(),
             cause: "its journal does not say where it begins".into(),
@@ -149,6 +149,11 @@ impl Recovery {
         let base = self.folder.join(base);
         let document: Document = read_project(&read(base.clone())?, &base, warnings)?;
         let mut replay = Replay { history: History::new(document), n_lines: 0, losses: Vec::new() };
+        if !is_ordered {
+            replay
+                .losses
+                .push("lines of the journal were repeated or out of order; they were put in order".into());
+        }
         lines.iter().for_each(|line| replay.follow(line));
         let (is_complete, n_more) = (replay.losses.is_empty(), replay.losses.len().saturating_sub(MAX_NAMED));
         replay.losses.into_iter().take(MAX_NAMED).for_each(|loss| warnings.push(loss));
@@ -186,6 +191,25 @@ fn base_of(lines: &[Line]) -> Option<PathBuf> {
         Some(Entry::Opened { base, .. }) => Some(Path::new(base).file_name()?.into()),
         _ => lines.iter().find_map(Line::place).map(|place| base_name(place.generation).into()),
     }
+}
+
+/// Lines in the order in which they were written, each once, and whether they were so already. Damaged ones stay behind the line
+/// they follow.
+fn in_order(lines: Vec<Line>) -> (Vec<Line>, bool) {
+    let place = |line: &Line| line.place().map(|place| (place.generation, place.number));
+    if lines.iter().filter_map(place).is_sorted_by(|a, b| a < b) {
+        return (lines, true);
+    }
+    let mut groups: Vec<(Option<(usize, usize)>, Vec<Line>)> = vec![(None, Vec::new())];
+    for line in lines {
+        match place(&line) {
+            Some(at) if groups.iter().any(|(of, _)| *of == Some(at)) => {}
+            Some(at) => groups.push((Some(at), vec![line])),
+            None => groups.last_mut().into_iter().for_each(|(_, group)| group.push(Line::Damaged)),
+        }
+    }
+    groups.sort_by_key(|(of, _)| *of);
+    (groups.into_iter().flat_map(|(_, group)| group).collect(), false)
 }
 
 /// A journal that is done again.
