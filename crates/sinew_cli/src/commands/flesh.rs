@@ -23,7 +23,7 @@ use sinew::{
     },
     formats::{medit::read_solids, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Rig, Warnings},
-    session::{FleshRunner, FleshSteps, fit_sequence, flesh_timing, simulate_flesh},
+    session::{Document, FleshRunner, FleshSteps, fit_sequence, flesh_timing, simulate_flesh, with_skeleton},
     skin::{FitParams, FitStatus},
 };
 use std::{ops::ControlFlow, time::Instant};
@@ -34,7 +34,8 @@ pub fn run(args: &FleshArgs, console: &Console) -> anyhow::Result<()> {
     let is_glb = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
     ensure!(args.fit.is_none() || is_glb, "{}: a skin is written as .glb", args.output.display());
     let mut warnings = Warnings::default();
-    let (character, origin) = read_surface(&args.character, console, &mut warnings)?;
+    let (mut character, origin) = read_surface(&args.character, console, &mut warnings)?;
+    give_bones(args, &mut character, console, &mut warnings)?;
     let clip = clip_of(args, &character, &mut warnings).map_err(|e| with_path(e, &args.character))?;
     let (fps, n_frames) = flesh_timing(clip, (args.fps, args.seconds), character.mesh.n_vertices())?;
     let mut params = params(args, &character, console)?;
@@ -95,6 +96,25 @@ pub fn run(args: &FleshArgs, console: &Console) -> anyhow::Result<()> {
     console.result(&report, || as_text(&report))
 }
 
+/// A surface that moves without bones gets some that move as it does, so that flesh has something to follow.
+fn give_bones(
+    args: &FleshArgs,
+    character: &mut Character,
+    console: &Console,
+    warnings: &mut Warnings,
+) -> anyhow::Result<()> {
+    let is_moved = character.skin.is_none() && !character.clips.is_empty();
+    if !is_moved || args.by_handles.moves.is_some() {
+        return Ok(());
+    }
+    let _progress = console.progress("looking for a skeleton");
+    let rigged = with_skeleton(&Document::new(character.clone()), None);
+    let (document, report) = rigged.map_err(|e| with_path(e, &args.character))?;
+    warnings.push(report.text);
+    *character = document.character();
+    Ok(())
+}
+
 /// The clip to follow; a character without one stands still, a mesh without bones falls.
 fn clip_of<'a>(
     args: &FleshArgs,
@@ -105,7 +125,10 @@ fn clip_of<'a>(
         return Ok(None);
     }
     if character.skin.is_none() || character.rig.is_none() {
-        ensure!(args.clip.is_none(), "there is no skin, so nothing follows a clip; leave out --clip");
+        ensure!(
+            args.clip.is_none(),
+            "there is neither a skin nor a clip; `sinew rig` gives it bones, or leave out --clip"
+        );
         warnings.push(
             "there is no skin: the body falls freely until it meets --floor, --room or the like; \
              `sinew rig` gives it bones that hold it",

@@ -121,6 +121,10 @@ pub fn run(args: &RefitArgs, console: &Console) -> anyhow::Result<()> {
     }
 }
 
+/// What to do about a file whose motion is not that of joints.
+const NO_SKELETON: &str = "there is no skeleton in it, and only motions of one are refitted; `sinew fit` makes bones of a moving \
+                           surface, `sinew rig` gives a mesh some; or give a .bvh, .glb or skeleton .json";
+
 /// A character in metres, and what its file's unit is.
 struct Opened {
     character: Character,
@@ -133,9 +137,7 @@ struct Opened {
 impl Opened {
     fn rig(&self, path: &Path) -> anyhow::Result<&Rig> {
         let rig = self.character.rig.as_ref().filter(|rig| rig.n_joints() > 0);
-        rig.with_context(|| {
-            format!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display())
-        })
+        rig.with_context(|| format!("{}: {NO_SKELETON}", path.display()))
     }
 }
 
@@ -159,7 +161,7 @@ fn open(
             (file.character, origin, false)
         }
         Content::Model(model) => (model.character, Origin::default(), false),
-        _ => bail!("{}: there is no skeleton in it; give a .bvh, .glb or skeleton .json", path.display()),
+        _ => bail!("{}: {NO_SKELETON}", path.display()),
     };
     let rig = character.rig.clone().unwrap_or_default();
     let unit = match unit {

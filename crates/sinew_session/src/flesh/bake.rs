@@ -4,7 +4,7 @@
 //! The method is that of `sinew_flesh`; this file defines its inputs, what is stored, and when it is run again.
 
 use super::simulate::{FleshRunner, flesh_timing, simulate_flesh};
-use crate::{Document, FleshData, MotionStack, SessionError, motion, turned_pose};
+use crate::{Document, FleshData, MotionStack, SessionError, motion, turned_pose, with_skeleton};
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 use sinew_flesh::{FleshError, Simulation, StepReport};
@@ -75,7 +75,8 @@ pub(crate) struct Fleshed {
     report: FleshReport,
 }
 
-/// The document with a clip baked. `progress` is given the share done and may stop it.
+/// The document with a clip baked. `progress` is given the share done and may stop it. A character without a skeleton is
+/// given one that moves as its surface does in the clip; the report says so.
 ///
 /// # Errors
 /// If there is no such clip, the surface has no inside, a setting is invalid, there would be too many frames, or it
@@ -86,11 +87,16 @@ pub fn bake_flesh(
     stack: &mut MotionStack,
     progress: &(dyn Fn(f64) -> ControlFlow<()> + Sync),
 ) -> Result<(Document, FleshReport), SessionError> {
+    let needs_bones = bake.clip.is_some() && document.body.skin.is_none();
+    let rigged = if needs_bones { Some(with_skeleton(document, None)?) } else { None };
+    let document = rigged.as_ref().map_or(document, |(rigged, _)| rigged);
     let mut after = document.clone();
     motion::make_room(&mut after, &bake.to)?;
     let (fps, fleshed) = stack.flesh(document, bake, progress)?;
     motion::add_vertex_clip(&mut after, &bake.to, fps, fleshed.frames.clone())?;
-    Ok((after, fleshed.report.clone()))
+    let mut report = fleshed.report.clone();
+    report.warnings.extend(rigged.map(|(_, skeleton)| skeleton.text));
+    Ok((after, report))
 }
 
 impl MotionStack {

@@ -46,7 +46,8 @@ impl Input {
             }
             Content::Model(_) => {
                 bail!(
-                    "{shown}: this is one mesh; give a folder of numbered meshes, or a glb with an animation"
+                    "{shown}: this is one mesh; give a folder of numbered meshes, or a glb with an animation; `sinew rig` gives one \
+                     mesh bones"
                 )
             }
             Content::Bvh(_) | Content::Recording(_) => {
@@ -131,7 +132,10 @@ fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> an
             gltf::morph_sequence(&character, fps, warnings).map_err(|fault| anyhow::anyhow!("{fault}"))?;
         return Ok(Kind::Frames(Box::new(sequence), character.surface));
     }
-    let clip = find_clip(&character, None).context("give a file with an animation, or a folder of meshes")?;
+    let clip = find_clip(&character, None).context(
+        "give a file with an animation, or a folder of meshes; `sinew animate` and `sinew puppet` make animations, `sinew rig` \
+         gives one mesh bones",
+    )?;
     if character.clips.len() > 1 {
         warnings.push(format!("of {} clips the first, {:?}, is fitted", character.clips.len(), clip.name));
     }
