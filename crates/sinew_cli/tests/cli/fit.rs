@@ -150,7 +150,7 @@ fn odd_input_is_taken_and_bad_input_named() {
     );
     let still = strip(&folder, "still", &[FLAT, FLAT, FLAT]);
     let reported = ok(&["fit", &still, "--bones", "3", "-o", &out, "--json"]);
-    assert!(reported["warnings"].to_string().contains("alike") && reported["dE"] == 0.0, "{reported}");
+    assert!(reported["warnings"].to_string().contains("identical") && reported["dE"] == 0.0, "{reported}");
     let mirrored = strip(
         &folder,
         "mirrored",
