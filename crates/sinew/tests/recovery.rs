@@ -186,7 +186,9 @@ fn damage(lines: &[&[u8]], random: &mut Random) -> (Vec<u8>, usize) {
 fn every_loss_of_a_damaged_journal_is_reported() {
     let root = folder("damages");
     let mut session = Session::new(small(), None, Some(root.clone()));
-    (0..40).for_each(|number| drop(session.apply(&handle(number, 0), None).unwrap()));
+    for number in 0..40 {
+        session.apply(&handle(number, 0), None).unwrap();
+    }
     assert!(session.flush());
     let wanted = steps(session.document());
     drop(session);

@@ -4,6 +4,7 @@ use glam::{DAffine3, DQuat, DVec3};
 use sinew_geom::{
     Character, GeomError, Pose, Rig, Transform,
     body_map::{BodyMap, ReferenceStance, attachments},
+    rig::parents_first,
 };
 
 /// A skeleton in its base pose: people stand upright with their arms down, other bodies as they were made.
@@ -30,7 +31,7 @@ impl<'a> Base<'a> {
         let attached = attachments(rig, &character.clips);
         let hangs_on: Vec<Option<usize>> =
             (0..rig.n_joints()).map(|k| attached[k].or(rig.joints()[k].parent)).collect();
-        let order = order(&hangs_on);
+        let order = parents_first(&hangs_on);
         let mut read = Vec::new();
         rig.forward(&map.pose, &mut read)?;
         let wanted = map.reference(rig, ReferenceStance::ArmsDown);
@@ -126,21 +127,4 @@ fn surface(character: &Character, world: &[DAffine3]) -> Result<Vec<(DVec3, usiz
         .map(|(v, p)| (p.as_dvec3(), owner(v)))
         .filter(|(p, _)| p.is_finite())
         .collect())
-}
-
-/// Joints, each after what it hangs on.
-fn order(hangs_on: &[Option<usize>]) -> Vec<usize> {
-    let mut order = Vec::with_capacity(hangs_on.len());
-    let mut is_done = vec![false; hangs_on.len()];
-    for first in 0..hangs_on.len() {
-        let mut chain = Vec::new();
-        let mut at = Some(first);
-        while let Some(joint) = at.filter(|&joint| !is_done[joint]) {
-            is_done[joint] = true;
-            chain.push(joint);
-            at = hangs_on[joint];
-        }
-        order.extend(chain.into_iter().rev());
-    }
-    order
 }

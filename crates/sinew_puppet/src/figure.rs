@@ -12,7 +12,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use sinew_geom::{
     Pose, Rig, Transform,
     body_map::{BodyClass, BodyMap, Part},
-    rig::Side,
+    rig::{Side, parents_first},
 };
 use std::f64::consts::PI;
 
@@ -101,7 +101,7 @@ impl Figure {
         let mut figure = Self {
             class: map.class,
             world_from_body,
-            order: order(&hangs_on),
+            order: parents_first(&hangs_on),
             drives: vec![Drive::Ride; rig.n_joints()],
             hips: frame_at(&rest, map, Part::Thigh, left),
             chest: frame_at(&rest, map, Part::UpperArm, left),
@@ -365,23 +365,6 @@ fn basis(across: DVec3, trunk: DVec3) -> DMat3 {
     let up = trunk.try_normalize().unwrap_or(DVec3::Y);
     let left = (across - across.dot(up) * up).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
     DMat3::from_cols(left, up, left.cross(up))
-}
-
-/// Joints, each after what it hangs on.
-fn order(hangs_on: &[Option<usize>]) -> Vec<usize> {
-    let mut order = Vec::with_capacity(hangs_on.len());
-    let mut is_done = vec![false; hangs_on.len()];
-    for first in 0..hangs_on.len() {
-        let mut chain = Vec::new();
-        let mut at = Some(first);
-        while let Some(joint) = at.filter(|&joint| !is_done[joint]) {
-            is_done[joint] = true;
-            chain.push(joint);
-            at = hangs_on[joint];
-        }
-        order.extend(chain.into_iter().rev());
-    }
-    order
 }
 
 /// From 0 to 1 with zero slope at both ends.

@@ -183,3 +183,20 @@ impl Rig {
         out
     }
 }
+
+/// Joints, each after its parent; `parents` need not be sorted.
+pub fn parents_first(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(parents.len());
+    let mut is_done = vec![false; parents.len()];
+    for first in 0..parents.len() {
+        let mut chain = Vec::new();
+        let mut at = Some(first);
+        while let Some(joint) = at.filter(|&joint| !is_done[joint]) {
+            is_done[joint] = true;
+            chain.push(joint);
+            at = parents[joint];
+        }
+        order.extend(chain.into_iter().rev());
+    }
+    order
+}
