@@ -218,7 +218,7 @@ fn bad_rigs_are_refused() {
     assert!(error.contains("few.json") && error.contains("2 features do not fix the pose"), "{error}");
     let broken = folder.at("broken.json");
     std::fs::write(&broken, "{\"controls\":[{\"name\":\"a\"},{\"name\":\"a\"}],\"rigs\":[]}").unwrap();
-    assert!(fails(&["muscle", "list", &broken], 1).contains("\"a\" is there twice"));
+    assert!(fails(&["muscle", "list", &broken], 1).contains("\"a\" exists twice"));
     std::fs::write(&broken, "{").unwrap();
     assert!(fails(&["muscle", "list", &broken], 1).contains("broken.json:1"));
     let out = folder.at("o.glb");

@@ -463,7 +463,7 @@ mod live {
         let folder = Folder::new("puppet-wrong");
         let target = demo(&folder, "bar");
         let text = fails(&["puppet", &target, "--listen", "nowhere::1", "--seconds", "1"], 1);
-        assert!(text.contains("is no address"), "{text}");
+        assert!(text.contains("is not an address"), "{text}");
         let text = fails(&["puppet", &target, "--listen", "0", "--from", "me", "--seconds", "1"], 1);
         assert!(text.contains("--from \"me\""), "{text}");
         let taken = UdpSocket::bind("127.0.0.1:0").unwrap();

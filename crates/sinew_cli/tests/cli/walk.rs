@@ -23,7 +23,7 @@ fn a_mesh_without_a_skeleton_walks_and_what_has_no_legs_is_refused() {
     ok(&["sample", "biped", "-n", "4000", "-o", &scan, "--json"]);
     let made = ok(&["walk", &scan, "--line", "0,2", "--ground", "slope:5", "-o", &out, "--json"]);
     assert_eq!(made["feet"].as_array().unwrap().len(), 2, "{made}");
-    ok(&["sample", "bar", "-n", "500", "-o", &bar, "--json"]);
+    ok(&["sample", "bar", "-n", "1000", "-o", &bar, "--json"]);
     assert!(fails(&["walk", &bar, "-o", &out], 1).contains("sinew rig"));
     assert!(fails(&["walk", &scan, "--line", "1", "-o", &out], 1).contains("pairs"));
 }

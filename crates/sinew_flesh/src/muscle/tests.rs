@@ -146,10 +146,8 @@ fn bad_sets_are_refused() {
         muscles,
     };
     let refused = |set: MuscleSet| MuscleEvaluator::new(&set, &lattice).unwrap_err().to_string();
-    assert!(refused(set(&["a", "b", "a"], vec![])).contains("\"a\" is there twice"));
-    assert!(
-        refused(set(&["a"], vec![rig("x", at(0.1)), rig("x", at(0.1))])).contains("\"x\" is there twice")
-    );
+    assert!(refused(set(&["a", "b", "a"], vec![])).contains("\"a\" exists twice"));
+    assert!(refused(set(&["a"], vec![rig("x", at(0.1)), rig("x", at(0.1))])).contains("\"x\" exists twice"));
     assert!(
         refused(set(&["b"], vec![rig("x", at(0.1))]))
             .contains("there is no control parameter \"a\"; there are: b")
