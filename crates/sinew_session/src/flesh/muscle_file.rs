@@ -381,7 +381,7 @@ mod tests {
             (&|v| v["muscles"][1]["samples"][1]["forces"] = json!([[7, 0, 0, 0]]), "a node below 2"),
             (&|v| v["muscles"][1]["surface"]["nodes"] = 1e12.into(), "expected a whole number from 1 to"),
             (&huge, "/muscles/1/surface: a file can have 10000000 forces"),
-            (&|v| v["controls"][1]["name"] = "breath".into(), "\"breath\" is there twice"),
+            (&|v| v["controls"][1]["name"] = "breath".into(), "\"breath\" exists twice"),
             (
                 &|v| v["controls"][1]["follows"] = "nothing".into(),
                 "/controls/1/follows: expected a joint with .bend",
