@@ -200,7 +200,7 @@ fn in_order(lines: Vec<Line>) -> (Vec<Line>, bool) {
     if lines.iter().filter_map(place).is_sorted_by(|a, b| a < b) {
         return (lines, true);
     }
-    let mut groups: Vec<(Option<(usize, usize)>, Vec<Line>)> = vec![(None, Vec::new())];
+    let mut groups = vec![(None, Vec::new())];
     for line in lines {
         match place(&line) {
             Some(at) if groups.iter().any(|(of, _)| *of == Some(at)) => {}
