@@ -156,8 +156,9 @@ fn read_module(file: &Path, names: &Names, modules: &mut Modules) {
 /// The module that defines what a path names; `None` if it is not of this crate.
 fn resolve(modules: &Modules, from: &Names, path: &[String], depth: usize) -> Option<Names> {
     let (mut at, mut rest) = (from.clone(), path);
-    let is_child =
-        |at: &Names, name: &String| modules.contains_key(&[at.as_slice(), &[name.clone()]].concat());
+    let is_child = |at: &Names, name: &String| {
+        modules.contains_key(&[at.as_slice(), std::slice::from_ref(name)].concat())
+    };
     match rest.first()?.as_str() {
         "crate" => (at, rest) = (Names::new(), &rest[1..]),
         "self" => rest = &rest[1..],

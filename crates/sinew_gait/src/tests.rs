@@ -133,7 +133,7 @@ fn a_body_that_is_turned_and_scaled_walks_alike() {
     turned.mesh = sinew_geom::Mesh::new(points, turned.mesh.faces().to_vec()).unwrap();
     let skin = turned.skin.as_mut().unwrap();
     let back = DAffine3::from_quat(turn.inverse());
-    skin.slots.iter_mut().for_each(|slot| slot.inverse_bind = slot.inverse_bind * back);
+    skin.slots.iter_mut().for_each(|slot| slot.inverse_bind *= back);
     // Equal Froude numbers: time goes by the square root of the length.
     let made = walk(&turned, &GaitParams { fps: 30.0 / 0.7f64.sqrt(), ..GaitParams::default() });
     let rig = turned.rig.as_ref().unwrap();
