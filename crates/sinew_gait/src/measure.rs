@@ -11,10 +11,10 @@ pub struct GaitReport {
     pub gait: Gait,
     /// What the body was taken for.
     pub class: BodyClass,
-    /// Metres per second along its way, and what was asked for or chosen.
+    /// Mean speed along its way, metres per second.
     pub speed: f64,
-    /// What was asked for or chosen.
-    pub asked_speed: f64,
+    /// The speed that was asked for or chosen; none for a line, on which it starts and stops.
+    pub asked_speed: Option<f64>,
     /// Length of a stride.
     pub stride: f64,
     /// Seconds of a stride.
@@ -68,21 +68,27 @@ impl GaitReport {
         if self.sink > MAX_SINK * self.height {
             faults.push(format!("the surface gets {:.1} cm below the ground", 100.0 * self.sink));
         }
-        let off = (self.speed / self.asked_speed - 1.0).abs();
-        if off > MAX_SPEED_ERROR {
-            faults.push(format!("its speed is {:.2} instead of {:.2} m/s", self.speed, self.asked_speed));
+        if let Some(asked) =
+            self.asked_speed.filter(|asked| (self.speed / asked - 1.0).abs() > MAX_SPEED_ERROR)
+        {
+            faults.push(format!("its speed is {:.2} instead of {asked:.2} m/s", self.speed));
         }
         faults
     }
 }
 
 impl GaitReport {
-    pub(crate) fn of(walker: &Walker, feet: Vec<FootReport>, speed: f64, sink: f64) -> Self {
+    pub(crate) fn of(
+        walker: &Walker,
+        feet: Vec<FootReport>,
+        [speed, sink]: [f64; 2],
+        asked_speed: Option<f64>,
+    ) -> Self {
         Self {
             gait: walker.gait,
             class: walker.base.map.class,
             speed,
-            asked_speed: walker.speed * walker.unit,
+            asked_speed,
             stride: walker.speed * walker.period * walker.unit,
             stride_secs: walker.period,
             leg: walker.hip_height * walker.unit,
@@ -198,9 +204,8 @@ pub(crate) fn measure(
     };
     let reports = (0..feet.len()).map(report).collect();
     let seconds = frames.saturating_sub(1) as f64 / params.fps;
-    // A walk along a line starts and stops, and stands at the end; only its middle has the speed.
-    let speed = if params.line.is_empty() { path / seconds } else { walker.speed * unit };
-    Ok(GaitReport::of(walker, reports, speed, sink))
+    let asked = params.line.is_empty().then_some(walker.speed * unit);
+    Ok(GaitReport::of(walker, reports, [path / seconds, sink], asked))
 }
 
 fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
