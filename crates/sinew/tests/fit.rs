@@ -90,7 +90,7 @@ fn written(sequence: &MeshSequence, transforms: BoneKind, quantize: bool, eigens
     let params = FitParams { bones: 8, transforms, rounds: 6, ..FitParams::default() };
     let skin = fitter.fit(&params, &no_progress).unwrap().skin;
     let tolerance = 1e-4 * sequence.rest().diagonal();
-    let export = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into() };
+    let export = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into(), flat: false };
     let mut warnings = Warnings::default();
     let (mut character, _) =
         build_character(&skin, sequence.rest(), &Surface::default(), &export, &mut warnings).unwrap();

@@ -6,7 +6,7 @@
 mod skin_file;
 
 pub use skin_file::{
-    MAX_FITTED_BONES, SkinFile, SkinFileParams, fit_sequence, measure_character, write_skin,
+    MAX_FITTED_BONES, SkinFile, SkinFileParams, affordable_bones, fit_sequence, measure_character, write_skin,
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sinew_geom::{Character, Clip, Move, Warnings};
 use sinew_skin::{
     BoneKind, ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
-    SkinErrors, SkinFit, SkinFitter, Stage,
+    SkinErrors, SkinFit, SkinFitter, Stage, compute_bind_stretch,
 };
 use std::{
     ops::{ControlFlow, Range},
@@ -53,6 +53,8 @@ pub struct FitSettings {
     pub rigid: bool,
     /// Whether the rest pose may be corrected.
     pub correct_rest: bool,
+    /// Whether all joints hang below one, instead of a tree.
+    pub flat: bool,
 }
 
 impl Default for FitSettings {
@@ -65,8 +67,9 @@ impl Default for FitSettings {
             bones,
             error: None,
             influences,
-            rigid: false,
+            rigid: true,
             correct_rest,
+            flat: false,
         }
     }
 }
@@ -117,6 +120,8 @@ pub struct Fitted {
     pub exported: ExportReport,
     /// How far the character is from the clips, keys left out and all.
     pub errors: SkinErrors,
+    /// By which factor edges of the bind pose differ: exceeded by one of a hundred, and the largest.
+    pub bind_stretch: [f64; 2],
     /// Mean deformation around each vertex.
     pub deformation: Vec<f32>,
     /// Frames of all clips.
@@ -320,6 +325,7 @@ impl<'a> Work<'a> {
             name: self.document.name.clone(),
             fps: self.fps,
             clips: self.ranges.clone(),
+            flat: self.key.settings.flat,
             ..SkinFileParams::default()
         };
         let mut warnings = Warnings::default();
@@ -335,6 +341,7 @@ impl<'a> Work<'a> {
             body: self.document.body.clone(),
             pose: self.document.pose.clone(),
             deformation: fitter.vertex_deformation()?,
+            bind_stretch: compute_bind_stretch(mesh, &fit.skin.rest),
             skin: fit.skin,
             character: file.character,
             report: fit.report,

@@ -8,6 +8,8 @@ use crate::{
     EigenSkin, FittedSkin, SkinError,
     chain::{Link, Tolerance, split_affine},
     keys::reduce,
+    played::tracks_of,
+    skeleton::Skeleton,
     source::check_length,
 };
 use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
@@ -19,6 +21,8 @@ use sinew_geom::{
 };
 use std::ops::Range;
 
+/// Name of the joint above all others.
+const ROOT: &str = "root";
 /// How far vertices may deviate between frames from the straight path, in tolerances of keys: a single bone about
 /// twice as far as the default fit is off, to which keys may add a tenth.
 const MAX_DEVIATION: f64 = 20.0;
@@ -36,13 +40,19 @@ pub struct ExportParams {
     pub clips: Vec<(String, Range<usize>)>,
     /// Name of the character.
     pub name: String,
+    /// Whether all joints hang below the root, instead of a tree.
+    pub flat: bool,
 }
 
 /// Result of the export.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ExportReport {
-    /// Joints; bones that scale or shear need two.
+    /// Joints with the root; bones that scale or shear need two.
     pub joints: usize,
+    /// Joints of the longest chain below the root; 1 without a tree.
+    pub depth: usize,
+    /// Curves of translations: joints that turn about no fixed point of their parent.
+    pub shifting: usize,
     /// Bones that needed a second joint.
     pub sheared: usize,
     /// Curves written.
@@ -53,6 +63,26 @@ pub struct ExportReport {
     pub keys: usize,
     /// Keys that the frames would have needed.
     pub full_keys: usize,
+}
+
+impl ExportReport {
+    /// Count a track of `n_curves` over `n_frames`, and take it into a clip.
+    fn add(&mut self, track: JointTrack, n_curves: usize, n_frames: usize, clip: &mut Clip) {
+        let counts = [
+            track.translation.as_ref().map(|keys| keys.times().len()),
+            track.rotation.as_ref().map(|keys| keys.times().len()),
+            track.scale.as_ref().map(|keys| keys.times().len()),
+        ];
+        let written = counts.iter().flatten().count();
+        self.curves += written;
+        self.constant += n_curves - written;
+        self.shifting += usize::from(track.translation.is_some());
+        self.keys += counts.iter().flatten().sum::<usize>();
+        self.full_keys += n_curves * n_frames;
+        if written > 0 {
+            clip.joints.push(track);
+        }
+    }
 }
 
 /// Build the character of a skin on a mesh with the given faces and materials.
@@ -68,22 +98,103 @@ pub fn build_character(
 ) -> Result<(Character, ExportReport), SkinError> {
     let all = [(params.name.clone(), 0..skin.n_frames())];
     let parts: &[(String, Range<usize>)] = if params.clips.is_empty() { &all } else { &params.clips };
+    let is_rigid = skin.is_rigid();
+    let made = if is_rigid { rigid(skin, mesh, params, parts)? } else { stretching(skin, params, parts)? };
+    let Made { rig, slots, clips, report } = made;
+    let bound = Skin::new(slots, skin.influences, skin.indices.clone(), skin.weights.clone(), warnings)?;
+    let character = Character {
+        name: params.name.clone(),
+        mesh: mesh.with_positions(skin.rest.clone())?,
+        // Normals of the input do not fit a corrected rest pose.
+        surface: Surface { normals: None, ..surface.clone() },
+        rig: Some(rig),
+        skin: Some(bound),
+        clips,
+        ..Character::default()
+    };
+    Ok((character, report))
+}
+
+/// Joints, what binds the skin to them, and their clips.
+struct Made {
+    rig: Rig,
+    slots: Vec<SkinSlot>,
+    clips: Vec<Clip>,
+    report: ExportReport,
+}
+
+/// Rigid bones: a joint each, in a tree below a root.
+fn rigid(
+    skin: &FittedSkin,
+    mesh: &Mesh,
+    params: &ExportParams,
+    parts: &[(String, Range<usize>)],
+) -> Result<Made, SkinError> {
+    let skeleton = if params.flat { Skeleton::flat(skin) } else { Skeleton::find(skin, mesh) };
+    let mut joint_of = vec![0; skin.n_bones];
+    skeleton.order.iter().enumerate().for_each(|(at, &bone)| joint_of[bone] = at + 1);
+    let mut joints = vec![Joint::new(ROOT, None, Transform::IDENTITY)];
+    for &bone in &skeleton.order {
+        let parent = skeleton.parents[bone];
+        let from = parent.map_or(DVec3::ZERO, |parent| skeleton.joints[parent]);
+        let rest = Transform::from_translation(skeleton.joints[bone] - from);
+        let parent = parent.map_or(0, |parent| joint_of[parent]);
+        joints.push(Joint::new(name_of(joints.len() - 1), Some(parent), rest));
+    }
+    let bind = |bone: usize| SkinSlot {
+        joint: joint_of[bone],
+        inverse_bind: DAffine3::from_translation(-skeleton.joints[bone]),
+    };
+    let mut reaches = vec![1e-9f64; skin.n_bones];
+    for (vertex, u) in skin.rest.iter().enumerate() {
+        for (bone, w) in skin.vertex(vertex) {
+            let reach = &mut reaches[bone as usize];
+            *reach = reach.max(f64::from(w) * u.distance(skeleton.joints[bone as usize]));
+        }
+    }
+    let mut report =
+        ExportReport { joints: joints.len(), depth: skeleton.depth(), ..ExportReport::default() };
+    let mut clips = Vec::new();
+    for (name, range) in parts {
+        let mut clip = Clip { name: name.clone(), ..Clip::default() };
+        let how = (params.fps, params.tolerance);
+        for mut track in tracks_of(skin, &skeleton, &reaches, range.clone(), how) {
+            track.joint = joint_of[track.joint];
+            report.add(track, 2, range.len(), &mut clip);
+        }
+        clip.joints.sort_by_key(|track| track.joint);
+        clips.push(clip);
+    }
+    let rig = Rig::new(joints)?;
+    Ok(Made { rig, slots: (0..skin.n_bones).map(bind).collect(), clips, report })
+}
+
+fn name_of(joint: usize) -> String {
+    format!("bone_{joint:03}")
+}
+
+/// Bones that stretch: two joints each where they shear, all below one root.
+fn stretching(
+    skin: &FittedSkin,
+    params: &ExportParams,
+    parts: &[(String, Range<usize>)],
+) -> Result<Made, SkinError> {
     let extents = extents(skin);
     let starts: Vec<usize> = parts.iter().map(|(_, range)| range.start).collect();
     let bones: Vec<Chain> = (0..skin.n_bones)
         .into_par_iter()
         .map(|bone| Chain::new(skin, bone, &extents[bone], &starts, params.tolerance))
         .collect();
-    let mut joints = Vec::new();
+    let mut joints = vec![Joint::new(ROOT, None, Transform::IDENTITY)];
     let mut slots = Vec::new();
     let mut outer_of = Vec::new();
     for (bone, chain) in bones.iter().enumerate() {
-        let name = format!("bone.{bone:03}");
+        let name = name_of(bone);
         outer_of.push(joints.len());
         let parent = joints.len();
-        joints.push(Joint::new(&name, None, Transform::from_translation(chain.center)));
+        joints.push(Joint::new(&name, Some(0), Transform::from_translation(chain.center)));
         if chain.is_sheared() {
-            joints.push(Joint::new(format!("{name}.shape"), Some(parent), Transform::IDENTITY));
+            joints.push(Joint::new(format!("{name}_shape"), Some(parent), Transform::IDENTITY));
         }
         slots.push(SkinSlot {
             joint: joints.len() - 1,
@@ -91,7 +202,6 @@ pub fn build_character(
         });
     }
     let rig = Rig::new(joints)?;
-    let bound = Skin::new(slots, skin.influences, skin.indices.clone(), skin.weights.clone(), warnings)?;
     let mut report = ExportReport {
         joints: rig.n_joints(),
         sheared: bones.iter().filter(|chain| chain.is_sheared()).count(),
@@ -105,17 +215,7 @@ pub fn build_character(
         }
         clips.push(clip);
     }
-    let character = Character {
-        name: params.name.clone(),
-        mesh: mesh.with_positions(skin.rest.clone())?,
-        // Normals of the input do not fit a corrected rest pose.
-        surface: Surface { normals: None, ..surface.clone() },
-        rig: Some(rig),
-        skin: Some(bound),
-        clips,
-        ..Character::default()
-    };
-    Ok((character, report))
+    Ok(Made { rig, slots, clips, report })
 }
 
 /// Add the displacements of an EigenSkin as morph targets, with their weights in the clips.
@@ -275,19 +375,7 @@ impl Chain {
         }
         for track in tracks {
             let n_curves = if track.joint == outer { 3 } else { 1 };
-            let counts = [
-                track.translation.as_ref().map(|keys| keys.times().len()),
-                track.rotation.as_ref().map(|keys| keys.times().len()),
-                track.scale.as_ref().map(|keys| keys.times().len()),
-            ];
-            let written = counts.iter().flatten().count();
-            report.curves += written;
-            report.constant += n_curves - written;
-            report.keys += counts.iter().flatten().sum::<usize>();
-            report.full_keys += n_curves * frames.len();
-            if written > 0 {
-                clip.joints.push(track);
-            }
+            report.add(track, n_curves, frames.len(), clip);
         }
     }
 }

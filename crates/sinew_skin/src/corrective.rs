@@ -198,7 +198,8 @@ mod tests {
     fn a_given_error_is_reached() {
         let sequence = known_sequence(6, 40, false);
         let fitter = SkinFitter::new(sequence.rest(), &mut &sequence).unwrap();
-        let params = FitParams { bones: 3, correct_rest: false, ..FitParams::default() };
+        let transforms = BoneKind::Affine;
+        let params = FitParams { bones: 3, transforms, correct_rest: false, ..FitParams::default() };
         let (start, _) = fit(&sequence, &params);
         let skin = fitter.fit_bones(&start, BoneKind::Rigid).unwrap();
         let size = sequence.rest().diagonal();

@@ -67,6 +67,45 @@ impl SkinFitter {
     }
 }
 
+/// Angle of normals in degrees that one facet of a hundred may exceed: shading does not show less.
+const GOOD_NORMALS: f64 = 12.0;
+/// Normals improve with this power of the number of bones, about: 0.47 to 0.66 on sequences of animals, people and cloth.
+const NORMALS_POWER: f64 = 0.6;
+/// More bones by this factor than are predicted.
+const RESERVE: f64 = 1.1;
+
+impl SkinFitter {
+    /// Fit with as many bones as it takes that facets lean as they should, from `params.bones` to `most`: those that are too
+    /// few are replaced once by as many as they predict.
+    ///
+    /// # Errors
+    /// As [`SkinFitter::fit`].
+    pub fn fit_to_look(
+        &self,
+        most: usize,
+        params: &FitParams,
+        progress: Progress,
+    ) -> Result<SkinFit, SkinError> {
+        let half = |from: f64| {
+            move |status: FitStatus| progress(FitStatus { share: from + 0.5 * status.share, ..status })
+        };
+        let first = self.fit(params, &half(0.0))?;
+        let reached = self.normals(&first.skin)?.p99;
+        let most = most.min(self.n_vertices());
+        if reached <= GOOD_NORMALS || params.bones >= most || first.report.cancelled {
+            return Ok(first);
+        }
+        let wanted = params.bones as f64 * RESERVE * (reached / GOOD_NORMALS).powf(1.0 / NORMALS_POWER);
+        let bones = (wanted.ceil() as usize).clamp(params.bones + 1, most);
+        let second = match self.fit(&FitParams { bones, ..params.clone() }, &half(0.5)) {
+            Err(SkinError::Cancelled) => return Ok(first),
+            fit => fit?,
+        };
+        let error = |fit: &SkinFit| fit.report.errors.last().copied().unwrap_or(f64::INFINITY);
+        Ok(if error(&second) < error(&first) { second } else { first })
+    }
+}
+
 struct Search<'a> {
     fitter: &'a SkinFitter,
     params: &'a FitParams,

@@ -16,11 +16,14 @@ use crate::{
     BoneKind, FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, Stage,
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
+    momentum::{extrapolate, momentum},
     normal::Normal,
+    normals::{NormalErrors, NormalSums},
     reseed::{MIN_BONE_WEIGHT, reseed},
     rest::update_rest,
-    rigid::{apply_turns, start_blended, start_rigid, update_rigid},
+    rigid::{start_blended, start_rigid, update_rigid},
     seeds::find_seeds,
+    shape::Shape,
     state::{Bones, Influences, State, centroids},
     summary::Summary,
     tracks::Tracks,
@@ -153,6 +156,21 @@ impl SkinFitter {
         self.measure_positions(&mut |frame| Ok(skin.positions(frame)))
     }
 
+    /// Angles between the facets of a skin and those of the sequence.
+    ///
+    /// # Errors
+    /// As [`SkinFitter::measure`].
+    pub fn normals(&self, skin: &FittedSkin) -> Result<NormalErrors, SkinError> {
+        check_size(&self.tracks, skin)?;
+        let mut sums = NormalSums::new(&self.rest);
+        let mut wanted = vec![DVec3::ZERO; self.n_vertices()];
+        for frame in 0..self.n_frames() {
+            self.tracks.frame(frame, &mut wanted);
+            sums.add(&wanted, &skin.positions(frame));
+        }
+        Ok(sums.finish())
+    }
+
     /// Errors of any source of positions, such as a file that was read back.
     ///
     /// # Errors
@@ -184,6 +202,13 @@ pub fn fit_skin(
     SkinFitter::new(rest, source)?.fit(params, progress)
 }
 
+/// Rounds with momentum: whether they move the rest pose, and where they are within the whole.
+#[derive(Clone, Copy)]
+struct Phase {
+    moves_rest: bool,
+    shares: [f64; 2],
+}
+
 /// A fit in progress.
 pub(crate) struct Run<'a> {
     tracks: &'a Tracks,
@@ -206,7 +231,8 @@ impl<'a> Run<'a> {
     /// Bones that were fitted elsewhere, transferred to these tracks: weights first, then a few rounds.
     pub fn finish(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         for _ in 0..FINISH_ROUNDS {
-            let (error, _) = self.round(&mut state, 0.0, SwapSchedule::All)?;
+            let moves_rest = self.params.correct_rest;
+            let (error, _) = self.round(&mut state, 0.0, SwapSchedule::All, moves_rest)?;
             self.report.errors.push(self.percent(error));
         }
         Ok((state, self.report))
@@ -237,7 +263,7 @@ impl<'a> Run<'a> {
             let mut error = 0.0;
             if starts.len() > 1 {
                 for _ in 0..TRIAL_ROUNDS {
-                    error = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?.0;
+                    error = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All, false)?.0;
                 }
             }
             if best.as_ref().is_none_or(|best| error < best.0) {
@@ -297,13 +323,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Weights, bones, rest pose. Returns the squared error after the weights, and whether bones were moved elsewhere.
-    /// Bones with less than `weak` vertices are moved elsewhere.
+    /// Weights, bones, and the rest pose if it moves. Returns the squared error after the weights, and whether bones were
+    /// moved elsewhere, which happens to those with less than `weak` vertices.
     fn round(
         &mut self,
         state: &mut State,
         weak: f64,
         exchanges: SwapSchedule,
+        moves_rest: bool,
     ) -> Result<(f64, bool), SkinError> {
         let choice =
             Choice { candidates: self.params.candidates, influences: self.params.influences, exchanges };
@@ -313,36 +340,47 @@ impl<'a> Run<'a> {
         let moved = reseed(self.tracks, state, &errors, weak);
         self.report.reseeded += moved;
         self.fit_bones(state)?;
-        if self.params.correct_rest {
-            update_rest(self.tracks, state);
+        if moves_rest {
+            let shape = (self.params.stiffness > 0.0).then(|| Shape::new(self.params.stiffness));
+            update_rest(self.tracks, state, shape);
         }
         Ok((error, moved > 0))
     }
 
-    /// All rounds, then a last one without momentum; bones are not moved any longer, even if they do little.
+    /// All rounds.
     fn refine(mut self, mut state: State) -> Result<(State, FitReport), SkinError> {
         let summary = if self.is_rigid() {
             None
         } else {
-            let (error, _) = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All)?;
+            let (error, _) = self.round(&mut state, MIN_BONE_WEIGHT, SwapSchedule::All, false)?;
             Summary::new(self.tracks, MAX_SUMMARY_LOSS * error)
         };
         let mut settled = match summary {
-            None => self.descend(state)?,
+            None => self.settle(state)?,
             Some(summary) => {
                 let mut run =
                     Run { report: self.report, ..Run::new(&summary.tracks, self.params, self.progress) };
-                let settled = run.descend(summary.shorten(state))?;
+                let settled = run.settle(summary.shorten(state))?;
                 self.report = run.report;
                 summary.lengthen(settled)
             }
         };
-        self.round(&mut settled, 0.0, SwapSchedule::All)?;
+        // A last one without momentum; bones are not moved elsewhere any longer, even if they do little.
+        self.round(&mut settled, 0.0, SwapSchedule::All, self.params.correct_rest)?;
         Ok((settled, self.report))
     }
 
+    /// Weights and bones first; then the rest pose with them, which so can only gain.
+    fn settle(&mut self, state: State) -> Result<State, SkinError> {
+        let mut state = self.descend(state, Phase { moves_rest: false, shares: [0.2, 0.7] })?;
+        if self.params.correct_rest && !self.report.cancelled {
+            state = self.descend(state, Phase { moves_rest: true, shares: [0.7, 0.95] })?;
+        }
+        Ok(state)
+    }
+
     /// Rounds with momentum, until the error stops falling.
-    fn descend(&mut self, state: State) -> Result<State, SkinError> {
+    fn descend(&mut self, state: State, phase: Phase) -> Result<State, SkinError> {
         let rounds = self.params.rounds;
         let mut settled = state;
         let mut ahead: Option<State> = None;
@@ -350,14 +388,16 @@ impl<'a> Run<'a> {
         let mut streak = 0;
         for round in 0..rounds {
             let mut state = ahead.take().unwrap_or_else(|| settled.clone());
-            let (error, moved) = self.round(&mut state, self.weak(round), self.exchanges(round))?;
+            let weak = if phase.moves_rest { 0.0 } else { self.weak(round) };
+            let (error, moved) = self.round(&mut state, weak, self.exchanges(round), phase.moves_rest)?;
             let rose = squares.last().is_some_and(|&last| error > RESTART_RISE * last);
             streak = if moved || rose { 0 } else { streak + 1 };
             squares.push(error);
             let before = std::mem::replace(&mut settled, state);
             self.report.rounds += 1;
             self.report.errors.push(self.percent(error));
-            if self.report(Stage::Refine, 0.2 + 0.75 * (round + 1) as f64 / rounds as f64, error) {
+            let [from, to] = phase.shares;
+            if self.report(Stage::Refine, from + (to - from) * (round + 1) as f64 / rounds as f64, error) {
                 self.report.cancelled = true;
                 break;
             }
@@ -366,9 +406,9 @@ impl<'a> Run<'a> {
                 self.report.converged = true;
                 break;
             }
-            let momentum = self.momentum(streak);
+            let momentum = momentum(streak, self.params.momentum);
             if momentum > 0.0 && round + 1 < rounds {
-                ahead = Some(self.extrapolated(&before, &settled, momentum));
+                ahead = Some(extrapolate(self.tracks, &before, &settled, momentum, phase.moves_rest));
             }
         }
         Ok(settled)
@@ -400,29 +440,6 @@ impl<'a> Run<'a> {
         let share =
             if self.is_rigid() { (20.0 / bones).clamp(0.2, 0.6) } else { (20.0 / bones).clamp(0.3, 0.65) };
         a.sqrt() - b.sqrt() <= share * self.params.tolerance * a.sqrt()
-    }
-
-    fn momentum(&self, streak: usize) -> f32 {
-        let k = streak as f64;
-        (1.3 * (k - 1.0) / (k + 2.0)).clamp(0.0, self.params.momentum) as f32
-    }
-
-    /// Extrapolate in the direction of the last round.
-    fn extrapolated(&self, before: &State, now: &State, momentum: f32) -> State {
-        let beyond = |now: &[f32], before: &[f32]| -> Vec<f32> {
-            now.iter().zip(before).map(|(now, before)| now + momentum * (now - before)).collect()
-        };
-        let mut next = now.clone();
-        next.bones.rows = beyond(&now.bones.rows, &before.bones.rows);
-        if self.is_rigid() {
-            next.bones.turns = beyond_turns(&now.bones, &before.bones, momentum);
-            apply_turns(self.tracks, &mut next.bones);
-        }
-        if self.params.correct_rest {
-            let rest = beyond(now.rest.as_flattened(), before.rest.as_flattened());
-            next.rest = rest.as_chunks().0.to_vec();
-        }
-        next
     }
 
     /// The state that an earlier result describes.
@@ -460,24 +477,4 @@ impl<'a> Run<'a> {
         }
         Ok(state)
     }
-}
-
-/// Quaternions extrapolated, of unit length.
-fn beyond_turns(now: &Bones, before: &Bones, momentum: f32) -> Vec<f32> {
-    let lanes = now.n_lanes;
-    let mut turns = now.turns.clone();
-    for (next, before) in turns.chunks_exact_mut(4 * lanes).zip(before.turns.chunks_exact(4 * lanes)) {
-        for l in 0..lanes {
-            let [a, b]: [[f32; 4]; 2] = [
-                std::array::from_fn(|k| next[k * lanes + l]),
-                std::array::from_fn(|k| before[k * lanes + l]),
-            ];
-            let dot: f32 = (0..4).map(|k| a[k] * b[k]).sum();
-            let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-            let q: [f32; 4] = std::array::from_fn(|k| a[k] + momentum * (a[k] - sign * b[k]));
-            let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
-            (0..4).for_each(|k| next[k * lanes + l] = q[k] / length);
-        }
-    }
-    turns
 }

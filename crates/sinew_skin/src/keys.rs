@@ -10,6 +10,9 @@
 use glam::{Quat, Vec3};
 use sinew_geom::rig::{Interpolate, Interpolation, Keys};
 
+/// What the description of times of their own takes in a file, about.
+const TIMES_BYTES: usize = 110;
+
 /// A value that has a distance.
 pub(crate) trait Distance: Interpolate {
     fn distance_to(self, other: Self) -> f32;
@@ -40,7 +43,12 @@ pub(crate) fn reduce<T: Distance>(values: &[T], times: &[f32], rest: T, toleranc
     if values.iter().all(|v| v.distance_to(rest) <= tolerance) {
         return None;
     }
-    let kept = kept_frames(values, times, tolerance);
+    let mut kept = kept_frames(values, times, tolerance);
+    // Curves with a key at every frame share their times; others have their own.
+    let own = kept.len() * (size_of::<T>() + size_of::<f32>()) + TIMES_BYTES;
+    if kept.len() > 1 && own >= size_of_val(values) {
+        kept = (0..values.len()).collect();
+    }
     let times = kept.iter().map(|&at| times[at]).collect();
     let values = kept.iter().map(|&at| values[at]).collect();
     // Times rise and values are finite, which is all that is required.

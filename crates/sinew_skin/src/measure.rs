@@ -7,7 +7,12 @@
 //! `d_avg` is computed over at most [`CLOSEST_FRAMES`] frames, evenly spread, and fewer for large meshes, because it
 //! can take longer than a fit.
 
-use crate::{FittedSkin, SkinError, source::check_length, tracks::Tracks};
+use crate::{
+    FittedSkin, SkinError,
+    normals::{NormalErrors, NormalSums},
+    source::check_length,
+    tracks::Tracks,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 use sinew_geom::{Mesh, query::SurfaceTree};
@@ -29,6 +34,8 @@ pub struct SkinErrors {
     pub d_avg: f64,
     /// Largest distance of a vertex from its true position.
     pub max: f64,
+    /// Angles between facets.
+    pub normals: NormalErrors,
     /// Root mean square distance of the vertices, frame by frame.
     pub per_frame: Vec<f64>,
     /// Root mean square distance over the frames, vertex by vertex.
@@ -42,16 +49,18 @@ pub(crate) struct Sums {
     per_frame: Vec<f64>,
     per_vertex: Vec<f64>,
     closest: Vec<f64>,
+    normals: NormalSums,
 }
 
 impl Sums {
-    pub fn new(n_vertices: usize) -> Self {
+    pub fn new(mesh: &Mesh) -> Self {
         Self {
             total: 0.0,
             max: 0.0,
             per_frame: Vec::new(),
-            per_vertex: vec![0.0; n_vertices],
+            per_vertex: vec![0.0; mesh.n_vertices()],
             closest: Vec::new(),
+            normals: NormalSums::new(mesh),
         }
     }
 
@@ -64,6 +73,7 @@ impl Sums {
             self.max = self.max.max(e.sqrt());
         }
         self.total += squared;
+        self.normals.add(wanted, found);
         self.per_frame.push((squared / wanted.len() as f64).sqrt());
     }
 
@@ -84,6 +94,7 @@ impl Sums {
             e_rms_diag1: e_rms / diagonal,
             d_avg: self.closest.iter().sum::<f64>() / self.closest.len().max(1) as f64,
             max: self.max,
+            normals: self.normals.finish(),
             per_vertex: self.per_vertex.iter().map(|e| (e / n_frames.max(1) as f64).sqrt()).collect(),
             per_frame: self.per_frame,
         }
@@ -115,7 +126,7 @@ pub(crate) fn measure_tracks(
     rest: &Mesh,
     positions: &mut dyn FnMut(usize) -> Result<Vec<DVec3>, SkinError>,
 ) -> Result<SkinErrors, SkinError> {
-    let mut sums = Sums::new(tracks.n_vertices);
+    let mut sums = Sums::new(rest);
     let mut wanted = vec![DVec3::ZERO; tracks.n_vertices];
     for frame in 0..tracks.n_frames {
         tracks.frame(frame, &mut wanted);

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 /// How a bone may deform the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BoneKind {
-    /// Rotation, translation, scale and shear: smallest error per bone.
-    #[default]
+    /// Rotation, translation, scale and shear: smallest error per bone, but engines that compose joints part by part, as
+    /// Unreal does, do not play shear.
     Affine,
-    /// Rotation and translation only: smallest error per byte.
+    /// Rotation and translation only, which every engine plays: smallest error per byte.
+    #[default]
     Rigid,
 }
 
@@ -38,10 +39,13 @@ pub struct FitParams {
     pub bones: usize,
     /// Largest number of bones per vertex, 1 to 8. Default 4.
     pub influences: usize,
-    /// How a bone may deform the surface. Default affine.
+    /// How a bone may deform the surface. Default rigid.
     pub transforms: BoneKind,
     /// Whether the rest pose may be corrected. Default true.
     pub correct_rest: bool,
+    /// Length, in diagonals of the rest pose, at which a strain of the corrected rest pose of one counts as half a length of
+    /// error of place in every frame: edges keep their vectors. 0 corrects freely, and may tear it. Default 0.005.
+    pub stiffness: f64,
     /// Largest number of refinement rounds; fewer if the error stops falling, usually about 25. Default 80.
     pub rounds: usize,
     /// Rounds with one bone per vertex before weights are blended. Default 10.
@@ -65,8 +69,9 @@ impl Default for FitParams {
         Self {
             bones: 50,
             influences: 4,
-            transforms: BoneKind::Affine,
+            transforms: BoneKind::default(),
             correct_rest: true,
+            stiffness: 0.005,
             rounds: 80,
             hard_rounds: 10,
             starts: vec![4.0],
@@ -96,6 +101,9 @@ impl FitParams {
         }
         if !(1..=MAX_CANDIDATES).contains(&self.candidates) {
             return wrong("candidates", self.candidates.to_string(), "it must be 1 to 16");
+        }
+        if !(0.0..=1.0).contains(&self.stiffness) {
+            return wrong("stiffness", self.stiffness.to_string(), "it must be 0 to 1");
         }
         if !(0.0..1.0).contains(&self.momentum) {
             return wrong("momentum", self.momentum.to_string(), "it must be at least 0 and below 1");

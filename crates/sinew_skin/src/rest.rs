@@ -1,13 +1,15 @@
 //! The rest pose, with bones and weights fixed.
 //!
 //! # Source
-//! Antonopoulos (2010), §5.3, eqs. 5.8–5.12: one 3 × 3 least-squares problem per vertex over all frames. Differs: a
-//! small multiple of the input pose is added, so that undetermined directions stay as they are.
+//! Antonopoulos (2010), §5.3, eqs. 5.8–5.12: one 3 × 3 least-squares problem per vertex over all frames. Differs: the
+//! default fit keeps the edges of the rest pose, because it is what an animator opens (see `shape`); without that a small
+//! multiple of the input pose is added, so that undetermined directions stay as they are.
 //! # Cost
 //! Per vertex with k influences: 4 k + 12 passes over its path.
 
 use crate::{
     lanes::{V, fma, groups, splat, sub, sum},
+    shape::{Anchor, Shape},
     state::{Bones, State},
     tracks::Tracks,
 };
@@ -19,12 +21,12 @@ use sinew_geom::linalg::{Kernel, dispatch};
 const REGULARISATION: f64 = 1e-6;
 const CHUNK_VERTICES: usize = 128;
 
-/// Best rest positions.
-pub(crate) fn update_rest(tracks: &Tracks, state: &mut State) {
+/// Best rest positions; with `shape` those of a pose whose edges stay nearly as they were.
+pub(crate) fn update_rest(tracks: &Tracks, state: &mut State, shape: Option<Shape>) {
     let origins = origins(&state.bones);
-    let mut rest = std::mem::take(&mut state.rest);
+    let mut rest = state.rest.clone();
     rest.par_chunks_mut(CHUNK_VERTICES).enumerate().for_each(|(chunk, rest)| {
-        dispatch(Correct { tracks, state, origins: &origins, first: chunk * CHUNK_VERTICES, rest });
+        dispatch(Correct { tracks, state, shape, origins: &origins, first: chunk * CHUNK_VERTICES, rest });
     });
     state.rest = rest;
 }
@@ -47,6 +49,7 @@ pub(crate) fn origins(bones: &Bones) -> Vec<f32> {
 struct Correct<'a> {
     tracks: &'a Tracks,
     state: &'a State,
+    shape: Option<Shape>,
     origins: &'a [f32],
     first: usize,
     rest: &'a mut [[f32; 3]],
@@ -83,22 +86,29 @@ impl Kernel for Correct<'_> {
                 }
                 (0..3).for_each(|d| dots[6 + d] = fma::<FMA>(a[d], left, dots[6 + d]));
             }
-            *u = solve(dots.map(|dot| f64::from(sum(dot))), *u, self.tracks.rest[vertex]);
+            let dots = dots.map(|dot| f64::from(sum(dot)));
+            let anchor = match self.shape {
+                Some(shape) => shape.anchor(self.tracks, &self.state.rest, vertex),
+                None => {
+                    let pull = REGULARISATION * (dots[0] + dots[3] + dots[5]) / 3.0 + 1e-12;
+                    Anchor { place: self.tracks.rest[vertex], pull }
+                }
+            };
+            *u = solve(dots, *u, anchor);
         }
     }
 }
 
 /// The correction `(AᵀA + μ) e = Aᵀ r + μ (u₀ − u)` added to `u`.
-fn solve(dots: [f64; 9], u: [f32; 3], input: [f32; 3]) -> [f32; 3] {
+fn solve(dots: [f64; 9], u: [f32; 3], Anchor { place, pull }: Anchor) -> [f32; 3] {
     let [xx, xy, xz, yy, yz, zz, rx, ry, rz] = dots;
-    let pull = REGULARISATION * (xx + yy + zz) / 3.0 + 1e-12;
     let matrix = DMat3::from_cols(
         DVec3::new(xx + pull, xy, xz),
         DVec3::new(xy, yy + pull, yz),
         DVec3::new(xz, yz, zz + pull),
     );
-    let [u, input] = [u, input].map(|p| DVec3::from_array(p.map(f64::from)));
-    let step = matrix.inverse() * (DVec3::new(rx, ry, rz) + pull * (input - u));
+    let [u, place] = [u, place].map(|p| DVec3::from_array(p.map(f64::from)));
+    let step = matrix.inverse() * (DVec3::new(rx, ry, rz) + pull * (place - u));
     let moved = u + step;
     if moved.is_finite() { moved.as_vec3().to_array() } else { u.as_vec3().to_array() }
 }

@@ -60,6 +60,14 @@ impl FittedSkin {
         (0..self.n_vertices()).into_par_iter().with_min_len(1024).map(position).collect()
     }
 
+    /// Whether bones only turn and shift, to the rounding of single precision. Those that mirror do more than that.
+    pub fn is_rigid(&self) -> bool {
+        self.transforms.iter().all(|t| {
+            let off = t.matrix3.transpose() * t.matrix3 - DMat3::IDENTITY;
+            t.matrix3.determinant() > 0.0 && off.to_cols_array().iter().all(|x| x.abs() < 1e-4)
+        })
+    }
+
     /// Bones that move at least one vertex.
     pub fn n_used_bones(&self) -> usize {
         let mut used = vec![false; self.n_bones];
@@ -96,5 +104,25 @@ impl FittedSkin {
             weights: state.influences.weights.clone(),
             transforms,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_are_not_rigid() {
+        let skin = |matrix3: DMat3| FittedSkin {
+            rest: vec![DVec3::ZERO],
+            n_bones: 1,
+            influences: 1,
+            indices: vec![0],
+            weights: vec![1.0],
+            transforms: vec![DAffine3 { matrix3, translation: DVec3::X }],
+        };
+        assert!(skin(DMat3::from_rotation_z(1.0)).is_rigid());
+        assert!(!skin(DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0))).is_rigid());
+        assert!(!skin(DMat3::from_diagonal(DVec3::new(2.0, 1.0, 1.0))).is_rigid());
     }
 }

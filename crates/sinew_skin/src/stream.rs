@@ -258,7 +258,7 @@ impl<'a> Stream<'a> {
         progress: Progress,
     ) -> Result<SkinErrors, SkinError> {
         let n_blocks = self.tracks.n_lanes / LANES;
-        let mut sums = Sums::new(rest.n_vertices());
+        let mut sums = Sums::new(rest);
         let mut wanted = vec![DVec3::ZERO; rest.n_vertices()];
         for block in 0..n_blocks {
             report_progress(progress, Stage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;

@@ -137,6 +137,30 @@ fn sequences_share_a_skin() {
     assert!(fails(&["fit", &a, &flag, "-o", &out], 1).contains("one mesh"));
 }
 
+/// Clips of several files play as fast as they did, whatever their lengths and rates.
+#[test]
+fn clips_of_files_keep_their_speed() {
+    let folder = Folder::new("fit-rates");
+    let played = |name: &str, n_frames: usize, fps: &str| -> String {
+        let frames: Vec<&str> = [FLAT, BENT].into_iter().cycle().take(n_frames).collect();
+        let (frames, out) = (strip(&folder, name, &frames), folder.at(&format!("{name}.glb")));
+        ok(&["fit", &frames, "--bones", "2", "--keep-rest", "--fps", fps, "-o", &out, "--json"]);
+        out
+    };
+    let (a, b) = (played("first", 7, "24"), played("second", 6, "30"));
+    let out = folder.at("both.glb");
+    // Their last keys are at 6/24 and 5/30 seconds; a frame that is not reached exactly is the one after.
+    for (more, fps, frames) in [(&[] as &[&str], 24.0, 7 + 5), (&["--fps", "50"], 50.0, 14 + 10)] {
+        let reported = ok(&[&["fit", &a, &b, "--bones", "2", "-o", &out, "--json"], more].concat());
+        assert_eq!(reported["frames"], frames, "{fps}: {reported}");
+        let clips = ok(&["info", &out, "--json"])["clips"].clone();
+        for (clip, seconds) in [(0, 6.0 / 24.0), (1, 5.0 / 30.0)] {
+            let written = clips[clip]["duration_secs"].as_f64().unwrap();
+            assert!(written > seconds - 1e-3 && written < seconds + 1.0 / fps, "{fps}: {clips}");
+        }
+    }
+}
+
 #[test]
 fn odd_input_is_taken_and_bad_input_named() {
     let folder = Folder::new("fit-bad");
@@ -206,10 +230,20 @@ fn odd_input_is_taken_and_bad_input_named() {
     assert!(fails(&["fit", &mesh, "-o", &out], 1).contains("one mesh"));
     assert!(fails(&["fit", &near, "-o", &folder.at("out.obj")], 1).contains(".glb"));
     assert!(fails(&["fit", &near, "--decimate", "1.5", "--bones", "2", "-o", &out], 1).contains("decimate"));
+    let refused = |more: &[&str]| fails(&[&["fit", &near, "-o", &out], more].concat(), 1);
+    assert!(refused(&["--for", "unity", "--influences", "8"]).contains("takes 4"));
+    assert!(refused(&["--for", "unreal", "--bones", "600"]).contains("255"));
+    assert!(refused(&["--for", "unity", "--transforms", "affine", "--bones", "128"]).contains("127"));
+    let idle =
+        ["--bones", "2", "--transforms", "affine", "--flat", "--keep-rest", "--stiffness", "1%", "--json"];
+    let said = ok(&[&["fit", &near, "-o", &out] as &[&str], &idle].concat())["warnings"].to_string();
+    assert!(said.contains("--flat has no effect") && said.contains("--stiffness has no effect"), "{said}");
     for usage in [
-        &["--error", "0.1", "--bones", "3"] as &[&str],
+        &["--for", "nobody"] as &[&str],
+        &["--error", "0.1", "--bones", "3"],
         &["--error", "-1"],
         &["--influences", "9"],
+        &["--stiffness", "200"],
         &["--transforms", "wobbly"],
         &["--grouping", "kmeans"],
     ] {

@@ -17,6 +17,10 @@ use std::ops::Range;
 pub const MAX_FITTED_BONES: usize = 1000;
 /// Share of the error of the fit that leaving out keys may add by default; errors add in squares.
 const KEY_SHARE: f64 = 0.1;
+/// Share of the bytes of all frames that a file with as many bones as pay may take.
+const FILE_SHARE: f64 = 0.9;
+/// A number of bones that is never too large.
+const FEWEST_BONES: usize = 4;
 /// Percent of the diagonal that leaving out keys may always cost.
 const KEY_LEAST_PERCENT: f64 = 1e-4;
 
@@ -33,6 +37,8 @@ pub struct SkinFileParams<'a> {
     pub key_tolerance: Option<f64>,
     /// Whether numbers are written with fewer bits.
     pub quantize: bool,
+    /// Whether all joints hang below the root, instead of a tree.
+    pub flat: bool,
     /// Corrections as morph targets.
     pub eigenskin: Option<&'a EigenSkin>,
 }
@@ -48,6 +54,18 @@ pub struct SkinFile {
     pub report: ExportReport,
     /// How far leaving out keys may move a vertex, in metres.
     pub tolerance: f64,
+    /// Whether weights have 16 bits and normals 8.
+    pub quantized: bool,
+}
+
+/// As many bones as leave a file smaller than the frames it replaces, at least `FEWEST_BONES` and at most `most`.
+pub fn affordable_bones(mesh: &Mesh, n_frames: usize, most: usize) -> usize {
+    let (n, frames) = (mesh.n_vertices() as f64, n_frames as f64);
+    // Places, normals, weights and numbers of bones of a vertex in the smallest form, and corners; then curves of a joint.
+    let surface = 28.0 * n + 6.0 * mesh.n_faces() as f64 + 2000.0;
+    let joint = 480.0 + 28.0 * frames;
+    let room = (FILE_SHARE * 12.0 * n * frames - surface) / joint;
+    (room.max(0.0) as usize).clamp(FEWEST_BONES, most.max(FEWEST_BONES)).min(mesh.n_vertices().max(1))
 }
 
 /// Write a fitted skin as a GLB file.
@@ -63,8 +81,13 @@ pub fn write_skin(
     let error = fit.report.errors.last().copied().unwrap_or_default();
     let percent = params.key_tolerance.unwrap_or((KEY_SHARE * error).max(KEY_LEAST_PERCENT));
     let tolerance = percent / 100.0 * mesh.diagonal();
-    let export =
-        ExportParams { fps: params.fps, tolerance, clips: params.clips.clone(), name: params.name.clone() };
+    let export = ExportParams {
+        fps: params.fps,
+        tolerance,
+        clips: params.clips.clone(),
+        name: params.name.clone(),
+        flat: params.flat,
+    };
     let (mut character, report) = build_character(&fit.skin, mesh, surface, &export, warnings)?;
     if let Some(eigenskin) = params.eigenskin {
         add_eigenskin(&mut character, eigenskin, &export)?;
@@ -74,8 +97,15 @@ pub fn write_skin(
         quantize: params.quantize,
         ..GlbOptions::default()
     };
-    let bytes = write_glb(&character, &options, warnings)?;
-    Ok(SkinFile { character, bytes, report, tolerance })
+    let mut bytes = write_glb(&character, &options, warnings)?;
+    let mut quantized = params.quantize;
+    // A skin larger than the frames it replaces is of no use.
+    if !quantized && bytes.len() > 12 * mesh.n_vertices() * fit.skin.n_frames() {
+        let smaller =
+            write_glb(&character, &GlbOptions { quantize: true, ..options }, &mut Warnings::default())?;
+        (bytes, quantized) = (smaller, true);
+    }
+    Ok(SkinFile { character, bytes, report, tolerance, quantized })
 }
 
 /// How far a character is from the frames that were fitted. `progress` is given the share done.

@@ -40,7 +40,7 @@ fn the_character_plays_what_was_fitted() {
         let (skin, _) = fit(&sequence, &FitParams { bones: 6, transforms, ..FitParams::default() });
         let export = |tolerance: f64| {
             let clips = vec![("first".to_owned(), 0..10), ("second".to_owned(), 10..24)];
-            let params = ExportParams { fps: 24.0, tolerance, clips, name: "tube".into() };
+            let params = ExportParams { fps: 24.0, tolerance, clips, name: "tube".into(), flat: false };
             let mut warnings = Warnings::default();
             let made = build_character(&skin, sequence.rest(), &Surface::default(), &params, &mut warnings);
             assert!(warnings.messages.is_empty(), "{warnings:?}");
@@ -63,9 +63,11 @@ fn the_character_plays_what_was_fitted() {
         let (rough, report) = export(0.02);
         // Shift, both turns, scale and the split of the matrix add up.
         assert!(worst(&rough) < 0.12, "rigid {rigid}: {}", worst(&rough));
-        assert!(report.keys < full.keys * 3 / 4, "{report:?} {full:?}");
+        // Of so few frames curves of rigid bones keep all: times of their own would take more.
+        let most = if rigid { full.keys - 1 } else { full.keys * 3 / 4 };
+        assert!(report.keys <= most, "{report:?} {full:?}");
         assert_eq!(exact.skin.unwrap().slots.len(), 6);
-        assert!(!rigid || (full.sheared == 0 && full.joints == 6), "{full:?}");
+        assert!(!rigid || (full.sheared == 0 && full.joints == 7), "{full:?}");
     }
 }
 
@@ -73,9 +75,10 @@ fn the_character_plays_what_was_fitted() {
 #[test]
 fn between_frames_the_character_stays_near() {
     let sequence = build_sequence(Sample::Flag, 1_000, &mut |_| ControlFlow::Continue(())).unwrap();
-    let (skin, errors) = fit(&sequence, &FitParams { bones: 20, ..FitParams::default() });
+    let params = FitParams { bones: 20, transforms: BoneKind::Affine, ..FitParams::default() };
+    let (skin, errors) = fit(&sequence, &params);
     let tolerance = 0.1 * errors.e_rms_diag1 / 100.0 * sequence.rest().diagonal();
-    let params = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into() };
+    let params = ExportParams { fps: 24.0, tolerance, clips: Vec::new(), name: "flag".into(), flat: false };
     let made =
         build_character(&skin, sequence.rest(), &Surface::default(), &params, &mut Warnings::default());
     let (character, _) = made.unwrap();
@@ -116,4 +119,87 @@ fn the_number_of_bones_follows_the_error() {
         fitter.fit_to_error(1e-9, &FitParams { bones: 12, ..FitParams::default() }, &no_progress).unwrap();
     assert_eq!(most.skin.n_bones, 12);
     assert!(fitter.fit_to_error(f64::NAN, &params, &no_progress).is_err());
+}
+
+/// Joints composed part by part, as Unreal does: scales multiply, translations are scaled and turned, nothing shears.
+fn part_by_part(rig: &sinew_geom::Rig, pose: &sinew_geom::Pose) -> Vec<DAffine3> {
+    let mut worlds: Vec<(DVec3, DQuat, DVec3)> = Vec::new();
+    for (joint, local) in rig.joints().iter().zip(&pose.locals) {
+        let (t, r, s) = (local.translation, local.rotation, local.scale);
+        worlds.push(match joint.parent {
+            None => (t, r, s),
+            Some(parent) => {
+                let (pt, pr, ps) = worlds[parent];
+                (pt + pr * (ps * t), pr * r, ps * s)
+            }
+        });
+    }
+    worlds.into_iter().map(|(t, r, s)| DAffine3::from_scale_rotation_translation(s, r, t)).collect()
+}
+
+/// What is written of rigid bones plays alike wherever joints are composed part by part; affine bones do not.
+#[test]
+fn rigid_bones_play_alike_without_shear() {
+    let sequence = known_sequence(5, 16, false);
+    for transforms in BoneKind::ALL {
+        let (skin, errors) = fit(&sequence, &FitParams { bones: 6, transforms, ..FitParams::default() });
+        for flat in [false, true] {
+            let params =
+                ExportParams { fps: 24.0, tolerance: 1e-6, clips: Vec::new(), name: "tube".into(), flat };
+            let surface = Surface::default();
+            let made = build_character(&skin, sequence.rest(), &surface, &params, &mut Warnings::default());
+            let (character, report) = made.unwrap();
+            let rig = character.rig.as_ref().unwrap();
+            let mut worst: f64 = 0.0;
+            for frame in 0..16 {
+                let time = (f64::from(frame) / 24.0) as f32;
+                let pose = character.clips[0].sample(rig, time);
+                let played = character.positions_by(&part_by_part(rig, &pose)).unwrap();
+                let wanted = skin.positions(frame as usize);
+                let far = played.iter().zip(&wanted).map(|(a, b)| a.as_dvec3().distance(*b));
+                worst = far.fold(worst, f64::max);
+            }
+            match transforms {
+                BoneKind::Rigid => {
+                    assert!(worst < 2e-5, "flat {flat}: {worst}");
+                    assert_eq!(report.joints, 7);
+                    assert!((report.depth == 1) == flat, "{report:?}");
+                    assert!(character.clips[0].joints.iter().all(|track| track.scale.is_none()));
+                }
+                BoneKind::Affine => {
+                    assert!(worst > 1e-2, "it would not be a test: {worst}, {}", errors.e_rms)
+                }
+            }
+        }
+    }
+}
+
+/// The correction of the rest pose never costs error, and does not tear what an animator opens.
+#[test]
+fn a_corrected_rest_pose_is_not_torn() {
+    let sequence = build_sequence(Sample::Tablecloth, 1_000, &mut |_| ControlFlow::Continue(())).unwrap();
+    let run = |correct_rest, stiffness| {
+        let (skin, errors) =
+            fit(&sequence, &FitParams { bones: 15, correct_rest, stiffness, ..FitParams::default() });
+        (errors.e_rms_diag1, crate::compute_bind_stretch(sequence.rest(), &skin.rest)[1])
+    };
+    let (kept, firm, free) = (run(false, 0.005), run(true, 0.005), run(true, 0.0));
+    assert!(kept.1 < 1.0 + 1e-5, "{kept:?}");
+    assert!(firm.0 <= kept.0 && free.0 <= 1.02 * firm.0, "{kept:?} {firm:?} {free:?}");
+    assert!(firm.1 < 2.0 && firm.1 < free.1, "{firm:?} {free:?}");
+}
+
+/// More bones until facets lean as they should, and no more than are allowed.
+#[test]
+fn bones_are_as_many_as_it_takes_to_look_right() {
+    let sequence = build_sequence(Sample::Tablecloth, 1_000, &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut source = &sequence;
+    let fitter = SkinFitter::new(sequence.rest(), &mut source).unwrap();
+    let params = FitParams { bones: 10, ..FitParams::default() };
+    let p99 = |skin: &FittedSkin| fitter.normals(skin).unwrap().p99;
+    let few = fitter.fit(&params, &no_progress).unwrap().skin;
+    let found = fitter.fit_to_look(120, &params, &no_progress).unwrap().skin;
+    assert!(p99(&few) > 12.0 && found.n_bones > 10 && found.n_bones <= 120, "{}", p99(&few));
+    assert!(p99(&found) < 0.8 * p99(&few), "{} of {}", p99(&found), p99(&few));
+    assert_eq!(fitter.fit_to_look(10, &params, &no_progress).unwrap().skin.n_bones, 10);
 }

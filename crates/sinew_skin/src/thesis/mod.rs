@@ -255,7 +255,7 @@ pub(crate) fn correct(tracks: &Tracks, mut state: State, params: &ThesisParams) 
         state.influences = update_weights(tracks, &state, choice).0;
     }
     if params.correct_rest {
-        update_rest(tracks, &mut state);
+        update_rest(tracks, &mut state, None);
     }
     state
 }

@@ -191,6 +191,12 @@ struct FitReport {
     E_RMS_diag1: f64,
     d_avg: f64,
     max: f64,
+    /// Angles between facets in degrees, their mean and what one of a hundred exceeds; percent that are flipped.
+    normals_mean: f64,
+    normals_p99: f64,
+    flipped: f64,
+    /// Largest factor by which an edge of the bind pose differs.
+    bind_max: f64,
     per_frame: Vec<f64>,
     bytes_in: usize,
     bytes_out: usize,
@@ -235,6 +241,10 @@ fn report(fitted: &Fitted, version: u32, current: bool) -> FitReport {
         E_RMS_diag1: errors.e_rms_diag1,
         d_avg: errors.d_avg,
         max: errors.max,
+        normals_mean: errors.normals.mean,
+        normals_p99: errors.normals.p99,
+        flipped: errors.normals.flipped,
+        bind_max: fitted.bind_stretch[1],
         per_frame: errors.per_frame.clone(),
         bytes_in: fitted.bytes[0],
         bytes_out: fitted.bytes[1],

@@ -5,7 +5,7 @@ use anyhow::{Context, bail, ensure};
 use glam::DVec3;
 use sinew::{
     formats::{Content, SequenceFolder, gltf, read_any},
-    geom::{Character, Mesh, MeshSequence, Surface, Warnings},
+    geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
     session::DEFAULT_FPS,
     skin::{FrameSource, SkinError},
 };
@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Distance from the origin, in diagonals, from which the rounding of files would be seen.
 const FAR_DIAGONALS: f64 = 200.0;
+
+/// Share of a frame by which a clip may be longer than its frames: times have single precision.
+const ROUNDING: f64 = 1e-3;
 
 /// What readers say of coordinates that are not numbers.
 const NOT_FINITE: &str = "NaN or infinite";
@@ -31,12 +34,12 @@ pub struct Input {
 enum Kind {
     Folder(Box<SequenceFolder>),
     Frames(Box<MeshSequence>, Surface),
-    /// A skinned character whose first clip is sampled.
-    Played(Box<Character>, usize),
+    /// A skinned character whose first clip is sampled: so many frames, at so many a second.
+    Played(Box<Character>, usize, f64),
 }
 
 impl Input {
-    /// Open a sequence.
+    /// Open a sequence. Clips are sampled at `fps` frames per second, if it is given; folders are taken to have that rate.
     pub fn open(path: &Path, fps: Option<f64>, warnings: &mut Warnings) -> anyhow::Result<Self> {
         let shown = path.display();
         let kind = match read_any(path, warnings)? {
@@ -54,17 +57,18 @@ impl Input {
                 bail!("{shown}: a motion without a surface has no skin")
             }
         };
-        let own = match &kind {
+        let fps = match &kind {
             Kind::Frames(sequence, _) => sequence.fps(),
-            _ => DEFAULT_FPS,
+            Kind::Played(_, _, rate) => *rate,
+            Kind::Folder(_) => fps.unwrap_or(DEFAULT_FPS),
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let rest = match &kind {
             Kind::Folder(folder) => folder.rest().clone(),
             Kind::Frames(sequence, _) => sequence.rest().clone(),
-            Kind::Played(character, _) => character.mesh.clone(),
+            Kind::Played(character, ..) => character.mesh.clone(),
         };
-        let (path, fps) = (path.to_owned(), fps.unwrap_or(own));
+        let path = path.to_owned();
         Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind })
     }
 
@@ -94,7 +98,7 @@ impl Input {
         match &self.kind {
             Kind::Folder(folder) => folder.surface(),
             Kind::Frames(_, surface) => surface,
-            Kind::Played(character, _) => &character.surface,
+            Kind::Played(character, ..) => &character.surface,
         }
     }
 
@@ -102,7 +106,7 @@ impl Input {
         match &self.kind {
             Kind::Folder(folder) => folder.frames().len(),
             Kind::Frames(sequence, _) => sequence.n_frames(),
-            Kind::Played(_, n_frames) => *n_frames,
+            Kind::Played(_, n_frames, _) => *n_frames,
         }
     }
 
@@ -139,8 +143,21 @@ fn played(character: Character, fps: Option<f64>, warnings: &mut Warnings) -> an
     if character.clips.len() > 1 {
         warnings.push(format!("of {} clips the first, {:?}, is fitted", character.clips.len(), clip.name));
     }
-    let n_frames = count_frames(clip, fps.unwrap_or(DEFAULT_FPS))?;
-    Ok(Kind::Played(Box::new(character), n_frames))
+    let (n_frames, rate) = frames_of(clip, fps)?;
+    Ok(Kind::Played(Box::new(character), n_frames, rate))
+}
+
+/// Frames of a clip and how many there are in a second. Nothing of it may be cut off: its own rate reaches exactly to its
+/// end, a given one, which is kept, to the first frame after it.
+fn frames_of(clip: &Clip, fps: Option<f64>) -> anyhow::Result<(usize, f64)> {
+    let n_frames = count_frames(clip, fps.unwrap_or_else(|| clip.joint_rate()))?;
+    let seconds = f64::from(clip.duration_secs());
+    let last = (n_frames - 1) as f64;
+    Ok(match fps {
+        Some(fps) => (n_frames + usize::from(last < seconds * fps - ROUNDING), fps),
+        None if n_frames > 1 && seconds > 0.0 => (n_frames, last / seconds),
+        None => (n_frames, DEFAULT_FPS),
+    })
 }
 
 /// Reads the frames of inputs one after another, and collects what had to be repaired.
@@ -185,7 +202,7 @@ impl FrameSource for Frames<'_> {
                 read
             }
             Kind::Frames(sequence, _) => sequence.frames()[at].iter().map(|p| p.as_dvec3()).collect(),
-            Kind::Played(character, _) => {
+            Kind::Played(character, ..) => {
                 let time = (at as f64 / input.fps) as f32;
                 let moved = character.positions_at(character.clips.first(), time);
                 moved.map_err(|error| failed(error.to_string()))?.iter().map(|p| p.as_dvec3()).collect()

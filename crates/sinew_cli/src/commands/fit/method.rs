@@ -4,8 +4,8 @@ use super::{FitArgs, Times};
 use crate::console::{Console, Progress};
 use sinew::session::MAX_FITTED_BONES;
 use sinew::skin::{
-    Blending, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge, Placement, Queue,
-    SkinError, SkinFit, SkinFitter, Stage, ThesisParams, TransformSolver,
+    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge,
+    Placement, Queue, SkinError, SkinFit, SkinFitter, Stage, ThesisParams, TransformSolver,
 };
 use std::{
     ops::ControlFlow,
@@ -30,13 +30,31 @@ fn bones(args: &FitArgs) -> usize {
     args.bones.unwrap_or(FitParams::default().bones)
 }
 
+/// Bones per vertex: those asked for, else those every player takes, which `--for` may only lower.
+fn influences(args: &FitArgs) -> usize {
+    let most = args.engine.map_or(usize::MAX, |engine| engine.limits().influences);
+    args.influences.map_or(FitParams::default().influences.min(most), usize::from)
+}
+
+/// Most bones of a skin with so many joints, one of which is the root: bones that scale and shear take two each.
+pub fn most_bones(kind: BoneKind, joints: usize) -> usize {
+    let joints_each = if kind == BoneKind::Affine { 2 } else { 1 };
+    joints.saturating_sub(1) / joints_each
+}
+
+/// Most joints that the program of `--for` draws.
+pub fn most_joints(args: &FitArgs) -> usize {
+    args.engine.map_or(usize::MAX, |engine| engine.limits().joints)
+}
+
 /// Parameters of the default fit.
 pub fn default_params(args: &FitArgs, seed: u64) -> FitParams {
     FitParams {
         bones: bones(args),
-        influences: args.influences.into(),
+        influences: influences(args),
         transforms: args.transforms,
         correct_rest: !args.keep_rest,
+        stiffness: args.stiffness.map_or(FitParams::default().stiffness, |percent| percent / 100.0),
         rounds: args.rounds.into(),
         starts: if args.thorough { vec![4.0, 1.0, 0.0] } else { FitParams::default().starts },
         tolerance: if args.thorough { 1e-3 } else { FitParams::default().tolerance },
@@ -53,7 +71,7 @@ fn thesis_params(args: &FitArgs, seed: u64) -> ThesisParams {
     let iterative = args.transforms_by.as_deref() == Some("lsqr");
     ThesisParams {
         bones: bones(args),
-        influences: args.influences.into(),
+        influences: influences(args),
         transforms: args.transforms,
         placement,
         blending: args.weights.unwrap_or(Blending::Distance),
@@ -83,11 +101,11 @@ pub fn is_thesis(args: &FitArgs) -> bool {
     args.joints.is_some() || args.weights.is_some()
 }
 
-/// Do the fit that is asked for.
+/// Do the fit that is asked for. Where no number of bones is given, it takes no more than are `affordable`.
 pub fn perform(
     args: &FitArgs,
     seed: u64,
-    fitter: &SkinFitter,
+    (fitter, affordable): (&SkinFitter, usize),
     console: &Console,
     times: &mut Times,
 ) -> Result<Fitted, SkinError> {
@@ -101,13 +119,18 @@ pub fn perform(
     let mut method = if is_thesis(args) { "thesis" } else { "default" };
     let fit = match (args.error, args.decimate, is_thesis(args)) {
         (Some(target), _, _) => {
-            fitter.fit_to_error(target, &FitParams { bones: MAX_FITTED_BONES, ..params }, &hear)?
+            let bones = most_bones(args.transforms, most_joints(args)).min(MAX_FITTED_BONES);
+            fitter.fit_to_error(target, &FitParams { bones, ..params }, &hear)?
         }
         (None, Some(amount), false) => {
             let small = fitter.decimate(&decimate_params(args, amount))?;
             times.lap("decimate");
             (n_fitted, method) = (small.n_vertices(), "default, decimated");
             fitter.fit_decimated(&params, &small, &hear)?
+        }
+        (None, None, false) if args.bones.is_none() => {
+            let bones = params.bones.min(affordable);
+            fitter.fit_to_look(affordable, &FitParams { bones, ..params }, &hear)?
         }
         (None, None, false) => fitter.fit(&params, &hear)?,
         (None, Some(amount), true) => {
@@ -152,4 +175,17 @@ fn show_progress(
     let _ = progress.update(status.share);
     let is_over = limit.is_some_and(|limit| start.elapsed() > limit);
     if is_over && status.stage == Stage::Refine { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bones_leave_room_for_the_root_and_for_second_joints() {
+        assert_eq!(most_bones(BoneKind::Rigid, 256), 255);
+        assert_eq!(most_bones(BoneKind::Affine, 256), 127);
+        assert!(2 * most_bones(BoneKind::Affine, 256) < 256);
+        assert!(most_bones(BoneKind::Affine, usize::MAX) > MAX_FITTED_BONES);
+    }
 }

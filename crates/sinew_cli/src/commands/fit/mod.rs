@@ -7,7 +7,7 @@ mod page;
 
 pub use args::FitArgs;
 
-use super::{input::with_path, output::rate};
+use super::input::with_path;
 use crate::console::Console;
 use anyhow::{bail, ensure};
 use glam::DVec3;
@@ -16,11 +16,20 @@ use method::Fitted;
 use serde_json::{Value, json};
 use sinew::{
     formats::{gltf, no_side_files, write_atomic},
-    geom::Warnings,
-    session::{SkinFile, SkinFileParams, measure_character, write_skin},
-    skin::{SkinError, SkinErrors, SkinFitter, fit_streamed},
+    geom::{Mesh, Warnings},
+    session::Engine,
+    session::{SkinFile, SkinFileParams, affordable_bones, measure_character, write_skin},
+    skin::{BoneKind, SkinError, SkinErrors, SkinFitter, compute_bind_stretch, fit_streamed},
 };
 use std::{ops::Range, time::Instant};
+
+/// Joints of a skin that every program draws.
+const MOST_JOINTS: usize = 256;
+/// What shading shows: degrees that one facet of a hundred exceeds, and percent that are flipped.
+const MOST_NORMALS: f64 = 15.0;
+const MOST_FLIPPED: f64 = 0.01;
+/// Factor by which an edge of the bind pose may differ.
+const MOST_STRETCH: f64 = 4.0;
 
 pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     let seed = console.seed;
@@ -35,6 +44,8 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     ensure!(args.seconds.is_none_or(|s| s.is_finite() && s >= 0.0), "--seconds must not be negative");
     ensure!(args.bones != Some(0), "--bones 0: 0 bones cannot move anything; ask for at least 1");
     let mut warnings = Warnings::default();
+    check_engine(args, &mut warnings)?;
+    warn_of_idle_options(args, &mut warnings);
     let mut times = Times::new();
     let inputs = open(args, &mut warnings)?;
     if let Some(n_sample) = args.sample {
@@ -42,7 +53,9 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     }
     let fitter = read(args, &inputs, console, &mut warnings)?;
     times.lap("read");
-    let fitted = method::perform(args, seed, &fitter, console, &mut times)
+    let most = method::most_bones(args.transforms, method::most_joints(args).min(MOST_JOINTS));
+    let affordable = affordable_bones(inputs[0].rest(), fitter.n_frames(), most);
+    let fitted = method::perform(args, seed, (&fitter, affordable), console, &mut times)
         .map_err(|error| with_path(error, &args.sequences[0]))?;
     let exported = export(args, &inputs, &fitted, &mut warnings)?;
     write_atomic(&args.output, &exported.bytes)?;
@@ -51,8 +64,9 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
     let errors = measure(&exported, &clips, inputs[0].fps, &fitter, console)?;
     times.lap("measure");
     warn_of_oddities(&fitter, &fitted, args, &errors, &mut warnings);
+    let mut report = describe(args, inputs[0].rest(), &fitted, &exported, &errors);
+    warn_of_looks(&report, &mut warnings);
     console.warn(&args.sequences[0], &warnings);
-    let mut report = describe(args, &fitted, &exported, &errors, fitter.n_frames());
     report["seconds"] = times.to_json();
     report["warnings"] = json!(warnings.messages);
     if let Some(path) = &args.report {
@@ -60,6 +74,47 @@ pub fn run(args: &FitArgs, console: &Console) -> anyhow::Result<()> {
         report["report"] = json!(path.display().to_string());
     }
     console.result(&report, || as_text(&report))
+}
+
+/// Refuse what a program does not take.
+fn check_engine(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<()> {
+    let Some(engine) = args.engine else { return Ok(()) };
+    let (name, limits) = (engine.name(), engine.limits());
+    let (bones, influences) = (args.bones.unwrap_or_default(), args.influences.unwrap_or_default());
+    let most = method::most_bones(args.transforms, limits.joints);
+    ensure!(
+        bones <= most,
+        "--bones {bones}: {name} draws {} joints of a skin with the root{}; ask for {most} bones or fewer",
+        limits.joints,
+        if args.transforms == BoneKind::Affine { ", and affine bones take two each" } else { "" }
+    );
+    ensure!(
+        usize::from(influences) <= limits.influences,
+        "--influences {influences}: {name} takes {} bones per vertex; ask for no more",
+        limits.influences
+    );
+    if args.transforms == BoneKind::Affine && !limits.plays_shear {
+        warnings.push(format!(
+            "{name} composes scales without shear, so that affine bones will look wrong there; leave out --transforms affine"
+        ));
+    }
+    Ok(())
+}
+
+/// Name options that change nothing in the fit that is asked for.
+fn warn_of_idle_options(args: &FitArgs, warnings: &mut Warnings) {
+    if args.stiffness.is_some() {
+        let thesis = method::is_thesis(args)
+            .then_some("with --joints and --weights the rest pose is corrected freely");
+        let kept = args.keep_rest.then_some("with --keep-rest the rest pose is not corrected");
+        let sampled = args.sample.map(|_| "with --sample the rest pose is not corrected");
+        if let Some(cause) = kept.or(sampled).or(thesis) {
+            warnings.push(format!("--stiffness has no effect: {cause}"));
+        }
+    }
+    if args.flat && args.transforms == BoneKind::Affine {
+        warnings.push("--flat has no effect: affine bones are never in a tree");
+    }
 }
 
 /// A fit of which only a sample of the vertices is held in memory.
@@ -81,7 +136,6 @@ fn streamed(
     frames.warnings.messages.into_iter().for_each(|message| warnings.push(message));
     let (fit, errors) = done.map_err(|error| named(error, args))?;
     times.lap("fit");
-    let n_frames = fit.skin.n_frames();
     let fitted = Fitted {
         fit,
         eigenskin: None,
@@ -92,7 +146,7 @@ fn streamed(
     write_atomic(&args.output, &exported.bytes)?;
     times.lap("write");
     console.warn(&args.sequences[0], &warnings);
-    let mut report = describe(args, &fitted, &exported, &errors, n_frames);
+    let mut report = describe(args, inputs[0].rest(), &fitted, &exported, &errors);
     report["rest_corrected"] = json!(false);
     report["seconds"] = times.to_json();
     report["warnings"] = json!(warnings.messages);
@@ -111,7 +165,9 @@ fn named(error: SkinError, args: &FitArgs) -> anyhow::Error {
 fn open(args: &FitArgs, warnings: &mut Warnings) -> anyhow::Result<Vec<Input>> {
     let mut inputs: Vec<Input> = Vec::new();
     for path in &args.sequences {
-        let input = Input::open(path, args.fps, warnings)?;
+        // One skin file has one rate: further clips are sampled at that of the first.
+        let fps = args.fps.or_else(|| inputs.first().map(|first| first.fps));
+        let input = Input::open(path, fps, warnings)?;
         if let Some(first) = inputs.first() {
             input.check_same_mesh(first)?;
         }
@@ -162,19 +218,22 @@ fn export(
     fitted: &Fitted,
     warnings: &mut Warnings,
 ) -> anyhow::Result<SkinFile> {
-    let fps = inputs[0].fps;
-    if inputs.iter().any(|input| input.fps != fps) {
-        warnings.push(format!("the sequences have different frame rates; all are played at {}", rate(fps)));
-    }
     let params = SkinFileParams {
         name: args.output.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        fps,
+        fps: inputs[0].fps,
         clips: clips_of(inputs),
         key_tolerance: args.key_tolerance,
         quantize: args.quantize,
+        flat: args.flat,
         eigenskin: fitted.eigenskin.as_ref(),
     };
-    Ok(write_skin(&fitted.fit, (inputs[0].rest(), inputs[0].surface()), &params, warnings)?)
+    let exported = write_skin(&fitted.fit, (inputs[0].rest(), inputs[0].surface()), &params, warnings)?;
+    let (joints, most) = (exported.report.joints, method::most_joints(args));
+    if let Some(engine) = args.engine.filter(|_| joints > most) {
+        let name = engine.name();
+        warnings.push(format!("the skin has {joints} joints, {name} draws {most}; ask for fewer --bones"));
+    }
+    Ok(exported)
 }
 
 /// Errors of what another program would play: the file, read again.
@@ -231,25 +290,52 @@ fn warn_of_oddities(
     }
 }
 
-fn describe(
-    args: &FitArgs,
-    fitted: &Fitted,
-    exported: &SkinFile,
-    errors: &SkinErrors,
-    n_frames: usize,
-) -> Value {
+/// What would be seen.
+fn warn_of_looks(report: &Value, warnings: &mut Warnings) {
+    let x = |key: &str| report[key].as_f64().unwrap_or_default();
+    if x("normals_p99") > MOST_NORMALS || x("flipped") > MOST_FLIPPED {
+        warnings.push(format!(
+            "facet normals are off by {:.1}° on average, 1 % of them by more than {:.1}°, and {:.3} % of the facets are flipped; shading \
+             will show it where it is worst (--report shows where); more --bones help",
+            x("normals_mean"),
+            x("normals_p99"),
+            x("flipped")
+        ));
+    }
+    if x("bind_max") > MOST_STRETCH {
+        warnings.push(format!(
+            "the bind pose is torn: an edge differs by × {:.1}; a larger --stiffness or --keep-rest prevents it",
+            x("bind_max")
+        ));
+    }
+    let (from, to) = (x("bytes_in"), x("bytes_out"));
+    if to > from {
+        warnings.push(format!(
+            "the file has {to:.0} bytes, more than the {from:.0} of the frames: a sequence this short is not worth a skin"
+        ));
+    }
+}
+
+fn describe(args: &FitArgs, rest: &Mesh, fitted: &Fitted, exported: &SkinFile, errors: &SkinErrors) -> Value {
     let (report, fit) = (&exported.report, &fitted.fit);
+    let n_frames = fit.skin.n_frames();
+    let bind = compute_bind_stretch(rest, &fit.skin.rest);
     let n_vertices = fit.skin.n_vertices();
     json!({
         "vertices": n_vertices,
         "frames": n_frames,
         "bones": fit.skin.n_bones,
-        "influences": args.influences,
+        "influences": fit.skin.influences,
         "dE": errors.de,
         "E_RMS": errors.e_rms,
         "E_RMS_diag1": errors.e_rms_diag1,
         "d_avg": errors.d_avg,
         "max": errors.max,
+        "normals_mean": errors.normals.mean,
+        "normals_p99": errors.normals.p99,
+        "flipped": errors.normals.flipped,
+        "bind_p99": bind[0],
+        "bind_max": bind[1],
         "seconds": {},
         "bytes_in": n_vertices * n_frames * 12,
         "bytes_out": exported.bytes.len(),
@@ -260,12 +346,15 @@ fn describe(
         "eigenskin": fitted.eigenskin.as_ref().map_or(0, |eigenskin| eigenskin.offsets.len()),
         "rounds": fit.report.rounds,
         "converged": fit.report.converged,
+        "for": args.engine.map(Engine::name),
         "joints": report.joints,
+        "depth": report.depth,
+        "shifting_joints": report.shifting,
         "keys": report.keys,
         "keys_of_all_frames": report.full_keys,
         "key_tolerance": exported.tolerance,
         "constant_curves": report.constant,
-        "quantized": args.quantize,
+        "quantized": exported.quantized,
         "written": args.output.display().to_string(),
     })
 }
@@ -281,15 +370,27 @@ fn as_text(report: &Value) -> String {
             report["frames"]
         ),
         format!(
-            "  bones               {} {}, {} per vertex, {} joints",
+            "  bones               {} {}, {} per vertex, {} joints, {} in a chain",
             report["bones"],
             report["transforms"].as_str().unwrap_or_default(),
             report["influences"],
-            report["joints"]
+            report["joints"],
+            report["depth"]
         ),
         format!("  E_RMS_diag1         {:.4} % of the diagonal", x("E_RMS_diag1")),
         format!("  E_RMS, dE, d_avg    {:.4}, {:.3} %, {:.3e}", x("E_RMS"), x("dE"), x("d_avg")),
         format!("  largest error       {:.3e}", x("max")),
+        format!(
+            "  normals             off by {:.2}°, 1 % by more than {:.1}°, {:.3} % flipped",
+            x("normals_mean"),
+            x("normals_p99"),
+            x("flipped")
+        ),
+        format!(
+            "  bind pose           edges within × {:.2}, 1 % beyond × {:.2}",
+            x("bind_max"),
+            x("bind_p99")
+        ),
         format!(
             "  keys                {}, all frames have {}; within {:.1e}",
             report["keys"],

@@ -33,6 +33,7 @@ pub fn write(
         "positions": floats(skin.rest.iter().flat_map(|p| p.as_vec3().to_array())),
         "faces": encode(rest.faces().iter().flatten().flat_map(|v| v.to_le_bytes())),
         "error": floats(errors.per_vertex.iter().map(|&e| e as f32)),
+        "leaning": floats(errors.normals.per_vertex.iter().copied()),
         "deformation": floats(fitter.vertex_deformation()?),
         "strongest": encode(skin.strongest_bones().iter().flat_map(|v| v.to_le_bytes())),
         "indices": encode(skin.indices.iter().flat_map(|v| v.to_le_bytes())),

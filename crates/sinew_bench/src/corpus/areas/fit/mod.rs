@@ -11,7 +11,7 @@
 //!   (edges far shorter than the others left out): it is what an animator opens;
 //! - `shear`: error over `error` when joints are composed part by part (rotations, scales, translations), as Unreal does;
 //! - `size`: bytes of the file over those of the frames as 32-bit numbers;
-//! - `joints`: joints in the file over bones fitted;
+//! - `joints`: joints in the file, without the root, over bones fitted;
 //! - `amplitude` (twin): motion kept, as the ratio of root mean square distances from the mean pose (or its inverse, the
 //!   smaller).
 
@@ -31,7 +31,7 @@ use glam::DVec3;
 use serde_json::Value;
 use source::{Source, times};
 
-pub const DAMAGE_WORDS: &[&str] = &["normals", "flipped", "torn", "shear"];
+pub const DAMAGE_WORDS: &[&str] = &["normals", "flipped", "torn", "shear", "worth a skin"];
 
 /// Largest number of normals per sequence; longer ones are sampled.
 const MOST_NORMALS: usize = 3_000_000;
@@ -71,7 +71,8 @@ pub fn judge(task: &Task, lab: &Lab) -> anyhow::Result<Verdict> {
     let raw = (source.frames.len() * source.rest.len() * 12).max(1) as f64;
     verdict.set("size", std::fs::metadata(&out)?.len() as f64 / raw);
     let bones = report["bones"].as_f64().unwrap_or(0.0);
-    verdict.set("joints", written.joints().len() as f64 / bones.max(1.0));
+    let beside_root = written.joints().len().saturating_sub(1) as f64;
+    verdict.set("joints", beside_root / bones.max(1.0));
     played.draw(&mut verdict);
     Ok(verdict)
 }

@@ -58,8 +58,12 @@ function settingsSection(): View {
         'Bones can',
         fitParams().rigid ? 'rigid' : 'affine',
         [
-          { value: 'affine', label: 'Stretch', tip: 'Rotate, move, scale and shear (affine): smallest error per bone' },
-          { value: 'rigid', label: 'Rotate only', tip: 'Rotate and move (rigid): smallest error per byte' },
+          { value: 'rigid', label: 'Rotate only', tip: 'Rotate and move (rigid): plays alike in every engine' },
+          {
+            value: 'affine',
+            label: 'Stretch',
+            tip: 'Rotate, move, scale and shear (affine): less error, but Unreal plays no shear',
+          },
         ],
         (kind) => set({ rigid: kind === 'rigid' }),
       ),
@@ -68,6 +72,15 @@ function settingsSection(): View {
       'Rest pose',
       checkbox('fit-rest', 'may be corrected', fitParams().correct_rest, (correct_rest) => set({ correct_rest })),
     ),
+    // Affine bones are never in a tree.
+    ...(fitParams().rigid
+      ? [
+          row(
+            'Joints',
+            checkbox('fit-flat', 'all below the root', fitParams().flat, (flat) => set({ flat })),
+          ),
+        ]
+      : []),
   );
 }
 

@@ -44,6 +44,18 @@ function numbers(fit: Fit): View[] {
     line('dE', fit.dE === null ? '–' : `${digits(fit.dE)} %`, 'de', 'Distortion in percent of the motion'),
     line('d_avg', metres(fit.d_avg), 'davg', 'Mean distance between the two surfaces'),
     line('Largest', metres(fit.max), 'max', 'Largest distance between a vertex and its original'),
+    line(
+      'Normals',
+      `${digits(fit.normals_mean)}°, 1 % beyond ${digits(fit.normals_p99)}°, ${digits(fit.flipped)} % flipped`,
+      'normals',
+      'Angles between the facets of the fit and of the original',
+    ),
+    line(
+      'Bind pose',
+      `edges within × ${fit.bind_max.toFixed(2)}`,
+      'bind',
+      'How far its edges differ from the rest pose',
+    ),
     line('Keys', `${formatCount(fit.keys)} of ${formatCount(fit.full_keys)}`, 'keys', 'Stored keys, of one per frame'),
     line('Size', size, 'size', 'Of the GLB file, and of the positions of all frames'),
     line('Time', `${fit.seconds.toFixed(1)} s, ${fit.rounds} rounds`, 'time'),

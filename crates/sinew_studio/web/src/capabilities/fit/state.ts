@@ -75,7 +75,7 @@ class FitView extends Emitter<{ change: null }> {
 export const fitView = new FitView();
 
 /** Settings of the next fit: a number of bones, or an error. */
-interface FitParams extends Pick<FitSettings, 'clips' | 'bones' | 'influences' | 'rigid' | 'correct_rest'> {
+interface FitParams extends Pick<FitSettings, 'clips' | 'bones' | 'influences' | 'rigid' | 'correct_rest' | 'flat'> {
   aim: 'bones' | 'error';
   error: number;
 }
@@ -84,15 +84,15 @@ interface FitParams extends Pick<FitSettings, 'clips' | 'bones' | 'influences' |
 export const chosenFit: Partial<FitParams> = {};
 
 export function fitParams(): FitParams {
-  const { clips, bones, influences, rigid, correct_rest } = store.welcome!.fit_defaults;
-  return { clips, bones, influences, rigid, correct_rest, aim: 'bones', error: 0.1, ...chosenFit };
+  const { clips, bones, influences, rigid, correct_rest, flat } = store.welcome!.fit_defaults;
+  return { clips, bones, influences, rigid, correct_rest, flat, aim: 'bones', error: 0.1, ...chosenFit };
 }
 
 /** Settings of a fit, or of an export through it. */
 export function fitSettings(): Partial<FitSettings> {
-  const { aim, bones, error, influences, rigid, correct_rest, ...rest } = fitParams();
+  const { aim, bones, error, influences, rigid, correct_rest, flat, ...rest } = fitParams();
   const clips = rest.clips.filter((name) => store.doc?.clips.some((clip) => clip.name === name));
-  return { clips, bones, error: aim === 'error' ? error : null, influences, rigid, correct_rest };
+  return { clips, bones, error: aim === 'error' ? error : null, influences, rigid, correct_rest, flat };
 }
 
 /** The fit in progress. */
