@@ -3,9 +3,12 @@
 
 mod arap;
 mod auto;
+mod carried;
+mod closed;
 mod editor;
 mod error;
 pub mod examples;
+mod fine;
 mod geodesic;
 mod guide;
 mod guided;

@@ -10,14 +10,13 @@
 use crate::{
     DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor,
     arap::ArapPiece,
-    handled::HandledMesh,
+    closed::ClosedMesh,
     progress::{ProgressMeter, no_progress},
     soft::SoftSurface,
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_geom::{
     Clip, GeomError, Joint, Mesh, Move, Rig, Skin, Transform, Warnings,
-    mesh::Adjacency,
     rig::{Interpolation, JointTrack, Keys, skin_linear},
 };
 
@@ -40,19 +39,20 @@ pub fn build_skin(
     warnings: &mut Warnings,
 ) -> Result<(Rig, Skin), DeformError> {
     let (rig, joint_of) = build_rig(handles)?;
-    let adjacency = Adjacency::new(mesh);
-    let held = HandledMesh { mesh, adjacency: &adjacency, handles };
+    let closed = ClosedMesh::new(mesh, handles)?;
+    let held = closed.held();
     let soft = SoftSurface::new(held, warnings);
     let meter = ProgressMeter::new(&no_progress)?;
-    let mut indices = vec![0u16; mesh.n_vertices() * INFLUENCES];
-    let mut weights = vec![0f32; mesh.n_vertices() * INFLUENCES];
+    let n = closed.mesh.n_vertices();
+    let mut indices = vec![0u16; n * INFLUENCES];
+    let mut weights = vec![0f32; n * INFLUENCES];
     for (v, carrier) in soft.carrier.iter().enumerate() {
         if let Some(handle) = carrier {
             indices[v * INFLUENCES] = joint_of[*handle as usize];
             weights[v * INFLUENCES] = 1.0;
         }
     }
-    let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, None, span))?;
+    let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, span))?;
     for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
@@ -67,8 +67,18 @@ pub fn build_skin(
             }
         }
     }
+    // Copies of a vertex along a seam follow alike.
+    if let Some(of) = &closed.of {
+        indices = of.iter().flat_map(|&v| row(&indices, v).to_vec()).collect();
+        weights = of.iter().flat_map(|&v| row(&weights, v).to_vec()).collect();
+    }
     let skin = Skin::new(Skin::slots_at_rest(&rig), INFLUENCES, indices, weights, warnings)?;
     Ok((rig, skin))
+}
+
+/// What one vertex has.
+fn row<T>(all: &[T], vertex: u32) -> &[T] {
+    &all[vertex as usize * INFLUENCES..][..INFLUENCES]
 }
 
 /// Joints in an order with parents first, and the joint of each handle.

@@ -2,6 +2,7 @@
 
 use crate::{
     DeformError, HandleSet,
+    carried::CarriedPart,
     handled::HandledMesh,
     progress::{ProgressMeter, ProgressSpan},
 };
@@ -16,6 +17,8 @@ pub(crate) struct SoftSurface {
     pub pieces: Vec<SoftPiece>,
     /// Per vertex, the handle that moves it rigidly, or `None` for vertices of a piece.
     pub carrier: Vec<Option<u32>>,
+    /// Parts that touch no handle and move with the surface beside them; their carriers are the handles nearest to them.
+    pub carried: Vec<CarriedPart>,
 }
 
 /// A connected piece of soft surface that touches at least one handle.
@@ -74,7 +77,7 @@ impl SoftSurface {
         self.pieces.par_iter().map(|piece| build(piece, span(piece))).collect()
     }
 
-    /// Find the pieces. A piece that touches no handle moves with the nearest one, with a warning.
+    /// Find the pieces. A piece that touches no handle moves with the surface beside it, with a warning.
     pub fn new(HandledMesh { mesh, adjacency, handles }: HandledMesh, warnings: &mut Warnings) -> Self {
         let n = mesh.n_vertices();
         let owner = |v: usize| handles.owner(v).map(|h| h as u32);
@@ -109,40 +112,68 @@ impl SoftSurface {
             let piece = SoftPiece { vertices, handles: holding };
             if piece.handles.is_empty() { loose.push(piece) } else { pieces.push(piece) }
         }
-        if !loose.is_empty() {
-            carry_loose(mesh, handles, &loose, &mut carrier, warnings);
-        }
-        Self { pieces, carrier }
+        let carried = if loose.is_empty() {
+            Vec::new()
+        } else {
+            carry_loose(mesh, handles, loose, &mut carrier, warnings)
+        };
+        Self { pieces, carrier, carried }
     }
 }
 
-/// Give pieces that touch no handle to the handle nearest to them.
+/// Give pieces that touch no handle to the handle nearest to them, and let those move with the surface that touch a soft one.
 fn carry_loose(
     mesh: &Mesh,
     handles: &HandleSet,
-    loose: &[SoftPiece],
+    loose: Vec<SoftPiece>,
     carrier: &mut [Option<u32>],
     warnings: &mut Warnings,
-) {
+) -> Vec<CarriedPart> {
     let held: Vec<u32> =
         (0..mesh.n_vertices() as u32).filter(|&v| handles.owner(v as usize).is_some()).collect();
     let points: Vec<DVec3> = held.iter().map(|&v| mesh.positions()[v as usize]).collect();
     // A hierarchy over points is a hierarchy over faces without extent.
     let faces = (0..points.len() as u32).map(|i| [i; 3]).collect();
-    let Ok(cloud) = Mesh::new(points, faces) else { return };
+    let Ok(cloud) = Mesh::new(points, faces) else { return Vec::new() };
     let tree = SurfaceTree::new(&cloud);
-    for piece in loose {
+    let n_vertices: usize = loose.iter().map(|piece| piece.vertices.len()).sum();
+    warnings.push(format!(
+        "{} soft parts ({n_vertices} vertices) touch no handle; each moves rigidly with the surface nearest to it",
+        loose.len()
+    ));
+    let mut is_loose = vec![false; mesh.n_vertices()];
+    for piece in &loose {
         let nearest = piece
             .vertices
             .iter()
             .filter_map(|&v| tree.closest_point(mesh.positions()[v as usize]))
             .min_by(|a, b| a.distance.total_cmp(&b.distance).then(a.face.cmp(&b.face)));
         let owner = nearest.and_then(|hit| handles.owner(held[hit.face as usize] as usize)).unwrap_or(0);
-        piece.vertices.iter().for_each(|&v| carrier[v as usize] = Some(owner as u32));
+        for &v in &piece.vertices {
+            carrier[v as usize] = Some(owner as u32);
+            is_loose[v as usize] = true;
+        }
     }
-    let n_vertices: usize = loose.iter().map(|piece| piece.vertices.len()).sum();
-    warnings.push(format!(
-        "{} soft parts ({n_vertices} vertices) touch no handle; each moves rigidly with the handle nearest to it",
-        loose.len()
-    ));
+    let faces: Vec<[u32; 3]> =
+        mesh.faces().iter().filter(|face| !is_loose[face[0] as usize]).copied().collect();
+    if faces.is_empty() {
+        return Vec::new();
+    }
+    let Ok(surface) = Mesh::new(mesh.positions().to_vec(), faces) else { return Vec::new() };
+    let tree = SurfaceTree::new(&surface);
+    let parts = loose.into_par_iter().filter_map(|piece| {
+        let part = CarriedPart::new(piece.vertices, mesh, &tree, surface.faces())?;
+        let first = part.touched().next().and_then(|v| carrier[v as usize]);
+        let is_rigid = first.is_some() && part.touched().all(|v| carrier[v as usize] == first);
+        Some((part, first.filter(|_| is_rigid)))
+    });
+    let mut carried = Vec::new();
+    for (part, owner) in parts.collect::<Vec<_>>() {
+        match owner {
+            // Exactly as the handle does.
+            Some(owner) => part.vertices.iter().for_each(|&v| carrier[v as usize] = Some(owner)),
+            None => carried.push(part),
+        }
+    }
+    carried
 }

@@ -84,15 +84,15 @@ fn refined(edit: &Edit) -> edits::Tried<()> {
     let editor =
         SurfaceEditor::new(&edit.mesh, &edit.handles, &EditParams::default(), &mut Warnings::default())?;
     let start = Instant::now();
-    let refiner = SurfaceRefiner::new(&edit.mesh, &edit.handles, &|_| ControlFlow::Continue(()))?;
+    let refiner = SurfaceRefiner::new(&edit.mesh, &edit.handles, &editor, &|_| ControlFlow::Continue(()))?;
     let prepare = start.elapsed().as_secs_f64() * 1e3;
     let mut positions = edit.mesh.positions().to_vec();
     editor.solve(&edit.pose, &mut positions)?;
-    for step in 1..=8 {
+    for step in 1..=10 {
         let start = Instant::now();
-        refiner.refine(&edit.pose, &mut positions)?;
+        refiner.refine(&edit.pose, 1, &mut positions)?;
         let frame = start.elapsed().as_secs_f64() * 1e3;
-        if [1, 2, 4, 8].contains(&step) {
+        if [1, 2, 5, 10].contains(&step) {
             print(edit, &format!("+ {step} fine"), &positions, [prepare, frame]);
         }
     }

@@ -9,6 +9,7 @@ use super::{
 use crate::console::Console;
 use anyhow::ensure;
 use clap::Args;
+use glam::DVec3;
 use serde_json::{Value, json};
 use sinew::{
     deform::{
@@ -60,9 +61,10 @@ pub struct PoseArgs {
     /// (lipman only)
     #[arg(long, default_value = "smooth", value_parser = one_of(Frames::ALL, Frames::name))]
     pub frames: Frames,
-    /// Iterations of refinement of the posed surface at full resolution; 1 suits the guided method
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1000))]
-    pub refine: u16,
+    /// Iterations of refinement of the posed surface at full resolution; 0 writes what dragging shows [default: as many as
+    /// are worth their time with the guided method, else 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub refine: Option<u16>,
     /// File to write (glb, obj, ply)
     #[arg(long, short)]
     pub output: PathBuf,
@@ -93,6 +95,7 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
         let _progress = console.progress("measuring");
         measure_quality(&character.mesh, posed.mesh.positions())
     };
+    warn_of_damage(&quality, &posed, &mut warnings);
     let names: Vec<&str> = posed.handles.iter().map(|h| h.name.as_str()).collect();
     let mut report = describe(&posed, &quality);
     report["handles"] = json!(names);
@@ -100,7 +103,7 @@ pub fn run(args: &PoseArgs, console: &Console) -> anyhow::Result<()> {
     report["method"] = json!(args.method.name());
     report["moves"] = json!(moves.len());
     report["moves_scaled_by"] = json!(recorded.size.map(|size| character.mesh.diagonal() / size));
-    report["refinements"] = json!(args.refine);
+    report["refinements"] = json!(posed.n_refined);
     let result = posed_character(character, posed, origin.is_kept_in(&args.output), &mut warnings);
     let options = OutputOptions { clip: None, fps: None, influences: 4, origin };
     let n_bytes = write_character(&result, &args.output, &options, &mut warnings)?;
@@ -158,6 +161,7 @@ struct Posed {
     prepare_ms: f64,
     frame_ms: f64,
     n_solves: usize,
+    n_refined: usize,
 }
 
 fn pose(
@@ -199,41 +203,91 @@ fn pose(
     ensure!(is_sound, "{}: these moves lead out of the range of numbers", args.moves.display());
     let centers = set.handles().iter().zip(target.motions());
     let handles = centers.map(|(h, motion)| Handle { center: motion.position(h.center), ..h.clone() });
+    let n_refined = refine(mesh, &set, &editor, &target, args, console, &mut positions)?;
     Ok(Posed {
         handles: handles.collect(),
-        mesh: refine(mesh, &set, &target, args, console, mesh.with_positions(positions)?)?,
+        mesh: mesh.with_positions(positions)?,
         n_soft: editor.n_soft(),
+        n_refined,
         prepare_ms,
         frame_ms: times[times.len() / 2],
         n_solves: times.len(),
     })
 }
 
-/// Refine a posed surface as often as is asked for, or until nothing moves any more.
+/// Refine a posed surface as often as is asked for or worth it, or until nothing moves any more. Returns how often.
 fn refine(
     mesh: &Mesh,
     handles: &HandleSet,
+    editor: &SurfaceEditor,
     pose: &HandlePose,
     args: &PoseArgs,
     console: &Console,
-    posed: Mesh,
-) -> anyhow::Result<Mesh> {
-    if args.refine == 0 {
-        return Ok(posed);
+    positions: &mut [DVec3],
+) -> anyhow::Result<usize> {
+    let is_wanted = args.refine.map_or(args.method == Method::Guided, |n| n > 0);
+    if !is_wanted {
+        return Ok(0);
     }
-    let mut positions = posed.positions().to_vec();
     let named = |error| with_path(error, &args.model);
     let progress = console.progress("preparing to refine");
-    let refiner = SurfaceRefiner::new(mesh, handles, &|share| progress.update(share)).map_err(named)?;
+    let refiner =
+        SurfaceRefiner::new(mesh, handles, editor, &|share| progress.update(share)).map_err(named)?;
     drop(progress);
     let progress = console.progress("refining");
-    for step in 1..=args.refine {
-        if refiner.refine(pose, &mut positions).map_err(named)? < SETTLED {
+    let wanted = args.refine.map_or(refiner.iterations(), usize::from);
+    let mut done = 0;
+    while done < wanted {
+        let next = (wanted - done).min(refiner.iterations());
+        let moved = refiner.refine(pose, next, positions).map_err(named)?;
+        done += next;
+        if moved < SETTLED {
             break;
         }
-        let _ = progress.update(f64::from(step) / f64::from(args.refine));
+        let _ = progress.update(done as f64 / wanted as f64);
     }
-    Ok(posed.with_positions(positions)?)
+    Ok(done)
+}
+
+/// Faces that run into others, of all: fewer are a crease that touches itself.
+const MAX_INTERSECTING: f64 = 1e-3;
+/// Widest gap along a seam that nobody sees, in diagonals.
+const MAX_GAP: f64 = 5e-4;
+/// Distortion beyond which the surface looks torn.
+const MAX_DISTORTION: f64 = 0.4;
+
+/// Say what is wrong with a posed surface, and where.
+fn warn_of_damage(quality: &Quality, posed: &Posed, warnings: &mut Warnings) {
+    let beside = |place: Option<DVec3>| {
+        let Some(p) = place else { return String::new() };
+        let far = |h: &&Handle| h.center.distance(p);
+        let nearest = posed.handles.iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        let name = nearest.map(|h| format!(", next to handle {:?}", h.name)).unwrap_or_default();
+        format!(" at ({:.4}, {:.4}, {:.4}){name}", p.x, p.y, p.z)
+    };
+    if quality.flipped > 0 {
+        warnings.push(format!("{} faces are flipped{}", quality.flipped, beside(quality.flipped_at)));
+    }
+    if quality.self_intersections as f64 > MAX_INTERSECTING * posed.mesh.n_faces() as f64 {
+        warnings.push(format!(
+            "{} faces intersect others and did not at rest{}",
+            quality.self_intersections,
+            beside(quality.intersects_at)
+        ));
+    }
+    if quality.gap > MAX_GAP {
+        warnings.push(format!(
+            "vertices that lay on each other come apart by {:.2} % of the size{}: different handles hold them",
+            100.0 * quality.gap,
+            beside(quality.gap_at)
+        ));
+    }
+    if quality.distortion > MAX_DISTORTION {
+        warnings.push(format!(
+            "the soft surface is distorted by {:.0} %: leave more of it soft, or turn handles less",
+            100.0 * quality.distortion
+        ));
+    }
 }
 
 fn milliseconds(since: Instant) -> f64 {
@@ -270,6 +324,8 @@ fn describe(posed: &Posed, quality: &Quality) -> Value {
         "volume_ratio": quality.volume_ratio,
         "edge_rms": quality.edge_rms,
         "arap_energy": quality.arap_energy,
+        "distortion": quality.distortion,
+        "gap": quality.gap,
         "flipped": quality.flipped,
         "self_intersections": quality.self_intersections,
     })
@@ -288,8 +344,12 @@ fn as_text(report: &Value, source: Source) -> String {
         format!("  volume              {:.1} % of rest", 100.0 * x("volume_ratio")),
         format!("  edge change         {:.1} % RMS", 100.0 * x("edge_rms")),
         format!("  ARAP energy / area  {:.3e}", x("arap_energy")),
+        format!("  distortion          {:.1} %", 100.0 * x("distortion")),
         format!("  flipped faces       {}", report["flipped"]),
-        format!("  self-intersections  {} faces more than at rest", report["self_intersections"]),
+        format!(
+            "  self-intersections  {} faces that did not intersect at rest",
+            report["self_intersections"]
+        ),
     ]
     .join("\n")
 }

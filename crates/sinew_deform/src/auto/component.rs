@@ -1,6 +1,6 @@
 //! The connected components of a mesh, with vertices at the same position merged.
 
-use crate::geodesic::Steps;
+use crate::{closed::weld, geodesic::Steps};
 use glam::DVec3;
 use sinew_geom::{Mesh, measure::compute_face_areas, mesh::Adjacency};
 
@@ -78,27 +78,4 @@ pub(super) fn split_parts(mesh: &Mesh) -> (Vec<Component>, usize) {
     parts.sort_by(|a, b| b.area.total_cmp(&a.area));
     let used: usize = parts.iter().flat_map(|part| &part.originals).map(Vec::len).sum();
     (parts, mesh.n_vertices() - used)
-}
-
-/// Number of the place of each vertex, counted in the order of first use.
-fn weld(positions: &[DVec3]) -> Vec<u32> {
-    // Adding zero makes −0 and 0 the same.
-    let key = |v: &u32| (positions[*v as usize] + DVec3::ZERO).to_array().map(f64::to_bits);
-    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-    order.sort_by_cached_key(|v| (key(v), *v));
-    let mut first = vec![0u32; positions.len()];
-    for group in order.chunk_by(|a, b| key(a) == key(b)) {
-        group.iter().for_each(|&v| first[v as usize] = group[0]);
-    }
-    let mut place = vec![0u32; positions.len()];
-    let mut n = 0;
-    for v in 0..positions.len() {
-        place[v] = if first[v] as usize == v {
-            n += 1;
-            n - 1
-        } else {
-            place[first[v] as usize]
-        };
-    }
-    place
 }

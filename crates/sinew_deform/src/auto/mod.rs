@@ -15,6 +15,7 @@
 
 mod bands;
 mod component;
+mod halves;
 mod joints;
 mod limbs;
 mod loops;
@@ -112,6 +113,15 @@ pub fn find_handles(
         handles.extend(to_handles(part, plan, index));
     }
     small::add_small_parts(&parts, &plans, &small, mesh.diagonal(), &mut handles, warnings);
+    if handles.len() == 1 && params.count.is_none_or(|count| count > 1) {
+        let whole = handles.remove(0);
+        handles = halves::split_in_two(&parts[0], &small, whole);
+        warnings.push(match handles.len() {
+            1 => "only one handle was found: it moves everything, and nothing can be posed".to_owned(),
+            _ => "no limbs were found: the two ends that are farthest from each other became handles"
+                .to_owned(),
+        });
+    }
     let _ = progress(1.0);
     Ok(handles)
 }

@@ -61,6 +61,15 @@ pub(super) struct HandlePlan {
     pub centers: Vec<DVec3>,
 }
 
+impl HandlePlan {
+    /// Per vertex of the part whether a handle holds it.
+    pub fn is_rigid(&self, part: &Component) -> Vec<bool> {
+        let mut is_rigid = vec![false; part.mesh.n_vertices()];
+        self.rigid.iter().flatten().for_each(|&v| is_rigid[v as usize] = true);
+        is_rigid
+    }
+}
+
 /// Find the handles of a part from how remote its vertices are. `None` if `ask` says to stop.
 pub(super) fn plan_part(
     part: &Component,

@@ -9,8 +9,8 @@ const MAX_TOUCH_DISTANCE: f64 = 0.02;
 /// Largest number of handles for components that touch nothing; a soup of triangles would have thousands.
 const MAX_SEPARATE_HANDLES: usize = 64;
 
-/// Give small components to the handle they touch, or their own handle. `handles` are those of the large components,
-/// in order.
+/// Give small components to the handle they touch, or their own handle; those that touch soft surface get none, and follow it.
+/// `handles` are those of the large components, in order.
 pub(super) fn add_small_parts(
     large: &[Component],
     plans: &[HandlePlan],
@@ -30,12 +30,17 @@ pub(super) fn add_small_parts(
             Some(*sum - plan.rigid.len())
         })
         .collect();
-    let (mut n_joined, mut n_alone, mut left) = (0, 0, (0, 0));
+    let is_rigid: Vec<Vec<bool>> = large.iter().zip(plans).map(|(part, plan)| plan.is_rigid(part)).collect();
+    let (mut n_joined, mut n_soft, mut n_alone, mut left) = (0, 0, 0, (0, 0));
     for part in small {
         let vertices = part.originals.iter().flatten().copied();
         let (distance, place) = nearest(part, large, &trees);
         if distance <= MAX_TOUCH_DISTANCE * diagonal {
             let (tree, vertex) = place;
+            if !is_rigid[tree][vertex as usize] {
+                n_soft += 1;
+                continue;
+            }
             let region = plans[tree].regions.of_vertex[vertex as usize] as usize;
             handles[first[tree] + region].vertices.extend(vertices);
             n_joined += 1;
@@ -54,6 +59,9 @@ pub(super) fn add_small_parts(
     }
     if n_joined > 0 {
         warnings.push(format!("{n_joined} small parts move with the handle they touch"));
+    }
+    if n_soft > 0 {
+        warnings.push(format!("{n_soft} small parts touch soft surface and move with it"));
     }
     if n_alone > 0 {
         warnings.push(format!("{n_alone} small parts touch nothing and are handles of their own"));

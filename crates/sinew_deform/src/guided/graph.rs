@@ -2,19 +2,18 @@
 //!
 //! # Source
 //! Sorkine and Alexa, *As-rigid-as-possible surface modeling* (2007), on a graph as in Zhou et al., *Large mesh
-//! deformation using the volumetric graph Laplacian* (2005). Differs: rotations may be smoothed once, after the
-//! iterations. (Smoothing within the iterations, as SR-ARAP does, takes hundreds of them to converge.)
+//! deformation using the volumetric graph Laplacian* (2005). Differs: rotations are not smoothed. (It costs up to eight
+//! percent of distortion and folds the surface; within the iterations, as SR-ARAP does, it takes hundreds of them.)
 //! # Symbols
-//! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian; `D` its diagonal
+//! `p` rest, `x` posed positions; `w_ij` edge weights; `R_i` rotations; `L` graph Laplacian
 //! # Cost
-//! new: two sparse Cholesky factorisations. Each step: one pass over the edges or one back-substitution. Factors and
+//! new: one sparse Cholesky factorisation. Each step: one pass over the edges or one back-substitution. Factors and
 //! edges are stored in single precision, because memory traffic dominates; positions are not, and each step solves for
 //! the remainder of the last one, so that rounding errors do not accumulate.
 
 use super::passes::{Covariances, HalfEdges, Residuals};
 use crate::DeformError;
 use glam::{DMat3, DQuat, DVec3, Vec3};
-use rayon::prelude::*;
 use sinew_geom::linalg::{self, Cholesky, SparseMatrix, dispatch};
 
 /// A graph ready to be solved.
@@ -30,12 +29,6 @@ pub(crate) struct Graph {
     /// Stiffness of the anchor of each node, besides the held ones.
     anchors: Vec<f64>,
     factor: Option<Cholesky<f32>>,
-    /// `D` of all nodes.
-    degrees: Vec<f64>,
-    /// Factor of `D + τ L`.
-    smoother: Cholesky<f32>,
-    /// Whether several threads may solve it.
-    has_threads: bool,
 }
 
 /// Where the nodes of a graph are while it is solved.
@@ -53,22 +46,18 @@ pub(crate) struct GraphState {
     rhs: Vec<[f64; 4]>,
 }
 
-/// Nodes per unit of parallel work; fewer are not worth the overhead.
+/// Nodes at a time, so that what is between two passes stays in the nearest cache.
 const CHUNK_NODES: usize = 256;
-/// Passes of smoothing: several gentle ones remove creases and preserve slow bends and twists.
-const SMOOTHING_PASSES: usize = 3;
 /// Rounds of rotation fitting per iteration: the next iteration continues from there.
 const ROTATION_ROUNDS: usize = 3;
 
 impl Graph {
-    /// Assemble and factor; `smoothness` is `τ`. Every connected part of the free nodes must have a held or
-    /// anchored node.
+    /// Assemble and factor. Every connected part of the free nodes must have a held or anchored node.
     pub fn new(
         rest: Vec<DVec3>,
         edges: &[(u32, u32, f64)],
         held: &[bool],
         anchors: Vec<f64>,
-        smoothness: f64,
     ) -> Result<Self, DeformError> {
         let n = rest.len();
         let mut starts = vec![0u32; n + 1];
@@ -92,34 +81,12 @@ impl Graph {
             }
         }
         let free: Vec<u32> = (0..n as u32).filter(|&i| !held[i as usize]).collect();
-        let smoother = edges.iter().flat_map(|&(a, b, w)| {
-            let off = -smoothness * w;
-            [(a, b, off), (b, a, off), (a, a, w - off), (b, b, w - off)]
-        });
-        let is_lone = |i: &u32| starts[*i as usize] == starts[*i as usize + 1];
-        let lone = (0..n as u32).filter(is_lone).map(|i| (i, i, 1.0));
-        let smoother = Cholesky::new(&SparseMatrix::from_triplets(n, n, smoother.chain(lone)))?;
         let mut degrees = vec![0.0; n];
         edges.iter().for_each(|&(a, b, w)| [a, b].iter().for_each(|&i| degrees[i as usize] += w));
-        (0..n as u32).filter(is_lone).for_each(|i| degrees[i as usize] = 1.0);
+        (0..n).filter(|&i| starts[i] == starts[i + 1]).for_each(|i| degrees[i] = 1.0);
         let factor = factor(edges, &free, &degrees, &anchors)?;
         let turning = (0..n as u32).filter(|&i| is_turning[i as usize]).collect();
-        Ok(Self {
-            rest,
-            half_edges: HalfEdges { starts, to, terms, sums },
-            turning,
-            free,
-            anchors,
-            factor,
-            degrees,
-            smoother,
-            has_threads: true,
-        })
-    }
-
-    /// Never use more than one thread: other graphs are solved at the same time.
-    pub fn without_threads(&mut self) {
-        self.has_threads = false;
+        Ok(Self { rest, half_edges: HalfEdges { starts, to, terms, sums }, turning, free, anchors, factor })
     }
 
     /// Number of nodes.
@@ -166,7 +133,7 @@ impl Graph {
     pub fn fit_rotations(&self, state: &mut GraphState, ahead: Option<&[[f64; 4]]>) {
         let GraphState { x, turned, matrices, .. } = state;
         let x = ahead.unwrap_or(x);
-        self.in_chunks(&self.turning, turned, |nodes, turned| {
+        for (nodes, turned) in self.turning.chunks(CHUNK_NODES).zip(turned.chunks_mut(CHUNK_NODES)) {
             let (mut wide, mut covariances) = ([[[0.0; 4]; 3]; CHUNK_NODES], [DMat3::ZERO; CHUNK_NODES]);
             let (wide, covariances) = (&mut wide[..nodes.len()], &mut covariances[..nodes.len()]);
             dispatch(Covariances { edges: &self.half_edges, nodes, x, out: wide });
@@ -175,71 +142,23 @@ impl Graph {
                 *matrix = DMat3::from_cols(a, b, c);
             }
             linalg::fit_rotations(covariances, turned, ROTATION_ROUNDS);
-        });
+        }
         self.turning.iter().zip(turned).for_each(|(&i, q)| matrices[i as usize] = columns(*q));
-    }
-
-    /// Smooth rotations: `(D + τ L) R' = D R`, several times. Creases spread over a few nodes, so that the surface
-    /// does not fold into itself.
-    pub fn smooth_rotations(&self, state: &mut GraphState) -> Result<(), DeformError> {
-        self.give_rotations(state);
-        // Two columns of each rotation matrix; the third follows from them.
-        let mut halves: Vec<[f64; 6]> = state
-            .rotations
-            .iter()
-            .zip(&self.degrees)
-            .map(|(q, degree)| {
-                let [u, v] = [*q * DVec3::X * *degree, *q * DVec3::Y * *degree];
-                [u.x, u.y, u.z, v.x, v.y, v.z]
-            })
-            .collect();
-        for pass in 0..SMOOTHING_PASSES {
-            if pass > 0 {
-                halves.iter_mut().zip(&self.degrees).for_each(|(c, d)| c.iter_mut().for_each(|x| *x *= d));
-            }
-            self.smoother.solve(&mut halves)?;
-        }
-        for (q, c) in state.rotations.iter_mut().zip(&halves) {
-            let (u, v) = (DVec3::new(c[0], c[1], c[2]), DVec3::new(c[3], c[4], c[5]));
-            let along = u.normalize_or_zero();
-            let across = (v - along * v.dot(along)).normalize_or_zero();
-            // Opposite neighbours can cancel out; then the node keeps its own rotation.
-            if along != DVec3::ZERO && across != DVec3::ZERO {
-                *q = DQuat::from_mat3(&DMat3::from_cols(along, across, along.cross(across)));
-            }
-        }
-        self.take_rotations(state);
-        Ok(())
     }
 
     /// Positions for the state's rotations: held nodes stay where they are, the others solve `L x = b`.
     pub fn solve_positions(&self, targets: &[DVec3], state: &mut GraphState) -> Result<(), DeformError> {
         let Some(factor) = &self.factor else { return Ok(()) };
         let GraphState { x, matrices, rhs, .. } = state;
-        self.in_chunks(&self.free, rhs, |nodes, out| {
-            let (edges, anchors) = (&self.half_edges, &self.anchors);
+        let (edges, anchors) = (&self.half_edges, &self.anchors);
+        for (nodes, out) in self.free.chunks(CHUNK_NODES).zip(rhs.chunks_mut(CHUNK_NODES)) {
             dispatch(Residuals { edges, nodes, x, matrices, anchors, targets, out });
-        });
+        }
         factor.solve(rhs)?;
         for (&i, step) in self.free.iter().zip(rhs.iter()) {
             (0..3).for_each(|k| x[i as usize][k] += step[k]);
         }
         Ok(())
-    }
-
-    /// Process chunks of nodes, on several threads if allowed.
-    fn in_chunks<T: Send>(&self, nodes: &[u32], out: &mut [T], work: impl Fn(&[u32], &mut [T]) + Sync) {
-        if self.has_threads {
-            nodes
-                .par_chunks(CHUNK_NODES)
-                .zip(out.par_chunks_mut(CHUNK_NODES))
-                .for_each(|(nodes, out)| work(nodes, out));
-        } else {
-            nodes
-                .chunks(CHUNK_NODES)
-                .zip(out.chunks_mut(CHUNK_NODES))
-                .for_each(|(nodes, out)| work(nodes, out));
-        }
     }
 
     /// Write fitted rotations into the array of all rotations.

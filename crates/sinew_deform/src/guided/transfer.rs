@@ -1,19 +1,22 @@
 //! How the vertices of a piece follow the nodes of its graph.
 //!
 //! # Source
-//! Sumner et al., *Embedded deformation for shape manipulation* (2007), eqs. 3–5: the nearest nodes, weighted by a
-//! kernel that vanishes at the next one. Differs: candidates are neighbours on the surface, so that fingers do not
-//! stick together, and vertices next to a handle blend into its motion, so that its border does not tear.
+//! Sumner et al., *Embedded deformation for shape manipulation* (2007), eqs. 3–5: nearby nodes, weighted by a kernel.
+//! Differs: the kernel is as wide everywhere, so that weights are smooth, and speckles of dense meshes disappear;
+//! candidates are neighbours on the surface and theirs, so that fingers do not stick together; and vertices next to a
+//! handle blend into its motion, so that its border does not tear.
 
 use super::clusters::{Clustering, Clusters};
 use crate::handled::HandledMesh;
-use glam::{DAffine3, DQuat, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use sinew_geom::{GeomError, Skin, SkinSlot, rig::skin_linear};
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Nodes per vertex.
-const INFLUENCES: usize = 6;
+/// Nodes per vertex; the last is that of a handle beside it.
+const INFLUENCES: usize = 16;
+/// Radius of the kernel in distances between nodes.
+const REACH: f64 = 2.0;
 
 /// Weights of a piece's vertices.
 #[derive(Debug, Clone)]
@@ -24,7 +27,7 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// Let vertices follow the nodes near them; `edges` says which nodes are neighbours.
+    /// Let vertices follow the nodes near them; `edges` says which nodes are neighbours on the surface.
     pub fn new(
         held: HandledMesh,
         vertices: &[u32],
@@ -33,25 +36,23 @@ impl Transfer {
     ) -> Result<Self, GeomError> {
         let (mesh, clusters) = (held.mesh, &clustering.clusters);
         let n_nodes = clusters.centers.len();
-        let mut near: Vec<Vec<u32>> = (0..n_nodes as u32).map(|i| vec![i]).collect();
-        for &(a, b, _) in edges.iter().filter(|(a, b, _)| (*a.max(b) as usize) < n_nodes) {
-            near[a as usize].push(b);
-            near[b as usize].push(a);
-        }
+        let near = two_rings(held, clusters, edges);
         let borders = nearest_borders(held, vertices, clustering);
-        let (mut indices, mut weights) = (Vec::new(), Vec::new());
-        for (&v, border) in vertices.iter().zip(&borders) {
+        let follow = |(&v, border): (&u32, &Option<(u32, f64)>)| {
             let p = mesh.positions()[v as usize];
             let candidates = &near[clustering.node(v).unwrap_or_default() as usize];
-            let mut chosen = nearest_nodes(p, candidates, clusters, border.is_some());
+            let mut chosen = nearest_nodes(p, candidates, clusters);
             if let Some((k, share)) = *border {
                 chosen.iter_mut().for_each(|(_, w)| *w *= 1.0 - share);
                 chosen.push((k, share));
             }
             chosen.resize(INFLUENCES, (chosen[0].0, 0.0));
-            indices.extend(chosen.iter().map(|&(k, _)| k as u16));
-            weights.extend(chosen.iter().map(|&(_, w)| w as f32));
-        }
+            chosen
+        };
+        let chosen: Vec<(u32, f64)> =
+            vertices.par_iter().zip(&borders).with_min_len(1024).flat_map_iter(follow).collect();
+        let indices = chosen.iter().map(|&(k, _)| k as u16).collect();
+        let weights = chosen.iter().map(|&(_, w)| w as f32).collect();
         let [low, high] = sinew_geom::mesh::bounds(&clusters.centers);
         let center = (low + high) / 2.0;
         let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; n_nodes];
@@ -61,19 +62,14 @@ impl Transfer {
     }
 
     /// Positions of the piece's vertices for posed nodes.
-    pub fn apply(
-        &self,
-        clusters: &Clusters,
-        x: &[DVec3],
-        rotations: &[DQuat],
-    ) -> Result<Vec<DVec3>, GeomError> {
+    pub fn apply(&self, clusters: &Clusters, x: &[DVec3], turns: &[DMat3]) -> Result<Vec<DVec3>, GeomError> {
         let matrices: Vec<DAffine3> = clusters
             .centers
             .iter()
-            .zip(x.iter().zip(rotations))
+            .zip(x.iter().zip(turns))
             // x' = R (x − g) + y, with coordinates relative to the piece's centre to keep single precision accurate.
             .map(|(g, (y, r))| {
-                DAffine3::from_rotation_translation(*r, *y - self.center + *r * (self.center - *g))
+                DAffine3::from_mat3_translation(*r, *y - self.center + *r * (self.center - *g))
             })
             .collect();
         let mut out = vec![Vec3::ZERO; self.rest.len()];
@@ -96,16 +92,40 @@ impl Transfer {
     }
 }
 
+/// For each node the nodes of two rings around it that the kernel of one of its vertices can reach.
+fn two_rings(held: HandledMesh, clusters: &Clusters, edges: &[(u32, u32, f64)]) -> Vec<Vec<u32>> {
+    let mut near: Vec<Vec<u32>> = (0..clusters.centers.len() as u32).map(|i| vec![i]).collect();
+    for &(a, b, _) in edges {
+        near[a as usize].push(b);
+        near[b as usize].push(a);
+    }
+    let mut radius = vec![0.0f64; near.len()];
+    for (&v, &node) in clusters.vertices.iter().zip(&clusters.node_of) {
+        let far = held.mesh.positions()[v as usize].distance(clusters.centers[node as usize]);
+        radius[node as usize] = radius[node as usize].max(far);
+    }
+    let rings = |node: usize| {
+        let reach = radius[node] + (REACH * clusters.spacing).max(1.01 * radius[node]);
+        let is_near = |k: &u32| clusters.centers[*k as usize].distance(clusters.centers[node]) <= reach;
+        let mut all: Vec<u32> = near[node].iter().flat_map(|&k| &near[k as usize]).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.retain(is_near);
+        all
+    };
+    (0..near.len()).into_par_iter().map(rings).collect()
+}
+
 /// The nodes nearest to a point, with weights that sum to one.
-fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters, leave_one: bool) -> Vec<(u32, f64)> {
-    let count = if leave_one { INFLUENCES - 1 } else { INFLUENCES };
+fn nearest_nodes(p: DVec3, candidates: &[u32], clusters: &Clusters) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, f64)> =
         candidates.iter().map(|&k| (k, clusters.centers[k as usize].distance(p))).collect();
-    all.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-    // The kernel reaches to the first node that is left out.
-    let reach = all.get(count).or(all.last()).map_or(1.0, |last| last.1 * 1.001).max(f64::MIN_POSITIVE);
-    all.truncate(count);
-    all.iter_mut().for_each(|(_, d)| *d = (1.0 - (*d / reach).powi(2)).max(0.0).powi(2) + 1e-6);
+    all.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    all.truncate(INFLUENCES - 1);
+    // A vertex far from all nodes follows the nearest.
+    let reach = (REACH * clusters.spacing).max(all[0].1 * 1.01);
+    all.iter_mut().for_each(|(_, d)| *d = (1.0 - (*d / reach).powi(2)).max(0.0).powi(3));
+    all[0].1 += 1e-9;
     let sum: f64 = all.iter().map(|(_, w)| w).sum();
     all.iter_mut().for_each(|(_, w)| *w /= sum);
     all

@@ -2,6 +2,7 @@
 
 mod preparation;
 mod refinement;
+mod surface;
 
 use crate::{
     EditParams, HandleMotion, HandlePose, HandleSet, Method, SurfaceEditor,
@@ -270,6 +271,14 @@ fn a_part_that_touches_no_handle_moves_with_the_nearest_and_says_so() {
     let mut out = mesh.positions().to_vec();
     editor.solve(&pose, &mut out).unwrap();
     assert_eq!(out[36], pose.motions()[1].position(mesh.positions()[36]));
+    // Beside soft surface, with which it moves.
+    let (mut positions, faces) = sheet(6).into_parts();
+    positions.push(positions[14] + DVec3::Z * 0.1);
+    let mesh = Mesh::new(positions, faces).unwrap();
+    let set = HandleSet::new(&mesh, set.handles(), &mut warnings).unwrap();
+    let out = solve(&mesh, &set, Method::Guided, &pose);
+    assert!((out[36].distance(out[14]) - 0.1).abs() < 0.03, "{} {}", out[36], out[14]);
+    assert!(out[36].distance(mesh.positions()[36]) > 0.2);
 }
 
 #[test]

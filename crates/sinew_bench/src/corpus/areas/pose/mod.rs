@@ -7,8 +7,9 @@
 //! - `reshaped`: largest change of the shape, motion of the whole left out, percent of the diagonal (of all edits the largest
 //!   counts: a ball that is only turned as a whole was not posed);
 //! - `rigid`: handles' distance from a rigid motion, percent of the diagonal (root mean square);
-//! - `distortion`: ARAP energy over that of converged ARAP, where that keeps the volume of what moved within 10 %; elsewhere
-//!   `distortion_bulky`, with a wider limit, because a surface that keeps its volume must distort more;
+//! - `distortion`: root mean square of singular values less one, over that of converged ARAP, where that keeps the volume of what
+//!   moved within 10 %; elsewhere `distortion_bulky`, with a wider limit, because a surface that keeps its volume must distort
+//!   more;
 //! - `flipped`: faces whose normal points backwards after their surroundings' rotation is removed, beyond those that ARAP
 //!   flips or tilts by 75° and more;
 //! - `noise`: degrees by which soft faces tilt against their surroundings (root mean square), beyond ARAP;
@@ -181,7 +182,7 @@ struct Judge<'a> {
 
 /// Measures of one surface.
 struct Found {
-    energies: Vec<f64>,
+    distortion: f64,
     flipped: Vec<bool>,
     /// Faces that are flipped or nearly so.
     leaning: Vec<bool>,
@@ -254,7 +255,7 @@ impl Judge<'_> {
         let squares: Vec<f64> = soft.map(|k| tilts[k] * tilts[k]).collect();
         let after = self.body.crossings(posed, active);
         Found {
-            energies: self.arap.energies(posed, &rotations),
+            distortion: self.arap.distortion(posed, self.is_fixed),
             flipped: tilts.iter().map(|tilt| *tilt > 90.0).collect(),
             leaning: tilts.iter().map(|tilt| *tilt > 75.0).collect(),
             crosses: after.iter().zip(before).map(|(after, before)| *after && !before).collect(),
@@ -263,11 +264,10 @@ impl Judge<'_> {
         }
     }
 
-    /// Energy over energy; energies far below anything visible count as equal.
+    /// Distortion over distortion; what is far below anything visible counts as equal.
     fn ratio(&self, found: &Found, best: &Found) -> f64 {
-        let small = 1e-5 * self.arap.scale(self.is_fixed);
-        let sum = |found: &Found| found.energies.iter().sum::<f64>() + small;
-        sum(found) / sum(best)
+        let visible = |found: &Found| found.distortion.hypot(3e-3);
+        visible(found) / visible(best)
     }
 
     /// Per vertex of the model whether something is wrong there.

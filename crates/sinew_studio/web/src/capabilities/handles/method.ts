@@ -11,7 +11,7 @@ const METHOD_LABELS: Record<string, string> = {
   lipman: 'Laplacian (thesis)',
 };
 
-type NumberKey = 'band' | 'n_nodes' | 'iterations' | 'arap_iterations' | 'smoothness' | 'inside';
+type NumberKey = 'band' | 'n_nodes' | 'iterations' | 'arap_iterations' | 'fine_iterations' | 'inside';
 type ChoiceKey = 'method' | 'laplacian' | 'frames';
 
 const set = (change: Partial<Edit>): Promise<unknown> => run({ set_edit: change });
@@ -36,7 +36,7 @@ function parameters(edit: Edit): View[] {
     return [
       number(edit, 'n_nodes', 'Nodes', [50, 20000, 50]),
       number(edit, 'iterations', 'Iterations', [1, 100, 1]),
-      number(edit, 'smoothness', 'Smoothness', [0, 100, 0.5]),
+      number(edit, 'fine_iterations', 'Fine iterations', [0, 20, 1]),
       number(edit, 'inside', 'Inside', [0, 10, 0.1]),
     ];
   if (edit.method === 'arap') return [number(edit, 'arap_iterations', 'Iterations', [1, 200, 1])];
