@@ -6,17 +6,19 @@
 use crate::{
     ClipGround, ContactData, DEFAULT_FPS, Document, SessionError, motion::remove_clip, rules::rig_of,
 };
+use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_constrain::{
     clip::{
-        ClipRules, Contact, FootPart, Motion, Refit, RefitParams, SkinPoints, detect_contacts, refit,
+        ClipRules, Contact, FootPart, Motion, Refit, RefitParams, SkinPoints, Worst, detect_contacts, refit,
         stretch_limbs,
     },
     compile::{Scene, has_errors},
     language::{Severity, parse},
 };
 use sinew_formats::paths::GroundData;
-use sinew_geom::{Character, Clip, Rig, Warnings, body_map::BodyMap, path::Ground};
+use sinew_geom::{Character, Clip, GeomError, Pose, Rig, Skin, Warnings, body_map::BodyMap, path::Ground};
 use std::{ops::ControlFlow, sync::Arc};
 
 /// What a user can choose about refitting a clip.
@@ -256,9 +258,64 @@ pub fn refit_motion(
         (params.rules, rig) = (made.rules, made.rig);
     }
     let motion = Motion::from_clip(&source_rig, clip, request.fps.unwrap_or_else(|| rate_of(clip)))?;
-    let fitted = refit((&source_rig, &motion), &rig, &params, warnings, progress)?;
+    let mut fitted = refit((&source_rig, &motion), &rig, &params, warnings, progress)?;
+    measure_surface((source, &motion), target, &mut fitted)?;
     fitted.report.faults().into_iter().for_each(|fault| warnings.push(fault));
     Ok(Refitted { fitted, rig, params })
+}
+
+/// Measure how deep the surface that is written gets in the ground beyond the clip's own, vertex by vertex: the solver knows only a
+/// few points of both.
+fn measure_surface(
+    (source, motion): (&Character, &Motion),
+    target: &Character,
+    fitted: &mut Refit,
+) -> Result<(), SessionError> {
+    let (Some(skin), Some(rig), Some(own)) = (&target.skin, &target.rig, &fitted.own_depths) else {
+        return Ok(());
+    };
+    let (scale, level) = (fitted.report.scale, fitted.report.ground.map(|[level, _]| level));
+    let deepest = |(frame, pose): (usize, &Pose)| {
+        let mut allowed = own[frame];
+        if let (Some(level), Some(_)) = (level, &source.skin) {
+            let depth = |place: DVec3| level - (fitted.upright[0] * place).y;
+            let theirs = deepest_vertex(source, &motion.poses[frame], depth)?;
+            allowed = theirs.map_or(allowed, |(depth, _)| allowed.max(depth * scale));
+        }
+        let depth = |place: DVec3| {
+            let place = fitted.upright[1] * place;
+            fitted.site.height(place.x, place.z) - place.y - allowed
+        };
+        Ok(deepest_vertex(target, pose, depth)?.map(|(depth, vertex)| (depth, frame, vertex)))
+    };
+    let frames = fitted.motion.poses.par_iter().enumerate();
+    let deepest: Vec<_> = frames.map(deepest).collect::<Result<_, GeomError>>()?;
+    let worst = deepest.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
+    fitted.report.quality.depth = match worst.filter(|worst| worst.0 > 0.0) {
+        None => Worst::default(),
+        Some((value, frame, vertex)) => {
+            let most = skin.vertex(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+            let joint = most.map(|(slot, _)| skin.slots[usize::from(slot)].joint);
+            Worst {
+                value,
+                frame,
+                joint: joint.map_or(String::new(), |joint| rig.joints()[joint].name.clone()),
+            }
+        }
+    };
+    Ok(())
+}
+
+/// The vertex of a posed skin that is deepest, by a measure of places.
+fn deepest_vertex(
+    character: &Character,
+    pose: &Pose,
+    depth: impl Fn(DVec3) -> f64,
+) -> Result<Option<(f64, usize)>, GeomError> {
+    let n = character.skin.as_ref().map_or(0, Skin::n_vertices);
+    let places = character.positions_posed(pose)?;
+    let depths = places.iter().take(n).enumerate().map(|(vertex, place)| (depth(place.as_dvec3()), vertex));
+    Ok(depths.max_by(|a, b| a.0.total_cmp(&b.0)))
 }
 
 /// Rules of a skeleton; every error is reported with its place.

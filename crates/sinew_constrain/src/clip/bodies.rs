@@ -116,6 +116,7 @@ impl<'a> Bodies<'a> {
 
     /// A result for the target as it was given.
     pub fn finish(&self, mut fitted: Refit) -> Refit {
+        fitted.upright = [self.facing.source, self.facing.target];
         let back = self.facing.target.inverse();
         for motion in [&mut fitted.motion, &mut fitted.copied] {
             turn_poses(&self.target.rig, &mut motion.poses, back);

@@ -5,14 +5,14 @@ use super::{
     RefitReport, Stance, Support, body,
     corrections::{CorrectionKind, Corrections},
     knees,
-    plan::goal_points,
+    plan::{FootGoal, goal_points},
     prepare::{PlantedHand, Prepared},
     rules,
     solve::{ClipProblem, ClipSolver, PointGoal, Stiffness},
     touching::{TouchPoint, deepest, inside},
 };
 use crate::ConstrainError;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use sinew_geom::{Pose, Warnings};
 use std::ops::ControlFlow;
 
@@ -20,6 +20,12 @@ use std::ops::ControlFlow;
 const TYPICAL_CORRECTION: [f64; 3] = [0.05, 0.1, 0.4];
 /// Typical accelerations of corrections, per second squared.
 const TYPICAL_ACCELERATION: [f64; 3] = [1.0, 4.0, 12.0];
+/// Typical speeds of corrections, per second: what must change begins early enough not to be seen as a twitch.
+const TYPICAL_SPEED: [f64; 3] = [0.3, 0.5, 1.0];
+/// From these heights above the ground, in leg lengths, a foot follows the ground, and its leg's directions.
+const NEAR_GROUND: [f64; 2] = [0.06, 0.35];
+/// How much more compliant the path of a foot is up there.
+const AIRBORNE_COMPLIANCE: f64 = 10.0;
 /// From soft to stiff. Feet in the air follow their goals nearly as closely as planted ones, so that they do not jump when they
 /// touch down.
 const STAGES: [Stiffness; 3] = [
@@ -65,7 +71,7 @@ impl Prepared<'_> {
         }
         self.bound_pelvis(&corrections, &mut low, &mut high);
         knees::bound(&self.body, &corrections, &self.worlds, &mut low, &mut high);
-        let (bias, smooth) = self.weights(&corrections, params.together);
+        let [bias, slow, smooth] = self.weights(&corrections, params);
         let goals: Vec<Vec<PointGoal>> = (0..n_frames).map(|t| self.goals(t)).collect();
         let mut rules = params.rules.clone();
         rules::anchor(&mut rules, &self.worlds, &self.site);
@@ -86,6 +92,7 @@ impl Prepared<'_> {
             high: &high,
             bias: &bias,
             smooth: &smooth,
+            slow: &slow,
         };
         let mut x: Vec<f64> = vec![0.0; n * n_frames];
         for i in 0..x.len() {
@@ -222,8 +229,11 @@ impl Prepared<'_> {
         (0..self.base.len()).map(|t| (0..rules.len()).filter(|&r| holds(&rules[r], t)).collect()).collect()
     }
 
-    fn weights(&self, corrections: &Corrections, together: bool) -> (Vec<f64>, Vec<f64>) {
-        let (mut bias, mut smooth) = (vec![0.0; corrections.n], vec![0.0; corrections.n]);
+    /// Inverses of typical corrections, of their speeds and of their accelerations. Rules say themselves when they begin.
+    fn weights(&self, corrections: &Corrections, params: &RefitParams) -> [Vec<f64>; 3] {
+        let is_used = [true, params.together && params.rules.is_empty(), params.together];
+        let mut weights = [(); 3].map(|()| vec![0.0; corrections.n]);
+        let typical = [TYPICAL_CORRECTION, TYPICAL_SPEED, TYPICAL_ACCELERATION];
         for free in &corrections.joints {
             let class = match free.kind {
                 CorrectionKind::Shift => 0,
@@ -232,12 +242,21 @@ impl Prepared<'_> {
             };
             // Lengths are relative to the body's size.
             let unit = if class == 0 { self.scale_of_body() } else { 1.0 };
-            for d in free.first..free.first + free.n {
-                bias[d] = 1.0 / (TYPICAL_CORRECTION[class] * unit);
-                smooth[d] = if together { 1.0 / (TYPICAL_ACCELERATION[class] * unit) } else { 0.0 };
+            for ((weights, typical), is_used) in weights.iter_mut().zip(typical).zip(is_used) {
+                let weight = if is_used { 1.0 / (typical[class] * unit) } else { 0.0 };
+                weights[free.first..free.first + free.n].fill(weight);
             }
         }
-        (bias, smooth)
+        weights
+    }
+
+    /// How compliant the path of a foot is: the higher it is, the more its leg may point as the clip's does instead.
+    fn airborne_give(&self, goal: &FootGoal) -> f64 {
+        let up = goal.print.rotation * DVec3::Y;
+        let height = up.dot(goal.ball - goal.print.origin) / self.body.leg_length(self.target);
+        let [near, far] = NEAR_GROUND;
+        let u = ((height - near) / (far - near)).clamp(0.0, 1.0);
+        AIRBORNE_COMPLIANCE.powf(u * u * (3.0 - 2.0 * u))
     }
 
     /// Length of a leg relative to a typical one.
@@ -259,7 +278,8 @@ impl Prepared<'_> {
                 let is_still = is_held && self.is_still;
                 let target = if is_still { goal.print.place(sole, point.local) } else { place };
                 let (joint, local, depth) = (point.joint, point.local, goal.depth);
-                goals.push(PointGoal { joint, local, target, is_held, give: 1.0, depth });
+                let give = if is_held { 1.0 } else { self.airborne_give(goal) };
+                goals.push(PointGoal { joint, local, target, is_held, give, depth });
             }
         }
         for prop in &self.props {
@@ -391,6 +411,15 @@ impl Prepared<'_> {
             };
             warnings.push(format!("the clip jumps at frame {first}{more}; it is not smoothed there"));
         }
-        Refit { motion, copied: self.copied, site: self.site, stances: self.stances, supports, report }
+        Refit {
+            motion,
+            copied: self.copied,
+            site: self.site,
+            stances: self.stances,
+            supports,
+            own_depths: Some(self.own_depths).filter(|_| self.has_ground),
+            upright: [DQuat::IDENTITY; 2],
+            report,
+        }
     }
 }

@@ -58,6 +58,7 @@ pub use stretch::stretch_limbs;
 
 use crate::{ConstrainError, Skeleton, language::Span};
 use bodies::Bodies;
+use glam::DQuat;
 use prepare::Prepared;
 use sinew_geom::{
     Clip, Rig, Warnings,
@@ -122,6 +123,10 @@ pub struct Refit {
     pub stances: Vec<Stance>,
     /// When hands are planted.
     pub supports: Vec<Support>,
+    /// How deep in the ground the clip's own body is, per frame and at the size of the target; `None` where no ground is known.
+    pub own_depths: Option<Vec<f64>>,
+    /// `site ← source` and `site ← target`: +Y of the ground is up.
+    pub upright: [DQuat; 2],
     /// Measurements.
     pub report: RefitReport,
 }

@@ -62,6 +62,8 @@ pub(super) struct Prepared<'a> {
     pub is_still: bool,
     /// Points of the surface near the ground, frame by frame.
     pub touching: Vec<Vec<TouchPoint>>,
+    /// How deep the clip's own body is in its ground, frame by frame, at the size of the target.
+    pub own_depths: Vec<f64>,
     /// The clip, to compare with.
     pub reference: ComparedClip,
 }
@@ -145,12 +147,13 @@ impl<'a> Prepared<'a> {
         let base = all(&|t| plan.pelvis[t]);
         let raised = raised(&copy_scene, &stances, &site, motion.fps);
         let copied = Motion { fps: motion.fps, poses: all(&|t| scaled(t) + DVec3::Y * raised[t]) };
-        let depths = own_depths(&worlds, bodies.source.skin.as_ref(), level, scale);
-        let reference = ComparedClip::new(bodies, &retarget, worlds);
+        let own_depths = own_depths(&worlds, bodies.source.skin.as_ref(), level, scale);
+        let reference = ComparedClip::new(bodies, &retarget, worlds, copy_worlds);
         let worlds: Vec<JointFrames> = base.iter().map(|pose| JointFrames::of(target, pose)).collect();
-        let touching = find_touching(bodies.target.skin.as_ref(), &worlds, (&site, scale * leg), &depths);
+        let touching = find_touching(bodies.target.skin.as_ref(), &worlds, (&site, scale * leg), &own_depths);
         Ok(Self {
             touching,
+            own_depths,
             reference,
             target,
             motion,

@@ -7,7 +7,6 @@
 use super::{
     JointFrames,
     bodies::Bodies,
-    body::ancestry,
     counterparts::are_people,
     retarget::Retarget,
     touching::{TouchPoint, deepest},
@@ -30,7 +29,7 @@ pub struct Worst {
 /// A fitted clip beside the one it was made from.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Quality {
-    /// Largest step of a joint between two frames beyond the source's, at the size of the target.
+    /// Largest step of a joint between two frames beyond the source's, at the size of the target and on its bones.
     pub jump: Worst,
     /// Largest depth of the surface in the ground beyond the source's own.
     pub depth: Worst,
@@ -47,14 +46,16 @@ const LIMBS: [(Part, Part); 4] = [
     (Part::Thigh, Part::Shin),
     (Part::Shin, Part::Foot),
 ];
-/// A joint further from the pelvis than the source's may move further, at most by this factor.
-const MAX_REACH: f64 = 2.0;
+/// A joint on longer bones than the source's may move further, as the clip's angles move it, at most by this factor.
+const MAX_REACH: f64 = 4.0;
 
 /// The source of a fit, as far as results are compared with it.
 pub(super) struct ComparedClip {
     worlds: Vec<JointFrames>,
-    /// Joints of target and source that correspond, and how much further the target's may move.
-    pairs: Vec<(usize, usize, f64)>,
+    /// Its angles on the bones of the target.
+    copied: Vec<JointFrames>,
+    /// Joints of target and source that correspond.
+    pairs: Vec<(usize, usize)>,
     /// Bones of target and source, as pairs of joints.
     limbs: Vec<[(usize, usize); 2]>,
     scale: f64,
@@ -62,29 +63,18 @@ pub(super) struct ComparedClip {
 }
 
 impl ComparedClip {
-    pub fn new(bodies: &Bodies, retarget: &Retarget, worlds: Vec<JointFrames>) -> Self {
+    pub fn new(
+        bodies: &Bodies,
+        retarget: &Retarget,
+        worlds: Vec<JointFrames>,
+        copied: Vec<JointFrames>,
+    ) -> Self {
         let (source, target, scale) = (&bodies.source, &bodies.target, retarget.scale());
-        // Lengths of all bones from the pelvis on.
-        let far = |rig: &Rig, pelvis: usize, joint: usize| {
-            let rest = rig.rest_world();
-            let place = |joint: usize| rest[joint].translation;
-            let chain: Vec<usize> = ancestry(rig, joint).take_while(|&k| k != pelvis).collect();
-            let parent = |k: usize| rig.joints()[k].parent.unwrap_or(k);
-            chain.iter().map(|&k| place(k).distance(place(parent(k)))).sum::<f64>()
-        };
         let is_compared = |&joint: &usize| {
             let meaning = &target.map.joints[joint];
             !meaning.is_structural && !matches!(meaning.part, Part::Helper | Part::Unknown | Part::Face)
         };
-        let pair = |joint: usize| {
-            let other = retarget.source_of(joint)?;
-            let (ours, theirs) = (
-                far(&target.rig, target.body.pelvis, joint) / scale,
-                far(&source.rig, source.body.pelvis, other),
-            );
-            let reach = if theirs > 0.0 { (ours / theirs).clamp(1.0, MAX_REACH) } else { MAX_REACH };
-            Some((joint, other, reach))
-        };
+        let pair = |joint: usize| Some((joint, retarget.source_of(joint)?));
         let pairs = (0..target.rig.n_joints()).filter(is_compared).filter_map(pair).collect();
         let bone = |map: &sinew_geom::body_map::BodyMap, (from, to): (Part, Part), side| {
             Some((map.find(from, side)?, map.find(to, side)?))
@@ -94,7 +84,7 @@ impl ComparedClip {
         let limbs = limbs
             .filter_map(|(limb, side)| Some([bone(&target.map, limb, side)?, bone(&source.map, limb, side)?]))
             .collect();
-        Self { worlds, pairs, limbs, scale, are_people: are_people(&source.map, &target.map) }
+        Self { worlds, copied, pairs, limbs, scale, are_people: are_people(&source.map, &target.map) }
     }
 
     /// Measure a result.
@@ -113,9 +103,10 @@ impl ComparedClip {
             }
         };
         for t in segments.iter().flat_map(|segment| segment.start + 1..segment.end) {
-            for &(joint, other, reach) in &self.pairs {
-                let beyond = step(worlds, joint, t) - reach * self.scale * self.own_step(other, t);
-                note(&mut quality.jump, beyond, t, joint);
+            for &(joint, other) in &self.pairs {
+                let own = self.scale * largest_step(&self.worlds, other, t);
+                let asked = largest_step(&self.copied, joint, t).min(MAX_REACH * own).max(own);
+                note(&mut quality.jump, step(worlds, joint, t) - asked, t, joint);
             }
         }
         for (t, points) in touching.iter().enumerate() {
@@ -124,12 +115,6 @@ impl ComparedClip {
             }
         }
         quality
-    }
-
-    /// The source's largest step around a frame.
-    fn own_step(&self, joint: usize, t: usize) -> f64 {
-        let around = t.saturating_sub(1).max(1)..(t + 2).min(self.worlds.len());
-        around.map(|t| step(&self.worlds, joint, t)).fold(0.0, f64::max)
     }
 
     fn direction(&self, worlds: &[JointFrames]) -> Option<f64> {
@@ -147,6 +132,12 @@ impl ComparedClip {
         }
         (self.are_people && n > 0).then(|| sum / f64::from(n))
     }
+}
+
+/// The largest step of a joint around a frame.
+fn largest_step(worlds: &[JointFrames], joint: usize, t: usize) -> f64 {
+    let around = t.saturating_sub(1).max(1)..(t + 2).min(worlds.len());
+    around.map(|t| step(worlds, joint, t)).fold(0.0, f64::max)
 }
 
 fn step(worlds: &[JointFrames], joint: usize, t: usize) -> f64 {

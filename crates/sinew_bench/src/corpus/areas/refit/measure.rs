@@ -12,6 +12,8 @@ pub struct Match {
     pub source: usize,
     pub target: usize,
     reach: f64,
+    /// Which limb it is, where limbs are known.
+    limb: Option<(Part, usize)>,
 }
 
 /// The same limbs of two humanoids.
@@ -32,7 +34,8 @@ pub fn limbs_of_both(source: &Body, target: &Body) -> Vec<Match> {
             let (source_joint, target_joint) =
                 (source.limbs.joint(part, side)?, target.limbs.joint(part, side)?);
             let ratio = far(target, target_joint) / far(source, source_joint).max(1e-9);
-            Some(Match { source: source_joint, target: target_joint, reach: ratio.clamp(1.0, 2.0) })
+            let limb = Some((part, side));
+            Some(Match { source: source_joint, target: target_joint, reach: ratio.clamp(1.0, 2.0), limb })
         })
         .collect()
 }
@@ -43,13 +46,14 @@ pub fn same_names(source: &Body, target: &Body) -> Vec<Match> {
     if source.motion.names.iter().all(String::is_empty)
         && source.motion.n_joints() == target.motion.n_joints()
     {
-        return (0..source.motion.n_joints()).map(|k| Match { source: k, target: k, reach: 1.0 }).collect();
+        let same = |k| Match { source: k, target: k, reach: 1.0, limb: None };
+        return (0..source.motion.n_joints()).map(same).collect();
     }
     let one = |(k, name): (usize, &String)| {
         // Names may repeat: the order is the same in both files.
         let before = source.motion.names[..k].iter().filter(|n| *n == name).count();
         let mut others = (0..target.motion.n_joints()).filter(|&j| target.motion.names[j] == *name);
-        others.nth(before).map(|j| Match { source: k, target: j, reach: 1.0 })
+        others.nth(before).map(|j| Match { source: k, target: j, reach: 1.0, limb: None })
     };
     source.motion.names.iter().enumerate().filter_map(one).collect()
 }
@@ -138,9 +142,11 @@ pub fn course_off(source: &Body, target: &Body) -> Option<f64> {
     (angles.len() >= 5).then(|| angles.iter().sum::<f64>() / angles.len() as f64)
 }
 
-/// The largest step of a joint from one frame to the next beyond the source's in that frame or its neighbours, in centimetres
-/// of a body of 1.7 m, and its frame. Where joints cannot be matched, the source's fastest joint is the measure.
-pub fn jump(source: &Body, target: &Body, matches: &[Match]) -> (f64, usize) {
+/// The largest step of a joint from one frame to the next beyond what the source asks for in that frame or its neighbours, in
+/// centimetres of a body of 1.7 m, its frame and the target's joint. The source asks for its own step, and for that of its limbs'
+/// directions at the target's lengths: a longer arm that turns alike moves further. Where joints cannot be matched, the source's
+/// fastest joint is the measure.
+pub fn jump(source: &Body, target: &Body, matches: &[Match]) -> (f64, usize, usize) {
     let n = n_of_both(source, target);
     let step = |body: &Body, joint: usize, k: usize| {
         body.motion.position(k, joint).distance(body.motion.position(k - 1, joint)) / body.reach
@@ -155,25 +161,69 @@ pub fn jump(source: &Body, target: &Body, matches: &[Match]) -> (f64, usize) {
         let all: Vec<Vec<f64>> = (0..source.motion.n_joints()).map(|joint| steps(source, joint)).collect();
         (0..n).map(|k| all.iter().map(|steps| steps[k]).fold(0.0, f64::max)).collect()
     };
-    let pairs: Vec<(Vec<f64>, usize, f64)> = if matches.is_empty() {
+    let pairs: Vec<(Vec<f64>, usize)> = if matches.is_empty() {
         let fastest = fastest();
-        (0..target.motion.n_joints()).map(|joint| (fastest.clone(), joint, 1.0)).collect()
+        (0..target.motion.n_joints()).map(|joint| (fastest.clone(), joint)).collect()
     } else {
-        matches.iter().map(|m| (steps(source, m.source), m.target, m.reach)).collect()
+        let asked = |m: &Match| {
+            let own = steps(source, m.source);
+            let Some(ideal) = m.limb.and_then(|limb| limb_steps(source, target, limb)) else { return own };
+            own.iter().zip(ideal).map(|(a, b)| a.max(b)).collect()
+        };
+        matches.iter().map(|m| (asked(m), m.target)).collect()
     };
-    let mut worst = (0.0, 0);
+    let mut worst = (0.0, 0, 0);
     // How far a cut of the source itself goes on another body is anybody's choice.
     let cuts = cuts(source);
-    for (steps, joint, reach) in &pairs {
+    for (steps, joint) in &pairs {
         for k in (1..n).filter(|k| !cuts.iter().any(|cut| k.abs_diff(*cut) <= 1)) {
-            let beyond = (step(target, *joint, k) - reach * around(steps, k)) * STATURE;
+            let beyond = (step(target, *joint, k) - around(steps, k)) * STATURE;
             // What is not a number is the worst.
             if beyond.is_nan() || beyond > worst.0 {
-                worst = (beyond, k);
+                worst = (beyond, k, *joint);
             }
         }
     }
     worst
+}
+
+/// Steps of the end of a limb that points as the source's does and is as long as the target's, on hips that move as the
+/// source's; relative to the body.
+fn limb_steps(source: &Body, target: &Body, (part, side): (Part, usize)) -> Option<Vec<f64>> {
+    let n = n_of_both(source, target);
+    // Trunk, shoulder and arm; hip and leg.
+    let is_arm = matches!(part, Part::UpperArm | Part::ForeArm | Part::Hand);
+    let chain: &[Part] = if is_arm {
+        &[Part::UpperArm, Part::ForeArm, Part::Hand]
+    } else {
+        &[Part::Thigh, Part::Shin, Part::Foot, Part::Toe]
+    };
+    let chain = &chain[..=chain.iter().position(|other| *other == part)?];
+    let joint = |body: &Body, k: usize, i: usize| {
+        let between = || body.limbs.between(Part::UpperArm, &|joint| body.motion.position(k, joint));
+        match i {
+            0 => Some(body.middle(k)),
+            1 if is_arm => between(),
+            _ => body.spot(k, chain[i - 1 - usize::from(is_arm)], side),
+        }
+    };
+    let n_bones = chain.len() + usize::from(is_arm);
+    let bone = |body: &Body, k: usize, i: usize| Some(joint(body, k, i + 1)? - joint(body, k, i)?);
+    let lengths: Vec<f64> = (0..n_bones)
+        .map(|i| {
+            let long = (0..n).step_by(target.stride(30)).filter_map(|k| Some(bone(target, k, i)?.length()));
+            quantile(&long.collect::<Vec<_>>(), 0.5) / target.reach
+        })
+        .collect();
+    let end = |k: usize| {
+        let mut place = source.middle(k) / source.reach;
+        for (i, length) in lengths.iter().enumerate() {
+            place += bone(source, k, i)?.normalize_or_zero() * *length;
+        }
+        Some(place)
+    };
+    let ends: Vec<DVec3> = (0..n).map(end).collect::<Option<_>>()?;
+    Some((0..n).map(|k| if k == 0 { 0.0 } else { ends[k].distance(ends[k - 1]) }).collect())
 }
 
 /// Root mean square of the third differences of joints, target over source, apart from cuts of the source itself.
@@ -324,6 +374,28 @@ mod tests {
     }
 
     #[test]
+    fn a_longer_arm_moves_further_and_a_twitch_is_still_seen() {
+        let source = walker(0.0, 1.0);
+        let mut target = walker(0.0, 1.0);
+        // Arms three times as long.
+        let arms = [Part::ForeArm, Part::Hand]
+            .map(|part| [0, 1].map(|side| target.limbs.joint(part, side).unwrap()));
+        for k in 0..target.n_frames() {
+            for side in 0..2 {
+                let at = |part| source.spot(k, part, side).unwrap();
+                let (shoulder, elbow, hand) = (at(Part::UpperArm), at(Part::ForeArm), at(Part::Hand));
+                let longer = shoulder + (elbow - shoulder) * 3.0;
+                target.motion.frames[k][arms[0][side]].w_axis = longer.extend(1.0);
+                target.motion.frames[k][arms[1][side]].w_axis = (longer + (hand - elbow) * 3.0).extend(1.0);
+            }
+        }
+        let matches = limbs_of_both(&source, &target);
+        assert!(jump(&source, &target, &matches).0 < 1e-6);
+        target.motion.frames[60][arms[1][0]].w_axis.y += 0.1;
+        assert!(jump(&source, &target, &matches).0 > 4.0);
+    }
+
+    #[test]
     fn walking_backward_jumping_and_standing_still_are_seen() {
         let source = walker(0.0, 1.0);
         let mut target = walker(0.0, 1.0);
@@ -336,7 +408,7 @@ mod tests {
         let mut target = walker(0.0, 1.0);
         target.motion.frames[60].iter_mut().for_each(|m| m.w_axis.y += 0.1);
         let matches = same_names(&source, &target);
-        let (beyond, at) = jump(&source, &target, &matches);
+        let (beyond, at, _) = jump(&source, &target, &matches);
         assert!(beyond > 6.0 && (60..=61).contains(&at), "{beyond} {at}");
         assert!(jerk_ratio(&source, &target, &matches).unwrap() > 3.0);
         let mut target = walker(0.0, 1.0);

@@ -31,7 +31,14 @@ use body::{Body, STATURE};
 use measure::Match;
 use std::{collections::HashSet, ffi::OsString, fs, path::Path};
 
-pub const DAMAGE_WORDS: &[&str] = &["should not be used", "not be used"];
+/// What `sinew refit` says where a result is worse than its clip.
+pub const DAMAGE_WORDS: &[&str] = &[
+    "should not be used",
+    "further than in the clip",
+    "in the ground",
+    "elsewhere than the clip's",
+    "planted feet slide",
+];
 
 /// Rows of a clip on another body.
 const N_PAIRS: usize = 60;
@@ -317,10 +324,11 @@ fn judge_pair(item: &Item, clip: &Clip, rig: &Item, lab: &Lab) -> anyhow::Result
 
 /// Jumps, jerk and travel.
 fn motion_measures(verdict: &mut Verdict, source: &Body, target: &Body, matches: &[Match]) {
-    let (jump, at) = measure::jump(source, target, matches);
+    let (jump, at, joint) = measure::jump(source, target, matches);
     verdict.set("jump_cm", jump);
     if jump > 1.0 {
-        verdict.note(format!("the largest jump is at frame {at}"));
+        let joint = target.motion.names.get(joint).map_or("", String::as_str);
+        verdict.note(format!("the largest jump is of {joint} at frame {at}"));
     }
     if let Some(ratio) = measure::jerk_ratio(source, target, matches) {
         verdict.set("jerk_ratio", ratio);
