@@ -21,6 +21,10 @@ mod judges;
 mod licenses;
 #[path = "cli/muscle.rs"]
 mod muscle;
+#[path = "cli/parts.rs"]
+mod parts;
+#[path = "cli/play.rs"]
+mod play;
 #[path = "cli/pose.rs"]
 mod pose;
 #[path = "cli/puppet.rs"]
@@ -29,6 +33,8 @@ mod puppet;
 mod refit;
 #[path = "cli/rig.rs"]
 mod rig;
+#[path = "cli/scale.rs"]
+mod scale;
 #[path = "cli/skeleton.rs"]
 mod skeleton;
 #[path = "cli/solve.rs"]

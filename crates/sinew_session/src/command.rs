@@ -227,6 +227,11 @@ pub enum Command {
     },
     /// Repair the mesh.
     Repair {},
+    /// Show or hide parts of the surface, each by its name or by that of its node.
+    ShowParts {
+        parts: Vec<String>,
+        visible: bool,
+    },
     /// Take a fitted skin as the character.
     TakeSkin {
         skin: SkinData,

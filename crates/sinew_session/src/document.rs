@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sinew_deform::{EditParams, examples::Detail};
 use sinew_formats::{gltf::Host, paths::PathsData};
 use sinew_geom::{Character, Clip, Handle, Mesh, Move};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// A state of the document. Its parts are shared, so that keeping every state of a long session costs only what
 /// changed from one to the next; that is how undo works.
@@ -43,6 +43,8 @@ pub struct Document {
     pub unknown: Arc<Unknown>,
     /// The glTF file that was opened: projects and exports are written into it, as long as the mesh has the same faces.
     pub host: Option<Arc<Host>>,
+    /// Names of the parts of the surface that are not shown.
+    pub hidden: Arc<BTreeSet<String>>,
 }
 
 /// A stored pose.
@@ -155,7 +157,7 @@ macro_rules! changes {
     };
 }
 
-changes!(name, surface, handles, clips, pose, examples, edit, motion, rules, puppet, flesh);
+changes!(name, surface, handles, clips, pose, examples, edit, motion, rules, puppet, flesh, visibility);
 
 impl Changes {
     /// Whether nothing differs.

@@ -256,6 +256,7 @@ fn detail_is_shown_by_its_weight_and_kept_with_its_pose() {
             clip: None,
             reshaped: false,
             fps: None,
+            parts: None,
             influences: None,
             fit: None,
         },

@@ -1,13 +1,14 @@
 //! Results for other programs.
 
 use crate::{
-    Document, Example, FitSettings, Fitted, MotionStack, SessionError, Source, Stage, stack::StackParams,
-    stage::normals_of, with_handle_skeleton,
+    Document, Example, FitSettings, Fitted, MotionStack, SessionError, Source, Stage, find_parts,
+    hidden_parts, stack::StackParams, stage::normals_of, surface_parts::warn_gone, with_handle_skeleton,
 };
 use serde::{Deserialize, Serialize};
 use sinew_deform::{HandleSet, build_pose_clip, examples::add_detail, measure_skin};
 use sinew_formats::{
-    bvh, gltf,
+    bvh,
+    gltf::{self, PartChoice, SurfaceParts},
     handles::write_handles,
     moves::{RecordedMoves, write_recorded_moves},
     obj,
@@ -92,6 +93,9 @@ pub struct ExportParams {
     #[serde(default)]
     #[cfg_attr(feature = "ts", ts(optional, type = "Partial<FitSettings>"))]
     pub fit: Option<FitSettings>,
+    /// Of characters, poses and skins: only these parts of the surface; all if absent.
+    #[serde(default)]
+    pub parts: Option<Vec<String>>,
     /// Influences per vertex, 1..=8; 4 if absent.
     #[serde(default)]
     pub influences: Option<usize>,
@@ -153,12 +157,14 @@ pub fn export(
         }
         format => {
             let character = character(document, params.what, stage, progress, warnings)?;
+            warn_gone(document, warnings);
+            let parts = choice(document, &character, params.parts.as_deref())?;
             if progress(0.8).is_break() {
                 return Err(SessionError::Cancelled);
             }
             match format {
-                ExportFormat::Obj => obj::write_obj(&character),
-                ExportFormat::Ply => ply::write_ply(&character),
+                ExportFormat::Obj => obj::write_obj(&without(document, &character, &parts, warnings)?),
+                ExportFormat::Ply => ply::write_ply(&without(document, &character, &parts, warnings)?),
                 _ => {
                     let max_influences = params.influences.unwrap_or(4);
                     let mut unkept = Warnings::default();
@@ -166,7 +172,8 @@ pub fn export(
                     if document.host.is_none() {
                         unkept.messages.into_iter().for_each(|message| warnings.push(message));
                     }
-                    let options = gltf::GlbOptions { max_influences, extensions, ..Default::default() };
+                    let options =
+                        gltf::GlbOptions { max_influences, extensions, parts, ..Default::default() };
                     gltf::write_glb_hosted(document.host.as_deref(), &character, &options, warnings)?
                 }
             }
@@ -175,6 +182,32 @@ pub fn export(
     let stem: String = document.name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
     let stem = if stem.trim_matches(['_', '.', ' ']).is_empty() { "sinew".to_owned() } else { stem };
     Ok(Exported { name: format!("{stem}.{}", params.format.ending()), bytes })
+}
+
+/// Which parts are exported, and which of them are shown.
+fn choice(
+    document: &Document,
+    character: &Character,
+    only: Option<&[String]>,
+) -> Result<PartChoice, SessionError> {
+    let hidden = Some(hidden_parts(document));
+    let Some(only) = only else { return Ok(PartChoice { hidden, ..PartChoice::default() }) };
+    let all = SurfaceParts::of(document.host.as_deref(), character);
+    let kept = find_parts(&all, only)?;
+    let left_out = all.parts.into_iter().map(|part| part.name).filter(|name| !kept.contains(name)).collect();
+    Ok(PartChoice { left_out, hidden })
+}
+
+/// What formats without parts hold of a character.
+fn without(
+    document: &Document,
+    character: &Character,
+    parts: &PartChoice,
+    warnings: &mut Warnings,
+) -> Result<Character, SessionError> {
+    let all = SurfaceParts::of(document.host.as_deref(), character);
+    parts.warn_shown(&all, warnings);
+    Ok(all.leave_out(character, &parts.left_out)?)
 }
 
 /// Clips through the fit step, which has mostly run already.

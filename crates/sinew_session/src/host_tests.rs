@@ -79,6 +79,7 @@ fn an_export_keeps_it_too_unless_the_faces_changed() {
         clip: None,
         reshaped: false,
         fps: None,
+        parts: None,
         fit: None,
         influences: None,
     };

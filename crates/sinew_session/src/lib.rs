@@ -11,6 +11,7 @@ mod clip_source;
 mod command;
 mod document;
 mod drags;
+mod engines;
 mod error;
 #[cfg(test)]
 mod example_tests;
@@ -42,6 +43,7 @@ mod skeleton;
 mod skinned_clip;
 mod stack;
 mod stage;
+mod surface_parts;
 #[cfg(test)]
 mod tests;
 mod thumbnail;
@@ -53,11 +55,12 @@ pub use command::{
     Command, EditChange, FleshChange, HandleData, MuscleChange, PaintOp, RulesChange, SkinData, twin_name,
 };
 pub use document::{Changes, Document, Example, Unknown};
+pub use engines::{Engine, EngineLimits};
 pub use error::SessionError;
 pub use export::{ExportFormat, ExportParams, ExportWhat, Exported, export};
 pub use fit::{
-    FitSettings, Fitted, MAX_FITTED_BONES, SkinFile, SkinFileParams, fit_sequence, measure_character,
-    write_skin,
+    FitSettings, Fitted, MAX_FITTED_BONES, SkinFile, SkinFileParams, affordable_bones, fit_sequence,
+    measure_character, write_skin,
 };
 pub use flesh::{
     ColliderData, FleshBake, FleshData, FleshJoint, FleshReport, FleshRunner, FleshSettings, FleshStatus,
@@ -91,6 +94,7 @@ pub use skeleton::{SkeletonReport, add_skeleton, has_skeleton, with_skeleton};
 pub use skinned_clip::{ClipFit, MAX_CLIP_ERROR, add_motion_clip, with_handle_skeleton};
 pub use stack::{MotionStack, Source, StackParams};
 pub use stage::{Display, Frame, Prepared, Stage, compute_stretch, smooth_normals};
+pub use surface_parts::{find_parts, hidden_parts, is_hidden, surface_parts};
 pub use thumbnail::draw_thumbnail;
 pub use turntable::{TurntableSettings, add_turntable};
 pub use walk::{WalkNumbers, WalkSettings, add_walk};

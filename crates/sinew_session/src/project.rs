@@ -6,15 +6,16 @@
 //! bytes it names in this way.
 
 use crate::{
-    Document, SessionError, Unknown,
+    Document, SessionError, Unknown, hidden_parts,
     parts::{LoadedFields, PARTS, SavedFields, name_views, renumber},
+    surface_parts::warn_gone,
 };
 use serde_json::{Map, Value};
 use sinew_formats::{
     FormatError, GltfFile,
     gltf::{
-        CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, fields_beyond_character, portable_extensions,
-        read_gltf_with_host, read_views, write_glb_hosted,
+        CHARACTER_EXTENSION, CHARACTER_VERSION, GlbOptions, PartChoice, fields_beyond_character,
+        portable_extensions, read_gltf_with_host, read_views, write_glb_hosted,
     },
     no_side_files,
 };
@@ -38,7 +39,11 @@ pub fn write_project(document: &Document, warnings: &mut Warnings) -> Result<Vec
     PARTS.iter().for_each(|part| part.save(document, &mut saved));
     let SavedFields { fields, views } = saved;
     extensions.insert(CHARACTER_EXTENSION.into(), Value::Object(fields));
-    let options = GlbOptions { max_influences: 8, extensions, views, ..GlbOptions::default() };
+    warn_gone(document, warnings);
+    // Without a file to write into, the fields of the project alone say what is hidden.
+    let hidden = document.host.is_some().then(|| hidden_parts(document));
+    let parts = PartChoice { hidden, ..PartChoice::default() };
+    let options = GlbOptions { max_influences: 8, extensions, views, parts, ..GlbOptions::default() };
     Ok(write_glb_hosted(document.host.as_deref(), &document.character(), &options, warnings)?)
 }
 

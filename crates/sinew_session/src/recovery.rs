@@ -89,7 +89,7 @@ impl Recovery {
             Err(_) => return None,
         };
         // What this version does not understand is left for one that does.
-        base_of(&lines)?;
+        base_of(folder, &lines)?;
         let (title, opened) = match lines.first().and_then(Line::entry) {
             Some(Entry::Opened { name, path, .. }) => (name.clone(), path.clone()),
             _ => ("unsaved work with a damaged journal".to_owned(), None),
@@ -141,7 +141,7 @@ impl Recovery {
     pub fn recover(&self, warnings: &mut Warnings) -> Result<Recovered, SessionError> {
         let read = |path: PathBuf| fs::read(&path).map_err(|error| FormatError::Io { path, error });
         let (lines, is_ordered) = in_order(read_lines(&read(self.folder.join(LINES))?));
-        let base = base_of(&lines).ok_or_else(|| SessionError::Unusable {
+        let base = base_of(&self.folder, &lines).ok_or_else(|| SessionError::Unusable {
             path: self.folder.clone(),
             cause: "its journal does not say where it begins".into(),
             remedy: "discard it",
@@ -149,6 +149,9 @@ impl Recovery {
         let base = self.folder.join(base);
         let document: Document = read_project(&read(base.clone())?, &base, warnings)?;
         let mut replay = Replay { history: History::new(document), n_lines: 0, losses: Vec::new() };
+        if lines.is_empty() {
+            replay.losses.push("the journal is empty; what was done since it began is lost".into());
+        }
         if !is_ordered {
             replay
                 .losses
@@ -185,12 +188,23 @@ fn count_bytes(folder: &Path) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
 }
 
-/// Name of the file that the lines go on from. If the line that names it is damaged, the others say which it is.
-fn base_of(lines: &[Line]) -> Option<PathBuf> {
-    match lines.first()?.entry() {
+/// Name of the file that the lines go on from. If the line that names it is damaged, the others say which it is; if all are
+/// damaged, it is the newest there is. None if the lines are of another version.
+fn base_of(folder: &Path, lines: &[Line]) -> Option<PathBuf> {
+    match lines.first().and_then(Line::entry) {
         Some(Entry::Opened { base, .. }) => Some(Path::new(base).file_name()?.into()),
+        _ if lines.iter().all(|line| matches!(line, Line::Damaged)) => newest_base(folder),
         _ => lines.iter().find_map(Line::place).map(|place| base_name(place.generation).into()),
     }
+}
+
+fn newest_base(folder: &Path) -> Option<PathBuf> {
+    let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let generation = |name: String| {
+        let number: usize = name.strip_prefix("base-")?.split('.').next()?.parse().ok()?;
+        (name == base_name(number)).then_some(number)
+    };
+    names.filter_map(generation).max().map(|number| base_name(number).into())
 }
 
 /// Lines in the order in which they were written, each once, and whether they were so already. Damaged ones stay behind the line

@@ -110,9 +110,9 @@ fn express(
     // Joints that rest say so: players that hold what another clip did would leave them there.
     let moved: Vec<usize> = clip.joints.iter().map(|track| track.joint).collect();
     clip.joints.extend(still_joints(rig)?.into_iter().filter(|track| !moved.contains(&track.joint)));
-    let mut made = body.clone();
     let correctives = fitter.correctives(&fitted, AIMED_SHARE * MAX_CLIP_ERROR, MAX_CORRECTIVES)?;
     let morphs = correctives.as_ref().map_or(0, |found| 1 + found.offsets.len());
+    let mut made = body.clone();
     if let Some(correctives) = correctives {
         add_correctives(&mut made, &mut clip, correctives, fps)?;
     }
@@ -194,7 +194,7 @@ fn measure(body: &Character, clip: &Clip, fps: f64, frames: &[Vec<Vec3>]) -> Res
 pub fn with_handle_skeleton(document: &Document, warnings: &mut Warnings) -> Result<Document, SessionError> {
     let set = HandleSet::new(document.mesh(), &document.plain_handles(), warnings)?;
     let (rig, skin) = build_skin(document.mesh(), &set, warnings)?;
-    let body = Character { rig: Some(rig), skin: Some(skin), ..(*document.body).clone() };
+    let body = Character { rig: Some(rig), skin: Some(skin.rounded()), ..(*document.body).clone() };
     let flesh = FleshData { bound: true, turns: Vec::new(), ..(*document.flesh).clone() };
     let mut after = Document { body: Arc::new(body), flesh: Arc::new(flesh), ..document.clone() };
     carry_clips(document, &mut after)?;

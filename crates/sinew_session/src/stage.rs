@@ -3,8 +3,7 @@
 use crate::{Document, Ruled, SessionError, turned_pose};
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew_deform::{
-    DeformError, EditParams, FINE_ITERATIONS, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner,
-    examples::add_detail,
+    DeformError, EditParams, HandlePose, HandleSet, SurfaceEditor, SurfaceRefiner, examples::add_detail,
 };
 use sinew_geom::{Character, Handle, Move, Warnings, measure::compute_vertex_normals};
 use std::{
@@ -241,12 +240,12 @@ impl Prepared {
         let refiner = match self.refiner.get() {
             Some(refiner) => refiner,
             None => {
-                let made = SurfaceRefiner::new(&self.body.mesh, &self.set, progress)?;
+                let made = SurfaceRefiner::new(&self.body.mesh, &self.set, &self.editor, progress)?;
                 self.refiner.get_or_init(|| made)
             }
         };
         self.solve(&self.pose(moves)?, detail, |pose, positions, normals| {
-            (0..FINE_ITERATIONS).try_for_each(|_| refiner.refine(pose, positions).map(|_| ()))?;
+            refiner.refine(pose, refiner.iterations(), positions)?;
             // Those that turned with the surface are of the pose before it was polished.
             *normals = compute_vertex_normals(positions, self.body.mesh.faces());
             Ok(())

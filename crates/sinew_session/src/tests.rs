@@ -108,7 +108,7 @@ fn commands() -> impl Strategy<Value = Command> {
         handle.clone().prop_map(|name| Command::LoadExample { name }),
         handle.clone().prop_map(|name| Command::RemoveExample { name }),
         (handle.clone(), handle).prop_map(|(name, to)| Command::RenameExample { name, to }),
-        (0.0..50.0).prop_map(|x| Command::SetEdit(EditChange { smoothness: Some(x), ..Default::default() })),
+        (0.0..50.0).prop_map(|x| Command::SetEdit(EditChange { inside: Some(x), ..Default::default() })),
         (0.5..2.0).prop_map(|factor| Command::Scale { factor }),
         "[a-z]{1,9}".prop_map(|name| Command::Rename { name }),
         Just(Command::RemoveClip { clip: "walk".into() }),

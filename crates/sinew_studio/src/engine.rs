@@ -6,10 +6,7 @@ use crate::{
     studio::{Drag, Looks, Shown, Studio},
     wire::{GestureId, JobKind, Level},
 };
-use sinew::{
-    geom::Character,
-    session::{Display, Document, Prepared, SessionError, Stage, compute_stretch},
-};
+use sinew::session::{Display, Document, Prepared, SessionError, Stage, compute_stretch, is_hidden};
 use std::{
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -76,7 +73,7 @@ pub struct Engine<'a> {
     /// What is prepared of the document.
     pub stage: Stage,
     /// What is drawn of the body it was made of.
-    geometry: Option<(Arc<Character>, u32, Arc<Geometry>)>,
+    geometry: Option<(Document, u32, Arc<Geometry>)>,
     /// The newest drag of each page.
     drags: Vec<GestureId>,
     /// The tick of this turn.
@@ -200,18 +197,18 @@ impl Engine<'_> {
     }
 
     fn geometry(&mut self, document: &Document) -> Result<(u32, Arc<Geometry>), SessionError> {
-        if let Some((body, revision, geometry)) =
-            self.geometry.as_mut().filter(|(body, ..)| looks_same(body, &document.body))
+        if let Some((before, revision, geometry)) =
+            self.geometry.as_mut().filter(|(before, ..)| looks_same(before, document))
         {
-            *body = document.body.clone();
+            *before = document.clone();
             return Ok((*revision, geometry.clone()));
         }
         self.is_new = true;
         let is_first = self.geometry.is_none();
         let revision = if is_first { self.studio.revision() } else { self.studio.next_revision() };
         let rest = self.stage.show(document, &Display::Rest, &go_on)?;
-        let geometry = Arc::new(Geometry::new(&document.body, rest));
-        self.geometry = Some((document.body.clone(), revision, geometry.clone()));
+        let geometry = Arc::new(Geometry::new(&document.body, is_hidden(document), rest));
+        self.geometry = Some((document.clone(), revision, geometry.clone()));
         self.studio.raise::<SurfacePart>();
         Ok((revision, geometry))
     }
@@ -310,7 +307,8 @@ fn go_on(_: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Whether what is drawn of two bodies is the same: a clip that was baked changes neither mesh nor surface.
-fn looks_same(a: &Arc<Character>, b: &Arc<Character>) -> bool {
-    Arc::ptr_eq(a, b) || (a.mesh == b.mesh && a.surface == b.surface)
+/// Whether what is drawn of two documents is the same: a clip that was baked changes neither mesh nor surface.
+fn looks_same(a: &Document, b: &Document) -> bool {
+    let (old, new) = (&a.body, &b.body);
+    a.hidden == b.hidden && (Arc::ptr_eq(old, new) || (old.mesh == new.mesh && old.surface == new.surface))
 }

@@ -48,15 +48,16 @@ struct Shading {
 }
 
 impl Geometry {
-    /// Of a character, with its shape at rest.
-    pub fn new(character: &Character, mut rest: Frame) -> Self {
+    /// Of a character without its hidden faces, with its shape at rest.
+    pub fn new(character: &Character, is_hidden: impl Fn(usize) -> bool, mut rest: Frame) -> Self {
         let surface = &character.surface;
         let mut triangles: Vec<(u32, Vec<u32>)> =
             (0..surface.materials.len().max(1) as u32).map(|material| (material, Vec::new())).collect();
         let mut copies: HashMap<(u32, u32), u32> = HashMap::new();
         let mut sources: Vec<u32> = (0..character.mesh.n_vertices() as u32).collect();
         let mut uvs = surface.uvs.as_ref().map(|_| vec![[f32::NAN; 2]; sources.len()]);
-        for (face, corners) in character.mesh.faces().iter().enumerate() {
+        for (face, corners) in character.mesh.faces().iter().enumerate().filter(|(face, _)| !is_hidden(*face))
+        {
             let mut drawn = *corners;
             if let (Some(given), Some(uvs)) = (&surface.uvs, &mut uvs) {
                 for (corner, &uv) in drawn.iter_mut().zip(&given.corners[face]) {

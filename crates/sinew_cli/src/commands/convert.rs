@@ -13,10 +13,12 @@ use sinew::{
     deform::{HandleSet, SkinDeviation, measure_skin},
     formats::{Content, GltfFile, gltf, read_any},
     geom::{Character, MeshSequence, Warnings, mesh::RepairParams},
-    session::{Document, Placement, parse_axis, with_handle_skeleton},
+    session::{Document, Placement, find_parts, parse_axis, with_handle_skeleton},
 };
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// Convert any readable format to any writable one
 #[derive(Args)]
@@ -44,6 +46,18 @@ pub struct ConvertArgs {
     /// Axis of the input that the body faces; it becomes +Z
     #[arg(long, value_name = "AXIS", value_parser = axis, allow_hyphen_values = true)]
     pub facing: Option<DVec3>,
+    /// Write only these parts of the surface, by the names that `sinew info` lists; several with commas between
+    #[arg(long, value_name = "NAMES", conflicts_with = "without")]
+    pub parts: Vec<String>,
+    /// Leave these parts out
+    #[arg(long, value_name = "NAMES")]
+    pub without: Vec<String>,
+    /// Write these parts, but hide them (GLB, KHR_node_visibility)
+    #[arg(long, value_name = "NAMES")]
+    pub hide: Vec<String>,
+    /// Show these parts, which the input hides
+    #[arg(long, value_name = "NAMES")]
+    pub show: Vec<String>,
     /// Turn handles into bones with at most 4 weights per vertex, for tools that only know skeletons; clips are carried over
     #[arg(long)]
     pub as_skin: bool,
@@ -73,6 +87,37 @@ impl ConvertArgs {
     /// How the input is turned and scaled.
     fn placement(&self) -> anyhow::Result<Placement> {
         Ok(Placement::new(self.up, self.facing, self.unit.unwrap_or(self.scale))?)
+    }
+
+    /// Which parts are written, and which of them are shown.
+    fn chosen_parts(
+        &self,
+        character: &Character,
+        host: Option<&gltf::Host>,
+    ) -> anyhow::Result<gltf::PartChoice> {
+        let all = gltf::SurfaceParts::of(host, character);
+        let names = |keep: &dyn Fn(&gltf::SurfacePart) -> bool| {
+            let chosen = all.parts.iter().filter(|part| keep(part));
+            chosen.map(|part| part.name.clone()).collect::<BTreeSet<String>>()
+        };
+        let mut left_out = find_parts(&all, &self.without)?;
+        if !self.parts.is_empty() {
+            let only = find_parts(&all, &self.parts)?;
+            left_out = names(&|part| !only.contains(&part.name));
+        }
+        ensure!(
+            left_out.is_empty() || left_out.len() < all.parts.len(),
+            "no part of the surface would be left to write"
+        );
+        if self.hide.is_empty() && self.show.is_empty() {
+            return Ok(gltf::PartChoice { left_out, hidden: None });
+        }
+        let (hide, show) = (find_parts(&all, &self.hide)?, find_parts(&all, &self.show)?);
+        let is_hidden = |part: &gltf::SurfacePart| {
+            hide.contains(&part.name) || !(part.is_visible || show.contains(&part.name))
+        };
+        let hidden = Some(names(&is_hidden));
+        Ok(gltf::PartChoice { left_out, hidden })
     }
 }
 
@@ -152,6 +197,7 @@ fn write(
         Content::Gltf(file) if is_folder(&args.output) => bake(&file, args, warnings),
         other => {
             let mut character = prepared(other.into_character().unwrap_or_default(), args, warnings)?;
+            options.origin.parts = args.chosen_parts(&character, options.origin.host.as_deref())?;
             let error = if args.as_skin { Some(into_skin(&mut character, warnings)?) } else { None };
             let n_bytes = write_character(&character, &args.output, &options, warnings)?;
             return Ok((n_bytes, error));
@@ -226,12 +272,18 @@ fn bake(file: &GltfFile, args: &ConvertArgs, warnings: &mut Warnings) -> anyhow:
 /// Say which options this kind of conversion does not use.
 fn warn_of_unused(args: &ConvertArgs, content: &Content, warnings: &mut Warnings) {
     let (sequence, bakes) = (matches!(content, Content::Sequence(_)), is_folder(&args.output));
-    let to_bvh = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"));
+    let ends_with = |ending: &str| args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending));
+    let to_bvh = ends_with("bvh");
+    let hides = !(args.hide.is_empty() && args.show.is_empty());
+    let chooses = !(args.parts.is_empty() && args.without.is_empty());
+    let is_made = !matches!(content, Content::Gltf(file) if file.host.is_some());
     let unused = [
         (args.repair && (sequence || bakes), "--repair"),
         (args.as_skin && (sequence || bakes), "--as-skin"),
         (args.clip.is_some() && (sequence || !(bakes || to_bvh)), "--clip"),
         (args.fps.is_some() && !(sequence || bakes || to_bvh), "--fps"),
+        (hides && (is_made || bakes || !ends_with("glb")), "--hide or --show"),
+        (chooses && (sequence || bakes || to_bvh), "--parts or --without"),
     ];
     for (_, option) in unused.iter().filter(|(unused, _)| *unused) {
         warnings.push(format!("{option} has no effect on this conversion"));

@@ -4,7 +4,7 @@ use crate::console::{Console, Printed};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sinew::{
-    formats::{BvhFile, Content, GltfFile, SequenceFolder, read_any},
+    formats::{BvhFile, Content, GltfFile, SequenceFolder, gltf, read_any},
     geom::{BodyRecording, Character, Mesh, RawMesh, Warnings, measure},
     session::describe_doubts,
 };
@@ -66,6 +66,7 @@ fn describe(path: &Path, warnings: &mut Warnings) -> anyhow::Result<Report> {
             add(&mut report, json!({ "kind": "mesh" }));
             describe_mesh(&mut report, &model.raw, &model.character.mesh);
             describe_character(&mut report, &model.character);
+            describe_parts(&mut report, None, &model.character);
         }
         Content::Gltf(file) => describe_gltf(&mut report, file),
         Content::Bvh(file) => describe_bvh(&mut report, file),
@@ -177,8 +178,18 @@ fn describe_gltf(report: &mut Report, file: &GltfFile) {
             "generator": file.info.generator,
         }),
     );
+    describe_parts(report, file.host.as_deref(), &file.character);
     let n_nodes = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
     add(report, json!({ "joints": n_joints(file), "nodes": n_nodes }));
+}
+
+/// The parts of the surface that `convert` takes.
+fn describe_parts(report: &mut Report, host: Option<&gltf::Host>, character: &Character) {
+    let parts = gltf::SurfaceParts::of(host, character).parts;
+    let name = |part: &gltf::SurfacePart| part.name.clone();
+    let all: Vec<String> = parts.iter().map(name).collect();
+    let hidden: Vec<String> = parts.iter().filter(|part| !part.is_visible).map(name).collect();
+    add(report, json!({ "parts": all, "hidden_parts": hidden }));
 }
 
 /// Joints that move the surface; without a surface, those of the largest skin, or all that a clip could move.
@@ -271,7 +282,7 @@ fn as_text(report: &Report) -> String {
         }
         let shown = match value {
             Value::Array(list) if list.is_empty() => continue,
-            Value::Array(list) if key == "warnings" || key == "clips" => {
+            Value::Array(list) if key == "warnings" || key == "clips" || key.ends_with("parts") => {
                 list.iter().map(one_line).collect::<Vec<_>>().join(&format!("\n{:24}", ""))
             }
             Value::Null => continue,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use sinew::{
     formats::{GltfFile, bvh, gltf, obj, ply, write_atomic},
     geom::{Character, Clip, Mesh, MeshSequence, Surface, Warnings},
-    session::{Document, MAX_FRAMES, add_motion_clip, add_vertex_clip},
+    session::{Document, MAX_FRAMES, add_motion_clip, add_vertex_clip, hidden_parts},
 };
 use std::{path::Path, sync::Arc};
 
@@ -25,6 +25,8 @@ pub struct Origin {
     pub host: Option<Arc<gltf::Host>>,
     /// Root extensions that a GLB takes over where there is no such file.
     pub extensions: Map<String, Value>,
+    /// Which parts of the surface are written, and which are shown.
+    pub parts: gltf::PartChoice,
 }
 
 impl Origin {
@@ -35,12 +37,13 @@ impl Origin {
         if file.host.is_none() {
             reported.messages.into_iter().for_each(|message| warnings.push(message));
         }
-        Self { host: file.host.clone(), extensions }
+        Self { host: file.host.clone(), extensions, parts: gltf::PartChoice::default() }
     }
 
     /// Of a document.
     pub fn of_document(document: &Document) -> Self {
-        Self { host: document.host.clone(), extensions: Map::new() }
+        let parts = gltf::PartChoice { hidden: Some(hidden_parts(document)), ..Default::default() };
+        Self { host: document.host.clone(), extensions: Map::new(), parts }
     }
 
     /// Whether a file of this name keeps everything of the origin.
@@ -67,18 +70,21 @@ pub fn write_character(
 ) -> anyhow::Result<u64> {
     let bytes = match extension(path).as_str() {
         "glb" => {
-            let extensions = options.origin.extensions.clone();
-            let glb =
-                gltf::GlbOptions { max_influences: options.influences, extensions, ..Default::default() };
+            let (extensions, parts) = (options.origin.extensions.clone(), options.origin.parts.clone());
+            let max_influences = options.influences;
+            let glb = gltf::GlbOptions { max_influences, extensions, parts, ..Default::default() };
             gltf::write_glb_hosted(options.origin.host.as_deref(), character, &glb, warnings)?
         }
         "obj" | "ply" => {
             ensure!(character.mesh.n_vertices() > 0, "{}: there is no mesh to write", path.display());
             warn_of_losses(character, options, extension(path) == "ply", warnings);
+            let parts = gltf::SurfaceParts::of(options.origin.host.as_deref(), character);
+            options.origin.parts.warn_shown(&parts, warnings);
+            let kept = parts.leave_out(character, &options.origin.parts.left_out)?;
             if extension(path) == "obj" {
-                return Ok(obj::write_obj_file(path, character)?);
+                return Ok(obj::write_obj_file(path, &kept)?);
             }
-            ply::write_ply(character)
+            ply::write_ply(&kept)
         }
         "bvh" => write_bvh(character, options, warnings)?,
         _ => return check_name(path, false).map(|()| 0),

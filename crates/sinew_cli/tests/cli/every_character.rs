@@ -75,8 +75,14 @@ fn every_command_works_on_every_character_or_says_what_is_missing() {
             let args = args(file, &out);
             let output = sinew(&args.iter().map(String::as_str).collect::<Vec<_>>());
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let ways =
-                ["`sinew ", "--", "there are: ", "no joint, marker or definition has", "give it thickness"];
+            let ways = [
+                "`sinew ",
+                "--",
+                "there are: ",
+                "no joint, marker or definition has",
+                "give it thickness",
+                "move it, or make its radius larger",
+            ];
             let names_a_way = ways.iter().any(|way| said.contains(way));
             let found = match output.status.code() {
                 Some(0) => Some(Works),
@@ -125,6 +131,19 @@ fn every_command_works_on_every_character_or_says_what_is_missing() {
     });
     row("puppet", [Works, Works, Works, Offers, Offers], &|file, out| {
         plain(&["puppet", file, "--source", "demo", "-o", out, "--json"])
+    });
+    let muscles = folder.at("breath.json");
+    let breath = ["breath", "--template", "bump", "--vertex", "100", "--cells", "200", "-o"];
+    row("muscle add", [Offers, Offers, Works, Offers, Offers], &|file, out| {
+        let own = if file == rigged { muscles.clone() } else { out.replace(".glb", ".json") };
+        plain(&[&["muscle", "add", file][..], &breath[..], &[own.as_str(), "--json"][..]].concat())
+    });
+    row("muscle drive", [Works, Works, Works, Works, Offers], &|file, out| {
+        let drive = ["--set", "breath=1", "--seconds", "0.1", "--cells", "200", "-o"];
+        plain(
+            &[&["muscle", "drive", file, "--muscles", &muscles][..], &drive[..], &[out, "--json"][..]]
+                .concat(),
+        )
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,14 +3,16 @@
 //! The JSON holds materials, textures, samplers and images alone. Each image is named `image/N`, whatever its source was;
 //! textures whose picture cannot be drawn by browsers (KTX2, missing files) are taken out of the materials.
 
-use super::read::{Source, accessor::Decoder, resource::load_uri};
+use super::read::{
+    Source,
+    pictures::{drawable_type, image_bytes, sources},
+};
 use super::source_file::Host;
 use super::write::{
     builder::{Builder, unwritable},
     material::write_materials,
 };
 use crate::FormatError;
-use crate::side_files::SideFiles;
 use serde_json::{Map, Value, json};
 use sinew_geom::{Character, Surface, Warnings};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,18 +120,6 @@ impl Appearance {
     }
 }
 
-/// Pictures of a texture that may be there, those of extensions first.
-fn sources(texture: &Value) -> Vec<usize> {
-    let extensions =
-        ["EXT_texture_avif", "EXT_texture_webp"].map(|name| &texture["extensions"][name]["source"]);
-    extensions
-        .into_iter()
-        .chain([&texture["source"]])
-        .filter_map(Value::as_u64)
-        .map(|at| at as usize)
-        .collect()
-}
-
 fn is_of_materials(name: &Value) -> bool {
     let starts = ["KHR_materials_", "EXT_materials_", "KHR_texture_transform"];
     name.as_str().is_some_and(|name| starts.iter().any(|start| name.starts_with(start)))
@@ -176,19 +166,6 @@ fn read_uvs(source: &Source, set: usize) -> Vec<[f32; 2]> {
         }
     }
     uvs
-}
-
-fn image_bytes(decoder: &Decoder, side: SideFiles, image: &Value) -> Option<Vec<u8>> {
-    if let Some(uri) = image["uri"].as_str() {
-        return load_uri(uri, side).ok();
-    }
-    decoder.view(image["bufferView"].as_u64()? as usize, "/images").ok().map(<[u8]>::to_vec)
-}
-
-/// Type of a picture that browsers draw.
-fn drawable_type(bytes: &[u8]) -> Option<&'static str> {
-    let drawn = ["image/png", "image/jpeg", "image/webp", "image/avif"];
-    super::host::picture_type(bytes).filter(|mime| drawn.contains(mime))
 }
 
 impl Host {

@@ -102,7 +102,7 @@ impl SinewCharacter {
     }
 }
 
-/// A handle; `vertices` and `weights` are buffer views of u32 and f32, absent if it has no vertices.
+/// A handle; `vertices` and `weights` are buffer views of u32 and f32; absent if it has no vertices, and weights if all are 1.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct HandleJson {

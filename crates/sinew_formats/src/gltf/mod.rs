@@ -10,6 +10,7 @@ mod appearance;
 mod extension;
 mod host;
 mod normals;
+mod parts;
 mod read;
 pub(crate) mod schema;
 mod source_file;
@@ -19,6 +20,7 @@ pub use appearance::{Appearance, Picture};
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
 pub use host::write_glb_hosted;
+pub use parts::{PartChoice, SurfacePart, SurfaceParts};
 pub use read::{
     GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host, read_morph_sequence,
     read_views,

@@ -96,6 +96,8 @@ pub struct Node {
     pub scale: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<f32>,
+    #[serde(skip_serializing_if = "Object::is_empty")]
+    pub extensions: Object,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -316,5 +318,16 @@ pub(super) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
         _ => None,
+    }
+}
+
+/// The same, of more kinds of pictures.
+pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xAB, b'K', b'T', b'X', b' ', b'2', b'0', ..] => Some("image/ktx2"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [b'D', b'D', b'S', b' ', ..] => Some("image/vnd-ms.dds"),
+        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f', ..] => Some("image/avif"),
+        _ => mime_of(bytes),
     }
 }

@@ -1,6 +1,7 @@
 //! Writing into the file that was opened: what did not change is kept, what changed comes back as it was meant.
 
 mod maker;
+mod parts;
 
 use crate::support::{data, diagonal, evaluate, files, tools, workspace};
 use glam::{DVec3, Quat, Vec3};

@@ -4,6 +4,7 @@ mod evaluate;
 mod handle;
 mod repair;
 mod scale;
+mod subset;
 
 use crate::{Clip, Mesh, Rig, Skin};
 use glam::Vec3;

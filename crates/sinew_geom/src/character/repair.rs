@@ -96,18 +96,18 @@ impl Character {
     }
 }
 
-fn pick<T: Clone>(values: &[T], sources: &[u32]) -> Vec<T> {
+pub(super) fn pick<T: Clone>(values: &[T], sources: &[u32]) -> Vec<T> {
     sources.iter().filter_map(|&s| values.get(s as usize).cloned()).collect()
 }
 
-fn pick_skin(skin: &Skin, sources: &[u32]) -> Result<Skin, GeomError> {
+pub(super) fn pick_skin(skin: &Skin, sources: &[u32]) -> Result<Skin, GeomError> {
     let rows = |v: &u32| skin.vertex(*v as usize);
     let indices = sources.iter().flat_map(rows).map(|(slot, _)| slot).collect();
     let weights = sources.iter().flat_map(rows).map(|(_, w)| w).collect();
     Skin::new(skin.slots.clone(), skin.influences(), indices, weights, &mut Warnings::default())
 }
 
-fn pick_handle(handle: &Handle, sources: &[u32]) -> Handle {
+pub(super) fn pick_handle(handle: &Handle, sources: &[u32]) -> Handle {
     let kept = sources.iter().enumerate().filter_map(|(v, source)| {
         let at = handle.vertices.binary_search(source).ok()?;
         Some((v as u32, handle.weights.get(at).copied().unwrap_or(1.0)))

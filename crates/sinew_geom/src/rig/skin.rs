@@ -90,6 +90,19 @@ impl Skin {
         rig.rest_world().into_iter().enumerate().map(bind).collect()
     }
 
+    /// Weights as whole shares of 1 / 65535, which files hold in 16 bits without loss; sums stay one.
+    pub fn rounded(mut self) -> Self {
+        const WHOLE: i32 = u16::MAX as i32;
+        for vertex in self.weights.chunks_exact_mut(self.influences.max(1)) {
+            let mut shares: Vec<i32> = vertex.iter().map(|w| (w * WHOLE as f32).round() as i32).collect();
+            let largest = (0..shares.len()).rev().max_by_key(|&at| shares[at]).unwrap_or(0);
+            // The rounding error is added where it changes least.
+            shares[largest] += WHOLE - shares.iter().sum::<i32>();
+            vertex.iter_mut().zip(&shares).for_each(|(w, share)| *w = *share as f32 / WHOLE as f32);
+        }
+        self
+    }
+
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
         self.indices.len().checked_div(self.influences).unwrap_or(0)
@@ -125,6 +138,22 @@ impl Skin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounded_weights_are_whole_shares_that_sum_to_one() {
+        let slots = vec![SkinSlot { joint: 0, inverse_bind: DAffine3::IDENTITY }; 3];
+        let weights: Vec<f32> = (0..300).map(|k| ((k * 37 % 101) as f32).powi(2) + 0.1).collect();
+        let indices = (0..300).map(|k| k % 3).collect();
+        let skin = Skin::new(slots, 3, indices, weights, &mut Warnings::default()).unwrap();
+        let rounded = skin.clone().rounded();
+        for (a, b) in skin.weights().chunks_exact(3).zip(rounded.weights().chunks_exact(3)) {
+            let shares: Vec<f32> = b.iter().map(|w| w * 65535.0).collect();
+            assert!(shares.iter().all(|share| (share - share.round()).abs() < 1e-2), "{shares:?}");
+            assert_eq!(shares.iter().map(|share| share.round() as i32).sum::<i32>(), 65535);
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2.5 / 65535.0));
+        }
+        assert_eq!(rounded.clone().rounded(), rounded);
+    }
 
     #[test]
     fn lists_of_the_wrong_length_say_what_would_be_right() {

@@ -27,6 +27,10 @@ pub struct EditChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arap_iterations: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub fine_iterations: Option<usize>,
+    /// Older projects have it; it has no effect any more.
+    #[serde(skip_serializing)]
+    #[cfg_attr(feature = "ts", ts(skip))]
     pub smoothness: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<f64>,
@@ -43,7 +47,8 @@ impl EditChange {
             n_nodes: Some(params.guided.n_nodes),
             iterations: Some(params.guided.iterations),
             arap_iterations: Some(params.arap.iterations),
-            smoothness: Some(params.guided.smoothness),
+            fine_iterations: Some(params.guided.fine_iterations),
+            smoothness: None,
             inside: Some(params.guided.stiffness_inside),
         }
     }
@@ -80,8 +85,8 @@ impl EditChange {
         if let Some(n) = self.arap_iterations {
             params.arap.iterations = within("iterations", n as f64, [1.0, 1000.0])? as usize;
         }
-        if let Some(x) = self.smoothness {
-            params.guided.smoothness = within("smoothness", x, [0.0, 1000.0])?;
+        if let Some(n) = self.fine_iterations {
+            params.guided.fine_iterations = within("fine iterations", n as f64, [0.0, 100.0])? as usize;
         }
         if let Some(x) = self.inside {
             params.guided.stiffness_inside = within("inside", x, [0.0, 1000.0])?;

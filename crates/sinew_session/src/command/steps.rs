@@ -99,6 +99,9 @@ impl Command {
             Self::Turn { up, facing } =>
                 step("Turn upright", |d| character::turn(d, up.as_deref(), facing.as_deref())),
             Self::Repair {} => step("Repair mesh", character::repair),
+            Self::ShowParts { parts, visible } =>
+                step(format!("{} {}", if *visible { "Show" } else { "Hide" }, parts.join(", ")),
+                    |d| crate::surface_parts::show_parts(d, parts, *visible)),
             Self::TakeSkin { skin } => step(format!("Take skin of {} bones", skin.bones), |d| skin::take(d, skin)),
             Self::Turntable { settings } => step(format!("Add {}", settings.clip), |d| turntable(d, settings)),
             Self::Walk { settings } => step(format!("Add {}", settings.clip), |d| walk(d, settings)),

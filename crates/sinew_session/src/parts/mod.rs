@@ -11,6 +11,7 @@ mod pose;
 mod puppet;
 mod rules;
 mod size;
+mod visibility;
 
 pub(crate) use fields::{LoadedFields, SavedFields, name_views, renumber};
 
@@ -54,7 +55,7 @@ pub(crate) trait Part: Sync {
 }
 
 /// All parts, in the order in which they are loaded and scaled: what others refer to comes first.
-pub(crate) static PARTS: [&dyn Part; 11] = [
+pub(crate) static PARTS: [&dyn Part; 12] = [
     &character::Name,
     &character::Body,
     &character::Handles,
@@ -66,6 +67,7 @@ pub(crate) static PARTS: [&dyn Part; 11] = [
     &rules::Rules,
     &puppet::Puppet,
     &flesh::Flesh,
+    &visibility::Visibility,
 ];
 
 /// What differs between two states.

@@ -224,6 +224,30 @@ fn a_journal_that_is_not_understood_is_left_alone() {
     std::fs::remove_dir_all(root).unwrap();
 }
 
+/// Where no line is left, the work is still offered as it was when the journal began, and the loss is named.
+#[test]
+fn a_journal_without_a_whole_line_gives_its_base_back() {
+    for text in [&b""[..], &[0; 4096], b"\xff\xfe scrambled\nand more\n"] {
+        let root = folder(&format!("lost-{}", text.len()));
+        let mut session = Session::new(BIPED.clone(), None, Some(root.clone()));
+        session.apply(&Command::Rename { name: "x".into() }, None).unwrap();
+        assert!(session.flush());
+        drop(session);
+        let of = std::fs::read_dir(&root).unwrap().next().unwrap().unwrap().path();
+        std::fs::write(of.join("journal.jsonl"), text).unwrap();
+        let found = Recovery::find_all(&root);
+        let mut warnings = Warnings::default();
+        let recovered = found[0].recover(&mut warnings).unwrap();
+        assert!(!recovered.is_complete && !warnings.messages.is_empty());
+        // Files have single precision, and the faces of one material one after the other.
+        let (mesh, own) = (recovered.history.document().mesh(), BIPED.mesh());
+        assert_eq!((mesh.n_vertices(), mesh.faces().len()), (own.n_vertices(), own.faces().len()));
+        assert!((mesh.diagonal() - own.diagonal()).abs() < 1e-5);
+        drop(found);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
+
 /// Whatever bit of a journal is changed: the place is named, and every step before and after it is there.
 #[test]
 fn a_damaged_place_is_named_and_everything_else_is_done_again() {

@@ -93,6 +93,7 @@ fn a_polished_pose_has_normals_of_its_own() {
 #[test]
 fn stored_poses_are_clips_of_the_skin_that_is_exported() {
     let params = ExportParams {
+        parts: None,
         fit: None,
         format: ExportFormat::Glb,
         what: ExportWhat::Skin,

@@ -7,9 +7,12 @@ use crate::{
     wire::{Context, Done, GestureId, JobKind, Part, Point3, Registry, Request, Snapshot, Work},
 };
 use serde::{Deserialize, Serialize, Serializer};
-use sinew::session::{
-    Command, Document, Event, FleshReport, RefitNumbers, Session, SessionError, SkeletonReport, find_doubts,
-    with_skeleton,
+use sinew::{
+    formats::gltf::SurfacePart as PartOfSurface,
+    session::{
+        Command, Document, Event, FleshReport, RefitNumbers, Session, SessionError, SkeletonReport,
+        find_doubts, surface_parts, with_skeleton,
+    },
 };
 use std::sync::Arc;
 use ts_rs::TS;
@@ -282,10 +285,24 @@ pub struct SurfaceState {
     bounds: [Point3; 2],
     /// What seems to be wrong with its unit or its up axis; null if nothing.
     doubts: Option<DoubtsInfo>,
+    /// What can be shown, hidden and exported by itself.
+    parts: Vec<PartInfo>,
     /// Which geometry frames belong to.
     revision: u32,
     /// Where its materials are; another address for other ones.
     appearance: String,
+}
+
+/// A part of the surface.
+#[derive(Debug, Serialize, TS)]
+struct PartInfo {
+    name: String,
+    faces: usize,
+    visible: bool,
+}
+
+fn part_info(part: PartOfSurface) -> PartInfo {
+    PartInfo { name: part.name, faces: part.n_faces, visible: part.is_visible }
 }
 
 /// A document that seems to be in another unit than metres, or to have another axis up than +Y.
@@ -311,7 +328,7 @@ impl Part for SurfacePart {
     type Sent = ();
 
     fn follows(event: &Event) -> bool {
-        matches!(event, Event::Changed(changes) if changes.surface)
+        matches!(event, Event::Changed(changes) if changes.surface || changes.visibility)
     }
 
     fn value(Snapshot { studio, document }: &Snapshot<'_>, (): &mut ()) -> Option<SurfaceState> {
@@ -322,6 +339,7 @@ impl Part for SurfacePart {
             joints: document.body.rig.as_ref().map_or(0, |rig| rig.n_joints()),
             bounds: mesh.bounds().map(|corner| corner.to_array()),
             doubts: doubts(document),
+            parts: surface_parts(document).parts.into_iter().map(part_info).collect(),
             revision: studio.revision(),
             appearance: studio.appearance_address(),
         })

@@ -4,7 +4,7 @@ use crate::frames::Drawn;
 use glam::DVec3;
 use sinew::{
     geom::Mesh,
-    session::{Display, Document},
+    session::{Display, Document, is_hidden},
 };
 use std::sync::{Arc, OnceLock};
 
@@ -56,17 +56,15 @@ impl Shown {
         Self { drawn: Arc::new(drawn), document, mesh }
     }
 
-    /// The surface as it is seen, for selecting on it.
+    /// The surface as it is seen, without hidden parts, for selecting on it.
     pub fn mesh(&self) -> Arc<Mesh> {
         let build = || {
             let positions: Vec<DVec3> = self.drawn.frame.positions.iter().map(|p| p.as_dvec3()).collect();
             // Frames are finite and of the mesh's size.
-            Arc::new(
-                self.document
-                    .mesh()
-                    .with_positions(positions)
-                    .unwrap_or_else(|_| self.document.mesh().clone()),
-            )
+            let (mesh, is_hidden) = (self.document.mesh(), is_hidden(&self.document));
+            let faces = mesh.faces().iter().enumerate().filter(|(face, _)| !is_hidden(*face));
+            let seen = Mesh::new(positions, faces.map(|(_, face)| *face).collect());
+            Arc::new(seen.unwrap_or_else(|_| mesh.clone()))
         };
         self.mesh.get_or_init(build).clone()
     }

@@ -272,7 +272,7 @@ fn append(draft: &Draft, animation: &mut Value, written: Animation) {
 }
 
 /// Take out samplers that no channel uses any more.
-fn drop_samplers(animation: &mut Value) {
+pub(super) fn drop_samplers(animation: &mut Value) {
     let used: HashSet<usize> =
         list(animation, "channels").iter().filter_map(|channel| index(channel, "sampler")).collect();
     let mut numbers = Vec::new();

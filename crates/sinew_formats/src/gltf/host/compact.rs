@@ -76,7 +76,7 @@ fn move_bytes(json: &mut Value, bin: &mut Vec<u8>, size: &SourceSize) {
 }
 
 /// Every place where we name an accessor.
-fn each_accessor(json: &mut Value, see: &mut dyn FnMut(&mut Value)) {
+pub(super) fn each_accessor(json: &mut Value, see: &mut dyn FnMut(&mut Value)) {
     let mut of = |value: Option<&mut Value>| value.into_iter().for_each(&mut *see);
     for mesh in elements(json.get_mut("meshes")) {
         for primitive in elements(mesh.get_mut("primitives")) {
@@ -99,7 +99,7 @@ fn each_accessor(json: &mut Value, see: &mut dyn FnMut(&mut Value)) {
 }
 
 /// Every place where we name a buffer view.
-fn each_view(json: &mut Value, see: &mut dyn FnMut(&mut Value)) {
+pub(super) fn each_view(json: &mut Value, see: &mut dyn FnMut(&mut Value)) {
     let mut of = |value: Option<&mut Value>| value.into_iter().for_each(&mut *see);
     for accessor in elements(json.get_mut("accessors")) {
         of(accessor.get_mut("bufferView"));

@@ -4,7 +4,7 @@ use super::super::extension::{NAME, SinewCharacter, SourceSize};
 use super::super::read::Source;
 use super::super::write::builder::{Builder, pack_glb, unwritable};
 use super::values::{list, member};
-use super::{compact, pack};
+use super::{compact, gaps, pack};
 use crate::FormatError;
 use crate::names::Names;
 use serde::Deserialize;
@@ -70,6 +70,13 @@ impl<'a> Draft<'a> {
             }
         }
         moved || has_images
+    }
+
+    /// Drop the bytes that only these views name. All that is left counts as the source's.
+    pub fn shed(&mut self, views: &[usize]) {
+        gaps::close_gaps(&mut self.json, &mut self.bin, views);
+        self.size =
+            SourceSize { accessors: self.n_accessors, buffer_views: self.n_views, bytes: self.bin.len() };
     }
 
     /// Number in the file of an accessor of the builder.

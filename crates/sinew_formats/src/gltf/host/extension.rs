@@ -51,7 +51,7 @@ pub(super) fn write_extensions(
     insert(draft, NAME, Value::Object(fields));
 }
 
-fn handle_json(draft: &mut Draft, handle: &Handle) -> super::super::extension::HandleJson {
+pub(super) fn handle_json(draft: &mut Draft, handle: &Handle) -> super::super::extension::HandleJson {
     let mut written = write_handle(&mut draft.builder, handle);
     written.vertices = written.vertices.map(|view| draft.view(view));
     written.weights = written.weights.map(|view| draft.view(view));

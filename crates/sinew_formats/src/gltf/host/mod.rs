@@ -15,7 +15,9 @@ mod carry;
 mod clips;
 mod compact;
 mod draft;
+mod drop_parts;
 mod extension;
+mod gaps;
 mod meshes;
 mod morphs;
 mod nodes;
@@ -23,11 +25,11 @@ mod pack;
 mod skins;
 mod surface;
 mod values;
+mod visibility;
 
-pub(super) use pack::picture_type;
-
+use super::parts::SurfaceParts;
 use super::read::{Source, ignored, with_source};
-use super::write::{GlbOptions, write_glb};
+use super::write::{GlbOptions, builder::unwritable, write_glb};
 use super::{Host, portable_extensions, schema::Object};
 use crate::FormatError;
 use draft::Draft;
@@ -88,20 +90,40 @@ pub fn write_glb_hosted(
     options: &GlbOptions,
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, FormatError> {
-    let Some(host) = host else { return write_glb(character, options, warnings) };
+    let left_out = &options.parts.left_out;
+    let without = |character: &Character| -> Result<Character, FormatError> {
+        let parts = SurfaceParts::of(host, character);
+        parts.leave_out(character, left_out).map_err(|error| unwritable(error.to_string()))
+    };
+    let Some(host) = host else {
+        options.parts.warn_shown(&SurfaceParts::default(), warnings);
+        return match left_out.is_empty() {
+            true => write_glb(character, options, warnings),
+            false => write_glb(&without(character)?, options, warnings),
+        };
+    };
     let mut said = Warnings::default();
-    match host.write(character, options, &mut said) {
+    let written = host.write(character, options, &mut said);
+    let written = written.and_then(|bytes| match left_out.is_empty() {
+        true => Ok(bytes),
+        false => drop_parts::drop_parts(&bytes, &host.name, left_out),
+    });
+    match written {
         Ok(bytes) => {
             said.messages.into_iter().for_each(|message| warnings.push(message));
             Ok(bytes)
         }
         Err(error) => {
             warnings.push(format!("{error}; parts and names of {} are not kept", host.name));
+            options.parts.warn_shown(&host.parts, warnings);
             let mut options = options.clone();
             for (name, value) in host.warn_lost(warnings) {
                 options.extensions.entry(name).or_insert(value);
             }
-            write_glb(character, &options, warnings)
+            match left_out.is_empty() {
+                true => write_glb(character, &options, warnings),
+                false => write_glb(&without(character)?, &options, warnings),
+            }
         }
     }
 }
@@ -145,6 +167,9 @@ fn write_into(
     meshes::write_meshes(&mut draft, now, &mut joints, &targets, options, warnings);
     clips::write_clips(&mut draft, now, &joints, &targets, warnings);
     extension::write_extensions(&mut draft, now, &joints, &targets, options, views);
+    if let Some(hidden) = &options.parts.hidden {
+        visibility::write_visibility(&mut draft, hidden, warnings);
+    }
     let is_unchanged = draft.builder.is_empty() && draft.json == before;
     if is_unchanged && !packed && host.bytes.starts_with(b"glTF") {
         return Ok(host.bytes.to_vec());

@@ -1,7 +1,7 @@
 //! Everything a file names, brought into one binary chunk.
 
 use super::super::read::Source;
-use super::super::schema::mime_of;
+use super::super::schema::picture_type;
 use super::values::{index, list, member};
 use serde_json::{Value, json};
 use sinew_geom::Warnings;
@@ -79,15 +79,4 @@ pub(super) fn images(json: &mut Value, source: &Source) -> Vec<(usize, Vec<u8>, 
         }
     }
     found
-}
-
-/// Type of a picture by its first bytes.
-pub(in crate::gltf) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xAB, b'K', b'T', b'X', b' ', b'2', b'0', ..] => Some("image/ktx2"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        [b'D', b'D', b'S', b' ', ..] => Some("image/vnd-ms.dds"),
-        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f', ..] => Some("image/avif"),
-        _ => mime_of(bytes),
-    }
 }

@@ -3,6 +3,7 @@
 use super::accessor::Decoder;
 use super::map::{ChannelMap, ClipMap};
 use super::resource::out_of_range;
+use super::unshown::only_points;
 use crate::Fault;
 use crate::gltf::schema::{Animation, Channel};
 use glam::{Quat, Vec3};
@@ -54,6 +55,8 @@ pub(super) fn read_clips(
         };
         reader.clip.joints.retain(moves);
         match reader.clip.joints.is_empty() && reader.clip.morphs.is_empty() {
+            // Said for the whole file.
+            true if only_points(&animation.channels) => {}
             true => warnings.push(format!("/animations/{index}: moves nothing in the scene; left out")),
             false => {
                 clips.push(reader.clip);

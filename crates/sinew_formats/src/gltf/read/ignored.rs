@@ -13,6 +13,14 @@ pub(in crate::gltf) fn warn_ignored(root: &Root, warnings: &mut Warnings) {
     let primitives = root.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let attributes = primitives.flat_map(|primitive| primitive.attributes.keys());
     lost.extend(attributes.filter(|name| !is_read(name)).map(|name| format!("attribute {name}")));
+    let of_nodes = root.nodes.iter().flat_map(|node| node.extensions.keys());
+    let of_primitives =
+        root.meshes.iter().flat_map(|mesh| &mesh.primitives).flat_map(|p| p.extensions.keys());
+    lost.extend(of_nodes.chain(of_primitives).map(|name| format!("extension {name}")));
+    let channels = root.animations.iter().flat_map(|animation| &animation.channels);
+    if channels.filter(|channel| channel.target.path == "pointer").count() > 0 {
+        lost.insert("extension KHR_animation_pointer".to_owned());
+    }
     if root.cameras.as_array().is_some_and(|cameras| !cameras.is_empty()) {
         lost.insert("cameras".to_owned());
     }

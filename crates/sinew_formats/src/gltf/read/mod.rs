@@ -14,15 +14,19 @@ pub(super) mod material;
 mod merge;
 pub(super) mod own;
 mod part;
+pub(super) mod pictures;
 pub(super) mod resource;
 mod rig;
 pub(super) mod scene;
 mod sequence;
+pub(super) mod surface_parts;
 mod unscale;
+mod unshown;
 
 pub use info::GltfInfo;
 pub use sequence::{morph_sequence, read_morph_sequence};
 
+use super::parts::{self, SurfaceParts};
 use super::schema::{Object, Root};
 use super::source_file::Host;
 use crate::{
@@ -113,7 +117,7 @@ pub fn read_gltf_with_host(
         let root = source.decoder.root;
         if assemble::is_own(root) {
             ignored::warn_ignored(root, warnings);
-            return Ok((file_of(source), false));
+            return Ok((file_of(source), None));
         }
         for (index, image) in root.images.iter().enumerate() {
             let uri = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
@@ -121,10 +125,12 @@ pub fn read_gltf_with_host(
                 warnings.push(format!("/images/{index}: {cause}; only its name is kept"));
             }
         }
-        Ok((file_of(source), true))
+        unshown::note_unshown(&source, warnings);
+        let parts = SurfaceParts::of_source(&source).parts;
+        Ok((file_of(source), Some(parts)))
     })?;
-    if file.1 {
-        file.0.host = Some(Arc::new(Host::new(bytes, kept.take(), name)));
+    if let Some(parts) = file.1 {
+        file.0.host = Some(Arc::new(Host::new(bytes, kept.take(), name, parts)));
     }
     Ok(file.0)
 }
@@ -213,7 +219,7 @@ fn check_asset(root: &Root, warnings: &mut Warnings) -> Vec<Fault> {
                 let path = format!("/extensionsRequired/{index}");
                 faults.push(Fault::json(path, format!("{name} is not supported")).with_remedy(DECOMPRESS));
             }
-            "KHR_mesh_quantization" => {}
+            "KHR_mesh_quantization" | parts::VISIBILITY => {}
             // What they say is kept with the materials; where it is lost, that is reported.
             _ if ["KHR_materials_", "EXT_materials_", "KHR_texture_", "EXT_texture_"]
                 .iter()

@@ -105,8 +105,10 @@ fn read_words(view: Option<usize>, decoder: &Decoder, path: &str) -> Result<Vec<
 fn read_handle(json: &HandleJson, decoder: &Decoder, n_vertices: usize, path: &str) -> Result<Handle, Fault> {
     let vertices: Vec<u32> =
         read_words(json.vertices, decoder, path)?.into_iter().map(u32::from_le_bytes).collect();
-    let weights: Vec<f32> =
-        read_words(json.weights, decoder, path)?.into_iter().map(f32::from_le_bytes).collect();
+    let weights: Vec<f32> = match json.weights {
+        None => vec![1.0; vertices.len()],
+        weights => read_words(weights, decoder, path)?.into_iter().map(f32::from_le_bytes).collect(),
+    };
     if vertices.len() != weights.len() {
         return Err(Fault::json(path, format!("{} vertices but {} weights", vertices.len(), weights.len())));
     }

@@ -14,6 +14,7 @@ pub(super) mod skin;
 pub use sequence::write_sequence_glb;
 
 use super::extension::{HandleJson, JointJson, NAME, SinewCharacter, VERSION};
+use super::parts::PartChoice;
 use super::schema::{Attributes, Mesh, Node, Object, Scene};
 use crate::{FormatError, names::Names, write_atomic};
 use builder::Builder;
@@ -32,11 +33,19 @@ pub struct GlbOptions {
     pub views: Vec<Vec<u8>>,
     /// Weights in 16 bits, normals in 8, positions without a skin in 16 (`KHR_mesh_quantization`). Default no.
     pub quantize: bool,
+    /// Which parts of the surface are written by [`write_glb_hosted`](super::write_glb_hosted), and which are shown.
+    pub parts: PartChoice,
 }
 
 impl Default for GlbOptions {
     fn default() -> Self {
-        Self { max_influences: 4, extensions: Object::new(), views: Vec::new(), quantize: false }
+        Self {
+            max_influences: 4,
+            extensions: Object::new(),
+            views: Vec::new(),
+            quantize: false,
+            parts: PartChoice::default(),
+        }
     }
 }
 
@@ -202,7 +211,10 @@ pub(super) fn write_handle(builder: &mut Builder, handle: &Handle) -> HandleJson
     HandleJson {
         name: handle.name.clone(),
         vertices: view(handle.vertices.iter().flat_map(|vertex| vertex.to_le_bytes()).collect()),
-        weights: view(builder::little_endian(handle.weights.iter().copied())),
+        weights: match handle.weights.iter().all(|weight| *weight == 1.0) {
+            true => None,
+            false => view(builder::little_endian(handle.weights.iter().copied())),
+        },
         center: center.to_array(),
         secondary: handle.secondary.clone(),
     }

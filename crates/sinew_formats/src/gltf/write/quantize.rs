@@ -71,6 +71,12 @@ pub(super) fn write_weights(builder: &mut Builder, weights: &[[f32; 4]]) -> usiz
     builder.accessor(&bytes, accessor, VERTICES)
 }
 
+/// Whether 16 bits hold weights as they are.
+pub(super) fn are_sixteen_bits(weights: &[[f32; 4]]) -> bool {
+    let is_whole = |w: &f32| (w * 65535.0 - (w * 65535.0).round()).abs() < 0.01;
+    weights.iter().flatten().all(is_whole)
+}
+
 fn sixteen_bits(weights: &[f32; 4]) -> [u16; 4] {
     let mut rounded = weights.map(|w| (w.clamp(0.0, 1.0) * 65535.0).round() as i32);
     let mut largest = 0;

@@ -122,7 +122,7 @@ pub(in crate::gltf) fn write_influences(
         attributes.insert(format!("JOINTS_{set}"), builder.accessor(&bytes, accessor, VERTICES));
         let weights: Vec<[f32; 4]> =
             vertices.sources.iter().map(|&v| [0, 1, 2, 3].map(|at| entry(v, at).1)).collect();
-        let weights = match options.quantize {
+        let weights = match options.quantize || quantize::are_sixteen_bits(&weights) {
             true => quantize::write_weights(builder, &weights),
             false => builder.floats("VEC4", &weights, VERTICES),
         };

@@ -123,6 +123,7 @@ export type Command = { "add_handle": { name: string, } }
   | { "scale": { factor: number, } }
   | { "turn": { up?: string | null, facing?: string | null, } }
   | { "repair": Record<symbol, never> }
+  | { "show_parts": { parts: Array<string>, visible: boolean, } }
   | { "take_skin": { skin: SkinData, } }
   | { "turntable": { settings: TurntableSettings, } }
   | { "walk": { settings: WalkSettings, } }
@@ -204,7 +205,7 @@ export type EditChange = {
   n_nodes?: number;
   iterations?: number;
   arap_iterations?: number;
-  smoothness?: number;
+  fine_iterations?: number;
   inside?: number;
 };
 
@@ -234,6 +235,8 @@ export type ExportParams = {
   fps?: number;
   /** How clips are fitted; if absent, as they were last. */
   fit?: Partial<FitSettings>;
+  /** Of characters, poses and skins: only these parts of the surface; all if absent. */
+  parts?: Array<string>;
   /** Influences per vertex, 1..=8; 4 if absent. */
   influences?: number;
 };
@@ -271,6 +274,12 @@ export type Fit = {
   E_RMS_diag1: number;
   d_avg: number;
   max: number;
+  /** Angles between facets in degrees, their mean and what one of a hundred exceeds; percent that are flipped. */
+  normals_mean: number;
+  normals_p99: number;
+  flipped: number;
+  /** Largest factor by which an edge of the bind pose differs. */
+  bind_max: number;
   per_frame: Array<number>;
   bytes_in: number;
   bytes_out: number;
@@ -303,6 +312,8 @@ export type FitSettings = {
   rigid: boolean;
   /** Whether the rest pose may be corrected. */
   correct_rest: boolean;
+  /** Whether all joints hang below one, instead of a tree. */
+  flat: boolean;
 };
 
 /** Fit a muscle until a vertex is at a place. */
@@ -670,6 +681,9 @@ export type PairTarget = "rest" | "posed" | { "example": string } | { "clip": [s
 
 /** The pose of the character: a stored one, or one of some joints. */
 export type PairedWith = { "example": string } | { "joints": number };
+
+/** A part of the surface. */
+export type PartInfo = { name: string, faces: number, visible: boolean, };
 
 /** A file of paths as it is written, before it is checked: what documents store and users edit. */
 export type Paths = {
@@ -1358,6 +1372,8 @@ export type State = {
   bounds: [[number, number, number], [number, number, number]];
   /** What seems to be wrong with its unit or its up axis; null if nothing. */
   doubts: DoubtsInfo | null;
+  /** What can be shown, hidden and exported by itself. */
+  parts: Array<PartInfo>;
   /** Which geometry frames belong to. */
   revision: number;
   /** Where its materials are; another address for other ones. */

@@ -7,6 +7,7 @@ import { formatCount } from '../../ui/format';
 import { section } from '../../ui/section';
 import { addSkeletonRow, needsSkeleton } from '../../ui/skeleton';
 import { h, part, useTopics, type View } from '../../ui/view';
+import { partsSection } from './parts';
 import { PlacementSection } from './placement';
 
 export function DocumentPanel(): View {
@@ -26,6 +27,7 @@ export function DocumentPanel(): View {
       needsSkeleton() && addSkeletonRow('doc-add-skeleton'),
     ),
     part(PlacementSection, { key: `placement ${doc.document}` }),
+    partsSection(),
     section(
       'Mesh',
       row('Vertices', h('span', null, formatCount(doc.vertices))),

@@ -163,6 +163,12 @@ export async function runExport({ preset, clip, fps, influences }: ExportState):
   if (made) download(made);
 }
 
+/** One part of the surface, with everything it needs. */
+export async function exportPart(name: string): Promise<void> {
+  const made = await ask<Download>({ type: 'export', format: 'glb', what: 'character', parts: [name] });
+  if (made) download(made);
+}
+
 export function openExport(wanted?: ExportWhat | ExportFormat): void {
   const state = exportState(wanted);
   openDialog('export', 'Export', () => exportForm(state), [
