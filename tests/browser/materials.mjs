@@ -6,9 +6,12 @@ import { basename, join } from 'node:path';
 import { expect } from './check.mjs';
 import { data } from './places.mjs';
 
-/** Mean difference over the pixels of the model, of 255. Most files have none; normals of large meshes are rounded on the
- * way to the page, and tangents follow from texture coordinates, also where a file has its own. */
-const MOST = 2.5;
+/** Mean difference over the pixels of the model, of 255. Most files have none; tangents follow from texture coordinates, also
+ * where a file has its own. */
+const MOST = 1.5;
+/** Vertices above which normals are sent as twice 8 bits, up to a degree off, which mirrors show. */
+const MOST_EXACT = 100_000;
+const MOST_ROUNDED = 2;
 const CLEARCOAT = '../interop/gltf/ClearCoatTest.glb';
 /** Each for something else: coats, metals, normal maps; sets of coordinates, transforms of textures, samplers; mirrored nodes;
  * unlit; quantised; skins; alpha; morphs with vertex colours. */
@@ -66,6 +69,7 @@ async function compare(file, { start, open, folder, shots }) {
   await page.value("sinew.perform('look-textured')");
   await page.until('sinew.ready()');
   await page.sharp();
+  const limit = (await page.value('sinew.state().vertices')) > MOST_EXACT ? MOST_ROUNDED : MOST;
   const { image, ...camera } = await page.value('sinew.picture()');
   const name = basename(file).replace(/\.\w+$/, '');
   writeFileSync(join(shots, `materials-${name}.png`), Buffer.from(image.split(',')[1], 'base64'));
@@ -74,7 +78,7 @@ async function compare(file, { start, open, folder, shots }) {
   expect(existsSync(folder) && same && n > 1000, `${name} is seen in pictures of one size: ${n} pixels`);
   console.log(`        ${name}: ${mean.toFixed(2)} of 255 over ${n} pixels`);
   await studio.kill();
-  return mean <= MOST ? [] : [`${name} ${mean.toFixed(2)}`];
+  return mean <= limit ? [] : [`${name} ${mean.toFixed(2)}`];
 }
 
 export async function materials_are_drawn_as_three_draws_them(context) {
@@ -86,7 +90,10 @@ materials_are_drawn_as_three_draws_them.needs = [CLEARCOAT];
 export async function materials_of_many_files(context) {
   const off = [];
   for (const file of FILES) off.push(...(await compare(file, context)));
-  expect(off.length === 0, `mean differences of at most ${MOST}: ${off.join(', ')}`);
+  expect(
+    off.length === 0,
+    `mean differences of at most ${MOST}, or ${MOST_ROUNDED} where normals are rounded: ${off.join(', ')}`,
+  );
 }
 materials_of_many_files.needs = FILES;
 materials_of_many_files.long = true;
