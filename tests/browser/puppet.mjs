@@ -343,6 +343,12 @@ async function showFilm(page, url, path) {
     const bytes = Uint8Array.from(atob(${JSON.stringify(readFileSync(path).toString('base64'))}), (c) => c.charCodeAt(0));
     window.film = document.createElement('video');
     film.muted = true;
+    // When a seek ends, the picture before it may still be the one that is read.
+    const watch = (_, { mediaTime }) => {
+      window.pictureAt = mediaTime;
+      film.requestVideoFrameCallback(watch);
+    };
+    film.requestVideoFrameCallback(watch);
     film.src = URL.createObjectURL(new Blob([bytes], { type: 'video/mp4' }));
     await new Promise((done, fail) => { film.onloadeddata = done; film.onerror = () => fail(new Error(film.error.message)); });
   })()`);
@@ -363,9 +369,9 @@ async function landmarkErrors(page, network) {
   await page.until(`heard[0]?.kind === 'ready'`, 240_000);
   const errors = { world: [], image: [] };
   for (const [k, golden] of inSpace.entries()) {
+    await page.value(`film.currentTime = ${(k + 0.5) / fps}`);
+    await page.until(`!film.seeking && Math.round(${fps} * pictureAt) === ${k}`, 60_000);
     const { width, height } = await page.value(`(async () => {
-      film.currentTime = ${(k + 0.5) / fps};
-      await new Promise((done) => { film.onseeked = done; });
       const image = await createImageBitmap(film);
       const size = { width: image.width, height: image.height };
       heard.length = 0;
