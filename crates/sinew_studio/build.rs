@@ -23,16 +23,16 @@ const PARTS: [&str; 10] = [
 
 /// What a page consists of; `src/assets.rs` embeds these.
 const FILES: [&str; 10] = [
-    "index.html.gz",
-    "app.js.gz",
-    "app.css.gz",
-    "pose.js.gz",
-    "pose-wasm.js.gz",
-    "pose.wasm.gz",
-    "pose-detector.gz-begin",
-    "pose-lite.gz-end",
-    "pose-full.gz-end",
-    "licenses.json.gz",
+    "index.html.br",
+    "app.js.br",
+    "app.css.br",
+    "pose.js.br",
+    "pose-wasm.js.br",
+    "pose.wasm.br",
+    "pose-detector.begin.br",
+    "pose-lite.end.br",
+    "pose-full.end.br",
+    "licenses.json.br",
 ];
 
 const INSTEAD: &str = "or embed a page built elsewhere (there: `node build.mjs DIR` in crates/sinew_studio/web) with \
@@ -142,6 +142,10 @@ fn run(folder: &Path, program: &str, args: &[&str]) -> Output {
     } else {
         Command::new(program)
     };
+    // Who asks for a release waits longer for a smaller program.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        command.env("SINEW_PACK", "quick");
+    }
     match command.args(args).current_dir(folder).output() {
         Ok(output) => output,
         Err(_) => fail(&format!(

@@ -27,6 +27,10 @@ pub(crate) struct Footfall<'a> {
 /// Share of the stance after which the heel rises, and until which the toes come down.
 const HEEL_OFF: f64 = 0.55;
 const TOES_DOWN: f64 = 0.22;
+/// Share of the swing that a foot rises before it moves on, and comes down after.
+const LAG: f64 = 0.06;
+/// Share of the swing in which a foot comes up, and in which it comes down.
+const RISE: f64 = 0.25;
 /// A step of this share of a stride is a whole one.
 const WHOLE_STEP: f64 = 0.6;
 /// Steepest ground that feet lie flat on, as a sine.
@@ -111,18 +115,22 @@ impl Footfall<'_> {
 
     /// Between two footprints, above all ground on the way, and how far above.
     fn swing(&self, from: Print, to: Print, v: f64, share: f64) -> (Print, f64) {
-        let at = |v: f64| from.spot.lerp(to.spot, ease(v));
+        let moves_on = |v: f64| {
+            let t = ((v - LAG) / (1.0 - 2.0 * LAG)).clamp(0.0, 1.0);
+            t * t * (3.0 - 2.0 * t)
+        };
+        let at = |v: f64| from.spot.lerp(to.spot, moves_on(v));
         let above = |k: usize| {
             let spot = at(k as f64 / 12.0);
             (self.floor)(DVec2::new(spot.x, spot.z)) - spot.y
         };
         let obstacle = (1..12).map(above).fold(0.0, f64::max);
         // Up before it moves on, down after.
-        let arch = ease(v / 0.4) * ease((1.0 - v) / 0.4);
+        let arch = ease(v / RISE) * ease((1.0 - v) / RISE);
         let plateau = 1.0 - (2.0 * v - 1.0).powi(4);
         let clear = share * self.lift * arch;
         let up = clear + obstacle * plateau;
-        let print = Print { spot: at(v) + up * DVec3::Y, turn: from.turn.slerp(to.turn, ease(v)) };
+        let print = Print { spot: at(v) + up * DVec3::Y, turn: from.turn.slerp(to.turn, moves_on(v)) };
         (print, clear)
     }
 }

@@ -3,6 +3,7 @@
 use crate::{error::GaitError, footfall::Floor, gait::Gait, leg::Leg, params::GaitParams, walker::Walker};
 use glam::{DAffine3, DVec2, DVec3};
 use sinew_geom::{Character, Clip, body_map::BodyClass};
+use std::collections::VecDeque;
 
 /// What a gait does. Lengths are metres.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,20 +148,19 @@ pub(crate) fn measure(
     character: &Character,
     walker: &Walker,
     clip: &Clip,
-    planted: &[Vec<bool>],
+    frames: usize,
     floor: &Floor,
     params: &GaitParams,
 ) -> Result<GaitReport, GaitError> {
     let unit = walker.unit;
     let seen = Seen { character, walker, unit };
-    let frames = planted.first().map_or(0, Vec::len);
     let high = |p: DVec3| p.y - unit * floor(DVec2::new(p.x, p.z) / unit);
     let feet = seen.feet();
     let near = NEAR * walker.base.height() * unit;
     let mut slides: Vec<Vec<f64>> = vec![Vec::new(); feet.len()];
     let mut lifts = vec![0.0f64; feet.len()];
     let (mut sink, mut path) = (0.0f64, 0.0);
-    let mut last: Option<Vec<DVec3>> = None;
+    let mut seen_last: VecDeque<Vec<DVec3>> = VecDeque::new();
     // On a treadmill feet that stand are carried back.
     let back = if params.in_place { walker.speed * unit / params.fps } else { 0.0 };
     for frame in 0..frames {
@@ -174,12 +174,12 @@ pub(crate) fn measure(
             if low.is_finite() {
                 lifts[leg] = lifts[leg].max(low);
             }
-            let Some(last) = last.as_ref().filter(|_| planted[leg][frame] && planted[leg][frame - 1]) else {
-                continue;
-            };
-            let stands = |v: &&usize| high(points[**v]) < near && high(last[**v]) < near;
+            let [first, from, to] = [0, 1, 2].map(|k| seen_last.get(k));
+            let (Some(first), Some(from), Some(to)) = (first, from, to) else { continue };
+            // Whatever stays near the ground stands there, whether it was meant to or not; what lands or leaves does not.
+            let stands = |v: &&usize| [first, from, to, &points].iter().all(|at| high(at[**v]) < near);
             let speed = |v: &usize| {
-                let way = points[*v] - last[*v] + back * DVec3::Z;
+                let way = to[*v] - from[*v] + back * DVec3::Z;
                 (DVec3 { y: 0.0, ..way }).length() * params.fps
             };
             let slowest = foot.iter().filter(stands).map(speed).fold(f64::INFINITY, f64::min);
@@ -187,11 +187,14 @@ pub(crate) fn measure(
             slides[leg].extend(Some(slowest).filter(|speed| speed.is_finite()));
         }
         let middle = |points: &[DVec3]| points.iter().sum::<DVec3>() / points.len().max(1) as f64;
-        if let Some(last) = &last {
+        if let Some(last) = seen_last.back() {
             let way = middle(&points) - middle(last) + back * DVec3::Z;
             path += (DVec3 { y: 0.0, ..way }).length();
         }
-        last = Some(points);
+        if seen_last.len() == 3 {
+            seen_last.pop_front();
+        }
+        seen_last.push_back(points);
     }
     let name = |leg: &Leg| {
         let joint = leg.foot.unwrap_or(leg.chain[leg.chain.len() - 1]);

@@ -66,12 +66,6 @@ impl<'a> Plan<'a> {
         frame as f64 / self.fps
     }
 
-    /// In which frames a leg stands.
-    pub fn planted(&self, leg: usize) -> Vec<bool> {
-        let leg = &self.walker.legs[leg];
-        (0..self.drops.len()).map(|k| self.fall.count(leg, self.time(k)).1 < self.fall.duty).collect()
-    }
-
     /// The motion of the body as a whole, and turns of joints against it.
     fn body(&self, frame: usize) -> (DAffine3, Vec<(usize, DQuat)>) {
         let walker = self.walker;

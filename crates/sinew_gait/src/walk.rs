@@ -45,8 +45,7 @@ pub fn make_gait(character: &Character, rig: &Rig, params: &GaitParams) -> Resul
     let plan = Plan::new(&walker, &way, &floor, frames, params);
     let poses: Vec<Pose> = (0..=frames).map(|k| plan.pose(k)).collect();
     let clip = Clip::from_poses(&params.name, rig, &poses, params.fps)?;
-    let feet = (0..walker.legs.len()).map(|leg| plan.planted(leg)).collect::<Vec<_>>();
-    let report = measure(character, &walker, &clip, &feet, &floor, params)?;
+    let report = measure(character, &walker, &clip, poses.len(), &floor, params)?;
     Ok(Gaited { clip, report })
 }
 

@@ -2,17 +2,17 @@
 
 use axum::{
     body::Bytes,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use flate2::read::GzDecoder;
-use std::io::{self, Read};
+use brotli_decompressor::BrotliDecompress;
+use std::io;
 
 /// A file of the page.
 struct Asset {
     name: &'static str,
     kind: &'static str,
-    /// Joined, they are one gzip stream; files that begin alike share the first.
+    /// Each packed for itself; unpacked and joined they are the file. Files that begin alike share the first.
     pieces: &'static [&'static [u8]],
 }
 
@@ -24,7 +24,7 @@ macro_rules! embedded {
 
 macro_rules! asset {
     ($name:literal, $kind:literal) => {
-        Asset { name: $name, kind: $kind, pieces: &[embedded!($name, ".gz")] }
+        Asset { name: $name, kind: $kind, pieces: &[embedded!($name, ".br")] }
     };
 }
 
@@ -32,8 +32,8 @@ macro_rules! asset {
 pub const TRACKER: &str = "/pose.js";
 
 /// The network that finds bodies, with which both trackers begin.
-static DETECTOR: &[u8] = embedded!("pose-detector.gz-begin");
-static LICENSES: &[u8] = embedded!("licenses.json.gz");
+static DETECTOR: &[u8] = embedded!("pose-detector.begin.br");
+static LICENSES: &[u8] = embedded!("licenses.json.br");
 
 static FILES: [Asset; 8] = [
     asset!("index.html", "text/html; charset=utf-8"),
@@ -45,44 +45,30 @@ static FILES: [Asset; 8] = [
     Asset {
         name: "pose-lite.task",
         kind: "application/octet-stream",
-        pieces: &[DETECTOR, embedded!("pose-lite.gz-end")],
+        pieces: &[DETECTOR, embedded!("pose-lite.end.br")],
     },
     Asset {
         name: "pose-full.task",
         kind: "application/octet-stream",
-        pieces: &[DETECTOR, embedded!("pose-full.gz-end")],
+        pieces: &[DETECTOR, embedded!("pose-full.end.br")],
     },
 ];
 
 /// A file of the page by its name, packed if whoever asks takes that; the empty name is the page itself.
 pub fn asset(name: &str, request: &HeaderMap) -> Response {
     let name = if name.is_empty() { "index.html" } else { name };
-    match FILES.iter().find(|file| file.name == name) {
-        Some(file) => packed(file.kind, packed_bytes(file), request),
-        None => (StatusCode::NOT_FOUND, "there is nothing here\n").into_response(),
-    }
-}
-
-fn packed_bytes(file: &Asset) -> Bytes {
-    match file.pieces {
-        [whole] => Bytes::from_static(whole),
-        pieces => pieces.concat().into(),
-    }
-}
-
-/// A gzip stream as the answer to a request: as it is, or unpacked for the few that do not take it.
-pub fn packed(kind: &'static str, bytes: Bytes, request: &HeaderMap) -> Response {
+    let Some(file) = FILES.iter().find(|file| file.name == name) else {
+        return (StatusCode::NOT_FOUND, "there is nothing here\n").into_response();
+    };
     let headers = [
-        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_TYPE, file.kind),
         (header::CACHE_CONTROL, "no-cache"),
         (header::VARY, "accept-encoding"),
     ];
-    if takes_gzip(request) {
-        let mut response = (headers, bytes).into_response();
-        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        return response;
+    if let ([whole], true) = (file.pieces, takes_brotli(request)) {
+        return (headers, [(header::CONTENT_ENCODING, "br")], Bytes::from_static(whole)).into_response();
     }
-    match unpack(&bytes) {
+    match unpack(file.pieces) {
         Ok(plain) => (headers, plain).into_response(),
         Err(error) => {
             let text = format!("the program is damaged, install it again: {error}\n");
@@ -91,14 +77,17 @@ pub fn packed(kind: &'static str, bytes: Bytes, request: &HeaderMap) -> Response
     }
 }
 
-fn unpack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+fn unpack(pieces: &[&[u8]]) -> io::Result<Vec<u8>> {
     let mut plain = Vec::new();
-    GzDecoder::new(bytes).read_to_end(&mut plain)?;
+    for mut piece in pieces.iter().copied() {
+        BrotliDecompress(&mut piece, &mut plain)?;
+    }
     Ok(plain)
 }
 
-/// Whether a request names gzip among what it takes (RFC 9110 §12.5.3), and not with a weight of nothing.
-fn takes_gzip(request: &HeaderMap) -> bool {
+/// Whether a request names Brotli among what it takes (RFC 9110 §12.5.3), and not with a weight of nothing. Browsers do where
+/// nobody can listen: on this machine, or over TLS.
+fn takes_brotli(request: &HeaderMap) -> bool {
     let values = request.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     let codings = values.flat_map(|value| value.split(',')).filter_map(|coding| {
         let mut parts = coding.split(';').map(str::trim);
@@ -110,7 +99,7 @@ fn takes_gzip(request: &HeaderMap) -> bool {
     let mut others = false;
     for (name, is_taken) in codings {
         match name.as_str() {
-            "gzip" | "x-gzip" => return is_taken,
+            "br" => return is_taken,
             "*" => others = is_taken,
             _ => {}
         }
@@ -124,7 +113,7 @@ fn takes_gzip(request: &HeaderMap) -> bool {
 /// # Errors
 /// If the program is damaged.
 pub fn page_licenses() -> io::Result<Vec<u8>> {
-    unpack(LICENSES)
+    unpack(&[LICENSES])
 }
 
 #[cfg(test)]
@@ -136,25 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_sent_to_those_who_take_it() {
-        for value in ["gzip", "gzip, deflate, br, zstd", "br;q=1.0, GZIP;q=0.5", "*", "deflate, *;q=0.1"] {
-            assert!(takes_gzip(&accepting(value)), "{value}");
+    fn brotli_is_sent_to_those_who_take_it() {
+        for value in ["br", "gzip, deflate, br, zstd", "gzip;q=1.0, BR;q=0.5", "*", "deflate, *;q=0.1"] {
+            assert!(takes_brotli(&accepting(value)), "{value}");
         }
-        for value in ["", "identity", "br", "gzip;q=0", "gzip; q=0.0, *", "*;q=0", "notgzip"] {
-            assert!(!takes_gzip(&accepting(value)), "{value}");
+        for value in ["", "identity", "gzip", "br;q=0", "br; q=0.0, *", "*;q=0", "notbr"] {
+            assert!(!takes_brotli(&accepting(value)), "{value}");
         }
-        assert!(!takes_gzip(&HeaderMap::new()));
+        assert!(!takes_brotli(&HeaderMap::new()));
     }
 
-    /// Each is one whole stream, the trackers out of two pieces; their length and checksum are in its end.
     #[test]
     fn every_file_unpacks() {
         for file in &FILES {
-            let plain = unpack(&packed_bytes(file)).unwrap_or_else(|error| panic!("{}: {error}", file.name));
+            let plain = unpack(file.pieces).unwrap_or_else(|error| panic!("{}: {error}", file.name));
             assert!(plain.len() > 100, "{}", file.name);
         }
         let tasks: Vec<_> = FILES.iter().filter(|file| file.name.ends_with(".task")).collect();
-        let [lite, full] = [0, 1].map(|k| unpack(&packed_bytes(tasks[k])).unwrap());
+        let [lite, full] = [0, 1].map(|k| unpack(tasks[k].pieces).unwrap());
         assert!(lite.len() < full.len());
         for task in [lite, full] {
             // A zip: it begins with a file and ends with the end of its directory, which counts two.

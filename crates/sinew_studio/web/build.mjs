@@ -11,7 +11,7 @@ import { buildTracker } from './pose.mjs';
 
 const web = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? process.env.SINEW_WEB_OUT ?? join(web, 'dist');
-const put = (name, bytes) => writeFile(join(out, `${name}.gz`), pack(bytes));
+const put = (name, bytes) => writeFile(join(out, `${name}.br`), pack(bytes));
 
 /** Names of the packages that went into a bundle. */
 async function bundle(entryPoints, format) {

@@ -5,9 +5,21 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32, pack, packBeginning, packEnd } from './pack.mjs';
+import { pack } from './pack.mjs';
 
 const SLOT = 4;
+
+const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+  return n;
+});
+
+/** Node has its own only since version 20. */
+function crc32(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) crc = CRC[(crc ^ byte) & 255] ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
 
 /** Writes a FlatBuffer forwards: tables of four-byte slots, vectors, strings. */
 class Flat {
@@ -271,7 +283,7 @@ export async function buildTracker(web, out) {
   };
   const detector = withNotes(await model('pose_solution_packed_assets.data'), notes(127.5, 127.5));
   const wasm = join(folder('@mediapipe/tasks-vision'), 'wasm');
-  const put = (name, bytes) => writeFile(join(out, name), bytes);
+  const put = (name, bytes) => writeFile(join(out, `${name}.br`), pack(bytes));
   const names = ['pose_detector.tflite', 'pose_landmarks_detector.tflite'];
   for (const network of ['lite', 'full']) {
     const landmarks = withNotes(await model(`pose_landmark_${network}.tflite`), notes(0, 255));
@@ -280,9 +292,9 @@ export async function buildTracker(web, out) {
       [names[0], detector],
       [names[1], landmarks],
     ]);
-    await put('pose-detector.gz-begin', packBeginning(first));
-    await put(`pose-${network}.gz-end`, packEnd(first, second));
+    if (network === 'lite') await put('pose-detector.begin', first);
+    await put(`pose-${network}.end`, second);
   }
-  await put('pose-wasm.js.gz', pack(await readFile(join(wasm, 'vision_wasm_internal.js'))));
-  await put('pose.wasm.gz', pack(await readFile(join(wasm, 'vision_wasm_internal.wasm'))));
+  await put('pose-wasm.js', await readFile(join(wasm, 'vision_wasm_internal.js')));
+  await put('pose.wasm', await readFile(join(wasm, 'vision_wasm_internal.wasm')));
 }

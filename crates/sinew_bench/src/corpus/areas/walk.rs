@@ -7,7 +7,7 @@
 //!   slides nowhere);
 //! - `feet_used`: share of the feet, the patches it stands on at rest, that leave the ground and come down again (twin);
 //! - `slide`: horizontal speed of patches on the ground relative to the body's mean speed (1 is a foot dragged along;
-//!   95th percentile over feet and frames; per foot and frame the median of its vertices on the ground);
+//!   95th percentile over feet and frames; per foot and frame the median of its vertices on the ground, of two the mean);
 //! - `sink`: how far any vertex gets below the ground, percent of the height. The ground is the median over the frames of
 //!   the lowest height: at most moments of a walk something stands;
 //! - `hover`: how far the lowest vertex gets above the ground, percent of the height (walks have no flight).
@@ -164,7 +164,7 @@ impl Walk {
                     |v: &usize| flat(self.frames[k][*v] - self.frames[k - 1][*v]).length() / self.step;
                 let standing: Vec<f64> = foot.iter().filter(stands).map(speed).collect();
                 if !standing.is_empty() {
-                    speeds.push(shape::quantile(&standing, 0.5) / pace);
+                    speeds.push(median(standing) / pace);
                 }
             }
         }
@@ -200,6 +200,13 @@ impl Walk {
             verdict.sheet.add(title, &Surface { positions: points, faces, damage: &damage });
         }
     }
+}
+
+/// The mean of the two in the middle where there is no middle one.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    0.5 * (values[(n - 1) / 2] + values[n / 2])
 }
 
 fn flat(v: DVec3) -> DVec3 {
