@@ -33,6 +33,8 @@ const LAG: f64 = 0.06;
 const RISE: f64 = 0.25;
 /// A step of this share of a stride is a whole one.
 const WHOLE_STEP: f64 = 0.6;
+/// A step of the inverse share of a whole one is lifted as high.
+const SHORT_STEPS: f64 = 16.0;
 /// Steepest ground that feet lie flat on, as a sine.
 const STEEP: f64 = 0.55;
 
@@ -128,7 +130,8 @@ impl Footfall<'_> {
         // Up before it moves on, down after.
         let arch = ease(v / RISE) * ease((1.0 - v) / RISE);
         let plateau = 1.0 - (2.0 * v - 1.0).powi(4);
-        let clear = share * self.lift * arch;
+        // Short steps are lifted as high as long ones; where nothing moves, nothing is.
+        let clear = (SHORT_STEPS * share).min(1.0) * self.lift * arch;
         let up = clear + obstacle * plateau;
         let print = Print { spot: at(v) + up * DVec3::Y, turn: from.turn.slerp(to.turn, moves_on(v)) };
         (print, clear)
