@@ -16,6 +16,7 @@ mod old_files;
 mod recovery;
 mod refit;
 mod refit_bodies;
+mod rig_shapes;
 mod structure;
 mod support;
 mod walk;

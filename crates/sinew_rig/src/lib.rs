@@ -15,6 +15,7 @@ mod limb;
 mod loose_parts;
 mod names;
 mod parts;
+mod posed;
 mod shape;
 mod skeleton;
 mod solid;

@@ -132,6 +132,12 @@ impl<'a> Limb<'a> {
         r[r.len() / 2]
     }
 
+    /// Volume of the first sections from the tip.
+    pub fn volume(&self, n_sections: usize) -> f64 {
+        let r = &self.profile.radius;
+        r[..=n_sections.min(r.len() - 1)].iter().map(|r| std::f64::consts::PI * r * r * STEP).sum()
+    }
+
     /// How many times longer than thick.
     pub fn slenderness(&self) -> f64 {
         self.length() / self.thickness().max(1e-6)

@@ -2,7 +2,8 @@
 
 use crate::{
     accessories,
-    limb::Profile,
+    limb::{Limb, Profile},
+    posed,
     solid::Solid,
     symmetry::{Plane, find_planes, mirror_error},
     tips::{Tip, find_center, find_feet, find_tips},
@@ -64,6 +65,8 @@ impl Shape {
             let feet = find_feet(&solid, center, up, SHORT_LEG);
             add_feet(&mut tips, &feet, &planes[0]);
         }
+        let posed = posed::find_plane(&solid, &tips, &planes);
+        let planes: Vec<Plane> = planes.into_iter().chain(posed).collect();
         let outermost = find_outermost(&solid, &planes);
         let ends: Vec<Tip> = tips.iter().chain(&outermost).copied().collect();
         let profiles = ends.par_iter().map(|&tip| Profile::new(&solid, tip)).collect();
@@ -121,6 +124,24 @@ impl Shape {
             take(&mut both().filter_map(by_length).collect(), &mut is_used);
         }
         (pairs, (0..n).filter(|&i| !is_used[i]).collect())
+    }
+
+    /// As [`Self::pair_tips`], but limbs are paired by where they begin, which poses hardly move.
+    pub fn pair_bases(&self, plane: &Plane) -> (Vec<[usize; 2]>, Vec<usize>) {
+        let n = self.tips.len();
+        let roots: Vec<Option<posed::Root>> =
+            (0..n).map(|tip| posed::Root::of(&Limb::new(&self.profiles[tip], posed::SHORTEST))).collect();
+        let limbs: Vec<usize> = (0..n).filter(|&tip| roots[tip].is_some()).collect();
+        let found: Vec<posed::Root> = roots.iter().flatten().copied().collect();
+        let pairs: Vec<[usize; 2]> =
+            posed::pair(&found, plane).into_iter().map(|pair| pair.map(|k| limbs[k])).collect();
+        let is_taken = |tip: &usize| pairs.iter().flatten().any(|other| other == tip);
+        // What is no posed limb pairs as it does otherwise: ears, horns.
+        let (others, _) = self.pair_tips(plane);
+        let others = others.into_iter().filter(|pair| !pair.iter().any(is_taken));
+        let all: Vec<[usize; 2]> = pairs.iter().copied().chain(others).collect();
+        let singles = (0..n).filter(|tip| !all.iter().flatten().any(|other| other == tip)).collect();
+        (all, singles)
     }
 }
 

@@ -153,7 +153,7 @@ fn refine(start: Plane, samples: &[DVec3], points: &[DVec3], tree: &KdTree, roun
 }
 
 /// Turn onto an axis of the file that is within 5°, the normal towards its positive end.
-fn snap(mut plane: Plane) -> Plane {
+pub(crate) fn snap(mut plane: Plane) -> Plane {
     let k = plane.normal.abs().max_position();
     let sign = plane.normal[k].signum();
     plane.normal *= sign;

@@ -80,6 +80,70 @@ fn the_quadruped_gets_its_own_joints_by_name() {
     assert_near(&errors(&character, &rigged, &pairs), 4.5, 8.0);
 }
 
+/// A sample with some joints turned, by degrees about the axes of the model.
+fn posed(mut character: Character, turns: &[(&str, DVec3, f64)]) -> Character {
+    let rig = character.rig.as_ref().unwrap();
+    let world = rig.rest_world();
+    let mut pose = rig.rest_pose();
+    for (name, axis, degrees) in turns {
+        let joint = rig.find(name).unwrap_or_else(|| panic!("no joint {name}"));
+        let parent = rig.joints()[joint]
+            .parent
+            .map_or(DQuat::IDENTITY, |p| world[p].to_scale_rotation_translation().1);
+        let turn = DQuat::from_axis_angle(*axis, degrees.to_radians());
+        let local = &mut pose.locals[joint].rotation;
+        *local = parent.inverse() * turn * parent * *local;
+    }
+    let positions = character.positions_posed(&pose).unwrap();
+    let positions = positions.into_iter().map(|p| p.as_dvec3()).collect();
+    character.mesh = character.mesh.with_positions(positions).unwrap();
+    character
+}
+
+#[test]
+fn legs_that_walk_are_paired_by_where_they_begin() {
+    let standing = rig(&sample(Sample::Quadruped).mesh);
+    let swings = [("upper_arm.L", 30.0), ("upper_arm.R", -30.0), ("thigh.L", 25.0), ("thigh.R", -25.0)];
+    for side in [1.0, -1.0] {
+        let turns = swings.map(|(name, degrees)| (name, DVec3::X, side * degrees));
+        let character = posed(sample(Sample::Quadruped), &turns);
+        let rigged = rig(&character.mesh);
+        assert_eq!(rigged.report.class, BodyClass::Quadruped, "{:?}", rigged.report);
+        assert!(rigged.report.confidence > 0.5, "{:?}", rigged.report);
+        assert!(rigged.report.forward.z > 0.95, "{:?}", rigged.report);
+        let [now, before] = [&rigged, &standing].map(|rigged| {
+            let at = |name: &str| {
+                places(rigged)[rigged.rig.find(name).unwrap_or_else(|| panic!("no joint {name}"))]
+            };
+            ["front_leg.L", "front_leg.R", "hind_leg.L", "hind_leg.R", "front_foot.L", "front_foot.R"].map(at)
+        });
+        let size = character.mesh.diagonal();
+        // Shoulders and hips are where they were, and left is left.
+        for k in 0..4 {
+            assert!(now[k].distance(before[k]) < 0.07 * size, "joint {k}: {} {}", now[k], before[k]);
+            assert_eq!(now[k].x > 0.0, before[k].x > 0.0);
+        }
+        // The feet went with the legs: turned by a positive angle about X, a leg swings back.
+        assert!(side * (now[5].z - now[4].z) > 0.1 * size, "{} {}", now[4], now[5]);
+    }
+}
+
+#[test]
+fn arms_that_hang_along_the_body_are_guessed_and_said_to_be() {
+    let turns = [("upper_arm.L", DVec3::Z, -62.0), ("upper_arm.R", DVec3::Z, 62.0)];
+    let character = posed(sample(Sample::Biped), &turns);
+    let rigged = rig(&character.mesh);
+    assert_eq!(rigged.report.class, BodyClass::Biped, "{:?}", rigged.report);
+    let notes = rigged.report.notes.join("; ");
+    eprintln!("{notes} {:?}", rigged.report);
+    for (side, sign) in [("L", 1.0), ("R", -1.0)] {
+        let at = |name: &str| places(&rigged)[rigged.rig.find(&format!("{name}.{side}")).unwrap()];
+        let [upper, lower, hand] = ["upper_arm", "forearm", "hand"].map(at);
+        assert!(sign * upper.x > 0.0 && sign * hand.x > 0.0, "{upper} {hand}");
+        assert!(upper.y > lower.y && lower.y > hand.y, "{upper} {lower} {hand}");
+    }
+}
+
 #[test]
 fn an_octopus_has_tentacles() {
     let rigged = rig(&sample(Sample::Octopus).mesh);

@@ -2,6 +2,7 @@
 
 use crate::{
     limb::{Limb, Profile},
+    posed,
     shape::Shape,
     symmetry::Plane,
     tips::Tip,
@@ -37,30 +38,47 @@ const UPS: [(DVec3, f64); 6] = [
     (DVec3::NEG_X, 0.95),
 ];
 
+/// What it costs that limbs are paired by where they begin, not by where they end.
+const POSED: f64 = 0.1;
+
 /// All views worth trying.
 pub(crate) fn list_views(shape: &Shape) -> Vec<View<'_>> {
     let mut views: Vec<View> = Vec::new();
     for (k, plane) in shape.planes.iter().enumerate() {
-        let (pairs, singles) = shape.pair_tips(plane);
         let worse = 30.0 * (plane.error - shape.planes[0].error).max(0.0) + 0.03 * k as f64;
-        for (axis, prior) in UPS.into_iter().chain(main_directions(shape, plane)) {
-            let flat = axis - axis.dot(plane.normal) * plane.normal;
-            if flat.length() < 0.7 {
-                continue;
-            }
-            let up = flat.normalize();
-            let is_known = |view: &View| view.plane.normal == plane.normal && view.up.dot(up) > 0.94;
-            if views.iter().any(is_known) {
-                continue;
-            }
-            let tilt = 0.5 * (1.0 - flat.length());
-            let mut frame = View::new(shape, *plane, up, &pairs, &singles);
-            frame.cost = prior + worse + tilt;
-            let levelled = frame.levelled();
-            for view in [Some(frame), levelled].into_iter().flatten() {
-                views.push(view.turned());
-                views.push(view);
-            }
+        let pairs = shape.pair_tips(plane);
+        views.extend(views_of(shape, plane, &pairs, worse));
+        let posed = if plane.error > posed::MIRRORED { shape.pair_bases(plane) } else { pairs.clone() };
+        if posed != pairs {
+            views.extend(views_of(shape, plane, &posed, worse + POSED));
+        }
+    }
+    views
+}
+
+/// All views with one plane of symmetry and one choice of pairs.
+fn views_of<'a>(
+    shape: &'a Shape,
+    plane: &Plane,
+    (pairs, singles): &(Vec<[usize; 2]>, Vec<usize>),
+    cost: f64,
+) -> Vec<View<'a>> {
+    let mut views: Vec<View> = Vec::new();
+    for (axis, prior) in UPS.into_iter().chain(main_directions(shape, plane)) {
+        let flat = axis - axis.dot(plane.normal) * plane.normal;
+        if flat.length() < 0.7 {
+            continue;
+        }
+        let up = flat.normalize();
+        if views.iter().any(|view| view.up.dot(up) > 0.94) {
+            continue;
+        }
+        let mut frame = View::new(shape, *plane, up, pairs, singles);
+        frame.cost = prior + cost + 0.5 * (1.0 - flat.length());
+        let levelled = frame.levelled();
+        for view in [Some(frame), levelled].into_iter().flatten() {
+            views.push(view.turned());
+            views.push(view);
         }
     }
     views
@@ -187,6 +205,21 @@ impl<'a> View<'a> {
 
     pub fn middle_of_tips(&self, pair: &[usize; 2]) -> DVec3 {
         self.flat(0.5 * (self.tip(pair[0]).point + self.tip(pair[1]).point))
+    }
+
+    /// How far the lower tip of a pair is above the ground, as a share of the height: legs that swing are off it.
+    pub fn lower_tip(&self, pair: &[usize; 2]) -> f64 {
+        pair.iter().map(|&tip| self.share_of_height(self.tip(tip).point)).fold(f64::MAX, f64::min)
+    }
+
+    /// How far one pair is in front of another: their tips, or where they begin, whichever is farther.
+    pub fn ahead_of(&self, front: &[usize; 2], hind: &[usize; 2]) -> f64 {
+        let tips = self.middle_of_tips(front) - self.middle_of_tips(hind);
+        let base = |pair: &[usize; 2]| {
+            let [left, right] = self.limbs(pair, 0.1);
+            0.5 * (left.base() + right.base())
+        };
+        tips.dot(self.forward).max((base(front) - base(hind)).dot(self.forward))
     }
 
     /// How far the less prominent tip of a pair sticks out.

@@ -28,11 +28,15 @@ pub(super) fn propose(view: &View) -> Vec<Proposal> {
     let mut proposals = Vec::new();
     for legs in view.pairs.iter().filter(is_leg) {
         for arms in view.pairs.iter().filter(is_arm).filter(|arms| *arms != legs) {
-            proposals.extend(build(view, legs, arms));
+            proposals.extend(build(view, legs, Some(arms)));
         }
+        proposals.extend(build(view, legs, None));
     }
     proposals
 }
+
+/// Arms that hang along the body show no tips: then they are guessed, and the confidence is at most this.
+const MOST_CONFIDENCE_WITHOUT_ARMS: f64 = 0.5;
 
 struct Trunk {
     slices: Slices,
@@ -42,11 +46,14 @@ struct Trunk {
     top: f64,
 }
 
-fn build(view: &View, legs: &[usize; 2], arms: &[usize; 2]) -> Option<Proposal> {
+fn build(view: &View, legs: &[usize; 2], arms: Option<&[usize; 2]>) -> Option<Proposal> {
     let leg_limbs = view.limbs(legs, 0.16);
-    let arm_limbs = arms.map(|tip| view.limb(tip, 0.08));
-    let arm_points = place_arms(view, &arm_limbs);
-    let trunk = measure_trunk(view, &leg_limbs, &arm_limbs, &arm_points)?;
+    let arm_limbs = arms.map(|arms| arms.map(|tip| view.limb(tip, 0.08)));
+    let arm_points = match &arm_limbs {
+        Some(limbs) => place_arms(view, limbs),
+        None => guess_arms(view, &leg_limbs)?,
+    };
+    let trunk = measure_trunk(view, &leg_limbs, arm_limbs.as_ref(), &arm_points)?;
     let leg_points = leg_limbs.map(|limb| place_leg(view, &limb, trunk.hips));
     let mut skeleton = Skeleton::default();
     let chest = add_trunk(view, &mut skeleton, &trunk);
@@ -58,18 +65,27 @@ fn build(view: &View, legs: &[usize; 2], arms: &[usize; 2]) -> Option<Proposal> 
     });
     skeleton.add_pair(view, &["shoulder", "upper_arm", "forearm", "hand"], arm_chains, chest);
     skeleton.add_pair(view, &["thigh", "shin", "foot", "toe"], leg_points.clone(), 0);
-    let mut cost = judge(view, legs, arms, &leg_limbs, &arm_limbs, &trunk);
+    let mut cost = judge(view, legs, &leg_limbs, &trunk);
     judge_facing(view, &mut cost, &leg_limbs, &trunk);
+    let shoulders = 100.0 * trunk.shoulders / view.height;
+    let arms_are = match (&arm_limbs, arms) {
+        (Some(limbs), Some(arms)) => {
+            judge_arms(view, &mut cost, arms, limbs, &leg_limbs, &trunk);
+            format!("the pair at {shoulders:.0} % of the height, {}", describe(limbs))
+        }
+        _ => {
+            cost.add("arms that are not apart from the body", 0.4);
+            "not apart from the body; guessed along its sides".to_owned()
+        }
+    };
     let mut notes = vec![
         format!("legs: the pair of limbs that stands on the ground, {}", describe(&leg_limbs)),
-        format!(
-            "arms: the pair at {:.0} % of the height, {}",
-            100.0 * trunk.shoulders / view.height,
-            describe(&arm_limbs)
-        ),
+        format!("arms: {arms_are}"),
     ];
-    add_rest(view, &mut skeleton, &mut cost, &mut notes, &[legs, arms]);
-    Some(Proposal { class: BodyClass::Biped, skeleton, cost, most_confidence: 0.98, notes })
+    let used: Vec<&[usize; 2]> = [Some(legs), arms].into_iter().flatten().collect();
+    add_rest(view, &mut skeleton, &mut cost, &mut notes, &used);
+    let most_confidence = if arms.is_some() { 0.98 } else { MOST_CONFIDENCE_WITHOUT_ARMS };
+    Some(Proposal { class: BodyClass::Biped, skeleton, cost, most_confidence, notes })
 }
 
 fn describe(limbs: &[Limb; 2]) -> String {
@@ -99,15 +115,51 @@ fn place_arm(limb: &Limb) -> Vec<DVec3> {
     vec![limb.at(shoulder), limb.at(elbow), limb.at(wrist)]
 }
 
+/// Shoulders, elbows and wrists along the sides of a body whose arms hang: below a neck, as far aside as the body is wide.
+fn guess_arms(view: &View, legs: &[Limb; 2]) -> Option<[Vec<DVec3>; 2]> {
+    let h = view.height;
+    let hips = find_crotch(view, legs).unwrap_or(0.45 * h) + 0.04 * h;
+    let above = |cell: usize| view.above_ground(view.shape.solid.points[cell]) > hips;
+    let slices = Slices::new(view.shape, view.up, 60, above)?;
+    let neck = slices.smallest(view.low + 0.72 * h, view.low + 0.93 * h)?;
+    // Without a neck that is thinner than the head there are no shoulders to hang arms on.
+    if slices.share_of_fullest(neck, neck) > 0.8 || slices.share_of_fullest(neck, view.low + hips) > 0.45 {
+        return None;
+    }
+    let shoulders = neck - view.low - 0.05 * h;
+    let side = |height: f64, share: f64, sign: f64| -> Option<DVec3> {
+        let is_there = |p: &&DVec3| {
+            (view.above_ground(**p) - height).abs() < 0.015 * h && sign * view.plane.height(**p) > 0.0
+        };
+        let cells: Vec<DVec3> = view.shape.solid.points.iter().filter(is_there).copied().collect();
+        let widest = cells.iter().map(|p| view.aside(*p)).fold(0.0, f64::max);
+        let outer: Vec<DVec3> = cells.into_iter().filter(|p| view.aside(*p) > share * widest).collect();
+        let middle = outer.iter().sum::<DVec3>() / outer.len().max(1) as f64;
+        (!outer.is_empty()).then(|| view.with_height(middle, height))
+    };
+    let arm = |sign: f64| -> Option<Vec<DVec3>> {
+        let shoulder = side(shoulders, 0.6, sign)?;
+        let elbow = side(shoulders - 0.17 * h, 0.75, sign)?;
+        let wrist = side(shoulders - 0.32 * h, 0.8, sign)?;
+        Some(vec![shoulder, elbow, wrist])
+    };
+    Some([arm(1.0)?, arm(-1.0)?])
+}
+
 /// Heights of hips, shoulders and neck above the ground.
-fn measure_trunk(view: &View, legs: &[Limb; 2], arms: &[Limb; 2], points: &[Vec<DVec3>; 2]) -> Option<Trunk> {
+fn measure_trunk(
+    view: &View,
+    legs: &[Limb; 2],
+    arms: Option<&[Limb; 2]>,
+    points: &[Vec<DVec3>; 2],
+) -> Option<Trunk> {
     let h = view.height;
     let shoulders = 0.5 * (view.above_ground(points[0][0]) + view.above_ground(points[1][0]));
     let crotch = find_crotch(view, legs).unwrap_or(0.45 * h);
     let hips = crotch + 0.04 * h;
     let hips = if (0.42 * shoulders..0.8 * shoulders).contains(&hips) { hips } else { 0.67 * shoulders };
     let keep = |cell: usize| {
-        arms.iter().all(|arm| arm.is_beyond(cell))
+        arms.is_none_or(|arms| arms.iter().all(|arm| arm.is_beyond(cell)))
             && view.above_ground(view.shape.solid.points[cell]) > hips - 0.02 * h
     };
     let slices = Slices::new(view.shape, view.up, 60, keep)?;
@@ -197,54 +249,49 @@ fn add_trunk(view: &View, skeleton: &mut Skeleton, trunk: &Trunk) -> usize {
     chest
 }
 
-fn judge(
-    view: &View,
-    legs: &[usize; 2],
-    arms: &[usize; 2],
-    leg_limbs: &[Limb; 2],
-    arm_limbs: &[Limb; 2],
-    trunk: &Trunk,
-) -> Cost {
+fn mean(limbs: &[Limb; 2], f: impl Fn(&Limb) -> f64) -> f64 {
+    0.5 * (f(&limbs[0]) + f(&limbs[1]))
+}
+
+fn slenderness(limbs: &[Limb; 2]) -> f64 {
+    limbs[0].slenderness().min(limbs[1].slenderness())
+}
+
+fn judge(view: &View, legs: &[usize; 2], limbs: &[Limb; 2], trunk: &Trunk) -> Cost {
     let h = view.height;
     let mut cost = Cost::default();
-    let mean = |limbs: &[Limb; 2], f: &dyn Fn(&Limb) -> f64| 0.5 * (f(&limbs[0]) + f(&limbs[1]));
-    cost.expect(
-        "feet are not on the ground",
-        view.share_of_height(view.middle_of_tips(legs)),
-        [-1.0, 0.07],
-        0.08,
-    );
+    let feet = view.share_of_height(view.middle_of_tips(legs));
+    cost.expect("feet are not on the ground", feet, [-1.0, 0.07], 0.08);
     let rise = |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length();
-    cost.expect("legs do not rise", mean(leg_limbs, &rise), [0.55, 2.0], 0.25);
+    cost.expect("legs do not rise", mean(limbs, rise), [0.55, 2.0], 0.25);
     cost.expect("not tall", h, [0.45, 2.0], 0.12);
     cost.expect("hips at an odd height", trunk.hips / h, [0.16, 0.6], 0.1);
     cost.expect("shoulders at an odd height", trunk.shoulders / h, [0.36, 0.9], 0.1);
     cost.expect("nothing above the shoulders", (trunk.top - trunk.shoulders) / h, [0.08, 0.64], 0.08);
-    let arm_length = mean(arm_limbs, &|limb| limb.length());
-    cost.expect(
-        "arms of an odd length",
-        arm_length / (trunk.shoulders - trunk.hips).max(0.02),
-        [0.7, 3.5],
-        0.8,
-    );
-    cost.expect("arms shorter than limbs are", view.persistence(arms), [0.1, 2.0], 0.05);
     cost.expect("legs shorter than limbs are", view.persistence(legs), [0.09, 2.0], 0.06);
-    let slender = |limbs: &[Limb; 2]| limbs[0].slenderness().min(limbs[1].slenderness());
-    cost.expect("legs as thick as long", slender(leg_limbs), [1.8, 1e3], 0.8);
-    cost.expect("arms as thick as long", slender(arm_limbs), [2.0, 1e3], 0.8);
-    let apart = (leg_limbs[0].tip() - leg_limbs[1].tip()).dot(view.left) / h;
+    cost.expect("legs as thick as long", slenderness(limbs), [1.8, 1e3], 0.8);
+    let apart = (limbs[0].tip() - limbs[1].tip()).dot(view.left) / h;
     cost.expect("feet far apart", apart, [0.0, 0.65], 0.15);
-    let ahead = |limbs: &[Limb; 2]| 0.5 * (limbs[0].base() + limbs[1].base()).dot(view.forward);
-    cost.expect(
-        "arms and legs not above each other",
-        (ahead(arm_limbs) - ahead(leg_limbs)) / h,
-        [-0.12, 0.15],
-        0.1,
-    );
-    let thick =
-        mean(arm_limbs, &|limb| limb.thickness()) / mean(leg_limbs, &|limb| limb.thickness()).max(1e-6);
-    cost.expect("arms much thinner or thicker than legs", thick.ln(), [-1.2, 0.7], 0.5);
     cost
+}
+
+fn judge_arms(
+    view: &View,
+    cost: &mut Cost,
+    arms: &[usize; 2],
+    limbs: &[Limb; 2],
+    legs: &[Limb; 2],
+    trunk: &Trunk,
+) {
+    let length = mean(limbs, |limb| limb.length()) / (trunk.shoulders - trunk.hips).max(0.02);
+    cost.expect("arms of an odd length", length, [0.7, 3.5], 0.8);
+    cost.expect("arms shorter than limbs are", view.persistence(arms), [0.1, 2.0], 0.05);
+    cost.expect("arms as thick as long", slenderness(limbs), [2.0, 1e3], 0.8);
+    let ahead = |limbs: &[Limb; 2]| 0.5 * (limbs[0].base() + limbs[1].base()).dot(view.forward);
+    let above = (ahead(limbs) - ahead(legs)) / view.height;
+    cost.expect("arms and legs not above each other", above, [-0.12, 0.15], 0.1);
+    let thick = mean(limbs, |limb| limb.thickness()) / mean(legs, |limb| limb.thickness()).max(1e-6);
+    cost.expect("arms much thinner or thicker than legs", thick.ln(), [-1.2, 0.7], 0.5);
 }
 
 /// Toes lead the shins.

@@ -24,8 +24,7 @@ pub(super) fn propose_quadruped(view: &View) -> Vec<Proposal> {
     let mut proposals = Vec::new();
     for front in &legs {
         for hind in &legs {
-            let apart = view.ahead(view.middle_of_tips(front)) - view.ahead(view.middle_of_tips(hind));
-            if apart > 0.08 {
+            if front != hind && view.ahead_of(front, hind) > 0.08 {
                 proposals.extend(build(view, BodyClass::Quadruped, &[**front, **hind], None));
             }
         }
@@ -73,7 +72,7 @@ fn find_ends(view: &View) -> Ends {
 
 fn build(view: &View, class: BodyClass, legs: &[[usize; 2]], wings: Option<[usize; 2]>) -> Option<Proposal> {
     let ends = find_ends(view);
-    let limbs: Vec<[Limb; 2]> = legs.iter().map(|pair| view.limbs(pair, 0.1)).collect();
+    let limbs: Vec<[Limb; 2]> = legs.iter().map(|pair| legs_of(view, pair)).collect();
     let tail = ends.tail.map(|tip| view.limb(tip, 0.06));
     let torso = Torso::measure(view, tail.as_ref())?;
     let rump = find_rump(view, &torso, &limbs[limbs.len() - 1], tail.as_ref());
@@ -82,11 +81,19 @@ fn build(view: &View, class: BodyClass, legs: &[[usize; 2]], wings: Option<[usiz
         (_, 0) => LegKind::Front,
         _ => LegKind::Hind,
     };
-    let placed: Vec<[Vec<DVec3>; 2]> = limbs
+    let mut placed: Vec<[Vec<DVec3>; 2]> = limbs
         .iter()
         .enumerate()
         .map(|(k, pair)| [0, 1].map(|side| place_leg(view, &torso, &pair[side], kind(k), rump)))
         .collect();
+    // However the legs swing, what they hang on is symmetric.
+    for (k, [left, right]) in placed.iter_mut().enumerate() {
+        let n = if kind(k) == LegKind::Front { 2 } else { 1 };
+        for (a, b) in left.iter_mut().zip(right).take(n) {
+            *a = 0.5 * (*a + view.plane.mirror(*b));
+            *b = view.plane.mirror(*a);
+        }
+    }
     let along =
         |joint: usize, pair: &[Vec<DVec3>; 2]| 0.5 * (pair[0][joint] + pair[1][joint]).dot(view.forward);
     let hips = along(0, &placed[placed.len() - 1]);
@@ -130,6 +137,17 @@ fn build(view: &View, class: BodyClass, legs: &[[usize; 2]], wings: Option<[usiz
     let rest = judge_rest(view, &mut cost, &rest, &ends, &skeleton, &used);
     extras::add_pairs(view, &mut skeleton, &rest, &mut notes);
     Some(Proposal { class, skeleton, cost, most_confidence: 0.98, notes })
+}
+
+/// Both legs of a pair.
+fn legs_of<'a>(view: &View<'a>, pair: &[usize; 2]) -> [Limb<'a>; 2] {
+    let limbs = view.limbs(pair, 0.1);
+    if limbs.iter().any(|limb| limb.is_found) {
+        return limbs;
+    }
+    // How far the farther tip of two sticks out is no length: it persists until the whole body ends.
+    let end = pair.map(|tip| view.limb(tip, 0.1).end).into_iter().min().unwrap_or(0);
+    limbs.map(|limb| limb.extended(end))
 }
 
 fn describe(view: &View, class: BodyClass, ends: &Ends) -> Vec<String> {
@@ -218,8 +236,7 @@ fn judge(
 ) -> Cost {
     let mut cost = Cost::default();
     for (pair, limbs) in legs.iter().zip(limbs) {
-        let foot = view.share_of_height(view.middle_of_tips(pair));
-        cost.expect("feet are not on the ground", foot, [-1.0, 0.09], 0.1);
+        cost.expect("feet are not on the ground", view.lower_tip(pair), [-1.0, 0.09], 0.1);
         let rise =
             |limb: &Limb| (limb.base() - limb.tip()).dot(view.up) / limb.length() * limb.fold().min(2.0);
         cost.expect("legs do not rise", 0.5 * (rise(&limbs[0]) + rise(&limbs[1])), [0.3, 3.0], 0.3);
@@ -237,7 +254,7 @@ fn judge(
     let head = ends.head.map_or(0.0, |tip| view.ahead(view.tip(tip).point));
     let tail = ends.tail.map_or(0.0, |tip| -view.ahead(view.tip(tip).point));
     if class == BodyClass::Quadruped {
-        let apart = view.ahead(view.middle_of_tips(&legs[0])) - view.ahead(view.middle_of_tips(&legs[1]));
+        let apart = view.ahead_of(&legs[0], &legs[1]);
         cost.expect("front and hind legs close together", apart, [0.18, 2.0], 0.07);
         let length = |pair: &[Limb; 2]| 0.5 * (pair[0].length() + pair[1].length());
         cost.expect("legs of unlike length", (length(&limbs[0]) / length(&limbs[1])).ln(), [-0.7, 0.7], 0.4);
@@ -260,11 +277,22 @@ fn judge_facing(view: &View, cost: &mut Cost, limbs: &[[Limb; 2]], ends: &Ends) 
     for (end, sign) in [(ends.head, 1.0), (ends.tail, -1.0)] {
         let Some(tip) = end else { continue };
         let limb = view.limb(tip, 0.06);
-        vote += sign * (8.0 * limb.thickness() + 0.5 * view.share_of_height(limb.tip()));
+        vote += sign * (4.0 * limb.thickness() + 0.5 * view.share_of_height(limb.tip()));
     }
-    let lead =
-        |limb: &Limb| (limb.tip() - limb.at_height(view.low + 0.12 * view.height, view.up)).dot(view.forward);
-    let toes: f64 = limbs.iter().flatten().map(lead).sum();
+    if let (Some(head), Some(tail)) = (ends.head, ends.tail) {
+        let [head, tail] = [head, tail].map(|tip| view.limb(tip, 0.06));
+        let n = head.end.min(tail.end);
+        vote += (head.volume(n) / tail.volume(n).max(1e-9)).ln().clamp(-1.5, 1.5);
+    }
+    // Beyond where the shin points: legs that walk are slanted.
+    let lead = |limb: &Limb| {
+        let [shin, ankle] = [0.35, 0.12].map(|h| limb.at_height(view.low + h * view.height, view.up));
+        let drop = |from: DVec3, to: DVec3| (from - to).dot(view.up);
+        let slant = (ankle - shin).dot(view.forward) / drop(shin, ankle).max(0.1 * view.height);
+        (limb.tip() - ankle).dot(view.forward) - slant * drop(ankle, limb.tip()).max(0.0)
+    };
+    let stands = |limb: &&Limb| view.share_of_height(limb.tip()) < 0.12;
+    let toes: f64 = limbs.iter().flatten().filter(stands).map(lead).sum();
     vote += 6.0 * toes.clamp(-0.2, 0.2);
     cost.add("faces backwards", (0.25 - 0.5 * vote).clamp(0.0, 0.8));
 }

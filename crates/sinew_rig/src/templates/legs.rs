@@ -125,8 +125,11 @@ pub(super) enum LegKind {
 pub(super) fn place_leg(view: &View, torso: &Torso, limb: &Limb, kind: LegKind, rump: f64) -> Vec<DVec3> {
     let (up, forward) = (view.up, view.forward);
     let at = |above: f64| limb.at_height(view.low + above, up);
-    let along = at(0.5 * view.above_ground(limb.base())).dot(forward);
-    let upper = at(0.9 * torso.belly(along));
+    let is_lifted = is_lifted(view, limb);
+    let upper = match is_lifted {
+        true => along_limb(view, torso, limb),
+        false => at(0.9 * torso.belly(at(0.5 * view.above_ground(limb.base())).dot(forward))),
+    };
     let upper_along = upper.dot(forward);
     let (along, share) = match kind {
         LegKind::Front => (upper_along, 0.18),
@@ -143,6 +146,9 @@ pub(super) fn place_leg(view: &View, torso: &Torso, limb: &Limb, kind: LegKind, 
     let is_folded = kind != LegKind::Only && limb.fold() > 1.45;
     if is_folded || view.height < 0.33 {
         return place_folded(view, limb, kind);
+    }
+    if is_lifted {
+        return place_lifted(view, limb, kind, hip, deep);
     }
     let curve = leg_curve(view, limb, hip, 0.95 * belly);
     let at = |share: f64| point_at_height(&curve, view.low + share * top, up).unwrap_or(hip);
@@ -166,6 +172,38 @@ pub(super) fn place_leg(view: &View, torso: &Torso, limb: &Limb, kind: LegKind, 
         points.insert(0, view.flat(hip).lerp(hip, 0.6) + 0.2 * deep * up);
     }
     points
+}
+
+/// Whether a leg is off the ground, or reaches far ahead or behind: then heights say nothing about its joints.
+fn is_lifted(view: &View, limb: &Limb) -> bool {
+    let reach = (limb.tip() - limb.base()).dot(view.forward).abs();
+    view.share_of_height(limb.tip()) > 0.12 || reach > 0.6 * limb.length()
+}
+
+/// Where the straight line of the upper leg meets the belly.
+fn along_limb(view: &View, torso: &Torso, limb: &Limb) -> DVec3 {
+    const FARTHEST: f64 = 0.12;
+    let base = limb.base();
+    let direction = (base - limb.at(0.6 * limb.length())).normalize_or_zero();
+    let rise = torso.belly(base.dot(view.forward)) - view.above_ground(base);
+    let way = (rise / direction.dot(view.up).max(0.3)).clamp(0.0, FARTHEST);
+    base + way * direction
+}
+
+/// Swinging: the same joints at the same shares of the way from the foot to the hip.
+fn place_lifted(view: &View, limb: &Limb, kind: LegKind, hip: DVec3, deep: f64) -> Vec<DVec3> {
+    let inside = limb.base().distance(hip);
+    let at = |share: f64| {
+        let way = share * (limb.length() + inside);
+        let beyond = (way - limb.length()) / inside.max(1e-9);
+        if beyond > 0.0 { limb.base().lerp(hip, beyond) } else { limb.at(way) }
+    };
+    match kind {
+        LegKind::Front => {
+            vec![view.flat(hip).lerp(hip, 0.6) + 0.2 * deep * view.up, hip, at(0.58), at(0.17), at(0.05)]
+        }
+        _ => vec![hip, at(0.73), at(0.4), at(0.15), at(0.05)],
+    }
 }
 
 /// The middle of a leg as long as it is below the belly, then straight to the hip.
