@@ -15,8 +15,7 @@ fn rigged(path: &Path) -> AutoRig {
 
 #[test]
 fn animals_that_walk_are_animals_that_face_forward() {
-    let Some(data) = sinew_outside::data("rig_shapes::animals_that_walk_are_animals_that_face_forward")
-    else {
+    let Some(data) = sinew_outside::data() else {
         return;
     };
     // All of these files face +Z; heads and bodies turn by up to 40° in them.
@@ -44,7 +43,7 @@ fn animals_that_walk_are_animals_that_face_forward() {
 
 #[test]
 fn arms_along_the_body_do_not_make_a_fish() {
-    let Some(data) = sinew_outside::data("rig_shapes::arms_along_the_body_do_not_make_a_fish") else {
+    let Some(data) = sinew_outside::data() else {
         return;
     };
     let AutoRig { rig, report, .. } = rigged(&data.join("bad/threejs/female02.obj"));
