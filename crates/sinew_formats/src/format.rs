@@ -1,7 +1,7 @@
 //! The format of a file, and files that hold one mesh.
 
 use crate::{
-    Fault, FormatError, Model, Place, medit, obj, off, ply,
+    Fault, FormatError, Model, Place, fbx, medit, obj, off, ply,
     side_files::{SideFiles, check_within, side_files_in},
     stl,
     text::{file_error, without_mark},
@@ -24,6 +24,7 @@ pub enum Format {
     Medit,
     Gltf,
     Bvh,
+    Fbx,
     Kinect,
     Landmarks,
 }
@@ -40,6 +41,7 @@ impl Format {
             "mesh" => Self::Medit,
             "glb" | "gltf" | "vrm" | "vrma" => Self::Gltf,
             "bvh" => Self::Bvh,
+            "fbx" => Self::Fbx,
             "txt" => Self::Kinect,
             "json" => Self::Landmarks,
             _ => return None,
@@ -54,6 +56,7 @@ impl Format {
             () if starts(b"glTF") => Some(Self::Gltf),
             () if starts(b"ply\n") || starts(b"ply\r") => Some(Self::Ply),
             () if starts(b"HIERARCHY") => Some(Self::Bvh),
+            () if fbx::is_fbx(bytes) => Some(Self::Fbx),
             () if starts(b"MeshVersionFormatted") => Some(Self::Medit),
             () if starts(b"OFF") || starts(b"COFF") => Some(Self::Off),
             () => None,
@@ -143,7 +146,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, FormatError> {
 fn unreadable(path: &Path) -> FormatError {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (cause, remedy) = match ending.as_str() {
-        "fbx" | "abc" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
+        "abc" | "dae" | "blend" | "usd" | "usdc" | "usdz" | "3ds" | "x" | "max" | "ma" | "mb" => {
             (format!(".{ending} files are not read"), "open it in Blender and export it as glTF (.glb)")
         }
         "c3d" | "amc" | "asf" | "trc" => {
@@ -159,5 +162,5 @@ fn unreadable(path: &Path) -> FormatError {
     FormatError::faults(path, vec![Fault::new(Place::Whole, cause).with_remedy(remedy)])
 }
 
-const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, bvh, txt (Kinect), json (landmarks) \
+const KNOWN: &str = "readable are obj, ply, stl, off, mesh, glb, gltf, vrm, vrma, fbx, bvh, txt (Kinect), json (landmarks) \
                      and folders of numbered meshes";

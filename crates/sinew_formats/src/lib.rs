@@ -8,6 +8,7 @@ mod atomic;
 pub mod bvh;
 mod color;
 mod error;
+pub mod fbx;
 mod format;
 pub mod gltf;
 pub mod handles;

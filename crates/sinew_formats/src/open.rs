@@ -1,7 +1,7 @@
 //! Opening any file or folder.
 
 use crate::{
-    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, bvh,
+    BvhFile, Format, FormatError, GltfFile, Model, SequenceFolder, bvh, fbx,
     format::{read_file, read_mesh},
     gltf, recording,
     side_files::side_files_in,
@@ -17,7 +17,7 @@ const DEFAULT_FPS: f64 = 30.0;
 pub enum Content {
     /// A mesh.
     Model(Box<Model>),
-    /// A scene.
+    /// A scene: glTF, or what was translated to it.
     Gltf(Box<GltfFile>),
     /// A skeleton and its motion.
     Bvh(Box<BvhFile>),
@@ -79,6 +79,7 @@ pub fn read_content(
     let side = side_files_in(folder, root);
     Ok(match format {
         Format::Gltf => Content::Gltf(Box::new(gltf::read_gltf_with_host(bytes, &side, &name, warnings)?)),
+        Format::Fbx => Content::Gltf(Box::new(fbx::read_fbx(bytes, &side, &name, warnings)?)),
         Format::Bvh => Content::Bvh(Box::new(bvh::read_bvh(bytes, &name, warnings)?)),
         Format::Kinect => Content::Recording(recording::read_kinect(bytes, &name, warnings)?),
         Format::Landmarks => Content::Recording(recording::read_landmarks(bytes, DEFAULT_FPS, &name)?),

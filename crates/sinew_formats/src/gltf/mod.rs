@@ -14,7 +14,7 @@ mod parts;
 mod read;
 pub(crate) mod schema;
 mod source_file;
-mod write;
+pub(crate) mod write;
 
 pub use appearance::{Appearance, Picture};
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
@@ -25,5 +25,6 @@ pub use read::{
     GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host, read_morph_sequence,
     read_views,
 };
+pub(crate) use parts::VISIBILITY;
 pub use source_file::Host;
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

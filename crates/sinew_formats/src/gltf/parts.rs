@@ -8,7 +8,7 @@ use sinew_geom::{Character, GeomError, Surface, Warnings};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The extension by which glTF hides a node with everything below it.
-pub(super) const VISIBILITY: &str = "KHR_node_visibility";
+pub(crate) const VISIBILITY: &str = "KHR_node_visibility";
 
 /// The extension by which glTF draws a mesh at many places.
 pub(super) const INSTANCING: &str = "EXT_mesh_gpu_instancing";

@@ -313,7 +313,7 @@ pub struct Buffer {
 }
 
 /// Type of a picture by its first bytes: the type in the file is sometimes wrong.
-pub(super) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn mime_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),

@@ -7,12 +7,12 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 /// `bufferView.target` of vertex attributes.
-pub(in crate::gltf) const VERTICES: Option<u32> = Some(34962);
+pub(crate) const VERTICES: Option<u32> = Some(34962);
 /// `bufferView.target` of indices.
 pub(in crate::gltf) const INDICES: Option<u32> = Some(34963);
 
 /// Collects the parts of a file. Every accessor has a buffer view, every view starts at a multiple of four.
-pub(in crate::gltf) struct Builder {
+pub(crate) struct Builder {
     pub root: Root,
     bin: Vec<u8>,
     /// Animation curves: they share one view, since they are many and small.
@@ -220,7 +220,7 @@ pub(in crate::gltf) fn pack_glb(root: &impl Serialize, bin: &[u8]) -> Result<Vec
 }
 
 /// An accessor's type and count, without a place for its data yet.
-pub(super) fn describe(kind: &str, component_type: u32, count: usize) -> Accessor {
+pub(crate) fn describe(kind: &str, component_type: u32, count: usize) -> Accessor {
     Accessor { component_type, count: count as u64, kind: kind.to_owned(), ..Accessor::default() }
 }
 

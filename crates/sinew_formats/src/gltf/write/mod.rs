@@ -4,7 +4,7 @@
 //! the skinned mesh at the root of the scene, unique node names, four influences unless more are requested.
 
 pub(super) mod animation;
-pub(super) mod builder;
+pub(crate) mod builder;
 pub(super) mod geometry;
 pub(super) mod material;
 mod quantize;
