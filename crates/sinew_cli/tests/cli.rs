@@ -9,6 +9,9 @@ mod bench;
 mod every_character;
 #[path = "cli/examples.rs"]
 mod examples;
+#[cfg(feature = "fbx")]
+#[path = "cli/fbx.rs"]
+mod fbx;
 #[path = "cli/fit.rs"]
 mod fit;
 #[path = "cli/flesh.rs"]
@@ -41,6 +44,8 @@ mod skeleton;
 mod solve;
 #[path = "cli/turntable.rs"]
 mod turntable;
+#[path = "cli/vrm.rs"]
+mod vrm;
 #[path = "cli/walk.rs"]
 mod walk;
 
@@ -352,7 +357,7 @@ fn extensions_go_along_where_they_can() {
         "accessors": [{"componentType": 5126, "type": "VEC3", "count": 3}]}"#;
     let (gltf, glb) = (folder.write("a.gltf", text), folder.at("b.glb"));
     let done = ok(&["convert", &gltf, &glb, "--json"]);
-    assert_eq!(done["warnings"], serde_json::json!([]), "{done}");
+    assert!(!done["warnings"].to_string().contains("not kept"), "{done}");
     let written = String::from_utf8_lossy(&std::fs::read(glb).unwrap()).into_owned();
     assert!(written.contains(r#""ACME_note":{"by":"me"},"VRMC_vrm":{"hips":{"node":0}}"#), "{written}");
     let done = ok(&["convert", &gltf, &folder.at("b.obj"), "--json"]);

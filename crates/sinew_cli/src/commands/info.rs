@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Show what a file holds, and what is wrong with it
 #[derive(Args)]
 pub struct InfoArgs {
-    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm), motions (bvh, vrma), recordings (txt,
+    /// Meshes (obj, ply, stl, off, mesh), characters (glb, gltf, vrm, fbx), motions (bvh, vrma, fbx), recordings (txt,
     /// json), or folders of numbered meshes
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
@@ -178,9 +178,46 @@ fn describe_gltf(report: &mut Report, file: &GltfFile) {
             "generator": file.info.generator,
         }),
     );
+    if let Some(avatar) = &file.info.avatar {
+        describe_avatar(report, avatar);
+    }
     describe_parts(report, file.host.as_deref(), &file.character);
     let n_nodes = file.character.rig.as_ref().map_or(0, |rig| rig.n_joints());
     add(report, json!({ "joints": n_joints(file), "nodes": n_nodes }));
+}
+
+/// The person in a VRM file, and what the licence says.
+fn describe_avatar(report: &mut Report, avatar: &gltf::Avatar) {
+    let may = |is_allowed: Option<bool>| match is_allowed {
+        Some(true) => "allowed",
+        Some(false) => "prohibited",
+        None => "not said",
+    };
+    let expressions = avatar.expressions.iter().map(|(name, n)| format!("{name} ({n} morph targets)"));
+    let terms = avatar.terms.iter().map(|(name, value)| format!("{name}: {value}"));
+    add(
+        report,
+        json!({
+            "vrm_version": avatar.version,
+            "humanoid_bones": avatar.bones.len(),
+            "expressions": expressions.collect::<Vec<_>>(),
+            "springs": avatar.n_springs,
+        }),
+    );
+    // Motions have no terms.
+    if avatar.terms.is_empty() && avatar.authors.is_empty() {
+        return;
+    }
+    add(
+        report,
+        json!({
+            "avatar": avatar.title,
+            "authors": avatar.authors,
+            "redistribution": may(avatar.may_redistribute),
+            "modification": may(avatar.may_modify),
+            "terms": terms.collect::<Vec<_>>(),
+        }),
+    );
 }
 
 /// The parts of the surface that `convert` takes.
@@ -282,7 +319,7 @@ fn as_text(report: &Report) -> String {
         }
         let shown = match value {
             Value::Array(list) if list.is_empty() => continue,
-            Value::Array(list) if key == "warnings" || key == "clips" || key.ends_with("parts") => {
+            Value::Array(list) if LISTS.contains(&key.as_str()) || key.ends_with("parts") => {
                 list.iter().map(one_line).collect::<Vec<_>>().join(&format!("\n{:24}", ""))
             }
             Value::Null => continue,
@@ -296,6 +333,9 @@ fn as_text(report: &Report) -> String {
     }
     out
 }
+
+/// Lists with one entry per line.
+const LISTS: [&str; 4] = ["warnings", "clips", "terms", "expressions"];
 
 /// What is not reported of a file without a mesh.
 const OF_MESHES: [&str; 7] = ["vertices", "faces", "closed", "bounds", "diagonal", "area", "textured"];

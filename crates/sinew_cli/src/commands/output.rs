@@ -34,6 +34,9 @@ impl Origin {
     pub fn of(file: &GltfFile, warnings: &mut Warnings) -> Self {
         let mut reported = Warnings::default();
         let extensions = gltf::portable_extensions(&file.extensions, &mut reported);
+        if let Some(avatar) = &file.info.avatar {
+            avatar.warn_prohibited(warnings);
+        }
         if file.host.is_none() {
             reported.messages.into_iter().for_each(|message| warnings.push(message));
         }

@@ -100,9 +100,17 @@ struct Writer<'d, 's> {
 impl Writer<'_, '_> {
     fn write_node(&mut self, baked: &BakedNode) {
         let Some(node) = self.draft.scene.nodes.get(baked.typed_id as usize) else { return };
-        let Some(index) = self.draft.nodes.find(node).filter(|at| !self.draft.nodes.is_detached(*at)) else {
+        let Some(index) = self.draft.nodes.find(node) else { return };
+        if self.draft.nodes.is_detached(index) {
+            let is_still = baked.constant_translation && baked.constant_rotation && baked.constant_scale;
+            if !is_still {
+                let name = node.element.name.to_string();
+                self.draft.warnings.push(format!(
+                    "mesh {name:?} follows bones alone; that clips move its node too has no effect"
+                ));
+            }
             return;
-        };
+        }
         let rest = super::convert::transform(&node.local_transform);
         let mix = |a: Vec3, b: Vec3, share: f64| a.lerp(b, share as f32);
         let vectors = |keys: &[BakedVec3]| -> Vec<(f64, Vec3)> {
@@ -208,7 +216,8 @@ fn bends(stops: &[f64], keys: &[(f64, f64)]) -> Vec<f32> {
 
 /// Name what else a take animates.
 fn note_lost(draft: &mut Draft, baked: &BakedAnim, name: &str) {
-    let moving = baked.elements.iter().flat_map(|element| element.props.iter()).filter(|prop| !prop.constant_value);
+    let moving =
+        baked.elements.iter().flat_map(|element| element.props.iter()).filter(|prop| !prop.constant_value);
     let lost: BTreeSet<&str> = moving.map(|prop| &*prop.name).filter(|name| !KNOWN.contains(name)).collect();
     if !lost.is_empty() {
         let names: Vec<&str> = lost.into_iter().collect();

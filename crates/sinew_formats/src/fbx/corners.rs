@@ -106,6 +106,7 @@ fn is_same_in<T: Copy>(
         return true;
     }
     // In the precision of the file that is written; zero has two signs.
-    let single = |corner| value(values, indices, corner).map(|v| numbers(v).map(|x| (x as f32 + 0.0).to_bits()));
+    let single =
+        |corner| value(values, indices, corner).map(|v| numbers(v).map(|x| (x as f32 + 0.0).to_bits()));
     single(a) == single(b)
 }

@@ -81,9 +81,10 @@ fn explain(kind: ErrorType, description: &str, limit: usize) -> (String, &'stati
             let cause = format!("its nodes lie more than {MAX_DEPTH} deep below each other");
             (cause, "flatten the hierarchy, or export it again")
         }
-        _ => {
-            let description = if description.is_empty() { "no reason given" } else { description };
-            (format!("the FBX data is damaged ({description})"), AGAIN)
+        // What it says where it knows nothing more.
+        _ if description.is_empty() || description == "Failed to load" => {
+            ("the FBX data is damaged".to_owned(), AGAIN)
         }
+        _ => (format!("the FBX data is damaged ({})", description.to_lowercase()), AGAIN),
     }
 }

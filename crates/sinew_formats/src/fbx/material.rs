@@ -59,7 +59,12 @@ impl<'a> Materials<'a> {
         index
     }
 
-    fn convert(&mut self, material: &Material, builder: &mut Builder, warnings: &mut Warnings) -> schema::Material {
+    fn convert(
+        &mut self,
+        material: &Material,
+        builder: &mut Builder,
+        warnings: &mut Warnings,
+    ) -> schema::Material {
         let name = material.element.name.to_string();
         let mut said = Vec::new();
         let base = self.texture(material, &material.pbr.base_color, builder, &mut said);
@@ -83,7 +88,9 @@ impl<'a> Materials<'a> {
             warnings.push(format!("material {name:?}: {}", said.join("; ")));
         }
         for info in surface.base_color_texture.iter() {
-            if !info.extensions.is_empty() && !builder.root.extensions_used.iter().any(|used| used == TRANSFORM) {
+            if !info.extensions.is_empty()
+                && !builder.root.extensions_used.iter().any(|used| used == TRANSFORM)
+            {
                 builder.root.extensions_used.push(TRANSFORM.to_owned());
             }
         }
@@ -138,7 +145,8 @@ impl<'a> Materials<'a> {
         let uses = |mesh: &ufbx::Mesh| mesh.materials.iter().any(|m| m.element.typed_id == id);
         let meshes = self.scene.meshes.iter().filter(|mesh| uses(mesh));
         let mut sets = meshes.filter_map(|mesh| {
-            let shown = mesh.uv_sets.iter().filter(|set| set.vertex_uv.exists).take(super::corners::MAX_UV_SETS);
+            let shown =
+                mesh.uv_sets.iter().filter(|set| set.vertex_uv.exists).take(super::corners::MAX_UV_SETS);
             shown.into_iter().position(|set| *set.name == *texture.uv_set)
         });
         sets.next().unwrap_or(0)
@@ -151,7 +159,8 @@ impl<'a> Materials<'a> {
             texture.file_textures.first().map(|file| file.file_index)
         };
         let base = picture(&material.pbr.base_color);
-        let cuts = [&material.pbr.opacity, &material.fbx.transparency_color, &material.fbx.transparency_factor];
+        let cuts =
+            [&material.pbr.opacity, &material.fbx.transparency_color, &material.fbx.transparency_factor];
         let is_cut = has_picture && cuts.into_iter().any(|map| base.is_some() && picture(map) == base);
         let amount = opacity(material);
         (is_cut || amount < 1.0).then_some(if is_cut { 1.0 } else { amount })
@@ -250,7 +259,8 @@ fn normal_map(material: &Material) -> Option<&MaterialMap> {
 /// Textures in slots that are not read.
 fn lost(material: &Material) -> Option<String> {
     let has = |map: &MaterialMap| map.texture.is_some() && map.texture_enabled;
-    let slots: BTreeSet<&str> = LOST.iter().filter(|(_, map)| has(map(material))).map(|(name, _)| *name).collect();
+    let slots: BTreeSet<&str> =
+        LOST.iter().filter(|(_, map)| has(map(material))).map(|(name, _)| *name).collect();
     let slots: Vec<&str> = slots.into_iter().collect();
     (!slots.is_empty()).then(|| format!("pictures of {} were left out", slots.join(", ")))
 }

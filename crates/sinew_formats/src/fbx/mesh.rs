@@ -69,7 +69,9 @@ fn name_of(node: &Node, mesh: &Mesh) -> String {
 /// Hang a mesh on its node. One that follows bones stands for itself, as glTF wants it.
 fn show(draft: &mut Draft, node: &Node, mesh: &Mesh, written: &Written, own: usize, is_joint: bool) -> usize {
     let skin = written.influences.as_ref().and_then(|found| write_skin(draft, mesh, node, found));
-    let is_needed = is_joint || !node.children.is_empty() || draft.builder.root.skins.iter().any(|s| s.joints.contains(&own));
+    let is_needed = is_joint
+        || !node.children.is_empty()
+        || draft.builder.root.skins.iter().any(|s| s.joints.contains(&own));
     let at = match skin {
         None => own,
         Some(_) if is_needed => {
@@ -97,10 +99,12 @@ fn materials_of(draft: &mut Draft, node: &Node, mesh: &Mesh) -> Vec<Option<usize
     let n_parts = mesh.material_parts.len().max(1);
     let found = |part: usize| node.materials.get(part).or_else(|| mesh.materials.get(part));
     let found: Vec<_> = (0..n_parts).map(found).collect();
-    let is_used =
-        |part: usize| mesh.material_parts.get(part).is_none_or(|part: &ufbx::MeshPart| part.num_triangles > 0);
+    let is_used = |part: usize| {
+        mesh.material_parts.get(part).is_none_or(|part: &ufbx::MeshPart| part.num_triangles > 0)
+    };
     let write = |(part, material): (usize, Option<&ufbx::Ref<ufbx::Material>>)| {
-        is_used(part).then(|| draft.materials.write(material.map(|m| &**m), &mut draft.builder, draft.warnings))
+        is_used(part)
+            .then(|| draft.materials.write(material.map(|m| &**m), &mut draft.builder, draft.warnings))
     };
     found.into_iter().enumerate().map(write).collect()
 }
@@ -147,7 +151,11 @@ fn write_mesh(
 }
 
 /// Triangles of each material, in the order of the materials.
-fn triangles(mesh: &Mesh, vertices: &Vertices, materials: &[Option<usize>]) -> Vec<(Option<usize>, Vec<u32>)> {
+fn triangles(
+    mesh: &Mesh,
+    vertices: &Vertices,
+    materials: &[Option<usize>],
+) -> Vec<(Option<usize>, Vec<u32>)> {
     let mut found: BTreeMap<Option<usize>, Vec<u32>> = BTreeMap::new();
     let mut corners = vec![0; 3 * mesh.max_face_triangles.max(1)];
     for (at, face) in mesh.faces.iter().enumerate() {
@@ -182,7 +190,8 @@ fn write_attributes(draft: &mut Draft, mesh: &Mesh, vertices: &Vertices) -> Attr
     let sets = mesh.uv_sets.iter().take(MAX_UV_SETS).filter(|set| set.vertex_uv.exists);
     for (number, set) in sets.enumerate() {
         let uv = |&corner: &u32| {
-            let uv = value(&set.vertex_uv.values, &set.vertex_uv.indices, corner as usize).unwrap_or_default();
+            let uv =
+                value(&set.vertex_uv.values, &set.vertex_uv.indices, corner as usize).unwrap_or_default();
             // FBX counts from the lower edge of the picture, glTF from the upper.
             [uv.x as f32, (1.0 - uv.y) as f32]
         };
@@ -215,7 +224,10 @@ fn note_lost(mesh: &Mesh, name: &str, draft: &mut Draft) {
         (mesh.color_sets.len() > 1, "of several sets of colours the first is read".to_owned()),
         (mesh.skin_deformers.len() > 1, "of several skins the first is read".to_owned()),
         (
-            skin.is_some_and(|skin| skin.skinning_method != ufbx::SkinningMethod::Linear && skin.skinning_method != ufbx::SkinningMethod::Rigid),
+            skin.is_some_and(|skin| {
+                skin.skinning_method != ufbx::SkinningMethod::Linear
+                    && skin.skinning_method != ufbx::SkinningMethod::Rigid
+            }),
             "its skin blends by dual quaternions, here it blends linearly".to_owned(),
         ),
         (

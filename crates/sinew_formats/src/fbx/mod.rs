@@ -44,9 +44,6 @@ mod skin;
 use crate::{FormatError, GltfFile, SideFiles};
 use sinew_geom::Warnings;
 
-/// Whether this build reads FBX.
-pub const IS_READ: bool = cfg!(feature = "fbx");
-
 /// Read an FBX file from memory; `name` is the file in messages and names the character. Pictures that are not in the file
 /// are looked for beside it.
 ///

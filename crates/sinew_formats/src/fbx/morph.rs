@@ -37,7 +37,8 @@ pub(super) fn shape_weights(stops: &[f64], weight: f64) -> Vec<f64> {
         side.truncate(1);
     }
     side.sort_by(|&a, &b| stops[a].abs().total_cmp(&stops[b].abs()));
-    let after = side.iter().position(|&at| stops[at].abs() > weight.abs()).unwrap_or(side.len().saturating_sub(1));
+    let after =
+        side.iter().position(|&at| stops[at].abs() > weight.abs()).unwrap_or(side.len().saturating_sub(1));
     let Some(&next) = side.get(after) else { return weights };
     let before = after.checked_sub(1).map(|at| side[at]);
     let start = before.map_or(0.0, |at| stops[at]);

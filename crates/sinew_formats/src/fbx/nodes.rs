@@ -33,7 +33,15 @@ impl Nodes {
         let root = transform(&scene.root_node.local_transform);
         let visible = shown_nodes(scene);
         let needs_root = root != Transform::IDENTITY;
-        let mut nodes = Self { of: vec![None; scene.nodes.len()], tops: Vec::new(), apart: Vec::new(), detached: BTreeSet::new(), needs_root, visible, root };
+        let mut nodes = Self {
+            of: vec![None; scene.nodes.len()],
+            tops: Vec::new(),
+            apart: Vec::new(),
+            detached: BTreeSet::new(),
+            needs_root,
+            visible,
+            root,
+        };
         for node in &scene.nodes {
             if node.is_root {
                 continue;
@@ -131,9 +139,11 @@ fn local(placed: &Transform) -> schema::Node {
 /// Whether each node is shown: not hidden by itself, by a layer, as a coarser level of detail, or by a node above it.
 fn shown_nodes(scene: &Scene) -> Vec<bool> {
     let id = |node: &Node| node.element.typed_id as usize;
-    let mut shown: Vec<bool> = scene.nodes.iter().map(|node| node.visible || node.is_root).collect();
+    let is_shown = |node: &ufbx::Ref<Node>| node.is_root || (node.visible && is_on(node, "Show"));
+    let mut shown: Vec<bool> = scene.nodes.iter().map(is_shown).collect();
     let hidden_layers = scene.display_layers.iter().filter(|layer| !layer.visible);
-    let in_layers: BTreeSet<usize> = hidden_layers.flat_map(|layer| layer.nodes.iter().map(|n| id(n))).collect();
+    let in_layers: BTreeSet<usize> =
+        hidden_layers.flat_map(|layer| layer.nodes.iter().map(|n| id(n))).collect();
     in_layers.into_iter().for_each(|node| hide_in(&mut shown, node));
     for group in &scene.lod_groups {
         coarser_levels(group).into_iter().for_each(|node| hide_in(&mut shown, node));
@@ -142,7 +152,7 @@ fn shown_nodes(scene: &Scene) -> Vec<bool> {
     for node in &scene.nodes {
         if let Some(parent) = &node.parent {
             let is_shown = shown.get(id(parent)).copied().unwrap_or(true);
-            if !is_shown && inherits_visibility(node) {
+            if !is_shown && is_on(node, "Visibility Inheritance") {
                 hide_in(&mut shown, id(node));
             }
         }
@@ -156,8 +166,9 @@ fn hide_in(shown: &mut [bool], node: usize) {
     }
 }
 
-fn inherits_visibility(node: &Node) -> bool {
-    let found = node.element.props.props.iter().find(|prop| &*prop.name == "Visibility Inheritance");
+/// Whether a switch of a node is on, which it is unless the file says otherwise.
+fn is_on(node: &Node, switch: &str) -> bool {
+    let found = node.element.props.props.iter().find(|prop| &*prop.name == switch);
     found.is_none_or(|prop| prop.value_int != 0)
 }
 

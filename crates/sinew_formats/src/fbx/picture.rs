@@ -34,7 +34,8 @@ pub(super) fn find(texture: &Texture, side: SideFiles, file: &str) -> Found {
 /// Where a picture may lie, as paths below the folder of the file: the last parts of its name, by themselves and in the
 /// folders that programs put pictures into; as PNG and JPEG if it is of another kind.
 fn places(names: &[&str], file: &str) -> Vec<String> {
-    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let mut places: Vec<String> = Vec::new();
     for name in names {
         let name = name.replace('\\', "/");
@@ -48,7 +49,8 @@ fn places(names: &[&str], file: &str) -> Vec<String> {
         places.extend(folders.into_iter().chain([format!("{stem}.fbm/")]).map(|folder| folder + picture));
     }
     let ending = |place: &String| Path::new(place).extension().map(|e| e.to_ascii_lowercase());
-    let is_read = |place: &String| ending(place).is_some_and(|e| ["png", "jpg", "jpeg"].iter().any(|x| e == *x));
+    let is_read =
+        |place: &String| ending(place).is_some_and(|e| ["png", "jpg", "jpeg"].iter().any(|x| e == *x));
     let others: Vec<String> = places.iter().filter(|place| !is_read(place)).cloned().collect();
     let mut all = Vec::new();
     for place in others {
@@ -70,7 +72,8 @@ mod tests {
 
     #[test]
     fn pictures_are_looked_for_below_the_folder_only() {
-        let names = ["..\\..\\art\\Skin.tga", "C:\\work\\art\\Skin.tga", "/home/me/Skin.tga", "sub/./Skin.png"];
+        let names =
+            ["..\\..\\art\\Skin.tga", "C:\\work\\art\\Skin.tga", "/home/me/Skin.tga", "sub/./Skin.png"];
         let places = places(&names, "/models/hero.fbx");
         for place in ["art/Skin.tga", "Skin.png", "hero.fbm/Skin.tga", "textures/Skin.png", "sub/Skin.png"] {
             assert!(places.iter().any(|found| found == place), "{place} is not in {places:?}");

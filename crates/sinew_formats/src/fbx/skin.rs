@@ -93,7 +93,12 @@ fn row(skin: &SkinDeformer, point: usize) -> Vec<(u16, f32)> {
 
 /// Write the skin of a mesh at a node. A bone that two clusters bind gets a child of its own for the second, since glTF
 /// allows every joint of a skin once.
-pub(super) fn write_skin(draft: &mut Draft, mesh: &Mesh, node: &Node, influences: &Influences) -> Option<usize> {
+pub(super) fn write_skin(
+    draft: &mut Draft,
+    mesh: &Mesh,
+    node: &Node,
+    influences: &Influences,
+) -> Option<usize> {
     let skin = mesh.skin_deformers.first()?;
     let own = draft.nodes.find(node)?;
     let mut joints = Vec::new();
@@ -150,7 +155,8 @@ fn top_of(draft: &Draft, node: &Node) -> Option<usize> {
 
 /// Bones that no skin names form skeletons too: those of motions without a surface, and fingers that move nothing.
 pub(super) fn write_bare_skeletons(draft: &mut Draft) {
-    let named: BTreeSet<usize> = draft.builder.root.skins.iter().flat_map(|skin| skin.joints.clone()).collect();
+    let named: BTreeSet<usize> =
+        draft.builder.root.skins.iter().flat_map(|skin| skin.joints.clone()).collect();
     let mut trees: Vec<(usize, Vec<usize>)> = Vec::new();
     let scene = draft.scene;
     for node in scene.nodes.iter().filter(|node| node.bone.is_some() && !node.is_root) {

@@ -2,6 +2,7 @@
 //!
 //! Arrays are in buffer views, referenced by index; nodes are referenced by index.
 
+use super::bones::bone_named;
 use super::schema::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -116,12 +117,14 @@ pub(super) struct HandleJson {
     pub secondary: Vec<String>,
 }
 
-/// Degrees of freedom of a joint.
+/// Degrees of freedom of a joint, and which bone of a person it is if a file said so.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct JointJson {
     pub node: usize,
     pub euler: String,
     pub dofs: Vec<DofJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bone: Option<String>,
 }
 
 /// One degree of freedom; an end of the range that is absent is infinite.
@@ -134,16 +137,27 @@ pub(super) struct DofJson {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl JointJson {
-    /// Degrees of freedom of a joint for the extension; `None` if it has none.
+    /// Degrees of freedom of a joint for the extension; `None` if it has none. Its bone stays what the file says by itself.
     pub fn of(joint: &Joint, node: usize) -> Option<Self> {
+        let plain = joint.dofs.is_empty() && joint.euler == EulerOrder::default();
+        (!plain).then(|| Self { bone: None, ..Self::with_bone(joint, node) })
+    }
+
+    /// The same with the bone; `None` if there is nothing to say.
+    pub fn of_all(joint: &Joint, node: usize) -> Option<Self> {
+        let is_said = joint.bone.is_some() || Self::of(joint, node).is_some();
+        is_said.then(|| Self::with_bone(joint, node))
+    }
+
+    fn with_bone(joint: &Joint, node: usize) -> Self {
         let finite = |end: f64| Some(end).filter(|end| end.is_finite());
         let dof = |dof: &Dof| DofJson { kind: dof.kind.suffix().to_owned(), range: dof.range.map(finite) };
-        let plain = joint.dofs.is_empty() && joint.euler == EulerOrder::default();
-        (!plain).then(|| Self {
+        Self {
             node,
             euler: joint.euler.axes().map(|axis| AXES[axis]).concat(),
             dofs: joint.dofs.iter().map(dof).collect(),
-        })
+            bone: joint.bone.map(str::to_owned),
+        }
     }
 
     /// Apply what was read to a joint; `None` if a word is unknown.
@@ -157,6 +171,7 @@ impl JointJson {
         };
         joint.dofs = self.dofs.iter().map(dof).collect::<Option<_>>()?;
         joint.euler = euler;
+        joint.bone = self.bone.as_deref().and_then(bone_named).or(joint.bone);
         Some(())
     }
 }
@@ -171,7 +186,7 @@ mod tests {
         let full = SinewCharacter {
             version: 1,
             handles: vec![HandleJson::default()],
-            joints: vec![JointJson { node: 0, euler: "xyz".into(), dofs: Vec::new() }],
+            joints: vec![JointJson { node: 0, euler: "xyz".into(), dofs: Vec::new(), bone: None }],
             helper_nodes: vec![0],
             bound_joints: Some(1),
             seam_copies: Some(1),

@@ -7,6 +7,7 @@
 //! writing. Compressed files (Draco, meshopt) are not read.
 
 mod appearance;
+mod bones;
 mod extension;
 mod host;
 mod normals;
@@ -20,11 +21,12 @@ pub use appearance::{Appearance, Picture};
 pub use extension::{NAME as CHARACTER_EXTENSION, VERSION as CHARACTER_VERSION};
 pub use extension::{fields_beyond_character, portable_extensions};
 pub use host::write_glb_hosted;
+#[cfg(feature = "fbx")]
+pub(crate) use parts::VISIBILITY;
 pub use parts::{PartChoice, SurfacePart, SurfaceParts};
 pub use read::{
-    GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host, read_morph_sequence,
-    read_views,
+    Avatar, GltfFile, GltfInfo, morph_sequence, read_gltf, read_gltf_file, read_gltf_with_host,
+    read_morph_sequence, read_views,
 };
-pub(crate) use parts::VISIBILITY;
 pub use source_file::Host;
 pub use write::{GlbOptions, write_glb, write_glb_file, write_sequence_glb};

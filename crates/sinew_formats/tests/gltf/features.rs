@@ -385,7 +385,7 @@ fn alpha_modes_are_kept_and_what_is_not_is_reported_at_once() {
     ]);
     maker.root["cameras"] = json!([{"type": "perspective"}]);
     maker.root["extensions"] =
-        json!({"VRMC_vrm": {"bones": {"hips": {"node": 0}}}, "ACME_note": {"by": "me"}});
+        json!({"ACME_rig": {"bones": {"hips": {"node": 0}}}, "ACME_note": {"by": "me"}});
     let (file, warnings) = maker.read();
     let modes: Vec<AlphaMode> = file.character.surface.materials.iter().map(|m| m.alpha).collect();
     let mask = AlphaMode::Mask;
@@ -396,7 +396,7 @@ fn alpha_modes_are_kept_and_what_is_not_is_reported_at_once() {
     assert_eq!(warnings[1..], [lost]);
     let mut reported = Warnings::default();
     let portable = portable_extensions(&file.extensions, &mut reported);
-    assert_eq!(reported.messages, ["not kept: extension VRMC_vrm"]);
+    assert_eq!(reported.messages, ["not kept: extension ACME_rig"]);
     assert_eq!(serde_json::Value::Object(portable), json!({"ACME_note": {"by": "me"}}));
     // Written and read again, an opaque half stays opaque and the others what they are.
     let bytes = write_glb(&file.character, &GlbOptions::default(), &mut Warnings::default()).unwrap();

@@ -151,7 +151,7 @@ fn the_content_decides_before_the_name() {
         ("a.obj", off),
         ("empty.ply", ""),
         ("b.OBJ", TRIANGLE),
-        ("c.fbx", "Kaydara"),
+        ("c.blend", "BLENDER"),
         ("d.c3d", "x"),
         ("e", "x"),
         ("f.zip", "x"),
@@ -166,7 +166,7 @@ fn the_content_decides_before_the_name() {
     assert!(at("points.obj").unwrap().1.contains("holds no faces"));
     for (name, cause) in [
         ("empty.ply", "the file is empty"),
-        ("c.fbx", "open it in Blender"),
+        ("c.blend", "open it in Blender"),
         ("d.c3d", "convert the motion to BVH"),
         ("e", "no extension"),
         ("f.zip", "`.zip` is not a format"),

@@ -71,7 +71,7 @@ pub struct Hinge {
 impl BodyMap {
     /// Read a skeleton. Clips help where its rest pose says nothing.
     pub fn read(rig: &Rig, clips: &[Clip]) -> Self {
-        let names: Vec<_> = rig.joints().iter().map(|joint| names::understand(&joint.name)).collect();
+        let names = names::understand_all(rig);
         let found = parts::find_parts(rig, &names);
         let (pose, places) = frame::reference_pose(rig, clips, &found);
         let frame = frame::Frame::of(&found, &places);

@@ -3,7 +3,7 @@
 //! Names of Mixamo, Unreal, Unity, VRM, Blender, Biped (3ds Max), DAZ, CMU, Xsens, Bandai Namco and hobby rigs are understood.
 
 use super::Part;
-use crate::rig::Side;
+use crate::{Rig, rig::Side};
 
 /// What a name says about a joint.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +123,30 @@ const TRUNK: [(&str, Part); 11] = [
     ("=body", Part::Root),
 ];
 
+/// What all joints are. Where the file says which bones they are, that is believed: others with a name that means one of these
+/// bones carry nothing of their own.
+pub(super) fn understand_all(rig: &Rig) -> Vec<NameMeaning> {
+    let joints = rig.joints();
+    let mut names: Vec<NameMeaning> = joints.iter().map(|joint| understand(joint.meaning())).collect();
+    let said: Vec<(Side, Word)> = (joints.iter().zip(&names))
+        .filter(|(joint, _)| joint.bone.is_some())
+        .map(|(_, name)| (name.side, name.word))
+        .collect();
+    for (_, name) in joints.iter().zip(&mut names).filter(|(joint, _)| joint.bone.is_none()) {
+        let is_limb = matches!(name.word, Word::Arm | Word::Leg);
+        if !said.is_empty() && (is_limb || said.contains(&(name.side, name.word)) && is_one(name.word)) {
+            name.word = Word::Helper;
+        }
+    }
+    names
+}
+
+/// Whether a person has one of these on each side.
+fn is_one(word: Word) -> bool {
+    const MANY: [Part; 5] = [Part::Spine, Part::Chest, Part::Neck, Part::Finger, Part::Face];
+    matches!(word, Word::Is(part) if !MANY.contains(&part))
+}
+
 /// Take a name apart.
 pub(super) fn understand(name: &str) -> NameMeaning {
     let name = name.rsplit([':', '|']).next().unwrap_or(name);
@@ -188,6 +212,7 @@ fn split(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Transform, rig::Joint};
 
     #[test]
     fn names_of_many_makers_mean_the_same() {
@@ -225,5 +250,25 @@ mod tests {
             assert_eq!((meaning.side, meaning.word), (side, word), "{name}");
         }
         assert_eq!(understand("MidBackLeg2.L").place, "midback");
+    }
+
+    #[test]
+    fn what_the_file_says_is_believed_before_names() {
+        let joint = |name: &str, bone| Joint { bone, ..Joint::new(name, None, Transform::IDENTITY) };
+        let joints = vec![
+            joint("Bone_17", Some("leftUpperLeg")),
+            joint("RightUpLeg", Some("leftLowerLeg")),
+            joint("LeftUpLeg", None),
+            joint("Hair_L", None),
+        ];
+        let names = understand_all(&Rig::new(joints).unwrap());
+        let meanings: Vec<(Side, Word)> = names.iter().map(|name| (name.side, name.word)).collect();
+        let expected = [
+            (Side::Left, Word::Is(Part::Thigh)),
+            (Side::Left, Word::Is(Part::Shin)),
+            (Side::Left, Word::Helper),
+            (Side::Left, Word::Is(Part::Face)),
+        ];
+        assert_eq!(meanings, expected);
     }
 }

@@ -35,12 +35,21 @@ pub struct Joint {
     pub dofs: Vec<Dof>,
     /// Order in which its rotation is decomposed into angles.
     pub euler: EulerOrder,
+    /// Which bone of a person it is, where its file says so, in the words of VRM and Unity: `leftUpperLeg`. It is believed
+    /// before the name.
+    pub bone: Option<&'static str>,
 }
 
 impl Joint {
     /// A joint without named degrees of freedom.
     pub fn new(name: impl Into<String>, parent: Option<usize>, rest: Transform) -> Self {
-        Self { name: name.into(), parent, rest, dofs: Vec::new(), euler: EulerOrder::default() }
+        let (dofs, euler) = (Vec::new(), EulerOrder::default());
+        Self { name: name.into(), parent, rest, dofs, euler, bone: None }
+    }
+
+    /// What says which part of a body it is: the bone if the file names one, else its name.
+    pub fn meaning(&self) -> &str {
+        self.bone.unwrap_or(&self.name)
     }
 }
 

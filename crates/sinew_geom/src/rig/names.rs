@@ -79,18 +79,27 @@ impl BodyPart {
 #[derive(Debug, Clone)]
 pub struct PartNames {
     names: Vec<(Side, String)>,
+    /// Whether the file says which bone each joint is.
+    is_said: Vec<bool>,
 }
 
 impl PartNames {
     /// Parse the names of a rig.
     pub fn new(rig: &Rig) -> Self {
-        Self { names: rig.joints().iter().map(|joint| take_apart(&joint.name)).collect() }
+        let names = rig.joints().iter().map(|joint| take_apart(joint.meaning())).collect();
+        Self { names, is_said: rig.joints().iter().map(|joint| joint.bone.is_some()).collect() }
     }
 
-    /// The joint that is called like a part on a side.
+    /// The joint that is called like a part on a side; what a file says about its bones comes first.
     pub fn find(&self, part: BodyPart, side: Side) -> Option<usize> {
-        let place = |name: &&str| self.names.iter().position(|(s, found)| *s == side && found == *name);
-        let found = part.names().iter().find_map(place);
+        let place = |name: &str, must_be_said: bool| {
+            let is_it = |(at, (s, found)): (usize, &(Side, String))| {
+                *s == side && found == name && (self.is_said[at] || !must_be_said)
+            };
+            self.names.iter().enumerate().position(is_it)
+        };
+        let named = |must_be_said: bool| part.names().iter().find_map(|name| place(name, must_be_said));
+        let found = named(true).or_else(|| named(false));
         // A shoulder is a clavicle only where the upper arm has its own name.
         let arm = || self.find(BodyPart::UpperArm, side);
         found.filter(|joint| part != BodyPart::Clavicle || arm() != Some(*joint))

@@ -2,6 +2,7 @@
 
 use super::accessor::Decoder;
 use super::animation::{Targets, read_clips};
+use super::avatar::read_bones;
 use super::bind::{Binder, Bound, Instance, size_of_points};
 use super::map::{HostMap, InstanceMap, PartMap};
 use super::material::{default_material, read_materials};
@@ -33,7 +34,8 @@ pub(super) fn assemble(
 ) -> Result<(Character, HostMap), Vec<Fault>> {
     let root = decoder.root;
     let extension = own::read_extension(root, warnings);
-    let mut rig = RigMap::build(root, scene, extension.as_ref());
+    let bones = read_bones(root, warnings);
+    let mut rig = RigMap::build(root, scene, extension.as_ref(), &bones);
     let instances: Vec<Instance> = instances(root, scene).collect();
     let meshes = read_meshes(decoder, &instances, warnings)?;
     let bound_joints = extension.as_ref().and_then(|extension| extension.bound_joints);

@@ -1,5 +1,6 @@
 //! Content of a file, counted without decoding it.
 
+use super::Avatar;
 use crate::gltf::schema::{Primitive, Root};
 use std::collections::HashSet;
 
@@ -24,6 +25,8 @@ pub struct GltfInfo {
     pub n_morphs: usize,
     /// Extensions the file says it uses.
     pub extensions_used: Vec<String>,
+    /// The person in it, if it is VRM.
+    pub avatar: Option<Avatar>,
 }
 
 impl GltfInfo {

@@ -3,6 +3,7 @@
 pub(super) mod accessor;
 pub(super) mod animation;
 pub(super) mod assemble;
+mod avatar;
 pub(super) mod bind;
 pub(super) mod container;
 pub(super) mod ignored;
@@ -23,6 +24,7 @@ pub(super) mod surface_parts;
 mod unscale;
 mod unshown;
 
+pub use avatar::Avatar;
 pub use info::GltfInfo;
 pub use sequence::{morph_sequence, read_morph_sequence};
 
@@ -82,13 +84,14 @@ pub fn read_gltf(
 ) -> Result<GltfFile, FormatError> {
     with_source(bytes, side, name, warnings, |source, warnings| {
         ignored::warn_ignored(source.decoder.root, warnings);
-        Ok(file_of(source))
+        Ok(file_of(source, warnings))
     })
 }
 
-fn file_of(source: Source) -> GltfFile {
+fn file_of(source: Source, warnings: &mut Warnings) -> GltfFile {
     let root = source.decoder.root;
     let mut info = GltfInfo::count(root);
+    info.avatar = Avatar::read(root, warnings);
     info.n_instances = assemble::instances(root, source.scene).count();
     GltfFile { character: source.character, info, extensions: root.extensions.clone(), host: None }
 }
@@ -117,7 +120,7 @@ pub fn read_gltf_with_host(
         let root = source.decoder.root;
         if assemble::is_own(root) {
             ignored::warn_ignored(root, warnings);
-            return Ok((file_of(source), None));
+            return Ok((file_of(source, warnings), None));
         }
         for (index, image) in root.images.iter().enumerate() {
             let uri = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
@@ -127,7 +130,7 @@ pub fn read_gltf_with_host(
         }
         unshown::note_unshown(&source, warnings);
         let parts = SurfaceParts::of_source(&source).parts;
-        Ok((file_of(source), Some(parts)))
+        Ok((file_of(source, warnings), Some(parts)))
     })?;
     if let Some(parts) = file.1 {
         file.0.host = Some(Arc::new(Host::new(bytes, kept.take(), name, parts)));

@@ -1,6 +1,7 @@
 //! Which nodes form the rig.
 //!
-//! A node is a joint of the rig if a skin names it, if a clip moves it, or if such a node is below it. Nodes
+//! A node is a joint of the rig if a skin names it, if a clip moves it, if the file calls it a bone of a person, or if such a
+//! node is below it. Nodes
 //! our own writer added as helpers (see `SINEW_character`) are replaced by their parents.
 
 use super::scene::Scene;
@@ -8,6 +9,7 @@ use crate::gltf::extension::SinewCharacter;
 use crate::gltf::schema::Root;
 use glam::DAffine3;
 use sinew_geom::rig::Joint;
+use std::collections::BTreeMap;
 
 /// The rig under construction, and how nodes map to its joints.
 pub(super) struct RigMap {
@@ -25,10 +27,17 @@ pub(super) struct RigMap {
 }
 
 impl RigMap {
-    pub fn build(root: &Root, scene: &Scene, extension: Option<&SinewCharacter>) -> Self {
+    /// `bones` are the nodes that the file calls bones of a person.
+    pub fn build(
+        root: &Root,
+        scene: &Scene,
+        extension: Option<&SinewCharacter>,
+        bones: &BTreeMap<usize, &'static str>,
+    ) -> Self {
         let n_nodes = root.nodes.len();
         let is_helper = find_helpers(root, extension);
         let mut moves = find_movers(root, scene);
+        bones.keys().filter(|node| scene.shown[**node]).for_each(|&node| moves[node] = true);
         let mut in_rig = vec![false; n_nodes];
         for node in (0..n_nodes).filter(|&node| moves[node]) {
             // Stop at nodes that were visited before: every node is visited once.
@@ -53,7 +62,8 @@ impl RigMap {
                     None | Some("") => format!("node {node}"),
                     Some(name) => name.to_owned(),
                 };
-                Some(map.push(Joint::new(name, parent, scene.local[node]), Some(node)))
+                let bone = bones.get(&node).copied();
+                Some(map.push(Joint { bone, ..Joint::new(name, parent, scene.local[node]) }, Some(node)))
             };
         }
         for &node in &scene.order {

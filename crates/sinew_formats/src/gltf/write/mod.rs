@@ -88,7 +88,7 @@ pub fn write_glb(
     if let Some(rig) = &character.rig {
         scene = skin::write_joints(&mut builder, rig, &mut names);
         let joints = rig.joints().iter().enumerate();
-        extension.joints = joints.filter_map(|(node, joint)| JointJson::of(joint, node)).collect();
+        extension.joints = joints.filter_map(|(node, joint)| JointJson::of_all(joint, node)).collect();
         let slots = skin::all_slots(rig, character.skin.as_ref());
         let n_bound = character.skin.as_ref().map_or(slots.len(), |skin| skin.slots.len());
         extension.bound_joints = Some(n_bound).filter(|&n_bound| n_bound < slots.len());
