@@ -25,8 +25,8 @@ const COARSE: usize = 32;
 const SHARE: usize = 4;
 /// Keys that differ less from the resting node do not move it.
 const STILL: f32 = 1e-7;
-/// Properties of nodes that are not lost, or mean nothing by themselves.
-const KNOWN: [&str; 3] = ["DeformPercent", "filmboxTypeID", "lockInfluenceWeights"];
+/// Properties that are not lost (of blend shapes and layers), or mean nothing by themselves.
+const KNOWN: [&str; 4] = ["DeformPercent", "Weight", "filmboxTypeID", "lockInfluenceWeights"];
 
 /// Write every take that moves something.
 pub(super) fn write_clips(draft: &mut Draft, shown: &[Shown]) -> Result<(), Fault> {

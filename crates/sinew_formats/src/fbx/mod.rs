@@ -39,6 +39,8 @@ mod nodes;
 #[cfg(feature = "fbx")]
 mod picture;
 #[cfg(feature = "fbx")]
+mod scene;
+#[cfg(feature = "fbx")]
 mod skin;
 
 use crate::{FormatError, GltfFile, SideFiles};
@@ -57,9 +59,9 @@ pub fn read_fbx(
     name: &str,
     warnings: &mut Warnings,
 ) -> Result<GltfFile, FormatError> {
-    let scene = load::load(bytes, name)?;
-    let glb = draft::write_scene(&scene, load::memory_limit(bytes.len()), side, name, warnings)?;
-    drop(scene);
+    let parsed = load::load(bytes, name)?;
+    let glb = scene::write_scene(&parsed, load::memory_limit(bytes.len()), side, name, warnings)?;
+    drop(parsed);
     crate::gltf::read_gltf_with_host(&glb, &crate::no_side_files, name, warnings)
 }
 

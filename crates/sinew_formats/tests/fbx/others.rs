@@ -148,6 +148,7 @@ fn load(path: &Path) -> SceneRoot {
         },
         target_unit_meters: 1.0,
         inherit_mode_handling: InheritModeHandling::Preserve,
+        evaluate_skinning: true,
         ..LoadOpts::default()
     };
     ufbx::load_memory(&std::fs::read(path).unwrap(), options)
@@ -226,6 +227,11 @@ fn every_pose_is_the_one_without_conversion() {
         if character.mesh.n_vertices() == 0 {
             assert!(evaluated(&scene).is_empty(), "{name}: the surface is lost");
             continue;
+        }
+        let (found, expected) = (positions_at(character, &scene, None, 0.0), evaluated(&scene));
+        let n = strays(&found, &expected, SHARE * diagonal(&expected));
+        if n > 0 {
+            wrong.push(format!("{name} at rest: {n} of {} points", expected.len()));
         }
         let fps = scene.settings.frames_per_second;
         for stack in &scene.anim_stacks {

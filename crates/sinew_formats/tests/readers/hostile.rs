@@ -1,7 +1,9 @@
 //! Files made to waste time or memory: each is large enough that a reader of quadratic cost would not end within
 //! minutes.
 
-use sinew_formats::{FormatError, bvh, handles, medit, moves, no_side_files, obj, off, ply, recording, stl};
+use sinew_formats::{
+    FormatError, bvh, fbx, handles, medit, moves, no_side_files, obj, off, ply, recording, stl,
+};
 use sinew_geom::{Mesh, Warnings};
 
 type Read = fn(&[u8]) -> Result<(), FormatError>;
@@ -15,6 +17,7 @@ pub const READERS: &[(&str, Read)] = &[
     ("mesh", |b| medit::read_medit(b, "a.mesh", &mut Warnings::default()).map(drop)),
     ("solids", |b| medit::read_solids(b, "a.mesh").map(drop)),
     ("bvh", |b| bvh::read_bvh(b, "a.bvh", &mut Warnings::default()).map(drop)),
+    ("fbx", |b| fbx::read_fbx(b, &no_side_files, "a.fbx", &mut Warnings::default()).map(drop)),
     ("txt", |b| recording::read_kinect(b, "a.txt", &mut Warnings::default()).map(drop)),
     ("json", |b| recording::read_landmarks(b, 30.0, "a.json").map(drop)),
     ("handles", |b| handles::read_handles(b, &Mesh::default(), "a.json").map(drop)),

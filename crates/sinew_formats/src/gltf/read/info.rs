@@ -1,6 +1,6 @@
 //! Content of a file, counted without decoding it.
 
-use super::Avatar;
+use super::avatar::Avatar;
 use crate::gltf::schema::{Primitive, Root};
 use std::collections::HashSet;
 
