@@ -63,9 +63,10 @@ pub fn packages(manifest: &Path) -> Result<Value, String> {
 /// Which crates are in the binary.
 fn linked(manifest: &Path) -> Result<BTreeSet<Id>, String> {
     let target = env::var("TARGET").unwrap_or_default();
-    let features = if env::var_os("CARGO_FEATURE_STUDIO").is_some() { "studio" } else { "" };
+    let is_on = |feature: &&str| env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase())).is_some();
+    let features = ["fbx", "studio"].into_iter().filter(is_on).collect::<Vec<_>>().join(",");
     let args = ["tree", "--package", env!("CARGO_PKG_NAME"), "--edges", "normal", "--prefix", "none"];
-    let more = ["--format", "{p}", "--target", &target, "--no-default-features", "--features", features];
+    let more = ["--format", "{p}", "--target", &target, "--no-default-features", "--features", &features];
     let tree = cargo(manifest, &[&args[..], &more].concat())?;
     let ids = tree.lines().filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;

@@ -91,6 +91,9 @@ fn range_of(stack: &AnimStack, baked: &BakedAnim) -> [f64; 2] {
     [said, keys].into_iter().find(is_range).unwrap_or([0.0, f64::from(f32::MAX)])
 }
 
+/// Weights of the shapes of a channel, and those of the channel over time.
+type Weights = (Vec<f64>, Vec<(f64, f64)>);
+
 struct Writer<'d, 's> {
     draft: &'d mut Draft<'s>,
     animation: Animation,
@@ -147,7 +150,7 @@ impl Writer<'_, '_> {
         let Some(mesh) = self.draft.scene.meshes.get(shown.mesh) else { return Ok(()) };
         let mix = |a: f64, b: f64, share: f64| a + (b - a) * share;
         let keys_of: BTreeMap<u32, &[BakedVec3]> = baked.elements.iter().filter_map(percents).collect();
-        let mut curves: Vec<(Vec<f64>, Vec<(f64, f64)>)> = Vec::new();
+        let mut curves: Vec<Weights> = Vec::new();
         let mut is_moved = false;
         for channel in channels(mesh) {
             let keys = keys_of.get(&channel.element.element_id).copied().unwrap_or(&[]);

@@ -20,8 +20,11 @@ pub(super) struct Materials<'a> {
     pictures: BTreeMap<u32, Option<usize>>,
 }
 
+/// A slot of a material.
+type Slot = fn(&Material) -> &MaterialMap;
+
 /// Slots of materials that glTF has no place for, or only as a part of another picture.
-const LOST: [(&str, fn(&Material) -> &MaterialMap); 9] = [
+const LOST: [(&str, Slot); 9] = [
     ("metalness", |m| &m.pbr.metalness),
     ("roughness", |m| &m.pbr.roughness),
     ("occlusion", |m| &m.pbr.ambient_occlusion),
