@@ -123,3 +123,44 @@ pub struct Morph {
     /// Weight when no clip animates it.
     pub default_weight: f32,
 }
+
+impl Morph {
+    /// Whole numbers of which the largest stands for 1 in offsets that are [`Self::rounded`].
+    pub const STEPS: f32 = 127.0;
+
+    /// The same displacement in whole steps of a 127th of its largest coordinate, which is 1 in the result, and the weight at
+    /// which the result is the original: files hold such offsets in 8 bits without loss. Nothing moves by more than half a step
+    /// along an axis. Offsets that are all zero or not finite stay as they are.
+    pub fn rounded(mut self) -> (Self, f32) {
+        let largest = self.offsets.iter().map(|offset| offset.abs().max_element()).fold(0.0, f32::max);
+        if !(largest > 0.0 && largest.is_finite()) {
+            return (self, 1.0);
+        }
+        let whole = |x: f32| (x / largest * Self::STEPS).round() / Self::STEPS;
+        self.offsets.iter_mut().for_each(|offset| *offset = offset.map(whole));
+        self.default_weight *= largest;
+        (self, largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounded_offsets_are_whole_steps_and_move_as_before() {
+        let offsets: Vec<Vec3> =
+            (0..500).map(|k| Vec3::new((k * 37 % 101) as f32 - 50.0, (k % 7) as f32, -0.3) * 1e-3).collect();
+        let morph = Morph { name: "m".into(), offsets, default_weight: 2.0 };
+        let (rounded, weight) = morph.clone().rounded();
+        assert_eq!((weight, rounded.default_weight), (0.05, 0.1));
+        for (a, b) in morph.offsets.iter().zip(&rounded.offsets) {
+            assert!((*b * weight - *a).abs().max_element() <= 0.501 * weight / Morph::STEPS, "{a} {b}");
+            assert!((*b * Morph::STEPS).to_array().iter().all(|x| (x - x.round()).abs() < 1e-4), "{b}");
+        }
+        let (again, one) = rounded.clone().rounded();
+        assert_eq!((again, one), (rounded, 1.0));
+        let zero = Morph { offsets: vec![Vec3::ZERO; 3], ..morph };
+        assert_eq!(zero.clone().rounded(), (zero, 1.0));
+    }
+}
