@@ -212,10 +212,10 @@ fn over(ground: &Ground, line: &[Point2]) -> Vec<Point3> {
 /// Where the feet of the walk go, if it can be walked.
 fn feet(document: &Document, ground: &Ground) -> Option<[Path; 2]> {
     let file = document.paths.build("paths").ok()?;
-    let (walk, names) = file.walk?;
+    let walk = file.walk?;
     let place = |name: &String| Some(middle(document, &document.handles[document.find_handle(name).ok()?]));
-    let feet = [place(&names[0])?, place(&names[1])?];
-    plan_walk(&walk, feet, ground).ok().map(|(paths, _)| paths)
+    let feet = [place(&walk.feet[0])?, place(&walk.feet[1])?];
+    plan_walk(&walk.build(document.height()), feet, ground).ok().map(|(paths, _)| paths)
 }
 
 /// Heights on a grid around some points.

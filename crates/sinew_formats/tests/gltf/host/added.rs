@@ -1,7 +1,8 @@
 //! What is added to a file: the places of animations, and the size of morphs.
 
 use super::maker::{Maker, zoo};
-use super::{frames, json_of, read, turning, write};
+use super::{bent, close, frames, json_of, moved, read, turning, write};
+use crate::support::evaluate;
 use glam::Vec3;
 use serde_json::json;
 use sinew_formats::gltf::{GlbOptions, write_glb_hosted};
@@ -89,4 +90,50 @@ fn rounded_morphs_are_written_in_eight_bits_and_come_back_as_they_were() {
     let mut few = small.character.clone();
     frames(&mut few, "bake", 3, |at, _| Vec3::X * at as f32);
     assert!(json_of(&write(&small, &few).0).get("extensionsRequired").is_none(), "not worth it");
+}
+
+/// A skeleton under a mirrored node, a joint that mirrors what hangs on it, and one skinned mesh at two nodes: a changed shape,
+/// a clip and frames come back as they were meant.
+#[test]
+fn mirrored_skeletons_and_shared_skinned_meshes_come_back_as_they_were_meant() {
+    let node = |maker: &mut Maker, name: &str| -> usize {
+        let nodes = maker.root["nodes"].as_array().unwrap();
+        nodes.iter().position(|node| node["name"] == name).unwrap()
+    };
+    let mirror = |maker: &mut Maker, name: &str, scale: [f64; 3]| {
+        let at = node(maker, name);
+        maker.root["nodes"][at]["scale"] = json!(scale);
+    };
+    let variants: [&dyn Fn(&mut Maker); 4] = [
+        &|maker| mirror(maker, "armature", [-0.01, 0.01, 0.01]),
+        &|maker| mirror(maker, "hip", [1.0, 1.0, -1.0]),
+        &|maker| mirror(maker, "tip", [-1.0, -1.0, -1.0]),
+        &|maker| {
+            let hair = node(maker, "Hair");
+            let twin = maker.root["nodes"][hair].clone();
+            maker.node(twin);
+            mirror(maker, "armature", [0.01, -0.01, 0.01]);
+        },
+    ];
+    for (at, change) in variants.iter().enumerate() {
+        let mut maker = zoo();
+        change(&mut maker);
+        let (file, bytes) = maker.read();
+        assert!(write(&file, &file.character).0 == bytes, "{at}: unchanged");
+        let tip = file.character.rig.as_ref().unwrap().find("tip").unwrap();
+        let mut now = moved(&file.character, bent);
+        now.clips.push(turning(tip));
+        frames(&mut now, "bake", 3, |frame, v| Vec3::new(0.1, 0.0, v as f32 * 0.1) * frame as f32);
+        let (again, _) = write(&file, &now);
+        let (old, new) = (json_of(&bytes), json_of(&again));
+        assert_eq!(old["nodes"].as_array().unwrap().len(), new["nodes"].as_array().unwrap().len());
+        let back = read(&again).character;
+        close(&evaluate(&now, None, 0.0), &evaluate(&back, None, 0.0), 1e-6);
+        for (clip, other) in now.clips.iter().zip(&back.clips) {
+            for time in [0.1, 0.7] {
+                let (a, b) = (evaluate(&now, Some(clip), time), evaluate(&back, Some(other), time));
+                close(&a, &b, 1e-5);
+            }
+        }
+    }
 }

@@ -171,7 +171,7 @@ export type DisplayState = { what: Shown, clip: string | null, time: number, };
 /** Nothing to report. */
 export type Done = Record<symbol, never>;
 
-/** A document that seems to be in another unit than metres, or to have another axis up than +Y. */
+/** A document that seems to be in another unit than metres, to have another axis up than +Y, or to face another than +Z. */
 export type DoubtsInfo = {
   /** As a question. */
   text: string;
@@ -179,6 +179,8 @@ export type DoubtsInfo = {
   scale: number | null;
   /** Its axis that seems to be up; null if that is not in doubt. */
   up: string | null;
+  /** The axis along which it seems to face; null if that is not in doubt. */
+  facing: string | null;
 };
 
 /** A file to be fetched. */
@@ -1104,12 +1106,12 @@ export type Walk = {
   line: Array<[number, number]>;
   /** Names of the left and the right foot. */
   feet: [string, string];
-  /** Distance between two footprints of the same foot. */
-  stride: number;
+  /** Distance between two footprints of the same foot; in proportion to the body if absent. */
+  stride?: number;
   /** Time between two footprints of the same foot. */
   seconds: number;
-  /** How high a foot is lifted. */
-  lift: number;
+  /** How high a foot is lifted; in proportion to the body if absent. */
+  lift?: number;
   /** Share of the time that a foot is planted. */
   stance: number;
 };
