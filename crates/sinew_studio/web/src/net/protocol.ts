@@ -39,6 +39,12 @@ export type Baked = {
   target_error: [number, number];
   /** The greatest as a share of the body. */
   missed: number;
+  /** Joints of the skeleton that the clip moves; 0 if it is a clip of vertices. */
+  joints: number;
+  /** Morph targets that the clip needs. */
+  morphs: number;
+  /** Root mean square distance of the clip from the surface as it was solved, as a share of the body. */
+  error: number;
 };
 
 /** A clip. */
