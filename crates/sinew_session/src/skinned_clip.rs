@@ -180,9 +180,7 @@ fn add_correctives(
     for (at, offsets) in std::iter::once(constant).chain(offsets).enumerate() {
         let name = format!("{FRAME}{}/{at}", clip.name);
         let morph = Morph { name, offsets: offsets.clone(), default_weight: 0.0 };
-        // Some players clamp weights to 1.
-        let rounded = Some(morph.clone().rounded()).filter(|(_, factor)| is_rounded && *factor <= 1.0);
-        let (morph, factor) = rounded.unwrap_or((morph, 1.0));
+        let (morph, factor) = if is_rounded { morph.rounded() } else { (morph, 1.0) };
         body.morphs.push(morph);
         factors.push(factor);
     }

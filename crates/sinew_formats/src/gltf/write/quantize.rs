@@ -66,34 +66,45 @@ pub(super) fn write_normals(builder: &mut Builder, normals: &[Vec3]) -> usize {
     padded(builder, bytes, accessor, 4)
 }
 
+/// Offsets of a morph in 8 bits, and whether 127 of them are 1.
+pub(super) struct WholeOffsets {
+    rows: Vec<[i8; 3]>,
+    normalized: bool,
+}
+
 /// Offsets of a morph in 8 bits, if these hold them as they are (see [`Morph::rounded`]) and there are many.
-pub(super) fn whole_offsets(offsets: &[Vec3]) -> Option<Vec<[i8; 3]>> {
+pub(super) fn whole_offsets(offsets: &[Vec3]) -> Option<WholeOffsets> {
     if offsets.len() < FEWEST_OFFSETS {
         return None;
     }
-    let step = |x: f32| {
-        let steps = (x * Morph::STEPS).round();
-        (steps.abs() <= Morph::STEPS && steps / Morph::STEPS == x).then_some(steps as i8)
+    let in_units = |unit: f32| {
+        let step = |x: f32| {
+            let steps = (x * unit).round();
+            (steps.abs() <= Morph::STEPS && steps / unit == x).then_some(steps as i8)
+        };
+        let row = |offset: &Vec3| {
+            let [x, y, z] = offset.to_array().map(step);
+            Some([x?, y?, z?])
+        };
+        let rows = offsets.iter().map(row).collect::<Option<Vec<_>>>()?;
+        let is_full = rows.as_flattened().iter().any(|x| x.unsigned_abs() == Morph::STEPS as u8);
+        is_full.then_some(WholeOffsets { rows, normalized: unit > 1.0 })
     };
-    let row = |offset: &Vec3| {
-        let [x, y, z] = offset.to_array().map(step);
-        Some([x?, y?, z?])
-    };
-    let rows = offsets.iter().map(row).collect::<Option<Vec<_>>>()?;
-    rows.iter().any(|row| row.iter().any(|x| x.unsigned_abs() == Morph::STEPS as u8)).then_some(rows)
+    in_units(Morph::STEPS).or_else(|| in_units(1.0))
 }
 
 /// Add offsets of 8 bits.
-pub(super) fn write_offsets(builder: &mut Builder, rows: &[[i8; 3]]) -> usize {
+pub(super) fn write_offsets(builder: &mut Builder, offsets: &WholeOffsets) -> usize {
     builder.require(EXTENSION);
+    let WholeOffsets { rows, normalized } = offsets;
     let [min, max] = [i8::min, i8::max].map(|pick| {
         let ends = rows.iter().copied().reduce(|a, b| std::array::from_fn(|d| pick(a[d], b[d])));
         ends.unwrap_or_default().map(f64::from).to_vec()
     });
     // Elements start at multiples of four bytes.
     let bytes = rows.iter().flat_map(|&[x, y, z]| [x, y, z, 0]).map(|x| x as u8).collect();
-    let accessor = Accessor { min, max, normalized: true, ..describe("VEC3", 5120, rows.len()) };
-    padded(builder, bytes, accessor, 4)
+    let normalized = *normalized;
+    padded(builder, bytes, Accessor { min, max, normalized, ..describe("VEC3", 5120, rows.len()) }, 4)
 }
 
 /// Add weights of 16 bits that sum to one exactly.

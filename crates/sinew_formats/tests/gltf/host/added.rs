@@ -66,6 +66,8 @@ fn rounded_morphs_are_written_in_eight_bits_and_come_back_as_they_were() {
     });
     let plain = write(&file, &now).0;
     let mut factors = Vec::new();
+    // Of the last one, a large one, the offsets are whole numbers.
+    now.morphs.iter_mut().skip(3).flat_map(|morph| &mut morph.offsets).for_each(|offset| *offset *= 1000.0);
     for morph in &mut now.morphs {
         let (rounded, factor) = morph.clone().rounded();
         factors.push(factor);
@@ -73,8 +75,12 @@ fn rounded_morphs_are_written_in_eight_bits_and_come_back_as_they_were() {
     }
     let (again, warnings) = write(&file, &now);
     assert!(warnings.is_empty(), "{warnings:?}");
-    assert_eq!(plain.len() - again.len(), 4 * n * (12 - 4), "{} {}", plain.len(), again.len());
-    assert!(factors.iter().all(|factor| (0.01..0.04).contains(factor)), "{factors:?}");
+    // The JSON differs a little.
+    let (saved, wanted) = (plain.len() - again.len(), 4 * n * (12 - 4));
+    assert!(saved.abs_diff(wanted) < 200, "{saved} bytes instead of {wanted}");
+    assert!(factors.iter().all(|factor| (0.01..0.5).contains(factor)), "{factors:?}");
+    let large = &now.morphs[3].offsets;
+    assert!(large.iter().all(|o| o.to_array().iter().all(|x| *x == x.round())), "{:?}", large[7]);
     let root = json_of(&again);
     assert_eq!(root["extensionsRequired"], json!(["KHR_mesh_quantization"]));
     let own = write_glb_hosted(None, &now, &GlbOptions::default(), &mut Warnings::default()).unwrap();
