@@ -237,6 +237,11 @@ export async function unit_and_axes_are_asked_and_changed({ studio, open, start,
   const { up } = (await state(page)).doubts;
   await page.value(`sinew.ask({ type: 'do', command: { turn: { up: ${JSON.stringify(up)} } } })`);
   await page.until('sinew.state().doubts === null');
+  const turn = (facing) => page.value(`sinew.ask({ type: 'do', command: { turn: { up: 'y', facing: '${facing}' } } })`);
+  await turn('x');
+  await page.until(`sinew.state().doubts?.facing === '-x'`);
+  await turn('-x');
+  await page.until('sinew.state().doubts === null');
 }
 
 /** A long job is stopped by its button, while the page goes on. */

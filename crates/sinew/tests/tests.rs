@@ -12,6 +12,7 @@ mod flesh;
 mod handles;
 mod mesh_check;
 mod module_cycles;
+mod motions;
 mod old_files;
 mod recovery;
 mod refit;

@@ -14,6 +14,7 @@ use crate::{
     handled::HandledMesh,
     lipman::{LipmanParams, LipmanPiece},
     progress::{Progress, ProgressMeter, ProgressSpan, no_progress},
+    skinned::SkinnedPiece,
     soft::{Posed, SoftPiece, SoftSurface},
 };
 use glam::{DQuat, DVec3};
@@ -35,11 +36,13 @@ pub enum Method {
     Arap,
     /// The Laplacian editing of Hansen (2006), after Lipman et al. (2004).
     Lipman,
+    /// Bones and weights, as players show what is exported as a skin.
+    Skin,
 }
 
 impl Method {
     /// All of them, the default first.
-    pub const ALL: [Self; 3] = [Self::Guided, Self::Arap, Self::Lipman];
+    pub const ALL: [Self; 4] = [Self::Guided, Self::Arap, Self::Lipman, Self::Skin];
 
     /// Name in options and files.
     pub fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Method {
             Self::Guided => "guided",
             Self::Arap => "arap",
             Self::Lipman => "lipman",
+            Self::Skin => "skin",
         }
     }
 
@@ -164,6 +168,7 @@ pub(crate) enum Engine {
     Guided(Arc<Guided>),
     Arap(Arc<Vec<ArapPiece>>, ArapParams),
     Lipman(Arc<Vec<LipmanPiece>>),
+    Skin(Arc<Vec<SkinnedPiece>>),
 }
 
 impl Engine {
@@ -186,6 +191,10 @@ impl Engine {
                     LipmanPiece::new(held, &laplacian, piece, &params.lipman, span)
                 };
                 Self::Lipman(Arc::new(soft.build_pieces(meter, share, build)?))
+            }
+            Method::Skin => {
+                let build = |piece: &SoftPiece, span: ProgressSpan| SkinnedPiece::new(held, piece, span);
+                Self::Skin(Arc::new(soft.build_pieces(meter, share, build)?))
             }
         })
     }
@@ -314,6 +323,7 @@ impl SurfaceEditor {
             Engine::Lipman(pieces) => {
                 pieces.par_iter().map(|piece| piece.pose(pose, with_rotations)).collect()
             }
+            Engine::Skin(pieces) => Ok(pieces.iter().map(|piece| piece.pose(pose)).collect()),
         }
     }
 

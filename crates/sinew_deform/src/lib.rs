@@ -22,6 +22,7 @@ pub mod quality;
 mod refine;
 pub mod select;
 mod skin;
+mod skinned;
 mod soft;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use crate::{
     arap::ArapPiece,
     closed::ClosedMesh,
     progress::{ProgressMeter, no_progress},
+    skinned::strongest,
     soft::SoftSurface,
 };
 use glam::{DAffine3, DQuat, DVec3, Vec3};
@@ -21,7 +22,7 @@ use sinew_geom::{
 };
 
 /// Bones per vertex: what every player supports.
-const INFLUENCES: usize = 4;
+pub(crate) const INFLUENCES: usize = 4;
 
 /// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
 const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
@@ -56,14 +57,9 @@ pub fn build_skin(
     for (piece, solved) in soft.pieces.iter().zip(&solved) {
         let (names, rows) = solved.harmonic_weights();
         for (&v, row) in piece.vertices.iter().zip(rows) {
-            let mut ranked: Vec<(u16, f64)> =
-                names.iter().zip(row).map(|(&h, &w)| (joint_of[h as usize], w.max(0.0))).collect();
-            ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            ranked.truncate(INFLUENCES);
-            let sum: f64 = ranked.iter().map(|(_, w)| w).sum();
-            for (k, (joint, w)) in ranked.iter().enumerate() {
-                indices[v as usize * INFLUENCES + k] = *joint;
-                weights[v as usize * INFLUENCES + k] = if sum > 0.0 { (w / sum) as f32 } else { 0.0 };
+            for (k, (handle, w)) in strongest(names, row).into_iter().enumerate() {
+                indices[v as usize * INFLUENCES + k] = if w > 0.0 { joint_of[handle as usize] } else { 0 };
+                weights[v as usize * INFLUENCES + k] = w as f32;
             }
         }
     }
@@ -227,6 +223,30 @@ mod tests {
         }
         let error = measure_skin(&character.mesh, &handles, &skin).unwrap();
         assert!(error.rms < 0.01 && error.max < 0.08, "{error:?}");
+    }
+
+    /// The method of that name shows what the exported skin shows.
+    #[test]
+    fn the_skin_method_is_the_skin() {
+        let character = build_character(Sample::Biped, 2000).unwrap();
+        let (mesh, mut warnings) = (&character.mesh, Warnings::default());
+        let handles = HandleSet::new(mesh, &character.handles, &mut warnings).unwrap();
+        let (rig, skin) = build_skin(mesh, &handles, &mut warnings).unwrap();
+        let params = EditParams { method: crate::Method::Skin, ..EditParams::default() };
+        let editor = SurfaceEditor::new(mesh, &handles, &params, &mut warnings).unwrap();
+        let turn =
+            |main: &str, axis: DVec3| Move::Rotate { main: main.into(), handles: vec![], axis, radians: 1.1 };
+        let moves = [turn("elbow.L", DVec3::Z), turn("knee.R", DVec3::X), turn("head", DVec3::Y)];
+        let clip = build_pose_clip(mesh, &handles, &rig, "held", &moves).unwrap();
+        let pose = HandlePose::from_moves(mesh, &handles, &moves).unwrap();
+        let mut posed = mesh.positions().to_vec();
+        editor.solve(&pose, &mut posed).unwrap();
+        let skinned = Character { rig: Some(rig), skin: Some(skin), ..character.clone() };
+        let shown = skinned.positions_at(Some(&clip), 0.5).unwrap();
+        let off = posed.iter().zip(&shown).map(|(p, q)| p.distance(q.as_dvec3())).fold(0.0, f64::max);
+        assert!(off < 1e-5, "{off}");
+        let moved = posed.iter().zip(mesh.positions()).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+        assert!(moved > 0.1, "{moved}");
     }
 
     /// Bones follow their handles, and vertices of a single bone follow that bone.

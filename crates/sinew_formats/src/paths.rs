@@ -27,7 +27,7 @@ pub struct PathFile {
     /// Handles with their paths.
     pub paths: Vec<HandlePath>,
     /// A walk along a line, by two feet.
-    pub walk: Option<(Walk, [String; 2])>,
+    pub walk: Option<WalkData>,
     /// The path of the body, if it should face along it.
     pub way: Option<Path>,
     /// The ground below.
@@ -114,35 +114,46 @@ pub struct WayData {
 
 /// A walk along a line on the ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Walk"))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Walk", optional_fields))]
 #[serde(deny_unknown_fields)]
 pub struct WalkData {
     /// Points x, z.
     pub line: Vec<[f64; 2]>,
     /// Names of the left and the right foot.
     pub feet: [String; 2],
-    /// Distance between two footprints of the same foot.
-    #[serde(default = "default_stride")]
-    pub stride: f64,
+    /// Distance between two footprints of the same foot; in proportion to the body if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<f64>,
     /// Time between two footprints of the same foot.
     #[serde(default = "default_secs")]
     pub seconds: f64,
-    /// How high a foot is lifted.
-    #[serde(default = "default_lift")]
-    pub lift: f64,
+    /// How high a foot is lifted; in proportion to the body if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift: Option<f64>,
     /// Share of the time that a foot is planted.
     #[serde(default = "default_stance")]
     pub stance: f64,
 }
 
-fn default_stride() -> f64 {
-    0.6
+/// Of the height of a body: a stride, and how high a foot is lifted.
+const STRIDE: f64 = 0.35;
+const LIFT: f64 = 0.035;
+
+impl WalkData {
+    /// The walk of a body of some height.
+    pub fn build(&self, height: f64) -> Walk {
+        Walk {
+            line: self.line.clone(),
+            stride: self.stride.unwrap_or(STRIDE * height),
+            secs: self.seconds,
+            lift: self.lift.unwrap_or(LIFT * height),
+            stance: self.stance,
+        }
+    }
 }
+
 fn default_secs() -> f64 {
     1.2
-}
-fn default_lift() -> f64 {
-    0.06
 }
 fn default_stance() -> f64 {
     0.5
@@ -253,10 +264,7 @@ impl PathsData {
                 Err(error) => report("/way".into(), &error),
             }
         }
-        if let Some(raw) = self.walk.clone() {
-            let WalkData { line, feet, stride, seconds, lift, stance } = raw;
-            file.walk = Some((Walk { line, stride, secs: seconds, lift, stance }, feet));
-        }
+        file.walk.clone_from(&self.walk);
         match self.ground.as_ref().map(GroundData::build) {
             Some(Ok(ground)) => file.ground = Some(ground),
             Some(Err(error)) => report("/ground".into(), &error),
@@ -314,8 +322,11 @@ mod tests {
         let file = read_paths(text.as_bytes(), "p.json").unwrap();
         assert_eq!(file.paths[0].path.span(), [0.0, 3.0]);
         assert!(file.paths[0].is_pinned && !file.paths[1].is_pinned);
-        let (walk, feet) = file.walk.unwrap();
-        assert_eq!((walk.stride, walk.secs, feet[1].as_str()), (0.5, 1.2, "b"));
+        let data = file.walk.unwrap();
+        let walk = data.build(10.0);
+        assert_eq!((walk.stride, walk.secs, data.feet[1].as_str()), (0.5, 1.2, "b"));
+        // What is not said follows from the body.
+        assert!((walk.lift - 0.35).abs() < 1e-12);
         assert_eq!(file.ground.unwrap().height(0.0, 0.4), 0.2);
         for ground in [
             r#"{"flat":1}"#,

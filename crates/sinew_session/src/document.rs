@@ -103,6 +103,12 @@ impl Document {
         &self.body.mesh
     }
 
+    /// How high the surface is at rest.
+    pub fn height(&self) -> f64 {
+        let [low, high] = self.mesh().bounds();
+        (high - low).y
+    }
+
     /// The handles, as solvers take them.
     pub fn plain_handles(&self) -> Vec<Handle> {
         self.handles.iter().map(|handle| (**handle).clone()).collect()

@@ -51,16 +51,16 @@ pub struct MotionReport {
 /// A moment of a motion: pose, detail layer, and where the body stands: turned about the origin, then shifted.
 type Moment = (HandlePose, Option<Vec<f32>>, DQuat, DVec3);
 
-/// What paths mean for a pose space.
+/// What paths mean for a pose space of a body of some height.
 ///
 /// # Errors
 /// If a handle does not exist or has two paths, or the walk is invalid.
-pub fn build_course(space: &PoseSpace, file: PathFile) -> Result<Course, SessionError> {
+pub fn build_course(space: &PoseSpace, file: PathFile, height: f64) -> Result<Course, SessionError> {
     let ground = file.ground.unwrap_or(Ground::Flat(0.0));
     let mut course = Course { way: file.way, ..Course::default() };
-    if let Some((walk, feet)) = file.walk {
-        let handles = [space.find_handle(&feet[0])?, space.find_handle(&feet[1])?];
-        let (paths, way) = plan_walk(&walk, handles.map(|h| space.rest_grips()[h]), &ground)?;
+    if let Some(walk) = file.walk {
+        let handles = [space.find_handle(&walk.feet[0])?, space.find_handle(&walk.feet[1])?];
+        let (paths, way) = plan_walk(&walk.build(height), handles.map(|h| space.rest_grips()[h]), &ground)?;
         course.way.get_or_insert(way);
         let track = |(handle, path)| Track { handle, path, is_pinned: true, carries: true };
         course.tracks.extend(handles.into_iter().zip(paths).map(track));
@@ -156,7 +156,7 @@ fn find_moments(
             if data.paths.is_empty() && data.walk.is_none() {
                 return Err(nothing("paths"));
             }
-            let course = build_course(space, data.build("paths")?)?;
+            let course = build_course(space, data.build("paths")?, document.height())?;
             let params = document.search.params(Objective::for_motion());
             let (mut moments, mut errors) = (Vec::new(), Vec::new());
             let mut each = |at: usize, n: usize, frame: &MotionFrame| {

@@ -17,6 +17,8 @@ const LARGEST_THING: f64 = 60.0;
 const LARGEST_IN_CENTIMETRES: f64 = 600.0;
 /// Confidence of a body map below which it is not quoted.
 const LEAST_CONFIDENCE: f64 = 0.5;
+/// The same for where it faces, which depends on which of its limbs are left ones.
+const LEAST_FACING_CONFIDENCE: f64 = 0.8;
 
 /// A turn about the origin, then a factor of all lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -156,6 +158,8 @@ pub struct Doubts {
     pub unit: Option<f64>,
     /// The axis that seems to be up.
     pub up: Option<&'static str>,
+    /// The axis along which it seems to face.
+    pub facing: Option<&'static str>,
 }
 
 impl Doubts {
@@ -190,11 +194,14 @@ pub fn describe_doubts(character: &Character) -> Option<String> {
     let up = doubts
         .up
         .map(|axis| format!("its up axis seems to be {axis}, not +Y: `sinew convert --up {axis}` turns it"));
-    let said: Vec<String> = [unit, up].into_iter().flatten().collect();
+    let facing = doubts
+        .facing
+        .map(|axis| format!("it seems to face {axis}, not +Z: `sinew convert --facing {axis}` turns it"));
+    let said: Vec<String> = [unit, up, facing].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Whether a character seems to be in another unit, or another axis to be up. By its skeleton where that says something, else
+/// Whether a character seems to be in another unit, another axis to be up, or another one ahead. By its skeleton where that says something, else
 /// by its size alone.
 pub fn find_doubts(character: &Character) -> Doubts {
     if character.mesh.n_faces() == 0 {
@@ -208,11 +215,16 @@ pub fn find_doubts(character: &Character) -> Doubts {
         Some(map) => {
             let is_plausible = |size: f64| (PLAUSIBLE_BODIES[0]..=PLAUSIBLE_BODIES[1]).contains(&size);
             let unit = map.metres_per_unit.filter(|unit| !is_plausible(size) && is_plausible(unit * size));
-            Doubts { size, unit, up: (map.up.y < 0.7).then(|| axis_name(map.up)) }
+            let up = (map.up.y < 0.7).then(|| axis_name(map.up));
+            // What faces is asked of a body that stands: turning it upright changes it.
+            let is_asked = up.is_none() && map.confidence >= LEAST_FACING_CONFIDENCE;
+            let facing = (is_asked && map.forward.z < 0.7).then(|| axis_name(map.forward));
+            Doubts { size, unit, up, facing }
         }
         None => {
             let large = (size > LARGEST_IN_CENTIMETRES).then_some(0.001);
-            Doubts { size, unit: large.or((size > LARGEST_THING).then_some(0.01)), up: None }
+            let unit = large.or((size > LARGEST_THING).then_some(0.01));
+            Doubts { size, unit, ..Doubts::default() }
         }
     }
 }
@@ -289,6 +301,12 @@ mod tests {
         let lying = Placement { turn: lying.turn.inverse(), ..lying }.apply(&biped).unwrap();
         let said = describe_doubts(&lying).unwrap();
         assert!(said.contains("up axis") && said.contains("--up z"), "{said}");
+        for (facing, name) in [(DVec3::NEG_Z, "-z"), (DVec3::X, "x")] {
+            let turned = Placement::new(None, Some(facing), 1.0).unwrap();
+            let turned = Placement { turn: turned.turn.inverse(), ..turned }.apply(&biped).unwrap();
+            assert_eq!(find_doubts(&turned).facing, Some(name));
+            assert!(describe_doubts(&turned).unwrap().contains(&format!("--facing {name}`")));
+        }
         let bare = Character { rig: None, skin: None, clips: Vec::new(), ..biped };
         assert_eq!(describe_doubts(&bare), None);
         assert!(describe_doubts(&bare.scaled(100.0).unwrap()).unwrap().contains("centimetres"));
@@ -324,7 +342,7 @@ mod tests {
 
     #[test]
     fn the_question_about_the_unit_is_short() {
-        let doubts = Doubts { size: 252.4, unit: Some(0.01), up: None };
+        let doubts = Doubts { size: 252.4, unit: Some(0.01), ..Doubts::default() };
         assert_eq!(doubts.question().unwrap(), "252 m large: centimetres?");
         assert_eq!(metres(0.0123), "0.0123 m");
     }

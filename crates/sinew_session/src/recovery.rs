@@ -6,7 +6,7 @@ use crate::{
     read_project,
     record::{Entry, Line, Place, read_lines},
 };
-use sinew_formats::FormatError;
+use sinew_formats::{FormatError, remove_abandoned};
 use sinew_geom::Warnings;
 use std::{
     fs::{self, File},
@@ -78,6 +78,8 @@ impl Recovery {
         let lock = File::options().write(true).open(folder.join(LOCK)).ok()?;
         // Held by a program that still runs.
         lock.try_lock().ok()?;
+        // What it was writing when it was killed.
+        remove_abandoned(folder);
         let file = folder.join(LINES);
         let lines = match fs::read(&file) {
             Ok(text) => read_lines(&text),

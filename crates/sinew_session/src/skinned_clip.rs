@@ -111,14 +111,25 @@ fn express(
     let moved: Vec<usize> = clip.joints.iter().map(|track| track.joint).collect();
     clip.joints.extend(still_joints(rig)?.into_iter().filter(|track| !moved.contains(&track.joint)));
     let correctives = fitter.correctives(&fitted, AIMED_SHARE * MAX_CLIP_ERROR, MAX_CORRECTIVES)?;
-    let morphs = correctives.as_ref().map_or(0, |found| 1 + found.offsets.len());
-    let mut made = body.clone();
-    if let Some(correctives) = correctives {
-        add_correctives(&mut made, &mut clip, correctives, fps)?;
+    let Some(correctives) = correctives else {
+        let error = measure(body, &clip, fps, frames)?;
+        let fit = ClipFit { joints: rig.n_joints(), morphs: 0, error };
+        return Ok((error <= MAX_CLIP_ERROR).then(|| (body.clone(), clip, fit)));
+    };
+    let morphs = 1 + correctives.offsets.len();
+    if morphs >= frames.len() {
+        return Ok(None);
     }
-    let error = measure(&made, &clip, fps, frames)?;
-    let fit = ClipFit { joints: rig.n_joints(), morphs, error };
-    Ok((error <= MAX_CLIP_ERROR && morphs < frames.len()).then_some((made, clip, fit)))
+    // Rounded ones take a third of the bytes.
+    for is_rounded in [true, false] {
+        let (mut made, mut clip) = (body.clone(), clip.clone());
+        add_correctives(&mut made, &mut clip, &correctives, fps, is_rounded)?;
+        let error = measure(&made, &clip, fps, frames)?;
+        if error <= MAX_CLIP_ERROR {
+            return Ok(Some((made, clip, ClipFit { joints: rig.n_joints(), morphs, error })));
+        }
+    }
+    Ok(None)
 }
 
 /// The slot that moves each joint; none for joints that move nothing. `None` if a joint is bound twice.
@@ -159,19 +170,28 @@ fn pose_of(rig: &Rig, skin: &Skin, bones: &[Option<usize>], transforms: &[DAffin
 fn add_correctives(
     body: &mut Character,
     clip: &mut Clip,
-    correctives: Correctives,
+    correctives: &Correctives,
     fps: f64,
+    is_rounded: bool,
 ) -> Result<(), SessionError> {
     let Correctives { constant, offsets, weights } = correctives;
     let first = body.morphs.len();
+    let mut factors = Vec::new();
     for (at, offsets) in std::iter::once(constant).chain(offsets).enumerate() {
         let name = format!("{FRAME}{}/{at}", clip.name);
-        body.morphs.push(Morph { name, offsets, default_weight: 0.0 });
+        let morph = Morph { name, offsets: offsets.clone(), default_weight: 0.0 };
+        let (morph, factor) = if is_rounded { morph.rounded() } else { (morph, 1.0) };
+        body.morphs.push(morph);
+        factors.push(factor);
     }
     let morphs = first..body.morphs.len();
     let times = (0..weights.len()).map(|frame| (frame as f64 / fps) as f32).collect();
-    let values = weights.iter().flat_map(|frame| std::iter::once(1.0).chain(frame.iter().copied())).collect();
-    let keys = Keys::new(times, values, Interpolation::Linear, morphs.len())?;
+    let scaled = |frame: &Vec<f32>| {
+        let weights = std::iter::once(1.0).chain(frame.iter().copied());
+        weights.zip(&factors).map(|(weight, factor)| weight * factor).collect::<Vec<_>>()
+    };
+    let keys =
+        Keys::new(times, weights.iter().flat_map(scaled).collect(), Interpolation::Linear, morphs.len())?;
     clip.morphs.push(MorphTrack { morphs, keys });
     Ok(())
 }

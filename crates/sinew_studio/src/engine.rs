@@ -6,7 +6,10 @@ use crate::{
     studio::{Drag, Looks, Shown, Studio},
     wire::{GestureId, JobKind, Level},
 };
-use sinew::session::{Display, Document, Prepared, SessionError, Stage, compute_stretch, is_hidden};
+use sinew::{
+    deform::Method,
+    session::{Display, Document, Prepared, SessionError, Stage, compute_stretch, is_hidden},
+};
 use std::{
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -218,7 +221,8 @@ impl Engine<'_> {
         let document = self.studio.document();
         let looks = self.studio.looks();
         let is_own = looks.display == Display::Posed && !self.studio.capabilities.is_other_shown();
-        if !is_own || document.pose.is_empty() {
+        // What a skin shows is what is wanted of it.
+        if !is_own || document.pose.is_empty() || document.edit.method == Method::Skin {
             return;
         }
         let Some(prepared) = self.stage.ready(&document).cloned() else { return };

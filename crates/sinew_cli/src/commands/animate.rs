@@ -70,7 +70,8 @@ pub fn run(args: &AnimateArgs, console: &Console) -> anyhow::Result<()> {
                     keyframes(&body, &keys.examples, keys.seconds, args.fps)?
                 }
                 _ => {
-                    let course = build_course(&body.space, file).map_err(|error| with_path(error, path))?;
+                    let course = build_course(&body.space, file, body.document.height())
+                        .map_err(|error| with_path(error, path))?;
                     let params = params(&args.search, Objective::for_motion(), seed)?;
                     follow(&body, &course, &params, args, console, &mut report)?
                 }

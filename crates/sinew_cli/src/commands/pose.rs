@@ -48,7 +48,7 @@ pub struct PoseArgs {
     /// Moves of the handles (moves.json)
     #[arg(long, value_name = "FILE")]
     pub moves: PathBuf,
-    /// How the surface between the handles follows
+    /// How the surface between the handles follows; skin shows what `convert --as-skin` makes of it
     #[arg(long, default_value = "guided", value_parser = one_of(Method::ALL, Method::name))]
     pub method: Method,
     /// Laplacian weights (lipman only)

@@ -117,6 +117,9 @@ fn every_command_works_on_every_character_or_says_what_is_missing() {
     row("solve", [Works, Works, Works, Offers, Offers], &|file, out| {
         plain(&["solve", &rules, "--skeleton", file, "-o", out, "--json"])
     });
+    row("walk", [Works, Works, Works, Offers, Offers], &|file, out| {
+        plain(&["walk", file, "-o", out, "--json"])
+    });
     row("refit to", [Works; 5], &|file, out| {
         plain(&["refit", &rigged, "--clip", "walk", "--skeleton", file, "-o", out, "--json"])
     });

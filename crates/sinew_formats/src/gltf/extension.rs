@@ -26,7 +26,8 @@ pub fn portable_extensions(extensions: &Object, warnings: &mut Warnings) -> Obje
     portable.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn has_index(value: &Value) -> bool {
+/// Whether there are whole numbers in a value, which may be indices.
+pub(super) fn has_index(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64(),
         Value::Array(items) => items.iter().any(has_index),

@@ -46,9 +46,9 @@ fn read_walk(node: &Node<'_>) -> Option<WalkData> {
         Ok(feet) => Some(feet),
         Err(names) => list.fault(format!("a walk has two feet, not {}", Vec::len(&names))),
     });
-    let stride = fields.or("stride", super::default_stride(), Node::number);
+    let stride = fields.optional("stride", Node::number);
     let seconds = fields.or("seconds", super::default_secs(), Node::number);
-    let lift = fields.or("lift", super::default_lift(), Node::number);
+    let lift = fields.optional("lift", Node::number);
     let stance = fields.or("stance", super::default_stance(), Node::number);
     Some(WalkData {
         line: line?,

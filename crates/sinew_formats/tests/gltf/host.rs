@@ -1,5 +1,6 @@
 //! Writing into the file that was opened: what did not change is kept, what changed comes back as it was meant.
 
+mod added;
 mod maker;
 mod parts;
 

@@ -123,3 +123,53 @@ pub struct Morph {
     /// Weight when no clip animates it.
     pub default_weight: f32,
 }
+
+impl Morph {
+    /// The largest whole number of [`Self::rounded`] offsets.
+    pub const STEPS: f32 = 127.0;
+
+    /// The same displacement in whole steps of a 127th of its largest coordinate, and the weight at which the result is the
+    /// original: files hold such offsets in 8 bits without loss. The largest coordinate becomes 1; if it is larger than that,
+    /// offsets become whole numbers, the largest of them 127. Nothing moves by more than half a step along an axis. Offsets that
+    /// are all zero, not finite or larger than 127, for which a weight above 1 would be needed, stay as they are.
+    pub fn rounded(mut self) -> (Self, f32) {
+        let largest = self.offsets.iter().map(|offset| offset.abs().max_element()).fold(0.0, f32::max);
+        if !(largest > 0.0 && largest <= Self::STEPS) {
+            return (self, 1.0);
+        }
+        let unit = if largest <= 1.0 { Self::STEPS } else { 1.0 };
+        let whole = |x: f32| (x / largest * Self::STEPS).round() / unit;
+        self.offsets.iter_mut().for_each(|offset| *offset = offset.map(whole));
+        let weight = largest * unit / Self::STEPS;
+        self.default_weight *= weight;
+        (self, weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounded_offsets_are_whole_steps_and_move_as_before() {
+        let offsets: Vec<Vec3> =
+            (0..500).map(|k| Vec3::new((k * 37 % 101) as f32 - 50.0, (k % 7) as f32, -0.3) * 1e-3).collect();
+        let morph = Morph { name: "m".into(), offsets, default_weight: 2.0 };
+        for (factor, unit) in [(1.0, Morph::STEPS), (100.0, 1.0)] {
+            let offsets = morph.offsets.iter().map(|o| *o * factor).collect();
+            let morph = Morph { offsets, ..morph.clone() };
+            let (rounded, weight) = morph.clone().rounded();
+            assert!((rounded.default_weight - 2.0 * weight).abs() < 1e-6 && weight <= 1.0);
+            for (a, b) in morph.offsets.iter().zip(&rounded.offsets) {
+                assert!((*b * weight - *a).abs().max_element() <= 0.501 * weight / unit, "{a} {b}");
+                assert!((*b * unit).to_array().iter().all(|x| (x - x.round()).abs() < 1e-4), "{b}");
+            }
+            let (again, one) = rounded.clone().rounded();
+            assert_eq!((again, one), (rounded, 1.0));
+        }
+        let large = Morph { offsets: vec![Vec3::splat(300.0); 3], ..morph.clone() };
+        assert_eq!(large.clone().rounded(), (large, 1.0));
+        let zero = Morph { offsets: vec![Vec3::ZERO; 3], ..morph };
+        assert_eq!(zero.clone().rounded(), (zero, 1.0));
+    }
+}

@@ -60,8 +60,7 @@ pub(crate) fn scaled(paths: &PathsData, factor: f64) -> PathsData {
     scaled.way.iter_mut().flat_map(|way| &mut way.points).flatten().for_each(|x| *x *= factor);
     if let Some(walk) = &mut scaled.walk {
         walk.line.iter_mut().flatten().for_each(|x| *x *= factor);
-        walk.stride *= factor;
-        walk.lift *= factor;
+        walk.stride.iter_mut().chain(&mut walk.lift).for_each(|length| *length *= factor);
     }
     match &mut scaled.ground {
         Some(GroundData::Flat(height)) => *height *= factor,

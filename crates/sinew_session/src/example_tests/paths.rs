@@ -4,7 +4,7 @@ use super::*;
 
 fn walk(line: Vec<[f64; 2]>) -> PathsData {
     let feet = ["foot.L".to_owned(), "foot.R".to_owned()];
-    let walk = WalkData { line, feet, stride: 0.6, seconds: 1.2, lift: 0.06, stance: 0.5 };
+    let walk = WalkData { line, feet, stride: None, seconds: 1.2, lift: Some(0.06), stance: 0.5 };
     PathsData { walk: Some(walk), ..PathsData::default() }
 }
 
@@ -135,6 +135,7 @@ fn paths_follow_their_handles_and_the_size_of_the_body() {
     assert!(removed.paths.walk.is_none() && removed.paths.paths.len() == 1);
     let doubled = apply(&document, Command::Scale { factor: 2.0 });
     assert_eq!(doubled.paths.walk.as_ref().unwrap().line[1], [2.0, 4.0]);
+    assert_eq!(doubled.paths.walk.as_ref().unwrap().lift, Some(0.12));
     assert_eq!(doubled.paths.paths[0].points[1], [1.0, 3.0, 0.4]);
     let renamed = apply(&document, Command::RenameExample { name: names[0].clone(), to: "key".into() });
     assert_eq!(renamed.paths.keyframes.as_ref().unwrap().examples, ["key", names[1].as_str()]);

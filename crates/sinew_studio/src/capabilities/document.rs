@@ -305,7 +305,7 @@ fn part_info(part: PartOfSurface) -> PartInfo {
     PartInfo { name: part.name, faces: part.n_faces, visible: part.is_visible }
 }
 
-/// A document that seems to be in another unit than metres, or to have another axis up than +Y.
+/// A document that seems to be in another unit than metres, to have another axis up than +Y, or to face another than +Z.
 #[derive(Debug, Serialize, TS)]
 struct DoubtsInfo {
     /// As a question.
@@ -314,13 +314,17 @@ struct DoubtsInfo {
     scale: Option<f64>,
     /// Its axis that seems to be up; null if that is not in doubt.
     up: Option<&'static str>,
+    /// The axis along which it seems to face; null if that is not in doubt.
+    facing: Option<&'static str>,
 }
 
 fn doubts(document: &Document) -> Option<DoubtsInfo> {
     let found = find_doubts(&document.character());
     let up = found.up.map(|axis| format!("{axis} is up, not y?"));
-    let said: Vec<String> = found.question().into_iter().chain(up).collect();
-    (!said.is_empty()).then(|| DoubtsInfo { text: said.join(" "), scale: found.unit, up: found.up })
+    let facing = found.facing.map(|axis| format!("It faces {axis}, not z?"));
+    let said: Vec<String> = found.question().into_iter().chain(up).chain(facing).collect();
+    let (scale, up, facing) = (found.unit, found.up, found.facing);
+    (!said.is_empty()).then(|| DoubtsInfo { text: said.join(" "), scale, up, facing })
 }
 
 impl Part for SurfacePart {

@@ -15,7 +15,8 @@ use sinew::{
         path::{Ground, Path, plan_walk},
     },
     session::{
-        ClipSource, Command, Document, Event, Follow, SearchChange, SessionError, bake as bake_motion,
+        ClipFit, ClipSource, Command, Document, Event, Follow, MotionReport, SearchChange, SessionError,
+        bake as bake_motion,
     },
 };
 use std::sync::Arc;
@@ -74,6 +75,12 @@ pub struct Baked {
     target_error: [f64; 2],
     /// The greatest as a share of the body.
     missed: f64,
+    /// Joints of the skeleton that the clip moves; 0 if it is a clip of vertices.
+    joints: usize,
+    /// Morph targets that the clip needs.
+    morphs: usize,
+    /// Root mean square distance of the clip from the surface as it was solved, as a share of the body.
+    error: f64,
 }
 
 /// Follow paths or keyframes as a job that can be cancelled, and store the motion as a clip.
@@ -86,7 +93,9 @@ pub fn bake(studio: &Studio, clip: &str, fps: f64, follow: Follow) -> anyhow::Re
         let (after, report) = bake_motion(&before, clip, fps, follow, &|share| job.update(share))?;
         let command = Command::Bake { clip: clip.to_owned(), fps, follow };
         studio.session().commit(&command, &before, after).ok_or(SessionError::Cancelled)?;
-        Ok(Baked { frames: report.n_frames, target_error: report.target_error, missed: report.missed })
+        let MotionReport { n_frames: frames, target_error, missed, fit } = report;
+        let ClipFit { joints, morphs, error } = fit;
+        Ok(Baked { frames, target_error, missed, joints, morphs, error })
     })
 }
 
@@ -212,10 +221,10 @@ fn over(ground: &Ground, line: &[Point2]) -> Vec<Point3> {
 /// Where the feet of the walk go, if it can be walked.
 fn feet(document: &Document, ground: &Ground) -> Option<[Path; 2]> {
     let file = document.paths.build("paths").ok()?;
-    let (walk, names) = file.walk?;
+    let walk = file.walk?;
     let place = |name: &String| Some(middle(document, &document.handles[document.find_handle(name).ok()?]));
-    let feet = [place(&names[0])?, place(&names[1])?];
-    plan_walk(&walk, feet, ground).ok().map(|(paths, _)| paths)
+    let feet = [place(&walk.feet[0])?, place(&walk.feet[1])?];
+    plan_walk(&walk.build(document.height()), feet, ground).ok().map(|(paths, _)| paths)
 }
 
 /// Heights on a grid around some points.

@@ -6,6 +6,7 @@ use super::super::write::animation::ClipWriter;
 use super::draft::Draft;
 use super::morphs::{TargetPlan, widen_animations};
 use super::nodes::{Joints, without_matrix};
+use super::references::{referring, renumbered};
 use super::values::{index, list, member};
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -59,13 +60,23 @@ pub(super) fn write_clips(
     }
     let kept: HashSet<usize> = found.iter().filter_map(animation_of).collect();
     let removed = source.map.clips.iter().map(|map| map.animation).filter(|at| !kept.contains(at));
-    exchange(draft, added, &removed.collect());
+    exchange(draft, added, &removed.collect(), warnings);
 }
 
 /// Bring new animations to their places, and take out those that were removed.
-fn exchange(draft: &mut Draft, added: Vec<(Option<usize>, Value)>, removed: &HashSet<usize>) {
+fn exchange(
+    draft: &mut Draft,
+    mut added: Vec<(Option<usize>, Value)>,
+    removed: &HashSet<usize>,
+    warnings: &mut Warnings,
+) {
     if added.is_empty() && removed.is_empty() {
         return;
+    }
+    if !removed.is_empty() {
+        renumbered(&draft.json).into_iter().for_each(|said| warnings.push(said));
+    } else if !referring(&draft.json).is_empty() {
+        added.iter_mut().for_each(|(before, _)| *before = None);
     }
     let mut added = added.into_iter().peekable();
     let mut all = Vec::new();

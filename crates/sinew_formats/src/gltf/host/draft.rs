@@ -152,6 +152,15 @@ impl<'a> Draft<'a> {
             }
             member(&mut self.json, "accessors").push(serde_json::to_value(accessor).map_err(as_value)?);
         }
+        for (key, names) in
+            [("extensionsUsed", added.extensions_used), ("extensionsRequired", added.extensions_required)]
+        {
+            for name in names {
+                if !list(&self.json, key).iter().any(|known| *known == name) {
+                    member(&mut self.json, key).push(json!(name));
+                }
+            }
+        }
         compact::drop_unused(&mut self.json, &mut self.bin, &self.size);
         if !self.bin.is_empty() {
             let buffers = member(&mut self.json, "buffers");

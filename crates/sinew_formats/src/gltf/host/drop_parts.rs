@@ -11,6 +11,7 @@ use super::super::write::builder::unwritable;
 use super::clips::drop_samplers;
 use super::compact::{each_accessor, each_view};
 use super::draft::Draft;
+use super::references::renumbered;
 use super::values::{index, list, member};
 use crate::{FormatError, no_side_files};
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ pub(super) fn drop_parts(
     bytes: &[u8],
     name: &str,
     left_out: &BTreeSet<String>,
+    warnings: &mut Warnings,
 ) -> Result<Vec<u8>, FormatError> {
     with_source(bytes, &no_side_files, name, &mut Warnings::default(), |source, _| {
         if !source.map.copies.is_empty() {
@@ -35,7 +37,9 @@ pub(super) fn drop_parts(
         let gone = primitives_of(&source, left_out);
         let before = named(&draft.json, &BTreeSet::new());
         let (emptied, unused) = take_out(&mut draft, &gone);
-        drop_weights(&mut draft.json, &emptied);
+        if drop_weights(&mut draft.json, &emptied) {
+            renumbered(&draft.json).into_iter().for_each(|said| warnings.push(said));
+        }
         let after = named(&draft.json, &unused);
         let views = empty_accessors(&mut draft.json, before.difference(&after));
         draft.shed(&views);
@@ -110,25 +114,29 @@ fn take_out(draft: &mut Draft, gone: &HashMap<usize, HashSet<usize>>) -> (HashSe
     (emptied, unused)
 }
 
-/// Drop channels that move the morphs of meshes that are gone, and animations that move nothing else.
-fn drop_weights(json: &mut Value, emptied: &HashSet<usize>) {
+/// Drop channels that move the morphs of meshes that are gone, and animations that move nothing else; whether there were such
+/// animations.
+fn drop_weights(json: &mut Value, emptied: &HashSet<usize>) -> bool {
     let is_gone = |channel: &Value| {
         let target = &channel["target"];
         target["path"] == "weights" && index(target, "node").is_some_and(|node| emptied.contains(&node))
     };
     if !list(json, "animations").iter().any(|animation| list(animation, "channels").iter().any(is_gone)) {
-        return;
+        return false;
     }
+    let n_before = list(json, "animations").len();
     for animation in member(json, "animations") {
         member(animation, "channels").retain(|channel| !is_gone(channel));
         drop_samplers(animation);
     }
     member(json, "animations").retain(|animation| !list(animation, "channels").is_empty());
+    let n_after = list(json, "animations").len();
     if list(json, "animations").is_empty()
         && let Some(root) = json.as_object_mut()
     {
         root.shift_remove("animations");
     }
+    n_after < n_before
 }
 
 /// Handles keep the vertices that are left, by their new numbers.

@@ -5,7 +5,9 @@
 //! it reads it again, compares the character with what it was, and puts the differences back through the inverse of
 //! what reading did: positions, normals and tangents of changed parts, skins, morph targets, animations, rest transforms of
 //! nodes. Everything else (nodes, names, materials, textures, cameras, lights, extensions, extras) is not touched, and
-//! indices of the source never change: new accessors, views, nodes, meshes, skins and targets are appended.
+//! indices of the source never change: new accessors, views, nodes, meshes, skins and targets are appended. Animations stand in
+//! the order of the clips, unless an extension may refer to them by number; then new ones are appended, too, and if one is
+//! taken out, a warning names the extension.
 //!
 //! # Limits
 //! The faces, texture coordinates, colours and materials must be those of the source; a character that was repaired or
@@ -22,6 +24,7 @@ mod meshes;
 mod morphs;
 mod nodes;
 mod pack;
+mod references;
 mod skins;
 mod surface;
 mod values;
@@ -106,7 +109,7 @@ pub fn write_glb_hosted(
     let written = host.write(character, options, &mut said);
     let written = written.and_then(|bytes| match left_out.is_empty() {
         true => Ok(bytes),
-        false => drop_parts::drop_parts(&bytes, &host.name, left_out),
+        false => drop_parts::drop_parts(&bytes, &host.name, left_out, &mut said),
     });
     match written {
         Ok(bytes) => {

@@ -1,5 +1,6 @@
 //! A GLB under construction: one JSON root, one binary chunk.
 
+use super::quantize;
 use crate::FormatError;
 use crate::gltf::schema::{Accessor, Asset, Buffer, BufferView, Root, Sparse, SparseIndices, SparseValues};
 use glam::Vec3;
@@ -128,8 +129,11 @@ impl Builder {
 
     /// Name an extension as required.
     pub fn require(&mut self, name: &str) {
-        self.root.extensions_used.push(name.to_owned());
-        self.root.extensions_required.push(name.to_owned());
+        for list in [&mut self.root.extensions_used, &mut self.root.extensions_required] {
+            if !list.iter().any(|known| known == name) {
+                list.push(name.to_owned());
+            }
+        }
     }
 
     /// Whether nothing was added.
@@ -137,8 +141,12 @@ impl Builder {
         self.root.accessors.is_empty() && self.root.buffer_views.is_empty()
     }
 
-    /// Add offsets of a morph target with their bounds; only those that are not zero if they are few.
+    /// Add offsets of a morph target with their bounds: in 8 bits if these hold them; only those that are not zero if they
+    /// are few.
     pub fn offsets(&mut self, offsets: &[Vec3]) -> usize {
+        if let Some(rows) = quantize::whole_offsets(offsets) {
+            return quantize::write_offsets(self, &rows);
+        }
         let moved: Vec<u32> =
             (0..offsets.len() as u32).filter(|&at| offsets[at as usize].map(finite) != Vec3::ZERO).collect();
         if moved.is_empty() {

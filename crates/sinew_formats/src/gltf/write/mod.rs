@@ -190,7 +190,10 @@ fn write_mesh(
     for morph in &character.morphs {
         let offsets = vertices.spread(&morph.offsets);
         let offsets = grid.map_or_else(|| offsets.clone(), |grid| grid.offsets(&offsets));
-        let offsets = builder.points(&offsets, true);
+        let offsets = match quantize::whole_offsets(&offsets) {
+            Some(rows) => quantize::write_offsets(builder, &rows),
+            None => builder.points(&offsets, true),
+        };
         targets.push(Attributes::from([("POSITION".to_owned(), offsets)]));
         mesh.weights.push(builder::finite(morph.default_weight));
     }

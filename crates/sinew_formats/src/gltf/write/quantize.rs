@@ -1,4 +1,4 @@
-//! Vertices in fewer bytes: positions of 16 bits, normals of 8, weights of 16.
+//! Vertices in fewer bytes: positions of 16 bits, normals of 8, weights of 16, rounded offsets of morphs of 8.
 //!
 //! # Source
 //! Khronos Group, *KHR_mesh_quantization* (2020). The transform that restores metres is stored in the node, which
@@ -7,9 +7,11 @@
 use super::builder::{Builder, VERTICES, describe};
 use crate::gltf::schema::Accessor;
 use glam::{DVec3, Vec3};
-use sinew_geom::mesh::bounds;
+use sinew_geom::{Morph, mesh::bounds};
 
 pub(super) const EXTENSION: &str = "KHR_mesh_quantization";
+/// Below so many vertices, what 8 bits save is not worth an extension that readers must know.
+const FEWEST_OFFSETS: usize = 1024;
 /// Largest value of a normalised 16-bit component.
 const TOP: f64 = 32767.0;
 
@@ -62,6 +64,47 @@ pub(super) fn write_normals(builder: &mut Builder, normals: &[Vec3]) -> usize {
     let bytes = normals.iter().map(quantised).flat_map(|[x, y, z]| [x, y, z, 0]).map(|x| x as u8).collect();
     let accessor = Accessor { normalized: true, ..describe("VEC3", 5120, normals.len()) };
     padded(builder, bytes, accessor, 4)
+}
+
+/// Offsets of a morph in 8 bits, and whether 127 of them are 1.
+pub(super) struct WholeOffsets {
+    rows: Vec<[i8; 3]>,
+    normalized: bool,
+}
+
+/// Offsets of a morph in 8 bits, if these hold them as they are (see [`Morph::rounded`]) and there are many.
+pub(super) fn whole_offsets(offsets: &[Vec3]) -> Option<WholeOffsets> {
+    if offsets.len() < FEWEST_OFFSETS {
+        return None;
+    }
+    let in_units = |unit: f32| {
+        let step = |x: f32| {
+            let steps = (x * unit).round();
+            (steps.abs() <= Morph::STEPS && steps / unit == x).then_some(steps as i8)
+        };
+        let row = |offset: &Vec3| {
+            let [x, y, z] = offset.to_array().map(step);
+            Some([x?, y?, z?])
+        };
+        let rows = offsets.iter().map(row).collect::<Option<Vec<_>>>()?;
+        let is_full = rows.as_flattened().iter().any(|x| x.unsigned_abs() == Morph::STEPS as u8);
+        is_full.then_some(WholeOffsets { rows, normalized: unit > 1.0 })
+    };
+    in_units(Morph::STEPS).or_else(|| in_units(1.0))
+}
+
+/// Add offsets of 8 bits.
+pub(super) fn write_offsets(builder: &mut Builder, offsets: &WholeOffsets) -> usize {
+    builder.require(EXTENSION);
+    let WholeOffsets { rows, normalized } = offsets;
+    let [min, max] = [i8::min, i8::max].map(|pick| {
+        let ends = rows.iter().copied().reduce(|a, b| std::array::from_fn(|d| pick(a[d], b[d])));
+        ends.unwrap_or_default().map(f64::from).to_vec()
+    });
+    // Elements start at multiples of four bytes.
+    let bytes = rows.iter().flat_map(|&[x, y, z]| [x, y, z, 0]).map(|x| x as u8).collect();
+    let normalized = *normalized;
+    padded(builder, bytes, Accessor { min, max, normalized, ..describe("VEC3", 5120, rows.len()) }, 4)
 }
 
 /// Add weights of 16 bits that sum to one exactly.

@@ -39,6 +39,12 @@ export type Baked = {
   target_error: [number, number];
   /** The greatest as a share of the body. */
   missed: number;
+  /** Joints of the skeleton that the clip moves; 0 if it is a clip of vertices. */
+  joints: number;
+  /** Morph targets that the clip needs. */
+  morphs: number;
+  /** Root mean square distance of the clip from the surface as it was solved, as a share of the body. */
+  error: number;
 };
 
 /** A clip. */
@@ -171,7 +177,7 @@ export type DisplayState = { what: Shown, clip: string | null, time: number, };
 /** Nothing to report. */
 export type Done = Record<symbol, never>;
 
-/** A document that seems to be in another unit than metres, or to have another axis up than +Y. */
+/** A document that seems to be in another unit than metres, to have another axis up than +Y, or to face another than +Z. */
 export type DoubtsInfo = {
   /** As a question. */
   text: string;
@@ -179,6 +185,8 @@ export type DoubtsInfo = {
   scale: number | null;
   /** Its axis that seems to be up; null if that is not in doubt. */
   up: string | null;
+  /** The axis along which it seems to face; null if that is not in doubt. */
+  facing: string | null;
 };
 
 /** A file to be fetched. */
@@ -1104,12 +1112,12 @@ export type Walk = {
   line: Array<[number, number]>;
   /** Names of the left and the right foot. */
   feet: [string, string];
-  /** Distance between two footprints of the same foot. */
-  stride: number;
+  /** Distance between two footprints of the same foot; in proportion to the body if absent. */
+  stride?: number;
   /** Time between two footprints of the same foot. */
   seconds: number;
-  /** How high a foot is lifted. */
-  lift: number;
+  /** How high a foot is lifted; in proportion to the body if absent. */
+  lift?: number;
   /** Share of the time that a foot is planted. */
   stance: number;
 };

@@ -71,12 +71,13 @@ export function askAboutPlacement(): void {
   if (doubts == null) question?.close();
   if (doubts == null || asked === doc.document) return;
   asked = doc.document;
-  const { scale, up } = doubts;
+  const { scale, up, facing } = doubts;
   const answers = [
     ...(scale == null
       ? []
       : [{ label: `Make it ${(extent() * scale).toPrecision(3)} m`, run: () => void scaleBy(scale) }]),
     ...(up == null ? [] : [{ label: 'Turn upright', run: () => void turn(up) }]),
+    ...(facing == null ? [] : [{ label: 'Turn to the front', run: () => void turn('y', facing) }]),
     { label: 'Leave it', run: () => {} },
   ];
   question = toast('warning', doubts.text, answers);

@@ -2,6 +2,7 @@
 import { perform } from '../../actions';
 import { ask, store } from '../../app';
 import type { Context } from '../../capability';
+import { showPanel } from '../../shell/workspaces';
 import { button, checkbox, note, numberField, row, segments, selectField, slider } from '../../ui/fields';
 import { section } from '../../ui/section';
 import { h, useTopics, type View } from '../../ui/view';
@@ -88,13 +89,14 @@ function emptySection(): View {
   return section(
     'Fit a skin',
     note(
-      'Nothing moves in this document. Open a folder of frames, an animated GLB, or a cloth sample: ' +
+      'Nothing moves in this document. Let it walk, or open a folder of frames, an animated GLB, or a cloth sample: ' +
         'it becomes bones and weights.',
       'fit-empty',
     ),
     h(
       'div.actions',
       null,
+      button('fit-walk', 'Walk…', () => showPanel('walk')),
       button('fit-open', 'Open…', () => perform('open')),
       button('fit-sample', 'Sample…', () => perform('new')),
     ),

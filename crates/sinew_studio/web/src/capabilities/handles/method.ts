@@ -9,6 +9,7 @@ const METHOD_LABELS: Record<string, string> = {
   guided: 'Guided (fast, smooth)',
   arap: 'As rigid as possible',
   lipman: 'Laplacian (thesis)',
+  skin: 'Skin (bones and weights, as exported)',
 };
 
 type NumberKey = 'band' | 'n_nodes' | 'iterations' | 'arap_iterations' | 'fine_iterations' | 'inside';
@@ -56,10 +57,11 @@ export function methodSection(): View {
     'Method',
     choice(edit, 'method', 'Method', welcome?.methods),
     ...parameters(edit),
-    row(
-      'Refine',
-      checkbox('edit-refine', 'while idle', doc.refine, (on) => ask({ type: 'refine', on })),
-    ),
+    edit.method !== 'skin' &&
+      row(
+        'Refine',
+        checkbox('edit-refine', 'while idle', doc.refine, (on) => ask({ type: 'refine', on })),
+      ),
     row('Prepared in', h('span', null, `${doc.prepare_ms.toFixed(0)} ms`)),
   );
 }

@@ -4,6 +4,7 @@ import { ask } from '../../app';
 import type { Baked, Follow } from '../../net/protocol';
 import { type Player, playNew } from '../../player';
 import { button, fpsField, row, segments, textField } from '../../ui/fields';
+import { counted } from '../../ui/format';
 import { section } from '../../ui/section';
 import { toast } from '../../ui/toast';
 import { h, type View } from '../../ui/view';
@@ -64,8 +65,16 @@ export function Bake({ player }: { player: Player }): View {
   );
 }
 
-function reportOf({ frames, target_error: [mean, most] }: Baked, follow: Follow): string {
-  if (follow === 'keyframes') return `${frames} frames.`;
-  const cm = (metres: number): string => `${(100 * metres).toFixed(2)} cm`;
-  return `${frames} frames; targets are missed by ${cm(mean)} on average, ${cm(most)} at most.`;
+function reportOf(baked: Baked, follow: Follow): string {
+  const { frames, target_error } = baked;
+  const [mean, most] = target_error.map((metres) => `${(100 * metres).toFixed(2)} cm`);
+  const missed = `; targets are missed by ${mean} on average, ${most} at most`;
+  return `${frames} frames${follow === 'keyframes' ? '' : missed}. ${storedAs(baked)}`;
+}
+
+/** What other programs will play. */
+function storedAs({ joints, morphs, error }: Baked): string {
+  if (joints === 0) return `Stored as ${counted(morphs, 'shape')} of the whole surface, because no skeleton shows it.`;
+  const targets = morphs === 0 ? '' : ` and ${counted(morphs, 'morph target')}`;
+  return `Stored as a clip of ${counted(joints, 'joint')}${targets}, ${(100 * error).toFixed(3)} % from the solved surface.`;
 }

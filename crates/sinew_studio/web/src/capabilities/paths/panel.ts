@@ -8,7 +8,7 @@ import { groundFields } from '../../ui/ground';
 import { section } from '../../ui/section';
 import { h, part, useTopics, type View } from '../../ui/view';
 import { Bake } from './bake';
-import { guessFeet, pathOptions, paths, removePath, setPath, setPaths, setWalk } from './state';
+import { guessFeet, pathOptions, paths, removePath, setPath, setPaths, setWalk, usual } from './state';
 
 export function PathPanel({ context }: { context: Context }): View {
   useTopics(store, 'doc', 'prefs', 'tool', 'selection');
@@ -56,7 +56,13 @@ function walkFields(walk: Walk): View[] {
   const length = (key: 'stride' | 'lift', label: string, min: number): View =>
     row(
       `${label} ${store.prefs.units}`,
-      lengthField({ id: `walk-${key}`, label, value: walk[key], min, set: (value) => setWalk({ [key]: value }) }),
+      lengthField({
+        id: `walk-${key}`,
+        label,
+        value: walk[key] ?? usual(key),
+        min,
+        set: (value) => setWalk({ [key]: value }),
+      }),
     );
   const number = (
     key: 'seconds' | 'stance',

@@ -52,10 +52,12 @@ export function walkAlong(line: Point[]): void {
   const { walk } = paths();
   const feet = walk?.feet ?? guessFeet();
   if (!feet) return;
-  const h = height();
-  const fresh: Walk = { line, feet, stride: round(0.35 * h), seconds: 1.2, lift: round(0.035 * h), stance: 0.5 };
+  const fresh: Walk = { line, feet, stride: usual('stride'), seconds: 1.2, lift: usual('lift'), stance: 0.5 };
   void setPaths({ walk: walk ? { ...walk, line } : fresh });
 }
+
+/** What suits the body where a walk says nothing. */
+export const usual = (key: 'stride' | 'lift'): number => round((key === 'stride' ? 0.35 : 0.035) * height());
 
 const round = (length: number): number => Number(length.toPrecision(2));
 

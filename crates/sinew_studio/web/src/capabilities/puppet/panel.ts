@@ -6,6 +6,7 @@ import type { PairTarget } from '../../net/protocol';
 import type { Network } from '../../pose/messages';
 import { button, checkbox, iconButton, note, row, segments, selectField, slider } from '../../ui/fields';
 import { section } from '../../ui/section';
+import { addSkeletonRow, hasSkeleton } from '../../ui/skeleton';
 import { h, part, useTopics, type View } from '../../ui/view';
 import { openExport } from '../export/form';
 import { openActor, openDemo } from './open';
@@ -20,12 +21,24 @@ export function PuppetPanel(): View {
     'div.properties.puppet',
     { 'data-testid': 'puppet' },
     sourceSection(),
+    ...missing(),
     part(Playing, { key: 'playing' }),
     puppetStage.source !== 'none' && h('div.phase', { key: 'phase' }, ...phaseRows()),
     part(Pairs, { key: 'pairs' }),
     part(Take, { key: 'take' }),
     followingSection(),
   );
+}
+
+/** What an actor cannot move yet: without pairs it moves limbs of a skeleton. */
+function missing(): View[] {
+  const { doc } = store;
+  if (!doc || hasSkeleton() || (doc.puppet?.pairs.length ?? 0) > 0) return [];
+  const text =
+    doc.examples.length > 0
+      ? 'This character has no skeleton to follow you with. Add one, or pair your poses with the saved ones.'
+      : 'This character has no skeleton to follow you with.';
+  return [note(text, 'puppet-empty'), addSkeletonRow('puppet-add-skeleton')];
 }
 
 /** Samples that are paired with an actor of our own. */
