@@ -23,10 +23,10 @@ use std::{
 
 /// A target nearer than this share of the body is reached.
 const REACHED: f64 = 1e-3;
-/// Rounds after which a local search has come to rest.
+/// Rounds after which a local search has converged.
 const ROUNDS: usize = 60;
 
-/// What makes a pose good while a hand drags, unless the user chooses otherwise: reach the targets with as little
+/// The objective while a target is dragged, unless the user chooses another: reach the targets with as little
 /// weight as possible. Hansen (2006) lets weights sum to 1 instead; then an arm that is half raised also makes a leg
 /// step, if another example does.
 pub fn reach_objective() -> Objective {

@@ -9,7 +9,7 @@
 //! The error fluctuates by a few per cent from one number of bones to the next, so a slightly smaller number may
 //! suffice.
 
-use crate::{FitParams, FitStatus, Progress, SkinError, SkinFit, SkinFitter, Stage};
+use crate::{FitParams, FitStatus, Progress, SkinError, SkinFit, SkinFitter, FitStage};
 use std::ops::ControlFlow;
 
 /// Rounds of a trial.
@@ -140,7 +140,7 @@ impl Search<'_> {
     fn trial(&mut self, bones: usize) -> Result<f64, SkinError> {
         // Half of the progress belongs to trials, however many there are.
         self.share += 0.1 * (0.5 - self.share);
-        let status = FitStatus { stage: Stage::Place, share: self.share, error: f64::NAN };
+        let status = FitStatus { stage: FitStage::Place, share: self.share, error: f64::NAN };
         if (self.progress)(status).is_break() {
             return Err(SkinError::Cancelled);
         }
@@ -152,8 +152,8 @@ impl Search<'_> {
             ..self.params.clone()
         };
         let progress = self.progress;
-        let hear = |inner: FitStatus| progress(FitStatus { error: inner.error, ..status });
-        let mut fit = self.fitter.fit(&params, &hear)?;
+        let report = |inner: FitStatus| progress(FitStatus { error: inner.error, ..status });
+        let mut fit = self.fitter.fit(&params, &report)?;
         let last = fit.report.errors.last().copied().unwrap_or(f64::NAN);
         if self.best.as_ref().is_none_or(|best| best.skin.n_bones < bones) {
             (fit.report.cancelled, fit.report.converged) = (true, false);

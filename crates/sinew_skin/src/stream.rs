@@ -12,7 +12,7 @@
 
 use crate::{
     BoneKind, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError, SkinErrors,
-    SkinFit, Stage,
+    SkinFit, FitStage,
     affine::update_affine,
     fit::Run,
     lanes::{LANES, V, fma, groups, splat, sub, sum},
@@ -54,7 +54,7 @@ pub fn fit_streamed(
 ) -> Result<(SkinFit, SkinErrors), SkinError> {
     params.check(rest.n_vertices().max(1))?;
     let sample = Sample::new(rest, n_sample.max(params.bones));
-    report_progress(progress, Stage::Read, 0.0, f64::NAN)?;
+    report_progress(progress, FitStage::Read, 0.0, f64::NAN)?;
     let tracks = Tracks::read_some(rest, source, &sample.kept, sample.neighbors.clone())?;
     let held = FitParams { correct_rest: false, ..params.clone() };
     let scaled = |status: FitStatus| progress(FitStatus { share: 0.2 + 0.4 * status.share, ..status });
@@ -67,7 +67,7 @@ pub fn fit_streamed(
     Ok((SkinFit { skin, report }, errors))
 }
 
-fn report_progress(progress: Progress, stage: Stage, share: f64, error: f64) -> Result<(), SkinError> {
+fn report_progress(progress: Progress, stage: FitStage, share: f64, error: f64) -> Result<(), SkinError> {
     if progress(FitStatus { stage, share, error }).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 
@@ -213,7 +213,7 @@ impl<'a> Stream<'a> {
         let rest = self.outside();
         let n_blocks = self.tracks.n_lanes / LANES;
         for block in 0..n_blocks {
-            report_progress(progress, Stage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(progress, FitStage::Refine, 0.6 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(&rest, source, block)?;
             grams.par_chunks_mut(CHUNK_VERTICES * GRAM_ENTRIES).enumerate().for_each(|(chunk, grams)| {
                 dispatch(AddProducts {
@@ -261,7 +261,7 @@ impl<'a> Stream<'a> {
         let mut sums = Sums::new(rest);
         let mut wanted = vec![DVec3::ZERO; rest.n_vertices()];
         for block in 0..n_blocks {
-            report_progress(progress, Stage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
+            report_progress(progress, FitStage::Measure, 0.8 + 0.2 * block as f64 / n_blocks as f64, f64::NAN)?;
             let paths = self.read_block(rest, source, block)?;
             let bones = block_of(&self.state.bones, block);
             let whole = std::mem::replace(&mut self.state.bones, bones);

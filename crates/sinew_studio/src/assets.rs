@@ -54,7 +54,7 @@ static FILES: [Asset; 8] = [
     },
 ];
 
-/// A file of the page by its name, packed if whoever asks takes that; the empty name is the page itself.
+/// A file of the page by its name, packed if the client accepts that; the empty name is the page itself.
 pub fn asset(name: &str, request: &HeaderMap) -> Response {
     let name = if name.is_empty() { "index.html" } else { name };
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_networks_are_said_to_be_changed() {
+    fn changes_of_the_networks_are_stated() {
         let list: serde_json::Value = serde_json::from_slice(&page_licenses().unwrap()).unwrap();
         let list = list.as_array().unwrap();
         let model = list.iter().find(|entry| entry["kind"] == "model").unwrap();

@@ -1,4 +1,4 @@
-//! One module per command, which holds its arguments and its `run`. The list of commands stands in `cli`.
+//! One module per command, which holds its arguments and its `run`. The list of commands is in `cli`.
 
 pub mod animate;
 pub mod bench;

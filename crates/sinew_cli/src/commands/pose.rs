@@ -251,7 +251,7 @@ fn refine(
 
 /// Faces that run into others, of all: fewer are a crease that touches itself.
 const MAX_INTERSECTING: f64 = 1e-3;
-/// Widest gap along a seam that nobody sees, in diagonals.
+/// Widest gap along a seam that is invisible, in diagonals.
 const MAX_GAP: f64 = 5e-4;
 /// Distortion beyond which the surface looks torn.
 const MAX_DISTORTION: f64 = 0.4;

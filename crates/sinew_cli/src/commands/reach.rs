@@ -51,7 +51,7 @@ pub struct ReachArgs {
 
 /// A target nearer than this share of the body is reached.
 const REACHED: f64 = 1e-3;
-/// Rounds after which a local search has come to rest.
+/// Rounds after which a local search has converged.
 const ROUNDS: usize = 200;
 
 pub fn run(args: &ReachArgs, console: &Console) -> anyhow::Result<()> {

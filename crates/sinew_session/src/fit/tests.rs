@@ -63,7 +63,7 @@ fn a_stopped_fit_is_the_best_so_far_and_goes_on_when_asked_again() {
     let document = grown(Sample::Flag, 1_000);
     let n_rounds = AtomicUsize::new(0);
     let stop = |status: FitStatus| {
-        let is_late = status.stage == Stage::Refine && n_rounds.fetch_add(1, Ordering::Relaxed) >= 2;
+        let is_late = status.stage == FitStage::Refine && n_rounds.fetch_add(1, Ordering::Relaxed) >= 2;
         if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let stopped = stack.fit(&document, &quick(10), &mut Shapes::default(), &stop).unwrap();

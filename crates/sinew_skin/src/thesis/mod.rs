@@ -20,7 +20,7 @@ pub use regions::Grouping;
 pub use solvers::LsqrParams;
 
 use crate::{
-    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, Stage,
+    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, FitStage,
     affine::update_affine,
     normal::Normal,
     params::{MAX_INFLUENCES, check_bones},
@@ -224,7 +224,7 @@ impl SkinFitter {
 }
 
 fn report_progress(progress: Progress, share: f64) -> Result<(), SkinError> {
-    let status = FitStatus { stage: Stage::Place, share, error: f64::NAN };
+    let status = FitStatus { stage: FitStage::Place, share, error: f64::NAN };
     if (progress)(status).is_break() { Err(SkinError::Cancelled) } else { Ok(()) }
 }
 

@@ -34,7 +34,7 @@ pub struct Input {
 enum Kind {
     Folder(Box<SequenceFolder>),
     Frames(Box<MeshSequence>, Surface),
-    /// A skinned character whose first clip is sampled: so many frames, at so many a second.
+    /// A skinned character whose first clip is sampled: its number of frames, and frames per second.
     Played(Box<Character>, usize, f64),
 }
 
@@ -72,7 +72,7 @@ impl Input {
         Ok(Self { name, path, fps, rest, offset: DVec3::ZERO, kind })
     }
 
-    /// How far the mesh has to be moved so that single precision, which is all that glTF has, tells its vertices apart:
+    /// How far the mesh has to be moved so that single precision, which is all that glTF has, can represent its vertices:
     /// not at all, unless it lies far out.
     pub fn needed_offset(&self) -> DVec3 {
         let [low, high] = self.rest.bounds();
