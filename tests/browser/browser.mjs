@@ -329,8 +329,8 @@ class Page {
   }
 
   /**
-   * Press, move through points in steps as a hand does, release. A hand waits until what it took follows: moves begin
-   * when the server has said what was pressed. `pause` is the time between moves, for those who measure.
+   * Press, move through points in steps as a user does, release. Users wait until what they pressed follows: moves begin
+   * when the server has answered what was pressed. `pause` is the time between moves, for measurements.
    */
   async drag(points, { steps = 12, pause = 0, ...options } = {}) {
     const [first, ...rest] = points;

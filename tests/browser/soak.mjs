@@ -84,7 +84,7 @@ async function soak() {
   await keep();
 }
 
-/** Nothing is wrong: neither in the page nor in what it says. */
+/** No errors: neither of the page nor in its messages. */
 async function check(name) {
   same(page.faults, [], `faults of the page after: ${name}`);
   const errors = await page.value(

@@ -37,7 +37,7 @@ const AREAS: [Area; 16] = [
     Area(
         "corpus",
         "[DIR] [--only AREA,…] [--limit N] [--seed N] [--minutes N] [--report OUT.html] [--json OUT.json] [--table OUT.md] [--against TABLE.md]",
-        "every capability, with its defaults, on a folder of files nobody prepared",
+        "every capability, with its defaults, on a folder of unprepared files",
         Run::WithAll(corpus::run),
     ),
     Area(

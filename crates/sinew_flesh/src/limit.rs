@@ -12,7 +12,7 @@
 //! # Cost
 //! One factorisation and one back-substitution per moment in each of at most four rounds.
 //! # Limits
-//! The 90th percentile over time counts: stepped keys have moments of a hundred g that nobody means. What oscillates in
+//! The 90th percentile over time counts: stepped keys have unintended moments of a hundred g. What oscillates in
 //! resonance may exceed it.
 
 use crate::{Attachment, FleshError, FleshSolver, FleshState, Lattice, StepInput, statics::StaticSolver};

@@ -1,4 +1,4 @@
-//! What is known about a body before anybody says what it is: solid, planes of symmetry, tips and their profiles.
+//! What is measured on a body before it is classified: solid, planes of symmetry, tips and their profiles.
 
 use crate::{
     accessories,

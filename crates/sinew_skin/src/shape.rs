@@ -44,7 +44,7 @@ impl Shape {
         (self.squared / squared.max(1e-12)).min(MOST) / shared.sqrt().max(1.0)
     }
 
-    /// Where the neighbours of a vertex want it, and how strongly. `rest` is the pose now.
+    /// Where the neighbours of a vertex pull it, and how strongly. `rest` is the pose now.
     pub fn anchor(&self, tracks: &Tracks, rest: &[[f32; 3]], vertex: usize) -> Anchor {
         let moved = |v: usize| -> [f32; 3] { std::array::from_fn(|d| rest[v][d] - tracks.rest[v][d]) };
         let own = moved(vertex);

@@ -1,4 +1,4 @@
-//! A skeleton for fitted bones: which bone hangs on which, and the joints about which they turn.
+//! A skeleton for fitted bones: the parent of each bone, and the joints about which they turn.
 //!
 //! # Source
 //! Sinew's own, after Le and Deng, *Robust and accurate skeletal rigging from mesh sequences* (2014): a joint is the point
@@ -27,7 +27,7 @@ const EDGE_WEIGHT: f64 = 0.01;
 /// Bones as a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Skeleton {
-    /// Bone that each bone hangs on; `None` for the first.
+    /// Parent of each bone; `None` for the first.
     pub parents: Vec<Option<usize>>,
     /// Where each bone turns about its parent, in the rest pose.
     pub joints: Vec<DVec3>,

@@ -234,7 +234,7 @@ fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
     Ok([next()?, next()?, next()?])
 }
 
-/// Rapier's FEM on the same nodes (five linear tetrahedra a cube), before and after ours, at equal tolerance; and MuJoCo's
+/// Rapier's FEM on the same nodes (five linear tetrahedra per cube), before and after ours, at equal tolerance; and MuJoCo's
 /// flex (six), where it is installed.
 fn peers() -> anyhow::Result<()> {
     let folder = places::tools("SINEW_PEERS_FLESH", "peers-flesh");

@@ -84,7 +84,7 @@ pub(super) fn survey(mesh: &Mesh) -> Result<(SurfaceTree, [DVec3; 2]), FleshErro
     Ok((SurfaceTree::new(mesh), face_bounds(mesh)))
 }
 
-/// Side of the cells, as given or so that there are as many as asked for.
+/// Side of the cells, as given or for the requested number of cells.
 pub(super) fn size_of(
     mesh: &Mesh,
     tree: &SurfaceTree,

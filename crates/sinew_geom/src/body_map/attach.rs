@@ -1,7 +1,7 @@
 //! Joints that hang on a root but move with a limb: feet of legs that were animated by inverse kinematics and baked.
 //!
 //! A joint is attached to another if its place, seen from there, hardly changes in its clips although its place seen from its
-//! own parent does. Single clips may pull the two apart. Whoever blends or turns the limb must take it along, or the limb tears.
+//! own parent does. Single clips may pull the two apart. Code that blends or turns the limb must move it along, or the limb tears.
 
 use crate::{Clip, Rig};
 use glam::{DAffine3, DVec3};

@@ -36,7 +36,7 @@ fn influences(args: &FitArgs) -> usize {
     args.influences.map_or(FitParams::default().influences.min(most), usize::from)
 }
 
-/// Most bones of a skin with so many joints, one of which is the root: bones that scale and shear take two each.
+/// Maximum number of bones of a skin with this number of joints, one of which is the root: bones that scale and shear take two each.
 pub fn most_bones(kind: BoneKind, joints: usize) -> usize {
     let joints_each = if kind == BoneKind::Affine { 2 } else { 1 };
     joints.saturating_sub(1) / joints_each
