@@ -21,7 +21,7 @@ use sinew_geom::{
 };
 
 /// Bones per vertex: what every player supports.
-const INFLUENCES: usize = 4;
+const BONES_PER_VERTEX: usize = 4;
 
 /// Key times of a pose that is held, in seconds: some players cannot show a clip without duration.
 const HOLD_KEY_SECS: [f32; 2] = [0.0, 1.0];
@@ -44,12 +44,12 @@ pub fn build_skin(
     let soft = SoftSurface::new(held, warnings);
     let meter = ProgressMeter::new(&no_progress)?;
     let n = closed.mesh.n_vertices();
-    let mut indices = vec![0u16; n * INFLUENCES];
-    let mut weights = vec![0f32; n * INFLUENCES];
+    let mut indices = vec![0u16; n * BONES_PER_VERTEX];
+    let mut weights = vec![0f32; n * BONES_PER_VERTEX];
     for (v, carrier) in soft.carrier.iter().enumerate() {
         if let Some(handle) = carrier {
-            indices[v * INFLUENCES] = joint_of[*handle as usize];
-            weights[v * INFLUENCES] = 1.0;
+            indices[v * BONES_PER_VERTEX] = joint_of[*handle as usize];
+            weights[v * BONES_PER_VERTEX] = 1.0;
         }
     }
     let solved = soft.build_pieces(&meter, 1.0, |piece, span| ArapPiece::new(held, piece, span))?;
@@ -59,11 +59,11 @@ pub fn build_skin(
             let mut ranked: Vec<(u16, f64)> =
                 names.iter().zip(row).map(|(&h, &w)| (joint_of[h as usize], w.max(0.0))).collect();
             ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            ranked.truncate(INFLUENCES);
+            ranked.truncate(BONES_PER_VERTEX);
             let sum: f64 = ranked.iter().map(|(_, w)| w).sum();
             for (k, (joint, w)) in ranked.iter().enumerate() {
-                indices[v as usize * INFLUENCES + k] = *joint;
-                weights[v as usize * INFLUENCES + k] = if sum > 0.0 { (w / sum) as f32 } else { 0.0 };
+                indices[v as usize * BONES_PER_VERTEX + k] = *joint;
+                weights[v as usize * BONES_PER_VERTEX + k] = if sum > 0.0 { (w / sum) as f32 } else { 0.0 };
             }
         }
     }
@@ -72,13 +72,13 @@ pub fn build_skin(
         indices = of.iter().flat_map(|&v| row(&indices, v).to_vec()).collect();
         weights = of.iter().flat_map(|&v| row(&weights, v).to_vec()).collect();
     }
-    let skin = Skin::new(Skin::slots_at_rest(&rig), INFLUENCES, indices, weights, warnings)?;
+    let skin = Skin::new(Skin::slots_at_rest(&rig), BONES_PER_VERTEX, indices, weights, warnings)?;
     Ok((rig, skin))
 }
 
 /// What one vertex has.
 fn row<T>(all: &[T], vertex: u32) -> &[T] {
-    &all[vertex as usize * INFLUENCES..][..INFLUENCES]
+    &all[vertex as usize * BONES_PER_VERTEX..][..BONES_PER_VERTEX]
 }
 
 /// Joints in an order with parents first, and the joint of each handle.

@@ -19,8 +19,8 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Character, Clip, Move, Warnings};
 use sinew_skin::{
-    BoneKind, ExportReport, FitParams, FitReport, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
-    SkinErrors, SkinFit, SkinFitter, FitStage, compute_bind_stretch,
+    BoneKind, ExportReport, FitParams, FitReport, FitStage, FitStatus, FittedSkin, FrameSource, Progress,
+    SkinError, SkinErrors, SkinFit, SkinFitter, compute_bind_stretch,
 };
 use std::{
     ops::{ControlFlow, Range},
@@ -185,7 +185,9 @@ impl MotionStack {
         let clips = clips_of(document, settings)?;
         let names = clips.iter().map(|clip| clip.name.clone()).collect();
         let body = if settings.reshaped && !document.pose.is_empty() {
-            self.reshape(document, stage, &|share| report_stage(progress, FitStage::Read, READ_SHARE * share))?
+            self.reshape(document, stage, &|share| {
+                report_stage(progress, FitStage::Read, READ_SHARE * share)
+            })?
         } else {
             document.body.clone()
         };

@@ -13,7 +13,7 @@
 //! A local minimum. The same bits for any number of threads.
 
 use crate::{
-    BoneKind, FitParams, FitStatus, FittedSkin, FrameSource, Progress, SkinError, FitStage,
+    BoneKind, FitParams, FitStage, FitStatus, FittedSkin, FrameSource, Progress, SkinError,
     affine::{ridge_of, update_affine, update_affine_alone},
     measure::{SkinErrors, check_size, measure_tracks},
     momentum::{extrapolate, momentum},
@@ -37,7 +37,7 @@ const HARD_CANDIDATES: usize = 20;
 /// Rounds after which the starts are compared.
 const TRIAL_ROUNDS: usize = 3;
 /// Sweeps over rigid bones within a round.
-const SWEEPS: usize = 6;
+const RIGID_SWEEPS: usize = 6;
 /// Rounds on all vertices after a fit on some of them.
 const FINISH_ROUNDS: usize = 3;
 /// Share of the squared error of the first round that a summary of the paths may lose.
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
     fn fit_bones(&self, state: &mut State) -> Result<(), SkinError> {
         if self.is_rigid() {
             let normal = Normal::new(self.tracks, state);
-            update_rigid(self.tracks, &mut state.bones, &normal, SWEEPS);
+            update_rigid(self.tracks, &mut state.bones, &normal, RIGID_SWEEPS);
             Ok(())
         } else {
             update_affine(self.tracks, state)

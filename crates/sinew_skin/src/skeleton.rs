@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Pull of a joint towards the middle of what its bones share, per frame: directions in which they hardly turn about each
 /// other (about a degree) are undetermined.
-const PULL: f64 = 5e-4;
+const REGULARISATION: f64 = 5e-4;
 /// What distance adds to the error of a joint: among bones that move alike, the near ones are joined.
 const DISTANCE_COST: f64 = 0.02;
 /// Weight of a shared edge beside that of shared vertices.
@@ -120,7 +120,7 @@ fn shared_places(skin: &FittedSkin, mesh: &Mesh) -> BTreeMap<(u16, u16), (DVec3,
 impl Pair {
     fn new(skin: &FittedSkin, bones: [usize; 2], middle: DVec3, middles: &[DVec3]) -> Self {
         let n_frames = skin.n_frames().max(1) as f64;
-        let pull = PULL * n_frames;
+        let pull = REGULARISATION * n_frames;
         let (mut matrix, mut right, mut squares) =
             (DMat3::from_diagonal(DVec3::splat(pull)), DVec3::ZERO, 0.0);
         for frame in 0..skin.n_frames() {

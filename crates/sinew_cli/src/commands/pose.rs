@@ -71,7 +71,7 @@ pub struct PoseArgs {
 }
 
 /// Movement of a refinement, in diagonals, below which no file would show the next.
-const SETTLED: f64 = 1e-9;
+const MIN_MOVEMENT: f64 = 1e-9;
 /// Solves whose median is reported.
 const N_SOLVES: usize = 5;
 /// Time after which no further solve is made for the sake of the median.
@@ -241,7 +241,7 @@ fn refine(
         let next = (wanted - done).min(refiner.iterations());
         let moved = refiner.refine(pose, next, positions).map_err(named)?;
         done += next;
-        if moved < SETTLED {
+        if moved < MIN_MOVEMENT {
             break;
         }
         let _ = progress.update(done as f64 / wanted as f64);

@@ -20,7 +20,7 @@ pub use regions::Grouping;
 pub use solvers::LsqrParams;
 
 use crate::{
-    BoneKind, FitReport, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter, FitStage,
+    BoneKind, FitReport, FitStage, FitStatus, FittedSkin, Progress, SkinError, SkinFit, SkinFitter,
     affine::update_affine,
     normal::Normal,
     params::{MAX_INFLUENCES, check_bones},

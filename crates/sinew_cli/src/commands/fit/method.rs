@@ -4,8 +4,8 @@ use super::{FitArgs, Times};
 use crate::console::{Console, Progress};
 use sinew::session::MAX_FITTED_BONES;
 use sinew::skin::{
-    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStatus, Grouping, LsqrParams, Merge,
-    Placement, Queue, SkinError, SkinFit, SkinFitter, FitStage, ThesisParams, TransformSolver,
+    Blending, BoneKind, DecimateParams, EigenSkin, FitParams, FitStage, FitStatus, Grouping, LsqrParams,
+    Merge, Placement, Queue, SkinError, SkinFit, SkinFitter, ThesisParams, TransformSolver,
 };
 use std::{
     ops::ControlFlow,
@@ -174,7 +174,11 @@ fn show_progress(
     }
     let _ = progress.update(status.share);
     let is_over = limit.is_some_and(|limit| start.elapsed() > limit);
-    if is_over && status.stage == FitStage::Refine { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if is_over && status.stage == FitStage::Refine {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sinew::{
     formats::vmc::{VMC_PORT, VmcPacket, VmcReceiver, VmcSender},
     geom::{Pose, Rig, Warnings},
     puppet::{BodyJoint, BodyPose, RigBody},
-    session::{Acted, ActedShape, Actor, ActorSource, Document, MAX_TAKE_FRAMES, Puppet},
+    session::{Acted, ActedShape, Actor, ActorSource, DEFAULT_FPS, Document, MAX_TAKE_FRAMES, Puppet},
 };
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket},
@@ -20,8 +20,6 @@ use std::{
 const MAX_PACKETS: u32 = 8_000;
 /// Frames per second that are performed.
 const MAX_FRAMES: f64 = 240.0;
-/// Frames per second of the recording.
-const FPS: f64 = 30.0;
 /// How long silence may keep it from ending; a packet is taken the moment it comes.
 const MAX_SILENCE: Duration = Duration::from_millis(50);
 
@@ -42,8 +40,11 @@ pub fn listen(
     run(&mut performance, address, to, args.seconds, console)?;
     let mut report = performance.report();
     if let (Some(output), false) = (&args.output, performance.frames.is_empty()) {
-        let actor =
-            Actor { frames: std::mem::take(&mut performance.frames), fps: FPS, source: ActorSource::TRACKED };
+        let actor = Actor {
+            frames: std::mem::take(&mut performance.frames),
+            fps: DEFAULT_FPS,
+            source: ActorSource::TRACKED,
+        };
         report["bytes"] = json!(write_take(document, &actor, output, warnings)?);
         report["written"] = json!(output.display().to_string());
     }
@@ -228,7 +229,7 @@ impl<'a> LivePerformance<'a> {
     }
 
     fn report(&self) -> Value {
-        let mut report = self.tally.report(FPS);
+        let mut report = self.tally.report(DEFAULT_FPS);
         let performer = self.first.map(|first| first.to_string());
         let missing = self.receiver.missing();
         let parts = [
