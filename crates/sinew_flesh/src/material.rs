@@ -9,7 +9,7 @@ pub struct Material {
     pub young: f64,
     /// Poisson's ratio: how it narrows when stretched; 0.5 would keep its volume. Default 0.45.
     pub poisson: f64,
-    /// Kilograms a cubic metre. Default 1000.
+    /// Kilograms per cubic metre. Default 1000.
     pub density: f64,
 }
 

@@ -78,7 +78,7 @@ impl Skeleton {
 }
 
 /// Weighted middle of the vertices of each bone, and their weight.
-fn middles(skin: &FittedSkin) -> (Vec<DVec3>, Vec<f64>) {
+pub(crate) fn middles(skin: &FittedSkin) -> (Vec<DVec3>, Vec<f64>) {
     let mut sums = vec![(DVec3::ZERO, 0.0); skin.n_bones];
     for (vertex, u) in skin.rest.iter().enumerate() {
         for (bone, w) in skin.vertex(vertex) {

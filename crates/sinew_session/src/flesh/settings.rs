@@ -18,7 +18,7 @@ pub struct FleshSettings {
     pub stiffness: Option<f64>,
     /// Poisson's ratio.
     pub poisson: f64,
-    /// Kilograms a cubic metre.
+    /// Kilograms per cubic metre.
     pub density: f64,
     /// Damping of changes of shape, in seconds.
     pub damping: f64,

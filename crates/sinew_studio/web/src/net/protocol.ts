@@ -397,7 +397,7 @@ export type FleshSettings = {
   stiffness: number | null;
   /** Poisson's ratio. */
   poisson: number;
-  /** Kilograms a cubic metre. */
+  /** Kilograms per cubic metre. */
   density: number;
   /** Damping of changes of shape, in seconds. */
   damping: number;
