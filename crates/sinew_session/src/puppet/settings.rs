@@ -36,7 +36,7 @@ pub struct PuppetSettings {
     pub whole_body: bool,
     /// Whether the character travels with the actor.
     pub travel: bool,
-    /// Whether it stands on its feet.
+    /// Whether its feet are planted.
     pub feet: bool,
     /// Metres of the character for one of the actor; the ratio of their heights if absent.
     pub scale: Option<f64>,

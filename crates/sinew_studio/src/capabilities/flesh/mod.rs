@@ -179,8 +179,8 @@ fn turned(
     Some((rest.inverse() * spin * rest * from.normalize()).normalize().to_array())
 }
 
-/// Simulate flesh at the rate of the display, on what is shown: clips of the skeleton play with it, all else stands as its
-/// joints are turned.
+/// Simulate flesh at the rate of the display, on what is shown: clips of the skeleton play with it, all else keeps the pose of its
+/// joints.
 #[derive(Debug, Deserialize, TS)]
 struct SetLive {
     on: bool,
