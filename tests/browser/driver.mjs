@@ -177,6 +177,19 @@ export async function focus_and_typing_survive_the_state({ studio, open }) {
   await page.key('Tab');
   await page.key('Shift+Tab');
   await page.until(`!document.querySelector('.tooltip').hidden`);
+  // In the toolbar arrow keys do not choose; in a menu they go around, and Escape returns to its button.
+  const pressed = `document.querySelector('.toolbar [aria-pressed="true"]')`;
+  const tool = await page.value(`(${pressed}.focus(), ${pressed}.dataset.testid)`);
+  await page.key('ArrowDown');
+  await page.until(`document.activeElement.matches('.toolbar [aria-pressed="false"]')`);
+  same(await page.value(`${pressed}.dataset.testid`), tool, 'the tool stays');
+  await page.value(`document.querySelector('[data-testid="menubar-file"]').focus()`);
+  await page.key('ArrowDown');
+  await page.until(`document.activeElement.closest('.menu')`);
+  await page.key('End');
+  await page.until(`document.activeElement === [...document.querySelectorAll('.menu-item:not([disabled])')].at(-1)`);
+  await page.key('Escape');
+  same(await page.value('document.activeElement.dataset.testid'), 'menubar-file', 'the button of the menu');
 }
 
 /** A slider follows while what it sets is sent and comes back. */
