@@ -43,7 +43,7 @@ const AREAS: [Area; 16] = [
     Area(
         "deform",
         "",
-        "handles: quality, speed and the thesis's tables, beside libigl",
+        "handles: quality, speed and the tables of Hansen (2006), beside libigl",
         Run::Plain(deform::run),
     ),
     Area(
@@ -83,7 +83,7 @@ const AREAS: [Area; 16] = [
     Area(
         "puppet",
         "[--experiments FOLDER]",
-        "projections beside Clarabel, the engine, tables 5.1 to 5.13",
+        "projections beside Clarabel, the engine, tables 5.1 to 5.13 of Sun (2017)",
         Run::WithOptions(puppet::run),
     ),
     Area(

@@ -26,7 +26,7 @@ pub fn run() -> anyhow::Result<()> {
 fn terms() -> anyhow::Result<()> {
     let body = body(PoseSet::Walk, 2_000)?;
     let targets = targets(&body.space, SETTINGS[3].1)?;
-    println!("\n{:<10}{:>22}   thesis, µs", "term", "dtt + term, µs");
+    println!("\n{:<10}{:>22}   Hansen, µs", "term", "target + term, µs");
     let thesis = [2.0, 1.7, 5.4, 6.0, 2.3, 1.9, 29.0];
     for (term, theirs) in Term::ALL.into_iter().zip(thesis) {
         // A search that may not move evaluates a few times; many of them measure what one costs.

@@ -8,7 +8,7 @@ import { h, type View } from '../../ui/view';
 const METHOD_LABELS: Record<string, string> = {
   guided: 'Guided (fast, smooth)',
   arap: 'As rigid as possible',
-  lipman: 'Laplacian (thesis)',
+  lipman: 'Laplacian (Hansen 2006)',
 };
 
 type NumberKey = 'band' | 'n_nodes' | 'iterations' | 'arap_iterations' | 'fine_iterations' | 'inside';
