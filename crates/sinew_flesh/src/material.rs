@@ -23,11 +23,6 @@ impl Default for Material {
 }
 
 impl Material {
-    /// A material by its shear modulus `G`, as in Capell (2004), eq. 3.10.
-    pub fn from_shear(shear: f64, poisson: f64, density: f64) -> Self {
-        Self { young: 2.0 * shear * (1.0 + poisson), poisson, density }
-    }
-
     /// Flesh of a body whose greatest extent is `metres`: what sags by its own weight is the same share of it at any size.
     pub fn of_size(metres: f64) -> Self {
         let usual = Self::default();

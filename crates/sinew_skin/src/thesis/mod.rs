@@ -146,20 +146,6 @@ impl SkinFitter {
         deformation_of(&self.tracks, &self.rest)
     }
 
-    /// Regions of similar deformation: one number per facet.
-    ///
-    /// # Errors
-    /// As [`SkinFitter::facet_deformation`].
-    pub fn deformation_regions(
-        &self,
-        k: usize,
-        grouping: Grouping,
-        seed: u64,
-    ) -> Result<Vec<u16>, SkinError> {
-        let totals: Vec<f64> = self.facet_deformation()?.iter().map(FacetDeformation::total).collect();
-        Ok(regions_of(&self.rest, &totals, k, grouping, seed))
-    }
-
     /// Vertices at which the proxy joints are placed.
     ///
     /// # Errors
