@@ -85,7 +85,7 @@ impl Painter {
     /// Start it.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If no thread can be started.
     pub fn new() -> std::io::Result<Self> {
         let (sender, receiver) = channel();
         std::thread::Builder::new().name("painter".into()).spawn(move || run(&receiver))?;

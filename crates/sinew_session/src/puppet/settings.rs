@@ -28,7 +28,7 @@ pub struct PuppetSettings {
     /// Names of limbs that are not listened to.
     #[cfg_attr(feature = "ts", ts(type = "Limb[]"))]
     pub ignored: Vec<String>,
-    /// Seconds after which a lost body begins to stand.
+    /// Seconds until a body whose tracking was lost returns to rest.
     pub hold: f64,
     /// The most that negative weights sum to.
     pub limit: f64,

@@ -741,7 +741,7 @@ export type PuppetSettings = {
   mirror: boolean;
   /** Names of limbs that are not listened to. */
   ignored: Limb[];
-  /** Seconds after which a lost body begins to stand. */
+  /** Seconds until a body whose tracking was lost returns to rest. */
   hold: number;
   /** The most that negative weights sum to. */
   limit: number;
