@@ -55,7 +55,7 @@ function settingsSection(player: Player): View {
   if (!hasSkeleton())
     return section(
       'Refit a clip',
-      note('This character has no skeleton, whose clips are moved to other ground.', 'refit-empty'),
+      note('Refitting needs a skeleton, and this character has none.', 'refit-empty'),
       addSkeletonRow('refit-add-skeleton'),
     );
   if (clip === undefined) {

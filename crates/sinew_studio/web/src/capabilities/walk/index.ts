@@ -63,7 +63,7 @@ function WalkPanel({ context: { player } }: { context: Context }): View {
   if (!hasSkeleton())
     return section(
       'Walk',
-      note('This character has no skeleton to walk with.', 'walk-empty'),
+      note('Walking needs a skeleton, and this character has none.', 'walk-empty'),
       addSkeletonRow('walk-add-skeleton'),
     );
   const number = (id: string, label: string, value: number, max: number, set: (to: number) => void): View =>
