@@ -42,7 +42,7 @@ try {
 } catch (error) {
   console.log(`FAILED: ${error.stack}\nthe last things done: ${trail.slice(-20).join(', ')}`);
   const toasts = await page?.text('toasts').catch(() => null);
-  if (toasts) console.log(`it said: ${toasts}`);
+  if (toasts) console.log(`messages: ${toasts}`);
 }
 await browser.close();
 await studio.kill();
