@@ -230,7 +230,7 @@ fn ask(program: &mut std::process::Command) -> anyhow::Result<[f64; 3]> {
         program.output().with_context(|| format!("{shown}: run crates/sinew_bench/peers/install-flesh"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut numbers = text.split_whitespace().filter_map(|x| x.parse::<f64>().ok());
-    let mut next = || numbers.next().with_context(|| format!("{shown} said {text:?}"));
+    let mut next = || numbers.next().with_context(|| format!("{shown} printed {text:?}"));
     Ok([next()?, next()?, next()?])
 }
 

@@ -38,7 +38,7 @@ pub fn run(folder: &Path) -> anyhow::Result<()> {
 
 const HEAD: &str = "# The experiments of Sun (2017)\n\n\
 Sun (2017), tables 5.1–5.13, on recordings of UTKinect, which he did not have: base poses are of person 1, inputs of \
-person 3 unless said otherwise. Poses are normalised as everywhere in Sinew (place, heading and bone lengths taken out). \
+person 3 unless stated otherwise. Poses are normalised as everywhere in Sinew (place, heading and bone lengths taken out). \
 Made by `cargo run --release -p sinew_bench -- puppet --experiments docs/puppet`.\n\n";
 
 struct Page {
