@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './places.mjs';
 
-const { launch, PANELS } = await import('./browser.mjs');
+const { launch } = await import('./browser.mjs');
 const { startStudio } = await import('./studio.mjs');
 const { expect, same, state } = await import('./check.mjs');
 const { validate } = await import('./judge.mjs');
@@ -143,7 +143,7 @@ function choice() {
     [5, 'turn the view', turnView],
     [5, 'undo', () => page.key('Ctrl+z')],
     [4, 'redo', () => page.key('Ctrl+Shift+z')],
-    [5, 'switch the panel', () => page.panel(pick(PANELS))],
+    [5, 'switch the panel', async () => page.panel(pick(Object.keys(await page.panels())))],
     [
       4,
       'take a tool',
